@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from derive.cli.forms import FORMS, TEXT, Form, offer, rendered
+from derive.cli.forms import TEXT, Form, RecordForm, rendered
 from derive.cli.margin import text_of
 from derive.cli.options import Output, Timeout
 from derive.cli.output import check_writable
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 Data = Annotated[
     Path | None, typer.Option("--data", help="Rows x,y.", metavar="FILE.csv", show_default=False)
 ]
-ProblemForm = Annotated[Form, offer("latex", "standalone", "json")]
 
 
 def univariate(
@@ -45,7 +44,7 @@ def univariate(
     figure: Annotated[
         Path | None, typer.Option(help="Draw the limit to a PNG, SVG or PDF file.", metavar="FILE")
     ] = None,
-    form: ProblemForm,
+    form: RecordForm,
     output: Output = None,
     timeout: Timeout = 120.0,
 ) -> None:
@@ -54,7 +53,8 @@ def univariate(
     f(x) = sum_j a_j sigma(w_j x - b_j) + d with n units, w_j = 1 or -1, biases from the density P.
     As n grows, f(x, theta(inf)) - f(x, theta(0)) tends to the h through the data that minimises a
     functional of h'' and of the slopes at both ends. The functional is derived from potential,
-    activation and density; without --data it is all that is printed. --latex gives it as a page.
+    activation and density; without --data it is all that is printed. --latex and --html give it as
+    a page.
 
     Under unscaled potentials, sum phi(theta - theta(0)), all h are that of gradient flow; under
     scaled ones, n^-2 sum phi(n (theta - theta(0))), phi counts. h is a spline with rational
@@ -79,8 +79,8 @@ def univariate(
     """
     if data is None and (check or figure):
         raise InputError("--check and --figure go with --data FILE.csv")
-    if data is not None and form not in (TEXT, FORMS["json"]):
-        raise InputError("--data is for text and --json: leave out --latex")
+    if data is not None and form.name not in ("text", "json"):
+        raise InputError(f"--data is for text and --json: leave out --{form.name}")
     check_writable(output)
     check_writable(figure, "--figure")
     use_one_thread()

@@ -33,7 +33,7 @@ from derive.optimizers.table import Update, find_update, updates
 from derive.printable import Printable
 from derive.verdict import Finding, Identity, Verdict
 
-REFUTES = "no psi with an invertible Hessian at w_0 has"
+REFUTES = "no `psi` with an invertible Hessian at `w_0` has"
 DIGITS = 10
 """Of numbers that are shown and not rational."""
 
@@ -103,7 +103,7 @@ def optimizer(name: str) -> Optimizer:
     """Return what is proved, refuted and cited of an optimizer.
 
     >>> optimizer("momentum").finite.reason
-    'argmin |w - w_0|_2^2/2 s.t. X w = y'
+    '`argmin |w - w_0|_2^2/2` s.t. `X w = y`'
 
     Raises:
         InputError: the table has none of that name.
@@ -137,16 +137,16 @@ def _rate(step: RationalFunction) -> RationalFunction | None:
 
 def _minimised(update: Update) -> Finding:
     """Return what z - z_0 in row(X) and X w = y say: a convex problem is stationary there."""
-    data = "X w = y, A w = b" if update.space != "row(X)" else "X w = y"
+    data = "`X w = y`, `A w = b`" if update.space != "row(X)" else "`X w = y`"
     if update.metric:
-        told = "argmin D_h(beta, beta_0) s.t. X beta = y"
+        told = "`argmin D_h(beta, beta_0)` s.t. `X beta = y`"
         identity = _pullback()
         verdict = Verdict.PROVED if identity.holds else Verdict.UNDECIDED
         return Finding(verdict, told, (identity,))
     if update.point == "z":
-        return Finding(Verdict.PROVED, f"argmin D_psi(w, w_0) s.t. {data}")
+        return Finding(Verdict.PROVED, f"`argmin D_psi(w, w_0)` s.t. {data}")
     if not update.potential:
-        return Finding(Verdict.PROVED, f"argmin |w - w_0|_2^2/2 s.t. {data}")
+        return Finding(Verdict.PROVED, f"`argmin |w - w_0|_2^2/2` s.t. {data}")
     return _of_potential(update, data)
 
 
@@ -160,8 +160,8 @@ def _of_potential(update: Update, data: str) -> Finding:
     D = here - there - slope0 * tower.field.embed(w - w0)
     convex = is_positive(tower.field.derivative(slope, 0), frozenset(("w", "w_0")))
     if tower.field.derivative(here, 0) != slope or not convex:
-        return Finding(Verdict.UNDECIDED, "psi is not proved to be convex")
-    return Finding(Verdict.PROVED, f"argmin sum [{D}] s.t. {data}")
+        return Finding(Verdict.UNDECIDED, "`psi` is not proved to be convex")
+    return Finding(Verdict.PROVED, f"`argmin sum [{D}]` s.t. {data}")
 
 
 def _pullback() -> Identity:
@@ -172,7 +172,7 @@ def _pullback() -> Identity:
     K = _product(_product(J, inverse(_product(_product(turned, H), J))), turned)
     found = "; ".join(" ".join(map(str, row)) for row in _product(K, H))
     point = () if found == "1 0; 0 1" else (("J, H", "generic"),)
-    return Identity("in symbols, for d = 2", "J (J^T H J)^-1 J^T H", f"[{found}]", point)
+    return Identity("in symbols, for `d = 2`", "J (J^T H J)^-1 J^T H", f"[{found}]", point)
 
 
 def _product(A: Matrix, B: Matrix) -> Matrix:
@@ -191,10 +191,10 @@ def _refuted(update: Update) -> Finding | None:
             point = tuple(
                 (f"r_{i}", f"({', '.join(map(str, r))})") for i, r in enumerate(chosen, 1)
             )
-            said = f"with such a psi {size} first steps on {len(X)} rows would be dependent"
+            said = f"with such a `psi` {size} first steps on {len(X)} rows would be dependent"
             left = fraction(det) if det.is_exact() else shown(det)
             identity = Identity(said, "their determinant", "0", point, left)
-            why = f"{REFUTES} grad psi(w) - grad psi(w_0) in row(X)"
+            why = f"{REFUTES} `grad psi(w) - grad psi(w_0) in row(X)`"
             return Finding(Verdict.REFUTED, why, (identity,))
     return None
 
@@ -223,7 +223,7 @@ def _compared(update: Update) -> tuple[Finding, Example | None]:
     norm, (X, y) = read_norm(update.norm), update.read_data()
     index = norm.name.removeprefix("l")
     index = f"({index})" if "/" in index else index
-    claim = f"argmin |w - w_0|_{index} s.t. X w = y"
+    claim = f"`argmin |w - w_0|_{index}` s.t. `X w = y`"
     limit = _limit(norm, X, y)
     better = shorter(X, y, list(map(ball, limit)), norm)
     if better is None:
@@ -280,6 +280,6 @@ def _one_row(update: Update, units: dict[str, int]) -> Finding:
     moves = any(not tower.field.derivative(e, 0).is_zero() for e in (w, S / (x * x)))
     if moves or mirrored != -w or same != S:
         return Finding(Verdict.UNDECIDED, "no clean statement")
-    identity = Identity("on one row x, after S = a^2 x^2", "w_next - w", str(w - at))
-    told = "no clean statement; on one row from 0: argmin |w|_inf s.t. X w = y"
+    identity = Identity("on one row `x`, after `S = a^2 x^2`", "w_next - w", str(w - at))
+    told = "no clean statement; on one row from 0: `argmin |w|_inf` s.t. `X w = y`"
     return Finding(Verdict.UNDECIDED, told, (identity,))

@@ -73,14 +73,18 @@ def decide_span(m: Motion) -> Finding:
     of = {m.point: start, **starts}
     for name, image in m.images.items():
         if not _is_linear(image, grades, grades[name]):
-            return Finding(Verdict.UNDECIDED, f"the update of {name} is not linear in its vectors")
+            return Finding(
+                Verdict.UNDECIDED, f"the update of `{name}` is not linear in its vectors"
+            )
         classes = dict.fromkeys(m.update.rows, "0") | of
         if _at(image, {x: _named(image, c) for x, c in classes.items()}) != _named(image, of[name]):
-            return Finding(Verdict.UNDECIDED, f"the update of {name} leaves its class")
+            return Finding(Verdict.UNDECIDED, f"the update of `{name}` leaves its class")
     left = f"{m.point}_next - {m.point}"
     space = m.update.space
-    identity = Identity(f"modulo {space} every state stays what it starts from", left, repr(m.step))
-    return Finding(Verdict.PROVED, f"{m.point}_k - {m.point}_0 is in {space}", (identity,))
+    identity = Identity(
+        f"modulo `{space}` every state stays what it starts from", left, repr(m.step)
+    )
+    return Finding(Verdict.PROVED, f"`{m.point}_k - {m.point}_0 in {space}`", (identity,))
 
 
 def decide_signs(m: Motion, span: Finding) -> Finding:
@@ -93,7 +97,7 @@ def decide_signs(m: Motion, span: Finding) -> Finding:
     for signs in product((1, -1), repeat=len(points)):
         if _is_cone(m, dict(zip(points, signs, strict=True)), grades):
             besides = " + A^T c" if m.update.space != "row(X)" else ""
-            told = f"{m.point}_k - {m.point}_0 = X^T s{besides} with s >= 0"
+            told = f"`{m.point}_k - {m.point}_0 = X^T s{besides}` with `s >= 0`"
             return Finding(Verdict.PROVED, told)
     return Finding(Verdict.UNDECIDED, why)
 

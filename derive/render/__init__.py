@@ -9,6 +9,11 @@ def _forms(**modules: str) -> dict[str, str]:
     return {form: f"{module}:render_{form}" for form, module in modules.items()}
 
 
+def _told(module: str, name: str = "tell", json: str = "render_json") -> dict[str, str]:
+    narration = {"narration": f"{module}:{name}", "json": f"{module}:{json}"}
+    return _forms(text="narration", page="page.narration") | narration
+
+
 RENDERERS: dict[str, dict[str, str]] = {
     "Derivation": _forms(
         text="text",
@@ -23,13 +28,9 @@ RENDERERS: dict[str, dict[str, str]] = {
     "RandomWidth": _forms(text="random_width", json="random_width", page="page.random_width"),
     "ExplicitCounterpart": _forms(text="explicit", json="explicit_json", page="page.explicit"),
     "Margins": _forms(text="margins", json="margins", page="page.margins"),
-    "Optimizer": _forms(text="optimizers", json="optimizers", page="page.optimizers"),
-    "Optimizers": {
-        "text": "optimizers:render_table",
-        "json": "optimizers:render_table_json",
-        "page": "page.optimizers:render_table",
-    },
-    "VariationalProblem": _forms(text="univariate", json="univariate", page="page.univariate"),
+    "Optimizer": _told("optimizers", "tell_one", "render_json"),
+    "Optimizers": _told("optimizers", "tell_all", "render_table_json"),
+    "VariationalProblem": _told("univariate", "tell_problem"),
     "Perturbation": _forms(text="perturbed", json="perturbed", page="page.perturbed"),
     "InverseDesign": _forms(text="inverse", json="inverse", page="page.inverse"),
     "Printable": _forms(latex="page.paper", html="html.document", card="html.document"),

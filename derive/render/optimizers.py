@@ -1,88 +1,96 @@
-"""What optimizers span and minimise, as plain text and as a versioned JSON record."""
+"""What optimizers span and minimise, told, and as a versioned JSON record."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from sympy import Symbol
+
+from derive.language import parse_expression
 from derive.optimizers.optimizer import Optimizer, Optimizers
-from derive.render.plain import page, title, wrap
+from derive.render.labels import unmarked
+from derive.render.narration import Cited, Equations, Narration, Part, Table, Told, each, part, tell
 from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Finding, Verdict
 
 
-def render_text(o: Optimizer, width: int = 80) -> str:
-    """Return one optimizer as text."""
-    parts = (_update, _span, _finite, _margins, _tail)
-    head = [f"{o.update.id}: {o.update.title}"]
-    return page([head, *(part(o) for part in parts)], width, frozenset())
+def tell_one(o: Optimizer) -> Narration:
+    """Return what is said of one optimizer."""
+    finite = "Losses with a finite root, where `w` tends to an interpolant"
+    found = (
+        Part(f"{o.update.id}: {o.update.title}"),
+        part("Update, coordinate by coordinate", _update(o)),
+        part("What the iterates span", _said(o.span), verdict=o.span.verdict),
+        part(finite, _finite(o), verdict=o.finite.verdict),
+        part("Decreasing losses, at every step", _margins(o), verdict=o.margins.verdict),
+        part("Exponential tails", _tail(o)),
+    )
+    return Narration(found)
 
 
-def render_table(found: Optimizers, width: int = 80) -> str:
-    """Return all optimizers as text: what a limit minimises, and what is cited of tails."""
-    lines = ["Optimizers on X w: what limits with X w = y minimise; tails: largest margins, cited"]
-    for o in found.found:
-        tail = f"tails: {o.update.tail['norm']}" if o.update.tail else ""
-        lines += ["", f"{o.update.id:<24}{o.word:<20}{tail}".rstrip()]
-        lines += wrap(f"  {o.finite.reason}", width)
-    return "\n".join(lines)
+def tell_all(found: Optimizers) -> Narration:
+    """Return the table of what a limit minimises, and of what is cited of tails."""
+    rows = tuple((o.update.id, o.word, _cited(o), Told(o.finite.reason)) for o in found.found)
+    head = ("optimizer", "law", "tails", "a limit with `X w = y`")
+    heading = "Optimizers on `X w`: what limits minimise; tails: largest margins, cited"
+    return Narration((Part(heading, (Table(head, rows),)),))
 
 
-def _update(o: Optimizer) -> Iterator[str]:
-    yield "Update, coordinate by coordinate"
-    for state, text in o.update.update.items():
-        yield f"{state}_next = {text}"
-    yield f"start: {', '.join(f'{x} = {s}' for x, s in o.update.state.items())}"
-    yield "g = X^T l'(X w), scalars are positive and may change at each step"
-    if o.update.norm:
-        yield f"d is minus the step of steepest descent in l{o.update.norm}; eta is small"
-    if o.update.potential:
-        yield f"z = psi'(w), psi = {o.update.potential}"
-    if o.update.where:
-        yield o.update.where
+def _cited(o: Optimizer) -> str:
+    return o.update.tail["norm"] if o.update.tail else ""
 
 
-def _span(o: Optimizer) -> Iterator[str]:
-    yield title("What the iterates span", o.span.verdict)
-    yield from _said(o.span)
+def _update(o: Optimizer) -> Iterator[object]:
+    u = o.update
+    yield Equations(tuple((f"{x}_next", parse_expression(text)) for x, text in u.update.items()))
+    starts = ((Symbol(x), 0 if s == "0" else Symbol(s)) for x, s in u.state.items())
+    yield tell("start: {starts}", starts=each("`{0} = {1}`", starts))
+    yield "`g = X^T l'(X w)`, scalars are positive and may change at each step"
+    if u.norm:
+        yield f"`d` is minus the step of steepest descent in `l{u.norm}`; `eta` is small"
+    if u.potential:
+        yield tell("`z = psi'(w)`, `psi = {psi}`", psi=parse_expression(u.potential))
+    if u.where:
+        yield u.where
 
 
-def _finite(o: Optimizer) -> Iterator[str]:
-    yield title("Losses with a finite root, where w tends to an interpolant", o.finite.verdict)
+def _finite(o: Optimizer) -> Iterator[object]:
     yield from _said(o.finite)
     if e := o.example:
-        yield f"on X = {e.X}, y = {e.y}, from 0:"
-        yield f"limit ({', '.join(e.limit)}) of norm {e.norms[0]}"
-        yield f"but ({', '.join(e.shorter)}) of norm {e.norms[1]}"
+        limit, other = f"`({', '.join(e.limit)})`", f"`({', '.join(e.shorter)})`"
+        yield (
+            f"from 0, on `X = {e.X}`, `y = {e.y}`: limit {limit} of norm `{e.norms[0]}`,"
+            f" but {other} has norm `{e.norms[1]}`"
+        )
 
 
-def _margins(o: Optimizer) -> Iterator[str]:
-    yield title("Decreasing losses, at every step", o.margins.verdict)
+def _margins(o: Optimizer) -> Iterator[object]:
     yield o.margins.reason
     if o.margins.verdict is Verdict.PROVED and o.finite.verdict is Verdict.PROVED:
-        objective = o.finite.reason.partition(" s.t. ")[0]
-        also = "" if o.update.space == "row(X)" else ", A w = b"
-        yield f"so it is {objective} s.t. margins at least its own{also}"
+        also = "" if o.update.space == "row(X)" else " and `A w = b`"
+        yield f"so each iterate minimises the same among those with margins at least its own{also}"
 
 
-def _tail(o: Optimizer) -> Iterator[str]:
+def _tail(o: Optimizer) -> Iterator[object]:
     if not (tail := o.update.tail):
-        yield "Exponential tails: no theorem is cited"
+        yield "no theorem is cited"
         return
-    yield f"Exponential tails: cited ({tail['cite']})"
-    yield f"the direction tends to the largest margin in {tail['norm']}"
-    yield f"given: separable rows; {tail['given']}"
+    largest = f"the direction tends to the largest margin in {tail['norm']}"
+    words = f"cited {{source}}: {largest}, given separable rows; {tail['given']}"
+    yield tell(words, source=Cited(tail["cite"]))
 
 
-def _said(finding: Finding) -> Iterator[str]:
+def _said(finding: Finding) -> Iterator[object]:
     yield finding.reason
     for e in finding.evidence:
-        yield f"{e.statement}{':' if e.holds else ', but'}"
         if e.holds:
-            yield f"  {e.left} = {e.right}"
+            yield f"{e.statement}: `{e.left} = {e.right}`"
         else:
-            where = ", ".join(f"{n} = {x}" for n, x in e.point)
-            yield f"  {e.left} is {e.residual}, not {e.right}, at {where}"
+            point = each("`{0} = {1}`", e.point)
+            yield tell(
+                f"{e.statement}, but {e.left} is `{e.residual}`, not 0, at {{point}}", point=point
+            )
 
 
 def render_json(o: Optimizer) -> str:
@@ -103,9 +111,11 @@ def _record(o: Optimizer) -> Record:
         "verdict": o.word,
         "start": dict(u.state),
         "update": dict(u.update),
-        "where": u.where,
+        "where": unmarked(u.where),
         **{name: _finding(getattr(o, name)) for name in ("span", "finite", "margins")},
-        "tail": dict(u.tail) | {"status": "cited"} if u.tail else None,
+        "tail": {k: unmarked(v) for k, v in u.tail.items()} | {"status": "cited"}
+        if u.tail
+        else None,
         "example": o.example and asdict(o.example),
     }
 

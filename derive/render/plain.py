@@ -134,7 +134,7 @@ def wrap(line: str, width: int) -> list[str]:
         return [line]
     lead = len(line) - len(line.lstrip())
     equals = line.find(" = ")
-    indent = equals + 3 if 0 < equals < width // 3 else lead + 2
+    indent = equals + 3 if 0 < equals < width // 3 and "," not in line[:equals] else lead + 2
     words, lines, current = line[lead:].split(" "), [], " " * lead
     for word in words:
         candidate = f"{current} {word}" if current.strip() else current + word

@@ -58,11 +58,11 @@ class VariationalProblem(Printable):
             proved = "unscaled potentials with relu, and for scaled ones with abs"
             yield f"the source proves a limit for {proved}; here the limit is formal"
         if self.scaled:
-            yield "the source assumes phi = (psi + omega x^2)/(1 + omega), omega large enough"
+            yield "the source assumes `phi = (psi + omega x^2)/(1 + omega)`, `omega` large enough"
         if self.scaled and self.potential.derivatives < 3:
-            yield "the source assumes three continuous derivatives of phi, which has two"
+            yield "the source assumes three continuous derivatives of `phi`, which has two"
         if self.scaled and not self.potential.strict:
-            yield "the source assumes phi'' > 0, which vanishes at a point"
+            yield "the source assumes `phi'' > 0`, which vanishes at a point"
 
 
 def variational_problem(

@@ -16,16 +16,27 @@ from derive.catalogue.audit.formula_kinds import audit_entry
 from derive.catalogue.audit.site import site
 from derive.explicit.regularize import explicit_counterpart
 from derive.margins.find import margins
+from derive.optimizers.optimizer import optimizers
 from derive.printable import renderer
 from derive.regimes.find import regimes
 from derive.render import RENDERERS
 from derive.render.html import mathml
 from derive.render.html.document import SEARCH, TITLES
 from derive.render.page.paper import written
+from derive.univariate.activation import read_activation
+from derive.univariate.density import read_density
+from derive.univariate.potential import read_potential
+from derive.univariate.problem import variational_problem
 from numerics.figures.portrait import along_leaf, portrait
 from tests.cli.commands import refusal_of, run
 
 MODELS = ("tied-pair", "linear-neuron", "symmetric-factorization", "deep-diagonal", "convolution-2")
+PROBLEMS = [
+    variational_problem(
+        read_potential(phi), read_activation(sigma), read_density("uniform"), scaled=scaled
+    )
+    for phi, sigma, scaled in (("x**2", "relu", False), ("cosh(x)", "relu", True))
+]
 SIGNS = {
     "\u2212": "-", "\u2061": "", "\u2026": r"\dots", "\u221e": r"\infty", "\u2202": r"\partial",
     "\u2207": r"\nabla", "\u2211": r"\sum", "\u222b": r"\int", "\u2208": r"\in", "\u00b7": r"\cdot",
@@ -134,6 +145,14 @@ def test_every_record_has_a_page_and_a_card(derived):
 
 def test_every_record_that_has_a_page_has_a_title():
     assert {name for name, forms in RENDERERS.items() if "page" in forms} == set(TITLES)
+
+
+@pytest.mark.parametrize("record", [*optimizers().found, optimizers(), *PROBLEMS], ids=repr)
+def test_records_of_other_rooms_have_pages_of_words_and_formulas(record):
+    text, seen = record.to_text(), assert_inert(record.to_html())
+    assert ("math", {"display": "inline"}) in seen.found
+    assert max(map(len, text.splitlines())) <= 80
+    assert not re.search(r"[`\\$]|\b[vV]\d_\d", text + seen.words)
 
 
 @pytest.mark.parametrize("weight", ["w" * 40, "input", "script", "catcode"])

@@ -85,10 +85,10 @@ def test_the_functional_of_relu_is_the_one_that_is_printed():
 
 def test_factors_in_balls_are_no_fractions_on_the_page():
     page = problem(density="exp(-b**2) on [-1, 1]").to_latex()
-    assert r"&= 3.94159965444\,\Bigl(" in page
+    assert r"&= 3.94159965444 \Bigl(" in page
     assert "Decimals are rounded." in page
     assert "rounded" not in problem().to_latex()
-    assert r"&= 3\,\Bigl(" in problem().to_latex()
+    assert r"&= 3 \Bigl(" in problem().to_latex()
 
 
 def test_a_limit_that_no_source_proves_is_called_formal():

@@ -156,7 +156,7 @@ def _results(d: Derivation) -> Iterator[Passage]:
     elif d.verdict is Verdict.PROVED and d.potential.pieces:
         yield Passage("theorem", (*_theorem(d),), label="thm:regularizer")
         yield Passage("proof", (*proof_lines(d),))
-        yield Passage("formula", (*_formula(d.potential, ""),))
+        yield Passage("formula", (*formula_of(d.potential, ""),))
         yield Passage("remark", (*_remark(d),))
         yield from _other_training(d)
     else:
@@ -178,11 +178,11 @@ def _theorem(d: Derivation) -> Iterator[str]:
         yield say("theorem.assume", assumed=listed(map(assumption, assumed)))
     if d.direction is not None:
         yield say("theorem.length", s=latex(d.beta[0]), beta=latex(d.direction.beta))
-    yield from _formula(d.potential, "eq:Q")
+    yield from formula_of(d.potential, "eq:Q")
     if (other := d.potential.other_side) is not None:
         more = (a for piece in other.pieces for a in piece.assumptions if a not in assumed)
         yield say("theorem.other_side", assumed=listed(map(assumption, more)))
-        yield from _formula(other, "")
+        yield from formula_of(other, "")
     yield say("theorem.one" if _is_one(d) else "theorem.outputs")
     domains = [piece.domain for piece in d.potential.pieces if piece.domain is not None]
     yield from _where(domains) if domains else ()
@@ -205,7 +205,7 @@ def _where(domains: Sequence[Domain]) -> Iterator[str]:
     yield say("theorem.only", over=over)
 
 
-def _formula(potential: Potential, label: str) -> Iterator[str]:
+def formula_of(potential: Potential, label: str = "") -> Iterator[str]:
     """Yield Q and the names in it."""
     names = sections.part_names(potential.pieces)
     for name, piece in zip(names, potential.pieces, strict=True):

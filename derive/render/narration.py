@@ -1,0 +1,228 @@
+"""Records told once: parts with sentences and formulas, of which text and page are both written.
+
+A record is told by the ``tell`` of its module here, as a list of parts. A sentence is in the
+notation of the terminal, its formulas in backticks, as "``for `{b} > 0` it is `Q/N -> |{b}|` ``";
+what is put in for a name in braces is an expression, a tree, a finding with its reason, or another
+sentence. The other lines are formulas below one another, and records that have both forms anyway.
+A part without a heading goes on with the last one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import singledispatch
+
+from sympy import Expr
+
+from derive.derivation import Derivation
+from derive.language import to_text
+from derive.language.tree import Tree
+from derive.printable import Printable, renderer
+from derive.records import Potential
+from derive.render.labels import marked, said
+from derive.render.page.paper import Kind
+from derive.render.phrases import output_lines, start_words
+from derive.render.plain import page, piece_lines, shown, title, vector_lines
+from derive.verdict import Finding, Identity, Verdict
+
+COLUMNS = 78
+"""Of a table, which stands below a heading."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """A sentence with formulas in backticks, and what stands in it for names in braces."""
+
+    words: str
+    values: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Given:
+    """A formula, an assumption or a relation in names of the user, as text."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Cited:
+    """A source by its key."""
+
+    key: str
+
+
+@dataclass(frozen=True)
+class Equations:
+    """Formulas below one another, left and right: expressions, or text in our notation."""
+
+    rows: tuple[tuple[object, object], ...]
+    relation: str = "="
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells below a head; where these are too wide the last cell is below its row."""
+
+    head: tuple[object, ...]
+    rows: tuple[tuple[object, ...], ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Lines below a heading.
+
+    Attributes:
+        lines: sentences, and other records that ``lines_of`` knows.
+        verdict: on what the heading says or asks; what is decided is a theorem on the page.
+        kind: what it is on the page, where the verdict does not tell.
+        label: of a theorem, to refer to it.
+    """
+
+    heading: object = ""
+    lines: tuple[object, ...] = ()
+    verdict: Verdict | None = None
+    kind: Kind = "paragraph"
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Narration:
+    """What is said of one record, and the names given before which our letters yield."""
+
+    parts: tuple[Part, ...]
+    taken: frozenset[str] = frozenset()
+
+
+def tell(words: str, /, **values: object) -> Told:
+    """Return a sentence with what is put in."""
+    return Told(words, values)
+
+
+def each(words: str, items: Iterable[Sequence[object]], between: str = ", ") -> Told:
+    """Return the words once for each item, whose entries are put in for `{0}`, `{1}`, ..."""
+    found, values = [], dict[str, object]()
+    for i, item in enumerate(items):
+        values |= {f"{i}_{j}": value for j, value in enumerate(item)}
+        found.append(re.sub(r"\{(\d)\}", rf"{{{i}_\1}}", words))
+    return Told(between.join(found), values)
+
+
+def part(heading: object, lines: Iterable[object], **more: object) -> Part:
+    """Return a part, strings as sentences."""
+    return replace(Part(heading, tuple(lines)), **more)  # type: ignore[arg-type]
+
+
+def narrated(record: Printable) -> Narration:
+    """Return what is said of a record."""
+    found: Narration = renderer(type(record), "narration")(record)
+    return found
+
+
+def render_text(record: Printable, width: int = 80) -> str:
+    """Return a record as text."""
+    told, sections = narrated(record), list[list[str]]()
+    for one in told.parts:
+        lines = [line for x in one.lines for line in lines_of(x)]
+        if not one.heading and sections:
+            sections[-1] += lines
+        else:
+            head = as_text(one.heading)
+            sections.append([head if one.verdict is None else title(head, one.verdict), *lines])
+    return page(sections, width, told.taken)
+
+
+@singledispatch
+def as_text(value: object) -> str:
+    """Return a value within a sentence."""
+    return str(value)
+
+
+@as_text.register
+def _(value: str) -> str:
+    return value.replace("`", "")
+
+
+@as_text.register
+def _(value: Expr) -> str:
+    return shown(value)
+
+
+@as_text.register
+def _(value: Tree) -> str:
+    return marked(to_text(value))
+
+
+@as_text.register
+def _(value: Told) -> str:
+    words = value.words.replace("`", "")
+    return re.sub(r"\{(\w+)\}", lambda m: as_text(value.values[m[1]]), words)
+
+
+@as_text.register
+def _(value: Given) -> str:
+    return marked(value.text)
+
+
+@as_text.register
+def _(value: Finding) -> str:
+    return said(value.reason)
+
+
+@as_text.register
+def _(value: Cited) -> str:
+    return value.key
+
+
+@singledispatch
+def lines_of(line: object) -> Iterator[str]:
+    """Yield a line, of some kinds several."""
+    yield as_text(line)
+
+
+@lines_of.register
+def _(line: Equations) -> Iterator[str]:
+    yield from (f"{as_text(a)} {line.relation} {as_text(b)}" for a, b in line.rows)
+
+
+@lines_of.register
+def _(line: Table) -> Iterator[str]:
+    rows = [list(map(as_text, row)) for row in (line.head, *line.rows)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    numbers = [all(row[i][:1] in "-(0123456789" for row in rows[1:]) for i in range(len(widths))]
+    below = sum(widths) + 2 * len(widths) > COLUMNS
+    for row in rows:
+        cells = zip(row, widths, numbers, strict=True)
+        padded = [cell.rjust(w) if number else cell.ljust(w) for cell, w, number in cells]
+        yield "  ".join(padded[:-1] if below else padded).rstrip()
+        if below:
+            yield f"  {row[-1]}"
+
+
+@lines_of.register
+def _(line: Derivation) -> Iterator[str]:
+    yield from output_lines(line.parameterization)
+    yield f"start w_0: {start_words(line.parameterization)}"
+
+
+@lines_of.register
+def _(line: Potential) -> Iterator[str]:
+    if line.turning is not None:
+        yield from vector_lines(line)
+        return
+    names = [f"Q{i}" if len(line.pieces) > 1 else "Q" for i, _ in enumerate(line.pieces, 1)]
+    for name, piece in zip(names, line.pieces, strict=True):
+        yield from piece_lines(replace(piece, gradient=()), name)
+    if len(names) > 1:
+        yield f"Q = {' + '.join(names)}"
+
+
+@lines_of.register
+def _(line: Identity) -> Iterator[str]:
+    yield f"{said(line.statement)}{':' if line.holds else ', but'}"
+    if line.holds:
+        yield f"  {marked(line.left)} = {marked(line.right)}"
+    else:
+        where = ", ".join(f"{marked(n)} = {x}" for n, x in line.point)
+        yield f"  {line.left} is {line.residual}, not {line.right}, at {where}"

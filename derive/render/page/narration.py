@@ -1,0 +1,189 @@
+r"""Records told once, as pages: what is told becomes paragraphs, theorems, proofs and remarks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import singledispatch
+
+from sympy import Expr
+
+from derive.derivation import Derivation
+from derive.language import to_sympy
+from derive.language.tree import Tree
+from derive.printable import Printable
+from derive.records import Potential
+from derive.render.narration import Cited, Equations, Given, Part, Table, Told, narrated
+from derive.render.page.derivation import formula_of, setting_of
+from derive.render.page.formula import assumption, escaped, fraction, relation, sentence
+from derive.render.page.lines import display, identities
+from derive.render.page.notation import typeset
+from derive.render.page.paper import Page, Passage
+from derive.render.page.printer import inline, latex
+from derive.verdict import Finding, Identity, Verdict
+
+ANSWERS = {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "not decided"}
+DECIDED = {Verdict.PROVED: "", Verdict.REFUTED: "refuted", Verdict.UNDECIDED: "not decided"}
+WORDS = (str, Told, Finding)
+GOES_ON = re.compile(r"(with|where|among|subject to|so that)\b")
+"""How lines begin that go on with a sentence after its formulas."""
+TALL = re.compile(r"\((\\int (?:[^()]|\([^()]*\))*)\)")
+"""What larger brackets are around."""
+
+
+def render_page(record: Printable) -> Page:
+    """Return the page of a record: its parts with lines, as passages."""
+    told = narrated(record)
+    return Page(tuple(_passage(part) for part in told.parts if part.lines), told.taken)
+
+
+def _passage(part: Part) -> Passage:
+    heading, kind = words_of(part.heading), part.kind
+    if part.verdict is not None:
+        asked = heading.endswith("?")
+        word = (ANSWERS if asked else DECIDED)[part.verdict]
+        heading += (" " if asked else ": ") * bool(word) + word
+        kind = "paragraph" if part.verdict is Verdict.UNDECIDED else "theorem"
+    return Passage(kind, tuple(_paragraph(part.lines)), heading, part.label)
+
+
+def _paragraph(lines: tuple[object, ...]) -> Iterator[str]:
+    """Yield lines as sentences, with a capital and a stop, unless they go on in formulas."""
+    before = "."
+    for line, following in zip(lines, (*lines[1:], ""), strict=True):
+        if not isinstance(line, WORDS):
+            yield from latex_lines(line)
+            before = "display"
+            continue
+        words = words_of(line)
+        goes_on = before in ",:;" or (before == "display" and GOES_ON.match(words))
+        whole = words[-1] not in ",:;.?" and isinstance(following, WORDS)
+        words += "." * whole
+        yield words if goes_on else words[0].upper() + words[1:]
+        before = words[-1] if isinstance(following, WORDS) else "display"
+
+
+@singledispatch
+def as_math(value: object) -> str:
+    """Return a value within a formula."""
+    return typeset(str(value))
+
+
+@as_math.register
+def _(value: Expr) -> str:
+    return inline(value)
+
+
+@as_math.register
+def _(value: Tree) -> str:
+    return inline(to_sympy(value))
+
+
+@as_math.register
+def _(value: Fraction) -> str:
+    return fraction(value)
+
+
+@as_math.register
+def _(value: Given) -> str:
+    return relation(value.text)
+
+
+@as_math.register
+def _(value: Told) -> str:
+    return _filled(value, value.words, as_math, typeset)
+
+
+@singledispatch
+def words_of(value: object) -> str:
+    """Return a value within a sentence."""
+    return f"${as_math(value)}$"
+
+
+@words_of.register
+def _(value: Told) -> str:
+    parts = value.words.split("`")
+    ways = ((words_of, escaped), (as_math, typeset))
+    written = (_filled(value, part, *ways[i % 2]) for i, part in enumerate(parts))
+    return "".join(f"${x}$" if i % 2 else x for i, x in enumerate(written))
+
+
+@words_of.register
+def _(value: str) -> str:
+    return words_of(Told(value))
+
+
+@words_of.register
+def _(value: Given) -> str:
+    return assumption(value.text)
+
+
+@words_of.register
+def _(value: Cited) -> str:
+    return rf"\cite{{{value.key}}}"
+
+
+@words_of.register
+def _(value: Finding) -> str:
+    return sentence(value.reason)
+
+
+def _filled(
+    told: Told, words: str, put: Callable[[object], str], write: Callable[[str], str]
+) -> str:
+    """Return words as they are written, with what is put in, as that is."""
+    held: list[str] = []
+
+    def hold(found: re.Match[str]) -> str:
+        held.append(put(told.values[found[1]]))
+        return chr(0xF000 + len(held) - 1)
+
+    text = write(re.sub(r"\{(\w+)\}", hold, words))
+    return re.sub("[\uf000-\uf0ff]", lambda m: held[ord(m[0]) - 0xF000], text)
+
+
+@singledispatch
+def latex_lines(line: object) -> Iterator[str]:
+    """Yield the LaTeX of a line that is not words."""
+    raise AssertionError(f"{type(line).__name__} has no LaTeX")
+
+
+@latex_lines.register
+def _(line: Equations) -> Iterator[str]:
+    relation = typeset(line.relation).strip()
+    yield from display([(_side(a), _right(b)) for a, b in line.rows], relation=relation)
+
+
+def _side(value: object) -> str:
+    if isinstance(value, Expr):
+        return latex(value)
+    return TALL.sub(lambda m: rf"\Bigl({m[1]}\Bigr)", as_math(value).strip())
+
+
+def _right(value: object) -> Expr | str:
+    return value if isinstance(value, Expr) else _side(value)
+
+
+@latex_lines.register
+def _(line: Derivation) -> Iterator[str]:
+    yield from setting_of(line).lines
+
+
+@latex_lines.register
+def _(line: Potential) -> Iterator[str]:
+    yield from formula_of(line)
+
+
+@latex_lines.register
+def _(line: Identity) -> Iterator[str]:
+    yield from identities((line,))
+
+
+@latex_lines.register
+def _(line: Table) -> Iterator[str]:
+    columns = "l" * (len(line.head) - 2) + r"p{0.19\linewidth}p{0.4\linewidth}"
+    yield rf"\begin{{longtable}}{{@{{}}{columns}@{{}}}}"
+    for i, row in enumerate((line.head, *line.rows)):
+        yield rf"{' & '.join(map(words_of, row))}\\" + r" \hline" * (i == 0)
+    yield r"\end{longtable}"
