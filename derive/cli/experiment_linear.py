@@ -23,13 +23,13 @@ def optimizers(
 ) -> None:
     """Run optimizers from 0 on one Gaussian X: regression, and separable data.
 
-    Quality in a norm is, on regression, the least norm of an interpolant over that of the end; on
-    separable data the margin of the end over the largest. Gradient descent and its accelerations
-    end at the least l2 norm; steepest descent in another norm does not end at the least in it,
-    and AdaGrad at what its step decides. On separable data, exponential loss and steps
-    over the loss, each tends to the largest margin in its norm (Gunasekar et al. 2018,
-    "Characterizing implicit bias in terms of optimization geometry"). `derive optimizers` says
-    what of this is proved.
+    Quality in a norm is, on regression, the least norm with the predictions of the end over that of
+    the end; on separable data the margin of the end over the largest. It is at most 1. Gradient
+    descent and its accelerations end at the least l2 norm; steepest descent in another norm does
+    not end at the least in it, and AdaGrad at what its step decides. On separable data,
+    exponential loss and steps over the loss, each tends to the largest margin in its norm
+    (Gunasekar et al. 2018, "Characterizing implicit bias in terms of optimization geometry").
+    `derive optimizers` says what of this is proved.
 
     Exit status: 0 the results are printed; 2 bad input; 3 a limit was not found.
 

@@ -1,7 +1,8 @@
 """Optimizers run from 0 on one drawn X: how near their ends are to the best in each norm.
 
-Regression: least |w|/|w| at X w = y. Separable data, rows with their labels, under exponential loss
-with steps over the loss: min_i <x_i, w>/|w| over the largest such margin. Both are at most 1.
+Regression: the least norm at the predictions X w of the end, over |w|. Separable data, rows with
+their labels, under exponential loss with steps over the loss: min_i <x_i, w>/|w| over the largest
+such margin, negative where w does not separate them. Both are at most 1, however early a run ends.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ def _run(problem: str, X: Array, y: Array, steps: int, task: tuple[str, float]) 
         known |= {"g": g, "d": dual_slope(g, norm), **state}
         state = {x: value_of(text, known, _root) for x, text in update.update.items()}
     w = state["w"]
-    l1, l4_3, l2, linf = _margins(X, w) if separable else _norms(X, y, w)
+    l1, l4_3, l2, linf = _margins(X, w) if separable else _norms(X, w)
     residual = 0.0 if separable else float(np.linalg.norm(X @ w - y) / np.linalg.norm(y))
     return End(problem, name, eta, l1, l4_3, l2, linf, residual)
 
@@ -156,9 +157,9 @@ def _margins(X: Array, w: Array) -> list[float]:
     return [float(min(X @ w)) * b / _size(w, name) for name, b in zip(found, best, strict=True)]
 
 
-def _norms(X: Array, y: Array, w: Array) -> list[float]:
-    """Return the least norm of an interpolant over that of w, in each norm."""
-    m, d = X.shape
+def _norms(X: Array, w: Array) -> list[float]:
+    """Return the least norm at the predictions of w over that of w, in each norm."""
+    (m, d), y = X.shape, X @ w
     one = linprog(np.ones(2 * d), A_eq=np.hstack([X, -X]), b_eq=y).fun
     sides = np.hstack([np.vstack([np.eye(d), -np.eye(d)]), -np.ones((2 * d, 1))])
     cost, whole = np.append(np.zeros(d), 1), np.hstack([X, np.zeros((m, 1))])

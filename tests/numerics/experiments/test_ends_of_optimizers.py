@@ -27,6 +27,16 @@ def test_each_optimizer_ends_where_it_is_said_to():
     assert max(max(e.l1, e.l4_3, e.l2, e.linf) for e in found.ends) <= 1 + 1e-6
 
 
+def test_after_one_step_each_is_the_best_in_its_norm():
+    found = optimizers(OptimizerSetting(4, 8, 1, (1.0,), seed=2)).ends
+    numbers = [x for e in found for x in (e.l1, e.l4_3, e.l2, e.linf)]
+    assert max(numbers) < 1 + 1e-5
+    of = {e.optimizer: e for e in found if e.problem == "regression"}
+    for name, norm in (("steepest-descent", "l4_3"), ("coordinate-descent", "l1")):
+        assert getattr(of[name], norm) == pytest.approx(1, abs=1e-5)
+        assert of[name].l2 < 0.999
+
+
 def test_margins_in_lp_lie_between_proved_bounds():
     X = [[2, 1, 0], [1, -1, 3]]
     near = {p: max_margin(X, norm=f"l{p}") for p in ("4/3", "3", "2001/1000")}

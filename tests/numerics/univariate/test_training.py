@@ -13,6 +13,7 @@ from numerics.experiments.univariate import UnivariateSetting, univariate
 from numerics.univariate import (
     MirrorFlow,
     limit_function,
+    quantile_net,
     random_net,
     relu_cost,
     supremum_distance,
@@ -45,6 +46,38 @@ def test_steps_follow_mirror_descent_with_small_steps(potential):
     assert np.abs(now(x) - y).max() < 1e-3
     assert np.abs(now(t) - end.net(t)).max() < 4e-3
     assert np.abs(net(t) - end.net(t)).max() > 0.1
+
+
+def test_kinks_that_stay_at_data_are_held_there():
+    # Of ten units some kinks meet a point, from both sides: steps that switch sides never end.
+    h, net = drawn(10)
+    law, x, y = Law(h.problem.potential), np.array(X), np.array(Y)
+    end = train(net, X, Y, MirrorFlow(law, 10.0))
+    assert end.residual < 1e-9
+    assert end.steps < 300
+    assert np.sum(np.abs(x[:, None] * end.net.w - end.net.b) < 1e-6) >= 1
+    dual, now = np.zeros(31), net
+    for _ in range(8000):
+        dual -= 0.1 * now.jacobian(x).T @ (now(x) - y)
+        now = net.moved(law.on_arrays(dual) / 10)
+    t = np.linspace(-1, 1, 50)
+    assert np.abs(now(t) - end.net(t)).max() < 0.02
+    assert np.abs(net(t) - end.net(t)).max() > 0.1
+
+
+def test_a_kink_of_the_curvature_is_seen_at_order_one_over_n():
+    # Width n under an unscaled phi is the scaled problem of n^2 phi(x/n): that is what is learned.
+    given = ["-3/5", "0", "1/2"], ["1/2", "-1/4", "1/4"]
+    h, gaps = limit_function(*given), []
+    for n in (200, 800):
+        own = limit_function(*given, f"x**2 + abs(x)**3/{n}", scaled=True)
+        net = quantile_net(n, h.problem.density, h.problem.activation)
+        law = Law(read_potential("x**2 + abs(x)**3"))
+        end = train(net, X, Y, MirrorFlow(law, 1, "a")).net
+        gaps.append([supremum_distance(f, end) for f in (h, own)])
+    (far, near), (farther, nearer) = gaps
+    assert 3.5 < far / farther < 4.5
+    assert near / nearer > 12
 
 
 def test_the_jacobian_is_that_of_the_net():
