@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 import sympy
 from flint import arb, fmpq
@@ -100,6 +101,8 @@ class ElementarySigns:
             full = c.xreplace(self._meaning)
             zero = not _differs_from_zero(full) and self.element(full)[0].is_zero()
             if not zero and _opaque(full) and not _differs_from_zero(full):
+                for size in sorted(full.atoms(sympy.Abs), key=str):
+                    self.sign(size.args[0])
                 raise Undecided(f"whether {c} is 0 is not decided")
             self._known[c] = zero
         return self._known[c]
@@ -117,6 +120,13 @@ class ElementarySigns:
         if sign == 0:
             raise OpenSign(c)
         return sign
+
+    def without_sizes(self, c: Expr) -> Expr:
+        """Return an expression with x or -x for each |x| where that is decided."""
+        for size in sorted(c.atoms(sympy.Abs), key=str):
+            with suppress(Undecided):
+                c = c.xreplace({size: self.sign(size.args[0]) * size.args[0]})
+        return c
 
     def is_positive(self, c: Expr) -> bool:
         """Tell whether an expression is proved to be > 0; False means "not proved"."""

@@ -120,8 +120,8 @@ class Leaf:
             return None
         if any(c is None or not c.is_zero() for c in between):
             # f is 0 only where the first coefficient is, which may be nowhere.
-            kept = is_definite(first, 1, self.notation.positive)
-            return self.field.one if kept else None
+            kept = exceptions(first, 1, self.notation.positive)
+            return None if kept is None else first
         ratio = first / last
         return self.field.polynomial(ratio.numerator)
 
@@ -163,9 +163,9 @@ def _walls(
     walls: list[Wall] = []
     unless: list[Expr] = []
     for f, _ in factors(q):
-        rest = constant_part(f, p.d) if is_definite(f, p.d, notation.positive) else None
-        if rest is not None:
-            unless += [to_expr(x, images) for x, _ in factors(rest) if not x.is_constant()]
+        zero = exceptions(f, p.d, notation.positive)
+        if zero is not None:
+            unless += [to_expr(x, images) for x in zero]
             continue
         sign = _side(f, p, notation) if _is_linear(f, p.d) else None
         if sign is None:
@@ -174,27 +174,28 @@ def _walls(
     return walls, unless
 
 
-def constant_part(f: RationalFunction, d: int) -> RationalFunction:
-    """Return f at beta = 0; a quadratic function of one beta, where it is extreme."""
+def exceptions(
+    f: RationalFunction, d: int, positive: frozenset[str]
+) -> list[RationalFunction] | None:
+    """Return factors of a function of the start: where none is 0, f has no real zero in beta.
+
+    That is so where f, or -f, is this function, its value at beta = 0, or for a quadratic function
+    of one beta its extreme, if that is not negative, plus what is not negative either. None where
+    f, whose first d variables are beta, is not seen to be of this kind.
+    """
     centre, slope = f.field.zero, f.partial(0)
     curvature = slope.partial(0)
     if d == 1 and not (curvature.is_zero() or curvature.depends_on(0)):
         centre = f.field.gens[0] - slope / curvature
-    return f.compose((*[centre] * d, *f.field.gens[d:]), f.field)
-
-
-def is_definite(f: RationalFunction, d: int, positive: frozenset[str]) -> bool:
-    """Tell whether f, or -f, is a function of the start, not negative, plus what is not either.
-
-    Then f has no real zero in beta, its first d variables, unless that function of the start has.
-    """
-    constant = constant_part(f, d)
-    if constant.is_zero():
-        return False
+    constant = f.compose((*[centre] * d, *f.field.gens[d:]), f.field)
     rest = f - constant
-    return rest.is_zero() or any(
-        all(is_nonnegative(sign * x, positive) for x in (rest, constant)) for sign in (1, -1)
-    )
+    sides = ([sign * x for x in (rest, constant)] for sign in (1, -1))
+    if constant.is_zero() or not (
+        rest.is_zero() or any(all(is_nonnegative(x, positive) for x in side) for side in sides)
+    ):
+        return None
+    found = (x for x, _ in factors(constant) if not x.is_constant())
+    return [x for x in found if not (is_positive(x, positive) or is_positive(-x, positive))]
 
 
 def _is_linear(f: RationalFunction, d: int) -> bool:

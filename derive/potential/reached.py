@@ -36,7 +36,7 @@ from derive.model.signs import start_sign
 from derive.potential.branch import keeps_sign
 from derive.potential.curve_ends import along_curve
 from derive.potential.domain import Convexity, Domain, Undecided, Wall
-from derive.potential.half_spaces import Leaf, half_spaces, is_definite
+from derive.potential.half_spaces import Leaf, exceptions, half_spaces
 from derive.potential.piece import Parametric, Piece, kernel_of, written_out
 from derive.weights.dual import DualCoordinates, leaves_zero
 from derive.weights.metric import Metric
@@ -72,14 +72,27 @@ def _single(piece: Piece, metric: Metric, notation: Notation) -> Domain:
     p = metric.parameterization
     undecided: dict[Undecided, None] = {}
     ends: dict[RationalFunction, Expr | None] = {}
+    unless: dict[RationalFunction, None] = {}
     for f, vanishing, otherwise in _possible_ends(piece, metric, notation):
         zeros = None if f is None else _linear_zeros(f, notation)
         if zeros is None:
             undecided[otherwise] = None
         else:
-            ends = {**dict.fromkeys(zeros, vanishing), **ends}
+            ends = {**dict.fromkeys(zeros[0], vanishing), **ends}
+            unless |= dict.fromkeys(zeros[1])
     walls = [_wall(end, vanishing, p, notation) for end, vanishing in ends.items()]
-    return Domain(piece.betas, "slope", tuple(walls), tuple(undecided))
+    # From a start at which K is 0 there is no flow.
+    images = {b.name: b for b in notation.betas} | notation.start_symbols
+    at_start = {repr(f) for f, _ in factors(p.at_start(metric.K[0][0]))}
+    met = (to_expr(f, images) for f in unless if repr(f) not in at_start)
+    kept = tuple(f for f in met if not _is_excluded(f, piece))
+    return Domain(piece.betas, "slope", tuple(walls), tuple(undecided), kept)
+
+
+def _is_excluded(f: Expr, piece: Piece) -> bool:
+    """Tell whether Q assumes that a factor of one of its constants is not 0."""
+    assumed = (value for k, value in piece.constants if f"{k} > 0" in piece.assumptions)
+    return any(sympy.rem(sympy.numer(sympy.together(k)), f) == 0 for k in assumed)
 
 
 def _possible_ends(
@@ -136,18 +149,26 @@ def _power_of_kernel(piece: Piece, field: FunctionField) -> RationalFunction | N
         return None
 
 
-def _linear_zeros(f: RationalFunction, notation: Notation) -> list[RationalFunction] | None:
-    """Return the zeros in beta of a function of beta and the start; None where one is not found."""
-    zeros = []
+def _linear_zeros(
+    f: RationalFunction, notation: Notation
+) -> tuple[list[RationalFunction], list[RationalFunction]] | None:
+    """Return the zeros in beta of a function of beta and the start, unless others of these are 0.
+
+    None where one is not found.
+    """
+    zeros, unless = [], []
     for g, _ in factors(f):
         slope = g.partial(0)
         if not g.depends_on(0):
             continue
         if not slope.depends_on(0):
             zeros.append(-(g - slope * g.field.gens[0]) / slope)
-        elif not is_definite(g, 1, notation.positive):
+            continue
+        middle = exceptions(g, 1, notation.positive)
+        if middle is None:
             return None
-    return zeros
+        unless += middle
+    return zeros, unless
 
 
 def _wall(

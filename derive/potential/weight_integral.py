@@ -23,7 +23,7 @@ from derive.potential.accept import ZeroTest, without_modulus
 from derive.potential.chart import Chart, base_chart
 from derive.potential.domain import Domain
 from derive.potential.entries import add_power
-from derive.potential.half_spaces import constant_part, is_definite
+from derive.potential.half_spaces import exceptions
 from derive.potential.piece import Explicit, Piece
 from derive.potential.rational_kernel import antiderivatives, at_start, collected
 from derive.verdict import Identity
@@ -131,9 +131,9 @@ def _domain(relation: KernelRelation, f: RationalFunction, r: RationalFunction) 
     K, rest = f.partial(0) * r, f.field.gens[1:]
     met = {g for g, _ in factors(K.compose((relation.beta0, *rest), f.field))}
     for g, _ in factors(K):
-        middle = {h for h, _ in factors(constant_part(g, 1))}
+        middle = exceptions(g, 1, notation.positive)
         # What is 0 nowhere but for a start with K = 0 is no end.
-        if g.depends_on(0) and not (is_definite(g, 1, notation.positive) and middle <= met):
+        if g.depends_on(0) and (middle is None or not {*middle} <= met):
             return None
     return Domain(notation.betas, "slope")
 

@@ -67,6 +67,9 @@ class Expansion:
         return self.order is None or growth[0] < self.order
 
 
+LONG = 300
+"""Operations of a coefficient above which it is not multiplied out."""
+
 CONSTANT: Growth = (Fraction(0), 0)
 """The growth of what has a limit other than 0."""
 
@@ -101,7 +104,7 @@ class Expander:
         if expression in self._known:
             return self._known[expression]
         if not expression.has(self._e, *self._known):
-            return self._collect([(CONSTANT, expression)], None)
+            return self._collect([(CONSTANT, self._decide.without_sizes(expression))], None)
         if expression.is_Add:
             return self.add(*map(self.expand, expression.args))
         if expression.is_Mul:
@@ -130,7 +133,7 @@ class Expander:
         for growth, c in terms:
             if order is None or growth[0] < order:
                 found[growth] = found.get(growth, sympy.S.Zero) + c
-        expanded = {growth: sympy.expand(c) for growth, c in found.items()}
+        expanded = {growth: _expanded(c) for growth, c in found.items()}
         kept = {growth: c for growth, c in expanded.items() if not self._decide.is_zero(c)}
         return Expansion(kept, order)
 
@@ -193,7 +196,7 @@ class Expander:
         factored = sympy.factor(c)
         c = factored if self._decide.is_zero(factored - c) else c
         series = self._series(u, lambda j: sympy.binomial(exponent, j))
-        return self._scaled(series, c**exponent, r * q)
+        return self._scaled(series, self._decide.without_sizes(c**exponent), r * q)
 
     def _log(self, x: Expansion) -> Expansion:
         if x.is_zero:
@@ -257,3 +260,7 @@ class Expander:
         u = self.add(x, Expansion({CONSTANT: -c}, None))
         v = self._product(u, self._power(self.add(ONE, self._scaled(x, c)), Fraction(-1)))
         return self.add(Expansion({CONSTANT: sympy.atan(c)}, None), self._atan(v))
+
+
+def _expanded(c: Expr) -> Expr:
+    return sympy.expand(c) if sympy.count_ops(c) < LONG else c

@@ -204,7 +204,7 @@ def _limit(
     warp: tuple[Field, Expr],
 ) -> Limit:
     """Return the limit at fixed beta; the one near beta_0 where that is all that was proved."""
-    if near is not None and not kernel.unbiased:
+    if near is not None and near.regime == "kernel" and not kernel.unbiased:
         return near  # As beta_0 -> infinity there is nothing to see at fixed beta.
     fixed = predictor_limit(derivation, point, kernel)
     if fixed.finding.verdict is Verdict.PROVED:

@@ -1,13 +1,13 @@
 """Homogeneous F of degree D > 2 from a small start: Q is an l1 norm, closed form or not.
 
-Let beta = F(w) be one output, polynomial, F(c w) = c^D F(w), and w' = grad F from w_1, F(w_1) = 0.
-Where beta > 0, r = |w|^2 has r' = 2 D beta and beta' = |grad F|^2 >= D^2 beta^2/r, as <w, grad F> =
-D beta. So (log beta)' >= (D/2) (log r)', beta >= C r^(D/2) with C > 0, and
-
+Let beta = F(w) be one output, polynomial, F(c w) = c^D F(w), and w' = grad F from w_1, grad F not 0
+there. Where beta > 0, r = |w|^2 has r' = 2 D beta and beta' = |grad F|^2 >= D^2 beta^2/r, as
+<w, grad F> = D beta. So (log beta)' >= (D/2) (log r)', beta >= C r^(D/2) with C > 0, and
     beta' >= D^2 C^(2/D) beta^(2 - 2/D):
 
 beta, and with it w, is infinite after a finite time Z = int_0^oo db/K(b). Where beta < 0 the same
-holds of -F. From c w_1 the time is dQ/dbeta = c^(2 - D) z(beta/c^D), z that from w_1, so that as
+holds of -F. K = |grad F|^2 is 0 where beta is or nowhere: if it is, beta keeps the sign of F(w_1),
+and is never 0. From c w_1 the time is dQ/dbeta = c^(2 - D) z(beta/c^D), z that from w_1, so that as
 c -> 0 it tends to c^(2 - D) Z, with a relative error of order c^(D - 2).
 """
 
@@ -44,20 +44,23 @@ def finite_time_limit(
     D, m = scaled.degree, scaled.exponent
     vanishes = (m * {"0": 1, "oo": -1}.get(point.side, 0)).is_positive
     piece = pieces[0] if len(pieces) == 1 else None
-    if not (isinstance(piece, Quadrature | Algebraic) and vanishes and kernel.unbiased):
+    if not (isinstance(piece, Quadrature | Algebraic) and vanishes):
         return None
     if not _is_plain_polynomial(p) or not D.is_Rational or D <= _TWO:
         return None
     (beta,) = piece.betas
-    above, below = _time(p, sympy.oo), _time(p, -sympy.oo)
     symbol = Symbol(point.variable, positive=True)
+    start = kernel.beta_0[0].xreplace({symbol: sympy.S.One})
+    above, below = _time(p, sympy.oo, start), _time(p, -sympy.oo, start)
     unit, error = symbol ** (m * (2 - D)), symbol ** (m * (D - 2))
     reason = (
         f"covariance, and beta = F(w) of degree {D} > 2 is infinite after the finite time "
         f"int db/K(b), K at {quoted(point.variable, p)} = 1"
     )
+    if not kernel.unbiased:
+        reason += "; of the other sign than F(w_0) are beta where K is not 0 at beta = 0"
     finding, size = Finding(Verdict.PROVED, reason, scaled.evidence), sympy.Abs(beta)
-    if _is_even(piece, beta):
+    if kernel.unbiased and _is_even(piece, beta):
         one = sympy.S.One
         found = LimitingPotential("l1", size, (one,), one)
         return Limit(point, finding, "rich", (beta,), None, above * unit, found, (-one,), error)

@@ -93,8 +93,8 @@ def find_homogeneity(p: Parameterization, notation: Notation) -> Homogeneity | N
 
     Source: Chizat, Oyallon, Bach 2019, for scaled starts of homogeneous models.
     """
-    degree = p.homogeneity
-    if degree is None or p.geometry.degree != 0:
+    degree, metric = p.homogeneity, p.geometry.functions
+    if degree is None or any({*x.variables()} - x.field.parameters for x in metric):
         return None
     D = to_expr(degree, notation.weights)
     evidence = tuple(

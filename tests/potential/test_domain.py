@@ -162,3 +162,17 @@ def test_a_kernel_with_a_pole_at_0() -> None:
     q = derived(["sqrt(1+w**2)"], {"w": "1"}).potential.numeric({})
     assert np.isnan(q.gradient([-2.0, 0.5, 0.99])).all()
     assert np.isfinite(q.gradient([1.01, 2.0])).all()
+
+
+@pytest.mark.parametrize(
+    ("start", "where"),
+    [
+        ({"u": "1 + a**2", "v": "1"}, "all real `beta` unless `a = 0`"),
+        ({"u": "a", "v": "0"}, "all real `beta`"),  # K(w_0) = a**2
+        ({"u": "1", "v": "1"}, "`beta > 0`"),
+    ],
+)
+def test_a_kernel_without_zeros_may_have_one_for_some_starts(
+    start: dict[str, str], where: str
+) -> None:
+    assert domain(derived(["u*v"], start)).words.split("; ")[0] == where

@@ -130,25 +130,32 @@ def test_the_mirror_map_of_one_output_is_the_time_of_a_flow(case):
         assert errors[1] < errors[0] < 0.3
 
 
-def test_from_a_small_start_a_cubic_is_infinite_after_a_finite_time():
-    # From (alpha, alpha, 0) the flow of a*b*c has c = alpha tan(alpha z): pi/2 after alpha z.
-    p = Parameterization.parse(["a*b*c"], {"a": A, "b": A, "c": "0"}, [A])
+@pytest.mark.parametrize(
+    ("output", "start", "regime", "times"),
+    [
+        # c = alpha tan(alpha z); w = alpha tan(2 alpha z + pi/4)
+        ("a*b*c", {"a": A, "b": A, "c": "0"}, "rich", (np.pi / 2, -np.pi / 2)),
+        ("u**2*w", {"u": "2*alpha", "w": A}, "intermediate", (np.pi / 8, -3 * np.pi / 8)),
+    ],
+)
+def test_from_a_small_start_a_cubic_is_infinite_after_a_finite_time(output, start, regime, times):
+    p = Parameterization.parse([output], start, [A])
     (limit,) = regimes(derive_once(p), A, (0,)).limits
-    assert limit.regime == "rich"
+    assert limit.regime == regime
     assert limit.error == sympy.Symbol(A, positive=True)
-    times = []
-    for scale in (1e-2, 1e-3):
-        model = Model(p, scale)
+    for end, time in zip((0.8, -0.8), times, strict=True):
+        gaps = []
+        for scale in (1e-2, 1e-3):
+            model = Model(p, scale)
 
-        def rate(beta, state, model=model):
-            slope = np.array(model.J(state[:-1]), dtype=float)[0]
-            return np.append(slope, 1) / (slope @ slope)
+            def rate(beta, state, model=model):
+                slope = np.array(model.J(state[:-1]), dtype=float)[0]
+                return np.append(slope, 1) / (slope @ slope)
 
-        span = (0, 0.8)
-        end = solve_ivp(rate, span, np.append(model.w, 0), method="DOP853", rtol=1e-12, atol=1e-18)
-        times.append(scale * end.y[-1, -1])
-    gaps = [np.pi / 2 - t for t in times]
-    assert 0 < gaps[1] < 0.15 * gaps[0] < 0.01
+            span, state = (model.beta[0], end), np.append(model.w, 0)
+            run = solve_ivp(rate, span, state, method="DOP853", rtol=1e-12, atol=1e-18)
+            gaps.append(abs(time) - abs(scale * run.y[-1, -1]))
+        assert 0 < gaps[1] < 0.15 * gaps[0] < 0.01
 
 
 @pytest.mark.parametrize("case", SEVERAL, ids=lambda case: case)
