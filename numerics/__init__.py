@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from numerics.figures.displays import FlowDisplay, PotentialDisplay, RegimeDisplay
     from numerics.flow.gradient_flow import Flow, flow
     from numerics.interpolate.interpolant import Solution, interpolate, interpolate_path
+    from numerics.margins.interval import MarginInterval
     from numerics.margins.loss_flow import LossFlow, loss_flow
     from numerics.margins.margin_path import MarginPath, margin_path
     from numerics.margins.max_margin import NotSeparable, max_margin
     from numerics.margins.predictor import MaxMargin
-    from numerics.margins.spectral import MarginInterval
 
 __all__ = [
     "CrossCheck",
@@ -63,7 +63,7 @@ make_lazy(
         "MarginPath": "numerics.margins.margin_path",
         "loss_flow": "numerics.margins.loss_flow",
         "margin_path": "numerics.margins.margin_path",
-        "MarginInterval": "numerics.margins.spectral",
+        "MarginInterval": "numerics.margins.interval",
         "MaxMargin": "numerics.margins.predictor",
         "NotSeparable": "numerics.margins.max_margin",
         "NumericPotential": "numerics.evaluate.potential",

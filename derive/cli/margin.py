@@ -20,8 +20,8 @@ from derive.model.typed import ReadModel
 
 if TYPE_CHECKING:
     from derive.margins.find import Margins
+    from numerics.margins.interval import MarginInterval
     from numerics.margins.predictor import Cancelling, MaxMargin
-    from numerics.margins.spectral import MarginInterval
 
 Asked: TypeAlias = tuple[str, tuple[int, int] | None]
 """A norm, "" for that of the horizon, and the shape of matrices."""
@@ -79,7 +79,7 @@ def margin(
       derive margin "a*u" --vector u
       derive margin "p**2 - m**2" --start p=alpha,m=alpha --data iris.csv
       derive margin "W*T(W)" --matrix W:2x2
-      derive margin "U*T(V)" --matrix U:2x2,V:2x2 --data x.csv --norm nuclear --shape 2x2
+      derive margin "w" --data iris.csv --norm nuclear --shape 2x2
     """
     read = model.read()
     if norm and data is None:

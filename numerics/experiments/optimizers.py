@@ -23,9 +23,9 @@ from derive.optimizers.norms import Norm, read_norm
 from derive.optimizers.table import find_update
 from numerics.evaluate.backend import Array
 from numerics.experiments.scaffold import Results, Row, Stages, require_counts
+from numerics.margins.interval import MarginInterval
 from numerics.margins.max_margin import max_margin
 from numerics.margins.power_norm import dual_slope
-from numerics.margins.spectral import MarginInterval
 
 NORMS = ("l1", "l4/3", "l2", "linf")
 RUN = (

@@ -17,8 +17,7 @@ from flint import fmpz_mat, nmod_mat
 from scipy.optimize import nnls
 
 from numerics.evaluate.backend import Array
-from numerics.margins.complementarity import all_positive
-from numerics.margins.linear_program import over_one, product, solve
+from numerics.margins.linear_program import has_positive, over_one, product, solve, spread, zeros_of
 
 WORKING = 400
 """Rows at a time of which the nearest point is found in doubles."""
@@ -57,9 +56,7 @@ def nearest(rows: Sequence[Sequence[int]]) -> Nearest | None:
         margins, q = product(X, w)
         worst = min(range(len(margins)), key=margins.__getitem__)
         if margins[worst] >= q:
-            whole = dict(zip(support, alpha, strict=True))
-            multiplier = tuple(whole.get(i, Fraction(0)) for i in range(len(rows)))
-            return Nearest(w, multiplier, tuple(i for i, u in enumerate(margins) if u == q))
+            return Nearest(w, spread(support, alpha, len(rows)), zeros_of([u - q for u in margins]))
         support = sorted({*support, worst})
     return None
 
@@ -99,12 +96,10 @@ def is_nondegenerate(rows: Sequence[Sequence[int]], found: Nearest) -> bool | No
         return True
     if are_independent(rows, tight):
         return False
-    # X_T^T alpha = w over one denominator q: alpha q solves it for the whole numbers q w.
+    # X_T^T alpha = w over one denominator q: alpha solves it with q X_T and the whole q w.
     column, q = over_one(found.w)
-    own = fmpz_mat([list(rows[i]) for i in tight]).transpose()
-    scaled = fmpz_mat([[q * int(x) for x in row] for row in own.tolist()])
-    largest = max(abs(int(x)) for x in scaled.entries())
-    return all_positive(scaled, [int(x) for x in column.entries()], None, [], largest)
+    own = [[q * rows[i][j] for i in tight] for j in range(len(rows[0]))]
+    return has_positive(own, list(map(int, column.entries())), max(abs(x) for r in own for x in r))
 
 
 def are_independent(rows: Sequence[Sequence[int]], chosen: Sequence[int]) -> bool:

@@ -1,6 +1,6 @@
 """Exact vertices of linear programs: found in doubles, solved and checked in rational numbers.
 
-    min <c, v> s.t. A v >= b, v >= 0        max <b, y> s.t. A^T y <= c, y >= 0
+    min <c, v> s.t. A v >= b        max <b, y> s.t. A^T y = c, y >= 0
 
 A vertex is the only solution of the constraints that are tight there. Which ones are is read off
 the simplex method's doubles; the linear systems are then solved over the rationals, and v and y are
@@ -18,102 +18,102 @@ import numpy as np
 from flint import fmpq, fmpz_mat
 from scipy.optimize import linprog
 
-from numerics.evaluate.backend import Array
-
 NEAR = 1e-9
 """What is tight in doubles, relative to the largest number of its kind."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """min <c, v> subject to A v >= b and v >= 0, over the integers.
+    """min <c, v> subject to A v >= b, over the integers.
 
     Attributes:
         scales: one for each row, A and b: in doubles they are divided by that.
     """
 
-    A: fmpz_mat
+    A: Sequence[Sequence[int]]
     b: Sequence[int]
     c: Sequence[int]
     scales: Sequence[int]
 
-    def doubles(self) -> tuple[Array, Array]:
-        """Return A and b, each row over its scale."""
-        rows = zip(self.A.tolist(), self.scales, strict=True)
-        A = np.array([[int(x) / scale for x in row] for row, scale in rows])
-        return A, np.array([b / scale for b, scale in zip(self.b, self.scales, strict=True)])
-
 
 @dataclass(frozen=True)
 class Optimum:
-    """Both solutions."""
+    """Both solutions, and the rows at which A v = b."""
 
     v: tuple[Fraction, ...]
     y: tuple[Fraction, ...]
+    tight: tuple[int, ...]
 
 
 def optimum(program: Program) -> Optimum | None:
     """Return an exact optimal vertex and its multipliers, or None where none was certified."""
-    tight = _tight(program)
-    if tight is None:
+    A, b, c = program.A, program.b, program.c
+    seen = _seen(program)
+    if seen is None:
         return None
-    v, y = _primal(program, *tight[:2]), _dual(program, *tight[2:])
-    if v is None or y is None or not (_feasible(program, v) and _dual_feasible(program, y)):
+    tight, rows, idle = seen
+    chosen, values = [list(A[i]) for i in tight], [b[i] for i in tight]
+    v = _solved(chosen, values) or _solved(chosen + idle, values + [0] * len(idle))
+    own = _solved(list(map(list, zip(*(A[i] for i in rows), strict=True))), c)
+    if v is None or own is None or min(own) < 0:
         return None
-    equal = dot(program.c, v) == dot(program.b, y)
-    return Optimum(v, y) if equal else None
+    margins, q = product(fmpz_mat([list(row) for row in A]), v)
+    met = [x - y * q for x, y in zip(margins, b, strict=True)]
+    if min(met) < 0 or dot(c, v) != dot([b[i] for i in rows], own):
+        return None
+    return Optimum(tuple(v), spread(rows, own, len(b)), zeros_of(met))
 
 
-def feasible_vertex(program: Program) -> tuple[Fraction, ...] | None:
-    """Return an exact vertex that the simplex method ends at, feasible, optimal or not."""
-    tight = _tight(program)
-    v = None if tight is None else _primal(program, *tight[:2])
-    return v if v is not None and _feasible(program, v) else None
+def _seen(program: Program) -> tuple[list[int], list[int], list[list[int]]] | None:
+    """Return rows that are tight in doubles, those with y_i > 0, and unit rows where v_j = 0.
 
-
-def _tight(program: Program) -> tuple[list[int], list[int], list[int], list[int]] | None:
-    """Return rows that are tight, v_j > 0; y_i > 0 and dual constraints that are tight."""
-    (A, b), c = program.doubles(), np.array(program.c, float)
-    found = linprog(c, A_ub=-A, b_ub=-b, bounds=(0, None), method="highs-ds")
+    What the tight rows leave open the simplex method leaves at 0.
+    """
+    pairs = zip(program.A, program.scales, strict=True)
+    A = np.array([[x / scale for x in row] for row, scale in pairs])
+    b = np.array([x / scale for x, scale in zip(program.b, program.scales, strict=True)])
+    found = linprog(program.c, A_ub=-A, b_ub=-b, bounds=(None, None), method="highs-ds")
     if found.status != 0:
         return None
-    v, y = found.x, -found.ineqlin.marginals
-    near_v, near_y = (NEAR * max(1.0, float(np.max(np.abs(x), initial=0))) for x in (v, y))
-    slack, reduced = A @ v - b, c - A.T @ y
-    chosen = (slack <= near_v, v > near_v, y > near_y, reduced <= near_y)
-    rows, columns, multipliers, duals = ([int(i) for i in np.flatnonzero(x)] for x in chosen)
-    return rows, columns, multipliers, duals
+    slack, y = A @ found.x - b, -found.ineqlin.marginals
+    near, least = (NEAR * max(1.0, float(np.max(np.abs(x)))) for x in (found.x, y))
+    tight, rows, idle = (
+        np.flatnonzero(x).tolist() for x in (slack <= near, y > least, found.x == 0)
+    )
+    return tight, rows, idle
 
 
-def _primal(p: Program, rows: list[int], columns: list[int]) -> tuple[Fraction, ...] | None:
-    A = fmpz_mat([[p.A[i, j] for j in columns] for i in rows]) if columns and rows else None
-    return _placed(A, [p.b[i] for i in rows], columns, p.A.ncols())
+def has_positive(E: Sequence[Sequence[int]], e: Sequence[int], scale: int) -> bool | None:
+    """Decide whether some y has E y = e and all y_i > 0, where some y >= 0 has E y = e.
+
+    The largest tau <= 1 with E y = theta e, y_i >= tau and theta >= 1 is 1 or else 0. In doubles E
+    is divided by *scale* = M, and y multiplied. None where no optimum was certified.
+    """
+    n = len(E[0])
+    pairs = list(zip(E, e, strict=True))
+    equal = [[s * x for x in row] + [-s * scale * x_, 0] for s in (1, -1) for row, x_ in pairs]
+    above = [[int(i == j) for j in range(n)] + [0, -1] for i in range(n)]
+    ends = [[0] * n + [1, 0], [0] * n + [0, -1]]
+    right, scales = [0] * (len(equal) + n) + [1, -1], [scale] * len(equal) + [1] * (n + 2)
+    found = optimum(Program(equal + above + ends, right, [0] * (n + 1) + [-1], scales))
+    return None if found is None else found.v[-1] == 1
 
 
-def _dual(p: Program, rows: list[int], columns: list[int]) -> tuple[Fraction, ...] | None:
-    A = fmpz_mat([[p.A[i, j] for i in rows] for j in columns]) if columns and rows else None
-    return _placed(A, [p.c[j] for j in columns], rows, p.A.nrows())
-
-
-def _placed(
-    A: fmpz_mat | None, b: Sequence[int], places: list[int], size: int
-) -> tuple[Fraction, ...] | None:
-    solved = None if A is None else solve(A, b)
-    if solved is None:
-        return None
-    whole = [Fraction(0)] * size
-    for place, x in zip(places, solved, strict=True):
-        whole[place] = x
-    return tuple(whole)
+def is_strict(program: Program, found: Optimum) -> bool | None:
+    """Decide whether some multipliers are positive on all tight rows."""
+    if all(found.y[i] > 0 for i in found.tight):
+        return True
+    # Rows in units of their scales, so that doubles see numbers of one size.
+    rows = [program.A[i] for i in found.tight]
+    return has_positive(list(zip(*rows, strict=True)), program.c, max(program.scales))
 
 
 def solve(A: fmpz_mat, b: Sequence[int]) -> list[Fraction] | None:
     """Return the only solution of A x = b over the rationals, or None where it is not one."""
     n = A.ncols()
-    right = fmpz_mat(len(b), 1, list(b))
     if A.nrows() == n:
         try:
-            return _fractions(A.solve(right))
+            return [as_fraction(x) for x in A.solve(fmpz_mat(n, 1, list(b))).entries()]
         except ZeroDivisionError:
             return None
     whole = fmpz_mat([[*row, x] for row, x in zip(A.tolist(), b, strict=True)])
@@ -123,8 +123,19 @@ def solve(A: fmpz_mat, b: Sequence[int]) -> list[Fraction] | None:
     return [Fraction(int(reduced[i, n]), int(denominator)) for i in range(n)]
 
 
-def _fractions(column: object) -> list[Fraction]:
-    return [as_fraction(x) for x in column.entries()]  # type: ignore[attr-defined]
+def spread(places: Sequence[int], values: Sequence[Fraction], size: int) -> tuple[Fraction, ...]:
+    """Return values at their places, and 0 elsewhere."""
+    of = dict(zip(places, values, strict=True))
+    return tuple(of.get(i, Fraction(0)) for i in range(size))
+
+
+def zeros_of(values: Sequence[int]) -> tuple[int, ...]:
+    """Return the places of zeros."""
+    return tuple(i for i, x in enumerate(values) if x == 0)
+
+
+def _solved(rows: list[list[int]], b: Sequence[int]) -> list[Fraction] | None:
+    return solve(fmpz_mat(rows), b) if rows else None
 
 
 def as_fraction(x: fmpq) -> Fraction:
@@ -142,16 +153,6 @@ def product(A: fmpz_mat, values: Sequence[Fraction]) -> tuple[list[int], int]:
     """Return A x as whole numbers over one denominator, not reduced, which would be slow."""
     column, q = over_one(values)
     return [int(x) for x in (A * column).entries()], q
-
-
-def _feasible(p: Program, v: Sequence[Fraction]) -> bool:
-    rows, q = product(p.A, v)
-    return min(v) >= 0 and all(x >= b * q for x, b in zip(rows, p.b, strict=True))
-
-
-def _dual_feasible(p: Program, y: Sequence[Fraction]) -> bool:
-    columns, q = product(p.A.transpose(), y)
-    return min(y) >= 0 and all(x <= c * q for x, c in zip(columns, p.c, strict=True))
 
 
 def dot(a: Sequence[int], x: Sequence[Fraction]) -> Fraction:

@@ -14,19 +14,21 @@ these rows, and |w| = |w_hat| log t - sum_i alpha_i log alpha_i/|w_hat| + o(1).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Literal, overload
 
 from derive.errors import InputError, NumericalError
+from derive.optimizers.norms import read_norm
 from numerics.margins.classes import Folded, fold
 from numerics.margins.euclidean import are_independent, is_nondegenerate, nearest
-from numerics.margins.polyhedral import cancelling, least_l1, least_linf
-from numerics.margins.power_norm import power_interval, read_power_norm
+from numerics.margins.interval import Bounded, MarginInterval, interval
+from numerics.margins.polyhedral import cancelling, least_norm
+from numerics.margins.power_norm import power_norm
 from numerics.margins.predictor import Cancelling, MaxMargin
-from numerics.margins.spectral import Bounds, MarginInterval, dft, interval, nuclear
+from numerics.margins.spectral import dft, nuclear
 
 NORMS = ("l2", "l1", "linf")
-SPECTRAL = ("nuclear", "dft")
 
 
 class NotSeparable(NumericalError):
@@ -43,14 +45,6 @@ def max_margin(
     labels: Iterable[object] | None = None,
     norm: Literal["l1", "l2", "linf", "softmax"] = "l2",
 ) -> MaxMargin: ...
-@overload
-def max_margin(
-    X: object,
-    labels: Iterable[object] | None = None,
-    *,
-    norm: Literal["nuclear", "dft"],
-    shape: tuple[int, int] | None = None,
-) -> MarginInterval: ...
 @overload
 def max_margin(
     X: object,
@@ -89,26 +83,20 @@ def max_margin(
         NumericalError: neither was certified; doubles did not tell which rows are tight.
     """
     wanted = "l2" if norm == "softmax" else norm
-    power = None if wanted in (*NORMS, *SPECTRAL) else read_power_norm(wanted)
-    if power is None and wanted not in (*NORMS, *SPECTRAL):
-        known = ", ".join((*NORMS, *SPECTRAL))
-        raise InputError(
-            f"there is no norm {norm!r}; the norms are {known}, l4/3 and so on, softmax"
-        )
-    folded = fold(X, labels)
     if (shape is None) == (wanted == "nuclear"):
         raise InputError("shape=(n, m) goes with the nuclear norm, and the nuclear norm with it")
-    if wanted not in NORMS and folded.several:
-        raise InputError(f"the {wanted} margin is that of two classes")
+    folded = fold(X, labels)
     distinct = list(dict.fromkeys(map(tuple, folded.rows)))
-    if wanted not in NORMS:
-        d = len(distinct[0])
-        spectral = dft(d) if shape is None else nuclear(shape, d)
-        bounds = power_interval(power, distinct) if power else interval(spectral, distinct)
-        if bounds is not None:
-            return _between(wanted, bounds, distinct, folded)
-    elif (found := _of_distinct(distinct, wanted)) is not None:
-        return _scaled(found, distinct, folded)
+    found: MaxMargin | MarginInterval | None
+    if wanted in NORMS:
+        found = _of_distinct(distinct, wanted)
+    else:
+        bounded = _bounded(wanted, shape, len(distinct[0]))
+        if folded.several:
+            raise InputError(f"the {wanted} margin is that of two classes")
+        found = interval(wanted, bounded, distinct)
+    if found is not None:
+        return _given(found, distinct, folded)
     weights = cancelling(distinct)
     if weights is not None:
         shared = _shared(folded, dict(zip(distinct, weights, strict=True)))
@@ -117,20 +105,25 @@ def max_margin(
     raise NumericalError(f"no margin was certified: {why}")
 
 
-def _between(
-    norm: str, found: Bounds, distinct: Sequence[tuple[int, ...]], folded: Folded
-) -> MarginInterval:
-    """Return bounds for the rows that were given."""
-    s = folded.scale
-    shared = _shared(folded, dict(zip(distinct, found.multiplier, strict=True)))
-    value, multiplier = (tuple(s * x for x in numbers) for numbers in (found.value, shared))
-    return MarginInterval(norm, value, multiplier, s * found.lower, s * found.upper, folded.classes)
+def _bounded(norm: str, shape: tuple[int, int] | None, d: int) -> Bounded:
+    """Return a norm between two bounds, or refuse its name."""
+    if shape is not None:
+        return nuclear(shape, d)
+    if norm == "dft":
+        return dft(d)
+    try:
+        return power_norm(read_norm(norm))
+    except InputError:
+        known = ", ".join((*NORMS, "nuclear", "dft"))
+        raise InputError(
+            f"there is no norm {norm!r}; the norms are {known}, l4/3 and so on, softmax"
+        ) from None
 
 
 def _of_distinct(rows: Sequence[Sequence[int]], norm: str) -> MaxMargin | None:
     """Return the solution for rows of whole numbers that are all different."""
     if norm != "l2":
-        solved = (least_l1 if norm == "l1" else least_linf)(rows)
+        solved = least_norm(rows, norm)
         if solved is None or solved.unique is None:
             return None
         numbers = solved.w, solved.y, solved.tight
@@ -143,18 +136,19 @@ def _of_distinct(rows: Sequence[Sequence[int]], norm: str) -> MaxMargin | None:
     return MaxMargin(norm, point.w, point.alpha, point.tight, not strict, determined)
 
 
-def _scaled(found: MaxMargin, distinct: Sequence[tuple[int, ...]], folded: Folded) -> MaxMargin:
+def _given(
+    found: MaxMargin | MarginInterval, distinct: Sequence[tuple[int, ...]], folded: Folded
+) -> MaxMargin | MarginInterval:
     """Return the solution for the rows that were given: those in whole numbers over *scale*."""
     s = folded.scale
     of = s * s if found.norm == "l2" else s
-    multiplier = _shared(folded, dict(zip(distinct, found.multiplier, strict=True)))
+    shared = _shared(folded, dict(zip(distinct, found.multiplier, strict=True)))
+    value, multiplier = tuple(s * x for x in found.value), tuple(of * y for y in shared)
+    found = replace(found, value=value, multiplier=multiplier, classes=folded.classes)
+    if isinstance(found, MarginInterval):
+        return replace(found, lower=s * found.lower, upper=s * found.upper)
     rows = {distinct[i] for i in found.tight}
-    tight = tuple(i for i, row in enumerate(folded.rows) if tuple(row) in rows)
-    value = tuple(s * x for x in found.value)
-    of_rows = tuple(of * y for y in multiplier)
-    return MaxMargin(
-        found.norm, value, of_rows, tight, found.degenerate, found.determined, folded.classes
-    )
+    return replace(found, tight=tuple(i for i, x in enumerate(folded.rows) if tuple(x) in rows))
 
 
 def _shared(folded: Folded, of: dict[tuple[int, ...], Fraction]) -> list[Fraction]:

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import fmpz_mat
+from numerics.margins.linear_program import Program, is_strict, optimum
 
-from numerics.margins.complementarity import is_strict
-from numerics.margins.linear_program import Optimum, Program, feasible_vertex, optimum, product
+Rows = Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True)
@@ -30,48 +29,44 @@ class Polyhedral:
     unique: bool | None
 
 
-def least_l1(rows: Sequence[Sequence[int]]) -> Polyhedral | None:
-    """Return the solution for |w|_1, M w = v_+ - v_-, or None where none was certified."""
-    m, d, unit = _sizes(rows)
-    A = fmpz_mat([[*row, *(-x for x in row)] for row in rows])
-    program = Program(A, [unit] * m, [1] * (2 * d), [unit] * m)
+def least_norm(rows: Rows, norm: str) -> Polyhedral | None:
+    """Return the solution for l1 or linf, or None where none was certified.
+
+    With v = M w: min sum t s.t. X v >= M, |v_j| <= t_j; of linf there is one t.
+    """
+    m, d, unit = len(rows), len(rows[0]), largest(rows)
+    sizes = _unit(d) if norm == "l1" else [[1]] * d
+    k = len(sizes[0])
+    within = [[s * x for x in e] + t for s in (1, -1) for e, t in zip(_unit(d), sizes, strict=True)]
+    A = [*([*row, *[0] * k] for row in rows), *within]
+    right, scales = [unit] * m + [0] * (2 * d), [unit] * m + [1] * (2 * d)
+    program = Program(A, right, [0] * d + [1] * k, scales)
     found = optimum(program)
     if found is None:
         return None
-    w = tuple((a - b) / unit for a, b in zip(found.v[:d], found.v[d:], strict=True))
-    return _concluded(program, found, w, m)
-
-
-def least_linf(rows: Sequence[Sequence[int]]) -> Polyhedral | None:
-    """Return the solution for max |w_j|, M w = tau - v with 0 <= v_j <= 2 tau."""
-    m, d, unit = _sizes(rows)
-    above = [[*(-x for x in row), sum(row)] for row in rows]
-    within = [[*(-int(i == j) for j in range(d)), 2] for i in range(d)]
-    scales = [unit] * m + [1] * d
-    program = Program(fmpz_mat(above + within), [unit] * m + [0] * d, [0] * d + [1], scales)
-    found = optimum(program)
-    if found is None:
-        return None
-    w = tuple((found.v[d] - x) / unit for x in found.v[:d])
-    return _concluded(program, found, w, m)
-
-
-def _concluded(program: Program, found: Optimum, w: tuple[Fraction, ...], m: int) -> Polyhedral:
-    margins, q = product(program.A, found.v)
-    tight = tuple(i for i in range(m) if margins[i] == program.b[i] * q)
+    w, tight = tuple(x / unit for x in found.v[:d]), tuple(i for i in found.tight if i < m)
     return Polyhedral(w, found.y[:m], tight, is_strict(program, found))
 
 
-def cancelling(rows: Sequence[Sequence[int]]) -> tuple[Fraction, ...] | None:
-    """Return y >= 0 with X^T y = 0 and sum y = 1, or None where none was found."""
-    m, d, unit = _sizes(rows)
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    A = fmpz_mat([*columns, *([-x for x in c] for c in columns), [1] * m])
-    scales = [unit] * (2 * d) + [1]
-    found = feasible_vertex(Program(A, [0] * (2 * d) + [1], [1] * m, scales))
-    total = sum(found or (), Fraction(0))
-    return None if found is None else tuple(x / total for x in found)
+def cancelling(rows: Rows) -> tuple[Fraction, ...] | None:
+    """Return y >= 0 with X^T y = 0 and sum y = 1, or None where none was found.
+
+    They are multipliers of max tau s.t. X v >= tau, |v_j| <= 1 where that is 0.
+    """
+    m, d, unit = len(rows), len(rows[0]), largest(rows)
+    within = [[s * x for x in e] + [0] for s in (1, -1) for e in _unit(d)]
+    A = [*([*row, -unit] for row in rows), *within]
+    right, scales = [0] * m + [-1] * (2 * d), [unit] * m + [1] * (2 * d)
+    found = optimum(Program(A, right, [0] * d + [-1], scales))
+    if found is None or found.v[-1] != 0:
+        return None
+    return tuple(unit * y for y in found.y[:m])
 
 
-def _sizes(rows: Sequence[Sequence[int]]) -> tuple[int, int, int]:
-    return len(rows), len(rows[0]), max(1, *(abs(x) for row in rows for x in row))
+def largest(rows: Rows) -> int:
+    """Return the largest number in absolute value, at least 1."""
+    return max(1, *(abs(x) for row in rows for x in row))
+
+
+def _unit(d: int) -> list[list[int]]:
+    return [[int(i == j) for j in range(d)] for i in range(d)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import sympy
 from flint import fmpq
@@ -42,11 +43,7 @@ class MaxMargin:
     degenerate: bool
     determined: bool
     classes: tuple[str, ...] = ()
-
-    @property
-    def exact(self) -> bool:
-        """Whether all is rational and checked: always."""
-        return True
+    exact: ClassVar[bool] = True
 
     @property
     def support(self) -> tuple[int, ...]:

@@ -1,34 +1,27 @@
 """Largest margins in the nuclear norm and in |DFT beta|_1, between two bounds proved in balls.
 
 Both norms are sums of the singular values of blocks that are linear in beta: one matrix, or the
-numbers of its discrete Fourier transform. For all w with X w >= 1 and lambda >= 0, not all 0,
-
-    sum lambda/|X^T lambda|_dual <= min |w| <= |w|,
-
-with the largest singular value as dual norm. Both sides come from one minimum of the barrier
+numbers of its discrete Fourier transform. The dual norm is the largest singular value. Both bounds
+come from one minimum of the barrier
 
     -sum lambda - mu (log det(I - G* G) + sum log lambda_i),  G = sum lambda_i X_i:
 
 there 2 mu G (I - G* G)^-1 has the margins 1 + mu/lambda_i, and the bounds are mu (m + n) apart.
-Whatever doubles find, the bounds are those of the numbers that they found, in balls.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 from flint import arb, arb_mat, fmpq
 
 from derive.errors import InputError
-from derive.exact.balls import ball, fraction, precise
+from derive.exact.balls import ball
 from numerics.evaluate.backend import Array
-from numerics.margins.linear_program import dot
+from numerics.margins.interval import Bounded, Near
 
 CLOSE = 1e-11
 """mu at the end, relative to sum lambda."""
@@ -36,142 +29,47 @@ CENTRED = 0.05
 STEPS = 400
 FARTHEST = 1e12
 """Sums of multipliers of rows of size 1, beyond which they are taken for rows that cancel."""
-SHOWN = 12
 
 
-@dataclass(frozen=True)
-class MarginInterval:
-    """A predictor of nearly the largest margin, and proved bounds of the least norm.
-
-    Attributes:
-        norm: l4/3 and so on, nuclear, or dft: sum_k |sum_j w_j exp(-2 pi i j k/d)|.
-        value: w, with a smallest margin of 1; a matrix row by row.
-        multiplier: lambda >= 0, one for each row.
-        lower, upper: lower <= min |w| <= |value| <= upper.
-        classes: as for the rows that carry labels.
-    """
-
-    norm: str
-    value: tuple[Fraction, ...]
-    multiplier: tuple[Fraction, ...]
-    lower: Fraction
-    upper: Fraction
-    classes: tuple[str, ...] = ()
-
-    @property
-    def exact(self) -> bool:
-        """Whether the predictor is that of largest margin: it is near to it."""
-        return False
-
-    @property
-    def margin(self) -> tuple[Fraction, Fraction]:
-        """Bounds of the largest margin, 1/min |w|."""
-        return 1 / self.upper, 1 / self.lower
-
-    def report(self) -> str:
-        """Return it as text."""
-        more = ", ..." * (len(self.value) > SHOWN)
-        value = ", ".join(f"{float(x):.9g}" for x in self.value[:SHOWN])
-        lines = [f"On these data: largest {self.norm} margin, between two bounds proved in balls"]
-        lines += [f"  {_between(*self.margin)} (margin)"]
-        lines += [f"  {_between(self.lower, self.upper)} (min |beta|, all margins at least 1)"]
-        return "\n".join([*lines, f"  beta near ({value}{more})"])
-
-    def record(self) -> dict[str, object]:
-        """Return it for JSON."""
-        low, high = _decimals(self.lower, self.upper)
-        values = {"value": self.value, "multiplier": self.multiplier}
-        return {
-            "separable": True,
-            "norm": self.norm,
-            "classes": list(self.classes),
-            "least": [low, high],
-            **{name: [str(float(x)) for x in numbers] for name, numbers in values.items()},
-        }
-
-
-def _between(low: Fraction, high: Fraction) -> str:
-    return "[{}, {}]".format(*_decimals(low, high))
-
-
-def _decimals(low: Fraction, high: Fraction) -> tuple[str, str]:
-    """Return decimals, rounded so that what is between the numbers is between them."""
-    both = ((low, ROUND_FLOOR), (high, ROUND_CEILING))
-    down, up = (str(Context(prec=14, rounding=r).divide(*x.as_integer_ratio())) for x, r in both)
-    return down, up
-
-
-@dataclass(frozen=True)
-class Spectral:
-    """A norm that is the sum of singular values.
-
-    Attributes:
-        blocks: from an array (m, d) to one (m, K, a, b), with the pairing Re sum conj(A) B.
-        joined: from blocks B to beta, whose pairing with rows is that of blocks.
-        bounds: upper bounds of the norm and of the dual norm, in balls.
-    """
-
-    blocks: Callable[[Array], Array]
-    joined: Callable[[Array], Array]
-    bounds: Callable[[Sequence[Fraction]], tuple[arb, arb]]
-
-
-def nuclear(shape: tuple[int, int], d: int) -> Spectral:
+def nuclear(shape: tuple[int, int], d: int) -> Bounded:
     """Return the nuclear norm of matrices of a shape, row by row."""
     if len(shape) != 2 or not all(isinstance(k, int) for k in shape):
         raise InputError(f"shape must be two whole numbers, not {shape!r}")
     n, m = shape
     if n * m != d or min(n, m) < 1:
         raise InputError(f"rows of {d} numbers are no {n} x {m} matrices")
-    return Spectral(
-        lambda X: X.reshape(-1, 1, n, m),
-        lambda B: B.reshape(-1),
+    return Bounded(
+        _central(lambda X: X.reshape(-1, 1, n, m), lambda B: B.reshape(-1)),
         lambda w: _singular([w[i * m : (i + 1) * m] for i in range(n)]),
     )
 
 
-def dft(d: int) -> Spectral:
+def dft(d: int) -> Bounded:
     """Return |DFT beta|_1; of real beta the frequencies k and d - k have one block."""
     both = np.array([2 - (2 * k % d == 0) for k in range(d // 2 + 1)])
-    return Spectral(
+    blocks = _central(
         lambda X: (np.fft.rfft(X, axis=1) / d)[:, :, None, None],
         lambda B: np.fft.irfft(B[:, 0, 0] / both, d),
-        _frequencies,
     )
+    return Bounded(blocks, _frequencies)
 
 
-class Bounds(NamedTuple):
-    """w, lambda and bounds of min |w|, for rows of whole numbers."""
+def _central(blocks: Callable[[Array], Array], joined: Callable[[Array], Array]) -> Near:
+    """Return what finds w and lambda by the central path.
 
-    value: tuple[Fraction, ...]
-    multiplier: tuple[Fraction, ...]
-    lower: Fraction
-    upper: Fraction
+    Args:
+        blocks: from an array (m, d) to one (m, K, a, b), with the pairing Re sum conj(A) B.
+        joined: from blocks B to beta, whose pairing with rows is that of blocks.
+    """
 
+    def near(X: Array) -> tuple[Array, Array] | None:
+        found = _followed(blocks(X))
+        return None if found is None else (joined(found[0]), found[1])
 
-def interval(spectral: Spectral, rows: Sequence[Sequence[int]]) -> Bounds | None:
-    """Return what was found for a norm; None where no w of positive margin was."""
-    unit = max(abs(x) for row in rows for x in row)
-    if not unit:
-        return None
-    found = _central(spectral.blocks(np.array([[x / unit for x in row] for row in rows])))
-    if found is None:
-        return None
-    B, multiplier = found
-    w = [Fraction(float(x)) / unit for x in spectral.joined(B)]
-    y = [Fraction(float(x)) / unit for x in multiplier]
-    least = min(dot(row, w) for row in rows)
-    if least <= 0:
-        return None
-    w = [x / least for x in w]
-    with precise(128):
-        upper, _ = spectral.bounds(w)
-        _, dual = spectral.bounds([dot(column, y) for column in zip(*rows, strict=True)])
-        lower = ball(sum(y, Fraction(0))) / dual
-        return Bounds(tuple(w), tuple(y), fraction(lower.lower()), fraction(upper.upper()))
+    return near
 
 
-def _central(A: Array) -> tuple[Array, Array] | None:
+def _followed(A: Array) -> tuple[Array, Array] | None:
     """Return B and lambda from the central path, by damped Newton steps, mu to 0."""
     m, size = len(A), max(float(np.linalg.norm(A, 2, axis=(2, 3)).max()), 1e-300)
     y, mu = np.full(m, 0.5 / (m * size)), 1.0 / size

@@ -1,0 +1,116 @@
+"""Largest margins in norms without exact predictors, between two bounds proved in balls.
+
+For all w with X w >= 1 and y >= 0, not all 0,  sum y/|X^T y|_* <= min |w| <= |w|: whatever doubles
+find, the bounds are those of the numbers that they found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from fractions import Fraction
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+from flint import arb
+
+from derive.exact.balls import ball, fraction, precise
+from numerics.evaluate.backend import Array
+from numerics.margins.linear_program import dot
+from numerics.margins.polyhedral import largest
+
+SHOWN = 12
+Near: TypeAlias = Callable[[Array], tuple[Array, Array] | None]
+"""From X, or a multiple of it, to w of nearly the largest margin, and y; None if not found."""
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A norm in doubles and in balls.
+
+    Attributes:
+        near: what finds w and y.
+        bounds: upper bounds of the norm and of the dual norm, in balls.
+    """
+
+    near: Near
+    bounds: Callable[[Sequence[Fraction]], tuple[arb, arb]]
+
+
+@dataclass(frozen=True)
+class MarginInterval:
+    """A predictor of nearly the largest margin, and proved bounds of the least norm.
+
+    Attributes:
+        norm: l4/3 and so on, nuclear, or dft: sum_k |sum_j w_j exp(-2 pi i j k/d)|.
+        value: w, with a smallest margin of 1; a matrix row by row.
+        multiplier: lambda >= 0, one for each row.
+        lower, upper: lower <= min |w| <= |value| <= upper.
+        classes: as for the rows that carry labels.
+    """
+
+    norm: str
+    value: tuple[Fraction, ...]
+    multiplier: tuple[Fraction, ...]
+    lower: Fraction
+    upper: Fraction
+    classes: tuple[str, ...] = ()
+
+    exact: ClassVar[bool] = False
+
+    @property
+    def margin(self) -> tuple[Fraction, Fraction]:
+        """Bounds of the largest margin, 1/min |w|."""
+        return 1 / self.upper, 1 / self.lower
+
+    def report(self) -> str:
+        """Return it as text."""
+        more = ", ..." * (len(self.value) > SHOWN)
+        value = ", ".join(f"{float(x):.9g}" for x in self.value[:SHOWN])
+        lines = [f"On these data: largest {self.norm} margin, between two bounds proved in balls"]
+        lines += [f"  {_between(*self.margin)} (margin)"]
+        lines += [f"  {_between(self.lower, self.upper)} (min |beta|, all margins at least 1)"]
+        return "\n".join([*lines, f"  beta near ({value}{more})"])
+
+    def record(self) -> dict[str, object]:
+        """Return it for JSON."""
+        low, high = _decimals(self.lower, self.upper)
+        values = {"value": self.value, "multiplier": self.multiplier}
+        return {
+            "separable": True,
+            "norm": self.norm,
+            "classes": list(self.classes),
+            "least": [low, high],
+            **{name: [str(float(x)) for x in numbers] for name, numbers in values.items()},
+        }
+
+
+def _between(low: Fraction, high: Fraction) -> str:
+    return "[{}, {}]".format(*_decimals(low, high))
+
+
+def _decimals(low: Fraction, high: Fraction) -> tuple[str, str]:
+    """Return decimals, rounded so that what is between the numbers is between them."""
+    both = ((low, ROUND_FLOOR), (high, ROUND_CEILING))
+    down, up = (str(Context(prec=14, rounding=r).divide(*x.as_integer_ratio())) for x, r in both)
+    return down, up
+
+
+def interval(name: str, norm: Bounded, rows: Sequence[Sequence[int]]) -> MarginInterval | None:
+    """Return what was found for a norm; None where no w of positive margin was."""
+    unit, some = largest(rows), any(map(any, rows))
+    found = norm.near(np.array([[x / unit for x in row] for row in rows])) if some else None
+    if found is None:
+        return None
+    w, y = ([Fraction(float(x)) / unit for x in numbers] for numbers in found)
+    least = min(dot(row, w) for row in rows)
+    if least <= 0:
+        return None
+    w = [x / least for x in w]
+    with precise(128):
+        upper, _ = norm.bounds(w)
+        _, dual = norm.bounds([dot(column, y) for column in zip(*rows, strict=True)])
+        lower = ball(sum(y, Fraction(0))) / dual
+        ends = fraction(lower.lower()), fraction(upper.upper())
+    return MarginInterval(name, tuple(w), tuple(y), *ends)
