@@ -10,10 +10,12 @@ move away, the path stays on S. Where one row comes near, the solutions on S and
 are enclosed: its distance is positive at a on the one, its s at b on the other. A single c at which
 some derivative is negative, with all else as it should be, refutes: S is independent, and no other
 s has the same grad Q.
+After some c nothing may happen any more: :mod:`numerics.margins.for_ever`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -28,11 +30,13 @@ from numerics.evaluate.numbers import read_matrix, read_number
 from numerics.evaluate.potential import NumericPotential
 from numerics.margins.dual import read_dual
 from numerics.margins.enclosure import contracted, solve_near
+from numerics.margins.for_ever import growth, rises
 from numerics.margins.margin_path import margin_path
 from numerics.margins.path_equations import Equations, derivative, equations_of, inner
 
 BITS = 192
 FIRST, LEAST, STEPS = 0.05, 1e-5, 4000
+DOUBLINGS = 20
 """Steps in c, relative."""
 NOTHING = 1e-12
 """Multipliers at the start, which are 0 but for the rounding of its margin."""
@@ -46,7 +50,7 @@ class Coincidence:
 
     Attributes:
         finding: PROVED up to the level that was asked for, REFUTED, or UNDECIDED.
-        level: up to which it was proved; where it is refuted, a level at which it fails.
+        level: up to which it was proved, infinity for all; where it is refuted, where it fails.
         row: whose multiplier falls there, from 0.
     """
 
@@ -55,13 +59,13 @@ class Coincidence:
     row: int | None = None
 
 
-def path_is_margin(q: object, X: ArrayLike, level: object) -> Coincidence:
-    """Decide whether the monotone dual path is that of the largest margin in Q, up to a level.
+def path_is_margin(q: object, X: ArrayLike, level: object = None) -> Coincidence:
+    """Decide whether the monotone dual path is that of the largest margin in Q.
 
     Args:
         q: ``d.potential.numeric(start)``; one of a single output is used for each column of X.
         X: m rows of d numbers that carry their labels, each at its exact value.
-        level: the smallest margin at the end.
+        level: the smallest margin at the end; None for all margins.
 
     Raises:
         InputError: Q, X or the level do not fit.
@@ -69,17 +73,28 @@ def path_is_margin(q: object, X: ArrayLike, level: object) -> Coincidence:
     """
     dual = read_dual(q, X)
     assert isinstance(q, NumericPotential)
-    end = float(read_number(level, "the level"))
     zero = np.zeros(len(dual.X))
     first = float(np.min(dual.X @ dual.beta(zero)))
-    if not end > first:
+    unit = max(1.0, abs(first))
+    ends = [first + unit * 4.0**k for k in range(1, DOUBLINGS)]
+    if level is not None:
+        ends = [float(read_number(level, "the level"))]
+    if not ends[0] > first:
         raise InputError(f"the level must be above {first:g}")
-    begun = margin_path(q, X, [first + EARLY * max(1.0, abs(first))]).multiplier[0]
+    begun = margin_path(q, X, [first + EARLY * unit]).multiplier[0]
     rows = [i for i, s in enumerate(begun) if s > 1e-9 * begun.max()]
     with precise(BITS):
         exact = read_matrix(X, dual.X.shape[1])
-        walk = _Walk(equations_of(q, exact), rows, first, end)
-        return walk.to_the_end()
+        walk = _Walk(equations_of(q, exact), rows, first)
+        for end in ends:
+            found = walk.to(end)
+            if found.finding.verdict is not Verdict.PROVED or level is not None:
+                return found
+            if walk.lasts():
+                reason = f"all multipliers rise up to the margin {end:g}, and for ever from there"
+                return Coincidence(Finding(Verdict.PROVED, f"{reason}, in balls"), math.inf)
+    reason = f"{found.finding.reason}; what comes later is open"
+    return Coincidence(Finding(Verdict.UNDECIDED, reason), found.level)
 
 
 @dataclass(frozen=True)
@@ -100,33 +115,42 @@ class _Step:
 
 
 class _Walk:
-    def __init__(self, equations: Equations, rows: list[int], first: float, end: float) -> None:
-        self.equations, self.rows, self.a, self.end = equations, rows, first, end
+    def __init__(self, equations: Equations, rows: list[int], first: float) -> None:
+        self.equations, self.rows, self.a = equations, rows, first
         self.x = [arb(v) for v in equations.start] + [arb(0)] * len(rows)
         self.tau: list[arb] = []
         self.far: dict[int, arb] = {}
         self.step = FIRST
 
-    def to_the_end(self) -> Coincidence:
+    def to(self, end: float) -> Coincidence:
         """Go on step by step; where steps become too small, look for a fall a little later."""
-        begin = self._on(self.rows, self.a, self.a)
-        if begin is None or not all(abs(v) < NOTHING for v in begin.s):
+        begin = None if self.tau else self._on(self.rows, self.a, self.a)
+        if not self.tau and (begin is None or not all(abs(v) < NOTHING for v in begin.s)):
             reason = "rows enter at once after the start, too near to be told apart"
             return Coincidence(Finding(Verdict.UNDECIDED, reason), self.a)
         for _ in range(STEPS):
-            if self.a >= self.end:
-                reason = f"all multipliers rise up to the margin {self.end:g}, in balls"
-                return Coincidence(Finding(Verdict.PROVED, reason), self.end)
+            if self.a >= end:
+                reason = f"all multipliers rise up to the margin {end:g}, in balls"
+                return Coincidence(Finding(Verdict.PROVED, reason), end)
             if self.step < LEAST:
                 break
-            if self._advances(min(self.end, self._later(self.step))):
+            if self._advances(min(end, self._later(self.step))):
                 self.step *= 1.5
             else:
                 self.step /= 2
         for later in (1e-4, 1e-3, 1e-2, 1e-1):
-            if self._later(later) <= self.end and (row := self._falls(self._later(later))):
+            if self._later(later) <= end and (row := self._falls(self._later(later))):
                 return row
         return Coincidence(Finding(Verdict.UNDECIDED, "the steps became too small"), self.a)
+
+    def lasts(self) -> bool:
+        """Tell whether all multipliers are proved to rise for ever from here."""
+        chart, *others = self.equations.charts
+        g = growth(chart.tau[0], chart.interval, chart.beta[0], chart.gradient[0])
+        if g is None or any(other is not chart for other in others) or len(chart.tau) > 1:
+            return False
+        beta, *_ = self.equations.beta(self.tau)
+        return rises(g, self.equations.X, self.rows, beta, arb(self.a))
 
     def _later(self, step: float) -> float:
         return self.a + step * max(abs(self.a), EARLY)

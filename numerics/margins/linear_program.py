@@ -77,10 +77,10 @@ def _seen(program: Program) -> tuple[list[int], list[int], list[list[int]]] | No
         return None
     slack, y = A @ found.x - b, -found.ineqlin.marginals
     near, least = (NEAR * max(1.0, float(np.max(np.abs(x)))) for x in (found.x, y))
-    tight, rows, idle = (
+    tight, rows, at_zero = (
         np.flatnonzero(x).tolist() for x in (slack <= near, y > least, found.x == 0)
     )
-    return tight, rows, idle
+    return tight, rows, [[int(i == j) for j in range(len(program.c))] for i in at_zero]
 
 
 def has_positive(E: Sequence[Sequence[int]], e: Sequence[int], scale: int) -> bool | None:

@@ -99,12 +99,15 @@ class Equations:
 
 def derivative(system: Equations, x: list[arb]) -> list[arb] | None:
     """Return d(tau, s)/dc in balls."""
-    _, slopes = system(x)
     right = [[arb(0)]] * len(system.start) + [[arb(1)]] * len(system.rows)
+    return solved(system(x)[1], arb_mat(right))
+
+
+def solved(A: arb_mat, b: arb_mat) -> list[arb] | None:
+    """Return A^-1 b; next to the identity, wide balls are solved for without loss."""
     try:
-        # Next to the identity, wide balls are solved for without loss.
-        Y = slopes.mid().inv().mid()
-        return (Y * slopes).solve(Y * arb_mat(right)).entries()
+        Y = A.mid().inv().mid()
+        return (Y * A).solve(Y * b).entries()
     except ZeroDivisionError:
         return None
 

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+import sympy
+from flint import arb
 
 from derive import InputError, NumericalError, Parameterization, Verdict, derive
 from numerics import interpolate, margin_path
 from numerics.margins.coincide import path_is_margin
+from numerics.margins.for_ever import growth
 from tests.numerics.margins.test_paths import LEAVES, STAYS, tied
 
 ENTERS = [[3, 0, 0, -2], [1, 4, 1, -2], [2, 3, 0, 0]]
@@ -29,6 +32,45 @@ def test_it_is_refuted_where_a_row_leaves_and_only_there(depth, X):
         rows = np.array(X)[path.multiplier[0] > 0]
         margin = interpolate(q, rows, [30.0] * len(rows)).value
         assert margin == pytest.approx(path.value[0], rel=1e-8)
+
+
+@pytest.mark.parametrize("depth", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_it_is_decided_for_ever(depth):
+    """In doubles nothing is left at far larger margins, either."""
+    q = tied(depth).potential.numeric({"alpha": 1})
+    found = path_is_margin(q, STAYS)
+    assert (found.finding.verdict, found.level) == (Verdict.PROVED, np.inf)
+    assert margin_path(q, STAYS, [1e9]).left == ()
+
+
+@pytest.mark.slow
+def test_a_row_that_leaves_late_is_seen_without_a_level():
+    q = tied(2).potential.numeric({"alpha": 1})
+    found = path_is_margin(q, ENTERS)
+    ((row, level),) = margin_path(q, ENTERS, [30, 250]).left
+    assert (found.finding.verdict, found.row) == (Verdict.REFUTED, row)
+    assert found.level == pytest.approx(level, rel=1e-2)
+
+
+def test_the_growth_of_kernels_is_enclosed():
+    """K <= A + B |beta|^e and K = f |beta|^e, against K in doubles; none for exponential curves."""
+    z, beta = sympy.symbols("z beta", real=True)
+    ends = -sympy.oo, sympy.oo
+    for curve in (
+        (beta, ends, beta, sympy.asinh(beta / 2)),
+        (z, (-1, 1), (1 - z) ** -3 - (1 + z) ** -3, z),
+    ):
+        g = growth(curve[0], tuple(map(sympy.S, curve[1])), *curve[2:])
+        e, (A, B) = float(g.power), map(float, (b.upper() for b in g.bounds))
+        K = sympy.lambdify(curve[0], curve[2].diff(curve[0]) / curve[3].diff(curve[0]))
+        h = sympy.lambdify(curve[0], curve[2])
+        for t in (-0.999, -0.7, -0.1, 0, 0.3, 0.99, 0.9999):
+            x = 1e3 * t if curve[2] == beta else t
+            assert K(x) <= A + B * abs(h(x)) ** e
+            far = g.far(1 if x > 0 else -1, arb(max(1.0, abs(h(x)))))
+            near = (far + arb(0, 1e-9)).contains(K(x) / abs(h(x)) ** e) if h(x) else True
+            assert near or abs(h(x)) < 1 or not far.is_finite()
+    assert growth(z, ends, sympy.exp(2 * z) - sympy.exp(-z), z) is None
 
 
 @pytest.mark.slow
