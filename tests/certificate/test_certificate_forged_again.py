@@ -44,7 +44,7 @@ FORGED = {
         definitions=[{"of": "sqrt(t**2)", "is": "t"}, {"name": "q", "of": "(t**4)**(1/4)"}],
     ),
     # Conserved on the leaf of w_0 alone, where it is 0 with its gradient along X.
-    "a law on one leaf": pair("(p*m - p_0*m_0)*p", values=["0"], brackets=[1]),
+    "a law on one leaf": pair("(p*m - p_0*m_0)*p", values=["0"], brackets=[[1]]),
     "more laws than there are": pair("p*m", "(p*m - p_0*m_0)*p", values=["p_0*m_0", "0"]),
     "an F that is not real": one("w + sqrt(-1)", {"name": "i", "of": "sqrt(-1)"}),
     "an F that is not real at the start": one(

@@ -10,7 +10,7 @@ from flint import fmpq
 
 from derive import Parameterization, derive
 from derive.certificate.checking.check import NotACertificate, Rejected, check, check_text
-from derive.certificate.checking.near import Near, coefficient
+from derive.certificate.checking.further.near import Near, coefficient
 from derive.regimes.find import regimes
 from tests.certificate.certificates import entries, replaced, variants
 

@@ -92,6 +92,25 @@ DERIVATIONS = {
         "where the ties hold",
     ],
     "a path of one output": [record, NEURON, {("certificate", "warping", "paths"): [[1]]}, "path"],
+    "a field that moves the outputs": [
+        record,
+        ("x**2*y", "y**3"),
+        {("certificate", "warping", "identity"): ["factor", [1], [1, 1]]},
+        "two outputs or more",
+    ],
+    "no such condition": [
+        record,
+        ("x**2*y", "y**3"),
+        {("certificate", "warping", "identity", 0): "closed"},
+        "no condition: closed",
+    ],
+    "a warp of 0": [record, ("u**2*v",), {("warping", "g"): "0"}, "g is 0"],
+    "what is not 0 by a name that is not said": [
+        record,
+        NEURON,
+        {(*PIECE, "domain", "unless_zero"): ["zz"]},
+        "not said",
+    ],
     "another T": [record_of, ("a*u", {}), {("metric", "T"): "A + s"}, "T and R"],
     "a linear term that moves": [
         record_of,
@@ -181,6 +200,7 @@ REGIMES = {
         {(*LIMIT, "reached_above_0_only"): ["x"]},
         "no such coordinate",
     ],
+    "an origin without entries": [limits, ("a tied pair",), {(*LIMIT, "origin"): []}, "this kind"],
     "another variable": [limits, ("a tied pair",), {("variable",): "p"}, "no symbol of the start"],
     "a vector": [limits, ("a tied pair",), {("vector",): "u"}, "this kind of model"],
     "a rest of a known name": [

@@ -16,7 +16,8 @@ generator; {"name", "is": f} a name; {"of": "sqrt(...)", "is": f} a call that is
 where it is, solved for x.
 With K_ab = <X_a, X_b>, outputs counted from 1, the sections are:
 
-conserved: <grad c, X_a> = 0; all of them, if p - n "brackets" are independent at "point".
+conserved: <grad c, X_a> = 0; all of them, if p - n "brackets" of the X_a, named by paths as in
+    ``Flow``, are independent at "point".
 hessian, warping: if PROVED, with H = 0, or the forced H, and V from "paths", "structure" has c with
     [X_a, X_b] = H_a X_b - H_b X_a + c V, [X_a, V] = -omega X_a + c V, [V, V'] = c V, and V F = 0,
     hence V K = omega K; eta with eta(X_a) = H_a, eta(V) = omega is closed. If REFUTED, the
@@ -40,8 +41,8 @@ calls are analytic and nothing divides by 0; if J has lower rank at w_0, on the 
 REFUTED: the Gram minors of K leave one H for any warp, hence all of ``Flow.sides`` on the whole
 leaf; one of them fails there. Otherwise UNDECIDED.
 
-Records of regimes hold one of a derivation, see :mod:`derive.certificate.checking.limits`; those of
-explicit costs hold F alone, see :mod:`derive.certificate.checking.cost`.
+Records of regimes hold one of a derivation, those of explicit costs F alone: see
+:mod:`derive.certificate.checking.further`.
 
 Signs and branches are read at the start "at" and hold wherever the conditions hold that the record
 states: every factor that has to keep its sign is one of these, or a sum of terms of one sign.
@@ -54,9 +55,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from derive.certificate.checking import potential
-from derive.certificate.checking.cost import explicit
 from derive.certificate.checking.existence import decide, laws
-from derive.certificate.checking.limits import regimes
+from derive.certificate.checking.further.cost import explicit
+from derive.certificate.checking.further.limits import regimes
 from derive.certificate.checking.shape import KINDS, shape
 from derive.certificate.checking.text import (
     JSON,
@@ -69,7 +70,7 @@ from derive.certificate.checking.text import (
 )
 from derive.certificate.checking.theorem import Checker
 
-FORMAT, VERSION = "regderive-certificate", 3
+FORMAT, VERSION = "regderive-certificate", 4
 FLOW = "w' = -J^T X^T r", "w' = -diag(rates) J^T X^T r", "w' = -G^-1 J^T X^T r"
 RECORDS = {
     "regderive-derivation": "regularizer",
@@ -153,11 +154,6 @@ def derived(record: JSON) -> tuple[Report, Checker]:
     """Return what the record of a derivation proves, and the state in which it was proved."""
     require(_command(record) == "regularizer", "the derivation has another format")
     state = Checker(record)
-    return _checked(record, state), state
-
-
-def _checked(record: JSON, state: Checker) -> Report:
-    """Return what the sections of a record prove, one after the other."""
     shape(record, FLOW)
     proof, q = record["certificate"], record["potential"]
     state.outputs()
@@ -179,7 +175,7 @@ def _checked(record: JSON, state: Checker) -> Report:
     state.open += ["Q where the warp ends negative"] * ("other_side" in q)
     state.open += ["the Ansatz asked for"] * (q["asked"] is not None)
     lines = dict.fromkeys(_head(record, state) + state.theorem)
-    return Report(verdict, tuple(lines), tuple(state.open))
+    return Report(verdict, tuple(lines), tuple(state.open)), state
 
 
 def _decided(record: JSON, state: Checker) -> str:

@@ -18,7 +18,7 @@ from derive.certificate.checking.flow import determinant
 from derive.certificate.checking.function import Function, leading
 from derive.certificate.checking.signs import Conditions, understood
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import JSON, Rejected, require
+from derive.certificate.checking.text import JSON, Rejected, names_in, require
 from derive.certificate.checking.theorem import Checker
 
 UNDECIDED = {"kernel", "leaf", "length", "curve", "smooth", "beyond"}
@@ -28,6 +28,8 @@ def domain(state: Checker, said: JSON, proof: JSON) -> None:
     """Accept the domain, or say that it is not decided, or leave what is said of it open."""
     where, curve, betas = said["domain"], said["curve"], said["beta"]
     require({*where["undecided"]} <= UNDECIDED, "a domain is undecided otherwise")
+    fixed = names_in(where["unless_zero"]) <= state.space.fixed
+    require(fixed, "what is not 0 has a name that is not said")
     _are_ends(state.space, said)
     if where["undecided"] and not (where["walls"] or where["unless_zero"] or curve):
         state.theorem.append(f"which {', '.join(betas)} are reached is not decided")
@@ -41,6 +43,7 @@ def domain(state: Checker, said: JSON, proof: JSON) -> None:
         _of_one(state, said, proof)
     else:
         unless = [f"{text} != 0" for text in where["unless_zero"]]
+        Conditions(state.space, unless)
         alone, signs = _between(state, said, proof, betas, unless)
         lift = Lift(state, alone, signs)
         lift.check([*map(state.given["beta"].index, betas)], proof["reached"])
@@ -148,9 +151,8 @@ class Lift:
 
     def _relation(self, f: Function, text: str, x: Function) -> Function:
         """Return P(x; beta, c_0), where P(f; beta, c) = 0 on the leaf."""
-        self.space.names["_x"], self.alone.names["_x"] = f, x
-        require(self.space.read(text).is_zero(), f"{text:.60} is no relation")
-        P = self.alone.read(text)
+        require(self.space.read(text, {"_x": f}).is_zero(), f"{text:.60} is no relation")
+        P = self.alone.read(text, {"_x": x})
         plain = self.alone.is_of_constants(self.alone.of(P.bottom))
         require(plain, f"{text:.60} is no polynomial in beta")
         return P

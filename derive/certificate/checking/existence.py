@@ -37,7 +37,7 @@ def laws(state: Checker, said: JSON, proof: JSON) -> None:
     require(on, "the point is not where the ties hold")
     gradients = [[c.derivative(k) for k in range(space.weights)] for c in functions]
     require(_spread(state, gradients, point), "the gradients are not shown to be independent")
-    fields = [flow.nested(tree) for tree in proof["brackets"]]
+    fields = [flow.field(path)[0] for path in proof["brackets"]]
     require(_spread(state, fields, point), "the brackets are not shown to be independent")
     bound, count = len(state.free) - len(fields), len(texts)
     same = [said["count"], said["bound"], said["lie_dimension"]] == [count, bound, len(fields)]
@@ -80,7 +80,7 @@ def exists(kind: str, state: Checker, _: JSON, proof: JSON) -> None:
         require(flow.turning.H.is_zero(), "the only warp of the vector is not constant")
     moving = _spread(state, flow.X, state.space.start) or flow.lives(determinant(flow.K).top)
     require(moving, "the outputs are not shown to move independently along the flow")
-    verticals = [flow.field([flow.position(a) for a in path]) for path in proof["paths"]]
+    verticals = [flow.vertical(path) for path in proof["paths"]]
     still = all(flow.along(v, f).is_zero() for v, _ in verticals for f in flow.F)
     require(still, "a vertical field moves the outputs")
     fields = [*flow.X, *(v for v, _ in verticals)]
@@ -115,8 +115,7 @@ def fails(kind: str, state: Checker, _: JSON, proof: JSON) -> None:
     """Accept that a condition, which every warp (or g = 1) needs, fails on the leaf."""
     flow = state.flow.for_claim(kind)
     values, (condition, path, pair) = state.space.start, proof["identity"]
-    path, pair = ([flow.position(a) for a in labels] for labels in (path, pair))
-    left, right = flow.sides(condition, path, pair)
+    left, right, words = flow.sides(condition, path, pair)
     value = flow.derivative((left - right).top, proof["along"]).at(values)
     require(not_zero(value), "the value is 0, or not shown to be other than 0, at this start")
     if not independent([[xk.at(values) for xk in x] for x in flow.X]):
@@ -124,7 +123,7 @@ def fails(kind: str, state: Checker, _: JSON, proof: JSON) -> None:
         require(not_zero(regular), "J is not shown to have full rank on the leaf of the start")
     along = "".join(f" along X{a}" for a in proof["along"])
     state.theorem += [
-        f"{kind}: needed is {flow.condition(condition, path, pair)}",
+        f"{kind}: needed is {words}",
         f"left = {state.space.written(left)}",
         f"right = {state.space.written(right)}",
         f"the numerator of left - right{along and ', differentiated'}{along} is {value} there",

@@ -33,9 +33,9 @@ class Flow:
     """Gradient flow on outputs: X_a, K, the forced H, and vertical fields V of paths.
 
     F and X are those where all ties hold; *turning* is None but of a vector of open dimension.
-    H_a (K_aa K_bb - K_ab^2) = K_aa B_abb - K_ab B_aba with B_abc = X_a K_bc - X_b K_ac. A path
-    (a, b) names V = [X_a, X_b] - H_a X_b + H_b X_a, and (path, m) the field [X_m, V] + omega X_m
-    with omega = V K_11 / K_11.
+    H_a (K_aa K_bb - K_ab^2) = K_aa B_abb - K_ab B_aba with B_abc = X_a K_bc - X_b K_ac. A path (a)
+    names X_a, and (path, m) the field V' = [X_m, V] + omega X_m, less H_m V where V = X_a, with
+    omega = V log g, so that V' F = 0 and omega' = X_m omega - V H_m + omega H_m for a warp g.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Flow:
         self.d, self.zero, self.warped = len(self.F), space.number(0), kind in WARPED
         forced = self.warped and (self.d > 1 or self.turning is not None)
         self.H = [self.warp(a) if forced else self.zero for a in range(self.d)]
-        self.vertical: dict[tuple[int, ...], tuple[Field, Function]] = {}
+        self.named: dict[tuple[int, ...], tuple[Field, Function]] = {}
 
     def for_claim(self, kind: str) -> Flow:
         """Return this with the forced H for claims of a warp, else with H = 0."""
@@ -71,70 +71,48 @@ class Flow:
         require(type(label) is int and 1 <= label <= self.d, f"there is no output {label!s:.20}")
         return int(label) - 1
 
-    def field(self, path: Sequence[int]) -> tuple[Field, Function]:
+    def vertical(self, path: Sequence[JSON]) -> tuple[Field, Function]:
         """Return V and omega of a path."""
-        require(2 <= len(path) <= 12, "a path has two numbers of outputs or more")
-        if tuple(path) not in self.vertical:
+        require(len(path) > 1, "a path of a vertical field has two outputs or more")
+        return self.field(path)
+
+    def field(self, path: Sequence[JSON]) -> tuple[Field, Function]:
+        """Return X_a, or V, and omega of a path; where H = 0 these are iterated brackets."""
+        require(0 < len(path) <= 12, "a path has a number of an output or more")
+        if (place := tuple(path)) not in self.named:
             *before, m = path
-            if len(before) == 1:
-                w, rate, eta = self.X[before[0]], -self.H[before[0]], self.H[m]
-                v = [-z for z in self.bracket(self.X[m], w)]
-                v = [z + rate * x + eta * y for z, x, y in zip(v, self.X[m], w, strict=True)]
-            else:
-                w, rate = self.field(before)
-                pairs = zip(self.bracket(self.X[m], w), self.X[m], strict=True)
-                v = [z + rate * x for z, x in pairs]
-            idle = all(vk.is_zero() for vk in v)
-            omega = self.zero if idle else self.along(v, self.K[0][0]) / self.K[0][0]
-            self.vertical[tuple(path)] = v, omega
-        return self.vertical[tuple(path)]
+            x, h = self.X[self.position(m)], self.H[self.position(m)]
+            if not before:
+                return x, h
+            v, omega = self.field(before)
+            less, more = (h, self.zero) if len(before) == 1 else (self.zero, omega * h)
+            zipped = zip(self.bracket(x, v), x, v, strict=True)
+            rate = self.along(x, omega) - self.along(v, h) + more
+            self.named[place] = [z + omega * xk - less * vk for z, xk, vk in zipped], rate
+        return self.named[place]
 
     def sides(
-        self, kind: str, path: Sequence[int], pair: Sequence[int]
-    ) -> tuple[Function, Function]:
-        """Return both sides of a condition that every warp (H = 0: none) needs on the leaf.
-
-        equation (a, b, c): H_a K_bc - H_b K_ac = X_a K_bc - X_b K_ac. factor (path; i, j):
-        V K_ij = omega K_ij. closed (path): eta is closed on the last two of its fields. constant
-        (): the forced H of a vector is 0.
-        """
+        self, kind: str, path: Sequence[JSON], pair: Sequence[JSON]
+    ) -> tuple[Function, Function, str]:
+        """Return both sides of a condition that every warp (H = 0: none) needs, and its words."""
         if self.turning is not None:
             plain = kind == "constant" and not self.warped
             require(plain, "a vector of open dimension has a warp; it may be constant or not")
-            return self.turning.H, self.zero
-        H, K, X = self.H, self.K, self.X
-        *before, m = path
-        if kind == "equation" and len(path) == 3:
-            a, b = before
-            right = self.along(X[a], K[b][m]) - self.along(X[b], K[a][m])
-            return H[a] * K[b][m] - H[b] * K[a][m], right
-        v, omega = self.field(path)
-        if kind == "factor" and len(pair) == 2:
-            entry = K[pair[0]][pair[1]]
-            return self.along(v, entry), omega * entry
-        require(kind == "closed", f"there is no condition of the kind {kind!s:.20}")
-        if len(before) == 1:
-            return self.along(X[before[0]], H[m]) - self.along(X[m], H[before[0]]), omega
-        w, rate = self.field(before)
-        return self.along(X[m], rate) - self.along(w, H[m]) + rate * H[m], omega
-
-    def condition(self, kind: str, path: Sequence[int], pair: Sequence[int]) -> str:
-        """Return what ``sides`` are sides of, in words; V is the field of the path."""
-        a, b, *_ = m = [k + 1 for k in path] or [0, 0]
-        if kind == "equation":
-            sides = [f"{x}{a} K{b}{m[2]} - {x}{b} K{a}{m[2]}" for x in ("H", "X")]
-            return " = ".join(sides) + ("" if self.warped else ", with H = 0 where g = 1")
+            return self.turning.H, self.zero, "H = 0"
+        at = [self.position(label) for label in (path if kind == "equation" else pair)]
+        require(len(at) == {"equation": 3, "factor": 2}.get(kind), f"no condition: {kind!s:.20}")
         if kind == "factor":
-            entry = "K" + "".join(str(k + 1) for k in pair)
-            return f"V {entry} = omega {entry}, V of the path {m}, omega = V K11/K11"
-        return f"eta is closed along the path {m}" if kind == "closed" else "H = 0"
-
-    def nested(self, tree: JSON, depth: int = 0) -> Field:
-        """Return X_a for a number a, and the bracket of two for a pair."""
-        if isinstance(tree, int):
-            return self.X[self.position(tree)]
-        require(isinstance(tree, list) and len(tree) == 2 and depth < 12, "a bracket is a pair")
-        return self.bracket(self.nested(tree[0], depth + 1), self.nested(tree[1], depth + 1))
+            (v, omega), entry = self.vertical(path), self.K[at[0]][at[1]]
+            words = "V K{0}{1} = omega K{0}{1}, V of the path {2}, omega = V log g"
+            return self.along(v, entry), omega * entry, words.format(*pair, path)
+        (a, b, c), K, words = (
+            at,
+            self.K,
+            "H{0} K{1}{2} - H{1} K{0}{2} = X{0} K{1}{2} - X{1} K{0}{2}",
+        )
+        right = self.along(self.X[a], K[b][c]) - self.along(self.X[b], K[a][c])
+        unwarped = "" if self.warped else ", with H = 0 where g = 1"
+        return self.H[a] * K[b][c] - self.H[b] * K[a][c], right, words.format(*path) + unwarped
 
     def derivative(self, polynomial: fmpz_mpoly, labels: Sequence[int]) -> Function:
         """Return an iterated derivative of a polynomial along fields."""

@@ -18,6 +18,7 @@ from derive.certificate.checking.text import require
 
 Value: TypeAlias = fmpq | arb
 Number: TypeAlias = "Function | int | fmpq"
+Table: TypeAlias = "Sequence[Sequence[Function]]"
 X = TypeVar("X", fmpq | arb, "Function")
 BITS, NAMES = 320, 400
 TERMS, DEGREE, DIGITS, WORK = 300_000, 2_000, 20_000, 30_000_000
@@ -58,6 +59,15 @@ class Ring:
         """Return the sum of the products of entries."""
         return self.sum(x * y for x, y in zip(row, column, strict=True))
 
+    def product(self, rows: Table, other: Table) -> Table:
+        """Return the product of two matrices."""
+        columns = [*zip(*other, strict=True)]
+        return [[self.dot(row, column) for column in columns] for row in rows]
+
+    def identity(self, size: int) -> Table:
+        """Return the identity matrix."""
+        return [[self.number(int(i == j)) for j in range(size)] for i in range(size)]
+
     def reduce(self, polynomial: fmpz_mpoly) -> fmpz_mpoly:
         """Return the remainder of a polynomial by all relations, the last first."""
         for relation, k in 2 * self.relations[::-1]:
@@ -86,27 +96,25 @@ class Function:
             top, bottom = top / common, bottom / common
         self.ring, self.top, self.bottom = ring, top, bottom
 
-    def _of(self, top: fmpz_mpoly, bottom: fmpz_mpoly) -> Function:
-        return Function(self.ring, top, bottom)
-
     def __add__(self, other: Number) -> Function:
         other = self.ring.number(other)
         if self.bottom == other.bottom:
-            return self._of(self.top + other.top, self.bottom)
+            return Function(self.ring, self.top + other.top, self.bottom)
         common = self.bottom.gcd(other.bottom)
         left, right = other.bottom / common, self.bottom / common
         top = times(self.top, left) + times(other.top, right)
-        return self._of(top, times(self.bottom, left))
+        return Function(self.ring, top, times(self.bottom, left))
 
     def __neg__(self) -> Function:
-        return self._of(-self.top, self.bottom)
+        return Function(self.ring, -self.top, self.bottom)
 
     def __sub__(self, other: Number) -> Function:
         return self + -self.ring.number(other)
 
     def __mul__(self, other: Number) -> Function:
         other = self.ring.number(other)
-        return self._of(times(self.top, other.top), times(self.bottom, other.bottom))
+        top, bottom = times(self.top, other.top), times(self.bottom, other.bottom)
+        return Function(self.ring, top, bottom)
 
     def __rmul__(self, other: Number) -> Function:
         return self * other
@@ -115,7 +123,7 @@ class Function:
         other = self.ring.number(other)
         require(not other.top.is_zero(), "a divisor is zero")
         self.ring.divisors[str(other.top)] = other.top
-        return self._of(times(self.top, other.bottom), times(self.bottom, other.top))
+        return self * Function(self.ring, other.bottom, other.top)
 
     def __rtruediv__(self, other: Number) -> Function:
         return self.ring.number(other) / self
@@ -139,7 +147,7 @@ class Function:
         """Return the derivative by one polynomial variable, all others held fixed."""
         top, bottom = self.top, self.bottom
         slope = times(top.derivative(k), bottom) - times(top, bottom.derivative(k))
-        return self._of(slope, times(bottom, bottom))
+        return Function(self.ring, slope, times(bottom, bottom))
 
     def derivative(self, k: int) -> Function:
         """Return the derivative by weight k, that of generators by their rules."""

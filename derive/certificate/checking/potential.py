@@ -1,16 +1,108 @@
-"""K, rho, dual coordinates and Q of a record, checked one by one."""
+"""K, rho, dual coordinates and Q of a record, in weights and in beta, with roots on branches."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from itertools import product
 
 from derive.certificate.checking.domain import domain, ends
-from derive.certificate.checking.function import Function
-from derive.certificate.checking.printed import Printed
+from derive.certificate.checking.function import Function, not_zero
 from derive.certificate.checking.signs import Conditions, factors
+from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Missing, names_in, require
 from derive.certificate.checking.theorem import Checker
+
+STARTS = re.compile(r"the real root that starts at (.+)")
+CONTINUED = "the root on the branch of the start"
+LARGEST = ("the largest real root", "the length of beta")
+
+
+class Printed:
+    """Define what is printed: each name is fixed by beta on the leaf, not just any function there.
+
+    *known* are the names that formulas in beta may use; others are aids of the proof.
+    """
+
+    def __init__(
+        self, space: Space, betas: Sequence[str], F: Sequence[Function], said: JSON, proof: JSON
+    ) -> None:
+        self.space, self.leaf, self.slopes = space, Conditions(space), proof.get("slopes") or {}
+        roots = self.roots = {root["symbol"]: root for root in said["roots"]}
+        constants, short = said["constants"], said.get("abbreviations", {})
+        names, defined = {*constants, *roots, *short}, set[str]()
+        given = [*constants, *short, *(root["symbol"] for root in said["roots"])]
+        require(len(names) == len(given), "a name is given twice")
+        for name, f in zip(betas, F, strict=True):
+            require(name not in space.names, f"the name {name!s:.40} is given twice")
+            space.names[name] = f
+        for entry in proof["definitions"]:
+            space.define(entry)
+            if (name := entry.get("name")) in constants:
+                value, f = constants[name], space.names[name]
+                fixed = names_in([value]) <= space.fixed
+                require(fixed, f"the value of {name} is not one of the start")
+                space.vanish_at_start(f - space.read(value), name)
+                require(space.kept(f), f"{name} is not conserved")
+                space.fixed.add(name)
+            elif name in names:
+                text = short[name] if name in short else roots[name]["polynomial"]
+                fixed = names_in([text]) <= {*space.fixed, *betas, *defined, name}
+                require(fixed, f"{name} uses a name that is not fixed by beta")
+            if name in short:
+                same = space.names[name].same(space.read(short[name]))
+                require(same, f"{name} is not {short[name]:.60}")
+            defined |= {name} & names
+        require(defined == names, "a name that is printed is not defined")
+        self.known = {*space.fixed, *betas, *roots, *short}
+        self.lines = [f"{name} = {value}" for name, value in {**constants, **short}.items()]
+
+    def branches(self) -> None:
+        """Require of every root that it is on the branch that is printed, and its formula."""
+        for name, root in self.roots.items():
+            self._branch(name, root)
+            self.lines.append(f"{name}: {root['branch']} of {root['polynomial']} = 0")
+            if (text := root["explicit"]) is not None:
+                self.lines.append(f"{name} = {text}")
+                own = names_in([text]) <= self.known - {name}
+                require(own, f"the formula of {name} uses another name")
+                same = self.space.read(text).same(self.space.names[name])
+                require(same, f"{name} is not {text:.60}")
+
+    def _branch(self, name: str, root: JSON) -> None:
+        """Require that a name is the root of its polynomial P that is printed.
+
+        It is the largest, all along the leaf, if all derivatives of P there have one sign: P(r + x)
+        has no zero x > 0. It is the only one if P' has one sign everywhere.
+        """
+        space, said, above = self.space, root["branch"], root["real_roots_above"]
+        P, last = space.root(name, root["polynomial"])
+        degree, image = int(P.degrees()[last]), space.names[name]
+        slopes, images = [P.derivative(last)], [*space.symbols[:last], image]
+        while len(slopes) < degree:
+            slopes.append(slopes[-1].derivative(last))
+        at = [space.of(p).into(images) for p in slopes]
+        for k, text in enumerate(self.slopes.get(name, ())):
+            given = space.read(text) * math.factorial(k + 1)
+            at[k] = given if at[k].same(given) else at[k]
+        if said in LARGEST:
+            signs = [self.leaf.sign_of(f) for f in at]
+            shown = len({*signs}) == 1 and all(signs)
+        elif said == "the only real root":
+            shown = all(self.leaf.sign(p) for p, n in slopes[0].factor()[1] if n % 2)
+        elif said == "the root":
+            shown = degree == 1
+        else:
+            starts = STARTS.fullmatch(said)
+            require(starts or said == CONTINUED, f"{said!s:.60} is no branch")
+            if starts:
+                space.vanish_at_start(image - space.read(starts[1]), f"{name} less its start")
+                require(name in self.leaf.meet, f"no condition keeps {name} from other roots")
+            simple = not_zero(at[0].at(space.start)) and above is None
+            require(simple, f"{name} is not shown to be simple, or said to be more")
+            return
+        require(shown and above == 0, f"{name} is not shown to be {said}")
 
 
 def metric(state: Checker, said: JSON, proof: JSON) -> None:
@@ -34,18 +126,12 @@ def metric(state: Checker, said: JSON, proof: JSON) -> None:
     if "K" in in_beta:
         state.equal(state.table(in_beta["K"]), K, "the printed K")
     if "rho" in in_beta:
-        _is_inverse(state, in_beta["rho"], K)
+        rows = space.product(state.table(in_beta["rho"]), K)
+        state.equal(rows, space.identity(len(K)), "rho K")
     state.theorem.append(f"K = {_matrix(in_weights)} in the weights")
     state.theorem += [f"{n} = {_matrix(table)}" for n, table in in_beta.items()]
+    state.theorem += printed.lines * bool(in_beta)
     state.assume(printed.leaf)
-
-
-def _is_inverse(state: Checker, texts: JSON, K: list[list[Function]]) -> None:
-    """Require that rho K = 1."""
-    space, columns = state.space, list(zip(*K, strict=True))
-    one = [[space.number(a is b) for b in columns] for a in columns]
-    rows = [[space.dot(row, c) for c in columns] for row in state.table(texts)]
-    state.equal(rows, one, "rho K")
 
 
 def _matrix(table: JSON) -> str:
@@ -114,8 +200,13 @@ def piece(state: Checker, said: JSON, proof: JSON) -> None:
     y = [space.read(text) for text in said["gradient"]]
     g, ratio = mirror(state, at, y)
     require(all(map(ratio.same, state.ratios)), "one g serves for all outputs")
+    more = space.number(0)  # of a vector q' + z n is 0, with the term z <u_0, beta> of Q
+    if flow.turning is not None:
+        text = state.record["potential"]["linear"]["coefficient"]
+        require(names_in([text]) <= space.fixed, "the linear term of Q is not constant")
+        more = state.sign * space.read(text) * flow.turning.n
     for b, yb in zip(said["beta"], y, strict=True):
-        space.vanish_at_start(_raised(state, yb), f"the slope along {b}")
+        space.vanish_at_start(yb + more, f"the slope along {b}")
     if said["Q"] is None:
         state.open.append("Q, of which the gradient is printed alone")
     else:
@@ -127,7 +218,7 @@ def piece(state: Checker, said: JSON, proof: JSON) -> None:
     domain(state, said, proof)
     _require_conditions(state, g, printed.leaf)
     state.ratios.append(ratio)
-    state.theorem += _lines(said, state.record["potential"].get("linear"))
+    state.theorem += _lines(said, state.record["potential"].get("linear"), printed.lines)
     state.assume(printed.leaf, ends(said))
 
 
@@ -142,7 +233,10 @@ def _in_beta(state: Checker, said: JSON, printed: Printed, at: Sequence[int]) ->
         require(same and len(at) == 1, "beta is not h(z)")
         printed.known.add(z)
     require(names_in(texts) <= printed.known, "a name that is printed is not fixed by beta")
-    require(said["kind"] == _kind(said, texts), "the form is of another kind")
+    explicit = all(r["explicit"] is not None for r in said["roots"])
+    kind = "parametric" if curve is not None else "explicit" if explicit else "algebraic"
+    kind = "quadrature" if any("Integral" in text for text in texts) else kind
+    require(said["kind"] == kind, "the form is of another kind")
     if kernel is not None:
         require(len(at) == 1, "K of one output is said of several")
         state.equal([[space.read(kernel)]], [[flow.K[at[0]][at[0]]]], "K of one output")
@@ -159,25 +253,7 @@ def _require_conditions(state: Checker, g: Function, signs: Conditions) -> None:
         raise Missing(missing)
 
 
-def _raised(state: Checker, y: Function) -> Function:
-    """Return what is 0 at w_0: y; of a vector q' + z n, with the term z <u_0, beta> of Q."""
-    if state.flow.turning is None:
-        return y
-    text = state.record["potential"]["linear"]["coefficient"]
-    require(names_in([text]) <= state.space.fixed, "the linear term of Q is not constant")
-    return y + state.sign * state.space.read(text) * state.flow.turning.n
-
-
-def _kind(said: JSON, texts: Sequence[str]) -> str:
-    """Return what kind of form this is."""
-    if any("Integral" in text for text in texts):
-        return "quadrature"
-    if said["curve"] is not None:
-        return "parametric"
-    return "explicit" if all(r["explicit"] is not None for r in said["roots"]) else "algebraic"
-
-
-def _lines(said: JSON, linear: JSON) -> list[str]:
+def _lines(said: JSON, linear: JSON, names: list[str]) -> list[str]:
     """Return what was shown of a piece; *linear* is the other term of Q of a vector."""
     curve, name = said["curve"], ", ".join(said["beta"])
     lines = [f"{'q' if linear else 'Q'}({name}) = {said['Q']}"] * (said["Q"] is not None)
@@ -188,10 +264,6 @@ def _lines(said: JSON, linear: JSON) -> list[str]:
         low, high = curve["interval"]
         lines.append(f"{name} = {curve['beta']}, {low} < {curve['parameter']} < {high}")
     lines += [f"K = {said['kernel']}"] * (said["kernel"] is not None)
-    for root in said["roots"]:
-        lines.append(f"{root['symbol']}: {root['branch']} of {root['polynomial']} = 0")
-        lines += [f"{root['symbol']} = {root['explicit']}"] * (root["explicit"] is not None)
-    named = {**said["constants"], **said["abbreviations"]}
-    lines += [f"{symbol} = {value}" for symbol, value in named.items()]
     signs = {"> 0": "> 0", "as at beta_0": "has the sign that it has at beta_0"}
-    return lines + [f"where {w['form']} {signs[w['sign']]}" for w in said["domain"]["walls"]]
+    walls = [f"where {w['form']} {signs[w['sign']]}" for w in said["domain"]["walls"]]
+    return lines + names + walls

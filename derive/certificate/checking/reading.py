@@ -9,7 +9,8 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from flint import fmpq, fmpz_mpoly
@@ -35,7 +36,13 @@ from derive.certificate.checking.text import (
 
 DEPTH, POWER, TURNS = 200, 400, 400
 CALLS = ("exp", "log", "sin", "cos", "asinh", "atan")
-PLAIN = ("Abs", "abs", "tan", "sinh", "cosh", "tanh")
+ABSOLUTE = ("Abs", "abs")
+PLAIN = {
+    "tan": "sin(u)/cos(u)",
+    "sinh": "(exp(u) - 1/exp(u))/2",
+    "cosh": "(exp(u) + 1/exp(u))/2",
+    "tanh": "(exp(u) - 1/exp(u))/(exp(u) + 1/exp(u))",
+}
 SIGNS: dict[type[ast.operator], Callable[[Function, Function], Function]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -81,9 +88,13 @@ class Reading(Ring):
         require(f.at(self.start) > 0, f"{what} is not shown to be positive at the start")
         self.signs.append(f)
 
-    def read(self, text: JSON) -> Function:
-        """Return the function that a text of the language stands for; nothing is evaluated."""
-        return self._build(tree_of(text), 0)
+    def read(self, text: JSON, also: Mapping[str, Function] | None = None) -> Function:
+        """Return the function that a text stands for, where more names stand for functions."""
+        before, self.names = self.names, {**self.names, **(also or {})}
+        try:
+            return self._build(tree_of(text), 0)
+        finally:
+            self.names = before
 
     def call(self, text: JSON) -> Call:
         """Return the call or power that a text is."""
@@ -101,9 +112,9 @@ class Reading(Ring):
         if isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
             left, right = (self._build(side, depth + 1) for side in (node.left, node.right))
             return SIGNS[type(node.op)](left, right)
-        if isinstance(node, ast.Call) and (name := called(node)[0]) in PLAIN:
+        if isinstance(node, ast.Call) and (name := called(node)[0]) in (*ABSOLUTE, *PLAIN):
             require(called(node)[2], "a function has one argument")
-            return self._quotient(name, self._build(node.args[0], depth + 1))
+            return self._rewritten(name, self._build(node.args[0], depth + 1))
         kind, base, exponent = self._call(node, depth + 1)
         n = constant(exponent)
         if kind != "power" or n is None:
@@ -112,16 +123,12 @@ class Reading(Ring):
         root = base if n.q == 1 else self.find("power", base, self.number(fmpq(1, n.q)))
         return root ** int(n.p)
 
-    def _quotient(self, name: str, u: Function) -> Function:
-        if name in ("Abs", "abs"):  # by the sign of u at the start, which is kept
-            size = u if u.at(self.start) > 0 else -u
-            self.positive(size, "an absolute value")
-            return size
-        if name == "tan":
-            return self.find("sin", u) / self.find("cos", u)
-        up = self.find("exp", u)
-        sinh, cosh = (up - 1 / up) / 2, (up + 1 / up) / 2
-        return {"sinh": sinh, "cosh": cosh}.get(name) or sinh / cosh
+    def _rewritten(self, name: str, u: Function) -> Function:
+        if name in PLAIN:
+            return self.read(PLAIN[name], {"u": u})
+        size = u if u.at(self.start) > 0 else -u  # a sign that is kept
+        self.positive(size, "an absolute value")
+        return size
 
     def _call(self, node: ast.expr, depth: int) -> Call:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
@@ -133,16 +140,15 @@ class Reading(Ring):
             f, x, low, high = node.args
             text = ", ".join(ast.unparse(argument) for argument in (f, x, low))
             return Call(f"Integral({text}", self._build(high, depth), self.number(0))
-        absolute = False
-        if isinstance(inner, ast.Call) and called(inner)[0] in ("Abs", "abs"):
-            _, inside, one = called(inner)
-            require(one, "a function has one argument")
-            absolute, inner = True, inside if name == "log" else inner
         require(name in ("sqrt", *CALLS) and alone, f"{name:.40} is not known here")
+        modulus = called(inner) if isinstance(inner, ast.Call) else ("", inner, True)
+        if name == "log" and modulus[0] in ABSOLUTE:
+            require(modulus[2], "a function has one argument")
+            return Call(name, self._build(modulus[1], depth), self.number(0))
         argument = self._build(inner, depth)
         if name == "sqrt":
             return Call("power", argument, self.number(fmpq(1, 2)))
-        if name == "log" and not absolute:
+        if name == "log":
             self.positive(argument, "the argument of a logarithm")
         return Call(name, argument, self.number(0))
 
@@ -220,7 +226,7 @@ class Reading(Ring):
 
     def hypotenuse(self, u: Function) -> Function:
         """Return sqrt(u^2 + 1)."""
-        return self.find("power", u**2 + 1, self.number(fmpq(1, 2)))
+        return self.read("sqrt(u**2 + 1)", {"u": u})
 
     def is_angle(
         self, u: Function, c: Function, s: Function, parts: Sequence[tuple[Call, fmpq]]
@@ -238,13 +244,7 @@ class Reading(Ring):
     def written(self, f: Function | fmpz_mpoly) -> str:
         """Return a function as text, its calls spelled out."""
         names = {str(s.top): name for name, s in zip(self.given, self.symbols, strict=False)}
-
-        def text(p: fmpz_mpoly) -> str:
-            return str(re.sub(r"x\d+", lambda m: names[m[0]], str(p).replace("^", "**")))
-
-        def whole(f: Function) -> str:
-            return text(f.top) if f.bottom.is_one() else f"({text(f.top)})/({text(f.bottom)})"
-
+        whole = partial(spelled, names)
         for kind, u, e, image in self.generators:
             inside, n = whole(u), root_of(e)
             power = f"(({inside})**({f'1/{n}' if n else whole(e)}))"
@@ -252,3 +252,10 @@ class Reading(Ring):
             log = f"log(Abs({inside}))"
             names[str(image.top)] = {"power": power, "log": log}.get(kind, call)
         return whole(f if isinstance(f, Function) else self.of(f))
+
+
+def spelled(names: Mapping[str, str], f: Function) -> str:
+    """Return a function as text, by the names of polynomial variables."""
+    sides = (str(p).replace("^", "**") for p in (f.top, f.bottom))
+    top, bottom = (re.sub(r"x\d+", lambda m: names[m[0]], side) for side in sides)
+    return top if f.bottom.is_one() else f"({top})/({bottom})"

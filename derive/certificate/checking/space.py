@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Collection, Iterable, Sequence
 from itertools import product
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from flint import fmpq, fmpz_mpoly
 
@@ -32,11 +33,19 @@ from derive.certificate.checking.text import (
 )
 
 ROOTS = 100
+Scope: TypeAlias = dict[str, Any]
 SHAPES = ("main zero", "name of", "is name", "is of", "from is of", "from is of sin")
 
-Scope: TypeAlias = tuple[
-    dict[str, Function], list[Known], list[tuple[fmpz_mpoly, int]], list[Known], set[str], int
-]
+# The derivative of f = kind(u) by u; e is the exponent of a power.
+SLOPES = {
+    "exp": "f",
+    "log": "1/u",
+    "atan": "1/(u**2 + 1)",
+    "cos": "0",
+    "sin": "cos(u)",
+    "asinh": "1/sqrt(u**2 + 1)",
+    "power": "f*e/u",
+}
 
 
 class Space(Reading):
@@ -49,13 +58,20 @@ class Space(Reading):
         super().__init__(weights, constants, room)
         self.w0: list[Function] = []
         self.fixed, self.reserved, self.leads = set(constants), set[str](), list[Function]()
-        among = range(self.weights)
-        self.fields = [[self.number(i == k) for i in among] for k in among]
+        self.fields = self.identity(self.weights)
 
     def along(self, x: Sequence[Function], f: Function) -> Function:
         """Return <x, grad f>."""
         used = [(k, xk) for k, xk in enumerate(x) if not xk.top.is_zero()]
         return self.sum(xk * f.derivative(k) for k, xk in used)
+
+    def is_homogeneous(
+        self, functions: Iterable[Function], degree: Function | int, among: Collection[int]
+    ) -> bool:
+        """Tell whether Euler's identity <w, grad f> = L f holds in some of the weights."""
+        w = [(self.symbols[k], k) for k in among]
+        pairs = ((self.sum(x * f.derivative(k) for x, k in w), f) for f in functions)
+        return all(moved.same(degree * f) for moved, f in pairs)
 
     def kept(self, f: Function) -> bool:
         """Tell whether the flow keeps a function."""
@@ -147,16 +163,13 @@ class Space(Reading):
 
     def scope(self) -> Scope:
         """Return what definitions change."""
-        known, generators, names = list(self.known), list(self.generators), dict(self.names)
-        return names, known, list(self.relations), generators, set(self.fixed), len(self.signs)
+        held = vars(self).items()
+        return {k: copy.copy(x) for k, x in held if isinstance(x, dict | list | set)}
 
     def leave(self, before: Scope) -> None:
         """Forget the definitions since *before*."""
-        self.names, self.known, self.relations, self.generators, self.fixed, signs = before
-        del self.start[self.size + len(self.generators) :], self.signs[signs:]
-        del self.slopes[len(self.generators) :]
-        self.divisors.clear()
-        self.leads.clear()
+        vars(self).update(before)
+        self.divisors, self.leads = {}, []
 
     def define(self, entry: JSON) -> None:
         """Add a definition: a name for a function or a new call, what a call is, or a relation."""
@@ -182,7 +195,11 @@ class Space(Reading):
         k = self.size + len(self.generators)
         image = self.symbols[k]
         inner = [argument.derivative(i) for i in range(self.weights)]
-        slope = self._integrand(text, argument) if kind[0] == "I" else self._slope(call, image)
+        slope = (
+            self._integrand(text, argument)
+            if kind[0] == "I"
+            else self.read(SLOPES[kind], {"f": image, "u": argument, "e": exponent})
+        )
         moving = any(not x.top.is_zero() for x in inner)
         waits = kind == "cos" and moving  # its derivative is that of a sine to come
         self.slopes.append([] if waits else [slope * x if moving else x for x in inner])
@@ -200,20 +217,6 @@ class Space(Reading):
             known.append(Known(*call, image))
         self.start = self.values(self.start[: self.size])
 
-    def _slope(self, call: Call, image: Function) -> Function:
-        """Return the derivative of f = kind(u) by u."""
-        kind, u, exponent = call
-        slopes: dict[str, Callable[[], Function]] = {
-            "exp": lambda: image,
-            "log": lambda: 1 / u,
-            "atan": lambda: 1 / (u**2 + 1),
-            "cos": lambda: self.number(0),
-            "sin": lambda: self.find("cos", u),
-            "asinh": lambda: 1 / self.hypotenuse(u),
-            "power": lambda: image * exponent / u,
-        }
-        return slopes[kind]()
-
     def _integrand(self, text: str, upper: Function) -> Function:
         """Return f(b) of the integral of f(x) from a, which is b at the start, to b."""
         node = tree_of(text)
@@ -221,10 +224,7 @@ class Space(Reading):
         require(x not in self.names and NAME.fullmatch(x), "an integral runs over a new name")
         require(names_in([f, low]) <= self.fixed | {x}, "an integrand is of x and of constants")
         self.vanish_at_start(upper - self.read(low), "what an integral runs over")
-        self.names[x] = upper
-        slope = self.read(f)
-        del self.names[x]
-        return slope
+        return self.read(f, {x: upper})
 
     def _define_call(self, entry: JSON, call: Call) -> None:
         """Add a call that is shown to be a known function."""
@@ -242,10 +242,8 @@ class Space(Reading):
 
     def root(self, name: str, polynomial: str) -> tuple[fmpz_mpoly, int]:
         """Return the polynomial in the variable of a spare symbol that a name is a root of."""
-        image, k = self.names[name], len(self.symbols) - 1
+        k = len(self.symbols) - 1
         require(self.read(polynomial).is_zero(), f"{name} does not solve its polynomial")
-        self.names[name] = self.symbols[k]
-        P = self.read(polynomial).top
-        self.names[name] = image
+        P = self.read(polynomial, {name: self.symbols[k]}).top
         require(0 < P.degrees()[k] <= ROOTS, f"the polynomial of {name} has too high a degree")
         return P, k

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from flint import fmpz_mpoly
 
 from derive.certificate.checking.flow import Flow, Turning
-from derive.certificate.checking.function import Function, not_zero
+from derive.certificate.checking.function import Function, Table, not_zero
 from derive.certificate.checking.signs import CONDITION, Conditions, factors, understood
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.start import Kind, move_start, raised, rates_of, space_of
@@ -18,7 +18,6 @@ from derive.certificate.checking.text import JSON, NAME, Rejected, names_in, req
 
 LETTERS = f"{string.ascii_letters}_"
 Check: TypeAlias = Callable[["Checker", JSON, JSON], None]
-Table: TypeAlias = Sequence[Sequence[Function]]
 
 
 class Checker:
@@ -79,11 +78,9 @@ class Checker:
         n, (at_start,) = space.names[norm].at(space.start), (f.at(space.start) for f in phi)
         require(n > 0 or n == 0, "the length of the vector is not shown to be one at the start")
         require(not_zero(at_start), "phi is not shown to be other than 0 at the start")
-        u = space.names[vector] = space.symbols[-1]
-        text = str(self.given["outputs"][0]).replace(f"norm({vector})", norm)
-        same = space.read(text).same(phi[0] * u)
+        text, u = str(self.given["outputs"][0]).replace(f"norm({vector})", norm), space.symbols[-1]
+        same = space.read(text, {vector: u}).same(phi[0] * u)
         require(same, "the output is not the coefficient times the vector")
-        del space.names[vector]
         self.sign = 1 if at_start > 0 else -1
         return self.sign * phi[0] * space.names[norm]
 
@@ -120,7 +117,7 @@ class Checker:
         fresh = all(NAME.fullmatch(b) and b not in self.space.given for b in given["beta"])
         require(fresh, "an output has the name of another")
         if (degree := given["homogeneity_degree"]) is not None:
-            same = self.is_homogeneous(flow.F, int(degree))
+            same = self.space.is_homogeneous(flow.F, int(degree), self.free)
             require(same, "F is not homogeneous of this degree")
         blocks = [[flow.position(a) for a in block] for block in given["blocks"]]
         require(sorted(a for block in blocks for a in block) == [*range(flow.d)], "blocks overlap")
@@ -131,14 +128,13 @@ class Checker:
 
     def _surface(self) -> None:
         """Require what is said to hold among the outputs."""
-        given, before = self.given, self.space.scope()
-        self.space.names |= dict(zip(given["beta"], self.flow.F, strict=True))
+        given, F = self.given, dict(zip(self.given["beta"], self.flow.F, strict=True))
         found = self.record.get("relations", {"blocks": []})["blocks"]
         zeros = [text for relations in found for text in relations]
         zeros += [f"({said['output']}) - ({said['is']})" for said in given.get("affine", [])]
         for text in zeros:
-            require(self.space.read(text).is_zero(), f"{text:.60} is not 0")
-        self.space.leave(before)
+            require(self.space.read(text, F).is_zero(), f"{text:.60} is not 0")
+        self.space.divisors.clear()
         self.theorem += [f"{text} = 0" for text in zeros]
 
     def _take_conditions(self) -> None:
@@ -164,6 +160,7 @@ class Checker:
     def is_warp(self) -> bool:
         """Require that the printed g has the forced X_a log g; tell whether it is not 0 at w_0."""
         g = self.printed_warp()
+        require(not g.is_zero(), "g is 0")
         at_start = g.at(self.space.start)
         self.rises(g, [h * g for h in self.flow.H], "g, which is not the warp,")
         require(not at_start < 0, "g is negative at the start")
@@ -174,12 +171,6 @@ class Checker:
         """Require the derivatives of a function along the fields."""
         for x, slope in zip(self.flow.X, slopes, strict=True):
             require(self.space.along(x, f).same(slope), f"{what} has another derivative")
-
-    def is_homogeneous(self, functions: Sequence[Function], degree: Function | int) -> bool:
-        """Tell whether Euler's identity <w, grad f> = L f holds in weights that are free."""
-        w, space = [(self.space.symbols[k], k) for k in self.free], self.space
-        pairs = ((space.sum(x * f.derivative(k) for x, k in w), f) for f in functions)
-        return all(moved.same(degree * f) for moved, f in pairs)
 
     def table(self, texts: JSON) -> list[list[Function]]:
         """Return a matrix that is printed."""

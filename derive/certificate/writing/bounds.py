@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from flint import fmpq, fmpq_mat, fmpq_poly
 
-from derive.certificate.checking.cost import Cost
+from derive.certificate.checking.further.cost import Cost
 from derive.certificate.checking.text import JSON
 from derive.certificate.writing.products import calls_in
 from derive.certificate.writing.roots import Roots

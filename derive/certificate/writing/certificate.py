@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import combinations, islice, product
-from typing import TypeAlias
+from itertools import islice, product
 
 from derive.certificate.checking import check, potential
 from derive.certificate.checking.check import FORMAT, VERSION
 from derive.certificate.checking.existence import decide, laws
-from derive.certificate.checking.flow import independent
-from derive.certificate.checking.function import Value
 from derive.certificate.checking.signs import CONDITION
 from derive.certificate.checking.start import Kind
 from derive.certificate.checking.text import (
@@ -48,7 +45,6 @@ from derive.weights.witness import samples
 
 SPARE = 60
 MISSING = "no certificate was accepted; the result does not depend on it"
-Tree: TypeAlias = int | list["Tree"]
 SECTIONS = ("conserved", "hessian", "warping", "metric")
 
 
@@ -205,36 +201,15 @@ class _Writer:
         return None
 
     def _laws(self) -> Iterator[JSON]:
-        said = self.record["conserved"]
+        said, state = self.record["conserved"], self.state
         used = [*said["laws"], *(v for v in said["values_at_start"] if v is not None)]
-        definitions = self.calls.missing(used, self.state.space)
-        size = said["lie_dimension"]
-        for point in conditions.points(self.state):
-            brackets = self._brackets(point, size)
-            if brackets is not None:
+        definitions = self.calls.missing(used, state.space)
+        for point in conditions.points(state):
+            values = conditions.values_at(state, point)
+            brackets = conditions.spanning(state, state.flow, values)
+            if len(brackets) >= said["lie_dimension"]:
+                brackets = brackets[: said["lie_dimension"]]
                 yield {"definitions": definitions, "point": point, "brackets": brackets}
-
-    def _brackets(self, point: Mapping[str, str], size: int) -> list[Tree] | None:
-        """Return as many independent brackets, or None."""
-        values = conditions.values_at(self.state, point)
-        labels = conditions.labels_of(self.state)
-        pairs: list[Tree] = [[a, b] for a, b in combinations(labels, 2)]
-        pending: list[Tree] = [*labels, *pairs]
-        chosen: list[Tree] = []
-        rows: list[list[Value]] = []
-        while pending and len(chosen) < size:
-            tree = pending.pop(0)
-            try:
-                field = self.state.flow.nested(tree)
-                row = [field[k].at(values) for k in self.state.free]
-            except Rejected:
-                return None
-            if independent([*rows, row]):
-                chosen.append(tree)
-                rows.append(row)
-                if isinstance(tree, list):
-                    pending += [[a, tree] for a in labels]
-        return chosen if len(chosen) == size else None
 
 
 def _calls(texts: Iterable[str]) -> dict[str, None]:

@@ -18,11 +18,6 @@ PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67
 PATH, DEPTH, ORDER, TERMS = 4, 3, 13, 3000
 
 
-def labels_of(state: Checker) -> range:
-    """Return the labels of the outputs: they count from 1."""
-    return range(1, state.flow.d + 1)
-
-
 def points(state: Checker) -> Iterator[dict[str, str]]:
     """Yield a few points with weights in general position, where the ties hold and F is real."""
     for point in _candidates(state):
@@ -57,30 +52,23 @@ def existence(state: Checker, kind: str) -> Iterator[JSON]:
     """Yield the structure of the fields and of vertical fields that close under brackets."""
     flow = state.flow.for_claim(kind)
     for point in chain([state.space.start], (values_at(state, at) for at in points(state))):
-        paths = _spanning(state, flow, point)
+        paths = [path for path in spanning(state, flow, point) if len(path) > 1]
         structure = list(_structure(flow, paths, point))
-        yield {"claim": kind, "paths": [_labels(path) for path in paths], "structure": structure}
+        yield {"paths": paths, "structure": structure}
 
 
-def _labels(path: Sequence[int]) -> list[int]:
-    return [a + 1 for a in path]
-
-
-def _spanning(state: Checker, flow: Flow, point: list[JSON]) -> list[list[int]]:
-    """Return paths whose vertical fields, with the X_a, span what brackets reach at a point."""
-    rows = [[x.at(point) for x in field] for field in flow.X]
-    pending = [list(pair) for pair in combinations(range(flow.d), 2)]
-    paths: list[list[int]] = []
+def spanning(state: Checker, flow: Flow, point: list[JSON]) -> list[list[int]]:
+    """Return paths whose fields span what brackets reach at a point, the X_a first."""
+    labels, rows, paths = range(1, flow.d + 1), list[list[Value]](), list[list[int]]()
+    pending = [[a] for a in labels] + [list(pair) for pair in combinations(labels, 2)]
     while pending and len(paths) < len(state.free):
         path = pending.pop(0)
         v, _ = flow.field(path)
-        if all(x.is_zero() for x in v):
-            continue
-        row = [x.at(point) for x in v]
-        if independent([*rows, row]):
+        row = [v[k].at(point) for k in state.free]
+        if len(path) == 1 or (not all(x.is_zero() for x in v) and independent([*rows, row])):
             rows.append(row)
             paths.append(path)
-            pending += [[*path, m] for m in range(flow.d)]
+            pending += [[*path, m] for m in labels] if len(path) > 1 else []
     return paths
 
 
@@ -129,7 +117,7 @@ def failures(state: Checker, kind: str) -> Iterator[JSON]:
     flow = state.flow.for_claim(kind)
     values = state.space.start
     for condition, path, pair in _conditions(flow):
-        left, right = flow.sides(condition, path, pair)
+        left, right, _ = flow.sides(condition, path, pair)
         polynomial = (left - right).top
         if state.space.reduce(polynomial).is_zero():
             continue
@@ -139,35 +127,33 @@ def failures(state: Checker, kind: str) -> Iterator[JSON]:
                 continue
             regular = _regular(state, flow, values)
             if regular is not None:
-                identity = [condition, _labels(path), _labels(pair)]
-                yield {"claim": kind, "identity": identity, "along": along, "regular": regular}
+                yield {"identity": [condition, path, pair], "along": along, "regular": regular}
 
 
 def _along(state: Checker, polynomial: fmpz_mpoly) -> Iterator[list[int]]:
     for n in range(DEPTH + 1):
-        for path in product(labels_of(state), repeat=n):
+        for path in product(range(1, state.flow.d + 1), repeat=n):
             if n and len(state.flow.derivative(polynomial, path[:-1]).top) > TERMS:
                 return
             yield list(path)
 
 
-def _conditions(flow: Flow) -> Iterator[tuple[str, tuple[int, ...], tuple[int, ...]]]:
+def _conditions(flow: Flow) -> Iterator[tuple[str, list[int], list[int]]]:
     """Yield the conditions that every warp needs, those with the shortest paths first."""
     if flow.turning is not None:
-        yield "constant", (), ()
+        yield "constant", [], []
         return
-    outputs = range(flow.d)
+    outputs = range(1, flow.d + 1)
     pairs = list(combinations(outputs, 2))
     if flow.d > 2 or not flow.warped:  # else H solves them
-        yield from (("equation", (*pair, c), ()) for pair, c in product(pairs, outputs))
+        yield from (("equation", [*pair, c], []) for pair, c in product(pairs, outputs))
+    entries = [[a, a] for a in outputs] + [list(pair) for pair in pairs]
     for length in range(PATH):
         for start, rest in product(pairs, product(outputs, repeat=length)):
-            path = (*start, *rest)
-            if not all(x.is_zero() for x in flow.field(path)[0]):
-                yield from (("factor", path, pair) for pair in (*((i, i) for i in outputs), *pairs))
-            elif length:
-                continue
-            yield "closed", path, ()
+            path = [*start, *rest]
+            idle = all(x.is_zero() for x in flow.field(path)[0])
+            if not (idle and length):
+                yield from (("factor", path, entry) for entry in entries[: 1 if idle else None])
 
 
 def _regular(state: Checker, flow: Flow, values: list[JSON]) -> list[int] | None:
@@ -175,8 +161,9 @@ def _regular(state: Checker, flow: Flow, values: list[JSON]) -> list[int] | None
     if independent([[xk.at(values) for xk in x] for x in flow.X]):
         return []
     whole = determinant(flow.K).top
-    paths = [list(path) for n in range(PATH) for path in product(labels_of(state), repeat=n)]
-    for path in [*paths, *([a] * n for n in range(PATH, ORDER) for a in labels_of(state))]:
+    labels = range(1, flow.d + 1)
+    paths = [list(path) for n in range(PATH) for path in product(labels, repeat=n)]
+    for path in [*paths, *([a] * n for n in range(PATH, ORDER) for a in labels)]:
         f = state.flow.derivative(whole, path)
         if len(f.top) > TERMS:
             return None

@@ -9,8 +9,8 @@ from itertools import islice, product
 
 from flint import fmpq
 
-from derive.certificate.checking import cost as checking
 from derive.certificate.checking.check import FORMAT, VERSION
+from derive.certificate.checking.further import cost as checking
 from derive.certificate.checking.shape import keys_of
 from derive.certificate.checking.signs import Conditions
 from derive.certificate.checking.space import Space

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-import sympy
-
-from derive.certificate.checking.expansion import image_of, introduce, names_of
 from derive.certificate.checking.function import Function, constant, leading, root_of
-from derive.certificate.checking.near import coefficient
+from derive.certificate.checking.further.expansion import image_of, introduce, names_of
+from derive.certificate.checking.further.near import coefficient
+from derive.certificate.checking.further.setting import Setting
 from derive.certificate.checking.reading import Call
-from derive.certificate.checking.setting import Setting
 from derive.certificate.checking.text import JSON, Rejected
-from derive.certificate.writing.products import call_of, calls_in, text_of
+from derive.certificate.writing.products import call_of, calls_in, prime_factors, text_of
 
 ROOM, ORDER = 60, 7
 
@@ -140,16 +138,10 @@ class Expansions:
 
     def parted(self, f: Function, n: int) -> tuple[Function, Function]:
         """Return what is positive and leaves an n-th root of as little as there is."""
-        space = self.space
-        outside = inside = space.number(1)
-        for side, sign in ((f.top, 1), (f.bottom, -1)):
-            content, found = side.factor()
-            primes = sympy.factorint(abs(int(content))).items()
-            factors = [(space.number(p), k) for p, k in primes]
-            factors += [(space.of(p), int(k)) for p, k in found]
-            for p, k in factors:
-                outside, inside = outside * p ** (sign * k // n), inside * p ** (sign * k % n)
-        if outside.at(space.start) < 0:
+        outside = inside = self.space.number(1)
+        for p, k in prime_factors(f):
+            outside, inside = outside * p ** (k // n), inside * p ** (k % n)
+        if outside.at(self.space.start) < 0:
             outside = -outside
         return outside, f / outside**n
 

@@ -10,8 +10,8 @@ from flint import fmpq
 
 from derive.certificate.checking.check import FORMAT, VERSION, derived
 from derive.certificate.checking.function import constant
-from derive.certificate.checking.limits import accept
-from derive.certificate.checking.setting import Setting
+from derive.certificate.checking.further.limits import accept
+from derive.certificate.checking.further.setting import Setting
 from derive.certificate.checking.text import JSON, NotACertificate, Rejected
 from derive.certificate.writing.expansions import Expansions
 from derive.certificate.writing.products import calls_in

@@ -11,6 +11,7 @@ from typing import cast
 import sympy
 from flint import fmpz_mpoly
 
+from derive.certificate.checking import reading
 from derive.certificate.checking.function import Function, constant, leading, remainder, root_of
 from derive.certificate.checking.reading import Known
 from derive.certificate.checking.space import Space
@@ -89,11 +90,7 @@ def text_of(f: Function) -> str:
         if image.bottom.is_one() and str(image.top) in symbols:
             names.setdefault(str(image.top), name)
 
-    def side(polynomial: fmpz_mpoly) -> str:
-        text = str(polynomial).replace("^", "**")
-        return re.sub(r"x\d+", lambda m: names[m[0]], text)
-
-    return side(f.top) if f.bottom.is_one() else f"({side(f.top)})/({side(f.bottom)})"
+    return reading.spelled(names, f)
 
 
 def spelled(f: Function) -> str:
@@ -131,7 +128,7 @@ def entries_for(space: Space, text: str, image: str, fresh: Callable[[], str]) -
         raise Rejected(f"{kind} is no product of others")
     needed: dict[str, None] = {}
     parts = []
-    for f, n in _factors(argument if kind == "log" else space.read(image)):
+    for f, n in prime_factors(argument if kind == "log" else space.read(image)):
         g = _generator(space, f)
         part = log_of(f) if g is None else call_of(*g[:3])
         if g is None or g.kind == "power":
@@ -154,7 +151,7 @@ def logarithm(
         return
     except Rejected:
         pass
-    found = _factors(argument if product is None else product)
+    found = prime_factors(argument if product is None else product)
     if len(found) == 1 and found[0][1] == 1 and _generator(space, found[0][0]) is None:
         yield {"name": fresh(), "of": call}
         return
@@ -201,9 +198,9 @@ def angles(space: Space, text: str) -> list[list[str]]:
     raise Rejected("no angles add up to this one")
 
 
-def _factors(f: Function) -> list[tuple[Function, int]]:
+def prime_factors(f: Function) -> list[tuple[Function, int]]:
     """Return irreducible polynomials, and primes, with their powers in a function."""
-    found: list[tuple[Function, int]] = []
+    found = list[tuple[Function, int]]()
     for polynomial, sign in ((f.top, 1), (f.bottom, -1)):
         content, factors = factorize(polynomial)
         primes = sympy.factorint(abs(int(content))).items()

@@ -8,13 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-import sympy
-from flint import fmpz_mpoly
-
-from derive.certificate.checking.function import constant, evaluated
+from derive.certificate.checking.function import Function, constant
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, rational
-from derive.certificate.writing.products import calls_in, text_of
+from derive.certificate.writing.products import calls_in, prime_factors, text_of
 
 ROOM = 40
 
@@ -29,31 +26,18 @@ class Roots:
 
     def power(self, text: str, exponent: Fraction) -> str:
         """Return a power of a function that is positive at the start."""
-        f, factors = self.space.read(text), list[str]()
-        for side, sign in ((f.top, 1), (f.bottom, -1)):
-            content, found = side.factor()
-            for prime, n in sympy.factorint(abs(int(content))).items():
-                factors.append(self._root(str(prime), sign * n * exponent))
-            for p, n in found:
-                factors.append(self._root(self._oriented(p), sign * int(n) * exponent))
-        return "*".join(["1", *factors])
+        factors = prime_factors(self.space.read(text))
+        return "*".join(["1", *(self._root(f, n * exponent) for f, n in factors)])
 
-    def _oriented(self, p: fmpz_mpoly) -> str:
-        positive = evaluated(p, self.space.start) > 0
-        return text_of(self.space.of(p if positive else -p))
-
-    def _root(self, base: str, exponent: Fraction) -> str:
-        whole = exponent * self.degree
+    def _root(self, f: Function, exponent: Fraction) -> str:
+        base, whole = text_of(f if f.at(self.space.start) > 0 else -f), exponent * self.degree
         if whole.denominator > 1:
             raise Rejected("a root of another degree")
         if base not in self.named:
             self.named[base] = f"f{len(self.named) + 1}"
             self.define({"name": self.named[base], "of": f"({base})**(1/{self.degree})"})
-        return (
-            f"{self.named[base]}**({whole})"
-            if whole >= 0
-            else f"(1/{self.named[base]}**({-whole}))"
-        )
+        name = self.named[base]
+        return f"{name}**({whole})" if whole >= 0 else f"(1/{name}**({-whole}))"
 
     def define(self, entry: JSON) -> None:
         """Add a definition."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from flint import fmpq
 
 from derive.certificate.checking.domain import ends
-from derive.certificate.checking.near import Near
+from derive.certificate.checking.further.near import Near
 from derive.certificate.checking.shape import keyed
 from derive.certificate.checking.signs import Conditions, understood
 from derive.certificate.checking.space import Space
@@ -35,7 +35,7 @@ class Setting:
         if (said := record["homogeneity"]) is not None:  # 2 D - 2 for the time
             D = self.degree = self.space.read(said["degree"])
             same = self.space.read(said["time_exponent"]).same(D * 2 - 2)
-            same = same and state.is_homogeneous(state.flow.F, D)
+            same = same and self.space.is_homogeneous(state.flow.F, D, state.free)
             require(same, "F is not homogeneous of this degree")
 
     def _at_start(self) -> None:

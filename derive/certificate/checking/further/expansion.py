@@ -10,9 +10,9 @@ from itertools import combinations, product
 
 from derive.certificate.checking.domain import ends
 from derive.certificate.checking.function import Function, not_zero
-from derive.certificate.checking.near import LOG, SMALL, Near, Roots
-from derive.certificate.checking.printed import LARGEST
-from derive.certificate.checking.setting import Setting
+from derive.certificate.checking.further.near import LOG, SMALL, Near, Roots
+from derive.certificate.checking.further.setting import Setting
+from derive.certificate.checking.potential import LARGEST
 from derive.certificate.checking.shape import are_all
 from derive.certificate.checking.text import JSON, Rejected, names_in, rational, require
 
@@ -194,14 +194,14 @@ class Tending:
         shape = self.shape([s for row in slopes for s in row], single)
         regime = {"l1": "rich", "l2": "anti-NTK"}.get(shape, "intermediate")
         if shape == "linear":
-            round_ = self.is_radial() and self.is_homogeneous(slopes, "2")
+            round_ = self.is_radial() and self.is_homogeneous("2")
             shape = "l2" if round_ else "quadratic"
             regime = "kernel" if self.is_kernel(K, slopes) else "intermediate"
         shape = "other" if said["Q"] is None else shape
         same = [said["shape"], said["regime"]] == [shape, regime]
         require(same, f"the limit is {shape} and {regime}, not {said['shape']}, {said['regime']}")
         degree = said["degree"]
-        same = degree is None or self.is_homogeneous(slopes, degree)
+        same = degree is None or self.is_homogeneous(degree)
         require(same or shape == "quadratic", "Q is not homogeneous of this degree")
 
     def shape(self, slopes: list[Function], single: bool) -> str:
@@ -221,15 +221,13 @@ class Tending:
         pairs = combinations(zip(self.x, self.G, strict=True), 2)
         return all((x * h).same(y * g) for (x, g), (y, h) in pairs)
 
-    def is_homogeneous(self, slopes: list[list[Function]], degree: str) -> bool:
-        """Tell whether Euler's identity holds for G, of a degree that is one less."""
-        q, pairs = self.space.read(degree) - 1, zip(slopes, self.G, strict=True)
-        return all(self.space.dot(self.x, row).same(q * g) for row, g in pairs)
+    def is_homogeneous(self, degree: str) -> bool:
+        """Tell whether Q is homogeneous."""
+        return self.space.is_homogeneous(self.G, self.space.read(degree) - 1, range(len(self.x)))
 
     def is_kernel(self, K: list[list[Function]], slopes: list[list[Function]]) -> bool:
         """Tell whether K(w_0) G' tends to a multiple of the identity, up to scale."""
         require(K, "K at the start is not known")
-        space, columns = self.space, [*zip(*slopes, strict=True)]
-        table = [[space.dot(row, column) for column in columns] for row in K]
-        places = product(range(len(K)), repeat=2)
-        return all(space.limit(table[i][j] / table[0][0]).same(int(i == j)) for i, j in places)
+        table, places = self.space.product(K, slopes), product(range(len(K)), repeat=2)
+        limits = ((self.space.limit(table[i][j] / table[0][0]), i == j) for i, j in places)
+        return all(limit.same(int(one)) for limit, one in limits)

@@ -8,7 +8,7 @@ A record of regimes has the record of a derivation, and a proof for each limit, 
     order better where the slopes of K and g vanish at w_0. What is checked is K G N = g x at w_0.
 "expansion": for each choice of signs of the coordinates that Q is a sum over, (dQ/dx_i)/N -> G_i
     by expansions of all calls in e, where s = e, 1/e, v - e, v + e, log(1/e)/rate or its inverse;
-    see :mod:`derive.certificate.checking.near`. The error is the order of (dQ/dx_i)/N - G_i.
+    see :mod:`.near`. The error is the order of (dQ/dx_i)/N - G_i.
 
 Q/N is convex, and as its gradient converges, it does, to the Q that has the gradient G.
 """
@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from flint import fmpq
 
-from derive.certificate.checking.expansion import POINT, Tending, expanded
-from derive.certificate.checking.setting import Setting
+from derive.certificate.checking.further.expansion import POINT, Tending, expanded
+from derive.certificate.checking.further.setting import Setting
 from derive.certificate.checking.shape import keyed, summed_up
 from derive.certificate.checking.signs import Conditions
 from derive.certificate.checking.text import JSON, PROVED, UNDECIDED, Rejected, rational, require
@@ -30,16 +30,18 @@ SAMPLES = ("3", "7", "19", "37", "61", "89")
 def accept(setting: Setting, said: JSON, proof: JSON) -> None:
     """Accept a limit."""
     keyed(said, "limit")
+    x = said["coordinates"]
     point = POINT.fullmatch(said["limit"])
     require(point and point[1] == setting.record["variable"], "the limit is of another symbol")
     plain = [said[key] for key in ("verdict", "given", "steep", "curve")] == [PROVED, [], [], None]
-    plain = plain and isinstance(said["error_is_sharp"], bool)
+    sizes = {len(said[key]) for key in ("origin", "basis") if said[key] is not None}
+    plain = plain and isinstance(said["error_is_sharp"], bool) and sizes <= {len(x)}
     require(plain, "a limit of this kind is not checked")
     by_scale = "exponent" in proof
     keyed(proof, "covariance" if by_scale else "expansion")
     prove = covariance if by_scale else expanded
     lines = prove(setting, said, proof)
-    x, Q = said["coordinates"], said["Q"]
+    Q = said["Q"]
     above = x if Q is None else said["reached_above_0_only"]
     where = f" where {' and '.join(f'{n} > 0' for n in above)}" * bool(above)
     G = zip(x, said["gradient"], strict=True) if Q is None else ()
@@ -89,7 +91,7 @@ def _scales(setting: Setting, m: fmpq, toward: int) -> None:
     if D is None or not has_Q:
         raise Rejected("there is no homogeneous F with a Q that is certified")
     fields = [x[k] for x in state.flow.X for k in state.free]
-    require(state.is_homogeneous(fields, D - 1), "the fields do not scale")
+    require(space.is_homogeneous(fields, D - 1, state.free), "the fields do not scale")
     grows = Conditions(space).sign_of(D * (m * toward)) > 0
     require(grows, "s^(m D) does not tend to infinity")
     k = space.given.index(setting.record["variable"])

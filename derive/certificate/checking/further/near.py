@@ -150,9 +150,8 @@ class Near(Space):
     def _at(self, text: str, name: str, image: Function) -> Iterator[Function]:
         """Yield a polynomial and its derivatives at an image of its variable."""
         last, before = len(self.symbols) - 1, dict(self.divisors)
-        self.names[name], images = self.symbols[last], [*self.symbols[:last], image]
-        P, found = self.read(text).top, dict(self.divisors)
-        self.names[name] = image
+        images = [*self.symbols[:last], image]
+        P, found = self.read(text, {name: self.symbols[last]}).top, dict(self.divisors)
         self.divisors.clear()
         self.divisors.update(before)
         for p in (p for key, p in found.items() if key not in before):

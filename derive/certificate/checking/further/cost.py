@@ -48,12 +48,6 @@ class Cost:
         """Tell whether a function of the weights is shown not to be negative."""
         return f.is_zero() or self.signs.sign_of(f) > 0
 
-    def has_degree(self, f: Function, degree: int) -> bool:
-        """Tell whether Euler's identity holds of f in the weights."""
-        space = self.space
-        w = [*enumerate(space.symbols)]
-        return space.sum(x * f.partial(k) for k, x in w).same(degree * f)
-
     def bound(self, bounds: JSON, beta: Space) -> tuple[Function, bool]:
         """Return what |w|^2 is at least, in beta, and whether all w attain it."""
         space, total, tight = self.space, beta.number(0), True
@@ -111,13 +105,11 @@ class Cost:
     def attains(self, weights: JSON, space: Space, cost: Function) -> None:
         """Require F(w) = beta and |w|^2 = R_F of weights that are functions of beta."""
         require({*weights} == {*self.weights}, "w has other weights than F")
-        w, before = {name: space.read(text) for name, text in weights.items()}, space.scope()
-        space.names |= w
+        w = {name: space.read(text) for name, text in weights.items()}
         pairs = zip(self.texts, space.symbols, strict=False)
-        same = all(space.read(text).same(b) for text, b in pairs)
+        same = all(space.read(text, w).same(b) for text, b in pairs)
         require(same, "w has another output than beta")
         require(space.dot(w.values(), w.values()).same(cost), "|w|^2 is other than R_F")
-        space.names = before[0]
 
     def has_none(self, where: Sequence[str]) -> bool:
         """Tell whether a condition on beta contradicts the sign of F."""
@@ -141,8 +133,9 @@ def proved(cost: Cost, said: JSON, proof: JSON) -> list[str]:
             space, lines = cost.side(side, text)
             shown += lines
             if text is not None:
-                space.names["r"] = space.read(text)
-                roots = {k for k, P in enumerate(said["polynomials"]) if space.read(P).is_zero()}
+                r = {"r": space.read(text)}
+                zeros = [space.read(P, r).is_zero() for P in said["polynomials"]]
+                roots = {k for k, zero in enumerate(zeros) if zero}
                 require(at is None or at in roots, "R_F does not solve its polynomial")
                 solved |= roots
     require(len(solved) == len(said["polynomials"]), "a polynomial has nothing to do with R_F")
@@ -188,7 +181,8 @@ def explicit(record: JSON) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     require(sorted(seen) == numbers, "blocks share out the outputs")
     if (degree := given["homogeneity_degree"]) is not None and given["vector"] is None:
         whole = Cost(given, numbers, [f"_{n}" for n in numbers])
-        same = all(whole.has_degree(f, int(degree)) for f in whole.F)
+        space = whole.space
+        same = space.is_homogeneous(whole.F, int(degree), range(space.weights))
         require(same, "F is not homogeneous of this degree")
     left += ["values at single points"] * bool(record["values"])
     left += ["the outputs that are left out"] * ("affine" in given)
