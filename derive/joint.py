@@ -25,7 +25,7 @@ from derive.potential.chart import Chart
 from derive.potential.piece import Piece, Root
 from derive.records import Block, Conserved, InducedMetric, Potential
 from derive.verdict import Finding, Verdict, conclude
-from derive.weights.dual import find_warp
+from derive.weights.adjoin import find_warp
 
 Entries: TypeAlias = tuple[tuple[Expr, ...], ...]
 """A square matrix by its rows."""
@@ -67,10 +67,10 @@ def _warp(block: Block) -> Expr | None:
         return turning.g
     if dual is not None:
         return to_expr(dual.g, block.notation.weights)
-    g = find_warp(block.warping)
-    if g is None:
+    warp = find_warp(block.warping)
+    if warp is None:
         return None
-    return _of_any_sign(to_expr(g, block.notation.weights))
+    return _of_any_sign(to_expr(warp.g, block.notation.weights))
 
 
 def _of_any_sign(g: Expr) -> Expr:

@@ -38,11 +38,11 @@ from derive.potential.shortest import METRIC, SEPARATE, WEIGHT_SPACE, Form, shor
 from derive.potential.vectors import find_radial_potential
 from derive.potential.weight_integral import integrate_through_weight
 from derive.verdict import Finding, Verdict
+from derive.weights.adjoin import find_warp
 from derive.weights.conserved import find_conserved
 from derive.weights.dual import (
     DualCoordinates,
     find_dual,
-    find_warp,
     generic_parameters,
     leaves_zero,
     orient,

@@ -94,32 +94,31 @@ ROUNDS = 8
 
 
 @dataclass(frozen=True)
-class AdjoinedWarp:
-    """The decisions before, and in a larger field with g and the *exponential* that divides it."""
+class WrittenWarp:
+    """The warp g, and what was decided in its field, enlarged where g has an *adjoined* factor."""
 
     before: WarpVerdict
     warping: WarpVerdict
     g: RationalFunction
-    exponential: RationalFunction
+    adjoined: RationalFunction | None = None
 
 
-def adjoin_warp(warping: WarpVerdict) -> AdjoinedWarp | None:
-    """Return the decisions in a field with g, where g is not in that of F but its logarithm is.
+def find_warp(warping: WarpVerdict) -> WrittenWarp | None:
+    """Return g where it is a product of powers times an exponential, in its own field, or None.
 
     X_a log g = H_a is linear in log g = sum_k m_k f_k + sum_j n_j log P_j. The n_j may be
     fractions; under a root stands P_j or -P_j, whichever is positive at the start.
     """
-    conserved = warping.metric.conserved
     if warping.H is None:
         return None
-    found = find_logarithm(conserved, warping.H)
-    if found is None:
-        sought = (find_logarithm(conserved, warping.H, f) for f in exponents(conserved, warping.H))
-        found = next((f for f in sought if f is not None), None)
-    elif exponential(found) is not None:
-        return None
+    conserved = warping.metric.conserved
+    tried = chain([()], exponents(conserved, warping.H))
+    found = next(filter(None, (find_logarithm(conserved, warping.H, f) for f in tried)), None)
     if found is None:
         return None
+    g = exponential(found)
+    if g is not None:
+        return WrittenWarp(warping, warping, g)
     p = conserved.parameterization
     whole, radicand, index = _split(p, found)
     E = _adjoined(
@@ -127,8 +126,7 @@ def adjoin_warp(warping: WarpVerdict) -> AdjoinedWarp | None:
     )
     if E is None:
         return None
-    lifted = _lift(warping, E.field)
-    return AdjoinedWarp(warping, lifted, E * E.field.embed(whole), E)
+    return WrittenWarp(warping, _lift(warping, E.field), E * E.field.embed(whole), E)
 
 
 def _split(

@@ -1,9 +1,10 @@
-"""Stage 7: dual coordinates y_1, ..., y_d and the warp g, found by one linear nullspace.
+"""Stage 7: dual coordinates y_1, ..., y_d for the warp g, found by one linear nullspace.
 
 The dual coordinates solve <grad y_i, grad F_j> = g delta_ij. Along gradient flow with steering
 lambda(t) they move by y' = g lambda, so y - y(w_0) stays in the row space of the data: y is the
-mirror map grad Q, read in the weights. The equation is linear in the coefficients of y and g
-over any family of functions. A second linear system gives the conjugate R of Q in the weights,
+mirror map grad Q, read in the weights. The one g is known by its logarithm, and the equation is
+linear in the coefficients of y over any family of functions. A second linear system gives the
+conjugate R of Q in the weights,
 
     <grad R, grad F_j> = g F_j,      Q = sum_i y_i F_i - R,
 
@@ -14,34 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import chain
 
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.positivity import is_nonnegative
-from derive.model.geometry import Field
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.verdict import Identity
-from derive.weights.adjoin import adjoin_warp
-from derive.weights.dual_families import (
-    MAXIMAL_COLUMNS,
-    DualFamily,
-    adjoined_families,
-    candidate_families,
-    forms_of_warp,
-    known_warp,
-)
-from derive.weights.lie import along
-from derive.weights.linear_search import (
-    Column,
-    combination,
-    find_coefficients,
-    log_combination,
-    terms_in,
-)
+from derive.weights.adjoin import find_warp
+from derive.weights.dual_families import MAXIMAL_COLUMNS, dual_families, forms_of_warp
+from derive.weights.linear_search import Column, find_coefficients, log_combination, terms_in
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
 from derive.weights.witness import is_zero_along_flow
@@ -76,7 +61,7 @@ class DualCoordinates:
 def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
     """Return dual coordinates and warp in the simplest family that has them, or None.
 
-    They solve <grad y_i, grad F_j> = g delta_ij, linear in the coefficients of y and g.
+    They solve <grad y_i, grad F_j> = g delta_ij, linear in the coefficients of y.
 
     Args:
         warping: the verdict on the existence of g.
@@ -87,57 +72,35 @@ def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
 
     Source: Li, Wang, Lee, Arora 2022, for g = 1 and commuting fields.
     """
-    if warping.H is None:
+    warp = find_warp(warping)
+    if warp is None:
         return None
-    adjoined = adjoin_warp(warping)
-    families = candidate_families(warping) if adjoined is None else adjoined_families(adjoined)
-    warping = warping if adjoined is None else adjoined.warping
-    p = warping.parameterization
-    for family in families:
-        solution = _solve(p, warping.H or (), family)
-        if solution is not None:
-            y, g = solution
-            R = find_conjugate(p, g, _conjugate_members(warping, family, g))
-            return DualCoordinates(warping, y, g, R, _evidence(p, y, g, R))
+    p, g = warp.warping.parameterization, warp.g
+    for family in dual_families(warp):
+        y = _solve(p, g, family.y)
+        if y is not None:
+            members = list(family.R) or forms_of_warp(warp.warping.metric.conserved, g)
+            R = find_conjugate(p, g, members)
+            return DualCoordinates(warp.warping, y, g, R, _evidence(p, y, g, R))
     return None
 
 
-def _conjugate_members(
-    warping: WarpVerdict, family: DualFamily, g: RationalFunction
-) -> Iterator[LogFunction]:
-    yield from list(family.R) or forms_of_warp(warping.metric.conserved, g)
-
-
-def find_warp(warping: WarpVerdict) -> RationalFunction | None:
-    """Return g, where it is a product of powers times an exponential, in its own field."""
-    adjoined = adjoin_warp(warping)
-    return known_warp(warping) if adjoined is None else adjoined.g
-
-
 def _solve(
-    p: Parameterization, H: Field, family: DualFamily
-) -> tuple[tuple[LogFunction, ...], RationalFunction] | None:
-    """Return the (y, g) of the family with g not zero, proved, or None.
-
-    Where the leaf has more than d dimensions the dual equations alone admit y that are no
-    functions of beta; X_a g = H_a g, H from the exact decision, leaves only those that are.
-    """
-    size, unknowns = len(family.y), p.d * len(family.y) + len(family.g)
-    if not family.y or not family.g or unknowns > 2 * MAXIMAL_COLUMNS:
+    p: Parameterization, g: RationalFunction, family: Sequence[LogFunction]
+) -> tuple[LogFunction, ...] | None:
+    """Return the y of the family that go with g, proved, or None."""
+    size = len(family)
+    if not family or p.d * size > 2 * MAXIMAL_COLUMNS:
         return None
-    columns = [*_dual_columns(p, family.y), *_warp_columns(p, H, family.g)]
-    vectors = find_coefficients(p, columns, p.d * p.d + p.d)
-    for vector in sorted(vectors, key=terms_in):
-        g = combination(p, vector[p.d * size :], family.g)
-        if g.is_zero():
+    columns = [*_dual_columns(p, family), {i * p.d + i: -g for i in range(p.d)}]
+    for *vector, scale in sorted(find_coefficients(p, columns, p.d * p.d), key=terms_in):
+        if scale == 0:
             continue
-        # A constant warp is the choice of the unit of time: make it 1.
-        scale = p.field.one / g if _is_number(g) else _unit(g)
+        unit = p.field.one / scale
         parts = (vector[i * size : (i + 1) * size] for i in range(p.d))
-        y = tuple(log_combination(p, part, family.y).scaled(scale) for part in parts)
-        g = g * scale
-        if is_dual(p, y, g) and is_warp(p, H, g):
-            return y, g
+        y = tuple(log_combination(p, part, family).scaled(unit) for part in parts)
+        if is_dual(p, y, g):
+            return y
     return None
 
 
@@ -151,25 +114,9 @@ def _dual_columns(p: Parameterization, family: Sequence[LogFunction]) -> list[Co
     ]
 
 
-def _warp_columns(
-    p: Parameterization, H: Field, family: Sequence[RationalFunction]
-) -> Iterator[Column]:
-    """Yield the terms -f in equations (i, i), and X_i f - H_i f, of each member f of g."""
-    for f in family:
-        minus = -f
-        column = {i * p.d + i: minus for i in range(p.d)}
-        yield column | {p.d * p.d + i: along(x, f) - H[i] * f for i, x in enumerate(p.fields)}
-
-
 def _is_number(g: RationalFunction) -> bool:
     """Tell whether a function is made of numbers and parameters."""
     return set(g.variables()) <= g.field.parameters
-
-
-def _unit(g: RationalFunction) -> RationalFunction:
-    """Return the number that makes g primitive."""
-    content = Fraction(*(int(x.primitive()[0]) for x in g.parts))
-    return g.field.constant(1 / content)
 
 
 def is_dual(p: Parameterization, y: Sequence[LogFunction], g: RationalFunction) -> bool:
@@ -180,11 +127,6 @@ def is_dual(p: Parameterization, y: Sequence[LogFunction], g: RationalFunction) 
         for i, yi in enumerate(y)
         for j, x in enumerate(p.fields)
     )
-
-
-def is_warp(p: Parameterization, H: Field, g: RationalFunction) -> bool:
-    """Tell exactly whether <grad F_a, grad g> = H_a g: the nullspace's g is the one decided on."""
-    return all(along(x, g) == h * g for x, h in zip(p.fields, H, strict=True))
 
 
 def is_conjugate(p: Parameterization, R: LogFunction, g: RationalFunction) -> bool:

@@ -1,4 +1,4 @@
-"""The families in which dual coordinates, warps and conjugate potentials are sought.
+"""The families in which dual coordinates and conjugate potentials are sought.
 
 Monomials and Laurent monomials of the weights, inverse powers of Darboux polynomials, and
 logarithms of Darboux polynomials with conserved coefficients. A family says where was looked,
@@ -8,8 +8,7 @@ never what exists.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import dataclass
 from math import comb, prod
 
 from derive.exact.field.function_field import RationalFunction
@@ -20,96 +19,69 @@ from derive.exact.linear.families import (
     monomials,
 )
 from derive.model.parameterization import Parameterization
-from derive.verdict import Verdict
-from derive.weights.adjoin import AdjoinedWarp, exponential, find_logarithm
+from derive.weights.adjoin import WrittenWarp
 from derive.weights.conserved import ConservedQuantities
-from derive.weights.warping import WarpVerdict
 
 MAXIMAL_COLUMNS = 300
 
 
 @dataclass(frozen=True)
 class DualFamily:
-    """Functions of which y, g and R may be combinations; those of R are made when y is found."""
+    """Functions of which y and R may be combinations; those of R are made when y is found."""
 
     y: Sequence[LogFunction]
-    g: Sequence[RationalFunction]
     R: Iterable[LogFunction]
 
 
-def candidate_families(warping: WarpVerdict) -> Iterator[DualFamily]:
-    """Yield the families for F in its own field, the simplest first; g = 1 for a Hessian map."""
-    conserved = warping.metric.conserved
-    p = conserved.parameterization
-    unwarped = warping.hessian.verdict is Verdict.PROVED
+def dual_families(warp: WrittenWarp) -> Iterator[DualFamily]:
+    """Yield the families for F with the one warp g, the simplest first; g = 1 for a Hessian map."""
+    p = warp.warping.parameterization
+    if warp.adjoined is not None:
+        return _multiples(warp, warp.adjoined)
     if p.field.kinds:
-        found = _generated(conserved)
-        found = found if unwarped else chain(_weights_over_warp(warping), found)
-    elif p.degree is not None and p.geometry.degree is not None:
-        degrees = (0,) if unwarped else range(1, max(2 * abs(p.degree), 4) + 1)
-        found = chain(_homogeneous(conserved, p.degree, degrees), _over_warp(warping))
-    else:
-        found = chain(_over_warp(warping), _mixed(conserved))
-    for family in found:
-        yield replace(family, g=[p.field.one]) if unwarped else family
+        return _generated(warp)
+    if warp.g.is_homogeneous() and all(f.is_homogeneous() for f in p.F):
+        return _homogeneous(warp)
+    return _mixed(warp)
 
 
-def _homogeneous(
-    conserved: ConservedQuantities, D: int, degrees: Iterable[int]
-) -> Iterator[DualFamily]:
-    """Yield families by the degree e of g: y has degree e + 2 - r - D, R has e + 2 - r.
+def _homogeneous(warp: WrittenWarp) -> Iterator[DualFamily]:
+    """Yield families over the poles of g, with forms of one degree for each output.
 
-    r is the degree of G^-1, 0 for gradient flow.
+    For g of degree e and an output of degree D, y has degree e + 2 - r - D and R has e + 2 - r,
+    where r is the degree of G^-1, 0 for gradient flow. Where <grad F_a, grad P> is a multiple of P
+    for every a, the derivatives of a function have the poles at P that it has.
     """
-    p = conserved.parameterization
-    r = p.geometry.degree or 0
-    for e in degrees:
-        n, warps = e + 2 - r - D, [f.rational for f in _forms(p, e)]
-        if n == 0:  # logarithms alone will mostly do, and are few
-            logs = _regular(p, _logs(conserved, (p.field.one,)))
-            yield DualFamily(logs, warps, _regular_graded(conserved, n + D))
-        y = _regular(p, _graded(conserved, n))
-        yield DualFamily(y, warps, _regular_graded(conserved, n + D))
+    conserved = warp.warping.metric.conserved
+    p, pole = conserved.parameterization, warp.g.field.polynomial(warp.g.denominator)
+    highest = warp.g.degree() + 2 - (p.geometry.degree or 0)
+    degrees = [highest - D for D in dict.fromkeys(f.degree() for f in p.F)]
+    R = _regular_over(conserved, highest, pole)
+    if degrees == [0]:  # logarithms alone will mostly do, and are few
+        yield DualFamily(_regular(p, _logs(conserved, (p.field.one,))), R)
+    yield DualFamily(_regular(p, [f for n in degrees for f in _over(conserved, n, pole)]), R)
 
 
-def _mixed(conserved: ConservedQuantities) -> Iterator[DualFamily]:
-    """Yield families of several degrees at once, for a rational F that is not homogeneous."""
-    p = conserved.parameterization
-    logs = _logs(conserved, (p.field.one,))
-    for n in range(1, 4):
-        rest = [*_inverse_forms(p, n), *logs]
-        y, R = (_regular(p, [*map(LogFunction, _up_to(p, m)), *rest]) for m in (n, n + 2))
-        yield DualFamily(y, [p.field.one, *_up_to(p, n)], R)
+def _regular_over(
+    conserved: ConservedQuantities, degree: int, pole: RationalFunction
+) -> Iterator[LogFunction]:
+    yield from _regular(conserved.parameterization, _over(conserved, degree, pole))
 
 
-def known_warp(warping: WarpVerdict) -> RationalFunction | None:
-    """Return the one warp, where that is a product of powers."""
-    conserved = warping.metric.conserved
-    logarithm = None if warping.H is None else find_logarithm(conserved, warping.H)
-    return None if logarithm is None else exponential(logarithm)
-
-
-def _over_warp(warping: WarpVerdict) -> Iterator[DualFamily]:
-    """Yield families with the poles of the one warp: of one degree for each output, or of mixed.
-
-    Where <grad F_a, grad P> is a multiple of P for every a, the derivatives of a function have
-    the poles at P that it has.
-    """
-    conserved = warping.metric.conserved
-    p, g = conserved.parameterization, known_warp(warping)
-    if g is None:
-        return
-    pole = p.field.polynomial(g.denominator)
+def _mixed(warp: WrittenWarp) -> Iterator[DualFamily]:
+    """Yield families of several degrees at once, over the poles of g, then with inverse forms."""
+    conserved = warp.warping.metric.conserved
+    p, pole = conserved.parameterization, warp.g.field.polynomial(warp.g.denominator)
+    one = [p.field.one]
     laws = [law for law in conserved.laws if law.is_polynomial()]
-    if g.is_homogeneous() and all(f.is_homogeneous() for f in p.F):
-        degrees = [g.degree() + 2 - D for D in dict.fromkeys(f.degree() for f in p.F)]
-        y = [f for n in degrees for f in _over(conserved, n, pole)]
-        yield DualFamily(_regular(p, y), [g], _regular(p, _over(conserved, g.degree() + 2, pole)))
-        return
-    logs = _logs(conserved, [p.field.one, *laws, *(a * b for a in laws for b in laws)])
+    logs = _logs(conserved, [*one, *laws, *(a * b for a in laws for b in laws)])
     for n in range(1, 4):
-        y, R = (_regular(p, _up_to_over(p, m, pole) + logs) for m in (n, n + 2))
-        yield DualFamily(y, [g], R)
+        yield DualFamily(*(_regular(p, _up_to_over(p, m, pole) + logs) for m in (n, n + 2)))
+    for n in range(1, 4):
+        rest = [*_inverse_forms(p, n), *_logs(conserved, one)]
+        yield DualFamily(
+            *(_regular(p, [*map(LogFunction, _up_to(p, m)), *rest]) for m in (n, n + 2))
+        )
 
 
 def _up_to_over(p: Parameterization, degree: int, pole: RationalFunction) -> list[LogFunction]:
@@ -126,48 +98,37 @@ def _over(conserved: ConservedQuantities, degree: int, pole: RationalFunction) -
     return found + (_logs(conserved, (p.field.one,)) if degree == 0 else [])
 
 
-def _weights_over_warp(warping: WarpVerdict) -> Iterator[DualFamily]:
-    """Yield the weights themselves as y with the one warp, where that is a product of powers."""
-    conserved = warping.metric.conserved
-    p, g = conserved.parameterization, known_warp(warping)
-    if g is not None:
-        logs = _regular(p, _logs(conserved, (p.field.one,)))
-        R = [*_monomials(p, 3 if "power" in p.field.kinds else 2), *logs]
-        yield DualFamily(list(map(LogFunction, p.w)), [g], R)
-
-
-def _generated(conserved: ConservedQuantities) -> Iterator[DualFamily]:
-    """Yield families of monomials in weights and generators, for F with generators in it."""
+def _generated(warp: WrittenWarp) -> Iterator[DualFamily]:
+    """Yield the weights, then families of monomials in weights and generators of F."""
+    conserved = warp.warping.metric.conserved
     p = conserved.parameterization
     logs = _regular(p, _logs(conserved, (p.field.one,)))
+    power = "power" in p.field.kinds
+    if not warp.g.is_constant():
+        yield DualFamily(list(map(LogFunction, p.w)), [*_monomials(p, 3 if power else 2), *logs])
     # For w^D the dual coordinate is w^(2 - D) = w^2/w^D, of reach 2.
-    for reach in (2, 1, 3) if "power" in p.field.kinds else (1, 2, 3):
-        family = _monomials(p, reach)
-        warps = [p.field.one, *(f.rational for f in family)]
+    for reach in (2, 1, 3) if power else (1, 2, 3):
         # R grows faster than y: <grad R, grad F_j> = g F_j.
-        yield DualFamily([*family, *logs], warps, [*_monomials(p, reach + 1), *logs])
+        yield DualFamily([*_monomials(p, reach), *logs], [*_monomials(p, reach + 1), *logs])
 
 
-def adjoined_families(adjoined: AdjoinedWarp) -> Iterator[DualFamily]:
+def _multiples(warp: WrittenWarp, E: RationalFunction) -> Iterator[DualFamily]:
     """Yield multiples of the new function by monomials, for y; R may be no such function."""
-    p = adjoined.warping.parameterization
-    within = adjoined.before.parameterization
-    kept = [p.field.one, *_conserved_generators(p)]
-    warps = [adjoined.g * k for k in kept]
-    E = adjoined.exponential
+    p, within = warp.warping.parameterization, warp.before.parameterization
     if not within.field.kinds:
-        pole = p.field.polynomial((adjoined.g / E).denominator)
+        pole = p.field.polynomial((warp.g / E).denominator)
         for n in range(4):
             y, R = (
                 [LogFunction(E * f / pole) for f in (p.field.one, *_up_to(p, m))]
                 for m in (n, n + 2)
             )
-            yield DualFamily(_regular(p, y), [adjoined.g], _regular(p, R))
+            yield DualFamily(_regular(p, y), _regular(p, R))
         return
-    yield DualFamily([LogFunction(E * w * k) for w in p.w for k in kept], warps, [])
+    kept = [p.field.one, *_conserved_generators(p)]
+    yield DualFamily([LogFunction(E * w * k) for w in p.w for k in kept], [])
     for reach in (1, 2):
         family = [p.field.embed(f.rational) for f in _monomials(within, reach)]
-        yield DualFamily([LogFunction(E * f) for f in family], warps, [])
+        yield DualFamily([LogFunction(E * f) for f in family], [])
 
 
 def _monomials(p: Parameterization, reach: int) -> list[LogFunction]:
@@ -244,10 +205,6 @@ def _graded(conserved: ConservedQuantities, degree: int) -> list[LogFunction]:
         if P.degree() > 0 and degree % P.degree() == 0 and P not in p.field.gens
     ]
     return laurent[:MAXIMAL_COLUMNS] + powers
-
-
-def _regular_graded(conserved: ConservedQuantities, degree: int) -> Iterator[LogFunction]:
-    yield from _regular(conserved.parameterization, _graded(conserved, degree))
 
 
 def _forms(p: Parameterization, degree: int) -> list[LogFunction]:

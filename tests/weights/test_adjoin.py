@@ -11,7 +11,7 @@ import sympy
 
 from derive import Derivation, Parameterization, Verdict
 from derive.exact.field.function_field import RationalFunction
-from derive.weights.adjoin import adjoin_warp
+from derive.weights.adjoin import find_warp
 from derive.weights.conserved import find_conserved
 from derive.weights.dual import find_dual, is_dual
 from derive.weights.hessian import decide_hessian
@@ -61,22 +61,24 @@ def test_the_dual_equations_hold_in_another_algebra(outputs: list[str], warp: st
 
 def test_the_field_grows_by_one_exponential_and_keeps_its_elements() -> None:
     warping = decided(NORMALIZED)
-    adjoined = adjoin_warp(warping)
-    assert adjoined is not None
-    before, after = (x.metric.parameterization for x in (warping, adjoined.warping))
-    assert after.field.names == (*before.field.names, repr(adjoined.exponential))
+    warp = find_warp(warping)
+    assert warp is not None
+    before, after = (x.metric.parameterization for x in (warping, warp.warping))
+    assert after.field.names == (*before.field.names, repr(warp.adjoined))
     assert tuple(after.field.embed(f) for f in before.F) == after.F
 
 
 @pytest.mark.parametrize("outputs", [["a*u", "a*v"], ["exp(a)*u", "exp(a)*v"], ["w**2", "x"]])
 def test_nothing_is_adjoined_where_the_warp_is_in_the_field(outputs: list[str]) -> None:
-    assert adjoin_warp(decided(outputs)) is None
+    warp = find_warp(decided(outputs))
+    assert warp is not None
+    assert warp.adjoined is None
 
 
 def test_a_wrong_warp_has_no_dual_coordinates() -> None:
     warping = decided(NORMALIZED)
     H = tuple(2 * h for h in warping.H or ())
-    assert adjoin_warp(replace(warping, H=H)) is not None
+    assert find_warp(replace(warping, H=H)) is not None
     assert find_dual(replace(warping, H=H)) is None
 
 
