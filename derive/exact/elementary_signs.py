@@ -41,12 +41,17 @@ class Undecided(Exception):
     """What was asked of an expression was not decided."""
 
 
+def in_words(expression: Expr) -> str:
+    """Return an expression as one types it."""
+    return str(expression).replace("Abs(", "abs(")
+
+
 class OpenSign(Undecided):
     """The sign of an expression was not decided."""
 
     def __init__(self, expression: Expr) -> None:
         """Say which."""
-        super().__init__(f"the sign of {expression} is not decided")
+        super().__init__(f"the sign of `{in_words(expression)}` is not decided")
         self.expression = expression
 
 
@@ -103,7 +108,7 @@ class ElementarySigns:
             if not zero and _opaque(full) and not _differs_from_zero(full):
                 for size in sorted(full.atoms(sympy.Abs), key=str):
                     self.sign(size.args[0])
-                raise Undecided(f"whether {c} is 0 is not decided")
+                raise Undecided(f"whether `{in_words(c)}` is 0 is not decided")
             self._known[c] = zero
         return self._known[c]
 

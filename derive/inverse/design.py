@@ -71,7 +71,9 @@ class OneWeight(Parameterized):
 
 @dataclass(frozen=True, repr=False)
 class WeightPair(Parameterized):
-    """F of two weights, whose product is conserved."""
+    """F of two weights, whose *product* is conserved; K Q'' = c where it has this value."""
+
+    product: Expr
 
 
 def accepted(*identities: Identity) -> Finding:

@@ -97,6 +97,7 @@ def _proved(convexity: Convexity, found: _Pair) -> WeightPair | None:
         conditions(term.positive, found.assumed, start.beta_0, interval),
         forward,
         convexity.interval is not None,
+        gamma,
     )
 
 

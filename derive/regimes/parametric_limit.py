@@ -86,7 +86,7 @@ def _limit_at_ends(
 def assuming_depths(exponent: Expr) -> str:
     """Return what is assumed of the symbols of an exponent, in words."""
     names = sorted(exponent.free_symbols, key=str)
-    return "".join(f"; assuming {depth} > 2" for depth in names)
+    return "".join(f"; assuming `{depth} > 2`" for depth in names)
 
 
 def is_positive_exponent(exponent: Expr) -> bool:

@@ -1,11 +1,11 @@
-"""Text, LaTeX and JSON of an inverse design: what is said of a term depends on what was found."""
+"""An inverse design told, and as a JSON record: by what was found of each term."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import singledispatch
 
-from sympy import Expr, Integral
+from sympy import Symbol
 
 from derive.inverse.design import (
     Coordinate,
@@ -15,14 +15,20 @@ from derive.inverse.design import (
     Parameterized,
     WeightPair,
 )
-from derive.language import to_text
-from derive.render.labels import marked, said
-from derive.render.plain import page, shown, title
+from derive.render.narration import Equations, Narration, OnPage, Part, Text, each, part, tell
+from derive.render.plain import plain
 from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Verdict
 
-UNIT = "the constant only changes the unit of Q"
+UNIT = "the constant only changes the unit of `Q`"
 FREE = "; the weight is free up to sign and shift"
+HEADS = {
+    Verdict.PROVED: "Yes: gradient flow on F below has the implicit regularizer Q.",
+    Verdict.REFUTED: "No: a mirror potential of gradient flow is strictly convex.",
+    Verdict.UNDECIDED: "Undecided: no closed form of F was found and proved.",
+}
+FLOW = "along `w' = lambda grad F` one has `beta' = |grad F|^2 lambda`, so `Q'(beta)` has the time"
+DATA = "with `lambda = X^T (y - X beta)` for all copies, `Q'(beta) - Q'(beta(0))` stays in the row"
 
 NO_F: Record = {
     "output": None,
@@ -41,91 +47,89 @@ NO_F: Record = {
 """What the JSON record says of a term without F."""
 
 
-def render_text(design: InverseDesign, width: int = 80) -> str:
-    """Return the design as plain text."""
-    head = {
-        Verdict.PROVED: "Yes: gradient flow on F below has the implicit regularizer Q.",
-        Verdict.REFUTED: "No: a mirror potential of gradient flow is strictly convex.",
-        Verdict.UNDECIDED: "Undecided: no closed form of F was found and proved.",
-    }[design.verdict]
-    return page([[head], *map(_section, design.coordinates)], width, taken_by(design))
-
-
-def taken_by(design: InverseDesign) -> frozenset[str]:
-    """Return the names in Q; beta and w are those of these pages."""
+def tell_design(design: InverseDesign) -> Narration:
+    """Return what is said of a design; beta and w are the letters of these pages."""
     terms = (c.term for c in design.coordinates)
     own = ("beta", "w")
-    return frozenset(
-        name for t in terms for name in (*t.parameters, t.variable) if not name.startswith(own)
-    )
+    names = (n for t in terms for n in (*t.parameters, t.variable) if not n.startswith(own))
+    parts = (p for c in design.coordinates for p in _parts(c))
+    return Narration((Part(HEADS[design.verdict]), *parts), frozenset(names))
 
 
-def _section(c: Coordinate) -> Iterator[str]:
-    yield title("Parameterization", c.finding.verdict)
-    yield f"Q = {marked(to_text(c.term.tree))}"
-    if c.second is not None:
-        yield f"Q'' = {shown(c.second)}"
-    yield from _lines(c)
+def _parts(c: Coordinate) -> Iterator[Part]:
+    verdict = c.finding.verdict
+    second = () if c.second is None else (("Q''", c.second),)
+    given = Equations((("Q", c.term.tree), *second))
+    yield part("Parameterization", (given, *_lines(c)), verdict=verdict)
+    if isinstance(c, Parameterized):
+        yield part("", _proof(c), kind="proof")
 
 
 @singledispatch
-def _lines(c: Coordinate) -> Iterator[str]:
-    yield said(c.finding.reason)
+def _lines(c: Coordinate) -> Iterator[object]:
+    yield c.finding
 
 
 @_lines.register
-def _(c: IntegralOnly) -> Iterator[str]:
-    yield said(c.finding.reason)
-    yield f"w = {_written(c.w_of_beta)}"
+def _(c: IntegralOnly) -> Iterator[object]:
+    yield c.finding
+    yield Equations((("w", c.w_of_beta),))
 
 
 @_lines.register
-def _(c: OneWeight) -> Iterator[str]:
-    b, w, b_0 = marked(c.term.variable), marked(c.weights[0]), c.start.beta_0
-    yield f"{b} = {marked(to_text(c.output))}"
-    yield f"{w} = {shown(c.w_of_beta)}"
+def _(c: OneWeight) -> Iterator[object]:
+    b, w, b_0 = Symbol(c.term.variable), Symbol(c.weights[0]), c.start.beta_0
+    yield Equations(((b, c.output), (w, c.w_of_beta)))
     if b_0 is None:
-        start = f"any {w}_0 with its image in that range, {b}_0 = F({w}_0)"
+        image = "any `{w}(0)` with its image in that range, `{b}(0) = F({w}(0))`"
+        start = tell(image, w=w, b=b)
     else:
-        start = f"{w}_0 with F({w}_0) = {marked(to_text(b_0))}"
-    yield from _proved(c, start, FREE)
+        start = tell("`{w}(0)` with `F({w}(0)) = {x}`", w=w, x=b_0)
+    yield from _proved(c, start)
 
 
 @_lines.register
-def _(c: WeightPair) -> Iterator[str]:
-    p, m = c.weights
-    b = marked(c.term.variable)
-    yield f"{b} = {marked(to_text(c.output))}"
-    start = f"any {p}, {m} > 0 with the value of {p}*{m} below, {b}_0 = F"
-    yield from _proved(c, start, "")
+def _(c: WeightPair) -> Iterator[object]:
+    p, m = map(Symbol, c.weights)
+    yield Equations(((Symbol(c.term.variable), c.output),))
+    yield from _proved(c, tell("any `{p}, {m} > 0` with the value of `{p} {m}` below", p=p, m=m))
 
 
-def _proved(c: Parameterized, free_start: str, freedom: str) -> Iterator[str]:
+def _proved(c: Parameterized, free_start: object) -> Iterator[object]:
     """Yield what is said below F, for a start that is not known in the weights as it is given."""
-    b = marked(c.term.variable)
-    where = "where Q'' > 0" if c.smooth else "as far as Q is smooth, where Q'' > 0"
-    yield f"for {shown(c.interval[0])} < {b} < {shown(c.interval[1])}, {where}"
+    b, (low, high) = Symbol(c.term.variable), c.interval
+    where = "where `Q'' > 0`" if c.smooth else "as far as `Q` is smooth, where `Q'' > 0`"
+    yield tell(f"for `{{low}} < {{b}} < {{high}}`, {where}", low=low, b=b, high=high)
     start = free_start
     if c.start.weights is not None and c.start.beta_0 is not None:
-        values = [marked(f"{w} = {to_text(t)}") for w, t in c.start.weights]
-        start = ", ".join([*values, f"{b}_0 = {marked(to_text(c.start.beta_0))}"])
-    yield f"start: {start}"
+        values = ((Symbol(w), tree) for w, tree in c.start.weights)
+        known = each("`{0} = {1}`", values)
+        start = tell("{known}, `{b}(0) = {x}`", known=known, b=b, x=c.start.beta_0)
+    yield tell("start: {start}", start=start)
     if c.assumed:
-        yield f"assuming {marked(', '.join(c.assumed))}"
+        yield tell("assuming {given}", given=list(map(Text, c.assumed)))
     if c.start.at_minimum:
-        yield f"minimises: Q itself, as Q'({b}_0) = 0"
+        yield tell("minimises: `Q` itself, as `Q'({b}(0)) = 0`", b=b)
     else:
-        yield f"minimises: Q - Q'({b}_0)*{b}, the Bregman divergence of Q from the start"
-    yield "proof:"
-    yield from (f"  {said(e.statement)}" for e in c.finding.evidence)
-    yield UNIT + freedom
-    yield f"forward run: {said(c.forward.reason)}"
+        divergence = "the Bregman divergence of `Q` from the start"
+        yield tell(f"minimises: `Q - Q'({{b}}(0)) {{b}}`, {divergence}", b=b)
 
 
-def _written(expression: Expr) -> str:
-    if isinstance(expression, Integral):
-        return f"Integral({shown(expression.function)}, {expression.variables[0]})"
-    return shown(expression)
+def _proof(c: Parameterized) -> Iterator[object]:
+    known = dict(zip("wm", map(Symbol, c.weights), strict=False)) | {"c": c.scale}
+    if isinstance(c, WeightPair):
+        norm = "by `<grad F, grad F> Q''(F) = {c}` on `{w} {m} = {x}`"
+        yield tell(f"{norm}, where `<grad({{w}} {{m}}), grad F> = 0`", x=c.product, **known)
+    else:
+        yield tell("by `F'({w})^2 Q''(F({w})) = {c}`", **known)
+    rest = c.finding.evidence[1 + isinstance(c, WeightPair) :]
+    yield from (tell("{e}", e=e) for e in rest)
+    stays = "space of `X`: these are the KKT conditions of the problem, as `Q` is convex"
+    yield OnPage(
+        (tell(f"{FLOW} derivative `{{slope}}`; {DATA} {stays}", slope=c.scale * Symbol("lambda")),)
+    )
+    yield UNIT + FREE * isinstance(c, OneWeight)
+    yield tell("forward run: {why}", why=Text(c.forward.reason, "reason"))
 
 
 def render_json(design: InverseDesign) -> str:
@@ -154,7 +158,7 @@ def _fields(c: Coordinate) -> Record:
 
 @_fields.register
 def _(c: IntegralOnly) -> Record:
-    return {"w_of_beta": _written(c.w_of_beta)}
+    return {"w_of_beta": plain(c.w_of_beta)}
 
 
 @_fields.register

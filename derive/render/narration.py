@@ -10,20 +10,23 @@ A part without a heading goes on with the last one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import singledispatch
+from typing import Literal
 
 from sympy import Expr
 
 from derive.derivation import Derivation
 from derive.language import to_text
 from derive.language.tree import Tree
+from derive.model.parameterization import Parameterization
 from derive.printable import Printable, renderer
 from derive.records import Potential
-from derive.render.labels import marked, said
+from derive.regimes.point import Point
+from derive.render.labels import marked, noted, said
 from derive.render.page.paper import Kind
-from derive.render.phrases import output_lines, start_words
+from derive.render.phrases import homogeneity, output_lines, start_words
 from derive.render.plain import page, piece_lines, shown, title, vector_lines
 from derive.verdict import Finding, Identity, Verdict
 
@@ -40,17 +43,31 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Given:
-    """A formula, an assumption or a relation in names of the user, as text."""
+class Text:
+    """Text of a kind that tells where formulas and names of the user are in it.
+
+    Attributes:
+        kind: given, a formula or assumption of the user; reason, a sentence with their formulas in
+            backticks; note, one with all formulas in backticks; cited, the key of a source.
+    """
 
     text: str
+    kind: Literal["given", "reason", "note", "cited"] = "given"
+
+
+WRITTEN: Mapping[str, Callable[[str], str]] = {
+    "given": marked,
+    "reason": said,
+    "note": noted,
+    "cited": str,
+}
 
 
 @dataclass(frozen=True)
-class Cited:
-    """A source by its key."""
+class OnPage:
+    """Lines for which there is room on a page alone."""
 
-    key: str
+    lines: tuple[object, ...]
 
 
 @dataclass(frozen=True)
@@ -121,13 +138,13 @@ def narrated(record: Printable) -> Narration:
 
 
 def render_text(record: Printable, width: int = 80) -> str:
-    """Return a record as text."""
+    """Return a record as text; without lines only its first heading stands."""
     told, sections = narrated(record), list[list[str]]()
     for one in told.parts:
         lines = [line for x in one.lines for line in lines_of(x)]
-        if not one.heading and sections:
+        if sections and not one.heading:
             sections[-1] += lines
-        else:
+        elif lines or not sections:
             head = as_text(one.heading)
             sections.append([head if one.verdict is None else title(head, one.verdict), *lines])
     return page(sections, width, told.taken)
@@ -139,40 +156,20 @@ def as_text(value: object) -> str:
     return str(value)
 
 
-@as_text.register
-def _(value: str) -> str:
-    return value.replace("`", "")
-
-
-@as_text.register
-def _(value: Expr) -> str:
-    return shown(value)
-
-
-@as_text.register
-def _(value: Tree) -> str:
-    return marked(to_text(value))
+as_text.register(str, lambda value: value.replace("`", ""))
+as_text.register(Expr, shown)
+as_text.register(Tree, lambda value: marked(to_text(value)))
+as_text.register(Finding, lambda value: said(value.reason))
+as_text.register(Identity, lambda value: said(value.statement))
+as_text.register(Point, lambda value: marked(value.text))
+as_text.register(Text, lambda value: WRITTEN[value.kind](value.text))
+as_text.register(Sequence, lambda value: "; ".join(map(as_text, value)))
 
 
 @as_text.register
 def _(value: Told) -> str:
     words = value.words.replace("`", "")
     return re.sub(r"\{(\w+)\}", lambda m: as_text(value.values[m[1]]), words)
-
-
-@as_text.register
-def _(value: Given) -> str:
-    return marked(value.text)
-
-
-@as_text.register
-def _(value: Finding) -> str:
-    return said(value.reason)
-
-
-@as_text.register
-def _(value: Cited) -> str:
-    return value.key
 
 
 @singledispatch
@@ -202,8 +199,13 @@ def _(line: Table) -> Iterator[str]:
 
 @lines_of.register
 def _(line: Derivation) -> Iterator[str]:
-    yield from output_lines(line.parameterization)
-    yield f"start w_0: {start_words(line.parameterization)}"
+    yield from lines_of(line.parameterization)
+
+
+@lines_of.register
+def _(line: Parameterization) -> Iterator[str]:
+    yield from output_lines(line)
+    yield f"{homogeneity(line)}; start w_0: {start_words(line)}"
 
 
 @lines_of.register
@@ -219,10 +221,5 @@ def _(line: Potential) -> Iterator[str]:
 
 
 @lines_of.register
-def _(line: Identity) -> Iterator[str]:
-    yield f"{said(line.statement)}{':' if line.holds else ', but'}"
-    if line.holds:
-        yield f"  {marked(line.left)} = {marked(line.right)}"
-    else:
-        where = ", ".join(f"{marked(n)} = {x}" for n, x in line.point)
-        yield f"  {line.left} is {line.residual}, not {line.right}, at {where}"
+def _(line: OnPage) -> Iterator[str]:
+    yield from ()

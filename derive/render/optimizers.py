@@ -10,7 +10,7 @@ from sympy import Symbol
 from derive.language import parse_expression
 from derive.optimizers.optimizer import Optimizer, Optimizers
 from derive.render.labels import unmarked
-from derive.render.narration import Cited, Equations, Narration, Part, Table, Told, each, part, tell
+from derive.render.narration import Equations, Narration, Part, Table, Text, Told, each, part, tell
 from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Finding, Verdict
 
@@ -78,7 +78,7 @@ def _tail(o: Optimizer) -> Iterator[object]:
         return
     largest = f"the direction tends to the largest margin in {tail['norm']}"
     words = f"cited {{source}}: {largest}, given separable rows; {tail['given']}"
-    yield tell(words, source=Cited(tail["cite"]))
+    yield tell(words, source=Text(tail["cite"], "cited"))
 
 
 def _said(finding: Finding) -> Iterator[object]:

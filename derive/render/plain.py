@@ -28,8 +28,8 @@ class _PlainForms(StrPrinter):  # type: ignore[misc]
         return "exp(1)"
 
     def _print_Integral(self, expr: Expr) -> str:
-        (variable, low, high), *_ = expr.limits
-        bounds = f"{variable} = {self._print(low)} .. {self._print(high)}"
+        (variable, *ends), *_ = expr.limits
+        bounds = f"{variable}{' = ' * bool(ends)}{' .. '.join(map(self._print, ends))}"
         return f"Integral({self._print(expr.function)}, {bounds})"
 
     def _as_ordered_terms(self, expr: Expr, order: str | None = None) -> list[Expr]:

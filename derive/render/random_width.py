@@ -1,4 +1,4 @@
-"""Text, LaTeX and JSON of the regimes of wide random starts."""
+"""The regimes of wide random starts told, and as a JSON record."""
 
 from __future__ import annotations
 
@@ -7,41 +7,50 @@ from collections.abc import Iterator
 import sympy
 
 from derive.regimes.random_width import DEVIATION, RandomWidth
-from derive.render.plain import page, plain, title
-from derive.render.regimes import limit_lines, limit_record
+from derive.render.narration import Equations, Narration, part, tell
+from derive.render.regimes import limit_parts, limit_record
 from derive.render.written_json import Record, brief_finding, json_text
 
 
-def render_text(r: RandomWidth, width: int = 80) -> str:
-    """Return the regimes of a wide random start as plain text."""
-    heading = [f"Regimes of the sum of {r.width} copies of F, from random starts"]
-    limits = (limit_lines(limit, limit.coordinates) for limit in r.limits)
-    return page([heading, _every_width(r), _wide(r), *limits], width)
+def tell_width(r: RandomWidth) -> Narration:
+    """Return what is said of a wide random start."""
+    (unit,) = r.unit.trees
+    drawn = "weights at the start: independent, `N(0, {s}^2)`"
+    heading = tell("Regimes of the sum of `{k}` copies of `F`, from random starts", k=r.width)
+    wide = tell("Limit `{k} -> infinity`", k=r.width)
+    limits = (p for limit in r.limits for p in limit_parts(limit, limit.coordinates))
+    parts = (
+        part(heading, (Equations((("F", unit),)), tell(drawn, s=DEVIATION))),
+        part(tell("Every width `{k}`", k=r.width), _every_width(r), verdict=r.finding.verdict),
+        part(wide, _wide(r), verdict=r.finding.verdict),
+    )
+    return Narration((*parts, *limits))
 
 
-def _every_width(r: RandomWidth) -> Iterator[str]:
-    yield title(f"Every width {r.width}", r.finding.verdict)
+def _every_width(r: RandomWidth) -> Iterator[object]:
     (identity,) = r.finding.evidence
-    yield f"{identity.statement}, so that on the leaf K^2 = {r.curvature} beta^2 + kappa"
-    yield f"weights at the start: independent, N(0, {DEVIATION}^2)"
-    yield f"E kappa = {plain(r.kappa_mean)}"
-    yield f"Var kappa/(E kappa)^2 = {plain(r.kappa_variance)}"
-    yield f"E beta_0^2 = {plain(r.start_variance)}"
-    yield f"E beta_0^2/E kappa = {plain(r.bias)}"
+    law = f"`K^2 = {r.curvature} beta^2 + kappa`"
+    yield f"`{identity.statement}`, so that on the leaf {law}"
+    yield Equations(
+        (
+            ("E kappa", r.kappa_mean),
+            ("Var kappa/(E kappa)^2", r.kappa_variance),
+            ("E beta_0^2", r.start_variance),
+            ("E beta_0^2/E kappa", r.bias),
+        )
+    )
 
 
-def _wide(r: RandomWidth) -> Iterator[str]:
-    k, c = r.width, r.curvature
-    yield title(f"Limit {k} -> infinity", r.finding.verdict)
-    yield f"mu = {plain(r.mu)}, E kappa = {c} mu^4; with sigma^2 = alpha^2/sqrt({k}),"
-    yield f"mu = {plain(_scaled(r))}"
-    yield "kappa/E kappa -> 1 and beta_0/mu^2 -> 0 in probability, by Chebyshev's inequality"
-    yield f"so, where mu is kept, dQ/dbeta -> {plain(r.gradient)} in probability"
-
-
-def _scaled(r: RandomWidth) -> sympy.Expr:
+def _wide(r: RandomWidth) -> Iterator[object]:
     alpha = sympy.Symbol("alpha", positive=True)
-    return sympy.powsimp(r.mu.subs(DEVIATION, alpha / sympy.root(r.width, 4)))
+    scaled = sympy.powsimp(r.mu.subs(DEVIATION, alpha / sympy.root(r.width, 4)))
+    yield Equations((("mu", r.mu), ("E kappa", f"{r.curvature} mu^4")))
+    yield tell("with `sigma^2 = alpha^2/sqrt({k})`,", k=r.width)
+    yield Equations((("mu", scaled),))
+    tends = "`kappa/E kappa -> 1` and `beta_0/mu^2 -> 0` in probability"
+    yield f"{tends}, by Chebyshev's inequality"
+    slope = "so, where `mu` is kept, `dQ/dbeta -> {g}` in probability"
+    yield tell(slope, g=r.gradient)
 
 
 def render_json(r: RandomWidth) -> str:

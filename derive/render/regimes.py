@@ -1,4 +1,4 @@
-"""Text, LaTeX and JSON of the regimes of Q."""
+"""The regimes of Q told, and as a JSON record."""
 
 from __future__ import annotations
 
@@ -10,142 +10,141 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.certificate.writing.limits import certify_limits
-from derive.language import to_text
 from derive.model.labels import taken_names
 from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit, LimitingPotential
 from derive.render.json import render_json as derivation_json
-from derive.render.labels import marked, noted, said
-from derive.render.page.printer import latex
-from derive.render.phrases import flow_lines
-from derive.render.plain import constant_lines, page, plain, shown, title
+from derive.render.narration import Equations, Narration, OnPage, Part, Text, part, tell
+from derive.render.plain import plain
 from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Verdict
 
 MEANING = {
     "kernel": "the squared norm of the tangent kernel at the start",
-    "rich": "an l1 norm",
-    "anti-NTK": "an increasing function of the l2 norm, the same minimizer",
-    "intermediate": "neither the kernel norm nor l1 nor l2",
+    "rich": "an `l1` norm",
+    "anti-NTK": "an increasing function of the `l2` norm, the same minimizer",
+    "intermediate": "neither the kernel norm nor `l1` nor `l2`",
     "unknown": "not decided",
 }
 
 
-def render_text(regimes: Regimes, width: int = 80) -> str:
-    """Return the regimes as plain text."""
-    limits = (limit_lines(limit, regimes.derivation.beta) for limit in regimes.limits)
-    heading = [f"Regimes of Q in {marked(regimes.variable)}"]
-    d = regimes.derivation
-    taken = taken_names(d.parameterization, (regimes.variable,))
-    return page([heading, _start(regimes), *limits, _warped(regimes)], width, taken)
+def tell_regimes(r: Regimes) -> Narration:
+    """Return what is said of the regimes of a derivation."""
+    d = r.derivation
+    setting = Part("Parameterization `beta = F(w)`", (d,))
+    heading = Part(tell("Regimes of `Q` in `{x}`", x=Symbol(r.variable)))
+    limits = (p for limit in r.limits for p in limit_parts(limit, d.beta))
+    warped = part("Warped time `tau(t) = int_0^t g ds`", _warped(r))
+    parts = (heading, setting, part("Start", _start(r)), *limits, warped)
+    return Narration(parts, taken_names(d.parameterization, (r.variable,)))
 
 
-def _warped(r: Regimes) -> Iterator[str]:
+def _warped(r: Regimes) -> Iterator[object]:
     if r.warped is not None:
-        yield from ("Warped time tau(t) = int_0^t g ds", f"g = {_warp(r)}")
+        yield "`g` is not written" if (g := r.derivation.warping.g) is None else _equal("g", g)
         for finding in r.warped.findings:
             proved = finding.verdict is Verdict.PROVED
-            reason = said(finding.reason)
-            yield f"proved: {reason}" if proved else reason
+            yield tell("proved: {why}", why=finding) if proved else finding
 
 
-def _warp(r: Regimes) -> str:
-    g = r.derivation.warping.g
-    return "not written" if g is None else shown(g)
+def _equal(left: object, right: object) -> Equations:
+    return Equations(((left, right),))
 
 
-def _start(r: Regimes) -> Iterator[str]:
-    yield "Start"
+def _start(r: Regimes) -> Iterator[object]:
     if r.vector:
-        along, rest = r.derivation.beta
-        yield f"{along} is the component of beta along {marked(r.vector)} at the start, {rest} the"
-        yield "length of the rest, in every dimension"
-    matrix, labels = r.kernel.matrix, r.derivation.potential.parameterization.labels
-    for (i, a), (j, b) in combinations_with_replacement(enumerate(labels), 2):
-        index = f"{a}{b}" if len(labels) > 1 else ""
-        yield f"K{index}(w_0) = {shown(matrix[i, j])}"
-    yield "K = J J^T is the tangent kernel on predictors"
-    yield from flow_lines(r.derivation.parameterization)
-    if r.derivation.kernel_factor is not None:
-        factor = marked(to_text(r.derivation.kernel_factor))
-        yield f"of F in the weights left, {factor} times that in all weights"
-    for b, b0 in zip(r.derivation.beta, r.kernel.beta_0, strict=True):
-        yield f"{b}_0 = {shown(b0)}"
+        x, y = r.derivation.beta
+        along = "`{along}` is the component of `beta` along `{u}` at the start"
+        rest = "`{rest}` the length of the rest, in every dimension"
+        yield tell(f"{along}, {rest}", u=Symbol(r.vector), along=x, rest=y)
+    labels = r.derivation.potential.parameterization.labels
+    entries = combinations_with_replacement(enumerate(labels), 2)
+    names = ((f"{a}{b}" * (len(labels) > 1), r.kernel.matrix[i, j]) for (i, a), (j, b) in entries)
+    values = zip(r.derivation.beta, r.kernel.beta_0, strict=True)
+    starts = ((tell("`{b}(0)`", b=b), value) for b, value in values)
+    yield Equations((*((f"K{index}(w_0)", value) for index, value in names), *starts))
+    yield "`K = J J^T` is the tangent kernel on predictors"
+    if (factor := r.derivation.kernel_factor) is not None:
+        yield tell("of `F` in the weights left, `{x}` times that in all weights", x=factor)
     for piece in r.derivation.potential.pieces:
         if piece.domain is not None:
-            yield noted(f"Q lives on {piece.domain.where}")
-    if r.homogeneity is not None:
-        D = shown(r.homogeneity.degree)
-        yield f"F(c w) = c^D F(w) with D = {D}, by Euler's identity"
-        time = shown(r.homogeneity.time)
-        yield f"from c w_0 gradient flow is c^({time}) times as fast near its start"
+            yield tell("`Q` lives on {where}", where=Text(piece.domain.where, "note"))
+    if (found := r.homogeneity) is not None:
+        yield tell("`F(c w) = c^D F(w)` with `D = {D}`, by Euler's identity", D=found.degree)
+        faster = "from `c w_0` gradient flow is `c^({e})` times as fast near its start"
+        yield tell(faster, e=found.time)
     if r.deciding is not None:
-        yield f"{said(r.deciding.reason)}: it decides every joint limit"
+        yield tell("{why}: it decides every joint limit", why=r.deciding)
     if r.assumptions:
-        yield f"assuming {marked('; '.join(r.assumptions))}"
+        yield tell("assuming {given}", given=list(map(Text, r.assumptions)))
 
 
-def limit_lines(limit: Limit, betas: Sequence[Symbol]) -> Iterator[str]:
-    """Yield where a limit is taken and what it is, line by line."""
-    yield title(f"Limit {marked(limit.point.text)}", limit.finding.verdict)
+def limit_parts(limit: Limit, betas: Sequence[Symbol]) -> Iterator[Part]:
+    """Yield where a limit is taken and what it is, and what proves that."""
+    heading = tell("Limit `{at}`", at=limit.point)
+    yield part(heading, _limit(limit, betas), verdict=limit.finding.verdict)
+    if limit.potential is not None and limit.unit is not None:
+        proof = (tell("by {why}", why=limit.finding), OnPage(limit.finding.evidence))
+        yield part("", proof, kind="proof")
+
+
+def _limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[object]:
     if limit.potential is None or limit.unit is None:
-        yield said(limit.finding.reason)
+        yield limit.finding
         return
     yield f"{limit.regime} regime: {MEANING[limit.regime]}"
-    yield from (f"{left} -> {shown(right)}" for left, _, right in tending(limit, limit.potential))
-    yield f"N = {shown(limit.unit)}"
-    yield from constant_lines(in_basis(limit, betas))
-    for x, b, b0 in zip(limit.coordinates, betas, moved(limit), strict=False):
-        yield f"{x} = {_less(b, b0)}"
+    yield Equations(tuple(_tending(limit, limit.potential)), "->")
+    yield OnPage(("with",))
+    moved = zip(limit.coordinates, betas, _moved(limit), strict=False)
+    places = ((x, _less(b, b0)) for x, b, b0 in moved)
+    yield Equations((("N", limit.unit), *_in_basis(limit, betas), *places))
     yield from _beyond(limit)
     if limit.error == 0:
-        yield f"relative error: smaller than every power of {marked(limit.point.variable)}"
+        small = "relative error: smaller than every power of `{x}`"
+        yield tell(small, x=Symbol(limit.point.variable))
     elif limit.error is not None:
         order = "of order" if limit.sharp else "at most of order"
-        yield f"relative error: {order} {shown(limit.error)}"
-    yield f"by {said(limit.finding.reason)}"
+        yield tell(f"relative error: {order} `{{error}}`", error=limit.error)
 
 
-def tending(limit: Limit, form: LimitingPotential) -> Iterator[tuple[str, str, Expr]]:
-    """Yield what has a limit (Q/N or its slopes, beta), as text and as LaTeX, and the limit."""
+def _tending(limit: Limit, form: LimitingPotential) -> Iterator[tuple[object, Expr]]:
+    """Yield what has a limit, Q/N or its slopes, and beta, with the limit."""
     if form.Q is not None:
-        yield "Q/N", "Q/N", form.Q
+        yield "Q/N", form.Q
     else:
         for x, g in zip(limit.coordinates, form.gradient, strict=True):
-            slope = rf"\frac{{1}}{{N}} \frac{{\partial Q}}{{\partial {latex(x)}}}"
-            yield f"dQ/d{x}/N", slope, g
+            yield tell("`dQ/d{x}/N`", x=x), g
     if form.curve is not None:
-        yield str(limit.coordinates[0]), latex(limit.coordinates[0]), form.curve
+        yield limit.coordinates[0], form.curve
 
 
-def in_basis(limit: Limit, betas: Sequence[Symbol]) -> Iterator[tuple[Symbol, Expr]]:
+def _in_basis(limit: Limit, betas: Sequence[Symbol]) -> Iterator[tuple[Symbol, Expr]]:
     """Yield the coordinates of another basis than that of beta."""
     if limit.basis is not None:
         places = [b - c for b, c in zip(betas, limit.origin or (0,) * len(betas), strict=True)]
         yield from zip(limit.coordinates, limit.basis.inv() * sympy.Matrix(places), strict=True)
 
 
-def _less(b: Symbol, b0: Expr) -> str:
-    """Write b - b0."""
-    if b0 == 0:
-        return str(b)
-    if b0.is_Add:
-        return f"{b} - ({shown(b0)})"
-    return f"{b} + {shown(-b0)}" if b0.could_extract_minus_sign() else f"{b} - {shown(b0)}"
+def _less(b: Symbol, b0: Expr) -> object:
+    """Return b - b0 in this order."""
+    minus = b0.could_extract_minus_sign() and not b0.is_Add
+    amount = tell("`({x})`" if b0.is_Add else "`{x}`", x=-b0 if minus else b0)
+    return b if b0 == 0 else tell(f"`{{b}} {'+' if minus else '-'} {{amount}}`", b=b, amount=amount)
 
 
-def _beyond(limit: Limit) -> Iterator[str]:
+def _beyond(limit: Limit) -> Iterator[object]:
     """Say on which side of 0 alone Q/N has a finite limit, and what is on the other one."""
     steep = {x: (side, slope) for x, side, slope in limit.steep}
     for x, down in zip(limit.coordinates, limit.below, strict=False):
         if x in steep:
-            relation = ">" if steep[x][0] > 0 else "<"
-            yield f"for {x} {relation} 0, Q/N -> infinity: dQ/d{x} ~ {shown(steep[x][1])}"
+            side, slope = steep[x]
+            where = f"for `{{x}} {'>' if side > 0 else '<'} 0`, `Q/N -> infinity`"
+            yield tell(f"{where}: `dQ/d{{x}} ~ {{slope}}`", x=x, slope=slope)
         elif down is None:
-            yield f"only {x} > 0 is reached"
+            yield tell("only `{x} > 0` is reached", x=x)
 
 
-def moved(limit: Limit) -> tuple[Expr, ...]:
+def _moved(limit: Limit) -> tuple[Expr, ...]:
     """Return the origin of the coordinates, where that is not 0 and the basis is that of beta."""
     origin = limit.origin if limit.basis is None else None
     return origin if origin is not None and any(b != 0 for b in origin) else ()
@@ -177,8 +176,9 @@ def render_json(regimes: Regimes, seconds: float) -> str:
         "warped_time": None,
     }
     if warped is not None:
+        g = regimes.derivation.warping.g
         record["warped_time"] = {
-            "g": _warp(regimes),
+            "g": "not written" if g is None else g,
             "positive": brief_finding(warped.positive),
             "onto": brief_finding(warped.onto),
             "bounded": brief_finding(warped.bounded),

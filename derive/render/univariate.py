@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from flint import fmpq
 
 from derive.render.labels import unmarked
-from derive.render.narration import Equations, Given, Narration, Part, lines_of, part, tell
+from derive.render.narration import Equations, Narration, Part, Text, lines_of, part, tell
 from derive.render.written_json import json_text
 from derive.univariate.formulas import Value, rational
 from derive.univariate.problem import VariationalProblem
@@ -43,7 +43,7 @@ def _setting(p: VariationalProblem) -> Iterator[object]:
     yield f"`f(x) = sum_j a_j sigma(w_j x - b_j) + d`, `sigma(z) = {sigma}`, `w_j` is 1 or -1"
     text, square = p.density.text, f"`E b^2 = {shown(p.density.moment(2))}`"
     yield f"biases `b_j` from the density `p`: {text if text.isalpha() else f'`{text}`'}, {square}"
-    yield tell(f"potential `{way}`, `phi = {{phi}}`", phi=Given(p.potential.text))
+    yield tell(f"potential `{way}`, `phi = {{phi}}`", phi=Text(p.potential.text))
 
 
 def _problem(p: VariationalProblem) -> Iterator[object]:
@@ -73,7 +73,7 @@ def _problem(p: VariationalProblem) -> Iterator[object]:
         ends = "0", "0"
     yield "subject to"
     yield Equations(((SLOPES, ends[0]), (MOMENT, ends[1])))
-    yield tell("`D_phi(a, 0) = phi(a) - phi(0) - phi'(0) a`, `phi = {law}`", law=Given(p.law.text))
+    yield tell("`D_phi(a, 0) = phi(a) - phi(0) - phi'(0) a`, `phi = {law}`", law=Text(p.law.text))
 
 
 def _derivation(p: VariationalProblem) -> Iterator[object]:

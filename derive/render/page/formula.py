@@ -110,11 +110,12 @@ def formula(text: str) -> str:
 SHAPES = (
     (r"\b(norm_\w+) \|grad phi\|\*\*2/phi", lambda m: _steepness(m[1])),
     (r"\brate\((\w+)\)", lambda m: rate_name(m[1])),
-    (r"\b([FKHVXy])(\d+)\b", r"\1_{\2}"),
+    (r"\b([FKHVXyw])(\d+)\b", r"\1_{\2}"),
     (r"\bgrad log\b", r"\\nabla\\log"),
     (r"\bgrad ", r"\\nabla "),
     (r"(?<!\\)\b(omega|eta|psi|phi|rho|delta)\b", r"\\\1"),
     ("`", ""),
+    ("->", r"\\to "),
     ("<", r"\\langle "),
     (">", r" \\rangle"),
 )
@@ -143,6 +144,7 @@ def _steepness(norm: str) -> str:
 
 
 LETTERS = re.compile(r"(?:[A-Z]|[gy]|rho|beta|psi|phi|delta)(?:_\w+)?(?:\([\w, ]*\))?|\d+|w_0")
+FORMAL = re.compile(r"[_*^<>=|\[\]]|'+(\(|$)")
 SIGNS = frozenset(("=", "+", "-", "<", ">", "<=", "grad", "log", "!=", "0"))
 
 
@@ -152,10 +154,27 @@ def sentence(text: str) -> str:
     >>> sentence("K(b) is 0 at beta_0")
     '$K(b)$ is $0$ at $\\beta_{0}$'
     """
+    parts = QUOTED.split(text)
+    return "".join(_quoted(x) if i % 2 else _unquoted(x) for i, x in enumerate(parts))
+
+
+QUOTED = re.compile(r"(?<!\S)`([^`]*)`(?=[\s,;:.]|$)")
+"""A formula in backticks, of which others have names alone within a formula."""
+
+
+def _quoted(text: str) -> str:
+    try:
+        return f"${relation(text)}$"
+    except DeriveError:
+        return _unquoted(text)
+
+
+def _unquoted(text: str) -> str:
+    """Return words, with what looks like a formula among them as one."""
     runs: list[tuple[Callable[[str], str], list[str]]] = []
     for word in text.replace("`", "").split(" "):
         bare = word.rstrip(",;:.")
-        formal = bool(LETTERS.fullmatch(bare) or bare in SIGNS or re.search(r"[_*^<>=|\[\]]", bare))
+        formal = bool(LETTERS.fullmatch(bare) or bare in SIGNS or FORMAL.search(bare))
         write = _as_mathematics if formal else _as_words
         joined = runs and runs[-1][0] is write and not (formal and runs[-1][1][-1][-1:] in ",;:")
         runs[-1][1].append(word) if joined else runs.append((write, [word]))

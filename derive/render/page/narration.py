@@ -3,7 +3,7 @@ r"""Records told once, as pages: what is told becomes paragraphs, theorems, proo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import singledispatch
 
@@ -12,12 +12,15 @@ from sympy import Expr
 from derive.derivation import Derivation
 from derive.language import to_sympy
 from derive.language.tree import Tree
+from derive.model.parameterization import Parameterization
 from derive.printable import Printable
 from derive.records import Potential
-from derive.render.narration import Cited, Equations, Given, Part, Table, Told, narrated
+from derive.regimes.point import Point
+from derive.render.narration import Equations, OnPage, Part, Table, Text, Told, narrated
 from derive.render.page.derivation import formula_of, setting_of
-from derive.render.page.formula import assumption, escaped, fraction, relation, sentence
+from derive.render.page.formula import assumption, escaped, fraction, prose, relation, sentence
 from derive.render.page.lines import display, identities
+from derive.render.page.names import latex_name
 from derive.render.page.notation import typeset
 from derive.render.page.paper import Page, Passage
 from derive.render.page.printer import inline, latex
@@ -26,6 +29,7 @@ from derive.verdict import Finding, Identity, Verdict
 ANSWERS = {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "not decided"}
 DECIDED = {Verdict.PROVED: "", Verdict.REFUTED: "refuted", Verdict.UNDECIDED: "not decided"}
 WORDS = (str, Told, Finding)
+DISPLAYED = (Equations, Table, Potential, Derivation, Parameterization)
 GOES_ON = re.compile(r"(with|where|among|subject to|so that)\b")
 """How lines begin that go on with a sentence after its formulas."""
 TALL = re.compile(r"\((\\int (?:[^()]|\([^()]*\))*)\)")
@@ -51,6 +55,9 @@ def _passage(part: Part) -> Passage:
 def _paragraph(lines: tuple[object, ...]) -> Iterator[str]:
     """Yield lines as sentences, with a capital and a stop, unless they go on in formulas."""
     before = "."
+    lines = tuple(
+        x for line in lines for x in (line.lines if isinstance(line, OnPage) else (line,))
+    )
     for line, following in zip(lines, (*lines[1:], ""), strict=True):
         if not isinstance(line, WORDS):
             yield from latex_lines(line)
@@ -58,10 +65,10 @@ def _paragraph(lines: tuple[object, ...]) -> Iterator[str]:
             continue
         words = words_of(line)
         goes_on = before in ",:;" or (before == "display" and GOES_ON.match(words))
-        whole = words[-1] not in ",:;.?" and isinstance(following, WORDS)
+        whole = words[-1] not in ",:;.?" and not isinstance(following, DISPLAYED)
         words += "." * whole
         yield words if goes_on else words[0].upper() + words[1:]
-        before = words[-1] if isinstance(following, WORDS) else "display"
+        before = words[-1]
 
 
 @singledispatch
@@ -70,29 +77,19 @@ def as_math(value: object) -> str:
     return typeset(str(value))
 
 
-@as_math.register
-def _(value: Expr) -> str:
-    return inline(value)
+as_math.register(Expr, inline)
+as_math.register(Tree, lambda value: inline(to_sympy(value)))
+as_math.register(Fraction, fraction)
+as_math.register(Text, lambda value: relation(value.text))
+as_math.register(Told, lambda value: _filled(value, value.words.replace("`", ""), as_math, typeset))
 
 
 @as_math.register
-def _(value: Tree) -> str:
-    return inline(to_sympy(value))
-
-
-@as_math.register
-def _(value: Fraction) -> str:
-    return fraction(value)
-
-
-@as_math.register
-def _(value: Given) -> str:
-    return relation(value.text)
-
-
-@as_math.register
-def _(value: Told) -> str:
-    return _filled(value, value.words, as_math, typeset)
+def _(value: Point) -> str:
+    limit = latex(value.value)
+    sides = {"0": "0^+", "oo": r"\infty", "below": f"{limit}^-", "above": f"{limit}^+"}
+    given = "".join(rf",\ {inline(c)} > 0" for c in value.given)
+    return rf"{latex_name(value.variable)} \to {sides[value.side]}{given}"
 
 
 @singledispatch
@@ -109,24 +106,17 @@ def _(value: Told) -> str:
     return "".join(f"${x}$" if i % 2 else x for i, x in enumerate(written))
 
 
-@words_of.register
-def _(value: str) -> str:
-    return words_of(Told(value))
-
-
-@words_of.register
-def _(value: Given) -> str:
-    return assumption(value.text)
-
-
-@words_of.register
-def _(value: Cited) -> str:
-    return rf"\cite{{{value.key}}}"
-
-
-@words_of.register
-def _(value: Finding) -> str:
-    return sentence(value.reason)
+WRITTEN: Mapping[str, Callable[[str], str]] = {
+    "given": assumption,
+    "reason": sentence,
+    "note": prose,
+    "cited": r"\cite{{{}}}".format,
+}
+words_of.register(str, lambda value: words_of(Told(value)))
+words_of.register(Finding, lambda value: sentence(value.reason))
+words_of.register(Identity, lambda value: sentence(value.statement))
+words_of.register(Text, lambda value: WRITTEN[value.kind](value.text))
+words_of.register(Sequence, lambda value: "; ".join(map(words_of, value)))
 
 
 def _filled(
@@ -165,19 +155,9 @@ def _right(value: object) -> Expr | str:
     return value if isinstance(value, Expr) else _side(value)
 
 
-@latex_lines.register
-def _(line: Derivation) -> Iterator[str]:
-    yield from setting_of(line).lines
-
-
-@latex_lines.register
-def _(line: Potential) -> Iterator[str]:
-    yield from formula_of(line)
-
-
-@latex_lines.register
-def _(line: Identity) -> Iterator[str]:
-    yield from identities((line,))
+latex_lines.register(Derivation, lambda line: iter(setting_of(line).lines))
+latex_lines.register(Potential, formula_of)
+latex_lines.register(Identity, lambda line: identities((line,)))
 
 
 @latex_lines.register
