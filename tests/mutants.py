@@ -120,7 +120,9 @@ def variants(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
                 yield test, ast.UnaryOp(ast.Not(), test)
         case ast.comprehension(ifs=[test, *_]):
             yield test, ast.Constant(True)
-        case ast.Raise() | ast.AugAssign() | ast.Continue() | ast.Break() | ast.Expr(ast.Call()):
+        case ast.Continue():  # at the end of a loop it does nothing
+            yield node, ast.Break()
+        case ast.Raise() | ast.AugAssign() | ast.Break() | ast.Expr(ast.Call()):
             yield node, ast.Pass()
 
 
@@ -163,7 +165,7 @@ def mutants(path: Path) -> Iterator[Mutant]:
                 first = offsets[place.lineno - 1] + place.col_offset
                 last = offsets[place.end_lineno - 1] + place.end_col_offset
                 text = ast.unparse(new)
-                text = text if isinstance(new, ast.Pass | ast.Constant) else f"({text})"
+                text = text if isinstance(new, ast.Pass | ast.Break | ast.Constant) else f"({text})"
                 parts = source.encode()[:first], text.encode(), source.encode()[last:]
                 changed = b"".join(parts).decode()
                 yield Mutant(path, function.name, place.lineno, source, changed)

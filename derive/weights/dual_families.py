@@ -133,8 +133,6 @@ def _multiples(warp: WrittenWarp, E: RationalFunction) -> Iterator[DualFamily]:
 
 def _monomials(p: Parameterization, reach: int) -> list[LogFunction]:
     family = _members(p, dict.fromkeys(generator_monomials(p.field, reach)))
-    kept = _conserved_generators(p)
-    family += [LogFunction(f.rational * k) for f in family for k in kept]
     return _regular(p, family)[:MAXIMAL_COLUMNS]
 
 

@@ -198,3 +198,15 @@ def test_a_function_without_a_limit_is_refused():
 )
 def test_power_series(kind, series):
     assert [str(coefficient(kind, n)) for n in range(len(series))] == series
+
+
+def test_rates_that_do_not_scale_have_no_covariance():
+    rates = {"w": "1/(1 + w**2)"}
+    p = Parameterization.parse(["w**2"], {"w": "alpha"}, ["alpha"], rates=rates)
+    record = json.loads(regimes(derive(p), "alpha").to_json())
+    record["homogeneity"] = {"degree": "2", "time_exponent": "2"}
+    kept = {k: v for k, v in record["limits"][1].items() if k not in ("reason", "evidence")}
+    record["limits"][1] = {**kept, "unit": "1 + 1/alpha**2"}  # N K G = g x at the start
+    record["certificate"]["limits"][1] = {"exponent": "1", "definitions": [], "order": 1}
+    with pytest.raises(Rejected, match="the fields do not scale"):
+        check(record)

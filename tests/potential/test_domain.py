@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from derive import Derivation, Parameterization, Verdict
+from derive.potential.branch import stays_away_from_zero
 from derive.potential.domain import Domain
 from tests.published import derive_once
 
@@ -176,3 +177,19 @@ def test_a_kernel_without_zeros_may_have_one_for_some_starts(
     start: dict[str, str], where: str
 ) -> None:
     assert domain(derived(["u*v"], start)).words.split("; ")[0] == where
+
+
+@pytest.mark.parametrize(
+    ("start", "kept"),
+    [
+        ({"a": "1 + s**2", "u": "s"}, True),
+        ({"a": "1 + s**2", "u": "2*s"}, False),  # a^2 - u^2 = (1 - s^2)^2
+        ({"a": "s", "u": "0"}, False),
+        ({}, False),
+    ],
+)
+def test_a_weight_stays_away_from_zero_where_a_law_is_positive_for_every_start(
+    start: dict[str, str], kept: bool
+) -> None:
+    metric = derive_once(Parameterization.parse(["a*u"], start)).blocks[0].metric
+    assert stays_away_from_zero(metric, metric.parameterization.field.named("a")) is kept

@@ -105,6 +105,12 @@ def test_logarithms_say_on_which_side_of_their_pole_beta_is() -> None:
             "-A**2/6 + sqrt(3)*beta*atan(sqrt(3)*A)/3 - log(3*A**2 + 1)/9",
             "A**3 + A - beta",
         ),
+        (
+            "2*w + 2*w**3",
+            {"w": "1"},
+            "-A**2/6 + beta*(sqrt(3)*atan(sqrt(3)*A)/6 - sqrt(3)*pi/18) - log(3*A**2 + 1)/9",
+            "2*A**3 + 2*A - beta",
+        ),
     ],
 )
 def test_a_leaf_that_is_a_rational_curve_gives_q_in_a_weight(

@@ -151,11 +151,9 @@ class GermField:
             value = x.root(index) if kind == "root" else getattr(x, kind)()
         if not value.is_finite():
             raise Unsettled(f"{kind} is not finite at the point")
-        inner = argument / divisor
-        rules = [
-            generator.slope(inner, element, inner) * self.derivative(argument, weight) / divisor
-            for weight in range(len(self.known))
-        ]
+        # exp and tan, with divisors, have slopes in their values alone.
+        slope = generator.slope(argument, element, argument) / divisor
+        rules = [slope * self.derivative(argument, k) for k in range(len(self.known))]
         if kind == "root":
             position, one = self.field.positions[generator.name], self.field.ring.constant(1)
             relation = position, index, argument.numerator, one
