@@ -10,7 +10,7 @@ import numpy as np
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
-from numerics.interpolate.dual_newton import coupled_hessian, minimize
+from numerics.interpolate.dual_newton import coupled_step, minimize
 from numerics.interpolate.equations import FINE, Equations, Point, Task, again, measured
 from numerics.interpolate.reach import at_the_edge, leads_outside
 
@@ -49,11 +49,9 @@ def _by_dual(q: NumericPotential, task: Task) -> tuple[Point, bool]:
         if equations.size(at.residual) <= _NEARLY:
             late.append(equations.design.adjoint(at.multiplier))
 
-    hessian = functools.partial(coupled_hessian, q, equations)
+    move = functools.partial(coupled_step, q, equations)
     steps = task.max_iterations
-    point = minimize(
-        q, equations, task.start, FINE, steps, hessian=hessian, watch=watch, warm=task.warm
-    )
+    point = minimize(q, equations, task.start, FINE, steps, move=move, watch=watch, warm=task.warm)
     point = again(q, equations, point)
     moved = np.abs(late[-1] - late[0]).max() if late else 0
     drifting = bool(moved and moved > _DRIFT * np.abs(late[-1]).max())

@@ -73,11 +73,15 @@ class Dense(Design):
             yield columns, np.asarray(self._X[:, columns], dtype=np.float64)
 
     def apply(self, beta: Array) -> Array:  # noqa: D102
+        if not beta.any():
+            return np.zeros(self.shape[0])
         return np.asarray(
             np.sum([block @ beta[columns] for columns, block in self._blocks()], axis=0)
         )
 
     def adjoint(self, multiplier: Array) -> Array:  # noqa: D102
+        if not multiplier.any():
+            return np.zeros(self.shape[1])
         return np.concatenate([multiplier @ block for _, block in self._blocks()])
 
     def gram(self, weights: Array) -> Array:  # noqa: D102

@@ -7,12 +7,13 @@ iterate minimises Q among the beta with its own X beta; what converges is X beta
 
 from __future__ import annotations
 
-import functools
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg.lapack import dposv
+from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.sparse.linalg import LinearOperator, cg
 
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
@@ -28,6 +29,16 @@ _FLOOR = 1e-3
 Far from the solution few coordinates may carry all curvature; the floor keeps the others in play
 (and the Hessian regular), and leaves the quadratic convergence.
 """
+_WIDE, _LARGE, _SHARE = 64, 2**22, 64
+"""Columns for each row, of so many entries, from which this part of them counts one by one."""
+_SLOW, _SOON, _LATEST = 0.3, 0.1, 12
+"""What a residual must fall to where most columns count by their mean, once small or late."""
+_ROWS = 50
+"""Rows for each iteration of conjugate gradients that costs less than a Gram product."""
+_FEW, _INEXACT = 3, 1e-3
+"""Iterations that are too few to be worth it; the residual that they leave, or a tenth at first."""
+_NEAR, _RENEWED = 1e-4, 4
+"""Relative residual from which X^T nu is computed anew in each step; before, in each fourth."""
 _STEP = 1e-5
 """Relative change of grad Q in differences of its inverse."""
 _POLISHES = 6
@@ -46,15 +57,15 @@ def minimize(
     tol: float,
     max_iterations: int,
     *,
-    hessian: Callable[[Array, Array, float], Array],
+    move: Callable[[Point, Array], Array],
     watch: Callable[[Point], None] = lambda point: None,
     warm: Array | None = None,
 ) -> Point:
     """Return the last iterate, its relative residual at most *tol* where that was reached.
 
     *beta* is beta_0, where grad Q = 0; *warm* may be nearer to the solution. No step is made past
-    the first that rounding spoils. *hessian* is that of the dual function at (beta, grad Q) with
-    its relative residual. *watch* sees every iterate, and may raise.
+    the first that rounding spoils. *move* is Newton's step at a point and its X^T nu: the inverse
+    Hessian of the dual function times the residual. *watch* sees every iterate, and may raise.
     """
     point = Point(beta, np.zeros_like(equations.y), equations.misfit(beta))
     if warm is not None:
@@ -64,7 +75,7 @@ def minimize(
         size = equations.size(point.residual)
         if size <= max(tol, _NOISE * equations.rounding(point.beta)):
             return point
-        slope = -_solve(hessian(point.beta, dual, size), point.residual)
+        slope = -move(point, dual)
         along = equations.design.adjoint(slope)
         height = float(slope @ equations.y)
 
@@ -74,8 +85,9 @@ def minimize(
         t, found = search(rate, float(slope @ point.residual))
         if not found:
             return best
-        multiplier = point.multiplier + t * slope
-        dual = equations.design.adjoint(multiplier)
+        multiplier, dual = point.multiplier + t * slope, dual + t * along
+        if size < _NEAR or not (iteration + 1) % _RENEWED:
+            dual = equations.design.adjoint(multiplier)  # without the roundings of the sum
         beta = mirror.inverse_gradient(dual)
         point = Point(beta, multiplier, equations.misfit(beta), 0.0, iteration + 1)
         watch(point)
@@ -94,53 +106,88 @@ def _nearer(mirror: Mirror, equations: Equations, point: Point, warm: Array) -> 
     pulled = equations.design.apply(weights * slope)
     if not np.isfinite(pulled).all():
         return point
-    multiplier = _solve(equations.design.gram(weights), pulled)
+    multiplier = _inverse_of(equations.design.gram(weights))(pulled)
     beta = mirror.inverse_gradient(equations.design.adjoint(multiplier))
     found = Point(beta, multiplier, equations.misfit(beta))
     return found if equations.size(found.residual) < equations.size(point.residual) else point
 
 
-def separable_hessian(
-    mirror: Mirror, equations: Equations, beta: Array, dual: Array, size: float
-) -> Array:
-    """Return ``X max(D, floor) X^T``, by the columns that stand out of the floor."""
-    weights = mirror.stretch(beta, dual)
-    weights = np.asarray(np.where(np.isfinite(weights), weights, 0))
-    floor = _FLOOR * min(size, 1) ** 2 * weights.mean()
-    return np.asarray(
-        equations.design.gram(np.maximum(weights - floor, 0)) + floor * equations.gram
-    )
+class SeparableSteps:
+    """Newton's steps on the dual of a separable Q, whose Hessian is ``X max(D, floor) X^T``.
 
-
-def coupled_hessian(
-    mirror: NumericPotential, equations: Equations, beta: Array, dual: Array, size: float
-) -> Array:
-    """Return ``X (D + floor) X^T``, D by differences of the inverse mirror map.
-
-    Where beta is next to the end of the domain, Hess Q at its rounding says nothing.
+    Gram products are saved where they are dear. Of very many columns those that stand out count
+    one by one and the others by their mean, as long as the residual falls fast so. Where products
+    with X are far cheaper, the equations are solved by conjugate gradients, preconditioned by the
+    last Gram matrix that was made.
     """
-    steps = _STEP * (np.abs(dual).max() or _STEP) * np.eye(beta.size)
-    up, down = mirror.inverse_gradient(np.concatenate([dual + steps, dual - steps])).reshape(
-        2, beta.size, beta.size
-    )
+
+    def __init__(self, mirror: Mirror, equations: Equations) -> None:
+        """Begin without a Gram matrix but X X^T."""
+        self._mirror, self._equations, self._before = mirror, equations, math.inf
+        m, d = equations.design.shape
+        many = d >= _WIDE * m and m * d >= _LARGE
+        self._top, self._tries = d // _SHARE if many else d, m // _ROWS
+        self._known: Callable[[Array], Array] | None = None
+
+    def __call__(self, point: Point, dual: Array) -> Array:
+        """Return the step at a point and its X^T nu."""
+        design, size = self._equations.design, self._equations.size(point.residual)
+        weights = self._mirror.stretch(point.beta, dual)
+        weights = np.asarray(np.where(np.isfinite(weights), weights, 0))
+        floor = max(_FLOOR * min(size, 1) ** 2 * weights.mean(), weights.min())
+        late = size < _SOON or point.iterations >= _LATEST
+        if late and size > _SLOW * self._before:
+            self._top = weights.size
+        self._before = size
+        if self._top < weights.size:
+            rest = np.argpartition(weights, -self._top)[: -self._top]
+            floor = weights[rest].mean()
+            weights[rest] = 0
+        elif self._known is not None and self._tries > _FEW:
+            raised, shape = np.maximum(weights, floor), (len(point.residual),) * 2
+            hessian = LinearOperator(
+                shape, lambda v: design.apply(raised * design.adjoint(v)), dtype=float
+            )
+            known = LinearOperator(shape, self._known, dtype=float)
+            options = {"rtol": max(_INEXACT, min(size, 1) / 10), "maxiter": self._tries, "M": known}
+            step, failed = cg(hessian, point.residual, **options)
+            if not failed:
+                return np.asarray(step)
+        gram = design.gram(np.maximum(weights - floor, 0)) + floor * self._equations.gram
+        self._known = _inverse_of(gram)
+        return self._known(point.residual)
+
+
+def coupled_step(
+    mirror: NumericPotential, equations: Equations, point: Point, dual: Array
+) -> Array:
+    """Return Newton's step, the Hessian being ``X (D + floor) X^T``.
+
+    D is found by differences of the inverse mirror map: where beta is next to the end of the
+    domain, Hess Q at its rounding says nothing.
+    """
+    d, size = point.beta.size, equations.size(point.residual)
+    steps = _STEP * (np.abs(dual).max() or _STEP) * np.eye(d)
+    sides = mirror.inverse_gradient(np.concatenate([dual + steps, dual - steps]))
+    up, down = sides.reshape(2, d, d)
     D = (up - down) / (2 * np.diag(steps))[:, None]
     D = np.where(np.isfinite(D), (D + D.T) / 2, 0)
-    floor = _FLOOR * min(size, 1) ** 2 * np.trace(D) / beta.size
+    floor = _FLOOR * min(size, 1) ** 2 * np.trace(D) / d
     X = equations.design.dense()
-    return np.asarray(X @ D @ X.T + floor * equations.gram)
+    return _inverse_of(X @ D @ X.T + floor * equations.gram)(point.residual)
 
 
-def _solve(matrix: Array, vector: Array) -> Array:
-    """Solve a positive semidefinite system; directions lost to rounding are cut off."""
+def _inverse_of(matrix: Array) -> Callable[[Array], Array]:
+    """Return what solves a positive semidefinite system, but for directions lost to rounding."""
     diagonal = np.sqrt(np.diag(matrix))
     scale = 1 / np.where(diagonal > 0, diagonal, 1)
     normal = matrix * scale * scale[:, None]
-    _, solution, failed = dposv(normal, scale * vector, lower=1)
-    if failed:
-        values, vectors = np.linalg.eigh(normal)
-        values = np.maximum(values, len(values) * np.finfo(float).eps * values[-1])
-        solution = vectors @ ((scale * vector @ vectors) / values)
-    return np.asarray(scale * solution)
+    factor, failed = dpotrf(normal, lower=1)
+    if not failed:
+        return lambda v: np.asarray(scale * dpotrs(factor, scale * v, lower=1)[0])
+    values, vectors = np.linalg.eigh(normal)
+    values = np.maximum(values, len(values) * np.finfo(float).eps * values[-1])
+    return lambda v: np.asarray(scale * (vectors @ ((scale * v @ vectors) / values)))
 
 
 def polish(mirror: NumericPotential, equations: Equations, point: Point, tol: float) -> Point:
@@ -186,7 +233,7 @@ def _newton_step(mirror: NumericPotential, equations: Equations, point: Point) -
     usable = np.isfinite(weights) & np.isfinite(gap)
     weights, gap = np.where(usable, weights, 0), np.where(usable, gap, 0)
     shift = equations.design.apply(weights * gap)
-    step = -_solve(equations.design.gram(weights), point.residual + shift)
+    step = -_inverse_of(equations.design.gram(weights))(point.residual + shift)
     beta = point.beta + weights * (gap + equations.design.adjoint(step))
     return measured(mirror, equations, beta, point.multiplier + step, point.iterations + 1)
 
@@ -206,10 +253,9 @@ def solve_separable(q: NumericPotential, task: Task) -> Point:
             _refuse_unreachable(box, task, at.multiplier)
 
     def by_dual(equations: Equations, tol: float) -> Point:
-        weigh = functools.partial(separable_hessian, fast, equations)
-        steps = task.max_iterations
+        move, steps = SeparableSteps(fast, equations), task.max_iterations
         point = minimize(
-            fast, equations, task.start, tol, steps, hessian=weigh, watch=watch, warm=task.warm
+            fast, equations, task.start, tol, steps, move=move, watch=watch, warm=task.warm
         )
         if equations.size(point.residual) > tol:
             point = polish(fast, equations, point, tol)
@@ -230,8 +276,8 @@ def solve_separable(q: NumericPotential, task: Task) -> Point:
 def _on_closed_box(walled: Walled, task: Task, point: Point) -> Point:
     """Return where Q is least on the closed domain, if the domain ends there; else the point."""
     equations, steps = task.equations, task.max_iterations
-    weigh = functools.partial(separable_hessian, walled, equations)
-    least = minimize(walled, equations, task.start, task.tol, steps, hessian=weigh)
+    move = SeparableSteps(walled, equations)
+    least = minimize(walled, equations, task.start, task.tol, steps, move=move)
     dual = equations.design.adjoint(least.multiplier)
     ends = walled.beyond(dual, walled.q.inverse_gradient(dual)).any()
     if ends and equations.size(least.residual) <= task.tol:

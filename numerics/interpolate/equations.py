@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
@@ -134,16 +134,19 @@ def measured(
     mirror: AnyPotential, equations: Equations, beta: Array, multiplier: Array, iterations: int
 ) -> Point:
     """Return the point with both equations measured."""
-    dual = equations.design.adjoint(multiplier)
-    gap = np.abs(mirror.gradient(beta) - dual).max()
-    size = np.abs(dual).max()
-    stationarity = float(gap / size) if size > 0 else float(gap)
+    stationarity = _gap(mirror, equations, beta, multiplier)
     return Point(beta, multiplier, equations.misfit(beta), stationarity, iterations)
 
 
+def _gap(mirror: AnyPotential, equations: Equations, beta: Array, multiplier: Array) -> float:
+    dual = equations.design.adjoint(multiplier)
+    gap, size = np.abs(mirror.gradient(beta) - dual).max(), np.abs(dual).max()
+    return float(gap / size) if size > 0 else float(gap)
+
+
 def again(mirror: AnyPotential, equations: Equations, point: Point) -> Point:
-    """Return the point with both equations measured by another mirror map."""
-    return measured(mirror, equations, point.beta, point.multiplier, point.iterations)
+    """Return the point with grad Q = X^T nu measured, perhaps by another mirror map."""
+    return replace(point, stationarity=_gap(mirror, equations, point.beta, point.multiplier))
 
 
 def gram_of(design: Design) -> Array:

@@ -18,6 +18,7 @@ from derive import InputError, Parameterization
 from derive.records import Potential
 from numerics import Solution, flow, interpolate, interpolate_path
 from numerics.evaluate.potential import NumericPotential
+from numerics.interpolate.design import Dense
 from numerics.interpolate.interpolant import Status
 from numerics.interpolate.line_search import search
 from tests.published import derive_once
@@ -737,3 +738,27 @@ def test_the_slope_of_the_inverse_is_one_over_that_of_the_mirror_map(depth: int)
     beta = np.array([-3.0, -0.1, 0.0, 0.4, 20.0])
     for form in (q, q.in_doubles):
         assert np.allclose(form.stretch(beta, q.gradient(beta)) * q.curvature(beta), 1, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("m", "d"), [(8, 2**19), (200, 1000)], ids=["sketched", "by gradients"])
+@pytest.mark.parametrize("alpha", [0.1, 1e-2])
+def test_gram_products_are_saved(
+    m: int, d: int, alpha: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((m, d)), rng.standard_normal(m)
+    made = []
+
+    gram = Dense.gram
+
+    def counted(design: Dense, weights: Any) -> Any:
+        made.append(np.count_nonzero(weights))
+        return gram(design, weights)
+
+    monkeypatch.setattr(Dense, "gram", counted)
+    found = interpolate(TIED.numeric({"alpha": alpha}), X, y)
+    assert found.converged
+    assert np.linalg.norm(X @ found.value - y) <= 1e-9 * np.linalg.norm(y)
+    beta = 2 * alpha**2 * np.sinh(4 * X.T @ found.multiplier)
+    assert np.allclose(beta, found.value, rtol=1e-6, atol=1e-12)
+    assert sum(made) < d * (1.5 if m == 8 else found.iterations)
