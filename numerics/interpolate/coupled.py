@@ -10,8 +10,9 @@ import numpy as np
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
-from numerics.interpolate.dual_newton import coupled_step, minimize
+from numerics.interpolate.dual_newton import minimize
 from numerics.interpolate.equations import FINE, Equations, Point, Task, again, measured
+from numerics.interpolate.newton_steps import coupled_step
 from numerics.interpolate.reach import at_the_edge, leads_outside
 
 _REFINEMENTS = 8

@@ -7,40 +7,22 @@ iterate minimises Q among the beta with its own X beta; what converges is X beta
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs
-from scipy.sparse.linalg import LinearOperator, cg
 
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
 from numerics.interpolate.equations import Equations, Point, Task, again, measured, named
 from numerics.interpolate.line_search import search
+from numerics.interpolate.newton_steps import SeparableSteps, inverse_of
 from numerics.interpolate.reach import Box, Mirror, Walled, box_of, only_at_the_boundary
 from numerics.interpolate.reach import blocking_rows as rows_that_block
 
-_FLOOR = 1e-3
-"""Weights are raised to this part of their mean, times the squared relative residual.
-
-Far from the solution few coordinates may carry all curvature; the floor keeps the others in play
-(and the Hessian regular), and leaves the quadratic convergence.
-"""
-_WIDE, _LARGE, _SHARE = 64, 2**22, 64
-"""Columns for each row, of so many entries, from which this part of them counts one by one."""
-_SLOW, _SOON, _LATEST = 0.3, 0.1, 12
-"""What a residual must fall to where most columns count by their mean, once small or late."""
-_ROWS = 50
-"""Rows for each iteration of conjugate gradients that costs less than a Gram product."""
-_FEW, _INEXACT = 3, 1e-3
-"""Iterations that are too few to be worth it; the residual that they leave, or a tenth at first."""
 _NEAR, _RENEWED = 1e-4, 4
 """Relative residual from which X^T nu is computed anew in each step; before, in each fourth."""
-_STEP = 1e-5
-"""Relative change of grad Q in differences of its inverse."""
 _POLISHES = 6
 _NOISE = 8
 """Units of rounding below which a residual shows nothing."""
@@ -106,88 +88,10 @@ def _nearer(mirror: Mirror, equations: Equations, point: Point, warm: Array) -> 
     pulled = equations.design.apply(weights * slope)
     if not np.isfinite(pulled).all():
         return point
-    multiplier = _inverse_of(equations.design.gram(weights))(pulled)
+    multiplier = inverse_of(equations.design.gram(weights))(pulled)
     beta = mirror.inverse_gradient(equations.design.adjoint(multiplier))
     found = Point(beta, multiplier, equations.misfit(beta))
     return found if equations.size(found.residual) < equations.size(point.residual) else point
-
-
-class SeparableSteps:
-    """Newton's steps on the dual of a separable Q, whose Hessian is ``X max(D, floor) X^T``.
-
-    Gram products are saved where they are dear. Of very many columns those that stand out count
-    one by one and the others by their mean, as long as the residual falls fast so. Where products
-    with X are far cheaper, the equations are solved by conjugate gradients, preconditioned by the
-    last Gram matrix that was made.
-    """
-
-    def __init__(self, mirror: Mirror, equations: Equations) -> None:
-        """Begin without a Gram matrix but X X^T."""
-        self._mirror, self._equations, self._before = mirror, equations, math.inf
-        m, d = equations.design.shape
-        many = d >= _WIDE * m and m * d >= _LARGE
-        self._top, self._tries = d // _SHARE if many else d, m // _ROWS
-        self._known: Callable[[Array], Array] | None = None
-
-    def __call__(self, point: Point, dual: Array) -> Array:
-        """Return the step at a point and its X^T nu."""
-        design, size = self._equations.design, self._equations.size(point.residual)
-        weights = self._mirror.stretch(point.beta, dual)
-        weights = np.asarray(np.where(np.isfinite(weights), weights, 0))
-        floor = max(_FLOOR * min(size, 1) ** 2 * weights.mean(), weights.min())
-        late = size < _SOON or point.iterations >= _LATEST
-        if late and size > _SLOW * self._before:
-            self._top = weights.size
-        self._before = size
-        if self._top < weights.size:
-            rest = np.argpartition(weights, -self._top)[: -self._top]
-            floor = weights[rest].mean()
-            weights[rest] = 0
-        elif self._known is not None and self._tries > _FEW:
-            raised, shape = np.maximum(weights, floor), (len(point.residual),) * 2
-            hessian = LinearOperator(
-                shape, lambda v: design.apply(raised * design.adjoint(v)), dtype=float
-            )
-            known = LinearOperator(shape, self._known, dtype=float)
-            options = {"rtol": max(_INEXACT, min(size, 1) / 10), "maxiter": self._tries, "M": known}
-            step, failed = cg(hessian, point.residual, **options)
-            if not failed:
-                return np.asarray(step)
-        gram = design.gram(np.maximum(weights - floor, 0)) + floor * self._equations.gram
-        self._known = _inverse_of(gram)
-        return self._known(point.residual)
-
-
-def coupled_step(
-    mirror: NumericPotential, equations: Equations, point: Point, dual: Array
-) -> Array:
-    """Return Newton's step, the Hessian being ``X (D + floor) X^T``.
-
-    D is found by differences of the inverse mirror map: where beta is next to the end of the
-    domain, Hess Q at its rounding says nothing.
-    """
-    d, size = point.beta.size, equations.size(point.residual)
-    steps = _STEP * (np.abs(dual).max() or _STEP) * np.eye(d)
-    sides = mirror.inverse_gradient(np.concatenate([dual + steps, dual - steps]))
-    up, down = sides.reshape(2, d, d)
-    D = (up - down) / (2 * np.diag(steps))[:, None]
-    D = np.where(np.isfinite(D), (D + D.T) / 2, 0)
-    floor = _FLOOR * min(size, 1) ** 2 * np.trace(D) / d
-    X = equations.design.dense()
-    return _inverse_of(X @ D @ X.T + floor * equations.gram)(point.residual)
-
-
-def _inverse_of(matrix: Array) -> Callable[[Array], Array]:
-    """Return what solves a positive semidefinite system, but for directions lost to rounding."""
-    diagonal = np.sqrt(np.diag(matrix))
-    scale = 1 / np.where(diagonal > 0, diagonal, 1)
-    normal = matrix * scale * scale[:, None]
-    factor, failed = dpotrf(normal, lower=1)
-    if not failed:
-        return lambda v: np.asarray(scale * dpotrs(factor, scale * v, lower=1)[0])
-    values, vectors = np.linalg.eigh(normal)
-    values = np.maximum(values, len(values) * np.finfo(float).eps * values[-1])
-    return lambda v: np.asarray(scale * (vectors @ ((scale * v @ vectors) / values)))
 
 
 def polish(mirror: NumericPotential, equations: Equations, point: Point, tol: float) -> Point:
@@ -233,7 +137,7 @@ def _newton_step(mirror: NumericPotential, equations: Equations, point: Point) -
     usable = np.isfinite(weights) & np.isfinite(gap)
     weights, gap = np.where(usable, weights, 0), np.where(usable, gap, 0)
     shift = equations.design.apply(weights * gap)
-    step = -_inverse_of(equations.design.gram(weights))(point.residual + shift)
+    step = -inverse_of(equations.design.gram(weights))(point.residual + shift)
     beta = point.beta + weights * (gap + equations.design.adjoint(step))
     return measured(mirror, equations, beta, point.multiplier + step, point.iterations + 1)
 

@@ -189,10 +189,10 @@ def tighter(x: Ball, y: Ball) -> Ball:
     return select(~np.asarray(y.d < x.d, dtype=bool), x, y)
 
 
-def agreed(fine: Ball, coarse: Ball) -> Ball:
+def agreed(fine: Ball, coarse: Ball, scale: Array) -> Ball:
     """Return the finer of two approximations, with their distance; no bound if that is large."""
     distance = abs(fine.v - coarse.v)
-    far = ~np.asarray(distance * 2**20 < abs(fine.v), dtype=bool)
+    far = ~np.asarray(distance * 2**20 < scale, dtype=bool)
     d = np.where(far & (distance != 0), type(fine.zero)("inf"), fine.d + distance)
     return type(fine)(fine.v, d)
 

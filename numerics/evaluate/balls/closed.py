@@ -157,7 +157,8 @@ def integrate(
             sizes = np.broadcast_arrays(*(abs(x.v) for x in columns[i]))
             even = even & (np.maximum.reduce(sizes) <= 4 * np.minimum.reduce(sizes))
         totals.append([_weighted(factors, column) for column in columns])
-    return [agreed(f, c).outside(False, ~even) for f, c in zip(*totals, strict=True)]
+    scale = sum(abs(totals[0][i].v) for i in positive)
+    return [agreed(f, c, scale).outside(False, ~even) for f, c in zip(*totals, strict=True)]
 
 
 def _weighted(factors: Sequence[float], terms: Sequence[Ball]) -> Array:

@@ -159,7 +159,8 @@ def _panel(
         finite = finite & np.asarray(most - most == 0, dtype=bool)
         products = width * weights * (above + width * rest) * f
         found.append(pairwise_sum([products.take(k) for k in range(len(sizes))]))
-    total = agreed(*found)
+    fine, coarse = found
+    total = agreed(fine, coarse, abs(fine.v))
     near = total.d - found[0].d <= found[0].d + kind.of(_NEAR).v * abs(total.v)
     even = even & np.asarray(near, dtype=bool)
     rising = np.asarray(sizes[-1] > sizes[0], dtype=bool)

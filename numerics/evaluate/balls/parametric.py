@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import decimal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,13 +11,12 @@ import numpy as np
 
 from numerics.evaluate.balls.arithmetic import Array, Ball, select, signed, tighter
 from numerics.evaluate.balls.closed import integrate
-from numerics.evaluate.balls.decimals import Digits
+from numerics.evaluate.balls.increasing import increasing_zero
 from numerics.evaluate.balls.precision import Constants, Formula, constants_at
 
 Point: TypeAlias = Sequence[Any]  # the balls z, high - z and z - low; None for an infinite end
 Place: TypeAlias = tuple[Ball, Point]
 """A number beta and the z with h(z) = beta."""
-_STEPS = 40
 
 
 @dataclass(frozen=True)
@@ -80,35 +78,34 @@ class ParametricFormulas:
         (b, p), (b0, p0) = at, at0
         grown = self._at(self.conjugate, c, p) - self._at(self.conjugate, c, p0)
         found = c.rate * b * _step(p0, p) - grown
-        weak = np.flatnonzero(~np.asarray(found.d * 2**47 < abs(found.v), dtype=bool))
-        if not (found.coarse and len(weak)):
-            return [found]
-        parts = ([x and x.take(weak) for x in point] for point in (p, p0))
-        nearer = self._segment(constants_at(c, weak), (b0 - b).take(weak), *parts)
-        nearer = tighter(found.take(weak), nearer)
-        for whole, part in zip((found.v, found.d), (nearer.v, nearer.d), strict=True):
-            whole[weak] = part
-        return [found]
+
+        def nearer(at: Array) -> Ball:
+            return self._segment(
+                constants_at(c, at), (b0 - b).take(at), _point_at(p, at), _point_at(p0, at)
+            )
+
+        return [_improved(found, found.v, nearer)]
 
     def _segment(self, c: Constants, step: Ball, p: Point, p0: Point) -> Ball:
         """Integrate Q*'' between dual points; *step* is beta_0 - beta.
 
-        No terms cancel, nor do they in z_0 - z by the mean slope.
+        No terms cancel, nor do they in z_0 - z by the mean slope; half of that slope is exactly
+        what *step* says of the integral.
         """
-        change = tighter(_step(p0, p), step / self._integral(c, p, p0, lambda t: 1.0))
-        found: Ball = c.rate * change * (change * self._integral(c, p, p0, lambda t: 1 - t))
+        mean, rest = self._slopes(c, p, p0)
+        change = tighter(_step(p, p0), step / mean)
+        found: Ball = c.rate * change * (step / 2 + change * rest)
         return found
 
-    def _integral(
-        self, c: Constants, p: Point, p0: Point, factor: Callable[[float], float]
-    ) -> Ball:
-        """Return ``int_0^1 factor(t) h'(z + t (z0 - z)) dt``."""
+    def _slopes(self, c: Constants, p: Point, p0: Point) -> list[Ball]:
+        """Return int_0^1 of h'(z + t (z0 - z)), and of 1/2 - t times that."""
 
-        def slope(t: float) -> Sequence[Ball]:
+        def slopes(t: float) -> Sequence[Ball]:
             at = [x and x + x.of(t) * (x0 - x) for x, x0 in zip(p, p0, strict=True)]
-            return [self._at(self.slope, c, at)]
+            slope = self._at(self.slope, c, at)
+            return [slope, slope * slope.of(0.5 - t)]
 
-        return integrate(slope, factor, [0])[0]
+        return integrate(slopes, lambda t: 1.0, [0])
 
     def _at(self, formula: Formula, c: Constants, p: Point) -> Ball:
         found: Ball = p[0].of(formula(c, *p)[0])
@@ -137,10 +134,14 @@ class ParametricFormulas:
 
         def left(x: Ball) -> Ball:
             p = chart.point(x)
-            direct = self._at(self.curve, c, p) - beta
-            if not x.coarse:
-                return direct
-            return tighter(direct, p[0] * self._integral(c, zero, p, lambda t: 1.0) - target)
+
+            def nearer(at: Array) -> Ball:
+                ends = _point_at(zero, at), _point_at(p, at)
+                mean, _ = self._slopes(constants_at(c, at), *ends)
+                found: Ball = p[0].take(at) * mean - target.take(at)
+                return found
+
+            return _improved(self._at(self.curve, c, p) - beta, target.v, nearer)
 
         def slope(x: Ball) -> Ball:
             return signed(self._at(self.slope, c, chart.point(x)), chart.direction)
@@ -148,7 +149,7 @@ class ParametricFormulas:
         near = abs(target.v) / abs(self._at(self.slope, c, zero).v)
         first = np.where(chart.outward > 0, near, beta.of(Fraction(1, 3)).v)
         outward, goal = np.where(fading, -1, chart.outward), select(fading, beta, target)
-        x = _zero(goal, first, rise, left, slope, outward=outward, most=chart.most)
+        x = increasing_zero(goal, first, rise, left, slope, outward=outward, most=chart.most)
         for end in (distance for distance in chart.point(x)[1:] if distance is not None):
             x = x.outside(end.v + end.d < 0, end.v != end.v)
         return chart.point(x)
@@ -183,6 +184,21 @@ def _step(p: Point, p0: Point) -> Ball:
     for sign, x, x0 in zip((-1, 1), p[1:], p0[1:], strict=True):
         step = step if x is None else tighter(step, signed(x0 - x, sign))
     return step
+
+
+def _point_at(p: Point, at: Array) -> Point:
+    return [x and x.take(at) for x in p]
+
+
+def _improved(found: Ball, scale: Array, nearer: Callable[[Array], Ball]) -> Ball:
+    """Return doubles, computed in another way where their bound is no small part of a scale."""
+    weak = np.flatnonzero(~np.asarray(found.d * 2**49 < abs(scale), dtype=bool))
+    if not (found.coarse and len(weak)):
+        return found
+    better = tighter(found.take(weak), nearer(weak))
+    v, d = (np.broadcast_to(x, np.shape(found.v)).copy() for x in (found.v, found.d))
+    v[weak], d[weak] = better.v, better.d
+    return type(found)(v, d)
 
 
 class _Chart:
@@ -224,70 +240,3 @@ class _Chart:
 def _chosen(mask: Array, p: Point, other: Point) -> Point:
     pairs = zip(p, other, strict=True)
     return tuple(None if x is None else select(mask, x, y) for x, y in pairs)
-
-
-def _zero(
-    target: Ball,
-    first: Array,
-    rise: Callable[[Ball], Ball],
-    left: Callable[[Ball], Ball],
-    slope: Callable[[Ball], Ball],
-    *,
-    outward: Array,
-    most: Array,
-) -> Ball:
-    """Solve ``rise(x) = target`` for x > 0 by Newton's method on log|rise| against log x.
-
-    As rise is near a power of x both near 0 and near a pole, that function is near a line. Where
-    *most* is not 0, x is at most that.
-    """
-    kind = type(target)
-    known = isinstance(target.d, np.ndarray) or bool(target.d)
-    with decimal.localcontext() as context:
-        steps = 2 + (context.prec // 8).bit_length() if issubclass(kind, Digits) else 2
-        context.prec = 30
-        logarithm, exponential = kind.functions["log"], kind.functions["exp"]
-        goal = logarithm(abs(target.v))
-
-        def gap(s: Array) -> tuple[Array, Array]:
-            x = kind(exponential(s), kind.zero)
-            grown = rise(x).v
-            return logarithm(abs(grown)) - goal + (goal - goal), x.v * slope(x).v / grown
-
-        x = kind(exponential(_shrink(gap, logarithm(first), outward, kind, most)), kind.zero)
-    for _ in range(steps):
-        x = kind(x.v - left(x).v / slope(x).v, kind.zero)
-    residual, steep = left(x), slope(x)
-    room = np.maximum(abs(steep.v) - steep.d, kind.zero)
-    d = kind.of(Fraction(65, 64)).v * (abs(residual.v) + residual.d) / room + kind.tiny
-    zero = target.v == 0
-    v = np.where(zero, kind.zero, x.v)
-    return kind(v, np.where(zero, (target.d / room if known else kind.zero), d))
-
-
-def _shrink(
-    gap: Callable[[Array], tuple[Array, Array]],
-    s: Array,
-    outward: Array,
-    kind: type[Ball],
-    most: Array,
-) -> Array:
-    """Return the zero of an increasing (or falling) function by Newton steps in a bracket."""
-    infinite, small = type(kind.zero)("inf"), kind.of(Fraction(1, 10**10)).v
-    known, one = np.asarray(most != kind.zero), kind.of(1).v
-    furthest = kind.functions["log"](np.where(known, most, one))
-    low, high = s - infinite, np.where(known, furthest, s + infinite)
-    for _ in range(_STEPS):
-        error, rate = gap(s)
-        above = error * outward > 0
-        high, low = np.where(above, s, high), np.where(above, low, s)
-        new = s - error / rate
-        reach = 1 + abs(s)
-        middle = np.where(abs(high) == infinite, low + reach, (low + high) / 2)
-        middle = np.where(abs(low) == infinite, high - reach, middle)
-        new = np.where((new >= low) & (new <= high), new, middle)
-        moving = np.logical_and(abs(new - s) > small * reach, error == error)
-        s = np.where(error != error, s, new)
-        if not np.any(moving):
-            break
-    return s

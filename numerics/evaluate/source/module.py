@@ -68,7 +68,7 @@ def _module(potential: Potential, text: str) -> str:
     curves = any(x.kind is ParametricFormulas for x in programs)
     ends = [
         "balls/on_arrays",
-        *["balls/parametric"] * curves,
+        *["balls/increasing", "balls/parametric"] * curves,
         *["start_conditions"] * bool(conditions),
     ]
     engine = _engine(programs, body, ends)
