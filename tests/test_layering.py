@@ -85,6 +85,7 @@ NUMERICS_READS = (
     "derive.records",
     "derive.copies",
     "derive.derivation",
+    "derive.margins",
     "derive.perturbed",
     "derive.regimes",
     "derive.explicit",

@@ -2,13 +2,14 @@
 
 Gradient flow of a linear model on sum_i exp(-u_i) or logistic loss, u = X w: w(t) = w_hat log t +
 rho(t) with w_hat = argmin |w|_2 s.t. X w >= 1 = sum_i alpha_i x_i (Soudry et al. 2018). Where the
-multipliers are positive on all rows of margin 1,
+multipliers are the only ones, on support vectors
 
     <x_i, rho> -> -log alpha_i,   t L(t) -> sum_i alpha_i,
     log t (gamma - margin) -> gamma sum_i p_i log(alpha_max/alpha_i),
 
 gamma = 1/|w_hat|, margin = min_i u_i/|w|, p = alpha/sum alpha: u_i = log t - log alpha_i + o(1) on
-these rows, and |w| = |w_hat| log t - sum_i alpha_i log alpha_i/|w_hat| + o(1).
+these rows, and |w| = |w_hat| log t - sum_i alpha_i log alpha_i/|w_hat| + o(1). Where rows of margin
+1 have no multiplier, rho is log log t across the others, which changes |w| by o(1).
 """
 
 from __future__ import annotations

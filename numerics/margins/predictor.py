@@ -30,8 +30,8 @@ class MaxMargin:
             For l2 w = X^T y; else |X^T y|_* = 1 and sum y = |w|.
         tight: the rows of margin 1, from 0.
         degenerate: for l2, whether some row of margin 1 has multiplier 0 in every choice of them:
-            the direction then converges like log log t/log t. For l1 and linf whether w is not the
-            only solution, so that no direction is named.
+            the direction then converges like log log t/log t, the margin as without such rows. For
+            l1 and linf whether w is not the only solution, so that no direction is named.
         determined: whether the multipliers are the only ones, up to rows that are the same.
         classes: as for the rows that carry labels.
     """
@@ -61,13 +61,13 @@ class MaxMargin:
     @property
     def loss_constant(self) -> Expr | None:
         """lim t L(t) of a linear model under l2, L a sum over rows; None elsewhere."""
-        known = self.norm == "l2" and not self.degenerate
-        return as_rational(sum(self.multiplier, Fraction(0))) if known else None
+        total = sum(self.multiplier, Fraction(0))
+        return as_rational(total) if self.norm == "l2" else None
 
     @property
     def gap_constant(self) -> Expr | None:
         """lim log t (margin - min_i <x_i, w>/|w|); None where no formula is known."""
-        if self.norm != "l2" or self.degenerate or not self.determined:
+        if self.norm != "l2" or not self.determined:
             return None
         alpha = [y for y in self.multiplier if y > 0]
         total, largest = sum(alpha), max(alpha)
@@ -146,6 +146,7 @@ def _report(found: MaxMargin) -> Iterable[str]:
     yield f"  rows of margin 1: {len(found.tight)}"
     if found.degenerate:
         told = "one of margin 1 has no multiplier" if found.norm == "l2" else "there are several"
+        told += "; the direction has log log t/log t" * (found.norm == "l2")
         yield f"  degenerate: {told}"
     if found.loss_constant is not None:
         yield f"  linear model: t L(t) -> {_short(found.loss_constant)}"

@@ -22,6 +22,7 @@ import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import get_args
 
 import numpy as np
 import sympy
@@ -30,6 +31,7 @@ from sympy import Expr
 
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import ball, precise
+from derive.margins.rates import ACROSS, Measure, tail_rate
 from numerics.evaluate.backend import Array
 from numerics.evaluate.numbers import read_number
 from numerics.margins.classes import fold
@@ -181,16 +183,16 @@ def tail_rates(X: object, nu: object, labels: Iterable[object] | None = None) ->
     """
     exponent = _positive(nu)
     found = max_margin(X, labels)
-    if found.gap_constant is None:
+    if found.gap_constant is None or found.degenerate:
         raise NumericalError("rates are known where all rows of margin 1 have known multipliers")
     rows = fold(X, labels).rows
     chosen = fmpz_mat([rows[i] for i in found.support])
     spans = chosen.rank() == fmpz_mat(rows).rank()
-    one = Fraction(1)
-    power = one if spans or exponent <= 2 else 2 / exponent
+    across = sympy.S.Zero if spans else ACROSS
+    (power, _), (turning, _) = (tail_rate(of, exponent, across) for of in get_args(Measure))
     known = spans or exponent < 2
     constant = found.gap_constant / as_rational(exponent) if known else None
-    return TailRates(exponent, power, constant, one if spans else min(one, 1 / exponent), spans)
+    return TailRates(exponent, power, constant, turning, spans)
 
 
 def normalized_constant(found: MaxMargin) -> Expr | None:
@@ -233,6 +235,16 @@ def iterated(X: object, labels: Iterable[object] | None = None) -> tuple[tuple[F
         held += [rest[i] for i, a in enumerate(point.alpha) if a]
         tight = [x for x in tight if x in held or rest.index(x) in point.tight]
     return tuple(parts)
+
+
+def iterated_constant(X: object, labels: Iterable[object] | None = None) -> Expr:
+    """Return lim of |w/|w| - w_hat/|w_hat|| log t/log log t, which is |w_2|/|w_1|.
+
+    It is 0 for data that are not degenerate; the margin has the gap of support vectors alone.
+    """
+    first, *rest = iterated(X, labels)
+    square = sum((x * x for x in rest[0]), Fraction(0)) if rest else Fraction(0)
+    return sympy.sqrt(as_rational(square / sum(x * x for x in first)))
 
 
 def _across(span: Sequence[Sequence[Fraction]], x: Sequence[Fraction]) -> list[Fraction]:

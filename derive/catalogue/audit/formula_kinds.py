@@ -27,7 +27,7 @@ from derive.catalogue.audit.geometry import (
 )
 from derive.catalogue.audit.identities import check_conserved, check_decision, check_equation
 from derive.catalogue.audit.judgement import Audit, Judgement, Outcome
-from derive.catalogue.audit.largest_margins import check_margin
+from derive.catalogue.audit.largest_margins import check_margin, check_rate_of_margins
 from derive.catalogue.audit.limits_of_q import check_limit
 from derive.catalogue.audit.starts import check_rate, check_time, check_variance, check_wide_limit
 from derive.catalogue.audit.subject import Subject, Trial
@@ -61,6 +61,8 @@ KINDS: Mapping[str, Check] = {
     "R_alpha": check_explicit,
     "limit": check_limit,
     "largest margin": check_margin,
+    "rate of the margin": partial(check_rate_of_margins, "margin"),
+    "rate of the direction": partial(check_rate_of_margins, "direction"),
     "limit of wide random starts": check_wide_limit,
     "rate": check_rate,
     "time rescaling": check_time,
@@ -87,6 +89,8 @@ KINDS: Mapping[str, Check] = {
 scales the start, or a function of the start; weights in ``where`` are a path of starts |
 | largest margin | the function whose minimizer subject to ``X beta >= 1`` is the limit of the
 direction on separable data; its term, for copies of one output; then the constraint, if printed |
+| rate of the margin, of the direction | the gap of a linear model as t -> infinity, up to a factor;
+``where`` gives nu of a tail exp(-u^nu), or steps = normalized |
 | limit of wide random starts | what Q tends to as k -> infinity and as the end of ``where``,
 a power of sigma sqrt(k), tends to 0 or infinity |
 | rate | bounds on a start symbol, in eps, d and norm = |b|_p, beyond which

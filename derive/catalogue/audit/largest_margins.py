@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
-from sympy import Add, Expr
+from sympy import Add, Expr, Symbol, log
 
 from derive.catalogue.audit.explicit_regularizers import compare_form
-from derive.catalogue.audit.judgement import Judgement, Witness, difference
+from derive.catalogue.audit.germs import texts_of
+from derive.catalogue.audit.judgement import Judgement, Witness, agreement, difference
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.library import Printed
 from derive.exact.towers.germ import Unsettled
+from derive.language import to_sympy
 from derive.margins.find import Margins, margins
+from derive.margins.rates import SMALL, Measure, growth_of, tail_rate
+from derive.model.notation import rational
 from derive.render.plain import plain
 
 MARGINS = "X beta >= 1"
 EXAMPLE = Witness((("X", "[[1], [2]]"), ("y", "(1, 1)")), ("no beta",), ("beta = 1",))
 """Whatever the norm is, of beta >= 1 and 2 beta >= 1 the least has beta = 1."""
+FIRST_ORDER = "first order: KKT points of the problem in the weights, whose minimizers these are"
+COST_METHOD = "R_F by exact duality, and the theorem on KKT points in the weights"
+RATES = "exact expansions in 1/log t of what is left of the margin and of the direction"
 METHOD = "exact expansions of Q far out, and the hypotheses of the theorem on its horizon"
 
 
 def check_margin(subject: Subject, printed: Printed) -> Judgement:
     """Compare what the direction minimises; the last of two texts is the constraint."""
     found = margins(subject.derivation)
-    form = _form(found)
+    shape = _form(found)
+    form = found.cost if shape is None else shape
     if form is None:
         raise Unsettled("no shape of Q decides the direction; the problem in the weights does")
     text, *constraint = printed.text
@@ -31,7 +40,35 @@ def check_margin(subject: Subject, printed: Printed) -> Judgement:
         reason = "the direction is decided by margins, which are at least those of the predictor"
         return difference(reason, METHOD, f"argmin {plain(form)} subject to {MARGINS}", (EXAMPLE,))
     names = [symbol.name for symbol in subject.betas]
-    return compare_form(replace(printed, text=(text,)), form, names, METHOD)
+    told = compare_form(replace(printed, text=(text,)), form, names, METHOD)
+    if told.differs or shape is not None:
+        return told
+    return agreement(COST_METHOD, (*told.up_to, FIRST_ORDER))
+
+
+def check_rate_of_margins(measure: Measure, subject: Subject, printed: Printed) -> Judgement:
+    """Compare the order in t of a gap of a linear model; O(...) of a larger one is an upper bound.
+
+    ``where`` gives nu of a tail exp(-u^nu), or steps = normalized: then t counts steps.
+    """
+    p = subject.p
+    if list(p.F) != list(p.w):
+        raise Unsettled("rates are derived for linear models only")
+    where = dict(printed.where)
+    nu = Fraction(where.get("nu", "1"))
+    t, clock = Symbol("t", positive=True), "t" if "steps" in where else "log(t)"
+    letters = {"t": t, "c": Symbol("c", positive=True), "nu": rational(nu)}
+    (text,) = (to_sympy(tree, letters) for tree in texts_of(printed))
+    given = text.xreplace({t if "steps" in where else log(t): 1 / SMALL})
+    if given.has(t):
+        raise Unsettled("the printed text is no rate in the logarithm of time, or in steps")
+    (stated, _), (derived, _) = growth_of(given), tail_rate(measure, nu)
+    if stated == derived:
+        return agreement(RATES, ("a constant factor",))
+    reason = "the printed rate is an upper bound" if stated < derived else "it is faster than it is"
+    values = [f"1e{-6 * float(power):g}" for power in (stated, derived)]
+    shown = Witness(((clock, "10**6"),), (values[0],), (values[1],))
+    return difference(reason, RATES, f"{clock}**({-derived}), up to a factor", (shown,))
 
 
 def _form(found: Margins) -> Expr | None:

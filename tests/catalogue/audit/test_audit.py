@@ -26,7 +26,10 @@ AGREES, UP_TO, OPEN, DIFFERS, MISPRINT = (o.value for o in Outcome)
 DEEP = ("deep-diagonal", "deep-diagonal-3", "deep-diagonal-4", "deep-diagonal-5")
 
 # What is known to differ; all else agrees or is not checked.
+SPEED = "Gunasekar's slides, How fast is the margin maximized?"
 DIFFERENCES = {
+    ("linear", f"{SPEED} loss exp(-u^nu), nu > 1"),
+    ("linear", f"{SPEED} steps eta prop. to 1/|grad L|"),
     *((model, place) for model in DEEP for place in (
         "Srebro's slides, Deep diagonal linear net: beta(t), z = X^T int r",
         "Srebro's slides, beta(inf) = alpha^D h_D(X^T s) with h_D as printed there",
@@ -308,7 +311,13 @@ CONTROLS = [
     ("linear", "largest margin", "sqrt(beta**2)", (), DIFFERS),
     ("linear-neuron", "largest margin", "s", (), AGREES),
     ("convolution-2", "largest margin", "beta1 + beta2", (), DIFFERS),
-    ("deep-diagonal-3", "largest margin", "sqrt(beta**2)", (), OPEN),
+    ("deep-diagonal-3", "largest margin", "sqrt(beta**2)", (), DIFFERS),
+    ("deep-diagonal-3", "largest margin", "(beta**2)**(1/3)", (), UP_TO),
+    ("exponential", "largest margin", "sqrt(beta**2)", (), OPEN),
+    ("linear", "rate of the margin", "1/log(t)**2", (), DIFFERS),
+    ("linear", "rate of the margin", "t/log(t)", (), OPEN),
+    ("linear", "rate of the direction", "1/log(t)**(1/nu)", (("nu", "3"),), UP_TO),
+    (TIED, "rate of the margin", "1/log(t)", (), OPEN),
     (TIED, "rate", LARGE, (("p", "2"), ("alpha", "infinity")), AGREES),
     (TIED, "rate", SMALL, (("p", "2"), ("alpha", "0")), DIFFERS),
     (TIED, "rate", LARGE, (("p", "1"), ("alpha", "infinity")), DIFFERS),

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 
 from derive import InputError
 from numerics import NotSeparable, max_margin
+from numerics.margins.tails import iterated_constant
 from tests.cli.commands import assert_answers, refusal_of, run
 from tests.numerics.margins.certificate import certifies, combined, dot, lifted, refutes
 
@@ -119,8 +120,8 @@ def test_a_forged_certificate_is_refused():
 def test_degenerate_rows_of_l2(X, degenerate, determined):
     found = max_margin(X)
     assert (found.degenerate, found.determined) == (degenerate, determined)
-    assert (found.loss_constant is None) == degenerate
-    assert (found.gap_constant is None) == (degenerate or not determined)
+    assert found.loss_constant == sum(found.multiplier)
+    assert (found.gap_constant is None) == (not determined)
 
 
 @pytest.mark.parametrize(
@@ -209,6 +210,17 @@ def regular(rng):
 def test_rates_of_a_linear_model():
     check_rates([[1, 2], [2, -1], [5, 5]])
     check_rates([[2, 3], [-2, 5]])
+
+
+def test_rates_of_degenerate_data():
+    """The margin has the constants of support vectors; the direction is slower, by log log t."""
+    X = [[1, 0, 0], [0, 2, 0], [0.5, 1, 5]]
+    assert max_margin(X).degenerate
+    check_rates(X)
+    # Across the span of support vectors, that is along the last axis, the limit has nothing.
+    half, end = (np.linalg.solve(X, u)[2] / size for u, size in run_to_the_end(X))
+    slope = (end * END - half * END / 2) / np.log(2)
+    assert slope == pytest.approx(float(iterated_constant(X)), rel=1e-4)
 
 
 @pytest.mark.slow
