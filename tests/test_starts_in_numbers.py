@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from typer.testing import CliRunner
 
 from derive import Parameterization
@@ -179,3 +181,15 @@ def test_a_check_that_cannot_be_done_leaves_the_derivation():
     assert done.exit_code == 3
     assert "Implicit regularizer Q" in done.output
     assert "could not be done" in done.output
+
+
+@pytest.mark.parametrize("start", ["1", "1/100"])
+def test_a_start_that_brings_roots_of_large_primes_has_a_closed_form(start):
+    """40001 = 13 17 181, and 181 is no square modulo the prime that is tried first."""
+    d = derive_once(Parameterization.parse(["sqrt(w**2 + 4)"], {"w": start}))
+    assert d.potential.kind == "explicit"
+    w = float(Fraction(start))
+    q, beta_0 = d.potential.numeric({}), (w * w + 4) ** 0.5
+    for beta in (2 + (beta_0 - 2) / 2, 2.5, 4.0):
+        expected, _ = quad(lambda b: b * b / (b * b - 4), beta_0, beta, epsabs=1e-11)
+        assert abs(q.gradient(beta) - expected) < 1e-7 * (1 + abs(expected))

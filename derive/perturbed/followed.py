@@ -19,6 +19,7 @@ from itertools import chain
 from random import Random
 
 import sympy
+from flint import nmod
 from sympy import Expr, Symbol
 
 from derive.exact.field.factors import factored, factors
@@ -232,7 +233,7 @@ def _support(columns: Sequence[Field]) -> tuple[int, ...]:
     """Return the columns in a dependence with the last one modulo a prime, () without one."""
     rng, prepared = Random(2), [tuple(map(Evaluator, column)) for column in columns]
 
-    def draw() -> list[list[int]]:
+    def draw() -> list[list[nmod]]:
         point = random_point(columns[0][0].field, rng)
         return [[f(point) for f in row] for row in zip(*prepared, strict=True)]
 

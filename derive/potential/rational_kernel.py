@@ -77,9 +77,9 @@ def at_start(relation: KernelRelation, expression: Expr) -> Expr:
     rest = sympy.Add(*(t for t in terms if not t.has(sympy.log, sympy.atan)))
     rates: dict[Expr, Expr] = {}
     total = relation.expr(exact(rest))
-    # Factors of functions of sin and cos are not unique: (1 - sin)(1 + sin) is cos^2.
-    circles = {g.name for g in relation.field.generators if g.kind in ("sin", "cos")}
-    unique = circles.isdisjoint(relation.beta0.variables())
+    # Factors are not unique: (1 - sin)(1 + sin) is cos^2, (3 - sqrt(5))(3 + sqrt(5)) is 4.
+    related = {g.name for g in relation.field.generators if g.kind in ("sin", "cos", "root")}
+    unique = related.isdisjoint(relation.beta0.variables())
     for term in (t for t in terms if t.has(sympy.log, sympy.atan)):
         rate, call = term.as_independent(x, as_Add=False)
         if unique and call.func is sympy.log and rate.is_Rational and not call.has(sympy.Abs):

@@ -8,7 +8,7 @@ from itertools import combinations
 from math import comb, prod
 from random import Random
 
-from flint import nmod_mat
+from flint import nmod, nmod_mat
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import (
@@ -20,9 +20,9 @@ from derive.exact.linear.families import (
 )
 from derive.exact.linear.matrix import determinant, nullspace_over_constants
 from derive.exact.linear.modular import (
-    PRIME,
     Evaluator,
     Pole,
+    Row,
     inverse,
     nullspace,
     random_point,
@@ -90,7 +90,7 @@ def find_conserved(lie: LieStructure) -> ConservedQuantities:
     squares = [p.geometry.inner(p.covectors[0], p.covectors[0])] if p.d == 1 else _minors(p)
     darboux = darboux_factors(p.field, p.fields, [*p.F, *squares])
     laws: list[RationalFunction] = []
-    gradients: list[list[int]] = []
+    gradients: list[list[nmod]] = []
     for family in _families(p, darboux):
         if len(laws) >= bound:
             break
@@ -172,7 +172,7 @@ def _monomial_laws(
     rng = Random(1)
     flow = [list(map(Evaluator, row)) for row in p.flow]
 
-    def draw() -> list[list[int]]:
+    def draw() -> list[Row]:
         try:
             return _derivative_rows(exponents, flow, random_point(p.field, rng))
         except Pole:
@@ -199,20 +199,18 @@ def _parametric_laws(
 
 
 def _derivative_rows(
-    exponents: Sequence[Sequence[int]], flow: Sequence[Sequence[Evaluator]], point: Sequence[int]
-) -> list[list[int]]:
+    exponents: Sequence[Sequence[int]], flow: Sequence[Sequence[Evaluator]], point: Sequence[nmod]
+) -> list[Row]:
     """Return, for each output, the derivative of every monomial along grad F at *point*."""
     logarithmic = [
-        [entry(point) * inverse(w) % PRIME for entry, w in zip(row, point, strict=True)]
-        for row in flow
+        [entry(point) * inverse(w) for entry, w in zip(row, point, strict=True)] for row in flow
     ]
     values = [
-        prod(pow(w, power, PRIME) for w, power in zip(point, e, strict=False) if power)
-        for e in exponents
+        prod(w**power for w, power in zip(point, e, strict=False) if power) for e in exponents
     ]
     return [
         [
-            value * sum(power * x for power, x in zip(e, row, strict=False) if power) % PRIME
+            value * sum(power * x for power, x in zip(e, row, strict=False) if power)
             for e, value in zip(exponents, values, strict=True)
         ]
         for row in logarithmic

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from random import Random
+
+from flint import nmod
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
@@ -110,7 +113,7 @@ def _span(
     return spanning
 
 
-def _values(field: Field, point: tuple[int, ...]) -> list[int]:
+def _values(field: Field, point: Sequence[nmod]) -> list[nmod]:
     return [Evaluator(x)(point) for x in field]
 
 

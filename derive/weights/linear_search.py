@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from random import Random
 
-from flint import nmod_mat
+from flint import nmod, nmod_mat
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
@@ -20,6 +20,7 @@ from derive.exact.linear.matrix import nullspace_over_constants
 from derive.exact.linear.modular import (
     Evaluator,
     Pole,
+    Row,
     nullspace,
     random_point,
     saturated,
@@ -42,10 +43,10 @@ def find_coefficients(
     evaluators = {id(f): Evaluator(f) for column in columns for f in column.values()}
     rng = Random(5)
 
-    def draw() -> list[list[int]]:
+    def draw() -> list[Row]:
         point = random_point(p.field, rng)
         with suppress(Pole):
-            values = {key: f(point) for key, f in evaluators.items()}
+            values: dict[int, nmod | int] = {key: f(point) for key, f in evaluators.items()}
             known = [{i: values[id(f)] for i, f in column.items()} for column in columns]
             return [[column.get(i, 0) for column in known] for i in range(equations)]
         return []
@@ -76,7 +77,7 @@ def integer_relations(
     rng = Random(2)
     evaluators = [list(map(Evaluator, row)) for row in rows]
 
-    def draw() -> list[list[int]]:
+    def draw() -> list[list[nmod]]:
         point = random_point(p.field, rng)
         with suppress(Pole):
             return [[e(point) for e in row] for row in evaluators]

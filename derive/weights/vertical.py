@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from itertools import combinations, combinations_with_replacement
 from random import Random
 
+from flint import nmod
+
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.modular import Evaluator, Pole, random_point, rank
 from derive.model.geometry import Field
@@ -104,7 +106,7 @@ def _undecided(reason: str) -> NotProved:
     return NotProved(Finding(Verdict.UNDECIDED, reason))
 
 
-def _values(field: Field, point: tuple[int, ...]) -> list[int]:
+def _values(field: Field, point: Sequence[nmod]) -> list[nmod]:
     try:
         return [Evaluator(x)(point) for x in field]
     except Pole:

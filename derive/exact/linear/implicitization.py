@@ -15,10 +15,11 @@ from fractions import Fraction
 from math import gcd
 from random import Random
 
+from flint import nmod
+
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import (
-    PRIME,
     Evaluator,
     nullspace,
     nullspaces,
@@ -99,7 +100,7 @@ class RelationSearch:
         grading: Grading | None = None,
         *,
         limit: int = MAXIMAL_MONOMIALS,
-        lifts: Sequence[Callable[[int], Fraction | None]] = (reconstruct,),
+        lifts: Sequence[Callable[[nmod], Fraction | None]] = (reconstruct,),
     ) -> None:
         functions = (target, *coordinates.functions)
         self._target = target
@@ -109,7 +110,7 @@ class RelationSearch:
         self._limit = limit
         self._lifts = lifts
         self._evaluators = [Evaluator(f) for f in functions]
-        self._samples: list[tuple[int, ...]] = []
+        self._samples: list[tuple[nmod, ...]] = []
         self._rng = Random(3)
         self.exhausted = False
 
@@ -159,7 +160,7 @@ def _accept(
     exponents: Sequence[tuple[int, ...]],
     target: RationalFunction,
     coordinates: Coordinates,
-    samples: Sequence[Sequence[int]],
+    samples: Sequence[Sequence[nmod]],
 ) -> Relation | None:
     """Return the sparsest vector that is a true relation with a leading coefficient that lives."""
     for vector in sorted(_sparser(vectors, exponents), key=_support):
@@ -168,7 +169,7 @@ def _accept(
             continue
         leading = Evaluator(relation.coefficients[-1])
         # A multiple of a relation among the coordinates alone says nothing about the target.
-        lives = any(leading(sample[1:]) != 0 for sample in samples)
+        lives = any(map(bool, (leading(sample[1:]) for sample in samples)))
         if lives and holds(relation, coordinates):
             return relation
     return None
@@ -246,7 +247,7 @@ def conserved_polynomial(
     slopes = [dot(flow, field.gradient(x)) for x in (f, g)]
     grading = Grading.of((f, g))
     evaluators = [Evaluator(x) for x in (f, g, *slopes)]
-    samples: list[tuple[int, ...]] = []
+    samples: list[tuple[nmod, ...]] = []
     rng = Random(6)
     for total in range(1, (24 if grading.exact else 10) + 1):
         exponents = [(i, j) for i, j in grading.monomials(total) if i or j]
@@ -261,11 +262,10 @@ def conserved_polynomial(
     return None
 
 
-def _slope(i: int, j: int, sample: Sequence[int]) -> int:
+def _slope(i: int, j: int, sample: Sequence[nmod]) -> nmod:
     f, g, df, dg = sample
-    left = i * pow(f, i - 1, PRIME) * df * pow(g, j, PRIME) if i else 0
-    right = j * pow(g, j - 1, PRIME) * dg * pow(f, i, PRIME) if j else 0
-    return (left + right) % PRIME
+    left = i * f ** (i - 1) * df * g**j if i else 0 * f
+    return left + (j * g ** (j - 1) * dg * f**i if j else 0)
 
 
 def _is_conserved(

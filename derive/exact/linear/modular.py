@@ -1,5 +1,6 @@
-"""Linear algebra modulo one prime of 61 bits, and the way back to the rationals.
+"""Linear algebra modulo a prime of 61 bits, and the way back to the rationals.
 
+The prime is one modulo which the roots of numbers alone exist; values know theirs.
 Everything here *proposes*: a vector is a candidate until an exact identity accepts it. Ranks are
 the exception: they are lower bounds, as a minor that is not zero at a point is not the function 0.
 """
@@ -9,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, islice
 from random import Random
+from typing import TypeAlias
 
-from flint import fmpz_mat, nmod_mat, nmod_mpoly, nmod_mpoly_ctx, nmod_poly
+from flint import fmpz, nmod, nmod_mat, nmod_mpoly, nmod_mpoly_ctx, nmod_poly
 
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField, RationalFunction
@@ -22,6 +24,14 @@ PRIME = 2**61 - 636873
 """The largest below 2^61 modulo which 2, 3, 5, ..., 59 have roots of every index 2^a b, where the
 prime factors of b are below 17: they are squares, -1 is not, and PRIME - 1 is prime to 3 to 13."""
 
+Row: TypeAlias = Sequence[nmod | int]
+"""Values modulo a prime, with numbers among them."""
+
+Relation: TypeAlias = tuple[int, int, Polynomial, Polynomial]
+
+PRIMES = 2000
+"""How many primes are tried; with n square roots of numbers about one in 2^n is accepted."""
+
 DRAWS = 5000
 """How many points are tried; with n square roots of functions about one in 2^n is accepted."""
 
@@ -30,20 +40,42 @@ class Pole(ArithmeticError):
     """A denominator vanishes at the random point: draw another."""
 
 
-def random_point(field: FunctionField, rng: Random) -> tuple[int, ...]:
+def random_point(field: FunctionField, rng: Random) -> tuple[nmod, ...]:
     """Draw values modulo the prime that satisfy all relations, those of parameters the same."""
-    return _drawn(field, rng, _constants(field))
+    modulus = _modulus(field)
+    return _drawn(field, rng, modulus, _constants(field, modulus))
 
 
-def random_point_and_parameters(field: FunctionField, rng: Random) -> tuple[int, ...]:
+def random_point_and_parameters(field: FunctionField, rng: Random) -> tuple[nmod, ...]:
     """Draw as :func:`random_point` does, the values of parameters too."""
-    return _drawn(field, rng, {})
+    return _drawn(field, rng, _modulus(field), {})
 
 
-def _drawn(field: FunctionField, rng: Random, constants: Mapping[int, int]) -> tuple[int, ...]:
+def _modulus(field: FunctionField) -> int:
+    """Return the first prime modulo which the roots of numbers alone exist."""
+    roots = _relations_among(field, set())
+    if not roots:
+        return PRIME
+    for modulus in islice(_primes(), PRIMES):
+        if _satisfy([nmod(1, modulus)] * len(field.names), roots):
+            return modulus
+    raise _no_values(field)
+
+
+def _primes() -> Iterator[int]:
+    """Yield PRIME, and those below it that are like it, but for the roots of 2, 3, 5, ..., 59."""
+    odd = math.prod((3, 5, 7, 11, 13))
+    for p in range(PRIME, 0, -4):
+        if math.gcd(p - 1, odd) == 1 and fmpz(p).is_prime():
+            yield p
+
+
+def _drawn(
+    field: FunctionField, rng: Random, modulus: int, constants: Mapping[int, nmod]
+) -> tuple[nmod, ...]:
     for _ in range(DRAWS):
         field.clock.check()
-        point = [rng.randrange(1, PRIME) for _ in field.names]
+        point = [nmod(rng.randrange(1, modulus), modulus) for _ in field.names]
         for position, value in constants.items():
             point[position] = value
         if _satisfy(point, field.relations.known):
@@ -51,20 +83,30 @@ def _drawn(field: FunctionField, rng: Random, constants: Mapping[int, int]) -> t
     raise _no_values(field)
 
 
-def _constants(field: FunctionField) -> dict[int, int]:
+def _constants(field: FunctionField, modulus: int) -> dict[int, nmod]:
     """Return the values of the parameters: the first in a row for which their roots exist."""
     known = {field.positions[name] for name in field.parameters}
-    used, relations = set(known), []
-    for relation in field.relations.known:
-        position, _, top, bottom = relation
-        if all(k in used for x in (top, bottom) for k, n in enumerate(x.degrees()) if int(n)):
-            used.add(position)
-            relations.append(relation)
+    relations = _relations_among(field, set(known))
     for draw in range(DRAWS):
-        values = {k: Random(f"{field.names[k]}{draw or ''}").randrange(1, PRIME) for k in known}
-        if _satisfy([values.get(k, 1) for k in range(len(field.names))], relations):
+        values = {
+            k: nmod(Random(f"{field.names[k]}{draw or ''}").randrange(1, PRIME), modulus)
+            for k in known
+        }
+        point = [values.get(k, nmod(1, modulus)) for k in range(len(field.names))]
+        if _satisfy(point, relations):
             return values
     raise _no_values(field)
+
+
+def _relations_among(field: FunctionField, known: set[int]) -> list[Relation]:
+    """Return those of roots of what is known, by its positions, and of numbers."""
+    found = []
+    for relation in field.relations.known:
+        position, _, top, bottom = relation
+        if all(k in known for x in (top, bottom) for k, n in enumerate(x.degrees()) if int(n)):
+            known.add(position)
+            found.append(relation)
+    return found
 
 
 def _no_values(field: FunctionField) -> InputError:
@@ -75,76 +117,82 @@ def _no_values(field: FunctionField) -> InputError:
     )
 
 
-def _satisfy(
-    point: list[int], relations: Sequence[tuple[int, int, Polynomial, Polynomial]]
-) -> bool:
+def _satisfy(point: list[nmod], relations: Sequence[Relation]) -> bool:
     """Put roots in the places of algebraic generators; False where there is none."""
     for position, index, top, bottom in relations:
-        below = int(_modulo(bottom)(*point))
-        if below == 0:
+        modulus = point[position].modulus()
+        below, above = (nmod(_modulo(x, modulus)(*point), modulus) for x in (bottom, top))
+        if not below:
             return False
-        value = int(_modulo(top)(*point)) * inverse(below) % PRIME
-        factors = nmod_poly([-value % PRIME] + [0] * (index - 1) + [1], PRIME).factor()[1]
-        roots = [-int(f[0]) % PRIME for f, _ in factors if f.degree() == 1]
+        line: list[nmod | int] = [-above * inverse(below), *[0] * (index - 1), 1]
+        factors = nmod_poly(line, modulus).factor()[1]
+        roots = [int(-f[0]) for f, _ in factors if f.degree() == 1]
         if not any(roots):
             return False
         # The same one at every point for a root of constants.
-        point[position] = min(roots)
+        point[position] = nmod(min(roots), modulus)
     return True
 
 
-def inverse(value: int) -> int:
+def inverse(value: nmod) -> nmod:
     """Return the inverse modulo the prime; :class:`Pole` where the value is 0."""
-    if value % PRIME == 0:
+    if not value:
         raise Pole
-    return pow(value, -1, PRIME)
+    return value**-1
+
+
+def modulus_of(values: Row) -> int:
+    """Return the prime of some values; PRIME for numbers alone."""
+    return next((x.modulus() for x in values if isinstance(x, nmod)), PRIME)
 
 
 class Evaluator:
     """A rational function prepared for many evaluations modulo the prime."""
 
     def __init__(self, function: RationalFunction) -> None:
-        self._numerator = _modulo(function.numerator)
-        self._denominator = _modulo(function.denominator)
+        self._parts = function.parts
+        self._reduced: dict[int, list[nmod_mpoly]] = {}
 
-    def __call__(self, point: Sequence[int]) -> int:
+    def __call__(self, point: Sequence[nmod]) -> nmod:
         """Return the value at *point*; raise :class:`Pole` where it has none."""
-        bottom, top = int(self._denominator(*point)), int(self._numerator(*point))
-        return top if bottom == 1 else top * inverse(bottom) % PRIME
+        modulus = modulus_of(point)
+        if modulus not in self._reduced:
+            self._reduced[modulus] = [_modulo(x, modulus) for x in self._parts]
+        top, bottom = (nmod(x(*point), modulus) for x in self._reduced[modulus])
+        return top if int(bottom) == 1 else top * inverse(bottom)
 
 
-def _modulo(polynomial: Polynomial) -> nmod_mpoly:
+def _modulo(polynomial: Polynomial, modulus: int) -> nmod_mpoly:
     given = polynomial.context()
-    ring = nmod_mpoly_ctx.get(given.names(), ordering=given.ordering(), modulus=PRIME)
+    ring = nmod_mpoly_ctx.get(given.names(), ordering=given.ordering(), modulus=modulus)
     return ring.from_dict(polynomial.to_dict())
 
 
-def residue_matrix(rows: Sequence[Sequence[int]]) -> nmod_mat:
-    """Return the matrix modulo the prime with these rows, of which there are some."""
+def residue_matrix(rows: Sequence[Row], modulus: int = 0) -> nmod_mat:
+    """Return the matrix of some rows modulo the prime of their entries, or a given one."""
     entries = list(chain.from_iterable(rows))
-    # In two steps, as a matrix of integers is made in less time.
-    return nmod_mat(fmpz_mat(len(rows), len(rows[0]), entries), PRIME)
+    return nmod_mat(len(rows), len(rows[0]), entries, modulus or modulus_of(entries))
 
 
-def rank(rows: Sequence[Sequence[int]]) -> int:
+def rank(rows: Sequence[Row]) -> int:
     """Return the rank modulo the prime."""
     if not rows or not rows[0]:
         return 0
     return int(residue_matrix(rows).rank())
 
 
-def saturated(width: int, draw: Callable[[], list[list[int]]]) -> nmod_mat:
+def saturated(width: int, draw: Callable[[], Sequence[Row]]) -> nmod_mat:
     """Return rows of *width* entries, drawn until another draw adds nothing to their span."""
-    rows = draw()
+    rows = [*draw()]
     told = sum(map(any, rows))  # some equations hold at every point, and say nothing
     while not rows or (told < width and len(rows) < 2 * width):
         more = draw()
-        rows, told = rows + more, told + sum(map(any, more))
+        rows, told = [*rows, *more], told + sum(map(any, more))
     while True:
         matrix = residue_matrix(rows)
         kernel, nullity = matrix.nullspace()
         more = draw() if nullity else []
-        if not more or not (residue_matrix(more) * kernel).rank():
+        if not more or not (residue_matrix(more, matrix.modulus()) * kernel).rank():
             return matrix
         rows += more
 
@@ -158,7 +206,7 @@ def shows_full_rank(rows: Sequence[Sequence[RationalFunction]]) -> bool:
         return False
 
 
-def independent_rows(rows: Sequence[Sequence[int]]) -> tuple[int, ...]:
+def independent_rows(rows: Sequence[Row]) -> tuple[int, ...]:
     """Return the positions of the first rows that span all rows (greedy, in order)."""
     if not rows or not rows[0]:
         return ()
@@ -172,7 +220,7 @@ def nullspace(matrix: nmod_mat) -> list[tuple[int, ...]]:
 
 
 def nullspaces(
-    matrix: nmod_mat, lifts: Sequence[Callable[[int], Fraction | None]]
+    matrix: nmod_mat, lifts: Sequence[Callable[[nmod], Fraction | None]]
 ) -> Iterator[list[tuple[int, ...]]]:
     """Yield what :func:`nullspace` returns for each lift, from one echelon form."""
     width, (pivots, columns) = matrix.ncols(), _free_columns(matrix)
@@ -200,24 +248,25 @@ def supports(matrix: nmod_mat) -> list[tuple[int, ...]]:
     ]
 
 
-def _free_columns(matrix: nmod_mat) -> tuple[list[int], list[tuple[int, list[int]]]]:
+def _free_columns(matrix: nmod_mat) -> tuple[list[int], list[tuple[int, list[nmod]]]]:
     """Return the pivots, and for each other column what a 1 there puts in their places."""
     echelon, size = matrix.rref()
     pivots = _pivots(echelon, size)
     return pivots, [
-        (free, [-int(echelon[r, free]) % PRIME for r in range(size)])
+        (free, [-echelon[r, free] for r in range(size)])
         for free in sorted(set(range(matrix.ncols())) - set(pivots))
     ]
 
 
-def reconstruct(residue: int) -> Fraction | None:
-    """Return the rational n/d with |n|, d < sqrt(p/2) that is *residue* modulo the prime.
+def reconstruct(residue: nmod) -> Fraction | None:
+    """Return the rational n/d with |n|, d < sqrt(p/2) that is *residue* modulo the prime p.
 
-    >>> reconstruct(-2 * pow(3, -1, PRIME) % PRIME)
+    >>> reconstruct(nmod(-2, PRIME) / 3)
     Fraction(-2, 3)
     """
-    bound = math.isqrt(PRIME // 2)
-    r0, r1, s0, s1 = PRIME, residue % PRIME, 0, 1
+    modulus = residue.modulus()
+    bound = math.isqrt(modulus // 2)
+    r0, r1, s0, s1 = modulus, int(residue), 0, 1
     while r1 > bound:
         quotient = r0 // r1
         r0, r1, s0, s1 = r1, r0 - quotient * r1, s1, s0 - quotient * s1
@@ -226,9 +275,10 @@ def reconstruct(residue: int) -> Fraction | None:
     return Fraction(r1, s1)
 
 
-def centred(residue: int) -> Fraction:
-    """Return the integer below p/2 in absolute value that is *residue* modulo the prime."""
-    return Fraction(residue if residue <= PRIME // 2 else residue - PRIME)
+def centred(residue: nmod) -> Fraction:
+    """Return the integer below p/2 in absolute value that is *residue* modulo the prime p."""
+    value, modulus = int(residue), residue.modulus()
+    return Fraction(value if value <= modulus // 2 else value - modulus)
 
 
 def _primitive(entries: Sequence[Fraction]) -> tuple[int, ...]:

@@ -6,11 +6,17 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from flint import nmod_poly
+from flint import nmod, nmod_poly
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import Polynomial, terms
-from derive.exact.linear.modular import PRIME, Evaluator, Pole, inverse, random_point_and_parameters
+from derive.exact.linear.modular import (
+    Evaluator,
+    Pole,
+    inverse,
+    modulus_of,
+    random_point_and_parameters,
+)
 
 DEGREE_ZERO = 2
 """The highest power of a function of degree 0 in a monomial."""
@@ -60,7 +66,7 @@ class Grading:
 
 
 def extend(
-    samples: list[tuple[int, ...]],
+    samples: list[tuple[nmod, ...]],
     size: int,
     evaluators: Sequence[Evaluator],
     field: FunctionField,
@@ -75,24 +81,24 @@ def extend(
             continue
 
 
-def scaled(sample: Sequence[int], weights: Sequence[int]) -> tuple[int, ...]:
+def scaled(sample: Sequence[nmod], weights: Sequence[int]) -> tuple[nmod, ...]:
     """Return c^(weights) times the sample with last value 1: all monomials change by a factor."""
     c = inverse(sample[-1])
-    return tuple(x * pow(c, n, PRIME) % PRIME for x, n in zip(sample, weights, strict=True))
+    return tuple(x * c**n for x, n in zip(sample, weights, strict=True))
 
 
 def monomial_rows(
-    exponents: Sequence[tuple[int, ...]], samples: Sequence[Sequence[int]]
-) -> list[list[int]]:
+    exponents: Sequence[tuple[int, ...]], samples: Sequence[Sequence[nmod]]
+) -> list[list[nmod | int]]:
     """Return the monomials with the given exponents at each sample, modulo the prime."""
     highest = [max(column) for column in zip(*exponents, strict=True)]
     powers = [_powers(x, n) for x, n in zip(zip(*samples, strict=True), highest, strict=True)]
-    ones = {k for k, values in enumerate(zip(*samples, strict=True)) if set(values) == {1}}
+    ones = {k for k, xs in enumerate(zip(*samples, strict=True)) if all(x == 1 for x in xs)}
     places, steps = _prefixes(exponents, ones)
-    columns = [[1] * len(samples)]
+    columns: list[list[nmod | int]] = [[1] * len(samples)]
     for shorter, k, power in steps:
         pairs = zip(columns[shorter], powers[k][power], strict=True)
-        columns.append([x * y % PRIME for x, y in pairs])
+        columns.append([x * y for x, y in pairs])
     return [list(row) for row in zip(*(columns[place] for place in places), strict=True)]
 
 
@@ -116,24 +122,24 @@ def _prefixes(
     return places, steps
 
 
-def _powers(values: Sequence[int], highest: int) -> list[list[int]]:
-    table = [[1] * len(values)]
+def _powers(values: Sequence[nmod], highest: int) -> list[list[nmod | int]]:
+    table: list[list[nmod | int]] = [[1] * len(values)]
     for _ in range(highest):
-        table.append([x * y % PRIME for x, y in zip(table[-1], values, strict=True)])
+        table.append([x * y for x, y in zip(table[-1], values, strict=True)])
     return table
 
 
 def series_along(
-    flow: Sequence[RationalFunction], function: RationalFunction, start: Sequence[int], order: int
+    flow: Sequence[RationalFunction], function: RationalFunction, start: Sequence[nmod], order: int
 ) -> tuple[int, ...]:
     """Return Taylor coefficients modulo the prime of function(w(t)), w' = flow; or raise Pole."""
-    initial = [x % PRIME for x in start]
-    weights = [nmod_poly([x], PRIME) for x in initial]
+    modulus = modulus_of(start)
+    weights = [nmod_poly([x], modulus) for x in start]
     for known in range(1, order):
         slopes = [_along(component, weights, known) for component in flow]
         weights = [
-            nmod_poly([x, *(c * inverse(k + 1) for k, c in enumerate(_list(slope, known)))], PRIME)
-            for x, slope in zip(initial, slopes, strict=True)
+            nmod_poly([x, *(c / nmod(k, modulus) for k, c in enumerate(slope, 1))], modulus)
+            for x, slope in zip(start, (_list(x, known) for x in slopes), strict=True)
         ]
     return tuple(_list(_along(function, weights, order), order))
 
@@ -151,9 +157,10 @@ def _along(function: RationalFunction, weights: Sequence[nmod_poly], order: int)
 def _polynomial_along(
     polynomial: Polynomial, weights: Sequence[nmod_poly], order: int
 ) -> nmod_poly:
-    total = nmod_poly([0], PRIME)
+    modulus = weights[0].modulus()
+    total = nmod_poly([0], modulus)
     for exponents, coefficient in terms(polynomial):
-        product = nmod_poly([coefficient % PRIME], PRIME)
+        product = nmod_poly([coefficient], modulus)
         for w, e in zip(weights, exponents, strict=True):
             if e:
                 product = product.mul_low(w.pow_trunc(e, order), order)
