@@ -58,10 +58,6 @@ class Blocks(Total):
                 found[..., i] = entry
         return found
 
-    def stretch(self, beta: Array, y: Array) -> Array:
-        """Return dbeta_i/dy_i at y = grad Q(beta), where no block has two coordinates."""
-        return np.stack([entry for _, (entry,) in self.run("stretch", beta, y)], axis=-1)
-
     @property
     def in_doubles(self) -> Self:
         """The same in doubles alone: fast, with no bound of the error."""
@@ -101,7 +97,7 @@ class FormulaBlock:
     @property
     def invertible(self) -> bool:
         """Whether the inverse of grad Q has a formula."""
-        return bool(self.program.bounded.inverse_formulas())
+        return bool(self.program.bounded.forms("inverse"))
 
     def __call__(self, what: str, columns: Sequence[Array], least: float) -> list[Array]:
         """Return what is asked for at points; nan where it is not known."""
@@ -110,21 +106,21 @@ class FormulaBlock:
         if self.plain:
             # Q up to its constant, which nothing is subtracted from.
             what = "primitive" if what == "value" else what
-            forms = getattr(self.program.plain, f"{what}_formulas")()
+            forms = self.program.plain.forms(what)
             return evaluate_plainly(forms[0], self.start, columns)
-        forms = getattr(self.program.bounded, f"{what}_formulas")()
+        forms = self.program.bounded.forms(what)
         return evaluate(forms, self.start, columns, least)
 
     def precisely(self, what: str, point: Sequence[Fraction], digits: int) -> list[Real]:
         """Return what is asked for at a point, in mpf."""
         if what == "primitive" and self.along:
             return self.along.precisely(what, point, digits)
-        forms = getattr(self.program.bounded, f"{what}_formulas")()
+        forms = self.program.bounded.forms(what)
         return evaluate_precisely(forms[0], self.start, point, digits)
 
     def _searched(self, y: Sequence[Array]) -> list[Array]:
         plain = self.program.plain
-        gradient, hessian = plain.gradient_formulas()[0], plain.hessian_formulas()[0]
+        gradient, hessian = plain.forms("gradient")[0], plain.forms("hessian")[0]
         return invert_by_newton(
             lambda beta: evaluate_plainly(gradient, self.start, beta),
             lambda beta: evaluate_plainly(hessian, self.start, beta),

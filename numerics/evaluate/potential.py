@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -21,11 +22,7 @@ class Functions(Protocol):
     # ruff: noqa: D102
     @property
     def in_doubles(self) -> Self: ...
-    def value(self, beta: Array) -> FloatOrArray: ...
-    def gradient(self, beta: Array) -> Array: ...
-    def hessian(self, beta: Array) -> Array: ...
-    def inverse(self, y: Array) -> Array: ...
-    def bregman(self, b: Array, b0: Array) -> FloatOrArray: ...
+    def __call__(self, what: str, *points: Array) -> FloatOrArray: ...
 
 
 F_co = TypeVar("F_co", bound=Functions, covariant=True)
@@ -91,25 +88,25 @@ class PotentialAtStart(Generic[F_co]):
         (2.0, [0.0, 0.5])
         """
         with quiet():
-            return number_or_array(self.functions.value(self._read(beta)))
+            return number_or_array(self.functions("value", self._read(beta)))
 
     def gradient(self, beta: ArrayLike) -> FloatOrArray:
         """Return the mirror map grad Q(beta), of the shape of beta."""
-        return self._mapped(beta, self.functions.gradient)
+        return self._mapped(beta, partial(self.functions, "gradient"))
 
     def hessian(self, beta: ArrayLike) -> Array:
         """Return the Hessian of Q at points of shape (d,) or (n, d): (d, d) or (n, d, d)."""
         with quiet():
-            return self.functions.hessian(self._read(beta))
+            return np.asarray(self.functions("hessian", self._read(beta)))
 
     def inverse_gradient(self, y: ArrayLike) -> FloatOrArray:
         """Return the beta with ``grad Q(beta) = y``, of the shape of y; nan where none is found."""
-        return self._mapped(y, self.functions.inverse)
+        return self._mapped(y, partial(self.functions, "inverse"))
 
     def bregman(self, b: ArrayLike, b0: ArrayLike) -> FloatOrArray:
         """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
         with quiet():
-            return number_or_array(self.functions.bregman(self._read(b), self._read(b0)))
+            return number_or_array(self.functions("bregman", self._read(b), self._read(b0)))
 
     @property
     def in_doubles(self) -> Self:
@@ -159,7 +156,7 @@ class NumericPotential(PotentialAtStart[Blocks]):
         if not self.separable:
             return np.ones_like(beta)
         read = self._read(y)
-        return self._mapped(beta, lambda b: self.functions.stretch(b, read))
+        return self._mapped(beta, lambda b: self.functions("stretch", b, read))
 
     def bregman(self, b: ArrayLike, b0: ArrayLike) -> FloatOrArray:
         """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""

@@ -38,43 +38,41 @@ class ClosedFormulas:
         self.value, self.gradient, self.hessian = value, gradient, hessian
         self.inverse, self.divergence, self.walls = inverse, divergence, walls
 
-    def bregman_formulas(self) -> list[Formula]:
-        """Return forms of ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``, functions of 2 d balls."""
-        return [self._inside(f) for f in (*self.difference_formulas(), self._segment)]
+    def forms(self, what: str) -> list[Formula]:
+        """Return forms of what is asked for; its functions are of the constants and d balls.
 
-    def difference_formulas(self) -> list[Formula]:
-        """Return forms of the same by subtraction."""
+        "value" is 0 at the start, "primitive" is Q up to a constant, "bregman" is ``Q(b) - Q(b0) -
+        <grad Q(b0), b - b0>`` of 2 d balls, "stretch" dbeta/dy of one output at beta and y =
+        Q'(beta). Of "inverse" there are none where it is not known.
+        """
+        inside, inverse = self._inside, self.inverse
+        match what:
+            case "value":
+                return self._from_start()
+            case "primitive":
+                return [inside(self.value)]
+            case "gradient":
+                return [inside(f) for f in (self.gradient, self._rise)]
+            case "hessian":
+                return [inside(self.hessian)]
+            case "stretch":
+                return [lambda c, b, y: [1 / b.of(inside(self.hessian)(c, b)[0])]]
+            case "bregman":
+                return [inside(f) for f in (*self.difference_forms(), self._segment)]
+        return [] if inverse is None else [lambda c, *y: self._kept(c, inverse(c, *y))]
+
+    def difference_forms(self) -> list[Formula]:
+        """Return forms of the divergence by subtraction."""
         return [self._difference] if self.divergence is None else [self.divergence]
 
-    def primitive_formulas(self) -> list[Formula]:
-        """Return Q up to a constant."""
-        return [self._inside(self.value)]
-
-    def value_formulas(self) -> list[Formula]:
-        """Return forms of ``Q(beta) - Q(beta_0)``.
+    def _from_start(self) -> list[Formula]:
+        """Return forms of Q(beta) - Q(beta_0).
 
         Where J has lower rank at the start grad Q has no value there, and needs none.
         """
-        found = [lambda c, *b, f=f: f(c, *b, *c.origin) for f in self.bregman_formulas()]
-        above = [self._inside(self._above_start)] if self.difference_formulas() else []
+        found = [lambda c, *b, f=f: f(c, *b, *c.origin) for f in self.forms("bregman")]
+        above = [self._inside(self._above_start)] if self.difference_forms() else []
         return [*above, *found] if self.divergence is None else [*found, *above]
-
-    def hessian_formulas(self) -> list[Formula]:
-        """Return forms of the Hessian, row by row."""
-        return [self._inside(self.hessian)]
-
-    def stretch_formulas(self) -> list[Formula]:
-        """Return forms of dbeta/dy at beta and y = Q'(beta), of one output."""
-        return [lambda c, b, y, f=f: [1 / b.of(f(c, b)[0])] for f in self.hessian_formulas()]
-
-    def inverse_formulas(self) -> list[Formula]:
-        """Return forms of the inverse of grad Q; none where it is not known."""
-        inverse = self.inverse
-        return [] if inverse is None else [lambda c, *y: self._kept(c, inverse(c, *y))]
-
-    def gradient_formulas(self) -> list[Formula]:
-        """Return forms of grad Q."""
-        return [self._inside(f) for f in (self.gradient, self._rise)]
 
     def _inside(self, formula: Formula) -> Formula:
         """Return a formula that is undefined outside the domain."""

@@ -24,36 +24,23 @@ class Total:
         """Keep the outputs of each block, counted from 0, and its Q."""
         self.parts, self.d = parts, sum(len(outputs) for outputs, _ in parts)
 
-    def value(self, beta: Array) -> Array:
-        """Return Q, which is 0 at the start."""
-        return sum(found[0] for _, found in self.run("value", beta))
+    def __call__(self, what: str, *points: Array) -> Array:
+        """Return what is asked for: "value" or "bregman", (...); "hessian", (..., d, d).
 
-    def gradient(self, beta: Array) -> Array:
-        """Return grad Q, of the shape of beta."""
-        return self._joined("gradient", beta)
-
-    def inverse(self, y: Array) -> Array:
-        """Return the beta with ``grad Q(beta) = y``, nan where there is none."""
-        return self._joined("inverse", y)
-
-    def hessian(self, beta: Array) -> Array:
-        """Return the Hessian, (..., d, d)."""
-        parts = self.run("hessian", beta)
-        matrix = np.zeros((*np.shape(parts[0][1][0]), self.d, self.d))
-        for outputs, found in parts:
-            pairs = ((i, j) for i in outputs for j in outputs)
-            for (i, j), entry in zip(pairs, found, strict=True):
-                matrix[..., i, j] = entry
-        return matrix
-
-    def bregman(self, b: Array, b0: Array) -> Array:
-        """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
-        return sum(found[0] for _, found in self.run("bregman", b, b0))
-
-    def _joined(self, what: str, points: Array) -> Array:
-        columns: dict[int, Array] = {}
-        for outputs, found in self.run(what, points):
-            columns.update(zip(outputs, found, strict=True))
+        "gradient", "inverse" and, of outputs that are blocks of their own, "stretch" have the shape
+        of the points.
+        """
+        parts = self.run(what, *points)
+        if what in ("value", "bregman"):
+            return sum(found[0] for _, found in parts)
+        if what == "hessian":
+            matrix = np.zeros((*np.shape(parts[0][1][0]), self.d, self.d))
+            for outputs, found in parts:
+                pairs = ((i, j) for i in outputs for j in outputs)
+                for (i, j), entry in zip(pairs, found, strict=True):
+                    matrix[..., i, j] = entry
+            return matrix
+        columns = {i: x for places, found in parts for i, x in zip(places, found, strict=True)}
         # One coordinate takes a view, which is cheaper than a stack.
         if self.d == 1:
             return columns[0][..., None]
@@ -83,26 +70,12 @@ class OnArrays(Total):
         super().__init__([(outputs, self._bound(*rest)) for outputs, *rest in blocks])
         self._start, self._spread = start, dict(start)
 
-    def value(self, beta: Array) -> Array:
-        """Return Q, which is 0 at the start."""
-        return _number(super().value(beta))
-
-    def gradient(self, beta: Array) -> Array:
-        """Return grad Q, of the shape of beta."""
-        return self._shaped(super().gradient(beta))
-
-    def inverse(self, y: Array) -> Array:
-        """Return the beta with ``grad Q(beta) = y``, nan where there is none."""
-        return self._shaped(super().inverse(y))
-
-    def hessian(self, beta: Array) -> Array:
-        """Return the Hessian, (..., d, d); elementwise for d = 1."""
-        found = super().hessian(beta)
-        return self._shaped(found[..., 0] if self.d == 1 else found)
-
-    def bregman(self, b: Array, b0: Array) -> Array:
-        """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
-        return _number(super().bregman(b, b0))
+    def __call__(self, what: str, *points: Array) -> Array:
+        """Return what is asked for; of one output elementwise."""
+        found = super().__call__(what, *points)
+        if self.d == 1 and what not in ("value", "bregman"):
+            found = found[..., 0, 0] if what == "hessian" else found[..., 0]
+        return float(found) if np.ndim(found) == 0 else np.asarray(found)
 
     def run(self, what: str, *points: Array) -> list[tuple[Sequence[int], list[Array]]]:
         """Evaluate on every block, at points that the numbers of the start broadcast with."""
@@ -118,7 +91,7 @@ class OnArrays(Total):
     def _bound(self, constants: Callable[[Constants], None], q: Any) -> Evaluation:
         def evaluated(what: str, columns: Sequence[Array], least: float) -> list[Array]:
             try:
-                forms = getattr(q, f"{what}_formulas")()
+                forms = q.forms(what)
                 return evaluate(forms, Start(self._spread, constants), columns, least)
             except ZeroDivisionError:
                 shown = ", ".join(f"{name} = {x}" for name, x in self._start.items())
@@ -133,10 +106,3 @@ class OnArrays(Total):
         if array.ndim == 0 or array.shape[-1] != self.d:
             raise ValueError(f"the last axis must be {self.d}, not of shape {array.shape}")
         return array
-
-    def _shaped(self, found: Array) -> Array:
-        return _number(found[..., 0]) if self.d == 1 else found
-
-
-def _number(array: Array) -> Array:
-    return float(array) if np.ndim(array) == 0 else np.asarray(array)

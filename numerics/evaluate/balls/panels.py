@@ -61,13 +61,13 @@ class IntegralFormulas(ClosedFormulas):
         """Keep the formulas, functions of the constants and d balls."""
         super().__init__(_no_formula, gradient, hessian, inverse, walls=walls)
 
-    def difference_formulas(self) -> list[Formula]:
+    def forms(self, what: str) -> list[Formula]:
+        """Return forms of what is asked for; of Q from the start only."""
+        return super().forms("value" if what == "primitive" else what)
+
+    def difference_forms(self) -> list[Formula]:
         """Return none: there is no formula of Q to take differences of."""
         return []
-
-    def primitive_formulas(self) -> list[Formula]:
-        """Return Q up to a constant."""
-        return self.value_formulas()
 
     def segment(self, c: Constants, b0: Sequence[Ball], s: Sequence[Ball]) -> Ball:
         """Integrate ``(1-t) s^T H(b0 + t s) s`` by panels; every term is positive."""

@@ -36,35 +36,26 @@ class ParametricFormulas:
     slope: Formula
     conjugate: Formula
 
-    def bregman_formulas(self) -> list[Formula]:
-        """Return forms of ``Q(b) - Q(b0) - Q'(b0) (b - b0)``."""
-        return [lambda c, b, b0: self._rise(c, (b, self._invert(c, b)), (b0, self._invert(c, b0)))]
-
-    def primitive_formulas(self) -> list[Formula]:
-        """Return Q up to a constant."""
-        return self.value_formulas()
-
-    def value_formulas(self) -> list[Formula]:
-        """Return forms of ``Q(beta) - Q(beta_0)``."""
-        return [
-            lambda c, b: self._rise(c, (b, self._invert(c, b)), (c.origin[0], _point(c, b.of(0))))
-        ]
-
-    def gradient_formulas(self) -> list[Formula]:
-        """Return forms of Q'."""
-        return [lambda c, b: [c.rate * self._invert(c, b)[0]]]
-
-    def hessian_formulas(self) -> list[Formula]:
-        """Return forms of Q''."""
-        return [lambda c, b: [c.rate / self._at(self.slope, c, self._invert(c, b))]]
-
-    def stretch_formulas(self) -> list[Formula]:
-        """Return forms of dbeta/dy at beta and y = Q'(beta), from y alone."""
-        return [lambda c, b, y: [self._at(self.slope, c, _point(c, y / c.rate)) / c.rate]]
-
-    def inverse_formulas(self) -> list[Formula]:
-        """Return forms of h(y/rate)."""
+    def forms(self, what: str) -> list[Formula]:
+        """Return forms of what is asked for, as those of closed formulas."""
+        match what:
+            case "value" | "primitive":
+                return [lambda c, b: self._rise(c, self._place(c, b), self._begin(c, b))]
+            case "gradient":
+                return [lambda c, b: [c.rate * self._invert(c, b)[0]]]
+            case "hessian":
+                return [lambda c, b: [c.rate / self._at(self.slope, c, self._invert(c, b))]]
+            case "stretch":  # from y alone
+                return [lambda c, b, y: [self._at(self.slope, c, _point(c, y / c.rate)) / c.rate]]
+            case "bregman":
+                return [lambda c, b, b0: self._rise(c, self._place(c, b), self._place(c, b0))]
         return [self._image]
+
+    def _place(self, c: Constants, b: Ball) -> Place:
+        return b, self._invert(c, b)
+
+    def _begin(self, c: Constants, b: Ball) -> Place:
+        return c.origin[0], _point(c, b.of(0))
 
     def _image(self, c: Constants, y: Ball) -> Sequence[Ball]:
         p = _point(c, y / c.rate)

@@ -37,7 +37,7 @@ _PUBLIC = (
     ("inverse_mirror_map", "y", "inverse", "Return the beta with grad Q(beta) = y."),
     ("bregman", "b, b0", "bregman", "Return Q(b) - Q(b0) - <grad Q(b0), b - b0>."),
 )
-_PRODUCT = ("hessian_product", "beta, vector", "hessian_product", "Return Hess Q(beta) vector.")
+_PRODUCT = ("hessian_product", "beta, vector", "product", "Return Hess Q(beta) vector.")
 
 
 def numpy_module(derivation: Derivation) -> str:
@@ -60,7 +60,7 @@ def _module(potential: Potential, text: str) -> str:
     programs = [program(potential, i) for i in range(len(potential.pieces))]
     names = programs[0].names
     assumed, conditions = assumed_start(potential.parameterization, potential.pieces)
-    call = f"    return OnArrays(_BLOCKS, {{{_given(names)}}})."
+    call = f"    return OnArrays(_BLOCKS, {{{_given(names)}}})"
     public = _public(_PUBLIC, programs, names, call)
     if potential.parameterization.d == 1:
         public = [x.replace(_PUBLIC[2][3], "Return d^2Q/dbeta^2.") for x in public]
@@ -86,7 +86,7 @@ def _vector_module(potential: Potential, text: str) -> str:
     p, norm = potential.parameterization, norm_symbol(potential)
     assumed, conditions = assumed_start(p, potential.pieces, vector, norm)
     names = (*written.names, vector)
-    call = f"    q = OnVectors(*_BLOCK, {{{_given(written.names)}}}, {vector})\n    return q."
+    call = f"    q = OnVectors(*_BLOCK, {{{_given(written.names)}}}, {vector})\n    return q"
     public = _public((*_PUBLIC, _PRODUCT), [written], names, call)
     body = [*public, *assumed, *_formulas([written])]
     ends = ["vectors/vector_formulas", *["start_conditions"] * bool(conditions)]
@@ -111,7 +111,7 @@ def _public(
         if known or method != "inverse":
             head = f'def {name}({", ".join([points, *names])}):\n    """{says}"""\n'
             check = f"    _check({', '.join(names)})\n"
-            parts.append(f"{head}{check}{call}{method}({points})")
+            parts.append(f'{head}{check}{call}("{method}", {points})')
     return parts
 
 

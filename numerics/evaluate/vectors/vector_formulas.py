@@ -88,52 +88,43 @@ class VectorFormulas:
         """Keep the formulas."""
         self.q, self.tangential, self.sign = q, tangential, sign
 
-    def origin_formulas(self) -> list[Formula]:
-        """Return forms of beta_0."""
-        return [lambda c, b: [self._origin(c)[0]]]
+    def forms(self, what: str) -> list[Formula]:
+        """Return forms of what is asked for: numbers (n,), vectors (n, d) or matrices (n, d, d).
 
-    def pull_formulas(self) -> list[Formula]:
-        """Return forms of the linear term's vector, ``slope u_0``."""
-        return [lambda c, b: [c.slope * c.vector]]
+        "origin" is beta_0, "pull" the linear term's ``slope u_0``, "spectrum" T and R, the
+        eigenvalues of the Hessian across and along beta, "product" ``Hess Q(beta) x``; the others
+        are as of closed formulas.
+        """
+        match what:
+            case "origin":
+                return [lambda c, b: [self._origin(c)[0]]]
+            case "pull":
+                return [lambda c, b: [c.slope * c.vector]]
+            case "value":
+                return self._from_start()
+            case "bregman":
+                rays = self._rays()
+                return [
+                    lambda c, b, b0, a=a: self._bregman(c, _polar(b), _polar(b0), a) for a in rays
+                ]
+            case "spectrum":
+                return [lambda c, b: self._spectrum(c, length(b))]
+            case "inverse":
+                return [] if self.q.inverse is None else [self._inverse]
+        return [{"gradient": self._gradient, "hessian": self._hessian}.get(what, self._product)]
 
-    def value_formulas(self) -> list[Formula]:
+    def _from_start(self) -> list[Formula]:
         """Return forms of ``Q(beta) - Q(beta_0)``, a divergence where grad Q(beta_0) = 0."""
         found = [
             lambda c, b, a=a: self._bregman(c, _polar(b), self._origin(c), a) for a in self._rays()
         ]
-        above = [self._above_start] if self.q.difference_formulas() else []
+        above = [self._above_start] if self.q.difference_forms() else []
         return [*above, *found] if self.q.divergence is None else [*found, *above]
-
-    def gradient_formulas(self) -> list[Formula]:
-        """Return forms of grad Q."""
-        return [self._gradient]
-
-    def spectrum_formulas(self) -> list[Formula]:
-        """Return forms of T and R, the eigenvalues of the Hessian across and along beta."""
-        return [lambda c, b: self._spectrum(c, length(b))]
-
-    def product_formulas(self) -> list[Formula]:
-        """Return forms of ``Hess Q(beta) x``."""
-        return [self._product]
-
-    def hessian_formulas(self) -> list[Formula]:
-        """Return forms of the Hessian, (n, d, d)."""
-        return [self._hessian]
-
-    def inverse_formulas(self) -> list[Formula]:
-        """Return forms of the inverse of grad Q; none where that of q' is not known."""
-        return [] if self.q.inverse is None else [self._inverse]
-
-    def bregman_formulas(self) -> list[Formula]:
-        """Return forms of ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``."""
-        return [
-            lambda c, b, b0, a=a: self._bregman(c, _polar(b), _polar(b0), a) for a in self._rays()
-        ]
 
     def _rays(self) -> list[Ray]:
         """Return forms of the divergence of q from s_0 to s, functions of c, s, s_0, s - s_0."""
         return [
-            *(lambda c, s, s0, _, f=f: f(c, s, s0)[0] for f in self.q.difference_formulas()),
+            *(lambda c, s, s0, _, f=f: f(c, s, s0)[0] for f in self.q.difference_forms()),
             lambda c, _, s0, step: self.q.segment(c, [s0], [step]),
         ]
 
@@ -211,36 +202,8 @@ class OnVectors:
         self.q, self.start = q, Start(start, constants, shared, decimals)
         self.dimension = shared["vector"].shape[1]
 
-    def value(self, beta: Array) -> Array:
-        """Return Q, which is 0 at the start."""
-        return _number(self._run("value_formulas", beta)[0])
-
-    def gradient(self, beta: Array) -> Array:
-        """Return grad Q, of the shape of beta."""
-        return self._run("gradient_formulas", beta)[0]
-
-    def spectrum(self, beta: Array) -> tuple[Array, Array]:
-        """Return the eigenvalues of the Hessian across beta, d - 1 of them, and along it."""
-        across, along = self._run("spectrum_formulas", beta)
-        return _number(across), _number(along)
-
-    def hessian(self, beta: Array) -> Array:
-        """Return the Hessian, (..., d, d)."""
-        return self._run("hessian_formulas", beta)[0]
-
-    def hessian_product(self, beta: Array, x: Array) -> Array:
-        """Return ``Hess Q(beta) x``; the shapes broadcast."""
-        return self._run("product_formulas", beta, x)[0]
-
-    def inverse(self, y: Array) -> Array:
-        """Return the beta with ``grad Q(beta) = y``, nan where there is none."""
-        return self._run("inverse_formulas", y)[0]
-
-    def bregman(self, b: Array, b0: Array) -> Array:
-        """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
-        return _number(self._run("bregman_formulas", b, b0)[0])
-
-    def _run(self, forms: str, *points: Array) -> list[Array]:
+    def __call__(self, what: str, *points: Array) -> Array:
+        """Return what is asked for, the two parts of a spectrum as a list; the shapes broadcast."""
         arrays = [np.asarray(p, dtype=np.float64) for p in points]
         for array in arrays:
             if array.ndim == 0 or array.shape[-1] != self.dimension:
@@ -249,13 +212,11 @@ class OnVectors:
                 )
         shape = np.broadcast_shapes(*(x.shape for x in arrays))
         flat = [np.broadcast_to(x, shape).reshape(-1, self.dimension) for x in arrays]
-        found = self.evaluated(getattr(self.q, forms)(), flat)
-        return [x.reshape((*shape[:-1], *x.shape[1:])) for x in found]
+        found = self.evaluated(self.q.forms(what), flat)
+        shaped = [x.reshape((*shape[:-1], *x.shape[1:])) for x in found]
+        numbers = [float(x) if np.ndim(x) == 0 else np.asarray(x) for x in shaped]
+        return numbers if what == "spectrum" else numbers[0]
 
     def evaluated(self, forms: Sequence[Formula], points: Sequence[Array]) -> list[Array]:
         """Evaluate forms of one formula at vectors (n, d)."""
         return evaluate(forms, self.start, points)
-
-
-def _number(array: Array) -> Array:
-    return float(array) if np.ndim(array) == 0 else np.asarray(array)

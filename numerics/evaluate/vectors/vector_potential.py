@@ -46,12 +46,12 @@ class VectorFunctions(OnVectors):
     @functools.cached_property
     def beta0(self) -> Array:
         """F(w_0), where grad Q = 0."""
-        return self._constant(self.q.origin_formulas())
+        return self._constant(self.q.forms("origin"))
 
     @functools.cached_property
     def pull(self) -> Array:
         """The vector of the linear term."""
-        return self._constant(self.q.pull_formulas())
+        return self._constant(self.q.forms("pull"))
 
     def length_slope(self, s: float) -> float:
         """Return q'(s) in doubles."""
@@ -60,13 +60,16 @@ class VectorFunctions(OnVectors):
 
     @functools.cached_property
     def _slope(self) -> Callable[[Ball], Sequence[Ball]]:
-        (slope,) = self.in_doubles.q.q.gradient_formulas()[:1]
+        slope, *_ = self.in_doubles.q.q.forms("gradient")
         return functools.partial(slope, self.start.at(Plain, ()))
 
-    def inverse(self, y: Array) -> Array:
-        """Return the beta with ``grad Q(beta) = y``, nan where there is none."""
-        if self.q.inverse_formulas():
-            return np.asarray(super().inverse(y))
+    def __call__(self, what: str, *points: Array) -> Array:
+        """Return what is asked for; by a search where the inverse of grad Q has no formula."""
+        if what == "inverse" and not self.q.forms(what):
+            return self._searched(*points)
+        return super().__call__(what, *points)  # type: ignore[no-any-return]
+
+    def _searched(self, y: Array) -> Array:
         dual = y + self.pull
         size = np.linalg.norm(dual, axis=-1)
         s0 = [float(np.linalg.norm(self.beta0))]
@@ -74,7 +77,7 @@ class VectorFunctions(OnVectors):
         return np.asarray((s / size)[..., None] * dual)
 
     def _q_plainly(self, what: str) -> Columns:
-        (form, *_) = getattr(self.in_doubles.q.q, f"{what}_formulas")()
+        (form, *_) = self.in_doubles.q.q.forms(what)
         return lambda s: evaluate_plainly(form, self.start, s)
 
     def _constant(self, forms: Sequence[Formula]) -> Array:
@@ -110,12 +113,13 @@ class NumericVectorPotential(PotentialAtStart[VectorFunctions]):
     def spectrum(self, beta: ArrayLike) -> tuple[FloatOrArray, FloatOrArray]:
         """Return the eigenvalues of the Hessian across beta (d - 1 of them), and along it."""
         with quiet():
-            return self.functions.spectrum(self._read(beta))
+            across, along = self.functions("spectrum", self._read(beta))
+            return across, along
 
     def hessian_product(self, beta: ArrayLike, x: ArrayLike) -> FloatOrArray:
         """Return ``Hess Q(beta) x``; the shapes broadcast."""
         with quiet():
-            return self.functions.hessian_product(self._read(beta), self._read(x))
+            return self.functions("product", self._read(beta), self._read(x))
 
     def length_slope(self, s: float) -> float:
         """Return q'(s) in doubles."""
