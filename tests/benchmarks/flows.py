@@ -6,6 +6,7 @@ the horizon: the ratio to it has a meaning only together with the horizon.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -28,10 +29,10 @@ STARTS = {
 }
 
 
-def problem(seed: int = 0) -> tuple[list[list[Fraction]], list[Fraction]]:
-    """Draw X of 3 rows, and y = X beta for a beta of two entries."""
+def problem(seed: int = 0, rows: int = ROWS) -> tuple[list[list[Fraction]], list[Fraction]]:
+    """Draw X of 8 columns, and y = X beta for a beta of two entries."""
     rng = np.random.default_rng(seed)
-    X = [[Fraction(f"{x:.2f}") for x in row] for row in rng.standard_normal((ROWS, D))]
+    X = [[Fraction(f"{x:.2f}") for x in row] for row in rng.standard_normal((rows, D))]
     return X, [row[1] - row[4] / 2 for row in X]
 
 
@@ -42,6 +43,15 @@ def run(model: str, digits: int = DIGITS, seed: int = 0, **options: Any) -> Flow
     if model == "one neuron":
         start["a"] = Fraction(1)
     return flow(p, X, y, start, digits, **options)
+
+
+def stiff(scales: Sequence[int], digits: int) -> Flow:
+    """Run the flow of the diagonal model on rows of these scales."""
+    X, _ = problem(rows=len(scales))
+    X = [[s * x for x in row] for s, row in zip(scales, X, strict=True)]
+    y, p = [row[1] - row[4] / 2 for row in X], Parameterization.parse(MODELS["diagonal"])
+    start = dict.fromkeys(p.weights, STARTS["diagonal"])
+    return flow(p, X, y, start, digits, max_steps=10**6)
 
 
 def diagonal_by_odefun(time: Fraction, digits: int = DIGITS, seed: int = 0) -> list[Any]:

@@ -1,96 +1,44 @@
-"""Running times against other programs, side by side in one run.
+"""Running times against other programs, side by side in one run: one command, one table.
 
-    OPENBLAS_NUM_THREADS=1 python -m tests.benchmarks.ratios [--quick]
+    OPENBLAS_NUM_THREADS=1 python -m tests.benchmarks [--quick]
 
-Each contest gives all entries the same problem, takes the best of a few runs, and prints times,
-ratios to the first entry and what was reached: for interpolants the relative residual
-|X beta - y|/|y|, for flows the largest error of a weight. CVXPY with Clarabel comes with the extra
-``bench``, heyoka with the extra ``heyoka``; what is missing is a line that says so.
-``--quick`` leaves out what takes minutes, or gigabytes: mpmath.odefun to the limit of a flow, and
-a million dimensions.
+Each contest gives all entries the same problem, runs them in turns, and prints the median of the
+seconds, half their range relative to it, the ratio to the first entry, and what was reached: for
+interpolants the relative residual |X beta - y|/|y|, for flows the largest error of a weight, for
+functions the largest difference from bounded results, relative to the largest. CVXPY with Clarabel
+comes with the extra ``bench``, heyoka with the extra ``heyoka``; what is missing is a line that
+says so. ``--quick`` leaves out what takes minutes, or gigabytes: mpmath.odefun to the limit of a
+flow, and a million dimensions.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import statistics
+import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.optimize
+import sympy
 
 from derive import Parameterization, derive
 from numerics.experiments.sparse_regression import train
 from numerics.interpolate.design import read_design
 from numerics.interpolate.interpolant import interpolate
-from tests.benchmarks.flows import diagonal_by_odefun, diagonal_limit, run, worst
+from tests.benchmarks.contest import HEADER, Contest, Entry, measure, rows
+from tests.benchmarks.flows import diagonal_by_odefun, diagonal_limit, run, stiff, worst
+from tests.published import MODELS
 
+ROOT = Path(__file__).parents[2]
 PAIR = Parameterization.parse(
     ["p**2 - m**2"], start={"p": "alpha", "m": "alpha"}, positive=["alpha"]
 )
 POTENTIAL = derive(PAIR).potential
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A program: its name, what it runs, how often at most, and what it takes to be installed."""
-
-    name: str
-    run: Callable[[], Any]
-    rounds: int = 1
-    needs: str = ""
-
-
-@dataclass(frozen=True)
-class Contest:
-    """Entries for one problem; the first is the one that others are compared with."""
-
-    title: str
-    entries: tuple[Entry, ...]
-    error: Callable[[Any], float]
-
-
-@dataclass(frozen=True)
-class Time:
-    """The seconds of the best run and the error of its result; nan for what is not installed."""
-
-    name: str
-    seconds: float = math.nan
-    error: float = math.nan
-
-
-def measure(contest: Contest) -> list[Time]:
-    """Run every entry that is installed."""
-    times = []
-    for entry in contest.entries:
-        if entry.needs and importlib.util.find_spec(entry.needs) is None:
-            times.append(Time(entry.name))
-            continue
-        best, result = np.inf, None
-        for _ in range(entry.rounds):
-            begun = time.perf_counter()
-            result = entry.run()
-            best = min(best, time.perf_counter() - begun)
-        times.append(Time(entry.name, best, contest.error(result)))
-    return times
-
-
-HEADER = f"{'':44}{'seconds':>10}{'ratio':>9}{'error':>10}"
-
-
-def rows(title: str, times: Sequence[Time]) -> str:
-    """Return the lines of one contest: seconds, ratios and errors."""
-    first, lines = times[0].seconds, [title]
-    for t in times:
-        figures = f"{t.seconds:10.4f}{t.seconds / first:9.1f}{t.error:10.1e}"
-        lines.append(f"  {t.name:42}{'not installed' if math.isnan(t.seconds) else figures}")
-    return "\n".join(lines)
 
 
 def data(m: int, d: int) -> tuple[Any, Any]:
@@ -212,6 +160,84 @@ def limit_time(digits: int, seed: int = 0) -> Fraction:
     return Fraction(math.ceil(end))
 
 
+def stiff_flow(scales: Sequence[int], digits: int) -> Contest:
+    """Gradient flow of beta = p^2 - m^2 to its limit, the rows of X scaled."""
+    exact = stiff(scales, digits + 5).weights
+    entries = (
+        Entry("rows scaled by 1", lambda: stiff([1] * len(scales), digits)),
+        Entry(f"rows scaled by {', '.join(map(str, scales))}", lambda: stiff(scales, digits)),
+    )
+    title = f"stiff flow to its limit, {digits} digits"
+    return Contest(title, entries, lambda end: float(worst(end.weights, exact)))
+
+
+def functions(count: int, alpha: float = 0.5) -> list[Contest]:
+    """Q, its gradient and its Bregman divergence at many points, against NumPy and lambdify."""
+    b, b0 = np.random.default_rng(0).standard_normal((2, count))
+    q, a = POTENTIAL.numeric({"alpha": alpha}), 2 * alpha**2
+
+    def value(b: Any) -> Any:
+        return (b * np.arcsinh(b / a) - np.hypot(b, a) + a) / 4
+
+    def gradient(b: Any) -> Any:
+        return np.arcsinh(b / a) / 4
+
+    ours = {"Q": lambda q: q(b), "grad Q": lambda q: q.gradient(b)}
+    ours["Bregman"] = lambda q: q.bregman(b, b0)
+    numpy: dict[str, Callable[[], Any]] = {
+        "Q": lambda: value(b),
+        "grad Q": lambda: gradient(b),
+        "Bregman": lambda: value(b) - value(b0) - gradient(b0) * (b - b0),
+    }
+    printed = dict(zip(("Q", "grad Q"), (POTENTIAL.Q, POTENTIAL.gradient[0]), strict=True))
+    contests = []
+    for name, evaluate in ours.items():
+        entries = [
+            Entry("NumPy by hand", numpy[name], 5),
+            Entry("bounded", lambda f=evaluate: f(q), 3),
+            Entry("in_doubles", lambda f=evaluate: f(q.in_doubles), 5),
+        ]
+        if name in printed:
+            symbols = sorted(printed[name].free_symbols, key=str)
+            lambdified = sympy.lambdify(symbols, printed[name], "numpy")
+            entries.append(Entry("SymPy's lambdify", lambda f=lambdified: f(alpha, b), 5))
+        right = evaluate(q)
+        far = lambda x, right=right: float(np.ptp(x - right) / np.abs(right).max())  # noqa: E731
+        contests.append(Contest(f"{name} at {count} points", tuple(entries), far))
+    return contests
+
+
+def commands() -> Contest:
+    """Whole commands against the import of the libraries that they use."""
+    texts = {
+        "import sympy, scipy": ["-c", "import sympy, scipy"],
+        "--help": ["-m", "derive", "--help"],
+        "neuron": ["-m", "derive", "regularizer", "a*u1", "a*u2"],
+        "neuron --check": ["-m", "derive", "regularizer", "a*u1", "a*u2", "--check"],
+    }
+
+    def whole(command: list[str]) -> Any:
+        return subprocess.run(
+            [sys.executable, *command], cwd=ROOT, capture_output=True, check=False
+        )
+
+    entries = [Entry(n, lambda x=x: whole(x), 3) for n, x in texts.items()]
+    return Contest(
+        "whole commands; the error is the exit code", tuple(entries), lambda x: x.returncode
+    )
+
+
+def algebra() -> Contest:
+    """From outputs to Q, warm, in this process."""
+
+    def whole(model: Any) -> Any:
+        found = derive(Parameterization.parse(model.outputs, model.start, model.positive))
+        return found.warping.verdict.value != model.warp
+
+    entries = tuple(Entry(m.name, lambda m=m: whole(m), 3) for m in MODELS)
+    return Contest("algebra; the error tells a wrong verdict", entries, float)
+
+
 def draws(digits: int, seeds: Sequence[int], time: Callable[[int], Fraction]) -> str:
     """Time that flow for several X and y; errors are those of its limit, by Newton on the dual."""
     lines, ratios = [f"flows for several X and y, {digits} digits: mpmath.odefun to ours"], []
@@ -219,16 +245,19 @@ def draws(digits: int, seeds: Sequence[int], time: Callable[[int], Fraction]) ->
         ours, *_, odefun = measure(precise_flow(digits, time(seed), 5, seed))
         limit = run("diagonal", digits, seed).limit
         error = float(worst(limit, diagonal_limit(digits + 20, seed)))
-        ratios.append(odefun.seconds / ours.seconds)
-        lines.append(f"  {f'draw {seed}':42}{ours.seconds:10.4f}{ratios[-1]:9.1f}{error:10.1e}")
+        ratios.append(odefun.median / ours.median)
+        lines.append(f"  {f'draw {seed}':50}{ours.median:10.4f}{ratios[-1]:9.1f}{error:10.1e}")
     for name, ratio in (("least", min(ratios)), ("median", statistics.median(ratios))):
-        lines.append(f"  {name:52}{ratio:9.1f}")
+        lines.append(f"  {name:60}{ratio:9.1f}")
     return "\n".join(lines)
 
 
 def main(arguments: Sequence[str]) -> None:
     """Print one table, contest by contest."""
     contests: list[Callable[[], Contest]] = [
+        commands,
+        algebra,
+        *(lambda x=x: x for x in functions(10**6)),
         lambda: interpolants(100, 1000, 1.0),
         lambda: interpolants(100, 1000, 1e-2),
         lambda: interpolants(100, 1000, 1e-4),
@@ -236,10 +265,13 @@ def main(arguments: Sequence[str]) -> None:
         lambda: sparse_limit(100, 1000),
         lambda: precise_flow(50, Fraction(1)),
         lambda: precise_flow(50, Fraction(16)),
+        lambda: stiff_flow([1, 10, 30], 30),
     ]
     if "--quick" not in arguments:
         contests.append(lambda: precise_flow(50, limit_time(50)))
+        contests.append(lambda: stiff_flow([1, 10, 30, 100], 30))
         contests.append(lambda: gram_products(100, 10**6, 0.1))
+        contests.append(lambda: gram_products(1000, 10**4, 0.1))
     print(HEADER)
     for make in contests:
         contest = make()
