@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -13,12 +14,14 @@ import mpmath
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mpmath.libmp import MPZ
 
 from derive.errors import NumericalError
 from derive.language.tree import Call, Name, Number, Operation, Power, Tree
 from numerics.flow.builder import compile_forward
+from numerics.flow.fixed_point import Series
 from numerics.flow.tape import Tape
-from numerics.flow.taylor import Stepper, Taylor, integrate
+from numerics.flow.taylor import Stepper, Taylor, _log_steps, integrate
 
 ROOT = Path(__file__).parents[3]
 W, V = Name("w"), Name("v")
@@ -300,3 +303,14 @@ def test_coefficients_that_come_late_are_found(start: Fraction, digits: int) -> 
     with mpmath.workdps(digits + 20):
         error = end.state[1] / mpmath.mpf(exact.numerator) * exact.denominator - 1
         assert abs(error) < mpmath.mpf(10) ** -digits
+
+
+@pytest.mark.parametrize("gap", [1, 2])
+def test_a_step_is_where_the_last_terms_fall_to_the_accuracy(gap: int) -> None:
+    """For w_j = 2^-j, or every second, h_j = 2 eps^(1/j); the smaller of the last two counts."""
+    series = Series(200)
+    series.cells = [MPZ(1) << (200 - j) if j % gap == 0 else MPZ(0) for j in range(31)]
+    series.choose(-200)
+    orders, accuracy = (20, 30), -60.0
+    expected = [1 + accuracy / (n - gap) - 0.7 / (n - 1) * math.log2(math.e) for n in orders]
+    assert _log_steps([series], accuracy, orders) == pytest.approx(expected, abs=1e-9)
