@@ -6,7 +6,7 @@ proof, and the checker says so: a certificate is never more than it shows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import islice, product
@@ -15,6 +15,7 @@ from derive.certificate.checking import check, potential
 from derive.certificate.checking.check import FORMAT, VERSION
 from derive.certificate.checking.existence import decide, laws
 from derive.certificate.checking.signs import CONDITION
+from derive.certificate.checking.space import Space
 from derive.certificate.checking.start import Kind
 from derive.certificate.checking.text import (
     JSON,
@@ -28,11 +29,9 @@ from derive.certificate.checking.text import (
 from derive.certificate.checking.theorem import Check, Checker
 from derive.certificate.writing import conditions
 from derive.certificate.writing.definitions import Calls
-from derive.certificate.writing.equivalence import equivalence
 from derive.certificate.writing.form import form_proofs
-from derive.certificate.writing.products import calls_in
-from derive.certificate.writing.reached import lift
-from derive.certificate.writing.timed import TimedSpace
+from derive.certificate.writing.products import calls_in, named_calls
+from derive.certificate.writing.reached import equivalence, lift
 from derive.clock import Clock, OutOfTime
 from derive.derivation import Derivation
 from derive.errors import DeriveError
@@ -90,6 +89,26 @@ def _starts(p: Parameterization) -> Iterator[dict[str, str]]:
         yield {n: str(sample.of(sample.field.named(n))) for n in names}
 
 
+class TimedSpace(Space):
+    """Names of a certificate that is being written, as long as a clock allows."""
+
+    def __init__(
+        self, clock: Clock, weights: Sequence[str], constants: Sequence[str], size: int
+    ) -> None:
+        self._clock = clock
+        super().__init__(weights, constants, size)
+
+    @property
+    def work(self) -> int:
+        """How much was multiplied so far; OutOfTime where the clock has run out."""
+        self._clock.check()
+        return self._work
+
+    @work.setter
+    def work(self, done: int) -> None:
+        self._work = done
+
+
 class _Writer:
     """Writes the proofs of the sections, each accepted by the checker first."""
 
@@ -98,8 +117,8 @@ class _Writer:
         given = record["parameterization"]
         moved = given.get("equivalent_start", {})
         texts = [*given["start"].values(), *moved.values()]
-        calls = [{"name": f"f{n}", "of": call} for n, call in enumerate(_calls(texts), 1)]
-        head: JSON = {"format": FORMAT, "version": VERSION, "at": dict(at), "definitions": calls}
+        head: JSON = {"format": FORMAT, "version": VERSION, "at": dict(at)}
+        head["definitions"] = named_calls(texts)
         head |= {"equivalence": equivalence(d.parameterization)} if moved else {}
         self.d, self.record = d, {**record, "certificate": {**head, **proofs}}
         self.proofs = self.record["certificate"]
@@ -114,7 +133,7 @@ class _Writer:
             text for piece in self.record["potential"]["pieces"] for text in piece["assumptions"]
         )
         parts = [found[1] for text in said if (found := CONDITION.fullmatch(text))]
-        for call in _calls(x for x in parts if names_in([x]) <= {*self.calls.space.given}):
+        for call in calls_in(x for x in parts if names_in([x]) <= {*self.calls.space.given}):
             self.calls.name(call)
 
     def written(self) -> JSON:
@@ -184,8 +203,7 @@ class _Writer:
             before = self.d.blocks[: self.d.blocks.index(block)]
             relations = lift(block, said["beta"], sum(len(b.conserved.laws) for b in before))
             texts = [v for v in self.record["conserved"]["values_at_start"] if v is not None]
-        definitions = [{"name": f"f{n}", "of": x} for n, x in enumerate(_calls(texts), 1)]
-        return {"domain": definitions, **relations}
+        return {"domain": named_calls(texts), **relations}
 
     def first(self, accept: Check, said: JSON, tries: Iterator[JSON]) -> JSON:
         """Return the first proof that the checker accepts, or None."""
@@ -210,10 +228,6 @@ class _Writer:
             if len(brackets) >= said["lie_dimension"]:
                 brackets = brackets[: said["lie_dimension"]]
                 yield {"definitions": definitions, "point": point, "brackets": brackets}
-
-
-def _calls(texts: Iterable[str]) -> dict[str, None]:
-    return dict.fromkeys(calls_in(texts))
 
 
 def _texts(f: JSON) -> Iterator[str]:

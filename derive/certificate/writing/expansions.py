@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from derive.certificate.checking.function import Function, constant, leading, root_of
-from derive.certificate.checking.further.expansion import image_of, introduce, names_of
+from derive.certificate.checking.further.expansion import introduce, names_of, near_limit
 from derive.certificate.checking.further.near import coefficient
 from derive.certificate.checking.further.setting import Setting
 from derive.certificate.checking.reading import Call
@@ -22,8 +22,7 @@ class Expansions:
     def __init__(self, setting: Setting, said: JSON, side: JSON, rate: JSON, terms: int) -> None:
         self.setting, self.said, self.terms = setting, said, terms
         self.entries, self.fresh = list[JSON](), 0
-        space = self.space = setting.near(said, {**side, "definitions": [None] * ROOM})
-        space.names[setting.record["variable"]] = image_of(space, said["limit"], rate)
+        self.space = near_limit(setting, said, rate, {**side, "definitions": [None] * ROOM})
         self.pending, self.roots = names_of(setting.pieces)
         self.pending = setting.places(said) | self.pending
 

@@ -14,7 +14,7 @@ from derive.certificate.checking.further.limits import accept
 from derive.certificate.checking.further.setting import Setting
 from derive.certificate.checking.text import JSON, NotACertificate, Rejected
 from derive.certificate.writing.expansions import Expansions
-from derive.certificate.writing.products import calls_in
+from derive.certificate.writing.products import named_calls
 
 TERMS = (1, 2, 3)
 SAMPLES = (("3", "7", "19", "37"), ("1/3", "1/7", "1/5", "1/11"), ("7/2", "11", "5", "13"))
@@ -51,7 +51,7 @@ def _setting(record: JSON) -> Setting:
     pieces = record["derivation"]["potential"]["pieces"]
     assumed = dict.fromkeys(text for piece in pieces for text in piece["assumptions"])
     texts = [text for row in record["kernel_at_start"] for text in row] + record["beta_0"]
-    names = [{"name": f"k_{n}", "of": c} for n, c in enumerate(dict.fromkeys(calls_in(texts)))]
+    names = named_calls(texts, "k_")
     proof = {"format": FORMAT, "version": VERSION, "definitions": names, "limits": []}
     whole = {**record, "assumptions": [*assumed], "certificate": proof}
     try:
@@ -81,7 +81,7 @@ def proposals(setting: Setting, said: JSON, rate: str | None) -> Iterator[JSON]:
     exponent = _exponent(setting)
     if exponent is not None:
         texts = [*(t for row in setting.kernel or () for t in row), said["unit"], *said["gradient"]]
-        names = [{"name": f"k_{n}", "of": c} for n, c in enumerate(dict.fromkeys(calls_in(texts)))]
+        names = named_calls(texts, "k_")
         for order in (2, 1):
             yield {"exponent": str(exponent), "definitions": names, "order": order}
     for error, terms, samples in product((True, False), TERMS, SAMPLES):

@@ -28,6 +28,12 @@ def calls_in(texts: Iterable[str]) -> Iterator[str]:
         yield from dict.fromkeys(_calls(tree_of(text)))
 
 
+def named_calls(texts: Iterable[str], letter: str = "f") -> list[JSON]:
+    """Return definitions of the calls in texts, as generators."""
+    calls = dict.fromkeys(calls_in(texts))
+    return [{"name": f"{letter}{n}", "of": call} for n, call in enumerate(calls, 1)]
+
+
 class _Put(ast.NodeTransformer):
     """Put an expression in the place of a name."""
 

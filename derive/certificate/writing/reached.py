@@ -1,4 +1,4 @@
-"""Write down why every beta of several coupled outputs is reached: relations with beta."""
+"""Write down why all beta of coupled outputs are reached, or move as from another start."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from derive.certificate.checking.text import JSON
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import Coordinates, find_relation
-from derive.exact.linear.matrix import determinant
+from derive.exact.linear.matrix import determinant, dot, nullspace_over_constants
+from derive.model.equivalent_start import closed_span
+from derive.model.parameterization import Parameterization
 from derive.potential.branch import stays_away_from_zero
 from derive.potential.half_spaces import HIGHEST
 from derive.records import Block
@@ -38,3 +40,23 @@ def _relation(f: RationalFunction, coordinates: Coordinates) -> str | None:
         return None
     terms = enumerate(relation.coefficients)
     return " + ".join(f"({c!r})*_x**{n}" for n, c in terms if not c.is_zero())
+
+
+def equivalence(p: Parameterization) -> JSON:
+    """Return h_1, ..., h_n, of which the first are F, and C with X_a h_i = sum_j C_aij h_j.
+
+    None where the weights that are idle from the start let no such functions be found.
+    """
+    span = closed_span(p)
+    if span is None:
+        return None
+    h = tuple(span.values())
+    gradients = [p.field.gradient(f) for f in h]
+    slopes = [[_in_span(h, dot(x, gradient)) for gradient in gradients] for x in p.fields]
+    return {"functions": [repr(f) for f in h], "slopes": slopes}
+
+
+def _in_span(h: Sequence[RationalFunction], f: RationalFunction) -> list[str]:
+    """Return the constants c with f = sum_j c_j h_j."""
+    ((*c, own),) = nullspace_over_constants([(x,) for x in (*h, f)])
+    return [repr(-x / own) for x in c]

@@ -64,7 +64,7 @@ def _are_sides(said: JSON, where: list[list[str]], single: bool) -> None:
     require(forms == {*both}, "sides are those of other functions")
 
 
-def _near(whole: Setting, said: JSON, rate: JSON, side: JSON) -> Near:
+def near_limit(whole: Setting, said: JSON, rate: JSON, side: JSON) -> Near:
     """Return coordinates and constants near the limit, with the symbol that tends to it."""
     space = whole.near(said, side)
     space.names[whole.record["variable"]] = image_of(space, said["limit"], rate)
@@ -76,7 +76,7 @@ def _is_end(whole: Setting, said: JSON, proof: JSON, name: str) -> bool:
     beta, side = whole.given["beta"][said["coordinates"].index(name)], proof["sides"][0]
     (piece,) = (p for p in whole.pieces if p["beta"] == [beta])
     opposite = {**side, "at": {n: f"-{x}" for n, x in side["at"].items()}}
-    space = _near(whole, said, proof["rate"], opposite)
+    space = near_limit(whole, said, proof["rate"], opposite)
     introduce(space, {**whole.places(said), **piece["constants"]})
     walls = [wall["form"] for wall in piece["domain"]["walls"] if wall["sign"] == "> 0"]
     try:
@@ -90,7 +90,7 @@ def _on_side(
     whole: Setting, said: JSON, rate: JSON, side: JSON
 ) -> tuple[Tending, list[Function], Near]:
     """Require the limit of grad Q on a side; return it with (grad Q)/N."""
-    space = _near(whole, said, rate, side)
+    space = near_limit(whole, said, rate, side)
     y = _gradient(whole, said, space, side["definitions"])
     sign = -1 if any(text.endswith(" < 0") for text in side["where"]) else 1
     found = Tending(said, space, sign)
