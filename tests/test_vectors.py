@@ -375,3 +375,10 @@ def test_what_an_integrand_means_is_said_in_prose(phi, note):
     assert "texttt" not in snippet
     assert "`" not in snippet + d.to_text() + d.to_json()
     assert snippet.count("$") % 2 == 0
+
+
+def test_a_norm_that_the_flow_keeps_is_no_unknown_of_psi():
+    d = derive_once(Parameterization.parse(["a*b*u/norm(u)"], vectors=["u"]))
+    (piece,) = d.potential.pieces
+    exponent = "(delta2/2 + sqrt(delta2**2 + 4*x**2)/2)/(2*norm_u_0**2)"
+    assert str(piece.value) == f"Integral(exp({exponent}), (x, a_0*b_0, s))"
