@@ -23,12 +23,12 @@ from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.margins.ends import End, Slope, find_end
 from derive.model.notation import rational
 from derive.potential.piece import Curve, Parametric, Piece, kernel_of, written_out
-from derive.potential.separation import find_separation
+from derive.potential.separation import Separation, find_separation
 from derive.records import Block
 from derive.regimes.asymptotics import Growth
-from derive.regimes.coupled_limit import find_radial
+from derive.regimes.coupled_limit import find_radial, slopes_along
 from derive.regimes.initialization import norm
-from derive.regimes.leading_gradient import in_length
+from derive.regimes.leading_gradient import ClosedGradient, in_length
 from derive.regimes.parametric_limit import pole_at
 from derive.verdict import Finding, Verdict
 
@@ -233,7 +233,7 @@ def _coupled(block: Block, piece: Piece, gradient: tuple[Expr, ...]) -> Far:
     separation = find_separation(block.parameterization) if not polynomials else None
     if separation is None:
         return _open(betas, "`Q` was not found to be radial, or a sum in other coordinates")
-    return _separated(piece, gradient, separation.forms)
+    return _separated(piece, gradient, separation)
 
 
 def _everywhere(piece: Piece) -> bool:
@@ -250,25 +250,23 @@ def _quadratic(betas: tuple[Symbol, ...], hessian: sympy.Matrix) -> Far:
     return Far(betas, finding, "radial" if round_ else "quadratic", leading)
 
 
-def _separated(piece: Piece, gradient: tuple[Expr, ...], forms: sympy.ImmutableMatrix) -> Far:
+def _separated(piece: Piece, gradient: tuple[Expr, ...], separation: Separation) -> Far:
     """Return the growth of a Q that is a sum of functions of x = V^T beta."""
     betas, everywhere = piece.betas, _everywhere(piece) or None
     x = [Symbol(f"x{k}_", real=True) for k, _ in enumerate(betas, 1)]
-    basis = forms.inv()
-    images = dict(zip(betas, basis * sympy.Matrix(x), strict=True))
-    slopes = [g.xreplace(images) for g in basis.T * sympy.Matrix(gradient)]
-    positive = _positive(*gradient)
+    whole = ClosedGradient(gradient, betas, (False,) * len(betas), _positive(*gradient))
+    slopes = slopes_along(whole, separation, x)
+    if slopes is None:
+        return _open(betas, "`Q` was not written as a sum in other coordinates")
     ends: list[tuple[object, End]] = []
     parts: list[Leading | None] = []
-    for own, slope, form in zip(x, slopes, forms * sympy.Matrix(betas), strict=True):
-        entry = _alone(slope, own, x, positive)
-        if entry is None:
-            return _open(betas, "`Q` was not written as a sum in other coordinates")
-        one = Slope(entry, own, positive=positive)
+    forms = separation.forms * sympy.Matrix(betas)
+    for own, entry, form in zip(x, slopes.entries, forms, strict=True):
+        one = Slope(entry, own, positive=slopes.positive)
         found = [_reached(find_end(one, side), everywhere) for side in (1, -1)]
         ends += [(form, end) for end in found]
         parts.append(_both(found, form))
-    return _joined(betas, ends, "sum", _sum(parts), forms)
+    return _joined(betas, ends, "sum", _sum(parts), separation.forms)
 
 
 def _sum(parts: Sequence[Leading | None]) -> Leading | None:
@@ -278,14 +276,3 @@ def _sum(parts: Sequence[Leading | None]) -> Leading | None:
         return None
     constants = tuple(c for part in known for c in part.constants)
     return Leading(known[0].growth, sympy.Add(*(part.h for part in known)), constants)
-
-
-def _alone(slope: Expr, own: Symbol, x: Sequence[Symbol], positive: frozenset[str]) -> Expr | None:
-    """Return a slope as a function of its own coordinate, or None where it has others."""
-    slope, decide = sympy.expand(slope), ElementarySigns(positive)
-    others = [y for y in x if y != own and slope.has(y)]
-    try:
-        free = all(decide.is_zero(slope.diff(y)) for y in others)
-    except Undecided:
-        free = False
-    return slope.xreplace(dict.fromkeys(others, sympy.S.Zero)) if free else None

@@ -37,7 +37,7 @@ def separated_limit(
     kernel: sympy.ImmutableMatrix,
 ) -> Limit:
     """Return the limit of Q at fixed x = V^T beta, from its gradient in beta."""
-    slopes = _turned(gradient, separation, x)
+    slopes = slopes_along(gradient, separation, x)
     if slopes is None:
         return undecided(point, "dQ/dx as it is written mixes coordinates that are separate")
     kernel = sympy.ImmutableMatrix(separation.forms * kernel * separation.forms.T)
@@ -48,7 +48,7 @@ def separated_limit(
     return replace(limit, finding=finding, basis=turned)
 
 
-def _turned(
+def slopes_along(
     gradient: ClosedGradient, separation: Separation, x: Sequence[Symbol]
 ) -> ClosedGradient | None:
     """Return dQ/dx, each a function of its x_k as it is written, or None."""

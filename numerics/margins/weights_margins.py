@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
-from math import prod
 
 import numpy as np
 import sympy
-from flint import arb, arb_mat, fmpq, fmpq_mat
+from flint import arb, arb_mat
 from scipy.optimize import minimize
-from sympy import Poly
+from sympy import Expr, Poly
+from sympy.polys.matrices import DomainMatrix
 
 from derive.errors import InputError, NumericalError
+from derive.exact.elementary_signs import ball_of
 from derive.model.parameterization import Parameterization
 from numerics.evaluate.backend import Array
 
-Terms = tuple[tuple[arb, tuple[int, ...]], ...]
-"""Coefficients, each with the places of the weights that it is multiplied by."""
 Rotation = tuple[tuple[int, int, arb], ...]
 """Entries k < l of a skew matrix."""
 TRIALS = 8
@@ -29,27 +28,29 @@ class Margins:
 
     def __init__(self, p: Parameterization, X: arb_mat) -> None:
         self.p, self.X, self.n = p, X, p.p
-        F, symbols = _polynomials(p)
-        slopes = [[f.diff(x) for x in symbols] for f in F]
-        self.F = [_terms(f) for f in F]
-        self.slopes = [[_terms(g) for g in row] for row in slopes]
-        self.bends = [[[_terms(g.diff(x)) for x in symbols] for g in row] for row in slopes]
-        self.rotations = _rotations(slopes, [Poly(x, *symbols) for x in symbols])
+        F, self.symbols = _polynomials(p)
+        slopes = [[f.diff(x) for x in self.symbols] for f in F]
+        self.F = [[f.as_expr()] for f in F]
+        self.slopes = [[g.as_expr() for g in row] for row in slopes]
+        self.bends = [[[g.diff(x) for x in self.symbols] for g in row] for row in self.slopes]
+        self.rotations = _rotations(slopes, [Poly(x, *self.symbols) for x in self.symbols])
+
+    def _at(self, rows: Sequence[Sequence[Expr]], w: Sequence[arb]) -> arb_mat:
+        point = dict(zip(self.symbols, w, strict=True))
+        return arb_mat([[ball_of(f, point) for f in row] for row in rows])
 
     def beta(self, w: Sequence[arb]) -> arb_mat:
         """Return F(w), a column."""
-        return arb_mat([[_value(f, w)] for f in self.F])
+        return self._at(self.F, w)
 
     def gradients(self, w: Sequence[arb]) -> arb_mat:
         """Return the gradients of the margins, as rows."""
-        return self.X * arb_mat([[_value(g, w) for g in row] for row in self.slopes])
+        return self.X * self._at(self.slopes, w)
 
     def bend(self, w: Sequence[arb], pull: Sequence[arb]) -> arb_mat:
         """Return the second derivatives of <pull, F>."""
-        whole = arb_mat(self.n, self.n)
-        for x, rows in zip(pull, self.bends, strict=True):
-            whole += x * arb_mat([[_value(h, w) for h in row] for row in rows])
-        return whole
+        parts = (x * self._at(rows, w) for x, rows in zip(pull, self.bends, strict=True))
+        return sum(parts, arb_mat(self.n, self.n))
 
     def least(self, rng: np.random.Generator) -> Array:
         """Return a local minimum of |w|^2 with margins of at least 1, in doubles."""
@@ -85,21 +86,17 @@ def _polynomials(p: Parameterization) -> tuple[list[Poly], list[sympy.Symbol]]:
 def _rotations(slopes: Sequence[Sequence[Poly]], w: Sequence[Poly]) -> list[Rotation]:
     """Return a basis of the A with A^T = -A and <grad F_j, A w> = 0, by exact linear algebra."""
     pairs = list(combinations(range(len(w)), 2))
-    rows: dict[tuple[int, tuple[int, ...]], dict[int, fmpq]] = {}
+    rows: dict[tuple[int, tuple[int, ...]], dict[int, Expr]] = {}
     for place, (k, m) in enumerate(pairs):
         for j, g in enumerate(slopes):
-            for exponents, c in _monomials(g[k] * w[m] - g[m] * w[k]):
+            for exponents, c in (g[k] * w[m] - g[m] * w[k]).terms():
                 rows.setdefault((j, exponents), {})[place] = c
     if not pairs:
         return []
-    matrix = [[row.get(place, fmpq(0)) for place in range(len(pairs))] for row in rows.values()]
-    reduced, rank = fmpq_mat(matrix or [[fmpq(0)] * len(pairs)]).rref()
-    leads = [next(c for c in range(len(pairs)) if reduced[r, c] != 0) for r in range(rank)]
-    found = []
-    for free in (c for c in range(len(pairs)) if c not in leads):
-        entries = {free: fmpq(1)} | {c: -reduced[r, free] for r, c in enumerate(leads)}
-        found.append(tuple((*pairs[c], arb(x)) for c, x in entries.items() if x != 0))
-    return found
+    matrix = sympy.Matrix(len(rows), len(pairs), lambda i, k: list(rows.values())[i].get(k, 0))
+    basis = DomainMatrix.from_Matrix(matrix).to_field().nullspace().to_Matrix().tolist()
+    entries = ([(k, m, ball_of(c, {})) for (k, m), c in zip(pairs, a, strict=True)] for a in basis)
+    return [tuple(entry for entry in a if entry[2] != 0) for a in entries]
 
 
 def moved_by(A: Rotation, w: Sequence[arb]) -> list[arb]:
@@ -108,22 +105,6 @@ def moved_by(A: Rotation, w: Sequence[arb]) -> list[arb]:
     for k, m, x in A:
         moved[k], moved[m] = moved[k] + x * w[m], moved[m] - x * w[k]
     return moved
-
-
-def _monomials(f: Poly) -> list[tuple[tuple[int, ...], fmpq]]:
-    return [(e, fmpq(int(c.p), int(c.q))) for e, c in f.terms() if c]
-
-
-def _terms(f: Poly) -> Terms:
-    return tuple((arb(c), tuple(_places(e))) for e, c in _monomials(f))
-
-
-def _places(exponents: Sequence[int]) -> Iterator[int]:
-    return (k for k, times in enumerate(exponents) for _ in range(times))
-
-
-def _value(f: Terms, w: Sequence[arb]) -> arb:
-    return sum((prod((w[k] for k in places), start=c) for c, places in f), arb(0))
 
 
 def in_balls(w: Array) -> list[arb]:
