@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from derive.inverse.parameterize import parameterize
     from derive.margins.find import Margins, margins
     from derive.model.parameterization import Parameterization
-    from derive.perturbed.find import Perturbation, perturb
+    from derive.perturbed.find import perturb
+    from derive.perturbed.record import Perturbation
     from derive.regimes.find import Regimes, regimes
     from derive.regimes.initialization import Initialization, scale_start
     from derive.regimes.random_width import random_width
@@ -84,7 +85,7 @@ make_lazy(
         "margins": "derive.margins.find",
         "parameterize": "derive.inverse.parameterize",
         "Parameterization": "derive.model.parameterization",
-        "Perturbation": "derive.perturbed.find",
+        "Perturbation": "derive.perturbed.record",
         "perturb": "derive.perturbed.find",
         "Initialization": "derive.regimes.initialization",
         "random_width": "derive.regimes.random_width",

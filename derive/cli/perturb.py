@@ -17,10 +17,13 @@ from derive.errors import DeriveError, InputError
 from derive.model.typed import ReadModel
 
 if TYPE_CHECKING:
-    from derive.perturbed.find import Perturbation
+    from derive.perturbed.record import Perturbation
 
 KINDS = ("decay", "momentum", "step", "noise")
-By = Annotated[str, typer.Option("--by", help="What perturbs the flow.", metavar="|".join(KINDS))]
+By = Annotated[
+    str,
+    typer.Option("--by", help="What perturbs the flow; several as a,b.", metavar="|".join(KINDS)),
+]
 Check = Annotated[bool, typer.Option("--check", help="Confirm by precise flows of the weights.")]
 
 Penalty = Annotated[
@@ -49,12 +52,14 @@ def perturb(
     momentum: lam w'' + w' = grad part, or Nesterov's damping; which laws grow or fall.
     step: one step of any size along any gradient, so gradient descent and SGD.
     noise: of the residuals, as of SGD or of labels: its covariance moves c and y.
+    decay,momentum and the like: several at once.
 
     Each OUTPUT is a component of F(w), written as for `derive regularizer`. One output stands for
     copies of it, one for each feature.
 
-    Exit status: 0 c and y follow a system of their own; 1 there is no Q; 2 bad input; 3 neither is
-    proved, --check did not confirm it, or out of time: the drift is printed all the same.
+    Exit status: 0 c and y follow a system of their own; 1 they do not, or there is no Q; 2 bad
+    input; 3 neither is proved, --check did not confirm it, or out of time. The drift is printed
+    all the same, and what the limit minimises has a verdict of its own.
 
     \b
     Examples:
@@ -63,11 +68,11 @@ def perturb(
       derive perturb "p**2 - m**2" --start p=alpha,m=alpha --by noise --check
       derive perturb "p**2 - m**2" --by decay --penalty "(p**2 + 3*m**2)/2"
       derive perturb "a*u" --vector u --by decay
-      derive perturb "a*u1" "a*u2" --rates a=eta --by step
+      derive perturb "a*u1" "a*u2" --rates a=eta --by decay,momentum
     """
     read = model.read()
-    if by not in KINDS:
-        raise InputError(f"--by is one of {', '.join(KINDS)}, not {by!r:.40}")
+    if wrong := [kind for kind in by.split(",") if kind.strip() not in KINDS]:
+        raise InputError(f"--by is one of {', '.join(KINDS)}, not {wrong[0]!r:.40}")
     if check and form is not TEXT:
         raise InputError("--check is for text: leave out --json, --html or --latex")
     check_writable(output)

@@ -29,9 +29,10 @@ from derive.perturbed.drift import Drift, drift_of, open_drift
 from derive.perturbed.followed import Followed, Leaf
 
 
-def decay_of(leaf: Leaf, x: Followed) -> Drift:
+def decay_of(penalty: Tree | None, leaf: Leaf, x: Followed) -> Drift:
     """Return what weight decay does to a law or dual coordinate, per unit of int kappa."""
-    return _pushed(leaf, x, leaf.parameterization.w)
+    leaf, push = pushed_by(penalty, leaf)
+    return _pushed(leaf, x.over(push[0].field), push)
 
 
 def check_penalty(d: Derivation, penalty: Tree) -> None:
@@ -50,13 +51,15 @@ def check_penalty(d: Derivation, penalty: Tree) -> None:
         raise InputError("the penalty of a model with a vector is a function of its scalars alone")
 
 
-def penalty_of(penalty: Tree, leaf: Leaf, x: Followed) -> Drift:
-    """Return the same for the penalty h, along G^-1 dh.
+def pushed_by(penalty: Tree | None, leaf: Leaf) -> tuple[Leaf, Field]:
+    """Return the weights, or G^-1 dh for a penalty h, and the leaf over the field of that.
 
     Raises:
         InputError: h is no function of the weights.
     """
     p = leaf.parameterization
+    if penalty is None:
+        return leaf, p.w
     unknown = set(names((penalty,))) - {*p.weights, *p.parameters}
     if unknown:
         raise InputError(
@@ -67,7 +70,7 @@ def penalty_of(penalty: Tree, leaf: Leaf, x: Followed) -> Drift:
     if not set(h.field.names) <= set(field.names):
         within, field = leaf.over(h.field), h.field
     dh = field.gradient(field.embed(h))
-    return _pushed(within, x.over(field), p.geometry.raised(dh, field.embed))
+    return within, p.geometry.raised(dh[: p.p], field.embed)
 
 
 def _pushed(leaf: Leaf, x: Followed, push: Field) -> Drift:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.linear.families import LogFunction
+from derive.joint import join_findings
 from derive.perturbed.followed import Followed, Leaf
+from derive.perturbed.in_beta import in_beta
 from derive.printable import Held
 from derive.verdict import Decided, Finding, Identity, Verdict
+from derive.weights.witness import find_failure
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,9 +26,10 @@ class Drift(Decided, Held):
         quantity: it, in the weights; logarithms are of moduli.
         change: of it, in the weights and the letters of the perturbation.
         finding: is the change closed? It depends on the weights through the laws alone; but for
-            decay, where that of y may have a term q y.
+            decay, where that of y may have a term q y. REFUTED: steering changes it, on a leaf.
         regular: has the quantity no pole and no logarithm that weights may reach?
         in_laws: the change in c, and y, where it was written so.
+        in_beta: the change in beta and c, where it was written so and is not closed.
         factor: q.
     """
 
@@ -34,12 +40,17 @@ class Drift(Decided, Held):
     regular: bool
     in_laws: Expr | None = None
     factor: Expr | None = None
+    in_beta: Expr | None = None
 
 
 def closing(leaf: Leaf, x: Followed, f: LogFunction) -> Finding:
     """Decide whether a change of c or y is a function of the laws."""
-    if not leaf.is_law(f):
-        return not_closed(x, "is no function of laws: it changes with beta on a leaf")
+    if (slope := leaf.steered(f)) is not None:
+        why = f"the drift of {x.symbol} is no function of laws: it changes with beta on a leaf"
+        p = leaf.base or leaf.parameterization
+        failure = find_failure(p, "<grad h, grad F_j> = 0", leaf.in_numbers(slope), p.field.zero)
+        verdict = Verdict.UNDECIDED if failure is None else Verdict.REFUTED
+        return Finding(verdict, why, () if failure is None else (failure,))
     if not leaf.complete and (f.logs or leaf.in_laws(f.rational) is None):
         return not_closed(x, "is conserved by the flow, of which not all laws are known")
     statement = f"<grad h, grad F_j> = 0 for all j, h = {leaf.with_logs(f)}"
@@ -59,9 +70,31 @@ def drift_of(leaf: Leaf, x: Followed, change: LogFunction, own: LogFunction | No
         own: what has to be a function of the laws, if that is not the change itself.
     """
     finding = closing(leaf, x, change if own is None else own)
-    written = None if change.logs else leaf.in_laws(change.rational)
+    plain = None if change.logs else change.rational
+    found = replace(open_drift(leaf, x, leaf.with_logs(change), ""), finding=finding)
+    if finding.verdict is Verdict.PROVED:
+        return replace(found, in_laws=None if plain is None else leaf.in_laws(plain))
+    return replace(found, in_beta=None if plain is None else in_beta(leaf, plain))
+
+
+def added(parts: Sequence[tuple[Expr, Drift]]) -> Drift:
+    """Return the sum of drifts, each times a factor; closed if all are."""
+    first = parts[0][1]
+
+    def total(written: Sequence[Expr | None]) -> Expr | None:
+        pairs = zip(written, parts, strict=True)
+        terms = [None if x is None else size * x for x, (size, _) in pairs]
+        return None if None in terms else sympy.Add(*terms)
+
+    factors = {x.factor for _, x in parts} - {None}
+    finding = join_findings([x.finding for _, x in parts])
     return replace(
-        open_drift(leaf, x, leaf.with_logs(change), ""), finding=finding, in_laws=written
+        first,
+        change=sympy.Add(*(size * x.change for size, x in parts)),
+        finding=finding,
+        in_laws=total([x.in_laws for _, x in parts]),
+        in_beta=total([x.in_beta if x.in_laws is None else None for _, x in parts]),
+        factor=factors.pop() if len(factors) == 1 else None,
     )
 
 

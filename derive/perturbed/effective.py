@@ -11,7 +11,8 @@ from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import dot
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
-from derive.perturbed.followed import Leaf, gradient
+from derive.perturbed.followed import Followed, Leaf, gradient
+from derive.perturbed.record import Perturbation
 
 Effective = dict[Symbol, Expr]
 """Start symbols, each with what takes its place."""
@@ -69,11 +70,34 @@ def _is_kept(p: Parameterization, y: LogFunction) -> bool:
     return sum((x * v for x, v in zip(s, slopes, strict=False)), p.start_field.zero).is_zero()
 
 
-def joined(found: Sequence[Effective | None]) -> Effective | None:
-    """Return the start symbols of all blocks; None where one is not known, or two disagree."""
+def effective_start(found: Perturbation, leaves: Sequence[Leaf]) -> Effective | None:
+    """Return the start symbols with which unperturbed flow has the laws at the end, or None."""
     whole: Effective = {}
-    for part in found:
+    for leaf in leaves:
+        part = start_with_laws(leaf, [_factor(found, leaf, law) for law in leaf.laws])
         if part is None or any(whole.get(s, x) != x for s, x in part.items()):
             return None
         whole |= part
     return whole
+
+
+def _factor(found: Perturbation, leaf: Leaf, law: Followed) -> Expr | None:
+    """Return what a law is multiplied by, up to the end or in a step, where that is known.
+
+    Under momentum it is in terms of Delta_c, the change of c, or of log |c| where that has a side.
+    """
+    if "momentum" in found.kinds and "step" not in found.kinds:
+        change = leaf.fresh(f"Delta_{law.symbol}")
+        if any(x.law == law.symbol and x.in_logarithm for x in found.one_sided):
+            return sympy.exp(change)
+        value = leaf.parameterization.at_start(law.function.rational)
+        return None if value.is_zero() else 1 + change / to_expr(value, leaf.notation.start_symbols)
+    (drift,) = (x.in_laws for x in found.of_laws if x.symbol == law.symbol)
+    ratio = None if drift is None else sympy.expand(drift / law.symbol)
+    if ratio is None or ratio.has(*(x.symbol for x in leaf.laws)):
+        return None
+    if "step" in found.kinds:
+        return 1 + ratio
+    kappa = leaf.fresh("kappa")
+    ratio = kappa * ratio if found.by == "decay" else ratio.xreplace({leaf.fresh("k"): kappa})
+    return sympy.exp(ratio)

@@ -15,6 +15,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import chain
 from random import Random
 
@@ -32,6 +33,7 @@ from derive.model.geometry import Field
 from derive.model.names import unused
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
+from derive.potential.chart import Chart
 from derive.records import Block
 from derive.verdict import Verdict
 
@@ -83,7 +85,8 @@ class Leaf:
             are laws: derivatives of these are not rational.
         g: the warp with them.
         complete: are the laws all that there are?
-        letters: of the perturbation, in the functions at hand.
+        letters: of the perturbation, by our names for them, in the functions at hand.
+        base: the parameterization in a field without these.
     """
 
     outputs: tuple[int, ...]
@@ -94,13 +97,27 @@ class Leaf:
     g: RationalFunction | None
     complete: bool
     letters: Mapping[str, Symbol] = dataclasses.field(default_factory=dict, hash=False)
+    base: Parameterization | None = None
+    chart: Chart | None = None
 
-    def with_letters(self, *symbols: Symbol) -> Leaf:
+    def with_letters(self, letters: Mapping[str, Symbol]) -> Leaf:
         """Return the same over a field in which letters of a perturbation are constants."""
         field = self.parameterization.field
-        constants = (Generator[RationalFunction](s.name, "parameter") for s in symbols)
-        found = self.over(replace(field, generators=(*field.generators, *constants)))
-        return replace(found, letters={s.name: s for s in symbols})
+        named = (Generator[RationalFunction](s.name, "parameter") for s in letters.values())
+        found = self.over(replace(field, generators=(*field.generators, *named)))
+        return replace(found, letters=letters, base=self.parameterization)
+
+    def letter(self, name: str) -> RationalFunction:
+        """Return a letter as a function."""
+        return self.parameterization.field.named(self.letters[name].name)
+
+    def in_numbers(self, f: RationalFunction) -> RationalFunction:
+        """Return f with 2, 3, ... for the letters, in the field without these."""
+        if self.base is None:
+            return f
+        field = self.base.field
+        numbers = (field.constant(Fraction(k)) for k in range(2, 2 + len(self.letters)))
+        return f.compose((*field.gens, *numbers), field)
 
     def over(self, field: FunctionField) -> Leaf:
         """Return the same in a larger field."""
@@ -125,9 +142,10 @@ class Leaf:
         """Return the number of an output in names; nothing where there is one output."""
         return _number(self.notation, a)
 
-    def is_law(self, f: LogFunction) -> bool:
-        """Tell exactly whether steering does not change a function of the weights."""
-        return all(f.along(x).is_zero() for x in self.parameterization.fields)
+    def steered(self, f: LogFunction) -> RationalFunction | None:
+        """Return how steering changes a function of the weights, None if it does not, exactly."""
+        slopes = (f.along(x) for x in self.parameterization.fields)
+        return next((slope for slope in slopes if not slope.is_zero()), None)
 
     def in_laws(self, f: RationalFunction) -> Expr | None:
         """Return f in 1, c, 1/c, c^2 of every law and the letters, by expansion; else None."""
@@ -142,7 +160,8 @@ class Leaf:
 
     def written(self, f: RationalFunction) -> Expr:
         """Return a function of the weights as an expression."""
-        return to_expr(f, {**self.notation.weights, **self.letters})
+        letters = {s.name: s for s in self.letters.values()}
+        return to_expr(f, {**self.notation.weights, **letters})
 
     def with_logs(self, f: LogFunction) -> Expr:
         """Return the same with logarithms, those of moduli."""
@@ -184,7 +203,8 @@ def follow(blocks: Sequence[Block]) -> tuple[Leaf, ...]:
         )
         g = None if dual is None else dual.g
         complete = block.conserved.verdict is Verdict.PROVED
-        found.append(Leaf(block.outputs, notation, p, laws, y, g, complete))
+        leaf = Leaf(block.outputs, notation, p, laws, y, g, complete)
+        found.append(replace(leaf, chart=block.potential.chart))
     return tuple(found)
 
 

@@ -56,7 +56,7 @@ class OneSided:
 
 def momentum_of(leaf: Leaf, x: Followed) -> Drift:
     """Return w'^T (Hess c) w' in the velocities w_t, closed where it is so in those of c and y."""
-    moving = leaf.with_letters(*(leaf.fresh(f"{w}_t") for w in leaf.parameterization.weights))
+    moving = leaf.with_letters({w: leaf.fresh(f"{w}_t") for w in leaf.parameterization.weights})
     change, own = form(moving, x.over(moving.parameterization.field)), _in_own_velocities(leaf, x)
     if own is None:
         why = "needs weights that the laws and dual coordinates do not tell"
@@ -73,7 +73,7 @@ def form(leaf: Leaf, x: Followed) -> RationalFunction:
 
 def velocities(leaf: Leaf) -> Field:
     """Return the letters as functions."""
-    return tuple(map(leaf.parameterization.field.named, leaf.letters))
+    return tuple(map(leaf.letter, leaf.letters))
 
 
 def _in_own_velocities(leaf: Leaf, x: Followed) -> tuple[Leaf, RationalFunction] | None:
@@ -81,7 +81,7 @@ def _in_own_velocities(leaf: Leaf, x: Followed) -> tuple[Leaf, RationalFunction]
     rows = tuple(f.gradient for f in leaf.all)
     if len(rows) != leaf.parameterization.p or rank(rows) < len(rows):
         return None
-    within = leaf.with_letters(*(leaf.fresh(f"{f.symbol}_t") for f in leaf.all))
+    within = leaf.with_letters({str(f.symbol): leaf.fresh(f"{f.symbol}_t") for f in leaf.all})
     field, v = within.parameterization.field, velocities(within)
     w = tuple(dot(tuple(map(field.embed, row)), v) for row in inverse(rows))
     H = (dot(tuple(map(field.embed, row)), w) for row in x.hessian)

@@ -25,11 +25,11 @@ from derive.perturbed.followed import Followed, Leaf
 def noise_of(leaf: Leaf, x: Followed) -> Drift:
     """Return 1/2 sum_ab S_ab X_a^T (Hess c) X_b, per unit of the accumulated covariance S."""
     pairs = list(combinations_with_replacement(range(leaf.parameterization.d), 2))
-    names = [leaf.fresh(f"S{leaf.number(a)}{leaf.number(b)}") for a, b in pairs]
-    leaf = leaf.with_letters(*names)
+    names = [f"S{leaf.number(a)}{leaf.number(b)}" for a, b in pairs]
+    leaf = leaf.with_letters({name: leaf.fresh(name) for name in names})
     field, total = leaf.parameterization.field, leaf.parameterization.field.zero
     fields, H = leaf.parameterization.fields, x.over(field).hessian
     for (a, b), name in zip(pairs, names, strict=True):
         tensor = dot(fields[a], tuple(dot(row, fields[b]) for row in H))
-        total += tensor * field.named(name.name) * field.constant(Fraction(1 + (a != b), 2))
+        total += tensor * leaf.letter(name) * field.constant(Fraction(1 + (a != b), 2))
     return drift_of(leaf, x.over(field), LogFunction(total))

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from derive.language import to_text
 from derive.model.geometry import EUCLIDEAN
 from derive.model.labels import taken_names
 from derive.perturbed.drift import Drift
-from derive.perturbed.find import Perturbation
 from derive.perturbed.momentum import OneSided
+from derive.perturbed.record import Perturbation
 from derive.render.labels import marked, said
 from derive.render.phrases import output_lines, start_words
 from derive.render.plain import page, shown, title
 from derive.render.written_json import Record, brief_finding, json_text, named
 from derive.verdict import Verdict
 
+ADDED = {"decay": "weight decay", "momentum": "momentum", "step": "finite steps", "noise": "noise"}
 HEADS = {
     "decay": "Weight decay: w' = sum_a lambda_a grad F_a - k(t) w",
     "momentum": "Momentum: lam w'' + w' = sum_a lambda_a grad F_a, from rest",
@@ -43,7 +44,52 @@ def render_text(found: Perturbation, width: int = 80) -> str:
     """Return the record as text."""
     parts = (_model, _drift, _minimised, _where)
     taken = taken_names(found.derivation.parameterization)
-    return page([[HEADS[found.by]], *(part(found) for part in parts)], width, taken)
+    head = HEADS.get(found.by) or f"{said_together(found.kinds)}: {together(found.kinds)}"
+    return page([[head], *(part(found) for part in parts)], width, taken)
+
+
+def said_together(kinds: Sequence[str]) -> str:
+    """Name several perturbations at once."""
+    names = [ADDED[kind] for kind in kinds]
+    return f"{', '.join(names[:-1])} and {names[-1]}".capitalize()
+
+
+def together(kinds: Sequence[str]) -> str:
+    """Return the equation of several at once."""
+    decay, momentum = "decay" in kinds, "momentum" in kinds
+    if "step" in kinds:
+        force = "(sum_a G_a grad F_a + k w)" if decay else "sum_a G_a grad F_a"
+        return f"w+ = w - eta {force}{' + mu (w - w_-)' * momentum}"
+    if "noise" in kinds:
+        left = "lam dw' + dw" if momentum else "dw"
+        return f"{left} = sum_a (lambda dt + X^T sigma dB)_a grad F_a{' - k w dt' * decay}"
+    return "lam w'' + w' = sum_a lambda_a grad F_a - k(t) w, from rest"
+
+
+def _drift_of_several(kinds: Sequence[str]) -> str:
+    if "step" in kinds and "momentum" in kinds:
+        return "drift: c(w+) - c(w) - mu (c(w) - c(w_-)), the same of y; p_t is p - p_-"
+    if "step" in kinds:
+        return DRIFTS["step"]
+    if "momentum" in kinds:
+        return "drift D: lam c'' + c' = D, lam y'' + y' = g lambda + D; p_t is p' of p"
+    return "drift: c', and y' beside what X^T steers; S is X^T sigma sigma^T X at a time"
+
+
+def _sums_of_several(kinds: Sequence[str]) -> tuple[str, ...]:
+    if "step" in kinds and "momentum" in kinds:
+        return (
+            "(1 - mu) (c_inf - c(0)) is the sum of the drifts, (1 - mu) xi of those of y",
+            "with eta g G added",
+        )
+    if "step" in kinds:
+        return SUMS["step"]
+    if "momentum" in kinds:
+        return (
+            "c_inf - c(0) and xi are the time integrals of the drifts; where w'' + (r/t) w',",
+            "r > 1, takes the place of lam w'' + w', of t/(r - 1) times these at lam = 1",
+        )
+    return ("c_inf - c(0) and xi are the time integrals of the drifts",)
 
 
 def _model(v: Perturbation) -> Iterator[str]:
@@ -68,7 +114,7 @@ def _drift(v: Perturbation) -> Iterator[str]:
     if v.verdict is not Verdict.PROVED or v.degree is not None:
         yield said(v.closed.reason)
     if v.of_laws or v.of_dual:
-        yield DRIFTS[v.by]
+        yield DRIFTS.get(v.by) or _drift_of_several(v.kinds)
     for x in (*v.of_laws, *v.of_dual):
         yield from _drift_lines(x)
 
@@ -77,12 +123,14 @@ def _drift_lines(x: Drift) -> Iterator[str]:
     yield f"{shown(x.symbol)} = {shown(x.quantity)}"
     closed = "" if x.in_laws is None or x.in_laws == x.change else f" = {shown(x.in_laws)}"
     yield f"  drift = {shown(x.change)}{closed}"
+    if x.in_beta is not None:
+        yield f"        = {shown(x.in_beta)} in beta and laws"
 
 
 def _minimised(v: Perturbation) -> Iterator[str]:
     if not v.of_dual and not v.start:
         return
-    yield "What the limit minimises"
+    yield title("What the limit minimises", v.minimised)
     warped = "" if v.derivation.hessian.verdict is Verdict.PROVED else "where g > 0, "
     if v.start:
         yield "weights exp(-kappa) v, where v follows gradient flow from w_0 in another time:"
@@ -92,13 +140,13 @@ def _minimised(v: Perturbation) -> Iterator[str]:
         yield "not known: the laws that tell the leaf at the end are not all known"
     else:
         yield "c(inf) = c_inf, and y(inf) - y(0) - xi is in the row space of X, where"
-        yield from SUMS[v.by]
+        yield from SUMS.get(v.by) or _sums_of_several(v.kinds)
         yield f"so {warped}a limit with X beta = y minimises there"
         yield "Q_(c_inf)(beta) - <y(0) + xi, beta>; Q_c is the potential of y on the leaf of c"
         if all(y.in_laws == 0 for y in v.of_dual):
             yield "xi = 0: only the laws move"
     yield from _effective(v)
-    if v.by == "decay":
+    if "decay" in v.kinds:
         yield _kept_on(v)
 
 
@@ -106,11 +154,13 @@ def _effective(v: Perturbation) -> Iterator[str]:
     if v.effective is None:
         return
     of = "Q of that start" if v.start else "laws c_inf"
-    if v.by == "step":
+    if "step" in v.kinds:
         of = "laws after one step"
     yield f"{of}: {', '.join(f'{shown(s)} -> {shown(x)}' for s, x in v.effective.items())}"
-    if v.by == "momentum":
+    if "momentum" in v.kinds and "step" not in v.kinds:
         yield "Delta_c: the change of c, or of log |c| where that is given a side below"
+    if v.by == "decay, noise":
+        yield "kappa and S in it: the time integrals of k and of S"
     if v.Q is not None:
         yield f"Q = {shown(v.Q)}"
     if v.vanishing:
@@ -134,7 +184,7 @@ def _where(v: Perturbation) -> Iterator[str]:
         yield f"steps with {'; '.join(f'{shown(x)} > 0' for x in v.conditions)}"
     elif v.singular:
         yield f"as long as {' and '.join(f'{shown(x)} != 0' for x in v.singular)}"
-    if v.by == "momentum" and v.singular:
+    if "momentum" in v.kinds and v.singular:
         yield _left_at_zero(v)
     yield from map(_side, v.one_sided)
 
@@ -168,6 +218,7 @@ def render_json(found: Perturbation) -> str:
         "laws": [_drift_record(x) for x in found.of_laws],
         "dual": [_drift_record(x) for x in found.of_dual],
         "closed": brief_finding(found.closed),
+        "minimised": found.minimised,
         "effective": effective,
         "effective_start": dict(found.start),
         "Q": found.Q,
@@ -184,6 +235,7 @@ def _drift_record(x: Drift) -> Record:
         "quantity": x.quantity,
         "drift": x.change,
         "in_laws": x.in_laws,
+        "in_beta": x.in_beta,
         "regular": x.regular,
         **brief_finding(x.finding),
     }

@@ -13,7 +13,7 @@ import sympy
 from derive.errors import DegenerateStart, InputError, NumericalError, check_kind
 from derive.language import parse_expression
 from derive.language.tree import Name, Number, Operation, Tree
-from derive.perturbed.find import Perturbation
+from derive.perturbed.record import Perturbation
 from numerics.confirm.agreement import SLACK, distance, stationarity
 from numerics.confirm.perturbed_case import Case, cases
 from numerics.flow.fixed_point import bits_of

@@ -16,8 +16,9 @@ from derive.language.symbolic import from_sympy
 from derive.language.tree import Tree
 from derive.model.names import unused
 from derive.perturbed.drift import Drift
-from derive.perturbed.find import Perturbation, perturb
+from derive.perturbed.find import perturb
 from derive.perturbed.planar import followed_in_plane
+from derive.perturbed.record import Perturbation
 from numerics.confirm.agreement import digits_of
 from numerics.confirm.crosscheck import ANY_SIZE, in_numbers
 from numerics.confirm.regression_problem import (

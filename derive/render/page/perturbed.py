@@ -9,13 +9,14 @@ from sympy import Expr
 from derive.language.symbolic import to_sympy
 from derive.model.labels import taken_names
 from derive.perturbed.drift import Drift
-from derive.perturbed.find import Perturbation
+from derive.perturbed.record import Perturbation
 from derive.render.page.derivation import setting_of
 from derive.render.page.lines import display
 from derive.render.page.names import latex_name
 from derive.render.page.paper import Page, Passage
 from derive.render.page.printer import inline, latex
 from derive.render.page.wording import say
+from derive.render.perturbed import said_together
 from derive.verdict import Verdict
 
 
@@ -31,7 +32,10 @@ def render_page(found: Perturbation) -> Page:
 
 
 def _drift(v: Perturbation) -> Iterator[str]:
-    yield say(f"perturbed.{v.by}")
+    if len(v.kinds) == 1:
+        yield say(f"perturbed.{v.by}")
+    else:
+        yield say("perturbed.several", kinds=said_together(v.kinds).lower(), equation=_together(v))
     if v.penalty is not None:
         yield say("perturbed.penalty", penalty=inline(v.penalty))
     if v.derivation.direction is not None:
@@ -46,8 +50,13 @@ def _drift(v: Perturbation) -> Iterator[str]:
     yield from display([(latex(x.symbol), x.quantity) for x in drifts])
     yield say("perturbed.drifts")
     yield from display([(rf"\Delta {latex(x.symbol)}", _sides(x)) for x in drifts])
-    yield say(f"perturbed.{v.by}_drift")
-    yield say(f"perturbed.{'closed' if v.verdict is Verdict.PROVED else 'open'}")
+    yield say(f"perturbed.{_manner(v)}_drift")
+    written = [(rf"\Delta {latex(x.symbol)}", x.in_beta) for x in drifts if x.in_beta is not None]
+    if written:
+        yield say("perturbed.in_beta")
+        yield from display(written)
+    kinds = {Verdict.PROVED: "closed", Verdict.REFUTED: "not_closed", Verdict.UNDECIDED: "open"}
+    yield say(f"perturbed.{'open' if v.minimised is Verdict.REFUTED else kinds[v.verdict]}")
 
 
 def _sides(x: Drift) -> Expr | str:
@@ -58,7 +67,7 @@ def _sides(x: Drift) -> Expr | str:
 
 
 def _minimised(v: Perturbation) -> Iterator[str]:
-    if v.verdict is Verdict.REFUTED:
+    if v.minimised is Verdict.REFUTED:
         yield say("perturbed.none")
     if not v.of_dual and not v.start:
         return
@@ -67,19 +76,41 @@ def _minimised(v: Perturbation) -> Iterator[str]:
     elif not v.ends_on_leaf:
         yield say("perturbed.unknown")
     else:
-        yield say("perturbed.limit", sums=say(f"perturbed.{v.by}_sums"))
+        yield say("perturbed.limit", sums=say(f"perturbed.{_manner(v)}_sums"))
         if all(y.in_laws == 0 for y in v.of_dual):
             yield say("perturbed.only_laws")
     if v.effective is not None:
-        yield say("perturbed.step_start" if v.by == "step" else "perturbed.start")
+        yield say("perturbed.step_start" if "step" in v.kinds else "perturbed.start")
         yield from display([(latex(s), x) for s, x in v.effective.items()], relation=r"\mapsto")
-        if v.by == "momentum":
+        if "momentum" in v.kinds and "step" not in v.kinds:
             yield say("perturbed.change")
     if v.Q is not None:
         yield say("perturbed.with_q")
         yield from display([("Q", v.Q)])
-    if v.by == "decay":
+    if "decay" in v.kinds:
         yield say(f"perturbed.{_kept_on(v)}")
+
+
+def _manner(v: Perturbation) -> str:
+    """Return which words tell what a drift is."""
+    if len(v.kinds) == 1:
+        return v.by
+    heavy = "heavy_" if {"momentum", "step"} <= {*v.kinds} else ""
+    manners = ("step", "momentum")
+    return f"several_{heavy}{next((x for x in manners if x in v.kinds), 'rate')}"
+
+
+def _together(v: Perturbation) -> str:
+    """Return the equation of several perturbations at once."""
+    decay, momentum = "decay" in v.kinds, "momentum" in v.kinds
+    if "step" in v.kinds:
+        force = r"\sum_a G_a \nabla F_a" + r" + k\,w" * decay
+        return rf"w_+ = w - \eta\,({force})" + r" + \mu\,(w - w_-)" * momentum
+    noise, dt = "noise" in v.kinds, r"\,dt" * ("noise" in v.kinds)
+    left = [r"\dot w", r"\varepsilon \ddot w + \dot w"][momentum] if not noise else ""
+    left = left or [r"dw", r"\varepsilon\, d\dot w + dw"][momentum]
+    force = r"(\lambda\,dt + X^{\mathsf T}\sigma\,dB)_a" if noise else r"\lambda_a"
+    return rf"{left} = \sum_a {force} \nabla F_a" + rf" - k(t)\,w{dt}" * decay
 
 
 def _kept_on(v: Perturbation) -> str:
