@@ -76,8 +76,6 @@ def perturb(
     if check and form is not TEXT:
         raise InputError("--check is for text: leave out --json, --html or --latex")
     check_writable(output)
-    if check and penalty:
-        raise InputError("--check does not run flows with a penalty: leave one of them out")
     added = _with_check if check else _alone
     finish(partial(_answer, read, (by, penalty), form, added), timeout, output)
 

@@ -92,20 +92,13 @@ def perturb(
     dual = tuple(drift(leaf, x) for leaf in leaves for x in leaf.dual)
     singular = dict.fromkeys(leaf.written(P) for leaf in leaves for P in leaf.poles())
     finding = _closed(d, leaves, laws, dual)
-    found = Perturbation(
-        derivation, ", ".join(kinds), laws, dual, finding, singular=tuple(singular)
-    )
+    by = ", ".join(kinds)
+    found = Perturbation(derivation, by, laws, dual, finding, singular=tuple(singular))
     if tree is not None:
         found = replace(found, penalty=to_sympy(tree, dict(leaves[0].notation.weights)))
-    if kinds == ("decay",) and tree is None:
+    elif kinds == ("decay",):
         found = _shrunk(found, d)
-    if "step" in kinds:
-        positive = (c for leaf in leaves for c in conditions(kinds, tree, leaf))
-        found = replace(found, conditions=tuple(dict.fromkeys(positive)))
-    elif "momentum" in kinds:
-        decay = partial(decay_of, tree) if "decay" in kinds else None
-        sides = (x for leaf in leaves for x in _one_sided(leaf, drift, decay))
-        found = replace(found, one_sided=tuple(sides))
+    found = _with_conditions(found, leaves, tree)
     return found if found.start else replace(found, effective=effective_start(found, leaves))
 
 
@@ -153,6 +146,22 @@ def _drifts(kinds: Sequence[str], penalty: Tree | None) -> Drifts:
         return added([(size.get(kind, sympy.S.One), known[kind](leaf, x)) for kind in moving])
 
     return drift
+
+
+def _with_conditions(
+    found: Perturbation, leaves: Sequence[Leaf], penalty: Tree | None
+) -> Perturbation:
+    """Return steps with what has to be positive, momentum with the laws that grow or fall."""
+    kinds = found.kinds
+    if "step" in kinds:
+        positive = (c for leaf in leaves for c in conditions(kinds, penalty, leaf))
+        return replace(found, conditions=tuple(dict.fromkeys(positive)))
+    if "momentum" not in kinds:
+        return found
+    drift = _drifts(kinds, penalty)
+    decay = partial(decay_of, penalty) if "decay" in kinds else None
+    sides = (x for leaf in leaves for x in _one_sided(leaf, drift, decay))
+    return replace(found, one_sided=tuple(sides))
 
 
 def _one_sided(leaf: Leaf, drift: Drifts, decay: Drifts | None) -> Iterator[OneSided]:

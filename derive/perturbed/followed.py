@@ -2,37 +2,30 @@
 
 Let the weights move by w' = G^-1 J^T lambda + e. Then c' = <dc, e>, and y_i' = g lambda_i +
 <dy_i, e>: steering by the data moves no law, and y in the row space alone.
-
-A dual coordinate is known up to functions of the laws. Where the laws change the choice matters:
-here y = 0 where beta = 0, if that can be had with multiples of c, 1/c and log |c| added; else a
-choice with <dy, w> constant, if there is one. Q_c is then the potential of y on the leaf of c.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
-from random import Random
 
 import sympy
-from flint import nmod
 from sympy import Expr, Symbol
 
-from derive.exact.field.factors import factored, factors
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
 from derive.exact.linear.families import LogFunction
-from derive.exact.linear.matrix import Matrix, dot, nullspace_over_constants
-from derive.exact.linear.modular import Evaluator, Pole, random_point, saturated, supports
+from derive.exact.linear.matrix import Matrix, nullspace_over_constants
 from derive.model.geometry import Field
 from derive.model.names import unused
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
+from derive.perturbed.normalised import gradient, normalised
 from derive.potential.chart import Chart
 from derive.records import Block
 from derive.verdict import Verdict
@@ -173,16 +166,6 @@ class Leaf:
         return _called(self.notation, name)
 
 
-def gradient(f: LogFunction) -> Field:
-    """Return the differential of a function whose logarithms have constant coefficients."""
-    field = f.rational.field
-    total = list(field.gradient(f.rational))
-    for c, argument in f.logs:
-        slopes = field.gradient(argument)
-        total = [t + c * x / argument for t, x in zip(total, slopes, strict=True)]
-    return tuple(total)
-
-
 def follow(blocks: Sequence[Block]) -> tuple[Leaf, ...]:
     """Return the laws and dual coordinates of all blocks, numbered together."""
     several = sum(len(b.conserved.laws) for b in blocks) > 1
@@ -193,13 +176,14 @@ def follow(blocks: Sequence[Block]) -> tuple[Leaf, ...]:
             dual = None
         p = block.parameterization if dual is None else dual.parameterization
         first = 1 + sum(len(leaf.laws) for leaf in found)
+        rational = [p.field.embed(law) for law in block.conserved.laws]
         laws = tuple(
-            Followed(_called(notation, f"c{k if several else ''}"), LogFunction(p.field.embed(law)))
-            for k, law in enumerate(block.conserved.laws, first)
+            Followed(_called(notation, f"c{k if several else ''}"), LogFunction(law))
+            for k, law in enumerate(rational, first)
         )
         y = tuple(
             Followed(_called(notation, f"y{_number(notation, a)}"), f, a)
-            for a, f in enumerate(_normalised(p, () if dual is None else dual.y, laws))
+            for a, f in enumerate(normalised(p, () if dual is None else dual.y, rational))
         )
         g = None if dual is None else dual.g
         complete = block.conserved.verdict is Verdict.PROVED
@@ -215,85 +199,6 @@ def _called(notation: Notation, name: str) -> Symbol:
 def _number(notation: Notation, a: int) -> str:
     p = notation.parameterization
     return "" if p.d == 1 and not p.affine else str(p.labels[notation.block[a]])
-
-
-Condition = Callable[[LogFunction], Field]
-"""What is linear in a function, and to be 0."""
-
-
-def _normalised(
-    p: Parameterization, y: Sequence[LogFunction], laws: Sequence[Followed]
-) -> list[LogFunction]:
-    """Return y with functions of the laws added: 0 where beta is, or with a constant <dy, w>."""
-    conditions: list[Condition] = [lambda f: (dot(p.w, gradient(f)),)]
-    if p.d == 1 and (images := _where_zero(p)) is not None:
-        conditions.insert(0, lambda f: gradient(_composed(f, images)))
-    return [_with_laws(p, f, laws, conditions) for f in y]
-
-
-def _with_laws(
-    p: Parameterization, y: LogFunction, laws: Sequence[Followed], conditions: Sequence[Condition]
-) -> LogFunction:
-    """Return y + sum_k theta_k f_k(c) for which the first condition holds that can; else y."""
-    added = [f for law in laws for f in _functions_of(p, law.function.rational)]
-    for condition in conditions:
-        columns = []
-        with suppress(ZeroDivisionError):
-            columns = [condition(f) for f in (*added, y)]
-        kept = _support(columns) if columns else ()
-        chosen = [columns[k] for k in kept]
-        for *vector, last in nullspace_over_constants(chosen) if chosen else ():
-            if not last.is_zero():
-                pairs = [(k / last, added[n]) for k, n in zip(vector, kept, strict=False)]
-                return sum((f.scaled(k) for k, f in pairs if not k.is_zero()), start=y)
-    return y
-
-
-def _support(columns: Sequence[Field]) -> tuple[int, ...]:
-    """Return the columns in a dependence with the last one modulo a prime, () without one."""
-    rng, prepared = Random(2), [tuple(map(Evaluator, column)) for column in columns]
-
-    def draw() -> list[list[nmod]]:
-        point = random_point(columns[0][0].field, rng)
-        return [[f(point) for f in row] for row in zip(*prepared, strict=True)]
-
-    try:
-        found = supports(saturated(len(columns), draw))
-    except Pole:
-        return tuple(range(len(columns)))
-    return next((s for s in found if s[-1] == len(columns) - 1), ())
-
-
-def _functions_of(p: Parameterization, c: RationalFunction) -> tuple[LogFunction, ...]:
-    """Return c, 1/c and log |c|, of which combinations are added, but what is singular at w_0."""
-    if p.at_start(c).is_zero():
-        return (LogFunction(c),)
-    logs = tuple((p.field.constant(n), f) for f, n in factored(c)[1])
-    regular = not any(p.at_start(f).is_zero() for _, f in logs)
-    found = LogFunction(c), LogFunction(1 / c), LogFunction(p.field.zero, logs)
-    return found if regular else found[:2]
-
-
-def _where_zero(p: Parameterization) -> Field | None:
-    """Return the weights on a part of {F = 0}: one of them as a function of the others."""
-    if p.field.kinds:
-        return None
-    for factor, _ in factors(p.F[0]):
-        for k, w in enumerate(p.w):
-            slope = factor.partial(k)
-            if factor.is_polynomial() and not slope.is_zero() and not slope.depends_on(k):
-                images = list(p.field.gens)
-                images[k] = w - factor / slope
-                return tuple(images)
-    return None
-
-
-def _composed(f: LogFunction, images: Field) -> LogFunction:
-    field = f.rational.field
-    logs = tuple((c, a.compose(images, field)) for c, a in f.logs)
-    if any(a.is_zero() for _, a in logs):
-        raise ZeroDivisionError
-    return LogFunction(f.rational.compose(images, field), logs)
 
 
 def _varies(f: RationalFunction) -> bool:

@@ -14,6 +14,7 @@ from derive.exact.linear.implicitization import Coordinates, express
 from derive.exact.positivity import is_nonnegative
 from derive.model.notation import to_expr
 from derive.perturbed.followed import Leaf
+from derive.potential.chart import Chart
 
 
 def in_beta(leaf: Leaf, f: RationalFunction) -> Expr | None:
@@ -59,16 +60,18 @@ def _entries(leaf: Leaf) -> Iterator[tuple[str, RationalFunction, Expr]]:
     yield from (
         (name, p.field.named(name), leaf.notation.start_symbols[name]) for name in p.parameters
     )
-    if chart is None or len(chart.constants) != len(leaf.laws):
-        return
-    laws = {}
+    if chart is not None and len(chart.constants) == len(leaf.laws):
+        yield from _roots(leaf, chart)
+
+
+def _roots(leaf: Leaf, chart: Chart) -> Iterator[tuple[str, RationalFunction, Expr]]:
+    """Yield the roots of quadratic equations that are the largest at all weights."""
+    p, laws = leaf.parameterization, dict[Expr, Expr]()
     for (symbol, _), law in zip(chart.constants, leaf.laws, strict=True):
         (h,) = (h for name, h, _ in chart.entries if name == symbol.name)
         laws[symbol] = leaf.written(p.field.embed(h) / law.function.rational) * law.symbol
     for root in chart.roots:
-        T = next((h for _, h, image in chart.entries if image**2 == root.symbol), None)
-        lowest = root.slopes[0] if root.slopes else None
-        if T is None or root.explicit is None or lowest is None:
-            continue
-        if is_nonnegative(lowest, frozenset()):
-            yield root.symbol.name, T * T, root.explicit.xreplace(laws)
+        squares = [h * h for _, h, image in chart.entries if image**2 == root.symbol]
+        largest = root.slopes and is_nonnegative(root.slopes[0], frozenset())
+        if squares and largest and root.explicit is not None:
+            yield root.symbol.name, squares[0], root.explicit.xreplace(laws)

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import mpmath
 import numpy as np
 import sympy
+from sympy import Symbol
 
-from derive.errors import DegenerateStart, InputError, NumericalError, check_kind
+from derive.errors import DegenerateStart, NumericalError, check_kind
 from derive.language import parse_expression
-from derive.language.tree import Name, Number, Operation, Tree
+from derive.language.tree import Name
 from derive.perturbed.record import Perturbation
 from numerics.confirm.agreement import SLACK, distance, stationarity
+from numerics.confirm.noisy_paths import PathMean, noisy_paths
 from numerics.confirm.perturbed_case import Case, cases
 from numerics.flow.fixed_point import bits_of
 from numerics.flow.gradient_flow import flow
-from numerics.flow.perturbed import Perturbed, Step, Terms, perturbed_flow, stepper, take_steps
+from numerics.flow.perturbed import (
+    NONE,
+    Step,
+    Terms,
+    damped_flow,
+    perturbed_flow,
+    stepper,
+    take_steps,
+)
 from numerics.reals import Real, rational
 
 DECAY = "exp(-t)"
 """kappa(t), of which the integral is 1."""
 MASS, STEPS = Fraction(1, 20), 200
+DAMPING, UNTIL = 3, Fraction(2)
+"""Nesterov's r, and the time up to which that flow runs from t = 1."""
 SIZES = tuple(Fraction(1, 4**k) for k in range(3, 9))
 """Step sizes, of which the first is taken at which no law is singular on the way."""
 
@@ -40,6 +52,8 @@ class PerturbedCheck:
             none is.
         unperturbed: to which the limit is that of plain flow from the start itself.
         steps: that were taken.
+        damped: of both under Nesterov's damping; None without momentum.
+        paths: under noise, what c and y moved by over paths that are drawn, beside the drift.
     """
 
     by: str
@@ -49,16 +63,20 @@ class PerturbedCheck:
     limit: float | None
     unperturbed: float | None
     steps: int
+    damped: float | None = None
+    paths: tuple[PathMean, ...] = ()
 
     @property
     def digits(self) -> float:
         """The least of what was compared; inf where nothing was."""
-        return min((x for x in (self.laws, self.dual, self.limit) if x is not None), default=np.inf)
+        compared = (self.laws, self.dual, self.limit, self.damped)
+        return min((x for x in compared if x is not None), default=np.inf)
 
     @property
     def passed(self) -> bool:
         """Whether all but a few of the digits asked for were found."""
-        return self.asked - SLACK <= self.digits < np.inf
+        agree = all(path.agrees for path in self.paths)
+        return self.asked - SLACK <= self.digits < np.inf and agree
 
     def report(self) -> str:
         """Return the check as lines of at most 80 columns."""
@@ -66,6 +84,7 @@ class PerturbedCheck:
         shown = {
             f"laws under {self.by}": self.laws,
             f"dual coordinates under {self.by}": self.dual,
+            "both under Nesterov's damping 3/t": self.damped,
             "limit = that from the start predicted": self.limit,
             "limit = that without (may differ)": self.unperturbed,
         }
@@ -74,7 +93,7 @@ class PerturbedCheck:
             lines = ["NOT CONFIRMED: there is nothing to compare with a flow of the weights"]
         for name, x in shown.items():
             lines.append(f"  {name:38} {'not compared' if x is None else f'{x:3.0f} digits'}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *(path.report() for path in self.paths)])
 
 
 def confirm_perturbation(
@@ -90,8 +109,10 @@ def confirm_perturbation(
 
     Under decay and momentum the flow runs to its limit; c and y must move by the integrals of
     their drifts, y up to the row space of X, and under decay the limit must be that of plain flow
-    from the start predicted. Steps are those of SGD, one row at a time. The drift under noise is
-    half the second difference of c and y along the fields.
+    from the start predicted. Under Nesterov's damping 3/t, of which the flow comes to rest too
+    slowly, c + (t/2) c' and y + (t/2) y' must have moved so at a time. Steps are those of SGD, one
+    row at a time. The drift under noise is half the second difference of c and y along the fields,
+    and a mean over paths of an Euler scheme.
 
     Args:
         found: what was derived.
@@ -101,7 +122,7 @@ def confirm_perturbation(
         rng: what to draw from; the same problem each time by default.
 
     Raises:
-        InputError: a number or a name is wrong, or the decay is that of a penalty.
+        InputError: a number or a name is wrong.
         NumericalError: no perturbed flow was found that converges without meeting a pole.
 
     >>> from derive import Parameterization, derive, perturb
@@ -110,35 +131,54 @@ def confirm_perturbation(
     True
     """
     check_kind(found, Perturbation, "perturb(derive('p**2'), 'decay')")
-    if found.penalty is not None:
-        raise InputError("flows with a penalty are not run")
     rng = np.random.default_rng(0) if rng is None else rng
-    terms = {"decay": parse_expression(decay), "momentum": Number(mass)}
-    last = ""
+    kinds, last = found.kinds, ""
+    terms = Terms(
+        parse_expression(decay) if "decay" in kinds else NONE,
+        mass if "momentum" in kinds else Fraction(0),
+    )
     for case in cases(found, dict(start or {}), rng):
         try:
-            if found.by == "noise":
-                return _differences(case, digits, rng)
-            if found.by == "step":
-                return _stepped(case, digits, rng)
-            return _flowed(case, found.by, terms[found.by], digits)
+            if "step" in kinds:
+                return _stepped(case, found, digits, rng)
+            if "noise" in kinds and "momentum" not in kinds:
+                return _differences(case, found, digits, rng)
+            return _flowed(case, found, replace(terms, penalty=case.penalty), digits)
         except (NumericalError, DegenerateStart) as error:
             last = str(error)
     raise NumericalError(f"no problem was found on which to check the drift: {last}")
 
 
-def _flowed(case: Case, by: str, factor: Tree, digits: int) -> PerturbedCheck:
+def _flowed(case: Case, found: Perturbation, terms: Terms, digits: int) -> PerturbedCheck:
     """Compare the limit of a perturbed flow, and what c and y are there."""
-    along = [Operation("*", Name("kappa") if by == "decay" else factor, f) for f in case.trees()]
-    terms = Terms(mass=factor.value) if isinstance(factor, Number) else Terms(decay=factor)
-    given = Terms(terms.decay, terms.mass, (*along, Name("kappa")))
-    end = perturbed_flow(case.problem, case.data, given, digits)
+    kappa = Symbol("kappa", real=True)
+    lam = sympy.Rational(terms.mass.numerator, terms.mass.denominator)
+    size = {"decay": kappa, "momentum": lam}.get(found.by, sympy.S.One)
+    along = case.trees(size, k=kappa, lam=lam)
+    end = perturbed_flow(
+        case.problem, case.data, replace(terms, along=(*along, Name("kappa"))), digits
+    )
     plain = flow(case.problem, *case.data, digits).limit
-    wanted = _predicted(case, end.along[-1], digits) if by == "decay" and case.start else None
+    wanted = _predicted(case, end.along[-1], digits) if case.start else None
     limit = None if wanted is None else distance(end.limit, wanted, digits)
-    laws, dual = _drifted(case, end, digits)
+    laws, dual = _drifted(case, end.weights, end.along, digits)
     beside = distance(end.limit, plain, digits)
-    return PerturbedCheck(by, digits, laws, dual, limit, beside, end.steps)
+    damped = _damped(case, found, terms, digits) if terms.mass else None
+    return PerturbedCheck(found.by, digits, laws, dual, limit, beside, end.steps, damped)
+
+
+def _damped(case: Case, found: Perturbation, terms: Terms, digits: int) -> float | None:
+    """Return the digits to which c and y moved by their drift under Nesterov's damping."""
+    t, kappa = Symbol("t", real=True), Symbol("kappa", real=True)
+    along = case.trees(t / (DAMPING - 1), k=kappa, lam=sympy.S.One)
+    given = replace(terms, mass=Fraction(0), damping=Fraction(DAMPING), along=along)
+    end = damped_flow(case.problem, case.data, given, UNTIL, digits)
+    with mpmath.workdps(digits + 10):
+        mu = rational(UNTIL) / (DAMPING - 1)
+        rates = case.derivatives(end.weights, end.velocities)
+        left = [a - mu * b for a, b in zip(end.along, rates, strict=True)]
+    both = _drifted(case, end.weights, left, digits)
+    return min((x for x in both if x is not None), default=None)
 
 
 def _predicted(case: Case, decayed: Real, digits: int) -> tuple[Real, ...]:
@@ -154,43 +194,58 @@ def _predicted(case: Case, decayed: Real, digits: int) -> tuple[Real, ...]:
         return flow(case.problem, case.problem.X, case.problem.y, begin, digits).limit
 
 
-def _drifted(case: Case, end: Perturbed, digits: int) -> tuple[float | None, float | None]:
-    """Return the digits to which c moved by its drift, and y but for the row space."""
+def _drifted(
+    case: Case, weights: Sequence[Real], along: Sequence[Real], digits: int
+) -> tuple[float | None, float | None]:
+    """Return the digits to which c moved by what is *along*, and y but for the row space."""
     with mpmath.workdps(digits + 10):
-        moved = case.moved(end.weights)
-        left = [a - b for a, b in zip(moved, end.along, strict=False)]
+        moved = case.moved(weights)
+        left = [a - b for a, b in zip(moved, along, strict=False)]
         laws, dual = case.split(left, moved)
     y = left[len(left) - len(case.dual) * case.problem.model.count :]
     return laws, dual if dual is None else stationarity(case.problem.X, y, digits + 10)
 
 
-def _stepped(case: Case, digits: int, rng: np.random.Generator) -> PerturbedCheck:
+def _stepped(
+    case: Case, found: Perturbation, digits: int, rng: np.random.Generator
+) -> PerturbedCheck:
     """Take steps of SGD; c and y move by the sums of their increments."""
     rows = [(int(i),) for i in rng.integers(len(case.problem.X), size=STEPS)]
+    k = Fraction("decay" in found.kinds) / 2
+    mu = Fraction("momentum" in found.kinds) / 4
     last = NumericalError("no step is small enough")
     for eta in SIZES:
-        steps = [Step(eta, row) for row in rows]
+        steps = [Step(eta, row, (), k, mu) for row in rows]
         try:
-            end = take_steps(case.problem, case.data, steps, case.trees(), digits)
+            given = case.problem, case.data, steps, case.trees(), digits
+            end = take_steps(*given, penalty=case.penalty)
         except NumericalError as error:
             last = error
             continue
         with mpmath.workdps(digits + 10):
             moved = case.moved(end.weights)
-            left = [a - b for a, b in zip(moved, end.along, strict=True)]
-            return PerturbedCheck("step", digits, *case.split(left, moved), None, None, end.steps)
+            before = case.moved([w - v for w, v in zip(end.weights, end.velocities, strict=True)])
+            left = [
+                a - rational(mu) * b - c for a, b, c in zip(moved, before, end.along, strict=True)
+            ]
+            parts = case.split(left, moved)
+            return PerturbedCheck(found.by, digits, *parts, None, None, end.steps)
     raise last
 
 
-def _differences(case: Case, digits: int, rng: np.random.Generator) -> PerturbedCheck:
+def _differences(
+    case: Case, found: Perturbation, digits: int, rng: np.random.Generator
+) -> PerturbedCheck:
     """Compare the drift under noise with half the second differences along the fields."""
-    n = len(case.problem.weights)
-    drawn = [Fraction(int(k), 8) for k in rng.integers(1, 9, size=len(case.problem.trees))]
-    _, moves = stepper(case.problem, (), bits_of(4 * digits))
+    n, k = len(case.problem.weights), int("decay" in found.kinds)
+    drawn = [Fraction(int(i), 8) for i in rng.integers(1, 9, size=len(case.problem.trees))]
+    _, moves = stepper(case.problem, (), bits_of(4 * digits), case.penalty)
     with mpmath.workdps(4 * digits):
         h, G, w = mpmath.mpf(10) ** -digits, [rational(x) for x in drawn], case.origin
-        found = [case.moved(moves.at([*w, *G, s * h])[:n]) for s in (1, -1)]
-        second = [(a + b) / (2 * h * h) for a, b in zip(*found, strict=True)]
-        wanted = case.evaluated(case.copied(lambda x: x.change), [*w, *G])
+        ends = (moves.at([*w, *[0] * n, *G, s * h, s * h * k, 0])[:n] for s in (1, -1))
+        second = [(a + b) / (2 * h * h) for a, b in zip(*map(case.moved, ends), strict=True)]
+        wanted = case.evaluated(case.copied(lambda x: x.change), [*w, *G, k])
         left = [a - b for a, b in zip(second, wanted, strict=True)]
-        return PerturbedCheck("noise", digits, *case.split(left, second), None, None, 2)
+        parts = case.split(left, second)
+    paths = noisy_paths(case, rng) if found.by == "noise" else ()
+    return PerturbedCheck(found.by, digits, *parts, None, None, 2, None, paths)

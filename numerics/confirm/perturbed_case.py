@@ -44,6 +44,7 @@ class Case:
     dual: tuple[Drift, ...]
     start: tuple[tuple[str, Expr], ...]
     taken: frozenset[str]
+    penalty: tuple[Tree, ...] = ()
 
     @property
     def data(self) -> tuple[Sequence[object], Sequence[object], dict[str, object]]:
@@ -69,19 +70,30 @@ class Case:
         G = {x: _real(f"G_{copy * one.d + i}") for i, x in enumerate(labels, 1)}
         known |= {unused(f"G{a}", self.taken): G[a] for a in G}
         known |= {unused(f"S{a}{b}", self.taken): G[a] * G[b] for a in G for b in G}
-        known[unused("eta", self.taken)] = _real("eta")
+        known |= {unused(x, self.taken): _real(x) for x in ("eta", "k", "mu", "lam")}
         return f.xreplace({s: known[s.name] for s in f.free_symbols if s.name in known})
 
-    def trees(self) -> tuple[Tree, ...]:
-        """Return the changes of all, with log(a**2)/2 for log |a|."""
-        changes = self.copied(lambda x: x.change)
+    def trees(self, size: Expr = sympy.S.One, **letters: Expr) -> tuple[Tree, ...]:
+        """Return *size* times the changes, log(a**2)/2 for log |a|, and letters as given."""
+        known = {_real(name): x for name, x in letters.items()}
+        changes = [size * f.xreplace(known) for f in self.copied(lambda x: x.change)]
         return tuple(from_sympy(f.replace(sympy.Abs, _root), ANY_SIZE) for f in changes)
 
     def evaluated(self, forms: Sequence[Expr], values: Sequence[Real]) -> list[Real]:
-        """Return functions of the weights, and of G_1, G_2, ... where these are given."""
-        names = [*self.problem.weights, *(f"G_{i}" for i in range(1, len(self.problem.trees) + 1))]
+        """Return functions of the weights, and of G_1, G_2, ..., k where these are given."""
+        G = (f"G_{i}" for i in range(1, len(self.problem.trees) + 1))
+        names = [*self.problem.weights, *G, "k"]
         symbols = list(map(_real, names[: len(values)]))
         return [sympy.lambdify(symbols, f, "mpmath")(*map(mpmath.mpf, values)) for f in forms]
+
+    def derivatives(self, w: Sequence[Real], velocities: Sequence[Real]) -> list[Real]:
+        """Return the derivatives of every law and y along velocities of the weights."""
+        quantities = self.copied(lambda x: x.quantity.replace(sympy.Abs, _root))
+        names = [_real(name) for name in self.problem.weights]
+        slopes = [f.diff(name) for f in quantities for name in names]
+        found, n = self.evaluated(slopes, w), len(names)
+        rows = (found[k : k + n] for k in range(0, len(found), n))
+        return [mpmath.fdot(row, velocities) for row in rows]
 
     def moved(self, w: Sequence[Real]) -> list[Real]:
         """Return the change of every law and y from the start to w."""
@@ -124,7 +136,7 @@ def cases(
     d = found.derivation
     if d.direction is not None:
         d = followed_in_plane(d)
-        found = perturb(d, found.by)
+        found = perturb(d, found.by, penalty=found.penalty)
     p = d.parameterization
     names = {name: Fraction(2 * k + 7, 2) for k, name in enumerate(p.parameters)}
     given = with_pi(p.parameters, start)
@@ -148,4 +160,6 @@ def cases(
             problem = complete_problem(one, None, None, starts, rng)
         except NumericalError:
             continue
-        yield Case(problem, laws, dual, begin, taken)
+        h = [] if found.penalty is None else [from_sympy(bound(found.penalty), ANY_SIZE)]
+        penalty = problem.model.spread(h)
+        yield Case(problem, laws, dual, begin, taken, penalty)

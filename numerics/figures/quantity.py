@@ -18,6 +18,7 @@ from derive.explicit.counterpart import ExplicitCounterpart, distance_function
 from derive.explicit.regularize import explicit_counterpart
 from derive.language import parse_expression, to_sympy
 from derive.model.typed import TypedModel
+from derive.perturbed.find import perturb
 from derive.regimes.find import regimes
 from derive.verdict import Verdict
 from numerics.evaluate.backend import Array
@@ -118,7 +119,30 @@ def _limit(model: TypedModel, series: Series, values: Mapping[str, str]) -> Func
     return lambda beta: np.asarray(Q(np.moveaxis(beta, -1, 0)))
 
 
-_QUANTITIES = {"Q": _implicit, "R": _explicit, "limit": _limit}
+def _after(by: str, model: TypedModel, series: Series, values: Mapping[str, str]) -> FunctionOfBeta:
+    """Return Q of the start that a perturbation leaves, its letters being among the values."""
+    given, start = start_of(series, values), dict[str, Fraction]()
+    for symbol, expression in effective_of(model, by).items():
+        used = {s: sympy.Rational(str(given[s.name])) for s in expression.free_symbols}
+        start[symbol.name] = Fraction(str(expression.subs(used).evalf(_DIGITS)))
+    q = potential_of(model, start)
+    return lambda beta: np.asarray(q.bregman(beta, np.array(q.beta0)))
+
+
+def effective_of(model: TypedModel, by: str) -> Mapping[sympy.Symbol, Expr]:
+    """Return the start that a perturbation leaves; NumericalError where none is known."""
+    found = perturb(derivation_of(model), by).effective
+    if not found:
+        raise NumericalError(f"no start is known that {by} leaves")
+    return found
+
+
+_QUANTITIES: dict[str, Callable[[TypedModel, Series, Mapping[str, str]], FunctionOfBeta]] = {
+    "Q": _implicit,
+    "R": _explicit,
+    "limit": _limit,
+    **{by: functools.partial(_after, by) for by in ("decay", "noise", "step")},
+}
 
 
 def sweep(figure: Specification, series: Series, values: Mapping[str, str], x: Array) -> Array:
@@ -128,8 +152,11 @@ def sweep(figure: Specification, series: Series, values: Mapping[str, str], x: A
     "error", "l1", "l2": of the interpolant of least Q in sparse regression, the
     population error and the excess of the norm over the least.
     "l1 margin", "l2 margin": of the flow of exponential loss at exp(-level), level among the
-    values, by how much the margin falls short of the largest. InputError for another measure.
+    values, by how much the margin falls short of the largest. "start": of a perturbation, the
+    start symbol that it leaves, relative to that. InputError for another measure.
     """
+    if series.measure == "start":
+        return _left_of_start(figure, series, values, x)
     if series.measure not in _MEASURES:
         raise InputError(f"the measure must be one of {', '.join(_MEASURES)}")
     measure, model = _MEASURES[series.measure], figure.models[series.model]
@@ -139,6 +166,18 @@ def sweep(figure: Specification, series: Series, values: Mapping[str, str], x: A
     if series.measure in _MARGINS:
         problem |= {"rows": figure.rows, **values}
     return np.array([measure(potential_of(model, start), problem) for start in starts])
+
+
+def _left_of_start(
+    figure: Specification, series: Series, values: Mapping[str, str], x: Array
+) -> Array:
+    found = effective_of(figure.models[series.model], series.quantity)
+    symbol, expression = next(iter(found.items()))
+    numbers = {
+        s: sympy.Rational(values[s.name]) for s in expression.free_symbols if s.name in values
+    }
+    ratio, letter = (expression / symbol).subs(numbers), sympy.Symbol(series.symbol, real=True)
+    return np.asarray(sympy.lambdify(letter, ratio, "numpy")(x), dtype=float)
 
 
 def _ratio(q: NumericPotential, problem: Mapping[str, int]) -> float:

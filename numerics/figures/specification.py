@@ -44,7 +44,8 @@ class Series:
 
     Attributes:
         model: the name of a model.
-        quantity: "Q"; "R", the explicit counterpart; "limit", what Q tends to.
+        quantity: "Q"; "R", the explicit counterpart; "limit", what Q tends to; "decay", "noise" or
+            "step", Q of the start that these leave.
         label: in mathtext, {name} standing for values.
         values: numbers as text, for names that *start* or the start symbols use.
         start: start symbols as expressions in these names; the others are start symbols.

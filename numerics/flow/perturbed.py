@@ -2,9 +2,12 @@
 
     mass w'' + w' = -G^-1 J^T X^T r - kappa(t) w,    w(0) = start,  w'(0) = 0
 
-is, for mass > 0, w' = (u - w)/mass and u' = -G^-1 J^T X^T r - kappa w for u = w + mass w', as all
-digits of w', which falls to 0, would count. Beside the weights run the time and integrals of what
-is asked for. A step is w -> w - eta G^-1 J^T X^T r, with r of some rows, or with noise added to it.
+(or - kappa(t) G^-1 dh for a penalty h) is, for mass > 0, w' = (u - w)/mass and u' = the right side
+for u = w + mass w', as all digits of w', which falls to 0, would count. Beside the weights run the
+time and integrals of what is asked for.
+With Nesterov's damping w'' + (r/t) w' takes the place of mass w'' + w', from t = 1.
+A step is w -> w - eta (G^-1 J^T X^T r + k w) + mu v, v the step before; r of some rows, or with
+noise added to it.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import add
 
 import mpmath
 
@@ -42,30 +46,43 @@ class Terms:
         decay: kappa(t), an expression in t.
         mass: 0 without momentum.
         along: integrands, in weights w, velocities w_t, t and kappa.
+        penalty: h, of all weights; () where decay is that of the weights.
+        damping: r, 0 without.
     """
 
     decay: Tree = NONE
     mass: Fraction = Fraction(0)
     along: tuple[Tree, ...] = ()
+    penalty: tuple[Tree, ...] = ()
+    damping: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
 class Perturbed:
-    """The end of a perturbed flow: beta = F(w) and w, integrals or sums along it, and its steps."""
+    """The end of a perturbed flow: beta = F(w) and w, integrals or sums along it, and its steps.
+
+    The *velocities* are those of a flow with damping, or the last step.
+    """
 
     limit: tuple[Real, ...]
     weights: tuple[Real, ...]
     along: tuple[Real, ...]
     steps: int
+    velocities: tuple[Real, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: its size eta, the rows of X that it uses (all, if none), and noise of residuals."""
+    """One step: its size eta, the rows of X that it uses (all, if none), and noise of residuals.
+
+    *decay* is k and *momentum* mu.
+    """
 
     eta: Fraction
     rows: tuple[int, ...] = ()
     noise: tuple[Fraction, ...] = ()
+    decay: Fraction = Fraction(0)
+    momentum: Fraction = Fraction(0)
 
 
 Problem = tuple[Iterable[object], Iterable[object], Mapping[str, object]]
@@ -110,11 +127,33 @@ def perturbed_flow(
     return Perturbed(tuple(map(as_mpf, watch.beta)), tuple(end.state[:n]), sizes, end.steps)
 
 
+def damped_flow(
+    p: FlowModel, problem: Problem, terms: Terms, until: Fraction, digits: int = 30
+) -> Perturbed:
+    """Run the flow with damping r/t from rest at t = 1 until a time: it comes to rest too slowly.
+
+    Raises:
+        InputError, DegenerateStart, NumericalError: as for :func:`perturbed_flow`.
+    """
+    rows, target = read_data(problem[0], problem[1], len(p.trees))
+    origin, n = read_start(p, problem[2], digits), len(p.weights)
+    field, observed = _programs(p, terms, rows, target)
+    start = [*origin, *[Fraction(0)] * n, Fraction(1), *[Fraction(0)] * len(terms.along)]
+    check_start(field, start, digits)
+    end = integrate(field, start, digits, time=until - 1)
+    beta = Program(observed, bits_of(digits)).at(end.state)[: len(p.trees)]
+    whole = tuple(map(as_mpf, end.state))
+    return Perturbed(
+        tuple(map(as_mpf, beta)), whole[:n], whole[2 * n + 1 :], end.steps, whole[n : 2 * n]
+    )
+
+
 def _programs(
     p: FlowModel, terms: Terms, X: list[list[Fraction]], y: list[Fraction]
 ) -> tuple[Tape, Tape]:
     """Return the field, and beta with the residuals and velocities, which all fall to 0."""
-    lifted = tuple(f" u {w}" for w in p.weights) if terms.mass else ()
+    second = terms.mass or terms.damping
+    lifted = tuple(f" u {w}" for w in p.weights) if second else ()
     sums = (f" integral {i}" for i in range(len(terms.along)))
     builder = Builder((*p.weights, *lifted, _TIME, *sums))
     time, w = builder.input(_TIME), list(map(builder.input, p.weights))
@@ -122,12 +161,17 @@ def _programs(
     seeds = steering(LOSSES["squared"], X, y)(builder, beta)
     pushed = builder.raised(rates_of(p), builder.reverse(beta, seeds)[: len(w)])
     kappa = builder.tree(terms.decay, {"t": time})
+    shrinking = _shrinking(p, builder, terms.penalty)
     force = [
         builder.linear([(f, _ONE), (builder.multiply(kappa, x), -_ONE)])
-        for f, x in zip(pushed, w, strict=False)
+        for f, x in zip(pushed, shrinking, strict=True)
     ]
     moved, resting = force, list[Register]()
-    if lifted:
+    if terms.damping:
+        moved, rate = list(map(builder.input, lifted)), builder.constant(terms.damping)
+        drags = [builder.multiply(builder.divide(rate, time), v) for v in moved]
+        force = [builder.linear([(f, _ONE), (x, -_ONE)]) for f, x in zip(force, drags, strict=True)]
+    elif lifted:
         share, u = 1 / terms.mass, map(builder.input, lifted)
         moved = [builder.linear([(a, share), (b, -share)]) for a, b in zip(u, w, strict=True)]
         resting = moved
@@ -138,12 +182,24 @@ def _programs(
     return builder.tape(field), builder.tape([*beta, *residuals, *resting])
 
 
+def _shrinking(p: FlowModel, builder: Builder, penalty: Sequence[Tree]) -> list[Register]:
+    """Return what decay is along: the weights, or G^-1 dh."""
+    w = list(map(builder.input, p.weights))
+    if not penalty:
+        return w
+    h = [builder.tree(tree) for tree in penalty]
+    dh = builder.reverse(h, [builder.constant(_ONE)] * len(h))
+    return builder.raised(rates_of(p), dh[: len(w)])
+
+
 def take_steps(
     p: FlowModel,
     problem: Problem,
     steps: Iterable[Step],
     along: Sequence[Tree] = (),
     digits: int = 30,
+    *,
+    penalty: Sequence[Tree] = (),
 ) -> Perturbed:
     """Take steps one after the other until the residual is 0 to these digits, or none are left.
 
@@ -151,7 +207,9 @@ def take_steps(
         p: F with its learning rates; or copies of it.
         problem: X, y and the start of every weight.
         steps: their sizes, rows and noise; drawn by the caller, by a generator with a seed.
-        along: what is summed, in the weights before a step, eta and G_1, G_2, ..., G = X^T r.
+        along: what is summed, in the weights w before a step, the step before w_t, eta, k, mu and
+            G_1, G_2, ..., G = X^T r.
+        penalty: h of decay, one for each copy; that of the weights without.
 
     Raises:
         InputError: a number, a shape or a name is wrong.
@@ -163,7 +221,7 @@ def take_steps(
     """
     rows, target = read_data(problem[0], problem[1], len(p.trees))
     origin, bits = read_start(p, problem[2], digits), bits_of(digits)
-    F, moves = stepper(p, along, bits)
+    F, moves = stepper(p, along, bits, penalty)
     context = mpmath.MPContext()
     context.prec = bits
 
@@ -172,33 +230,54 @@ def take_steps(
 
     X, y = [[number(x) for x in row] for row in rows], list(map(number, target))
     w, total, taken = list(map(number, origin)), [context.zero] * len(along), 0
+    v = [context.zero] * len(w)
     small = context.mpf(10) ** -digits * max(1, context.norm(y))
     for step in steps:
         beta = [context.mpf(b) for b in F.at(w)]
         r = [context.fdot(row, beta) - t for row, t in zip(X, y, strict=True)]
         if context.norm(r) <= small and not step.noise:
             break
-        r = [a + number(e) for a, e in zip(r, step.noise or [Fraction(0)] * len(r), strict=True)]
-        batch = step.rows or range(len(X))
-        G = [context.fsum(X[i][k] * r[i] for i in batch) for k in range(len(beta))]
-        found = [context.mpf(x) for x in moves.at([*w, *G, number(step.eta)])]
+        noise = list(map(number, step.noise)) or [context.zero] * len(r)
+        G = _gradient(X, list(map(add, r, noise)), step.rows)
+        sizes = map(number, (step.eta, step.decay, step.momentum))
+        found = [context.mpf(x) for x in moves.at([*w, *v, *G, *sizes])]
+        v = [a - b for a, b in zip(found, w, strict=False)]
         w, taken = found[: len(w)], taken + 1
         total = [a + b for a, b in zip(total, found[len(w) :], strict=True)]
     limit = tuple(map(as_mpf, F.at(w)))
-    return Perturbed(limit, tuple(map(as_mpf, w)), tuple(map(as_mpf, total)), taken)
+    ends = (tuple(map(as_mpf, x)) for x in (w, total, v))
+    weights, sums, last = ends
+    return Perturbed(limit, weights, sums, taken, last)
 
 
-def stepper(p: FlowModel, along: Sequence[Tree], bits: int) -> tuple[Program, Program]:
-    """Return F, and the weights after a step with G and eta and what is summed in it."""
+def _gradient(X: Sequence[Sequence[Real]], r: Sequence[Real], rows: Sequence[int]) -> list[Real]:
+    """Return X^T r, of some rows or of all."""
+    batch = rows or range(len(X))
+    return [sum(X[i][k] * r[i] for i in batch) for k in range(len(X[0]))]
+
+
+def stepper(
+    p: FlowModel, along: Sequence[Tree], bits: int, penalty: Sequence[Tree] = ()
+) -> tuple[Program, Program]:
+    """Return F, and the weights after a step from w, v, G, eta, k, mu and what is summed in it."""
     letters = [f"G_{i}" for i in range(1, len(p.trees) + 1)]
-    builder = Builder((*p.weights, *letters, "eta"))
+    last = [f"{w}_t" for w in p.weights]
+    builder = Builder((*p.weights, *last, *letters, "eta", "k", "mu"))
     beta = tuple(builder.tree(tree) for tree in p.trees)
     eta, G = builder.input("eta"), list(map(builder.input, letters))
     raised = builder.raised(rates_of(p), builder.reverse(beta, G)[: len(p.weights)])
-    pairs: list[tuple[Register, Register]] = list(
-        zip(map(builder.input, p.weights), raised, strict=True)
-    )
-    after = [builder.linear([(w, _ONE), (builder.multiply(eta, x), -_ONE)]) for w, x in pairs]
+    k, mu = builder.input("k"), builder.input("mu")
+    pushed = [
+        builder.total([x, builder.multiply(k, h)])
+        for x, h in zip(raised, _shrinking(p, builder, penalty), strict=True)
+    ]
+    rows = zip(map(builder.input, p.weights), pushed, map(builder.input, last), strict=True)
+    after = [
+        builder.linear(
+            [(w, _ONE), (builder.multiply(eta, x), -_ONE), (builder.multiply(mu, v), _ONE)]
+        )
+        for w, x, v in rows
+    ]
     sums = [builder.tree(tree) for tree in along]
     forward = Builder(p.weights)
     F = forward.tape([forward.tree(tree) for tree in p.trees])

@@ -64,6 +64,48 @@ def test_laws_and_dual_coordinates_drift_as_derived(p, by):
         assert not confirm_perturbation(wrong, digits=18).passed
 
 
+@pytest.mark.parametrize(
+    ("by", "penalty"),
+    [
+        ("decay", "(p**2 + 3*m**2)/2"),
+        ("decay, noise", None),
+        ("decay, momentum, step", None),
+        pytest.param("decay, momentum", "(p**2 + 3*m**2)/2", marks=slow),
+        pytest.param("decay, step", "p**2 + m", marks=slow),
+        pytest.param("momentum, step", None, marks=slow),
+    ],
+)
+def test_several_at_once_and_penalties_are_confirmed(by, penalty):
+    found = perturb(derive(PAIR), by, penalty=penalty)
+    check = confirm_perturbation(found, digits=18)
+    assert check.passed, check.report()
+    (law,) = found.of_laws
+    assert not confirm_perturbation(
+        replace(found, of_laws=(replace(law, change=-law.change),))
+    ).passed
+
+
+def test_nesterov_s_damping_is_confirmed_and_another_is_not(monkeypatch):
+    found = perturb(derive(PAIR), "momentum")
+    assert confirm_perturbation(found, digits=18).damped > 20
+    monkeypatch.setattr("numerics.confirm.perturbed.UNTIL", Fraction(5, 2))
+    assert confirm_perturbation(found, digits=18).damped > 20
+    wrong = replace(found, of_dual=(replace(found.of_dual[0], change=found.of_laws[0].change),))
+    assert confirm_perturbation(wrong, digits=18).damped < 3
+
+
+def test_paths_of_noise_have_the_drift_in_the_mean():
+    found = perturb(derive(PAIR), "noise")
+    check = confirm_perturbation(found, digits=18)
+    (law, y) = check.paths
+    assert law.mean < -5 * law.error
+    assert abs(y.drift) < 1e-12
+    assert check.passed
+    assert "4000 paths" in check.report()
+    doubled = replace(found, of_laws=(replace(found.of_laws[0], change=2 * found.laws[0]),))
+    assert not confirm_perturbation(doubled, digits=18).paths[0].agrees
+
+
 def test_decay_and_momentum_go_together_and_constant_decay_leaves_no_interpolant():
     data = [[1, 2]], [3], {"p": "1/2", "m": "1/3", "q": "1/4", "n": "1/5"}
     p = parse(["p**2 - m**2", "q**2 - n**2"])

@@ -60,6 +60,24 @@ def test_every_figure_is_finite_and_says_where_it_comes_from(name):
     assert max(map(len, caption(found.figure).splitlines())) <= 80
 
 
+def test_perturbed_scales_are_those_of_the_weights():
+    """exp(-kappa) w, the mean of log(p m) under noise, and one step from p = m = 1."""
+    decay, noise, step = (curve.y for curve in shown("perturbed-scale").curves)
+    x = shown("perturbed-scale").curves[0].x
+    p, m = 1 - 2 * x, 1 + 2 * x  # G = 1
+    assert step == pytest.approx(np.sqrt(p * m))
+    assert decay == pytest.approx(np.exp(-x))
+    small = (np.log1p(-2e-4) + np.log1p(2e-4)) / 2 * 1e8  # of dS = 1e-8, along either sign
+    assert noise == pytest.approx(np.exp(small * x), rel=1e-6)
+
+
+def test_noise_makes_the_profile_less_curved():
+    before, *after = shown("perturbed-profiles").curves
+    values = [np.interp(0.5, curve.x, curve.y) for curve in (before, *after)]
+    assert values == sorted(values)
+    assert 0.25 < values[0] < values[-1] < 0.5
+
+
 def test_no_code_knows_a_figure():
     for path in (ROOT / "numerics" / "figures").glob("*.py"):
         code = path.read_text(encoding="utf-8").split('"""', 2)[2]

@@ -1,0 +1,83 @@
+"""Noise in the row space along paths that are drawn: means of laws and dual coordinates.
+
+One copy of F is steered by the noise of its residuals alone, dw = sum_a X_a sigma dB_a, by the
+Euler-Maruyama scheme: after a time, c - c(w_0) less the integral of its drift has the mean 0
+up to O(h) in the step h, and y - y(w_0) less its own, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy
+from sympy import Expr, Symbol
+
+from derive.model.notation import to_expr
+
+if TYPE_CHECKING:
+    from numerics.confirm.perturbed_case import Case
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+PATHS, STEPS, SIZE = 4000, 100, 0.1
+"""How many paths of how many steps, and by which part of themselves the weights move."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathMean:
+    """The mean change of a law or dual coordinate over paths, its standard error, and the drift's.
+
+    *offset* is the mean of the difference of both, with its own standard error.
+    """
+
+    name: str
+    mean: float
+    error: float
+    drift: float
+    offset: tuple[float, float]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the difference is within five standard errors, and what the steps leave out."""
+        off, error = self.offset
+        return abs(off) <= 5 * error + 2 / STEPS * abs(self.drift)
+
+    def report(self) -> str:
+        """Return the comparison as a line."""
+        found = f"{self.mean:+.5f} +- {self.error:.5f} over {PATHS} paths"
+        return f"  {self.name} moved by {found}, drift {self.drift:+.5f}"
+
+
+def noisy_paths(case: Case, rng: np.random.Generator) -> tuple[PathMean, ...]:
+    """Draw paths of the first copy from its start, and compare."""
+    p = case.problem.model.one
+    names = {w: Symbol(w, real=True) for w in (*p.weights, *p.parameters)}
+    fields = [[to_expr(x, names) for x in row] for row in p.fields]
+    push = _function([x for row in fields for x in row], p.weights)
+    followed = (*case.laws, *case.dual)
+    quantity = _function([x.quantity for x in followed], p.weights)
+    pairs = ((a, b) for a in ("", *p.labels) for b in ("", *p.labels))
+    w = np.repeat(np.array([[float(x)] for _, x in case.problem.origin[: p.p]]), PATHS, axis=1)
+    sigma = SIZE * np.linalg.norm(w[:, 0]) / np.linalg.norm(push(w)[:, 0])
+    S = {Symbol(f"S{a}{b}", real=True): float(sigma**2) * (a == b) for a, b in pairs}
+    drifts = [x.change.xreplace(S) for x in followed]
+    drift = _function(drifts, p.weights)
+    total, first = np.zeros((len(followed), PATHS)), quantity(w)
+    for _ in range(STEPS):
+        total += drift(w) / STEPS
+        noise = sigma / np.sqrt(STEPS) * rng.standard_normal((p.d, 1, PATHS))
+        w = w + (push(w).reshape(p.d, p.p, PATHS) * noise).sum(axis=0)
+    moved = quantity(w) - first
+    found = []
+    for x, one, other in zip(followed, moved, total, strict=True):
+        means = [(float(f.mean()), float(f.std() / np.sqrt(PATHS))) for f in (one, one - other)]
+        found.append(PathMean(str(x.symbol), *means[0], float(other.mean()), means[1]))
+    return tuple(found)
+
+
+def _function(forms: list[Expr], weights: tuple[str, ...]) -> Callable[[Array], Array]:
+    """Return functions of the weights on all paths."""
+    f = sympy.lambdify([Symbol(w, real=True) for w in weights], forms, "numpy")
+    return lambda w: np.array([np.broadcast_to(x, w.shape[1:]) for x in f(*w)], dtype=float)
