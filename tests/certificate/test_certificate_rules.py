@@ -21,6 +21,7 @@ R_F, SIDES = ("blocks", 0, "R_F"), ("certificate", "blocks", 0, 0)
 LIMIT, LAST = ("limits", 0), ("limits", 1)
 FIRST = ("certificate", "limits", 0, "sides", 0, "definitions")
 SECOND = ("certificate", "limits", 1, "sides", 0, "definitions")
+REST = "log(Abs((2*alpha**2*f_1 + beta)/(2*alpha**4)))"
 LOGS = ("warping", "dual_coordinates", 0, "y", 0)
 BALANCED = {"a": "1", "b": "1", "u1": "1", "u2": "0", "v1": "1", "v2": "0"}
 
@@ -215,17 +216,17 @@ REGIMES = {
         {(*FIRST, 5, "by"): "root"},
         "only roots are expanded",
     ],
-    "a logarithm that is none": [
+    "a rule that there is not": [
         limits,
         ("a tied pair",),
         {(*FIRST, 2, "by"): "log"},
-        "this is no logarithm",
+        "there is no rule log",
     ],
     "another leading term of a logarithm": [
         limits,
         ("a tied pair",),
-        {(*FIRST, 5, "is"): "-(3)/_l + f_5"},
-        "another leading term|not one on the other",
+        {(*FIRST, 6, "is"): f"-(3)/_l + {REST}"},
+        "is not shown to be",
     ],
     "a value that is none": [
         limits,

@@ -197,6 +197,8 @@ class Reading(Ring):
                 return (f**n).same(u)
             self.positive(u, "the base of a power")
             u = e * self.find("log", u)
+        elif kind == "asinh":  # the logarithm of u + sqrt(u^2 + 1)
+            kind, u = "log", u + self.hypotenuse(u)
         elif kind not in ("exp", "log"):
             return False
         common = math.lcm(1, *(int(n.q) for _, n in parts))

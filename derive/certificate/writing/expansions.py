@@ -11,7 +11,7 @@ from derive.certificate.checking.further.near import coefficient
 from derive.certificate.checking.further.setting import Setting
 from derive.certificate.checking.reading import Call
 from derive.certificate.checking.text import JSON, Rejected
-from derive.certificate.writing.products import call_of, calls_in, prime_factors, text_of
+from derive.certificate.writing.products import call_of, calls_in, log_of, prime_factors, text_of
 
 ROOM, ORDER = 60, 7
 
@@ -108,12 +108,10 @@ class Expansions:
             return
         name = self.name()
         self.add({"name": name, "of": text})
-        rules = {"power": self.root, "log": self.log, "asinh": self.log}
         small = call.argument - int(call.kind == "log")
+        rule = self.root if call.kind == "power" else self.value
         if call.kind != "power" and space.lead(small)[0] > (0, 0):
             rule = self.series
-        else:
-            rule = rules.get(call.kind, self.value)
         by, image, end = rule(call)
         rest = self.name()
         entry = {"expand": name, "by": by, "rest": rest}
@@ -157,16 +155,17 @@ class Expansions:
         return call
 
     def exact(self, text: str, call: Call) -> Iterator[JSON]:
-        """Yield a logarithm of c e^n, or an exponential of a multiple of log(e), as it is."""
+        """Yield log |E| = n log e + log |E/e^n|, or an exponential of a multiple of log(e)."""
         space, (kind, u, _) = self.space, call
         if kind == "exp" and (n := constant(u * space.slow)) is not None and n.q == 1:
             yield {"of": text, "is": f"_e**({-n})", "from": [["log(_e)", str(-n)]]}
-        if kind == "log":
-            (r, k), c = space.lead(u)
-            if k == 0 and (u - space.e**r * c).is_zero():
-                parts, image = [["log(_e)", str(r)]], f"-({r})/_l"
-                if constant(c) not in (1, -1):
-                    log = self.known(call_of("log", c, space.number(0)))
+        if kind in ("log", "asinh"):
+            E = u if kind == "log" else u + space.hypotenuse(u)
+            (r, k), _ = space.lead(E)
+            if k == 0 and r:
+                rest, parts, image = E / space.e**r, [["log(_e)", str(r)]], f"-({r})/_l"
+                if constant(rest) not in (1, -1):
+                    log = self.known(log_of(rest))
                     parts, image = [*parts, [log, "1"]], f"{image} + {log}"
                 yield {"of": text, "is": image, "from": parts}
 
@@ -184,17 +183,11 @@ class Expansions:
             total = total + c * step
         return "root", f"{text_of(before)} + ({text_of(step)})*REST", text_of(c)
 
-    def log(self, call: Call) -> tuple[str, str, str]:
-        """Expand a logarithm."""
-        space, u = self.space, call.argument
-        (r, _), c = space.lead(u if call.kind == "log" else u + space.hypotenuse(u))
-        one = constant(c) in (1, -1)
-        end = "0" if one else self.known(call_of("log", c, space.number(0)))
-        return "log", f"-({r})/_l + REST", end
-
     def value(self, call: Call) -> tuple[str, str, str]:
         """Give a call its value in the limit."""
         limit = self.space.limit(call.argument)
+        if call.kind == "log" and constant(limit) == -1:
+            return "value", "REST", "0"
         return "value", "REST", self.known(call_of(call.kind, limit, self.space.number(0)))
 
     def series(self, call: Call) -> tuple[str, str, str]:

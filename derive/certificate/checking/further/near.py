@@ -6,7 +6,6 @@ before, and z is a remainder that is shown to have a limit:
 root: z is near a simple zero of what P(T + v z) = 0 leaves to leading order, so that a root of P
     is T + v z with that limit of z (intermediate values): the root that is meant by its sign, or
     as the largest one, since all derivatives of P are positive there.
-log: log|E| = n log e + z with E = e^n (c + o(1)), z -> log|c|; asinh(u) has E = u + sqrt(u^2 + 1).
 value: a call of an argument with a limit, z -> the call of that.
 series: for v -> 0 the sum of the first terms of a power series, then v^m z, z -> the next one.
 
@@ -131,8 +130,9 @@ class Near(Space):
             self._root(image ** int(n or 1) - call.argument, k, end)
             self.positive(image, "a root")
         else:
-            rules = {"log": self._log, "value": self._value, "series": self._series}
-            require(rules[rule](call, image, z).same(end), "a remainder has another limit")
+            require(rule in ("value", "series"), f"there is no rule {rule!s:.20}")
+            limit = self._value if rule == "value" else self._series
+            require(limit(call, image, z).same(end), "a remainder has another limit")
         self.ends[k] = end
         self.images[self.symbols.index(call.image)] = image.into(self.images)
 
@@ -160,16 +160,6 @@ class Near(Space):
         while not P.is_zero():
             yield self.of(P).into(images)
             P = P.derivative(last)
-
-    def _log(self, call: Known, image: Function, z: Function) -> Function:
-        """Return the limit of the remainder of a logarithm."""
-        require(call.kind in ("log", "asinh"), "this is no logarithm")
-        u = call.argument
-        (r, k), c = self.lead(u if call.kind == "log" else u + self.hypotenuse(u))
-        same = k == 0 and (z - image).same(r / self.slow)
-        require(same, "a logarithm has another leading term")
-        self.kept_signs.append(c * c)
-        return self._plain("log", c)
 
     def _value(self, call: Known, image: Function, z: Function) -> Function:
         """Return the limit of a call."""
