@@ -43,5 +43,5 @@ class Budget:
 DEFAULT = Budget()
 """The bounds that hold unless a caller gives others."""
 
-OWN = Budget(nodes=200_000, names=1000, digits=1000)
+OWN = Budget(nodes=200_000, names=1000, digits=1000, name=60)
 """The bounds for what we wrote ourselves: of many terms, and names, but no deeper."""

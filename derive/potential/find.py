@@ -25,7 +25,7 @@ from derive.potential.chart import base_chart
 from derive.potential.coupled import write_in_beta
 from derive.potential.kernel_integral import integrate_kernel
 from derive.potential.parametric import parametrize
-from derive.potential.piece import Explicit, Left, Piece, Quadrature
+from derive.potential.piece import Explicit, Left, Piece, Quadrature, needed
 from derive.potential.power_kernel import integrate_power_kernel
 from derive.potential.quadrature import (
     integrate_along_beta,
@@ -137,6 +137,9 @@ def _on_one_side(
     given = start_conditions(warping.parameterization, notation)
     assumptions = dict.fromkeys((*given, *piece.assumptions, *assumed))
     piece = replace(piece, assumptions=tuple(assumptions))
+    if dual is not None and not leaves_zero(dual):
+        poles = needed(piece, dual.parameterization.at_start(dual.g), notation)
+        piece = replace(piece, assumptions=(*assumptions, *poles))
     piece = replace(piece, domain=find_domain(piece, decided.metric, dual, notation))
     among = f", the shortest of {1 + len(others)} that agree" if others else ""
     reason = f"grad Q = y - y(w_0), {piece.kind} form{among}"
@@ -224,7 +227,8 @@ def _separated(warping: WarpVerdict, notation: Notation) -> Explicit | None:
             return None
         pieces.append(found)
     given, symbols = {*start_conditions(p, notation), *notation.assumptions}, {*p.start_symbols}
-    assumed = [{*piece.assumptions} - given for piece in pieces]
+    signs = ({a for a in piece.assumptions if not a.endswith(" != 0")} for piece in pieces)
+    assumed = [found - given for found in signs]
     if sum(any(symbols & {*re.findall(r"\w+", a)} for a in found) for found in assumed) > 1:
         return None  # signs that were assumed one by one need not go together
     return separation.summed(pieces, notation)

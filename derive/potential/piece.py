@@ -10,9 +10,10 @@ from typing import ClassVar, Literal, Self, TypeAlias, TypeVar, cast
 import sympy
 from sympy import Expr, Symbol
 
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import Matrix
-from derive.model.notation import Constant
+from derive.model.notation import Constant, Notation, to_expr
 from derive.potential.domain import Domain, Wall
 from derive.printable import Held
 from derive.verdict import Identity
@@ -222,6 +223,18 @@ def said_of(piece: Piece) -> str:
         return ""
     left = f"an integral is left: {WHY_LEFT[piece.left]}"
     return f"{piece.note}; {left}" if piece.note else left
+
+
+def needed(piece: Piece, warp: RationalFunction, notation: Notation) -> tuple[str, ...]:
+    """Say what is not 0 of the start: poles of the form in it, and zeros of the warp there."""
+    images = notation.start_symbols
+    given, told = {*images.values()}, {re.sub(" (>|!=) 0$", "", x) for x in piece.assumptions}
+    parts = (piece.value, *piece.gradient, *(value for _, value in piece.constants))
+    powers = (power for part in parts for power in part.atoms(sympy.Pow))
+    poles = [x.base for x in powers if x.exp.is_negative and x.free_symbols <= given]
+    zeros = [to_expr(f, images) for f, _ in factors(warp)]
+    found = (x for f in (*poles, *zeros) for x in sympy.Mul.make_args(f) if not x.is_nonzero)
+    return tuple(dict.fromkeys(f"{x} != 0" for x in found if not {str(x), str(-x)} & told))
 
 
 def kernel_of(piece: Piece) -> Expr | None:

@@ -25,7 +25,7 @@ from derive.potential.chart import Chart, at_start, base_chart, write_function
 from derive.potential.coupled import write_in_beta
 from derive.potential.domain import Domain
 from derive.potential.entries import add_root, add_weights, cheapest_relation
-from derive.potential.piece import Explicit, Piece, Quadrature, Root, without_roots
+from derive.potential.piece import Explicit, Piece, Quadrature, Root, needed, without_roots
 from derive.potential.quadrature import integral_from, power_rule
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.adjoin import exponential as rational_exponential
@@ -67,6 +67,9 @@ def find_radial_potential(warping: WarpVerdict, direction: Direction) -> BlockPo
     given = start_conditions(direction.parameterization, direction.notation)
     assumptions = dict.fromkeys((*given, *direction.assumptions, *piece.assumptions))
     piece = replace(piece, assumptions=tuple(assumptions), domain=domain)
+    start = direction.parameterization.at_start(direction.phi)
+    poles = needed(piece, start, direction.notation)
+    piece = replace(piece, assumptions=(*assumptions, *poles))
     return BlockPotential(warping, None, piece, chart, finding, turning)
 
 

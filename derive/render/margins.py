@@ -50,7 +50,7 @@ def _finite_time(m: Margins) -> Iterator[str]:
     yield "grad Q(beta(t)) = X^T s(t), s_i(t) = int_0^t g a_i, a_i = -l'(<x_i, beta>) > 0"
     potential = m.derivation.potential
     if potential.turning is not None:
-        yield from vector_lines(potential)
+        yield from vector_lines(potential, potential.turning)
         return
     for i, piece in enumerate(potential.pieces, 1):
         name = f"Q{i}" if len(potential.pieces) > 1 else "Q"

@@ -211,7 +211,7 @@ def _(line: Parameterization) -> Iterator[str]:
 @lines_of.register
 def _(line: Potential) -> Iterator[str]:
     if line.turning is not None:
-        yield from vector_lines(line)
+        yield from vector_lines(line, line.turning)
         return
     names = [f"Q{i}" if len(line.pieces) > 1 else "Q" for i, _ in enumerate(line.pieces, 1)]
     for name, piece in zip(names, line.pieces, strict=True):

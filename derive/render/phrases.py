@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from derive.language import parse_expression, to_sympy, to_text
+from derive.derivation import Derivation
+from derive.language import to_sympy, to_text
 from derive.language.tree import Name
 from derive.model.direction import Direction
 from derive.model.labels import predictor
@@ -13,12 +14,13 @@ from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.potential.shortest import SEPARATE
 from derive.records import Block
+from derive.render.arranged import read
 from derive.render.labels import marked, said
 from derive.render.page.formula import listed, values_at
-from derive.render.page.names import latex_name
+from derive.render.page.names import as_latex, latex_name
 from derive.render.page.printer import latex
 from derive.render.plain import shown
-from derive.render.sections import OtherTraining, Regularizer
+from derive.render.sections import roads_to, shrinks
 from derive.roads.dual_time import COMMUTING_TIME
 from derive.verdict import Verdict
 
@@ -38,11 +40,11 @@ SHRUNK = (
 )
 
 
-def other_training(section: OtherTraining) -> Iterator[str]:
+def other_training(d: Derivation) -> Iterator[str]:
     """Yield what the same Q is for under other losses, and under weight decay."""
-    yield "Other losses, and weight decay" if section.shrinks else "Other losses"
+    yield "Other losses, and weight decay" if shrinks(d) else "Other losses"
     yield EVERY_TIME
-    yield from (SHRUNK,) if section.shrinks else ()
+    yield from (SHRUNK,) if shrinks(d) else ()
 
 
 def algebra_lines(block: Block) -> Iterator[str]:
@@ -63,12 +65,10 @@ def algebra_words(block: Block) -> Iterator[str]:
         return
     words = [_field(word) for word in block.lie.words]
     shown = listed(words) if len(words) < 7 else f"{words[0]}, \\dots, {words[-1]}"
-    so = ""
-    if block.conserved.verdict is Verdict.PROVED:
-        others = "others" if block.conserved.laws else "one"
-        so = f", so the flow leaves room for no {others} than functions of these"
-        if not block.conserved.laws:
-            so = ", which is as many as there are weights"
+    room = ", so the flow leaves room for no others than functions of these"
+    if not block.conserved.laws:
+        room = f", and there are {len(words)} weights" if words[1:] else ", and there is one weight"
+    so = room if block.conserved.verdict is Verdict.PROVED else ""
     yield f"With $X_i = \\nabla F_i$, {shown} {_rank(block)} at {values_at(block.lie.point)}{so}."
 
 
@@ -145,23 +145,23 @@ FORMULAS = {
 """Names of roads with their formulas set as mathematics."""
 
 
-def road_lines(section: Regularizer) -> Iterator[str]:
+def road_lines(d: Derivation) -> Iterator[str]:
     """Yield one line for each block."""
-    for name, roads, note in section.roads():
-        which = f" on {name}" if len(section.d.blocks) > 1 else ""
+    for name, roads, note in roads_to(d):
+        which = f" on {name}" if len(d.blocks) > 1 else ""
         words = f"Roads that agree{which}: " if len(roads) > 1 else f"Road{which}: "
         yield words + "; ".join(said(r.name) for r in roads) + note
-        if section.d.potential.kind == "quadrature":
+        if d.potential.kind == "quadrature":
             # The parametric form is the only closed one.
             closed = (r for r in roads if r.name == COMMUTING_TIME)
             yield from (f"{r.name}: {said(r.finding.reason)}" for r in closed)
 
 
-def road_words(section: Regularizer) -> Iterator[str]:
+def road_words(d: Derivation) -> Iterator[str]:
     """Yield one LaTeX sentence for each block with several roads."""
-    for name, roads, note in section.roads():
+    for name, roads, note in roads_to(d):
         if len(roads) > 1:
-            which = f"${name[0]}_{{{name[2:]}}}$" if len(section.d.blocks) > 1 else "It"
+            which = f"${as_latex(name)}$" if len(d.blocks) > 1 else "It"
             names = listed((road_name(r.name) for r in roads), "and")
             yield f"{which} was derived on {len(roads)} roads, which agree: {names}{note}."
 
@@ -190,7 +190,7 @@ def _form(form: str) -> str:
 def _inside(text: str) -> str:
     if text.startswith("|"):
         return re.sub(r"beta(\d*)", lambda m: rf"\beta_{{{m[1]}}}" if m[1] else r"\beta", text)
-    return latex(to_sympy(parse_expression(text)))
+    return latex(read(text))
 
 
 def _norms(direction: Direction) -> dict[str, str]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Set
 
 from sympy import Expr, Integral, Symbol
+from sympy.core.function import AppliedUndef
 from sympy.printing.str import StrPrinter
 
-from derive.potential.piece import Parametric, Piece, Quadrature, Root, said_of, trimmed
+from derive.potential.block import DirectionTerms
+from derive.potential.piece import Parametric, Piece, Quadrature, Root, said_of
 from derive.records import Potential
+from derive.render.arranged import in_number, positive_first, tidy
 from derive.render.labels import marked, noted, said, step_aside
+from derive.render.sections import printed
 from derive.verdict import Identity, Number, Verdict
 
 
@@ -50,29 +53,6 @@ class _MarkedForms(_PlainForms):
         return f"[real root {expr.index + 1}, counted from below, of {self._print(expr.expr)}]"
 
 
-def in_number(expression: Expr) -> tuple[Expr, dict[Symbol, Symbol]]:
-    """Return an expression in names that sort as they count, and what these stand for.
-
-    >>> x2, x10 = Symbol("x2"), Symbol("x10")
-    >>> in_number(x10 + x2)[1]
-    {x0002: x2, x0010: x10}
-    """
-    symbols = sorted((s for s in expression.free_symbols if type(s) is Symbol), key=str)
-    names = {re.sub(r"\d+", lambda n: n[0].zfill(4), s.name): s for s in symbols}
-    if len(names) < len(symbols) or not any(re.search(r"\d\d", s.name) for s in symbols):
-        return expression, {}
-    known = {Symbol(name, **s.assumptions0): s for name, s in sorted(names.items())}
-    return expression.xreplace({s: ordered for ordered, s in known.items()}), known
-
-
-def positive_first(terms: Sequence[Expr]) -> list[Expr]:
-    """Start a sum with its first term that has no minus sign."""
-    first = next((t for t in terms if not t.could_extract_minus_sign()), terms[0])
-    rest = list(terms)
-    rest.remove(first)
-    return [first, *rest]
-
-
 def plain(expression: Expr) -> str:
     """Return an expression in the language that the command line reads, where it has words."""
     return _PlainForms().doprint(expression)
@@ -80,12 +60,12 @@ def plain(expression: Expr) -> str:
 
 def shown(expression: Expr) -> str:
     """Return the same for a page, with the names in it marked as such."""
-    return _MarkedForms().doprint(expression)
+    return _MarkedForms().doprint(tidy(expression))
 
 
 def piece_lines(piece: Piece, name: str) -> Iterator[str]:
     """Yield the lines of one closed form, called *name*; no slopes where the gradient is ()."""
-    piece = trimmed(piece)
+    piece = printed(piece)
     if isinstance(piece, Parametric):
         yield f"{piece.betas[0]} = {shown(piece.curve.beta)}"
     yield f"{name} = {shown(piece.value)}"
@@ -96,7 +76,8 @@ def piece_lines(piece: Piece, name: str) -> Iterator[str]:
         low, high = map(shown, piece.curve.interval)
         yield f"with {low} < {piece.curve.parameter} < {high}".replace("oo", "infinity")
     if isinstance(piece, Quadrature) and piece.kernel is not None:
-        yield f"K = {shown(piece.kernel)}"
+        (K,) = piece.value.atoms(AppliedUndef)
+        yield f"{shown(K)} = {shown(piece.kernel)}"
     for root in piece.roots:
         yield from root_lines(root)
     if isinstance(piece, Quadrature):
@@ -180,11 +161,9 @@ def at(point: Iterable[tuple[str, Number]]) -> str:
     return ", ".join(f"{marked(name)} = {value}" for name, value in point)
 
 
-def vector_lines(potential: Potential) -> Iterator[str]:
+def vector_lines(potential: Potential, turning: DirectionTerms) -> Iterator[str]:
     """Yield Q = q(s) + <z, beta> of a vector of open dimension, and its gradient."""
-    (piece,), turning = potential.pieces, potential.turning
-    if turning is None:
-        raise AssertionError("a vector has a direction")
+    (piece,) = potential.pieces
     (s,), b, slope = piece.betas, turning.direction.beta, piece.gradient[0]
     yield f"Q = {shown(piece.value + potential.linear)}"
     if not slope.has(Integral):

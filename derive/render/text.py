@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import singledispatch
+from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement
 
 from sympy import Expr
@@ -11,9 +10,10 @@ from sympy import Expr
 from derive.clock import LATE
 from derive.derivation import Derivation
 from derive.language import to_text
+from derive.model.direction import Direction
 from derive.model.labels import taken_names
 from derive.model.names import PI
-from derive.records import InducedMetric
+from derive.records import InducedMetric, Potential
 from derive.render import sections
 from derive.render.labels import marked, said
 from derive.render.phrases import (
@@ -53,30 +53,39 @@ def render_text(derivation: Derivation, width: int = 80) -> str:
 
     d = derivation
     taken = taken_names(d.parameterization, (*d.idle, *(name for name, _ in d.ties)))
-    return page((named(lines_of(section)) for section in sections.sections_of(d)), width, taken)
+    return page(map(named, _sections(d)), width, taken)
 
 
-@singledispatch
-def lines_of(section: sections.Section) -> Iterator[str]:
-    """Yield the heading of a section and its lines; none where it has nothing to say."""
-    raise AssertionError(f"{type(section).__name__} has no text")
+def _sections(d: Derivation) -> Iterator[Iterator[str]]:
+    """Yield the sections from top to bottom, each a heading and its lines; some without any."""
+    direction = d.direction
+    yield _headline(d)
+    yield _predictor_map(d) if direction is None else _vector_map(d, direction)
+    yield _laws(d)
+    yield _kernel_entries(d) if direction is None else _kernel_eigenvalues(d, direction)
+    yield _relations(d)
+    yield _hessian_map(d)
+    yield _warp(d)
+    yield _regularizer(d)
+    if d.verdict is Verdict.PROVED:
+        yield other_training(d)
+    yield _asked(d)
+    yield _evidence(d)
 
 
-@lines_of.register
-def _(section: sections.Headline) -> Iterator[str]:
-    if section.d.verdict is Verdict.PROVED:
-        how = "" if section.d.hessian.verdict is Verdict.PROVED else ", in a warped time"
-        sides = "" if section.d.potential.other_side is None else " on each side of g = 0"
+def _headline(d: Derivation) -> Iterator[str]:
+    if d.verdict is Verdict.PROVED:
+        how = "" if d.hessian.verdict is Verdict.PROVED else ", in a warped time"
+        sides = "" if d.potential.other_side is None else " on each side of g = 0"
         yield f"Yes: gradient flow on F is a mirror flow{how}; Q{sides} is below."
-    elif section.d.verdict is Verdict.REFUTED:
+    elif d.verdict is Verdict.REFUTED:
         yield "No: no Q and no warp g > 0 satisfy Hess Q = g rho; F has no mirror potential."
     else:
         yield "Undecided: neither a mirror potential Q nor its absence was proved."
 
 
-@lines_of.register
-def _(section: sections.PredictorMap) -> Iterator[str]:
-    d, p = section.d, section.d.parameterization
+def _predictor_map(d: Derivation) -> Iterator[str]:
+    p = d.parameterization
     yield "Parameterization beta = F(w)"
     yield from output_lines(p)
     weights = f"{p.p} weight" + ("" if p.p == 1 else "s")
@@ -105,9 +114,8 @@ def _left_out(idle: Sequence[str], stay: str) -> Iterator[str]:
         yield f"left out: {marked(', '.join(idle))}, which {stay}"
 
 
-@lines_of.register
-def _(section: sections.VectorMap) -> Iterator[str]:
-    direction, p, (s,) = section.direction, section.direction.parameterization, section.d.beta
+def _vector_map(d: Derivation, direction: Direction) -> Iterator[str]:
+    p, (s,) = direction.parameterization, d.beta
     beta, u = direction.beta, marked(direction.vector)
     starts = marked(", ".join(f"{w} = {to_text(tree)}" for w, tree in p.start))
     turned = f"the direction of {marked(direction.start_vector)} is free"
@@ -119,12 +127,11 @@ def _(section: sections.VectorMap) -> Iterator[str]:
     yield f"rotation-equivariant: with {s} = |{beta}| = |phi| {marked(direction.norm)} {known}"
     yield from flow_lines(p)
     yield f"start: {starts}; {turned}"
-    yield from _left_out(section.d.idle, "start and stay at 0")
+    yield from _left_out(d.idle, "start and stay at 0")
 
 
-@lines_of.register
-def _(section: sections.Laws) -> Iterator[str]:
-    conserved = section.d.conserved
+def _laws(d: Derivation) -> Iterator[str]:
+    conserved = d.conserved
     if conserved.bound == 0:
         yield "Conserved quantities: none, the flow reaches every direction"
     else:
@@ -133,15 +140,14 @@ def _(section: sections.Laws) -> Iterator[str]:
         yield f"Conserved quantities ({complete})"
     if LATE in conserved.finding.reason:
         yield said(conserved.finding.reason)
-    for block in section.algebras:
+    for block in d.blocks if d.direction is None else ():
         yield from algebra_lines(block)
-    yield from constant_lines(section.named())
+    yield from constant_lines(sections.named_laws(d))
 
 
-@lines_of.register
-def _(section: sections.KernelEntries) -> Iterator[str]:
-    metric, labels = section.d.metric, section.d.parameterization.labels
-    yield "Tangent kernel K = J J^T" if sections.dependent(section.d) else METRIC
+def _kernel_entries(d: Derivation) -> Iterator[str]:
+    metric, labels = d.metric, d.parameterization.labels
+    yield "Tangent kernel K = J J^T" if sections.dependent(d) else METRIC
     yield from _entries("K", metric.kernel_in_weights, labels)
     if metric.kernel is None:
         yield "K was not written as a function of beta"
@@ -169,9 +175,8 @@ def _names(metric: InducedMetric) -> Iterator[str]:
     yield from constant_lines(metric.constants)
 
 
-@lines_of.register
-def _(section: sections.KernelEigenvalues) -> Iterator[str]:
-    metric, (s,), b = section.d.metric, section.d.beta, section.direction.beta
+def _kernel_eigenvalues(d: Derivation, direction: Direction) -> Iterator[str]:
+    metric, (s,), b = d.metric, d.beta, direction.beta
     yield METRIC
     yield f"K = T I + (R - T) {b} {b}^T/{s}**2,  rho = I/T + (1/R - 1/T) {b} {b}^T/{s}**2"
     yield from _eigenvalues(metric.kernel_in_weights)
@@ -187,10 +192,11 @@ def _eigenvalues(matrix: Expr) -> Iterator[str]:
     yield from (f"{name} = {shown(matrix[i, i])}" for i, name in enumerate("TR"))
 
 
-@lines_of.register
-def _(section: sections.Relations) -> Iterator[str]:
+def _relations(d: Derivation) -> Iterator[str]:
+    if not sections.dependent(d):
+        return
     yield "Relations among the outputs, for all weights"
-    for found in sections.dependent(section.d):
+    for found in sections.dependent(d):
         yield from (said(e.statement) for e in found.evidence)
         if found.missing:
             relations = "one more" if found.missing == 1 else f"{found.missing} more"
@@ -206,30 +212,28 @@ def _(section: sections.Relations) -> Iterator[str]:
     )
 
 
-@lines_of.register
-def _(section: sections.HessianMap) -> Iterator[str]:
-    finding = section.d.hessian.finding
-    if sections.dependent(section.d):
+def _hessian_map(d: Derivation) -> Iterator[str]:
+    finding = d.hessian.finding
+    if sections.dependent(d):
         return
     yield title("Hessian map (d_k rho_ij = d_i rho_kj)?", finding.verdict)
     yield from _finding(finding)
 
 
-@lines_of.register
-def _(section: sections.Warp) -> Iterator[str]:
-    finding, g = section.d.warping.finding, section.d.warping.g
-    if not section.needed:
+def _warp(d: Derivation) -> Iterator[str]:
+    finding, g = d.warping.finding, d.warping.g
+    if sections.dependent(d) or d.hessian.verdict is Verdict.PROVED:
         return
     yield title("Warp g with g rho a Hessian map?", finding.verdict)
     yield from _finding(finding)
     if g is not None:
         yield f"g = {shown(g)}"
-        for found in section.dual():
+        for found in sections.dual_coordinates(d):
             yield from (f"y{i} = {shown(y)}" for i, y in found)
             yield "<grad y_i, grad F_j> = g delta_ij, so y - y(w_0) = grad Q"
     elif finding.verdict is Verdict.PROVED:
         yield "g = exp of the integral of H, H_a = <grad F_a, grad log g>:"
-        yield from (f"H{i} = {shown(h)}" for i, h in section.slopes())
+        yield from (f"H{i} = {shown(h)}" for i, h in sections.warp_slopes(d))
 
 
 def _finding(finding: Finding) -> Iterator[str]:
@@ -239,59 +243,44 @@ def _finding(finding: Finding) -> Iterator[str]:
             yield from failure_lines(identity)
 
 
-@lines_of.register
-def _(section: sections.Regularizer) -> Iterator[str]:
-    potential = section.d.potential
-    if section.d.warping.verdict is Verdict.REFUTED:
+def _regularizer(d: Derivation) -> Iterator[str]:
+    potential, normalized = d.potential, NORMALIZED
+    if d.warping.verdict is Verdict.REFUTED:
         return
     yield title(REGULARIZER, potential.finding.verdict)
     if not potential.pieces:
         yield said(potential.finding.reason)
         return
-    if len(potential.pieces) > 1:
-        yield f"Q = {' + '.join(section.names)}"
-    pairs, other = zip(potential.pieces, section.names, strict=True), potential.other_side
-    first = (line for piece, name in pairs for line in piece_lines(piece, name))
-    second = () if other is None else piece_lines(other.pieces[0], "Q")
-    yield from _on_both_sides(section, first, second)
-
-
-def _on_both_sides(
-    section: sections.Regularizer, first: Iterable[str], second: Iterable[str]
-) -> Iterator[str]:
-    """Yield the lines on Q, of one side or of two, and what is said of both."""
-    finding, normalized, lines = section.d.potential.finding, NORMALIZED, list(first)
-    yield from lines
-    if other := [line for line in second if line not in lines]:
+    yield from (lines := list(_form(potential)))
+    if other := [x for x in _form(potential.other_side) if x not in lines]:
         normalized = TWO_SIDED
-        yield from ("On the other side:", *other, said(finding.reason))
-    yield from (*road_lines(section), normalized, KKT)
+        yield from ("On the other side:", *other, said(potential.finding.reason))
+    yield from (*road_lines(d), normalized, KKT)
 
 
-@lines_of.register
-def _(section: sections.VectorRegularizer) -> Iterator[str]:
-    potential = section.d.potential
-    yield title(REGULARIZER, potential.finding.verdict)
-    other = potential.other_side
-    second = () if other is None else vector_lines(other)
-    yield from _on_both_sides(section, vector_lines(potential), second)
+def _form(potential: Potential | None) -> Iterator[str]:
+    """Yield the lines on Q, of one side."""
+    if potential is None:
+        return
+    if potential.turning is not None:
+        yield from vector_lines(potential, potential.turning)
+        return
+    names = sections.part_names(potential.pieces)
+    if len(names) > 1:
+        yield f"Q = {' + '.join(names)}"
+    for piece, name in zip(potential.pieces, names, strict=True):
+        yield from piece_lines(piece, name)
 
 
-lines_of.register(other_training)
-
-
-@lines_of.register
-def _(section: sections.Asked) -> Iterator[str]:
-    road = section.d.asked
+def _asked(d: Derivation) -> Iterator[str]:
+    road = d.asked
     if road is not None:
         yield title("The Ansatz asked for", road.finding.verdict)
         yield said(road.name)
         yield from _finding(road.finding)
 
 
-@lines_of.register
-def _(section: sections.Evidence) -> Iterator[str]:
-    d = section.d
+def _evidence(d: Derivation) -> Iterator[str]:
     proved = d.blocks if d.verdict is Verdict.PROVED else ()
     evidence = (e for b in proved for e in b.potential.finding.evidence)
     statements = dict.fromkeys(said(e.statement) for e in evidence)

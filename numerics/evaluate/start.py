@@ -12,7 +12,7 @@ from sympy import Expr, Rational, oo
 from derive.derivation import derive
 from derive.errors import DegenerateStart, InputError, LanguageError, NumericalError
 from derive.exact.balls import Unbounded, evaluate_any, fraction, precise, values_of
-from derive.language import bind, parse_expression, to_sympy
+from derive.language import OWN, bind, parse_expression, to_sympy
 from derive.model.names import PI
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
@@ -193,7 +193,7 @@ def sign_condition(assumption: str, piece: Piece) -> tuple[Expr, str] | None:
     if not separator or right != "0":
         return None
     try:
-        expression = to_sympy(parse_expression(left.replace("^", "**")))
+        expression = to_sympy(parse_expression(left.replace("^", "**"), OWN))
     except LanguageError:
         return None
     for symbol, value in reversed(piece.constants):

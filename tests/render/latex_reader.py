@@ -144,5 +144,7 @@ def equations(page):
         whole = re.sub(r"\\label\{[^}]*\}|\\(begin|end)\{split\}", "", short or long)
         rows = re.split(r"\\\\\s|, \\qquad", re.sub(r"\\\\\s*&\\quad", " ", whole))
         sides = [re.split(r"&?=", row, maxsplit=1) for row in rows]
-        found += [tuple(x.replace("&", "").strip() for x in s) for s in sides if len(s) == 2]
+        found += [
+            tuple(re.sub(r"&| [.,]\s*$", "", x).strip() for x in s) for s in sides if len(s) == 2
+        ]
     return found

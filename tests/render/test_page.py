@@ -6,14 +6,17 @@ import re
 import mpmath
 import pytest
 import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from derive import InputError, Parameterization, Verdict, derive
 from derive.catalogue import entries
 from derive.catalogue.library import derive_entry
 from derive.potential.piece import Parametric, trimmed
+from derive.render.arranged import gathered, one_power, tidy
 from derive.render.page.lines import COLUMN, broken, vanishing, width
 from derive.render.page.names import as_latex
-from derive.render.page.printer import gathered, latex, one_power
+from derive.render.page.printer import latex
 from derive.render.phrases import norms_as_latex
 from derive.sources import sources
 from tests.render.latex_reader import equations, evaluate
@@ -190,5 +193,48 @@ def test_powers_with_open_exponents_are_gathered_and_others_left():
     split = m * x ** (2 * n / (n**2 + n)) + x ** (n + 1 / (n + 1)) * x ** (1 / (n + 1) - n)
     assert gathered(split) == (m + 1) * x ** (2 / (n + 1))
     assert gathered((x**2) ** n).subs({x: -1, n: sympy.S.Half}) == 1  # not x**(2 n)
-    left = (x + 1) ** 2 - x**2
-    assert gathered(left) is left
+    left = sympy.log(x + 1) - sympy.log(x) ** 2
+    assert tidy(left) is left
+
+
+@st.composite
+def formulas(draw, depth=3):
+    """Return a sum, product, power, root or call in two names of any sign and one positive one."""
+    x, y, k = (
+        sympy.Symbol("x", real=True),
+        sympy.Symbol("y", real=True),
+        sympy.Symbol("k", positive=True),
+    )
+    if depth == 0:
+        return draw(st.sampled_from([x, y, k, sympy.Integer(2), sympy.Rational(-1, 3)]))
+    first, second = draw(formulas(depth - 1)), draw(formulas(depth - 1))
+    kind = draw(st.sampled_from(["+", "-", "*", "/", "**", "sqrt", "asinh", "open"]))
+    return {
+        "+": lambda: first + second,
+        "-": lambda: first - 2 * second,
+        "*": lambda: first * second,
+        "/": lambda: first / (second**2 + 1),
+        "**": lambda: first**2,
+        "sqrt": lambda: sympy.sqrt(first**2 + k),
+        "asinh": lambda: sympy.asinh(first) + second,
+        "open": lambda: first * k ** (1 / (x + 5)) + second * k**y,
+    }[kind]()
+
+
+@settings(max_examples=60, deadline=None)
+@given(formulas())
+def test_what_is_printed_is_what_was_derived(formula):
+    at = {"x": sympy.Rational(-7, 5), "y": sympy.Rational(11, 13), "k": sympy.Rational(3, 7)}
+    values = [
+        e.subs({s: at[s.name] for s in e.free_symbols}).evalf(30) for e in (formula, tidy(formula))
+    ]
+    assert abs(values[0] - values[1]) < 1e-20 * (1 + abs(values[0]))
+
+
+def test_what_the_start_must_not_be_is_said():
+    free = derive("a**2 + a")
+    assert "assuming 2*a_0 + 1 != 0" in free.to_text()
+    assert r"Assume that $2 a_{0} + 1 \neq 0$." in free.to_latex()
+    given = derive(Parameterization.parse(["a**2 + a"], {"a": "1"}))
+    assert "assuming" not in given.to_text()
+    assert "g_0 != 0" in derive(Parameterization.parse(["g**2*u"], vectors=["u"])).to_text()

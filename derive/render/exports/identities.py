@@ -17,10 +17,9 @@ from sympy import Expr, Symbol
 from derive.derivation import Derivation
 from derive.errors import NumericalError
 from derive.exact.linear.families import LogFunction
-from derive.language import parse_expression, to_sympy
 from derive.model.notation import to_expr
-from derive.potential.piece import Piece
 from derive.records import Block
+from derive.render.arranged import read
 from derive.render.exports.printer import LANGUAGES, Language
 from derive.verdict import Identity, Verdict
 from derive.weights.dual import DualCoordinates
@@ -134,8 +133,8 @@ def _roots(block: Block, F: Sequence[Expr], expr: Callable[[object], Expr]) -> I
         equation, _, meaning = e.statement.replace("`", "").partition(" = 0 for ")
         name, equals, what = meaning.partition(" = ")
         if equals and e.holds and name in {r.symbol.name for r in piece.roots}:
-            at = {**known, name: to_sympy(parse_expression(what))}
-            left = to_sympy(parse_expression(equation))
+            at = {**known, name: read(what)}
+            left = read(equation)
             found = left.subs({s: at[s.name] for s in left.free_symbols if s.name in at})
             plain = _plain(found)
             # Of balanced weights it holds on their leaf only.
@@ -145,7 +144,7 @@ def _roots(block: Block, F: Sequence[Expr], expr: Callable[[object], Expr]) -> I
 
 
 def _failing(e: Identity) -> Goal:
-    left, right = (to_sympy(parse_expression(text)) for text in (e.left, e.right))
+    left, right = (read(text) for text in (e.left, e.right))
     sides = [_plain(x) for x in (left, right)]
     point = tuple((name, Fraction(value)) for name, value in e.point)
     return Goal(f"fails: {e.statement}", ((sides[0], sympy.S.One),), sides[1], point)
@@ -155,7 +154,8 @@ def render_mathematica(derivation: Derivation) -> str:
     """Return Q, grad Q, and a list that Mathematica evaluates to True, ..., True."""
     language = LANGUAGES["mathematica"]
     lines = [f"(* {_heading(derivation).replace('*)', '* )').replace('(*', '( *')} *)", ""]
-    lines += _definitions(derivation, language, "{} = {};", "gradient = {{{}}};")
+    if derivation.verdict is Verdict.PROVED:
+        lines += _mathematica_definition(derivation, language)
     held = [_mathematica(goal, language) for goal in goals(derivation)]
     body = ",\n".join(f"  (* {goal.label.replace('*)', '* )')} *)\n  {text}" for goal, text in held)
     return "\n".join([*lines, "", f"identities = {{\n{body}\n}};", "Print[identities]"])
@@ -219,48 +219,43 @@ def _heading(d: Derivation) -> str:
     return "\n\n".join(["Derived and written by regderive.", *sections, *told])
 
 
-def _pieces(d: Derivation) -> Sequence[Piece]:
-    return d.potential.pieces if d.verdict is Verdict.PROVED else ()
+def _form(d: Derivation) -> tuple[list[tuple[str, Expr]], Expr, list[Expr]]:
+    """Return constants and roots, Q and its slopes; of a vector with INNER for <u_0, beta>.
+
+    Raises:
+        NumericalError: Q has a root without a formula.
+    """
+    named, pieces, turning = list[tuple[str, Expr]](), d.potential.pieces, d.potential.turning
+    for piece in pieces:
+        named += [(symbol.name, value) for symbol, value in piece.constants]
+        for root in piece.roots:
+            if root.explicit is None:
+                raise NumericalError(f"{root.symbol.name} {root.branch} of {root.polynomial} = 0")
+            named.append((root.symbol.name, root.explicit))
+    Q = sympy.Add(*(piece.value for piece in pieces))
+    if turning is not None:
+        Q -= turning.slope * Symbol(INNER)
+    return named, Q, [slope for piece in pieces for slope in piece.gradient]
 
 
-def _definitions(d: Derivation, language: Language, define: str, gradient: str) -> Iterator[str]:
+def _mathematica_definition(d: Derivation, language: Language) -> Iterator[str]:
     """Yield definitions of constants and roots, of Q and grad Q; none where Q has no form there."""
     try:
-        for piece in _pieces(d):
-            for name, value in _named(piece):
-                yield define.format(language.name(name), language.shown(value))
-        if pieces := _pieces(d):
-            yield define.format("Q", language.shown(_total(d)))
-            slopes = (language.shown(g) for x in pieces for g in x.gradient)
-            yield gradient.format(", ".join(slopes))
+        named, Q, slopes = _form(d)
+        shown = [f"{language.name(n)} = {language.shown(x)};" for n, x in named]
+        gradient = ", ".join(map(language.shown, slopes))
+        yield from (*shown, f"Q = {language.shown(Q)};", f"gradient = {{{gradient}}};")
     except NumericalError as error:
         yield f"(* {error} *)"
 
 
-def _named(piece: Piece) -> Iterator[tuple[str, Expr]]:
-    yield from ((symbol.name, value) for symbol, value in piece.constants)
-    for root in piece.roots:
-        if root.explicit is None:
-            raise NumericalError(f"{root.symbol.name} {root.branch} of {root.polynomial} = 0")
-        yield root.symbol.name, root.explicit
-
-
-def _total(d: Derivation) -> Expr:
-    """Return Q; of a vector with INNER for <u_0, beta>."""
-    whole = sympy.Add(*(piece.value for piece in d.potential.pieces))
-    turning = d.potential.turning
-    return whole if turning is None else whole - turning.slope * Symbol(INNER)
-
-
 def _lean_definition(d: Derivation, language: Language) -> Iterator[str]:
     try:
-        named = [pair for piece in _pieces(d) for pair in _named(piece)]
-        value = _total(d)
-        free = {s.name for x in (value, *(x for _, x in named)) for s in x.free_symbols}
-        names = sorted(free - {name for name, _ in named})
+        named, Q, _ = _form(d)
+        free = {s.name for x in (Q, *(x for _, x in named)) for s in x.free_symbols}
+        bound = " ".join(map(language.name, sorted(free - {name for name, _ in named})))
         shown = [f"  let {language.name(n)} := {language.shown(x)}" for n, x in named]
-        bound = " ".join(map(language.name, names))
-        lines = [f"noncomputable def Q ({bound} : \u211d) : \u211d :=", *shown]
-        yield from (*lines, f"  {language.shown(value)}")
+        head = f"noncomputable def Q ({bound} : \u211d) : \u211d :="
+        yield from (head, *shown, f"  {language.shown(Q)}")
     except NumericalError as error:
         yield f"-- Q is not defined here: {error}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -18,36 +19,30 @@ from derive.render.exports.printer import LANGUAGES, Language
 from derive.verdict import Verdict
 
 _IMPORTS = {"jax": "import jax\nimport jax.numpy as jnp", "torch": "import torch"}
-_BASIC = {
+_CALLS = {
     "jax": {
-        "_read": '''def _read(beta, *start):
-    """Return numbers as arrays of one type."""
-    beta = jnp.asarray(beta) * 1.0
-    return beta, *(jnp.asarray(x, dtype=beta.dtype) for x in start)
-''',
-        "_fixed": '''def _fixed(x):
-    """Return a number that is not differentiated."""
-    return jax.lax.stop_gradient(x)
-''',
-        "_sorted": """def _sorted(x):
-    return jnp.sort(x)
-""",
+        "xp": "jnp",
+        "array": "jnp.asarray",
+        "fixed": "jax.lax.stop_gradient(x)",
+        "sorted": "jnp.sort(real)",
     },
     "torch": {
-        "_read": '''def _read(beta, *start):
-    """Return numbers as tensors of one type."""
-    beta = torch.as_tensor(beta) * 1.0
-    return beta, *(torch.as_tensor(x, dtype=beta.dtype) for x in start)
-''',
-        "_fixed": '''def _fixed(x):
-    """Return a number that is not differentiated."""
-    return x.detach()
-''',
-        "_sorted": """def _sorted(x):
-    return torch.sort(x)[0]
-""",
+        "xp": "torch",
+        "array": "torch.as_tensor",
+        "fixed": "x.detach()",
+        "sorted": "torch.sort(real)[0]",
     },
 }
+"""What differs from one library to the other in the functions below."""
+_READ = '''def _read(beta, *start):
+    """Return numbers as arrays of one type."""
+    beta = {array}(beta) * 1.0
+    return beta, *({array}(x, dtype=beta.dtype) for x in start)
+'''
+_FIXED = '''def _fixed(x):
+    """Return a number that is not differentiated."""
+    return {fixed}
+'''
 _SOLVE = '''def _solve(f, slope, x):
     """Return x with f(x) = 0, by Newton's steps from near it: they carry derivatives over."""
     x = _fixed(x)
@@ -81,9 +76,16 @@ _ROOT = '''def _root(k, *c):
     def slope(x):
         return sum(i * a * x ** (i - 1) for i, a in enumerate(c) if i)
 
-    return _solve(f, slope, _solve(f, slope, _sorted(real)[..., n - 1 - k]))
+    return _solve(f, slope, _solve(f, slope, {sorted}[..., n - 1 - k]))
 '''
-_SHARED = {"_root": _ROOT, "_between": _BETWEEN, "_solve": _SOLVE}
+_HELPERS = {
+    "_root": _ROOT,
+    "_between": _BETWEEN,
+    "_solve": _SOLVE,
+    "_read": _READ,
+    "_fixed": _FIXED,
+}
+"""Each after those that call it."""
 _NOTE = """These are the printed formulas in plain floating point, differentiable in beta and in the
 start; Q is up to an additive constant. They have no error bounds: next to where formulas cancel
 they lose digits, and outside the domain they give no nan; the module of --numpy does better."""
@@ -95,15 +97,15 @@ _WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 def render_jax(derivation: Derivation) -> str:
     """Return a module of JAX."""
-    return _module(derivation, "jax", "jnp")
+    return _module(derivation, "jax")
 
 
 def render_torch(derivation: Derivation) -> str:
     """Return a module of PyTorch."""
-    return _module(derivation, "torch", "torch")
+    return _module(derivation, "torch")
 
 
-def _module(d: Derivation, language: str, xp: str) -> str:
+def _module(d: Derivation, language: str) -> str:
     """Return the text of a module; without functions where there is no Q."""
     kept = ("Yes", "No", "Undecided", "Parameterization", "Conserved", "Implicit")
     sections = [part for part in d.to_text().split("\n\n") if part.startswith(kept)]
@@ -113,15 +115,12 @@ def _module(d: Derivation, language: str, xp: str) -> str:
     head = f'"""{told}\n"""\n\nimport math\n\n{_IMPORTS[language]}\n'
     if d.verdict is not Verdict.PROVED:
         return head.rstrip()
-    writer = _Writer(d.potential, LANGUAGES[language], xp)
-    functions = [
-        writer.function("Q", "Return Q(beta)."),
-        writer.function("gradient", "Return grad Q."),
-    ]
-    parts = list(functions)
-    for name, text in {**_SHARED, **_BASIC[language]}.items():
+    calls = _CALLS[language]
+    writer = _Writer(d.potential, LANGUAGES[language], calls["xp"])
+    parts = [writer.function("Q", "Return Q(beta)."), writer.function("gradient", "Return grad Q.")]
+    for name, text in _HELPERS.items():
         if any(f"{name}(" in part for part in parts):
-            parts.append(text.replace("{xp}", xp))
+            parts.append(re.sub(r"\{(xp|array|fixed|sorted)\}", lambda m: calls[m[1]], text))
     head = head if any("math." in part for part in parts) else head.replace("import math\n\n", "")
     return "\n\n".join([head, *parts]).rstrip()
 

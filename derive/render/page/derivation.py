@@ -18,7 +18,7 @@ from derive.records import Potential
 from derive.render import sections
 from derive.render.page.formula import assumption, at_start, listed, named_list, prose
 from derive.render.page.lines import COLUMN, display, width
-from derive.render.page.names import latex_name
+from derive.render.page.names import as_latex, latex_name
 from derive.render.page.paper import Page, Passage
 from derive.render.page.pieces import piece_latex
 from derive.render.page.printer import inline, latex
@@ -69,7 +69,11 @@ def _of_outputs(d: Derivation, kind: str) -> Iterator[str]:
     names = ["F(w)"] if kind == "one" else [latex(b) for b in d.beta]
     outputs = [(n, to_sympy(t, symbols)) for n, t in zip(names, p.trees, strict=True)]
     yield say(f"setting.{kind}")
-    yield from display([*outputs, ("w", _tuple(p.weights))])
+    (left, F), *rest = outputs
+    weights = [("w", _tuple(p.weights))]
+    if p.weights == ("w",):
+        outputs, weights = [(left, rf"{latex(F)} , \qquad w \in \mathbb{{R}}"), *rest], []
+    yield from display([*outputs, *weights])
     yield from affine_sentences(p)
     yield say("setting.flow")
     yield say(f"setting.{kind}_flow", start=at_start(p.start))
@@ -126,9 +130,8 @@ def _changed(d: Derivation) -> Iterator[str]:
 
 
 def _laws(d: Derivation) -> Iterator[Passage]:
-    section = sections.Laws(d)
-    found = list(section.named())
-    why = [words for block in section.algebras for words in algebra_words(block)]
+    found, blocks = list(sections.named_laws(d)), d.blocks if d.direction is None else ()
+    why = [words for block in blocks for words in algebra_words(block)]
     none = say("laws.open" if d.conserved.bound else "laws.none", bound=d.conserved.bound)
     lines = _law_lines(d, found) if found else [none] if why else []
     if lines:
@@ -144,8 +147,7 @@ def _law_lines(d: Derivation, laws: Sequence[tuple[str, Expr]]) -> list[str]:
     if not reasons:
         return [*lines, say("laws.expansion")]
     of = latex(d.beta[0]) if d.direction is not None else "F" if _is_one(d) else "F_1"
-    terms = {"terms": reasons[0], "end": "," if several else "."}
-    lines.append(say("laws.since", law=latex_name(name), of=of, **terms))
+    lines.append(say("laws.since", law=latex_name(name), of=of, terms=reasons[0]))
     return [*lines, say("laws.likewise")] if several else lines
 
 
@@ -207,7 +209,7 @@ def _where(domains: Sequence[Domain]) -> Iterator[str]:
 
 def formula_of(potential: Potential, label: str = "") -> Iterator[str]:
     """Yield Q and the names in it."""
-    names = sections.part_names(potential.pieces)
+    names = [*map(as_latex, sections.part_names(potential.pieces))]
     for name, piece in zip(names, potential.pieces, strict=True):
         value = piece.value if potential.turning is None else piece.value + potential.linear
         yield from piece_latex(replace(piece, value=value), name, label if len(names) == 1 else "")
@@ -218,9 +220,9 @@ def formula_of(potential: Potential, label: str = "") -> Iterator[str]:
 
 def _other_training(d: Derivation) -> Iterator[Passage]:
     """Yield what the same Q is for under other losses, and under weight decay."""
-    section, Q = sections.OtherTraining(d), r"$\sum_i Q(\beta_i)$" if _is_one(d) else "$Q$"
+    Q = r"$\sum_i Q(\beta_i)$" if _is_one(d) else "$Q$"
     losses = say("other.losses", Q=Q)
-    if section.shrinks:
+    if sections.shrinks(d):
         decayed = losses, say("other.decay", Q=Q)
         yield Passage("remark", decayed, "Other losses and weight decay")
     else:
@@ -231,4 +233,4 @@ def _remark(d: Derivation) -> Iterator[str]:
     yield say("remark.unique")
     left = dict.fromkeys(p.left for p in d.potential.pieces if isinstance(p, Quadrature))
     yield from (say("remark.integral", why=prose(WHY_LEFT[why])) for why in left)
-    yield from road_words(sections.Regularizer(d))
+    yield from road_words(d)

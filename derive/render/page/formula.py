@@ -9,9 +9,10 @@ from decimal import Decimal
 import sympy
 
 from derive.errors import DeriveError
-from derive.language import parse_expression, to_sympy
+from derive.language import to_sympy
 from derive.language.tree import Tree
 from derive.potential.piece import Root
+from derive.render.arranged import read
 from derive.render.labels import MARK, OWN
 from derive.render.page.names import latex_name
 from derive.render.page.printer import inline, latex
@@ -104,7 +105,7 @@ def _side(text: str) -> str:
 
 def formula(text: str) -> str:
     """Return a formula of the language as LaTeX, for a line of words."""
-    return inline(to_sympy(parse_expression(text)))
+    return inline(read(text))
 
 
 SHAPES = (
@@ -199,24 +200,30 @@ def root_note(root: Root) -> str:
 
 
 def assumption(text: str) -> str:
-    """Return an assumption with its formulas set as mathematics."""
+    r"""Return an assumption with its formulas set as mathematics.
+
+    >>> assumption("D - 2 != 0").replace(MARK, "")
+    '$D \\neq 2$'
+    """
     matched = re.fullmatch(
-        r"(?P<what>.+?)(?P<sign> > 0| != 0| keeps its sign along the flow"
-        r"| > 0 at the limit of the flow)"
-        r"( \(automatic when (?P<when>.+) > 0 at the start\))?",
+        r"(?P<what>.+?)(?P<sign> (?:>|!=) 0|)(?P<words> at the limit of the flow"
+        r"| keeps its sign along the flow|)(?: \(automatic when (?P<when>.+) > 0 at the start\))?",
         text,
     )
-    if matched is None:
+    if matched is None or not (matched["sign"] or matched["words"]):
         return text.replace("_", r"\_")
-    what = formula(matched["what"])
-    signs = {" > 0": f"${what} > 0$", " != 0": rf"${what} \neq 0$"}
-    words = (
-        matched["sign"].replace(" > 0", "$ is positive", 1) if "limit" in matched["sign"] else ""
-    )
-    sentence = signs.get(matched["sign"], f"${what}{words or '$' + matched['sign']}")
+    if matched["words"]:
+        positive = " is positive" if matched["sign"] else ""
+        said = f"${formula(matched['what'])}${positive}{matched['words']}"
+    else:
+        number, what = read(matched["what"]).as_coeff_Add()
+        moved = what.is_Symbol and "!" in matched["sign"]
+        left, right = (what, -number) if moved else (what + number, 0)
+        relation = r"\neq" if "!" in matched["sign"] else ">"
+        said = f"${inline(left)} {relation} {right}$"
     if matched["when"]:
-        sentence += f" (which is automatic when ${formula(matched['when'])} > 0$ at the start)"
-    return sentence
+        said += f" (which is automatic when ${formula(matched['when'])} > 0$ at the start)"
+    return said
 
 
 SPECIAL = {

@@ -15,7 +15,7 @@ from derive.render.labels import MARK
 from derive.render.page.names import GREEK, as_latex
 
 LETTER = re.compile(
-    rf"(?<![A-Za-z\\{MARK}])(?<!\\mathrm{{)(?<!\\mathbb{{)(?<!\\mathsf )"
+    rf"(?<![A-Za-z\\{MARK}])(?<!\\mathrm{{)(?<!\\mathbb{{)(?<!\\mathsf )(?<!\\tilde{{)"
     r"(\\(?:rho|beta|omega|eta|lambda|psi|tau|mu|kappa|sigma|delta|nu)|[A-Za-z])(?![A-Za-z])"
     r"(_\{[^{}]*\}|_[A-Za-z0-9])?"
 )

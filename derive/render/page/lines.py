@@ -10,17 +10,9 @@ import sympy
 from sympy import Expr, Integral
 
 from derive.errors import DeriveError
-from derive.language import parse_expression, to_sympy
+from derive.render.arranged import product_of, pulled_out, read, tidy
 from derive.render.labels import MARK
-from derive.render.page.printer import (
-    bracketed,
-    inline,
-    latex,
-    one_power,
-    ordered_terms,
-    product_of,
-    pulled_out,
-)
+from derive.render.page.printer import bracketed, inline, latex, ordered_terms
 from derive.verdict import Identity
 
 COLUMN = 224.0
@@ -98,11 +90,13 @@ def _single(token: str) -> float:
 
 def display(rows: Sequence[Row], label: str = "", relation: str = "=") -> Iterator[str]:
     """Yield displayed equations left = right, long ones broken; they may get a label."""
-    whole = [line for left, right in rows for line in equation(left, right, relation)]
     if not rows:
         return
+    apart = [list(equation(left, right, relation)) for left, right in rows]
+    whole = [line for lines in apart for line in (*lines[:-1], f"{lines[-1]} ,")]
+    whole[-1] = whole[-1].removesuffix(" ,")
     single = len(whole) == 1
-    beside = r" , \qquad ".join(map(_unaligned, whole))
+    beside = r" \qquad ".join(map(_unaligned, whole))
     if not label and len(whole) == len(rows) and width(beside) < COLUMN:
         yield rf"\[ {beside} \]"
     elif label:
@@ -141,7 +135,7 @@ def vanishing(expression: Expr) -> Iterator[str]:
 
 def broken(expression: Expr, room: float = COLUMN) -> list[str]:
     """Return an expression on lines of at most *room* points, as far as its atoms allow."""
-    expression = one_power(expression)
+    expression = tidy(expression)
     whole = latex(expression)
     if width(whole) <= room:
         return [whole]
@@ -271,7 +265,7 @@ def identities(evidence: Iterable[Identity]) -> Iterator[str]:
     """Yield identities that were expanded, of which both sides are written and short."""
     for identity in evidence:
         try:
-            left, right = (to_sympy(parse_expression(x)) for x in (identity.left, identity.right))
+            left, right = (read(x) for x in (identity.left, identity.right))
         except DeriveError:
             continue
         tells = left != right and not left.is_number

@@ -22,9 +22,14 @@ def latex_name(name: str) -> str:
 def as_latex(name: str) -> str:
     r"""Return a name with its digits and underscored parts as subscripts, words upright.
 
-    >>> as_latex("u1_0"), as_latex("alpha"), as_latex("u_plus")
-    ('u_{1,0}', '\\alpha', 'u_{\\mathrm{plus}}')
+    >>> as_latex("u1_0"), as_latex("alpha"), as_latex("u_plus"), as_latex("A_(b)")
+    ('u_{1,0}', '\\alpha', 'u_{\\mathrm{plus}}', '\\tilde{A}(b)')
     """
+    if name.endswith(")"):
+        of, _, at = name[:-1].partition("(")
+        return f"{as_latex(of)}({as_latex(at)})"
+    if name.endswith("_"):
+        return rf"\tilde{{{as_latex(name[:-1])}}}"
     if name.startswith("<"):
         return rf"\langle {', '.join(map(as_latex, name[1:-1].split(', ')))} \rangle"
     head, *rest = name.split("_")

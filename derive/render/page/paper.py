@@ -88,14 +88,37 @@ def written(page: Page, part: str = "", rename: Mapping[str, str] | None = None)
 
 
 def _environment(passage: Passage) -> Iterable[str]:
-    heading, (first, *rest) = passage.heading, passage.lines
+    heading, (first, *rest) = passage.heading, punctuated("\n".join(passage.lines)).split("\n")
     if passage.kind == "formula":
-        return passage.lines
+        return (first, *rest)
     if passage.kind == "paragraph":
         return (rf"\paragraph{{{heading}.}} {first}", *rest)
     begin = rf"\begin{{{passage.kind}}}" + (f"[{heading}]" if heading else "")
     label = rf"\label{{{passage.label}}}" if passage.label else ""
     return (f"{begin}{label}", first, *rest, rf"\end{{{passage.kind}}}")
+
+
+END = re.compile(
+    r"(?<![.,;:\s])(?P<end>\s*(?:\\end\{split\}\s*)?(?:\\\]|\\end\{(?:align\*|equation)\}))"
+    r"(?P<next>\s*(?:\\\[|\\begin\{align|[a-z]+)?)"
+)
+"""How a displayed formula without a full stop or comma ends, and what goes on after it."""
+VERBS = frozenset(("are", "has", "have", "is"))
+
+
+def punctuated(text: str) -> str:
+    r"""Return passages in which displayed formulas end as parts of their sentences do.
+
+    >>> punctuated("\\[ a = b \\]\nwith $c$ in \\[ d \\]\nThe")
+    '\\[ a = b , \\]\nwith $c$ in \\[ d . \\]\nThe'
+    """
+
+    def ended(found: re.Match[str]) -> str:
+        following = found["next"].strip()
+        mark = "" if following in VERBS else " ," if following else " ."
+        return f"{mark}{found['end']}{found['next']}"
+
+    return END.sub(ended, text)
 
 
 def cited(snippet: str) -> list[str]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sympy import Symbol
+from sympy.core.function import AppliedUndef
 
-from derive.potential.piece import Parametric, Piece, Quadrature, trimmed
+from derive.potential.piece import Parametric, Piece, Quadrature
 from derive.render.page.formula import prose, root_note
 from derive.render.page.lines import Row, display, vanishing
 from derive.render.page.printer import latex
+from derive.render.sections import printed
 
 
 def piece_latex(piece: Piece, name: str, label: str = "") -> Iterator[str]:
     """Yield the names in one form, and the form, called *name*."""
-    piece = trimmed(piece)
+    piece = printed(piece)
     named: list[Row] = [(latex(symbol), value) for symbol, value in piece.constants]
     if isinstance(piece, Quadrature):
         named += [(latex(symbol), value) for symbol, value in piece.abbreviations]
@@ -22,7 +24,8 @@ def piece_latex(piece: Piece, name: str, label: str = "") -> Iterator[str]:
     if named:
         yield "Put"
         yield from display(named)
-    for root in (r for r in piece.roots if r.explicit is None):
+    open_ = [r for r in piece.roots if r.explicit is None]
+    for root in open_:
         yield f"Let {root_note(root)}"
         yield from vanishing(root.polynomial.as_expr())
     if isinstance(piece, Parametric):
@@ -30,7 +33,7 @@ def piece_latex(piece: Piece, name: str, label: str = "") -> Iterator[str]:
         z = latex(piece.curve.parameter)
         yield rf"For ${low} < {z} < {high}$, where ${latex(piece.betas[0])}$ is monotone, put"
     else:
-        yield "and" if named or piece.roots else "Put"
+        yield "and put" if open_ else "and" if named else "Put"
     yield from display([*_equations(piece, name)], label)
     if isinstance(piece, Quadrature) and piece.note:
         yield f"with {prose(piece.note)}."
@@ -43,4 +46,5 @@ def _equations(piece: Piece, name: str) -> Iterator[Row]:
         yield latex(beta), piece.curve.beta
     yield f"{name}({latex(beta)})" if name != "Q" else r"Q(\beta)", piece.value
     if isinstance(piece, Quadrature) and piece.kernel is not None:
-        yield "K", piece.kernel
+        (K,) = piece.value.atoms(AppliedUndef)
+        yield latex(K), piece.kernel

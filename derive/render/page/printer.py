@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
-from functools import reduce
-from operator import and_
+from collections.abc import Sequence
 
 import sympy
 from sympy import Expr, Symbol
 from sympy.printing.latex import LatexPrinter
 
+from derive.render.arranged import arranged, in_number, positive_first, tidy
 from derive.render.page.names import as_latex, latex_name
-from derive.render.plain import in_number, positive_first
 
 NAMED = {"asinh": "arsinh", "atan": "arctan", "sign": "sgn"}
 """Functions that mathematicians call otherwise than SymPy does."""
@@ -28,7 +26,7 @@ class _LatexForms(LatexPrinter):  # type: ignore[misc]
 
     def doprint(self, expr: Expr) -> str:
         expr, self.names = in_number(expr)
-        return str(super().doprint(_arranged(expr)))
+        return str(super().doprint(arranged(expr)))
 
     def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
         return latex_name(self.names.get(expr, expr).name)
@@ -171,79 +169,6 @@ def _fraction_of(expr: Expr) -> tuple[sympy.Rational, list[Expr], list[Expr]]:
     return number, next(found) if top else [], next(found) if bottom else []
 
 
-def pulled_out(expression: Expr) -> Expr:
-    """Return a sum as the product of what all its terms have in common and the rest.
-
-    >>> from sympy.abc import a, b
-    >>> pulled_out(2 * a**2 - 4 * a * b)
-    2*a*(a - 2*b)
-    """
-    if not expression.is_Add:
-        return expression
-    number, rest = expression.primitive()
-    if _units(rest) <= _units(expression):
-        number, rest = sympy.S.One, expression
-    common = _common(sympy.Add.make_args(rest))
-    if common != 1:
-        rest = sympy.Add(*(term / common for term in sympy.Add.make_args(rest)))
-    if all(t.could_extract_minus_sign() for t in sympy.Add.make_args(rest)):
-        number, rest = -number, -rest
-    return product_of([number, *sympy.Mul.make_args(common), rest])
-
-
-def _common(terms: Sequence[Expr]) -> Expr:
-    """Return the product of the powers that all terms have."""
-    powers = [term.as_powers_dict() for term in terms]
-    common = sympy.S.One
-    for base in sorted(reduce(and_, map(set, powers)), key=str):
-        exponents = {t[base] for t in powers}
-        positive = all(n.is_Rational and n > 0 for n in exponents)
-        symbolic = len(exponents) == 1 and not any(n.is_Rational for n in exponents)
-        if not base.is_Integer and (positive or symbolic):
-            common *= base ** (min(exponents) if positive else exponents.pop())
-    return common
-
-
-def _units(expression: Expr) -> int:
-    """Return how many terms have no coefficient."""
-    return sum(abs(t.as_coeff_Mul()[0]) == 1 for t in sympy.Add.make_args(expression))
-
-
-def product_of(factors: Iterable[Expr]) -> Expr:
-    """Return a product, its numbers joined and not multiplied into sums."""
-    flat = [f for factor in factors for f in sympy.Mul.make_args(factor)]
-    number = sympy.Mul(*(f for f in flat if f.is_Rational))
-    others = [f for f in flat if not f.is_Rational]
-    front = [number] if number != 1 or not others else []
-    return sympy.Mul(*front, *others, evaluate=False) if len(front + others) > 1 else flat[-1]
-
-
-def _arranged(expression: Expr) -> Expr:
-    """Return an expression with common factors pulled out of every sum in it."""
-    if expression.is_Atom or not isinstance(expression, sympy.Basic):
-        return expression
-    parts = [_arranged(x) if isinstance(x, Expr) else x for x in expression.args]
-    if expression.is_Add:
-        return _arranged_sum(expression, parts)
-    if expression.is_Mul:
-        return product_of(parts)
-    if expression.is_Pow or isinstance(expression, sympy.exp):
-        return expression.func(*parts, evaluate=False)
-    if isinstance(expression, sympy.Function):
-        return expression.func(*parts, evaluate=False)
-    if isinstance(expression, sympy.Integral):
-        return sympy.Integral(parts[0], *expression.limits)
-    return expression
-
-
-def _arranged_sum(expression: Expr, parts: Sequence[Expr]) -> Expr:
-    whole = pulled_out(expression)
-    if whole.is_Add:
-        return sympy.Add(*parts, evaluate=False)
-    *front, inner = whole.args
-    return product_of([*front, _arranged(inner)])
-
-
 def ordered_terms(expression: Expr) -> list[Expr]:
     """Return the terms of a sum in the order in which they are printed."""
     numbered, names = in_number(expression)
@@ -261,37 +186,17 @@ def latex(expression: Expr) -> str:
 
 @functools.lru_cache(4096)
 def _latex(expression: Expr) -> str:
-    return str(_LatexForms().doprint(one_power(expression)))
-
-
-def one_power(expression: Expr) -> Expr:
-    """Return an expression with x^(ab) for (x^a)^b, x > 0, also where a has poles."""
-    return expression.replace(
-        lambda e: e.is_Pow and e.base.is_Pow and e.base.base.is_positive,
-        lambda e: e.base.base ** sympy.factor(e.base.exp * e.exp),
-    )
-
-
-def gathered(expression: Expr) -> Expr:
-    """Return an expression with one power of each base where exponents have names."""
-    opens = expression.atoms(sympy.Pow)
-    if all(power.exp.is_number for power in opens):
-        return expression
-    one = sympy.powsimp(expression)
-    named = one.replace(
-        lambda e: e.is_Pow and not e.exp.is_number, lambda e: e.base ** sympy.cancel(e.exp)
-    )
-    return sympy.factor(sympy.powsimp(named))
+    return str(_LatexForms().doprint(tidy(expression)))
 
 
 def inline(expression: Expr) -> str:
     """Return an expression for a line of words, with fractions a/b."""
     forms = _LatexForms()
     forms.slashed = True
-    return str(forms.doprint(one_power(expression)))
+    return str(forms.doprint(tidy(expression)))
 
 
 def bracketed(expression: Expr) -> str:
     """Return a factor of a product as LaTeX, a sum in brackets."""
     shown = latex(expression)
-    return in_brackets(shown) if _arranged(expression).is_Add else shown
+    return in_brackets(shown) if arranged(expression).is_Add else shown

@@ -10,16 +10,16 @@ from sympy.core.function import AppliedUndef
 
 from derive.derivation import Derivation
 from derive.exact.linear.families import LogFunction
-from derive.language import parse_expression, to_sympy
 from derive.model.direction import Direction
 from derive.model.notation import to_expr
 from derive.potential.block import DirectionTerms
 from derive.potential.piece import Parametric, Piece, Root, kernel_of, trimmed
 from derive.records import Block
+from derive.render.arranged import read
 from derive.render.page.formula import formula, rate_name, statement
 from derive.render.page.lines import COLUMN, Row, display, vanishing, width
-from derive.render.page.names import latex_name
-from derive.render.page.printer import bracketed, gathered, inline, latex
+from derive.render.page.names import as_latex, latex_name
+from derive.render.page.printer import bracketed, inline, latex
 from derive.render.page.refutation import failing, plain_failure
 from derive.render.page.wording import say
 from derive.render.sections import part_names
@@ -29,7 +29,7 @@ from derive.verdict import Verdict
 def proof_lines(d: Derivation) -> Iterator[str]:
     """Yield the proofs for all blocks, what follows from them, and why the clock is needed."""
     for name, block in zip(part_names(d.potential.pieces), d.blocks, strict=True):
-        yield from _of_block(block, name)
+        yield from _of_block(block, as_latex(name))
     yield say("proof.row_space")
     failure = failing(d.hessian.finding.evidence)
     if d.hessian.verdict is Verdict.REFUTED and failure is not None:
@@ -63,7 +63,7 @@ def _kernel(block: Block, piece: Piece, name: str) -> Iterator[str]:
     p, metric, symbols = block.parameterization, block.metric, block.notation.weights
     first, b, kernel = _statements(block)[0], latex(piece.betas[0]), kernel_of(piece)
     yield say("kernel.weights")
-    slope, K = (gathered(to_expr(f, symbols)) for f in (metric.along(0, 0, 0), metric.K[0][0]))
+    slope, K = (to_expr(f, symbols) for f in (metric.along(0, 0, 0), metric.K[0][0]))
     yield from display([("K", K), (r"\langle\nabla K, \nabla F\rangle", slope)])
     yield say("kernel.along", b=b)
     rows: list[Row] = [] if kernel is None else [("K", kernel)]
@@ -268,7 +268,7 @@ def _separate(block: Block, piece: Piece, name: str) -> Iterator[str]:
             yield from display([(formula(left).replace("K", f"K_{{{k}}}"), formula(right))])
         elif left.startswith("dQ/d") and " at " not in right:
             slope = rf"\frac{{\partial {name}}}{{\partial {latex_name(left[4:])}}}"
-            yield from display([(slope, to_sympy(parse_expression(right)))])
+            yield from display([(slope, read(right))])
     yield say("separate.so", Q=name)
 
 

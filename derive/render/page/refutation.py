@@ -17,11 +17,12 @@ from derive.errors import DeriveError
 from derive.exact.balls import Value, ball, evaluate_any, shown, values_of
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
-from derive.language import parse_expression, to_sympy
+from derive.language import to_sympy
 from derive.model.notation import to_expr
 from derive.model.parameterization import Parameterization
 from derive.records import Block
 from derive.render import sections
+from derive.render.arranged import read
 from derive.render.page.formula import fraction, listed, sentence, statement, values_at
 from derive.render.page.lines import INLINE, Row, display, width
 from derive.render.page.printer import inline, latex
@@ -233,9 +234,9 @@ def _sides(p: Parameterization, failure: Identity, times: str) -> tuple[Expr, ..
     if len(failure.left) + len(failure.right) > LARGEST:
         return None
     try:
-        factor = to_sympy(parse_expression(times.replace("`", "") or "1"))
+        factor = read(times.replace("`", "") or "1")
         texts = (failure.left, failure.right)
-        sides = [to_sympy(parse_expression(x)) / factor for x in texts]
+        sides = [read(x) / factor for x in texts]
     except DeriveError:
         return None
     sides = [sympy.cancel(side) if factor.is_number else sympy.factor(side) for side in sides]

@@ -1,0 +1,190 @@
+"""Expressions as one writes them by hand: powers gathered, common factors in front of sums."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from operator import and_, ne
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.language import OWN, parse_expression, to_sympy
+
+
+def read(text: str) -> Expr:
+    """Return an expression that we wrote ourselves."""
+    return to_sympy(parse_expression(text, OWN))
+
+
+@functools.lru_cache(4096)
+def tidy(expression: Expr) -> Expr:
+    """Return an expression with x^(ab) for (x^a)^b, x > 0; the shortest where exponents have names.
+
+    >>> from sympy.abc import b, n, x
+    >>> tidy(b * x / (n - 1) + n * b**n / (n - 1))
+    (b*x + b**n*n)/(n - 1)
+    """
+    one = one_power(expression)
+    if not _open(one) or one.has(sympy.Integral):
+        return shortened(one)
+    return min(one, pulled_out(one), _over_one_line(one), gathered(one), key=_length)
+
+
+def _length(expression: Expr) -> int:
+    """Return how long a formula is, a fraction being longer than it is typed."""
+    text = str(expression)
+    return len(text) + 8 * text.count("/")
+
+
+def _over_one_line(expression: Expr) -> Expr:
+    """Return a sum of fractions as one fraction."""
+    below = [sympy.fraction(term)[1] for term in sympy.Add.make_args(expression)]
+    whole = sympy.factor(reduce(sympy.lcm, below))
+    terms = (term * whole for term in sympy.Add.make_args(expression))
+    return product_of([pulled_out(sympy.Add(*terms)), 1 / whole])
+
+
+def _open(expression: Expr) -> bool:
+    return any(not power.exp.is_number for power in expression.atoms(sympy.Pow))
+
+
+def shortened(expression: Expr) -> Expr:
+    """Return an expression whose polynomials are products where that is shorter.
+
+    >>> from sympy.abc import a, b
+    >>> shortened(a**2 + 2 * a * b + b**2), shortened(a**2 - b**2)
+    ((a + b)**2, a**2 - b**2)
+    """
+    if expression.is_Atom or isinstance(expression, sympy.Integral):
+        return expression
+    parts = [shortened(part) for part in expression.args]
+    found = expression.func(*parts) if any(map(ne, parts, expression.args)) else expression
+    if found.is_Mul:
+        found = sympy.Mul(*map(pulled_out, found.args))
+    elif found.is_Add and len(parts) <= LARGEST and found.is_polynomial():
+        found = sympy.factor(found)
+    return min(expression, found, key=lambda e: len(str(e)))
+
+
+LARGEST = 12
+"""Terms of a polynomial that is factored to be printed."""
+
+
+def one_power(expression: Expr) -> Expr:
+    """Return an expression with x^(ab) for (x^a)^b, x > 0, also where a has poles."""
+    return expression.replace(
+        lambda e: e.is_Pow and e.base.is_Pow and e.base.base.is_positive,
+        lambda e: e.base.base ** sympy.factor(e.base.exp * e.exp),
+    )
+
+
+def gathered(expression: Expr) -> Expr:
+    """Return an expression as a product, with one power of each base."""
+    one = sympy.powsimp(_exponents(sympy.powsimp(expression), sympy.cancel))
+    return sympy.powsimp(_exponents(sympy.factor(one), sympy.factor), deep=True)
+
+
+def _exponents(expression: Expr, rewritten: Callable[[Expr], Expr]) -> Expr:
+    return expression.replace(
+        lambda e: e.is_Pow and not e.exp.is_number, lambda e: e.base ** rewritten(e.exp)
+    )
+
+
+def in_number(expression: Expr) -> tuple[Expr, dict[Symbol, Symbol]]:
+    """Return an expression in names that sort as they count, and what these stand for.
+
+    >>> x2, x10 = Symbol("x2"), Symbol("x10")
+    >>> in_number(x10 + x2)[1]
+    {x0002: x2, x0010: x10}
+    """
+    symbols = sorted((s for s in expression.free_symbols if type(s) is Symbol), key=str)
+    names = {re.sub(r"\d+", lambda n: n[0].zfill(4), s.name): s for s in symbols}
+    if len(names) < len(symbols) or not any(re.search(r"\d\d", s.name) for s in symbols):
+        return expression, {}
+    known = {Symbol(name, **s.assumptions0): s for name, s in sorted(names.items())}
+    return expression.xreplace({s: ordered for ordered, s in known.items()}), known
+
+
+def positive_first(terms: Sequence[Expr]) -> list[Expr]:
+    """Start a sum with its first term that has no minus sign."""
+    first = next((t for t in terms if not t.could_extract_minus_sign()), terms[0])
+    rest = list(terms)
+    rest.remove(first)
+    return [first, *rest]
+
+
+def pulled_out(expression: Expr) -> Expr:
+    """Return a sum as the product of what all its terms have in common and the rest.
+
+    >>> from sympy.abc import a, b
+    >>> pulled_out(2 * a**2 - 4 * a * b)
+    2*a*(a - 2*b)
+    """
+    if not expression.is_Add:
+        return expression
+    number, rest = expression.primitive()
+    if _units(rest) <= _units(expression):
+        number, rest = sympy.S.One, expression
+    common = _common(sympy.Add.make_args(rest))
+    if common != 1:
+        rest = sympy.Add(*(term / common for term in sympy.Add.make_args(rest)))
+    if all(t.could_extract_minus_sign() for t in sympy.Add.make_args(rest)):
+        number, rest = -number, -rest
+    return product_of([number, *sympy.Mul.make_args(common), rest])
+
+
+def _common(terms: Sequence[Expr]) -> Expr:
+    """Return the product of the powers that all terms have, of denominators those that are all."""
+    powers = [term.as_powers_dict() for term in terms]
+    below = {_below(term) for term in terms}
+    common = sympy.S.One
+    for base in sorted(reduce(and_, map(set, powers)), key=str):
+        exponents = {t[base] for t in powers}
+        positive = all(n.is_Rational and n > 0 for n in exponents)
+        alike = len(exponents) == 1 and (
+            len(below) == 1 or not any(n.is_Rational for n in exponents)
+        )
+        if not base.is_Integer and (positive or alike):
+            common *= base ** min(exponents, key=abs)
+    return common
+
+
+def _below(term: Expr) -> Expr:
+    return sympy.fraction(term.as_coeff_Mul()[1])[1]
+
+
+def _units(expression: Expr) -> int:
+    """Return how many terms have no coefficient."""
+    return sum(abs(t.as_coeff_Mul()[0]) == 1 for t in sympy.Add.make_args(expression))
+
+
+def product_of(factors: Iterable[Expr]) -> Expr:
+    """Return a product, its numbers joined and not multiplied into sums."""
+    flat = [f for factor in factors for f in sympy.Mul.make_args(factor)]
+    number = sympy.Mul(*(f for f in flat if f.is_Rational))
+    others = [f for f in flat if not f.is_Rational]
+    kept = [number, *others] if number != 1 or not others else others
+    return sympy.Mul(*kept, evaluate=False) if len(kept) > 1 else kept[0]
+
+
+def arranged(expression: Expr) -> Expr:
+    """Return an expression with common factors pulled out of every sum in it."""
+    if expression.is_Atom or not isinstance(expression, sympy.Basic):
+        return expression
+    parts = [arranged(x) if isinstance(x, Expr) else x for x in expression.args]
+    if expression.is_Add:
+        whole = pulled_out(expression)
+        if whole.is_Add:
+            return sympy.Add(*parts, evaluate=False)
+        *front, inner = whole.args
+        return product_of([*front, arranged(inner)])
+    if expression.is_Mul:
+        return product_of(parts)
+    if expression.is_Pow or isinstance(expression, sympy.Function):
+        return expression.func(*parts, evaluate=False)
+    if isinstance(expression, sympy.Integral):
+        return sympy.Integral(parts[0], *expression.limits)
+    return expression
