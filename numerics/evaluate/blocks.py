@@ -11,7 +11,6 @@ import numpy as np
 
 from derive.records import Potential
 from numerics.evaluate.backend import Array, Number
-from numerics.evaluate.balls.mpfr_decimals import MpfrDigits
 from numerics.evaluate.balls.on_arrays import Total
 from numerics.evaluate.balls.plain import evaluate_plainly
 from numerics.evaluate.balls.precise import evaluate_precisely
@@ -144,7 +143,7 @@ def formula_block(
     program = loaded(potential, block)
     names = potential.parameterization.start_symbols
     known: dict[str, Number] = dict(zip(program.names, (values[n] for n in names), strict=True))
-    return FormulaBlock(program, Start(known, program.constants, decimals=MpfrDigits), beta0, along)
+    return FormulaBlock(program, Start(known, program.constants), beta0, along)
 
 
 def precise_roots(

@@ -141,7 +141,8 @@ def flow(
     field, observed = _programs(p, slope, rows, target)
     check_start(field, origin, digits)
     watch = ConvergenceWatch(observed, target, digits, share)
-    with narrated(progress, -math.log10(share)) as report:
+    decades = math.log10(share.denominator) - math.log10(share.numerator)
+    with narrated(progress, decades) as report:
 
         def stop(run: Stepper) -> bool:
             done = watch(run)

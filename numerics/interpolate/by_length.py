@@ -13,13 +13,12 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import scipy.linalg
 import scipy.optimize
 
 from derive.errors import InputError
-from numerics.evaluate.backend import Array
 from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
 from numerics.interpolate.equations import Equations, Point, Task, again, measured
+from numerics.interpolate.newton_steps import inverse_of
 
 _REFINEMENTS = 2
 _GROWTH = 8.0
@@ -47,7 +46,7 @@ def minimize_by_length(q: NumericVectorPotential, equations: Equations, tol: flo
     start = measured(q, equations, np.asarray(q.beta0), np.zeros_like(equations.y), 0)
     if equations.error(start) <= tol:
         return start
-    solve = _least_squares(equations)
+    solve = inverse_of(equations.gram)
     multiplier = solve(equations.y)
     b = equations.design.adjoint(multiplier)
     for _ in range(_REFINEMENTS):
@@ -78,16 +77,6 @@ def _refuse_length(q: NumericVectorPotential, least: float) -> None:
     if math.isnan(slope):
         raise InputError(f"y is out of reach: {what}, beyond the domain of Q")
     raise InputError(f"y is out of reach: {what}, where grad Q is infinite or overflows")
-
-
-def _least_squares(equations: Equations) -> Callable[[Array], Array]:
-    """Return what solves ``X X^T nu = v``."""
-    try:
-        factor = scipy.linalg.cho_factor(equations.gram, lower=True)
-    except np.linalg.LinAlgError:
-        inverse = np.linalg.pinv(equations.gram, hermitian=True)
-        return lambda v: np.asarray(inverse @ v)
-    return lambda v: np.asarray(scipy.linalg.cho_solve(factor, v))
 
 
 def _along(slope: Callable[[float], float], least: float, size: float) -> tuple[float, int]:

@@ -10,6 +10,7 @@ import mpmath
 import numpy as np
 
 from numerics.evaluate.balls.arithmetic import Ball
+from numerics.evaluate.balls.decimals import Digits
 from numerics.evaluate.balls.precision import Formula, Start, wide_context
 from numerics.reals import Real
 
@@ -25,11 +26,10 @@ def evaluate_precisely(
 
     A number that is 0, or whose digits cancel, has those that four times as many leave.
     """
-    kind = start.decimals
     for rung in _RUNGS:
         with decimal.localcontext(wide_context(rung * (digits + _GUARD))):
-            found = formula(start.at(kind, ()), *(_column(kind.of(x)) for x in point))
-            balls = [_single(kind.of(x)) for x in found]
+            found = formula(start.at(Digits, ()), *(_column(Digits.of(x)) for x in point))
+            balls = [_single(Digits.of(x)) for x in found]
             if all(_known(x, digits) for x in balls):
                 break
     with mpmath.workdps(digits + _GUARD):

@@ -35,15 +35,10 @@ class Start:
         values: Mapping[str, Array],
         constants: Callable[[Constants], None],
         shared: Mapping[str, Array] = MappingProxyType({}),
-        decimals: type[Ball] = Digits,
     ) -> None:
-        """Keep them; *constants* adds what depends on them and on arrays that all points share.
-
-        What doubles leave open is found in *decimals*.
-        """
+        """Keep them; *constants* adds what depends on them and on arrays that all points share."""
         self._values, self._constants, self._shared = values, constants, shared
         self._known: dict[tuple[type[Ball], int], Constants] = {}
-        self.decimals = decimals
 
     def at(self, kind: type[Ball], index: Array) -> Constants:
         """Return the constants at some of the points, as doubles to all their digits."""
@@ -58,7 +53,7 @@ class Start:
 
     def _rounded(self, kind: type[Ball]) -> Constants:
         with decimal.localcontext(wide_context(_DIGITS[1])):
-            exact = vars(self._found(self.decimals, ()))
+            exact = vars(self._found(Digits, ()))
             found = {name: _rounded(x, kind) for name, x in exact.items() if name != "of"}
         found.update((name, kind.of(x)) for name, x in self._shared.items())
         return SimpleNamespace(of=kind.of, **found)
@@ -124,7 +119,7 @@ def evaluate(
         for digits in _DIGITS:
             if len(points.open):
                 with decimal.localcontext(wide_context(digits)):
-                    points.settle(formulas[0], start.decimals, points.open)
+                    points.settle(formulas[0], Digits, points.open)
     return points.finished()
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from numerics.evaluate.balls.arithmetic import Array, Ball, Double, tighter
 from numerics.evaluate.balls.closed import ClosedFormulas
-from numerics.evaluate.balls.decimals import Digits
 from numerics.evaluate.balls.elementary import sqrt
 from numerics.evaluate.balls.precision import Constants, Formula, Start, evaluate
 
@@ -195,11 +194,10 @@ class OnVectors:
         q: VectorFormulas,
         start: Mapping[str, Array],
         vector: Array,
-        decimals: type[Ball] = Digits,
     ) -> None:
         """Bind the formulas to numbers of the start and to u_0, (d,)."""
         shared = {"vector": np.asarray(vector, dtype=np.float64)[None, :]}
-        self.q, self.start = q, Start(start, constants, shared, decimals)
+        self.q, self.start = q, Start(start, constants, shared)
         self.dimension = shared["vector"].shape[1]
 
     def __call__(self, what: str, *points: Array) -> Array:

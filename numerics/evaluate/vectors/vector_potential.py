@@ -19,7 +19,6 @@ from derive.records import Potential
 from numerics.evaluate.backend import Array, FloatOrArray, Number, quiet
 from numerics.evaluate.balls.arithmetic import Ball
 from numerics.evaluate.balls.elementary import FUNCTIONS
-from numerics.evaluate.balls.mpfr_decimals import MpfrDigits
 from numerics.evaluate.balls.plain import PLAIN_FUNCTIONS, Plain, evaluate_plainly
 from numerics.evaluate.balls.precision import Formula, evaluate
 from numerics.evaluate.newton_inverse import Columns, invert_by_newton
@@ -148,7 +147,7 @@ def lower_vector(potential: Potential, start: Mapping[str, Number]) -> NumericVe
     norm = norm_symbol(potential)
     names = [n for n in potential.parameterization.start_symbols if n != norm]
     known = {a: values[n] for a, n in zip(written.names, names, strict=True)}
-    given = (known, list(map(float, vector)), MpfrDigits)
+    given = (known, list(map(float, vector)))
     q = VectorFunctions(written.constants, forms, *given)
     q.in_doubles = VectorsInDoubles(written.constants, plain, *given)
     exact: list[tuple[str, Number]] = [(n, x) for n, x in values.items() if n != norm]

@@ -8,8 +8,10 @@ import mpmath
 import numpy as np
 import pytest
 
+from derive import Parameterization
 from derive.errors import NumericalError
 from derive.language import parse_expression
+from numerics import flow
 from numerics.flow.builder import compile_forward
 from numerics.flow.implicit import Automatic, Radau, jacobians
 from numerics.flow.jets import propagate
@@ -63,3 +65,8 @@ def test_slopes_in_doubles_are_those_of_jets() -> None:
             jets = [[mpmath.mpf(x), mpmath.mpf(i == k)] for i, x in enumerate(point.tolist())]
             slopes = [float(row[1]) for row in propagate(tape, jets, 20)]
             assert np.allclose(found[:, k], slopes, rtol=1e-13)
+
+
+def test_more_digits_than_doubles_have_exponents() -> None:
+    p = Parameterization.parse(["w"])
+    assert flow(p, [[1]], [1], {"w": 0}, 400, time=Fraction(1, 1000)).digits == 400
