@@ -146,8 +146,10 @@ class _Walk:
     def lasts(self) -> bool:
         """Tell whether all multipliers are proved to rise for ever from here."""
         chart, *others = self.equations.charts
+        if len(chart.tau) > 1 or any(other is not chart for other in others):
+            return False
         g = growth(chart.tau[0], chart.interval, chart.beta[0], chart.gradient[0])
-        if g is None or any(other is not chart for other in others) or len(chart.tau) > 1:
+        if g is None:
             return False
         beta, *_ = self.equations.beta(self.tau)
         return rises(g, self.equations.X, self.rows, beta, arb(self.a))
