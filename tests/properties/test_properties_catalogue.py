@@ -161,7 +161,8 @@ def test_conserved_quantities_are_constant_along_the_flow(name, in_plane):
     depth = dict.fromkeys(p.parameters, Fraction(3))
     values = {**depth, **{n: Fraction(4 + k, 3 + k % 2) for k, n in enumerate(p.start_symbols)}}
     start = {w: to_sympy(bind(tree, values)) for w, tree in p.start}
-    bound = Parameterization([bind(tree, depth) for tree in p.trees], p.weights)
+    metric = p.geometry.mapped(lambda tree: bind(tree, depth))
+    bound = Parameterization([bind(tree, depth) for tree in p.trees], p.weights, geometry=metric)
     model = bound if p.parameters else p  # with the geometry that p has
     laws = [law.subs({s: 3 for s in law.free_symbols if s.name in depth})
             for law in derivation.conserved.laws]  # fmt: skip
