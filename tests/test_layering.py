@@ -78,6 +78,7 @@ NUMERICS_READS = (
     "derive.lazy",
     "derive.language",
     "derive.exact.balls",
+    "derive.exact.rationals",
     "derive.exact.elementary_signs",
     "derive.model",
     "derive.weights",

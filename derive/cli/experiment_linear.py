@@ -1,4 +1,4 @@
-"""The commands ``derive experiment optimizers`` and ``controllability``."""
+"""The commands ``derive experiment optimizers``, ``controllability`` and ``convolution``."""
 
 from __future__ import annotations
 
@@ -80,8 +80,51 @@ def controllability(
     )
 
 
+def convolution(
+    *,
+    size: Annotated[
+        int, typer.Option(help="The length d of beta and of each layer.", min=2, metavar="D")
+    ] = 4,
+    samples: Annotated[int, typer.Option(help="Rows of X.", min=1, max=100, metavar="M")] = 2,
+    layers: Annotated[str, typer.Option(help="Depths L.", metavar="L,...")] = "2,3",
+    starts: Annotated[
+        int, typer.Option(help="Starts for each depth.", min=1, max=1000, metavar="N")
+    ] = 8,
+    scale: Annotated[
+        float, typer.Option(help="Standard deviation of the starts.", metavar="X")
+    ] = 1.0,
+    session: WithoutPlot,
+) -> None:
+    """Find which critical point linear convolutional nets tend to from each start.
+
+    beta = w_1 * ... * w_L, circular, on separable rows of whole numbers with their labels, under
+    exponential loss. Each run ends near a KKT point of min |w|^2 with margins at least 1, which is
+    certified in balls: a critical point of |DFT beta|_(2/L). For two layers that norm is convex,
+    and all starts agree with bounds of its minimum that are proved; from three on the start
+    decides (Gunasekar, Lee, Soudry, Srebro 2018, "Implicit bias of gradient descent on linear
+    convolutional networks").
+
+    Exit status: 0 the results are printed; 2 bad input; 3 a limit was not found.
+
+    \b
+    Examples (the first: some ten seconds):
+      derive experiment convolution
+      derive experiment convolution --layers 3,4 --size 3 --scale 0.3
+      derive experiment convolution --starts 30 --jobs 2 --csv
+    """
+    session.prepare()
+    depths = read_sizes(layers, "2,3", "--layers")
+    from numerics.experiments import convolution as experiments
+
+    setting = experiments.ConvolutionSetting(
+        size, samples, depths, starts, scale, seed=session.seed
+    )
+    session.publish(lambda enter: experiments.convolution(setting, session.jobs, enter))
+
+
 LINEAR_EXPERIMENTS = (
     ("optimizers", optimizers, "Ends of optimizers on one linear model."),
+    ("convolution", convolution, "Limits of linear convolutional nets, by start."),
     ("controllability", controllability, "What steering reaches, by exact Lie algebras."),
 )
 """Name, function and summary of each."""

@@ -19,8 +19,8 @@ from derive.derivation import Derivation, derive
 from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import evaluate
+from derive.exact.rationals import as_fmpq, as_fraction
 from derive.explicit.constrained import Stopped
-from derive.explicit.cost.rationals import as_fmpq, as_fraction
 from derive.explicit.critical.minimum_at import root_at
 from derive.explicit.minimum import CriticalRoot, SquaredDistance
 from derive.model.parameterization import Parameterization

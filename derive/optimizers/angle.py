@@ -24,6 +24,7 @@ from flint import acb, arb, ctx, fmpq, fmpq_poly
 
 from derive.errors import NumericalError
 from derive.exact.balls import precise
+from derive.exact.rationals import as_fmpq
 from derive.optimizers.bounded import Vector, dot
 
 TILTS = (Fraction(0), Fraction(1), Fraction(10), Fraction(1000))
@@ -57,7 +58,7 @@ def _quadrature(X: Sequence[Vector], r: Vector, q: int) -> _Quadrature | None:
             P = [_poly(pair) ** (q - 1) for pair in seen]
             A, B = (_along(e, size, X, P) for e in (a, b))
             D = B - fmpq_poly([0, 1]) * A
-            u0 = fmpq(-t.numerator, t.denominator)
+            u0 = as_fmpq(-t)
             if D(u0) == 0:
                 return None
             ahead = -1 if D(u0) > 0 else 1
@@ -76,7 +77,7 @@ def _beyond(u0: fmpq, ahead: int, D: fmpq_poly) -> list[arb]:
 
 
 def _poly(coefficients: Vector) -> fmpq_poly:
-    return fmpq_poly([fmpq(x.numerator, x.denominator) for x in coefficients])
+    return fmpq_poly([as_fmpq(x) for x in coefficients])
 
 
 def _along(

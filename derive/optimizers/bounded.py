@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq_mat
+
+from derive.exact.rationals import as_fmpq, as_fraction, nullspace
 
 Bound: TypeAlias = tuple[Fraction | None, Fraction | None]
 """The least and the largest value of a variable; None where there is none."""
@@ -19,12 +21,12 @@ Vector: TypeAlias = list[Fraction]
 
 def rational_matrix(rows: Sequence[Sequence[Fraction]], width: int) -> fmpq_mat:
     """Return rows of that width as a matrix of FLINT; there may be none."""
-    return fmpq_mat(len(rows), width, [fmpq(x.numerator, x.denominator) for r in rows for x in r])
+    return fmpq_mat(len(rows), width, [as_fmpq(x) for r in rows for x in r])
 
 
 def fractions_of(A: fmpq_mat) -> list[Vector]:
     """Return the rows of a matrix of FLINT."""
-    return [[Fraction(int(x.p), int(x.q)) for x in row] for row in A.tolist()]
+    return [[as_fraction(x) for x in row] for row in A.tolist()]
 
 
 def times(rows: Sequence[Sequence[Fraction]], v: Sequence[Fraction]) -> Vector:
@@ -44,17 +46,8 @@ def rank(vectors: Sequence[Sequence[Fraction]]) -> int:
 
 def null_vectors(rows: Sequence[Vector]) -> list[Vector]:
     """Return a basis of the n with X n = 0: each has 1 at one coordinate that is free."""
-    d = len(rows[0])
-    reduced, size = rational_matrix(rows, d).rref()
-    table = fractions_of(reduced)[:size]
-    pivots = [next(j for j, x in enumerate(row) if x) for row in table]
-    found = []
-    for j in (j for j in range(d) if j not in pivots):
-        n = [Fraction(int(i == j)) for i in range(d)]
-        for pivot, row in zip(pivots, table, strict=True):
-            n[pivot] = -row[j]
-        found.append(n)
-    return found
+    found = nullspace(rational_matrix(rows, len(rows[0])).tolist())
+    return [[as_fraction(x) for x in n] for n in found]
 
 
 def projected(columns: Sequence[Vector], b: Vector) -> Vector:

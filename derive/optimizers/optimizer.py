@@ -16,9 +16,7 @@ from flint import arb, arb_mat
 
 from derive.errors import InputError
 from derive.exact.balls import ball, fraction, shown
-from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.matrix import Matrix, inverse
-from derive.exact.linear.matrix import dot as exact_dot
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_positive
 from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower
@@ -34,6 +32,8 @@ from derive.printable import Printable
 from derive.verdict import Finding, Identity, Verdict
 
 REFUTES = "no `psi` with an invertible Hessian at `w_0` has"
+PULLED = ("J^T", "H", "J")
+"""The metric of natural gradient, as a product."""
 DIGITS = 10
 """Of numbers that are shown and not rational."""
 
@@ -165,18 +165,26 @@ def _of_potential(update: Update, data: str) -> Finding:
 
 
 def _pullback() -> Identity:
-    """Return J (J^T H J)^-1 J^T H, expanded for 2 x 2 matrices of symbols; it should be I."""
-    a, b, c, d, h, k, m = FunctionField(("a", "b", "c", "d", "h", "k", "m")).gens
-    J, H = ((a, b), (c, d)), ((h, k), (k, m))
-    turned = tuple(zip(*J, strict=True))
-    K = _product(_product(J, inverse(_product(_product(turned, H), J))), turned)
-    found = "; ".join(" ".join(map(str, row)) for row in _product(K, H))
-    point = () if found == "1 0; 0 1" else (("J, H", "generic"),)
-    return Identity("in symbols, for `d = 2`", "J (J^T H J)^-1 J^T H", f"[{found}]", point)
+    """Return J (J^T H J)^-1 J^T H as a reduced word in invertible J and H; it should be empty.
+
+    J of rank d is (J_1, 0), J_1 invertible, after an orthogonal change of the weights, which keeps
+    pseudo-inverses: with K = J_1 (J_1^T H J_1)^-1 J_1^T = H^-1 the step is one of mirror descent.
+    """
+    inverse = [f"{x}^-1" for x in reversed(PULLED)]
+    found = " ".join(_reduced(["J", *inverse, "J^T", "H"])) or "I"
+    point = () if found == "I" else (("J, H", "generic"),)
+    return Identity("in any dimension, J invertible", "J (J^T H J)^-1 J^T H", found, point)
 
 
-def _product(A: Matrix, B: Matrix) -> Matrix:
-    return tuple(tuple(exact_dot(r, c) for c in zip(*B, strict=True)) for r in A)
+def _reduced(word: Sequence[str]) -> list[str]:
+    """Return a product of matrices and inverses without neighbours that cancel."""
+    left: list[str] = []
+    for x in word:
+        if left and (left[-1] == f"{x}^-1" or x == f"{left[-1]}^-1"):
+            left.pop()
+        else:
+            left.append(x)
+    return left
 
 
 def _refuted(update: Update) -> Finding | None:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from flint import fmpq
 
+from derive.exact.rationals import as_fmpq
 from derive.render.labels import unmarked
 from derive.render.narration import Equations, Narration, Part, Text, lines_of, part, tell
 from derive.render.written_json import json_text
-from derive.univariate.formulas import Value, rational
+from derive.univariate.formulas import Value
 from derive.univariate.problem import VariationalProblem
 
 SLOPES, MOMENT = "h'(inf) + h'(-inf)", "int h''(x) |x| dx - 2 h(0)"
@@ -52,7 +53,7 @@ def _problem(p: VariationalProblem) -> Iterator[object]:
     goal = f"{to} `h(x_i) = y_i - f(x_i, theta(0))` that minimises"
     if p.affine is not None:
         yield f"{goal} `G1 + G2 + G3`:"
-        bending, slopes, moment = map(times, (rational(p.bending), *p.affine))
+        bending, slopes, moment = map(times, (as_fmpq(p.bending), *p.affine))
         yield Equations(
             (
                 ("G1", f"{bending}int h''(x)^2/p(x) dx"),

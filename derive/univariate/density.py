@@ -13,8 +13,9 @@ from flint import acb, arb, ctx, fmpq, fmpq_poly
 
 from derive.errors import InputError
 from derive.exact.elementary_signs import ElementarySigns, Undecided
+from derive.exact.rationals import as_fmpq, as_fraction
 from derive.language import to_sympy
-from derive.univariate.formulas import Formula, Value, fraction, rational, read_piecewise
+from derive.univariate.formulas import Formula, Value, read_piecewise
 from derive.univariate.positivity import NOWHERE, positivity
 
 UNIFORM = "uniform"
@@ -63,15 +64,13 @@ class Density:
 
     def moment(self, k: int) -> Value:
         """Return E b^k."""
-        parts = (
-            self.moments(p, rational(p.left), rational(p.right), k + 1)[k] for p in self.pieces
-        )
+        parts = (self.moments(p, as_fmpq(p.left), as_fmpq(p.right), k + 1)[k] for p in self.pieces)
         return sum(parts, fmpq(0))
 
 
 @functools.lru_cache(maxsize=64)
 def _mass(density: Density, precision: int) -> Value:
-    ends = ((p, rational(p.left), rational(p.right)) for p in density.pieces)
+    ends = ((p, as_fmpq(p.left), as_fmpq(p.right)) for p in density.pieces)
     return sum((_raw_moments(p.formula, a, b, 1)[0] for p, a, b in ends), fmpq(0))
 
 
@@ -135,13 +134,13 @@ def _end(text: str) -> Fraction:
     number = read_piecewise(text, "--density").formulas[0].polynomial
     if number is None or number.degree() > 0:
         raise InputError(f"--density: {text} is no number: write EXPR on [-2, 2]")
-    return fraction(number[0])
+    return as_fraction(number[0])
 
 
 def _positive_inside(p: DensityPiece) -> bool:
     if p.formula.polynomial is not None:
         return positivity(p.formula, p.left, p.right) > NOWHERE
-    parts = [(rational(p.left), rational(p.right), 0)]
+    parts = [(as_fmpq(p.left), as_fmpq(p.right), 0)]
     while parts:
         a, b, depth = parts.pop()
         whole = arb(a).union(arb(b))

@@ -16,10 +16,11 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from flint import acb, fmpq, fmpq_poly
+from flint import acb, fmpq_poly
 
 from derive.errors import InputError
 from derive.exact.balls import real_roots
+from derive.exact.rationals import as_fmpq, as_fraction
 from derive.language import (
     Call,
     Name,
@@ -29,8 +30,10 @@ from derive.language import (
     RealPower,
     Tree,
     children,
+    from_sympy,
     names,
     parse_expression,
+    to_sympy,
     walk,
 )
 from derive.language.tree import fold, with_parts
@@ -59,7 +62,7 @@ class Formula:
             return acb(
                 whole_power(x, e)
                 if e.denominator == 1
-                else x.pow(acb(rational(e)), analytic=analytic)
+                else x.pow(acb(as_fmpq(e)), analytic=analytic)
             )
 
         def call(name: str, x: acb) -> acb:
@@ -72,7 +75,7 @@ class Formula:
                 return acb((ends[0] - ends[1]) / (2 * _I))
             return acb(getattr(x, name)())
 
-        return acb(self._value(z, lambda q: acb(rational(q)), power, call))
+        return acb(self._value(z, lambda q: acb(as_fmpq(q)), power, call))
 
     def on_arrays(self, x: Value) -> Value:
         """Return the values at doubles."""
@@ -142,19 +145,6 @@ _ARITHMETIC: Mapping[str, Callable[[Value, Value], Value]] = {
     "/": _divided,
 }
 
-_SLOPES = {
-    "exp": "exp(x)",
-    "log": "1/x",
-    "sin": "cos(x)",
-    "cos": "-sin(x)",
-    "tan": "1 + tan(x)**2",
-    "sinh": "cosh(x)",
-    "cosh": "sinh(x)",
-    "tanh": "1 - tanh(x)**2",
-    "asinh": "1/sqrt(1 + x**2)",
-    "atan": "1/(1 + x**2)",
-}
-
 
 def _differentiated(node: Tree, parts: list[tuple[Tree, Tree]]) -> tuple[Tree, Tree]:
     """Return a node and its derivative from those of its parts; powers stay powers of a base."""
@@ -172,7 +162,7 @@ def _differentiated(node: Tree, parts: list[tuple[Tree, Tree]]) -> tuple[Tree, T
             lowered = Power(base, e - 1) if e != 1 else _ONE
             return node, _times(_times(Number(e), lowered), u)
         case Call(function, argument), [(_, u)]:
-            slope = parse_expression(_SLOPES[function])
+            slope = from_sympy(to_sympy(Call(function, Name("x"))).diff("x"))
             return node, _times(_with_argument(slope, argument), u)
     return node, _ZERO
 
@@ -197,18 +187,8 @@ def _with_argument(tree: Tree, argument: Tree) -> Tree:
     return fold(tree, children, combine)
 
 
-def rational(x: Fraction) -> fmpq:
-    """Return a fraction as a rational number of FLINT."""
-    return fmpq(x.numerator, x.denominator)
-
-
-def fraction(x: fmpq) -> Fraction:
-    """Return a rational number of FLINT as a fraction."""
-    return Fraction(int(x.p), int(x.q))
-
-
 def _constant(x: Fraction) -> fmpq_poly:
-    return fmpq_poly([rational(x)])
+    return fmpq_poly([as_fmpq(x)])
 
 
 def whole_power(x: Value, e: Fraction) -> Value:
@@ -279,8 +259,8 @@ def _zeros(inner: Tree | None, option: str) -> list[Fraction]:
     polynomial = None if inner is None else Formula(inner).polynomial
     if polynomial is None or polynomial.degree() < 1:
         raise InputError(f"{option}: abs(...) is accepted of polynomials with numbers")
-    rationals = [fraction(root) for root, _ in polynomial.roots()]
-    if len(real_roots([fraction(c) for c in polynomial.coeffs()])) > len(rationals):
+    rationals = [as_fraction(root) for root, _ in polynomial.roots()]
+    if len(real_roots([as_fraction(c) for c in polynomial.coeffs()])) > len(rationals):
         raise InputError(f"{option}: inside abs(...) there is a zero that is not rational")
     return rationals
 
@@ -294,7 +274,7 @@ def _resolved(tree: Tree, point: Fraction) -> Tree:
         if inner is None:
             return built
         value = Formula(inner).polynomial
-        sign = 1 if value is not None and value(rational(point)) > 0 else -1
+        sign = 1 if value is not None and value(as_fmpq(point)) > 0 else -1
         return inner if sign > 0 else Operation("*", Number(Fraction(-1)), inner)
 
     return fold(tree, children, combine)

@@ -12,8 +12,9 @@ from sympy import Expr
 
 from derive.exact.balls import real_roots
 from derive.exact.elementary_signs import ElementarySigns, Undecided
+from derive.exact.rationals import as_fmpq, as_fraction
 from derive.language import to_sympy
-from derive.univariate.formulas import Formula, Value, fraction, rational
+from derive.univariate.formulas import Formula, Value
 
 NOWHERE, TOUCHING, OPEN, CLOSED, POLE = range(5)
 """How far a function is positive: not; but for single zeros; inside; with its ends. Or != 0."""
@@ -41,18 +42,18 @@ def positivity(formula: Formula, low: End, high: End) -> int:
             return NOWHERE
     except Undecided:
         return NOWHERE
-    return CLOSED if all(formula.on_balls(acb(rational(e))).real > 0 for e in ends) else OPEN
+    return CLOSED if all(formula.on_balls(acb(as_fmpq(e))).real > 0 for e in ends) else OPEN
 
 
 def _of_polynomial(p: fmpq_poly, low: End, high: End) -> int:
     if p.degree() < 1:
         return CLOSED if p[0] > 0 else NOWHERE
-    ends = [rational(e) for e in (low, high) if e is not None]
+    ends = [as_fmpq(e) for e in (low, high) if e is not None]
     roots = _roots_apart(p, [e for e in ends if p(e) != 0])
-    left = arb(rational(low)) if low is not None else _beyond([*roots, *ends], -1)
-    right = arb(rational(high)) if high is not None else _beyond([*roots, *ends], 1)
+    left = arb(as_fmpq(low)) if low is not None else _beyond([*roots, *ends], -1)
+    right = arb(as_fmpq(high)) if high is not None else _beyond([*roots, *ends], 1)
     inside = [r for r in roots if r > left and r < right]
-    samples = [p(rational(_middle(a, b))) for a, b in pairwise([left, *inside, right])]
+    samples = [p(as_fmpq(_middle(a, b))) for a, b in pairwise([left, *inside, right])]
     if any(value <= 0 for value in samples):
         return NOWHERE
     return TOUCHING if inside else CLOSED if all(p(e) != 0 for e in ends) else OPEN
@@ -63,7 +64,7 @@ def _roots_apart(p: fmpq_poly, points: list[fmpq]) -> list[arb]:
     bits = ctx.prec
     while True:
         with ctx.workprec(bits):
-            roots = real_roots([fraction(c) for c in p.coeffs()])
+            roots = real_roots([as_fraction(c) for c in p.coeffs()])
             if not any(r.overlaps(arb(e)) for r in roots for e in points):
                 return roots
         bits *= 2

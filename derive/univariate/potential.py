@@ -13,8 +13,9 @@ from sympy import Expr
 
 from derive.errors import DeriveError, InputError
 from derive.exact.elementary_signs import ElementarySigns, Undecided
+from derive.exact.rationals import as_fmpq
 from derive.language import Call, Number, Operation, Power, Tree, to_sympy, walk
-from derive.univariate.formulas import Formula, Piecewise, rational, read_piecewise
+from derive.univariate.formulas import Formula, Piecewise, read_piecewise
 from derive.univariate.positivity import CLOSED, NOWHERE, OPEN, POLE, End, positivity
 
 _SMOOTH = 4
@@ -129,7 +130,7 @@ def _side(formula: Formula, low: End, high: End, text: str) -> int:
     for k in range(-40, 41):
         x = Fraction(k, 8)
         if (low is None or x > low) and (high is None or x < high):
-            value = formula.on_balls(acb(rational(x))).real
+            value = formula.on_balls(acb(as_fmpq(x))).real
             if value < 0 or (formula.polynomial is not None and value <= 0):
                 shown = value.str(4, radius=False)
                 why = f"not strictly convex: phi'' = {shown} at {x}"

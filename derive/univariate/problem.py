@@ -20,10 +20,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from derive.errors import InputError
+from derive.exact.rationals import as_fmpq
 from derive.printable import Printable
 from derive.univariate.activation import Activation
 from derive.univariate.density import Density
-from derive.univariate.formulas import Value, rational
+from derive.univariate.formulas import Value
 from derive.univariate.potential import Potential, read_potential
 
 
@@ -82,6 +83,6 @@ def variational_problem(
     affine = None
     if o and law.quadratic is not None:
         # M is diagonal: E b = 0 of an even density.
-        square = rational(4 * o * o)
+        square = as_fmpq(4 * o * o)
         affine = (1 / square, 1 / (square * density.moment(2)))
     return VariationalProblem(potential, activation, density, scaled, law, 1 / (4 * e * e), affine)

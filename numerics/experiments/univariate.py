@@ -152,7 +152,7 @@ def univariate(
     setting, stages = setting or UnivariateSetting(), Stages(jobs, progress)
     pairs = [(p, kind) for kind in KINDS for p in POTENTIALS]
     stages.enter("limit functions")
-    limits = {(p, kind): _limit(setting, p, kind, Fraction(0)) for p, kind in pairs}
+    limits = {(p, kind): limit_of_task(setting, Task(p, kind, "random", 0, 0)) for p, kind in pairs}
     tables = {key: h.table for key, h in limits.items()}
     tasks = [
         Task(p, kind, biases, n, i)
@@ -178,9 +178,12 @@ def univariate(
     )
 
 
-def _limit(setting: UnivariateSetting, potential: str, kind: str, shift: Fraction) -> LimitFunction:
-    y = [Fraction(v) + shift for v in setting.y]
-    return limit_function(setting.x, y, potential, KINDS[kind], DENSITY, scaled=kind == "scaled")
+def limit_of_task(
+    setting: UnivariateSetting, task: Task, shift: Fraction = Fraction(0)
+) -> LimitFunction:
+    """Return the limit of nets as their width grows, for targets y + shift."""
+    y, scaled = [Fraction(v) + shift for v in setting.y], task.kind == "scaled"
+    return limit_function(setting.x, y, task.potential, KINDS[task.kind], DENSITY, scaled=scaled)
 
 
 @functools.cache
@@ -239,9 +242,8 @@ def _curves(
             sizes = np.sort(np.abs(h.second_derivative(t)))
             yield Curve("second derivative", p, "limit", tuple(t), tuple(map(float, sizes)))
     for shift in SHIFTS:
-        h = _limit(setting, POTENTIALS[0], "unscaled", shift)
         task = Task(POTENTIALS[0], "unscaled", "random", width, 0)
-        net = trained_net(setting, task, float(shift))
+        h, net = limit_of_task(setting, task, shift), trained_net(setting, task, float(shift))
         yield from _pair("shifted", f"y + {shift}", t, h, net)
 
 

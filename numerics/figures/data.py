@@ -13,6 +13,7 @@ import numpy as np
 
 from derive.errors import NumericalError
 from numerics.evaluate.backend import Array
+from numerics.figures.nets import panel
 from numerics.figures.quantity import FunctionOfBeta, centre_of, function_of, start_of, sweep
 from numerics.figures.separable import rate
 from numerics.figures.specification import Axes, Series, Specification
@@ -163,7 +164,7 @@ def _rate(figure: Specification, series: Series, values: dict[str, str]) -> tupl
     return x, rate(series.measure, figure.rows, values["nu"], x)
 
 
-_CURVES = {"profile": _profile, "ball": _ball, "sweep": _sweep, "rate": _rate}
+_CURVES = {"profile": _profile, "ball": _ball, "sweep": _sweep, "rate": _rate, "nets": panel}
 
 
 def caption(figure: Specification) -> str:
@@ -189,7 +190,7 @@ def to_json(plotted: PlottedFigure) -> str:
         record[name] = [
             {
                 "label": item.label,
-                "outputs": list(figure.models[figure.series[item.series].model].outputs),
+                "outputs": _outputs(figure, figure.series[item.series].model),
                 "quantity": item.quantity,
                 "measure": figure.series[item.series].measure,
                 "values": item.values,
@@ -200,6 +201,10 @@ def to_json(plotted: PlottedFigure) -> str:
             for item in getattr(plotted, name)
         ]
     return json.dumps(record, allow_nan=False, indent=1)
+
+
+def _outputs(figure: Specification, model: str) -> list[str]:
+    return list(figure.models[model].outputs) if model else []
 
 
 def to_csv(plotted: PlottedFigure) -> str:

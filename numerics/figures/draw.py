@@ -126,4 +126,5 @@ def _shades(count: int, group: int, groups: int) -> list[Colour]:
     return [colormaps["cividis"](place) for place in places]
 
 
-_KINDS = {"profile": _lines, "ball": _balls, "levels": _panels, "sweep": _lines, "rate": _lines}
+_KINDS = {"profile": _lines, "ball": _balls, "levels": _panels, "sweep": _lines}
+_KINDS |= {"rate": _lines, "nets": _lines}

@@ -14,7 +14,7 @@ from derive.folder import find_record, read_folder
 from derive.model.typed import TypedModel
 
 FOLDER = Path(__file__).parent / "entries"
-KINDS = ("profile", "ball", "levels", "sweep", "rate")
+KINDS = ("profile", "ball", "levels", "sweep", "rate", "nets")
 Rows: TypeAlias = tuple[tuple[int, ...], ...]
 Record: TypeAlias = Mapping[str, Any]
 """A table of TOML, not yet checked."""
@@ -43,7 +43,7 @@ class Series:
     """A curve, or a panel, for each combination of values.
 
     Attributes:
-        model: the name of a model.
+        model: the name of a model; of nets there is none.
         quantity: "Q"; "R", the explicit counterpart; "limit", what Q tends to; "decay", "noise" or
             "step", Q of the start that these leave.
         label: in mathtext, {name} standing for values.
@@ -72,7 +72,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """A figure of the kind profile, ball, levels, sweep or rate; *id* is the name of its file.
+    """A figure of the kind profile, ball, levels, sweep, rate or nets; *id* is that of its file.
 
     *cite* is where the like was printed; *models* are parameterizations by name, of which *series*
     are drawn; *problem* has the numbers of the regression problem of a sweep, *rows* are separable
@@ -114,7 +114,7 @@ def read_specification(name: str, record: Record) -> Specification:
     figure = _build(name, Specification, {"id": name, "problem": {}, **given})
     if figure.kind not in KINDS:
         raise InputError(f"{name}: the kind must be one of {', '.join(KINDS)}, not {figure.kind}")
-    if unknown := [s.model for s in figure.series if s.model not in figure.models]:
+    if unknown := [s.model for s in figure.series if s.model and s.model not in figure.models]:
         raise InputError(f"{name}: there is no model {unknown[0]}")
     return figure
 

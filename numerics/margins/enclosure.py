@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from flint import arb, arb_mat
+from flint import arb, arb_mat, ctx
 
 from derive.exact.balls import precise
 
@@ -35,6 +35,9 @@ def solve_near(system: System, x: Sequence[arb]) -> list[arb] | None:
             values, slopes = system(found)
             steps = slopes.mid().solve(values.mid()).mid().entries()
             found = [(a - b).mid() for a, b in zip(found, steps, strict=True)]
+            scale = max(abs(a) for a in found)
+            if max(abs(b) for b in steps) <= scale * arb(2) ** (-ctx.prec * 3 // 4):
+                break
     except ZeroDivisionError:
         return None
     return found if all(a.is_finite() for a in found) else None

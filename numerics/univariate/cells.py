@@ -19,9 +19,10 @@ from typing import Protocol, TypeAlias
 
 from flint import acb, arb, arb_poly, ctx, fmpq
 
+from derive.exact.rationals import as_fmpq
 from derive.univariate.activation import Activation
 from derive.univariate.density import Density, DensityPiece
-from derive.univariate.formulas import Formula, Value, rational
+from derive.univariate.formulas import Formula, Value
 from numerics.univariate.law import Law
 
 
@@ -54,13 +55,13 @@ class Integrals(Protocol):
 
 def cells(points: Sequence[Fraction], density: Density, activation: Activation) -> list[Cell]:
     """Return the cells between all points and the ends of all pieces."""
-    e, o = rational(activation.even), rational(activation.odd)
+    e, o = as_fmpq(activation.even), as_fmpq(activation.odd)
     sheets = [(fmpq(1, 2), o), (fmpq(1, 2), -o)] if o else [(fmpq(1), o)]
     found = []
     for piece in density.pieces:
         inside = sorted({x for x in points if piece.left < x < piece.right})
         for left, right in pairwise([piece.left, *inside, piece.right]):
-            ends = rational(left), rational(right)
+            ends = as_fmpq(left), as_fmpq(right)
             for weight, odd in sheets:
                 slopes = tuple(e + odd if x >= right else -e + odd for x in points)
                 found.append(Cell(weight, *ends, piece, slopes))
@@ -131,14 +132,14 @@ class _Substituted:
             return self._flat(of, k)
         breaks = self.law.potential.function.breaks
         for number, x in enumerate(breaks):
-            b = arb(rational(x))
+            b = arb(as_fmpq(x))
             apart = (self.low < b and self.high < b) or (self.low > b and self.high > b)
             if not apart:
                 below, above = (
                     self._from(number, b, alpha, (of, k)) for alpha in (self.low, self.high)
                 )
                 return arb(above - below)
-        number = sum(1 for x in breaks if self.low > arb(rational(x)))
+        number = sum(1 for x in breaks if self.low > arb(as_fmpq(x)))
         return self._piece(number, self.low, self.high, (of, k))
 
     def _flat(self, of: Integrand, k: int) -> arb:
@@ -161,7 +162,7 @@ class _Substituted:
             both = [self._piece(number + side, b, alpha, of) for side in range(2)]
             return both[0].union(both[1])
         further = self.law.potential.function.breaks[number + 1 : number + 2]
-        for x in (arb(rational(x)) for x in further):
+        for x in (arb(as_fmpq(x)) for x in further):
             if not alpha < x:
                 passed = self._piece(number + 1, b, x, of)
                 return passed + self._from(number + 1, x, alpha, of)

@@ -18,14 +18,15 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from scipy.optimize import minimize
 
 from derive.errors import InputError, NumericalError
+from derive.exact.rationals import as_fmpq
 from derive.univariate.activation import Activation
 from derive.univariate.density import Density
-from derive.univariate.formulas import Value, rational
+from derive.univariate.formulas import Value
 from numerics.evaluate.backend import Array
+from numerics.margins.enclosure import contracted, solve_near
 from numerics.univariate.cells import Cell, Integrals, cells, integrals
 from numerics.univariate.law import Law
 
-_NEWTON = 80
 _NODES = 40
 _CLOSE = 1e-10
 """Misfit of doubles, relative to y."""
@@ -46,7 +47,7 @@ class Dual:
     def state(self, coefficients: Sequence[Value], at: Fraction | None = None) -> State:
         """Return all integrals at lambda; with another point *at* which h is asked for."""
         points = (*self.x, at) if at is not None else self.x
-        values, given = [rational(x) for x in points], [*coefficients]
+        values, given = [as_fmpq(x) for x in points], [*coefficients]
         given += [fmpq(0)] * (len(points) - len(given))
         on = cells(points, self.density, self.activation)
         found = [(c, integrals(c, self.density, self.law, values, given)) for c in on]
@@ -54,7 +55,7 @@ class Dual:
 
     def solve(self) -> tuple[Value, ...]:
         """Return lambda: rational numbers, or balls that hold it; NumericalError without one."""
-        y = [[rational(v)] for v in self.y]
+        y = [[as_fmpq(v)] for v in self.y]
         if self.law.constant is not None:
             hessian = self.state([fmpq(0)] * len(self.x)).hessian()
             exact = all(isinstance(c, fmpq) for row in hessian for c in row)
@@ -70,44 +71,25 @@ class Dual:
         # Of symmetric data s is constant on cells: there doubles that nearly agree are made equal.
         grid = 2.0 ** (np.ceil(np.log2(np.abs(found).max())) - _ALIKE)
         near = [arb(float(c)) for c in np.round(found / grid) * grid]
-        return self._certified(self._polished(near))
+        polished = solve_near(self._system, near)
+        if polished is None:
+            raise NumericalError("Newton's method on the dual problem did not converge")
+        return self._certified(polished)
 
-    def _residual(self, state: State) -> arb_mat:
+    def _system(self, x: list[arb]) -> tuple[arb_mat, arb_mat]:
+        """Return h - y at all points, and its derivatives by lambda."""
+        state = self.state(x)
         pairs = zip(state.values(), self.y, strict=True)
-        return arb_mat([[value - rational(y)] for value, y in pairs])
-
-    def _polished(self, near: list[arb]) -> list[arb]:
-        """Return exact numbers at which Newton's steps end."""
-        for _ in range(_NEWTON):
-            state = self.state(near)
-            jacobian, residual = arb_mat(state.hessian()).mid(), self._residual(state).mid()
-            try:
-                step = jacobian.solve(residual).mid().entries()
-            except ZeroDivisionError:
-                break
-            near = [(c - s).mid() for c, s in zip(near, step, strict=True)]
-            scale = max(abs(c) for c in near)
-            if max(abs(s) for s in step) <= scale * arb(2) ** (-ctx.prec * 2 // 3):
-                return near
-        raise NumericalError("Newton's method on the dual problem did not converge")
+        return arb_mat([[value - as_fmpq(y)] for value, y in pairs]), arb_mat(state.hessian())
 
     def _certified(self, near: list[arb]) -> tuple[arb, ...]:
         """Return balls around *near* that Krawczyk's operator maps into themselves."""
-        m, residual = len(near), self._residual(self.state(near))
         scale = max(abs(c) for c in near) + arb(2) ** -ctx.prec
         radius = (scale * arb(2) ** (-ctx.prec * 3 // 5)).abs_upper()
-        guess = [c + arb(0, radius) for c in near]
-        jacobian = arb_mat(self.state(guess).hessian())
-        try:
-            inverse = jacobian.mid().inv().mid()
-        except ZeroDivisionError:
-            raise NumericalError("the dual problem is degenerate: no ball was certified") from None
-        identity = arb_mat([[int(i == j) for j in range(m)] for i in range(m)])
-        spread = arb_mat([[arb(0, radius)]] * m)
-        moved = -(inverse * residual) + (identity - inverse * jacobian) * spread
-        if not all(abs(shift) < radius for shift in moved.entries()):
+        box = contracted(self._system, near, [radius] * len(near))
+        if box is None:
             raise NumericalError("no ball was certified around the solution of the dual problem")
-        return tuple(c + shift for c, shift in zip(near, moved.entries(), strict=True))
+        return tuple(box)
 
     def _near(self) -> Array:
         """Return lambda in doubles, by quadrature and a trust region."""

@@ -9,7 +9,8 @@ import numpy as np
 from flint import acb, arb, ctx, fmpq
 
 from derive.errors import NumericalError
-from derive.univariate.formulas import Piecewise, Value, rational
+from derive.exact.rationals import as_fmpq
+from derive.univariate.formulas import Piecewise, Value
 from derive.univariate.potential import Potential
 from numerics.evaluate.backend import Array
 
@@ -37,7 +38,7 @@ class Law:
 
     def on_ball(self, function: Piecewise, alpha: arb) -> arb:
         """Return the values of all pieces that a ball may meet."""
-        breaks = [arb(rational(b)) for b in function.breaks]
+        breaks = [arb(as_fmpq(b)) for b in function.breaks]
         first = sum(1 for b in breaks if alpha > b)
         last = sum(1 for b in breaks if not alpha < b)
         values = [f.on_balls(acb(alpha)).real for f in function.formulas[first : last + 1]]
@@ -49,8 +50,8 @@ class Law:
     def inverse(self, s: Value) -> arb:
         """Return a ball around the only alpha of a ball of duals; NumericalError without one."""
         s = arb(s)
-        if s.is_zero():
-            return arb(0)
+        if self.constant is not None or s.is_zero():
+            return arb(s / (self.constant or 1))
         alpha, tiny = self._near(s.mid()), arb(2) ** -ctx.prec
         radius = tiny * (1 + abs(alpha))
         for _ in range(_STEPS):
@@ -59,6 +60,10 @@ class Law:
                 return alpha + arb(0, radius.abs_upper())
             radius *= 8
         raise NumericalError(f"phi'(alpha) = {s.str(5)} could not be solved")
+
+    def spread(self, s: arb) -> arb:
+        """Return a ball of the alpha of all numbers in a ball of duals."""
+        return self.inverse(s.lower()).union(self.inverse(s.upper()))
 
     def _near(self, s: arb) -> arb:
         """Return an exact number near alpha, by Newton's method from doubles."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -12,18 +12,19 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from flint import arb, ctx, fmpq, fmpq_mat, fmpq_poly
+from flint import acb, arb, ctx, fmpq, fmpq_mat, fmpq_poly
 from scipy.interpolate import CubicHermiteSpline, PPoly
 
 from derive.errors import NumericalError
+from derive.exact.rationals import as_fmpq, as_fraction
 from derive.univariate.activation import read_activation
 from derive.univariate.density import read_density
-from derive.univariate.formulas import Value, fraction, rational
+from derive.univariate.formulas import Value
 from derive.univariate.potential import read_potential
 from derive.univariate.problem import VariationalProblem, variational_problem
 from numerics.evaluate.backend import Array, Number
 from numerics.evaluate.numbers import read_number, read_vector
-from numerics.univariate.cells import cells
+from numerics.univariate.cells import Cell, cells
 from numerics.univariate.dual import Dual, State, check_data
 from numerics.univariate.law import Law
 
@@ -93,6 +94,26 @@ class LimitFunction:
         """Return h'(t), rational or in a ball."""
         return self._asked(t, State.slope)
 
+    def tangent(self, t: Fraction) -> tuple[Value, Value]:
+        """Return h(t) and h'(t), rational or in balls."""
+        found: tuple[Value, Value] = self._asked(t, lambda at, i: (at.value(i), at.slope(i)))
+        return found
+
+    def bending(self, left: Fraction, right: Fraction) -> arb:
+        """Return a ball of all h'' = 2 e p alpha_e between two points of one cell."""
+        dual, total = self.dual, arb(0)
+        with ctx.workprec(self.bits):
+            b = arb(as_fmpq(left)).union(arb(as_fmpq(right)))
+            for cell in cells(dual.x, dual.density, dual.activation):
+                if cell.left <= as_fmpq(left) and as_fmpq(right) <= cell.right:
+                    s = (c * g * (as_fmpq(x) - b) for c, g, x in self._terms(cell))
+                    alpha = dual.law.spread(sum(s, arb(0)))
+                    total += cell.weight * cell.piece.formula.on_balls(acb(b)).real * alpha
+            return arb(2 * as_fmpq(dual.activation.even) * total / dual.density.mass)
+
+    def _terms(self, cell: Cell) -> Iterator[tuple[Value, fmpq, Fraction]]:
+        return zip(self.multipliers, cell.slopes, self.dual.x, strict=True)
+
     def _asked(self, t: Fraction, ask: Callable[[State, int], Value]) -> Value:
         with ctx.workprec(self.bits):
             return ask(self.dual.state(self.multipliers, t), len(self.dual.x))
@@ -109,7 +130,7 @@ class LimitFunction:
             ends = self.dual.density.support
             left, right = self.slope(ends[0]), self.slope(ends[1] + 1)
             spread = self._asked(ends[1], State.value) + self._asked(ends[0], State.value)
-            moment = rational(ends[1]) * (right - left) - spread
+            moment = as_fmpq(ends[1]) * (right - left) - spread
             g2, g3 = self.problem.affine
             second, third = g2 * (left + right) ** 2, g3 * moment**2
             sum_ = 2 * total / self.dual.law.constant if self.dual.law.constant else total
@@ -121,7 +142,7 @@ class LimitFunction:
         """The polynomials of an exact h, from left to right; none where it is not exact."""
         if not self.exact:
             return ()
-        edges = self._edges()
+        edges = self.edges()
         whole = [(None, edges[0]), *pairwise(edges), (edges[-1], None)]
         return tuple(Piece(a, b, self._interpolated(a, b)) for a, b in whole)
 
@@ -132,11 +153,12 @@ class LimitFunction:
         low = (right or Fraction(0)) - 1 if left is None else left
         high = (left or Fraction(0)) + 1 if right is None else right
         points = [low + (high - low) * Fraction(k, degree) for k in range(degree + 1)]
-        powers = fmpq_mat([[rational(t**k) for k in range(degree + 1)] for t in points])
+        powers = fmpq_mat([[as_fmpq(t**k) for k in range(degree + 1)] for t in points])
         found = powers.solve(fmpq_mat([[self.ball(t)] for t in points])).entries()
         return _read(fmpq_poly(found))
 
-    def _edges(self) -> list[Fraction]:
+    def edges(self) -> list[Fraction]:
+        """Return the points between which h is one formula."""
         pieces = self.dual.density.pieces
         ends = {e for p in pieces for e in (p.left, p.right)}
         return sorted(ends | {x for x in self.dual.x if pieces[0].left < x < pieces[-1].right})
@@ -245,12 +267,12 @@ def limit_of(problem: VariationalProblem, x: Number, y: Number) -> LimitFunction
 
 
 def _read(p: fmpq_poly) -> tuple[Fraction, ...]:
-    return tuple(fraction(c) for c in p.coeffs())
+    return tuple(as_fraction(c) for c in p.coeffs())
 
 
 def _number(value: Value) -> Any:
     """Return a fraction, or the midpoint of a ball as an mpf of all its digits."""
     if isinstance(value, fmpq):
-        return fraction(value)
+        return as_fraction(value)
     mantissa, exponent = arb(value).mid().man_exp()
     return mpmath.mp.make_mpf(mpmath.libmp.from_man_exp(int(mantissa), int(exponent)))

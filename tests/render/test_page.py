@@ -68,7 +68,9 @@ def test_formulas_on_the_page_are_those_of_the_record(name):
 def test_a_wrong_coefficient_would_be_seen(name):
     page = equations(derive_entry(ENTRIES[name]).to_latex(part="formula"))
     _, right = page[-1]
-    names = dict.fromkeys(set(re.findall(r"\\?[A-Za-z]+(?:_\{[^}]*\})?", right)), 0.7)
+    names = dict.fromkeys(
+        set(re.findall(r"(?:\\mathrm\{\w+\}|\\?[A-Za-z]+)(?:_\{[^}]*\})?", right)), 0.7
+    )
     names |= {r"\langleu_{0},\beta\rangle": 0.3, r"\lVertv_{0}\rVert": 0.4}
     if r"\int" not in right:
         assert evaluate(right, names) != evaluate(f"2 ({right})", names)

@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 
 from derive.errors import InputError
+from derive.exact.rationals import as_fraction
 from derive.univariate.activation import read_activation
 from derive.univariate.density import read_density
-from derive.univariate.formulas import fraction
 from derive.univariate.potential import read_potential
 from derive.univariate.problem import variational_problem
 
@@ -57,7 +57,7 @@ def test_what_is_convex_but_not_strictly_is_not_called_otherwise():
 def test_moments_of_polynomial_densities_are_exact(text, square):
     density = read_density(text)
     assert density.exact
-    assert [fraction(density.moment(k)) for k in range(3)] == [1, 0, square]
+    assert [as_fraction(density.moment(k)) for k in range(3)] == [1, 0, square]
 
 
 BAD = ["b + 2", "1 on [0, 1]", "b**2 - 1/2", "1 on [1, -1]", "1; 1 on [-2, 2]", "exp(b)", "b*c"]
@@ -78,7 +78,7 @@ def test_the_functional_of_relu_is_the_one_that_is_printed():
     for density, square in (("uniform", Fraction(1, 3)), ("1 - b**2", Fraction(1, 5))):
         found = problem(density=density)
         assert found.bending == 1
-        assert [fraction(factor) for factor in found.affine] == [1, 1 / square]
+        assert [as_fraction(factor) for factor in found.affine] == [1, 1 / square]
     assert not found.remarks
     assert r"\begin{theorem}" in found.to_latex()
 

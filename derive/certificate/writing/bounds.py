@@ -14,10 +14,10 @@ from derive.certificate.checking.further.cost import Cost
 from derive.certificate.checking.text import JSON
 from derive.certificate.writing.products import calls_in
 from derive.certificate.writing.roots import Roots
+from derive.exact.rationals import as_fraction, identity, nullspace
 from derive.explicit.constrained import ConstrainedProblem
 from derive.explicit.cost.composition import Multilinear, Part, composed_parts, multilinear
 from derive.explicit.cost.quadratic_forms import quadratic_forms
-from derive.explicit.cost.rationals import as_fraction, identity, nullspace
 from derive.explicit.critical.bounds import Product, find_product
 
 SMALL = 4

@@ -14,8 +14,8 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_poly, fmpz_poly
 from sympy import Expr, Symbol
 
 from derive.exact.balls import fraction
+from derive.exact.rationals import as_fmpq, as_fraction, rational, roots_of
 from derive.explicit.cost.feasible import BITS
-from derive.explicit.cost.rationals import as_fmpq, as_fraction, rational, roots_of
 
 MAXIMAL_COSINE_DEGREE = 5
 MAXIMAL_ORDER = 36

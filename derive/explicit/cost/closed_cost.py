@@ -19,9 +19,9 @@ from sympy import Expr, Symbol
 
 from derive.exact.balls import ball
 from derive.exact.field.polynomial import Polynomial
+from derive.exact.rationals import as_fmpq, roots_of
 from derive.explicit.cost.algebraic_numbers import at_value, conjugates
 from derive.explicit.cost.feasible import BITS
-from derive.explicit.cost.rationals import as_fmpq, roots_of
 from derive.model.notation import rational
 from derive.verdict import Identity
 

@@ -24,9 +24,9 @@ from flint import fmpq, fmpq_mat, fmpq_poly
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.matrix import determinant
+from derive.exact.rationals import as_fraction, combined, identity, nullspace, trace
 from derive.explicit.cost.closed_cost import QuadraticForm, form_of
 from derive.explicit.cost.quadratic_forms import form_matrix
-from derive.explicit.cost.rationals import as_fraction, combined, identity, nullspace, trace
 
 MAXIMAL_SIZE = 6
 """Of the matrices M(l) whose determinant is factored."""

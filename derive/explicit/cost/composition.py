@@ -36,10 +36,10 @@ from sympy import Symbol
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
+from derive.exact.rationals import identity, nullspace, reduced
 from derive.explicit.constrained import ConstrainedProblem
 from derive.explicit.cost.closed_cost import ClosedCost, Norm, QuadraticForm, form_of
 from derive.explicit.cost.feasible import reaches_all
-from derive.explicit.cost.rationals import identity, nullspace, reduced
 from derive.verdict import Identity
 
 MAXIMAL_TERMS = 25_000

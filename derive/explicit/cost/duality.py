@@ -47,6 +47,7 @@ from flint import arb, ctx, fmpq, fmpq_mat, fmpq_poly
 from sympy import Expr, Symbol
 
 from derive.exact.balls import ball
+from derive.exact.rationals import as_fraction, as_sympy, reduced, roots_of
 from derive.explicit.constrained import ConstrainedProblem
 from derive.explicit.cost.algebraic_numbers import root_name
 from derive.explicit.cost.closed_cost import ClosedCost, Linear, Norm
@@ -68,7 +69,6 @@ from derive.explicit.cost.quadratic_forms import (
     restricted,
     sides,
 )
-from derive.explicit.cost.rationals import as_fraction, as_sympy, reduced, roots_of
 from derive.verdict import Identity
 
 MAXIMAL_GROUPS = 6

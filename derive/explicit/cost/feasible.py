@@ -24,8 +24,8 @@ from flint import arb, arb_mat, fmpq, fmpq_mat, fmpq_poly
 from derive.exact.balls import ball, evaluate_any
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
+from derive.exact.rationals import as_fmpq, as_fraction, combined
 from derive.explicit.constrained import ConstrainedProblem, Stopped
-from derive.explicit.cost.rationals import as_fmpq, as_fraction, combined
 
 Array: TypeAlias = npt.NDArray[np.float64]
 

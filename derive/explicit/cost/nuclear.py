@@ -35,9 +35,9 @@ from sympy import Expr, Symbol
 from derive.exact.field.function_field import FunctionField
 from derive.exact.field.polynomial import Polynomial
 from derive.exact.linear.matrix import determinant, dot
+from derive.exact.rationals import as_fmpq, as_fraction, as_sympy, rational, roots_of
 from derive.explicit.cost.closed_cost import ClosedCost
 from derive.explicit.cost.quadratic_forms import copies, links, sides
-from derive.explicit.cost.rationals import as_fmpq, as_fraction, as_sympy, rational, roots_of
 from derive.verdict import Identity
 
 

@@ -23,7 +23,7 @@ from numerics.figures.specification import read_specification
 from tests.cli.commands import ROOT, refusal_of, run
 
 IDS = [figure.id for figure in figures()]
-FEW = {"profile": 41, "ball": 17, "levels": 21, "sweep": 5, "rate": 9}
+FEW = {"profile": 41, "ball": 17, "levels": 21, "sweep": 5, "rate": 9, "nets": 2}
 
 
 def small(name: str) -> Specification:
@@ -31,6 +31,8 @@ def small(name: str) -> Specification:
     problem = dict(figure.problem)
     if "samples" in problem:
         problem.update(dimension=300, samples=60)
+    if "nets" in problem:
+        problem.update(width=100, nets=2)
     return replace(figure, axes=replace(figure.axes, points=FEW[figure.kind]), problem=problem)
 
 

@@ -9,7 +9,7 @@ from flint import arb, ctx, fmpq_poly
 from scipy.integrate import quad
 
 from derive.errors import InputError, NumericalError
-from derive.univariate.formulas import fraction, rational
+from derive.exact.rationals import as_fmpq, as_fraction
 from numerics.univariate import limit_function, supremum_distance
 from numerics.univariate.report import checks
 
@@ -54,19 +54,19 @@ def test_functionals_are_those_of_the_spline(density):
 
 def functionals(h, pieces):
     density, x = h.problem.density, fmpq_poly([0, 1])
-    curves = [fmpq_poly([rational(c) for c in p.coefficients]) for p in pieces]
+    curves = [fmpq_poly([as_fmpq(c) for c in p.coefficients]) for p in pieces]
     bending, moment = Fraction(0), -2 * h(0)
     for p, f in zip(pieces[1:-1], curves[1:-1], strict=True):
-        middle, ends = (p.left + p.right) / 2, [rational(p.left), rational(p.right)]
+        middle, ends = (p.left + p.right) / 2, [as_fmpq(p.left), as_fmpq(p.right)]
         of = next(d for d in density.pieces if d.left < middle < d.right)
         second = f.derivative().derivative()
         own, rest = divmod(second * second * density.mass, of.formula.polynomial)
         assert rest == 0  # h'' = p alpha
         sides = (own.integral(), (second * x * (1 if middle > 0 else -1)).integral())
-        rise = [fraction(s(ends[1]) - s(ends[0])) for s in sides]
+        rise = [as_fraction(s(ends[1]) - s(ends[0])) for s in sides]
         bending, moment = bending + rise[0], moment + rise[1]
-    slopes = fraction(curves[0][1] + curves[-1][1])
-    return {"G1": bending, "G2": slopes**2, "G3": moment**2 / fraction(density.moment(2))}
+    slopes = as_fraction(curves[0][1] + curves[-1][1])
+    return {"G1": bending, "G2": slopes**2, "G3": moment**2 / as_fraction(density.moment(2))}
 
 
 CURVED = ["cosh(x)", "x**4", "abs(x)**3 + x**2"]
