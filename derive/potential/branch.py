@@ -111,7 +111,10 @@ def find_root(
     if degree == 2:
         explicit, branch, above, assumed = _quadratic_root(chart, coefficients, T)
         return Root(symbol, polynomial, explicit, branch, above, slopes), assumed
-    nonnegative = chart.parameterization.nonnegative | _positive_weights(chart)
+    # A weight that is the warp is positive along the flow.
+    p = chart.parameterization
+    warps = {n for n, w in zip(p.weights, p.w, strict=True) if w == chart.warp}
+    nonnegative = p.nonnegative | warps
     largest = is_largest_root(chart.coordinates, coefficients, T, nonnegative)
     if largest:
         formula: Expr | None = None
@@ -128,12 +131,6 @@ def find_root(
     branch = f"the real root that starts at {start}"
     apart = f"no two real roots of the polynomial of {symbol} meet along the flow"
     return Root(symbol, polynomial, None, branch, above), (apart,)
-
-
-def _positive_weights(chart: Chart) -> frozenset[str]:
-    """Return the weight that is the warp, which is positive along the flow."""
-    p = chart.parameterization
-    return frozenset(n for n, w in zip(p.weights, p.w, strict=True) if w == chart.warp)
 
 
 def _quadratic_root(

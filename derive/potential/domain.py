@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -114,7 +113,8 @@ class Domain:
     @property
     def where(self) -> str:
         """The ends in words, and what is not decided of them."""
-        walls = _half_spaces(self.walls) if len(self.betas) > 1 else self._interval()
+        walls = " and ".join(f"`{wall.form} > 0`" for wall in self.walls)
+        walls = walls if len(self.betas) > 1 else self._interval()
         wholes = [u for u in self.undecided if u not in ("smooth", "beyond")]
         parts = [UNDECIDED[u] for u in wholes]
         if walls or not wholes:
@@ -148,7 +148,3 @@ class Domain:
             for sign in (1, -1)
         )
         return low, high
-
-
-def _half_spaces(walls: Sequence[Wall]) -> str:
-    return " and ".join(f"`{wall.form} > 0`" for wall in walls)

@@ -12,7 +12,6 @@ intersection of half-spaces: convex, so Q is one function there.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 
 from sympy import Expr
 
@@ -60,7 +59,8 @@ class Leaf:
         """Tell whether a function is proved to be nowhere 0 while the bases of F are positive."""
         positive = self.p.nonnegative | positive_generators(self.p.field)
         if f in self.p.field.gens:
-            positive -= {f.variables()[0]} - set(self._exponentials)
+            exponentials = {g.name for g in self.p.field.generators if g.kind == "exp"}
+            positive -= {f.variables()[0]} - exponentials
         return is_positive(f, positive) or stays_away_from_zero(self.metric, f)
 
     @property
@@ -82,10 +82,6 @@ class Leaf:
         if constant.is_zero():
             return False
         return is_nonnegative(f / constant - f.field.one / f.field.constant(2), positive)
-
-    @property
-    def _exponentials(self) -> Iterator[str]:
-        return (g.name for g in self.p.field.generators if g.kind == "exp")
 
     def relation(self, f: RationalFunction) -> Relation | None:
         """Return a polynomial equation of f over beta and the conserved quantities."""

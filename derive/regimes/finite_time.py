@@ -26,7 +26,7 @@ from derive.model.parameterization import Parameterization
 from derive.potential.piece import Algebraic, Piece, Quadrature, kernel_of
 from derive.regimes.asymptotics import CONSTANT, Expander, Expansion
 from derive.regimes.kernel_regime import ScaledStart, TangentKernel
-from derive.regimes.limit import Limit, LimitingPotential, growth_expression
+from derive.regimes.limit import Limit, LimitingPotential, growth_expression, sided
 from derive.regimes.point import Point
 from derive.verdict import Finding, Verdict
 
@@ -59,14 +59,11 @@ def finite_time_limit(
     )
     if not kernel.unbiased:
         reason += "; of the other sign than F(w_0) are beta where K is not 0 at beta = 0"
-    finding, size = Finding(Verdict.PROVED, reason, scaled.evidence), sympy.Abs(beta)
     if kernel.unbiased and _is_even(piece, beta):
-        one = sympy.S.One
-        found = LimitingPotential("l1", size, (one,), one)
-        return Limit(point, finding, "rich", (beta,), None, above * unit, found, (-one,), error)
-    Q = (above - below) / 2 * size + (above + below) / 2 * beta
-    found = LimitingPotential("power", Q, (above,), sympy.S.One)
-    return Limit(point, finding, "intermediate", (beta,), None, unit, found, (below,), error)
+        unit, above, below = above * unit, sympy.S.One, sympy.S.NegativeOne
+    finding = Finding(Verdict.PROVED, reason, scaled.evidence)
+    regime, found = sided(above, below, beta)
+    return Limit(point, finding, regime, (beta,), None, unit, found, (below,), error)
 
 
 def _is_plain_polynomial(p: Parameterization) -> bool:

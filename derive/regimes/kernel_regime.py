@@ -18,9 +18,9 @@ from itertools import combinations_with_replacement
 from string import ascii_lowercase
 
 import sympy
-from sympy import Expr
+from sympy import Expr, Symbol
 
-from derive.exact.linear.matrix import Matrix, determinant, dot
+from derive.exact.linear.matrix import determinant, dot
 from derive.model.geometry import Field
 from derive.model.notation import Notation, rational, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
@@ -28,6 +28,7 @@ from derive.regimes.limit import Limit, LimitingPotential
 from derive.regimes.parametric_limit import assuming_depths, is_positive_exponent
 from derive.regimes.point import Point
 from derive.verdict import Finding, Identity, Verdict
+from derive.weights.metric import tangent_kernel
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def find_tangent_kernel(p: Parameterization, notation: Notation) -> TangentKerne
     """
     start = notation.start_symbols
     beta_0 = [p.at_start(f) for f in p.F]
-    rows = [[to_factored_expr(p.at_start(x), start) for x in row] for row in _kernel(p)]
+    rows = [[to_factored_expr(p.at_start(x), start) for x in row] for row in tangent_kernel(p)]
     matrix = sympy.ImmutableMatrix(rows)
     unbiased = all(b.is_zero() for b in beta_0)
     return TangentKernel(matrix, tuple(to_expr(b, start) for b in beta_0), unbiased)
@@ -112,7 +113,7 @@ def find_scaled_start(
     if variable not in field.weights:
         return None
     try:
-        at_start = tuple(tuple(p.at_start(x) for x in row) for row in _kernel(p))
+        at_start = tuple(tuple(p.at_start(x) for x in row) for row in tangent_kernel(p))
     except ZeroDivisionError:
         return None
     if determinant(at_start).is_zero():
@@ -142,13 +143,7 @@ def kernel_limit(
     if not is_positive_exponent(m * D * {"0": -1, "oo": 1}.get(point.side, 0)):
         return None
     symbol = notation.start_symbols[point.variable]
-    one = sympy.Matrix(kernel.matrix.xreplace({symbol: sympy.S.One}))
-    inverse = one.adjugate(method="berkowitz") / one.det(method="berkowitz")
-    x = notation.betas
-    if not kernel.unbiased:
-        x = tuple(notation.fresh(f"x{b.name.lstrip(ascii_lowercase)}") for b in x)
-    gradient = tuple(sympy.factor(g) for g in inverse * sympy.Matrix(x))
-    Q = sympy.factor(sympy.Add(*(xi * g for xi, g in zip(x, gradient, strict=True))) / 2)
+    x, found = kernel_norm(kernel.matrix.xreplace({symbol: sympy.S.One}), kernel, notation)
     finding = Finding(
         Verdict.PROVED,
         "covariance: up to a factor and a constant Q is Q_1((beta - beta_0)/c^D + b_0), and the "
@@ -156,18 +151,27 @@ def kernel_limit(
         scaled.evidence,
     )
     unit = warp * symbol ** sympy.expand(2 * m * (1 - D))
-    found = LimitingPotential("quadratic", Q, gradient, sympy.Integer(2))
     error = symbol ** sympy.expand(-scaled.order * m * D)
-    return Limit(point, finding, "kernel", x, kernel.beta_0, unit, found, gradient, error)
+    slopes = found.gradient
+    return Limit(point, finding, "kernel", x, kernel.beta_0, unit, found, slopes, error)
 
 
-def _kernel(p: Parameterization) -> Matrix:
-    return tuple(tuple(p.geometry.inner(x, y) for y in p.covectors) for x in p.covectors)
+def kernel_norm(
+    K: sympy.ImmutableMatrix, kernel: TangentKernel, notation: Notation
+) -> tuple[tuple[Symbol, ...], LimitingPotential]:
+    """Return x = beta - beta_0, and x^T K^-1 x/2."""
+    x = notation.betas
+    if not kernel.unbiased:
+        x = tuple(notation.fresh(f"x{b.name.lstrip(ascii_lowercase)}") for b in x)
+    slopes = K.adjugate(method="berkowitz") / K.det(method="berkowitz") * sympy.Matrix(x)
+    gradient = tuple(sympy.factor(g) for g in slopes)
+    Q = sympy.factor(sympy.Add(*(xi * g for xi, g in zip(x, gradient, strict=True))) / 2)
+    return x, LimitingPotential("quadratic", Q, gradient, sympy.Integer(2))
 
 
 def _order(p: Parameterization, H: Field) -> tuple[int, tuple[Identity, ...]]:
     """Return 2 where the first derivatives of K and of g vanish at the start, else 1."""
-    K, pairs = _kernel(p), combinations_with_replacement(enumerate(p.labels), 2)
+    K, pairs = tangent_kernel(p), combinations_with_replacement(enumerate(p.labels), 2)
     gradients = {f"K{i}{j}": p.field.gradient(K[b][c]) for (b, i), (c, j) in pairs}
     fields = dict(zip(p.labels, p.fields, strict=True))
     slopes = {

@@ -197,6 +197,14 @@ class Limit(Held):
     open_sign: Expr | None = None
 
 
+def sided(above: Expr, below: Expr, beta: Symbol) -> tuple[Regime, LimitingPotential]:
+    """Return the function of one output with these slopes on either side of 0, and its name."""
+    if (above, below) == (1, -1):
+        return "rich", LimitingPotential("l1", sympy.Abs(beta), (above,), sympy.S.One)
+    Q = (above - below) / 2 * sympy.Abs(beta) + (above + below) / 2 * beta
+    return "intermediate", LimitingPotential("power", Q, (above,), sympy.S.One)
+
+
 def undecided(point: Point, reason: str | Undecided) -> Limit:
     """Return a limit of which nothing is claimed."""
     open_sign = reason.expression if isinstance(reason, OpenSign) else None

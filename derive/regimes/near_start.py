@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement
-from string import ascii_lowercase
 
 import sympy
 from sympy import Expr, Symbol
@@ -29,10 +28,11 @@ from derive.model.geometry import Field
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.regimes.asymptotics import Expander, Expansion, Growth, Unexpanded
-from derive.regimes.kernel_regime import TangentKernel
-from derive.regimes.limit import Limit, LimitingPotential, growth_expression
+from derive.regimes.kernel_regime import TangentKernel, kernel_norm
+from derive.regimes.limit import Limit, growth_expression
 from derive.regimes.point import Point
 from derive.verdict import Finding, Identity, Verdict
+from derive.weights.metric import tangent_kernel
 
 _SPAN = Fraction(4)
 _ROUNDS = 6
@@ -99,7 +99,7 @@ def _limit(
     path: _Path, kernel: TangentKernel, warp: tuple[Field, Expr], point: Point
 ) -> Limit | None:
     p, weights = path.notation.parameterization, path.notation.weights
-    K = tuple(tuple(p.geometry.inner(u, v) for v in p.covectors) for u in p.covectors)
+    K = tangent_kernel(p)
     rho, columns = inverse(K), list(zip(*p.fields, strict=True))
     V = [[to_expr(dot(c, r), weights) for r in zip(*rho, strict=True)] for c in columns]
     if not _stays_bounded(path, path.settle(V)):
@@ -134,13 +134,7 @@ def _kernel_norm(
 ) -> Limit:
     """Return the limit M^-1 with its evidence."""
     (q, _), M, error = found
-    notation = path.notation
-    x = notation.betas
-    if not kernel.unbiased:
-        x = tuple(notation.fresh(f"x{b.name.lstrip(ascii_lowercase)}") for b in x)
-    slope = M.adjugate(method="berkowitz") / M.det(method="berkowitz") * sympy.Matrix(x)
-    gradient = tuple(sympy.factor(s) for s in slope)
-    Q = sympy.factor(sympy.Add(*(a * b for a, b in zip(x, gradient, strict=True))) / 2)
+    x, potential = kernel_norm(M, kernel, path.notation)
     unit, order = growth_expression((-q, 0), point.small), growth_expression(error, point.small)
     evidence = tuple(
         Identity(
@@ -154,10 +148,8 @@ def _kernel_norm(
         "exact expansion along the path from beta_0 to beta_0 + x: K and g keep their values at "
         "the start to leading order"
     )
-    potential = LimitingPotential("quadratic", Q, gradient, sympy.Integer(2))
-    finding = Finding(Verdict.PROVED, reason, evidence)
-    origin = kernel.beta_0
-    return Limit(point, finding, "kernel", x, origin, g * unit, potential, gradient, order)
+    finding, slopes = Finding(Verdict.PROVED, reason, evidence), potential.gradient
+    return Limit(point, finding, "kernel", x, kernel.beta_0, g * unit, potential, slopes, order)
 
 
 def _largest(x: Expansion) -> Growth:

@@ -17,7 +17,7 @@ from sympy import Expr, Symbol
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.potential.piece import Curve
 from derive.regimes.asymptotics import CONSTANT, Expander, Expansion, Growth, Unexpanded
-from derive.regimes.limit import Limit, LimitingPotential, growth_expression, undecided
+from derive.regimes.limit import Limit, LimitingPotential, growth_expression, sided, undecided
 from derive.regimes.point import Point
 from derive.verdict import Finding, Identity, Verdict
 
@@ -75,12 +75,9 @@ def _limit_at_ends(
     finding, at, unit = Finding(Verdict.PROVED, reason, tuple(evidence)), (beta,), symbol**slope
     if decide.is_zero(above + below):
         unit *= below if decide.is_zero(above) else above
-        one = sympy.S.One
-        found = LimitingPotential("l1", sympy.Abs(beta), (one,), one)
-        return Limit(point, finding, "rich", at, None, unit, found, (-one,), error)
-    Q = (above - below) / 2 * sympy.Abs(beta) + (above + below) / 2 * beta
-    found = LimitingPotential("power", Q, (above,), sympy.S.One)
-    return Limit(point, finding, "intermediate", at, None, unit, found, (below,), error)
+        above, below = sympy.S.One, sympy.S.NegativeOne
+    regime, found = sided(above, below, beta)
+    return Limit(point, finding, regime, at, None, unit, found, (below,), error)
 
 
 def assuming_depths(exponent: Expr) -> str:

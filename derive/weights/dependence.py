@@ -69,17 +69,13 @@ def find_dependence(p: Parameterization, notation: Notation) -> Dependence | Non
     coordinates = Coordinates.of([*(named[i] for i in p.independent), *constants])
     relations = []
     for i in sorted(set(named) - set(p.independent)):
-        found = _relation(RelationSearch(p.F[i], coordinates, limit=MAXIMAL_MONOMIALS))
+        search = RelationSearch(p.F[i], coordinates, limit=MAXIMAL_MONOMIALS)
+        found = next(filter(None, map(search.at, range(1, HIGHEST + 1))), None)
         if found is not None:
             relations.append(_written(found, coordinates, notation, i))
     identities = tuple(Identity(f"{relation} = 0", "0", "0") for relation in relations)
     missing = p.d - p.rank - len(relations)
     return Dependence(p.d, p.rank, tuple(relations), missing, identities)
-
-
-def _relation(search: RelationSearch) -> Relation | None:
-    totals = (search.at(total) for total in range(1, HIGHEST + 1))
-    return next((found for found in totals if found is not None), None)
 
 
 def _written(relation: Relation, coordinates: Coordinates, notation: Notation, i: int) -> Expr:

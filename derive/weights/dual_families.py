@@ -76,16 +76,13 @@ def _mixed(warp: WrittenWarp) -> Iterator[DualFamily]:
     laws = [law for law in conserved.laws if law.is_polynomial()]
     logs = _logs(conserved, [*one, *laws, *(a * b for a in laws for b in laws)])
     for n in range(1, 4):
-        yield DualFamily(*(_regular(p, _up_to_over(p, m, pole) + logs) for m in (n, n + 2)))
+        tops = (_up_to(p, m + pole.degree()) for m in (n, n + 2))
+        yield DualFamily(*(_regular(p, [*(LogFunction(f / pole) for f in x), *logs]) for x in tops))
     for n in range(1, 4):
         rest = [*_inverse_forms(p, n), *_logs(conserved, one)]
         yield DualFamily(
             *(_regular(p, [*map(LogFunction, _up_to(p, m)), *rest]) for m in (n, n + 2))
         )
-
-
-def _up_to_over(p: Parameterization, degree: int, pole: RationalFunction) -> list[LogFunction]:
-    return [LogFunction(f / pole) for f in _up_to(p, degree + pole.degree())]
 
 
 def _over(conserved: ConservedQuantities, degree: int, pole: RationalFunction) -> list[LogFunction]:
