@@ -210,3 +210,13 @@ def test_rates_that_do_not_scale_have_no_covariance():
     record["certificate"]["limits"][1] = {"exponent": "1", "definitions": [], "order": 1}
     with pytest.raises(Rejected, match="the fields do not scale"):
         check(record)
+
+
+def test_calls_that_the_start_alone_has_find_room():
+    """K(w_0) of a softplus has exp(2*alpha), which is no call of its derivation."""
+    model = Parameterization.parse(["log(1 + exp(w))"], {"w": "alpha"}, ["alpha"])
+    record = json.loads(regimes(derive(model), "alpha", ["oo"]).to_json())
+    assert check(record).open[-2:] == ["K, and beta, at the start", "the limit alpha -> infinity"]
+    calls = [{"name": f"k_{n}", "of": f"exp({n} * alpha)"} for n in range(2, 9)]
+    with pytest.raises(Rejected, match="K at the start is another"):
+        check(replaced(record, ("certificate", "definitions"), calls))

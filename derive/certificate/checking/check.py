@@ -124,7 +124,8 @@ def check(record: JSON) -> Report:
             return Report(*explicit(record))
         if command == "regularizer":
             return derived(record)[0]
-        report, state = derived(record["derivation"])
+        calls = record["certificate"]["definitions"]
+        report, state = derived(record["derivation"], len(calls or ()))
         verdict, shown, left = regimes(record, state)
         return Report(verdict, [*report.theorem, *shown], [*report.open, *left])
     except _FAULTS as fault:
@@ -150,10 +151,10 @@ def _command(record: JSON) -> str:
     return command
 
 
-def derived(record: JSON) -> tuple[Report, Checker]:
-    """Return what the record of a derivation proves, and the state in which it was proved."""
+def derived(record: JSON, spare: int = 0) -> tuple[Report, Checker]:
+    """Return what the record of a derivation proves, and the state, with room for more calls."""
     require(_command(record) == "regularizer", "the derivation has another format")
-    state = Checker(record)
+    state = Checker(record, spare)
     shape(record, FLOW)
     proof, q = record["certificate"], record["potential"]
     state.outputs()

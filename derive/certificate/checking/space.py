@@ -193,6 +193,7 @@ class Space(Reading):
         kind, argument, exponent = call
         require(self.is_of_constants(exponent), "an exponent changes with the weights")
         k = self.size + len(self.generators)
+        require(k < len(self.symbols) - 1, "there are more definitions than room for them")
         image = self.symbols[k]
         inner = [argument.derivative(i) for i in range(self.weights)]
         slope = (

@@ -47,11 +47,11 @@ def _setting(record: JSON) -> Setting:
     """Return the record with what the start needs, its derivation checked."""
     if (record["derivation"] or {}).get("certificate") is None:
         raise NotACertificate("the derivation has none")
-    state = derived(record["derivation"])[1]
     pieces = record["derivation"]["potential"]["pieces"]
     assumed = dict.fromkeys(text for piece in pieces for text in piece["assumptions"])
     texts = [text for row in record["kernel_at_start"] for text in row] + record["beta_0"]
     names = named_calls(texts, "k_")
+    state = derived(record["derivation"], len(names))[1]
     proof = {"format": FORMAT, "version": VERSION, "definitions": names, "limits": []}
     whole = {**record, "assumptions": [*assumed], "certificate": proof}
     try:
