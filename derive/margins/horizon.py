@@ -56,11 +56,11 @@ def find_horizon(derivation: Derivation, far: Sequence[Far], coercive: Finding) 
     assumed = Finding(Verdict.UNDECIDED, "assumed, of the loss and the data")
     of_data = Finding(Verdict.UNDECIDED, "assumed; decided for given data")
     hypotheses = (
-        Hypothesis("the loss is convex and decreasing like exp(-u); X is separable", assumed),
-        Hypothesis("Q lives on all of R^d with Hess Q > 0", everywhere),
-        Hypothesis("g > 0 along the flow, which then only changes its clock", clock),
-        Hypothesis("|grad Q| -> infinity as |beta| -> infinity", coercive),
-        Hypothesis("the sets {Q <= r}, scaled to one size, converge", shape),
+        Hypothesis("the loss is convex and decreasing like `exp(-u)`; `X` is separable", assumed),
+        Hypothesis("`Q` lives on all of `R^d` with `Hess Q > 0`", everywhere),
+        Hypothesis("`g > 0` along the flow, which then only changes its clock", clock),
+        Hypothesis("`|grad Q| -> infinity` as `|beta| -> infinity`", coercive),
+        Hypothesis("the sets `{Q <= r}`, scaled to one size, converge", shape),
         Hypothesis("the predictor of largest margin is unique", of_data),
     )
     failing = Verdict.REFUTED in (everywhere.verdict, coercive.verdict)

@@ -13,8 +13,12 @@ Source: Pesme, Pillaud-Vivien, Flammarion 2021, for diagonal networks; in genera
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from fractions import Fraction
 from itertools import combinations_with_replacement
+
+import sympy
+from sympy import Expr, Symbol
 
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import dot
@@ -33,3 +37,15 @@ def noise_of(leaf: Leaf, x: Followed) -> Drift:
         tensor = dot(fields[a], tuple(dot(row, fields[b]) for row in H))
         total += tensor * leaf.letter(name) * field.constant(Fraction(1 + (a != b), 2))
     return drift_of(leaf, x.over(field), LogFunction(total))
+
+
+def takes_to_zero(effective: Mapping[Symbol, Expr], taken: Set[str]) -> bool:
+    """Tell whether each start symbol tends to 0 as all variances S, or S_aa, grow.
+
+    What is no name that is taken is an S, and a variance where its two indices are the same.
+    """
+    names = {s.name for x in effective.values() for s in x.free_symbols} - taken
+    indices = ((name, name.strip("S_")) for name in names)
+    own = [name for name, i in indices if i[: len(i) // 2] == i[len(i) // 2 :]]
+    sizes = {Symbol(name, real=True): Symbol(name, positive=True) for name in own}
+    return all(sympy.log(x / s).xreplace(sizes).is_negative for s, x in effective.items())

@@ -12,9 +12,9 @@ from sympy.core.function import AppliedUndef
 
 from derive.derivation import Derivation
 from derive.model.labels import taken_names
-from derive.model.names import unused
 from derive.perturbed.drift import Drift
 from derive.perturbed.momentum import OneSided
+from derive.perturbed.noise import takes_to_zero
 from derive.printable import Printable
 from derive.verdict import Finding, Verdict
 
@@ -107,8 +107,7 @@ class Perturbation(Printable):
         """Is it noise that takes the effective start to 0 unless it stops, and moves laws alone?"""
         if self.by != "noise" or not self.effective or any(y.in_laws != 0 for y in self.of_dual):
             return False
-        S = Symbol(unused("S", taken_names(self.derivation.parameterization)), real=True)
-        return all((sympy.log(x / s) / S).is_negative for s, x in self.effective.items())
+        return takes_to_zero(self.effective, taken_names(self.derivation.parameterization))
 
     @property
     def verdict(self) -> Verdict:

@@ -34,6 +34,10 @@ COLUMNS = 78
 """Of a table, which stands below a heading."""
 
 
+LONG = 400
+"""Characters of an identity beyond which only --json has both sides."""
+
+
 @dataclass(frozen=True)
 class Told:
     """A sentence with formulas in backticks, and what stands in it for names in braces."""
@@ -223,3 +227,9 @@ def _(line: Potential) -> Iterator[str]:
 @lines_of.register
 def _(line: OnPage) -> Iterator[str]:
     yield from ()
+
+
+@lines_of.register
+def _(line: Identity) -> Iterator[str]:
+    if len(line.left + line.right) <= LONG:
+        yield f"  {marked(line.left)} = {marked(line.right)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Set
 
 from sympy import Expr, Integral, Symbol
@@ -105,6 +106,10 @@ def constant_lines(constants: Iterable[tuple[object, Expr]]) -> Iterator[str]:
     yield from (f"{marked(symbol)} = {shown(value)}" for symbol, value in constants)
 
 
+SENTENCE = re.compile(r"[,;] [\w(]+ [a-z]")
+"""What no formula has."""
+
+
 def wrap(line: str, width: int) -> list[str]:
     """Break a line at spaces, continuation lines indented below the first equals sign.
 
@@ -115,7 +120,7 @@ def wrap(line: str, width: int) -> list[str]:
         return [line]
     lead = len(line) - len(line.lstrip())
     equals = line.find(" = ")
-    indent = equals + 3 if 0 < equals < width // 3 and "," not in line[:equals] else lead + 2
+    indent = equals + 3 if 0 < equals < width // 3 and not SENTENCE.search(line) else lead + 2
     words, lines, current = line[lead:].split(" "), [], " " * lead
     for word in words:
         candidate = f"{current} {word}" if current.strip() else current + word

@@ -19,6 +19,10 @@ KINDS = {
 }
 
 
+ABREAST = 6
+"""Steps beside one another in a table of 80 columns."""
+
+
 @dataclass(frozen=True, slots=True)
 class MatrixSetting:
     """What is drawn and asked for.
@@ -197,11 +201,13 @@ class MatrixResults(Results):
         return lines
 
     def _table(self, column: str) -> list[str]:
-        steps, by_place = self.setting.steps, {(d.scale, d.step): d for d in self.grid}
-        lines = ["   start" + "".join(f"{f'step {x:g}':>12}" for x in steps)]
-        for scale in self.setting.scales:
-            cells = (getattr(by_place[scale, step], column) for step in steps)
-            lines.append(f"{scale:8.1e}" + "".join(f"{_cell(x):>12}" for x in cells))
+        by_place, lines = {(d.scale, d.step): d for d in self.grid}, list[str]()
+        for first in range(0, len(self.setting.steps), ABREAST):
+            steps = self.setting.steps[first : first + ABREAST]
+            lines.append("   start" + "".join(f"{f'step {x:g}':>12}" for x in steps))
+            for scale in self.setting.scales:
+                cells = (getattr(by_place[scale, step], column) for step in steps)
+                lines.append(f"{scale:8.1e}" + "".join(f"{_cell(x):>12}" for x in cells))
         return lines
 
 

@@ -95,7 +95,7 @@ class OptimizerResults(Results):
         lines = [f"{shape}; 1 is the best in a norm", ""]
         lines.append(f"{'problem':<11}{'optimizer':<19}{'step':>8}{heads}{'residual':>10}")
         for e in self.ends:
-            numbers = "".join(f"{x:>8.5f}" for x in (e.l1, e.l4_3, e.l2, e.linf))
+            numbers = "".join(f"{x:>8.4f}" for x in (e.l1, e.l4_3, e.l2, e.linf))
             lines.append(
                 f"{e.problem:<11}{e.optimizer:<19}{e.step:>8.3g}{numbers}{e.residual:>10.0e}"
             )

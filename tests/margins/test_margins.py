@@ -241,7 +241,7 @@ def test_every_form_is_written():
     m = found("vector")
     record = json.loads(m.to_json())
     assert (record["format"], record["norm"], record["R_F"]) == ("regderive-margin", "l2", "2*s")
-    assert r"\varphi_\infty = s" in m.to_latex()
+    assert r"\[ \varphi = s" in m.to_latex()
     assert max(map(len, m.to_text().splitlines())) <= 80
     assert r"\tau/c^{2}" in found("tied pair").to_latex()
     for name in ("copies", "depth 3", "square", "two rates", "bounded"):

@@ -102,13 +102,15 @@ def _page(record: Printable) -> Page:
 
 
 def _typed(record: Any) -> str:
-    """Return the code that makes what a record is of, or the Q that was given."""
+    """Return the code that makes what a record is of, the Q that was given, or its first line."""
     subject = getattr(record, "derivation", record)
     if isinstance(subject, InverseDesign):
         return ", ".join(f"Q = {to_text(c.term.tree)}" for c in subject.coordinates)
     if isinstance(subject, RandomWidth):
         return repr(subject.unit)
-    return repr(getattr(subject, "parameterization", subject))
+    if not hasattr(subject, "parameterization"):
+        return str(subject.to_text().partition("\n")[0])
+    return repr(subject.parameterization)
 
 
 def _head(record: Any) -> Iterator[str]:

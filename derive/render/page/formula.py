@@ -13,8 +13,9 @@ from derive.language import to_sympy
 from derive.language.tree import Tree
 from derive.potential.piece import Root
 from derive.render.arranged import read
-from derive.render.labels import MARK, OWN
+from derive.render.labels import OWN
 from derive.render.page.names import latex_name
+from derive.render.page.notation import typeset
 from derive.render.page.printer import inline, latex
 from derive.verdict import Number
 
@@ -34,8 +35,8 @@ def fraction(value: Number) -> str:
 def values_at(point: Iterable[tuple[str, Number]]) -> str:
     """Return the values of names as formulas in a line of words.
 
-    >>> values_at([("a", 1)]).replace(MARK, "")
-    '$a = 1$'
+    >>> values_at([("a", 1)])[-6:]
+    'a = 1$'
     """
     return listed(f"${latex_name(name)} = {fraction(value)}$" for name, value in point)
 
@@ -60,29 +61,14 @@ def at_start(start: Iterable[tuple[str, Tree]]) -> str:
     return listed(f"${latex_name(w)}(0) = {latex(to_sympy(tree))}$" for w, tree in start)
 
 
-FIXED = {x: x for x in ("Q''", "y_i", "w_0", "w'", "K(b)")} | {
-    "Hess Q": r"\nabla^2 Q",
-    "g rho": r"g\,\rho",
-    "beta_0": r"\beta_0",
-    "beta_0 + t b": r"\beta_0 + t\, b",
-    "dQ/dbeta_i": r"\partial Q/\partial\beta_i",
-    "dq/ds": r"\mathrm{d}q/\mathrm{d}s",
-    "grad F": r"\nabla F",
-    "grad s": r"\nabla s",
-    "|grad F|^2": r"\lVert \nabla F \rVert^2",
-    "|grad s|^2": r"\lVert \nabla s \rVert^2",
-    "psi(s)": r"\psi(s)",
-    "phi^2": r"\varphi^2",
-}
-"""What stands in backticks in notes and domains and is no formula of the language."""
-
-
 def prose(text: str) -> str:
     """Return words with the formulas in backticks set as mathematics."""
 
     def set_(found: re.Match[str]) -> str:
-        formula = relation(found[1])
-        return f"${formula.replace(MARK, '') if found[1] in OWN else formula}$"
+        try:
+            return f"${typeset(found[1]) if found[1] in OWN else relation(found[1])}$"
+        except DeriveError:
+            return f"${typeset(found[1])}$"
 
     return re.sub("`([^`]*)`", set_, text)
 
@@ -96,8 +82,6 @@ def relation(text: str) -> str:
 
 def _side(text: str) -> str:
     """Return a formula, or what the language has no words for."""
-    if text in FIXED:
-        return FIXED[text]
     if moving := re.fullmatch(r"\((.*)\)'", text):
         return f"({', '.join(map(latex_name, moving[1].split(', ')))})'"
     return formula(text)
@@ -144,8 +128,8 @@ def _steepness(norm: str) -> str:
     return rf"{latex_name(norm)} \lVert \nabla \varphi \rVert^2 / \varphi"
 
 
-LETTERS = re.compile(r"(?:[A-Z]|[gy]|rho|beta|psi|phi|delta)(?:_\w+)?(?:\([\w, ]*\))?|\d+|w_0")
-FORMAL = re.compile(r"[_*^<>=|\[\]]|'+(\(|$)")
+LETTERS = re.compile(r"(?:[A-Z]|[gy]|rho|beta|psi|phi|delta|tau)(?:_\w+)?(?:\([\w, ]*\))?|\d+|w_0")
+FORMAL = re.compile(r"[_*^<>=|\[\]]|'+(\(|$)|^(-[a-z]|[A-Z]/)")
 SIGNS = frozenset(("=", "+", "-", "<", ">", "<=", "grad", "log", "!=", "0"))
 
 
@@ -188,8 +172,9 @@ def _as_words(whole: str) -> str:
 
 def _as_mathematics(whole: str) -> str:
     bare = whole.rstrip(",;:.")
-    inner = re.sub(r"\bd_(\w)", r"\\partial_\1", bare)
-    inner = re.sub(r"_(\w\w+|\w)", r"_{\1}", inner).replace("**", "^")
+    if "grad" not in bare:
+        return f"${typeset(bare)}${whole[len(bare) :]}"
+    inner = re.sub(r"_(\w\w+|\w)", r"_{\1}", bare).replace("**", "^")
     inner = re.sub(r"(?<![\\A-Za-z])(beta|rho|psi|phi|delta)", r"\\\1", inner)
     return f"${statement(inner)}${whole[len(bare) :]}"
 
@@ -202,8 +187,8 @@ def root_note(root: Root) -> str:
 def assumption(text: str) -> str:
     r"""Return an assumption with its formulas set as mathematics.
 
-    >>> assumption("D - 2 != 0").replace(MARK, "")
-    '$D \\neq 2$'
+    >>> assumption("D - 2 != 0")[2:]
+    'D \\neq 2$'
     """
     matched = re.fullmatch(
         r"(?P<what>.+?)(?P<sign> (?:>|!=) 0|)(?P<words> at the limit of the flow"
@@ -211,7 +196,7 @@ def assumption(text: str) -> str:
         text,
     )
     if matched is None or not (matched["sign"] or matched["words"]):
-        return text.replace("_", r"\_")
+        return _quoted(text)
     if matched["words"]:
         positive = " is positive" if matched["sign"] else ""
         said = f"${formula(matched['what'])}${positive}{matched['words']}"

@@ -7,29 +7,39 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import singledispatch
 
-from sympy import Expr
+from sympy import Expr, Poly
 
 from derive.derivation import Derivation
 from derive.language import to_sympy
 from derive.language.tree import Tree
+from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.printable import Printable
 from derive.records import Potential
 from derive.regimes.point import Point
 from derive.render.narration import Equations, OnPage, Part, Table, Text, Told, narrated
 from derive.render.page.derivation import formula_of, setting_of
-from derive.render.page.formula import assumption, escaped, fraction, prose, relation, sentence
+from derive.render.page.formula import (
+    assumption,
+    at_start,
+    escaped,
+    fraction,
+    prose,
+    relation,
+    sentence,
+)
 from derive.render.page.lines import display, identities
 from derive.render.page.names import latex_name
-from derive.render.page.notation import typeset
+from derive.render.page.notation import hold, put_back, typeset
 from derive.render.page.paper import Page, Passage
 from derive.render.page.printer import inline, latex
+from derive.render.phrases import affine_sentences
 from derive.verdict import Finding, Identity, Verdict
 
 ANSWERS = {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "not decided"}
 DECIDED = {Verdict.PROVED: "", Verdict.REFUTED: "refuted", Verdict.UNDECIDED: "not decided"}
 WORDS = (str, Told, Finding)
-DISPLAYED = (Equations, Table, Potential, Derivation, Parameterization)
+DISPLAYED = (Equations, Parameterization)
 GOES_ON = re.compile(r"(with|where|among|subject to|so that)\b")
 """How lines begin that go on with a sentence after its formulas."""
 TALL = re.compile(r"\((\\int (?:[^()]|\([^()]*\))*)\)")
@@ -80,6 +90,7 @@ def as_math(value: object) -> str:
 as_math.register(Expr, inline)
 as_math.register(Tree, lambda value: inline(to_sympy(value)))
 as_math.register(Fraction, fraction)
+as_math.register(Poly, lambda value: inline(value.as_expr()))
 as_math.register(Text, lambda value: relation(value.text))
 as_math.register(Told, lambda value: _filled(value, value.words.replace("`", ""), as_math, typeset))
 
@@ -124,13 +135,8 @@ def _filled(
 ) -> str:
     """Return words as they are written, with what is put in, as that is."""
     held: list[str] = []
-
-    def hold(found: re.Match[str]) -> str:
-        held.append(put(told.values[found[1]]))
-        return chr(0xF000 + len(held) - 1)
-
-    text = write(re.sub(r"\{(\w+)\}", hold, words))
-    return re.sub("[\uf000-\uf0ff]", lambda m: held[ord(m[0]) - 0xF000], text)
+    filled = re.sub(r"\{(\w+)\}", lambda m: hold(put(told.values[m[1]]), held), words)
+    return put_back(write(filled), held)
 
 
 @singledispatch
@@ -152,12 +158,22 @@ def _side(value: object) -> str:
 
 
 def _right(value: object) -> Expr | str:
+    if isinstance(value, Poly):
+        return value.as_expr()
     return value if isinstance(value, Expr) else _side(value)
 
 
 latex_lines.register(Derivation, lambda line: iter(setting_of(line).lines))
 latex_lines.register(Potential, formula_of)
 latex_lines.register(Identity, lambda line: identities((line,)))
+
+
+@latex_lines.register
+def _(line: Parameterization) -> Iterator[str]:
+    betas = Notation(line, tuple(range(line.d))).betas
+    yield from display([(latex(b), f) for b, f in zip(betas, line.outputs, strict=True)])
+    yield from affine_sentences(line)
+    yield f"The start is {at_start(line.start)}."
 
 
 @latex_lines.register

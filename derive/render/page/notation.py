@@ -7,6 +7,7 @@ a letter that no text has.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from derive.render.page.names import GREEK, as_latex
 
@@ -29,7 +30,9 @@ SIGNS = {
 }  # fmt: skip
 NAMES = {
     "grad": r"\nabla ", "Hess": r"\nabla^2 ", "int": r"\int ", "sum": r"\sum ", "in": r"\in ",
-    "inf": r"\infty ", "infinity": r"\infty ", "argmin": r"\operatorname*{arg\,min}\;",
+    "inf": r"\infty ",
+    "oo": r"\infty ",
+    "lam": r"\varepsilon ", "infinity": r"\infty ", "argmin": r"\operatorname*{arg\,min}\;",
     "E": r"\mathbb{E}\,", "Var": r"\mathrm{Var}\,", "phi": r"\varphi ",
     **{x: rf"\{x} " for x in ("min", "max", "exp", "log", "cosh", "sinh")},
 }  # fmt: skip
@@ -40,7 +43,7 @@ def typeset(text: str) -> str:
     r"""Return a formula of ours as LaTeX.
 
     >>> typeset("argmin |w - w_0|_2^2/2 s.t. X w = y")
-    '\\operatorname*{arg\\,min}\\; \\lvert w - w_{0}\\rvert _{2}^{2}/2 \\text{ s.t. } X w = y'
+    '\\operatorname*{arg\\,min}\\; \\lvert w - w_{0}\\rvert_{2}^{2}/2 \\text{ s.t. } X w = y'
     >>> typeset("<x_i, X^T s> -> 1/2")
     '\\langle x_{i}, X^{\\top} s\\rangle \\to \\tfrac{1}{2}'
     """
@@ -68,7 +71,19 @@ def typeset(text: str) -> str:
         )
 
     latex = TOKEN.sub(written, re.sub(r"(?<=\d) (?=\d)", r"\ ", text.replace("**", "^")))
-    return re.sub(" +", " ", latex.replace(r" } \text{ ", " ")).strip()
+    latex = re.sub(" +", " ", latex.replace(r" } \text{ ", " ")).strip()
+    return re.sub(r"(\\[A-Za-z]+) (?=[_^(),/'])", r"\1", latex)
+
+
+def hold(latex: str, held: list[str]) -> str:
+    """Return a letter that stands for LaTeX, which is kept."""
+    held.append(latex)
+    return chr(0xF000 + len(held) - 1)
+
+
+def put_back(text: str, held: Sequence[str]) -> str:
+    """Return a text with what was kept in its places."""
+    return re.sub(f"[{HELD}]", lambda m: held[ord(m[0]) - 0xF000], text)
 
 
 def _script(text: str) -> str:
@@ -82,6 +97,6 @@ def _name(name: str, index: str, called: bool) -> str:
     """Return a name, with its index; a word where it is no letter."""
     if name in NAMES:
         return NAMES[name]
-    if len(name) == 1 or name in GREEK:
+    if len(name) == 1 or name.lower() in GREEK:
         return f"{as_latex(name + index)}{' ' * (len(name) > 1 and not index)}"
     return rf"\mathrm{{{name}}}" if called or index else rf"\text{{ {name} }}"
