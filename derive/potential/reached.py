@@ -26,6 +26,7 @@ from sympy import Expr
 from derive.errors import DeriveError
 from derive.exact.field.factors import factored, factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.linear.matrix import dot
 from derive.exact.towers.tower import Tower, to_field
 from derive.language import from_sympy
 from derive.language.tree import Power, Tree, walk
@@ -106,13 +107,27 @@ def _possible_ends(
     else:
         apart = leaf.avoids if leaf.stays_bounded else leaf.is_bounded_away
         for g, n in factored(metric.K[0][0])[1]:
-            if n > 0 and not apart(g):
+            if _is_power_of_output(metric, g):
+                yield leaf.zeros(metric.parameterization.F[0]), None, "kernel"
+            elif n > 0 and not apart(g):
                 yield leaf.zeros(g), None, "kernel"
-            elif n < 0 and not leaf.stays_bounded:
+            elif n < 0 and not leaf.stays_bounded and set(g.variables()) - g.field.parameters:
                 yield None, None, "kernel"
     for g in _singular(metric.parameterization):
         if not leaf.avoids(g):
-            yield leaf.zeros(g), to_expr(g, notation.weights), "smooth"
+            f = metric.parameterization.F[0] if _is_power_of_output(metric, g) else g
+            yield leaf.zeros(f), to_expr(g, notation.weights), "smooth"
+
+
+def _is_power_of_output(metric: Metric, g: RationalFunction) -> bool:
+    """Tell whether g = c F^r on every leaf, r a constant: both are 0, or infinite, at once.
+
+    As log g and log F have the derivatives <grad g, grad F>/g and K/F along grad F, r is constant
+    exactly where their quotient is.
+    """
+    p = metric.parameterization
+    r = dot(p.fields[0], p.field.gradient(g)) * p.F[0] / (g * metric.K[0][0])
+    return not r.is_zero() and not set(r.variables()) - p.field.parameters
 
 
 def _singular(p: Parameterization) -> Iterator[RationalFunction]:

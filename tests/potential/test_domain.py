@@ -193,3 +193,15 @@ def test_a_weight_stays_away_from_zero_where_a_law_is_positive_for_every_start(
 ) -> None:
     metric = derive_once(Parameterization.parse(["a*u"], start)).blocks[0].metric
     assert stays_away_from_zero(metric, metric.parameterization.field.named("a")) is kept
+
+
+@pytest.mark.parametrize(
+    ("F", "exact"), [("w**D", True), ("w**(2/(2 - t))", True), ("w**D + w", False)]
+)
+def test_a_power_of_one_weight_ends_where_the_weight_does(F: str, exact: bool) -> None:
+    """All in F and K is a power of beta, so beta = 0 ends them; but for a sum this is not known."""
+    d = derive_once(Parameterization.parse([F], None, ["w"]))
+    found = domain(d)
+    assert found.exact == exact
+    if exact:
+        assert [str(wall.form) for wall in found.walls] == ["beta"]
