@@ -82,15 +82,15 @@ def controllability(
 
 def convolution(
     *,
-    size: Annotated[
-        int, typer.Option(help="The length d of beta and of each layer.", min=2, metavar="D")
+    dimension: Annotated[
+        int, typer.Option(help="The dimension d of the predictor.", min=2, max=1000, metavar="D")
     ] = 4,
-    samples: Annotated[int, typer.Option(help="Rows of X.", min=1, max=100, metavar="M")] = 2,
+    samples: Samples = 2,
     layers: Annotated[str, typer.Option(help="Depths L.", metavar="L,...")] = "2,3",
     starts: Annotated[
         int, typer.Option(help="Starts for each depth.", min=1, max=1000, metavar="N")
     ] = 8,
-    scale: Annotated[
+    deviation: Annotated[
         float, typer.Option(help="Standard deviation of the starts.", metavar="X")
     ] = 1.0,
     session: WithoutPlot,
@@ -109,7 +109,7 @@ def convolution(
     \b
     Examples (the first: some ten seconds):
       derive experiment convolution
-      derive experiment convolution --layers 3,4 --size 3 --scale 0.3
+      derive experiment convolution --layers 3,4 --dimension 3 --deviation 0.3
       derive experiment convolution --starts 30 --jobs 2 --csv
     """
     session.prepare()
@@ -117,7 +117,7 @@ def convolution(
     from numerics.experiments import convolution as experiments
 
     setting = experiments.ConvolutionSetting(
-        size, samples, depths, starts, scale, seed=session.seed
+        dimension, samples, depths, starts, deviation, seed=session.seed
     )
     session.publish(lambda enter: experiments.convolution(setting, session.jobs, enter))
 
