@@ -67,11 +67,12 @@ class Leaf:
     def stays_bounded(self) -> bool:
         """Tell whether the weights of one output are bounded where beta is: F of degree D > 0.
 
-        K >= (D beta)^2/|w|^2 by Euler's identity, so that d|w|^2/dbeta = 2 D beta/K is at most
-        2 |w|^2/(D beta).
+        With |w|^2 = w^T G w for a metric G that does not depend on w, K >= (D beta)^2/|w|^2 by
+        Euler's identity, so that d|w|^2/dbeta = 2 D beta/K is at most 2 |w|^2/(D beta).
         """
         D = self.p.homogeneity
-        return D is not None and D.is_constant() and D.value() > 0
+        fixed = all({*f.variables()} <= f.field.parameters for f in self.p.geometry.functions)
+        return fixed and D is not None and D.is_constant() and D.value() > 0
 
     def is_bounded_away(self, f: RationalFunction) -> bool:
         """Tell whether |f| is proved to be at least some positive number on the leaf."""

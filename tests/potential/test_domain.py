@@ -205,3 +205,14 @@ def test_a_power_of_one_weight_ends_where_the_weight_does(F: str, exact: bool) -
     assert found.exact == exact
     if exact:
         assert [str(wall.form) for wall in found.walls] == ["beta"]
+
+
+@pytest.mark.parametrize(
+    ("mirror", "exact"), [("p**4 + p*m + m**4", False), ("p**2 + p*m + m**2", True)]
+)
+def test_a_metric_that_moves_with_the_weights_may_end_the_domain(mirror: str, exact: bool) -> None:
+    """K = 8 p m/(12 p m - 1) has a pole where 12 p m = 1, between the walls +-(p_0^2 + m_0^2)."""
+    p = Parameterization.parse(["p**2 - m**2"], {"p": "1", "m": "1"}, mirror=mirror)
+    found = domain(derive_once(p))
+    assert found.exact == exact
+    assert ("kernel" in found.undecided) != exact
