@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from derive.errors import LanguageError
 from derive.language.budget import DEFAULT
@@ -38,8 +39,8 @@ def bind(tree: Tree, values: Mapping[str, Fraction]) -> Tree:
                 return builder.number(value)
             case Name(name):
                 return builder.number(values[name]) if name in values else builder.name(name)
-            case Operation(operator, _, _):
-                return builder.operation(operator, parts[0], parts[1])
+            case Operation(sign, _, _):
+                return builder.operation(sign, parts[0], parts[1])
             case Power(_, exponent):
                 return builder.power(parts[0], exponent)
             case RealPower():
@@ -68,6 +69,12 @@ class Arithmetic(Protocol):
 
 E = TypeVar("E", bound=Arithmetic)
 
+_ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "*": operator.mul,
+    "/": operator.truediv,
+}
+
 template = functools.cache(parse_expression)
 """The tree of a text in :mod:`derive.language.functions`."""
 
@@ -79,22 +86,39 @@ def value_of(text: str, values: Mapping[str, E], call: Callable[[str, E], E] | N
     10
     """
 
-    def combine(node: Tree, parts: list[E]) -> E:
-        match node, parts:
-            case Name(name), _:
-                return values[name]
-            case Number(value), _:
-                return int(value)  # type: ignore[return-value]  # whole numbers go with all
-            case Operation("+", _, _), [left, right]:
-                return left + right
-            case Operation("*", _, _), [left, right]:
-                return left * right
-            case Operation("/", _, _), [left, right]:
-                return left / right
-            case Call(function, _), [x] if call is not None:
-                return call(function, x)
-            case Power(_, Fraction(numerator=1, denominator=2)), [x] if call is not None:
-                return call("sqrt", x)
-        raise TypeError(f"{text} is not of this kind")
+    def power(x: E, exponent: Fraction) -> E:
+        if exponent != Fraction(1, 2) or call is None:
+            raise TypeError(f"{text} is not of this kind")
+        return call("sqrt", x)
 
-    return fold(template(text), children, combine)
+    def number(value: Fraction) -> E:
+        return int(value)  # type: ignore[return-value]  # whole numbers go with all
+
+    return evaluated(template(text), values.__getitem__, number, power, call)
+
+
+def evaluated(
+    tree: Tree,
+    name: Callable[[str], E],
+    number: Callable[[Fraction], E],
+    power: Callable[[E, Fraction], E],
+    call: Callable[[str, E], E] | None,
+) -> E:
+    """Return the value of a tree from those of names and numbers; TypeError without *call*."""
+
+    def combine(node: Tree, parts: list[E]) -> E:
+        match node:
+            case Number(value):
+                return number(value)
+            case Name(text):
+                return name(text)
+            case Operation(sign, _, _):
+                found: E = _ARITHMETIC[sign](parts[0], parts[1])
+                return found
+            case Power(_, exponent):
+                return power(parts[0], exponent)
+            case Call(function, _) if call is not None:
+                return call(function, parts[0])
+        raise TypeError(f"no value of {type(node).__name__} is known")
+
+    return fold(tree, children, combine)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import operator
 from bisect import bisect
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -19,8 +18,7 @@ from typing import Any, TypeAlias
 from flint import acb, fmpq_poly
 
 from derive.errors import InputError
-from derive.exact.balls import real_roots
-from derive.exact.rationals import as_fmpq, as_fraction
+from derive.exact.rationals import as_fmpq, as_fraction, roots_of
 from derive.language import (
     Call,
     Name,
@@ -36,6 +34,7 @@ from derive.language import (
     to_sympy,
     walk,
 )
+from derive.language.evaluation import evaluated
 from derive.language.tree import fold, with_parts
 
 Value: TypeAlias = Any
@@ -43,10 +42,6 @@ Value: TypeAlias = Any
 _HALF = Fraction(1, 2)
 _ARRAY_NAMES = {"asinh": "arcsinh", "atan": "arctan"}
 _I = acb(0, 1)
-
-
-class NotPolynomial(Exception):
-    """An expression is no polynomial over the rationals."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +70,7 @@ class Formula:
                 return acb((ends[0] - ends[1]) / (2 * _I))
             return acb(getattr(x, name)())
 
-        return acb(self._value(z, lambda q: acb(as_fmpq(q)), power, call))
+        return acb(evaluated(self.tree, lambda _: z, lambda q: acb(as_fmpq(q)), power, call))
 
     def on_arrays(self, x: Value) -> Value:
         """Return the values at doubles."""
@@ -84,66 +79,34 @@ class Formula:
         def call(name: str, value: Value) -> Value:
             return getattr(np, _ARRAY_NAMES.get(name, name))(value)
 
-        return np.asarray(self._value(x, float, lambda b, e: np.power(b, float(e)), call) + 0.0 * x)
+        def power(base: Value, e: Fraction) -> Value:
+            return np.power(base, float(e))
+
+        return np.asarray(evaluated(self.tree, lambda _: x, float, power, call) + 0.0 * x)
 
     @functools.cached_property
     def polynomial(self) -> fmpq_poly | None:
         """The polynomial that it is, if it is one."""
 
-        def power(x: fmpq_poly, e: Fraction) -> fmpq_poly:
-            if e.denominator > 1 or e < 0:
-                raise NotPolynomial
-            return x ** int(e)
-
-        def call(name: str, x: fmpq_poly) -> fmpq_poly:
-            raise NotPolynomial
-
-        try:
-            return fmpq_poly(self._value(fmpq_poly([0, 1]), _constant, power, call))
-        except (NotPolynomial, ZeroDivisionError):
+        if not all(map(_is_polynomial, walk(self.tree))):
             return None
+        x = fmpq_poly([0, 1])
+        value = evaluated(self.tree, lambda _: x, _constant, lambda base, e: base ** int(e), None)
+        return fmpq_poly(value)
 
     def derivative(self) -> Formula:
         """Return the derivative."""
         return Formula(fold(self.tree, children, _differentiated)[1])
 
-    def _value(
-        self,
-        x: Value,
-        number: Callable[[Fraction], Value],
-        power: Callable[[Value, Fraction], Value],
-        call: Callable[[str, Value], Value],
-    ) -> Value:
-        def combine(node: Tree, parts: list[Value]) -> Value:
-            match node:
-                case Number(value):
-                    return number(value)
-                case Name():
-                    return x
-                case Operation(sign, _, _):
-                    return _ARITHMETIC[sign](*parts)
-                case Power(_, exponent):
-                    return power(parts[0], exponent)
-                case Call(function, _):
-                    return call(function, parts[0])
-            raise NotPolynomial
 
-        return fold(self.tree, children, combine)
-
-
-def _divided(a: Value, b: Value) -> Value:
-    if isinstance(b, fmpq_poly):
-        if b.degree() > 0:
-            raise NotPolynomial
-        return a / b[0]
-    return a / b
-
-
-_ARITHMETIC: Mapping[str, Callable[[Value, Value], Value]] = {
-    "+": operator.add,
-    "*": operator.mul,
-    "/": _divided,
-}
+def _is_polynomial(node: Tree) -> bool:
+    """Tell whether a node keeps polynomials over the rationals."""
+    match node:
+        case Operation("/", _, below):
+            return not names((below,))
+        case Power(_, exponent):
+            return exponent >= 0 and exponent.denominator == 1
+    return not isinstance(node, Call)
 
 
 def _differentiated(node: Tree, parts: list[tuple[Tree, Tree]]) -> tuple[Tree, Tree]:
@@ -260,7 +223,7 @@ def _zeros(inner: Tree | None, option: str) -> list[Fraction]:
     if polynomial is None or polynomial.degree() < 1:
         raise InputError(f"{option}: abs(...) is accepted of polynomials with numbers")
     rationals = [as_fraction(root) for root, _ in polynomial.roots()]
-    if len(real_roots([as_fraction(c) for c in polynomial.coeffs()])) > len(rationals):
+    if len(roots_of(polynomial)) > len(rationals):
         raise InputError(f"{option}: inside abs(...) there is a zero that is not rational")
     return rationals
 

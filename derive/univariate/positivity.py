@@ -10,9 +10,8 @@ import sympy
 from flint import acb, arb, ctx, fmpq, fmpq_poly
 from sympy import Expr
 
-from derive.exact.balls import real_roots
 from derive.exact.elementary_signs import ElementarySigns, Undecided
-from derive.exact.rationals import as_fmpq, as_fraction
+from derive.exact.rationals import as_fmpq, roots_of
 from derive.language import to_sympy
 from derive.univariate.formulas import Formula, Value
 
@@ -64,7 +63,7 @@ def _roots_apart(p: fmpq_poly, points: list[fmpq]) -> list[arb]:
     bits = ctx.prec
     while True:
         with ctx.workprec(bits):
-            roots = real_roots([as_fraction(c) for c in p.coeffs()])
+            roots = roots_of(p)
             if not any(r.overlaps(arb(e)) for r in roots for e in points):
                 return roots
         bits *= 2

@@ -7,14 +7,14 @@ of the same orientation, so U U^T to any positive definite matrix; its rank stay
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import astuple, dataclass
 from typing import ClassVar
 
 import numpy as np
 from flint import fmpq_mat, fmpz_mat
 
 from derive.errors import InputError
-from numerics.experiments.scaffold import Results, Row, Stages, require_counts
+from numerics.experiments.scaffold import Results, Stages, require_counts, table
 
 
 def lie_dimension(matrices: Iterable[fmpz_mat]) -> int:
@@ -49,25 +49,17 @@ class ReachResults(Results):
     """All draws."""
 
     experiment: ClassVar[str] = "controllability"
-    columns: ClassVar[tuple[str, ...]] = tuple(Reach.__dataclass_fields__)
+    columns: ClassVar[tuple[str, ...]] = Reach.__match_args__
+    listed = "draws"
 
     seed: int
     draws: tuple[Reach, ...]
 
-    def rows(self) -> Iterable[Row]:
-        """Return a row for each draw."""
-        return (asdict(draw) for draw in self.draws)
-
     def to_text(self) -> str:
         """Return the table."""
-        lines = [
-            f"Lie algebras of random symmetric matrices of whole numbers, seed {self.seed}",
-            "",
-        ]
-        lines.append(f"{'n':>4}{'matrices':>10}{'dimension':>11}{'n^2':>6}")
-        for d in self.draws:
-            lines.append(f"{d.size:>4}{d.matrices:>10}{d.dimension:>11}{d.full:>6}")
-        return "\n".join(lines)
+        head = f"Lie algebras of random symmetric matrices of whole numbers, seed {self.seed}\n"
+        columns = {"n": "4", "matrices": "10", "dimension": "11", "n^2": "6"}
+        return "\n".join([head, *table(columns, map(astuple, self.draws))])
 
 
 def controllability(

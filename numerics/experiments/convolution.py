@@ -10,8 +10,8 @@ bounds. From three on |DFT beta|_(2/L) has several critical points (Gunasekar, L
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import ClassVar
@@ -25,7 +25,7 @@ from derive.errors import InputError, NumericalError
 from derive.exact.balls import precise
 from derive.model.parameterization import Parameterization
 from numerics.evaluate.backend import Array
-from numerics.experiments.scaffold import Results, Row, Stages, require_counts
+from numerics.experiments.scaffold import Results, Stages, require_counts
 from numerics.margins.enclosure import BITS
 from numerics.margins.interval import MarginInterval
 from numerics.margins.kkt import KKTPoint, kkt_point
@@ -81,16 +81,13 @@ class ConvolutionResults(Results):
     """All starts; least: proved bounds of min |DFT beta|_1 with margins at least 1."""
 
     experiment: ClassVar[str] = "convolution"
-    columns: ClassVar[tuple[str, ...]] = tuple(Limit.__dataclass_fields__)
+    columns: ClassVar[tuple[str, ...]] = Limit.__match_args__
+    listed = "limits"
 
     setting: ConvolutionSetting
     X: tuple[tuple[int, ...], ...]
     least: tuple[float, float]
     limits: tuple[Limit, ...]
-
-    def rows(self) -> Iterable[Row]:
-        """Return a row for each start."""
-        return (asdict(limit) for limit in self.limits)
 
     def to_text(self) -> str:
         """Return the table."""

@@ -8,8 +8,8 @@ such margin, negative where w does not separate them. Both are at most 1, howeve
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import astuple, dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -22,7 +22,7 @@ from derive.language.evaluation import value_of
 from derive.optimizers.norms import Norm, read_norm
 from derive.optimizers.table import find_update
 from numerics.evaluate.backend import Array
-from numerics.experiments.scaffold import Results, Row, Stages, require_counts
+from numerics.experiments.scaffold import Results, Stages, require_counts, table
 from numerics.margins.interval import MarginInterval
 from numerics.margins.max_margin import max_margin
 from numerics.margins.power_norm import dual_slope
@@ -79,27 +79,20 @@ class OptimizerResults(Results):
     """All ends."""
 
     experiment: ClassVar[str] = "optimizers"
-    columns: ClassVar[tuple[str, ...]] = tuple(End.__dataclass_fields__)
+    columns: ClassVar[tuple[str, ...]] = End.__match_args__
+    listed = "ends"
 
     setting: OptimizerSetting
     ends: tuple[End, ...]
 
-    def rows(self) -> Iterable[Row]:
-        """Return a row for each end."""
-        return (asdict(end) for end in self.ends)
-
     def to_text(self) -> str:
         """Return the table."""
-        s, heads = self.setting, "".join(f"{name:>8}" for name in NORMS)
+        s = self.setting
         shape = f"{s.samples} rows in {s.dimension} dimensions, seed {s.seed}"
-        lines = [f"{shape}; 1 is the best in a norm", ""]
-        lines.append(f"{'problem':<11}{'optimizer':<19}{'step':>8}{heads}{'residual':>10}")
-        for e in self.ends:
-            numbers = "".join(f"{x:>8.4f}" for x in (e.l1, e.l4_3, e.l2, e.linf))
-            lines.append(
-                f"{e.problem:<11}{e.optimizer:<19}{e.step:>8.3g}{numbers}{e.residual:>10.0e}"
-            )
-        return "\n".join(lines)
+        columns = {"problem": "<11", "optimizer": "<19", "step": "8.3g"}
+        columns |= {**dict.fromkeys(NORMS, "8.4f"), "residual": "10.0e"}
+        lines = table(columns, map(astuple, self.ends))
+        return "\n".join([f"{shape}; 1 is the best in a norm", "", *lines])
 
 
 def optimizers(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -63,16 +64,35 @@ def _parallel(
     return results
 
 
+def table(columns: Mapping[str, str], rows: Iterable[Iterable[object]]) -> list[str]:
+    """Return a line of heads and one for each row, texts aligned to the right but for ``<``.
+
+    >>> table({"of": "<4", "error": "8.2f"}, [("l1", 0.5), ("l2", "none")])
+    ['of     error', 'l1      0.50', 'l2      none']
+    """
+
+    def cell(value: object, form: str) -> str:
+        width = re.sub(r"\..*|[a-z]$", "", form)
+        aligned = width if width.startswith("<") else f">{width}"
+        return format(value, aligned if isinstance(value, str) else form)
+
+    lines = (map(cell, row, columns.values()) for row in (columns, *rows))
+    return ["".join(cells).rstrip() for cells in lines]
+
+
 @dataclass(frozen=True, slots=True)
 class Results(ABC):
     """What an experiment found; the fields of a subclass are its JSON record."""
 
     experiment: ClassVar[str]
     columns: ClassVar[tuple[str, ...]]
+    listed: ClassVar[str]
+    """The field with the results that are the rows."""
 
-    @abstractmethod
-    def rows(self) -> Iterable[Row]:
+    def rows(self) -> Sequence[Row]:
         """Return one row for each result; cells may lack, and others than *columns* are dropped."""
+        rows: Sequence[Row] = asdict(self)[self.listed]
+        return rows
 
     @abstractmethod
     def to_text(self) -> str:

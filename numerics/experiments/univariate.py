@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -20,7 +20,7 @@ from derive.univariate.activation import Activation, read_activation
 from derive.univariate.density import Density, read_density
 from derive.univariate.potential import read_potential
 from numerics.evaluate.backend import Array
-from numerics.experiments.scaffold import Results, Row, Stages, require_counts
+from numerics.experiments.scaffold import Results, Stages, require_counts, table
 from numerics.univariate.distance import distance_to_net, supremum_distance
 from numerics.univariate.law import Law
 from numerics.univariate.limit_function import LimitFunction, limit_function
@@ -99,6 +99,7 @@ class UnivariateResults(Results):
 
     experiment: ClassVar[str] = "univariate-nets"
     columns: ClassVar[tuple[str, ...]] = Errors.__match_args__
+    listed = "errors"
 
     setting: UnivariateSetting
     errors: tuple[Errors, ...]
@@ -106,38 +107,25 @@ class UnivariateResults(Results):
     differences: Mapping[str, float]
     curves: tuple[Curve, ...]
 
-    def rows(self) -> Iterable[Row]:
-        """Return one row for each width of each kind."""
-        return [asdict(e) for e in self.errors]
-
     def to_text(self) -> str:
         """Return tables of the medians, by width."""
         s = self.setting
         data = ", ".join(f"({x}, {y})" for x, y in zip(s.x, s.y, strict=True))
         lines = ["Univariate nets trained by mirror flow", f"data {data}, seed {s.seed}"]
         lines.append("Median of sup |f - h| on [-1, 1], h the derived limit, biases uniform")
+        columns = {"width": "8", **dict.fromkeys(POTENTIALS, "18.3e")}
+        medians = {(e.kind, e.biases, e.width, e.potential): e.median for e in self.errors}
+        hows = {"random": f"random, {s.nets} nets", "quantiles": "at quantiles"}
         for kind, activation in KINDS.items():
-            for biases, how in (
-                ("random", f"random, {s.nets} nets"),
-                ("quantiles", "at quantiles"),
-            ):
+            for biases, how in hows.items():
                 lines += ["", f"{kind} potentials, {activation}; biases {how}"]
-                lines.append("   width" + "".join(f"{p:>18}" for p in POTENTIALS))
-                for n in s.widths:
-                    cells = (self._median(kind, biases, p, n) for p in POTENTIALS)
-                    lines.append(f"{n:8d}" + "".join(f"{c:18.3e}" for c in cells))
+                rows = [(n, *(medians[kind, biases, n, p] for p in POTENTIALS)) for n in s.widths]
                 found = (self.slopes[f"{kind}, {biases}, {p}"] for p in POTENTIALS)
-                cells_ = (f"{'':>18}" if x is None else f"{x:18.2f}" for x in found)
-                lines.append("   slope" + "".join(cells_))
+                slopes = ("" if x is None else f"{x:.2f}" for x in found)
+                lines += table(columns, [*rows, ("slope", *slopes)])
             away = (self.differences[f"{kind}, {p}"] for p in POTENTIALS)
             lines.append("   sup |h - h of x**2| of limits: " + ", ".join(f"{x:.4f}" for x in away))
         return "\n".join(lines)
-
-    def _median(self, kind: str, biases: str, potential: str, width: int) -> float:
-        key = (potential, kind, biases, width)
-        return next(
-            e.median for e in self.errors if (e.potential, e.kind, e.biases, e.width) == key
-        )
 
 
 def univariate(

@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from flint import fmpq, fmpz_mat
+from flint import fmpz_mat
 from scipy.optimize import linprog
+
+from derive.exact.rationals import as_fraction
 
 NEAR = 1e-9
 """What is tight in doubles, relative to the largest number of its kind."""
@@ -136,11 +138,6 @@ def zeros_of(values: Sequence[int]) -> tuple[int, ...]:
 
 def _solved(rows: list[list[int]], b: Sequence[int]) -> list[Fraction] | None:
     return solve(fmpz_mat(rows), b) if rows else None
-
-
-def as_fraction(x: fmpq) -> Fraction:
-    """Return a rational number of FLINT as one of Python."""
-    return Fraction(int(x.p), int(x.q))
 
 
 def over_one(values: Sequence[Fraction]) -> tuple[fmpz_mat, int]:

@@ -26,18 +26,18 @@ from typing import get_args
 
 import numpy as np
 import sympy
-from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz_mat
+from flint import arb, arb_mat, fmpq_mat, fmpz_mat
 from sympy import Expr
 
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import ball, precise
+from derive.exact.rationals import as_fmpq, as_fraction
 from derive.margins.rates import ACROSS, Measure, tail_rate
 from numerics.evaluate.backend import Array
 from numerics.evaluate.numbers import read_number
 from numerics.margins.classes import fold
 from numerics.margins.enclosure import BITS, enclose
 from numerics.margins.euclidean import nearest
-from numerics.margins.linear_program import as_fraction
 from numerics.margins.max_margin import max_margin
 from numerics.margins.predictor import MaxMargin, as_rational
 
@@ -249,8 +249,8 @@ def iterated_constant(X: object, labels: Iterable[object] | None = None) -> Expr
 
 def _across(span: Sequence[Sequence[Fraction]], x: Sequence[Fraction]) -> list[Fraction]:
     """Return x without its part in a span of independent rows."""
-    S = fmpq_mat([[fmpq(*a.as_integer_ratio()) for a in row] for row in span])
-    column = fmpq_mat([[fmpq(*a.as_integer_ratio())] for a in x])
+    S = fmpq_mat([list(map(as_fmpq, row)) for row in span])
+    column = fmpq_mat([[as_fmpq(a)] for a in x])
     left = column - S.transpose() * (S * S.transpose()).solve(S * column)
     return [as_fraction(a) for a in left.entries()]
 
