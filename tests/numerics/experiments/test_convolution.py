@@ -42,4 +42,6 @@ def test_outputs_are_circular_convolutions():
 def test_bad_input_gets_one_line():
     assert "from 2" in refusal_of("experiment", "convolution", "--layers", "1")
     assert "at most 1000" in refusal_of("experiment", "convolution", "--layers", "9")
-    assert "separable" in refusal_of("experiment", "convolution", "--samples", "9", "--size", "2")
+    assert "separable" in refusal_of(
+        "experiment", "convolution", "--samples", "9", "--dimension", "2"
+    )
