@@ -18,7 +18,7 @@ from derive.language.build import Builder, Built
 from derive.language.literals import name_fault, read_number
 from derive.language.parser import Reading, applied, stripped, syntax_tree
 from derive.language.screen import ARRAY_FUNCTIONS, check_characters, check_syntax
-from derive.language.tree import Tree, fold
+from derive.language.tree import Tree, fold, names
 
 T = TypeVar("T")
 Shape: TypeAlias = tuple[int, ...]
@@ -73,7 +73,14 @@ def by_entry(values: Mapping[str, T], shapes: Mapping[str, Shape]) -> dict[str, 
     {'u1': 3, 'u2': 2, 'a': 4}
     """
     pairs = ((entry_names(x, shapes[x]) if x in shapes else (x,), v) for x, v in values.items())
-    return {name: v for names, v in pairs for name in names}
+    return {name: v for entries, v in pairs for name in entries}
+
+
+def refuse_arrays(functions: Sequence[Tree], shapes: Mapping[str, Shape], what: str) -> None:
+    """Refuse functions of a whole array, which is neither a weight nor a constant."""
+    if met := sorted({*names(tuple(functions))} & {*shapes}):
+        entries = ", ".join(entry_names(met[0], shapes[met[0]])[:2])
+        raise LanguageError(f"{what}: {met[0]} is an array: name its entries, {entries} and so on")
 
 
 def entry_names(name: str, shape: Shape) -> tuple[str, ...]:

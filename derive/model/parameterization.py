@@ -12,7 +12,7 @@ from derive.clock import Clock
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField
 from derive.language import parse_outputs
-from derive.language.arrays import by_entry, parse_array_outputs
+from derive.language.arrays import parse_array_outputs
 from derive.language.tree import names
 from derive.model.affine import AffineOutput
 from derive.model.code import code_of
@@ -34,6 +34,7 @@ from derive.model.rates import (
     check_rates,
     positive_rates,
     rate_parameters,
+    rates_by_entry,
     read_rates,
 )
 from derive.model.related_numbers import check_numbers
@@ -232,7 +233,7 @@ class Parameterization(ExactMap):
                 return cls(**given, rates=turned)
         entries = parse_array_outputs(outputs, arrays) if arrays else None
         trees = independent_entries(entries) if entries else parse_outputs(outputs)
-        rates = by_entry(rates or {}, arrays or {})
+        rates = rates_by_entry(rates or {}, mirror, arrays or {})
         return cls(trees, None, start, positive, parameters=parameters, rates=rates, mirror=mirror)
 
     def restrict(self, block: Sequence[int]) -> Parameterization:

@@ -13,6 +13,7 @@ from derive.exact.linear.matrix import determinant, dot, inverse
 from derive.exact.positivity import is_nonnegative, is_positive
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression, to_text
+from derive.language.arrays import Shape, by_entry, refuse_arrays
 from derive.language.tree import Name, Number, Tree, names
 from derive.model.exact_map import ExactMap
 from derive.model.geometry import EUCLIDEAN, Geometry, Rates
@@ -47,6 +48,17 @@ def read_rates(
     given = {name: read_tree(rate, f"the rate of {name}") for name, rate in rates.items()}
     found = tuple(given.get(w, ONE) for w in weights)
     return EUCLIDEAN if all(rate == ONE for rate in found) else Rates(found)
+
+
+def rates_by_entry(
+    rates: Mapping[str, object], mirror: object | None, arrays: Mapping[str, Shape]
+) -> dict[str, object]:
+    """Return the rates of entries, where none is a function of a whole array; nor is the mirror."""
+    found = by_entry(rates, arrays)
+    given = (x if isinstance(x, list | tuple) else [x] for x in (*found.values(), mirror or "0"))
+    functions = [read_tree(x, "a rate") for row in given for x in row] if arrays else []
+    refuse_arrays(functions, arrays, "rates, mirror")
+    return found
 
 
 def _of_rows(rows: Sequence[Sequence[object]], n: int) -> Rates:

@@ -48,7 +48,7 @@ class TypedModel:
     def read(self) -> ReadModel:
         """Return what the texts say; InputError names the option of a text that is not accepted."""
         from derive.language import parse_assignments, parse_names
-        from derive.language.arrays import by_entry, parse_array_outputs
+        from derive.language.arrays import by_entry, parse_array_outputs, refuse_arrays
 
         start = dict(read_option("--start", parse_assignments, self.start))
         positive = read_option("--positive", parse_names, self.positive)
@@ -66,6 +66,8 @@ class TypedModel:
         known = {name: shape for name, shape in shapes.items() if shape is not None}
         rates = by_entry(dict(read_option("--rates", parse_assignments, self.rates)), known)
         mirror = read_option("--mirror", _parse_mirror, self.mirror)
+        refuse_arrays(tuple(rates.values()), known, "--rates")
+        refuse_arrays(tuple(mirror), known, "--mirror")
         if len(known) == len(shapes):
             read = parse_array_outputs(texts, known)
             return ReadModel(read, start, positive, parameters, rates=rates, mirror=mirror)

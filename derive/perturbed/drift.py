@@ -49,8 +49,9 @@ def closing(leaf: Leaf, x: Followed, f: LogFunction) -> Finding:
         why = f"the drift of {x.symbol} is no function of laws: it changes with beta on a leaf"
         p = leaf.base or leaf.parameterization
         failure = find_failure(p, "<grad h, grad F_j> = 0", leaf.in_numbers(slope), p.field.zero)
-        verdict = Verdict.UNDECIDED if failure is None else Verdict.REFUTED
-        return Finding(verdict, why, () if failure is None else (failure,))
+        if failure is None:
+            return not_closed(x, "changes with beta on leaves; that of the start was not decided")
+        return Finding(Verdict.REFUTED, why, (failure,))
     if not leaf.complete and (f.logs or leaf.in_laws(f.rational) is None):
         return not_closed(x, "is conserved by the flow, of which not all laws are known")
     statement = f"<grad h, grad F_j> = 0 for all j, h = {leaf.with_logs(f)}"

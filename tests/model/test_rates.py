@@ -16,6 +16,7 @@ from derive import (
 )
 from derive.certificate.checking.check import Rejected, check
 from derive.components import in_components
+from derive.model.typed import TypedModel
 from numerics import crosscheck
 
 parse = Parameterization.parse
@@ -197,6 +198,16 @@ def test_a_mirror_that_is_no_sum_has_a_metric_of_rows(p):
 def test_the_rate_of_an_array_is_that_of_its_entries():
     p = parse(["W*T(W)"], arrays={"W": (2, 2)}, rates={"W": "2", "W12": "3"})
     assert [str(x.value) for x in p.rates] == ["2", "3", "2", "2"]
+
+
+@pytest.mark.parametrize("given", [{"rates": {"W": "W"}}, {"mirror": "W**2 + W11**2"}])
+def test_a_rate_is_no_function_of_a_whole_array(given):
+    """W is no weight: as a constant of that name it would be another flow than was meant."""
+    with pytest.raises(InputError, match="W is an array: name its entries, W11, W12"):
+        parse(["W*T(W)"], arrays={"W": (2, 2)}, **given)
+    texts = {"rates": "W=W"} if "rates" in given else given
+    with pytest.raises(InputError, match="W is an array"):
+        TypedModel(("W*T(W)",), matrix="W:2x2", **texts).read()
 
 
 def test_more_that_makes_no_sense():

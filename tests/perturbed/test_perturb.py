@@ -374,3 +374,17 @@ def test_pages_are_set_for_models_of_every_kind(by):
 def test_an_integral_whose_kernel_hides_its_start_is_not_rewritten() -> None:
     assert perturb(derive("x*y**3"), "decay").Q is None
     assert perturb(derive("x*y"), "decay").Q is not None
+
+
+def test_a_drift_that_is_closed_on_the_leaf_of_the_start_alone_is_not_said_to_change_there():
+    """c = u^2 - v^2 drifts by -8 c (u^2 + v^2), which is 0 from u = -v, and changes from others."""
+
+    def drift(start):
+        d = derive(Parameterization.parse(["u*v"], start))
+        (law,) = perturb(d, "decay", penalty="u**4 + v**4").of_laws
+        return law.finding
+
+    assert drift({"u": "2", "v": "1"}).verdict is Verdict.REFUTED
+    balanced = drift({"u": "2", "v": "-2"})
+    assert balanced.verdict is Verdict.UNDECIDED
+    assert "that of the start was not decided" in balanced.reason
