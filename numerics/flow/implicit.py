@@ -30,6 +30,8 @@ from numerics.reals import Real
 
 _MORE = 8
 """Decimal digits beyond those of other engines: stiff equations multiply roundings."""
+_FALL = 4
+"""Decimal digits by which weights may fall before steps go on in finer units."""
 _ITERATIONS = 14
 _ROUGH = 1e-9
 """Relative Newton steps from which on the matrix is kept."""
@@ -70,13 +72,18 @@ def _fixed(x: flint.arb, bits: int) -> int:
 
 
 class Radau:
-    """An integration by implicit steps, accurate relative to the largest weight."""
+    """An integration by implicit steps, each weight accurate relative to its own size.
+
+    Near a saddle the least weights are those that grow: none may fall to its roundings.
+    """
 
     def __init__(self, tape: Tape, start: Sequence[Fraction | Real], digits: int) -> None:
         """Begin at time 0; *longest* and *least* bound the next step."""
-        self.bits, self.order = bits_of(digits + _MORE), math.ceil(0.75 * digits) + 8
+        self._floor, more = bits_of(digits), spread(start)
+        self.bits, self.order = bits_of(digits + more + _MORE), math.ceil(0.75 * digits) + 8
         self.time, self._tape, self._program = Fraction(0), tape, Program(tape, self.bits)
         self._tolerance = 10.0 ** -(digits + STEP_GUARD)
+        self._fine = self._tolerance * 10.0**-more
         tops = (e + m.bit_length() for m, e in (scaled(x, 1) for x in start))
         self._exponent = max(map(int, tops)) - self.bits
         self._state = self._grid(start)
@@ -105,6 +112,16 @@ class Radau:
         (self._state, error), self.time = found, self.time + h
         self.longest = h * _ratio(min(_LONGER, 0.9 * max(error, 1e-99) ** (-1 / self.order)))
 
+    @property
+    def fallen(self) -> bool:
+        """Whether some weight is so small in these units that finer ones are due."""
+        return self._room(self._state) < bits_of(_MORE - _FALL) - bits_of(0)
+
+    def _room(self, end: Grid) -> int:
+        """Return the bits of the least weight beyond those needed, negative if one fell to 0."""
+        kept = (x for x, before in zip(end, self._state, strict=True) if x or before)
+        return min((abs(int(x)).bit_length() for x in kept), default=self.bits) - self._floor
+
     def _collocated(self, h: Fraction) -> tuple[Grid, float] | None:
         """Return the end of a step and its error in units of the tolerance; None if not found."""
         A, tail, rounded = _method(self.order, self.bits)
@@ -127,9 +144,12 @@ class Radau:
                 return None
             before = largest * 2.0 ** (size - unit)
             stages = stages + (_whole(moves * 2.0**_FINE) << size >> _FINE)
-            if before < self._tolerance / 8:
-                last = abs(tail @ slopes >> self.bits).max()
-                return stages[-1], float(last) * 2.0**-unit / self._tolerance
+            if before < self._fine / 8:
+                if self._room(stages[-1]) < 0:
+                    return None
+                last = abs(tail @ slopes >> self.bits).max(axis=0)
+                own = np.maximum(np.maximum(abs(self._state), abs(stages[-1])), 1)
+                return stages[-1], float((last / own).max()) / self._tolerance
         return None
 
     def _slope(self, weights: Grid, h: Fraction) -> Grid:
@@ -148,6 +168,13 @@ class Radau:
             raise NumericalError("a slope is undefined")
         factors: tuple[Array, Array] = scipy.linalg.lu_factor(matrix, overwrite_a=True)
         return factors
+
+
+def spread(weights: Sequence[Fraction | Real]) -> int:
+    """Return the decimal digits between the largest weight and the least that is not 0."""
+    pairs = (scaled(x, 53) for x in weights)
+    tops = [int(e) + int(m).bit_length() for m, e in pairs if m]
+    return math.ceil((max(tops, default=0) - min(tops, default=0)) * math.log10(2))
 
 
 def _ratio(x: float) -> Fraction:
@@ -221,7 +248,6 @@ class Automatic:
         self._run: Stepper = Taylor(tape, start, digits)
         self._left = self._patience = _PATIENCE
         self.order = self._run.order
-        self._small = len(tape.inputs) * digits <= _UNKNOWNS and digits <= _MOST_DIGITS
 
     @property
     def time(self) -> Fraction:
@@ -235,24 +261,37 @@ class Automatic:
 
     def step(self, until: Fraction | None) -> None:
         """Take one step, no further than the time *until*."""
+        run = self._run
+        if isinstance(run, Radau) and run.fallen:
+            self._follow(self._implicit(run.least, run.longest))
         before, left = self._run.time, None if until is None else until - self._begun
         try:
             self._run.step(left)
         except NumericalError:
             if isinstance(self._run, Taylor):
                 raise
-            self._follow(Taylor(self._tape, self.state, self._digits))
+            self._wait(Taylor(self._tape, self.state, self._digits))
             self.step(until)
             return
         self._left -= 1
-        if not self._left and self._small and isinstance(self._run, Taylor):
+        if not self._left and isinstance(self._run, Taylor):
             last = self._run.time - before
-            run = Radau(self._tape, self.state, self._digits)
-            run.least, run.longest = _WORTH * last, 3 * _WORTH * last
-            self._follow(run)
+            self._wait(self._implicit(_WORTH * last, 3 * _WORTH * last))
 
-    def _follow(self, run: Stepper) -> None:
+    def _implicit(self, least: Fraction, longest: Fraction) -> Stepper:
+        """Return implicit steps from here on; Taylor steps where these are of too many digits."""
+        digits = self._digits + spread(self.state)
+        if len(self._tape.inputs) * digits > _UNKNOWNS or digits > _MOST_DIGITS:
+            return Taylor(self._tape, self.state, self._digits)
+        run = Radau(self._tape, self.state, self._digits)
+        run.least, run.longest = least, longest
+        return run
+
+    def _wait(self, run: Stepper) -> None:
         """Go on by another engine, for longer than before."""
-        self._begun, self._run = self.time, run
+        self._follow(run)
         self._patience *= 2
         self._left = self._patience
+
+    def _follow(self, run: Stepper) -> None:
+        self._begun, self._run = self.time, run

@@ -39,6 +39,19 @@ def test_a_stiff_system_takes_few_steps_and_keeps_its_digits() -> None:
         integrate(*given, time=Fraction(20), engine=Taylor)
 
 
+@pytest.mark.parametrize("digits", [45, 60])
+def test_a_tiny_weight_that_leaves_a_saddle_late_keeps_its_digits(digits: int) -> None:
+    """Beside stiff weights of size 1, c = 1/(1 + (1/c_0 - 1) exp(-t)), from 10^-digits on."""
+    fields = ["-1000*(a - b)", "(1 - b)/10", "c - c**2"]
+    tape = compile_forward([parse_expression(f) for f in fields], ["a", "b", "c"])
+    start, end = [Fraction(3), Fraction(2), Fraction(1, 10**digits)], Fraction(12 * digits, 5)
+    c = integrate(tape, start, 20, None, 600, time=end, engine=Automatic).state[2]
+    with mpmath.workdps(90):
+        late = mpmath.exp(-mpmath.mpf(end.numerator) / end.denominator)
+        exact_c = 1 / (1 + (mpmath.mpf(10) ** digits - 1) * late)
+        assert abs(c / exact_c - 1) < mpmath.mpf(10) ** -20
+
+
 @pytest.mark.parametrize("h", [Fraction(1, 8), Fraction(1, 2)])
 def test_one_step_is_right_to_its_tolerance(h: Fraction) -> None:
     tape = compile_forward([parse_expression("w*sin(w) + 1/w")], ["w"])
