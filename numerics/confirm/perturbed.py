@@ -91,8 +91,9 @@ class PerturbedCheck:
         lines = [f"Flow of the weights and drift {verdict} {self.digits:.0f} digits"]
         if self.digits == np.inf:
             lines = ["NOT CONFIRMED: there is nothing to compare with a flow of the weights"]
+        width = max(38, *map(len, shown))
         for name, x in shown.items():
-            lines.append(f"  {name:38} {'not compared' if x is None else f'{x:3.0f} digits'}")
+            lines.append(f"  {name:{width}} {'not compared' if x is None else f'{x:3.0f} digits'}")
         return "\n".join([*lines, *(path.report() for path in self.paths)])
 
 
