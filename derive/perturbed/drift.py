@@ -46,7 +46,7 @@ class Drift(Decided, Held):
 def closing(leaf: Leaf, x: Followed, f: LogFunction) -> Finding:
     """Decide whether a change of c or y is a function of the laws."""
     if (slope := leaf.steered(f)) is not None:
-        why = f"the drift of {x.symbol} is no function of laws: it changes with beta on a leaf"
+        why = f"the drift of `{x.symbol}` is no function of laws: it changes with `beta` on a leaf"
         p = leaf.base or leaf.parameterization
         failure = find_failure(p, "<grad h, grad F_j> = 0", leaf.in_numbers(slope), p.field.zero)
         if failure is None:
@@ -55,13 +55,13 @@ def closing(leaf: Leaf, x: Followed, f: LogFunction) -> Finding:
     if not leaf.complete and (f.logs or leaf.in_laws(f.rational) is None):
         return not_closed(x, "is conserved by the flow, of which not all laws are known")
     statement = f"<grad h, grad F_j> = 0 for all j, h = {leaf.with_logs(f)}"
-    reason = f"the drift of {x.symbol} is a function of laws"
+    reason = f"the drift of `{x.symbol}` is a function of laws"
     return Finding(Verdict.PROVED, reason, (Identity(statement, "0", "0"),))
 
 
 def not_closed(x: Followed, why: str) -> Finding:
     """Return that the change of c or y is not known to be closed."""
-    return Finding(Verdict.UNDECIDED, f"the drift of {x.symbol} {why}")
+    return Finding(Verdict.UNDECIDED, f"the drift of `{x.symbol}` {why}")
 
 
 def drift_of(leaf: Leaf, x: Followed, change: LogFunction, own: LogFunction | None = None) -> Drift:

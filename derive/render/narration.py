@@ -75,6 +75,20 @@ class OnPage:
 
 
 @dataclass(frozen=True)
+class OnTerminal:
+    """Lines for the terminal alone, as what command tells more."""
+
+    lines: tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Items:
+    """Lines of a list."""
+
+    lines: tuple[object, ...]
+
+
+@dataclass(frozen=True)
 class Equations:
     """Formulas below one another, left and right: expressions, or text in our notation."""
 
@@ -89,6 +103,22 @@ class Table:
     head: tuple[object, ...]
     rows: tuple[tuple[object, ...], ...]
 
+    @property
+    def texts(self) -> list[list[str]]:
+        """The cells as text, the head first."""
+        return [list(map(as_text, row)) for row in (self.head, *self.rows)]
+
+    @property
+    def columns(self) -> list[tuple[int, bool]]:
+        """How wide the columns are, and whether all in them are numbers."""
+        columns = zip(*self.texts, strict=True)
+        return [(max(map(len, c)), all(x[:1] in "-(0123456789" for x in c[1:])) for c in columns]
+
+    @property
+    def wide(self) -> bool:
+        """Whether the rows do not fit on lines."""
+        return sum(width + 2 for width, _ in self.columns) > COLUMNS
+
 
 @dataclass(frozen=True)
 class Part:
@@ -96,6 +126,7 @@ class Part:
 
     Attributes:
         lines: sentences, and other records that ``lines_of`` knows.
+        title: of a theorem on the page, where the heading asks what the lines say.
         verdict: on what the heading says or asks; what is decided is a theorem on the page.
         kind: what it is on the page, where the verdict does not tell.
         label: of a theorem, to refer to it.
@@ -106,6 +137,7 @@ class Part:
     verdict: Verdict | None = None
     kind: Kind = "paragraph"
     label: str = ""
+    title: object = ""
 
 
 @dataclass(frozen=True)
@@ -189,15 +221,11 @@ def _(line: Equations) -> Iterator[str]:
 
 @lines_of.register
 def _(line: Table) -> Iterator[str]:
-    rows = [list(map(as_text, row)) for row in (line.head, *line.rows)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    numbers = [all(row[i][:1] in "-(0123456789" for row in rows[1:]) for i in range(len(widths))]
-    below = sum(widths) + 2 * len(widths) > COLUMNS
-    for row in rows:
-        cells = zip(row, widths, numbers, strict=True)
-        padded = [cell.rjust(w) if number else cell.ljust(w) for cell, w, number in cells]
-        yield "  ".join(padded[:-1] if below else padded).rstrip()
-        if below:
+    for row in line.texts:
+        cells = zip(row, line.columns, strict=True)
+        padded = [cell.rjust(w) if number else cell.ljust(w) for cell, (w, number) in cells]
+        yield "  ".join(padded[:-1] if line.wide else padded).rstrip()
+        if line.wide:
             yield f"  {row[-1]}"
 
 
@@ -227,6 +255,11 @@ def _(line: Potential) -> Iterator[str]:
 @lines_of.register
 def _(line: OnPage) -> Iterator[str]:
     yield from ()
+
+
+@lines_of.register
+def _(line: OnTerminal | Items) -> Iterator[str]:
+    yield from (text for x in line.lines for text in lines_of(x))
 
 
 @lines_of.register

@@ -11,7 +11,7 @@ from derive.model.labels import taken_names
 from derive.perturbed.drift import Drift
 from derive.perturbed.momentum import OneSided
 from derive.perturbed.record import Perturbation
-from derive.render.narration import Equations, Narration, Part, Told, each, part, tell
+from derive.render.narration import Equations, Narration, OnTerminal, Part, Told, each, part, tell
 from derive.render.written_json import Record, brief_finding, json_text, named
 from derive.verdict import Verdict
 
@@ -25,24 +25,31 @@ HEADS = {
     ),
     "noise": ("Noise in the row space", "`dw = sum_a (lambda dt + X^T sigma dB)_a grad F_a`"),
 }
-DRIFTS = {
-    "decay": "drift: by `kappa = int k(t) dt`; of `y`, beside its steering `g lambda`",
-    "momentum": "drift `D`: `lam c'' + c' = lam D`, `lam y'' + y' = g lambda + lam D`;"
-    " `p_t` is `p'` of `p`",
-    "step": "drift: `c(w_next) - c(w)`, and `y(w_next) - y(w)`, which is `-eta g G` to first order",
-    "noise": "drift: by `S = int X^T sigma sigma^T X dt`; of `y`, beside what `X^T` steers",
+SENSE = {
+    "decay": "per unit of `kappa = int k(t) dt`, those of `y` beside their steering `g lambda`",
+    "momentum": "in the sense of `lam c'' + c' = lam Delta c` and"
+    " `lam y'' + y' = g lambda + lam Delta y`, where `p_t = p'` is the velocity of `p`",
+    "step": "where `Delta c = c(w_next) - c(w)`, and `Delta y = y(w_next) - y(w)`,"
+    " which is `-eta g G` to first order",
+    "noise": "per unit of `S = int X^T sigma sigma^T X dt`, those of `y` beside what `X^T` steers",
+}
+"""What the drifts are."""
+CLOSED = {
+    Verdict.PROVED: "so they follow a system of their own",
+    Verdict.REFUTED: "so they follow no system of their own, as {why}",
+    Verdict.UNDECIDED: "that they follow a system of their own was not proved: {why}",
 }
 DIFFERENCE = "`c_inf - c(0)`"
 SUMS = {
     "decay": f"{DIFFERENCE} and `xi` are the integrals of `k(t)` times the drifts",
     "momentum": (
-        f"{DIFFERENCE} and `xi` are the integrals of `mu D dt` with `mu = lam`;"
+        f"{DIFFERENCE} and `xi` are the time integrals of `mu` times the drifts with `mu = lam`;"
         " under Nesterov's damping, `w'' + (r/t) w'` with `r > 1`, with `mu = t/(r - 1)`"
     ),
     "step": f"{DIFFERENCE} is the sum of the drifts, `xi` of those of `y` with `eta g G` added",
     "noise": f"{DIFFERENCE} and `xi` are the accumulated drifts",
 }
-KEPT = "kept on at `k` it ends"
+KEPT = "decay kept on at `k` ends"
 
 
 def tell_perturbation(v: Perturbation) -> Narration:
@@ -52,7 +59,13 @@ def tell_perturbation(v: Perturbation) -> Narration:
     parts = (
         Part(heading, (flow, *_below(v))),
         Part("Parameterization `beta = F(w)`", (v.derivation,)),
-        part(asked, _drift(v), verdict=v.verdict, label="thm:perturbed"),
+        part(
+            asked,
+            _drift(v),
+            verdict=v.verdict,
+            label="thm:perturbed",
+            title="Drift of laws and dual coordinates",
+        ),
         part("What the limit minimises", _minimised(v), verdict=v.minimised),
         part("Where this holds", _where(v)),
     )
@@ -74,16 +87,14 @@ def _together(kinds: Sequence[str]) -> tuple[str, str]:
     return name, "`lam w'' + w' = sum_a lambda_a grad F_a - k(t) w`, from rest"
 
 
-def _drift_of_several(kinds: Sequence[str]) -> str:
-    if "step" in kinds and "momentum" in kinds:
-        change = "`c(w_next) - c(w) - mu (c(w) - c(w_before))`"
-        return f"drift: {change}, the same of `y`; `p_t` is `p - p_before`"
+def _sense_of_several(kinds: Sequence[str]) -> str:
+    if "momentum" not in kinds:
+        beside = "`Delta y` is `y'` beside what `X^T` steers, and `S = X^T sigma sigma^T X`"
+        return SENSE["step"] if "step" in kinds else f"where `Delta c` is `c'`, {beside}"
     if "step" in kinds:
-        return DRIFTS["step"]
-    if "momentum" in kinds:
-        return "drift `D`: `lam c'' + c' = D`, `lam y'' + y' = g lambda + D`; `p_t` is `p'` of `p`"
-    beside = "`y'` beside what `X^T` steers"
-    return f"drift: `c'`, and {beside}; `S` is `X^T sigma sigma^T X` at a time"
+        change = "`Delta c = c(w_next) - c(w) - mu (c(w) - c(w_before))`"
+        return f"where {change}, `Delta y` likewise, and `p_t = p - p_before`"
+    return SENSE["momentum"].replace("lam Delta", "Delta")
 
 
 def _sums_of_several(kinds: Sequence[str]) -> str:
@@ -117,20 +128,25 @@ def _below(v: Perturbation) -> Iterator[object]:
 
 
 def _drift(v: Perturbation) -> Iterator[object]:
-    if v.verdict is not Verdict.PROVED or v.degree is not None:
-        yield v.closed
     drifts = (*v.of_laws, *v.of_dual)
     if drifts:
-        yield DRIFTS.get(v.by) or _drift_of_several(v.kinds)
+        yield "the laws and the dual coordinates of gradient flow itself,"
+        yield Equations(tuple((x.symbol, x.quantity) for x in drifts))
+        yield "drift here by"
         yield Equations(tuple(row for x in drifts for row in _rows(x)))
+        yield SENSE.get(v.by) or _sense_of_several(v.kinds)
+        yield tell(CLOSED[v.verdict], why=v.closed)
+    if not drifts or (v.degree is not None and v.verdict is Verdict.PROVED):
+        yield v.closed
 
 
 def _rows(x: Drift) -> Iterator[tuple[object, object]]:
-    yield x.symbol, x.quantity
+    """Yield a drift in the weights, and in laws and in beta where it is known so."""
     known = x.in_laws is not None and x.in_laws != x.change
-    yield "  drift", tell("`{x} = {c}`", x=x.change, c=x.in_laws) if known else x.change
+    name = tell("`Delta {c}`", c=x.symbol)
+    yield name, tell("`{x} = {c}`", x=x.change, c=x.in_laws) if known else x.change
     if x.in_beta is not None:
-        yield "       ", tell("`{x}` in `beta` and laws", x=x.in_beta)
+        yield name, x.in_beta
 
 
 def _minimised(v: Perturbation) -> Iterator[object]:
@@ -144,16 +160,18 @@ def _minimised(v: Perturbation) -> Iterator[object]:
     elif not v.ends_on_leaf:
         yield "not known: the laws that tell the leaf at the end are not all known"
     else:
-        ends = "`c(inf) = c_inf`, and `y(inf) - y(0) - xi` is in the row space of `X`, where"
+        ends = "at the end `c = c_inf`, and `y - y(0) - xi` is in the row space of `X`, where"
         yield f"{ends} {SUMS.get(v.by) or _sums_of_several(v.kinds)}"
         minimised = "`Q_(c_inf)(beta) - <y(0) + xi, beta>`"
         leaf = "`Q_c` is the potential of `y` on the leaf of `c`"
         yield f"so {warped}a limit with `X beta = y` minimises there {minimised}; {leaf}"
         if all(y.in_laws == 0 for y in v.of_dual):
-            yield "`xi = 0`: only the laws move"
+            yield "here `xi = 0`: only the laws move"
     yield from _effective(v)
     if "decay" in v.kinds:
         yield _kept_on(v)
+        if _is_ridge(v):
+            yield OnTerminal(("more of it: derive explicit",))
 
 
 def _effective(v: Perturbation) -> Iterator[object]:
@@ -170,15 +188,21 @@ def _effective(v: Perturbation) -> Iterator[object]:
     if v.Q is not None:
         yield Equations((("Q", v.Q),))
     if v.vanishing:
-        yield "noise that does not stop, as of labels, takes that start to 0: derive regimes"
+        yield "noise that does not stop, as of labels, takes that start to 0"
+        yield OnTerminal(("what is known there: derive regimes",))
+
+
+def _is_ridge(v: Perturbation) -> bool:
+    """Tell whether decay adds a multiple of |w|^2 to the loss."""
+    return v.penalty is None and v.derivation.parameterization.geometry == EUCLIDEAN
 
 
 def _kept_on(v: Perturbation) -> str:
     """Say what becomes of decay that does not end."""
     if v.penalty is not None:
         return f"{KEPT} at a critical point of `L + k h`, not at `X beta = y`"
-    if v.derivation.parameterization.geometry == EUCLIDEAN:
-        return f"{KEPT} at a critical point of `L + k |w|^2/2`: see derive explicit"
+    if _is_ridge(v):
+        return f"{KEPT} at a critical point of `L + k |w|^2/2`"
     return f"{KEPT} where `sum_a lambda_a grad F_a = k w`, not at `X beta = y`"
 
 

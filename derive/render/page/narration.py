@@ -3,7 +3,7 @@ r"""Records told once, as pages: what is told becomes paragraphs, theorems, proo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from functools import singledispatch
 
@@ -17,7 +17,18 @@ from derive.model.parameterization import Parameterization
 from derive.printable import Printable
 from derive.records import Potential
 from derive.regimes.point import Point
-from derive.render.narration import Equations, OnPage, Part, Table, Text, Told, narrated
+from derive.render.labels import MARK
+from derive.render.narration import (
+    Equations,
+    Items,
+    OnPage,
+    OnTerminal,
+    Part,
+    Table,
+    Text,
+    Told,
+    narrated,
+)
 from derive.render.page.derivation import formula_of, setting_of
 from derive.render.page.formula import (
     assumption,
@@ -29,7 +40,7 @@ from derive.render.page.formula import (
     sentence,
 )
 from derive.render.page.lines import display, identities
-from derive.render.page.names import latex_name
+from derive.render.page.names import as_latex, latex_name
 from derive.render.page.notation import hold, put_back, typeset
 from derive.render.page.paper import Page, Passage
 from derive.render.page.printer import inline, latex
@@ -40,7 +51,7 @@ ANSWERS = {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "not
 DECIDED = {Verdict.PROVED: "", Verdict.REFUTED: "refuted", Verdict.UNDECIDED: "not decided"}
 WORDS = (str, Told, Finding)
 DISPLAYED = (Equations, Parameterization)
-GOES_ON = re.compile(r"(with|where|among|subject to|so that)\b")
+GOES_ON = re.compile(r"(with|where|among|subject to|so that|per|in the sense)\b")
 """How lines begin that go on with a sentence after its formulas."""
 TALL = re.compile(r"\((\\int (?:[^()]|\([^()]*\))*)\)")
 """What larger brackets are around."""
@@ -49,25 +60,37 @@ TALL = re.compile(r"\((\\int (?:[^()]|\([^()]*\))*)\)")
 def render_page(record: Printable) -> Page:
     """Return the page of a record: its parts with lines, as passages."""
     told = narrated(record)
-    return Page(tuple(_passage(part) for part in told.parts if part.lines), told.taken)
+    return Page(tuple(_passage(part, told.taken) for part in told.parts if part.lines), told.taken)
 
 
-def _passage(part: Part) -> Passage:
-    heading, kind = words_of(part.heading), part.kind
-    if part.verdict is not None:
+def _passage(part: Part, taken: Set[str]) -> Passage:
+    heading, kind = words_of(part.title or part.heading), part.kind
+    if part.verdict is not None and (not part.title or part.verdict is Verdict.UNDECIDED):
         asked = heading.endswith("?")
         word = (ANSWERS if asked else DECIDED)[part.verdict]
         heading += (" " if asked else ": ") * bool(word) + word
+    if part.verdict is not None:
         kind = "paragraph" if part.verdict is Verdict.UNDECIDED else "theorem"
-    return Passage(kind, tuple(_paragraph(part.lines)), heading, part.label)
+    lines = (_with_our_letters(line, taken) for line in _paragraph(part.lines))
+    return Passage(kind, tuple(lines), heading, part.label)
 
 
-def _paragraph(lines: tuple[object, ...]) -> Iterator[str]:
+def _with_our_letters(line: str, taken: Set[str]) -> str:
+    """Write names of ours in expressions as sentences do; those of the user stay."""
+    for name in {"lam", "lam_"} - taken:
+        line = re.sub(rf"{MARK}{re.escape(as_latex(name))}(?![A-Za-z_]) *", r"\\varepsilon ", line)
+    return line
+
+
+def _on_page(lines: Iterable[object]) -> Iterator[object]:
+    for line in lines:
+        if not isinstance(line, OnTerminal):
+            yield from line.lines if isinstance(line, OnPage) else (line,)
+
+
+def _paragraph(given: Iterable[object]) -> Iterator[str]:
     """Yield lines as sentences, with a capital and a stop, unless they go on in formulas."""
-    before = "."
-    lines = tuple(
-        x for line in lines for x in (line.lines if isinstance(line, OnPage) else (line,))
-    )
+    before, lines = ".", tuple(_on_page(given))
     for line, following in zip(lines, (*lines[1:], ""), strict=True):
         if not isinstance(line, WORDS):
             yield from latex_lines(line)
@@ -177,9 +200,17 @@ def _(line: Parameterization) -> Iterator[str]:
 
 
 @latex_lines.register
+def _(line: Items) -> Iterator[str]:
+    items = (" ".join(_paragraph((item,))) for item in line.lines)
+    yield from (r"\begin{itemize}", *(rf"\item {item}" for item in items), r"\end{itemize}")
+
+
+@latex_lines.register
 def _(line: Table) -> Iterator[str]:
-    columns = "l" * (len(line.head) - 2) + r"p{0.19\linewidth}p{0.4\linewidth}"
+    columns = "".join("r" if number else "l" for _, number in line.columns)
+    if line.wide:
+        columns = "l" * (len(line.head) - 2) + r"p{0.19\linewidth}p{0.4\linewidth}"
     yield rf"\begin{{longtable}}{{@{{}}{columns}@{{}}}}"
     for i, row in enumerate((line.head, *line.rows)):
-        yield rf"{' & '.join(map(words_of, row))}\\" + r" \hline" * (i == 0)
+        yield rf"{' & '.join(map(words_of, row))}\\" + r" \hline\noalign{\smallskip}" * (i == 0)
     yield r"\end{longtable}"
