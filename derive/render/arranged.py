@@ -66,7 +66,12 @@ def shortened(expression: Expr) -> Expr:
         found = sympy.Mul(*map(pulled_out, found.args))
     elif found.is_Add and len(parts) <= LARGEST and found.is_polynomial():
         found = sympy.factor(found)
-    return min(expression, found, key=lambda e: len(str(e)))
+    return min(expression, found, key=_typed)
+
+
+def _typed(expression: Expr) -> int:
+    """Return how long an expression is as it is typed, e as exp(1)."""
+    return len(str(expression)) + 5 * bool(expression.has(sympy.E))
 
 
 LARGEST = 12

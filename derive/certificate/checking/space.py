@@ -193,7 +193,7 @@ class Space(Reading):
         kind, argument, exponent = call
         require(self.is_of_constants(exponent), "an exponent changes with the weights")
         k = self.size + len(self.generators)
-        require(k < len(self.symbols) - 1, "there are more definitions than room for them")
+        require(k < len(self.symbols), "there are more definitions than room for them")
         image = self.symbols[k]
         inner = [argument.derivative(i) for i in range(self.weights)]
         slope = (
@@ -244,6 +244,7 @@ class Space(Reading):
     def root(self, name: str, polynomial: str) -> tuple[fmpz_mpoly, int]:
         """Return the polynomial in the variable of a spare symbol that a name is a root of."""
         k = len(self.symbols) - 1
+        require(self.size + len(self.generators) <= k, "no symbol is left for a root")
         require(self.read(polynomial).is_zero(), f"{name} does not solve its polynomial")
         P = self.read(polynomial, {name: self.symbols[k]}).top
         require(0 < P.degrees()[k] <= ROOTS, f"the polynomial of {name} has too high a degree")

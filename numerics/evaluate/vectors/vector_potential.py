@@ -181,6 +181,11 @@ def _read(
     if potential.turning is None or not potential.pieces:
         raise NumericalError(f"there is no Q to evaluate: {potential.finding.reason}")
     (piece,), direction = potential.pieces, potential.turning.direction
+    if named := potential.parameterization.parameters:
+        raise NumericalError(
+            f"no numeric form of Q for every dimension with the parameter {named[0]}: "
+            f"derive it with a number, or give a dimension, --vector {direction.vector}:3"
+        )
     if any(g.has(Integral) or g.atoms(AppliedUndef) for g in piece.gradient):
         raise NumericalError(
             "no numeric form of Q for every dimension: its gradient is known along a curve in the "

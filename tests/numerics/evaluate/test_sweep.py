@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from derive.errors import NumericalError
 from numerics.evaluate.potential import NumericPotential
-from tests.numerics.evaluate.sweep import MODELS, POINTS, Row, Sweep
+from tests.numerics.evaluate.sweep import MODELS, OF_PARAMETERS, POINTS, Row, Sweep, potential_of
 
 _PARTS = 4
 _CASES = [(name, part) for name in MODELS for part in range(_PARTS)]
@@ -69,3 +70,9 @@ def test_the_sweep_sees_a_missing_result_and_a_wrong_digit(monkeypatch: pytest.M
     assert rows["value"].missing == 1
     assert 0.9e-13 < rows["gradient"].worst < 1.1e-13
     assert 0.9e-13 < rows["inverse"].worst < 1.1e-13
+
+
+@pytest.mark.parametrize("more", [{}, {"eta": 2}])
+def test_a_vector_with_a_parameter_is_refused_in_words(more: dict[str, int]) -> None:
+    with pytest.raises(NumericalError, match="with the parameter eta: derive it with a number"):
+        potential_of(OF_PARAMETERS).numeric({"a_0": 1, "u_0": [1, 2], **more})
