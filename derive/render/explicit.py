@@ -19,6 +19,7 @@ from derive.model.notation import Notation
 from derive.render.narration import (
     Equations,
     Narration,
+    OnPage,
     Part,
     Table,
     Text,
@@ -82,7 +83,9 @@ def _parts(found: ExplicitCounterpart, block: BlockCounterpart) -> Iterator[Part
         heading = tell(f"`{name} = min {length}^2` subject to `F(w) = beta`{{of}}", of=of)
         yield part(heading, _minimum(minimum, name), verdict=minimum.verdict)
     asked = tell("Is `R` the implicit regularizer `Q` of gradient flow{of}?", of=of)
-    yield part(asked, _contrast(block.contrast), verdict=block.contrast.finding.verdict)
+    verdict = block.contrast.finding.verdict
+    title = "Comparison with `Q`"
+    yield part(asked, _contrast(block.contrast), verdict=verdict, title=title)
     yield from map(_limit, block.limits)
 
 
@@ -162,11 +165,14 @@ def _where(interval: RootInterval, b: Symbol) -> Told:
 
 
 def _contrast(contrast: Contrast) -> Iterator[object]:
+    if contrast.finding.verdict is not Verdict.UNDECIDED:
+        no = " not" * (contrast.finding.verdict is Verdict.REFUTED)
+        yield OnPage((f"`R` is{no} the implicit regularizer `Q` of gradient flow:",))
     yield contrast.finding
     if contrast.implicit is not None and contrast.implicit.potential.pieces:
         yield contrast.implicit.potential
-        flat = "with Hessian `2 K(w_0)^-1`, at `beta_0 = F(w_0)`"
-        yield f"compared with both 0 and flat, {flat}"
+        flat = "flat at `beta_0 = F(w_0)`, with Hessian `2 K(w_0)^-1` there"
+        yield f"for the comparison both are `0` and {flat}"
     for e in contrast.finding.evidence:
         at = each(", at `{0} = {1}`", _named(contrast.start), "")
         yield tell(f"{{e}}: for `R` `{e.left}`, for `Q` `{e.right}`{{at}}", e=e, at=at)

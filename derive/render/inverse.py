@@ -15,7 +15,17 @@ from derive.inverse.design import (
     Parameterized,
     WeightPair,
 )
-from derive.render.narration import Equations, Narration, OnPage, Part, Text, each, part, tell
+from derive.render.narration import (
+    Equations,
+    Narration,
+    OnPage,
+    OnTerminal,
+    Part,
+    Text,
+    each,
+    part,
+    tell,
+)
 from derive.render.plain import plain
 from derive.render.written_json import Record, brief_finding, json_text
 from derive.verdict import Verdict
@@ -27,6 +37,10 @@ HEADS = {
     Verdict.REFUTED: "No: a mirror potential of gradient flow is strictly convex.",
     Verdict.UNDECIDED: "Undecided: no closed form of F was found and proved.",
 }
+CLAIM = (
+    "for copies `{b}_i = F(w_i)` with weights of their own, a limit of gradient flow on"
+    " `|X {b} - y|^2/2` with `X {b} = y` is the minimiser"
+)
 FLOW = "along `w' = lambda grad F` one has `beta' = |grad F|^2 lambda`, so `Q'(beta)` has the time"
 DATA = "with `lambda = X^T (y - X beta)` for all copies, `Q'(beta) - Q'(beta(0))` stays in the row"
 
@@ -109,10 +123,25 @@ def _proved(c: Parameterized, free_start: object) -> Iterator[object]:
     if c.assumed:
         yield tell("assuming {given}", given=list(map(Text, c.assumed)))
     if c.start.at_minimum:
-        yield tell("minimises: `Q` itself, as `Q'({b}(0)) = 0`", b=b)
+        least = tell("minimises: `Q` itself, as `Q'({b}(0)) = 0`", b=b)
     else:
         divergence = "the Bregman divergence of `Q` from the start"
-        yield tell(f"minimises: `Q - Q'({{b}}(0)) {{b}}`, {divergence}", b=b)
+        least = tell(f"minimises: `Q - Q'({{b}}(0)) {{b}}`, {divergence}", b=b)
+    if c.term.variable.isalpha():
+        yield OnPage((tell(CLAIM, b=b), _problem(c)))
+        yield OnTerminal((least,))
+    else:
+        yield least
+
+
+def _problem(c: Parameterized) -> Equations:
+    """Return what a limit minimises over all coordinates."""
+    b = tell("`{b}_i`", b=Symbol(c.term.variable))
+    rest = "" if c.start.at_minimum else " - Q'({b}(0)) {b}"
+    size = "sum_i Q({b})" if not rest else f"sum_i (Q({{b}}){rest})"
+    variable = Symbol(c.term.variable)
+    goal = tell(f"argmin {size} subject to X {{all}} = y", b=b, all=variable)
+    return Equations(((variable, goal),))
 
 
 def _proof(c: Parameterized) -> Iterator[object]:

@@ -14,9 +14,20 @@ from derive.margins.weights_problem import BlockCost
 from derive.model.labels import taken_names
 from derive.regimes.limit import growth_expression
 from derive.render.labels import unmarked
-from derive.render.narration import Equations, Narration, Part, Text, Told, each, part, tell
+from derive.render.narration import (
+    Equations,
+    Items,
+    Narration,
+    OnPage,
+    Part,
+    Text,
+    Told,
+    each,
+    part,
+    tell,
+)
 from derive.render.written_json import Record, brief_finding, json_text
-from derive.verdict import Verdict
+from derive.verdict import Finding, Verdict
 
 DECIDED = {Verdict.PROVED: "proved", Verdict.REFUTED: "fails", Verdict.UNDECIDED: "assumed"}
 """What became of a hypothesis; open is what is not decided where nothing is concluded from it."""
@@ -28,28 +39,42 @@ def tell_margins(m: Margins) -> Narration:
     w, c = m.weights.finding.verdict, m.coercive.verdict
     horizon = f"Horizon of `Q`{f': `{m.norm}`' if m.norm else ''}"
     agree = "Do the horizon and `R_F` give one margin problem?"
+    coercive = "`|grad Q| -> infinity` as `|beta| -> infinity`?"
+    in_weights = "In the weights: `min |w|^2` subject to `<x_i, F(w)> >= 1`"
     heading = Part("Gradient flow on separable data, under losses that decrease")
     parts = [
         Part("Parameterization `beta = F(w)`", (m.derivation,)),
         part("At every time `t`", _finite_time(m), verdict=m.finite_time.verdict),
-        part("`|grad Q| -> infinity` as `|beta| -> infinity`?", _coercive(m), verdict=c),
+        part(coercive, _coercive(m), verdict=c, title="Coercivity"),
         part(horizon, _horizon(m)),
-        part("In the weights: `min |w|^2` subject to `<x_i, F(w)> >= 1`", _weights(m), verdict=w),
+        part(in_weights, _weights(m), verdict=w, title="Margin in the weights"),
     ]
     if m.agreement is not None:
-        parts.append(Part(agree, (m.agreement,), m.agreement.verdict))
+        title = "Agreement of both margin problems"
+        parts.append(part(agree, _agreement(m.agreement), verdict=m.agreement.verdict, title=title))
     return Narration((heading, *parts, *_scaled(m)), taken_names(m.derivation.parameterization))
+
+
+def _agreement(finding: Finding) -> Iterator[object]:
+    if finding.verdict is Verdict.PROVED:
+        yield OnPage(("the horizon and `R_F` give one margin problem:",))
+    elif finding.verdict is Verdict.REFUTED:
+        yield OnPage(("the horizon and `R_F` give different margin problems:",))
+    yield finding
 
 
 def _finite_time(m: Margins) -> Iterator[object]:
     if m.finite_time.verdict is not Verdict.PROVED:
         yield m.finite_time
         return
-    data = "`<x_i, beta> >= <x_i, beta(t)>` for all `i`"
-    yield f"`beta(t) = argmin Q(beta)` subject to {data}"
-    rows = "labels are in the rows `x_i` of `X`"
-    yield f"for every decreasing loss `l`, so wherever it is stopped; {rows}"
-    yield "`grad Q(beta(t)) = X^T s(t)`, `s_i(t) = int_0^t g a_i`, `a_i = -l'(<x_i, beta>) > 0`"
+    labels = "with labels in the rows `x_i` of `X`"
+    yield f"for every decreasing loss `l`, wherever it is stopped, {labels},"
+    data = "<x_i, beta> >= <x_i, beta(t)> for all i"
+    yield Equations(
+        (("beta(t)", f"argmin Q(beta) subject to {data}"), ("grad Q(beta(t))", "X^T s(t)"))
+    )
+    yield "where"
+    yield Equations((("s_i(t)", "int_0^t g a_i"), ("a_i", "-l'(<x_i, beta>) > 0")))
     yield m.derivation.potential
 
 
@@ -59,6 +84,9 @@ def _coercive(m: Margins) -> Iterator[object]:
     if m.far and m.coercive.verdict is Verdict.REFUTED:
         squared = "its limit as the start is scaled to 0 tells of the squared loss alone"
         yield f"where `X^T s(t)` stays bounded no shape of `Q` decides the direction, and {squared}"
+    if m.coercive.verdict is not Verdict.UNDECIDED:
+        does = "does not tend" if m.coercive.verdict is Verdict.REFUTED else "tends"
+        yield OnPage((f"`|grad Q|` {does} to infinity as `|beta| -> infinity`",))
     for far in m.far:
         yield from _growth(far)
 
@@ -83,12 +111,13 @@ def _horizon(m: Margins) -> Iterator[object]:
     else:
         yield Equations((("phi", m.horizon),))
         if len(m.derivation.beta) == 1 and m.derivation.direction is None:
-            yield f"of copies of `F` side by side: `{m.norm}`"
-        least = "`argmin phi` subject to `<x_i, beta> >= 1`"
-        yield f"`beta(t)/|beta(t)|` tends to the direction of {least}"
+            yield f"for copies of `F` side by side this is `{m.norm}`"
+        least = "argmin phi(beta) subject to <x_i, beta> >= 1 for all i"
+        yield "`beta(t)/|beta(t)|` tends to the direction of"
+        yield Equations((("beta_inf", least),))
     yield f"hypotheses of the theorem ({SOURCE}):"
     failing = [h for h in m.hypotheses if h.finding.verdict is Verdict.REFUTED]
-    yield from (_hypothesis(h, m) for h in failing or m.hypotheses)
+    yield Items(tuple(_hypothesis(h, m) for h in failing or m.hypotheses))
 
 
 def _hypothesis(hypothesis: Hypothesis, m: Margins) -> Told:

@@ -175,7 +175,7 @@ def _as_mathematics(whole: str) -> str:
     if "grad" not in bare:
         return f"${typeset(bare)}${whole[len(bare) :]}"
     inner = re.sub(r"_(\w\w+|\w)", r"_{\1}", bare).replace("**", "^")
-    inner = re.sub(r"(?<![\\A-Za-z])(beta|rho|psi|phi|delta)", r"\\\1", inner)
+    inner = re.sub(r"(?<![\\A-Za-z])(beta|rho|psi|phi|delta|tau)", r"\\\1", inner)
     return f"${statement(inner)}${whole[len(bare) :]}"
 
 
