@@ -365,7 +365,7 @@ def test_the_witness_sees_a_wrong_form():
         ("a + norm_u**2", r"$\psi(s) = \lVert u \rVert e^{- 2 a}$ where the curve "
          r"$(a, \lVert u \rVert)' = \nabla s$ from the start has "),
         ("c*norm_u", r"with $\psi = \mathrm{d}q/\mathrm{d}s$."),
-        ("a**2*b + norm_u**2", r"$T = \varphi^2$ and $R = \lVert \nabla s \rVert^2$ where "),
+        ("a**2*b + norm_u**2", r"$T = \varphi^{2}$ and $R = \lvert \nabla s\rvert^{2}$ where "),
     ],
 )  # fmt: skip
 def test_what_an_integrand_means_is_said_in_prose(phi, note):

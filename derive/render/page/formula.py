@@ -65,19 +65,24 @@ def prose(text: str) -> str:
     """Return words with the formulas in backticks set as mathematics."""
 
     def set_(found: re.Match[str]) -> str:
-        try:
-            return f"${typeset(found[1]) if found[1] in OWN else relation(found[1])}$"
-        except DeriveError:
-            return f"${typeset(found[1])}$"
+        return f"${typeset(found[1]) if found[1] in OWN else relation(found[1], _either)}$"
 
     return re.sub("`([^`]*)`", set_, text)
 
 
-def relation(text: str) -> str:
+def relation(text: str, side: Callable[[str], str] | None = None) -> str:
     """Return equations and inequalities as LaTeX, side by side."""
     parts = re.split(r" (=|<|>|!=) ", text)
-    signs = {"!=": r"\neq"}
-    return " ".join(_side(x) if i % 2 == 0 else signs.get(x, x) for i, x in enumerate(parts))
+    signs, write = {"!=": r"\neq"}, side or _side
+    return " ".join(signs.get(x, x) if i % 2 else write(x) for i, x in enumerate(parts))
+
+
+def _either(text: str) -> str:
+    """Return a formula of the language, or one in our notation."""
+    try:
+        return _side(text)
+    except DeriveError:
+        return typeset(text)
 
 
 def _side(text: str) -> str:

@@ -60,7 +60,8 @@ def typeset(text: str) -> str:
             case "number":
                 return r"\tfrac{{{}}}{{{}}}".format(*m["number"].split("/"))
             case "differential":
-                space = r"\," if text[: m.start()].endswith(" ") else ""
+                before = text[: m.start()]
+                space = r"\," if before.endswith(" ") and before.rstrip()[-1:] not in "=<>" else ""
                 return rf"{space}\mathrm{{d}}{typeset(m['differential'])}"
             case "name" | "index":
                 return _name(m["name"], m["index"], text[m.end() :][:1] in ("(", "_"))
