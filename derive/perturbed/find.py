@@ -89,7 +89,9 @@ def perturb(
     tree = None if penalty is None else _penalty(kinds, derivation, leaves, penalty)
     drift = _drifts(kinds, tree)
     laws = tuple(drift(leaf, x) for leaf in leaves for x in leaf.laws)
-    dual = tuple(drift(leaf, x) for leaf in leaves for x in leaf.dual)
+    # in the order of the outputs, which blocks may not have
+    every = {i: (leaf, x) for leaf in leaves for i, x in zip(leaf.outputs, leaf.dual, strict=False)}
+    dual = tuple(drift(*every[i]) for i in sorted(every))
     singular = dict.fromkeys(leaf.written(P) for leaf in leaves for P in leaf.poles())
     finding = _closed(d, leaves, laws, dual)
     by = ", ".join(kinds)

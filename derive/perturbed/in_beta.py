@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import sympy
 from sympy import Expr
@@ -41,7 +40,7 @@ def _coefficients(
     if names & {*below.variables()}:
         yield field.one, None
         return
-    parts: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
+    parts: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
     for exponents, c in terms(f.numerator):
         own = tuple(n if k in places else 0 for k, n in enumerate(exponents))
         rest = tuple(n - m for n, m in zip(exponents, own, strict=True))
@@ -54,8 +53,7 @@ def _coefficients(
 def _entries(leaf: Leaf) -> Iterator[tuple[str, RationalFunction, Expr]]:
     """Yield functions of the weights on every leaf alike: no branch is that of the start alone."""
     p, chart = leaf.parameterization, leaf.chart
-    betas = [leaf.notation.betas[a] for a in leaf.outputs]
-    yield from ((s.name, h, s) for s, h in zip(betas, p.F, strict=True))
+    yield from ((s.name, h, s) for s, h in zip(leaf.notation.betas, p.F, strict=True))
     yield from ((x.symbol.name, x.function.rational, x.symbol) for x in leaf.laws)
     yield from (
         (name, p.field.named(name), leaf.notation.start_symbols[name]) for name in p.parameters

@@ -1,8 +1,8 @@
 """Which dual coordinates are followed: a choice among those that differ by functions of the laws.
 
 A dual coordinate is known up to functions of the laws. Where the laws change the choice matters:
-here y = 0 where beta = 0, if that can be had with multiples of c, 1/c and log |c| added; else a
-choice with <dy, w> constant, if there is one. Q_c is then the potential of y on the leaf of c.
+here y = 0 where beta = 0, if that can be had with multiples of c, 1/c and log |c| added; else
+<dy, w> = 0, if that can. Q_c is then the potential of y on the leaf of c.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Condition = Callable[[LogFunction], Field]
 def normalised(
     p: Parameterization, y: Sequence[LogFunction], laws: Sequence[RationalFunction]
 ) -> list[LogFunction]:
-    """Return y with functions of the laws added: 0 where beta is, or with a constant <dy, w>."""
+    """Return y with functions of the laws added: 0 where beta is, or with <dy, w> = 0."""
     conditions: list[Condition] = [lambda f: (dot(p.w, gradient(f)),)]
     if p.d == 1 and (images := _where_zero(p)) is not None:
         conditions.insert(0, lambda f: gradient(_composed(f, images)))

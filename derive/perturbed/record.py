@@ -83,8 +83,8 @@ class Perturbation(Printable):
         """PROVED: what a limit with X beta = y minimises is told by c_inf and xi; REFUTED: no Q."""
         if self.derivation.warping.verdict is Verdict.REFUTED:
             return Verdict.REFUTED
-        whole = len(self.of_dual) == len(self.derivation.beta) or self.derivation.direction
-        told = bool(self.start) or (self.ends_on_leaf and whole)
+        outputs = 2 if self.derivation.direction else len(self.derivation.beta)
+        told = bool(self.start) or (self.ends_on_leaf and len(self.of_dual) == outputs)
         return Verdict.PROVED if told else Verdict.UNDECIDED
 
     @property

@@ -140,9 +140,9 @@ def _singular(p: Parameterization) -> Iterator[RationalFunction]:
 
 
 def _below(p: Parameterization) -> Iterator[RationalFunction]:
-    """Yield the irreducible factors of denominators, and of what stands under roots."""
-    (f,) = p.F
-    yield from (g for g, n in factored(f)[1] if n < 0)
+    """Yield the irreducible factors of denominators, in calls too, and of what is under roots."""
+    inside = (p.field.embed(g.argument) for g in p.field.generators if g.argument is not None)
+    yield from (g for f in (*p.F, *inside) for g, n in factored(f)[1] if n < 0)
     for tree, exponent in powers(p.trees):
         base = p.field.embed(Tower.over(p.field, p.positive).element(tree))
         for g, n in factored(base)[1]:

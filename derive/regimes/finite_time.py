@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 
 import sympy
@@ -58,11 +59,13 @@ def finite_time_limit(
         f"int db/K(b), K at {quoted(point.variable, p)} = 1"
     )
     if not kernel.unbiased:
-        reason += "; of the other sign than F(w_0) are beta where K is not 0 at beta = 0"
+        reason += "; beta of the other sign than F(w_0) are reached where K is not 0 at beta = 0"
     if kernel.unbiased and _is_even(piece, beta):
         unit, above, below = above * unit, sympy.S.One, sympy.S.NegativeOne
     finding = Finding(Verdict.PROVED, reason, scaled.evidence)
     regime, found = sided(above, below, beta)
+    if not kernel.unbiased:  # Where K(0) = 0 the integral to the other side is infinite.
+        found = replace(found, Q=beta * _time(p, sympy.oo * sympy.sign(beta), start))
     return Limit(point, finding, regime, (beta,), None, unit, found, (below,), error)
 
 

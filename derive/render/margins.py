@@ -235,8 +235,7 @@ def render_json(found: Margins) -> str:
 
 def _growth_record(far: Far) -> Record:
     leading = far.leading
-    c = sympy.Symbol("c", positive=True)
-    N: Expr | None = leading and growth_expression(leading.growth, 1 / c)
+    N: Expr | None = leading and growth_expression(leading.growth, 1 / C)
     return {
         "betas": far.betas,
         "unit": N,

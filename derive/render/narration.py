@@ -28,6 +28,7 @@ from derive.render.labels import marked, noted, said
 from derive.render.page.paper import Kind
 from derive.render.phrases import homogeneity, output_lines, start_words
 from derive.render.plain import page, piece_lines, shown, title, vector_lines
+from derive.render.sections import part_names
 from derive.verdict import Finding, Identity, Verdict
 
 COLUMNS = 78
@@ -245,7 +246,7 @@ def _(line: Potential) -> Iterator[str]:
     if line.turning is not None:
         yield from vector_lines(line, line.turning)
         return
-    names = [f"Q{i}" if len(line.pieces) > 1 else "Q" for i, _ in enumerate(line.pieces, 1)]
+    names = part_names(line.pieces)
     for name, piece in zip(names, line.pieces, strict=True):
         yield from piece_lines(replace(piece, gradient=()), name)
     if len(names) > 1:

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy
 from sympy import Expr, Symbol
 
+from derive.model.names import unused
 from derive.model.notation import to_expr
+from numerics.evaluate.backend import Array
 
 if TYPE_CHECKING:
     from numerics.confirm.perturbed_case import Case
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
 PATHS, STEPS, SIZE = 4000, 100, 0.1
 """How many paths of how many steps, and by which part of themselves the weights move."""
 
@@ -52,29 +54,35 @@ class PathMean:
 
 def noisy_paths(case: Case, rng: np.random.Generator) -> tuple[PathMean, ...]:
     """Draw paths of the first copy from its start, and compare."""
-    p = case.problem.model.one
+    p, followed = case.problem.model.one, (*case.laws, *case.dual)
     names = {w: Symbol(w, real=True) for w in (*p.weights, *p.parameters)}
-    fields = [[to_expr(x, names) for x in row] for row in p.fields]
-    push = _function([x for row in fields for x in row], p.weights)
-    followed = (*case.laws, *case.dual)
+    push = _function([to_expr(x, names) for row in p.fields for x in row], p.weights)
     quantity = _function([x.quantity for x in followed], p.weights)
-    pairs = ((a, b) for a in ("", *p.labels) for b in ("", *p.labels))
     w = np.repeat(np.array([[float(x)] for _, x in case.problem.origin[: p.p]]), PATHS, axis=1)
     sigma = SIZE * np.linalg.norm(w[:, 0]) / np.linalg.norm(push(w)[:, 0])
-    S = {Symbol(f"S{a}{b}", real=True): float(sigma**2) * (a == b) for a, b in pairs}
-    drifts = [x.change.xreplace(S) for x in followed]
-    drift = _function(drifts, p.weights)
+    S = _covariance(case, float(sigma**2))
+    drift = _function([x.change.xreplace(S) for x in followed], p.weights)
     total, first = np.zeros((len(followed), PATHS)), quantity(w)
     for _ in range(STEPS):
         total += drift(w) / STEPS
         noise = sigma / np.sqrt(STEPS) * rng.standard_normal((p.d, 1, PATHS))
         w = w + (push(w).reshape(p.d, p.p, PATHS) * noise).sum(axis=0)
     moved = quantity(w) - first
-    found = []
-    for x, one, other in zip(followed, moved, total, strict=True):
-        means = [(float(f.mean()), float(f.std() / np.sqrt(PATHS))) for f in (one, one - other)]
-        found.append(PathMean(str(x.symbol), *means[0], float(other.mean()), means[1]))
-    return tuple(found)
+    compared = zip(followed, moved, total, strict=True)
+    return tuple(_compared(str(x.symbol), one, other) for x, one, other in compared)
+
+
+def _covariance(case: Case, variance: float) -> dict[Symbol, float]:
+    """Return the numbers of all S, which are called otherwise where a weight has the name."""
+    pairs = product(("", *map(str, case.problem.model.one.labels)), repeat=2)
+    return {
+        Symbol(unused(f"S{a}{b}", case.taken), real=True): variance * (a == b) for a, b in pairs
+    }
+
+
+def _compared(name: str, moved: Array, drift: Array) -> PathMean:
+    means = [(float(f.mean()), float(f.std() / np.sqrt(PATHS))) for f in (moved, moved - drift)]
+    return PathMean(name, *means[0], float(drift.mean()), means[1])
 
 
 def _function(forms: list[Expr], weights: tuple[str, ...]) -> Callable[[Array], Array]:

@@ -47,7 +47,8 @@ class PerturbedCheck:
     Attributes:
         by, asked: the perturbation, and the digits asked for.
         laws: of c(inf) - c(0) being the drift along the flow; None where there are no laws.
-        dual: of y(inf) - y(0), less the drift, being in the row space of X; None without y.
+        dual: of y(inf) - y(0), less the drift, being in the row space of X; None where not all
+            are known.
         limit: of the limit being that of plain flow from the start that was predicted; None where
             none is.
         unperturbed: to which the limit is that of plain flow from the start itself.
@@ -198,13 +199,14 @@ def _predicted(case: Case, decayed: Real, digits: int) -> tuple[Real, ...]:
 def _drifted(
     case: Case, weights: Sequence[Real], along: Sequence[Real], digits: int
 ) -> tuple[float | None, float | None]:
-    """Return the digits to which c moved by what is *along*, and y but for the row space."""
+    """Return the digits to which c moved by what is *along*, and all y but for the row space."""
     with mpmath.workdps(digits + 10):
         moved = case.moved(weights)
         left = [a - b for a, b in zip(moved, along, strict=False)]
-        laws, dual = case.split(left, moved)
+        laws, _ = case.split(left, moved)
     y = left[len(left) - len(case.dual) * case.problem.model.count :]
-    return laws, dual if dual is None else stationarity(case.problem.X, y, digits + 10)
+    every = len(y) == len(case.problem.X[0])
+    return laws, stationarity(case.problem.X, y, digits + 10) if every else None
 
 
 def _stepped(

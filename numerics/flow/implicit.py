@@ -12,12 +12,13 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import flint
 import numpy as np
 import scipy.linalg
 from mpmath.libmp import MPZ
+from numpy.typing import NDArray
 from scipy.special import roots_jacobi
 
 from derive.errors import NumericalError
@@ -43,7 +44,7 @@ _UNKNOWNS, _MOST_DIGITS = 4000, 200
 """Weights times digits, and digits, up to which implicit steps are tried."""
 _PATIENCE, _WORTH = 128, 24
 """Taylor steps before an implicit one is tried, and how much longer it must be to be worth it."""
-Grid: TypeAlias = np.ndarray[Any, np.dtype[np.object_]]
+Grid: TypeAlias = NDArray[np.object_]
 """Of integers, in units of one power of 2."""
 
 
@@ -227,7 +228,7 @@ def _forward(
     (x, dx), *others = args
     match step.op:
         case "multiply":
-            y, dy = others[0] if others else args[0]
+            y, dy = others[0]
             return x * y, x[:, None] * dy + y[:, None] * dx
         case "divide":
             y, dy = others[0]

@@ -1,7 +1,10 @@
 """Largest margins in norms without exact predictors, between two bounds proved in balls.
 
-For all w with X w >= 1 and y >= 0, not all 0,  sum y/|X^T y|_* <= min |w| <= |w|: whatever doubles
-find, the bounds are those of the numbers that they found.
+For all w with X w >= 1 and y >= 0, not all 0,
+
+    sum y/|X^T y|_* <= min |w| <= |w|:
+
+whatever doubles find, the bounds are those of the numbers that they found, y < 0 taken for 0.
 """
 
 from __future__ import annotations
@@ -104,8 +107,8 @@ def interval(name: str, norm: Bounded, rows: Sequence[Sequence[int]]) -> MarginI
     if found is None:
         return None
     w, y = ([Fraction(float(x)) / unit for x in numbers] for numbers in found)
-    least = min(dot(row, w) for row in rows)
-    if least <= 0:
+    least, y = min(dot(row, w) for row in rows), [max(x, Fraction(0)) for x in y]
+    if least <= 0 or not any(y):
         return None
     w = [x / least for x in w]
     with precise(128):

@@ -82,7 +82,7 @@ def proved_distance(h: LimitFunction, other: LimitFunction) -> tuple[Fraction, F
             search.at(end)
         while parts:
             a, b = parts.popleft()
-            if not search.settled(a, b, len(search.known) > MOST):
+            if not search.settled(a, b):
                 middle = (a + b) / 2
                 parts += [(a, middle), (middle, b)]
         return fraction(search.lower), fraction(arb.max(search.lower, search.upper))
@@ -106,8 +106,9 @@ class _Search:
             self.upper = arb.max(self.upper, abs(found[0]).upper())
         return self.known[t]
 
-    def settled(self, a: Fraction, b: Fraction, last: bool) -> bool:
-        """Tell whether the bounds hold on an interval, too."""
+    def settled(self, a: Fraction, b: Fraction) -> bool:
+        """Tell whether the bounds hold on an interval, too; after MOST points they are made to."""
+        last = len(self.known) > MOST
         (da, sa), (db, sb) = self.at(a), self.at(b)
         bend = self.h.bending(a, b) - self.g.bending(a, b)
         above = arb.max(abs(da), abs(db)) + abs(bend) * arb(as_fmpq((b - a) ** 2)) / 8

@@ -33,12 +33,6 @@ _STEPS = 20_000
 _CELLS = 4096
 _AGREED = 8
 """Rounds in which sides and what is learned agree."""
-_AGREED = 8
-"""Rounds in which sides and what is learned agree."""
-_AGREED = 8
-"""Rounds in which sides and what is learned agree."""
-_AGREED = 8
-"""Rounds in which sides and what is learned agree."""
 
 
 @dataclass(frozen=True, eq=False)

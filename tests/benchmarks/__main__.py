@@ -5,10 +5,10 @@
 Each contest gives all entries the same problem, runs them in turns, and prints the median of the
 seconds, half their range relative to it, the ratio to the first entry, and what was reached: for
 interpolants the relative residual |X beta - y|/|y|, for flows the largest error of a weight, for
-functions the largest difference from bounded results, relative to the largest. CVXPY with Clarabel
-comes with the extra ``bench``, heyoka with the extra ``heyoka``; what is missing is a line that
-says so. ``--quick`` leaves out what takes minutes, or gigabytes: mpmath.odefun to the limit of a
-flow, and a million dimensions.
+functions the range of their differences from bounded results, relative to the largest (Q is up to a
+constant). CVXPY with Clarabel comes with the extra ``bench``, heyoka with the extra ``heyoka``;
+what is missing is a line that says so. ``--quick`` leaves out what takes minutes, or gigabytes:
+mpmath.odefun to the limit of a flow, and a million dimensions.
 """
 
 from __future__ import annotations

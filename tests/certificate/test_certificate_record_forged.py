@@ -165,3 +165,12 @@ def test_a_forged_record_is_refused(forge):
     forge(changed)
     with pytest.raises((Rejected, NotACertificate)):
         check_text(json.dumps(changed))
+
+
+def test_rows_of_the_metric_are_lists():
+    rows = {"u": ["2", "1"], "v": ["1", "2"]}
+    record = json.loads(derive_once(Parameterization.parse(["u*v"], rates=rows)).to_json())
+    assert check_text(json.dumps(record)).open == ()
+    record["parameterization"]["rates"]["u"] = "21"  # no rate, and not [2, 1]
+    with pytest.raises((Rejected, NotACertificate)):
+        check_text(json.dumps(record))

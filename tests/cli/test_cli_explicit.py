@@ -87,7 +87,7 @@ def test_json_says_what_the_text_says(tmp_path):
 def test_latex_is_balanced(output):
     done = run(output, "--start", "p=alpha,m=alpha", "--latex", "--standalone")
     assert done.stdout.startswith("\\documentclass")
-    for name in ("align*", "longtable", "theorem", "document"):
+    for name in ("align*", "center", "tabular", "theorem", "document"):
         assert done.stdout.count(f"\\begin{{{name}}}") == done.stdout.count(f"\\end{{{name}}}") > 0
     assert done.stdout.count("{") == done.stdout.count("}")
 

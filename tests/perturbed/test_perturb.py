@@ -268,12 +268,17 @@ def test_what_is_not_closed_is_not_called_so(outputs, by, verdict):
     assert "no $Q$" not in v.to_latex()
 
 
-def test_a_drift_is_written_in_beta_and_laws():
-    v, rng = perturb(derive(["a*u1", "a*u2"]), "noise"), np.random.default_rng(2)
-    (law,) = v.of_laws
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_drift_is_written_in_beta_and_laws(before):
+    """Of the neuron alone, and after another block."""
+    outputs = [*["p**3 - m**3"] * before, "a*u1", "a*u2"]
+    v, rng = perturb(derive(outputs), "noise"), np.random.default_rng(2)
+    law, i, j = v.of_laws[before], before + 1, before + 2
     for w in rng.uniform(0.5, 2, (4, 3)):
-        at = dict(zip(("a", "u1", "u2"), w, strict=True)) | {"S11": 0.3, "S12": -0.2, "S22": 0.7}
-        at |= {"beta1": w[0] * w[1], "beta2": w[0] * w[2], "c": w[0] ** 2 - w[1] ** 2 - w[2] ** 2}
+        at = dict(zip(("a", "u1", "u2"), w, strict=True))
+        at |= {f"S{i}{i}": 0.3, f"S{i}{j}": -0.2, f"S{j}{j}": 0.7}
+        c = w[0] ** 2 - w[1] ** 2 - w[2] ** 2
+        at |= {f"beta{i}": w[0] * w[1], f"beta{j}": w[0] * w[2], str(law.symbol): c}
         one, other = (
             float(f.subs({s: at[s.name] for s in f.free_symbols}))
             for f in (law.change, law.in_beta)
@@ -367,8 +372,15 @@ def test_pages_are_set_for_models_of_every_kind(by):
         page = v.to_latex()
         assert "What the limit minimises" in page
         assert "@" not in page
+        assert (r"\varepsilon" in page, r"\mathrm{lam}" in page) == (by == "momentum", False)
         assert "What the limit minimises" in v.to_text()
         assert json.loads(v.to_json())["by"] == by
+
+
+def test_a_weight_of_the_name_of_our_mass_keeps_it():
+    page = perturb(derive("lam*u"), "momentum").to_latex()
+    assert r"\mathrm{lam}(0)" in page
+    assert r"\varepsilon" in page
 
 
 def test_an_integral_whose_kernel_hides_its_start_is_not_rewritten() -> None:

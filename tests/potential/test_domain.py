@@ -128,6 +128,7 @@ def test_q_lies_above_its_tangents_inside(outputs: list[str], start: dict[str, s
         # K is nowhere 0, and tends to 0 as w becomes infinite.
         ("atan(w)", "the interval around `beta_0` on which `K` is positive and finite"),
         ("u*v**(1/2)", "all real `beta`, as far as `F` is smooth"),
+        ("atan(u/v)", "all real `beta`, as far as `F` is smooth"),  # F jumps where v = 0
     ],
 )
 def test_the_domain_of_one_output_in_words(output: str, where: str) -> None:

@@ -136,6 +136,8 @@ def test_the_mirror_map_of_one_output_is_the_time_of_a_flow(case):
         # c = alpha tan(alpha z); w = alpha tan(2 alpha z + pi/4)
         ("a*b*c", {"a": A, "b": A, "c": "0"}, "rich", (np.pi / 2, -np.pi / 2)),
         ("u**2*w", {"u": "2*alpha", "w": A}, "intermediate", (np.pi / 8, -3 * np.pi / 8)),
+        # u^2 = 2 w^2 - alpha^2 is 0 at beta = 0, an end of what the flow reaches.
+        ("u**2*w", {"u": A, "w": A}, "intermediate", (np.log(1 + np.sqrt(2)) / np.sqrt(2), None)),
     ],
 )
 def test_from_a_small_start_a_cubic_is_infinite_after_a_finite_time(output, start, regime, times):
@@ -143,7 +145,12 @@ def test_from_a_small_start_a_cubic_is_infinite_after_a_finite_time(output, star
     (limit,) = regimes(derive_once(p), A, (0,)).limits
     assert limit.regime == regime
     assert limit.error == sympy.Symbol(A, positive=True)
-    for end, time in zip((0.8, -0.8), times, strict=True):
+    (x,), form = limit.coordinates, limit.potential
+    for end, time, slope in zip((0.8, -0.8), times, (*form.gradient, *limit.below), strict=True):
+        assert form.Q.subs(x, end) == end * slope
+        if time is None:
+            assert not form.Q.has(slope)  # it is infinite
+            continue
         gaps = []
         for scale in (1e-2, 1e-3):
             model = Model(p, scale)

@@ -14,8 +14,9 @@ from derive.catalogue import entries
 from derive.catalogue.library import derive_entry
 from derive.potential.piece import Parametric, trimmed
 from derive.render.arranged import gathered, one_power, tidy
-from derive.render.page.lines import COLUMN, broken, vanishing, width
+from derive.render.page.lines import COLUMN, broken, display, vanishing, width
 from derive.render.page.names import as_latex
+from derive.render.page.notation import typeset
 from derive.render.page.printer import latex
 from derive.render.phrases import norms_as_latex
 from derive.sources import sources
@@ -188,6 +189,17 @@ def test_an_equation_of_a_root_is_on_one_line_or_on_lines_that_fit():
     whole = " ".join(rows).removeprefix("0 &=").replace(r"&\quad", "").replace("\ue000", "")
     at = {"a": 0.3, "b": 0.7, "c": 1.1}
     assert mpmath.almosteq(evaluate(whole, at), mpmath.mpf(str(long.subs(at))), 1e-9)
+
+
+def test_words_in_formulas_and_long_left_sides_fit_a_column():
+    goal = typeset("argmin Q(beta) subject to <x_i, beta> >= <x_i, beta(t)> for all i")
+    assert width(goal) > COLUMN
+    rows = [line.removesuffix(r" \\").strip() for line in display([(r"\beta", goal)])][1:-1]
+    assert max(map(width, rows)) < COLUMN
+    assert " ".join(rows).replace(r"&\quad ", "") == rf"\beta &= {goal}"
+    left, right = "a + b + c + d + e + f + g", "h + i + j + k + l + o + p"
+    assert [*display([(left, "0"), ("x", right)])] == [rf"\[ {left} = 0 \]", rf"\[ x = {right} \]"]
+    assert next(display([(left, "0"), ("x", "h + i + j + k")])) == r"\begin{align*}"
 
 
 def test_powers_with_open_exponents_are_gathered_and_others_left():

@@ -49,13 +49,15 @@ def check_margin(subject: Subject, printed: Printed) -> Judgement:
 def check_rate_of_margins(measure: Measure, subject: Subject, printed: Printed) -> Judgement:
     """Compare the order in t of a gap of a linear model; O(...) of a larger one is an upper bound.
 
-    ``where`` gives nu of a tail exp(-u^nu), or steps = normalized: then t counts steps.
+    ``where`` gives nu of a tail exp(-u^nu), or steps = normalized: then t counts steps, nu is 1.
     """
     p = subject.p
     if list(p.F) != list(p.w):
         raise Unsettled("rates are derived for linear models only")
     where = dict(printed.where)
     nu = Fraction(where.get("nu", "1"))
+    if "steps" in where and (nu != 1 or where["steps"] != "normalized"):
+        raise Unsettled("steps are told apart for normalized ones and the tail exp(-u) only")
     t, clock = Symbol("t", positive=True), "t" if "steps" in where else "log(t)"
     letters = {"t": t, "c": Symbol("c", positive=True), "nu": rational(nu)}
     (text,) = (to_sympy(tree, letters) for tree in texts_of(printed))

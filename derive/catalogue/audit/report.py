@@ -1,4 +1,4 @@
-"""An audit as a table in the terminal, as JSON, and as a LaTeX table."""
+"""An audit as a table in the terminal, as JSON, and as a list in LaTeX."""
 
 from __future__ import annotations
 
@@ -137,11 +137,8 @@ def _record(audit: Audit) -> Record:
 
 
 def render_latex(audits: Sequence[Audit]) -> str:
-    """Return a longtable, which needs the package longtable, with citations by key."""
-    lines = [
-        r"\begin{longtable}{@{}p{0.34\linewidth}p{0.13\linewidth}p{0.45\linewidth}@{}}",
-        r"formula & outcome & \\ \hline \endhead",
-    ]
+    """Return a list, which may stand in columns, with citations by key."""
+    lines = list[str]()
     for audit, *others in by_formula(audits):
         judgement, printed = audit.judgement, audit.printed
         models = ", ".join((audit.model, *(other.model for other in others)))
@@ -152,9 +149,11 @@ def render_latex(audits: Sequence[Audit]) -> str:
             told.append(f"printed: {'; '.join(map(mathematics, printed.text))}")
             told += [f"derived: {mathematics(judgement.derived)}"] if judgement.derived else []
             told += [escaped(shown(witness)) for witness in judgement.witnesses]
-        rest = ". ".join(told)
-        lines.append(rf"{place} \cite{{{printed.cite}}} & {judgement.outcome.value} & {rest} \\")
-    return "\n".join([*lines, r"\end{longtable}"])
+        outcome = rf"\emph{{{judgement.outcome.value}}}"
+        lines.append(rf"\item {place} \cite{{{printed.cite}}}: {outcome}. {'. '.join(told)}.")
+    if not lines:
+        return "No printed formula is known."
+    return "\n".join([r"\begin{itemize}", *lines, r"\end{itemize}"])
 
 
 def mathematics(text: str) -> str:

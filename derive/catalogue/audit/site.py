@@ -71,4 +71,4 @@ def _row(entry: Entry, derivation: Derivation, audits: Sequence[Audit]) -> str:
 
 
 def _outcome(name: str, number: int) -> str:
-    return badge(f"{number} {name}", OUTCOMES.get(name, "no"))
+    return badge(f"{number} {name}", OUTCOMES[name])

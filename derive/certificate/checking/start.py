@@ -74,6 +74,7 @@ def rates_of(space: Space, given: JSON) -> list[dict[int, Function]]:
     """
     texts = given.get("rates", {})
     if any(isinstance(row, list) for row in texts.values()):
+        require(all(isinstance(row, list) for row in texts.values()), "a row of G^-1 is no list")
         return _rows(space, [[space.read(text) for text in texts[w]] for w in given["weights"]])
     for name, text in texts.items():
         if text != "1":

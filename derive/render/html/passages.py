@@ -22,8 +22,12 @@ INLINE = re.compile(rf"(?<!\\)\$((?:\\.|[^$\\])*)\$|\\(cite|emph|texttt){GROUP}"
 HEADING = re.compile(r"\\paragraph\{((?:\\.|[^{}\\]|\{[^{}]*\})*)\.\}\s*")
 OPTIONS = re.compile(r"(?:\[((?:[^\]$]|\$[^$]*\$)*)\])?(?:\\label\{([^}]*)\})?\s*")
 JOINED = re.compile(r"(\(*)(<math.*?</math>)([).,;:]*)")
-OUTCOMES = {"AGREES": "yes", "AGREES UP TO": "yes", "NOT CHECKED": "open"}
-"""How outcomes of an audit look, all others as a no."""
+OUTCOMES = {
+    **dict.fromkeys(("AGREES", "AGREES UP TO"), "yes"),
+    **dict.fromkeys(("DIFFERS FROM THE TEXT AT HAND", "MISPRINT"), "no"),
+    "NOT CHECKED": "open",
+}
+"""How outcomes of an audit look."""
 
 
 class Writer:
@@ -84,24 +88,16 @@ class Writer:
         return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
 
     def table(self, latex: str) -> str:
-        """Return a table whose first row is its head."""
-        rows = re.sub(r"^(?:\{(?:[^{}]|\{[^{}]*\})*\})|\\hline|\\endhead", "", latex.strip())
+        """Return a table whose first row is its head, as wide as it is."""
+        rows = re.sub(r"^(?:\{(?:[^{}]|\{[^{}]*\})*\})|\\hline", "", latex.strip())
         head, *body = (row for row in re.split(r"\\\\(?:\s|$)", rows) if row.strip())
         lines = [f"<table><thead>{self._row('th', head)}</thead><tbody>"]
         lines += [self._row("td", row) for row in body]
-        return f"{''.join(lines)}</tbody></table>"
-
-    def numbers(self, latex: str) -> str:
-        """Return a table that is as wide as it is."""
-        return f'<div class="wide">{self.table(latex)}</div>'
-
-    def long_table(self, latex: str) -> str:
-        """Return a table whose cells are put below each other where there is no room."""
-        return self.table(latex).replace("<table>", '<table class="cards">', 1)
+        return f'<div class="wide">{"".join(lines)}</tbody></table></div>'
 
     def _row(self, tag: str, latex: str) -> str:
         cells = (self.words(cell.strip()) for cell in re.split(r"(?<!\\)&", latex))
-        return f"<tr>{''.join(f'<{tag}>{badged(c)}</{tag}>' for c in cells)}</tr>"
+        return f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in cells)}</tr>"
 
     def words(self, latex: str) -> str:
         """Return words with formulas and citations in them."""
@@ -121,6 +117,8 @@ class Writer:
             links = ", ".join(f'<a href="#{key}">{number}</a>' for key, number in numbered)
             return f"[{links}]"
         tag = {"emph": "em", "texttt": "code"}[command]
+        if inner in OUTCOMES:
+            return badge(inner, OUTCOMES[inner])
         breaks = "<wbr>".join(self.words(x) for x in inner.split(r"\allowbreak{}"))
         return f"<{tag}>{breaks}</{tag}>"
 
@@ -154,19 +152,11 @@ def badge(text: str, kind: str) -> str:
     return f'<span class="badge {kind}">{escape(text)}</span>'
 
 
-def badged(cell: str) -> str:
-    """Return the outcome of an audit in a box, and any other cell as it is."""
-    if not cell or not cell.isupper():
-        return cell
-    return f'<span class="badge {OUTCOMES.get(cell, "no")}">{cell}</span>'
-
-
 BLOCKS: dict[str, Callable[[Writer, str], str]] = {
     "equation": Writer.equation,
     "align*": Writer.aligned,
     "itemize": Writer.items,
-    "tabular": Writer.numbers,
-    "longtable": Writer.long_table,
+    "tabular": Writer.table,
     "center": Writer.body,
 }
 """How environments are written."""

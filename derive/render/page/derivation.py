@@ -12,7 +12,7 @@ from derive.language import to_sympy
 from derive.model.direction import Direction
 from derive.model.labels import taken_names
 from derive.model.parameterization import Parameterization
-from derive.potential.domain import CONVEX, Domain
+from derive.potential.domain import CONVEX
 from derive.potential.piece import WHY_LEFT, Quadrature
 from derive.records import Potential
 from derive.render import sections
@@ -186,17 +186,24 @@ def _theorem(d: Derivation) -> Iterator[str]:
         yield say("theorem.other_side", assumed=listed(map(assumption, more)))
         yield from formula_of(other, "")
     yield say("theorem.one" if _is_one(d) else "theorem.outputs")
-    domains = [piece.domain for piece in d.potential.pieces if piece.domain is not None]
-    yield from _where(domains) if domains else ()
+    yield from _where(d.potential)
     if _is_one(d):
         yield say("theorem.copies")
     if d.hessian.verdict is Verdict.REFUTED:
-        g = "" if d.warping.g is None else f", $g = {inline(d.warping.g)}$"
-        yield say("theorem.clock", g=g if width(g) < COLUMN / 2 else ", $g$ as below")
+        yield _clock(d.warping.g)
 
 
-def _where(domains: Sequence[Domain]) -> Iterator[str]:
+def _clock(g: Expr | None) -> str:
+    """Say that the clock is warped, and by what where that is short."""
+    given = "" if g is None else f", $g = {inline(g)}$"
+    return say("theorem.clock", g=given if width(given) < COLUMN / 2 else ", $g$ as below")
+
+
+def _where(potential: Potential) -> Iterator[str]:
     """Yield where Q lives and what uniqueness that gives."""
+    domains = [piece.domain for piece in potential.pieces if piece.domain is not None]
+    if not domains:
+        return
     unless = [f"${inline(c)} = 0$" for domain in domains for c in domain.unless]
     where = listed(dict.fromkeys(prose(domain.where) for domain in domains))
     but = f" unless {listed(unless, 'or')}" if unless else ""

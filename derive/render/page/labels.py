@@ -84,7 +84,13 @@ def _at_zero(text: str) -> str:
 
 
 def with_tildes(text: str, taken: Set[str]) -> str:
-    """Return LaTeX without marks, our letters with a tilde where they are taken."""
+    """Return LaTeX without marks, our letters with a tilde where they are taken.
+
+    Where lam is ours it is as in our sentences: a lambda is what steers the flow.
+    """
+    for name in {"lam", "lam_"} - taken:
+        ours_marked = rf"{MARK}{re.escape(as_latex(name))}(?![A-Za-z_]) *"
+        text = re.sub(ours_marked, r"\\varepsilon ", text)
     names = {as_latex(name) for name in taken if LABEL.fullmatch(name)}
     beta, altered = as_latex(predictor(taken)), dict[str, str]()
 

@@ -18,6 +18,9 @@ from derive.verdict import Identity
 COLUMN = 224.0
 """Points that a displayed line may fill: one of two columns of an article."""
 
+BEFORE_WORDS = re.compile(r" (?=\\text\{)")
+"""Where a formula that is LaTeX already may be broken."""
+
 INLINE = 110.0
 """Points above which a formula is displayed rather than set in a line of words."""
 
@@ -89,7 +92,10 @@ def _single(token: str) -> float:
 
 
 def display(rows: Sequence[Row], label: str = "", relation: str = "=") -> Iterator[str]:
-    """Yield displayed equations left = right, long ones broken; they may get a label."""
+    """Yield displayed equations left = right, long ones broken; they may get a label.
+
+    Those that are too wide when aligned, as one has a long left side, are displayed one by one.
+    """
     if not rows:
         return
     apart = [list(equation(left, right, relation)) for left, right in rows]
@@ -99,6 +105,9 @@ def display(rows: Sequence[Row], label: str = "", relation: str = "=") -> Iterat
     beside = r" \qquad ".join(map(_unaligned, whole))
     if not label and len(whole) == len(rows) and width(beside) < COLUMN:
         yield rf"\[ {beside} \]"
+    elif not label and len(rows) > 1 and _aligned(whole) > COLUMN + 10:
+        for row in rows:
+            yield from display([row], relation=relation)
     elif label:
         body = [_unaligned(whole[0])] if single else [SPLIT[0], *_ended(whole), SPLIT[1]]
         yield from (rf"\begin{{equation}}\label{{{label}}}", *body, r"\end{equation}")
@@ -107,6 +116,12 @@ def display(rows: Sequence[Row], label: str = "", relation: str = "=") -> Iterat
 
 
 SPLIT = (r"\begin{split}", r"\end{split}")
+
+
+def _aligned(lines: Sequence[str]) -> float:
+    """Return how wide lines are below one another."""
+    sides = zip(*(line.split("&", 1) for line in lines), strict=True)
+    return sum(max(map(width, side)) for side in sides)
 
 
 def _unaligned(line: str) -> str:
@@ -121,7 +136,8 @@ def _ended(lines: Sequence[str]) -> Iterator[str]:
 def equation(left: str, right: Expr | str, relation: str = "=") -> Iterator[str]:
     """Yield the lines of one equation, aligned at the relation."""
     room = COLUMN - width(left) - GIVEN["="] - 5
-    lines = [right] if isinstance(right, str) else broken(right, room)
+    words = isinstance(right, str)
+    lines = on_lines(BEFORE_WORDS.split(right), room) if words else broken(right, room)
     yield f"{left} &{relation} {lines[0]}"
     yield from (rf"&\quad {line}" for line in lines[1:])
 

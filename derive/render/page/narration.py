@@ -3,7 +3,7 @@ r"""Records told once, as pages: what is told becomes paragraphs, theorems, proo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import singledispatch
 
@@ -17,7 +17,6 @@ from derive.model.parameterization import Parameterization
 from derive.printable import Printable
 from derive.records import Potential
 from derive.regimes.point import Point
-from derive.render.labels import MARK
 from derive.render.narration import (
     Equations,
     Items,
@@ -27,6 +26,7 @@ from derive.render.narration import (
     Table,
     Text,
     Told,
+    each,
     narrated,
 )
 from derive.render.page.derivation import formula_of, setting_of
@@ -40,7 +40,7 @@ from derive.render.page.formula import (
     sentence,
 )
 from derive.render.page.lines import display, identities
-from derive.render.page.names import as_latex, latex_name
+from derive.render.page.names import latex_name
 from derive.render.page.notation import hold, put_back, typeset
 from derive.render.page.paper import Page, Passage
 from derive.render.page.printer import inline, latex
@@ -60,26 +60,18 @@ TALL = re.compile(r"\((\\int (?:[^()]|\([^()]*\))*)\)")
 def render_page(record: Printable) -> Page:
     """Return the page of a record: its parts with lines, as passages."""
     told = narrated(record)
-    return Page(tuple(_passage(part, told.taken) for part in told.parts if part.lines), told.taken)
+    return Page(tuple(_passage(part) for part in told.parts if part.lines), told.taken)
 
 
-def _passage(part: Part, taken: Set[str]) -> Passage:
+def _passage(part: Part) -> Passage:
     heading, kind = words_of(part.title or part.heading), part.kind
     if part.verdict is not None and (not part.title or part.verdict is Verdict.UNDECIDED):
         asked = heading.endswith("?")
         word = (ANSWERS if asked else DECIDED)[part.verdict]
-        heading += (" " if asked else ": ") * bool(word) + word
+        heading += f" {word}" if asked else f": {word}" * (word not in heading)
     if part.verdict is not None:
         kind = "paragraph" if part.verdict is Verdict.UNDECIDED else "theorem"
-    lines = (_with_our_letters(line, taken) for line in _paragraph(part.lines))
-    return Passage(kind, tuple(lines), heading, part.label)
-
-
-def _with_our_letters(line: str, taken: Set[str]) -> str:
-    """Write names of ours in expressions as sentences do; those of the user stay."""
-    for name in {"lam", "lam_"} - taken:
-        line = re.sub(rf"{MARK}{re.escape(as_latex(name))}(?![A-Za-z_]) *", r"\\varepsilon ", line)
-    return line
+    return Passage(kind, tuple(_paragraph(part.lines)), heading, part.label)
 
 
 def _on_page(lines: Iterable[object]) -> Iterator[object]:
@@ -207,10 +199,13 @@ def _(line: Items) -> Iterator[str]:
 
 @latex_lines.register
 def _(line: Table) -> Iterator[str]:
-    columns = "".join("r" if number else "l" for _, number in line.columns)
     if line.wide:
-        columns = "l" * (len(line.head) - 2) + r"p{0.19\linewidth}p{0.4\linewidth}"
-    yield rf"\begin{{longtable}}{{@{{}}{columns}@{{}}}}"
+        rows = (zip(line.head, row, strict=True) for row in line.rows)
+        told = (each("{0}: {1}", (pair for pair in row if pair[1]), "; ") for row in rows)
+        yield from latex_lines(Items(tuple(told)))
+        return
+    columns = "".join("r" if number else "l" for _, number in line.columns)
+    yield rf"\begin{{center}}\begin{{tabular}}{{@{{}}{columns}@{{}}}}"
     for i, row in enumerate((line.head, *line.rows)):
         yield rf"{' & '.join(map(words_of, row))}\\" + r" \hline\noalign{\smallskip}" * (i == 0)
-    yield r"\end{longtable}"
+    yield r"\end{tabular}\end{center}"

@@ -138,6 +138,4 @@ def document(snippet: str) -> str:
     if keys:
         items = (bibitem(key) for key in keys)
         sources = [r"\begin{thebibliography}{9}", *items, r"\end{thebibliography}"]
-    packages = "\n\\usepackage{longtable}" if "longtable" in snippet else ""
-    head = HEAD.replace("\n\\newtheorem", f"{packages}\n\\newtheorem", 1)
-    return "\n".join([head, snippet, *sources, r"\end{document}"])
+    return "\n".join([HEAD, snippet, *sources, r"\end{document}"])

@@ -316,6 +316,8 @@ CONTROLS = [
     ("exponential", "largest margin", "sqrt(beta**2)", (), OPEN),
     ("linear", "rate of the margin", "1/log(t)**2", (), DIFFERS),
     ("linear", "rate of the margin", "t/log(t)", (), OPEN),
+    ("linear", "rate of the margin", "1/t", (("steps", "normalized"),), UP_TO),
+    ("linear", "rate of the margin", "1/t", (("steps", "normalized"), ("nu", "2")), OPEN),
     ("linear", "rate of the direction", "1/log(t)**(1/nu)", (("nu", "3"),), UP_TO),
     (TIED, "rate of the margin", "1/log(t)", (), OPEN),
     (TIED, "rate", LARGE, (("p", "2"), ("alpha", "infinity")), AGREES),

@@ -106,6 +106,23 @@ def test_paths_of_noise_have_the_drift_in_the_mean():
     assert not confirm_perturbation(doubled, digits=18).paths[0].agrees
 
 
+def test_outputs_of_two_blocks_may_alternate():
+    found = perturb(derive(["u*v + x*y", "p**2 - m**2", "u*y + v*x"]), "decay")
+    assert [str(y.symbol) for y in found.of_dual] == ["y1", "y2", "y3"]
+    assert confirm_perturbation(found, digits=12).passed
+
+
+def test_where_one_block_has_no_dual_coordinates_laws_are_compared_alone():
+    found = perturb(derive(["a*u1 + p", "a*u2", "q**2 - n**2"]), "decay")
+    assert [str(y.symbol) for y in found.of_dual] == ["y3"]
+    check = confirm_perturbation(found, digits=12)
+    assert (check.passed, check.dual) == (True, None)
+
+
+def test_a_weight_may_have_the_name_of_the_noise():
+    assert confirm_perturbation(perturb(derive("S**2 - m**2"), "noise"), digits=12).passed
+
+
 def test_decay_and_momentum_go_together_and_constant_decay_leaves_no_interpolant():
     data = [[1, 2]], [3], {"p": "1/2", "m": "1/3", "q": "1/4", "n": "1/5"}
     p = parse(["p**2 - m**2", "q**2 - n**2"])

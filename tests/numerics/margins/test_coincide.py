@@ -6,9 +6,12 @@ import sympy
 from flint import arb
 
 from derive import InputError, NumericalError, Parameterization, Verdict, derive
+from derive.exact.balls import precise
 from numerics import interpolate, margin_path
+from numerics.evaluate.numbers import read_matrix
 from numerics.margins.coincide import path_is_margin
-from numerics.margins.for_ever import growth
+from numerics.margins.for_ever import growth, rises
+from numerics.margins.path_equations import equations_of
 from tests.numerics.margins.test_paths import LEAVES, STAYS, tied
 
 ENTERS = [[3, 0, 0, -2], [1, 4, 1, -2], [2, 3, 0, 0]]
@@ -41,6 +44,25 @@ def test_it_is_decided_for_ever(depth):
     found = path_is_margin(q, STAYS)
     assert (found.finding.verdict, found.level) == (Verdict.PROVED, np.inf)
     assert margin_path(q, STAYS, [1e9]).left == ()
+
+
+@pytest.mark.parametrize(("X", "stays"), [(STAYS, True), (ENTERS, False), (LEAVES, False)])
+def test_nothing_is_called_for_ever_of_which_a_row_leaves(X, stays):
+    """From margins before a row leaves, or where one has left, with the rows at hand."""
+    q, levels = tied(2).potential.numeric({"alpha": 1}), [5, 150, 500, 1e4]
+    (end, *_) = [left for _, left in margin_path(q, X, levels).left] or [np.inf]
+    with precise(192):
+        equations = equations_of(q, read_matrix(X, len(X[0])))
+        chart = equations.charts[0]
+        g = growth(chart.tau[0], chart.interval, chart.beta[0], chart.gradient[0])
+        said = []
+        for level in levels:
+            c = min(level, 0.99 * end)
+            path = margin_path(q, X, [c])
+            rows = [i for i, s in enumerate(path.multiplier[0]) if s > 0]
+            beta = [arb(float(b)) for b in path.value[0]]
+            said.append(rises(g, equations.X, rows, beta, arb(c)))
+    assert any(said) == stays
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from flint import arb
 
 from derive import InputError
 from numerics import NotSeparable, max_margin
+from numerics.margins.interval import Bounded, interval
 from numerics.margins.spectral import dft, nuclear
 from tests.cli.commands import run
 
@@ -69,6 +70,17 @@ def test_bounds_hold_whatever_doubles_do():
         assert norm >= arb(0.999999) * dual
         assert float(dual) >= s.max() * (1 - 1e-12)
         assert float(dual) <= s.max() * (1 + 1e-9)
+
+
+def test_multipliers_below_0_prove_nothing():
+    """The least norm is 2; with y = (4, -1) the quotient would be 3."""
+
+    def found(*y):
+        near = Bounded(lambda X: (np.array([1.0, 0.0]), np.array(y)), dft(2).bounds)
+        return interval("dft", near, [[1, 0], [2, 0]])
+
+    assert found(4.0, -1.0).lower <= 2
+    assert found(-1.0, -1.0) is found(0.0, 0.0) is None
 
 
 def test_rows_that_cancel_and_bad_shapes():

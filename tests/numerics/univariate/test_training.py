@@ -81,6 +81,12 @@ def test_a_kink_of_the_curvature_is_seen_at_order_one_over_n():
     assert near / nearer > 12
 
 
+def test_nets_of_a_potential_with_a_kink_are_as_far_from_the_limit_as_the_docs_say():
+    s, n = UnivariateSetting(), 10**5
+    own = limit_function(s.x, s.y, f"x**2 + abs(x)**3/{n}", scaled=True)
+    assert n * supremum_distance(limit_function(s.x, s.y), own) == pytest.approx(0.69, abs=0.005)
+
+
 def test_the_jacobian_is_that_of_the_net():
     _, net = drawn(10)
     x, change = np.array(X), np.random.default_rng(0).standard_normal(31)
