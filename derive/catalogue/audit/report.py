@@ -143,13 +143,14 @@ def render_latex(audits: Sequence[Audit]) -> str:
         judgement, printed = audit.judgement, audit.printed
         models = ", ".join((audit.model, *(other.model for other in others)))
         place = rf"{escaped(models)}: {escaped(printed.kind)}. {escaped(printed.place)}"
-        words = (f"Read: {printed.reading}", *judgement.up_to, judgement.reason, judgement.fault)
-        told = [escaped(text) for text in words if text]
+        told = [escaped(text) for text in (judgement.reason, judgement.fault) if text]
         if judgement.differs:
             told.append(f"printed: {'; '.join(map(mathematics, printed.text))}")
             told += [f"derived: {mathematics(judgement.derived)}"] if judgement.derived else []
             told += [escaped(shown(witness)) for witness in judgement.witnesses]
-        outcome = rf"\emph{{{judgement.outcome.value}}}"
+        told.append(f"Read: {printed.reading}")
+        up_to = escaped(", ".join(judgement.up_to))
+        outcome = rf"\emph{{{judgement.outcome.value}}} {up_to}".rstrip()
         lines.append(rf"\item {place} \cite{{{printed.cite}}}: {outcome}. {'. '.join(told)}.")
     if not lines:
         return "No printed formula is known."
