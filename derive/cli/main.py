@@ -140,6 +140,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(READER_LEFT)
     except Exception as fault:
         sys.exit(_explain(fault))
+    if code == INTERRUPTED:  # which the argument parser answers by a status alone
+        _refuse("interrupted")
     sys.exit(code if isinstance(code, int) else YES)
 
 

@@ -13,8 +13,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -159,14 +159,29 @@ def _run(function: Callable[[Enter], object], timeout: float, narrator: Narrator
     context = get("fork") if forks else get("spawn")
     receiver, sender = context.Pipe(duplex=False)
     child = context.Process(target=_child, args=(function, sender, timeout), daemon=True)
-    child.start()
-    sender.close()
     try:
+        with _signals_held():
+            child.start()
+        sender.close()
         return _await(receiver, timeout, narrator)
     finally:
         child.kill()
         child.join()
         receiver.close()
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let signals wait: Python drops what a handler raises while a process forks."""
+    if mask := getattr(signal, "pthread_sigmask", None):
+        mask(signal.SIG_BLOCK, [signal.SIGINT, *_ENDS])
+    yield
+    _let_signals_in()
+
+
+def _let_signals_in() -> None:
+    if mask := getattr(signal, "pthread_sigmask", None):
+        mask(signal.SIG_UNBLOCK, [signal.SIGINT, *_ENDS])
 
 
 def _await(receiver: Connection, timeout: float, narrator: Narrator) -> Any:
@@ -202,6 +217,7 @@ def _child(function: Callable[[Enter], object], sender: Connection, seconds: flo
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for end in _ENDS:
         signal.signal(end, signal.SIG_DFL)
+    _let_signals_in()
     _limit_resources(seconds)
     try:
         answer = "result", function(Enter(sender.send, seconds))

@@ -138,6 +138,21 @@ def test_interrupt_stops_at_once():
     assert len(err.strip().splitlines()) == 1
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks there")
+def test_an_interrupt_is_not_lost_while_a_process_forks():
+    program = (
+        "import os, signal, time\n"
+        "from derive.cli.main import main\n"
+        "interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)\n"
+        "os.register_at_fork(after_in_parent=interrupt)\n"
+        f"main(['regularizer', *{HARD}])\n"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=30)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.startswith("derive: interrupted in stage: ")
+
+
 def test_output_file_is_whole_and_stdout_empty(tmp_path):
     target = tmp_path / "neuron.json"
     done = run("regularizer", "a*u1", "a*u2", "--json", "-o", str(target))
