@@ -16,6 +16,7 @@ from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import images_of
 from derive.exact.field.polynomial import Polynomial, factorize, terms
+from derive.exact.linear.families import LogFunction
 from derive.language import to_sympy
 from derive.language.functions import RECORDS
 from derive.language.tree import Name
@@ -180,6 +181,12 @@ def to_expr(element: RationalFunction, symbols: Images) -> Expr:
     whole = _divided(top, bottom, element)
     powers = {g.name for g in element.field.generators if g.kind == "power"}
     return sympy.powsimp(whole, combine="exp") if powers & set(element.variables()) else whole
+
+
+def log_expr(f: LogFunction, symbols: Images) -> Expr:
+    """Return a function with logarithms as a SymPy expression."""
+    logs = (to_expr(c, symbols) * sympy.log(sympy.Abs(to_expr(a, symbols))) for c, a in f.logs)
+    return sympy.Add(to_expr(f.rational, symbols), *logs)
 
 
 def _divided(top: Expr, bottom: Expr, element: RationalFunction) -> Expr:

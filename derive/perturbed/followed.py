@@ -23,7 +23,7 @@ from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import Matrix, nullspace_over_constants
 from derive.model.geometry import Field
 from derive.model.labels import beside
-from derive.model.notation import Notation, to_expr
+from derive.model.notation import Notation, log_expr, to_expr
 from derive.model.parameterization import Parameterization
 from derive.perturbed.normalised import gradient, normalised
 from derive.potential.chart import Chart
@@ -162,8 +162,7 @@ class Leaf:
 
     def with_logs(self, f: LogFunction) -> Expr:
         """Return the same with logarithms, those of moduli."""
-        logs = (self.written(c) * sympy.log(sympy.Abs(self.written(a))) for c, a in f.logs)
-        return sympy.Add(self.written(f.rational), *logs)
+        return log_expr(f, self.symbols)
 
     def fresh(self, name: str) -> Symbol:
         """Return a symbol of ours that is called otherwise where the user has the name."""

@@ -19,6 +19,7 @@ from derive.model.notation import to_expr
 from derive.model.signs import start_sign
 from derive.potential.chart import Chart
 from derive.potential.piece import Root
+from derive.weights.lie import along
 from derive.weights.metric import Metric
 
 
@@ -249,6 +250,7 @@ def _branch_at_start(
         return None
     slope = sum(n * c * at ** (n - 1) for n, c in enumerate(values) if n)
     # A root that passes through infinity, or is double at the start, has no lasting number.
-    if not coefficients[-1].is_constant() or slope == 0:
+    leading = chart.coordinates.pull_back(coefficients[-1])
+    if slope == 0 or any(not along(x, leading).is_zero() for x in p.fields):
         return None
     return branch_from_above(values, at)

@@ -39,7 +39,7 @@ from derive.potential.shortest import METRIC, SEPARATE, WEIGHT_SPACE, Form, shor
 from derive.potential.vectors import find_radial_potential
 from derive.potential.weight_integral import integrate_through_weight
 from derive.verdict import Finding, Verdict
-from derive.weights.adjoin import find_warp
+from derive.weights.adjoin import find_warp, logarithmic_law
 from derive.weights.conserved import find_conserved
 from derive.weights.dual import (
     DualCoordinates,
@@ -52,7 +52,7 @@ from derive.weights.dual import (
 from derive.weights.hessian import decide_hessian
 from derive.weights.kernel_relation import find_kernel_relation
 from derive.weights.lie import along, find_lie_structure
-from derive.weights.metric import find_metric
+from derive.weights.metric import Metric, find_metric
 from derive.weights.warping import WarpVerdict, decide_warp
 
 
@@ -160,8 +160,12 @@ def _single(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notati
     if piece is None and dual is not None:
         piece = parametrize(dual, notation)
     if piece is None:
-        found = integrate_through_weight(metric, notation)
-        return [Form(METRIC, *(found or integrate_along_beta(metric, notation)))]
+        if found := integrate_through_weight(metric, notation):
+            return [Form(METRIC, *found)]
+        integral, chart = integrate_along_beta(metric, notation)
+        if integral.kernel is None:
+            integral = replace(integral, left=_unwritten(metric, "kernel"))
+        return [Form(METRIC, integral, chart)]
     assumptions = dict.fromkeys((*notation.assumptions, *piece.assumptions))
     piece = replace(piece, assumptions=tuple(assumptions))
     return [Form(METRIC, piece, base_chart(metric, notation))]
@@ -240,5 +244,12 @@ def _why_left(warping: WarpVerdict, dual: DualCoordinates | None) -> Left:
     """Say which step to a closed form of coupled outputs was not found."""
     if dual is None:
         return "warp" if find_warp(warping) is None else "dual"
-    conserved = warping.metric.conserved
-    return "root" if len(conserved.laws) == conserved.bound else "leaf"
+    return _unwritten(warping.metric, "leaf")
+
+
+def _unwritten(metric: Metric, unknown: Left) -> Left:
+    """Say why the weights were not written in beta."""
+    conserved = metric.conserved
+    if len(conserved.laws) == conserved.bound:
+        return "root"
+    return unknown if logarithmic_law(conserved) is None else "law"

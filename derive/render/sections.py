@@ -8,7 +8,7 @@ from dataclasses import replace
 from sympy import Expr, Integral, Symbol
 
 from derive.derivation import Derivation
-from derive.model.notation import to_expr
+from derive.model.notation import log_expr, to_expr
 from derive.potential.piece import Piece, Quadrature, Root, trimmed
 from derive.roads.road import Road
 from derive.verdict import Verdict
@@ -33,12 +33,11 @@ def warp_slopes(d: Derivation) -> Iterator[tuple[int, Expr]]:
 
 
 def dual_coordinates(d: Derivation) -> Iterator[list[tuple[int, Expr]]]:
-    """Yield, for each block that has dual coordinates, those that are without logarithms."""
+    """Yield the dual coordinates of each block that has them."""
     for block in d.blocks:
         if block.potential.dual is not None:
-            numbered = zip(block.parameterization.labels, block.potential.dual.y, strict=True)
-            found = ((i, y.rational) for i, y in numbered if not y.logs)
-            yield [(i, to_expr(y, block.notation.weights)) for i, y in found]
+            y = (log_expr(f, block.notation.weights) for f in block.potential.dual.y)
+            yield list(zip(block.parameterization.labels, y, strict=True))
 
 
 def roads_to(d: Derivation) -> Iterator[tuple[str, tuple[Road, ...], str]]:

@@ -218,6 +218,14 @@ def _hessian_map(d: Derivation) -> Iterator[str]:
         return
     yield title("Hessian map (d_k rho_ij = d_i rho_kj)?", finding.verdict)
     yield from _finding(finding)
+    if finding.verdict is Verdict.PROVED and d.potential.kind == "quadrature":
+        yield from _dual(d, "delta_ij")
+
+
+def _dual(d: Derivation, right: str) -> Iterator[str]:
+    for found in sections.dual_coordinates(d):
+        yield from (f"y{i} = {shown(y)}" for i, y in found)
+        yield f"<grad y_i, grad F_j> = {right}, so y - y(w_0) = grad Q"
 
 
 def _warp(d: Derivation) -> Iterator[str]:
@@ -228,9 +236,7 @@ def _warp(d: Derivation) -> Iterator[str]:
     yield from _finding(finding)
     if g is not None:
         yield f"g = {shown(g)}"
-        for found in sections.dual_coordinates(d):
-            yield from (f"y{i} = {shown(y)}" for i, y in found)
-            yield "<grad y_i, grad F_j> = g delta_ij, so y - y(w_0) = grad Q"
+        yield from _dual(d, "g delta_ij")
     elif finding.verdict is Verdict.PROVED:
         yield "g = exp of the integral of H, H_a = <grad F_a, grad log g>:"
         yield from (f"H{i} = {shown(h)}" for i, h in sections.warp_slopes(d))

@@ -25,7 +25,12 @@ from derive.exact.towers.tower import Tower
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 from derive.weights.conserved import ConservedQuantities
-from derive.weights.linear_search import log_combination, particular_solutions
+from derive.weights.linear_search import (
+    find_coefficients,
+    log_combination,
+    particular_solutions,
+    terms_in,
+)
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
 
@@ -58,6 +63,18 @@ def logarithm_within(
         if is_logarithm(p, proposal, derivatives):
             return proposal
     return None
+
+
+def logarithmic_law(conserved: ConservedQuantities) -> LogFunction | None:
+    """Return a conserved sum_j n_j log P_j + sum_k m_k w_k, of which no power is rational."""
+    p = conserved.parameterization
+    zero, one = p.field.zero, p.field.one
+    logs = (LogFunction(zero, ((one, P),)) for P in dict.fromkeys((*conserved.darboux, *p.w)))
+    family = [*map(LogFunction, p.w), *logs]
+    columns = [dict(enumerate(map(f.along, p.fields))) for f in family]
+    proposals = sorted(find_coefficients(p, columns, p.d), key=terms_in)
+    laws = (log_combination(p, v, family) for v in proposals if any(v[: p.p]) and any(v[p.p :]))
+    return next((law for law in laws if is_logarithm(p, law, [zero] * p.d)), None)
 
 
 def is_logarithm(

@@ -9,7 +9,9 @@ import pytest
 import sympy
 
 from derive import Derivation, Parameterization, Verdict
+from derive.model.notation import log_expr
 from derive.potential.piece import Quadrature
+from derive.weights.adjoin import logarithmic_law
 from numerics import crosscheck
 from tests.published import derive_once
 
@@ -76,7 +78,8 @@ def test_laws_of_degree_zero_and_factors_as_roots(outputs: tuple[str, ...], kind
     ("outputs", "left"),
     [
         (("a*b*c", "a**2 + b**2 + c**2"), "dual"),
-        (("a**2 + b**2", "a*b + c"), "leaf"),
+        (("a**2 + b**2", "a*b + c"), "law"),
+        (("a + b", "a*b + c"), "law"),
         (("a**2 + b*c", "a**2 + b**2 + c**2"), "root"),
     ],
 )
@@ -87,6 +90,27 @@ def test_an_integral_says_why_it_is_left(outputs: tuple[str, ...], left: str) ->
     assert piece.left == left
     assert "an integral is left: " in " ".join(d.to_text().split())
     assert d.warping.g is not None
+    assert (left == "dual") == ("y - y(w_0) = grad Q" not in d.to_text())
+
+
+def test_a_law_with_logarithms_is_told_from_an_open_branch() -> None:
+    law = logarithmic_law(derived("a**2 + c").blocks[0].conserved)
+    a, c = sympy.symbols("a c", positive=True)
+    assert law is not None
+    written = log_expr(law, {"a": a, "c": c})
+    assert sympy.simplify(2 * a * written.diff(a) + written.diff(c)) == 0
+    assert written.has(sympy.log)
+    for F, left in (("a**2 + c", "law"), ("a**2*b", "root")):
+        (piece,) = derived(F).potential.pieces
+        assert isinstance(piece, Quadrature)
+        assert piece.left == left
+
+
+def test_a_root_whose_leading_coefficient_is_conserved_has_a_branch_at_a_start_in_numbers() -> None:
+    outputs = ["a**2 + b*c", "a**2 + b**2 + c**2"]
+    d = derive_once(Parameterization.parse(outputs, {"a": "1", "b": "2", "c": "1"}))
+    assert d.potential.kind == "algebraic"
+    assert crosscheck(d, digits=20).passed
 
 
 @pytest.mark.slow

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import sympy
-from sympy import Expr, Symbol
+from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from derive.derivation import Derivation
-from derive.exact.linear.families import LogFunction
 from derive.model.direction import Direction
-from derive.model.notation import to_expr
+from derive.model.notation import log_expr, to_expr
 from derive.potential.block import DirectionTerms
 from derive.potential.piece import Parametric, Piece, Root, kernel_of, trimmed
 from derive.records import Block
@@ -123,8 +122,8 @@ def _dual(block: Block, piece: Piece, name: str) -> Iterator[str]:
     dual, symbols = block.potential.dual, block.notation.weights
     if dual is None:
         raise AssertionError("there are dual coordinates")
-    y = [_log_expr(f, symbols) for f in dual.y]
-    labels, R = block.parameterization.labels, dual.R and _log_expr(dual.R, symbols)
+    y = [log_expr(f, symbols) for f in dual.y]
+    labels, R = block.parameterization.labels, dual.R and log_expr(dual.R, symbols)
     rows: list[Row] = [("g", to_expr(dual.g, symbols))]
     rows += [(f"y_{{{i}}}", x) for i, x in zip(labels, y, strict=True)]
     equations: list[Row] = [(r"\langle\nabla y_i, \nabla F_j\rangle", r"g\,\delta_{ij}")]
@@ -205,11 +204,6 @@ def inner_product(f: Expr, block: Block, output: int) -> str:
             terms.append(sign + r" \cdot ".join(both))
     whole = " ".join(terms)
     return whole if width(whole) < COLUMN - 75 else ""
-
-
-def _log_expr(f: LogFunction, symbols: dict[str, Symbol]) -> Expr:
-    logs = (to_expr(c, symbols) * sympy.log(sympy.Abs(to_expr(a, symbols))) for c, a in f.logs)
-    return sympy.Add(to_expr(f.rational, symbols), *logs)
 
 
 def _direction(block: Block, piece: Piece, name: str) -> Iterator[str]:
