@@ -84,7 +84,11 @@ def aside(label: str, taken: Set[str]) -> str:
     ('K_', 'K_21', 'dQ_', 'K')
     >>> aside("y1", {"y1"}), aside("y2", {"y1"}), aside("beta_0", {"beta"})
     ('y_1', 'y2', 'predictor_0')
+    >>> aside("w", {"u", "w", "w_0"}), aside("w_0", {"u", "w", "w_0"})
+    ('theta', 'theta_0')
     """
+    if label in ("w", "w_0") and taken & {"w", "w_0"}:
+        return unused("theta", taken) + label[1:]
     if label.startswith("beta"):
         return predictor(taken) + label.removeprefix("beta")
     if label in taken or not label.startswith("d"):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Set
 
 from derive.errors import InputError
-from derive.model.labels import LABEL, predictor
+from derive.model.labels import LABEL, aside, predictor
 from derive.model.names import unused
 from derive.render.labels import MARK
 from derive.render.page.names import GREEK, as_latex
@@ -85,20 +85,21 @@ def _at_zero(text: str) -> str:
 
 
 def with_tildes(text: str, taken: Set[str]) -> str:
-    """Return LaTeX without marks, our letters with a tilde where they are taken.
+    """Return LaTeX without marks, our letters with a tilde, or a word, where they are taken.
 
     Where lam is ours it is as in our sentences: a lambda is what steers the flow.
     """
     ours_marked = rf"{MARK}{re.escape(as_latex(unused('lam', taken)))}(?![A-Za-z_]) *"
     text = re.sub(ours_marked, r"\\varepsilon ", text)
     names = {as_latex(name) for name in taken if LABEL.fullmatch(name)}
-    beta, altered = as_latex(predictor(taken)), dict[str, str]()
+    words = {r"\beta": as_latex(predictor(taken)), "w": as_latex(aside("w", taken))}
+    altered = dict[str, str]()
 
     def ours(found: re.Match[str]) -> str:
         letter, index = found[1], found[2] or ""
-        if letter == r"\beta" and beta != letter:
-            altered[letter] = beta
-            return beta + index
+        if (word := words.get(letter, letter)) != letter:
+            altered[letter] = word
+            return word + index
         entry = ENTRY.fullmatch(found[0])
         stem = letter if entry is not None and letter in names else found[0]
         if stem not in names:
