@@ -23,18 +23,16 @@ def is_nonnegative(function: RationalFunction, positive: frozenset[str] = frozen
     """
     names = function.field.names
 
-    def side(factor: Polynomial, multiplicity: int) -> int:
-        if multiplicity % 2 == 0 or _is_nonnegative_factor(factor, names, positive):
-            return 1
-        return -int(_is_nonnegative_factor(-factor, names, positive))
+    def passes(factor: Polynomial, multiplicity: int) -> bool:
+        return multiplicity % 2 == 0 or _is_nonnegative_factor(factor, names, positive)
 
-    return function.is_zero() or _is_one_sided(function, side)
+    return function.is_zero() or _is_one_sided(function, passes)
 
 
 def is_positive(function: RationalFunction, positive: frozenset[str]) -> bool:
     """Tell whether *function* is proved > 0 wherever it is defined; False means "not proved".
 
-    Every factor must have coefficients of one sign, its variables in even powers or in *positive*,
+    Every factor must have positive coefficients, its variables in even powers or in *positive*,
     and one term in these alone.
 
     >>> from derive.exact.field.function_field import FunctionField
@@ -43,7 +41,7 @@ def is_positive(function: RationalFunction, positive: frozenset[str]) -> bool:
     (True, False)
     """
     names = function.field.names
-    return _is_one_sided(function, lambda f, n: _proved_side(f, names, positive) ** n)
+    return _is_one_sided(function, lambda f, _: _is_positive_factor(f, names, positive))
 
 
 def nearest(
@@ -58,33 +56,30 @@ def nearest(
     return kept
 
 
-def _is_one_sided(function: RationalFunction, side: Callable[[Polynomial, int], int]) -> bool:
-    """Tell whether the proved signs (0 for none) of all powers of factors make a positive one."""
+def _is_one_sided(function: RationalFunction, passes: Callable[[Polynomial, int], bool]) -> bool:
+    """Tell whether numbers make a positive sign and all factors pass, whose first terms are > 0."""
     sign = 1
     for polynomial in function.parts:
         content, factors = factorize(polynomial)
-        sign *= 1 if content > 0 else -1
-        for factor, multiplicity in factors:
-            sign *= side(factor, multiplicity)
-            if sign == 0:
-                return False
-    return sign > 0
+        sign = sign if content > 0 else -sign
+        if not all(passes(factor, multiplicity) for factor, multiplicity in factors):
+            return False
+    return sign == 1
 
 
-def _proved_side(polynomial: Polynomial, names: tuple[str, ...], positive: frozenset[str]) -> int:
-    """Return 1 or -1 for a polynomial that is seen to be positive or negative, else 0."""
+def _is_positive_factor(
+    polynomial: Polynomial, names: tuple[str, ...], positive: frozenset[str]
+) -> bool:
+    """Tell whether a polynomial is seen to be positive."""
     known = list(terms(polynomial))
     # For each term, the exponents of variables that may have any sign.
     free = [
         [e for name, e in zip(names, exponents, strict=True) if name not in positive]
         for exponents, _ in known
     ]
-    one_sided = len({c > 0 for _, c in known}) == 1
     even = all(e % 2 == 0 for exponents in free for e in exponents)
     nowhere_zero = any(not any(exponents) for exponents in free)
-    if not (one_sided and even and nowhere_zero):
-        return 0
-    return 1 if known[0][1] > 0 else -1
+    return all(c > 0 for _, c in known) and even and nowhere_zero
 
 
 def _is_nonnegative_factor(

@@ -38,7 +38,8 @@ def record(*outputs, start=(), vectors=()):
     return json.loads(derived(*outputs, start=tuple(dict(start).items()), vectors=vectors))
 
 
-NEURON, PAIR = ("a*u1", "a*u2"), ("p**2 - m**2",)
+NEURON, PAIR, TWO = ("a*u1", "a*u2"), ("p**2 - m**2",), ("p**2 - m**2", "w**2")
+SECOND_PIECE = ("potential", "pieces", 1)
 TIED = functools.partial(record, "a*u1 + b*v1", "a*u2 + b*v2", start=BALANCED)
 DERIVATIONS = {
     "a name for two outputs": [record, NEURON, {(P, "positive"): ["zz"]}, "positive is a name"],
@@ -67,6 +68,51 @@ DERIVATIONS = {
         NEURON,
         {(*PIECE, "domain", "walls"): [{"form": "beta1", "sign": "< 0", "vanishing": None}]},
         "a wall has another sign",
+    ],
+    "another unit for one output": [
+        record,
+        TWO,
+        {
+            (*SECOND_PIECE, "gradient"): ["log(beta2/w_0**2)/2"],
+            (*SECOND_PIECE, "Q"): "beta2*log(beta2/w_0**2)/2 - beta2/2",
+        },
+        "one g serves for all outputs",
+    ],
+    "a constant that moves": [
+        record,
+        TWO,
+        {(*Q, "definitions", 0, "is"): "4*m_0**2*p_0*p"},
+        "k1 is not conserved",
+    ],
+    "a constant by weights": [
+        record,
+        TWO,
+        {(*PIECE, "constants", "k1"): "4*m**2*p**2"},
+        "not one of the start",
+    ],
+    "a root by weights": [
+        record,
+        NEURON,
+        {(*PIECE, "roots", 0, "polynomial"): "A - a**2"},
+        "not fixed by beta",
+    ],
+    "a root by itself": [
+        record,
+        NEURON,
+        {(*PIECE, "roots", 0, "explicit"): "A"},
+        "uses another name",
+    ],
+    "K by weights": [
+        record,
+        TWO,
+        {("metric", "kernel", 0, 0): "4*p**2 + 4*m**2"},
+        "not fixed by beta",
+    ],
+    "K of one output of two": [
+        record,
+        NEURON,
+        {(*PIECE, "kernel"): "A + beta1**2/A"},
+        "K of one output is said of several",
     ],
     "rates of some weights": [record, NEURON, {(P, "rates"): {"a": "1"}}, "has a rate"],
     "a rational that divides by 0": [
@@ -341,7 +387,8 @@ def test_outputs_are_some_and_not_too_many(count):
 
 
 def test_sums_of_squares_have_squares_of_every_variable():
-    x, y = Ring(2, 2, 0).symbols
+    x, y, z = Ring(3, 3, 0).symbols
     forms = {x * x + x * y + y * y: True, x * y + y * y: False, x * y: False, x * x - y * y: False}
     forms |= {x * x + x * y * 3 + y * y: False, x * x + x + 1: True, x * x + x * 3 + 1: False}
+    forms |= {x * x * 2 + x * (y + z) * 4 + (y * y + z * z) * 3: False}
     assert {f: is_square_sum(f.top) for f in forms} == forms

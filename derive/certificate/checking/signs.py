@@ -164,9 +164,9 @@ class Conditions:
         if self._signs_of_terms(p) in ({1}, {-1}):
             terms = ((k for k, n in enumerate(exponents) if n) for exponents in p.to_dict())
             return any(all(map(self._is_name_nowhere_zero, names)) for names in terms)
-        if is_square_sum(p) or is_square_sum(-p):
-            least = p.to_dict().get((0,) * len(p.degrees()), 0)
-            return bool(least) and is_square_sum((p * MARGIN - least) * (1 if least > 0 else -1))
+        if (square := next(filter(is_square_sum, (p, -p)), None)) is not None:
+            least = square.to_dict().get((0,) * len(p.degrees()), 0)
+            return bool(least) and is_square_sum(square * MARGIN - least)
         if any(self._of_terms(p - n * q) == n for q in self.positive for n in (1, -1)):
             return True
         deciding = self._deciding(p)
@@ -185,7 +185,7 @@ class Conditions:
     def _where_zero(self, p: fmpz_mpoly) -> list[fmpz_mpoly]:
         """Return what has to be other than 0 for p to be so: p itself, or what decides its sign."""
         symbols = (k for k, n in enumerate(p.degrees()) if n and p == self.space.symbols[k].top)
-        logs = [call for k in symbols if (call := self._call(k)) and call.kind == "log"]
+        logs = [call for k in symbols if (call := self._call(k))]
         deciding = self._deciding(p)
         parts = [_beyond_one(call.argument) for call in logs]
         parts += [] if deciding is None else deciding[0]
@@ -235,7 +235,7 @@ def _of_factors(f: Function, sign: Callable[[fmpz_mpoly], int]) -> int:
     """Return the sign of a quotient by those of its factors."""
     content = f.top.factor()[0] * f.bottom.factor()[0]
     signs = (sign(p) for p, n in factors(f) if n % 2)
-    return math.prod(signs, start=1 if content > 0 else -1) if content else 0
+    return math.prod(signs, start=(content > 0) - (content < 0))
 
 
 def _beyond_one(f: Function) -> Function:

@@ -125,9 +125,9 @@ class Near(Space):
         require(calls, "what is expanded is no call")
         call = calls[0]
         if rule == "root":
-            n = root_of(call.exponent) if call.kind == "power" else None
+            n = root_of(call.exponent) or 0 if call.kind == "power" else 0
             require(n, "only roots are expanded as roots")
-            self._root(image ** int(n or 1) - call.argument, k, end)
+            self._root(image**n - call.argument, k, end)
             self.positive(image, "a root")
         else:
             require(rule in ("value", "series"), f"there is no rule {rule!s:.20}")

@@ -1,0 +1,149 @@
+"""Which signs are proved: all that should be, none that is not so, and no more is claimed."""
+
+from __future__ import annotations
+
+import pytest
+import sympy
+from sympy import Abs, Symbol, asinh, atan, exp, log, pi, sqrt
+
+from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
+from derive.exact.field.function_field import FunctionField
+from derive.exact.positivity import is_nonnegative, is_positive, nearest
+
+u, v, w = FunctionField(("u", "v", "w")).gens
+e, b, x, y, D = map(Symbol, "ebxyD")
+
+
+@pytest.mark.parametrize(
+    ("f", "names"),
+    [
+        (u**2 + v, "v"),
+        (3 * u / v**3, "uv"),
+        (-2 / (-1 - u**2), ""),
+        ((-1 - u**2) ** 2 * (-1 - v**2) ** 2, ""),
+        ((-1 - u**2) ** 3 / (-w), "w"),
+        (u**2 * v**2 + 1 + v, "v"),
+    ],
+)
+def test_what_is_positive_for_some_names(f, names):
+    assert is_positive(f, frozenset(names))
+    assert not is_positive(-f, frozenset(names))
+    assert not is_positive(f * w**2 * (u - v), frozenset(names))
+    assert is_nonnegative(f, frozenset(names))
+    assert not is_nonnegative(-f, frozenset(names))
+
+
+@pytest.mark.parametrize("f", [u**2 + v**2, u**2 + 1 - v, u**2 + 1 + v, u, u**3 + 1, 0 * u])
+def test_what_is_not_proved_to_be_positive(f):
+    assert not is_positive(f, frozenset())
+    assert not is_positive(f + 1 - 1, frozenset("w"))
+
+
+def test_the_nearest_ends_of_an_interval_are_kept():
+    one = u / u
+    assert nearest(1, [one, 2 * one, one, 3 * one], frozenset()) == [one]
+    assert nearest(-1, [-one, -2 * one, -3 * one], frozenset()) == [-one]
+    assert nearest(1, [u, v, u + w**2], frozenset()) == [u, v]
+    assert nearest(1, [u, u + w], frozenset()) == [u, u + w]
+    assert nearest(1, [u, u + w], frozenset("w")) == [u]
+
+
+SIGNS = {  # of expressions with e, b > 0; None where it is not decided
+    e: 1,
+    -b * e: -1,
+    x: None,
+    x**2 + 1: 1,
+    -(x**2): -1,
+    sqrt(b + 1) + e: 1,
+    sqrt(b**2 + e) - b: 1,
+    b - sqrt(b**2 + e): -1,
+    sqrt(x**2 + 1) - x: None,  # b's sign is decided, a's is not
+    sqrt(b) - e: None,
+    3 - sqrt(sympy.Integer(8)): 1,
+    sqrt(b**2 + 4 * e) * b - b**2: 1,
+    sympy.cbrt(2) * (sqrt(b**2 + e) - b): 1,
+    sqrt(b) * e: 1,
+    exp(x) + e: 1,
+    -exp(-x): -1,
+    exp(x) - 1: None,
+    Abs(x): 1,
+    -2 * Abs(x) - b: -1,
+    Abs(x) - x: None,
+    pi * e: 1,
+    pi - 3: None,
+    log(b): None,
+    atan(b): None,
+    b**D + 1: 1,
+    sympy.Rational(-2, 3): -1,
+    sympy.Integer(0): 0,
+}
+
+
+@pytest.mark.parametrize(("c", "sign"), SIGNS.items(), ids=str)
+def test_the_sign_of_an_expression_is_proved_or_left_open(c, sign):
+    known = ElementarySigns(("e", "b"), parameters=("D",))
+    if sign is None:
+        with pytest.raises(OpenSign, match="is not decided"):
+            known.sign(c)
+        return
+    assert known.sign(c) == sign
+    numbers = {e: 0.3, b: 1.7, D: 2.5}
+    for at in (-2.1, 0.4, 3.3):
+        assert sign * float(c.subs({**numbers, x: at})) >= 0
+
+
+@pytest.mark.parametrize("c", [b + x**2, exp(x), sqrt(x**2 + 1), b**D, e * sqrt(b)], ids=str)
+def test_what_is_nowhere_zero_is_told(c):
+    known = ElementarySigns(("e", "b"), parameters=("D",))
+    assert known.is_positive(c)
+    assert not known.is_positive(-c)
+    assert not known.is_positive(x**2 * c)
+
+
+def test_what_is_given_to_be_positive_tells_signs():
+    known = ElementarySigns(("b",), given=(x - b, e - x))
+    assert known.sign(x - b) == 1
+    assert known.sign(2 * b * (x - e)) == -1
+    assert known.sign((x - b) * (x**2 + 1)) == 1
+    with pytest.raises(OpenSign):
+        known.sign(x + b)
+
+
+@pytest.mark.parametrize(
+    ("c", "zero"),
+    [
+        (sqrt(b**2 + 2 * b * e + e**2) - b - e, True),
+        (asinh(b) - log(b + sqrt(b**2 + 1)), True),
+        (log(b * e) - log(b) - log(e), True),
+        (exp(b + e) - exp(b) * exp(e), True),
+        (b ** (2 * D) - (b**D) ** 2, True),
+        (b ** (D + 1) - b**D, False),
+        (pi - pi * (b + 1) / (1 + b), True),
+        (sympy.Integer(0), True),
+        (sympy.Integer(3), False),
+        (atan(b) - b, False),
+        ((x - e) * Abs(x) + (e - x) * Abs(x), True),
+        (y - x - b, True),
+        (Abs(x) - 2 * x, False),
+        (log(Abs(x)) + atan(x) * asinh(x) * exp(-x) + sympy.cbrt(b) + pi / x**2, False),
+        (y * (x + 1), False),
+    ],
+    ids=str,
+)
+def test_what_is_zero_is_told(c, zero):
+    known = ElementarySigns(("e", "b"), {y: x + b}, ("D",))
+    assert known.is_zero(c) is zero
+    assert known.is_zero(c) is zero
+
+
+def test_a_size_is_written_by_its_sign_where_that_is_known():
+    known = ElementarySigns(("e", "b"))
+    assert known.without_sizes(Abs(b) + Abs(-e) + Abs(x)) == b + e + Abs(x)
+    assert known.without_sizes(2 * Abs(-1 - b)) == 2 * (1 + b)
+    for c in (Abs(x) ** 2 * b - x**2 * b, Abs(x) + sympy.sin(x)):
+        with pytest.raises(OpenSign, match="the sign of `x`"):
+            known.is_zero(c)
+    with pytest.raises(Undecided, match=r"whether `.*` is 0"):
+        known.is_zero(Abs(b) - b)
+    with pytest.raises(Undecided, match="could not be decided"):
+        known.sign(sqrt((x - b) ** 2))
