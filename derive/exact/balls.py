@@ -39,7 +39,7 @@ def precise(bits: int = PRECISION) -> AbstractContextManager[object]:
 
 
 def values_of(
-    field: FunctionField, images: Mapping[str, Fraction], bits: int = PRECISION
+    field: FunctionField, images: Mapping[str, Value], bits: int = PRECISION
 ) -> tuple[Value, ...]:
     """Return the values of all variables from those of weights and parameters, or Unbounded."""
 

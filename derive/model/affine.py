@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from derive.language.tree import Tree
@@ -22,3 +23,8 @@ class AffineOutput:
     tree: Tree
     constant: Tree
     terms: tuple[tuple[int, Tree], ...]
+
+    def mapped(self, image: Callable[[Tree], Tree]) -> AffineOutput:
+        """Return the output with another tree for each, as with numbers for parameters."""
+        terms = tuple((k, image(tree)) for k, tree in self.terms)
+        return AffineOutput(self.label, image(self.tree), image(self.constant), terms)

@@ -13,13 +13,25 @@ from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 
-from derive.exact.balls import Unbounded, Value, ball, evaluate_any, is_nonzero, shown, values_of
+from flint import arb
+
+from derive.exact.balls import (
+    Unbounded,
+    Value,
+    ball,
+    evaluate_any,
+    is_nonzero,
+    precise,
+    shown,
+    values_of,
+)
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import Evaluator, Pole, random_point
 from derive.exact.linear.monomials import series_along
 from derive.model.geometry import Field
 from derive.model.labels import quoted
+from derive.model.names import PI
 from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Number, Verdict
 
@@ -28,16 +40,26 @@ def independent_point(
     p: Parameterization, fields: Sequence[Field]
 ) -> tuple[tuple[str, Fraction], ...] | None:
     """Return numbers for the names of F at which the fields are proved independent, or None."""
-    names = (*p.weights, *p.parameters)
+    names = _free((*p.weights, *p.parameters))
     for numbers in small_points(len(names)):
         images = dict(zip(names, numbers, strict=True))
         try:
-            values = values_of(p.field, images)
+            values = values_of(p.field, {**images, **_known(p)})
             if are_independent([[evaluate_any(x, values) for x in field] for field in fields]):
                 return tuple(images.items())
         except (ZeroDivisionError, Unbounded):
             continue
     return None
+
+
+def _free(names: Iterable[str]) -> list[str]:
+    return [name for name in names if name != PI]
+
+
+def _known(p: Parameterization) -> dict[str, Value]:
+    """Return pi, if F has it."""
+    with precise():
+        return {PI: arb.pi()} if PI in p.parameters else {}
 
 
 def small_points(size: int) -> Iterator[tuple[Fraction, ...]]:
@@ -186,17 +208,17 @@ class Sample:
     def point(self, p: Parameterization) -> tuple[tuple[str, Number], ...]:
         """Return the weights and the parameters at this start."""
         weights = [(w, shown(self.of(x))) for w, x in zip(p.weights, p.w0, strict=True)]
-        constants = [(name, shown(self.of(self.field.named(name)))) for name in p.parameters]
+        constants = [(name, shown(self.of(self.field.named(name)))) for name in _free(p.parameters)]
         return (*weights, *constants)
 
 
 def samples(p: Parameterization) -> Iterator[Sample]:
     """Yield starts of the family in small rational symbols, positive integers first."""
     field = p.start_field
-    names = (*p.start_symbols, *p.parameters)
+    names = _free((*p.start_symbols, *p.parameters))
     for symbols in small_points(len(names)):
         try:
-            values = values_of(field, dict(zip(names, symbols, strict=True)))
+            values = values_of(field, {**dict(zip(names, symbols, strict=True)), **_known(p)})
         except (ZeroDivisionError, Unbounded):
             continue
         yield Sample(field, values)

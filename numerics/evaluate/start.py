@@ -101,7 +101,8 @@ def bound_at(p: Parameterization, values: Mapping[str, Fraction]) -> Parameteriz
     trees = [bind(tree, values) for tree in p.trees]
     start = {w: bind(tree, values) for w, tree in p.start}
     geometry = p.geometry.mapped(lambda tree: bind(tree, values))
-    return p.with_(outputs=trees, start=start, geometry=geometry)
+    affine = [output.mapped(lambda tree: bind(tree, values)) for output in p.affine]
+    return p.with_(outputs=trees, start=start, geometry=geometry, affine=affine)
 
 
 def specialize(potential: Potential, values: Mapping[str, Fraction]) -> Potential:

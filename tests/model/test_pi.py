@@ -48,3 +48,11 @@ def test_the_base_of_exponentials_is_spelled_exp():
     with pytest.raises(LanguageError, match=r"write exp\(w\)"):
         Parameterization.parse(["e**w"])
     assert Parameterization.parse(["e**2*w"]).weights == ("e", "w")
+
+
+def test_points_of_proofs_have_no_value_of_pi():
+    d = derive(Parameterization.parse(["pi*a*b*c", "c**2"]))
+    identity = next(i for i in d.hessian.finding.evidence if i.point)
+    assert dict(identity.point) == {"a": 1, "b": 1, "c": 1}
+    assert float(identity.residual) == pytest.approx(-2 * math.pi**2)
+    assert "pi = " not in d.to_text()

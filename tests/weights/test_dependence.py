@@ -111,6 +111,16 @@ def test_one_output_keeps_its_number_where_the_other_is_affine():
     assert str(d.potential.Q) == "beta1*log(beta1)/4 - beta1/4"
 
 
+@pytest.mark.parametrize("times", ["sqrt(2)", "pi", "D"])
+def test_multiples_by_any_constant_are_left_out(times):
+    p = Parameterization.parse(["a*b", "c", f"{times}*a*b - 1"], parameters=["D"] * (times == "D"))
+    d = derive_once(p)
+    ((_, image),) = d.blocks[0].notation.affine
+    assert str(image) in (f"{times}*beta1 - 1", f"beta1*{times} - 1")
+    given = {name: k for k, name in enumerate((*p.start_symbols, *p.parameters), 1) if name != "pi"}
+    assert crosscheck(d, start=given, digits=15).passed
+
+
 def test_beside_outputs_that_move_together_nothing_is_refuted():
     """The neuron alone is no Hessian map; of both blocks there is no rho to ask about."""
     d = derive_once(Parameterization.parse(["a*u1", "a*u2", "w**2", "w**4"]))

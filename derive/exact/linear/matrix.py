@@ -104,7 +104,7 @@ def dot(u: Sequence[RationalFunction], v: Sequence[RationalFunction]) -> Rationa
 def nullspace_over_constants(
     columns: Sequence[Sequence[RationalFunction]],
 ) -> list[tuple[RationalFunction, ...]]:
-    """Return a basis of the vectors v in the parameters with sum_k v_k columns[k] = 0, exactly."""
+    """Return a basis of the constant vectors v with sum_k v_k columns[k] = 0, exactly."""
     field = columns[0][0].field
     equations = zip(*columns, strict=True)
     reduced = echelon([row for equation in equations for row in _coefficient_rows(equation)])
@@ -124,7 +124,7 @@ def _coefficient_rows(equation: Sequence[RationalFunction]) -> list[list[Rationa
     common = field.ring.constant(1)
     for x in equation:
         common = common * x.denominator / common.gcd(x.denominator)
-    constant = [name in field.parameters for name in field.names]
+    constant = [all(slope.is_zero() for slope in field.gradient(x)) for x in field.gens]
     collected: dict[tuple[int, ...], list[dict[tuple[int, ...], int]]] = {}
     for k, x in enumerate(equation):
         for exponents, c in terms(x.numerator * (common / x.denominator)):
