@@ -115,7 +115,8 @@ class Expander:
         if expression.is_Pow and not expression.base.has(self._e, *self._known):
             return self._exp(self.expand(expression.exp * sympy.log(expression.base)))
         if expression.func not in self._functions:
-            raise Unexpanded(f"{expression.func} is not expanded")
+            words = {sympy.Pow: "a power with an open exponent", sympy.Integral: "an integral"}
+            raise Unexpanded(f"{words.get(expression.func, expression.func)} is not expanded")
         return self._functions[expression.func](self.expand(expression.args[0]))
 
     def add(self, *parts: Expansion) -> Expansion:

@@ -79,7 +79,10 @@ class Regimes(Certified):
     def assumptions(self) -> tuple[str, ...]:
         """What Q assumes of the start, in words."""
         pieces = self.derivation.potential.pieces
-        return tuple(dict.fromkeys(a for piece in pieces for a in piece.assumptions))
+        known = dict.fromkeys(a for piece in pieces for a in piece.assumptions)
+        # A product of what is positive is so.
+        parts = ((a, {f"{x} > 0" for x in a.removesuffix(" > 0").split("*")}) for a in known)
+        return tuple(a for a, factors in parts if a in factors or not factors <= {*known})
 
 
 def regimes(

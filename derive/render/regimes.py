@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement
 
@@ -13,6 +14,7 @@ from derive.certificate.writing.limits import certify_limits
 from derive.model.labels import taken_names
 from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit, LimitingPotential
+from derive.render.arranged import tidy
 from derive.render.json import render_json as derivation_json
 from derive.render.narration import Equations, Narration, OnPage, Part, Text, part, tell
 from derive.render.plain import plain
@@ -71,12 +73,16 @@ def _start(r: Regimes) -> Iterator[object]:
             yield tell("`Q` lives on {where}", where=Text(piece.domain.where, "note"))
     if (found := r.homogeneity) is not None:
         yield tell("`F(c w) = c^D F(w)` with `D = {D}`, by Euler's identity", D=found.degree)
-        faster = "from `c w_0` gradient flow is `c^({e})` times as fast near its start"
+        power = "c^{e}" if found.time.is_Atom else "c^({e})"
+        faster = f"from `c w_0` gradient flow is `{power}` times as fast near its start"
         yield tell(faster, e=found.time)
     if r.deciding is not None:
         yield tell("{why}: it decides every joint limit", why=r.deciding)
     if r.assumptions:
         yield tell("assuming {given}", given=list(map(Text, r.assumptions)))
+        used = {*re.findall(r"\w+", " ".join(r.assumptions))}
+        named = (c for piece in r.derivation.potential.pieces for c in piece.constants)
+        yield Equations(tuple((symbol, value) for symbol, value in named if symbol.name in used))
 
 
 def limit_parts(limit: Limit, betas: Sequence[Symbol]) -> Iterator[Part]:
@@ -113,9 +119,20 @@ def _tending(limit: Limit, form: LimitingPotential) -> Iterator[tuple[object, Ex
         yield "Q/N", form.Q
     else:
         for x, g in zip(limit.coordinates, form.gradient, strict=True):
-            yield tell("`dQ/d{x}/N`", x=x), g
+            yield tell("`dQ/d{x}/N`", x=x), _with_asinh(g)
     if form.curve is not None:
         yield limit.coordinates[0], form.curve
+
+
+def _with_asinh(g: Expr) -> Expr:
+    """Return a formula with asinh x for log(x + sqrt(x^2 + 1))."""
+
+    def written(A: Expr) -> Expr:
+        pairs = ((A - root, root) for root in A.atoms(sympy.Pow))
+        found = (sympy.asinh(x) for x, root in pairs if sympy.expand(root**2 - x**2) == 1)
+        return next(found, sympy.log(A))
+
+    return g.replace(sympy.log, written)
 
 
 def _in_basis(limit: Limit, betas: Sequence[Symbol]) -> Iterator[tuple[Symbol, Expr]]:
@@ -127,8 +144,9 @@ def _in_basis(limit: Limit, betas: Sequence[Symbol]) -> Iterator[tuple[Symbol, E
 
 def _less(b: Symbol, b0: Expr) -> object:
     """Return b - b0 in this order."""
-    minus = b0.could_extract_minus_sign() and not b0.is_Add
-    amount = tell("`({x})`" if b0.is_Add else "`{x}`", x=-b0 if minus else b0)
+    minus = b0.could_extract_minus_sign()
+    shift = tidy(-b0 if minus else b0)
+    amount = tell("`({x})`" if shift.is_Add else "`{x}`", x=shift)
     return b if b0 == 0 else tell(f"`{{b}} {'+' if minus else '-'} {{amount}}`", b=b, amount=amount)
 
 

@@ -54,6 +54,15 @@ class Blocks(Total):
         super().__init__(parts)
         self.blocks, self.bounds = tuple(parts), tuple(bounds)
 
+    def run(self, what: str, *points: Array) -> list[tuple[Sequence[int], list[Array]]]:
+        """Evaluate on every block; nan at once at beta outside the bounds."""
+        if what != "inverse" and np.any(np.isfinite(self.bounds)):
+            low, high = np.transpose(self.bounds)
+            count = 1 if what == "stretch" else len(points)  # y is no beta
+            inside = (np.where((b < low) | (b > high), np.nan, b) for b in points[:count])
+            points = (*inside, *points[count:])
+        return super().run(what, *points)
+
     def curvature(self, beta: Array) -> Array:
         """Return the diagonal of the Hessian, of the shape of beta."""
         found = np.empty(beta.shape)

@@ -447,6 +447,17 @@ def test_the_command_prints_and_checks_limits():
     assert "NOT" not in done.stdout
 
 
+def test_what_is_printed_of_limits_is_named_and_short():
+    text = found(["u*v"], {"u": "alpha", "v": "1"}).to_text()
+    assert "assuming alpha > 0; k > 0\n  k = (alpha - 1)**2*(alpha + 1)**2" in text
+    assert "dQ/dbeta/N -> asinh(2*beta)/2" in text
+    assert "c^2 times as fast" in text
+    text = found(["p**D - m**D"]).to_text()
+    assert "assuming p_0 > 0; m_0 > 0; alpha > 0" in text
+    assert "a power with an open exponent is not expanded" in text
+    assert "x = beta + alpha**D*(m_0**D - p_0**D)" in text
+
+
 def test_the_command_takes_a_width():
     done = run("regimes", "u*v", "--width", "k", "--check")
     assert done.returncode == 0, done.stderr

@@ -63,23 +63,48 @@ def eliminate(family: CriticalFamily, target: RationalFunction, degree: int = 0)
     return found
 
 
+def follow_from_distance(problem: ConstrainedProblem) -> bool:
+    """Tell whether the weights are proved rational in r and the data on the one dominant family.
+
+    Then for almost all data every real root r of an irreducible P has real weights above it.
+    """
+    dominant = [family for family in critical_families(problem) if family.dominant]
+    if len(dominant) != 1:
+        return False
+    (family,) = dominant
+    beside, linear = (("r", family.distance),), (0, 1)
+    return all(_relation(family, w, 1, beside, linear) is not None for w in family.w)
+
+
 @functools.lru_cache(maxsize=256)
 def _eliminate(family: CriticalFamily, target: RationalFunction, degree: int) -> Relation | None:
+    if not target.is_constant() and shows_full_rank(differentials([target, *family.data])):
+        # Independent of beta and the start: there is none of any size.
+        return None
+    return _relation(family, target, degree)
+
+
+def _relation(
+    family: CriticalFamily,
+    target: RationalFunction,
+    degree: int,
+    beside: Sequence[tuple[str, RationalFunction]] = (),
+    powers: tuple[int, ...] | None = None,
+) -> Relation | None:
+    """Return the relation of a target with the data and squared distances *beside* these."""
     problem = family.problem
-    coordinates = Coordinates.of(list(zip(problem.arguments, family.data, strict=True)))
+    given = zip(problem.arguments, family.data, strict=True)
+    coordinates = Coordinates.of([*given, *beside])
     field = coordinates.field
     if target.is_constant():
         return Relation((-field.constant(target.value()), field.one), target)
-    if shows_full_rank(differentials([target, *family.data])):
-        # Independent of beta and the start: there is none of any size.
-        return None
     grading = None
     if problem.scaled and problem.degree and degree:
-        given = (*(problem.degree for _ in problem.F), *(1 for _ in problem.symbols))
-        grading = Grading((degree, *given), exact=True)
+        outputs, symbols = (problem.degree for _ in problem.F), (1 for _ in problem.symbols)
+        grading = Grading((degree, *outputs, *symbols, *(2 for _ in beside)), exact=True)
     lifts = (reconstruct, centred)
     search = RelationSearch(
-        target, coordinates, None, grading, limit=MAXIMAL_MONOMIALS, lifts=lifts
+        target, coordinates, powers, grading, limit=MAXIMAL_MONOMIALS, lifts=lifts
     )
     for total in range(1, HIGHEST + 1):
         found = search.at(total)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from numerics.evaluate.balls.arithmetic import Array, Ball, agreed, pairwise_sum
+from numerics.evaluate.balls.arithmetic import Array, Ball, agreed, pairwise_sum, select
 from numerics.evaluate.balls.closed import ClosedFormulas
 from numerics.evaluate.balls.decimals import Digits
 from numerics.evaluate.balls.precision import Constants, Formula, constants_at
@@ -37,13 +37,13 @@ def _node(n: int, x: decimal.Decimal, steps: int) -> tuple[Fraction, Fraction]:
     return (1 + Fraction(x)) / 2, 1 / ((1 - Fraction(x) ** 2) * Fraction(slope) ** 2)
 
 
-_MOST = 600
-"""Panels of one point after which it has no result."""
+_MOST = 250
+"""Panels of one point after which it has no result; in decimals, which are slow, 100."""
 _EVEN = 16
 """Within a panel the integrand varies by at most this factor."""
 _NEGLIGIBLE = Fraction(1, 10**20)
 """A panel below this part of the integral need not be even."""
-_NEAR = Fraction(1, 2**52)
+_NEAR = Fraction(1, 2**50)
 """The relative distance of two rules on a panel that is fine enough."""
 _NODE_DIGITS = 40
 
@@ -61,17 +61,24 @@ class IntegralFormulas(ClosedFormulas):
 
     def segment(self, c: Constants, b0: Sequence[Ball], s: Sequence[Ball]) -> Ball:
         """Integrate ``(1-t) s^T H(b0 + t s) s`` by panels; every term is positive."""
-        return integrate_by_panels(self._curvature, c, [*b0, *s])
+        return self._segment(c, *(x + y for x, y in zip(b0, s, strict=True)), *b0)[0]
 
-    def _curvature(self, c: Constants, t: Ball, *parts: Ball) -> Ball:
-        origin, step = parts[: len(parts) // 2], parts[len(parts) // 2 :]
-        entries = iter(self.hessian(c, *(x + t * y for x, y in zip(origin, step, strict=True))))
+    def _segment(self, c: Constants, *points: Ball) -> Sequence[Ball]:
+        return [integrate_by_panels(self._curvature, c, points)]
+
+    def _curvature(self, c: Constants, t: Ball, rest: Ball, *points: Ball) -> Ball:
+        d, late = len(points) // 2, np.asarray(t.v > rest.v, dtype=bool)
+        ends = list(zip(points[:d], points[d:], strict=True))
+        step = [x - x0 for x, x0 in ends]
+        # From the nearer end: where that is small its digits are kept.
+        at = (select(late, x - rest * s, x0 + t * s) for (x, x0), s in zip(ends, step, strict=True))
+        entries = iter(self.hessian(c, *at))
         total: Ball = pairwise_sum([x * (y * next(entries)) for x in step for y in step])
         return total
 
 
 def integrate_by_panels(function: Callable[..., Ball], c: Constants, parts: Sequence[Ball]) -> Ball:
-    """Return ``int_0^1 (1 - t) f(c, t, *parts) dt`` for f > 0, point by point.
+    """Return ``int_0^1 (1 - t) f(c, t, 1 - t, *parts) dt`` for f > 0, point by point.
 
     The distance of two Gauss-Legendre rules estimates the error of each panel, as in
     :func:`numerics.evaluate.balls.closed.integrate`. There is no bound where f is not finite at a
@@ -83,9 +90,11 @@ def integrate_by_panels(function: Callable[..., Ball], c: Constants, parts: Sequ
     count, unit = int(np.prod(shape)), parts[0].unit
     values = np.full(count, kind.zero)
     errors = np.full(count, kind.zero)
-    # More digits than the nodes have help close to the start only, where one panel does.
-    beyond = issubclass(kind, Digits) and decimal.getcontext().prec > 2 * _NODE_DIGITS
-    left = np.full(count, 1 if beyond else _MOST)
+    most = _MOST
+    if issubclass(kind, Digits):
+        # More digits than the nodes have help close to the start only, where one panel does.
+        most = 1 if decimal.getcontext().prec > 2 * _NODE_DIGITS else 100
+    left = np.full(count, most)
     rules = [_balls(kind, precise_rule(n, _NODE_DIGITS)) for n in (16, 10)]
     open_: list[list[tuple[int, int]]] = [[(0, 0)] for _ in range(count)]
     index = np.arange(count)
@@ -99,9 +108,9 @@ def integrate_by_panels(function: Callable[..., Ball], c: Constants, parts: Sequ
         tops = [open_[i].pop() for i in index]
         at = [x.take(index) for x in parts]
         panel = _panel(function, constants_at(c, index), rules, _places(kind, tops, unit), at)
-        small = panel.most * (panel.width * kind.of(1 / _NEGLIGIBLE).v) < values[index]
+        small = panel.most * kind.of(1 / _NEGLIGIBLE).v < values[index]
         done = panel.even | np.asarray(small, dtype=bool)
-        lost = np.where(panel.even, panel.found.d, panel.most * (panel.width * _EVEN))
+        lost = np.where(panel.even, panel.found.d, panel.most * _EVEN)
         rounded = unit * abs(values[index] + panel.found.v)
         values[index] = np.where(done, values[index] + panel.found.v, values[index])
         errors[index] = np.where(done, errors[index] + lost + rounded, errors[index])
@@ -116,11 +125,10 @@ def integrate_by_panels(function: Callable[..., Ball], c: Constants, parts: Sequ
 
 
 class _Panel(NamedTuple):
-    """Of each point: the integral over a panel, its width, the largest value at a node, and how
-    the integrand behaves."""
+    """Of each point: the integral over a panel, what it is for the largest f at a node, and how f
+    behaves."""
 
     found: Ball
-    width: Array
     most: Array
     even: Array
     finite: Array
@@ -137,19 +145,20 @@ def _panel(
     (low, width, above), kind = places, type(at[0])
     found, even, finite = [], np.ones(1, dtype=bool), np.ones(1, dtype=bool)
     for nodes, rest, weights in rules:
-        f = function(c, low + width * nodes, *at)
+        left = above + width * rest
+        f = function(c, low + width * nodes, left, *at)
         sizes = np.broadcast_to(abs(f.v), (len(nodes.v), len(width.v)))
         most, least = np.maximum.reduce(sizes), np.minimum.reduce(sizes)
         even = even & np.asarray(most <= _EVEN * least, dtype=bool)
         finite = finite & np.asarray(most - most == 0, dtype=bool)
-        products = width * weights * (above + width * rest) * f
+        products = width * weights * left * f
         found.append(pairwise_sum([products.take(k) for k in range(len(sizes))]))
     fine, coarse = found
     total = agreed(fine, coarse, abs(fine.v))
     near = total.d - found[0].d <= found[0].d + kind.of(_NEAR).v * abs(total.v)
     even = even & np.asarray(near, dtype=bool)
-    rising = np.asarray(sizes[-1] > sizes[0], dtype=bool)
-    return _Panel(total, width.v, most, even, finite, rising)
+    rising = np.asarray(sizes[-1] * left.v[-1] > 2 * sizes[0] * left.v[0], dtype=bool)
+    return _Panel(total, most * width.v * (above.v + width.v), even, finite, rising)
 
 
 def _places(kind: type[Ball], panels: Sequence[tuple[int, int]], unit: Array) -> list[Ball]:

@@ -75,6 +75,17 @@ class _Printer(StrPrinter):  # type: ignore[misc]
             return root if exponent.p == 1 else f"{root}**{exponent.p}"
         return f"power({self._ball(base)}, {self._print(exponent)})"
 
+    def _print_Add(self, expr: Expr, **_: object) -> str:
+        # e^u - 1 where it cancels.
+        for term in expr.args:
+            rate, call = term.as_coeff_Mul()
+            if isinstance(call, sympy.exp) and expr.args[0] == -rate:
+                rest = sympy.Add(*(x for x in expr.args[1:] if x != term))
+                expr = sympy.Add(rest, rate * sympy.Function("expm1")(call.exp), evaluate=False)
+                break
+        text: str = super()._print_Add(expr) if expr.is_Add else self._print(expr)
+        return text
+
     def _print_Function(self, expr: Expr) -> str:
         name = type(expr).__name__
         if name not in FUNCTIONS:

@@ -1,5 +1,6 @@
 """Points that are no real numbers are refused, as X and y are."""
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -71,3 +72,36 @@ def test_a_square_that_underflows_costs_no_digit() -> None:
     value = derive_once(p).potential.numeric({"alpha": 1e-170})([1.0])
     # Q(1) - Q(0) = asinh(1/(2 alpha^2))/4 - 1/4 to all digits.
     assert value == pytest.approx(340 * np.log(10) / 4 - 0.25, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("output", "slope", "points"),
+    [
+        ("softplus(w)", lambda b: 1 / (1 - mpmath.exp(-b)) ** 2, (1e-20, 1e-8, 0.5)),
+        ("log(1 + w**2)", lambda b: mpmath.exp(2 * b) / mpmath.expm1(b) / 4, (1e-300, 1e-20, 3.0)),
+    ],
+)
+def test_an_integral_keeps_its_digits_up_to_the_end_of_its_domain(output, slope, points) -> None:
+    q = derive_once(Parameterization.parse([output])).potential.numeric({"w_0": 1})
+    with mpmath.workdps(40):
+        beta0 = mpmath.log1p(mpmath.e if output == "softplus(w)" else 1)
+        for beta in map(mpmath.mpf, points):
+            low, high = (mpmath.log(x) for x in (beta, beta0))
+            parts = mpmath.linspace(low, high, 41)
+            # b = e^x, so that the end of the domain is far away.
+            value = mpmath.quad(
+                lambda x, end=beta: (end - mpmath.exp(x)) * slope(mpmath.exp(x)) * mpmath.exp(x),
+                parts,
+            )
+            assert q(float(beta)) == pytest.approx(-float(value), rel=1e-13)
+    assert np.isnan(q(np.array([-1e-300, -1.0, -1e300]))).all()
+
+
+def test_outside_its_domain_no_formula_of_q_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    p = Parameterization.parse(["p**(4/3) - m**(4/3)"], {"p": "1", "m": "1"})
+    q = derive_once(p).potential.numeric()
+    inside = q(3.0)
+    monkeypatch.setattr("numerics.evaluate.balls.precision._DIGITS", ())
+    assert np.isnan([q(5.0), q.gradient(-5.0), q.bregman(1.0, 5.0)]).all()
+    assert q(3.0) == inside
+    assert np.isfinite(q.inverse_gradient(0.5))
