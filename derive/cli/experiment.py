@@ -252,13 +252,5 @@ def univariate_nets(
     )
 
 
-EXPERIMENTS = (
-    ("sparse-regression", sparse_regression, "Sparse beta*, by a diagonal network."),
-    ("matrix-factorization", matrix_factorization, "Low-rank beta*, by descent on U U^T."),
-    ("univariate-nets", univariate_nets, "Wide shallow nets on the line, by mirror flow."),
-)
-"""Name, function and summary of each experiment."""
-
-
 def experiment() -> None:
     """Repeat a published experiment: what a start leads to, predicted and trained."""

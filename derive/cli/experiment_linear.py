@@ -1,4 +1,4 @@
-"""The commands ``derive experiment optimizers``, ``controllability`` and ``convolution``."""
+"""The commands ``derive experiment optimizers``, ``controllability``, ``convolution``; the list."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-from derive.cli.experiment import Samples, WithoutPlot, read_numbers, read_sizes
+from derive.cli.experiment import (
+    Samples,
+    WithoutPlot,
+    matrix_factorization,
+    read_numbers,
+    read_sizes,
+    sparse_regression,
+    univariate_nets,
+)
 
 
 def optimizers(
@@ -122,9 +130,12 @@ def convolution(
     session.publish(lambda enter: experiments.convolution(setting, session.jobs, enter))
 
 
-LINEAR_EXPERIMENTS = (
+EXPERIMENTS = (
+    ("sparse-regression", sparse_regression, "Sparse beta*, by a diagonal network."),
+    ("matrix-factorization", matrix_factorization, "Low-rank beta*, by descent on U U^T."),
+    ("univariate-nets", univariate_nets, "Wide shallow nets on the line, by mirror flow."),
     ("optimizers", optimizers, "Ends of optimizers on one linear model."),
     ("convolution", convolution, "Limits of linear convolutional nets, by start."),
     ("controllability", controllability, "What steering reaches, by exact Lie algebras."),
 )
-"""Name, function and summary of each."""
+"""Name, function and summary of each experiment."""

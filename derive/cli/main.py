@@ -9,51 +9,36 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, TypeAlias
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
-from derive.cli.audit import audit
-from derive.cli.catalogue import catalogue
-from derive.cli.check import check
-from derive.cli.experiment import EXPERIMENTS, experiment
-from derive.cli.experiment_linear import LINEAR_EXPERIMENTS
-from derive.cli.explicit import explicit
-from derive.cli.figure import figure
-from derive.cli.margin import margin
-from derive.cli.optimizers import optimizers
 from derive.cli.options import spelled_out
 from derive.cli.output import ReaderLeft
-from derive.cli.parameterize import parameterize
-from derive.cli.perturb import perturb
-from derive.cli.regimes import regimes
-from derive.cli.regularizer import regularizer
-from derive.cli.report import report
 from derive.cli.running import BAD_INPUT, FAULT, INTERRUPTED, READER_LEFT, UNDECIDED, YES, Stop
-from derive.cli.univariate import univariate
 from derive.errors import ConsistencyError, DeriveError, InputError
 
-Command: TypeAlias = tuple[str, Callable[..., None], str]
-"""A command: its name, what it does, and one line on it in the list of commands."""
-
 # In the order in which one learns them: derive, ask more of it, trust it, and see what is known.
-COMMANDS: tuple[Command, ...] = (
-    ("regularizer", regularizer, "Derive Q(beta) of gradient flow on F, or prove there is none."),
-    ("regimes", regimes, "Find what Q tends to as the start is scaled."),
-    ("margin", margin, "Find what the flow tends to on separable data."),
-    ("optimizers", optimizers, "List what optimizers on linear models minimise."),
-    ("univariate", univariate, "Find the limit of wide univariate nets under mirror flow."),
-    ("perturb", perturb, "Find what decay, momentum, steps and noise do to Q."),
-    ("explicit", explicit, "Compare Q with explicit l2 regularization of the weights."),
-    ("parameterize", parameterize, "Find F(w) whose implicit regularizer is a given Q."),
-    ("check", check, "Check the certificate of a result, without SymPy."),
-    ("catalogue", catalogue, "List the published models, or derive one."),
-    ("audit", audit, "Compare printed formulas with what is derived."),
-    ("report", report, "Write the catalogue and the audit as pages for a browser."),
-    ("figure", figure, "List the figures of regularizers, or draw one."),
-)
-
+COMMANDS = {
+    "regularizer": "Derive Q(beta) of gradient flow on F, or prove there is none.",
+    "regimes": "Find what Q tends to as the start is scaled.",
+    "margin": "Find what the flow tends to on separable data.",
+    "optimizers": "List what optimizers on linear models minimise.",
+    "univariate": "Find the limit of wide univariate nets under mirror flow.",
+    "perturb": "Find what decay, momentum, steps and noise do to Q.",
+    "explicit": "Compare Q with explicit l2 regularization of the weights.",
+    "parameterize": "Find F(w) whose implicit regularizer is a given Q.",
+    "check": "Check the certificate of a result, without SymPy.",
+    "catalogue": "List the published models, or derive one.",
+    "audit": "Compare printed formulas with what is derived.",
+    "report": "Write the catalogue and the audit as pages for a browser.",
+    "figure": "List the figures of regularizers, or draw one.",
+    "experiment": "Repeat a published experiment.",
+}
+"""The commands, each a function of the module of its name, with one line on it for the list."""
 
 LONGEST = 200
 """Characters at which what is refused is not printed whole."""
@@ -73,7 +58,39 @@ class _Once(TyperCommand):
         return super().parse_args(ctx, args)
 
 
-def _group(name: str, commands: Iterable[Command]) -> typer.Typer:
+class _Imported(TyperGroup):
+    """The commands of the table, of which the one that is asked for is imported."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment]
+
+    def get_command(self, ctx: typer.Context, name: str) -> Any:  # type: ignore[override]
+        return command(name) if name in COMMANDS else None
+
+    def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
+        with formatter.section("Commands"):
+            formatter.write_dl([*COMMANDS.items()])
+
+
+def command(name: str) -> Any:
+    """Return a command as it is run; of the experiments, their group."""
+    function = _function(name)
+    if name != "experiment":
+        return get_command(_group(name, [(name, function, COMMANDS[name])]))
+    from derive.cli.experiment_linear import EXPERIMENTS
+
+    group = _group(name, EXPERIMENTS)
+    group.callback()(function)
+    return get_command(group)
+
+
+def _function(name: str) -> Callable[..., None]:
+    found: Callable[..., None] = getattr(import_module(f"derive.cli.{name}"), name)
+    return found
+
+
+def _group(name: str, commands: Iterable[tuple[str, Callable[..., None], str]]) -> typer.Typer:
     group = typer.Typer(
         name=name,
         add_completion=name == "derive",
@@ -86,13 +103,10 @@ def _group(name: str, commands: Iterable[Command]) -> typer.Typer:
     return group
 
 
-app = _group("derive", COMMANDS)
-_experiments = _group("experiment", (*EXPERIMENTS, *LINEAR_EXPERIMENTS))
-_experiments.callback()(experiment)
-app.add_typer(_experiments, short_help="Repeat a published experiment.")
+app = _group("derive", ())
 
 
-@app.callback(invoke_without_command=True)
+@app.callback(cls=_Imported, invoke_without_command=True)
 def top(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
@@ -147,9 +161,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _teach(arguments: Sequence[str]) -> None:
     """Show on a terminal the examples of a command that was given nothing."""
-    commands = {name: function for name, function, _ in COMMANDS}
-    if len(arguments) == 1 and arguments[0] in commands and sys.stderr.isatty():
-        _, heading, examples = (commands[arguments[0]].__doc__ or "").partition("Examples:\n")
+    if len(arguments) == 1 and arguments[0] in COMMANDS and sys.stderr.isatty():
+        _, heading, examples = (_function(arguments[0]).__doc__ or "").partition("Examples:\n")
         print(
             f"\n{heading}{textwrap.indent(textwrap.dedent(examples).rstrip(), '  ')}",
             file=sys.stderr,

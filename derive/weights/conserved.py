@@ -171,10 +171,11 @@ def _monomial_laws(
         return
     rng = Random(1)
     flow = [list(map(Evaluator, row)) for row in p.flow]
+    powers = [[(k, n) for k, n in enumerate(e) if n] for e in exponents]
 
     def draw() -> list[Row]:
         try:
-            return _derivative_rows(exponents, flow, random_point(p.field, rng))
+            return _derivative_rows(powers, flow, random_point(p.field, rng))
         except Pole:
             return []
 
@@ -199,19 +200,22 @@ def _parametric_laws(
 
 
 def _derivative_rows(
-    exponents: Sequence[Sequence[int]], flow: Sequence[Sequence[Evaluator]], point: Sequence[nmod]
+    monomials: Sequence[Sequence[tuple[int, int]]],
+    flow: Sequence[Sequence[Evaluator]],
+    point: Sequence[nmod],
 ) -> list[Row]:
-    """Return, for each output, the derivative of every monomial along grad F at *point*."""
+    """Return, for each output, the derivative of every monomial along grad F at *point*.
+
+    Monomials are given by the places of their weights, each with its power.
+    """
     logarithmic = [
         [entry(point) * inverse(w) for entry, w in zip(row, point, strict=True)] for row in flow
     ]
-    values = [
-        prod(w**power for w, power in zip(point, e, strict=False) if power) for e in exponents
-    ]
+    values = [prod(point[k] ** n for k, n in powers) for powers in monomials]
     return [
         [
-            value * sum(power * x for power, x in zip(e, row, strict=False) if power)
-            for e, value in zip(exponents, values, strict=True)
+            value * sum(n * row[k] for k, n in powers)
+            for powers, value in zip(monomials, values, strict=True)
         ]
         for row in logarithmic
     ]

@@ -8,7 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 from derive.cli.forms import FORMS, Form, offer
-from derive.cli.main import COMMANDS
+from derive.cli.main import COMMANDS, command
 from derive.cli.options import Bundle, Model, ModelWithoutParameters, bundle_of, spelled_out
 from derive.model.typed import TypedModel
 
@@ -60,6 +60,6 @@ def test_the_model_that_is_typed_has_an_option_for_each_of_its_texts(bundle):
 
 
 def test_every_form_but_text_is_offered_by_some_command():
-    flat = [inspect.signature(spelled_out(command)).parameters for _, command, _ in COMMANDS]
-    offered = {name for parameters in flat for name in parameters if name in FORMS}
+    options = {option.name for name in COMMANDS for option in command(name).params}
+    offered = options & FORMS.keys()
     assert offered == FORMS.keys() - {"text"}

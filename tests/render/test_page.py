@@ -51,7 +51,8 @@ def differing(page, d):
     rng = random.Random(repr(d))
     found = set().union(*(e.free_symbols for e in wanted.values()))
     symbols = sorted(found, key=str)
-    values = {s: sympy.Rational(rng.randint(2, 90), rng.randint(80, 99)) for s in symbols}
+    drawn = sorted(symbols, key=str)
+    values = {s: sympy.Rational(rng.randint(2, 90), rng.randint(80, 99)) for s in drawn}
     values |= {s: sympy.Integer(5) for s in symbols if s.name == "D"}
     letters = {
         norms_as_latex("\ue000" + as_latex(s.name), d.direction): x for s, x in values.items()

@@ -236,7 +236,7 @@ def nullspaces(
                         break
                     entries[pivot] = rational
             else:
-                basis.append(_primitive([entries.get(c, Fraction(0)) for c in range(width)]))
+                basis.append(_primitive(entries, width))
         yield basis
 
 
@@ -282,11 +282,11 @@ def centred(residue: nmod) -> Fraction:
     return Fraction(value if value <= modulus // 2 else value - modulus)
 
 
-def _primitive(entries: Sequence[Fraction]) -> tuple[int, ...]:
-    scale = math.lcm(*(x.denominator for x in entries))
-    integers = [int(x * scale) for x in entries]
-    divisor = math.gcd(*integers)
-    return tuple(x // divisor for x in integers)
+def _primitive(entries: Mapping[int, Fraction], width: int) -> tuple[int, ...]:
+    scale = math.lcm(*(x.denominator for x in entries.values()))
+    integers = {place: int(x * scale) for place, x in entries.items()}
+    divisor = math.gcd(*integers.values())
+    return tuple(integers.get(place, 0) // divisor for place in range(width))
 
 
 def _pivots(echelon: nmod_mat, size: int) -> list[int]:
