@@ -11,6 +11,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.balls import branch_from_above
+from derive.exact.constants import sign_of_number
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import Coordinates
@@ -28,7 +29,7 @@ def sign_in(chart: Chart, function: RationalFunction) -> tuple[int, Chart]:
     if chart.warp is not None:
         for ratio in (function / chart.warp, function * chart.warp):
             if ratio.is_constant():
-                return (1 if ratio.value() > 0 else -1), chart
+                return sign_of_number(ratio), chart
     value = chart.parameterization.at_start(function)
     sign, assumed = start_sign(value, chart.notation, chart.conditions)
     return sign, replace(

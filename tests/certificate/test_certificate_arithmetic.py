@@ -17,6 +17,7 @@ from derive.certificate.checking.function import (
     raised,
     remainder,
     root_of,
+    sign,
     times,
     whole_part,
 )
@@ -117,6 +118,12 @@ def test_parts_of_polynomials_and_exponents():
     around = raised(arb(0, 0.5), 3, arb(1))
     assert around.is_finite()
     assert around.contains(0.1)
+
+
+def test_the_sign_of_a_value_is_shown_or_0():
+    values = [TWO, fmpq(-1, 9), fmpq(0), arb(3, 1), arb(-3, 1), arb(0, 1), arb(1, 2)]
+    assert [sign(x) for x in values] == [1, -1, 0, 1, -1, 0, 0]
+    assert [function.not_zero(x) for x in values] == [True, True, False, True, True, False, False]
 
 
 def test_calls_have_values():

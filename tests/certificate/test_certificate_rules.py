@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -39,6 +40,7 @@ def record(*outputs, start=(), vectors=()):
 
 
 NEURON, PAIR, TWO = ("a*u1", "a*u2"), ("p**2 - m**2",), ("p**2 - m**2", "w**2")
+CUBE = ("a**3 + b", "a**2 - b**2")
 SECOND_PIECE = ("potential", "pieces", 1)
 TIED = functools.partial(record, "a*u1 + b*v1", "a*u2 + b*v2", start=BALANCED)
 DERIVATIONS = {
@@ -350,6 +352,29 @@ def test_what_breaks_a_rule_is_refused(rule):
     assert re.search(why, str(refusal.value)), str(refusal.value)
 
 
+THEOREMS = Path(__file__).parent.parent / "golden" / "theorems.txt"
+SAID = {
+    "a neuron": lambda: record(*NEURON),
+    "two outputs": lambda: record(*TWO),
+    "roots that start somewhere": lambda: record(*CUBE, start={"a": "1", "b": "2"}),
+    "no warp": lambda: record("x**2*y", "y**3"),
+    "balanced": TIED,
+    "a vector": lambda: record_of("a*u", {}),
+    "explicit": lambda: json.loads(cost("powers")),
+    "limits": lambda: json.loads(limits("a tied pair")),
+}
+
+
+def test_the_theorem_says_all_that_was_shown():
+    """It is all that a referee reads."""
+    reports = {name: check(make()) for name, make in SAID.items()}
+    texts = [
+        "\n".join([f"{name}: {r.verdict}", *r.theorem, f"not certified: {', '.join(r.open)}"])
+        for name, r in reports.items()
+    ]
+    assert "\n\n".join(texts) + "\n" == THEOREMS.read_text(encoding="utf-8")
+
+
 def test_an_output_has_a_name_of_its_own():
     """The theorem would be ambiguous, even where no formula in beta is proved."""
     found = replaced(record("x**2*y", "y**3"), ("certificate", "metric"), None)
@@ -367,7 +392,7 @@ def test_a_condition_on_roots_is_one():
 
 
 def test_a_root_that_starts_somewhere_needs_that_no_others_meet_it():
-    found = record("a**3 + b", "a**2 - b**2", start=(("a", "1"), ("b", "2")))
+    found = record(*CUBE, start={"a": "1", "b": "2"})
     (piece,) = found["potential"]["pieces"]
     assert piece["roots"][0]["branch"] == "the real root that starts at 1"
     assert check(found).verdict == "PROVED"

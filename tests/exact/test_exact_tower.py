@@ -47,6 +47,18 @@ EQUAL = [
     ("log(x**2*p**(2*D - 1))", "2*log(x) + (2*D - 1)*log(p)"),
     ("log((p*q)**(D/3))", "D*log(p)/3 + D*log(q)/3"),
     ("1/(x**(1/3) + 1)", "(x**(2/3) - x**(1/3) + 1)/(x + 1)"),
+    ("w*sqrt(5 + 2*sqrt(6))", "w*(sqrt(2) + sqrt(3))"),
+    ("w*sqrt(5 - 2*sqrt(6))", "w*(sqrt(3) - sqrt(2))"),
+    ("6*w*sqrt(1/6)", "w*sqrt(6)"),
+    ("w*(5 + 2*sqrt(6))**(3/2)", "w*(sqrt(2) + sqrt(3))**3"),
+    ("w*sqrt(3 + 2*sqrt(2))", "w + w*sqrt(2)"),
+    ("sqrt(12)*sqrt(6)*w/sqrt(2)", "6*w"),
+    ("exp(x)**(2/3)", "exp(x/3)**2"),
+    ("(p**D)**(1/2)*x", "p**(D/2)*x"),
+    ("(x**4)**(1/2)", "x**2"),
+    ("(8*x**5/27)**(1/3)", "2*(x**(1/3))**5/3"),
+    ("(4*x**2 + 4*y**2)**(3/2)", "8*(x**2 + y**2)*sqrt(x**2 + y**2)"),
+    ("(6*p)**D", "2**D*3**D*p**D"),
 ]
 
 DIFFERENT = [
@@ -138,11 +150,21 @@ def test_values_and_derivatives_are_those_of_mpmath(text: str) -> None:
         ("atan(sqrt(x))", "inside atan"),
         ("cos(2*atan(x))", "algebraic"),
         ("tan(x + atan(x))", "algebraic"),
+        ("sqrt(1 - sqrt(2))*x", "negative"),
+        ("(1 + sqrt(2))**(1/3)*x", "only square roots"),
+        ("sqrt(sqrt(x) + sqrt(x + 1))", "too entangled"),
+        ("sqrt(x + sqrt(x**2 - 1))", "a sum of simpler roots"),
+        ("(x - 2 - x)**D*x", "is negative"),
     ],
 )
 def test_what_cannot_be_represented_is_refused(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         elements(text)
+
+
+def test_a_real_power_of_zero_is_none() -> None:
+    with pytest.raises(ZeroDivisionError, match="a real power of zero"):
+        elements("(x - x)**D*x")
 
 
 @given(st.lists(st.integers(-3, 3), min_size=6, max_size=6))

@@ -124,8 +124,8 @@ def fails(kind: str, state: Checker, _: JSON, proof: JSON) -> None:
     along = "".join(f" along X{a}" for a in proof["along"])
     state.theorem += [
         f"{kind}: needed is {words}",
-        f"left = {state.space.written(left)}",
-        f"right = {state.space.written(right)}",
+        f"{kind}: left = {state.space.written(left)}",
+        f"{kind}: right = {state.space.written(right)}",
         f"the numerator of left - right{along and ', differentiated'}{along} is {value} there",
     ]
 

@@ -251,6 +251,11 @@ def ball(kind: str, u: Value, exponent: Value) -> Value:
         return abs(x).log() if kind == "log" else getattr(x, kind)()
 
 
+def sign(x: Value) -> int:
+    """Return the sign that a value is shown to have; 0 where it is 0 or none is shown."""
+    return bool(x > 0) - bool(x < 0)
+
+
 def not_zero(x: Value) -> bool:
     """Tell whether a value is shown not to be 0."""
-    return bool(x > 0 or x < 0)
+    return bool(sign(x))

@@ -22,6 +22,7 @@ from derive.certificate.checking.function import (
     constant,
     not_zero,
     root_of,
+    sign,
     whole_part,
 )
 from derive.certificate.checking.text import (
@@ -237,7 +238,7 @@ class Reading(Ring):
         real, imaginary, total = self.number(1), self.number(0), self.number(0)
         for (kind, angle, e), n in parts:
             require(kind == "cos" and n.q == 1 and abs(n.p) <= TURNS, "angles are added n times")
-            x, y = self.find("cos", angle, e), self.find("sin", angle, e) * (1 if n > 0 else -1)
+            x, y = self.find("cos", angle, e), self.find("sin", angle, e) * sign(n)
             total = total + angle * n
             for _ in range(abs(int(n.p))):
                 real, imaginary = real * x - imaginary * y, real * y + imaginary * x

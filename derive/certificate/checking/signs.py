@@ -10,7 +10,14 @@ from typing import TypeAlias
 
 from flint import fmpq, fmpz_mpoly
 
-from derive.certificate.checking.function import Function, evaluated, not_zero, remainder, root_of
+from derive.certificate.checking.function import (
+    Function,
+    evaluated,
+    not_zero,
+    remainder,
+    root_of,
+    sign,
+)
 from derive.certificate.checking.reading import Known
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import Missing, names_in, require
@@ -58,13 +65,13 @@ class Conditions:
         if relation.startswith("keeps"):
             self.space.signs.append(f)  # the sign that it keeps is the one at the start
         if relation != "!= 0" and len(odd) == 1:
-            self.signs[str(odd[0])] = 1 if evaluated(odd[0], self.space.start) > 0 else -1
+            self.signs[str(odd[0])] = sign(evaluated(odd[0], self.space.start))
             self.positive.append(self.signs[str(odd[0])] * odd[0])
 
     def sign_of(self, f: Function) -> int:
         """Return the sign that a function is shown to have wherever it is not 0, or 0."""
         value, odd = f.at(self.space.start), [p for p, n in factors(f) if n % 2]
-        return 0 if not all(map(self.sign, odd)) or not not_zero(value) else 1 if value > 0 else -1
+        return sign(value) if all(map(self.sign, odd)) else 0
 
     def sign_anywhere(self, f: Function) -> int:
         """Return the sign that a function is shown to have wherever it is not 0."""
@@ -93,7 +100,7 @@ class Conditions:
         signs = set[int]()
         for exponents, coefficient in p.to_dict().items():
             odd = (self._of_name(k) for k, n in enumerate(exponents) if n % 2)
-            signs.add(math.prod(odd, start=1 if coefficient > 0 else -1))
+            signs.add(math.prod(odd, start=sign(fmpq(coefficient))))
         return signs
 
     def _of_name(self, k: int) -> int:
@@ -231,11 +238,11 @@ class Conditions:
         return [*(f"{p} != 0" for p in self.generic), *missing]
 
 
-def _of_factors(f: Function, sign: Callable[[fmpz_mpoly], int]) -> int:
+def _of_factors(f: Function, of: Callable[[fmpz_mpoly], int]) -> int:
     """Return the sign of a quotient by those of its factors."""
     content = f.top.factor()[0] * f.bottom.factor()[0]
-    signs = (sign(p) for p, n in factors(f) if n % 2)
-    return math.prod(signs, start=(content > 0) - (content < 0))
+    signs = (of(p) for p, n in factors(f) if n % 2)
+    return math.prod(signs, start=sign(fmpq(content)))
 
 
 def _beyond_one(f: Function) -> Function:

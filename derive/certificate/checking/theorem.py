@@ -10,7 +10,7 @@ from typing import TypeAlias
 from flint import fmpz_mpoly
 
 from derive.certificate.checking.flow import Flow, Turning
-from derive.certificate.checking.function import Function, Table, not_zero
+from derive.certificate.checking.function import Function, Table, not_zero, sign
 from derive.certificate.checking.signs import CONDITION, Conditions, factors, understood
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.start import Kind, move_start, raised, rates_of, space_of
@@ -81,7 +81,7 @@ class Checker:
         text, u = str(self.given["outputs"][0]).replace(f"norm({vector})", norm), space.symbols[-1]
         same = space.read(text, {vector: u}).same(phi[0] * u)
         require(same, "the output is not the coefficient times the vector")
-        self.sign = 1 if at_start > 0 else -1
+        self.sign = sign(at_start)
         return self.sign * phi[0] * space.names[norm]
 
     def prove(self, what: str, check: Check, said: JSON, proof: JSON) -> None:
