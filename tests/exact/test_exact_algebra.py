@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
 from itertools import product
+from operator import mul
 
 import pytest
 import sympy
+from flint import fmpq, fmpq_mat
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +19,10 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.families import (
     LogFunction,
     darboux_factors,
+    eigenvectors,
+    generator_monomials,
     laurent_monomials,
+    linear_part,
     monomials,
     normalized,
 )
@@ -28,6 +34,8 @@ from derive.exact.linear.implicitization import (
     holds,
 )
 from derive.exact.positivity import is_nonnegative
+from derive.exact.towers.tower import build_elements
+from derive.language import parse_expression
 
 FIELD = FunctionField(("u", "v", "w"))
 u, v, w = FIELD.gens
@@ -52,6 +60,8 @@ def test_tied_pair_relation() -> None:
     ratio = -relation.coefficients[0] / relation.coefficients[2]
     assert relation.coefficients[1].is_zero()
     assert ratio == 16 * beta**2 + 64 * c**2
+    assert find_relation(4 * (u**2 + v**2), coordinates, highest=4) == relation
+    assert find_relation(4 * (u**2 + v**2), coordinates, highest=3) is None
 
 
 def test_neuron_relation_is_the_published_quadratic() -> None:
@@ -95,6 +105,9 @@ def test_express_rationally() -> None:
     assert express(u**2 + v**2, coordinates) == s**2 - 2 * t
     assert express((u**2 + v**2) / (u * v), coordinates) == (s**2 - 2 * t) / t
     assert express(u - v, coordinates) is None
+    assert express(FIELD.zero, coordinates).is_zero()
+    alone = Coordinates.of([("a", 2 * u)])
+    assert express(u, alone) == alone.field.gens[0] / 2
 
 
 def test_conserved_polynomial_of_the_kernel() -> None:
@@ -104,6 +117,8 @@ def test_conserved_polynomial_of_the_kernel() -> None:
     assert set(found) == {(2, 0), (0, 2)}
     assert Fraction(found[0, 2], found[2, 0]) == -16
     assert conserved_polynomial((FIELD.one, FIELD.one, FIELD.zero), u * w, v) is None
+    assert conserved_polynomial(flow, u, u * v) is None  # u v alone is conserved
+    assert conserved_polynomial(flow, u**2 * v, v) == {(1, 1): 1}
 
 
 def test_conserved_polynomial_of_a_high_degree() -> None:
@@ -119,6 +134,41 @@ def test_monomials_are_complete_and_distinct() -> None:
     found = list(laurent_monomials(3, -2, 4))
     assert len(found) == len(set(found))
     assert all(sum(e) == -2 and any(k < 0 for k in e) for e in found)
+
+
+def test_monomials_in_weights_and_calls() -> None:
+    x, y, exp, root = build_elements(
+        [parse_expression(t) for t in ("x", "y", "exp(x)", "sqrt(y**2 + 1)")], ("x", "y")
+    )
+    found = list(generator_monomials(x.field, 2))
+    assert len(set(found)) == len(found)
+    products = [reduce(mul, (g**e for g, e in zip(x.field.gens, f, strict=True))) for f in found]
+    powers, inverse = (-2, -1, 1, 2), (-1, 1)
+    expected = [w**e for w in (x, y) for e in powers] + [x * y, exp * root, root / exp]
+    expected += [exp**e for e in powers] + [root]
+    expected += [exp**n * x**e for n in powers for e in powers]
+    expected += [exp**n * y**e for n in inverse for e in inverse]
+    expected += [root * y**e for e in powers] + [root * x**e for e in inverse]
+    assert {*products} == {*expected}
+
+
+def test_eigenvectors_that_matrices_share() -> None:
+    swap, double = fmpq_mat([[0, 1, 0], [1, 0, 0], [0, 0, 5]]), fmpq_mat(3, 3)
+    for k in range(3):
+        double[k, k] = 2
+    vectors = eigenvectors([double, swap])
+    assert {tuple(abs(c) // max(map(abs, v)) for c in v) for v in vectors} == {(1, 1, 0), (0, 0, 1)}
+    assert len(vectors) == 3
+    for v in vectors:
+        column = fmpq_mat([[c] for c in v])
+        image = swap * column
+        assert any(image == value * column for value in (1, -1, 5))
+    assert eigenvectors([fmpq_mat([[0, 2], [1, 0]])]) == []  # irrational ones
+    field = FunctionField(("u", "v"))
+    a, b = field.gens
+    assert linear_part(field, (2 * a - b / 3, field.zero)) == fmpq_mat([[2, fmpq(-1, 3)], [0, 0]])
+    for f in (a * b, a + 1, a**2 / b, a / (b - 1)):
+        assert linear_part(field, (a, f)) is None
 
 
 def test_darboux_factors_keep_their_sign() -> None:
@@ -141,6 +191,12 @@ def test_log_function_derivative() -> None:
     with pytest.raises(ValueError, match="not conserved"):
         LogFunction(w, ((u, v),)).along(X)
     assert (f + f.scaled(FIELD.constant(-1))).is_zero()
+    other = LogFunction(u, ((FIELD.constant(3), u), (FIELD.one, v)))
+    total = f + other
+    assert total == LogFunction(w + u, ((u * v + 3, u), (FIELD.one, u * v), (FIELD.one, v)))
+    assert total.along(X) == f.along(X) + other.along(X) == u * v + u + 2
+    assert not total.is_zero()
+    assert not LogFunction(FIELD.zero, other.logs).is_zero()
 
 
 def test_normalized() -> None:

@@ -27,6 +27,8 @@ from derive.exact.linear.modular import (
     rank,
     reconstruct,
     residue_matrix,
+    shows_full_rank,
+    supports,
 )
 from derive.exact.linear.monomials import series_along
 from derive.exact.towers.tower import build_elements
@@ -68,6 +70,13 @@ def test_large_whole_entries_are_lifted_by_centring_alone(large: int) -> None:
     assert by_whole_numbers == [(large, 1)]
 
 
+def test_rows_that_are_independent_at_a_point_are_so() -> None:
+    assert shows_full_rank([[x, y]])
+    assert shows_full_rank([[x, y], [y, x]])
+    assert not shows_full_rank([[x, y], [2 * x, 2 * y]])
+    assert not shows_full_rank([[x], [y]])
+
+
 def test_inverse_of_zero_is_a_pole() -> None:
     assert inverse(nmod(3, PRIME)) * 3 == 1
     with pytest.raises(Pole):
@@ -93,6 +102,9 @@ def test_rank_and_nullspace_agree_with_sympy(height: int, data: st.DataObject) -
     assert len(basis) == 4 - matrix.rank()
     for vector in basis:
         assert not any(matrix * sympy.Matrix(vector))
+    assert supports(residue_matrix(rows)) == [
+        tuple(k for k, entry in enumerate(vector) if entry) for vector in basis
+    ]
     chosen = independent_rows(rows)
     assert len(chosen) == matrix.rank()
     assert matrix.extract(list(chosen), list(range(4))).rank() == len(chosen)
