@@ -75,7 +75,7 @@ def _power_kernel(relation: KernelRelation, power: RationalFunction, n: int) -> 
     field = relation.field
     m = int(power.numerator.degrees()[0]) - int(power.denominator.degrees()[0])
     kappa = power / field.gens[0] ** m
-    if m == 0 or not kappa.partial(0).is_zero() or not kappa.is_constant():
+    if m == 0 or not kappa.is_constant():
         return None
     sign, _ = start_sign(relation.beta0, relation.notation)
     # K > 0 on the side of 0 where the start lies, so kappa sign^m > 0.

@@ -9,12 +9,20 @@ import mpmath
 import pytest
 import sympy
 from mpmath import mp, mpf
+from sympy.core.function import AppliedUndef
 from witness_flow import Model, evaluate, integrate, number, real_roots
 
 from derive import Parameterization
+from derive.model.notation import Notation
 from derive.potential.piece import Quadrature
+from derive.potential.quadrature import integrate_along_segment, integrate_gradient, power_rule
 from derive.render.labels import unmarked
 from derive.render.plain import piece_lines
+from derive.weights.conserved import find_conserved
+from derive.weights.hessian import decide_hessian
+from derive.weights.lie import find_lie_structure
+from derive.weights.metric import find_metric
+from derive.weights.warping import decide_warp
 from tests.published import derive_once
 
 TIME = mpf(1) / 4
@@ -118,3 +126,30 @@ def test_the_slope_in_the_length_solves_its_equation() -> None:
     assert sympy.simplify(s * slope.diff(s) / slope - T / R) == 0
     (integral,) = slope.atoms(sympy.Integral)
     assert str(slope.subs(s, integral.limits[0][1]).doit()) == "norm_u_0"
+
+
+def test_integrals_along_a_segment_have_the_hessian_that_they_name() -> None:
+    """With a constant G, or y, they are a quadratic form, or a linear one."""
+    p = Parameterization.parse(["a*u1", "a*u2"])
+    metric, notation = find_metric(find_conserved(find_lie_structure(p))), Notation(p, (0, 1))
+    numbers = {"G11": 2, "G12": 3, "G22": 7, "y1": 5, "y2": -4}
+
+    def settled(f: sympy.Expr) -> sympy.Expr:
+        known = {x: sympy.Integer(numbers[x.func.__name__]) for x in f.atoms(AppliedUndef)}
+        return sympy.expand(f.xreplace(known).doit())
+
+    piece = integrate_along_segment(decide_warp(decide_hessian(metric)), notation)
+    (x, first), (y, second) = piece.abbreviations
+    assert settled(piece.value) == x**2 + 3 * x * y + sympy.Rational(7, 2) * y**2
+    assert list(map(settled, piece.gradient)) == [2 * x + 3 * y, 3 * x + 7 * y]
+    assert first + second == sum(notation.betas) - sum(notation.beta_0)
+    assert settled(integrate_gradient((x, y), notation).value) == 5 * x - 4 * y
+
+
+def test_antiderivatives_of_powers_and_exponentials() -> None:
+    s, k = sympy.Symbol("s"), sympy.Symbol("k", positive=True)
+    for slope in (3 * s**2, s, sympy.Integer(1) * s ** -sympy.Rational(1, 2), 5 * s**k):
+        assert sympy.simplify(power_rule(slope, s).diff(s) - slope) == 0
+    assert power_rule(2 * sympy.exp(3 * s), s) == sympy.exp(3 * s) * 2 / 3
+    for slope in (1 / s, s**-2, s**s, s + 1, sympy.exp(s**2), k * s * sympy.exp(s)):
+        assert power_rule(slope, s) is None

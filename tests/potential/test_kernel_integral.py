@@ -1,0 +1,95 @@
+"""Q of one output from its kernel alone: K is a function of beta that is given, and Q'' = 1/K."""
+
+from __future__ import annotations
+
+import mpmath
+import pytest
+import sympy
+
+from derive import Parameterization
+from derive.exact.towers.tower import build_elements
+from derive.language import parse_expression
+from derive.model.notation import Notation
+from derive.potential.kernel_integral import integrate_kernel
+from derive.weights.kernel_relation import KernelRelation
+
+A, B = mpmath.mpf("1.3"), mpmath.mpf("0.7")
+HYPERBOLIC = (
+    "beta*asinh(beta/(2*a*b))/2 - beta*asinh((a**2 - b**2)/(2*a*b))/2"
+    " - sqrt(4*a**2*b**2 + beta**2)/2"
+)
+CASES = [  # the coefficients of K^0, K^1, ..., then beta_0, K_0 and Q as one would write it
+    (["-5", "1"], "a - b", "5", "beta**2/10 - beta*(a - b)/5"),
+    (["-3*beta", "1"], "a", "3*a", "beta*log(beta/a)/3 - beta/3"),
+    (["3*beta", "1"], "-a", "3*a", "-beta*log(-beta/a)/3 + beta/3"),
+    (["-2*beta - 2*b", "1"], "a", "2*a + 2*b", "(b + beta)*log((b + beta)/(a + b))/2 - beta/2"),
+    (["-7*beta**2", "1"], "a", "7*a**2", "-log(beta)/7 + beta/(7*a)"),
+    (["-(beta - b)**2/7", "1"], "b - a", "a**2/7", None),
+    (["-3*(beta + 1)**2", "1"], "a", "3*(a + 1)**2", "beta/(3*a + 3) - log(beta + 1)/3"),
+    (["-(beta - 2*b)**3/5", "1"], "a + 2*b", "a**3/5", "5/(2*(beta - 2*b)) + 5*beta/(2*a**2)"),
+    (["(beta + 2*b)**3", "1"], "-a - 2*b", "a**3", None),
+    (["-2*beta**4", "1"], "-a", "2*a**4", None),
+    (["-5/(beta + b)", "1"], "a", "5/(a + b)", None),
+    (["-4*beta**2 - 16*a**2*b**2", "0", "1"], "a**2 - b**2", "2*a**2 + 2*b**2", HYPERBOLIC),
+    (["-4*beta**2 - 5", "0", "1"], "1 + 0*a", "3", None),
+    (["-9*beta**2 - 6*beta - 3", "0", "1"], "2/3 + 0*a", "sqrt(11)", None),
+    (["-2*beta**2 - 2*b*beta - b**2", "0", "1"], "0*a", "b", None),
+    (["-a**2*beta**2 - a*b", "0", "1"], "0*a", "sqrt(a*b)", None),
+    (["-27*beta**4", "0", "0", "1"], "a**3", "3*a**4", "-3*beta**(2/3)/2 + beta/a"),
+    (["-4*beta**3", "0", "1"], "a**2", "2*a**3", "-2*sqrt(beta) + beta/a"),
+    (["4*beta**3", "0", "1"], "-(a**2)", "2*a**3", None),
+    (["-9*beta", "0", "1"], "a**2", "3*a", "4*beta**(3/2)/9 - 2*a*beta/3"),
+    (["-(beta**2 + 1)", "1"], "a", "a**2 + 1", None),
+    (["-(beta**2 + 2*beta + 5)*3", "1"], "a", "3*(a**2 + 2*a + 5)", None),
+    (["-(beta**2 - b**2)", "1"], "a + b", "a**2 + 2*a*b", None),
+    (["-(beta**2 - 2)", "1"], "2 + a", "a**2 + 4*a + 2", None),
+    (["-(2 - beta**2)", "1"], "1 + 0*a", "1", None),
+    (["-(beta + 1)*(beta**2 + 1)", "1"], "a", "(a + 1)*(a**2 + 1)", None),
+    (["-beta/(beta**2 + 1)", "1"], "a", "a/(a**2 + 1)", None),
+    (["-beta**2 + a**2", "0", "1"], "2*a", "sqrt(3)*a", "open"),
+    (["-a*beta**3", "0", "1"], "b", "sqrt(a*b**3)", "open"),
+    (["-beta**2 - 1", "1", "1"], "1 + 0*a", "1", "open"),
+]
+
+
+def relation_of(coefficients, beta0, K0):
+    """Return sum_n c_n K^n = 0 where a, b > 0 are the start of a product."""
+    p = Parameterization.parse(["p*m"], {"p": "a", "m": "b"}, positive=["p", "m"])
+    notation = Notation(p, (0,))
+    texts = [*coefficients, beta0, K0]
+    tower = build_elements([parse_expression(f"({t}) + 0*beta") for t in texts], ("beta", "a", "b"))
+    field = tower[0].field
+    *found, beta0, K0 = tower
+    return KernelRelation(notation, field, tuple(found), beta0, K0, notation.betas[0])
+
+
+@pytest.mark.parametrize(("coefficients", "beta0", "K0", "Q"), CASES, ids=str)
+def test_q_has_the_second_derivative_one_over_k(coefficients, beta0, K0, Q):
+    relation = relation_of(coefficients, beta0, K0)
+    piece = integrate_kernel(relation)
+    if Q == "open":
+        assert piece is None
+        return
+    assert piece is not None
+    if Q is not None:
+        names = {s.name: s for s in piece.value.free_symbols}
+        gap = sympy.sympify(Q, locals=names) - piece.value
+        assert sympy.expand(sympy.powsimp(sympy.factor_terms(gap))) == 0
+    symbols = relation.notation.start_symbols
+    numbers = {symbols["a"]: A, symbols["b"]: B}
+    numbers |= {symbol: text.subs(numbers) for symbol, text in piece.constants}
+    x = relation.variable
+    start = float(relation.expr(relation.beta0).subs(numbers))
+    with mpmath.workdps(40):
+        value, slope, K = (
+            sympy.lambdify(x, f.subs(numbers), "mpmath")
+            for f in (piece.value, piece.gradient[0], piece.kernel)
+        )
+        assert abs(slope(mpmath.mpf(start))) < 1e-12
+        assert abs(K(mpmath.mpf(start)) - relation.expr(relation.K0).subs(numbers)) < 1e-12
+        for at in (start - 0.05, start + 0.1):
+            k = K(mpmath.mpf(at))
+            solved = [c.subs({**numbers, x: at}) for c in map(relation.expr, relation.coefficients)]
+            assert abs(sum(c * k**n for n, c in enumerate(solved))) < 1e-9
+            assert mpmath.almosteq(mpmath.diff(value, at), slope(mpmath.mpf(at)), 1e-9, 1e-9)
+            assert mpmath.almosteq(mpmath.diff(slope, at) * k, 1, 1e-9)
