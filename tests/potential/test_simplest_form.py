@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy
+from sympy import Rational
 
 from derive import Parameterization, derive
 from derive.errors import InputError
@@ -42,6 +43,23 @@ def test_a_convolution_is_a_sum_over_sums_and_differences() -> None:
     assert roads[0].startswith("separate coordinates")
     assert any(name.startswith("weight space") for name in roads)
     assert "of several forms the shortest is printed" in " ".join(found.to_text().split())
+
+
+CUBES = ["x**3 + 3*x*y**2", "3*x**2*y + y**3"]
+"""Their sum and difference are cubes of x + y and x - y."""
+
+
+@pytest.mark.parametrize(("start", "separated"), [(("a", "1-a"), True), (("a", "b"), False)])
+def test_one_sign_may_be_assumed_of_a_sum_but_not_two(start, separated) -> None:
+    """Signs that are assumed one by one need not go together."""
+    found = derive(Parameterization.parse(CUBES, dict(zip("xy", start, strict=True))))
+    roads = [r.name for r in found.blocks[0].roads if r.finding.verdict is Verdict.PROVED]
+    assert any(name.startswith("separate coordinates") for name in roads) == separated
+    if separated:
+        (piece,), (b1, b2) = found.potential.pieces, found.beta
+        assert len(piece.assumptions) == 1
+        q = -((b1 + b2) ** Rational(2, 3) + (b1 - b2) ** Rational(2, 3)) / 4
+        assert sympy.diff(found.potential.Q - q, b1, 2) == 0
 
 
 @pytest.mark.parametrize("scale", [Fraction(1), Fraction(1, 10**8)])
