@@ -145,7 +145,7 @@ def find_direction(p: Parameterization) -> Direction | None:
     if len(p.vectors) != 1:
         name = p.vectors[0].name
         raise InputError(f"the derivation depends on the dimension: give one, --vector {name}:3")
-    notation = Notation(p, (0,))
+    notation = Notation(p)
     value = p.at_start(p.F[0] / p.w[-1])
     if value.is_zero():
         return Direction(p, 1, (_at_limit(p),), notation)
@@ -162,5 +162,5 @@ def _opposite(found: Direction) -> Direction:
 
 
 def _at_limit(p: Parameterization) -> str:
-    symbols = Notation(p, (0,)).weights
+    symbols = Notation(p).weights
     return f"{to_expr(p.F[0] / p.w[-1], symbols)} > 0 at the limit of the flow"

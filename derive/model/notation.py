@@ -55,7 +55,7 @@ class Notation:
     """
 
     parameterization: Parameterization
-    block: tuple[int, ...]
+    block: tuple[int, ...] = (0,)
     suffix: str = ""
     assumed: frozenset[str] = frozenset()
     coordinate: str = ""

@@ -81,7 +81,7 @@ def integrate_through_exponential(metric: Metric, notation: Notation) -> Piece |
     except InputError:
         return None
     simpler = find_metric(find_conserved(find_lie_structure(p)))
-    within = Notation(p, (0,), assumed=notation.assumed, coordinate=notation.fresh("E").name)
+    within = Notation(p, assumed=notation.assumed, coordinate=notation.fresh("E").name)
     relation = find_kernel_relation(simpler, within)
     if relation is None or len(relation.coefficients) > 2:
         return None

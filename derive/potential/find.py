@@ -228,7 +228,7 @@ def _separated(warping: WarpVerdict, notation: Notation) -> Explicit | None:
         x = notation.fresh(f"x{k}").name
         conserved = find_conserved(find_lie_structure(single))
         decided = decide_warp(decide_hessian(find_metric(conserved)))
-        found = find_potential(decided, Notation(single, (0,), str(k), coordinate=x)).piece
+        found = find_potential(decided, Notation(single, suffix=str(k), coordinate=x)).piece
         if not isinstance(found, Explicit) or found.roots:
             return None
         pieces.append(found)

@@ -84,8 +84,7 @@ def _algebraic_weights(dual: DualCoordinates, notation: Notation) -> Parametric 
     interval = _interval(units)
     if interval is None:
         return None
-    mu = z / to_factored_expr(scale, images)
-    mu = sympy.powsimp(mu) if p.parameters else mu
+    mu = sympy.powsimp(z / to_factored_expr(scale, images))
     curve = CurveProposal(z, mu, {**weights, **parameters}, units.expressions, interval)
     return accept_parametric(dual, notation, curve)
 

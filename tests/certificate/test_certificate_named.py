@@ -61,7 +61,7 @@ NAMES += [("l2", "intermediate")]
 def space_of(d):
     """Return x = 3 and y = 5, near the limit of alpha, with a = 2 and b = 7."""
     space = Near(["x", "y"][:d], ["a", "b"], 4)
-    space.at([fmpq(3), fmpq(5)][:d] + [fmpq(2), fmpq(7)])
+    space.at([*[fmpq(3), fmpq(5)][:d], fmpq(2), fmpq(7)])
     space.names["alpha"] = space.e
     if d == 2:
         space.define({"name": "R", "of": ROOT})

@@ -55,7 +55,7 @@ CASES = [  # the coefficients of K^0, K^1, ..., then beta_0, K_0 and Q as one wo
 def relation_of(coefficients, beta0, K0):
     """Return sum_n c_n K^n = 0 where a, b > 0 are the start of a product."""
     p = Parameterization.parse(["p*m"], {"p": "a", "m": "b"}, positive=["p", "m"])
-    notation = Notation(p, (0,))
+    notation = Notation(p)
     texts = [*coefficients, beta0, K0]
     tower = build_elements([parse_expression(f"({t}) + 0*beta") for t in texts], ("beta", "a", "b"))
     field = tower[0].field
