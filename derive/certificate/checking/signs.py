@@ -130,7 +130,7 @@ class Conditions:
             return 0
         known, sides = deciding
         sign = math.prod(map(self._of, known))
-        return abs(sign) * self._of(sides[sign < 0]) if sides else sign
+        return abs(sign) * self._of(sides[sign == -1]) if sides else sign
 
     def _deciding(self, p: fmpz_mpoly) -> Deciding | None:
         """Return what the sign of c (exp(u) - 1), or of a + b sqrt(A), is known by.
