@@ -56,7 +56,7 @@ def test_members_have_values_at_the_start():
 
 def test_forms_that_a_warp_asks_for(monkeypatch):
     conserved = conserved_of(["a*u", "a*v"])
-    a, u, v = conserved.parameterization.w
+    a, u, _ = conserved.parameterization.w
     (law,) = conserved.laws
     assert told(forms_of_warp(conserved, a))[0] == {a**3, a * law}
     found, logs = told(forms_of_warp(conserved, a * u))
