@@ -7,6 +7,7 @@ the functions that F uses: w^n, exp(w)^n, and w^i (w^D)^j = w^(i + j D) for a re
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 
 import sympy
 from sympy import Expr
@@ -16,6 +17,9 @@ from derive.exact.linear.implicitization import Coordinates, find_relation
 from derive.exact.linear.matrix import nullspace_over_constants
 from derive.model.notation import BranchOpen, to_expr
 from derive.model.parameterization import Parameterization
+
+POWERS, BESIDE = (1, -1, 2, -2, 3, -3), (0, 1, 2, 3, -1, -2)
+"""Exponents that are tried: of a function of a weight, and of the weight beside it."""
 
 
 def find_variable(
@@ -52,11 +56,10 @@ def _monomials_of(
         own = field.named(g.name)
         if g.kind == "power" and field.embed(g.argument) == w:
             e = field.embed(g.exponent)
-            for i in (0, 1, 2, 3, -1, -2):
-                for j in (1, -1, 2, -2):
-                    yield weight, w**i * own**j, i + j * e
+            for i, j in product(BESIDE, POWERS[:4]):
+                yield weight, w**i * own**j, i + j * e
         elif g.kind == "exp" or (g.kind == "root" and field.embed(g.argument) == w):
-            for n in (1, -1, 2, -2, 3, -3):
+            for n in POWERS:
                 yield g.name, own**n, field.constant(n)
 
 

@@ -116,6 +116,12 @@ DERIVATIONS = {
         {(*PIECE, "kernel"): "A + beta1**2/A"},
         "K of one output is said of several",
     ],
+    "a divisor that is 0 on the leaf": [
+        TIED,
+        (),
+        {(P, "outputs", 0): "a*u1 + b*v1 + 0*u1/(a - b)"},
+        "a divisor may be 0",
+    ],
     "rates of some weights": [record, NEURON, {(P, "rates"): {"a": "1"}}, "has a rate"],
     "a rational that divides by 0": [
         record,

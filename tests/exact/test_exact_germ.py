@@ -40,6 +40,7 @@ def is_zero(text, **point):
         ("log(exp(w)*sqrt(w + 1)) - w - log(w + 1)/2", 3),
         ("1/(1 + sqrt(w)) - (1 - sqrt(w))/(1 - w)", 3),
         ("sqrt(5 + 2*sqrt(6)) - sqrt(2) - sqrt(3)", 1),
+        ("sqrt(w - w) + (w - w)**(4/3)", 1),
         ("sqrt(sqrt(w**2 + 1) - 1)*sqrt(sqrt(w**2 + 1) + 1) - w", 2),
     ],
 )
@@ -80,6 +81,7 @@ def test_a_branch_that_is_not_real_is_refused(text):
         ("1/(w + 1) - 1/(w + 1)**2 - w/(w + 1)**2 + 1/(w + 1)", -1),
         ("1/(log(7 + 4*sqrt(3)) - 2*log(2 + sqrt(3)))", 1),
         ("(sqrt(w**2 + 1) - 1)**(-2)", 0),
+        ("(w - w)**(-1/2)", 1),
     ],
 )
 def test_division_by_what_may_be_zero_is_refused(text, w):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from derive.errors import InputError
 from derive.exact.balls import evaluate_any, fraction, values_of
+from derive.exact.linear.separated import SeparatedTower
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression, parse_outputs, to_sympy
 from derive.language.tree import exponent_names, names
@@ -160,6 +161,15 @@ def test_values_and_derivatives_are_those_of_mpmath(text: str) -> None:
 def test_what_cannot_be_represented_is_refused(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         elements(text)
+
+
+def test_logarithms_of_products_with_roots_are_sums() -> None:
+    texts = ["log(exp(x)*sqrt(x + 1))", "x + log(x + 1)/2", "log(x**2*sqrt(12*x))"]
+    texts += ["5*log(x)/2 + log(2) + log(3)/2", "p**(D + 1/2)", "p**D*sqrt(p)"]
+    found = build_elements(
+        [parse_expression(t) for t in texts], ("x", "p"), ("D",), kind=SeparatedTower
+    )
+    assert found[0::2] == found[1::2]
 
 
 def test_a_real_power_of_zero_is_none() -> None:

@@ -76,7 +76,7 @@ class Elementary(TreeReader, GermField):
         if exponent.denominator == 1:
             return self.tidy(base ** int(exponent))
         base = self.tidy(base)
-        if self.sign(base) == 0 and exponent > 0:
+        if self.sign(base) == 0:
             return self.field.zero
         if self.sign(base) <= 0:
             raise Unsettled("a root of a number that is not positive")
