@@ -22,11 +22,9 @@ def is_nonnegative(function: RationalFunction, positive: frozenset[str] = frozen
     (True, False)
     """
     names = function.field.names
-
-    def passes(factor: Polynomial, multiplicity: int) -> bool:
-        return multiplicity % 2 == 0 or _is_nonnegative_factor(factor, names, positive)
-
-    return function.is_zero() or _is_one_sided(function, passes)
+    return function.is_zero() or _is_one_sided(
+        function, lambda f, n: n % 2 == 0 or _is_nonnegative_factor(f, names, positive)
+    )
 
 
 def is_positive(function: RationalFunction, positive: frozenset[str]) -> bool:
@@ -58,13 +56,9 @@ def nearest(
 
 def _is_one_sided(function: RationalFunction, passes: Callable[[Polynomial, int], bool]) -> bool:
     """Tell whether numbers make a positive sign and all factors pass, whose first terms are > 0."""
-    sign = 1
-    for polynomial in function.parts:
-        content, factors = factorize(polynomial)
-        sign = sign if content > 0 else -sign
-        if not all(passes(factor, multiplicity) for factor, multiplicity in factors):
-            return False
-    return sign == 1
+    sides = [factorize(polynomial) for polynomial in function.parts]
+    same = len({content > 0 for content, _ in sides}) == 1
+    return same and all(passes(f, n) for _, factors in sides for f, n in factors)
 
 
 def _is_positive_factor(

@@ -10,14 +10,7 @@ from typing import TypeAlias
 
 from flint import fmpq, fmpz_mpoly
 
-from derive.certificate.checking.function import (
-    Function,
-    evaluated,
-    not_zero,
-    remainder,
-    root_of,
-    sign,
-)
+from derive.certificate.checking.function import Function, evaluated, remainder, root_of, sign
 from derive.certificate.checking.reading import Known
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import Missing, names_in, require
@@ -59,7 +52,7 @@ class Conditions:
         f = self.space.read(text)
         value, parts = f.at(self.space.start), [*factors(f)]
         holds = {"> 0": value > 0, "< 0": value < 0}.get(relation, True)
-        require(holds and not_zero(value), f"the start does not satisfy {text:.60} {relation}")
+        require(holds and sign(value), f"the start does not satisfy {text:.60} {relation}")
         self.others |= {str(p) for p, _ in parts}
         odd = [p for p, n in parts if n % 2]
         if relation.startswith("keeps"):
@@ -192,9 +185,8 @@ class Conditions:
     def _where_zero(self, p: fmpz_mpoly) -> list[fmpz_mpoly]:
         """Return what has to be other than 0 for p to be so: p itself, or what decides its sign."""
         symbols = (k for k, n in enumerate(p.degrees()) if n and p == self.space.symbols[k].top)
-        logs = [call for k in symbols if (call := self._call(k))]
         deciding = self._deciding(p)
-        parts = [_beyond_one(call.argument) for call in logs]
+        parts = [_beyond_one(call.argument) for k in symbols if (call := self._call(k))]
         parts += [] if deciding is None else deciding[0]
         found = [q for f in parts for q, _ in factors(f) if not self._is_nowhere_zero(q)]
         return found or [p]
