@@ -77,7 +77,7 @@ SIGNS = {  # under each of these: "+", "-" nowhere 0, ">", "<" with zeros, "." n
     "(E - 1)/y": "..........",
     "1/(S - 1)": "++++++++++",
 }
-GRID = [-3, -1, -0.5, 0, 0.2, 0.5, 1, 1.3, 2, 3, 4.5]
+GRID = [-3, -0.5, 0, 0.2, 1.3, 2, 4.5]
 
 
 def conditions(*texts):
