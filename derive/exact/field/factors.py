@@ -51,8 +51,8 @@ def oriented(A: RationalFunction) -> tuple[Fraction, list[tuple[RationalFunction
     content, factors = factored(A)
     odd = [k for k, (_, n) in enumerate(factors) if n % 2]
     for k, (f, n) in enumerate(factors):
-        # Prefer the sign under which a factor is manifestly positive, then a positive first term.
-        if _looks_negative(f):
+        # A factor with terms of one sign is positive then.
+        if max(terms(f.numerator))[1] < 0:
             factors[k] = -f, n
             content = -content if n % 2 else content
     if content < 0 and len(odd) == 1:
@@ -60,10 +60,6 @@ def oriented(A: RationalFunction) -> tuple[Fraction, list[tuple[RationalFunction
         factors[odd[0]] = -f, n
         content = -content
     return content, factors
-
-
-def _looks_negative(f: RationalFunction) -> bool:
-    return all(c < 0 for _, c in terms(f.numerator)) or max(terms(f.numerator))[1] < 0
 
 
 def integer_root(value: Fraction, exponent: Fraction) -> tuple[Fraction, Fraction]:
