@@ -76,7 +76,7 @@ class Checker:
         alone = len(phi) == 1 and norm in space.given[: space.weights]
         require(alone and vector not in space.names, "a vector stands alone, by its name")
         n, (at_start,) = space.names[norm].at(space.start), (f.at(space.start) for f in phi)
-        require(n > 0 or n == 0, "the length of the vector is not shown to be one at the start")
+        require(n >= 0, "the length of the vector is not shown to be one at the start")
         require(not_zero(at_start), "phi is not shown to be other than 0 at the start")
         text, u = str(self.given["outputs"][0]).replace(f"norm({vector})", norm), space.symbols[-1]
         same = space.read(text, {vector: u}).same(phi[0] * u)
