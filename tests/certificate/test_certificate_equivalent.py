@@ -84,3 +84,11 @@ def test_a_start_is_put_for_another_of_polynomials_alone() -> None:
     found["certificate"]["equivalence"] = None
     with pytest.raises(Rejected, match="a start is put for another where F has calls"):
         check(found)
+
+
+def test_functions_that_leave_out_the_outputs_show_nothing() -> None:
+    """Two constants obey any linear equation, and agree at all starts."""
+    false = replaced(record(), (*PROOF, "functions"), ["c", "c"])
+    false = replaced(false, (*PROOF, "slopes"), [[["0", "0"]] * 2] * 2)
+    with pytest.raises(Rejected, match="h leaves out F"):
+        check(false)
