@@ -77,7 +77,7 @@ def written(value: object) -> object:
 
 written.register(Expr, plain)
 written.register(Fraction, str)
-written.register(RationalFunction, repr)
+written.register(RationalFunction, RationalFunction.in_moduli)
 
 
 @written.register

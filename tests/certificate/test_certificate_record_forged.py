@@ -32,6 +32,7 @@ CHANGES = {
     "another Q": [(*PIECE, "Q"), "beta1**2 + beta2**2"],
     "an explicit root": [(*ROOT, "explicit"), "7"],
     "the smallest root": [(*ROOT, "branch"), "the smallest real root"],
+    "the length of beta": [(*ROOT, "branch"), "the length of beta"],
     "the only root": [(*ROOT, "branch"), "the only real root"],
     "a root that is not simple": [
         (*ROOT, "polynomial"),

@@ -15,9 +15,10 @@ from flint import fmpz_mpoly
 
 from derive.certificate.checking.existence import starts_at
 from derive.certificate.checking.flow import determinant
-from derive.certificate.checking.function import Function, leading
-from derive.certificate.checking.signs import Conditions, understood
+from derive.certificate.checking.function import Function, leading, not_zero
+from derive.certificate.checking.signs import Conditions
 from derive.certificate.checking.space import Space
+from derive.certificate.checking.start import rate_texts
 from derive.certificate.checking.text import JSON, Rejected, names_in, require
 from derive.certificate.checking.theorem import Checker
 
@@ -87,7 +88,7 @@ def _of_one(state: Checker, said: JSON, proof: JSON, name: str, text: str) -> No
         P = Space([*said["beta"], name], constants, 1).read(said["roots"][0]["polynomial"]).top
         require(leading(P, 1).is_constant(), f"{name} is not shown to be finite where beta is")
     lives = f if said["curve"] is None else alone.of(f.bottom)
-    missing = signs.missing([*alone.signs, lives * lives], ())
+    missing = signs.missing([*alone.signs, lives * lives], [*alone.divisors.values()])
     require(not missing, f"of all {name} there it is not shown: {'; '.join(missing):.100}")
     state.generic |= signs.generic
 
@@ -108,21 +109,31 @@ def _between(
         require("of" in entry and "name" in entry, "only calls are defined for a domain")
         alone.define(entry)
     signs = Conditions(alone)
-    for text in understood((*state.conditions, *said["assumptions"], *unless)):
+    for text in (*state.conditions, *said["assumptions"], *unless):
         with contextlib.suppress(Rejected):  # of calls that are not known here
             signs.take([text], alone.names)
     for form in ends(said):
-        signs.add(form, "> 0" if alone.read(form).at(alone.start) > 0 else "< 0")
+        f = alone.read(form)
+        linear = all(alone.is_of_constants(f.derivative(k)) for k in range(alone.weights))
+        require(linear, "a wall is not linear")  # so that no part between walls is left out
+        signs.add(form, "> 0" if f.at(alone.start) > 0 else "< 0")
     return alone, signs
 
 
 def _are_ends(space: Space, said: JSON) -> None:
-    """Require that walls, and the ends of a curve, are on the side of the start that is said."""
-    walls = said["domain"]["walls"]
-    require({w["sign"] for w in walls} <= {"> 0", "as at beta_0"}, "a wall has another sign")
-    forms = [wall["form"] for wall in walls if wall["sign"] == "> 0"]
-    for form in forms if said["curve"] is None else [*forms, *ends(said)]:
-        space.positive(space.read(form), f"{form:.60} at the start")
+    """Require that walls, and the ends of a curve, are of beta or z, on the side that is said."""
+    walls, known = said["domain"]["walls"], {*space.fixed, *said["beta"]}
+    known |= {root["symbol"] for root in said["roots"]}
+    forms = [(wall["form"], wall["sign"]) for wall in walls]
+    if (curve := said["curve"]) is not None:
+        known.add(curve["parameter"])
+        forms += [(form, "> 0") for form in ends(said)]
+    for form, sign in forms:
+        own = names_in([form]) <= known and sign in ("> 0", "as at beta_0")
+        require(own, "a wall has another sign, or a name that is not said")
+        if sign == "> 0":
+            space.positive(space.read(form), f"{form:.60} at the start")
+        require(not_zero(space.read(form).at(space.start)), "beta starts at a wall")
 
 
 def ends(said: JSON) -> list[str]:
@@ -145,6 +156,7 @@ class Lift:
         plain = [f.bottom.is_constant() and not any(map(f.uses, calls)) for f in state.flow.F]
         plain += [alone.is_of_constants(call.argument) for call in alone.known]
         plain += [not name.startswith("_") for name in space.names]
+        plain.append(not names_in(rate_texts(state.given)) & {*state.given["weights"]})
         require(all(plain), "F is no polynomial in weights")
         laws, values = (state.record["conserved"][key] for key in ("laws", "values_at_start"))
         for n, (law, value) in enumerate(zip(laws, values, strict=True), 1):

@@ -16,7 +16,8 @@ from derive.certificate.checking.theorem import Checker
 
 STARTS = re.compile(r"the real root that starts at (.+)")
 CONTINUED = "the root on the branch of the start"
-LARGEST = ("the largest real root", "the length of beta")
+LENGTH = "the length of beta"
+LARGEST = ("the largest real root", LENGTH)
 
 
 class Printed:
@@ -29,6 +30,7 @@ class Printed:
         self, space: Space, betas: Sequence[str], F: Sequence[Function], said: JSON, proof: JSON
     ) -> None:
         self.space, self.leaf, self.slopes = space, Conditions(space), proof.get("slopes") or {}
+        self.squares = " - ".join(f"{name}**2" for name in betas)
         roots = self.roots = {root["symbol"]: root for root in said["roots"]}
         constants, short = said["constants"], said.get("abbreviations", {})
         names, defined = {*constants, *roots, *short}, set[str]()
@@ -62,6 +64,10 @@ class Printed:
         """Require of every root that it is on the branch that is printed, and its formula."""
         for name, root in self.roots.items():
             self._branch(name, root)
+            if root["branch"] == LENGTH:
+                texts = (root["polynomial"], f"{name}**2 - {self.squares}")
+                P, square = (self.space.root(name, text) for text in texts)
+                require(square == P, f"{name} is another root than the length of beta")
             self.lines.append(f"{name}: {root['branch']} of {root['polynomial']} = 0")
             if (text := root["explicit"]) is not None:
                 self.lines.append(f"{name} = {text}")
@@ -262,8 +268,9 @@ def _lines(said: JSON, linear: JSON, names: list[str]) -> list[str]:
     lines += [f"dQ/d{b} = {y}" for b, y in zip(said["beta"], said["gradient"], strict=True)]
     if curve is not None:
         low, high = curve["interval"]
-        lines.append(f"{name} = {curve['beta']}, {low} < {curve['parameter']} < {high}")
+        where = f"{low} < {curve['parameter']} < {high}"
+        lines.append(f"{name} = {curve['beta']}, at least for {where}")
     lines += [f"K = {said['kernel']}"] * (said["kernel"] is not None)
     signs = {"> 0": "> 0", "as at beta_0": "has the sign that it has at beta_0"}
-    walls = [f"where {w['form']} {signs[w['sign']]}" for w in said["domain"]["walls"]]
+    walls = [f"at least where {w['form']} {signs[w['sign']]}" for w in said["domain"]["walls"]]
     return lines + names + walls

@@ -10,14 +10,15 @@ from typing import TypeAlias
 
 from flint import fmpq, fmpz_mpoly
 
-from derive.certificate.checking.function import Function, evaluated, remainder, root_of, sign
+from derive.certificate.checking.function import Function, constant, remainder, root_of, sign
 from derive.certificate.checking.reading import Known
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import Missing, names_in, require
 
 MEET = re.compile(r"no two real roots of the polynomial of (\w+) meet along the flow")
-LARGEST, MARGIN = 60, 1024  # terms of a sum; a part of its constant that a sum of squares exceeds
+LARGEST, MARGIN = 60, 1024  # terms of a sum; how much larger a sum of squares may be
 Deciding: TypeAlias = tuple[tuple[Function, ...], tuple[Function, Function] | None]
+END = " at the limit of the flow"
 CONDITION = re.compile(r"(.+) (> 0|< 0|!= 0|keeps its sign along the flow)")
 
 
@@ -37,15 +38,14 @@ class Conditions:
         self.take(texts, {*space.names} if names is None else names)
 
     def take(self, texts: Iterable[str], names: Collection[str]) -> None:
-        """Take conditions, as far as they are about these names."""
+        """Take conditions, as far as they are about these names, and not of the end of the flow."""
         for text in texts:
-            if found := MEET.fullmatch(text):
+            found, parts = MEET.fullmatch(text), CONDITION.fullmatch(text)
+            require(found or parts or text.endswith(END), f"{text!s:.60} is no condition")
+            if found:
                 self.meet.add(found[1])
-                continue
-            parts = CONDITION.fullmatch(text)
-            require(parts, f"{text!s:.60} is no condition")
-            if names_in([parts[1]]) <= {*names}:  # type: ignore[index]
-                self.add(*parts.groups())  # type: ignore[union-attr]
+            elif parts and names_in([parts[1]]) <= {*names}:
+                self.add(parts[1], parts[2])
 
     def add(self, text: str, relation: str) -> None:
         """Add a condition that the start in numbers satisfies."""
@@ -58,7 +58,7 @@ class Conditions:
         if relation.startswith("keeps"):
             self.space.signs.append(f)  # the sign that it keeps is the one at the start
         if relation != "!= 0" and len(odd) == 1:
-            self.signs[str(odd[0])] = sign(evaluated(odd[0], self.space.start))
+            self.signs[str(odd[0])] = sign(self.space.of(odd[0]).at(self.space.start))
             self.positive.append(self.signs[str(odd[0])] * odd[0])
 
     def sign_of(self, f: Function) -> int:
@@ -66,9 +66,11 @@ class Conditions:
         value, odd = f.at(self.space.start), [p for p, n in factors(f) if n % 2]
         return sign(value) if all(map(self.sign, odd)) else 0
 
-    def sign_anywhere(self, f: Function) -> int:
-        """Return the sign that a function is shown to have wherever it is not 0."""
-        return _of_factors(f, self.sign)
+    def sign_anywhere(self, f: Function, of: Callable[[fmpz_mpoly], int] | None = None) -> int:
+        """Return the sign that a function has wherever it is not 0, by those of its factors."""
+        content = f.top.factor()[0] * f.bottom.factor()[0]
+        signs = ((of or self.sign)(p) for p, n in factors(f) if n % 2)
+        return math.prod(signs, start=sign(fmpq(content)))
 
     def sign(self, p: fmpz_mpoly) -> int:
         """Return the sign that a polynomial is shown to have wherever it is not 0, or 0."""
@@ -84,9 +86,13 @@ class Conditions:
         return given or is_square_sum(p) - is_square_sum(-p) or self._of_terms(p)
 
     def _of_terms(self, p: fmpz_mpoly) -> int:
-        """Return the sign that all terms of a polynomial have wherever they are not 0, or 0."""
+        """Return the sign of all terms wherever they are not 0, or by what decides it, or 0."""
         signs = self._signs_of_terms(p)
-        return signs.pop() if len(signs) == 1 else self._with_call(p)
+        if len(signs) == 1 or (deciding := self._deciding(p)) is None:
+            return signs.pop() if len(signs) == 1 else 0
+        known, sides = deciding
+        found = math.prod(self.sign_anywhere(f, self._alone) for f in known)
+        return abs(found) * self.sign_anywhere(sides[found == -1], self._alone) if sides else found
 
     def _signs_of_terms(self, p: fmpz_mpoly) -> set[int]:
         """Return the signs of the terms, wherever these are not 0; 0 of an unknown one."""
@@ -101,42 +107,32 @@ class Conditions:
 
         A logarithm has the sign of u^2 - 1.
         """
-        call = self._call(k)
-        if call is not None and call.kind in ("exp", "power"):
-            return 1
-        of_log = call is not None and call.kind == "log" and self._of(_beyond_one(call.argument))
-        return of_log or self.signs.get(str(self.space.symbols[k].top), 0)
-
-    def _of(self, f: Function) -> int:
-        """Return the sign of a function of names and calls that come before, or 0."""
-        return _of_factors(f, self._alone)
+        call, given = self._call(k), self.signs.get(str(self.space.symbols[k].top), 0)
+        if call and call.kind == "log":
+            return self.sign_anywhere(call.argument**2 - 1, self._alone) or given
+        return 1 if call and call.kind in ("exp", "power") else given
 
     def _call(self, k: int) -> Known | None:
         """Return the call that a name is, if it is one."""
         calls = self.space.generators[max(k - self.space.size, 0) :]
         return calls[0] if k >= self.space.size and calls else None
 
-    def _with_call(self, p: fmpz_mpoly) -> int:
-        """Return the sign of a polynomial with calls by those of what decides it, or 0."""
-        deciding = self._deciding(p)
-        if deciding is None:
-            return 0
-        known, sides = deciding
-        sign = math.prod(map(self._of, known))
-        return abs(sign) * self._of(sides[sign == -1]) if sides else sign
-
     def _deciding(self, p: fmpz_mpoly) -> Deciding | None:
-        """Return what the sign of c (exp(u) - 1), or of a + b sqrt(A), is known by.
+        """Return what the sign of c (exp(u) - r), or of a + b sqrt(A), is known by.
 
-        The former has the sign of c u. The latter has that of a where a^2 >= b^2 A, and that of b
-        where a^2 <= b^2 A. Both are nowhere 0 where c u, or a^2 - b^2 A, is nowhere 0.
+        The former has the sign of c (u - log r). The latter has that of a where a^2 >= b^2 A, and
+        that of b where a^2 <= b^2 A. Both are nowhere 0 where these, or a^2 - b^2 A, are nowhere 0.
         """
-        of = self.space.of
+        of, known = self.space.of, self.space.known
+        logs = {constant(call.argument): call.image for call in known if call.kind == "log"}
+        logs[fmpq(1)] = self.space.number(0)
         for k in (k for k, n in enumerate(p.degrees()) if n and len(p) <= LARGEST):
             call, symbol = self._call(k), self.space.symbols[k].top
             slope = p.derivative(k)
-            if call is not None and call.kind == "exp" and p == slope * (symbol - 1):
-                return (of(slope), call.argument), None
+            if call is not None and call.kind == "exp" and (rest := slope * symbol - p):
+                r = fmpq(rest.leading_coefficient(), slope.leading_coefficient())
+                if r > 0 and r in logs and rest * r.q == slope * r.p:
+                    return (of(slope), call.argument - logs[r]), None
             if call is None or call.kind != "power" or root_of(call.exponent) != 2:
                 continue
             if not call.argument.bottom.is_one():
@@ -149,15 +145,14 @@ class Conditions:
         return None
 
     def keeps_sign(self, p: fmpz_mpoly) -> bool:
-        """Tell whether p has a sign, and by calls, as sqrt(w**2 + 1) - 1, without zeros."""
-        safe = not self._rests_on_calls(p) or self._is_nowhere_zero(p)
-        return bool(self.sign(p)) and safe
+        """Tell whether p is shown to have a sign, and no zero."""
+        return bool(self.sign(p)) and self._is_nowhere_zero(p)
 
     def _is_nowhere_zero(self, p: fmpz_mpoly) -> bool:
         """Tell whether a polynomial is shown to be nowhere 0.
 
         It is a condition; or one of its terms, which have one sign, is nowhere 0; or it is more
-        than a condition; or the differences are nowhere 0 by which `_with_call` knows its sign.
+        than a condition; or the differences are nowhere 0 by which `_of_terms` knows its sign.
         """
         if {str(p), str(-p)} & self.others:
             return True
@@ -180,13 +175,13 @@ class Conditions:
         call = self._call(k)
         if call is None or call.kind not in ("exp", "power", "log"):
             return str(self.space.symbols[k].top) in self.others
-        return call.kind != "log" or self._is_nonzero(_beyond_one(call.argument))
+        return call.kind != "log" or self._is_nonzero(call.argument**2 - 1)
 
     def _where_zero(self, p: fmpz_mpoly) -> list[fmpz_mpoly]:
         """Return what has to be other than 0 for p to be so: p itself, or what decides its sign."""
         symbols = (k for k, n in enumerate(p.degrees()) if n and p == self.space.symbols[k].top)
         deciding = self._deciding(p)
-        parts = [_beyond_one(call.argument) for k in symbols if (call := self._call(k))]
+        parts = [call.argument**2 - 1 for k in symbols if (call := self._call(k))]
         parts += [] if deciding is None else deciding[0]
         found = [q for f in parts for q, _ in factors(f) if not self._is_nowhere_zero(q)]
         return found or [p]
@@ -210,7 +205,7 @@ class Conditions:
             if n % 2 == 0 and str(p) in self.others:
                 continue
             if not self.sign(p):
-                value = evaluated(p, space.start)
+                value = space.of(p).at(space.start)
                 relation = "!= 0" if n % 2 == 0 else "> 0" if value > 0 else "< 0"
                 found[f"{space.written(p)} {relation}"] = None
             elif not self._is_nowhere_zero(p):
@@ -230,23 +225,6 @@ class Conditions:
         return [*(f"{p} != 0" for p in self.generic), *missing]
 
 
-def _of_factors(f: Function, of: Callable[[fmpz_mpoly], int]) -> int:
-    """Return the sign of a quotient by those of its factors."""
-    content = f.top.factor()[0] * f.bottom.factor()[0]
-    signs = (of(p) for p, n in factors(f) if n % 2)
-    return math.prod(signs, start=sign(fmpq(content)))
-
-
-def _beyond_one(f: Function) -> Function:
-    """Return f^2 - 1, of the sign of log|f|."""
-    return f * f - f.ring.number(1)
-
-
-def understood(texts: Iterable[str]) -> list[str]:
-    """Return the texts that are conditions; others, as of the end of the flow, are said alone."""
-    return [text for text in texts if CONDITION.fullmatch(text)]
-
-
 def is_square_sum(p: fmpz_mpoly) -> bool:
     """Tell whether p, of degree 2, is a sum of squares: by elimination in its matrix."""
     size, gram = len(p.degrees()), dict[tuple[int, int], fmpq]()
@@ -263,6 +241,12 @@ def is_square_sum(p: fmpz_mpoly) -> bool:
         for i, j in product(row, row):
             gram[i, j] = gram.get((i, j), fmpq(0)) - row[i] * row[j] / pivot
     return True
+
+
+def bounds(p: fmpz_mpoly, q: fmpz_mpoly) -> bool:
+    """Tell whether |q| <= c |p| for a number c: by sums of squares c |p| + q and c |p| - q."""
+    signed = (p * MARGIN, p * -MARGIN)
+    return any(is_square_sum(c + q) and is_square_sum(c - q) for c in signed)
 
 
 def factors(f: Function) -> Iterator[tuple[fmpz_mpoly, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import string
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -11,7 +12,7 @@ from flint import fmpz_mpoly
 
 from derive.certificate.checking.flow import Flow, Turning
 from derive.certificate.checking.function import Function, Table, not_zero, sign
-from derive.certificate.checking.signs import CONDITION, Conditions, factors, understood
+from derive.certificate.checking.signs import CONDITION, END, MEET, Conditions, bounds, factors
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.start import Kind, move_start, raised, rates_of, space_of
 from derive.certificate.checking.text import JSON, NAME, Rejected, names_in, require
@@ -144,11 +145,11 @@ class Checker:
         self.conditions = [f"{name} > 0" for name in given["positive"]]
         for piece in self.record["potential"]["pieces"]:
             self.conditions += piece["assumptions"]
-            named = [*piece["beta"], *piece["constants"], *piece["abbreviations"]]
-            named += [*self.space.given, *(root["symbol"] for root in piece["roots"])]
-            said = [CONDITION.fullmatch(text) for text in piece["assumptions"]]
-            known = names_in(found[1] for found in said if found) <= {*named}
-            require(known, "a condition has a name that is not said")
+            named = {*piece["constants"], *self.space.given}
+            for text in piece["assumptions"]:
+                found = CONDITION.fullmatch(text.removesuffix(END))
+                known = names_in([found[1]]) <= named if found else MEET.fullmatch(text)
+                require(known, f"{text:.60} is no condition, or has a name that is not said")
 
     def printed_warp(self) -> Function:
         """Return the g that is printed, in weights, constants and the calls of F."""
@@ -189,7 +190,7 @@ class Checker:
 
     def stated(self) -> Conditions:
         """Return the conditions of the record that are about weights and constants."""
-        return Conditions(self.space, understood(self.conditions), self.space.given)
+        return Conditions(self.space, self.conditions, self.space.given)
 
     def assume(self, signs: Conditions, walls: Sequence[str] = ()) -> None:
         """Say what has to be so at the start, and what must not vanish on the way from there."""
@@ -207,22 +208,23 @@ class Checker:
     def is_kept(self, f: Function, signs: Conditions) -> bool:
         """Tell whether f keeps its sign along the flow.
 
-        No flow crosses f = 0 if f divides all X_a f, or if f^2 >= c for a conserved c > 0.
+        No flow reaches f = 0 if all |X_a f| <= c |f|, or if f^2 >= c for a conserved c > 0.
         """
-        slopes = [self.space.along(x, f).top for x in self.flow.X]
-        divides = all((slope % f.top).is_zero() for slope in slopes)
-        return signs.keeps_sign(f.top) or divides or self.stays_away(f, signs)
+        p, slopes = f.top, [self.space.along(x, f).top for x in self.flow.X]
+        left = all((slope % p).is_zero() or bounds(p, slope) for slope in slopes)
+        return signs.keeps_sign(p) or left or self.stays_away(f, signs)
 
     def stays_away(self, f: Function, signs: Conditions) -> bool:
         """Tell whether f^2 >= c for a conserved c > 0."""
         space = self.space
-        laws = [space.read(text) for text in self.record["conserved"]["laws"]]
-        return any(
-            signs.sign_anywhere(f * f - c) > 0 and signs.sign_of(space.near_start(c)) > 0
-            for law in laws
-            for c in (law, -law)
-            if space.kept(law)
-        )
+        for text in self.record["conserved"]["laws"]:
+            with contextlib.suppress(Rejected):  # its calls may not be known here
+                law = space.read(text)
+                for c in (law, -law) if space.kept(law) else ():
+                    found = signs.sign_anywhere(f * f - c), signs.sign_of(space.near_start(c))
+                    if found == (1, 1):
+                        return True
+        return False
 
     def constant_divisors(self) -> list[fmpz_mpoly]:
         """Return the irreducible divisors without weights."""

@@ -146,16 +146,11 @@ def _basis(P: fmpq_mat) -> list[list[fmpq]]:
 
 def _value(F: Multilinear, vectors: Sequence[Sequence[fmpq]]) -> list[fmpq]:
     """Return F at one vector from each group."""
-    return [
-        sum(
-            (
-                math.prod((v[k] for v, k in zip(vectors, at, strict=True)), start=c)
-                for at, c in f.items()
-            ),
-            fmpq(0),
-        )
+    terms = (
+        (c * math.prod(v[k] for v, k in zip(vectors, at, strict=True)) for at, c in f.items())
         for f in F.outputs
-    ]
+    )
+    return [sum(row, fmpq(0)) for row in terms]
 
 
 def _along_rays(problem: ConstrainedProblem, cost: Cost, square: str) -> Iterator[Proposal]:

@@ -13,7 +13,7 @@ from itertools import islice, product
 
 from derive.certificate.checking import check, potential
 from derive.certificate.checking.check import FORMAT, VERSION
-from derive.certificate.checking.domain import runs_over
+from derive.certificate.checking.domain import ends, runs_over
 from derive.certificate.checking.existence import decide, laws
 from derive.certificate.checking.signs import CONDITION
 from derive.certificate.checking.space import Space
@@ -198,7 +198,7 @@ class _Writer:
 
         Of several outputs these are the calls in the values of conserved quantities.
         """
-        texts, relations = [f for _, f in [runs_over(self.record, said) or ("", "0")]], {}
+        texts, relations = [(runs_over(self.record, said) or ("", "0"))[1], *ends(said)], {}
         if len(said["beta"]) > 1 and said["domain"]["undecided"][:1] != ["leaf"]:
             before = self.d.blocks[: self.d.blocks.index(block)]
             relations = lift(block, said["beta"], sum(len(b.conserved.laws) for b in before))

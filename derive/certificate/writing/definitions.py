@@ -71,9 +71,10 @@ class Calls(Definitions):
         alone = {"parameterization": plain, "certificate": copied}
         space = Checker(alone, ROOM, make).space
         super().__init__(space, proof["definitions"], set(space.names))
-        for g in (*p.field.generators, *p.start_field.generators):
-            if g.kind != "parameter":
-                self.name(g.name)
+        for field in (p.field, p.start_field):
+            for g in field.generators:
+                if g.kind != "parameter":
+                    self.name(field.named(g.name).in_moduli())
         F = [given["coefficient"]] if p.vectors else given["outputs"]
         for text in products.calls_in([*F, *rate_texts(given), record["warping"]["g"] or "1"]):
             if not self.knows(text):
@@ -93,7 +94,9 @@ class Calls(Definitions):
         """Define a call with its argument at w_0."""
         if self.space.is_of_constants(argument):
             return
-        text = products.call_of(kind, self.space.at_start(argument), exponent, products.spelled)
+        u = self.space.at_start(argument)
+        u = -u if kind == "log" and u.at(self.space.start) < 0 else u
+        text = products.call_of(kind, u, exponent, products.spelled)
         if kind == "sin":
             self._image("cos" + text.removeprefix("sin"), p.start_field, p)
         self._image(text, p.start_field, p)
@@ -131,7 +134,7 @@ class Calls(Definitions):
 def _written(text: str, field: FunctionField, p: Parameterization) -> str:
     """Return a call in the generators of a field."""
     tree = parse_expression(text.replace("Abs", ""))
-    return repr(field.embed(Tower.over(field, p.positive).element(tree)))
+    return field.embed(Tower.over(field, p.positive).element(tree)).in_moduli()
 
 
 FACTORED, LARGEST = 400, 10**12
@@ -161,7 +164,8 @@ class FormDefinitions(Definitions):
             if self.knows(call):
                 continue
             image = self._image(*self.space.call(call))
-            if several and call.startswith("log("):
+            plain = constant(self.space.call(call).argument) not in (None, 1)
+            if (several or plain) and call.startswith("log("):
                 for entry in products.logarithm(self.space, call, self.fresh):
                     self.define(entry)
             elif image is None:

@@ -14,13 +14,13 @@ from derive.certificate.checking.further.expansion import one_sided
 from derive.certificate.checking.further.limits import accept
 from derive.certificate.checking.further.setting import Setting
 from derive.certificate.checking.text import JSON, NotACertificate, Rejected
+from derive.certificate.writing.certificate import MISSING
 from derive.certificate.writing.expansions import Expansions
 from derive.certificate.writing.products import named_calls
 
 TERMS = (1, 2, 3)
 SAMPLES = (("3", "7", "19", "37"), ("1/3", "1/7", "1/5", "1/11"), ("7/2", "11", "5", "13"))
 FAULTS = (Rejected, NotACertificate, ValueError, ArithmeticError, KeyError, StopIteration)
-MISSING = "no certificate was accepted; the result does not depend on it"
 
 
 def certify_limits(record: JSON, rates: Sequence[str | None], seconds: float) -> JSON:

@@ -10,18 +10,19 @@ from fractions import Fraction
 
 from derive.certificate.checking.function import Function, constant
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import JSON, Rejected, rational
+from derive.certificate.checking.text import Rejected, rational
+from derive.certificate.writing.definitions import Definitions
 from derive.certificate.writing.products import calls_in, prime_factors, text_of
 
 ROOM = 40
 
 
-class Roots:
+class Roots(Definitions):
     """Powers of functions of beta in roots of one degree, which are defined as they are needed."""
 
     def __init__(self, betas: Sequence[str], at: Mapping[str, str], degree: int) -> None:
-        self.degree, self.entries, self.named = degree, list[JSON](), dict[str, str]()
-        self.space = Space([], betas, ROOM)
+        super().__init__(Space([], betas, ROOM), [], set())
+        self.degree, self.named = degree, dict[str, str]()
         self.space.start = [rational(at[b]) for b in betas]
 
     def power(self, text: str, exponent: Fraction) -> str:
@@ -34,15 +35,10 @@ class Roots:
         if whole.denominator > 1:
             raise Rejected("a root of another degree")
         if base not in self.named:
-            self.named[base] = f"f{len(self.named) + 1}"
+            self.named[base] = self.fresh()
             self.define({"name": self.named[base], "of": f"({base})**(1/{self.degree})"})
         name = self.named[base]
         return f"{name}**({whole})" if whole >= 0 else f"(1/{name}**({-whole}))"
-
-    def define(self, entry: JSON) -> None:
-        """Add a definition."""
-        self.space.define(entry)
-        self.entries.append(entry)
 
     def read(self, text: str) -> str:
         """Define the roots in a text, and return it."""

@@ -85,6 +85,12 @@ class RationalFunction(Quotient):
     def __repr__(self) -> str:
         return self.written(self.field.names)
 
+    def in_moduli(self) -> str:
+        """Return this as text, where logarithms are those of absolute values: log(Abs(w - 2))."""
+        logs = (g for g in self.field.generators if g.kind == "log")
+        names = {g.name: f"log(Abs({g.argument!r}))" for g in logs}
+        return self.written([names.get(name, name) for name in self.field.names])
+
     def _coerce(self, other: RationalFunction | int) -> RationalFunction:
         return other if isinstance(other, RationalFunction) else self.field.constant(other)
 

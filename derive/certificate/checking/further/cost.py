@@ -184,8 +184,8 @@ def explicit(record: JSON) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         space = whole.space
         same = space.is_homogeneous(whole.F, int(degree), range(space.weights))
         require(same, "F is not homogeneous of this degree")
-    left += ["values at single points"] * bool(record["values"])
+    left += ["the start"] + ["values at single points"] * bool(record["values"])
     left += ["the outputs that are left out"] * ("affine" in given)
     summed_up(record["verdict"], verdicts)
-    partly = UNDECIDED if None in proofs["blocks"] else f"{PROVED} of R_F"
-    return (partly if left else PROVED), tuple(shown), tuple(left)
+    verdict = UNDECIDED if None in proofs["blocks"] else f"{PROVED} of R_F"
+    return verdict, tuple(shown), tuple(left)

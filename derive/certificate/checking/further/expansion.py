@@ -193,13 +193,13 @@ class Tending:
         self.x, self.N = space.symbols[:d], space.read(said["unit"])
         slopes = zip(beyond(said).items(), said["gradient"], strict=True)
         texts = [down if f"{x} < 0" in where else up for (x, down), up in slopes]
-        self.G = [] if None in texts else [*map(space.read, texts)]
+        found = [None if text is None else space.read(text) for text in texts]
+        self.G = [f for f in found if f is not None]
         if said["Q"] is not None:
-            Q, G = space.read(said["Q"]), self.G
-            self.G = [Q.derivative(k) for k in range(d)]
-            same = not G or all(a.same(b) for a, b in zip(self.G, G, strict=True))
+            self.G = [space.read(said["Q"]).derivative(k) for k in range(d)]
+            same = all(f is None or f.same(g) for f, g in zip(found, self.G, strict=True))
             require(same, "G is another than grad Q")
-        require(len(self.G) == d, "the gradient of the limit is not given")
+        require(len(self.G) == len(found) == d, "the gradient of the limit is not given")
         space.positive(self.N, "N")
 
     def is_named(self, K: list[list[Function]], single: bool) -> None:

@@ -37,16 +37,13 @@ def accept(setting: Setting, said: JSON, proof: JSON) -> None:
     """Accept a limit."""
     keyed(said, "limit")
     x = said["coordinates"]
-    point = POINT.fullmatch(said["limit"])
-    require(point and point[1] == setting.record["variable"], "the limit is of another symbol")
     plain = [said[key] for key in ("verdict", "given", "steep", "curve")] == [PROVED, [], [], None]
     sizes = {len(said[key]) for key in ("origin", "basis") if said[key] is not None}
     plain = plain and isinstance(said["error_is_sharp"], bool) and sizes <= {len(x)}
     require(plain, "a limit of this kind is not checked")
     by_scale = "exponent" in proof
     keyed(proof, "covariance" if by_scale else "expansion")
-    prove = covariance if by_scale else expanded
-    lines = prove(setting, said, proof)
+    lines = (covariance if by_scale else expanded)(setting, said, proof)
     Q = said["Q"]
     above = " and ".join(f"{n} > 0" for n in one_sided(said))
     where, G = f" where {above}" * bool(above), zip(x, said["gradient"], strict=True)
@@ -114,6 +111,8 @@ def regimes(record: JSON, state: Checker) -> tuple[str, list[str], list[str]]:
     whole, verdicts, proofs = Setting(record, state), set[str](), record["certificate"]["limits"]
     for said, proof in zip(record["limits"], proofs, strict=True):
         verdicts.add(said["verdict"])
+        point = POINT.fullmatch(said["limit"])
+        require(point and point[1] == record["variable"], "the limit is of another symbol")
         if proof is None:
             whole.open.append(f"the limit {said['limit']}")
         else:

@@ -165,12 +165,9 @@ class Near(Space):
         """Return the limit of a call."""
         require(call.kind in ("exp", "atan", "asinh", "log", "sin", "cos"), "this has no value")
         require(image.same(z), "a value is its own remainder")
-        return self._plain(call.kind, self.limit(call.argument))
-
-    def _plain(self, kind: str, u: Function) -> Function:
-        """Return a call of a function without e."""
-        plain = None if (x := constant(u)) is None else ball(kind, x, fmpq(0))
-        return self.number(plain) if isinstance(plain, fmpq) else self.find(kind, u)
+        u = self.limit(call.argument)
+        plain = None if (x := constant(u)) is None else ball(call.kind, x, fmpq(0))
+        return self.number(plain) if isinstance(plain, fmpq) else self.find(call.kind, u)
 
     def _series(self, call: Known, image: Function, z: Function) -> Function:
         """Return the limit of the remainder of a power series."""

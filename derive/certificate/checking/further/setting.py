@@ -9,12 +9,10 @@ from flint import fmpq
 from derive.certificate.checking.domain import ends
 from derive.certificate.checking.further.near import Near
 from derive.certificate.checking.shape import keyed
-from derive.certificate.checking.signs import Conditions, understood
+from derive.certificate.checking.signs import Conditions
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import JSON, Rejected, rational, require
+from derive.certificate.checking.text import JSON, names_in, rational, require
 from derive.certificate.checking.theorem import Checker
-
-INSIDE = [fmpq(0), fmpq(1, 2), fmpq(-1, 2), fmpq(2), fmpq(-2)]
 
 
 class Setting:
@@ -63,7 +61,7 @@ class Setting:
     def conditions(self, space: Space, where: Sequence[str]) -> Conditions:
         """Return conditions on coordinates and constants."""
         signs, texts = Conditions(space, where), [*self.state.conditions, *self.state.assumed]
-        signs.take([*understood(texts), f"{self.record['variable']} > 0"], self.constants)
+        signs.take([*texts, f"{self.record['variable']} > 0"], self.constants)
         return signs
 
     def near(self, said: JSON, side: JSON) -> Near:
@@ -81,6 +79,9 @@ class Setting:
     def places(self, said: JSON) -> dict[str, str]:
         """Return what beta = origin + basis x is in other coordinates than beta."""
         x, betas = said["coordinates"], self.given["beta"]
+        texts = [said["origin"] or (), *(said["basis"] or ())]
+        fixed = set[str]().union(*map(names_in, texts)) <= {*self.constants}
+        require(fixed, "an origin or a basis is not constant")
         if x == betas:  # where nothing is moved
             return {}
         rows = said["basis"] or [[str(int(a == b)) for a in betas] for b in betas]
@@ -92,17 +93,12 @@ class Setting:
     def rises(self, piece: JSON) -> bool:
         """Tell whether h' is not 0 between the ends of a curve beta = h(z): one z for each beta."""
         z, at = piece["curve"]["parameter"], self.space.start[self.space.weights : self.space.size]
-        for x in INSIDE:
-            alone = Space([z], self.constants, 0)
-            alone.start, alone.w0 = [x, *at], alone.symbols[:1]
-            slope = alone.read(piece["curve"]["beta"]).derivative(0)
-            try:
-                signs = self.conditions(alone, [f"{form} > 0" for form in ends(piece)])
-            except Rejected:
-                continue
-            missing = signs.missing([slope * slope], [*alone.divisors.values()])
-            return not missing and not signs.generic
-        return False
+        alone = Space([z], self.constants, 0)  # z = 0 at the start
+        alone.start, alone.w0 = [fmpq(0), *at], alone.symbols[:1]
+        slope = alone.read(piece["curve"]["beta"]).derivative(0)
+        signs = self.conditions(alone, [f"{form} > 0" for form in ends(piece)])
+        missing = signs.missing([slope * slope], [*alone.divisors.values()])
+        return not missing and not signs.generic
 
     def holds(self, where: Sequence[str], space: Near) -> list[str]:
         """Require the conditions that signs near the limit need; return where nothing is said."""

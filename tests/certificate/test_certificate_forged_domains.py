@@ -1,0 +1,147 @@
+"""False statements beyond a point at which a function jumps, and walls that leave a part out."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any
+
+import pytest
+
+from derive import Parameterization, derive, regimes
+from derive.certificate.checking.check import check, check_text
+from tests.certificate.certificates import certificate, replaced
+from tests.certificate.test_certificate_forged import HESSIAN, REFUSED, form
+
+DOMAIN = ("potential", "pieces", 0, "domain")
+
+
+def jump() -> Any:
+    """Return Q' = beta - beta_0 + 7 (sign(beta) - 1) of F = u; |beta| = sqrt(beta^2 + v^2)."""
+    sign = form(
+        ["b - u_0 + 7*(b/sqrt(b**2 + d**2) - 1)"],
+        definitions=[
+            {"name": "d", "is": "v", "value": "0"},
+            {"name": "s", "of": "sqrt(b**2 + d**2)"},
+            {"of": "sqrt(u_0**2)", "is": "u_0"},
+        ],
+        assumptions=["u_0 > 0"],
+    )
+    start = {"start": {"u": "u_0", "v": "0"}, "at": {"u_0": "2"}}
+    record = certificate(["u"], [HESSIAN, sign], "PROVED", weights=["u", "v"], **start)
+    record["parameterization"]["idle"] = ["v"]
+    return record
+
+
+def test_where_a_sum_of_squares_vanishes_on_the_leaf_is_said():
+    """u^2 + v^2 > 0 wherever it is not 0; along the flow, where v = 0, it is 0 at beta = 0."""
+    with pytest.raises(REFUSED, match=r"u\*\*2 \+ v\*\*2 keeps its sign"):
+        check(jump())
+
+
+def test_what_no_flow_reaches_need_not_be_said():
+    """|X p| <= 1024 p for p = u^2 + v^2 and F = u v: from p > 0 no flow reaches 0."""
+    record = json.loads(_derived("u*v"))
+    assert not any(line.startswith("as long as") for line in check(record).theorem)
+
+
+@functools.cache
+def _derived(output: str) -> str:
+    return derive(Parameterization.parse([output])).to_json()
+
+
+def wall(text: str, sign: str = "as at beta_0") -> Any:
+    return [{"form": text, "sign": sign, "vanishing": None}]
+
+
+WALLS = {
+    # beta > 1 or beta < 0, of which the flow of exp(w) from exp(3) reaches the first.
+    "of two parts": ("exp(w)", wall("beta*(beta - 1)")),
+    "in words": ("p**3 - m**3", wall("all")),
+    "in weights": ("p**3 - m**3", wall("m", "> 0")),
+}
+
+
+@pytest.mark.parametrize(("F", "walls"), WALLS.values(), ids=WALLS)
+def test_walls_are_linear_in_beta(F, walls):
+    record = json.loads(_derived(F))
+    assert check(record).open == ()
+    with pytest.raises(REFUSED):
+        check(replaced(record, (*DOMAIN, "walls"), walls))
+
+
+def test_a_smaller_domain_is_said_to_be_a_part():
+    record = json.loads(derive(Parameterization.parse(["exp(w)"], {"w": "0"})).to_json())
+    more = [*record["potential"]["pieces"][0]["domain"]["walls"], *wall("1000 - beta", "> 0")]
+    lines = check(replaced(record, (*DOMAIN, "walls"), more)).theorem
+    assert {"at least where beta > 0", "at least where 1000 - beta > 0"} <= {*lines}
+
+
+def test_an_integral_has_no_value_at_a_point():
+    """F = (u w, u w), the second by an integral: that the two are independent is false."""
+    laws = {
+        **{"claim": "laws", "laws": [], "values": [], "definitions": [], "brackets": [[1], [2]]},
+        "point": {"u": "1", "w": "2", "u_0": "1"},
+    }
+    integral = "Integral(1, x = 0 .. w)"
+    record = certificate(
+        ["u*w", f"u*{integral}"],
+        [laws],
+        "UNDECIDED",
+        weights=["u", "w"],
+        start={"u": "u_0", "w": "0"},
+        at={"u_0": "2"},
+        definitions=[{"name": "i", "of": integral}],
+    )
+    with pytest.raises(REFUSED):
+        check(record)
+
+
+def test_assumptions_are_conditions_also_where_q_has_no_proof():
+    record = json.loads(_derived("u*v"))
+    record["certificate"]["pieces"] = [None]
+    assert check(record).open == ("Q of beta",)
+    for text in ("for every start", "beta*(beta - 1) > 0"):
+        with pytest.raises(REFUSED):
+            check(replaced(record, ("potential", "pieces", 0, "assumptions"), [text]))
+
+
+def test_a_limit_without_a_proof_has_no_words_of_its_own():
+    p = Parameterization.parse(["u*v"], {"u": "alpha", "v": "0"}, ["alpha"])
+    record = json.loads(regimes(derive(p), "alpha", ["0"]).to_json())
+    record["certificate"]["limits"] = [None]
+    assert [*check(record).open] == ["the limit alpha -> 0+"]
+    with pytest.raises(REFUSED):
+        check(replaced(record, ("limits", 0, "limit"), "alpha -> 0+, though it is true"))
+
+
+def test_an_origin_is_constant():
+    """With beta = x + x the slope along x is twice that along beta."""
+    p = Parameterization.parse(["u*v"], {"u": "alpha", "v": "1"}, ["alpha"])
+    record = json.loads(regimes(derive(p), "alpha", ["oo"]).to_json())
+    limit = record["limits"][0]
+    moved = {**limit, "coordinates": ["x"], "origin": ["x"]}
+    with pytest.raises(REFUSED, match="is not constant"):
+        check(replaced(record, ("limits", 0), moved))
+
+
+def test_each_slope_of_a_limit_is_compared():
+    """A slope that is left out hides no other one."""
+    start = {"a": "alpha", "u1": "alpha", "u2": "0"}
+    p = Parameterization.parse(["a*u1", "a*u2"], start, ["alpha"])
+    record = json.loads(regimes(derive(p), "alpha", ["0"]).to_json())
+    with pytest.raises(REFUSED, match="another than grad Q"):
+        check(replaced(record, ("limits", 0, "gradient"), ["7", None]))
+
+
+LOGS = {
+    "4 - w**2": (["log(4 - w**2)"], {"w": "1/2"}),
+    "a product of negative weights": (["log(u*v)"], {"u": "-1", "v": "-2"}),
+    "w/(1 - w)": (["log(w/(1 - w))"], {"w": "1/3"}),
+}
+
+
+@pytest.mark.parametrize(("outputs", "start"), LOGS.values(), ids=LOGS)
+def test_logarithms_of_what_is_negative_are_those_of_absolute_values(outputs, start):
+    report = check_text(derive(Parameterization.parse(outputs, start)).to_json())
+    assert (report.verdict, report.open) == ("PROVED", ())
