@@ -125,7 +125,7 @@ def _draw_start(
 
 def _run(problem: RegressionProblem, digits: int) -> Flow:
     origin = dict(problem.origin)
-    return flow(problem, problem.X, problem.y, origin, digits, max_steps=MAX_STEPS)
+    return flow(problem.model, problem.X, problem.y, origin, digits, max_steps=MAX_STEPS)
 
 
 def _shown(problem: RegressionProblem) -> str:

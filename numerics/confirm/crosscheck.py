@@ -184,7 +184,7 @@ def _check(subject: _Subject, problem: RegressionProblem, digits: int) -> CrossC
     """Run the flow and compare; where terms of Q may cancel, once more at twice the digits."""
     laws = problem.model.spread(subject.laws)
     given = problem.X, problem.y, dict(problem.origin), digits + GUARD
-    end = flow(problem, *given, conserved=laws, max_steps=_MAX_STEPS)
+    end = flow(problem.model, *given, conserved=laws, max_steps=_MAX_STEPS)
     if subject.whole is not None:
         end = replace(end, limit=_limit(subject.whole, problem, digits + GUARD))
     check = _compare(subject, problem, end, digits, digits)
@@ -196,7 +196,7 @@ def _limit(whole: Parameterization, problem: RegressionProblem, digits: int) -> 
     rng = np.random.default_rng(0)  # nothing is left to be drawn
     starts = list(map(dict, problem.starts))
     same = complete_problem(whole, problem.X, problem.y, starts, rng)
-    return flow(same, same.X, same.y, dict(same.origin), digits, max_steps=_MAX_STEPS).limit
+    return flow(same.model, same.X, same.y, dict(same.origin), digits, max_steps=_MAX_STEPS).limit
 
 
 def _compare(

@@ -124,8 +124,8 @@ def weights_path(
     state: dict[str, object] = dict(problem.origin)
     path, before = [], Fraction(0)
     for t in times:
-        end = flow(problem, problem.X, problem.y, state, digits, loss=loss, time=t - before)
-        state, before = dict(zip(problem.weights, end.weights, strict=True)), t
+        end = flow(problem.model, problem.X, problem.y, state, digits, loss=loss, time=t - before)
+        state, before = dict(zip(problem.model.weights, end.weights, strict=True)), t
         path.append(end.limit)
     return tuple(path)
 

@@ -163,9 +163,9 @@ def _flowed(case: Case, found: Perturbation, terms: Terms, digits: int) -> Pertu
     size = {"decay": kappa, "momentum": lam}.get(found.by, sympy.S.One)
     along = case.trees(size, k=kappa, lam=lam)
     end = perturbed_flow(
-        case.problem, case.data, replace(terms, along=(*along, Name(kappa.name))), digits
+        case.problem.model, case.data, replace(terms, along=(*along, Name(kappa.name))), digits
     )
-    plain = flow(case.problem, *case.data, digits).limit
+    plain = flow(case.problem.model, *case.data, digits).limit
     wanted = _predicted(case, end.along[-1], digits) if case.start else None
     limit = None if wanted is None else distance(end.limit, wanted, digits)
     laws, dual = _drifted(case, end.weights, end.along, digits)
@@ -179,7 +179,7 @@ def _damped(case: Case, found: Perturbation, terms: Terms, digits: int) -> float
     t, kappa = case.letter("t"), case.letter("kappa")
     along = case.trees(t / (DAMPING - 1), k=kappa, lam=sympy.S.One)
     given = replace(terms, mass=Fraction(0), damping=Fraction(DAMPING), along=along)
-    end = damped_flow(case.problem, case.data, given, UNTIL, digits)
+    end = damped_flow(case.problem.model, case.data, given, UNTIL, digits)
     with mpmath.workdps(digits + 10):
         mu = rational(UNTIL) / (DAMPING - 1)
         rates = case.derivatives(end.weights, end.velocities)
@@ -198,7 +198,7 @@ def _predicted(case: Case, decayed: Real, digits: int) -> tuple[Real, ...]:
                 symbols = sorted(f.free_symbols, key=str)
                 values = [own.get(s.name, decayed) for s in symbols]
                 begin[prefix + w] = sympy.lambdify(symbols, f, "mpmath")(*values)
-        return flow(case.problem, case.problem.X, case.problem.y, begin, digits).limit
+        return flow(case.problem.model, case.problem.X, case.problem.y, begin, digits).limit
 
 
 def _drifted(
@@ -225,7 +225,7 @@ def _stepped(
     for eta in SIZES:
         steps = [Step(eta, row, (), k, mu) for row in rows]
         try:
-            given = case.problem, case.data, steps, case.trees(), digits
+            given = case.problem.model, case.data, steps, case.trees(), digits
             end = take_steps(*given, penalty=case.penalty)
         except NumericalError as error:
             last = error
@@ -245,9 +245,9 @@ def _differences(
     case: Case, found: Perturbation, digits: int, rng: np.random.Generator
 ) -> PerturbedCheck:
     """Compare the drift under noise with half the second differences along the fields."""
-    n, k = len(case.problem.weights), int("decay" in found.kinds)
-    drawn = [Fraction(int(i), 8) for i in rng.integers(1, 9, size=len(case.problem.trees))]
-    _, moves = stepper(case.problem, (), bits_of(4 * digits), case.penalty)
+    n, k = len(case.problem.model.weights), int("decay" in found.kinds)
+    drawn = [Fraction(int(i), 8) for i in rng.integers(1, 9, size=len(case.problem.model.trees))]
+    _, moves = stepper(case.problem.model, (), bits_of(4 * digits), case.penalty)
     with mpmath.workdps(4 * digits):
         h, G, w = mpmath.mpf(10) ** -digits, [rational(x) for x in drawn], case.origin
         ends = (moves.at([*w, *[0] * n, *G, s * h, s * h * k, 0])[:n] for s in (1, -1))

@@ -54,7 +54,7 @@ class Case:
 
     def letter(self, name: str) -> Symbol:
         """Return a letter of ours beside the weights of all copies."""
-        return _real(letter(self.problem, name))
+        return _real(letter(self.problem.model, name))
 
     def copied(self, of: Callable[[Drift], Expr]) -> list[Expr]:
         """Return functions of the weights of all laws, and then of y, copy by copy."""
@@ -96,15 +96,15 @@ class Case:
 
     def evaluated(self, forms: Sequence[Expr], values: Sequence[Real]) -> list[Real]:
         """Return functions of the weights, and of G_1, G_2, ..., k where these are given."""
-        G = (self.letter(f"G_{i}") for i in range(1, len(self.problem.trees) + 1))
-        names = [*map(_real, self.problem.weights), *G, self.letter("k")]
+        G = (self.letter(f"G_{i}") for i in range(1, len(self.problem.model.trees) + 1))
+        names = [*map(_real, self.problem.model.weights), *G, self.letter("k")]
         symbols = names[: len(values)]
         return [sympy.lambdify(symbols, f, "mpmath")(*map(mpmath.mpf, values)) for f in forms]
 
     def derivatives(self, w: Sequence[Real], velocities: Sequence[Real]) -> list[Real]:
         """Return the derivatives of every law and y along velocities of the weights."""
         quantities = self.copied(lambda x: self.smooth(x.quantity))
-        names = [_real(name) for name in self.problem.weights]
+        names = [_real(name) for name in self.problem.model.weights]
         slopes = [f.diff(name) for f in quantities for name in names]
         found, n = self.evaluated(slopes, w), len(names)
         rows = (found[k : k + n] for k in range(0, len(found), n))

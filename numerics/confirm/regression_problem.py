@@ -12,7 +12,6 @@ import numpy as np
 from derive.copies import Copies
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import Unbounded
-from derive.language.tree import Tree
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.evaluate.numbers import read_data
@@ -28,8 +27,8 @@ Start: TypeAlias = tuple[tuple[str, Fraction], ...]
 class RegressionProblem:
     """X beta = y for F, or for independent copies of it, each with its own start.
 
-    The *trees* and *weights* are those of all copies, as the flow takes them; X has m rows of n
-    numbers; *starts* has the symbols of each copy, *origin* all weights at the start.
+    The *model* is all copies, as the flow takes them; X has m rows of n numbers; *starts* has the
+    symbols of each copy, *origin* all weights at the start.
     """
 
     model: Copies
@@ -37,21 +36,6 @@ class RegressionProblem:
     y: tuple[Fraction, ...]
     starts: tuple[Start, ...]
     origin: tuple[tuple[str, Fraction], ...]
-
-    @property
-    def trees(self) -> tuple[Tree, ...]:
-        """The outputs of all copies."""
-        return self.model.trees
-
-    @property
-    def weights(self) -> tuple[str, ...]:
-        """The weights of all copies."""
-        return self.model.weights
-
-    @property
-    def rates(self) -> tuple[Tree, ...]:
-        """Their learning rates; () where all are 1."""
-        return self.model.rates
 
 
 def complete_problem(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
@@ -62,12 +61,10 @@ def on_arrays(expressions: Sequence[Expr]) -> Compiled:
     safe = {name: sympy.Dummy(f"x{i}", real=True) for i, name in enumerate(names)}
     renamed = [e.xreplace({s: safe[s.name] for s in free}) for e in expressions]
     function = sympy.lambdify([safe[n] for n in names], renamed, modules="numpy", cse=True)
-    return functools.partial(_evaluate, names, function)
 
+    def evaluate(values: Values) -> list[Array]:
+        shape = np.broadcast_shapes(*map(np.shape, values.values()))
+        results = function(*(np.asarray(values[name], dtype=np.float64) for name in names))
+        return [np.broadcast_to(np.asarray(x, dtype=np.float64), shape) for x in results]
 
-def _evaluate(
-    names: Sequence[str], function: Callable[..., Sequence[object]], values: Values
-) -> list[Array]:
-    shape = np.broadcast_shapes(*map(np.shape, values.values()))
-    results = function(*(np.asarray(values[name], dtype=np.float64) for name in names))
-    return [np.broadcast_to(np.asarray(x, dtype=np.float64), shape) for x in results]
+    return evaluate

@@ -14,7 +14,7 @@ from numerics.evaluate.backend import Number
 from numerics.evaluate.lowering import lower, side_by_side
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.potential import NumericPotential
-from numerics.evaluate.start import start_point
+from numerics.evaluate.start import refuse_missing, refuse_unknown, start_point
 
 
 def numeric(copies: Copies, start: Mapping[str, Number]) -> NumericPotential:
@@ -61,8 +61,7 @@ def start_of_weights(copies: Copies, start: Mapping[str, Number]) -> Mapping[str
     else:
         given = {**dict(copies.start), **start}
         known, symbols = list(copies.weights), p.start_symbols
-        if missing := [name for name in symbols if name not in given]:
-            raise InputError(f"the start gives no value for {', '.join(missing)}")
+        refuse_missing(symbols, given)
         points = [list(start_point(p, own)[0]) for own in fixed_starts(symbols, given, count)]
     return dict(zip(known, chain(*points), strict=True))
 
@@ -71,9 +70,7 @@ def fixed_starts(
     known: Sequence[str], start: Mapping[str, object], copies: int
 ) -> list[dict[str, Fraction]]:
     """Return the given start values of each copy; a sequence of values gives each its own."""
-    if unknown := [str(name) for name in start if name not in known]:
-        names = ", ".join(known) or "none"
-        raise InputError(f"the start names {', '.join(unknown)}; its symbols are: {names}")
+    refuse_unknown(known, start)
     fixed: list[dict[str, Fraction]] = [{} for _ in range(copies)]
     for name, given in start.items():
         values = list(given) if isinstance(given, list | tuple) else [given] * copies

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -27,8 +27,6 @@ _Q, _WARP = "potential", "warp g"  # with a space: no weight is called so
 _DIGITS, _GUARD = 15, 5
 _STEPS = 15
 """Steps for each digit: towards the edge of a leaf they shrink geometrically, by about 0.86."""
-_Terms: TypeAlias = tuple[tuple[tuple[int, ...], int], ...]
-"""A polynomial: the exponents and the coefficient of each term."""
 _Motion: TypeAlias = tuple[list[Register], Register, list[Register]]
 
 
@@ -180,7 +178,9 @@ class LeafOde:
         warp = builder.input(_WARP)
 
         def along(functions: Field) -> Register:
-            return self._combine(builder, zip(functions, b, strict=True))
+            return builder.linear(
+                (_function(builder, f), c) for f, c in zip(functions, b, strict=True)
+            )
 
         moves = [along(column) for column in zip(*self.lift.weights, strict=True)]
         growth = builder.multiply(warp, along(self.lift.log_warp))
@@ -203,32 +203,21 @@ class LeafOde:
         growth = []
         for slope, row in zip(self.lift.log_warp, rows, strict=True):
             rate = builder.dot(row, moves)
-            growth.append((builder.multiply(self._combine(builder, [(slope, one)]), rate), one))
+            growth.append((builder.multiply(_function(builder, slope), rate), one))
         return builder.tape([*moves, builder.multiply(warp, builder.linear(growth))])
 
-    def _combine(self, builder: Builder, pairs: Iterable[tuple[Number, Fraction]]) -> Register:
-        """Write ``sum c f`` for rational functions f of the weights; equal denominators once."""
-        parts: dict[_Terms, list[tuple[Register, Fraction]]] = {}
-        for function, factor in pairs:
-            top = [(self._monomial(builder, e), factor * c) for e, c in _terms(function.numerator)]
-            parts.setdefault(_terms(function.denominator), []).extend(top)
-        quotients = []
-        for below, numerator in parts.items():
-            bottom = [(self._monomial(builder, e), Fraction(c)) for e, c in below]
-            quotient = builder.divide(builder.linear(numerator), builder.linear(bottom))
-            quotients.append((quotient, Fraction(1)))
-        return builder.linear(quotients)
 
-    def _monomial(self, builder: Builder, exponents: Sequence[int]) -> Register:
-        product = builder.constant(Fraction(1))
-        for name, e in zip(self.parameterization.field.names, exponents, strict=True):
-            if e:
-                power = builder.power(builder.tree(parse_expression(name)), Fraction(e))
-                product = builder.multiply(product, power)
-        return product
+def _function(builder: Builder, f: Number) -> Register:
+    """Write a rational function of the weights."""
+    generators = [builder.tree(parse_expression(name)) for name in f.field.names]
 
+    def polynomial(g: Number) -> Register:
+        terms = []
+        for exponents, c in zip(g.monoms(), g.coeffs(), strict=True):
+            product = builder.constant(Fraction(1))
+            for generator, e in zip(generators, map(int, exponents), strict=True):
+                product = builder.multiply(product, builder.power(generator, Fraction(e)))
+            terms.append((product, Fraction(int(c))))
+        return builder.linear(terms)
 
-def _terms(polynomial: Number) -> _Terms:
-    """Return the terms of an integer polynomial of python-flint."""
-    pairs = zip(polynomial.monoms(), polynomial.coeffs(), strict=True)
-    return tuple((tuple(map(int, exponents)), int(c)) for exponents, c in pairs)
+    return builder.divide(polynomial(f.numerator), polynomial(f.denominator))

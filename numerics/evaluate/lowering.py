@@ -27,7 +27,7 @@ from itertools import chain
 import mpmath
 import sympy
 
-from derive.errors import InputError, NumericalError
+from derive.errors import NumericalError
 from derive.potential.piece import Piece, Quadrature
 from derive.records import Potential
 from numerics.evaluate.backend import GUARD, Number, exact
@@ -36,7 +36,7 @@ from numerics.evaluate.integrated_block import IntegratedBlock, LeafOde
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.potential import NumericPotential
 from numerics.evaluate.source.statements import NoSource
-from numerics.evaluate.start import check_assumptions, read_start, specialized, start_point, with_pi
+from numerics.evaluate.start import at_start
 from numerics.evaluate.vectors.vector_potential import NumericVectorPotential, lower_vector
 
 _CHECK_DIGITS = 40
@@ -124,24 +124,6 @@ def side_by_side(potentials: Sequence[NumericPotential]) -> NumericPotential:
     return NumericPotential(shift, start, beta0, Blocks(parts, bounds))
 
 
-def _at_start(
-    potential: Potential, start: Mapping[str, Number]
-) -> tuple[Potential, Mapping[str, Fraction], tuple[Fraction, ...], tuple[Fraction, ...]]:
-    """Return Q with numbers for the parameters of F, the exact start symbols, w_0 and beta_0."""
-    if not potential.pieces:
-        raise NumericalError(f"there is no Q to evaluate: {potential.finding.reason}")
-    p = potential.parameterization
-    start = with_pi(p.parameters, start)
-    if missing := [name for name in p.parameters if name not in start]:
-        raise InputError(f"the start gives no value for {', '.join(missing)}")
-    numbers = {name: read_number(start[name], f"the parameter {name}") for name in p.parameters}
-    values = read_start(p, {name: x for name, x in start.items() if name not in numbers})
-    check_assumptions(potential, {**values, **numbers})
-    if numbers:
-        potential = specialized(potential, numbers)
-    return potential, values, *start_point(potential.parameterization, values)
-
-
 def _check_start(potential: Potential, lowered: HighPrecision) -> None:
     """Raise unless grad Q(beta_0) = 0, to the digits that a multiple root leaves.
 
@@ -162,7 +144,7 @@ def unchecked(
     potential: Potential, start: Mapping[str, Number], digits: int = _CHECK_DIGITS
 ) -> tuple[NumericPotential, HighPrecision]:
     """Return Q at a start in float64 and in mpf, without a test that grad Q = 0 there."""
-    potential, values, weights, beta0 = _at_start(potential, start)
+    potential, values, weights, beta0 = at_start(potential, start)
     p = potential.parameterization
     parts: list[tuple[tuple[int, ...], NumericBlock]] = []
     bounds = [(-math.inf, math.inf)] * p.d

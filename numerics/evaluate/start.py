@@ -29,6 +29,23 @@ _BITS = 4096
 """Working precision of start values that are not rational."""
 
 
+def at_start(
+    potential: Potential, start: Mapping[str, Number]
+) -> tuple[Potential, dict[str, Fraction], tuple[Fraction, ...], tuple[Fraction, ...]]:
+    """Return Q with numbers for the parameters of F, the exact start symbols, w_0 and beta_0."""
+    if not potential.pieces:
+        raise NumericalError(f"there is no Q to evaluate: {potential.finding.reason}")
+    p = potential.parameterization
+    start = with_pi(p.parameters, start)
+    refuse_missing(p.parameters, start)
+    numbers = {name: read_number(start[name], f"the parameter {name}") for name in p.parameters}
+    values = read_start(p, {name: x for name, x in start.items() if name not in numbers})
+    check_assumptions(potential, {**values, **numbers})
+    if numbers:
+        potential = specialized(potential, numbers)
+    return potential, values, *start_point(potential.parameterization, values)
+
+
 def read_start(p: Parameterization, start: Mapping[str, Number]) -> dict[str, Fraction]:
     """Return the exact value of every start symbol.
 
@@ -36,12 +53,22 @@ def read_start(p: Parameterization, start: Mapping[str, Number]) -> dict[str, Fr
         InputError: a symbol has no value, a name is unknown, or a value is no number.
     """
     names, start = p.start_symbols, with_pi(p.start_symbols, start)
-    if unknown := [str(name) for name in start if name not in names]:
-        known = ", ".join(names) or "none"
-        raise InputError(f"the start names {', '.join(unknown)}; its symbols are: {known}")
+    refuse_unknown(names, start)
+    refuse_missing(names, start)
+    return {name: read_number(start[name], f"the start symbol {name}") for name in names}
+
+
+def refuse_unknown(known: Sequence[str], start: Mapping[str, object]) -> None:
+    """Raise InputError for a name in a start that is none of its symbols."""
+    if unknown := [str(name) for name in start if name not in known]:
+        names = ", ".join(known) or "none"
+        raise InputError(f"the start names {', '.join(unknown)}; its symbols are: {names}")
+
+
+def refuse_missing(names: Sequence[str], start: Mapping[str, object]) -> None:
+    """Raise InputError where a start has no value for a symbol."""
     if missing := [name for name in names if name not in start]:
         raise InputError(f"the start gives no value for {', '.join(missing)}")
-    return {name: read_number(start[name], f"the start symbol {name}") for name in names}
 
 
 def with_pi(names: Sequence[str], start: Mapping[str, Number]) -> dict[str, Number]:
@@ -119,8 +146,11 @@ def specialize(potential: Potential, values: Mapping[str, Fraction]) -> Potentia
             raise NumericalError("Q is an integral here: give the parameters numbers in F itself")
         pieces.append(piece.mapped(at))
     other = None if potential.other_side is None else specialize(potential.other_side, values)
+    turning = potential.turning and replace(potential.turning, slope=at(potential.turning.slope))
     pieces = _on_their_domains(pieces, bound, values)
-    return replace(potential, parameterization=bound, pieces=tuple(pieces), other_side=other)
+    return replace(
+        potential, parameterization=bound, pieces=tuple(pieces), other_side=other, turning=turning
+    )
 
 
 def _on_their_domains(

@@ -7,6 +7,7 @@ iterate minimises Q among the beta with its own X beta; what converges is X beta
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -25,7 +26,9 @@ from numerics.interpolate.rows import named
 _NEAR, _FINE, _RENEWED = 1e-4, 1e-12, 4
 """Residual from which X^T nu is computed anew in each step, for so small tolerances; else in each
 fourth."""
-_POLISHES = 6
+_POLISHES, _PATIENCE = 6, 2
+_STEEP = 1e3
+"""d log beta/d log(X^T nu) from which beta is not read off X^T nu."""
 _UNREACHED = 1e-4
 """Relative residual from which y may be out of reach."""
 _LATE = 25
@@ -42,17 +45,20 @@ def minimize(
     move: Callable[[Point, Array], Array],
     watch: Callable[[Point], None] = lambda point: None,
     warm: Array | None = None,
+    patience: float = math.inf,
 ) -> Point:
-    """Return the last iterate, its relative residual at most *tol* where that was reached.
+    """Return the best iterate, its relative residual at most *tol* where that was reached.
 
     *beta* is beta_0, where grad Q = 0; *warm* may be nearer to the solution. No step is made past
-    the first that rounding spoils. *move* is Newton's step at a point and its X^T nu: the inverse
-    Hessian of the dual function times the residual. *watch* sees every iterate, and may raise.
+    the first that rounding spoils, nor, near the solution, past so many as *patience* says that
+    halve no residual: where beta grows fast with X^T nu, rounding of that moves it. *move* is
+    Newton's step at a point and its X^T nu: the inverse Hessian of the dual function times the
+    residual. *watch* sees every iterate, and may raise.
     """
     point = Point(beta, np.zeros_like(equations.y), equations.misfit(beta))
     if warm is not None:
         point = _nearer(mirror, equations, point, warm)
-    dual, best = equations.design.adjoint(point.multiplier), point
+    dual, best, idle = equations.design.adjoint(point.multiplier), point, 0
     for iteration in range(max_iterations):
         size = equations.size(point.residual)
         if equations.settled(point, tol):
@@ -75,8 +81,11 @@ def minimize(
         misfit, known = equations.misfit(beta), dual if anew else None
         point = Point(beta, multiplier, misfit, iterations=iteration + 1, dual=known)
         watch(point)
-        if equations.size(point.residual) < equations.size(best.residual):
-            best = point
+        before, left = equations.size(best.residual), equations.size(point.residual)
+        idle = idle + 1 if before < _NEAR and left > before / 2 else 0
+        best = point if left < before else best
+        if idle >= patience:
+            break
     return best
 
 
@@ -122,8 +131,14 @@ def _newton_step(mirror: NumericPotential, equations: Equations, point: Point) -
     weights, gap = np.where(usable, weights, 0), np.where(usable, gap, 0)
     shift = equations.design.apply(weights * gap)
     step = -inverse_of(equations.design.gram(weights))(point.residual + shift)
-    beta = point.beta + weights * (gap + equations.design.adjoint(step))
-    return measured(mirror, equations, beta, point.multiplier + step, point.iterations + 1)
+    multiplier = point.multiplier + step
+    dual, moved = (
+        equations.design.adjoint(multiplier),
+        weights * (gap + equations.design.adjoint(step)),
+    )
+    beta = mirror.inverse_gradient(dual)
+    beta = np.where(weights * np.abs(dual) < _STEEP * np.abs(beta), beta, point.beta + moved)
+    return measured(mirror, equations, beta, multiplier, point.iterations + 1)
 
 
 def solve_separable(q: NumericPotential, task: Task) -> Point:
@@ -143,7 +158,15 @@ def solve_separable(q: NumericPotential, task: Task) -> Point:
     def by_dual(equations: Equations, tol: float) -> Point:
         move, steps = SeparableSteps(fast, equations), task.max_iterations
         point = minimize(
-            fast, equations, task.start, tol, steps, move=move, watch=watch, warm=task.warm
+            fast,
+            equations,
+            task.start,
+            tol,
+            steps,
+            move=move,
+            watch=watch,
+            warm=task.warm,
+            patience=_PATIENCE,
         )
         return polish(fast, equations, point, tol)
 
@@ -157,7 +180,8 @@ def solve_separable(q: NumericPotential, task: Task) -> Point:
         point = by_inverse(q, equations, point)
     boundary = only_at_the_boundary(box, equations, task.start, point.beta)
     point = replace(point, at_boundary=boundary)
-    stuck = not (boundary or equations.error(point) <= task.tol)
+    ends = np.isfinite(box.low).any() or np.isfinite(box.high).any()
+    stuck = ends and not (boundary or equations.error(point) <= task.tol)
     return _on_closed_box(Walled(fast, box), task, point) if stuck else point
 
 

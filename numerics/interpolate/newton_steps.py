@@ -14,11 +14,13 @@ from numerics.evaluate.potential import NumericPotential
 from numerics.interpolate.equations import Equations, Point
 from numerics.interpolate.reach import Mirror
 
-_FLOOR = 1e-3
+_FLOOR, _COUPLED = 1e-12, 1e-3
 """Weights are raised to this part of their mean, times the squared relative residual.
 
-Far from the solution few coordinates may carry all curvature; the floor keeps the others in play
-(and the Hessian regular), and leaves the quadratic convergence.
+Far from the solution few coordinates may carry all curvature; the floor keeps the Hessian regular,
+and leaves the quadratic convergence. One that is seen in the steps holds back those along which few
+coordinates are steep, as of deep nets from small starts; of coupled Q, whose Hessian is known by
+differences only, it has to be seen.
 """
 _WIDE, _LARGE, _SHARE = 64, 2**22, 64
 """Columns for each row, of so many entries, from which this part of them counts one by one."""
@@ -92,7 +94,7 @@ def coupled_step(
     up, down = sides.reshape(2, d, d)
     D = (up - down) / (2 * np.diag(steps))[:, None]
     D = np.where(np.isfinite(D), (D + D.T) / 2, 0)
-    floor = _FLOOR * min(size, 1) ** 2 * np.trace(D) / d
+    floor = _COUPLED * min(size, 1) ** 2 * np.trace(D) / d
     X = equations.design.dense()
     return inverse_of(X @ D @ X.T + floor * equations.gram)(point.residual)
 

@@ -53,8 +53,9 @@ class Start:
 
     def _rounded(self, kind: type[Ball]) -> Constants:
         with decimal.localcontext(wide_context(_DIGITS[1])):
-            exact = vars(self._found(Digits, ()))
-            found = {name: _rounded(x, kind) for name, x in exact.items() if name != "of"}
+            exact = self._found(Digits, ())
+            del exact.of
+            found = _images(exact, lambda x: _rounded(x, kind))
         found.update((name, kind.of(x)) for name, x in self._shared.items())
         return SimpleNamespace(of=kind.of, **found)
 
@@ -64,33 +65,29 @@ class Start:
         c = SimpleNamespace(of=kind.of, **found)
         self._constants(c)
         del c.of  # which makes balls of numbers, and is none itself
-        balls = {name: _converted(x, kind) for name, x in vars(c).items()}
-        return SimpleNamespace(of=kind.of, **balls)
+        return SimpleNamespace(of=kind.of, **_images(c, kind.of))
 
 
-def _converted(x: Array, kind: type[Ball]) -> Array:
-    if isinstance(x, list):
-        return [kind.of(y) for y in x]
-    return x if x is None else kind.of(x)
+def _images(c: Constants, image: Callable[[Array], Array]) -> dict[str, Array]:
+    """Return the image of every constant by name, of lists that of their entries."""
+
+    def of(x: Array) -> Array:
+        return [image(y) for y in x] if isinstance(x, list) else x if x is None else image(x)
+
+    return {name: of(x) for name, x in vars(c).items()}
 
 
 def constants_at(c: Constants, index: Array) -> Constants:
     """Return the constants at some of the points."""
-    return SimpleNamespace(**{name: _taken(x, index) for name, x in vars(c).items()})
 
+    def taken(x: Array) -> Array:
+        return x.take(index) if isinstance(x, Ball) and len(np.shape(x.v)) == 1 else x
 
-def _taken(x: Array, index: Array) -> Array:
-    if isinstance(x, list):
-        return [_taken(y, index) for y in x]
-    return x.take(index) if isinstance(x, Ball) and len(np.shape(x.v)) == 1 else x
+    return SimpleNamespace(**_images(c, taken))
 
 
 def _rounded(x: Array, kind: type[Ball]) -> Array:
     """Return the nearest floats to decimals."""
-    if x is None:
-        return x
-    if isinstance(x, list):
-        return [_rounded(y, kind) for y in x]
     if np.ndim(x.v):
         errors = np.broadcast_to(np.asarray(x.d, dtype=object), x.v.shape)
         parts = [_rounded(type(x)(*pair), kind) for pair in zip(x.v.flat, errors.flat, strict=True)]

@@ -10,10 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 from numpy.typing import ArrayLike
-from sympy import Integral
-from sympy.core.function import AppliedUndef
 
-from derive.derivation import derive
 from derive.errors import InputError, NumericalError
 from derive.records import Potential
 from numerics.evaluate.backend import Array, FloatOrArray, Number, quiet
@@ -25,7 +22,7 @@ from numerics.evaluate.numbers import read_number
 from numerics.evaluate.potential import PotentialAtStart
 from numerics.evaluate.source.program import loaded, norm_symbol
 from numerics.evaluate.source.statements import NoSource
-from numerics.evaluate.start import bound_at, check_assumptions, read_start, start_point
+from numerics.evaluate.start import at_start
 from numerics.evaluate.vectors.vector_formulas import OnVectors
 
 _BITS = 4096
@@ -133,57 +130,37 @@ def lower_vector(potential: Potential, start: Mapping[str, Number]) -> NumericVe
         InputError: a symbol has no value, a name is unknown, or Q assumes another start.
         NumericalError: there is no Q, or q'(s) is known along a curve in the weights only.
     """
-    if names := (p := potential.parameterization).parameters:
-        if missing := [name for name in names if name not in start]:
-            raise InputError(f"the start gives no value for {', '.join(missing)}")
-        numbers = {name: read_number(start[name], f"the parameter {name}") for name in names}
-        rest = {name: x for name, x in start.items() if name not in names}
-        return lower_vector(derive(bound_at(p, numbers)).potential, rest)
-    values, name, vector = _read(potential, start)
+    if potential.turning is None:
+        raise NumericalError(f"there is no Q to evaluate: {potential.finding.reason}")
+    direction, norm = potential.turning.direction, norm_symbol(potential)
+    name, given = direction.start_vector, dict(start)
+    if name not in given:
+        raise InputError(f"the start gives no value for the vector {name}")
+    vector = _read_vector(given.pop(name), name)
+    size = _length(vector)
+    if norm is not None:
+        if norm in given:
+            raise InputError(f"the start gives {norm}, which is the length of {name}")
+        if not size:
+            text = f"Q was derived for {name} != 0"
+            raise InputError(f"{text}: derive again with the start {direction.vector}=0")
+        given[norm] = size
+    potential, values, weights, _ = at_start(potential, given)
+    if abs(weights[-1] - size) > _CLOSE * abs(weights[-1]):
+        has, says = float(size), float(weights[-1])
+        raise InputError(f"{name} has length {has:g}, but the start says {says:g}")
     try:
         written = loaded(potential, 0)
     except NoSource as reason:
-        raise NumericalError(f"Q has no numeric form: {reason}") from None
-    exact: list[tuple[str, Number]] = [*values.items(), (name, vector)]
-    known = dict(zip(written.names, values.values(), strict=True))
-    given = (known, list(map(float, vector)))
-    q = VectorFunctions([((0,), written.constants, written.bounded)], *given)
-    q.in_doubles = VectorsInDoubles([((0,), written.constants, written.plain)], *given)
-    return NumericVectorPotential(len(vector), tuple(exact), q.beta0, q, potential)
-
-
-def _read(
-    potential: Potential, start: Mapping[str, Number]
-) -> tuple[dict[str, Fraction], str, tuple[Fraction, ...]]:
-    """Return the exact start symbols but |u_0|, the name of u_0, and u_0."""
-    if potential.turning is None or not potential.pieces:
-        raise NumericalError(f"there is no Q to evaluate: {potential.finding.reason}")
-    (piece,), direction = potential.pieces, potential.turning.direction
-    if any(g.has(Integral) or g.atoms(AppliedUndef) for g in piece.gradient):
-        raise NumericalError(
-            "no numeric form of Q for every dimension: its gradient is known along a curve in the "
-            f"weights only; give a dimension, --vector {direction.vector}:3"
-        )
-    name = direction.start_vector
-    if name not in start:
-        raise InputError(f"the start gives no value for the vector {name}")
-    vector = _read_vector(start[name], name)
-    norm = norm_symbol(potential)
-    rest, size = {n: x for n, x in start.items() if n != name}, _length(vector)
-    if norm is not None:
-        if norm in rest:
-            raise InputError(f"the start gives {norm}, which is the length of {name}")
-        rest[norm] = size
-    values = read_start(potential.parameterization, rest)
-    if norm is not None and not values[norm]:
-        text = f"Q was derived for {name} != 0"
-        raise InputError(f"{text}: derive again with the start {direction.vector}=0")
-    check_assumptions(potential, values)
-    given = start_point(potential.parameterization, values)[0][-1]
-    if abs(given - size) > _CLOSE * abs(given):
-        has, says = float(size), float(given)
-        raise InputError(f"{name} has length {has:g}, but the start says {says:g}")
-    return {n: x for n, x in values.items() if n != norm}, name, vector
+        advice = f"give a dimension, --vector {direction.vector}:3"
+        text = f"no numeric form of Q for every dimension: {reason}; {advice}"
+        raise NumericalError(text) from None
+    numbers = {n: x for n, x in values.items() if n != norm}
+    known = dict(zip(written.names, numbers.values(), strict=True)), list(map(float, vector))
+    q = VectorFunctions([((0,), written.constants, written.bounded)], *known)
+    q.in_doubles = VectorsInDoubles([((0,), written.constants, written.plain)], *known)
+    exact = (*numbers.items(), (name, vector))
+    return NumericVectorPotential(len(vector), exact, q.beta0, q, potential)
 
 
 def _read_vector(values: Number, name: str) -> tuple[Fraction, ...]:

@@ -112,8 +112,8 @@ class Block:
                 bounds = [engine.bounds(2 * s)[1] for s in steps]
                 return [engine.around(v, r) for v, r in zip(x, bounds, strict=True)]
             x = [engine.middle(v - engine.middle(s)) for v, s in zip(x, steps, strict=True)]
-            # Below the least double a coordinate may be 0, which has no relative error.
-            tiny, least = engine.of(2.0**-120), engine.of(2.0**-1074)
+            # Far below the least double a coordinate may be 0, which has no relative error.
+            tiny, least = engine.of(2.0**-120), engine.of(2.0**-1074) * engine.of(2.0**-120)
             close = all(
                 abs(engine.middle(s)) <= max(tiny * abs(v), least)
                 for v, s in zip(x, steps, strict=True)

@@ -815,3 +815,27 @@ def test_slopes_that_stay_below_a_bound_are_found_again(alpha):
     X, y = np.array([[1.0, 2.0, 0.5, 1.5], [0.7, 1.1, 1.9, 0.6]]), np.array([7.0, 5.0])
     found = interpolate(q, X, y)
     assert max(found.residual, found.stationarity) < 1e-9
+
+
+@pytest.mark.parametrize("alpha", [1e-2, 3e-3])
+def test_rounding_of_the_dual_is_no_end_where_beta_is_steep_in_it(alpha: float) -> None:
+    """Next to the end of the curve of depth 5 a dual in doubles tells few digits of beta."""
+    rng = np.random.default_rng(0)
+    X, sparse = rng.normal(size=(100, 1000)), np.zeros(1000)
+    sparse[:5] = 1
+    q = potential("p**5-m**5", **PAIR).numeric({"alpha": alpha})
+    found = interpolate(q, X, X @ sparse)
+    assert found.converged
+    assert found.iterations < 60
+    assert np.abs(found.value - sparse).max() < 1e-2
+
+
+@pytest.mark.parametrize(("depth", "alpha"), [(4, 0.01), (5, 0.03)])
+def test_deep_nets_from_small_starts_take_few_steps(depth: int, alpha: float) -> None:
+    """On a target that takes as many coordinates as rows, each next to the end of its curve."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 300)), rng.normal(size=30)
+    q = potential(f"p**{depth}-m**{depth}", **PAIR).numeric({"alpha": alpha})
+    found = interpolate(q, X, y)
+    assert found.converged
+    assert found.iterations < 30

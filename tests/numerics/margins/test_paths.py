@@ -85,7 +85,7 @@ def test_the_flow_in_dual_numbers_is_that_of_the_weights(outputs, start, X):
     starts = [exact] * copies
     problem = complete_problem(p, X, [1] * len(X), starts, np.random.default_rng(0))
     origin = dict(problem.origin)
-    end = flow(problem, problem.X, problem.y, origin, 20, loss="exponential", time=20)
+    end = flow(problem.model, problem.X, problem.y, origin, 20, loss="exponential", time=20)
     beta = np.array([float(b) for b in end.limit])
     level = -np.log(np.sum(np.exp(-np.array(X) @ beta)))
     q = derive(p).potential.numeric(exact)
