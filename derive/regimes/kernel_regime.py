@@ -146,8 +146,9 @@ def kernel_limit(
     x, found = kernel_norm(kernel.matrix.xreplace({symbol: sympy.S.One}), kernel, notation)
     finding = Finding(
         Verdict.PROVED,
-        "covariance: up to a factor and a constant Q is Q_1((beta - beta_0)/c^D + b_0), and the "
-        f"second-order term of Q_1 at b_0 is that of the tangent kernel{assuming_depths(D)}",
+        "covariance: up to a factor and a constant Q is Q_1((beta - beta_0)/c^D + b_0) for the "
+        "start c w_1, Q_1 and b_0 those of w_1, and the second-order term of Q_1 at b_0 is that of "
+        f"the tangent kernel{assuming_depths(D)}",
         scaled.evidence,
     )
     unit = warp * symbol ** sympy.expand(2 * m * (1 - D))

@@ -57,10 +57,12 @@ class Point:
         symbol = Symbol(self.variable, positive=True)
         if self.side not in ("0", "oo"):
             return self
-        for exponential in sorted(set().union(*(f.atoms(sympy.exp) for f in expressions)), key=str):
+        joined = (sympy.powsimp(f).atoms(sympy.exp) for f in expressions)
+        for exponential in sorted(set().union(*joined), key=str):
             at = {s: self.image(symbol) for s in exponential.free_symbols if s.name == symbol.name}
             rate = sympy.expand(symbol * exponential.exp.xreplace(at)).subs(symbol, 0)
             if at and not rate.has(sympy.zoo, sympy.oo, sympy.nan) and rate != 0:
+                rate = rate.as_content_primitive()[1]
                 return replace(self, rate=self.decisions(positive).sign(rate) * rate)
         return self
 
@@ -75,7 +77,8 @@ class Point:
     def near(self, expression: Expr, small: Expr) -> Expr:
         """Return an expression with the symbol in terms of a small e > 0."""
         image = {s: self.image(small) for s in expression.free_symbols if s.name == self.variable}
-        return sympy.powdenest(expression.xreplace(image))
+        found = sympy.powsimp(expression).xreplace(image)
+        return sympy.powdenest(found.replace(sympy.exp, lambda x: sympy.exp(sympy.cancel(x))))
 
     @property
     def small(self) -> Expr:

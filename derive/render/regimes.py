@@ -13,6 +13,7 @@ from sympy import Expr, Symbol
 from derive.certificate.writing.limits import certify_limits
 from derive.model.labels import taken_names
 from derive.regimes.find import Regimes
+from derive.regimes.kernel_regime import Homogeneity
 from derive.regimes.limit import Limit, LimitingPotential
 from derive.render.arranged import tidy
 from derive.render.json import render_json as derivation_json
@@ -71,11 +72,7 @@ def _start(r: Regimes) -> Iterator[object]:
     for piece in r.derivation.potential.pieces:
         if piece.domain is not None:
             yield tell("`Q` lives on {where}", where=Text(piece.domain.where, "note"))
-    if (found := r.homogeneity) is not None:
-        yield tell("`F(c w) = c^D F(w)` with `D = {D}`, by Euler's identity", D=found.degree)
-        power = "c^{e}" if found.time.is_Atom else "c^({e})"
-        faster = f"from `c w_0` gradient flow is `{power}` times as fast near its start"
-        yield tell(faster, e=found.time)
+    yield from () if r.homogeneity is None else _homogeneity(r.homogeneity)
     if r.deciding is not None:
         yield tell("{why}: it decides every joint limit", why=r.deciding)
     if r.assumptions:
@@ -83,6 +80,14 @@ def _start(r: Regimes) -> Iterator[object]:
         used = {*re.findall(r"\w+", " ".join(r.assumptions))}
         named = (c for piece in r.derivation.potential.pieces for c in piece.constants)
         yield Equations(tuple((symbol, value) for symbol, value in named if symbol.name in used))
+
+
+def _homogeneity(found: Homogeneity) -> Iterator[object]:
+    yield tell("`F(c w) = c^D F(w)` with `D = {D}`, by Euler's identity", D=found.degree)
+    if found.time != 0:
+        power = "c^{e}" if found.time.is_Atom else "c^({e})"
+        faster = f"from `c w_0` gradient flow is `{power}` times as fast near its start"
+        yield tell(faster, e=found.time)
 
 
 def limit_parts(limit: Limit, betas: Sequence[Symbol]) -> Iterator[Part]:

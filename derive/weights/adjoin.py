@@ -9,7 +9,7 @@ over to the larger field as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
@@ -20,7 +20,7 @@ from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.families import LogFunction, monomials, normalized
 from derive.exact.positivity import is_nonnegative
-from derive.exact.towers.reader import Refine
+from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
@@ -107,7 +107,6 @@ def candidates(
 
 
 MAXIMAL_EXPONENTS = 200
-ROUNDS = 8
 
 
 @dataclass(frozen=True)
@@ -177,21 +176,19 @@ def _adjoined(
     p: Parameterization, build: Callable[[Tower], RationalFunction]
 ) -> RationalFunction | None:
     """Return a function in a field that grew by it, or None where it is not independent."""
-    tower = Tower.over(p.field, p.nonnegative)
-    for _ in range(ROUNDS):
-        try:
-            found = build(tower)
-        except Refine as request:
-            if any(request.key.startswith(g.kind) for g in p.field.generators):
-                return None  # the coarser unit may be in use
-            units = {**tower.units, request.key: request.index}
-            tower = Tower.over(p.field, p.nonnegative)
-            tower.units = units
-        except InputError:
-            return None
-        else:
-            return tower.field.embed(found)
-    return None
+
+    def built(units: Mapping[str, int]) -> RationalFunction:
+        if any(key.startswith(g.kind) for key in units for g in p.field.generators):
+            raise InputError("the coarser unit may be in use")
+        tower = Tower.over(p.field, p.nonnegative)
+        tower.units |= units
+        found = build(tower)
+        return tower.field.embed(found)
+
+    try:
+        return refined(built, "units")
+    except InputError:
+        return None
 
 
 def _lift(warping: WarpVerdict, field: FunctionField) -> WarpVerdict:

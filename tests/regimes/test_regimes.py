@@ -381,13 +381,20 @@ def test_where_q_lives_on_ever_fewer_beta_there_is_no_limit():
     [
         (["exp(-w)"], ("w_0 > 0", "w_0 < 0"), ("exp(alpha*w_0)", "1")),
         (["sinh(w)"], ("w_0 > 0", "w_0 < 0"), ("1", "1")),
+        (
+            ["exp(u+v)"],
+            ("u_0 + v_0 > 0", "u_0 + v_0 < 0"),
+            ("1", "exp(-alpha*u_0)*exp(-alpha*v_0)"),
+        ),
     ],
 )
 def test_exponentials_of_the_scale_are_orders_and_signs_are_told_apart(outputs, given, units):
     limits = found(outputs, toward=("oo",)).limits
     assert tuple(c for limit in limits for c in limit.point.conditions) == given
-    assert tuple(str(limit.unit) for limit in limits) == units
-    assert [str(limit.error) for limit in limits] == ["exp(-alpha*w_0)", "exp(alpha*w_0)"]
+    assert tuple(str(sympy.expand(limit.unit)) for limit in limits) == units
+    power = f"alpha*({given[0].removesuffix(' > 0')})"
+    errors = [str(sympy.expand(limit.error)) for limit in limits]
+    assert errors == [str(sympy.expand(f"exp({sign}{power})")) for sign in ("-", "")]
     assert all(c.passed for c in confirm_limits(found(outputs, toward=("oo",))))
 
 

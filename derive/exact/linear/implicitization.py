@@ -148,11 +148,7 @@ def find_relation(
 ) -> Relation | None:
     """Return the relation of lowest weighted degree, at most *highest*, or None."""
     search = RelationSearch(target, coordinates, powers)
-    for total in range(1, highest + 1):
-        found = search.at(total)
-        if found is not None or search.exhausted:
-            return found
-    return None
+    return next(filter(None, map(search.at, range(1, highest + 1))), None)
 
 
 def _accept(

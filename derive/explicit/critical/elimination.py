@@ -106,11 +106,7 @@ def _relation(
     search = RelationSearch(
         target, coordinates, powers, grading, limit=MAXIMAL_MONOMIALS, lifts=lifts
     )
-    for total in range(1, HIGHEST + 1):
-        found = search.at(total)
-        if found is not None or search.exhausted:
-            return found
-    return None
+    return next(filter(None, map(search.at, range(1, HIGHEST + 1))), None)
 
 
 def excluded(functions: Sequence[RationalFunction], values: Sequence[Fraction]) -> bool:
