@@ -7,12 +7,12 @@ import sympy
 
 from derive import DegenerateStart, InputError, Parameterization, Verdict, derive
 from derive.potential.piece import Parametric
-from tests.published import MODELS
+from tests.published import MODELS, derive_once
 from tests.test_timeout import STAGES
 
 
 def derived(*outputs, start=None, positive=()):
-    return derive(Parameterization.parse(outputs, start, positive))
+    return derive_once(Parameterization.parse(outputs, start, positive))
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: m.name)

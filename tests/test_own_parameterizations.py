@@ -187,7 +187,8 @@ def test_there_are_enough_of_them() -> None:
 def test_every_rendering_is_written(case) -> None:
     d = derive_once(prepared(case))
     assert d.to_text()
-    assert d.to_latex(standalone=True).count("{") == d.to_latex(standalone=True).count("}")
+    page = d.to_latex(standalone=True)
+    assert page.count("{") == page.count("}")
     assert d.to_json()
 
 

@@ -85,13 +85,12 @@ def rendered(record: object, form: Form) -> str:
 
 def offer(*names: str) -> Bundle:
     """Return the options of some forms; together they make the form that is asked for."""
-    return Bundle(tuple(_flag(FORMS[name]) for name in names), chosen_form)
+    hints = {x: Annotated[bool, typer.Option(f"--{x}", help=FORMS[x].help)] for x in names}
+    options = (_parameter(x, default=False, annotation=hint) for x, hint in hints.items())
+    return Bundle(tuple(options), chosen_form)
 
 
-def _flag(form: Form) -> inspect.Parameter:
-    hint = Annotated[bool, typer.Option(f"--{form.name}", help=form.help)]
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(form.name, kind, default=False, annotation=hint)
+_parameter = functools.partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
 
 
 def _of_record(part: str, rename: str, **asked: bool) -> Form:
@@ -137,11 +136,7 @@ def _record_form(*more: str) -> Bundle:
         "part": text_option("PART", "Of --latex: theorem, proof or formula alone."),
         "rename": text_option("NAME=LATEX,...", "In --latex and --html: names written otherwise."),
     }
-    kind = inspect.Parameter.KEYWORD_ONLY
-    options = (
-        inspect.Parameter(name, kind, default="", annotation=Annotated[str, option])
-        for name, option in texts.items()
-    )
+    options = (_parameter(x, default="", annotation=Annotated[str, o]) for x, o in texts.items())
     return Bundle((*offered.options, *options), _of_record)
 
 

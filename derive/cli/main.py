@@ -75,7 +75,7 @@ class _Imported(TyperGroup):
 
 def command(name: str) -> Any:
     """Return a command as it is run; of the experiments, their group."""
-    function = _function(name)
+    function = getattr(import_module(f"derive.cli.{name}"), name)
     if name != "experiment":
         return get_command(_group(name, [(name, function, COMMANDS[name])]))
     from derive.cli.experiment_linear import EXPERIMENTS
@@ -83,11 +83,6 @@ def command(name: str) -> Any:
     group = _group(name, EXPERIMENTS)
     group.callback()(function)
     return get_command(group)
-
-
-def _function(name: str) -> Callable[..., None]:
-    found: Callable[..., None] = getattr(import_module(f"derive.cli.{name}"), name)
-    return found
 
 
 def _group(name: str, commands: Iterable[tuple[str, Callable[..., None], str]]) -> typer.Typer:
@@ -125,19 +120,13 @@ def top(
         print(context.get_help())
 
 
-def _protect(arguments: Sequence[str]) -> list[str]:
-    """Let expressions such as -w**2 pass as arguments: one leading minus is no option here."""
-    return [re.sub(r"\A-(?!-|[oh]?\Z)", " -", a) for a in arguments]
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status; every refusal is one line on stderr."""
+    given = sys.argv[1:] if arguments is None else arguments
+    # One leading minus is no option here: expressions such as -w**2 pass as arguments.
+    protected = [re.sub(r"\A-(?!-|[oh]?\Z)", " -", a) for a in given]
     try:
-        code = app(
-            _protect(sys.argv[1:] if arguments is None else arguments),
-            prog_name="derive",
-            standalone_mode=False,
-        )
+        code = app(protected, prog_name="derive", standalone_mode=False)
     except Stop as stop:
         _refuse(str(stop))
         sys.exit(stop.code)
@@ -145,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(_explain(fault))
     except DeriveError as error:
         _refuse(str(error))
-        _teach(sys.argv[1:] if arguments is None else arguments)
+        _teach(given)
         sys.exit(BAD_INPUT if isinstance(error, InputError) else UNDECIDED)
     except KeyboardInterrupt:
         _refuse("interrupted")
@@ -162,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _teach(arguments: Sequence[str]) -> None:
     """Show on a terminal the examples of a command that was given nothing."""
     if len(arguments) == 1 and arguments[0] in COMMANDS and sys.stderr.isatty():
-        _, heading, examples = (_function(arguments[0]).__doc__ or "").partition("Examples:\n")
+        _, heading, examples = command(arguments[0]).help.partition("Examples:\n")
         print(
             f"\n{heading}{textwrap.indent(textwrap.dedent(examples).rstrip(), '  ')}",
             file=sys.stderr,

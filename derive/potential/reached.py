@@ -100,9 +100,8 @@ def _is_excluded(f: Expr, piece: Piece) -> bool:
     """Tell whether Q assumes that a factor of one of its constants is not 0."""
     assumed = [value for k, value in piece.constants if f"{k} > 0" in piece.assumptions]
     powers = (x.as_base_exp() for k in assumed for x in sympy.Mul.make_args(k))
-    if f in [base for base, n in powers if n.is_positive]:
-        return True
-    return any(sympy.rem(sympy.numer(sympy.together(k)), f) == 0 for k in assumed)
+    found = f in [base for base, n in powers if n.is_positive]
+    return found or any(sympy.rem(sympy.numer(sympy.together(k)), f) == 0 for k in assumed)
 
 
 def _possible_ends(

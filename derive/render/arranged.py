@@ -9,11 +9,9 @@ from functools import reduce
 from operator import and_, ne
 
 import sympy
-from flint import fmpz_mpoly_ctx
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
-from derive.exact.field.polynomial import factorize
 from derive.language import OWN, parse_expression, to_sympy
 
 
@@ -77,19 +75,8 @@ def shortened(expression: Expr) -> Expr:
     if found.is_Mul:
         found = sympy.Mul(*map(pulled_out, found.args))
     elif found.is_Add and len(parts) <= LARGEST and found.is_polynomial():
-        found = min({_factored(found): 0, **dict.fromkeys(_by_powers(found))}, key=_typed)
+        found = min(sympy.factor(found), *_by_powers(found), key=_typed)
     return expression if found == expression else min(expression, found, key=_typed)
-
-
-def _factored(polynomial: Expr) -> Expr:
-    """Return a polynomial as a product; what FLINT knows to be irreducible, multiplied out."""
-    poly = polynomial.as_poly()
-    if poly.domain.is_ZZ:
-        ring = fmpz_mpoly_ctx.get([f"x{k}" for k in range(len(poly.gens))])
-        content, factors = factorize(ring.from_dict({e: int(c) for e, c in poly.terms()}))
-        if abs(content) == 1 and [n for _, n in factors] == [1]:
-            return poly.as_expr()
-    return sympy.factor(polynomial)
 
 
 def _by_powers(polynomial: Expr) -> Iterator[Expr]:

@@ -204,10 +204,7 @@ def _derivative_rows(
     flow: Sequence[Sequence[Evaluator]],
     point: Sequence[nmod],
 ) -> list[Row]:
-    """Return, for each output, the derivative of every monomial along grad F at *point*.
-
-    Monomials are given by the places of their weights, each with its power.
-    """
+    """Return the derivatives of monomials, places with powers, along each grad F at *point*."""
     logarithmic = [
         [entry(point) * inverse(w) for entry, w in zip(row, point, strict=True)] for row in flow
     ]

@@ -30,12 +30,12 @@ def derived_of(name):
 
 def certified(*outputs, start=None, positive=()):
     d = derive_once(Parameterization.parse(outputs, start, positive))
-    return d, json.loads(d.to_json())
+    return d, json.loads(d.to_json(seconds=600))
 
 
 @functools.cache
 def text_of(name):
-    return derived_of(name).to_json()
+    return derived_of(name).to_json(seconds=600)
 
 
 def published(name):
@@ -59,7 +59,7 @@ def test_published_models_are_certified_in_full(model):
 
 @pytest.mark.parametrize("entry", entries_of_catalogue(), ids=lambda e: e.id)
 def test_the_catalogue_is_certified_in_full(entry, derived):
-    assert check_text(derived(entry.id).to_json()).open == ()
+    assert check_text(derived(entry.id).to_json(seconds=600)).open == ()
 
 
 @pytest.mark.parametrize(

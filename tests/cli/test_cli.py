@@ -129,7 +129,7 @@ def test_interrupt_stops_at_once():
         text=True,
         cwd=ROOT,
     )
-    time.sleep(2)
+    time.sleep(1)
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=20)  # less than a limit of time would take
     assert child.returncode == 130
@@ -200,12 +200,12 @@ def test_the_record_keeps_the_check():
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
 def test_no_process_outlives_its_limit(end):
     with subprocess.Popen(
-        [sys.executable, "-m", "derive", "regularizer", *HARD, "--timeout", "3"],
+        [sys.executable, "-m", "derive", "regularizer", *HARD, "--timeout", "1.5"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=ROOT,
     ) as parent:
-        time.sleep(1.5)
+        time.sleep(0.8)
         parent.send_signal(end)
         begun = time.monotonic()
         # The pipe closes when the last process that holds it has ended.

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from derive import InputError, Parameterization, Verdict, derive, margins
 from derive.catalogue import entries
-from derive.catalogue.library import derive_entry
 from derive.potential.piece import Parametric, trimmed
 from derive.render.arranged import gathered, one_power, tidy
 from derive.render.labels import MARK
@@ -26,7 +25,6 @@ from derive.sources import sources
 from tests.render.latex_reader import equations, evaluate
 
 PROVED = [e.id for e in entries() if e.verdict == "PROVED"]
-ENTRIES = {e.id: e for e in entries()}
 
 
 def expressions(d):
@@ -67,8 +65,8 @@ def differing(page, d):
 
 
 @pytest.mark.parametrize("name", PROVED)
-def test_formulas_on_the_page_are_those_of_the_record(name):
-    d = derive_entry(ENTRIES[name])
+def test_formulas_on_the_page_are_those_of_the_record(name, derived):
+    d = derived(name)
     page = equations(d.to_latex(part="formula"))
     wrong, left = differing(page, d)
     assert not wrong
@@ -79,8 +77,8 @@ def test_formulas_on_the_page_are_those_of_the_record(name):
 
 
 @pytest.mark.parametrize("entry", ["linear-neuron", "symmetric-factorization", "deep-diagonal"])
-def test_a_page_has_a_theorem_and_a_proof_and_what_it_cites(entry):
-    d = derive_entry(ENTRIES[entry])
+def test_a_page_has_a_theorem_and_a_proof_and_what_it_cites(entry, derived):
+    d = derived(entry)
     page, document = d.to_latex(), d.to_latex(standalone=True)
     for environment in ("theorem", "proof"):
         assert page.count(rf"\begin{{{environment}}}") == page.count(rf"\end{{{environment}}}") == 1
@@ -91,15 +89,15 @@ def test_a_page_has_a_theorem_and_a_proof_and_what_it_cites(entry):
     assert "--" not in page
 
 
-def test_a_refutation_has_the_numbers_of_its_point():
-    proof = derive_entry(ENTRIES["symmetric-factorization"]).to_latex(part="proof")
+def test_a_refutation_has_the_numbers_of_its_point(derived):
+    proof = derived("symmetric-factorization").to_latex(part="proof")
     assert r"20 & 10 & 0 \\ 10 & 15 & 10 \\ 0 & 10 & 40" in proof
     assert "$H_{1} = 0$ and $H_{2} = 1$" in proof
     assert "the left side is $0$, and $B_{123} = 20$" in proof
 
 
-def test_an_identity_that_fails_to_higher_order_is_without_its_denominator():
-    page = derive_entry(ENTRIES["multi-neuron-vanishing"]).to_latex()
+def test_an_identity_that_fails_to_higher_order_is_without_its_denominator(derived):
+    page = derived("multi-neuron-vanishing").to_latex()
     assert r"\nabla K_{11}\rangle$ is needed" in page
     assert ", times" not in page
 
@@ -158,7 +156,7 @@ def test_names_that_are_commands_are_words(name):
     assert rf"\{name}" not in page.replace(r"\begin{", "")
 
 
-def test_what_is_not_there_is_refused():
+def test_what_is_not_there_is_refused(derived):
     d = derive(Parameterization.parse(["w**2"]))
     with pytest.raises(InputError, match="no alpha on this page"):
         d.to_latex(rename={"alpha": "x"})
@@ -166,7 +164,7 @@ def test_what_is_not_there_is_refused():
         d.to_latex(rename={"w": r"\beta"})
     with pytest.raises(InputError, match="choose one of theorem, proof, formula"):
         d.to_latex(part="lemma")
-    refuted = derive_entry(ENTRIES["symmetric-factorization"])
+    refuted = derived("symmetric-factorization")
     assert refuted.verdict is Verdict.REFUTED
     with pytest.raises(InputError, match="has no formula"):
         refuted.to_latex(part="formula")

@@ -179,12 +179,14 @@ def evaluated(polynomial: fmpz_mpoly, values: Sequence[Value]) -> Value:
 
 def substituted(polynomial: fmpz_mpoly, values: Sequence[X], number: Callable[[int], X]) -> X:
     """Return a polynomial with values for the first variables."""
-    total = number(0)
+    total, powers = number(0), [{1: x} for x in values]
     for exponents, coefficient in polynomial.to_dict().items():
         term = number(int(coefficient))
         require(not any(exponents[len(values) :]), "a value is missing")
-        for x, n in zip(values, exponents, strict=False):
-            term = term * raised(x, int(n), number(1)) if n else term
+        for known, n in zip(powers, exponents, strict=False):
+            if n and n not in known:
+                known[n] = raised(known[1], int(n), number(1))
+            term = term * known[n] if n else term
         total = total + term
     return total
 

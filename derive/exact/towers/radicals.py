@@ -68,7 +68,7 @@ class Radicals(TreeReader):
         if self.is_algebraic(A):
             return self._nested_root(A, exponent)
         content, factors = oriented(A)
-        if _is_composite(A):
+        if A.is_constant() and A.value() > 0 and len(prime_powers(A.value())) > 1:
             return self._by_primes(content, exponent)
         if abs(exponent.numerator) > 1:
             # (-w)^(2/3) is the square of a root of -w, which w^2 no longer tells from one of w.
@@ -264,11 +264,6 @@ class Radicals(TreeReader):
         base = repr(f) if repr(f) in self.field.weights or f.is_constant() else f"({f!r})"
         generator = Generator(f"({base}**{text})", "power", f, exponent=exponent)
         return self.adjoin(generator) ** int(count)
-
-
-def _is_composite(A: RationalFunction) -> bool:
-    """Tell whether A is a positive number with several prime factors."""
-    return A.is_constant() and A.value() > 0 and len(prime_powers(A.value())) > 1
 
 
 def root_generator(radicand: RationalFunction, index: int) -> Generator[RationalFunction]:
