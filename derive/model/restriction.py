@@ -69,7 +69,11 @@ class Restriction:
 
 def find_ties(p: Parameterization) -> Restriction | None:
     """Return the restriction of F to the subspace that the flow stays in, or None without one."""
-    if p.field.kinds or p.geometry != EUCLIDEAN or len(p.start_symbols) >= p.p:
+    if (
+        len(p.field.generators) > len(p.field.parameters)
+        or p.geometry != EUCLIDEAN
+        or len(p.start_symbols) >= p.p
+    ):
         return None
     basis = _invariant_subspace(p)
     if basis is None or (square := _common_square(basis)) is None:
@@ -84,7 +88,11 @@ def find_ties(p: Parameterization) -> Restriction | None:
 
 def images_on_subspace(p: Parameterization) -> tuple[RationalFunction, ...]:
     """Return each weight in those left, with numbers, on the subspace that the flow stays in."""
-    free = p.field.kinds or p.geometry != EUCLIDEAN or len(p.start_symbols) >= p.p
+    free = (
+        len(p.field.generators) > len(p.field.parameters)
+        or p.geometry != EUCLIDEAN
+        or len(p.start_symbols) >= p.p
+    )
     basis = None if free else _invariant_subspace(p)
     if basis is None or not all(c.is_constant() for row in basis for c in row):
         return p.w

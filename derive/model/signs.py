@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from itertools import product
+from math import prod
 
 from derive.exact.balls import Unbounded, evaluate_any, values_of
 from derive.exact.constants import free_names, is_number, points, sign_of_number
-from derive.exact.field.factors import factors
+from derive.exact.field.factors import factored, factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative
 from derive.model.notation import AssumePositive, BranchOpen, Notation, positive_generators, to_expr
@@ -41,8 +43,25 @@ def start_sign(
     if odd is not None and odd <= set(notation.start_symbols):
         raise AssumePositive(odd)
     symbols = {**{b.name: b for b in notation.betas}, **notation.start_symbols}
-    sign = 1 if is_feasible([*known, value], positive) else -1
+    value = _simplest_of_sign(value)
+    sign = _allowed_sign(value, known, positive)
     return sign, (f"{to_expr(sign * value, symbols)} > 0",)
+
+
+def _simplest_of_sign(value: RationalFunction) -> RationalFunction:
+    """Return a function of the same sign: a product of factors, each once or squared."""
+    number, powers = factored(value)
+    one = value.field.constant(1 if number > 0 else -1)
+    return prod((f ** (n % 2 or 2) for f, n in powers), start=one)
+
+
+def _allowed_sign(
+    value: RationalFunction, known: Sequence[RationalFunction], positive: frozenset[str]
+) -> int:
+    """Return a sign of a function of the start, one at positive symbols if there is any."""
+    choices = product((positive | {*free_names(value.field)}, positive), (1, -1))
+    allowed = (s for names, s in choices if is_feasible([*known, s * value], names))
+    return next(allowed, -1)
 
 
 def _is_bounded_below(value: RationalFunction) -> bool:

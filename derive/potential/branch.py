@@ -48,7 +48,7 @@ def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[str, ...]:
     """
     found, at_start = [], metric.parameterization.at_start
     for element, multiplicity in factors(function):
-        fixed = {*element.variables()} <= element.field.parameters
+        fixed = {*element.variables()} <= element.field.constants.keys()
         if fixed or at_start(element).is_zero():
             continue
         if multiplicity % 2 and not _is_kept(metric, element):
@@ -241,7 +241,7 @@ def _branch_at_start(
 ) -> int | None:
     """Return which real root T is at a start in numbers, by balls; None for a start in symbols."""
     p = chart.parameterization
-    if p.field.kinds or not all(w.is_constant() for w in p.w0):
+    if p.field.generators or not all(w.is_constant() for w in p.w0):
         return None
     point = [w.value() for w in p.w0]
     try:

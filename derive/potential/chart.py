@@ -132,14 +132,15 @@ def base_chart(metric: Metric, notation: Notation) -> Chart | None:
         constants += [] if known else [(symbol, value)]
         image = (value if known else symbol) * to_expr(unit, notation.start_symbols)
         entries.append((symbol.name, law * unit, image))
-    entries += [(name, p.field.named(name), notation.start_symbols[name]) for name in p.parameters]
+    images = notation.start_symbols
+    entries += [(name, c, to_expr(c, images)) for name, c in p.field.constants.items()]
     return Chart(notation, metric, tuple(entries), tuple(constants))
 
 
 def _unit(p: Parameterization, law: RationalFunction) -> RationalFunction | None:
     """Return what makes a law a polynomial in the weights, made of parameters alone, or None."""
     below = p.field.polynomial(law.denominator)
-    if {*below.variables()} - p.field.parameters:
+    if {*below.variables()} - p.field.constants.keys():
         return p.field.one if _is_ratio(p, law) else None
     return below if (law * below).degree() >= 1 else None
 
@@ -220,6 +221,8 @@ def write_logs(chart: Chart, function: LogFunction) -> Expr | None:
     for coefficient, argument in function.logs:
         weight = replace(chart, entries=constants).write(coefficient)
         logarithm = _logarithm(chart, argument)
+        if weight == 0:  # where the logarithm may be that of 0
+            continue
         if logarithm is None or weight is None:
             return None
         total += weight * logarithm

@@ -241,7 +241,8 @@ def _value(chart: Chart, dual: DualCoordinates) -> Expr | None:
     if rational is None or any(part is None for part in logs):
         return None
     parts = (part * x for part, x in zip(logs, (-1, *chart.notation.betas), strict=True))
-    return sympy.Add(rational, *parts)
+    value = sympy.Add(rational, *parts)
+    return None if value.has(sympy.nan, sympy.zoo, sympy.oo) else value
 
 
 SHORT = 30

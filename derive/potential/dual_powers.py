@@ -27,9 +27,8 @@ def find_variable(
 ) -> tuple[str, RationalFunction, RationalFunction] | None:
     """Return (variable, r, n) with variable^n = r(y, c, D): a weight or a function of it alone."""
     field = p.field
-    target = FunctionField(
-        ("y", *(f"c{i}" for i, _ in enumerate(laws))), tuple(field.generators[: len(p.parameters)])
-    )
+    fixed = tuple(g for g in field.generators if g.name in field.constants)
+    target = FunctionField(("y", *(f"c{i}" for i, _ in enumerate(laws))), fixed)
     for name, function, n in _monomials_of(p, weight):
         columns = [[function], [y], *([law] for law in laws), [field.one]]
         for vector in nullspace_over_constants(columns):
@@ -51,7 +50,9 @@ def _monomials_of(
     field = p.field
     w = field.named(weight)
     for g in field.generators:
-        if g.kind == "parameter" or set(g.argument.variables()) - field.parameters != {weight}:
+        if g.kind == "parameter" or set(g.argument.variables()) - field.constants.keys() != {
+            weight
+        }:
             continue
         own = field.named(g.name)
         if g.kind == "power" and field.embed(g.argument) == w:
@@ -70,7 +71,7 @@ def inverted(
     if name in p.weights:
         return {name: value}
     g = next(g for g in p.field.generators if g.name == name)
-    (weight,) = set(g.argument.variables()) - p.field.parameters
+    (weight,) = set(g.argument.variables()) - p.field.constants.keys()
     if g.kind == "root":
         return {weight: value**g.index, name: value}
     # exp(A) with A linear in the weight.

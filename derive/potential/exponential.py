@@ -54,7 +54,7 @@ def find_logarithm(p: Parameterization) -> Logarithm | None:
     (F,) = p.F
     if not p.field.kinds & {"log", "asinh"}:
         return None
-    moving = [t for t in linear_terms(F) if {*t.monomial.variables()} - p.field.parameters]
+    moving = [t for t in linear_terms(F) if {*t.monomial.variables()} - p.field.constants.keys()]
     whole = sum((t.monomial * p.field.constant(t.coefficient) for t in moving), p.field.zero)
     bottom = lcm(*(t.coefficient.denominator for t in moving))
     c = Fraction(gcd(*(int(t.coefficient * bottom) for t in moving)), bottom)

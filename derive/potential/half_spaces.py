@@ -71,7 +71,7 @@ class Leaf:
         Euler's identity, so that d|w|^2/dbeta = 2 D beta/K is at most 2 |w|^2/(D beta).
         """
         D = self.p.homogeneity
-        fixed = all({*f.variables()} <= f.field.parameters for f in self.p.geometry.functions)
+        fixed = all({*f.variables()} <= f.field.constants.keys() for f in self.p.geometry.functions)
         return fixed and D is not None and D.is_constant() and D.value() > 0
 
     def is_bounded_away(self, f: RationalFunction) -> bool:
@@ -94,11 +94,11 @@ class Leaf:
         if self.chart is None:
             return q.compose(field.gens[: p.d], field)
         try:
-            laws = [field.embed(p.at_start(law)) for law in self.metric.conserved.laws]
+            kept = (*self.metric.conserved.laws, *p.field.constants.values())
+            values = [field.embed(p.at_start(c)) for c in kept]
         except ZeroDivisionError:
             return None
-        known = (*field.gens[: p.d], *laws, *map(field.named, p.parameters))
-        return q.compose(known, field)
+        return q.compose((*field.gens[: p.d], *values), field)
 
     def keeps_weights_bounded(self) -> bool:
         """Tell whether F is a polynomial, and the weights are proved bounded where beta is."""

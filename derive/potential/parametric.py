@@ -10,6 +10,7 @@ in mu, and with them beta and Q. For p^D - m^D this is the closed form of Woodwo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 from typing import TypeAlias
@@ -23,14 +24,7 @@ from derive.exact.linear.implicitization import Coordinates
 from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import Evaluator, independent_rows, random_point
 from derive.exact.positivity import is_positive, nearest
-from derive.model.notation import (
-    AssumePositive,
-    BranchOpen,
-    Notation,
-    rational,
-    to_expr,
-    to_factored_expr,
-)
+from derive.model.notation import AssumePositive, Notation, rational, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
 from derive.potential.accept import CurveProposal, accept_parametric
@@ -86,7 +80,8 @@ def _algebraic_weights(dual: DualCoordinates, notation: Notation) -> Parametric 
         return None
     mu = sympy.powsimp(z / to_factored_expr(scale, images))
     curve = CurveProposal(z, mu, {**weights, **parameters}, units.expressions, interval)
-    return accept_parametric(dual, notation, curve)
+    piece = accept_parametric(dual, notation, curve)
+    return piece and replace(piece, assumptions=(*piece.assumptions, *units.assumed))
 
 
 def _is_entire(p: Parameterization, name: str, element: RationalFunction) -> bool:
@@ -100,10 +95,10 @@ def _powers_of_weights(dual: DualCoordinates, field: FunctionField) -> Powers | 
     """Return a power of each weight, or of a function of it, in mu = y - y(w_0), or None."""
     p, y = dual.parameterization, dual.y[0].rational
     laws = dual.metric.conserved.laws
-    coordinates = Coordinates.of([("y", y), *((f"c{i}", law) for i, law in enumerate(laws))])
-    y0, *constants = (p.at_start(f).compose(field.gens[1:], field) for f in (y, *laws))
+    named = {"y": y, **{f"c{i}": law for i, law in enumerate(laws)}, **p.field.constants}
+    coordinates = Coordinates.of([*named.items()])
+    y0, *constants = (p.at_start(f).compose(field.gens[1:], field) for f in named.values())
     on_leaf = (field.gens[0] + y0, *constants)
-    parameters = tuple(map(field.named, p.parameters))
     powers: Powers = {}
     for name in p.weights:
         found = find_variable(p, name, y, laws) if p.field.generators else None
@@ -113,9 +108,7 @@ def _powers_of_weights(dual: DualCoordinates, field: FunctionField) -> Powers | 
                 return None
             found = name, *rooted
         variable, power, n = found
-        is_free = power.field.names == coordinates.field.names
-        images = on_leaf if is_free else (*on_leaf, *parameters)
-        powers[variable] = power.compose(images, field), field.embed(n)
+        powers[variable] = power.compose(on_leaf, field), field.embed(n)
     return powers
 
 
@@ -136,6 +129,7 @@ class Units:
     def __init__(self, images: Mapping[str, Expr], notation: Notation) -> None:
         self.images, self.notation = images, notation
         self.symbols: dict[RationalFunction, Symbol] = {}
+        self.assumed: dict[str, None] = {}
 
     def symbol(self, unit: RationalFunction) -> Symbol:
         """Return the symbol of a unit, the same one for equal units."""
@@ -189,10 +183,7 @@ def _radical(
     sign = 1
     if n.is_constant() and n.value().denominator == 1 and abs(n.value()) > 1:
         sign, assumed = start_sign(start, units.notation)
-        if assumed:
-            raise BranchOpen(
-                f"the sign of {assumed[0].removesuffix(' > 0')} selects the branch of Q"
-            )
+        units.assumed.update(dict.fromkeys(assumed))
     index = to_expr(n, units.images)
     base = sympy.powsimp(base if sign == 1 else sign**index * base)
     return sympy.powdenest(sign * sympy.expand_power_base(sympy.Pow(base, 1 / index)))

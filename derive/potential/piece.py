@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import ClassVar, Literal, Self, TypeAlias, TypeVar, cast
 
@@ -232,18 +232,24 @@ def said_of(piece: Piece) -> str:
     return f"{piece.note}; {left}" if piece.note else left
 
 
+def _told(piece: Piece, images: Mapping[str, Expr]) -> list[Expr]:
+    """Return what a piece says to be other than 0, of the start."""
+    signs = (text.rsplit(" ", 2) for text in piece.assumptions if text.endswith((" > 0", " != 0")))
+    trees = [parse_expression(text.replace("Abs(", "abs(")) for text, *_ in signs]
+    return [to_sympy(tree, images) for tree in trees if {*names((tree,))} <= {*images}]
+
+
 def needed(piece: Piece, warp: RationalFunction, notation: Notation) -> tuple[str, ...]:
     """Say what is not 0 of the start: poles of the form in it, and zeros of the warp there."""
     images = notation.start_symbols
-    signs = (text.rsplit(" ", 2) for text in piece.assumptions if text.endswith((" > 0", " != 0")))
-    trees = [parse_expression(text.replace("Abs(", "abs(")) for text, *_ in signs]
-    told = [to_sympy(tree, images) for tree in trees if {*names((tree,))} <= {*images}]
+    told = _told(piece, images)
     given = {*images.values()}
-    parts = (piece.value, *piece.gradient, *(value for _, value in piece.constants))
-    powers = (power for part in parts for power in part.atoms(sympy.Pow))
+    shown = (piece.value, *piece.gradient, *(value for _, value in piece.constants))
+    powers = (power for part in shown for power in part.atoms(sympy.Pow))
     poles = [x.base for x in powers if x.exp.is_negative and x.free_symbols <= given]
     zeros = [to_expr(f, images) for f, _ in factors(warp)]
-    found = (x for f in (*poles, *zeros) for x in sympy.Mul.make_args(f) if not x.is_nonzero)
+    parts = (x for f in (*poles, *zeros) for x in sympy.Mul.make_args(f) if not x.is_nonzero)
+    found = (x.base if x.is_Pow and x.exp.is_Integer else x for x in parts)
     zero = sympy.Integer(0)
     new = (x for x in found if all(zero not in map(sympy.expand, (x - y, x + y)) for y in told))
     return tuple(dict.fromkeys(f"{x} != 0" for x in new))

@@ -42,7 +42,7 @@ def integrate_power_kernel(metric: Metric, notation: Notation) -> Explicit | Non
     if below.is_zero() or any(above * y != below * x for x, y in moves):
         return None
     n = above / below
-    if n in (0, 1) or set(n.variables()) - p.field.parameters:
+    if n in (0, 1) or set(n.variables()) - p.field.constants.keys():
         return None
     ratio = K * K / turned
     try:

@@ -119,7 +119,7 @@ def _possible_ends(
                 yield leaf.zeros_of_output, None, "kernel"
             elif n > 0 and not apart(g):
                 yield leaf.zeros(g), None, "kernel"
-            elif n < 0 and not leaf.stays_bounded and set(g.variables()) - g.field.parameters:
+            elif n < 0 and not leaf.stays_bounded and set(g.variables()) - g.field.constants.keys():
                 yield None, None, "kernel"
     for g in _singular(metric.parameterization):
         if not leaf.avoids(g):
@@ -135,7 +135,7 @@ def _is_power_of_output(metric: Metric, g: RationalFunction) -> bool:
     """
     p = metric.parameterization
     r = dot(p.fields[0], p.field.gradient(g)) * p.F[0] / (g * metric.K[0][0])
-    return not r.is_zero() and not set(r.variables()) - p.field.parameters
+    return not r.is_zero() and not set(r.variables()) - p.field.constants.keys()
 
 
 def _singular(p: Parameterization) -> Iterator[RationalFunction]:

@@ -180,7 +180,7 @@ def _monomial_laws(
             return []
 
     rows = saturated(len(exponents), draw)
-    if p.parameters:
+    if p.field.constants:
         yield from _parametric_laws(p, exponents, rows)
         return
     members = [p.field.monomial(e) for e in exponents]

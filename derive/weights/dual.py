@@ -116,7 +116,7 @@ def _dual_columns(p: Parameterization, family: Sequence[LogFunction]) -> list[Co
 
 def _is_number(g: RationalFunction) -> bool:
     """Tell whether a function is made of numbers and parameters."""
-    return set(g.variables()) <= g.field.parameters
+    return set(g.variables()) <= g.field.constants.keys()
 
 
 def is_dual(p: Parameterization, y: Sequence[LogFunction], g: RationalFunction) -> bool:

@@ -12,7 +12,8 @@ from sympy import Expr, Symbol
 
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.implicitization import Coordinates, conserved_polynomial, find_relation
+from derive.exact.linear.conserved_polynomial import conserved_polynomial
+from derive.exact.linear.implicitization import Coordinates, find_relation
 from derive.exact.linear.matrix import dot
 from derive.model.notation import Notation, to_expr, to_factored_expr
 from derive.weights.metric import Metric
@@ -91,7 +92,7 @@ def _pure_power(metric: Metric, field: FunctionField) -> list[RationalFunction] 
         return None
     m, n = power.value().denominator, power.value().numerator
     ratio = K**m / beta**n
-    if set(ratio.variables()) - p.field.parameters:
+    if set(ratio.variables()) - p.field.constants.keys():
         return None
     kappa = field.embed(ratio)
     return [-kappa * field.gens[0] ** n, *[field.zero] * (m - 1), field.one]
@@ -122,13 +123,13 @@ def _leaf_relation(
         return None  # K and beta = w^D, D open, satisfy no polynomial equation
     laws = [law if law.degree() > 0 else p.field.one / law for law in metric.conserved.laws]
     names = [f"c{i}" for i in range(len(laws))]
-    parameters = list(map(p.field.named, p.parameters))
-    named = [*zip(names, laws, strict=True), *zip(p.parameters, parameters, strict=True)]
+    fixed = p.field.constants
+    named = [*zip(names, laws, strict=True), *fixed.items()]
     coordinates = Coordinates.of([("beta", p.F[0]), *named])
     relation = find_relation(metric.K[0][0], coordinates)
     if relation is None:
         return None
-    images = (field.gens[0], *map(at_start, (*laws, *parameters)))
+    images = (field.gens[0], *map(at_start, (*laws, *fixed.values())))
     return [c.compose(images, field) for c in relation.coefficients]
 
 

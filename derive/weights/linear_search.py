@@ -52,7 +52,7 @@ def find_coefficients(
         return []
 
     rows = saturated(len(columns), draw)
-    return _over_parameters(p, columns, rows) if p.parameters else nullspace(rows)
+    return _over_parameters(p, columns, rows) if p.field.constants else nullspace(rows)
 
 
 def _over_parameters(

@@ -26,7 +26,7 @@ from numerics.interpolate.rows import named
 _NEAR, _FINE, _RENEWED = 1e-4, 1e-12, 4
 """Residual from which X^T nu is computed anew in each step, for so small tolerances; else in each
 fourth."""
-_POLISHES, _PATIENCE = 6, 2
+_POLISHES, _PATIENCE = 6, 10
 _STEEP = 1e3
 """d log beta/d log(X^T nu) from which beta is not read off X^T nu."""
 _UNREACHED = 1e-4

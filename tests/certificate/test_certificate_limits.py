@@ -170,7 +170,7 @@ def test_a_limit_without_proof_is_named():
 
 
 def test_limits_of_a_model_without_proof_are_not_certified():
-    p = Parameterization.parse(["exp(w)"], {"w": "alpha"}, ["alpha"])
+    p = Parameterization.parse(["exp(u) + exp(v)"], {"u": "alpha", "v": "alpha"}, ["alpha"])
     report = check_text(regimes(derive(p), "alpha", ["oo"]).to_json())
     assert report.verdict == "UNDECIDED"
     assert "the limit alpha -> infinity" in report.open

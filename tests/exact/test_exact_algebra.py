@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from derive.exact.balls import branch_from_above, real_roots
 from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.linear.conserved_polynomial import conserved_polynomial
 from derive.exact.linear.families import (
     LogFunction,
     darboux_factors,
@@ -26,13 +27,7 @@ from derive.exact.linear.families import (
     monomials,
     normalized,
 )
-from derive.exact.linear.implicitization import (
-    Coordinates,
-    conserved_polynomial,
-    express,
-    find_relation,
-    holds,
-)
+from derive.exact.linear.implicitization import Coordinates, express, find_relation, holds
 from derive.exact.positivity import is_nonnegative
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression

@@ -17,7 +17,7 @@ from fractions import Fraction
 from flint import Ordering, fmpz_mpoly_ctx
 
 from derive.clock import ENDLESS, Clock
-from derive.exact.field.generators import Generator, Relations
+from derive.exact.field.generators import Generator, Relations, without_weights
 from derive.exact.field.polynomial import Polynomial, Quotient, evaluate, reindexed
 
 
@@ -190,9 +190,15 @@ class FunctionField:
         return frozenset(g.name for g in self.generators if g.kind == "parameter")
 
     @functools.cached_property
+    def constants(self) -> dict[str, RationalFunction]:
+        """The generators without weights, by name: the parameters, and such as sqrt(2)."""
+        found = without_weights(self.generators, RationalFunction.variables)
+        return {g.name: self.named(g.name) for g in found}
+
+    @functools.cached_property
     def kinds(self) -> frozenset[str]:
-        """The kinds of its generators that are functions, not parameters."""
-        return frozenset(g.kind for g in self.generators) - {"parameter"}
+        """The kinds of its generators that are functions, not constants."""
+        return frozenset(g.kind for g in self.generators if g.name not in self.constants)
 
     @functools.cached_property
     def gens(self) -> tuple[RationalFunction, ...]:

@@ -9,22 +9,24 @@ after P(f(w), g(w)) was expanded exactly and is the zero polynomial.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd
+from math import gcd, prod
 from random import Random
 
 from flint import nmod
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.matrix import dot
+from derive.exact.linear.matrix import nullspace_over_constants
 from derive.exact.linear.modular import (
     Evaluator,
-    nullspace,
     nullspaces,
+    random_point,
+    random_point_and_parameters,
     reconstruct,
     residue_matrix,
+    supports,
 )
 from derive.exact.linear.monomials import Grading, extend, monomial_rows, scaled
 
@@ -102,16 +104,21 @@ class RelationSearch:
         limit: int = MAXIMAL_MONOMIALS,
         lifts: Sequence[Callable[[nmod], Fraction | None]] = (reconstruct,),
     ) -> None:
-        functions = (target, *coordinates.functions)
+        given, constants = enumerate(coordinates.functions), target.field.constants.keys()
+        self._moving = [k for k, f in given if grading or {*f.variables()} - constants]
+        self._fixed = len(self._moving) < len(coordinates.functions)
+        functions = (target, *(coordinates.functions[k] for k in self._moving))
+        self._functions = functions
         self._target = target
         self._coordinates = coordinates
         self._powers = powers
-        self._grading = grading or Grading.of(functions)
+        self._grading = grading or Grading.of([_without_constants(f) for f in functions])
         self._limit = limit
         self._lifts = lifts
         self._evaluators = [Evaluator(f) for f in functions]
         self._samples: list[tuple[nmod, ...]] = []
-        self._rng = Random(3)
+        draw = random_point if self._fixed else random_point_and_parameters
+        self._draw = functools.partial(draw, target.field, Random(3))
         self.exhausted = False
 
     def at(self, total: int) -> Relation | None:
@@ -124,18 +131,69 @@ class RelationSearch:
             return None
         if not any(e[0] for e in exponents) or len(exponents) < 2:
             return None
-        field = self._target.field
-        extend(self._samples, len(exponents) + 4, self._evaluators, field, self._rng)
+        extend(self._samples, len(exponents) + 4, self._evaluators, self._draw)
         samples = self._samples[: len(exponents) + 4]
         grading = self._grading
         if grading.exact and grading.weights[-1] == 1 and all(s[-1] for s in samples):
             samples = [scaled(s, grading.weights) for s in samples]
         rows = monomial_rows(exponents, samples)
+        if self._fixed:
+            return self._over_constants(exponents, supports(residue_matrix(rows)))
         for vectors in nullspaces(residue_matrix(rows), self._lifts):
             found = _accept(vectors, exponents, self._target, self._coordinates, samples)
             if found is not None:
                 return found
         return None
+
+    def _over_constants(
+        self, exponents: Sequence[tuple[int, ...]], found: Iterable[tuple[int, ...]]
+    ) -> Relation | None:
+        """Return a relation with coefficients made of the constants among the coordinates."""
+        there = self._coordinates.field
+        with_target = (s for s in found if any(exponents[k][0] for k in s))
+        for support in sorted(with_target, key=len):
+            chosen = [exponents[k] for k in support]
+            members = [(_monomial(e, self._functions),) for e in chosen]
+            for vector in nullspace_over_constants(members):
+                terms = [there.zero] * (1 + max(e[0] for e in chosen))
+                gens = [there.gens[k] for k in self._moving]
+                for c, (power, *tail) in zip(vector, chosen, strict=True):
+                    terms[power] += self._there(c) * _monomial(tail, gens)
+                relation = Relation(_whole(terms), self._target)
+                lives = not self._coordinates.pull_back(terms[-1]).is_zero()
+                if lives and relation.degree and holds(relation, self._coordinates):
+                    return relation
+        return None
+
+    def _there(self, constant: RationalFunction) -> RationalFunction:
+        """Return a constant as an element of the field of the coordinates."""
+        there = self._coordinates.field
+        images = [there.named(n) if n in there.names else there.zero for n in constant.field.names]
+        return constant.compose(images, there)
+
+
+def _monomial(exponents: Sequence[int], functions: Sequence[RationalFunction]) -> RationalFunction:
+    field = functions[0].field
+    return prod((f**n for f, n in zip(functions, exponents, strict=True) if n), start=field.one)
+
+
+def _without_constants(f: RationalFunction) -> RationalFunction:
+    """Return f with whole numbers for constants, for what degrees it has in what moves."""
+    field = f.field
+    known = {name: field.constant(2 + k) for k, name in enumerate(sorted(field.constants))}
+    if not known:
+        return f
+    pairs = zip(field.names, field.gens, strict=True)
+    return f.compose([known.get(name, x) for name, x in pairs], field)
+
+
+def _whole(coefficients: Sequence[RationalFunction]) -> tuple[RationalFunction, ...]:
+    """Return coefficients times what makes them polynomials without a common factor."""
+    field = coefficients[0].field
+    below = functools.reduce(lambda x, y: x * y / x.gcd(y), (c.denominator for c in coefficients))
+    tops = [c.numerator * (below / c.denominator) for c in coefficients]
+    common = functools.reduce(lambda x, y: x.gcd(y), tops)
+    return tuple(field.polynomial(x / common) for x in tops)
 
 
 # A derivation that comes back with one more assumption on the start asks for the same again.
@@ -210,8 +268,7 @@ def _relation(
             powers.setdefault(power, {})[tuple(tail)] = c
     found = [field.ring.from_dict(powers.get(n, {})) for n in range(max(powers) + 1)]
     # Powers of a function of degree 0 are free in a monomial, and may be common to all.
-    common = functools.reduce(lambda x, y: x.gcd(y), found)
-    return Relation(tuple(field.polynomial(x / common) for x in found), target)
+    return Relation(_whole(list(map(field.polynomial, found))), target)
 
 
 def holds(relation: Relation, coordinates: Coordinates) -> bool:
@@ -233,50 +290,3 @@ def express(
     if relation is None:
         return None
     return -relation.coefficients[0] / relation.coefficients[1]
-
-
-def conserved_polynomial(
-    flow: Sequence[RationalFunction], f: RationalFunction, g: RationalFunction
-) -> dict[tuple[int, int], int] | None:
-    """Return C(f, g) with f in it, as {(i, j): c_ij}, <grad C, flow> = 0 exactly, or None."""
-    field = f.field
-    slopes = [dot(flow, field.gradient(x)) for x in (f, g)]
-    grading = Grading.of((f, g))
-    evaluators = [Evaluator(x) for x in (f, g, *slopes)]
-    samples: list[tuple[nmod, ...]] = []
-    rng = Random(6)
-    for total in range(1, (24 if grading.exact else 10) + 1):
-        exponents = [(i, j) for i, j in grading.monomials(total) if i or j]
-        if not any(i for i, _ in exponents):
-            continue
-        extend(samples, len(exponents) + 4, evaluators, field, rng)
-        rows = [[_slope(i, j, s) for i, j in exponents] for s in samples[: len(exponents) + 4]]
-        for vector in sorted(nullspace(residue_matrix(rows)), key=lambda v: sum(map(bool, v))):
-            found = {e: c for e, c in zip(exponents, vector, strict=True) if c}
-            if _is_conserved(found, f, g, slopes):
-                return found
-    return None
-
-
-def _slope(i: int, j: int, sample: Sequence[nmod]) -> nmod:
-    f, g, df, dg = sample
-    left = i * f ** (i - 1) * df * g**j if i else 0 * f
-    return left + (j * g ** (j - 1) * dg * f**i if j else 0)
-
-
-def _is_conserved(
-    polynomial: dict[tuple[int, int], int],
-    f: RationalFunction,
-    g: RationalFunction,
-    slopes: Sequence[RationalFunction],
-) -> bool:
-    """Tell whether a polynomial in f, with f in it, has no slope along the flow."""
-    if not any(i for i, _ in polynomial):
-        return False
-    total = f.field.zero
-    for (i, j), c in polynomial.items():
-        if i:
-            total += c * i * f ** (i - 1) * g**j * slopes[0]
-        if j:
-            total += c * j * f**i * g ** (j - 1) * slopes[1]
-    return total.is_zero()

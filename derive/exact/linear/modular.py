@@ -86,16 +86,14 @@ def _drawn(field: FunctionField, rng: Random, known: Mapping[int, nmod]) -> tupl
 @functools.lru_cache(maxsize=32)
 def _constants(field: FunctionField) -> dict[int, nmod]:
     """Return the values of the parameters: the first in a row for which their roots exist."""
-    known, modulus = {field.positions[name] for name in field.parameters}, _modulus(field)
+    known, modulus = {field.positions[name] for name in field.constants}, _modulus(field)
     relations = _relations_among(field, set(known))
     for draw in range(DRAWS):
-        values = {
-            k: nmod(Random(f"{field.names[k]}{draw or ''}").randrange(1, PRIME), modulus)
-            for k in known
-        }
-        point = [values.get(k, nmod(1, modulus)) for k in range(len(field.names))]
+        point = [nmod(1, modulus) for _ in field.names]
+        for k in known:
+            point[k] = nmod(Random(f"{field.names[k]}{draw or ''}").randrange(1, PRIME), modulus)
         if _satisfy(point, relations):
-            return values
+            return {k: point[k] for k in known}
     raise _no_values(field)
 
 

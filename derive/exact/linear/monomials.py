@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from random import Random
 
 from flint import nmod, nmod_poly
 
-from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import Polynomial, terms
-from derive.exact.linear.modular import (
-    Evaluator,
-    Pole,
-    inverse,
-    modulus_of,
-    random_point_and_parameters,
-)
+from derive.exact.linear.modular import Evaluator, Pole, inverse, modulus_of
 
 DEGREE_ZERO = 2
 """The highest power of a function of degree 0 in a monomial."""
@@ -69,12 +62,11 @@ def extend(
     samples: list[tuple[nmod, ...]],
     size: int,
     evaluators: Sequence[Evaluator],
-    field: FunctionField,
-    rng: Random,
+    draw: Callable[[], Sequence[nmod]],
 ) -> None:
-    """Add values of the functions at random points modulo the prime."""
+    """Add values of the functions at points that are drawn modulo the prime."""
     while len(samples) < size:
-        point = random_point_and_parameters(field, rng)
+        point = draw()
         try:
             samples.append(tuple(e(point) for e in evaluators))
         except Pole:

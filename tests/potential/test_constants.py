@@ -1,0 +1,55 @@
+"""The form of Q does not depend on what a constant is: a whole number, sqrt(2), pi or a name."""
+
+import numpy as np
+import pytest
+
+from derive import Parameterization, derive
+from numerics import crosscheck
+
+ROOTS, NAMED = ("2", "sqrt(2)", "2**(1/3)"), ("pi", "D")
+MODELS = [
+    (["c*a*u1", "a*u2 + c"], {}, (*ROOTS, *NAMED)),
+    (["a + c*b", "a*b"], {}, (*ROOTS, *NAMED)),
+    (["c*x*y", "y**2 - x**2"], {}, (*ROOTS, *NAMED)),
+    (["x + y", "(x**2 - y**2)/c"], {}, (*ROOTS, *NAMED)),
+    (["c*a*b", "k**2*a"], {}, ROOTS),
+    (["c*u*v*w"], {"u": "1", "v": "2", "w": "3"}, ROOTS),
+    (["c*p**3 - m**3"], {}, ("2", *NAMED)),
+    (["c*u*v + c"], {}, ("2", *NAMED)),
+]
+
+
+def with_constant(outputs, start, c):
+    parameters = ["D"] if c == "D" else []
+    return Parameterization.parse([f.replace("c", c) for f in outputs], start, (), parameters)
+
+
+@pytest.mark.parametrize(("outputs", "start", "constants"), MODELS)
+def test_any_constant_leaves_the_form(outputs, start, constants):
+    found = [derive(with_constant(outputs, start, c)).potential for c in constants]
+    assert len({(q.kind, len(q.pieces[0].roots)) for q in found}) == 1
+
+
+def test_the_flow_confirms_a_form_with_a_constant():
+    assert crosscheck(derive(with_constant(*MODELS[0][:2], "sqrt(2)")), digits=15).passed
+
+
+@pytest.mark.parametrize("at", ["alpha", "alpha + 1", "alpha - 1", "2*alpha + 3", "alpha + gamma"])
+def test_q_has_the_gradient_that_is_printed_from_starts_that_are_sums(at):
+    p = Parameterization.parse(["a*b*u1", "a*b*u2"], {"a": at, "b": at, "u1": "0", "u2": "0"})
+    q = derive(p).potential.numeric(dict.fromkeys(p.start_symbols, 3))
+    b, step = np.array([1.5, -0.5]), 1e-6
+    slopes = [(q(b + step * e) - q(b - step * e)) / (2 * step) for e in np.eye(2)]
+    assert slopes == pytest.approx(q.gradient(b), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("output", "start", "condition"),
+    [
+        ("p**3 - m**3", {"p": "0", "m": "alpha + 1"}, "alpha + 1 > 0"),
+        ("p**3", {"p": "alpha - 1"}, "alpha - 1 > 0"),
+    ],
+)
+def test_signs_that_are_open_are_assumed_as_positive_symbols_allow(output, start, condition):
+    d = derive(Parameterization.parse([output], start))
+    assert condition in d.potential.pieces[0].assumptions
