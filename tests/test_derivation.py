@@ -305,6 +305,8 @@ def test_logarithms_stay_finite_where_a_conserved_quantity_vanishes():
         (("x + y*z",), {"y": "0", "z": "0"}, ("y", "z")),
         (("x + y + z**2",), {"y": "0", "z": "0"}, ("z",)),
         (("x/(1 + y**2)",), {"y": "0"}, ("y",)),
+        (("u*exp(a) + x*y", "v*exp(a)"), {"x": "0", "y": "0"}, ("x", "y")),
+        (("u*exp(x) + x*y", "v"), {"x": "0", "y": "0"}, ()),
     ],
 )
 def test_weights_that_never_move_are_left_out(outputs, start, idle):
@@ -323,6 +325,11 @@ def test_a_dead_second_neuron_does_not_matter():
     awake = derived("a1*u1 + a2*v1", "a1*u2 + a2*v2", start={"v1": "0", "v2": "0"})
     assert awake.idle == ()
     assert awake.verdict is not Verdict.PROVED
+
+
+def test_what_only_idle_weights_move_is_no_bad_input():
+    d = derived("a*u + x*y*z", "a*v", start={"x": "0", "y": "0"})
+    assert d.verdict is Verdict.UNDECIDED
 
 
 def test_idle_weights_can_leave_nothing_to_move():

@@ -200,10 +200,12 @@ def leave_out_affine(p: Parameterization) -> Parameterization:
 
 def find_idle(p: Parameterization) -> tuple[str, ...]:
     """Return the largest set of weights that start at 0 and stay there, proved exactly."""
-    free = {*names(p.geometry.trees)} & {*p.weights} or not p.geometry.is_diagonal
-    if p.field.kinds or free:
+    if {*names(p.geometry.trees)} & {*p.weights} or not p.geometry.is_diagonal:
         return ()
-    idle = {k for k, value in enumerate(p.w0) if value.is_zero()}
+    parts = (x for g in p.field.generators for x in (g.argument, g.exponent) if x is not None)
+    inside = {name for x in parts for name in x.variables()}
+    zeros = (k for k, value in enumerate(p.w0) if value.is_zero())
+    idle = {k for k in zeros if p.weights[k] not in inside}
     while moved := {k for k in idle if not all(_vanishes(row[k], p, idle) for row in p.fields)}:
         idle -= moved
     return tuple(name for k, name in enumerate(p.weights) if k in idle)
@@ -229,13 +231,15 @@ def leave_out(p: Parameterization, idle: tuple[str, ...]) -> Parameterization:
     try:
         trees = [parse_expression(repr(_at_zero(f, p, positions))) for f in p.F]
         weights = [w for w in p.weights if w not in idle]
+        if not {*weights} <= {*names(tuple(trees))}:
+            return p  # others stay where they start
         left = p.with_(outputs=trees, weights=weights, vectors=_reduced(p, positions))
     except LanguageError:
         return p  # too long to be written out: derive it as it is
     if left.rank < p.rank:
-        names = ", ".join(idle)
+        stay = ", ".join(idle)
         raise DegenerateStart(
-            f"{names} start at 0 and stay there, and then the outputs move together: J has rank "
+            f"{stay} start at 0 and stay there, and then the outputs move together: J has rank "
             f"{left.rank} of {p.d}; choose another start"
         )
     return left

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,8 @@ def test_interrupt_stops_at_once():
         stderr=subprocess.PIPE,
         text=True,
         cwd=ROOT,
+        # A shell's background jobs ignore it.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     time.sleep(1)
     child.send_signal(signal.SIGINT)
@@ -141,7 +144,8 @@ def test_interrupt_stops_at_once():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks there")
 def test_an_interrupt_is_not_lost_while_a_process_forks():
     program = (
-        "import os, signal, time\n"
+        "import os, signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from derive.cli.main import main\n"
         "interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)\n"
         "os.register_at_fork(after_in_parent=interrupt)\n"

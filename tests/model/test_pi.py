@@ -56,3 +56,9 @@ def test_points_of_proofs_have_no_value_of_pi():
     assert dict(identity.point) == {"a": 1, "b": 1, "c": 1}
     assert float(identity.residual) == pytest.approx(-2 * math.pi**2)
     assert "pi = " not in d.to_text()
+
+
+def test_numbers_for_pi_in_an_exponent_leave_something_to_evaluate():
+    p = Parameterization.parse(["softplus(pi*a) - cos(b + 1/3)"], {"a": "alpha", "b": "alpha"})
+    q = derive(p).potential.numeric({"alpha": 1})
+    assert float(q.gradient(q.beta0[0])) == pytest.approx(0, abs=1e-12)

@@ -53,7 +53,7 @@ def factorize(polynomial: Polynomial) -> tuple[int, list[tuple[Polynomial, int]]
         return int(content) * int(primitive.leading_coefficient()), []
     try:
         unit, factors = primitive.factor()
-    except OverflowError:  # coefficients too large for flint's ordering: perhaps not irreducible
+    except (OverflowError, RuntimeError):  # too large for flint: perhaps not irreducible
         return int(content), [(primitive, 1)]
     return int(content) * int(unit), [(p, int(n)) for p, n in factors]
 
