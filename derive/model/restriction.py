@@ -231,7 +231,7 @@ def leave_out(p: Parameterization, idle: tuple[str, ...]) -> Parameterization:
     try:
         trees = [parse_expression(repr(_at_zero(f, p, positions))) for f in p.F]
         weights = [w for w in p.weights if w not in idle]
-        if not {*weights} <= {*names(tuple(trees))}:
+        if not (p.vectors or {*weights} <= {*names(tuple(trees))}):
             return p  # others stay where they start
         left = p.with_(outputs=trees, weights=weights, vectors=_reduced(p, positions))
     except LanguageError:
