@@ -59,7 +59,7 @@ def _free(names: Iterable[str]) -> list[str]:
 def _known(p: Parameterization) -> dict[str, Value]:
     """Return pi, if F has it."""
     with precise():
-        return {PI: arb.pi()} if PI in p.parameters else {}
+        return {PI: arb.pi()} if PI in (*p.parameters, *p.start_symbols) else {}
 
 
 def small_points(size: int) -> Iterator[tuple[Fraction, ...]]:

@@ -62,3 +62,16 @@ def test_numbers_for_pi_in_an_exponent_leave_something_to_evaluate():
     p = Parameterization.parse(["softplus(pi*a) - cos(b + 1/3)"], {"a": "alpha", "b": "alpha"})
     q = derive(p).potential.numeric({"alpha": 1})
     assert float(q.gradient(q.beta0[0])) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [
+        (["a*b*u", "a*b*v"], {"a": "2", "b": "1", "u": "pi", "v": "2"}),
+        (["a*b + 2*c*d - 2", "-a*b - pi*c*d"], {"a": "1/3"}),
+    ],
+)
+def test_pi_in_starts_and_in_coefficients_of_two_outputs(outputs, start):
+    d = derive(Parameterization.parse(outputs, start))
+    assert d.verdict is Verdict.PROVED
+    assert "pi = " not in d.to_text()

@@ -180,11 +180,12 @@ def _monomial(exponents: Sequence[int], functions: Sequence[RationalFunction]) -
 def _without_constants(f: RationalFunction) -> RationalFunction:
     """Return f with whole numbers for constants, for what degrees it has in what moves."""
     field = f.field
-    known = {name: field.constant(2 + k) for k, name in enumerate(sorted(field.constants))}
-    if not known:
+    known = {name: field.constant(1009 + k) for k, name in enumerate(sorted(field.constants))}
+    images = [known.get(name, x) for name, x in zip(field.names, field.gens, strict=True)]
+    try:
+        return f.compose(images, field) if known else f
+    except ZeroDivisionError:  # a divisor has a zero there
         return f
-    pairs = zip(field.names, field.gens, strict=True)
-    return f.compose([known.get(name, x) for name, x in pairs], field)
 
 
 def _whole(coefficients: Sequence[RationalFunction]) -> tuple[RationalFunction, ...]:
