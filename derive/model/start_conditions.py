@@ -72,3 +72,6 @@ def _positive(p: Parameterization) -> Iterator[RationalFunction]:
             yield p.at_start(p.field.embed(Tower.over(p.field, p.positive).element(tree)))
         except (InputError, Refine, ValueError, ZeroDivisionError):
             continue
+    # A power such as (alpha**2)**D is written by one of alpha.
+    powers = (g for g in p.start_field.generators if g.kind == "power")
+    yield from (p.start_field.embed(g.argument) for g in powers)
