@@ -175,8 +175,10 @@ def _signals_held() -> Iterator[None]:
     """Let signals wait: Python drops what a handler raises while a process forks."""
     if mask := getattr(signal, "pthread_sigmask", None):
         mask(signal.SIG_BLOCK, [signal.SIGINT, *_ENDS])
-    yield
-    _let_signals_in()
+    try:
+        yield
+    finally:
+        _let_signals_in()
 
 
 def _let_signals_in() -> None:

@@ -57,7 +57,7 @@ def _parts(p: Parameterization) -> list[tuple[str, ...]]:
     """Return the groups of weights that are multiplied with one another; () unless X is affine."""
     size = p.p
     if (
-        len(p.field.generators) > len(p.field.parameters)
+        not p.is_rational
         or p.geometry != EUCLIDEAN
         or not all(_is_affine(x, size) for row in p.fields for x in row)
     ):

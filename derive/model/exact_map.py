@@ -77,6 +77,11 @@ class ExactMap:
         """The rank of J at a generic point; below d the outputs satisfy a relation."""
         return len(self.independent)
 
+    @property
+    def is_rational(self) -> bool:
+        """Whether all functions are rational in weights and parameters, with rational numbers."""
+        return len(self.field.generators) == len(self.field.parameters)
+
     @functools.cached_property
     def fields(self) -> tuple[Field, ...]:
         """The fields X_a = grad F_a = G^-1 dF_a along which the flow moves the weights."""

@@ -69,11 +69,7 @@ class Restriction:
 
 def find_ties(p: Parameterization) -> Restriction | None:
     """Return the restriction of F to the subspace that the flow stays in, or None without one."""
-    if (
-        len(p.field.generators) > len(p.field.parameters)
-        or p.geometry != EUCLIDEAN
-        or len(p.start_symbols) >= p.p
-    ):
+    if not _is_special(p):
         return None
     basis = _invariant_subspace(p)
     if basis is None or (square := _common_square(basis)) is None:
@@ -86,14 +82,14 @@ def find_ties(p: Parameterization) -> Restriction | None:
     return Restriction(reduced, tuple(relations.items()), parse_expression(repr(square)))
 
 
+def _is_special(p: Parameterization) -> bool:
+    """Tell whether rational F in the Euclidean metric starts from fewer symbols than weights."""
+    return p.is_rational and p.geometry == EUCLIDEAN and len(p.start_symbols) < p.p
+
+
 def images_on_subspace(p: Parameterization) -> tuple[RationalFunction, ...]:
     """Return each weight in those left, with numbers, on the subspace that the flow stays in."""
-    free = (
-        len(p.field.generators) > len(p.field.parameters)
-        or p.geometry != EUCLIDEAN
-        or len(p.start_symbols) >= p.p
-    )
-    basis = None if free else _invariant_subspace(p)
+    basis = _invariant_subspace(p) if _is_special(p) else None
     if basis is None or not all(c.is_constant() for row in basis for c in row):
         return p.w
     left = [p.w[pivot_of(row)] for row in basis]

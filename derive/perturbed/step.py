@@ -40,7 +40,7 @@ def step_of(kinds: Collection[str], penalty: Tree | None, leaf: Leaf, x: Followe
     whole = _substituted(leaf, quantity, after) - quantity
     if "momentum" in kinds:
         whole -= leaf.letters["mu"] * (quantity - _substituted(leaf, quantity, before))
-    if not _is_rational(leaf):
+    if not leaf.parameterization.is_rational:
         return open_drift(leaf, x, whole, "is decided for rational F alone")
     x = x.over(leaf.parameterization.field)
     f = x.function
@@ -66,14 +66,9 @@ def step_of(kinds: Collection[str], penalty: Tree | None, leaf: Leaf, x: Followe
 def conditions(kinds: Collection[str], penalty: Tree | None, leaf: Leaf) -> Iterator[Expr]:
     """Yield what has to stay positive in a step: P(w+)/P(w) of each P where c or y is singular."""
     leaf, after, _ = _stepped(leaf, kinds, penalty)
-    if _is_rational(leaf):
+    if leaf.parameterization.is_rational:
         for P in leaf.poles():
             yield leaf.written(_after(P, after) / P)
-
-
-def _is_rational(leaf: Leaf) -> bool:
-    field = leaf.parameterization.field
-    return len(field.generators) == len(field.parameters)
 
 
 def _stepped(leaf: Leaf, kinds: Collection[str], penalty: Tree | None) -> tuple[Leaf, Field, Field]:

@@ -217,7 +217,8 @@ def _has_sign(p: Parameterization, function: RationalFunction, notation: Notatio
 def write_logs(chart: Chart, function: LogFunction) -> Expr | None:
     """Return the logarithms of a function of the weights in beta, or None."""
     total: Expr = sympy.Integer(0)
-    constants = tuple(e for e in chart.entries if e[1] in chart.metric.conserved.laws)
+    kept = (*chart.metric.conserved.laws, *chart.parameterization.field.constants.values())
+    constants = tuple(e for e in chart.entries if e[1] in kept)
     for coefficient, argument in function.logs:
         weight = replace(chart, entries=constants).write(coefficient)
         logarithm = _logarithm(chart, argument)

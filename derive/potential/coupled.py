@@ -14,6 +14,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction, normalized
 from derive.exact.linear.implicitization import Relation, find_relation
 from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr
+from derive.potential.accept import has_gradient
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import (
     Chart,
@@ -32,7 +33,7 @@ from derive.potential.entries import (
     add_weights,
     cheapest_relation,
 )
-from derive.potential.piece import Explicit, Piece
+from derive.potential.piece import Explicit, Piece, moving
 from derive.potential.quadrature import integrate_gradient
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates, is_conjugate, leaves_zero
@@ -57,21 +58,25 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
         return None
     first = [at_start(p, y, notation) for y in dual.y]
     gradient = tuple(g - g0 for g, g0 in zip(slopes, first, strict=True))
-    value = _value(chart, dual)
-    piece: Piece = integrate_gradient(gradient, notation)
-    if value is not None:
-        value -= sympy.Add(*(g0 * b for g0, b in zip(first, notation.betas, strict=True)))
-        piece = Explicit(notation.betas, _moving(chart, value), gradient)
+    piece = _closed(chart, dual, gradient, first)
+    piece = piece or chart.named(integrate_gradient(gradient, notation))
     kept = () if beside else keeps_sign(dual.metric, dual.g)
     assumptions = dict.fromkeys((*chart.notation.assumptions, *chart.assumptions, *kept))
     evidence = (*dual.evidence, *chart.evidence, *_legendre(dual))
-    return chart.named(replace(piece, assumptions=tuple(assumptions), evidence=evidence)), chart
+    return replace(piece, assumptions=tuple(assumptions), evidence=evidence), chart
 
 
-def _moving(chart: Chart, value: Expr) -> Expr:
-    """Return the terms that are not constant along the flow."""
-    moving = {*chart.notation.betas, *(r.symbol for r in chart.roots)}
-    return sympy.Add(*(t for t in sympy.Add.make_args(value) if t.free_symbols & moving))
+def _closed(
+    chart: Chart, dual: DualCoordinates, gradient: tuple[Expr, ...], first: Sequence[Expr]
+) -> Piece | None:
+    """Return Q with the value that goes with its gradient, which was *first* at the start."""
+    value, betas = _value(chart, dual), chart.notation.betas
+    if value is None:
+        return None
+    value -= sympy.Add(*(g0 * b for g0, b in zip(first, betas, strict=True)))
+    value = moving(value, *betas, *(r.symbol for r in chart.roots))
+    piece = chart.named(Explicit(betas, value, gradient))
+    return piece if has_gradient(piece) else None
 
 
 def _legendre(dual: DualCoordinates) -> tuple[Identity, ...]:
@@ -241,8 +246,7 @@ def _value(chart: Chart, dual: DualCoordinates) -> Expr | None:
     if rational is None or any(part is None for part in logs):
         return None
     parts = (part * x for part, x in zip(logs, (-1, *chart.notation.betas), strict=True))
-    value = sympy.Add(rational, *parts)
-    return None if value.has(sympy.nan, sympy.zoo, sympy.oo) else value
+    return sympy.Add(rational, *parts)
 
 
 SHORT = 30

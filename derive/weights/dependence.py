@@ -65,7 +65,7 @@ def find_dependence(p: Parameterization, notation: Notation) -> Dependence | Non
     if p.rank == p.d:
         return None
     named = dict(enumerate(zip((b.name for b in notation.betas), p.F, strict=True)))
-    constants = [(name, p.field.named(name)) for name in p.parameters]
+    constants = p.field.constants.items()
     coordinates = Coordinates.of([*(named[i] for i in p.independent), *constants])
     relations = []
     for i in sorted(set(named) - set(p.independent)):
@@ -81,7 +81,9 @@ def find_dependence(p: Parameterization, notation: Notation) -> Dependence | Non
 def _written(relation: Relation, coordinates: Coordinates, notation: Notation, i: int) -> Expr:
     """Return a relation in beta, its first term without a minus sign."""
     betas = {b.name: b for b in notation.betas}
-    images = [{**betas, **notation.start_symbols}[name] for name in coordinates.field.names]
+    fixed = notation.parameterization.field.constants
+    values = {name: to_expr(c, notation.start_symbols) for name, c in fixed.items()}
+    images = [{**betas, **values}[name] for name in coordinates.field.names]
     terms = (
         to_expr(c, images) * notation.betas[i] ** n for n, c in enumerate(relation.coefficients)
     )

@@ -13,7 +13,8 @@ from derive.clock import Clock, OutOfTime
 from derive.exact.linear.separated import SeparatedTower
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
-from derive.potential import accept, kernel_integral, parametric, rational_kernel
+from derive.potential import accept, coupled, kernel_integral, parametric, rational_kernel
+from derive.potential.accept import has_gradient
 from derive.potential.piece import Piece
 from derive.render.labels import unmarked
 from derive.weights.kernel_relation import KernelRelation
@@ -164,3 +165,20 @@ def test_a_check_ends_with_the_time_that_was_given():
     assert accept.ZeroTest(p, {}).vanishes(zero)
     with pytest.raises(OutOfTime):
         accept.ZeroTest(p.within(Clock.of(0)), {}).vanishes(zero)
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [["a*u1", "a*u2"], ["a*b*u1", "a*b*u2"], ["u*v + x*y", "u*y + x*v"], ["a + b", "a*b"]],
+)
+@pytest.mark.parametrize("factor", [0, -1, 2])
+def test_another_value_of_several_outputs_is_not_printed(outputs, factor, monkeypatch):
+    right = derive(Parameterization.parse(outputs)).potential.pieces[0]
+    assert has_gradient(right)
+    wrong = replace(right, value=factor * right.value)
+    assert not has_gradient(wrong)
+    written = coupled._value
+    monkeypatch.setattr(coupled, "_value", lambda *given: factor * written(*given))
+    piece = derive(Parameterization.parse(outputs)).potential.pieces[0]
+    assert piece.value != wrong.value
+    assert piece.kind == "quadrature" or has_gradient(piece)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from derive import Parameterization, derive
+from derive import InputError, Parameterization, derive
 from numerics import crosscheck
 
 ROOTS, NAMED = ("2", "sqrt(2)", "2**(1/3)"), ("pi", "D")
@@ -53,3 +53,24 @@ def test_q_has_the_gradient_that_is_printed_from_starts_that_are_sums(at):
 def test_signs_that_are_open_are_assumed_as_positive_symbols_allow(output, start, condition):
     d = derive(Parameterization.parse([output], start))
     assert condition in d.potential.pieces[0].assumptions
+
+
+@pytest.mark.parametrize("output", ["p**D + q", "p**D - q**D"])
+def test_a_square_under_an_open_exponent_is_that_of_something_positive(output):
+    p = Parameterization.parse([output], {"p": "alpha**2", "q": "alpha**2"})
+    d = derive(p)
+    assert "alpha > 0" in d.potential.pieces[0].assumptions
+    q = d.potential.numeric({"alpha": 2, "D": 3})
+    assert float(q.gradient(q.beta0[0])) == pytest.approx(0, abs=1e-12)
+    with pytest.raises(InputError, match="alpha > 0"):
+        d.potential.numeric({"alpha": -2, "D": 3})
+
+
+def test_relations_among_outputs_may_have_constants():
+    d = derive(Parameterization.parse(["sqrt(2)*a*c", "a*d", "b*c", "D*b*d"], parameters=["D"]))
+    (relation,) = d.blocks[0].dependence.relations
+    values = {"beta1": 2**0.5 * 3 * 5, "beta2": 3 * 7, "beta3": 2 * 5, "beta4": 11 * 2 * 7, "D": 11}
+    at = {s: values[s.name] for s in relation.free_symbols}
+    assert float(relation.xreplace(at)) == pytest.approx(0, abs=1e-9)
+    moved = {s: x + 1 for s, x in at.items()}
+    assert float(relation.xreplace(moved)) != pytest.approx(0, abs=1e-3)

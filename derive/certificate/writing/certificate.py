@@ -37,6 +37,7 @@ from derive.clock import Clock, OutOfTime
 from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.exact.balls import Unbounded, values_of
+from derive.model.names import PI
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece
 from derive.records import Block
@@ -78,16 +79,19 @@ def certify(d: Derivation, record: JSON, seconds: float | None = None) -> JSON:
 def _starts(p: Parameterization) -> Iterator[dict[str, str]]:
     """Yield starts in small numbers: primes, which satisfy no relation, and samples."""
     names, primes = (*p.start_symbols, *p.parameters), conditions.PRIMES
+    pi = {PI: Fraction(355, 113)} if PI in names else {}
     for shift, upward in product(range(1, 4), (True, False)):
         order = names if upward else names[::-1]
         at = {n: Fraction(primes[(k + shift) % len(primes)]) for k, n in enumerate(order)}
+        at |= pi
         try:
             values_of(p.start_field, at)
         except (ZeroDivisionError, Unbounded):
             continue
         yield {name: str(value) for name, value in at.items()}
     for sample in islice(samples(p), 2):
-        yield {n: str(sample.of(sample.field.named(n))) for n in names}
+        known = {n: sample.of(sample.field.named(n)) for n in names}
+        yield {n: str(x) for n, x in (known | pi).items()}
 
 
 class TimedSpace(Space):

@@ -12,6 +12,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from math import gcd, prod
 from random import Random
 
@@ -155,21 +156,17 @@ class RelationSearch:
             chosen = [exponents[k] for k in support]
             members = [(_monomial(e, self._functions),) for e in chosen]
             for vector in nullspace_over_constants(members):
+                if not {*chain(*(c.variables() for c in vector))} <= {*there.names}:
+                    continue  # a constant is no coordinate
                 terms = [there.zero] * (1 + max(e[0] for e in chosen))
                 gens = [there.gens[k] for k in self._moving]
                 for c, (power, *tail) in zip(vector, chosen, strict=True):
-                    terms[power] += self._there(c) * _monomial(tail, gens)
+                    terms[power] += there.embed(c) * _monomial(tail, gens)
                 relation = Relation(_whole(terms), self._target)
                 lives = not self._coordinates.pull_back(terms[-1]).is_zero()
                 if lives and relation.degree and holds(relation, self._coordinates):
                     return relation
         return None
-
-    def _there(self, constant: RationalFunction) -> RationalFunction:
-        """Return a constant as an element of the field of the coordinates."""
-        there = self._coordinates.field
-        images = [there.named(n) if n in there.names else there.zero for n in constant.field.names]
-        return constant.compose(images, there)
 
 
 def _monomial(exponents: Sequence[int], functions: Sequence[RationalFunction]) -> RationalFunction:

@@ -124,7 +124,7 @@ def _coefficient_rows(equation: Sequence[RationalFunction]) -> list[list[Rationa
     common = field.ring.constant(1)
     for x in equation:
         common = common * x.denominator / common.gcd(x.denominator)
-    constant = [all(slope.is_zero() for slope in field.gradient(x)) for x in field.gens]
+    constant = [name in field.constants for name in field.names]
     collected: dict[tuple[int, ...], list[dict[tuple[int, ...], int]]] = {}
     for k, x in enumerate(equation):
         for exponents, c in terms(x.numerator * (common / x.denominator)):
