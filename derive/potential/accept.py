@@ -12,13 +12,11 @@ logarithm is taken where it is positive; SymPy only differentiates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from random import Random
 
-import mpmath
 import sympy
 from sympy import Expr, Symbol
 
@@ -29,7 +27,7 @@ from derive.language import OWN, from_sympy
 from derive.model.labels import quoted
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Curve, Explicit, Parametric, Piece
+from derive.potential.piece import Curve, Explicit, Parametric
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates
 from derive.weights.kernel_relation import KernelRelation
@@ -224,46 +222,3 @@ def _tidy(expression: Expr) -> Expr:
     collected = sympy.collect(expanded, exponentials, evaluate=False)
     short = {c: sympy.factor(c) for c in collected.values() if len(c.args) < LONG}
     return sympy.Add(*(short.get(c, c) * e for e, c in collected.items()))
-
-
-TRIES, DIGITS, CLOSE = 3, 30, 1e-12
-
-
-def has_gradient(piece: Piece) -> bool:
-    """Tell whether a value may have the gradient that was proved: False is certain.
-
-    It refuses what was put together wrongly: there is a point in numbers, among a few, at which
-    both agree. Roots T of P(T, beta) = 0, of which any may be taken, move by dT = -dP/(dP/dT).
-    """
-    value = without_modulus(piece.value)
-    shown = (value, *piece.gradient, *piece.betas, *(x for _, x in piece.constants))
-    own = {*(s for s, _ in piece.constants), *(root.symbol for root in piece.roots)}
-    free = sorted(set().union(*(e.free_symbols for e in shown)) - own, key=str)
-    try:
-        return any(_agrees(piece, value, free, Random(k)) for k in range(TRIES))
-    except (sympy.PolynomialError, mpmath.NoConvergence):  # the roots have no numbers
-        return True
-
-
-def _agrees(piece: Piece, value: Expr, free: Sequence[Symbol], rng: Random) -> bool:
-    known: dict[Expr, Expr] = {s: sympy.Rational(rng.randint(20, 90), 37) for s in free}
-    for symbol, constant in piece.constants:
-        known[symbol] = constant.xreplace(known).evalf(DIGITS)
-    for root in piece.roots:
-        roots = sympy.Poly(root.polynomial.xreplace(known), root.symbol).nroots(DIGITS, 200)
-        known[root.symbol] = max(roots, key=lambda x: (bool(x.is_real), sympy.re(x)))
-    for b, slope in zip(piece.betas, piece.gradient, strict=True):
-        rates: dict[Expr, Expr] = {b: sympy.S.One}
-        for root in piece.roots:
-            rise = _total(root.polynomial, rates) / root.polynomial.diff(root.symbol)
-            rates[root.symbol] = -rise.xreplace(known).evalf(DIGITS)
-        off = (_total(value, rates) - slope).xreplace(known).evalf(DIGITS)
-        size = slope.xreplace(known).evalf(DIGITS)
-        if not (off.is_number and abs(off) < CLOSE * (1 + abs(size))):
-            return False
-    return True
-
-
-def _total(f: Expr, rates: Mapping[Expr, Expr]) -> Expr:
-    """Return the change of a function of what changes at these rates."""
-    return sympy.Add(*(f.diff(s) * rate for s, rate in rates.items()))

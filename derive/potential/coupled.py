@@ -14,7 +14,6 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction, normalized
 from derive.exact.linear.implicitization import Relation, find_relation
 from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr
-from derive.potential.accept import has_gradient
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import (
     Chart,
@@ -35,6 +34,7 @@ from derive.potential.entries import (
 )
 from derive.potential.piece import Explicit, Piece, moving
 from derive.potential.quadrature import integrate_gradient
+from derive.potential.shortest import has_gradient
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates, is_conjugate, leaves_zero
 

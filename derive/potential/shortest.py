@@ -1,15 +1,24 @@
-"""Of several proved forms of one Q, the one that is printed: closed, of fewest terms, shortest."""
+"""Of several proved forms of one Q, the one that is printed: closed, of fewest terms, shortest.
+
+A value is compared with the gradient that was proved in numbers, which flint computes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import reduce
+from random import Random
+from typing import Any, TypeAlias
 
 import sympy
+from flint import acb, acb_poly, acb_series, arb, ctx, fmpq
 from sympy import Expr
 from sympy.core.function import AppliedUndef
+from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 
+from derive.potential.accept import without_modulus
 from derive.potential.chart import Chart
 from derive.potential.piece import Piece, Quadrature
 
@@ -20,8 +29,7 @@ WEIGHT_SPACE = "weight space (dual coordinates)"
 SEPARATE = "separate coordinates (Q = sum_k q_k(x_k))"
 """Q of each output x_k = <v_k, beta> alone, where their gradients are orthogonal."""
 
-Measure: TypeAlias = tuple[int, int]
-"""The number of terms, then of operations: the order of forms."""
+Key: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -37,34 +45,123 @@ class Form:
     chart: Chart | None
 
 
-def measure(expression: Expr) -> Measure:
-    """Return the number of terms, of products multiplied out, and of operations.
-
-    >>> from sympy.abc import x, y
-    >>> measure(x * (y + 1) - 3)[0], measure(x * y)[0]
-    (3, 1)
-    """
-    terms = sympy.Add.make_args(sympy.expand_mul(expression))
-    return len(terms), int(sympy.count_ops(expression))
-
-
 def shortest(forms: Sequence[Form]) -> list[Form]:
     """Return the forms with the one to print first, the first given of equal ones.
 
     Integrals come after closed forms, those of functions that are not written out after others,
     and what rests on a sign along the flow that is only assumed after all like it.
     """
-    return sorted(forms, key=lambda f: (_is_open(f.piece), *_measure(f.piece)))
+    return _ranked(forms, (_is_open, _terms, _operations))
 
 
-def _is_open(piece: Piece) -> tuple[bool, bool, bool]:
+def _ranked(forms: Sequence[Form], keys: Sequence[Callable[[Piece], Key]]) -> list[Form]:
+    """Return the forms by the first key, those of the same by the next."""
+    if len(forms) < 2 or not keys:
+        return [*forms]
+    known = [(keys[0](form.piece), form) for form in forms]
+    groups = ([f for k, f in known if k == key] for key in sorted({k for k, _ in known}))
+    return [form for group in groups for form in _ranked(group, keys[1:])]
+
+
+def _is_open(piece: Piece) -> Key:
     assumed = any("keeps its sign along the flow" in text for text in piece.assumptions)
     return isinstance(piece, Quadrature), bool(piece.value.atoms(AppliedUndef)), assumed
 
 
-def _measure(piece: Piece) -> Measure:
-    """Return the terms of Q and of the roots it uses; the operations in these and its gradient."""
-    roots = [r.polynomial if r.explicit is None else r.explicit for r in piece.roots]
-    sizes = [measure(e) for e in (piece.value, *roots, *piece.gradient)]
-    terms, operations = zip(*sizes, strict=True)
-    return sum(terms[: 1 + len(roots)]), sum(operations)
+def _used(piece: Piece) -> list[Expr]:
+    """Return Q and the roots that it uses."""
+    roots = (r.polynomial if r.explicit is None else r.explicit for r in piece.roots)
+    return [piece.value, *roots]
+
+
+def _terms(piece: Piece) -> Key:
+    return (sum(map(count_terms, _used(piece))),)
+
+
+def _operations(piece: Piece) -> Key:
+    return (sum(int(e.count_ops()) for e in (*_used(piece), *piece.gradient)),)
+
+
+def count_terms(expression: Expr) -> int:
+    """Return the number of terms, of products multiplied out.
+
+    >>> from sympy.abc import x, y
+    >>> count_terms(x * (y + 1) - 3), count_terms(x * y)
+    (3, 1)
+    """
+    return len(sympy.Add.make_args(sympy.expand_mul(expression)))
+
+
+TRIES, BITS, CLOSE, FINE = 3, 160, 1e-12, arb(2) ** -120
+
+
+def has_gradient(piece: Piece) -> bool:
+    """Tell whether a value may have the gradient that was proved: False is certain.
+
+    It refuses what was put together wrongly: there is a point in numbers, among a few, at which
+    both agree. Roots T of P(T, beta) = 0, of which any may be taken, move by dT = -dP/(dP/dT).
+    """
+    try:
+        with ctx.workprec(BITS):
+            return any(_agrees(piece, Random(k)) for k in range(TRIES))
+    except ValueError:  # the roots, or a function, have no numbers
+        return True
+
+
+def _agrees(piece: Piece, rng: Random) -> bool:
+    value = without_modulus(piece.value)
+    shown = (value, *piece.gradient, *piece.betas, *(x for _, x in piece.constants))
+    own = {*(s for s, _ in piece.constants), *(root.symbol for root in piece.roots)}
+    free = sorted(set().union(*(e.free_symbols for e in shown)) - own, key=str)
+    point: dict[Expr, Any] = {s: acb(fmpq(rng.randint(20, 90), 37)) for s in free}
+    point |= {symbol: _value(constant, point) for symbol, constant in piece.constants}
+    for root in piece.roots:
+        found = _value(root.polynomial, point | {root.symbol: acb_poly([0, 1])}).roots(FINE)
+        real = [acb(x.real.mid()) for x in found if x.imag.contains(0)]
+        point[root.symbol] = max(real or [x.mid() for x in found], key=lambda x: x.real)
+    for b, slope in zip(piece.betas, piece.gradient, strict=True):
+        known = point | {b: acb_series([point[b], 1], 2)}
+        for T, P in ((root.symbol, root.polynomial) for root in piece.roots):
+            own_rate = _slope(P, point | {T: acb_series([point[T], 1], 2)})
+            known[T] = acb_series([point[T], -_slope(P, known) / own_rate], 2)
+        size = _value(slope, point)
+        if not abs(_slope(value, known) - size) < CLOSE * (1 + abs(size)):
+            return False
+    return True
+
+
+def _slope(e: Expr, symbols: Mapping[Expr, Any]) -> Any:
+    found = _value(e, symbols)
+    return found[1] if isinstance(found, acb_series) else acb(0)
+
+
+def _value(e: Expr, symbols: Mapping[Expr, Any]) -> Any:
+    """Return what an expression is where symbols are numbers, polynomials or series."""
+    known = dict(symbols)
+
+    def at(e: Expr) -> Any:
+        if e not in known:
+            parts = [at(x) for x in e.args]
+            if e.is_Add or e.is_Mul:
+                known[e] = reduce(operator.add if e.is_Add else operator.mul, parts)
+            elif e.is_Pow:
+                known[e] = parts[0] ** (int(e.exp) if e.exp.is_Integer else parts[1])
+            elif isinstance(e, HyperbolicFunction | sympy.asinh):
+                known[e] = at(e.rewrite(sympy.log if isinstance(e, sympy.asinh) else sympy.exp))
+            else:
+                known[e] = _called(type(e).__name__, parts[0]) if parts else _number(e)
+        return known[e]
+
+    return at(e)
+
+
+def _number(e: Expr) -> acb:
+    return acb(fmpq(int(e.p), int(e.q)) if e.is_Rational else str(e.evalf(BITS)))
+
+
+def _called(function: str, x: Any) -> Any:
+    if function == "Abs":
+        return x if (x[0] if isinstance(x, acb_series) else x).real > 0 else -x
+    if f := getattr(x, function.replace("sign", "sgn"), None):
+        return f()
+    raise ValueError(f"no numbers of {function} are known")

@@ -14,8 +14,8 @@ from derive.exact.linear.separated import SeparatedTower
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 from derive.potential import accept, coupled, kernel_integral, parametric, rational_kernel
-from derive.potential.accept import has_gradient
 from derive.potential.piece import Piece
+from derive.potential.shortest import has_gradient
 from derive.render.labels import unmarked
 from derive.weights.kernel_relation import KernelRelation
 

@@ -13,7 +13,8 @@ from sympy import Rational
 from derive import Parameterization, derive
 from derive.errors import InputError
 from derive.potential import weight_integral
-from derive.potential.shortest import measure
+from derive.potential.piece import Explicit
+from derive.potential.shortest import METRIC, Form, count_terms, shortest
 from derive.verdict import Verdict
 
 
@@ -78,8 +79,14 @@ def test_forms_on_two_roads_have_one_gradient(scale: Fraction) -> None:
 
 def test_terms_are_counted_with_products_multiplied_out() -> None:
     x, y = sympy.symbols("x y")
-    assert measure(x * (y + 1)) > measure(x * y + sympy.log(x) ** 2 * y)[:1]
-    assert measure(x + y) < measure(x + sympy.sqrt(y) * x)
+    assert count_terms(x * (y + 1)) == count_terms(x * y + sympy.log(x) ** 2 * y) == 2
+
+
+def test_of_as_many_terms_those_of_fewer_operations_come_first() -> None:
+    x, y = sympy.symbols("x y")
+    values = (x + sympy.sqrt(y) * x, x + y, sympy.exp(x * y + x + sympy.log(y)))
+    forms = [Form(METRIC, Explicit((x,), value, ()), None) for value in values]
+    assert shortest(forms) == [forms[2], forms[1], forms[0]]
 
 
 @pytest.mark.parametrize(
