@@ -35,7 +35,9 @@ class NumericBlock(Protocol):
     @property
     def invertible(self) -> bool: ...
     def __call__(self, what: str, columns: Sequence[Array], least: float) -> list[Array]: ...
-    def precisely(self, what: str, point: Sequence[Fraction], digits: int) -> list[Real]: ...
+    def precisely(
+        self, what: str, point: Sequence[Fraction], digits: int, least: float = 0.0
+    ) -> list[Real]: ...
 
 
 class Blocks(Total):
@@ -76,10 +78,12 @@ class Blocks(Total):
         """The same in doubles alone: fast, with no bound of the error."""
         return type(self)([(i, block.in_doubles) for i, block in self.blocks], self.bounds)
 
-    def precisely(self, what: str, point: Sequence[Fraction], digits: int) -> list[list[Real]]:
+    def precisely(
+        self, what: str, point: Sequence[Fraction], digits: int, least: float = 0.0
+    ) -> list[list[Real]]:
         """Return what each block finds at its coordinates of a point, in mpf."""
         return [
-            block.precisely(what, [point[i] for i in outputs], digits)
+            block.precisely(what, [point[i] for i in outputs], digits, least)
             for outputs, block in self.blocks
         ]
 
@@ -125,12 +129,14 @@ class FormulaBlock:
         forms = self.program.plain.forms("primitive" if what == "value" else what)
         return evaluate_plainly(forms, self.start, columns)
 
-    def precisely(self, what: str, point: Sequence[Fraction], digits: int) -> list[Real]:
+    def precisely(
+        self, what: str, point: Sequence[Fraction], digits: int, least: float = 0.0
+    ) -> list[Real]:
         """Return what is asked for at a point, in mpf."""
         if what == "primitive" and self.along:
             return self.along.precisely(what, point, digits)
         forms = self.program.bounded.forms(what)
-        return evaluate_precisely(forms[0], self.start, point, digits)
+        return evaluate_precisely(forms[0], self.start, point, digits, least)
 
 
 def formula_block(
@@ -170,17 +176,18 @@ def precise_roots(
 
 
 def evaluate_precisely(
-    formula: Formula, start: Start, point: Sequence[Fraction], digits: int
+    formula: Formula, start: Start, point: Sequence[Fraction], digits: int, least: float = 0.0
 ) -> list[Real]:
     """Evaluate a formula at one point, with bounds below 10^-digits relative where there are.
 
-    A number that is 0, or whose digits cancel, has those that four times as many leave.
+    What is smaller than *least* need not have them. Another number that is 0, or whose digits
+    cancel, has those that four times as many leave.
     """
     for rung in _RUNGS:
         with decimal.localcontext(wide_context(rung * (digits + GUARD))):
             found = formula(start.at(Digits, ()), *(_column(Digits.of(x)) for x in point))
             balls = [_single(Digits.of(x)) for x in found]
-            if all(_known(x, digits) for x in balls):
+            if all(_known(x, digits) or abs(x.v) + x.d < least for x in balls):
                 break
     with mpmath.workdps(digits + GUARD):
         return [_mpf(x) for x in balls]

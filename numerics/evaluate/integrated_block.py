@@ -64,7 +64,9 @@ class IntegratedBlock:
         found = np.array([r or undefined for r in results], dtype=np.float64)
         return [*found.reshape(-1, count).T]
 
-    def precisely(self, what: str, point: Sequence[Number], digits: int) -> list[Real]:
+    def precisely(
+        self, what: str, point: Sequence[Number], digits: int, least: float = 0.0
+    ) -> list[Real]:
         """Return what is asked for at one point, in mpf."""
         ode, working = self.ode, digits + _GUARD
         if what in ("value", "primitive"):

@@ -132,8 +132,10 @@ def _check_start(potential: Potential, lowered: HighPrecision) -> None:
     # Where J has lower rank there, beta_0 is at the end of the domain of Q.
     if not potential.parameterization.starts_regular:
         return
-    size = max(map(abs, lowered.gradient(lowered.beta0)))
-    if not size <= mpmath.mpf(10) ** (-lowered.digits // 5):
+    least = 10.0 ** (-lowered.digits // 5)
+    slopes = lowered.blocks.precisely("gradient", lowered.beta0, lowered.digits, least)
+    size = max(map(abs, chain(*slopes)))
+    if not size <= least:
         shown = mpmath.nstr(size, 3)
         raise NumericalError(
             f"the chosen branch of Q gives |grad Q| = {shown} at the start, where it must be 0"

@@ -204,16 +204,18 @@ def check_assumptions(potential: Potential, values: Mapping[str, Fraction]) -> N
     Assumptions of the form ``expression > 0`` and ``expression != 0`` are tested, those on
     parameters of F as well.
     """
-    told = ((a, piece) for piece in potential.pieces for a in piece.assumptions)
-    if failed := [a for a, piece in told if not _holds(a, piece, values)]:
+    kept = potential.workspace
+    if "conditions" not in kept:
+        told = ((a, piece) for piece in potential.pieces for a in piece.assumptions)
+        kept["conditions"] = [(a, sign_condition(a, piece)) for a, piece in told]
+    if failed := [a for a, condition in kept["conditions"] if not _holds(condition, values)]:
         shown = ", ".join(f"{name} = {value}" for name, value in values.items())
         text = f"Q was derived for {failed[0]}, which fails at {shown}"
         raise InputError(f"{text}: derive again with that start")
 
 
-def _holds(assumption: str, piece: Piece, values: Mapping[str, Fraction]) -> bool:
+def _holds(condition: tuple[Expr, str] | None, values: Mapping[str, Fraction]) -> bool:
     """Tell whether ``expression > 0``, or ``!= 0``, holds; True for what has another form."""
-    condition = sign_condition(assumption, piece)
     if condition is None or (number := exact(condition[0], values)).free_symbols:
         return True
     # At a pole, or below an even root, there is no sign.

@@ -38,12 +38,11 @@ class Digits(Ball):
         if isinstance(value, Ball):
             return value
         if isinstance(value, int | Fraction):
-            exact = Fraction(value)
-            below = decimal.Decimal(exact.denominator)
-            v = decimal.Decimal(exact.numerator) / below
-            whole = exact.denominator == 1 and exact.numerator.bit_length() < 3 * _digits()
-            lost = 0 if whole else 1
-            return cls(v, lost * abs(v) * decimal.Decimal(10) ** (1 - _digits()))
+            top, below = decimal.Decimal(value.numerator), value.denominator
+            if below == 1 and value.numerator.bit_length() < 3 * _digits():
+                return cls(top, cls.zero)
+            v = top / below
+            return cls(v, abs(v) * decimal.Decimal(10) ** (1 - _digits()))
         array = np.asarray(value, dtype=np.float64)
         if array.ndim == 0:
             return cls(decimal.Decimal(float(array)), cls.zero)
