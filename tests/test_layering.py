@@ -99,13 +99,10 @@ BRANCHES = (ast.If, ast.For, ast.While, ast.ExceptHandler, ast.IfExp, ast.compre
 
 def layer(module, layers=LAYERS):
     """Return the position of the room that the module is in, the innermost one that is named."""
-    found = {
-        name: position
-        for position, names in enumerate(layers)
-        for name in names
-        if module == name or module.startswith(name + ".")
-    }
-    return found[max(found, key=len)] if found else None
+    found = {name: position for position, names in enumerate(layers) for name in names}
+    parts = module.split(".")
+    rooms = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
+    return next((found[room] for room in rooms if room in found), None)
 
 
 @cache
