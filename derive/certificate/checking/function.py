@@ -10,6 +10,7 @@ a value, in rationals or in balls. All divisors are kept, so that the checker ca
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import TypeAlias, TypeVar
 
 from flint import Ordering, arb, ctx, fmpq, fmpz_mpoly, fmpz_mpoly_ctx
@@ -141,7 +142,13 @@ class Function:
 
     def uses(self, k: int) -> bool:
         """Tell whether polynomial variable k occurs."""
-        return bool(self.top.degrees()[k] > 0 or self.bottom.degrees()[k] > 0)
+        return k in self.variables
+
+    @cached_property
+    def variables(self) -> frozenset[int]:
+        """The polynomial variables that occur."""
+        degrees = (enumerate(side.degrees()) for side in (self.top, self.bottom))
+        return frozenset(k for side in degrees for k, n in side if n > 0)
 
     def partial(self, k: int) -> Function:
         """Return the derivative by one polynomial variable, all others held fixed."""

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from flint import fmpq, fmpz_mpoly
+from flint import ctx, fmpq, fmpz_mpoly
 
 from derive.certificate.checking.function import (
+    BITS,
     Function,
     Ring,
     Value,
@@ -81,8 +82,17 @@ class Reading(Ring):
         self.names = dict(zip(given, self.symbols, strict=False))
         self.generators: list[Known] = []
         self.known: list[Known] = []
-        self.start: list[Value] = []
+        self.start = []
         self.signs: list[Function] = []
+
+    @property
+    def start(self) -> list[Value]:
+        """The values of all names at the start in numbers."""
+        return self._start
+
+    @start.setter
+    def start(self, values: list[Value]) -> None:
+        self._start, self._met = values, dict[Function, Value]()
 
     def positive(self, f: Function, what: str) -> None:
         """Require that a function is shown to be positive at the start, and keep it."""
@@ -155,11 +165,11 @@ class Reading(Ring):
 
     def is_of_constants(self, f: Function) -> bool:
         """Tell whether a function has no weight in it, nor a call of one."""
-        varying = [*range(self.weights)]
+        varying = {*range(self.weights)}
         for j, (_, u, e, _) in enumerate(self.generators, self.size):
-            if any(x.uses(k) for x in (u, e) for k in varying):
-                varying.append(j)
-        return not any(f.uses(k) for k in varying)
+            if not varying.isdisjoint(u.variables | e.variables):
+                varying.add(j)
+        return varying.isdisjoint(f.variables)
 
     def find(self, kind: str, argument: Function, exponent: Function | None = None) -> Function:
         """Return what a call was defined to be; a power also as b^(2 - D) = b^2/b^D."""
@@ -179,11 +189,23 @@ class Reading(Ring):
         """Return what a call was defined to be, among some that are."""
         for _, u, e, image in (known for known in known if known.kind == call.kind):
             # Logarithms are those of absolute values.
-            signs = (u - call.argument, u + call.argument)[: 2 if call.kind == "log" else 1]
-            same = any(not not_zero(x.at(self.start)) and x.is_zero() for x in signs)
+            same = self.agree(u, call.argument, 1)
+            same = same or (call.kind == "log" and self.agree(u, call.argument, -1))
             if same and e.same(call.exponent):
                 return image
         raise Rejected(f"a call of {call.kind:.60} is used that is not among the definitions")
+
+    def agree(self, known: Function, other: Function, sign: int) -> bool:
+        """Tell whether a function is another times a sign; they are compared in numbers first."""
+        with ctx.workprec(BITS):
+            apart = not_zero(self._met_at_start(known) - sign * self._met_at_start(other))
+        return not apart and known.same(sign * other)
+
+    def _met_at_start(self, f: Function) -> Value:
+        """Return the value of a function at the start, which is kept: it is asked for again."""
+        if f not in self._met:
+            self._met[f] = f.at(self.start)
+        return self._met[f]
 
     def is_call(self, call: Call, f: Function, parts: Sequence[tuple[Call, fmpq]]) -> bool:
         """Tell whether f is a call, by what pairs (E_i, L_i), |E_i| = exp(L_i), combine to.

@@ -81,11 +81,7 @@ class Space(Reading):
         """Return the values of all names, given those of weights and constants."""
         found = list(start)
         for kind, argument, exponent, _ in self.generators:
-            # Integrals are used at the start alone, where they run over nothing.
-            run = kind.startswith("Integral")
-            x = fmpq(0) if run else ball(kind, argument.at(found), exponent.at(found))
-            require(isinstance(x, fmpq) or x.is_finite(), f"{kind} has no real value there")
-            found.append(x)
+            found.append(value_of(Call(kind, argument, exponent), found))
         return found
 
     def started(self, at: dict[str, str]) -> list[Value]:
@@ -192,7 +188,7 @@ class Space(Reading):
         """Add a generator, with the relation of a root, or of a sine to its cosine."""
         kind, argument, exponent = call
         require(self.is_of_constants(exponent), "an exponent changes with the weights")
-        k = self.size + len(self.generators)
+        k, value = self.size + len(self.generators), value_of(call, self.start)
         require(k < len(self.symbols), "there are more definitions than room for them")
         image = self.symbols[k]
         inner = [argument.derivative(i) for i in range(self.weights)]
@@ -216,7 +212,7 @@ class Space(Reading):
         self.names[name] = image
         for known in (self.generators, self.known):
             known.append(Known(*call, image))
-        self.start = self.values(self.start[: self.size])
+        self.start.append(value)
 
     def _integrand(self, text: str, upper: Function) -> Function:
         """Return f(b) of the integral of f(x) from a, which is b at the start, to b."""
@@ -249,3 +245,11 @@ class Space(Reading):
         P = self.read(polynomial, {name: self.symbols[k]}).top
         require(0 < P.degrees()[k] <= ROOTS, f"the polynomial of {name} has too high a degree")
         return P, k
+
+
+def value_of(call: Call, values: Sequence[Value]) -> Value:
+    """Return the value of a call, given those of names; an integral runs over nothing there."""
+    kind, argument, exponent = call
+    x = fmpq(0) if kind[0] == "I" else ball(kind, argument.at(values), exponent.at(values))
+    require(isinstance(x, fmpq) or x.is_finite(), f"{kind} has no real value there")
+    return x
