@@ -116,6 +116,10 @@ class Builder:
 
     def power(self, base: Register, exponent: Fraction) -> Register:
         """Raise to a rational exponent; an integer one by repeated squaring, defined at 0 too."""
+
+        def pull(adjoint: Register) -> list[tuple[Register, Register, Fraction]]:
+            return [(base, self.multiply(adjoint, self.power(base, exponent - 1)), exponent)]
+
         if exponent < 0 and exponent.denominator == 1:
             return self.divide(self.constant(_ONE), self.power(base, -exponent))
         if exponent.denominator == 1:
@@ -125,12 +129,11 @@ class Builder:
                     result = self.multiply(result, square)
                 rest >>= 1
                 square = self.multiply(square, square) if rest else square
+            if exponent > 2 and base < result:  # adjoints of its factors cost more products
+                self._pulls[result] = pull
             return result
         register = self._emit("power", (base, self._emit("logderivative", (base,))), exponent)
-        return self._traced(
-            register,
-            lambda adj: [(base, self.multiply(adj, self.power(base, exponent - 1)), exponent)],
-        )
+        return self._traced(register, pull)
 
     def call(self, function: str, x: Register) -> Register:
         """Apply a function of the language; InputError if it has none of that name.

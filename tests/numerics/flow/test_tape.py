@@ -101,6 +101,23 @@ def test_taking_outputs_drops_what_they_do_not_need() -> None:
     assert tape.inputs == ("w", "v")
 
 
+@pytest.mark.parametrize(("exponent", "products"), [(2, 2), (3, 3), (4, 4), (5, 4), (15, 9)])
+def test_the_gradient_of_a_power_takes_few_products(exponent: int, products: int) -> None:
+    tape = compile_gradient([Power(W, Fraction(exponent))], ["w"])
+    assert sum(i.op == "multiply" for i in tape.instructions) == products
+
+
+def test_a_power_that_is_an_older_register_keeps_its_gradient() -> None:
+    eight, double = (Operation("*", Number(Fraction(n)), W) for n in (8, 2))
+    older = Operation("*", eight, Power(W, Fraction(2)))  # 8 w^3, before 2 w is
+    both = [Operation("*", older, V), Power(double, Fraction(3))]
+    tape = compile_gradient(
+        both, ["w", "v"], lambda builder, _: [builder.constant(Fraction(1))] * 2
+    )
+    values = [x for (x,) in propagate(tape, [[Fraction(3)], [Fraction(5)]], DIGITS)]
+    assert values == [1080, 216, 24 * 9 * 6, 216]
+
+
 def test_integer_powers_are_defined_at_zero() -> None:
     line = [Fraction(0), Fraction(1), Fraction(0), Fraction(0)]
     (jet,) = propagate(compile_forward([Power(W, Fraction(3))], ["w"]), [line], DIGITS)
