@@ -10,7 +10,7 @@ import numpy as np
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
-from numerics.interpolate.dual_newton import minimize
+from numerics.interpolate.dual_newton import beginning, minimize
 from numerics.interpolate.equations import FINE, Equations, Point, Task, again, by_inverse, measured
 from numerics.interpolate.newton_steps import coupled_step
 from numerics.interpolate.reach import at_the_edge, leads_outside
@@ -46,7 +46,8 @@ def _by_dual(q: NumericPotential, task: Task) -> tuple[Point, bool]:
 
     move = functools.partial(coupled_step, q, equations)
     steps = task.max_iterations
-    point = minimize(q, equations, task.start, FINE, steps, move=move, watch=watch, warm=task.warm)
+    point = beginning(q, task, equations)
+    point = minimize(q, equations, point, FINE, steps, move=move, watch=watch)
     point = again(q, equations, point)
     moved = np.abs(late[-1] - late[0]).max() if late else 0
     drifting = bool(moved and moved > _DRIFT * np.abs(late[-1]).max())

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -26,7 +27,9 @@ from numerics.interpolate.rows import named
 _NEAR, _FINE, _RENEWED = 1e-4, 1e-12, 4
 """Residual from which X^T nu is computed anew in each step, for so small tolerances; else in each
 fourth."""
-_POLISHES, _PATIENCE = 6, 10
+_POLISHES, _PATIENCE = 6, (1, 10)
+"""Steps on both equations; those on the dual near the solution that may gain little, before the
+first polishing and before the last."""
 _STEEP = 1e3
 """d log beta/d log(X^T nu) from which beta is not read off X^T nu."""
 _UNREACHED = 1e-4
@@ -38,28 +41,24 @@ _LATE = 25
 def minimize(
     mirror: Mirror,
     equations: Equations,
-    beta: Array,
+    point: Point,
     tol: float,
     max_iterations: int,
     *,
     move: Callable[[Point, Array], Array],
     watch: Callable[[Point], None] = lambda point: None,
-    warm: Array | None = None,
     patience: float = math.inf,
 ) -> Point:
     """Return the best iterate, its relative residual at most *tol* where that was reached.
 
-    *beta* is beta_0, where grad Q = 0; *warm* may be nearer to the solution. No step is made past
-    the first that rounding spoils, nor, near the solution, past so many as *patience* says that
-    halve no residual: where beta grows fast with X^T nu, rounding of that moves it. *move* is
-    Newton's step at a point and its X^T nu: the inverse Hessian of the dual function times the
-    residual. *watch* sees every iterate, and may raise.
+    *point* is where to begin, as :func:`beginning` has it. No step is made past the first that
+    rounding spoils, nor, near the solution, past so many as *patience* says that halve no residual:
+    where beta grows fast with X^T nu, rounding of that moves it. *move* is Newton's step at a point
+    and its X^T nu: the inverse Hessian of the dual function times the residual.
+    *watch* sees every iterate, and may raise.
     """
-    point = Point(beta, np.zeros_like(equations.y), equations.misfit(beta))
-    if warm is not None:
-        point = _nearer(mirror, equations, point, warm)
     dual, best, idle = equations.design.adjoint(point.multiplier), point, 0
-    for iteration in range(max_iterations):
+    for iteration in range(point.iterations, max_iterations):
         size = equations.size(point.residual)
         if equations.settled(point, tol):
             return point
@@ -89,13 +88,17 @@ def minimize(
     return best
 
 
-def _nearer(mirror: Mirror, equations: Equations, point: Point, warm: Array) -> Point:
-    """Return the point at the nu whose X^T nu is nearest to grad Q at *warm*.
+def beginning(mirror: Mirror, task: Task, equations: Equations) -> Point:
+    """Return the point at nu = 0, where beta is beta_0; or, if that is better, one near *warm*.
 
-    In the norm of (Hess Q)^-1, where that is diagonal; the point at nu = 0 if that is better.
+    It is the point at the nu whose X^T nu is nearest to grad Q there, in the norm of (Hess Q)^-1,
+    where that is diagonal.
     """
-    slope = mirror.gradient(warm)
-    weights = np.asarray(mirror.stretch(warm, slope))
+    point = Point(task.start, np.zeros_like(equations.y), equations.misfit(task.start))
+    if task.warm is None:
+        return point
+    slope = mirror.gradient(task.warm)
+    weights = np.asarray(mirror.stretch(task.warm, slope))
     pulled = equations.design.apply(weights * slope)
     if not np.isfinite(pulled).all():
         return point
@@ -132,13 +135,29 @@ def _newton_step(mirror: NumericPotential, equations: Equations, point: Point) -
     shift = equations.design.apply(weights * gap)
     step = -inverse_of(equations.design.gram(weights))(point.residual + shift)
     multiplier = point.multiplier + step
-    dual, moved = (
-        equations.design.adjoint(multiplier),
-        weights * (gap + equations.design.adjoint(step)),
-    )
+    dual = equations.design.adjoint(multiplier)
+    moved = weights * (gap + equations.design.adjoint(step))
     beta = mirror.inverse_gradient(dual)
     beta = np.where(weights * np.abs(dual) < _STEEP * np.abs(beta), beta, point.beta + moved)
     return measured(mirror, equations, beta, multiplier, point.iterations + 1)
+
+
+def _by_dual(
+    q: NumericPotential,
+    task: Task,
+    watch: Callable[[Point], None],
+    equations: Equations,
+    tol: float,
+) -> Point:
+    """Return the last point on the dual, polished; where that fails, after more steps."""
+    move, last = SeparableSteps(q, equations), beginning(q, task, equations)
+    steps = partial(minimize, q, equations, max_iterations=task.max_iterations, move=move)
+    for patience in _PATIENCE:
+        last = steps(last, tol, watch=watch, patience=patience)
+        point = polish(q, equations, last, tol)
+        if equations.error(point) <= tol or equations.size(last.residual) >= _NEAR:
+            break
+    return point
 
 
 def solve_separable(q: NumericPotential, task: Task) -> Point:
@@ -155,22 +174,7 @@ def solve_separable(q: NumericPotential, task: Task) -> Point:
         if late and equations.size(at.residual) > _UNREACHED:
             _refuse_unreachable(box, task, at.multiplier)
 
-    def by_dual(equations: Equations, tol: float) -> Point:
-        move, steps = SeparableSteps(fast, equations), task.max_iterations
-        point = minimize(
-            fast,
-            equations,
-            task.start,
-            tol,
-            steps,
-            move=move,
-            watch=watch,
-            warm=task.warm,
-            patience=_PATIENCE,
-        )
-        return polish(fast, equations, point, tol)
-
-    point = task.solved(fast, by_dual)
+    point = task.solved(fast, partial(_by_dual, fast, task, watch))
     if equations.missed(point) > task.tol or np.isinf(point.stationarity):
         _refuse_unreachable(box, task, point.multiplier)
         _refuse_scale(fast, task.start)
@@ -187,9 +191,9 @@ def solve_separable(q: NumericPotential, task: Task) -> Point:
 
 def _on_closed_box(walled: Walled, task: Task, point: Point) -> Point:
     """Return where Q is least on the closed domain, if the domain ends there; else the point."""
-    equations, steps = task.equations, task.max_iterations
-    move = SeparableSteps(walled, equations)
-    least = minimize(walled, equations, task.start, task.tol, steps, move=move)
+    equations, move = task.equations, SeparableSteps(walled, task.equations)
+    least = beginning(walled, task, equations)
+    least = minimize(walled, equations, least, task.tol, task.max_iterations, move=move)
     dual = equations.design.adjoint(least.multiplier)
     ends = walled.beyond(dual, walled.q.inverse_gradient(dual)).any()
     if ends and equations.missed(least) <= task.tol:

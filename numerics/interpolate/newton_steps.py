@@ -24,8 +24,9 @@ differences only, it has to be seen.
 """
 _WIDE, _LARGE, _SHARE = 64, 2**22, 64
 """Columns for each row, of so many entries, from which this part of them counts one by one."""
-_SLOW, _SOON, _LATEST = 0.3, 0.1, 12
-"""What a residual must fall to where most columns count by their mean, once small or late."""
+_SLOW, _SOON, _LATEST, _LITTLE, _MORE = 0.3, 0.1, 12, 0.01, 8
+"""What a residual must fall to, once small or late, lest so many times the columns count one by
+one, unless the others have so little of all weight."""
 _ROWS = 50
 """Rows for each iteration of conjugate gradients that costs less than a Gram product."""
 _FEW, _INEXACT = 3, 1e-3
@@ -57,12 +58,13 @@ class SeparableSteps:
         weights = self._mirror.stretch(point.beta, dual)
         weights = np.asarray(np.where(np.isfinite(weights), weights, 0))
         floor = max(_FLOOR * min(size, 1) ** 2 * weights.mean(), weights.min())
-        late = size < _SOON or point.iterations >= _LATEST
-        if late and size > _SLOW * self._before:
-            self._top = weights.size
+        slow = (size < _SOON or point.iterations >= _LATEST) and size > _SLOW * self._before
         self._before = size
-        if self._top < weights.size:
+        rest = np.argpartition(weights, -self._top)[: -self._top]
+        if slow and weights[rest].sum() > _LITTLE * weights.sum():
+            self._top = min(_MORE * self._top, weights.size)
             rest = np.argpartition(weights, -self._top)[: -self._top]
+        if rest.size:
             floor = weights[rest].mean()
             weights[rest] = 0
         elif self._known is not None and self._tries > _FEW:

@@ -817,16 +817,16 @@ def test_slopes_that_stay_below_a_bound_are_found_again(alpha):
     assert max(found.residual, found.stationarity) < 1e-9
 
 
-@pytest.mark.parametrize("alpha", [1e-2, 3e-3])
-def test_rounding_of_the_dual_is_no_end_where_beta_is_steep_in_it(alpha: float) -> None:
+@pytest.mark.parametrize(("depth", "alpha"), [(5, 1e-2), (5, 3e-3), (4, 1e-3)])
+def test_rounding_of_the_dual_is_no_end_where_beta_is_steep_in_it(depth: int, alpha: float) -> None:
     """Next to the end of the curve of depth 5 a dual in doubles tells few digits of beta."""
     rng = np.random.default_rng(0)
     X, sparse = rng.normal(size=(100, 1000)), np.zeros(1000)
     sparse[:5] = 1
-    q = potential("p**5-m**5", **PAIR).numeric({"alpha": alpha})
+    q = potential(f"p**{depth}-m**{depth}", **PAIR).numeric({"alpha": alpha})
     found = interpolate(q, X, X @ sparse)
     assert found.converged
-    assert found.iterations < 60
+    assert found.iterations < 15
     assert np.abs(found.value - sparse).max() < 1e-2
 
 
