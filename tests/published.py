@@ -48,3 +48,9 @@ MODELS = (
 def derive_once(parameterization: Parameterization) -> Derivation:
     """Derive what several tests look at."""
     return derive(parameterization)
+
+
+@functools.cache
+def certified_once(parameterization: Parameterization) -> str:
+    """Write the record with its certificate, which several tests read."""
+    return derive_once(parameterization).to_json(seconds=600)

@@ -9,7 +9,7 @@ import pytest
 from derive import Parameterization
 from derive.certificate.checking.check import NotACertificate, Rejected, check_text
 from tests.certificate.certificates import replaced
-from tests.published import derive_once
+from tests.published import certified_once, derive_once
 
 MODELS = {
     "exp": (["exp(w)"], {}),
@@ -27,7 +27,7 @@ MODELS = {
 
 def record_of(name: str):
     outputs, options = MODELS[name]
-    return json.loads(derive_once(Parameterization.parse(outputs, **options)).to_json())
+    return json.loads(certified_once(Parameterization.parse(outputs, **options)))
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -17,7 +17,7 @@ from tests.certificate.certificates import replaced
 from tests.certificate.test_certificate_cost import written as cost
 from tests.certificate.test_certificate_limits import written as limits
 from tests.certificate.test_certificate_vectors import record_of
-from tests.published import derive_once
+from tests.published import certified_once
 
 P, PIECE, Q = "parameterization", ("potential", "pieces", 0), ("certificate", "pieces", 0)
 R_F, SIDES = ("blocks", 0, "R_F"), ("certificate", "blocks", 0, 0)
@@ -29,14 +29,9 @@ LOGS = ("warping", "dual_coordinates", 0, "y", 0)
 BALANCED = {"a": "1", "b": "1", "u1": "1", "u2": "0", "v1": "1", "v2": "0"}
 
 
-@functools.cache
-def derived(*outputs, start=(), vectors=()):
-    model = Parameterization.parse(outputs, dict(start), vectors=vectors)
-    return derive_once(model).to_json()
-
-
 def record(*outputs, start=(), vectors=()):
-    return json.loads(derived(*outputs, start=tuple(dict(start).items()), vectors=vectors))
+    model = Parameterization.parse(outputs, dict(start), vectors=vectors)
+    return json.loads(certified_once(model))
 
 
 NEURON, PAIR, TWO = ("a*u1", "a*u2"), ("p**2 - m**2",), ("p**2 - m**2", "w**2")
