@@ -171,19 +171,20 @@ def _assemble(
 
 
 LARGEST = 250
-"""Operations in a K with roots beyond which rho = K^-1 is not expanded: no page would hold it."""
+"""Operations in K beyond which rho = K^-1 is not expanded: no page would hold it."""
 
 
 def _inverse(kernel: Entries) -> Entries | None:
-    """Return K^-1, exactly; with roots in K by cofactors, where K is not too large."""
+    """Return K^-1, exactly, by cofactors with roots in K; None where K is too large."""
+    if sum(sympy.count_ops(x) for row in kernel for x in row) > LARGEST:
+        return None
     symbols = sorted(set[Symbol]().union(*(x.free_symbols for row in kernel for x in row)), key=str)
     size, images = len(kernel), {s.name: s for s in symbols}
     if all(x.is_rational_function(*symbols) for row in kernel for x in row):
         flat = build_elements([from_sympy(x) for row in kernel for x in row], tuple(images))
         inverted = inverse(tuple(flat[i * size : (i + 1) * size] for i in range(size)))
         return tuple(tuple(_in_factors(x, images) for x in row) for row in inverted)
-    large = sum(sympy.count_ops(x) for row in kernel for x in row) > LARGEST
-    return None if large else _by_cofactors(sympy.Matrix(kernel))
+    return _by_cofactors(sympy.Matrix(kernel))
 
 
 def _by_cofactors(matrix: sympy.Matrix) -> Entries:

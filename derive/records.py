@@ -146,7 +146,7 @@ class InducedMetric(Held):
     Attributes:
         kernel_in_weights: K as functions of the weights.
         kernel: K in beta and constants of the start, or None where it does not close.
-        rho: its inverse in beta, or None likewise, and where K is singular.
+        rho: its inverse in beta, or None likewise, and where K is singular or too long to print.
         roots: named algebraic functions of beta that kernel and rho use.
         constants: named constants that they use.
     """

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from random import Random
 
 from flint import nmod
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
-from derive.exact.linear.modular import (
-    Evaluator,
-    nullspace,
-    random_point_and_parameters,
-    residue_matrix,
-)
-from derive.exact.linear.monomials import Grading, extend
+from derive.exact.linear.modular import nullspace, random_point_and_parameters, residue_matrix
+from derive.exact.linear.monomials import Grading, Samples
 
 
 def conserved_polynomial(
@@ -26,15 +19,13 @@ def conserved_polynomial(
     field = f.field
     slopes = [dot(flow, field.gradient(x)) for x in (f, g)]
     grading = Grading.of((f, g))
-    evaluators = [Evaluator(x) for x in (f, g, *slopes)]
-    samples: list[tuple[nmod, ...]] = []
-    draw = partial(random_point_and_parameters, field, Random(6))
+    samples = Samples((f, g, *slopes), random_point_and_parameters)
     for total in range(1, (24 if grading.exact else 10) + 1):
         exponents = [(i, j) for i, j in grading.monomials(total) if i or j]
         if not any(i for i, _ in exponents):
             continue
-        extend(samples, len(exponents) + 4, evaluators, draw)
-        rows = [[_slope(i, j, s) for i, j in exponents] for s in samples[: len(exponents) + 4]]
+        points = samples.first(len(exponents) + 4)
+        rows = [[_slope(i, j, s) for i, j in exponents] for s in points]
         for vector in sorted(nullspace(residue_matrix(rows)), key=lambda v: sum(map(bool, v))):
             found = {e: c for e, c in zip(exponents, vector, strict=True) if c}
             if _is_conserved(found, f, g, slopes):

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from math import gcd, prod
-from random import Random
 
 from flint import nmod
 
@@ -29,7 +28,7 @@ from derive.exact.linear.modular import (
     residue_matrix,
     supports,
 )
-from derive.exact.linear.monomials import Grading, extend, monomial_rows, scaled
+from derive.exact.linear.monomials import Grading, Samples, monomial_rows, scaled
 
 MAXIMAL_MONOMIALS = 160
 
@@ -116,10 +115,8 @@ class RelationSearch:
         self._grading = grading or Grading.of([_without_constants(f) for f in functions])
         self._limit = limit
         self._lifts = lifts
-        self._evaluators = [Evaluator(f) for f in functions]
-        self._samples: list[tuple[nmod, ...]] = []
         draw = random_point if self._fixed else random_point_and_parameters
-        self._draw = functools.partial(draw, target.field, Random(3))
+        self._samples = Samples(functions, draw)
         self.exhausted = False
 
     def at(self, total: int) -> Relation | None:
@@ -132,8 +129,7 @@ class RelationSearch:
             return None
         if not any(e[0] for e in exponents) or len(exponents) < 2:
             return None
-        extend(self._samples, len(exponents) + 4, self._evaluators, self._draw)
-        samples = self._samples[: len(exponents) + 4]
+        samples = self._samples.first(len(exponents) + 4)
         grading = self._grading
         if grading.exact and grading.weights[-1] == 1 and all(s[-1] for s in samples):
             samples = [scaled(s, grading.weights) for s in samples]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from random import Random
+from typing import TypeAlias
 
 from flint import nmod, nmod_poly
 
-from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import Polynomial, terms
 from derive.exact.linear.modular import Evaluator, Pole, inverse, modulus_of
+
+Draw: TypeAlias = Callable[[FunctionField, Random], tuple[nmod, ...]]
 
 DEGREE_ZERO = 2
 """The highest power of a function of degree 0 in a monomial."""
@@ -58,19 +63,61 @@ class Grading:
                 yield (power, *tail)
 
 
-def extend(
-    samples: list[tuple[nmod, ...]],
-    size: int,
-    evaluators: Sequence[Evaluator],
-    draw: Callable[[], Sequence[nmod]],
-) -> None:
-    """Add values of the functions at points that are drawn modulo the prime."""
-    while len(samples) < size:
-        point = draw()
-        try:
-            samples.append(tuple(e(point) for e in evaluators))
-        except Pole:
-            continue
+class Samples:
+    """Values of functions at points that are drawn modulo the prime, where none has a pole."""
+
+    def __init__(self, functions: Sequence[RationalFunction], draw: Draw) -> None:
+        """Draw points for their field; the values of each function are found once and kept."""
+        self._columns = [_values(f, draw) for f in functions]
+        self._field, self._next, self._known = functions[0].field, 0, list[tuple[nmod, ...]]()
+
+    def first(self, size: int) -> list[tuple[nmod, ...]]:
+        """Return the values at so many points."""
+        while len(self._known) < size:
+            values = [column.at(self._next, self._field) for column in self._columns]
+            known = tuple(x for x in values if x is not None)
+            self._known += [known] if len(known) == len(values) else []
+            self._next += 1
+        return self._known[:size]
+
+
+class _Points:
+    """Points that were drawn in a row."""
+
+    def __init__(self, draw: Draw) -> None:
+        self._draw, self._random, self._known = draw, Random(3), list[tuple[nmod, ...]]()
+
+    def at(self, k: int, field: FunctionField) -> tuple[nmod, ...]:
+        while len(self._known) <= k:
+            self._known.append(self._draw(field, self._random))
+        return self._known[k]
+
+
+class _Values:
+    """The values of a function at them; None at a pole."""
+
+    def __init__(self, function: RationalFunction, points: _Points) -> None:
+        self._evaluate, self._points = Evaluator(function), points
+        self._known: list[nmod | None] = []
+
+    def at(self, k: int, field: FunctionField) -> nmod | None:
+        while len(self._known) <= k:
+            try:
+                value = self._evaluate(self._points.at(len(self._known), field))
+            except Pole:
+                value = None
+            self._known.append(value)
+        return self._known[k]
+
+
+@functools.lru_cache(maxsize=16)
+def _points(field: FunctionField, draw: Draw) -> _Points:
+    return _Points(draw)
+
+
+@functools.lru_cache(maxsize=128)
+def _values(function: RationalFunction, draw: Draw) -> _Values:
+    return _Values(function, _points(function.field, draw))
 
 
 def scaled(sample: Sequence[nmod], weights: Sequence[int]) -> tuple[nmod, ...]:
