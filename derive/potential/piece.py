@@ -275,9 +275,14 @@ def written_out(expression: Expr, roots: Sequence[Root], constants: Sequence[Con
     return expression
 
 
-def without_roots(expression: Expr, roots: Sequence[Root]) -> Expr:
-    """Return an expression with every root that has a formula replaced by it, powers joined."""
+def with_formulas(expression: Expr, roots: Sequence[Root]) -> Expr:
+    """Return an expression with every root that has a formula replaced by it."""
     for root in reversed(roots):
         if root.explicit is not None:
             expression = expression.xreplace({root.symbol: root.explicit})
-    return sympy.powdenest(expression)
+    return expression
+
+
+def without_roots(expression: Expr, roots: Sequence[Root]) -> Expr:
+    """Return an expression with formulas for roots, powers joined."""
+    return sympy.powdenest(with_formulas(expression, roots))

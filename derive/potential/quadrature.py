@@ -29,7 +29,7 @@ from derive.model.notation import (
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import Chart, at_start, base_chart
 from derive.potential.entries import add_power, add_root, cheapest_relation, simple_entry
-from derive.potential.piece import Explicit, Lift, Piece, Quadrature, Root, without_roots
+from derive.potential.piece import Explicit, Lift, Piece, Quadrature, Root, with_formulas
 from derive.verdict import Identity, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.metric import Metric
@@ -128,7 +128,9 @@ def integral_from(start: Expr, slope: Expr, s: Symbol, notation: Notation) -> Ex
 
 def power_rule(slope: Expr, s: Symbol) -> Expr | None:
     """Return the antiderivative of a slope c s^m, m > -1, or c exp(k s); None of another."""
-    coefficient, power = slope.as_independent(s, as_Add=False)
+    if any(s in x.free_symbols for x in slope.atoms(sympy.Add)):
+        return None
+    coefficient, power = sympy.powdenest(slope).as_independent(s, as_Add=False)
     base, exponent = power.as_base_exp()
     if base is sympy.E:
         rate = exponent / s
@@ -173,10 +175,11 @@ def write_in_length(dual: DualCoordinates, notation: Notation) -> tuple[Piece, C
     if written is None or len(formulas) < len(chart.roots):
         return None
     slopes = [at_start(p, y, notation) for y in dual.y]
-    slope = without_roots(written * s, chart.roots[1:])
+    slope = with_formulas(written * s, chart.roots[1:])
     closed = power_rule(slope, s) or _through_conjugate(chart, dual, written, s)
-    start = sympy.sqrt(to_factored_expr(p.at_start(dot(p.F, p.F)), notation.start_symbols))
-    q = integral_from(start, slope, s, notation) if closed is None else closed
+    if (q := closed) is None:
+        start = sympy.sqrt(to_factored_expr(p.at_start(dot(p.F, p.F)), notation.start_symbols))
+        q = integral_from(start, sympy.powdenest(slope), s, notation)
     kind = Quadrature if closed is None else Explicit
     used = written.free_symbols.union(*(f.free_symbols for f in formulas))
     kept = keeps_sign(metric, dual.g)

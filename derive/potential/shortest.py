@@ -56,7 +56,8 @@ def shortest(forms: Sequence[Form]) -> list[Form]:
 
 def _ranked(forms: Sequence[Form], keys: Sequence[Callable[[Piece], Key]]) -> list[Form]:
     """Return the forms by the first key, those of the same by the next."""
-    if len(forms) < 2 or not keys:
+    shown = {(x.value, x.gradient, x.roots, x.assumptions) for x in (f.piece for f in forms)}
+    if len(shown) < 2 or not keys:
         return [*forms]
     known = [(keys[0](form.piece), form) for form in forms]
     groups = ([f for k, f in known if k == key] for key in sorted({k for k, _ in known}))

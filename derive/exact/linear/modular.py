@@ -149,7 +149,7 @@ class Evaluator:
     """A rational function prepared for many evaluations modulo the prime."""
 
     def __init__(self, function: RationalFunction) -> None:
-        self._parts = function.parts
+        self._parts = function.parts[: 1 if function.denominator.is_one() else 2]
         self._reduced: dict[int, list[nmod_mpoly]] = {}
 
     def __call__(self, point: Sequence[nmod]) -> nmod:
@@ -157,8 +157,8 @@ class Evaluator:
         modulus = modulus_of(point)
         if modulus not in self._reduced:
             self._reduced[modulus] = [_modulo(x, modulus) for x in self._parts]
-        top, bottom = (nmod(x(*point), modulus) for x in self._reduced[modulus])
-        return top if int(bottom) == 1 else top * inverse(bottom)
+        top, *bottom = (nmod(x(*point), modulus) for x in self._reduced[modulus])
+        return top * inverse(bottom[0]) if bottom else top
 
 
 def _modulo(polynomial: Polynomial, modulus: int) -> nmod_mpoly:
