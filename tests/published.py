@@ -3,7 +3,8 @@
 import functools
 from dataclasses import dataclass, field
 
-from derive import Derivation, Parameterization, derive
+from derive import Derivation, Parameterization, derive, regimes
+from derive.regimes.find import Regimes
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,14 @@ MODELS = (
 def derive_once(parameterization: Parameterization) -> Derivation:
     """Derive what several tests look at."""
     return derive(parameterization)
+
+
+@functools.cache
+def regimes_once(
+    p: Parameterization, variable: str, toward: tuple[int | str, ...] = (0, "oo")
+) -> Regimes:
+    """Find the limits that several tests look at."""
+    return regimes(derive_once(p), variable, toward)
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """What the sources state: each row of the table against what its command prints."""
 
 import doctest
+import functools
 import shlex
 from dataclasses import replace
 
@@ -20,6 +21,12 @@ def squeezed(text):
     return " ".join(word for word in text.split() if word.strip("."))
 
 
+@functools.cache
+def done_once(command):
+    """Run a command, of which several rows may tell."""
+    return run(*shlex.split(command)[1:])
+
+
 def disagreement(row):
     """Return what a row says that its command, or its line of Python, does not show."""
     if row.python:
@@ -29,7 +36,7 @@ def disagreement(row):
         said = []
         doctest.DocTestRunner(verbose=False).run(test, out=said.append)
         return "".join(said)
-    done = run(*shlex.split(row.command)[1:])
+    done = done_once(row.command)
     printed = squeezed(done.stdout + done.stderr)
     missing = [text for text in row.shows if squeezed(text) not in printed]
     return missing or ("" if done.returncode == row.status else f"exit status {done.returncode}")

@@ -1,5 +1,6 @@
 """Inverse design: published examples, refusals, a numerical witness, and the way back."""
 
+import functools
 import json
 import random
 
@@ -54,6 +55,9 @@ FOUND = [
     ("beta**2/2 + sqrt((beta - 2)**2)", "w", {"w": "1"}),
     ("(beta - 3)*asinh(beta - 3) - sqrt(1 + (beta - 3)**2)", "3 + p**2 - m**2", None),
 ]
+
+
+designed = functools.cache(parameterize)
 
 
 def test_a_tempered_entropy_has_a_power_with_its_exponent():
@@ -132,7 +136,7 @@ def place(coordinate, numbers, rng):
 
 @pytest.mark.parametrize(("Q", "output", "start"), FOUND, ids=[row[0][:24] for row in FOUND])
 def test_found_and_proved(Q, output, start):
-    design = parameterize(Q)
+    design = designed(Q)
     assert design.verdict is Verdict.PROVED
     (c,) = design.coordinates
     if output is not None:
@@ -156,7 +160,7 @@ NOT_COMPARED = ("log(cosh(beta))", "log(1 + exp(beta))")
 
 @pytest.mark.parametrize("Q", [row[0] for row in FOUND])
 def test_the_forward_derivation_finds_the_same_q(Q):
-    (c,) = parameterize(Q).coordinates
+    (c,) = designed(Q).coordinates
     ran = any("Q_F''/Q''" in e.statement for e in c.finding.evidence)
     assert ran != Q.startswith(NOT_COMPARED)
     assert ran == (c.forward.reason == "derived forward from F, and equal")

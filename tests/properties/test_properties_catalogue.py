@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sympy
 
-from derive import Parameterization, Verdict, regimes
+from derive import Parameterization, Verdict
 from derive.catalogue import entries
 from derive.certificate.checking.check import check_text
 from derive.certificate.checking.text import Rejected
@@ -19,7 +19,7 @@ from derive.model.notation import to_expr
 from derive.regimes.initialization import with_scale
 from numerics.confirm.limit_gradients import confirm_limits
 from numerics.flow.gradient_flow import flow
-from tests.published import derive_once
+from tests.published import derive_once, regimes_once
 
 NAMES = [entry.id for entry in entries()]
 
@@ -179,10 +179,7 @@ def test_conserved_quantities_are_constant_along_the_flow(name, in_plane):
 @pytest.mark.parametrize("name", PROVED)
 def test_limits_of_small_and_large_starts_are_confirmed(name, derived):
     """What is proved is seen at two scales; what is not depends on a sign that is not given."""
-    found = derived(name)
-    if (scaled := with_scale(found.parameterization, "alpha")) is not found.parameterization:
-        found = derive_once(scaled)
-    r = regimes(found, "alpha")
+    r = regimes_once(with_scale(derived(name).parameterization, "alpha"), "alpha")
     confirmations = confirm_limits(r, digits=20)
     proved = [limit for limit in r.limits if limit.finding.verdict is Verdict.PROVED]
     assert len(confirmations) == len(proved) >= 1

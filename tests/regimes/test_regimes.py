@@ -17,7 +17,7 @@ from derive.regimes.point import read_point
 from numerics.confirm.limit_gradients import confirm_limits
 from numerics.flow.gradient_flow import flow
 from tests.cli.commands import refusal_of, run
-from tests.published import derive_once
+from tests.published import derive_once, regimes_once
 
 alpha = sympy.Symbol("alpha", positive=True)
 
@@ -32,7 +32,7 @@ def found(
     p = Parameterization.parse(outputs, start, (*positive, variable) if start else positive)
     if variable not in (*p.start_symbols, *p.parameters):
         p = scale_start(p, variable)
-    return regimes(derive_once(p), variable, toward)
+    return regimes_once(p, variable, toward)
 
 
 def shaped(scale: str, shape: str) -> dict[str, str]:

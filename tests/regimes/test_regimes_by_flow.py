@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 
 from derive import Parameterization, regimes, scale_start
 from derive.language import to_sympy
-from tests.published import derive_once
+from tests.published import derive_once, regimes_once
 
 A = "alpha"
 ONE = {
@@ -62,7 +62,7 @@ def scales(limit):
 
 def proved(outputs, start):
     p = Parameterization.parse(outputs, start, [A] if A in str(start) else [])
-    r = regimes(derive_once(p if A in p.start_symbols else scale_start(p, A)), A)
+    r = regimes_once(p if A in p.start_symbols else scale_start(p, A), A)
     return r.derivation.parameterization, [
         limit for limit in r.limits if limit.potential is not None
     ]
