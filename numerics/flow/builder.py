@@ -124,12 +124,13 @@ class Builder:
             return self.divide(self.constant(_ONE), self.power(base, -exponent))
         if exponent.denominator == 1:
             result, square, rest = self.constant(_ONE), base, exponent.numerator
+            doublings = not rest & (rest - 1)
             while rest:
                 if rest & 1:
                     result = self.multiply(result, square)
                 rest >>= 1
                 square = self.multiply(square, square) if rest else square
-            if exponent > 2 and base < result:  # adjoints of its factors cost more products
+            if not doublings and base < result:  # adjoints of its factors cost more products
                 self._pulls[result] = pull
             return result
         register = self._emit("power", (base, self._emit("logderivative", (base,))), exponent)
