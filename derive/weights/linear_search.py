@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from random import Random
 
 from flint import nmod, nmod_mat
@@ -75,12 +76,15 @@ def integer_relations(
 ) -> list[tuple[int, ...]]:
     """Return integer vectors v with sum_k v_k row_k = 0 for every row, as found modulo a prime."""
     rng = Random(2)
-    evaluators = [list(map(Evaluator, row)) for row in rows]
+    # What several rows share is evaluated once.
+    places = {f: k for k, f in enumerate(dict.fromkeys(chain(*rows)))}
+    evaluators, indices = [*map(Evaluator, places)], [[places[f] for f in row] for row in rows]
 
     def draw() -> list[list[nmod]]:
         point = random_point(p.field, rng)
         with suppress(Pole):
-            return [[e(point) for e in row] for row in evaluators]
+            values = [e(point) for e in evaluators]
+            return [[values[k] for k in row] for row in indices]
         return []
 
     return nullspace(saturated(len(rows[0]), draw))
