@@ -150,19 +150,22 @@ def _value(e: Expr, symbols: Mapping[Expr, Any]) -> Any:
             elif isinstance(e, HyperbolicFunction | sympy.asinh):
                 known[e] = at(e.rewrite(sympy.log if isinstance(e, sympy.asinh) else sympy.exp))
             else:
-                known[e] = _called(type(e).__name__, parts[0]) if parts else _number(e)
+                known[e] = _called(type(e).__name__, *parts) if parts else _number(e)
         return known[e]
 
     return at(e)
 
 
 def _number(e: Expr) -> acb:
+    if not isinstance(e, Expr):
+        raise ValueError(f"{e} is no number")
     return acb(fmpq(int(e.p), int(e.q)) if e.is_Rational else str(e.evalf(BITS)))
 
 
-def _called(function: str, x: Any) -> Any:
+def _called(function: str, x: Any, *others: Any) -> Any:
     if function == "Abs":
         return x if (x[0] if isinstance(x, acb_series) else x).real > 0 else -x
-    if f := getattr(x, function.replace("sign", "sgn"), None):
+    f = None if others else getattr(x, function.replace("sign", "sgn"), None)
+    if f is not None:
         return f()
     raise ValueError(f"no numbers of {function} are known")
