@@ -2,12 +2,24 @@
 
 import functools
 import gc
+from collections import Counter
 
 import pytest
 
 from derive.catalogue import find
 from tests.numerics.evaluate.sweep_table import pytest_terminal_summary, pytest_xdist_make_scheduler  # noqa: F401 - hooks
 from tests.published import derive_once
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Leave to ``-m slow`` all but each n-th case of a test that is marked every(n)."""
+    cases = Counter()
+    for item in items:
+        every, name = item.get_closest_marker("every"), item.nodeid.partition("[")[0]
+        if every and cases[name] % every.args[0]:
+            item.add_marker(pytest.mark.slow)
+        cases[name] += 1
 
 
 def pytest_collection_finish():

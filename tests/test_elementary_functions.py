@@ -14,6 +14,8 @@ from derive.verdict import Verdict
 from numerics.confirm.crosscheck import crosscheck
 from tests.published import derive_once
 
+pytestmark = pytest.mark.every(3)
+
 MODELS = [
     "atan(w)",
     "a*atan(b)",

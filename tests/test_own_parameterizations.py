@@ -18,6 +18,8 @@ from derive import Parameterization, Verdict
 from numerics import crosscheck
 from tests.published import derive_once
 
+pytestmark = pytest.mark.every(4)
+
 YES, NO, OPEN = Verdict.PROVED, Verdict.REFUTED, Verdict.UNDECIDED
 
 # outputs, start, Hessian map?, verdict

@@ -18,6 +18,8 @@ from derive.weights.adjoin import is_logarithm
 from tests.published import derive_once
 from tests.witness_flow import Model, claimed_gradient, evaluate, random_steering, run
 
+pytestmark = pytest.mark.every(4)
+
 
 def vector_model(phi, start=None, vector="u", norm="norm_u"):
     """Return the model phi u, with phi written in the name of the norm."""

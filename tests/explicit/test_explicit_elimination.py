@@ -16,6 +16,8 @@ from derive.explicit.regularize import minimum_by_elimination
 from derive.model.notation import Notation
 from tests.explicit.witness import numeric_minimum
 
+pytestmark = pytest.mark.every(3)
+
 TIED = {"p": "alpha", "m": "alpha"}
 
 

@@ -14,6 +14,8 @@ from derive.inverse.line_element import Candidate, W
 from derive.inverse.term import SeparableTerm
 from derive.language import Name, parse_expression, to_sympy
 
+pytestmark = pytest.mark.every(3)
+
 FOUND = [
     ("beta*log(beta) - beta", "w**2", {"w": "1"}),
     ("-log(beta)", "exp(w)", None),

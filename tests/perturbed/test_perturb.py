@@ -21,6 +21,8 @@ from numerics import confirm_perturbation, crosscheck
 from tests.cli.commands import run
 from tests.perturbed.perturbed_flows import Model, bump, integrate, limit
 
+pytestmark = pytest.mark.every(3)
+
 MODELS = {
     "tied pair": Model(["p**2 - m**2"]),
     "untied pair": Model(["u*v"]),

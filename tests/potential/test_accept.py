@@ -19,6 +19,8 @@ from derive.potential.shortest import has_gradient
 from derive.render.labels import unmarked
 from derive.weights.kernel_relation import KernelRelation
 
+pytestmark = pytest.mark.every(2)
+
 MODELS = [
     ("w**2", {}),
     ("-w**3", {"w": "s"}),

@@ -24,6 +24,8 @@ from derive import Derivation, Parameterization, Verdict
 from derive.potential.piece import Root
 from tests.published import derive_once
 
+pytestmark = pytest.mark.every(3)
+
 HOPF = ["p**2+q**2-r**2-s**2", "2*p*r+2*q*s", "2*q*r-2*p*s"]
 EQUAL = {"p": "alpha", "m": "alpha"}
 ALPHA = {"alpha": "3/4"}

@@ -21,6 +21,8 @@ from numerics.confirm.limit_gradients import confirm_limits
 from numerics.flow.gradient_flow import flow
 from tests.published import derive_once, regimes_once
 
+pytestmark = pytest.mark.every(4)
+
 NAMES = [entry.id for entry in entries()]
 
 PROVED = [entry.id for entry in entries() if entry.verdict == "PROVED"]

@@ -19,6 +19,8 @@ from numerics.flow.gradient_flow import flow
 from tests.cli.commands import refusal_of, run
 from tests.published import derive_once, regimes_once
 
+pytestmark = pytest.mark.every(3)
+
 alpha = sympy.Symbol("alpha", positive=True)
 
 

@@ -15,6 +15,8 @@ from derive import Parameterization, regimes, scale_start
 from derive.language import to_sympy
 from tests.published import derive_once, regimes_once
 
+pytestmark = pytest.mark.every(3)
+
 A = "alpha"
 ONE = {
     "cube": (["w**3"], {"w": A}),

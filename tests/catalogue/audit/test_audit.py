@@ -346,6 +346,7 @@ CONTROLS = [
 ]  # fmt: skip
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("model", "kind", "text", "where", "outcome"), CONTROLS)
 def test_controls(subjects, model, kind, text, where, outcome):
     texts = (text,) if isinstance(text, str) else text

@@ -18,6 +18,8 @@ from numerics.confirm.crosscheck import CrossCheck, crosscheck
 from numerics.confirm.regression_problem import draw_matrix
 from tests.published import derive_once
 
+pytestmark = pytest.mark.every(3)
+
 
 def derived(*outputs: str, **start: Any) -> Derivation:
     return derive_once(Parameterization.parse(outputs, start=start))

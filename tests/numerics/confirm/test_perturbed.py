@@ -10,6 +10,8 @@ from derive import InputError, Parameterization, derive, perturb
 from numerics import confirm_perturbation
 from numerics.flow.perturbed import Step, Terms, perturbed_flow, take_steps
 
+pytestmark = pytest.mark.every(2)
+
 parse = Parameterization.parse
 PAIR = parse(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}, ["alpha"])
 NEURON = parse(["a*u1", "a*u2"])

@@ -21,6 +21,8 @@ from numerics.evaluate.source.module import numpy_module
 from tests.cli.commands import printed_by, refusal_of, run
 from tests.published import derive_once
 
+pytestmark = pytest.mark.every(2)
+
 CASES = [
     (("p**2-m**2",), {"p": "alpha", "m": "alpha"}, {"alpha": 0.5}),
     (("u*v-x*y",), {}, {"u_0": 1.0, "v_0": 0.5, "x_0": -0.25, "y_0": 2.0}),
