@@ -68,8 +68,8 @@ class Chart:
         """How each entry is written in beta."""
         return [image for _, _, image in self.entries]
 
-    def without_outputs(self, *kept: int) -> Chart:
-        """Return the chart of the roots, radicals and constants alone, or with some outputs."""
+    def with_outputs(self, *kept: int) -> Chart:
+        """Return the chart of the roots, radicals, constants and these outputs alone."""
         betas = {s.name for k, s in enumerate(self.notation.betas) if k not in kept}
         return replace(self, entries=tuple(e for e in self.entries if e[0] not in betas))
 
@@ -162,8 +162,8 @@ def kernel_in_beta(metric: Metric, chart: Chart | None) -> tuple[tuple[Expr, ...
     entries: dict[tuple[int, int], Expr] = {}
     for i, j in combinations_with_replacement(indices, 2):
         # K_ij of many outputs is mostly a function of two and of what they share.
-        own = chart.without_outputs(i, j).write(metric.K[i][j]) if len(indices) > 3 else None
-        written = chart.write(metric.K[i][j]) if own is None else own
+        tried = (c.write(metric.K[i][j]) for c in (chart.with_outputs(i, j), chart))
+        written = next((x for x in tried if x is not None), None)
         if written is None:
             return None
         entries[i, j] = entries[j, i] = written

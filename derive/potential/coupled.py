@@ -255,7 +255,7 @@ SHORT = 30
 
 def _shortest(chart: Chart, dual: DualCoordinates, total: RationalFunction) -> Expr | None:
     """Return a function in the chart: of its roots alone, of all it has, or from the weights."""
-    found = chart.without_outputs().write(total) if chart.roots else None
+    found = chart.with_outputs().write(total) if chart.roots else None
     if found is not None and not dual.g.is_constant() and sympy.count_ops(found) <= SHORT:
         return found  # without a warp R is often a multiple of an output
     written = [e for e in (found, chart.write(total)) if e is not None]

@@ -221,7 +221,7 @@ def _with_length(base: Chart, dual: DualCoordinates, s: Symbol) -> Chart:
     root = Root(s, s**2 - square, sympy.sqrt(square), "the length of beta", 0)
     return replace(
         base,
-        entries=((SQUARE, dot(p.F, p.F), s**2), *base.without_outputs().entries),
+        entries=((SQUARE, dot(p.F, p.F), s**2), *base.with_outputs().entries),
         roots=(root,),
         warp=dual.g,
         conditions=(p.at_start(dual.g),),

@@ -130,7 +130,8 @@ class Builder:
                     result = self.multiply(result, square)
                 rest >>= 1
                 square = self.multiply(square, square) if rest else square
-            if not doublings and base < result:  # adjoints of its factors cost more products
+            # Adjoints of its factors cost more products; an older register has a pull of its own.
+            if not doublings and base < result:
                 self._pulls[result] = pull
             return result
         register = self._emit("power", (base, self._emit("logderivative", (base,))), exponent)

@@ -189,13 +189,13 @@ class Reading(Ring):
         """Return what a call was defined to be, among some that are."""
         for _, u, e, image in (known for known in known if known.kind == call.kind):
             # Logarithms are those of absolute values.
-            same = self.agree(u, call.argument, 1)
-            same = same or (call.kind == "log" and self.agree(u, call.argument, -1))
+            same = self._agree(u, call.argument, 1)
+            same = same or (call.kind == "log" and self._agree(u, call.argument, -1))
             if same and e.same(call.exponent):
                 return image
         raise Rejected(f"a call of {call.kind:.60} is used that is not among the definitions")
 
-    def agree(self, known: Function, other: Function, sign: int) -> bool:
+    def _agree(self, known: Function, other: Function, sign: int) -> bool:
         """Tell whether a function is another times a sign; they are compared in numbers first."""
         with ctx.workprec(BITS):
             apart = not_zero(self._met_at_start(known) - sign * self._met_at_start(other))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 from typing import TypeAlias
@@ -67,57 +68,31 @@ class Samples:
     """Values of functions at points that are drawn modulo the prime, where none has a pole."""
 
     def __init__(self, functions: Sequence[RationalFunction], draw: Draw) -> None:
-        """Draw points for their field; the values of each function are found once and kept."""
-        self._columns = [_values(f, draw) for f in functions]
-        self._field, self._next, self._known = functions[0].field, 0, list[tuple[nmod, ...]]()
+        """Draw points for their field, the same in every search: values are kept."""
+        self._functions, self._draw, self._next = functions, draw, 0
+        self._known: list[tuple[nmod, ...]] = []
 
     def first(self, size: int) -> list[tuple[nmod, ...]]:
         """Return the values at so many points."""
         while len(self._known) < size:
-            values = [column.at(self._next, self._field) for column in self._columns]
-            known = tuple(x for x in values if x is not None)
-            self._known += [known] if len(known) == len(values) else []
+            with suppress(Pole):
+                values = [_value(f, self._draw, self._next) for f in self._functions]
+                self._known.append(tuple(values))
             self._next += 1
         return self._known[:size]
 
 
-class _Points:
-    """Points that were drawn in a row."""
-
-    def __init__(self, draw: Draw) -> None:
-        self._draw, self._random, self._known = draw, Random(3), list[tuple[nmod, ...]]()
-
-    def at(self, k: int, field: FunctionField) -> tuple[nmod, ...]:
-        while len(self._known) <= k:
-            self._known.append(self._draw(field, self._random))
-        return self._known[k]
+@functools.lru_cache(maxsize=2**15)
+def _value(function: RationalFunction, draw: Draw, k: int) -> nmod:
+    return _evaluator(function)(_point(function.field, draw, k))
 
 
-class _Values:
-    """The values of a function at them; None at a pole."""
-
-    def __init__(self, function: RationalFunction, points: _Points) -> None:
-        self._evaluate, self._points = Evaluator(function), points
-        self._known: list[nmod | None] = []
-
-    def at(self, k: int, field: FunctionField) -> nmod | None:
-        while len(self._known) <= k:
-            try:
-                value = self._evaluate(self._points.at(len(self._known), field))
-            except Pole:
-                value = None
-            self._known.append(value)
-        return self._known[k]
+@functools.lru_cache(maxsize=2**11)
+def _point(field: FunctionField, draw: Draw, k: int) -> tuple[nmod, ...]:
+    return draw(field, Random(k))
 
 
-@functools.lru_cache(maxsize=16)
-def _points(field: FunctionField, draw: Draw) -> _Points:
-    return _Points(draw)
-
-
-@functools.lru_cache(maxsize=128)
-def _values(function: RationalFunction, draw: Draw) -> _Values:
-    return _Values(function, _points(function.field, draw))
+_evaluator = functools.lru_cache(maxsize=128)(Evaluator)
 
 
 def scaled(sample: Sequence[nmod], weights: Sequence[int]) -> tuple[nmod, ...]:
