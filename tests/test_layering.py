@@ -30,6 +30,7 @@ LAYERS = [
         "derive.lazy",
         "derive.printable",
         "derive.sources",
+        "derive.statement",
         "derive.verdict",
         "derive.language",
     },

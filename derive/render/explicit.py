@@ -16,21 +16,10 @@ from derive.explicit.minimum import LENGTH, CriticalRoot, RootByInterval, RootVa
 from derive.explicit.scale_limits import ScaleLimit
 from derive.model.labels import taken_names
 from derive.model.notation import Notation
-from derive.render.narration import (
-    Equations,
-    Narration,
-    OnPage,
-    Part,
-    Table,
-    Text,
-    Told,
-    as_text,
-    each,
-    part,
-    tell,
-)
+from derive.render.narration import Narration, OnPage, Part, Table, as_text, part
 from derive.render.phrases import root_words
 from derive.render.plain import plain, shown
+from derive.statement import Equations, Sentence, Text, each, tell
 from derive.verdict import Verdict
 
 DIGITS = 15
@@ -156,7 +145,7 @@ def _root(minimum: RootByInterval, interval: RootInterval, form: Expr | None, na
     return Equations(((_letter(minimum, name), root),))
 
 
-def _where(interval: RootInterval, b: Symbol) -> Told:
+def _where(interval: RootInterval, b: Symbol) -> Sentence:
     """Say on which interval, unless it is the whole line."""
     low = None if interval.low is None else decimal(interval.low)
     if interval.high is None:
@@ -201,7 +190,7 @@ def _limit(limit: ScaleLimit) -> Part:
     start = each("`{0}`", ((Symbol(name),) for name in names.split(", ")))
     what = Text(limit.statement, "reason")
     heading = tell(f"`{{start}} -> {goal}`: {{what}}", start=start, what=what)
-    many = start if names.count(",") < 3 else Told("w_0")
+    many = start if names.count(",") < 3 else Sentence("w_0")
     as_ = tell(f"as `{{start}} -> {goal}`, {{what}}:", start=many, what=what)
     return part(
         heading, (OnPage((as_,)), limit.finding), verdict=limit.finding.verdict, title="Limit"

@@ -15,19 +15,10 @@ from derive.inverse.design import (
     Parameterized,
     WeightPair,
 )
-from derive.render.narration import (
-    Equations,
-    Narration,
-    OnPage,
-    OnTerminal,
-    Part,
-    Text,
-    each,
-    part,
-    tell,
-)
+from derive.render.narration import Narration, OnPage, OnTerminal, Part, part
 from derive.render.plain import plain
 from derive.render.written_json import Record, brief_finding, json_text
+from derive.statement import Equations, Text, each, tell
 from derive.verdict import Verdict
 
 UNIT = "the constant only changes the unit of `Q`"

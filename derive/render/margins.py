@@ -14,19 +14,9 @@ from derive.margins.weights_problem import HOMOGENEOUS, BlockCost
 from derive.model.labels import taken_names
 from derive.regimes.limit import growth_expression
 from derive.render.labels import unmarked
-from derive.render.narration import (
-    Equations,
-    Items,
-    Narration,
-    OnPage,
-    Part,
-    Text,
-    Told,
-    each,
-    part,
-    tell,
-)
+from derive.render.narration import Items, Narration, OnPage, Part, part
 from derive.render.written_json import Record, brief_finding, json_text
+from derive.statement import Equations, Sentence, Text, each, tell
 from derive.verdict import Finding, Verdict
 
 DECIDED = {Verdict.PROVED: "proved", Verdict.REFUTED: "fails", Verdict.UNDECIDED: "assumed"}
@@ -108,7 +98,7 @@ def _growth(far: Far) -> Iterator[object]:
         yield tell(f"`Q(c x)/(c N) -> {{h}}` {at}", h=far.leading.h, x=x, N=N)
 
 
-def _tuple(names: Told, size: int) -> Told:
+def _tuple(names: Sentence, size: int) -> Sentence:
     return tell("`({names})`", names=names) if size > 1 else names
 
 
@@ -129,7 +119,7 @@ def _horizon(m: Margins) -> Iterator[object]:
     yield Items(tuple(_hypothesis(h, m) for h in failing or m.hypotheses))
 
 
-def _hypothesis(hypothesis: Hypothesis, m: Margins) -> Told:
+def _hypothesis(hypothesis: Hypothesis, m: Margins) -> Sentence:
     """Return what became of a hypothesis, and why."""
     finding, reason = hypothesis.finding, hypothesis.finding.reason
     word = DECIDED[finding.verdict]

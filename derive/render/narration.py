@@ -1,19 +1,16 @@
 """Records told once: parts with sentences and formulas, of which text and page are both written.
 
-A record is told by the ``tell`` of its module here, as a list of parts. A sentence is in the
-notation of the terminal, its formulas in backticks, as "``for `{b} > 0` it is `Q/N -> |{b}|` ``";
-what is put in for a name in braces is an expression, a tree, a finding with its reason, or another
-sentence. The other lines are formulas below one another, and records that have both forms anyway.
-A part without a heading goes on with the last one.
+A record is told by the ``tell`` of its module here, as a list of parts, whose lines are the
+record's statements, notes on letters, and records that have both forms anyway. A part without a
+heading goes on with the last one.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import singledispatch
-from typing import Literal
 
 from sympy import Expr
 
@@ -24,11 +21,12 @@ from derive.model.parameterization import Parameterization
 from derive.printable import Printable, renderer
 from derive.records import Potential
 from derive.regimes.point import Point
-from derive.render.labels import marked, noted, said
+from derive.render.labels import marked, noted, said, unmarked
 from derive.render.page.paper import Kind
 from derive.render.phrases import homogeneity, output_lines, start_words
 from derive.render.plain import page, piece_lines, shown, title, vector_lines
 from derive.render.sections import part_names
+from derive.statement import Claims, Equations, Open, Sentence, Statement, Text
 from derive.verdict import Finding, Identity, Verdict
 
 COLUMNS = 78
@@ -37,27 +35,6 @@ COLUMNS = 78
 
 LONG = 400
 """Characters of an identity beyond which only --json has both sides."""
-
-
-@dataclass(frozen=True)
-class Told:
-    """A sentence with formulas in backticks, and what stands in it for names in braces."""
-
-    words: str
-    values: Mapping[str, object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Text:
-    """Text of a kind that tells where formulas and names of the user are in it.
-
-    Attributes:
-        kind: given, a formula or assumption of the user; reason, a sentence with their formulas in
-            backticks; note, one with all formulas in backticks; cited, the key of a source.
-    """
-
-    text: str
-    kind: Literal["given", "reason", "note", "cited"] = "given"
 
 
 WRITTEN: Mapping[str, Callable[[str], str]] = {
@@ -87,14 +64,6 @@ class Items:
     """Lines of a list."""
 
     lines: tuple[object, ...]
-
-
-@dataclass(frozen=True)
-class Equations:
-    """Formulas below one another, left and right: expressions, or text in our notation."""
-
-    rows: tuple[tuple[object, object], ...]
-    relation: str = "="
 
 
 @dataclass(frozen=True)
@@ -149,20 +118,6 @@ class Narration:
     taken: frozenset[str] = frozenset()
 
 
-def tell(words: str, /, **values: object) -> Told:
-    """Return a sentence with what is put in."""
-    return Told(words, values)
-
-
-def each(words: str, items: Iterable[Sequence[object]], between: str = ", ") -> Told:
-    """Return the words once for each item, whose entries are put in for `{0}`, `{1}`, ..."""
-    found, values = [], dict[str, object]()
-    for i, item in enumerate(items):
-        values |= {f"{i}_{j}": value for j, value in enumerate(item)}
-        found.append(re.sub(r"\{(\d)\}", rf"{{{i}_\1}}", words))
-    return Told(between.join(found), values)
-
-
 def part(heading: object, lines: Iterable[object], **more: object) -> Part:
     """Return a part, strings as sentences."""
     return replace(Part(heading, tuple(lines)), **more)  # type: ignore[arg-type]
@@ -204,9 +159,12 @@ as_text.register(Sequence, lambda value: "; ".join(map(as_text, value)))
 
 
 @as_text.register
-def _(value: Told) -> str:
+def _(value: Sentence) -> str:
     words = value.words.replace("`", "")
     return re.sub(r"\{(\w+)\}", lambda m: as_text(value.values[m[1]]), words)
+
+
+as_text.register(Statement, lambda value: as_text(value.sentence))
 
 
 @singledispatch
@@ -218,6 +176,12 @@ def lines_of(line: object) -> Iterator[str]:
 @lines_of.register
 def _(line: Equations) -> Iterator[str]:
     yield from (f"{as_text(a)} {line.relation} {as_text(b)}" for a, b in line.rows)
+
+
+@lines_of.register
+def _(line: Statement) -> Iterator[str]:
+    yield as_text(line)
+    yield from (text for x in line.below for text in lines_of(x))
 
 
 @lines_of.register
@@ -267,3 +231,17 @@ def _(line: OnTerminal | Items) -> Iterator[str]:
 def _(line: Identity) -> Iterator[str]:
     if len(line.left + line.right) <= LONG:
         yield f"  {marked(line.left)} = {marked(line.right)}"
+
+
+def statement_records(record: Claims) -> list[dict[str, object]]:
+    """Return the statements of a record for JSON: what is said, given what, and on what ground."""
+    return [_statement_record(s) for s in record.statements]
+
+
+def _statement_record(s: Statement | Open) -> dict[str, object]:
+    said = {"kind": s.kind, "says": unmarked("; ".join(lines_of(s)))}
+    if isinstance(s, Open):
+        return {**said, "conditions": [], "ground": "open", "by": ""}
+    conditions = [unmarked(as_text(c)) for c in s.conditions]
+    by = unmarked(as_text(s.by))
+    return {**said, "conditions": conditions, "ground": s.ground.value, "by": by}

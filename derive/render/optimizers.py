@@ -10,8 +10,9 @@ from sympy import Symbol
 from derive.language import parse_expression
 from derive.optimizers.optimizer import Optimizer, Optimizers
 from derive.render.labels import unmarked
-from derive.render.narration import Equations, Narration, Part, Table, Text, Told, each, part, tell
+from derive.render.narration import Narration, Part, Table, part
 from derive.render.written_json import Record, brief_finding, json_text
+from derive.statement import Equations, Sentence, Text, each, tell
 from derive.verdict import Finding, Verdict
 
 
@@ -32,7 +33,7 @@ def tell_one(o: Optimizer) -> Narration:
 def tell_all(found: Optimizers) -> Narration:
     """Return the table of what a limit minimises, and of what is cited of tails."""
     rows = tuple(
-        (o.update.id, o.word, (o.update.tail or {}).get("norm", ""), Told(o.finite.reason))
+        (o.update.id, o.word, (o.update.tail or {}).get("norm", ""), Sentence(o.finite.reason))
         for o in found.found
     )
     head = ("optimizer", "law", "tails", "a limit with `X w = y`")

@@ -12,8 +12,9 @@ from derive.perturbed.decay import STEERING
 from derive.perturbed.drift import SLOPE, Drift
 from derive.perturbed.momentum import OneSided
 from derive.perturbed.record import Perturbation
-from derive.render.narration import Equations, Narration, OnTerminal, Part, Told, each, part, tell
+from derive.render.narration import Narration, OnTerminal, Part, part
 from derive.render.written_json import Record, brief_finding, json_text, named
+from derive.statement import Equations, Sentence, each, tell
 from derive.verdict import Identity, Verdict
 
 ADDED = {"decay": "weight decay", "momentum": "momentum", "step": "finite steps", "noise": "noise"}
@@ -150,7 +151,7 @@ def _drift(v: Perturbation) -> Iterator[object]:
         yield v.closed
 
 
-def _fails(e: Identity) -> Told:
+def _fails(e: Identity) -> Sentence:
     """Say at which weights a drift f changes with beta; its slope may be cleared of poles."""
     at = each("`{0} = {1}`", ((Symbol(name), x) for name, x in e.point))
     along = "".join(f", differentiated along `{name}`" for name in e.derivative)
@@ -241,7 +242,7 @@ def _where(v: Perturbation) -> Iterator[object]:
     yield from map(_side, v.one_sided)
 
 
-def _side(x: OneSided) -> Told:
+def _side(x: OneSided) -> Sentence:
     """Say to which side a law changes, and while what holds."""
     held = [tell("`{w} > 0`", w=Symbol(w)) for w in x.positive]
     held += [tell("`{c} != 0`", c=x.law)] if x.in_logarithm else []
@@ -251,7 +252,7 @@ def _side(x: OneSided) -> Told:
     return tell(words, q=x.quantity, held=condition, drift=x.change)
 
 
-def _left_at_zero(v: Perturbation) -> Told:
+def _left_at_zero(v: Perturbation) -> Sentence:
     """Say which drifts are exact through a zero, which momentum may cross."""
     regular = each("`{0}`", ((x.symbol,) for x in (*v.of_laws, *v.of_dual) if x.regular))
     left = "{regular} is left then, and `Q` is not" if regular.words else "nothing is left then"

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import sympy
 
 from derive.regimes.random_width import DEVIATION, RandomWidth
-from derive.render.narration import Equations, Narration, part, tell
+from derive.render.narration import Narration, part
 from derive.render.regimes import limit_parts, limit_record
 from derive.render.written_json import Record, brief_finding, json_text
+from derive.statement import Equations, tell
 
 
 def tell_width(r: RandomWidth) -> Narration:

@@ -8,8 +8,9 @@ from flint import fmpq
 
 from derive.exact.rationals import as_fmpq
 from derive.render.labels import unmarked
-from derive.render.narration import Equations, Narration, Part, Text, lines_of, part, tell
+from derive.render.narration import Narration, Part, lines_of, part
 from derive.render.written_json import json_text
+from derive.statement import Equations, Text, tell
 from derive.univariate.formulas import Value
 from derive.univariate.problem import VariationalProblem
 

@@ -19,18 +19,7 @@ from derive.printable import Printable
 from derive.records import Potential
 from derive.regimes.point import Point
 from derive.render.arranged import read
-from derive.render.narration import (
-    Equations,
-    Items,
-    OnPage,
-    OnTerminal,
-    Part,
-    Table,
-    Text,
-    Told,
-    each,
-    narrated,
-)
+from derive.render.narration import Items, OnPage, OnTerminal, Part, Table, narrated
 from derive.render.page.derivation import formula_of, setting_of
 from derive.render.page.formula import (
     assumption,
@@ -48,11 +37,12 @@ from derive.render.page.paper import Page, Passage
 from derive.render.page.printer import inline, latex
 from derive.render.phrases import affine_sentences
 from derive.sources import sources
+from derive.statement import Equations, Sentence, Statement, Text, each
 from derive.verdict import Finding, Identity, Verdict
 
 ANSWERS = {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "not decided"}
 DECIDED = {Verdict.PROVED: "", Verdict.REFUTED: "refuted", Verdict.UNDECIDED: "not decided"}
-WORDS = (str, Told, Finding)
+WORDS = (str, Sentence, Finding)
 DISPLAYED = (Equations, Parameterization)
 GOES_ON = re.compile(r"(with|where|has|for all|among|subject to|so that|per|in the sense|drift)\b")
 """How lines begin that go on with a sentence after its formulas."""
@@ -89,7 +79,9 @@ def _citing(line: str) -> str:
 
 def _on_page(lines: Iterable[object]) -> Iterator[object]:
     for line in lines:
-        if not isinstance(line, OnTerminal):
+        if isinstance(line, Statement):
+            yield from (line.sentence, *_on_page(line.below))
+        elif not isinstance(line, OnTerminal):
             yield from line.lines if isinstance(line, OnPage) else (line,)
 
 
@@ -120,7 +112,9 @@ as_math.register(Tree, lambda value: inline(to_sympy(value)))
 as_math.register(Fraction, fraction)
 as_math.register(Poly, lambda value: " ".join(by_powers(value)))
 as_math.register(Text, lambda value: relation(value.text))
-as_math.register(Told, lambda value: _filled(value, value.words.replace("`", ""), as_math, typeset))
+as_math.register(
+    Sentence, lambda value: _filled(value, value.words.replace("`", ""), as_math, typeset)
+)
 
 
 @as_math.register
@@ -138,7 +132,7 @@ def words_of(value: object) -> str:
 
 
 @words_of.register
-def _(value: Told) -> str:
+def _(value: Sentence) -> str:
     parts = value.words.split("`")
     ways = ((words_of, escaped), (as_math, typeset))
     written = (_filled(value, part, *ways[i % 2]) for i, part in enumerate(parts))
@@ -151,7 +145,7 @@ WRITTEN: Mapping[str, Callable[[str], str]] = {
     "note": prose,
     "cited": r"\cite{{{}}}".format,
 }
-words_of.register(str, lambda value: words_of(Told(value)))
+words_of.register(str, lambda value: words_of(Sentence(value)))
 words_of.register(Finding, lambda value: sentence(value.reason))
 words_of.register(Identity, lambda value: sentence(value.statement))
 words_of.register(Text, lambda value: WRITTEN[value.kind](value.text))
@@ -159,7 +153,7 @@ words_of.register(Sequence, lambda value: "; ".join(map(words_of, value)))
 
 
 def _filled(
-    told: Told, words: str, put: Callable[[object], str], write: Callable[[str], str]
+    told: Sentence, words: str, put: Callable[[object], str], write: Callable[[str], str]
 ) -> str:
     """Return words as they are written, with what is put in, as that is."""
     held: list[str] = []

@@ -1,0 +1,156 @@
+"""Statements: what a record claims of F, under which conditions, and on what ground.
+
+Every record that is printed yields its ``statements``; renderers set these and claim nothing of
+their own. A sentence is in the notation of the terminal, its formulas in backticks, as
+"``for `{b} > 0` it is `Q/N -> |{b}|` ``"; what is put in for a name in braces is an expression, a
+tree, a finding with its reason, or another sentence.
+
+``KINDS`` is the closed list of what is claimed. For each kind the tests have a witness: code that
+knows F and the data alone, and tries to refute the statement by simulation or brute force.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+class Ground(enum.Enum):
+    """Why a statement is made.
+
+    PROVED: by an identity, an enclosure or a theorem of ours, its hypotheses decided or listed as
+    conditions. CITED: by a theorem of a source, its hypotheses likewise. SIMULATED: it was run, and
+    the figure is told. CONJECTURED: for none of these reasons.
+    """
+
+    PROVED = "proved"
+    CITED = "cited"
+    SIMULATED = "simulated"
+    CONJECTURED = "conjectured"
+
+
+KINDS: Mapping[str, str] = {
+    # Of a derivation.
+    "mirror flow": "Hess Q = g K^-1 for some Q and g > 0, or for none",
+    "conserved": "functions of the weights that the flow keeps, and how many there are",
+    "kernel": "K = J J^T, in beta on the leaf",
+    "dual": "<grad y_i, grad F_j> = g delta_ij",
+    "regularizer": "Q has the gradient y - y(w_0) on the leaf",
+    "domain": "which beta the flow can reach, and where Q is convex",
+    "minimiser": "a limit with X beta = y minimises Q among them",
+    "every time": "beta(t) minimises Q at the margins that it has",
+    "shrunk start": "decay of homogeneous F shrinks the start, and does nothing else",
+}
+"""What a statement of each kind claims."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Words with formulas in backticks, and what stands in them for names in braces."""
+
+    words: str
+    values: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Text:
+    """Text of a kind that tells where formulas and names of the user are in it.
+
+    Attributes:
+        kind: given, a formula or assumption of the user; reason, a sentence with their formulas in
+            backticks; note, one with all formulas in backticks; cited, the key of a source.
+    """
+
+    text: str
+    kind: Literal["given", "reason", "note", "cited"] = "given"
+
+
+@dataclass(frozen=True)
+class Equations:
+    """Formulas below one another, left and right: expressions, or text in our notation."""
+
+    rows: tuple[tuple[object, object], ...]
+    relation: str = "="
+
+
+@dataclass(frozen=True)
+class Note(Sentence):
+    """A sentence that claims nothing: what letters mean, or how more is had."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement(Sentence):
+    """A sentence that claims something of F.
+
+    Attributes:
+        kind: what is claimed, one of ``KINDS``.
+        ground: why.
+        conditions: under which it is claimed, beside those of the record: sentences or relations.
+        by: the finding, or the key of the source, that is its ground.
+        below: formulas and notes that belong to the words and stand below them.
+    """
+
+    kind: str
+    ground: Ground = Ground.PROVED
+    conditions: tuple[object, ...] = ()
+    by: object = ""
+    below: tuple[object, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"there is no kind of statement {self.kind!r}")
+
+    @property
+    def sentence(self) -> Sentence:
+        """The words with their conditions in front, and the ground behind where it is no proof."""
+        given = each("{0}", ((c,) for c in self.conditions), " and ")
+        where = "where {given}, " if self.conditions else ""
+        proved = self.ground is Ground.PROVED
+        ground = "" if proved else f" ({self.ground.value}{', {by}' if self.by else ''})"
+        words = f"{where}{self.words}{ground}"
+        return Sentence(words, {**self.values, "given": given, "by": self.by})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Open(Sentence):
+    """A sentence that says what is not known of the claims of a kind, and why.
+
+    No record has both a statement of a kind and one that says it is open.
+    """
+
+    kind: str
+
+
+class Claims:
+    """A record that claims something: its statements, and what of them is open."""
+
+    @property
+    def statements(self) -> tuple[Statement | Open, ...]:
+        """All that the record claims of F, in the order in which it is told."""
+        raise NotImplementedError
+
+    def says(self, *kinds: str) -> tuple[Statement | Open, ...]:
+        """Return its statements of some kinds."""
+        return tuple(s for s in self.statements if s.kind in kinds)
+
+
+def tell(words: str, /, **values: object) -> Sentence:
+    """Return a sentence with what is put in."""
+    return Sentence(words, values)
+
+
+def note(words: str, /, **values: object) -> Note:
+    """Return a sentence that claims nothing."""
+    return Note(words, values)
+
+
+def each(words: str, items: Iterable[Sequence[object]], between: str = ", ") -> Sentence:
+    """Return the words once for each item, whose entries are put in for `{0}`, `{1}`, ..."""
+    found, values = [], dict[str, object]()
+    for i, item in enumerate(items):
+        values |= {f"{i}_{j}": value for j, value in enumerate(item)}
+        found.append(re.sub(r"\{(\d)\}", rf"{{{i}_\1}}", words))
+    return Sentence(between.join(found), values)

@@ -1,0 +1,33 @@
+"""Witnesses: for each kind of statement, code that tries to refute it.
+
+A witness knows F, the start and the data, and numbers for what the statement says; it derives
+nothing. It draws data that try to break the conditions, and returns how many trials it made: 0
+where it cannot reach the statement, which is counted.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from derive.statement import KINDS, Statement
+
+Witness = Callable[[Any, Statement, random.Random], int]
+WITNESSES: dict[str, Witness] = {}
+
+
+def witness(*kinds: str) -> Callable[[Witness], Witness]:
+    """Make a function the witness of some kinds; it raises Refuted where a statement is false."""
+
+    def add(function: Witness) -> Witness:
+        assert KINDS.keys() >= set(kinds)
+        assert not WITNESSES.keys() & set(kinds)
+        WITNESSES.update(dict.fromkeys(kinds, function))
+        return function
+
+    return add
+
+
+class Refuted(AssertionError):
+    """A statement is false, for the data that are told."""
