@@ -31,6 +31,7 @@ from derive.printable import Certified, renderer
 from derive.records import Block, Compared, Conserved, Decision, InducedMetric, Potential
 from derive.roads.ansatz import Ansatz
 from derive.roads.road import Road, ask_road, find_roads
+from derive.statement import Claims, Open, Statement
 from derive.verdict import Verdict, conclude
 from derive.weights.conserved import ConservedQuantities, find_conserved
 from derive.weights.dependence import Dependence, find_dependence
@@ -44,10 +45,12 @@ if TYPE_CHECKING:
 
 AUDIT = "derive.catalogue.audit.conjecture"
 """Compares a given Q with the derived one; it knows derivations, which look it up."""
+CLAIMS = "derive.claims"
+"""Says what derivations claim, likewise."""
 
 
 @dataclass(frozen=True, repr=False)
-class Derivation(Certified):
+class Derivation(Claims, Certified):
     """Everything that was derived from one parameterization, with the verdict.
 
     Attributes:
@@ -116,6 +119,11 @@ class Derivation(Certified):
     def direction(self) -> Direction | None:
         """How beta turns, of a vector of open dimension; None for coordinates."""
         return self.blocks[0].metric.direction
+
+    @functools.cached_property
+    def statements(self) -> tuple[Statement | Open, ...]:
+        """What is claimed of F, from existence to what Q is for."""
+        return tuple(importlib.import_module(CLAIMS).statements(self))
 
     def compare(self, Q: str | Expr) -> Compared:
         """Say whether a Q in beta and start symbols is the derived one, and else where it differs.

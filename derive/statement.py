@@ -77,6 +77,27 @@ class Equations:
 
 
 @dataclass(frozen=True)
+class OnPage:
+    """Lines for which there is room on a page alone."""
+
+    lines: tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class OnTerminal:
+    """Lines for the terminal alone, as what command tells more."""
+
+    lines: tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Items:
+    """Lines of a list."""
+
+    lines: tuple[object, ...]
+
+
+@dataclass(frozen=True)
 class Note(Sentence):
     """A sentence that claims nothing: what letters mean, or how more is had."""
 
@@ -107,10 +128,10 @@ class Statement(Sentence):
     def sentence(self) -> Sentence:
         """The words with their conditions in front, and the ground behind where it is no proof."""
         given = each("{0}", ((c,) for c in self.conditions), " and ")
-        where = "where {given}, " if self.conditions else ""
+        given_first = "if {given}, " if self.conditions else ""
         proved = self.ground is Ground.PROVED
         ground = "" if proved else f" ({self.ground.value}{', {by}' if self.by else ''})"
-        words = f"{where}{self.words}{ground}"
+        words = f"{given_first}{self.words}{ground}"
         return Sentence(words, {**self.values, "given": given, "by": self.by})
 
 

@@ -42,7 +42,7 @@ LAYERS = [
     {"derive.records"},
     {"derive.joint"},
     {"derive.derivation"},
-    {"derive.components", "derive.copies"},
+    {"derive.claims", "derive.components", "derive.copies"},
     {"derive.regimes", "derive.explicit", "derive.inverse", "derive.optimizers"},
     {"derive.margins"},
     {"derive.perturbed", "derive.univariate"},

@@ -16,10 +16,10 @@ from derive.explicit.minimum import LENGTH, CriticalRoot, RootByInterval, RootVa
 from derive.explicit.scale_limits import ScaleLimit
 from derive.model.labels import taken_names
 from derive.model.notation import Notation
-from derive.render.narration import Narration, OnPage, Part, Table, as_text, part
+from derive.render.narration import Narration, Part, Table, as_text, part
 from derive.render.phrases import root_words
 from derive.render.plain import plain, shown
-from derive.statement import Equations, Sentence, Text, each, tell
+from derive.statement import Equations, OnPage, Sentence, Text, each, tell
 from derive.verdict import Verdict
 
 DIGITS = 15

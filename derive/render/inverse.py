@@ -15,10 +15,10 @@ from derive.inverse.design import (
     Parameterized,
     WeightPair,
 )
-from derive.render.narration import Narration, OnPage, OnTerminal, Part, part
+from derive.render.narration import Narration, Part, part
 from derive.render.plain import plain
 from derive.render.written_json import Record, brief_finding, json_text
-from derive.statement import Equations, Text, each, tell
+from derive.statement import Equations, OnPage, OnTerminal, Text, each, tell
 from derive.verdict import Verdict
 
 UNIT = "the constant only changes the unit of `Q`"

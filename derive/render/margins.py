@@ -14,9 +14,9 @@ from derive.margins.weights_problem import HOMOGENEOUS, BlockCost
 from derive.model.labels import taken_names
 from derive.regimes.limit import growth_expression
 from derive.render.labels import unmarked
-from derive.render.narration import Items, Narration, OnPage, Part, part
+from derive.render.narration import Narration, Part, part
 from derive.render.written_json import Record, brief_finding, json_text
-from derive.statement import Equations, Sentence, Text, each, tell
+from derive.statement import Equations, Items, OnPage, Sentence, Text, each, tell
 from derive.verdict import Finding, Verdict
 
 DECIDED = {Verdict.PROVED: "proved", Verdict.REFUTED: "fails", Verdict.UNDECIDED: "assumed"}

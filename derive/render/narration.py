@@ -26,7 +26,17 @@ from derive.render.page.paper import Kind
 from derive.render.phrases import homogeneity, output_lines, start_words
 from derive.render.plain import page, piece_lines, shown, title, vector_lines
 from derive.render.sections import part_names
-from derive.statement import Claims, Equations, Open, Sentence, Statement, Text
+from derive.statement import (
+    Claims,
+    Equations,
+    Items,
+    OnPage,
+    OnTerminal,
+    Open,
+    Sentence,
+    Statement,
+    Text,
+)
 from derive.verdict import Finding, Identity, Verdict
 
 COLUMNS = 78
@@ -43,27 +53,6 @@ WRITTEN: Mapping[str, Callable[[str], str]] = {
     "note": noted,
     "cited": str,
 }
-
-
-@dataclass(frozen=True)
-class OnPage:
-    """Lines for which there is room on a page alone."""
-
-    lines: tuple[object, ...]
-
-
-@dataclass(frozen=True)
-class OnTerminal:
-    """Lines for the terminal alone, as what command tells more."""
-
-    lines: tuple[object, ...]
-
-
-@dataclass(frozen=True)
-class Items:
-    """Lines of a list."""
-
-    lines: tuple[object, ...]
 
 
 @dataclass(frozen=True)

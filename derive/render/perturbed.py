@@ -12,9 +12,9 @@ from derive.perturbed.decay import STEERING
 from derive.perturbed.drift import SLOPE, Drift
 from derive.perturbed.momentum import OneSided
 from derive.perturbed.record import Perturbation
-from derive.render.narration import Narration, OnTerminal, Part, part
+from derive.render.narration import Narration, Part, part
 from derive.render.written_json import Record, brief_finding, json_text, named
-from derive.statement import Equations, Sentence, each, tell
+from derive.statement import Equations, OnTerminal, Sentence, each, tell
 from derive.verdict import Identity, Verdict
 
 ADDED = {"decay": "weight decay", "momentum": "momentum", "step": "finite steps", "noise": "noise"}

@@ -20,31 +20,9 @@ from derive.render.page.names import as_latex, latex_name
 from derive.render.page.notation import typeset
 from derive.render.page.printer import latex
 from derive.render.plain import shown
-from derive.render.sections import roads_to, shrinks
+from derive.render.sections import roads_to
 from derive.roads.dual_time import COMMUTING_TIME
 from derive.verdict import Verdict
-
-KKT = (
-    "If gradient flow on |X F(w) - y|^2 converges with X beta = y, its limit meets the"
-    " KKT conditions of min Q subject to X beta = y; as Hess Q = g rho is positive definite,"
-    " it is the minimiser over every convex part of the domain."
-)
-EVERY_TIME = (
-    "For every decreasing loss of the margins, as logistic, beta(t) minimises Q at every time t"
-    " subject to <x_i, beta> >= <x_i, beta(t)> for all i, over every convex part of the domain"
-    " that holds it (its limits: derive margin)."
-)
-SHRUNK = (
-    "Weight decay shrinks the start: a limit with X beta = y minimises Q of the start"
-    " exp(-kappa) w_0, kappa being the integral of its rate (more: derive perturb)."
-)
-
-
-def other_training(d: Derivation) -> Iterator[str]:
-    """Yield what the same Q is for under other losses, and under weight decay."""
-    yield "Other losses, and weight decay" if shrinks(d) else "Other losses"
-    yield EVERY_TIME
-    yield from (SHRUNK,) if shrinks(d) else ()
 
 
 def algebra_lines(block: Block) -> Iterator[str]:

@@ -17,10 +17,10 @@ from derive.regimes.kernel_regime import Homogeneity
 from derive.regimes.limit import Limit, LimitingPotential
 from derive.render.arranged import tidy
 from derive.render.json import render_json as derivation_json
-from derive.render.narration import Narration, OnPage, Part, part
+from derive.render.narration import Narration, Part, part
 from derive.render.plain import plain
 from derive.render.written_json import Record, brief_finding, json_text
-from derive.statement import Equations, Text, tell
+from derive.statement import Equations, OnPage, Text, tell
 from derive.verdict import Verdict
 
 MEANING = {

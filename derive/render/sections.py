@@ -63,12 +63,6 @@ def dependent(d: Derivation) -> tuple[Dependence, ...]:
     return tuple(b.dependence for b in d.blocks if b.dependence is not None)
 
 
-def shrinks(d: Derivation) -> bool:
-    """Tell whether F is homogeneous: then weight decay does nothing but shrink the start."""
-    p = (d.direction or d).parameterization
-    return p.homogeneity is not None and not p.rates and d.equivalent is None
-
-
 def printed(piece: Piece) -> Piece:
     """Return a form without what nothing refers to; K and its roots at b where K(b) is integrated.
 

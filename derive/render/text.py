@@ -16,13 +16,12 @@ from derive.model.names import PI
 from derive.records import InducedMetric, Potential
 from derive.render import sections
 from derive.render.labels import marked, said
+from derive.render.narration import lines_of
 from derive.render.phrases import (
-    KKT,
     algebra_lines,
     flow_lines,
     homogeneity,
     norms_as_text,
-    other_training,
     output_lines,
     road_lines,
     start_words,
@@ -67,8 +66,7 @@ def _sections(d: Derivation) -> Iterator[Iterator[str]]:
     yield _hessian_map(d)
     yield _warp(d)
     yield _regularizer(d)
-    if d.verdict is Verdict.PROVED:
-        yield other_training(d)
+    yield _other_training(d)
     yield _asked(d)
     yield _evidence(d)
 
@@ -261,7 +259,21 @@ def _regularizer(d: Derivation) -> Iterator[str]:
     if other := [x for x in _form(potential.other_side) if x not in lines]:
         normalized = TWO_SIDED
         yield from ("On the other side:", *other, said(potential.finding.reason))
-    yield from (*road_lines(d), normalized, KKT)
+    yield from (*road_lines(d), normalized, *_sentences(d, "minimiser"))
+
+
+def _sentences(d: Derivation, *kinds: str) -> Iterator[str]:
+    """Yield statements of some kinds as sentences."""
+    for line in (x for s in d.says(*kinds) for x in lines_of(s)):
+        yield f"{line[0].upper()}{line[1:]}."
+
+
+def _other_training(d: Derivation) -> Iterator[str]:
+    """Yield what the same Q is for under other losses, and under weight decay."""
+    lines = [*_sentences(d, "every time", "shrunk start")]
+    if lines:
+        yield "Other losses, and weight decay" if lines[1:] else "Other losses"
+        yield from lines
 
 
 def _form(potential: Potential | None) -> Iterator[str]:

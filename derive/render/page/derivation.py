@@ -276,7 +276,7 @@ def _other_training(d: Derivation) -> Iterator[Passage]:
     """Yield what the same Q is for under other losses, and under weight decay."""
     Q = r"$\sum_i Q(\beta_i)$" if _is_one(d) else "$Q$"
     losses = say("other.losses", Q=Q)
-    if sections.shrinks(d):
+    if d.says("shrunk start"):
         yield Passage("remark", (losses, say("other.decay", Q=Q)), "Other losses and weight decay")
     else:
         yield Passage("remark", (losses,), "Other losses")

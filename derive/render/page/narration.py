@@ -19,7 +19,7 @@ from derive.printable import Printable
 from derive.records import Potential
 from derive.regimes.point import Point
 from derive.render.arranged import read
-from derive.render.narration import Items, OnPage, OnTerminal, Part, Table, narrated
+from derive.render.narration import Part, Table, narrated
 from derive.render.page.derivation import formula_of, setting_of
 from derive.render.page.formula import (
     assumption,
@@ -37,7 +37,7 @@ from derive.render.page.paper import Page, Passage
 from derive.render.page.printer import inline, latex
 from derive.render.phrases import affine_sentences
 from derive.sources import sources
-from derive.statement import Equations, Sentence, Statement, Text, each
+from derive.statement import Equations, Items, OnPage, OnTerminal, Sentence, Statement, Text, each
 from derive.verdict import Finding, Identity, Verdict
 
 ANSWERS = {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "not decided"}

@@ -1,0 +1,91 @@
+"""What a derivation claims of F: whether Q exists, what the flow keeps, Q, and what Q is for.
+
+Each statement holds for the start that was given, under what ``potential`` assumes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from derive.derivation import Derivation
+from derive.statement import Equations, Open, Statement, Text
+from derive.verdict import Verdict
+
+
+def statements(d: Derivation) -> Iterator[Statement | Open]:
+    """Yield what is claimed, from existence to use."""
+    yield _existence(d)
+    yield from _conserved(d)
+    if d.metric.kernel is not None:
+        yield Statement("on the leaf `K = {K}`", {"K": d.metric.kernel}, kind="kernel")
+    if d.warping.g is not None and any(b.potential.dual for b in d.blocks):
+        words = "`<grad y_i, grad F_j> = g delta_ij`"
+        yield Statement(words, kind="dual", by=d.warping.finding)
+    if d.verdict is Verdict.PROVED and d.potential.pieces:
+        yield from _potential(d)
+
+
+def _existence(d: Derivation) -> Statement | Open:
+    """Yes: a mirror flow, warped or not. No: for no Q and no clock."""
+    if d.verdict is Verdict.UNDECIDED:
+        words = "neither a mirror potential `Q` nor its absence was proved"
+        return Open(words, kind="mirror flow")
+    if d.verdict is Verdict.PROVED:
+        how = "" if d.hessian.verdict is Verdict.PROVED else ", in a warped time"
+        words = f"gradient flow on `F` is a mirror flow{how}"
+    else:
+        words = "no `Q` and no warp `g > 0` satisfy `Hess Q = g rho`"
+    return Statement(words, kind="mirror flow", by=d.warping.finding)
+
+
+def _conserved(d: Derivation) -> Iterator[Statement]:
+    laws = d.conserved.laws
+    if laws or d.conserved.verdict is Verdict.PROVED:
+        complete = d.conserved.verdict is Verdict.PROVED
+        all_of = ", and what else it keeps is, locally, a function of these" * complete
+        words = f"the flow keeps the functions below{all_of}"
+        rows = tuple((f"c_{i}", law) for i, law in enumerate(laws, 1))
+        yield Statement(words, kind="conserved", by=d.conserved.finding, below=(Equations(rows),))
+
+
+def _potential(d: Derivation) -> Iterator[Statement]:
+    """Yield Q with its domain, and what it is for: regression, decreasing losses, decay."""
+    pieces, by = d.potential.pieces, d.potential.finding
+    assumed = tuple(map(Text, dict.fromkeys(a for p in pieces for a in p.assumptions)))
+    words = "`grad Q(beta(t)) = int_0^t g lambda`"
+    below = (d.potential,)
+    yield Statement(words, kind="regularizer", conditions=assumed, by=by, below=below)
+    for domain in (piece.domain for piece in pieces if piece.domain is not None):
+        where = {"where": Text(domain.where, "note")}
+        words = "`Q` lives on {where}"
+        yield Statement(words, where, kind="domain", conditions=assumed, by=by)
+    yield from uses(d)
+
+
+def uses(d: Derivation) -> Iterator[Statement]:
+    """Yield what Q is for: regression, decreasing losses, decay; proved from Hess Q = g rho."""
+    yield MINIMISER
+    yield EVERY_TIME
+    p = (d.direction or d).parameterization
+    if p.homogeneity is not None and not p.rates and d.equivalent is None:
+        yield SHRUNK
+
+
+MINIMISER = Statement(
+    "its limit meets the KKT conditions of `min Q` subject to `X beta = y`; as `Hess Q = g rho`"
+    " is positive definite, it is the minimiser over every convex part of the domain",
+    kind="minimiser",
+    conditions=("gradient flow on `|X F(w) - y|^2` converges with `X beta = y`",),
+)
+EVERY_TIME = Statement(
+    "for every decreasing loss of the margins, as logistic, `beta(t)` minimises `Q` at every time"
+    " `t` subject to `<x_i, beta> >= <x_i, beta(t)>` for all `i`, over every convex part of the"
+    " domain that holds it (its limits: derive margin)",
+    kind="every time",
+)
+SHRUNK = Statement(
+    "weight decay shrinks the start: a limit with `X beta = y` minimises `Q` of the start"
+    " `exp(-kappa) w_0` (more: derive perturb)",
+    kind="shrunk start",
+    conditions=("the integral `kappa` of its rate is finite",),
+)
