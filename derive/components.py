@@ -27,7 +27,8 @@ def in_components(derivation: Derivation, n: int = 3) -> Derivation:
     direction, other = derivation.direction, derivation.potential.other_side
     if direction is None:
         return derivation
-    explicit = derive(components_along_axis(direction, n))
+    # Conditions may name weights that are tied in components: the flow is that of all of them.
+    explicit = replace(derive(components_along_axis(direction, n)), ties=())
     found = _with_length(derivation, derivation.potential, explicit)
     if other is None:
         return replace(explicit, potential=found)
@@ -63,4 +64,5 @@ def _with_length(derivation: Derivation, potential: Potential, explicit: Derivat
         piece.assumptions,
         piece.evidence,
     )
-    return replace(explicit.potential, finding=potential.finding, pieces=(expanded,))
+    given = explicit.parameterization
+    return Potential(potential.finding, (expanded,), given)

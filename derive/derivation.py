@@ -63,8 +63,6 @@ class Derivation(Claims, Certified):
         idle: weights that start at 0 and stay there, left out of what follows.
         ties: weights that stay linear combinations of others, each with that combination, left
             out of what follows.
-        kernel_factor: how many times K in all weights K in the weights left is, where some are
-            tied: gradient flow in all of them takes as many times as long.
         equivalent: another start of F, from which beta moves as from the one given, where what
             follows is derived from there.
         asked: what became of the Ansatz that was asked for, if any.
@@ -78,7 +76,6 @@ class Derivation(Claims, Certified):
     idle: tuple[str, ...] = ()
     asked: Road | None = None
     ties: tuple[tuple[str, Tree], ...] = ()
-    kernel_factor: Tree | None = None
     equivalent: EquivalentStart | None = None
 
     def _shown(self) -> Iterable[tuple[str, object]]:
@@ -210,11 +207,7 @@ def derive(
         simpler = again.verdict is Verdict.PROVED and not _is_integral(again.potential)
         if stages.late is None and (open_ or simpler):
             return replace(
-                again,
-                idle=(*idle, *fewer.idle),
-                ties=fewer.ties,
-                kernel_factor=fewer.factor,
-                equivalent=fewer.start,
+                again, idle=(*idle, *fewer.idle), ties=fewer.ties, equivalent=fewer.start
             )
     return found
 

@@ -5,9 +5,9 @@ then the flow is that of F without these idle weights: identities that fail for 
 may hold there, as for a second neuron that is dead from the start.
 
 From special starts, such as aligned neurons, gradient flow never leaves a linear subspace V, the
-closure of w_0 under the fields grad F_a, found exactly over the constants of the start. Where the
-Euclidean metric on V is a multiple of the identity in some of the weights, the flow is, up to the
-unit of time, that of F restricted to V.
+closure of w_0 under the fields grad F_a, found exactly over the constants of the start. Where V
+has an orthogonal basis b_k on which some of the weights are coordinates s_k, the flow is that of F
+restricted to V in the metric |b_k|^2 ds_k^2: each s_k has the rate 1/|b_k|^2, and K is the same.
 
 An output that is an affine function of others adds a row to X beta = y and nothing to F.
 """
@@ -26,7 +26,7 @@ from derive.exact.linear.matrix import dot, echelon, nullspace_over_constants, p
 from derive.language import parse_expression
 from derive.language.tree import Name, Tree, children, fold, names, with_parts
 from derive.model.affine import AffineOutput
-from derive.model.geometry import EUCLIDEAN
+from derive.model.geometry import EUCLIDEAN, Rates
 from derive.model.parameterization import Parameterization
 from derive.model.vectors import Vector
 
@@ -54,15 +54,12 @@ class Restriction:
     Attributes:
         parameterization: F in the others; ratios of start values are parameters of it.
         ties: each weight left out that stays a combination of the others, with that combination.
-        factor: how many times the tangent kernel J J^T of all weights that in the others is, if
-            not once.
         start: another start of F, from which beta moves as from the one given, if that is used.
         idle: the weights that stay 0 from there.
     """
 
     parameterization: Parameterization
     ties: tuple[tuple[str, Tree], ...] = ()
-    factor: Tree | None = None
     start: EquivalentStart | None = None
     idle: tuple[str, ...] = ()
 
@@ -72,14 +69,14 @@ def find_ties(p: Parameterization) -> Restriction | None:
     if not _is_special(p):
         return None
     basis = _invariant_subspace(p)
-    if basis is None or (square := _common_square(basis)) is None:
+    if basis is None or any(not dot(x, y).is_zero() for x, y in combinations(basis, 2)):
         return None
     kept = [p.weights[pivot_of(row)] for row in basis]
     relations = {w: _combination(p, basis, k) for k, w in enumerate(p.weights) if w not in kept}
-    reduced = _restricted(p, relations, kept)
-    if reduced is None:
-        return None
-    return Restriction(reduced, tuple(relations.items()), parse_expression(repr(square)))
+    one = p.start_field.one
+    rates = Rates(tuple(parse_expression(repr(one / dot(row, row))) for row in basis))
+    reduced = _restricted(p, relations, kept, rates)
+    return None if reduced is None else Restriction(reduced, tuple(relations.items()))
 
 
 def _is_special(p: Parameterization) -> bool:
@@ -98,13 +95,6 @@ def images_on_subspace(p: Parameterization) -> tuple[RationalFunction, ...]:
         sum((c.value() * w for c, w in zip(column, left, strict=True)), p.field.zero)
         for column in columns
     )
-
-
-def _common_square(basis: Sequence[Row]) -> RationalFunction | None:
-    """Return |b|^2 of orthogonal vectors of one length, else None."""
-    square = dot(basis[0], basis[0])
-    orthogonal = all(dot(x, y).is_zero() for x, y in combinations(basis, 2))
-    return square if orthogonal and all(dot(x, x) == square for x in basis) else None
 
 
 def _invariant_subspace(p: Parameterization) -> list[Row] | None:
@@ -154,9 +144,10 @@ def _combination(p: Parameterization, basis: Sequence[Row], k: int) -> Tree:
 
 
 def _restricted(
-    p: Parameterization, relations: dict[str, Tree], kept: list[str]
+    p: Parameterization, relations: dict[str, Tree], kept: list[str], rates: Rates
 ) -> Parameterization | None:
-    constants = {n for tree in relations.values() for n in names((tree,))} - set(p.weights)
+    """Return F where weights are combinations of those kept, which have these rates."""
+    constants = {*names((*relations.values(), *rates.trees))} - {*p.weights}
 
     def combine(tree: Tree, parts: list[Tree]) -> Tree:
         if isinstance(tree, Name):
@@ -166,7 +157,7 @@ def _restricted(
     try:
         trees = [fold(tree, children, combine) for tree in p.trees]
         parameters = sorted(constants | set(p.parameters))
-        found = p.with_(outputs=trees, weights=kept, parameters=parameters)
+        found = p.with_(outputs=trees, weights=kept, parameters=parameters, geometry=rates)
     except DeriveError:
         return None
     return found if found.rank == p.rank else None

@@ -64,7 +64,7 @@ def _parameterization(d: Derivation) -> Record:
         "positive": p.positive,
         "idle": d.idle,
         "ties": dict(d.ties),
-        "kernel_factor": d.kernel_factor,
+        "kernel_factor": None,  # K is that of F as it is given
         "homogeneity_degree": p.degree if direction is None else None,
         "beta": d.beta,
         "blocks": [[i + 1 for i in block.outputs] for block in d.blocks],

@@ -126,9 +126,6 @@ def _below(v: Perturbation) -> Iterator[object]:
         yield tell("`{u} = ({a}, {b})` in the plane of `{u}` and of what moves it", u=u, a=a, b=b)
         if v.by == "noise":
             yield tell("where `{b} = 0`, coordinate 2 is any across `{u}`", u=u, b=b)
-    if d.kernel_factor is not None and v.by in ("step", "noise"):
-        tied = "weights are tied: `G`, `lambda` and `sigma` are divided by `{x}` below"
-        yield tell(tied, x=d.kernel_factor)
     if d.parameterization.affine:
         yield "`X` below is `X M`, where `beta = M beta' + b` for the outputs `beta'` that are kept"
 

@@ -68,8 +68,6 @@ def _start(r: Regimes) -> Iterator[object]:
     starts = ((tell("`{b}(0)`", b=b), value) for b, value in values)
     yield Equations((*((f"K{index}(w_0)", value) for index, value in names), *starts))
     yield "`K = J J^T` is the tangent kernel on predictors"
-    if (factor := r.derivation.kernel_factor) is not None:
-        yield tell("of `F` in the weights left, `{x}` times that in all weights", x=factor)
     for piece in r.derivation.potential.pieces:
         if piece.domain is not None:
             yield tell("`Q` lives on {where}", where=Text(piece.domain.where, "note"))

@@ -99,8 +99,8 @@ def _predictor_map(d: Derivation) -> Iterator[str]:
     yield from _left_out(d.idle, "start at 0 and stay there")
     for w, tree in d.ties:
         yield f"left out: {marked(f'{w} = {to_text(tree)}')}, from the start and always"
-    if d.kernel_factor is not None:
-        yield f"K in the weights left is {marked(to_text(d.kernel_factor))} times K in all weights"
+    if d.ties:
+        yield from flow_lines(d.potential.parameterization)
     if len(d.blocks) > 1:
         groups = (", ".join(str(d.beta[i]) for i in block.outputs) for block in d.blocks)
         yield f"independent blocks: {' | '.join(groups)}"

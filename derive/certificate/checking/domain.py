@@ -82,7 +82,7 @@ def _of_one(state: Checker, said: JSON, proof: JSON, name: str, text: str) -> No
     f = alone.read(text)
     if said["curve"] is None and name not in said["beta"]:
         at = state.given["beta"].index(said["beta"][0])
-        K = state.factor * state.flow.K[at][at]
+        K = state.flow.K[at][at]
         state.equal([[state.space.read(text)]], [[K]], "K of one output")
         constants = [n for n in state.space.names if n in state.space.fixed]
         P = Space([*said["beta"], name], constants, 1).read(said["roots"][0]["polynomial"]).top

@@ -112,9 +112,9 @@ class Printed:
 
 
 def metric(state: Checker, said: JSON, proof: JSON) -> None:
-    """Accept K in weights and in beta, times the factor of ties, and rho = K^-1."""
+    """Accept K in weights and in beta, and rho = K^-1."""
     flow, space = state.flow, state.space
-    K = [[state.factor * k for k in row] for row in flow.K]
+    K = flow.K
     if flow.turning is not None:
         K = [[flow.turning.phi * flow.turning.pushed, flow.zero], [flow.zero, K[0][0]]]
         diagonal = [None] * 2 if said["kernel"] is None else [said["kernel"][k][k] for k in (0, 1)]
@@ -156,7 +156,7 @@ def dual(state: Checker, said: JSON, proof: JSON) -> None:
         return
     y = [_logs(state, f) for f in said["y"]]
     g, ratio = mirror(state, at, y)
-    require((ratio * state.factor).same(1), "y is in another unit than g")
+    require(ratio.same(1), "y is in another unit than g")
     state.theorem += [f"y{a + 1} = {_written(f)}" for a, f in zip(at, said["y"], strict=True)]
     if (R := said["conjugate"]) is not None:
         state.theorem.append(f"R = {_written(R)}, sum_b y_b beta_b - Q up to a constant")

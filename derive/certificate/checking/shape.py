@@ -127,9 +127,10 @@ def shape(record: JSON, flow: Sequence[str]) -> None:
     require(same, "each block has dual coordinates, or none")
     rates = given.get("rates")
     require(rates is None or {*rates} == {*given["weights"]}, "each weight has a rate")
-    said: list[JSON] = [given["flow"], q["normalization"]]
+    said: list[JSON] = [given["flow"], q["normalization"], given["kernel_factor"]]
     dense = any(isinstance(row, list) for row in (rates or {}).values())
     wanted: list[JSON] = [flow[("rates" in here) + dense], NORMALIZATION["other_side" in here]]
+    wanted.append(None)  # K is that of F as it is given
     if "vector" in here:
         u, (beta,) = given["vector"], given["beta"]
         said += [given["dimension"], given["norms"], given["start_vector"], given["s"]]

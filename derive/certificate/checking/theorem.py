@@ -56,20 +56,8 @@ class Checker:
             steep = space.along(rows[-1], phi[0]) + grown
             turning = Turning(self.sign * phi[0], r, steep, n)
         self.flow = Flow(space, F, space.fields, turning, "hessian")
-        self.factor = self._factor_of_ties()
         space.reserved, self.named = set(given["beta"]), len(space.generators)
         self.settle()
-
-    def _factor_of_ties(self) -> Function:
-        """Return what K in the weights that are left is times K in all weights."""
-        space, F, text = self.space, self.flow.F, self.given["kernel_factor"]
-        factor = space.read("1" if text is None else text)
-        if text is not None:
-            left = [[f.derivative(k) for k in self.free] for f in F]
-            own = [[space.dot(v, w) for w in left] for v in left]
-            self.equal(own, [[factor * k for k in row] for row in self.flow.K], "the factor of K")
-            self.theorem.append(f"K in the weights left is {text} times K in all weights")
-        return factor
 
     def _length(self, phi: Sequence[Function], vector: str, norm: str) -> Function:
         """Return |beta| = |phi| n of beta = phi u, which is printed, with the sign of phi."""

@@ -65,7 +65,6 @@ class Calls(Definitions):
     def __init__(self, record: JSON, p: Parameterization, make: Kind) -> None:
         given, proof = record["parameterization"], record["certificate"]
         plain = {**given, "outputs": list(p.weights[:1]), "idle": [], "ties": {}}
-        plain |= {"kernel_factor": None}
         plain = {k: v for k, v in plain.items() if k not in ("vector", "equivalent_start", "rates")}
         copied = {**proof, "definitions": [*proof["definitions"]]}
         alone = {"parameterization": plain, "certificate": copied}

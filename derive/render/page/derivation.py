@@ -156,8 +156,8 @@ def _changed(d: Derivation) -> Iterator[str]:
     if d.ties:
         tied = listed(f"${latex_name(w)} = {inline(to_sympy(t))}$" for w, t in d.ties)
         yield say("setting.ties", tied=tied)
-    if d.kernel_factor is not None:
-        yield say("setting.factor", factor=inline(to_sympy(d.kernel_factor)))
+        left = d.potential.parameterization
+        yield from _rates(left, _symbols(left))
     if d.idle:
         yield say("setting.idle", names=named_list(d.idle))
 

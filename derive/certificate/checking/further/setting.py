@@ -50,7 +50,7 @@ class Setting:
             return
         for entry in record["certificate"]["definitions"]:
             space.define(entry)
-        K = [[space.at_start(state.factor * k) for k in row] for row in state.flow.K]
+        K = [[space.at_start(k) for k in row] for row in state.flow.K]
         state.equal(state.table(self.kernel), K, "K at the start")
         beta = [space.at_start(f) for f in state.flow.F]
         state.equal(state.table([record["beta_0"]]), [beta], "beta_0")
