@@ -139,8 +139,6 @@ def assert_refused_or_true(record, path, value):
 
 def is_true(path, value, record):
     """Tell whether a change says the same, or what holds as well."""
-    if path[-1] == "kernel_factor":
-        return value == "1"  # as without one
     if path[-1] in ("homogeneity_degree", "explicit", "conjugate", "Q", "kernel", "rho"):
         return value is None  # not said, or named as open
     if "undecided" in path:

@@ -128,8 +128,7 @@ def another_vector_model(record):
     record["parameterization"]["outputs"] = ["a**2*u"]
 
 
-def another_factor(record):
-    record["parameterization"]["kernel_factor"] = "4"
+def kernel_of_the_weights_left(record):
     record["certificate"]["dual"] = record["certificate"]["pieces"] = [None]
     table = record["metric"]
     for name in ("kernel", "kernel_in_weights"):
@@ -150,7 +149,7 @@ BALANCED = (("a", 1), ("b", 1), ("u1", 1), ("u2", 0), ("v1", 1), ("v2", 0))
         (a_number_for_an_output, NEURON),
         (interval_of_the_other_side, (("u**3 - v**3",), (), ())),
         (another_vector_model, (("a*u",), ("u",), ())),
-        (another_factor, (("a*u1 + b*v1", "a*u2 + b*v2"), (), BALANCED)),
+        (kernel_of_the_weights_left, (("a*u1 + b*v1", "a*u2 + b*v2"), (), BALANCED)),
     ],
     ids=lambda x: getattr(x, "__name__", ""),
 )
