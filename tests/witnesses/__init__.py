@@ -22,7 +22,8 @@ def witness(*kinds: str) -> Callable[[Witness], Witness]:
 
     def add(function: Witness) -> Witness:
         assert KINDS.keys() >= set(kinds)
-        assert not WITNESSES.keys() & set(kinds)
+        others = {WITNESSES[k].__name__ for k in kinds if k in WITNESSES}
+        assert others <= {function.__name__}, "one witness a kind"
         WITNESSES.update(dict.fromkeys(kinds, function))
         return function
 

@@ -1,0 +1,306 @@
+"""Witnesses of derivations: flows with drawn steering, data and weights of the loss."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import sympy
+from scipy.optimize import nnls
+from sympy import Expr, Symbol
+
+from derive.derivation import Derivation
+from derive.errors import DeriveError, NumericalError
+from derive.potential.piece import written_out
+from derive.statement import Statement
+from derive.verdict import Verdict
+from tests.witnesses import Refuted, witness
+from tests.witnesses.flows import Flows, Unreached, draw_start, draw_steering
+
+CLOSE = 1e-6
+AT_LIMITS = 1e-4
+TRIALS = 2
+COPIES = 3
+"""Of a single output, so that data do not determine beta."""
+
+NO_TRIAL = (
+    Unreached, DeriveError, NumericalError, TypeError, ValueError, ArithmeticError, NameError
+)  # fmt: skip
+Path = list[tuple[np.ndarray, np.ndarray]]
+
+
+def function(expression: Expr, names: list[str], numbers: dict[str, float]) -> Callable[..., Any]:
+    """Return a NumPy function of some names, with numbers for others."""
+    named = {s: Symbol(s.name, real=True) for s in expression.free_symbols}
+    values = {Symbol(n, real=True): x for n, x in numbers.items() if n not in names}
+    own = expression.xreplace(named).subs(values)
+    return sympy.lambdify([Symbol(n, real=True) for n in names], own, "numpy")
+
+
+@dataclass(frozen=True)
+class Case:
+    """F from drawn starts, copies of it side by side where it has one output.
+
+    Attributes:
+        starts: of each copy, the symbols in numbers.
+        flows: in the weights.
+        gradient: grad Q as claimed; None without Q.
+        g: the clock in the weights as claimed; None where it is not written.
+    """
+
+    starts: list[dict[str, float]]
+    flows: Flows
+    gradient: Callable[[np.ndarray], np.ndarray] | None
+    g: Callable[[np.ndarray], float] | None
+
+    def on_this_side(self, w: np.ndarray) -> bool:
+        """Tell whether g has the sign that it has at the start, as far as it is known."""
+        return self.g is None or self.g(w) * self.g(self.flows.w0) > 0
+
+
+def draw_case(d: Derivation, rng: random.Random) -> Case | None:
+    """Draw starts at which Q may be asked for; None for a vector of open dimension."""
+    if d.direction is not None:
+        return None
+    p = d.parameterization
+    for _ in range(6):
+        starts = [draw_start(p, rng) for _ in range(COPIES if p.d == 1 else 1)]
+        try:
+            copies = [Flows.of(p, start) for start in starts]
+            qs = [d.potential.numeric(start) for start in starts] if d.potential.pieces else []
+            g = None
+            if p.d > 1 and d.warping.g is not None:
+                g = function(d.warping.g, list(p.weights), starts[0])
+            elif d.verdict is Verdict.PROVED:
+                g = None if p.d > 1 else (lambda *w: 1.0)
+        except NO_TRIAL:
+            continue
+
+        def gradient(b: np.ndarray, qs: list[Any] = qs) -> np.ndarray:
+            parts = np.split(b, len(qs))
+            return np.concatenate([q.gradient(x) for q, x in zip(qs, parts, strict=True)])
+
+        flows = Flows.side_by_side(copies)
+        clock = None if g is None else (lambda w, g=g: float(g(*w)))
+        return Case(starts, flows, gradient if qs else None, clock)
+    return None
+
+
+def cases(d: Derivation, rng: random.Random) -> Iterator[Case]:
+    """Draw cases, as far as there are any."""
+    drawn = (draw_case(d, rng) for _ in range(TRIALS))
+    yield from (case for case in drawn if case is not None)
+
+
+def steered(d: Derivation, rng: random.Random) -> Iterator[tuple[Case, Path]]:
+    """Yield cases with weights and int g lambda along drawn steering, while g keeps its sign."""
+    for case in cases(d, rng):
+        if case.g is None:
+            continue
+
+        def clocked(w: np.ndarray, piece: np.ndarray, case: Case = case) -> np.ndarray:
+            return np.asarray(case.g(w) * piece)  # type: ignore[misc]
+
+        try:
+            steering = draw_steering(len(case.flows.F(case.flows.w0)), rng)
+            run = case.flows.steered(steering, 0.3, clocked)
+            crossed = [i for i, (w, _) in enumerate(run) if not case.on_this_side(w)]
+        except NO_TRIAL:
+            continue
+        if path := run[: crossed[0] if crossed else len(run)]:
+            yield case, path
+
+
+def unseen(d: Derivation) -> bool:
+    """Tell whether something is assumed along the flow of which g does not show that it holds."""
+    assumed = (a for piece in d.potential.pieces for a in piece.assumptions)
+    return d.warping.g is None and any("along the flow" in a for a in assumed)
+
+
+def fitting(case: Case, rng: random.Random) -> tuple[np.ndarray, np.ndarray]:
+    """Draw data with fewer rows than columns, fitted by some beta that flows reach."""
+    size = len(case.flows.F(case.flows.w0))
+    X = np.array([[rng.uniform(-2, 2) for _ in range(size)] for _ in range(rng.randrange(1, size))])
+    return X, X @ case.flows.F(case.flows.steered(draw_steering(size, rng, 2))[-1][0])
+
+
+@witness("regularizer", "dual")
+def gradient_is_accumulated(d: Derivation, statement: Statement, rng: random.Random) -> int:
+    """Compare grad Q(beta(t)) with int g lambda, up to one positive factor for each start."""
+    trials = 0
+    for case, path in steered(d, rng):
+        if case.gradient is None or case.g is None:
+            continue
+        try:
+            slopes = np.array([case.gradient(case.flows.F(w)) for w, _ in path])
+        except NO_TRIAL:
+            continue
+        ys = np.array([y for _, y in path])
+        size = np.sum(ys * ys)
+        if not np.all(np.isfinite(slopes)) or size < 1e-12:
+            continue
+        factor = np.sum(slopes * ys) / size
+        error = np.max(np.abs(slopes - factor * ys)) / np.max(np.abs(factor * ys))
+        if not (error < CLOSE and factor * case.g(case.flows.w0) > 0):
+            raise Refuted(f"grad Q is off by {error} from {case.starts}")
+        trials += 1
+    return trials
+
+
+@witness("kernel")
+def kernel_in_beta(d: Derivation, statement: Statement, rng: random.Random) -> int:
+    """Compare K(beta) with J J^T along flows."""
+    metric, trials = d.metric, 0
+    if metric.kernel is None or any(r.explicit is None for r in metric.roots):
+        return 0
+    for case, path in steered(d, rng):
+        for i, start in enumerate(case.starts):
+            entries = [written_out(e, metric.roots, metric.constants) for e in metric.kernel]
+            K = [function(e, [b.name for b in d.beta], start) for e in entries]
+            part = slice(i, i + 1) if len(case.starts) > 1 else slice(None)
+            for w, _ in path:
+                true = case.flows.kernel(w)[part, part].ravel()
+                with np.errstate(all="ignore"):
+                    claimed = np.array([k(*case.flows.F(w)[part]) for k in K], dtype=complex)
+                if not np.allclose(claimed, true, rtol=CLOSE, atol=CLOSE * np.max(np.abs(true))):
+                    raise Refuted(f"K is {claimed.tolist()}, not {true.tolist()}, from {start}")
+                trials += 1
+    return trials
+
+
+@witness("conserved")
+def laws_are_kept(d: Derivation, statement: Statement, rng: random.Random) -> int:
+    """Evaluate the laws along flows of one copy."""
+    p, trials = d.parameterization, 0
+    for case in cases(d, rng):
+        start = case.starts[0]
+        try:
+            flows = Flows.of(p, start)
+            path = [flows.w0, *(w for w, _ in flows.steered(draw_steering(p.d, rng)))]
+            laws = [function(law, list(p.weights), start) for law in d.conserved.laws]
+            with np.errstate(all="ignore"):
+                values = [np.array([law(*w) for w in path], dtype=float) for law in laws]
+        except NO_TRIAL:
+            continue
+        for law, value in zip(d.conserved.laws, values, strict=True):
+            if np.all(np.isfinite(value)):
+                if np.ptp(value) > CLOSE * (1 + np.max(np.abs(value))):
+                    raise Refuted(f"{law} goes through {value.tolist()} from {start}")
+                trials += 1
+    return trials
+
+
+@witness("domain")
+def stays_in_the_domain(d: Derivation, statement: Statement, rng: random.Random) -> int:
+    """Look for a wall that flows with strong steering go through."""
+    trials, p = 0, d.parameterization
+    for case in cases(d, rng):
+        start, names = case.starts[0], [b.name for b in d.beta]
+        try:
+            flows = Flows.of(p, start)
+            run = flows.steered(draw_steering(p.d, rng))
+        except NO_TRIAL:
+            continue
+        for piece in d.potential.pieces:
+            for wall in piece.domain.walls if piece.domain else ():
+                form = function(written_out(wall.form, piece.roots, piece.constants), names, start)
+                values = [form(*flows.F(w)) for w in (flows.w0, *(w for w, _ in run))]
+                if any(x * values[0] <= 0 for x in values):
+                    raise Refuted(f"{wall.form} changes its sign, {values}, from {start}")
+                trials += 1
+    return trials
+
+
+@witness("mirror flow")
+def limits_know_no_weights(d: Derivation, statement: Statement, rng: random.Random) -> int:
+    """Run two losses with other weights of the rows: with a Q both end at the same beta.
+
+    Where none is claimed to exist, some two of three or more outputs have to differ.
+    """
+    trials, worst = 0, 0.0
+    for case in cases(d, rng):
+        try:
+            X, y = fitting(case, rng)
+            ends = [
+                case.flows.fitted(X, y, np.array([rng.uniform(0.3, 4) for _ in y]))
+                for _ in range(2)
+            ]
+            inside = all(map(case.on_this_side, ends))
+        except NO_TRIAL:
+            continue
+        if inside and len(X) > 1:
+            one, two = map(case.flows.F, ends)
+            worst = max(worst, float(np.max(np.abs(one - two)) / (1 + np.max(np.abs(one)))))
+            trials += 1
+    if d.verdict is Verdict.PROVED and worst > AT_LIMITS and not unseen(d):
+        raise Refuted(f"limits differ by {worst} with the weights of the loss")
+    if d.verdict is Verdict.REFUTED and trials and worst < 1e-9 and len(d.blocks) == 1:
+        raise Refuted("limits did not depend on the weights of the loss")
+    return trials
+
+
+@witness("minimiser")
+def kkt_at_the_limit(d: Derivation, statement: Statement, rng: random.Random) -> int:
+    """Look whether grad Q at the limit of a flow of the weights is in the row space of X."""
+    trials = 0
+    for case in cases(d, rng):
+        try:
+            X, y = fitting(case, rng)
+            w = case.flows.fitted(X, y)
+            slope = case.gradient(case.flows.F(w))  # type: ignore[misc]
+            inside = case.on_this_side(w)
+        except NO_TRIAL:
+            continue
+        if np.all(np.isfinite(slope)) and inside:
+            nu, *_ = np.linalg.lstsq(X.T, slope, rcond=None)
+            off = np.max(np.abs(X.T @ nu - slope)) / (1e-2 + np.max(np.abs(slope)))
+            if off > AT_LIMITS and not unseen(d):
+                raise Refuted(f"grad Q is {off} off the rows {X.tolist()} from {case.starts}")
+            trials += 1
+    return trials
+
+
+@witness("every time")
+def gradient_in_the_cone(d: Derivation, statement: Statement, rng: random.Random) -> int:
+    """Run the logistic loss for some time: grad Q is X^T s with s >= 0."""
+    trials = 0
+    for case in cases(d, rng):
+        size = len(case.flows.F(case.flows.w0))
+        X = np.array([[rng.uniform(-2, 2) for _ in range(size)] for _ in range(max(1, size - 1))])
+        try:
+            w = case.flows.logistic(X, rng.uniform(0.2, 3.0))
+            slope = case.gradient(case.flows.F(w))  # type: ignore[misc]
+            inside = case.on_this_side(w)
+            sign = 1.0 if case.g is None else np.sign(case.g(case.flows.w0))
+        except NO_TRIAL:
+            continue
+        if np.all(np.isfinite(slope)) and inside:
+            _, off = nnls(X.T, sign * slope)
+            if off > CLOSE * 10 * (1 + np.max(np.abs(slope))) and not unseen(d):
+                raise Refuted(f"grad Q is {off} off the cone of {X.tolist()} from {case.starts}")
+            trials += 1
+    return trials
+
+
+@witness("shrunk start")
+def decay_shrinks(d: Derivation, statement: Statement, rng: random.Random) -> int:
+    """Run decay that fades, and gradient flow from the shrunken start: both end at one beta."""
+    trials = 0
+    for case in cases(d, rng):
+        rate = rng.uniform(0.1, 1.0)
+        shrunk = replace(case.flows, w0=np.exp(-rate) * case.flows.w0)
+        try:
+            X, y = fitting(case, rng)
+            one = case.flows.fitted(X, y, decay=lambda t, k=rate: k * np.exp(-t))
+            two = shrunk.fitted(X, y)
+            inside = case.on_this_side(one) and case.on_this_side(two)
+        except NO_TRIAL:
+            continue
+        off = np.max(np.abs(case.flows.F(one) - case.flows.F(two)))
+        if off > AT_LIMITS * (1 + np.max(np.abs(y))) and inside and not unseen(d):
+            raise Refuted(f"decay by {rate} ends {off} off on {X.tolist()} from {case.starts}")
+        trials += inside
+    return trials

@@ -1,0 +1,196 @@
+"""Gradient flow in doubles from the text of F alone, for witnesses: SymPy reads F, SciPy runs."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy
+from scipy.integrate import solve_ivp
+from scipy.linalg import block_diag
+
+from derive.language import parse_expression, to_sympy
+from derive.model.parameterization import Parameterization
+
+TIGHT: dict[str, Any] = {"method": "DOP853", "rtol": 1e-11, "atol": 1e-13}
+
+
+class Unreached(Exception):
+    """The run ended early, or left the doubles: it is no trial."""
+
+
+@dataclass(frozen=True)
+class Flows:
+    """F, J and the metric of the weights as NumPy functions, at one start in numbers.
+
+    Attributes:
+        w0: the weights at the start.
+        F, J: of the weights; J has a row for each output.
+        inverse: G^-1 of the weights.
+    """
+
+    w0: np.ndarray
+    F: Callable[[np.ndarray], np.ndarray]
+    J: Callable[[np.ndarray], np.ndarray]
+    inverse: Callable[[np.ndarray], np.ndarray]
+
+    @classmethod
+    def of(cls, p: Parameterization, start: dict[str, float]) -> Flows:
+        """Read F, the start and the rates from their trees."""
+        symbols = [sympy.Symbol(w, real=True) for w in p.weights]
+        table = dict(zip(p.weights, symbols, strict=True))
+        numbers = {sympy.Symbol(n, real=True): x for n, x in start.items()}
+        table |= {n: sympy.Symbol(n, real=True) for n in (*p.parameters, *start) if n not in table}
+
+        def read(tree: Any) -> sympy.Expr:
+            found: sympy.Expr = to_sympy(tree, table).subs(numbers)
+            return found
+
+        outputs = sympy.Matrix([read(tree) for tree in p.trees])
+        G = sympy.eye(len(symbols))
+        if p.rates:
+            texts = [t if isinstance(t, list) else [t] for t in p.geometry.texts]
+            rows = [[read(parse_expression(x)) for x in row] for row in texts]
+            G = sympy.diag(*(r[0] for r in rows)) if p.geometry.is_diagonal else sympy.Matrix(rows)
+        w0 = [float(to_sympy(tree, table).subs(numbers)) for _, tree in p.start]
+        F, J, inverse = (_compiled(symbols, x) for x in (outputs, outputs.jacobian(symbols), G))
+        return cls(np.array(w0), lambda w: F(w)[:, 0], J, inverse)
+
+    @classmethod
+    def side_by_side(cls, copies: Sequence[Flows]) -> Flows:
+        """Return copies with weights of their own as one F."""
+        ends = np.cumsum([len(c.w0) for c in copies])[:-1]
+
+        def each(name: str) -> Callable[[np.ndarray], list[np.ndarray]]:
+            of = [getattr(c, name) for c in copies]
+            return lambda w: [f(x) for f, x in zip(of, np.split(w, ends), strict=True)]
+
+        F, J, inverse = map(each, ("F", "J", "inverse"))
+        return cls(
+            np.concatenate([c.w0 for c in copies]),
+            lambda w: np.concatenate(F(w)),
+            lambda w: np.array(block_diag(*J(w))),
+            lambda w: np.array(block_diag(*inverse(w))),
+        )
+
+    def velocity(self, w: np.ndarray, steering: np.ndarray) -> np.ndarray:
+        """Return G^-1 J^T lambda."""
+        found: np.ndarray = self.inverse(w) @ self.J(w).T @ steering
+        return found
+
+    def kernel(self, w: np.ndarray) -> np.ndarray:
+        """Return J G^-1 J^T."""
+        J = self.J(w)
+        found: np.ndarray = J @ self.inverse(w) @ J.T
+        return found
+
+    def steered(
+        self,
+        steering: Sequence[np.ndarray],
+        time: float = 0.3,
+        more: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the weights, and the integral of *more*, after each piece of a steering."""
+        size, w = len(self.w0), self.w0
+        total, found = np.zeros(len(steering[0])), list[tuple[np.ndarray, np.ndarray]]()
+        for piece in steering:
+
+            def field(_: float, s: np.ndarray, piece: np.ndarray = piece) -> np.ndarray:
+                v = s[:size]
+                rate = piece if more is None else more(v, piece)
+                return np.concatenate([self.velocity(v, piece), rate])
+
+            state = _run(field, np.concatenate([w, total]), time)
+            w, total = state[:size], state[size:]
+            found.append((w, total))
+        return found
+
+    def fitted(
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        rows: np.ndarray | None = None,
+        decay: Callable[[float], float] | None = None,
+        time: float = 1e4,
+    ) -> np.ndarray:
+        """Return the weights at the limit of gradient flow of the weighted squared loss.
+
+        Raises:
+            Unreached: it does not fit the data in that time.
+        """
+        scale = np.ones(len(y)) if rows is None else rows
+
+        def field(t: float, w: np.ndarray) -> np.ndarray:
+            v = self.velocity(w, -X.T @ (scale * (X @ self.F(w) - y)))
+            return v if decay is None else v - decay(t) * w
+
+        w = _run(field, self.w0, time, method="LSODA")
+        if not np.max(np.abs(X @ self.F(w) - y)) < 1e-8 * (1 + np.max(np.abs(y))):
+            raise Unreached
+        return w
+
+    def logistic(self, X: np.ndarray, time: float) -> np.ndarray:
+        """Return the weights after some time of gradient flow of the logistic loss."""
+
+        def field(_: float, w: np.ndarray) -> np.ndarray:
+            return self.velocity(w, X.T @ (1 / (1 + np.exp(X @ self.F(w)))))
+
+        return _run(field, self.w0, time)
+
+
+def _compiled(symbols: Sequence[sympy.Symbol], matrix: sympy.Matrix) -> Callable[..., np.ndarray]:
+    f = sympy.lambdify(symbols, matrix.tolist(), "numpy", cse=True)
+
+    def evaluated(w: np.ndarray) -> np.ndarray:
+        return np.array(f(*w), dtype=float)
+
+    return evaluated
+
+
+def _run(field: Any, state: np.ndarray, time: float, method: str = "DOP853") -> np.ndarray:
+    """Return the state at the end.
+
+    Raises:
+        Unreached: it ended early or left the doubles.
+    """
+    calls = 0
+
+    def counted(t: float, s: np.ndarray) -> np.ndarray:
+        nonlocal calls
+        calls += 1
+        if calls > 40_000:
+            raise Unreached
+        found: np.ndarray = field(t, s)
+        return found
+
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            done = solve_ivp(counted, (0, time), state, **{**TIGHT, "method": method})
+    except (ValueError, OverflowError, ZeroDivisionError, TypeError):
+        raise Unreached from None
+    if not done.success or not np.all(np.isfinite(done.y[:, -1])):
+        raise Unreached
+    end: np.ndarray = done.y[:, -1]
+    return end
+
+
+def draw_steering(d: int, rng: random.Random, pieces: int = 3) -> list[np.ndarray]:
+    """Draw piecewise constant steering of several sizes, which may carry weights through 0."""
+    size = rng.choice((0.5, 1.5, 4.0))
+    return [np.array([rng.uniform(-size, size) for _ in range(d)]) for _ in range(pieces)]
+
+
+def draw_start(p: Parameterization, rng: random.Random) -> dict[str, float]:
+    """Draw numbers for the symbols of the start and the parameters, of both signs where free."""
+    weights = {tree.name for w, tree in p.start if getattr(tree, "name", "") == f"{w}_0"}
+    numbers = {}
+    for name in dict.fromkeys((*p.start_symbols, *p.parameters)):
+        size = rng.choice((1, 2, 3, 5, 7)) / rng.choice((2, 3, 4))
+        sign = rng.choice((-1, 1)) if name in weights else 1
+        numbers[name] = size * sign
+    return numbers

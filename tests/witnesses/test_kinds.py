@@ -1,0 +1,61 @@
+"""Each kind of statement has a witness; what is told are statements, and none contradict."""
+
+import importlib
+import pkgutil
+
+import pytest
+
+import tests.witnesses
+from derive import Parameterization
+from derive.render.narration import narrated
+from derive.statement import KINDS, Claims, Equations, Ground, Items, Note, Open, Statement
+from derive.verdict import Verdict
+from tests.published import derive_once
+from tests.witnesses import WITNESSES
+
+
+def test_every_kind_has_a_witness():
+    for module in pkgutil.iter_modules(tests.witnesses.__path__):
+        if not module.name.startswith("test_"):
+            importlib.import_module(f"tests.witnesses.{module.name}")
+    assert WITNESSES.keys() == KINDS.keys()
+
+
+def records():
+    """Yield records of each kind that is told by its statements."""
+    yield "derivation", derive_once(Parameterization.parse(["a*u1", "a*u2"]))
+    yield "refutation", derive_once(Parameterization.parse(["a*u1 + b*v1", "a*u2 + b*v2"]))
+
+
+RECORDS = dict(records())
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_no_kind_is_both_claimed_and_open(name):
+    record = RECORDS[name]
+    assert isinstance(record, Claims)
+    claimed = {s.kind for s in record.statements if isinstance(s, Statement)}
+    left = {s.kind for s in record.statements if isinstance(s, Open)}
+    assert claimed | left
+    assert not claimed & left
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_what_is_proved_has_its_ground(name):
+    """A finding behind what is proved is no finding that leaves it open; a source is named."""
+    for s in RECORDS[name].statements:
+        if isinstance(s, Statement):
+            verdict = getattr(s.by, "verdict", None)
+            assert s.ground is not Ground.PROVED or verdict is not Verdict.UNDECIDED, s
+            assert s.ground is Ground.PROVED or s.by, s
+
+
+BESIDE = (Statement, Open, Note, Equations, Items)
+
+
+@pytest.mark.parametrize("name", [n for n in RECORDS if n not in ("derivation", "refutation")])
+def test_renderers_set_statements_and_add_none(name):
+    told = narrated(RECORDS[name])
+    lines = [line for part in told.parts for line in part.lines]
+    assert lines
+    assert [x for x in lines if isinstance(x, str) or not isinstance(x, BESIDE)] == []
