@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from math import comb
 
 import sympy
@@ -17,11 +18,14 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import Coordinates
 from derive.exact.positivity import is_nonnegative
 from derive.model.notation import to_expr
-from derive.model.signs import start_sign
+from derive.model.signs import is_feasible, start_sign
 from derive.potential.chart import Chart
 from derive.potential.piece import Root
 from derive.weights.lie import along
 from derive.weights.metric import Metric
+
+FEW = 3
+"""Laws of which all sums with signs are tried."""
 
 
 def sign_in(chart: Chart, function: RationalFunction) -> tuple[int, Chart]:
@@ -52,8 +56,8 @@ def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[str, ...]:
         if fixed or at_start(element).is_zero():
             continue
         if multiplicity % 2 and not _is_kept(metric, element):
-            guards = _guards(metric, element)
-            note = f" (automatic when {guards[0]!r} > 0 at the start)" if guards else ""
+            when = " or ".join(_exceeds(c) for c in _guards(metric, element) if _is_open(metric, c))
+            note = f" (automatic when {when} at the start)" if when else ""
             found.append(f"{element!r} keeps its sign along the flow{note}")
     return tuple(found)
 
@@ -71,20 +75,38 @@ def stays_away_from_zero(metric: Metric, factor: RationalFunction) -> bool:
 
 
 def _guards(metric: Metric, factor: RationalFunction) -> list[RationalFunction]:
-    """Return conserved c with factor^2 - c a sum of squares: they keep the factor from zero."""
-    found: list[RationalFunction] = []
-    if metric.parameterization.field.generators:
+    """Return conserved c with factor^2 - c a sum of squares: they keep the factor from zero.
+
+    Tried are the sums of laws with signs, and of these the largest are kept.
+    """
+    field, found = metric.parameterization.field, list[RationalFunction]()
+    if field.generators:
         return found
-    origin = [metric.parameterization.field.zero] * metric.parameterization.p
-    for law in metric.conserved.laws:
-        if not law.is_polynomial():
-            continue
-        for c in (law, -law):
-            rest = factor * factor - c
-            constant = rest.compose(origin, rest.field)
-            if is_nonnegative(rest - constant):
-                found.append(c + constant)
-    return found
+    origin = [field.zero] * metric.parameterization.p
+    laws = [law for law in metric.conserved.laws if law.is_polynomial()]
+    for signs in product((0, 1, -1), repeat=len(laws)) if len(laws) <= FEW else ():
+        c = sum((n * law for n, law in zip(signs, laws, strict=True)), field.zero)
+        rest = factor * factor - c
+        constant = rest.compose(origin, rest.field)
+        if any(signs) and is_nonnegative(rest - constant):
+            found.append(c + constant)
+    others = {c: [o for o in found if o != c] for c in found}
+    return [c for c in found if not any(is_nonnegative(o - c) for o in others[c])]
+
+
+def _is_open(metric: Metric, guard: RationalFunction) -> bool:
+    """Tell whether there is a start, of the kind that was given, at which a guard is positive."""
+    p = metric.parameterization
+    return is_feasible([p.at_start(guard)], p.nonnegative | frozenset(p.positive))
+
+
+def _exceeds(f: RationalFunction) -> str:
+    """Return f > 0 without signs, as a**2 > b**2 + c**2."""
+    _, primitive = to_expr(f, [Symbol(name) for name in f.field.names]).as_content_primitive()
+    terms = sympy.Add.make_args(primitive)
+    less = [t for t in terms if t.could_extract_minus_sign()]
+    above = sympy.Add(*(t for t in terms if t not in less))
+    return f"{above} > {-sympy.Add(*less)}"
 
 
 def _is_positive(value: RationalFunction) -> bool:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import sympy
 from sympy import Expr
 
-from derive.exact.field.factors import factors
+from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction, normalized
 from derive.exact.linear.implicitization import Relation, find_relation
@@ -163,7 +163,7 @@ def _away_from_zero(chart: Chart, functions: Sequence[RationalFunction]) -> Char
 
 def _with_factors(chart: Chart, dual: DualCoordinates) -> Chart | None:
     """Add the factors of the warp, then powers of the arguments of logarithms and of poles."""
-    for P, _ in factors(dual.g):
+    for P, _ in factored(dual.g)[1]:
         if chart.write(P) is None:
             relation = find_relation(P, chart.coordinates)
             rooted = None if relation is None else add_root(chart, f"_g{P!r}", P, relation)
@@ -172,7 +172,7 @@ def _with_factors(chart: Chart, dual: DualCoordinates) -> Chart | None:
             chart = rooted
     functions = (*dual.y, *(() if dual.R is None else (dual.R,)))
     bottoms = (f.rational.field.polynomial(f.rational.denominator) for f in functions)
-    poles = (P for x in bottoms for P, _ in factors(x))
+    poles = (P for x in bottoms for P, _ in factored(x)[1])
     arguments = tuple(dict.fromkeys((*log_arguments(functions), *poles)))
     chart = _away_from_zero(chart, arguments)
     return _with_powers(chart, [P for P in arguments if chart.write(P * P) is None])

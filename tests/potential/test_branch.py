@@ -147,7 +147,7 @@ def test_what_keeps_its_sign_is_proved_or_said():
     assert [text.split(" (")[0] for text in said] == [
         *("u keeps its sign along the flow", "v + 2 keeps its sign along the flow")
     ]
-    assert "automatic when a**2 - b**2 > 0" in said[0].replace("u**2 - v**2", "a**2 - b**2")
+    assert said[0].endswith("(automatic when u**2 > v**2 at the start)")
     chart = base_chart(metric, notation)
     warped = SimpleNamespace(warp=-2 * u)
     assert sign_in(warped, u)[0] == sign_in(warped, 1 / u)[0] == -1
@@ -156,5 +156,5 @@ def test_what_keeps_its_sign_is_proved_or_said():
     sign, more = sign_in(known, known.parameterization.w[1])
     assert sign == -1
     (said,) = more.assumptions
-    assert said.startswith("v keeps its sign along the flow (automatic when -u**2 + v**2 > 0")
+    assert said == "v keeps its sign along the flow"  # v**2 > u**2 does not hold there
     assert chart.assumptions == ()

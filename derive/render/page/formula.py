@@ -186,7 +186,7 @@ def assumption(text: str) -> str:
     """
     matched = re.fullmatch(
         r"(?P<what>.+?)(?P<sign> (?:>|!=) 0|)(?P<words> at the limit of the flow"
-        r"| keeps its sign along the flow|)(?: \(automatic when (?P<when>.+) > 0 at the start\))?",
+        r"| keeps its sign along the flow|)(?: \(automatic when (?P<when>.+) at the start\))?",
         text,
     )
     if matched is None or not (matched["sign"] or matched["words"]):
@@ -201,7 +201,9 @@ def assumption(text: str) -> str:
         relation = r"\neq" if "!" in matched["sign"] else ">"
         said = f"${inline(left)} {relation} {right}$"
     if matched["when"]:
-        said += f" (which is automatic when ${formula(matched['when'])} > 0$ at the start)"
+        sides = (part.split(" > ") for part in matched["when"].split(" or "))
+        when = " or ".join(f"${formula(left)} > {formula(right)}$" for left, right in sides)
+        said += f" (which is automatic when {when} at the start)"
     return said
 
 

@@ -1,0 +1,75 @@
+"""What Q assumes to keep its sign along the flow: nothing where a positive function writes it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from derive import Parameterization, derive
+from numerics import flow, interpolate
+
+NORMALISED = [
+    (("a/(a+b+c)", "b/(a+b+c)"), ("1", "1", "9/10")),
+    (("a/(a+b+c)", "b/(a+b+c)"), ("-7/3", "2/3", "3/4")),
+    (("a/(a+b+c+e)", "b/(a+b+c+e)"), ("2/5", "11/4", "2/3", "2/5")),
+]
+
+
+def derived(outputs, start):
+    return derive(Parameterization.parse(outputs, start=named(outputs, start)))
+
+
+def named(outputs, values):
+    names = sorted(set("abceuvxyz") & set("".join(outputs)))
+    return dict(zip(names, values, strict=True))
+
+
+@pytest.mark.parametrize(("outputs", "start"), NORMALISED)
+def test_the_warp_writes_normalised_outputs_wherever_the_flow_goes(outputs, start):
+    d = derived(outputs, start)
+    q = d.potential.numeric({})
+    assert not [a for piece in d.potential.pieces for a in piece.assumptions]
+    for x, to in (([1, 0], -0.15), ([1, 0], 0.2), ([1, -2], 0.3)):
+        y = float(np.dot(x, q.beta0)) + to
+        limit = flow(d.parameterization, [x], [y], named(outputs, start), 12).limit
+        found = interpolate(q, [x], [y])
+        assert found.converged
+        assert np.allclose(found.value, np.array(limit, dtype=float), atol=1e-8)
+
+
+def test_a_difference_of_weights_crosses_zero_on_the_way():
+    """The form with sqrt((a - c)^2) called (0.25, 0.3575) the interpolant."""
+    d = derived(*NORMALISED[0])
+    end = flow(d.parameterization, [[1, 0]], [0.25], named(*NORMALISED[0]), 12)
+    a, _, c = (float(w) for w in end.weights)
+    assert a < c
+    found = interpolate(d.potential.numeric({}), [[1, 0]], [0.25])
+    assert found.value == pytest.approx([float(b) for b in end.limit], abs=1e-9)
+    assert found.value[1] == pytest.approx(0.3925, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start", "said"),
+    [
+        ("a*u a*v", None, "a**2 > u**2 + v**2"),
+        ("a*u a*v", ("1", "2", "0"), ""),
+        ("a*u a*v", ("2", "1", "1"), None),
+        ("a*b*u a*b*v", None, "a**2 > b**2 or a**2 > u**2 + v**2"),
+        ("x**2*y y*z**2", None, ""),
+    ],
+)
+def test_a_condition_is_offered_where_it_can_hold(outputs, start, said):
+    outputs = outputs.split()
+    given = None if start is None else named(outputs, start)
+    d = derive(Parameterization.parse(outputs, start=given))
+    marker = " keeps its sign along the flow"
+    found = [a for piece in d.potential.pieces for a in piece.assumptions if marker in a]
+    if said is None:
+        assert found == []
+        return
+    _, _, note = found[0].partition(marker)
+    options = note.removeprefix(" (automatic when ").removesuffix(" at the start)").split(" or ")
+    assert sorted(options) == said.split(" or ")
+    page = d.to_latex()
+    assert (" automatic when" in page) == bool(said)
+    assert page.count("$") % 2 == 0
