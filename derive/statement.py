@@ -35,6 +35,9 @@ class Ground(enum.Enum):
 KINDS: Mapping[str, str] = {
     # Of wide nets on the line.
     "wide limit": "the function to which a net tends, trained by mirror flow, as its width grows",
+    # Of a design of F.
+    "design": "F has the given Q on an interval, from a start; or no F has",
+    "line element": "w(beta) whose inverse F has the given Q, as an integral",
     # Of a derivation.
     "mirror flow": "Hess Q = g K^-1 for some Q and g > 0, or for none",
     "conserved": "functions of the weights that the flow keeps, and how many there are",
@@ -110,6 +113,7 @@ class Statement(Sentence):
 
     Attributes:
         kind: what is claimed, one of ``KINDS``.
+        about: of which part of the record, where it has several; empty for the whole.
         ground: why.
         conditions: under which it is claimed, beside those of the record: sentences or relations.
         by: the finding, or the key of the source, that is its ground.
@@ -118,6 +122,7 @@ class Statement(Sentence):
     """
 
     kind: str
+    about: str = ""
     ground: Ground = Ground.PROVED
     conditions: tuple[object, ...] = ()
     by: object = ""
@@ -143,10 +148,11 @@ class Statement(Sentence):
 class Open(Sentence):
     """A sentence that says what is not known of the claims of a kind, and why.
 
-    No record has both a statement of a kind and one that says it is open.
+    No record has both a statement of a kind and one that says it is open, about one part.
     """
 
     kind: str
+    about: str = ""
 
 
 class Claims:

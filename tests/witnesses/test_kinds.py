@@ -7,8 +7,9 @@ import pytest
 
 import tests.witnesses
 from derive import Parameterization
+from derive.inverse.parameterize import parameterize
 from derive.render.narration import narrated
-from derive.statement import KINDS, Claims, Equations, Ground, Items, Note, Open, Statement
+from derive.statement import KINDS, Claims, Equations, Ground, Items, Note, OnPage, Open, Statement
 from derive.verdict import Verdict
 from tests.published import derive_once
 from tests.witnesses import WITNESSES
@@ -27,6 +28,9 @@ def records():
     yield "derivation", derive_once(Parameterization.parse(["a*u1", "a*u2"]))
     yield "refutation", derive_once(Parameterization.parse(["a*u1 + b*v1", "a*u2 + b*v2"]))
     yield "wide nets", wide_nets("uniform")
+    yield "design", parameterize("beta*log(beta) - beta")
+    yield "no design", parameterize("-beta**2")
+    yield "integral", parameterize("beta**4 + beta**2")
 
 
 RECORDS = dict(records())
@@ -36,8 +40,8 @@ RECORDS = dict(records())
 def test_no_kind_is_both_claimed_and_open(name):
     record = RECORDS[name]
     assert isinstance(record, Claims)
-    claimed = {s.kind for s in record.statements if isinstance(s, Statement)}
-    left = {s.kind for s in record.statements if isinstance(s, Open)}
+    claimed = {(s.kind, s.about) for s in record.statements if isinstance(s, Statement)}
+    left = {(s.kind, s.about) for s in record.statements if isinstance(s, Open)}
     assert claimed | left
     assert not claimed & left
 
@@ -52,7 +56,7 @@ def test_what_is_proved_has_its_ground(name):
             assert s.ground is Ground.PROVED or s.by, s
 
 
-BESIDE = (Statement, Open, Note, Equations, Items)
+BESIDE = (Statement, Open, Note, Equations, Items, OnPage)
 
 
 @pytest.mark.parametrize("name", [n for n in RECORDS if n not in ("derivation", "refutation")])
