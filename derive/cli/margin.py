@@ -52,9 +52,9 @@ def margin(
     margins at least its own: a theorem of every Q that is proved, warped or not. As t grows,
     under losses with an exponential tail, its direction is decided where the gradient of Q is
     coercive: it is that of the largest margin in the horizon of Q, its shape at infinity, such
-    as an l1 norm. Beside it, for homogeneous F, stands the margin problem in the weights, whose
-    KKT points are the possible limits, and its cost R_F in beta; where both roads apply they are
-    compared.
+    as an l1 norm. Beside it, for homogeneous polynomials F, stands the margin problem in the
+    weights, whose KKT points are the possible limits, and its cost R_F in beta; where both roads
+    apply they are compared.
 
     Each OUTPUT is a component of F(w), written as for `derive regularizer`. One output stands for
     copies of it, one for each feature.

@@ -86,6 +86,11 @@ class SquaredDistance(Decided):
         """The minimum as an expression, one for each interval; None where there is none."""
         return ()
 
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Of which beta the root or formula is said, where it is not of every beta."""
+        return ("`F(w) = beta` for some `w`, at almost all `beta`",)
+
     def at(self, point: Mapping[str, Fraction]) -> CertifiedValue | None:
         """Return the minimum at numbers for beta and the start; None where no w has F(w) = beta.
 
@@ -161,6 +166,11 @@ class CriticalRoot(SquaredDistance):
 class GreatestRoot(CriticalRoot):
     """The minimum is the greatest root at every beta, as was proved."""
 
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Nothing: every beta is reached."""
+        return ()
+
     def _root_at(self, data: Sequence[Fraction]) -> CertifiedRoot:
         return greatest_root_at(self.factors, data)
 
@@ -173,6 +183,11 @@ class RootByInterval(CriticalRoot):
     """
 
     intervals: tuple[RootInterval, ...]
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Nothing: the intervals say it."""
+        return ()
 
     def _root_at(self, data: Sequence[Fraction]) -> CertifiedRoot | None:
         problem = self.problem
@@ -218,6 +233,11 @@ class ClosedMinimum(CriticalRoot):
     def closed_forms(self) -> tuple[Expr | None, ...]:
         """The formula, where it is an expression."""
         return (self.closed.expression(self.variables),)
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Whether every beta is reached."""
+        return () if self.closed.onto else ("`F(w) = beta` for some `w`",)
 
     def _is_known(self) -> bool:
         return True

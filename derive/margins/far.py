@@ -20,7 +20,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import ElementarySigns, Undecided
-from derive.margins.ends import End, Slope, find_end
+from derive.margins.ends import End, Slope, depths_of, find_end
 from derive.model.notation import rational
 from derive.potential.piece import Curve, Parametric, Piece, kernel_of, written_out
 from derive.potential.separation import Separation, find_separation
@@ -65,6 +65,8 @@ class Far:
             which rays it stays bounded.
         leading: N and h, where N is one on all sides and both are known.
         forms: V^T of a sum in other coordinates, else None.
+        bounded: whether no beta where Q lives is far out.
+        depths: exponents, such as D, which are above 2 in what is said.
     """
 
     betas: tuple[Symbol, ...]
@@ -72,6 +74,8 @@ class Far:
     shape: Shape = "other"
     leading: Leading | None = None
     forms: sympy.ImmutableMatrix | None = None
+    bounded: bool = False
+    depths: tuple[Symbol, ...] = ()
 
 
 def far_out(block: Block) -> Far:
@@ -121,9 +125,12 @@ def _single(piece: Piece, slope: Slope) -> Far:
     ends = [_reached(find_end(slope, s), r) for s, r in sides.items() if r is not False]
     (b,) = piece.betas
     if not ends:
-        reason = "`Q` lives on a bounded interval, so `beta` stays bounded: no loss tends to 0"
-        return Far(piece.betas, Finding(Verdict.PROVED, reason), "single")
-    return _joined(piece.betas, [(b, end) for end in ends], "single", _both(ends, b))
+        reason = "`Q` lives on a bounded interval, so `beta` stays bounded, and losses that are"
+        whole = Finding(Verdict.PROVED, f"{reason} positive everywhere do not tend to 0")
+        return Far(piece.betas, whole, "single", bounded=True)
+    found = _joined(piece.betas, [(b, end) for end in ends], "single", _both(ends, b))
+    depths = depths_of(slope.curve) if slope.curve is not None else ()
+    return replace(found, depths=tuple(sorted(depths, key=str)))
 
 
 def reaches(piece: Piece, side: int) -> bool | None:

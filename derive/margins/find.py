@@ -7,6 +7,7 @@ largest margin in the horizon of Q. The road in the weights, for homogeneous F: 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,17 +15,19 @@ from sympy import Expr
 
 from derive.derivation import Derivation
 from derive.errors import check_kind
+from derive.margins import statements as claims
 from derive.margins.far import Far, far_out
 from derive.margins.finite_time import finite_time
 from derive.margins.horizon import Horizon, Hypothesis, find_horizon
 from derive.margins.scaled_start import ScaledStart, scaled_start
 from derive.margins.weights_problem import WeightsProblem, agreement, pose_in_weights
 from derive.printable import Printable
+from derive.statement import Claims, Open, Statement
 from derive.verdict import Finding, Verdict, conclude
 
 
 @dataclass(frozen=True, repr=False)
-class Margins(Printable):
+class Margins(Claims, Printable):
     """What is known of gradient flow under monotone losses on separable data.
 
     Attributes:
@@ -66,6 +69,22 @@ class Margins(Printable):
     def cost(self) -> Expr | None:
         """R_F(beta) = min |w|^2 subject to F(w) = beta, where it is written."""
         return self.weights.formula
+
+    @functools.cached_property
+    def statements(self) -> tuple[Statement | Open, ...]:
+        """What is claimed, from finite times to the limit, and for large starts."""
+        d, shape, w = self.derivation, self.shape, self.weights
+        told: list[Statement | Open] = [claims.every_time(d, self.finite_time)]
+        if self.far:
+            told.append(claims.coercivity(self.coercive, self.far))
+            told += [claims.growth(far) for far in self.far if far.leading is not None]
+            told.append(claims.direction(d, shape))
+        told += claims.in_weights(d, w)
+        if self.agreement is not None:
+            told.append(claims.agreement(self.agreement))
+        limit = "w" if w.finding.verdict is Verdict.PROVED else ""
+        limit = "beta" if shape.function is not None else limit
+        return (*told, *claims.large_starts(self.scaled, limit))
 
     @property
     def verdict(self) -> Verdict:

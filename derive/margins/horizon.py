@@ -26,10 +26,11 @@ _PAIR = ImmutableMatrix([[1, 1], [1, -1]])
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One of what the theorem needs; UNDECIDED: assumed, of the data or of the loss, or open."""
+    """One of what the theorem needs; UNDECIDED: assumed, *of_data* or of the loss, or open."""
 
     statement: str
     finding: Finding
+    of_data: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,13 @@ class Horizon:
         function: phi in beta, homogeneous of degree 1; None where it is not known, or where a
             hypothesis fails.
         norm: what it is called: l1, l2, l3/2, group l1, |DFT|_1, ...
+        weighted: whether it depends on the start.
     """
 
     hypotheses: tuple[Hypothesis, ...]
     function: Expr | None = None
     norm: str | None = None
+    weighted: bool = False
 
 
 def find_horizon(derivation: Derivation, far: Sequence[Far], coercive: Finding) -> Horizon:
@@ -56,17 +59,20 @@ def find_horizon(derivation: Derivation, far: Sequence[Far], coercive: Finding) 
     assumed = Finding(Verdict.UNDECIDED, "assumed, of the loss and the data")
     of_data = Finding(Verdict.UNDECIDED, "assumed; decided for given data")
     hypotheses = (
-        Hypothesis("the loss is convex and decreasing like `exp(-u)`; `X` is separable", assumed),
+        Hypothesis(
+            "the loss is convex and decreases like `exp(-u)`, `X` is separable", assumed, True
+        ),
         Hypothesis("`Q` lives on all of `R^d` with `Hess Q > 0`", everywhere),
         Hypothesis("`g > 0` along the flow, which then only changes its clock", clock),
         Hypothesis("`|grad Q| -> infinity` as `|beta| -> infinity`", coercive),
         Hypothesis("the sets `{Q <= r}`, scaled to one size, converge", shape),
-        Hypothesis("the predictor of largest margin is unique", of_data),
+        Hypothesis("the predictor of largest margin is unique", of_data, True),
     )
     failing = Verdict.REFUTED in (everywhere.verdict, coercive.verdict)
     if failing or shape.verdict is not Verdict.PROVED:
         return Horizon(hypotheses)
-    return Horizon(hypotheses, _function(leading), _name(far, leading))
+    weighted = any(c.free_symbols for c in _constants(leading))
+    return Horizon(hypotheses, _function(leading), _name(far, leading), weighted)
 
 
 def _shape(far: Sequence[Far]) -> Finding:

@@ -1,6 +1,6 @@
 """Starts alpha w_0 as alpha -> infinity: a linear model at first, whatever comes later.
 
-With F homogeneous of degree D and F(w_0) = 0, put w = alpha w_0 + alpha^(1 - D) v and t =
+With F homogeneous of degree D > 0 and F(w_0) = 0, put w = alpha w_0 + alpha^(1 - D) v and t =
 tau/alpha^(2 (D - 1)). Then beta = J(w_0) v + O(alpha^-D) and dv/dtau = J(w_0)^T X^T a: gradient
 flow of a linear model with kernel K_0 = J(w_0) J(w_0)^T, uniformly on bounded tau, for any smooth
 loss.
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import sympy
 from sympy import Expr, ImmutableMatrix, Symbol
 
 from derive.derivation import Derivation
@@ -33,12 +34,14 @@ class ScaledStart:
         time: the k of t = tau/alpha^k.
         displacement: the k of w = alpha w_0 + v/alpha^k.
         kernel: K_0.
+        degree: D, positive as far as it is a number.
     """
 
     finding: Finding
     time: Expr | None = None
     displacement: Expr | None = None
     kernel: ImmutableMatrix | None = None
+    degree: Expr = sympy.S.One
 
 
 def scaled_start(derivation: Derivation) -> ScaledStart:
@@ -55,9 +58,13 @@ def scaled_start(derivation: Derivation) -> ScaledStart:
         return _open("F is not smooth at w_0")
     symbols = {name: Symbol(name) for name in (*p.start_symbols, *p.parameters)}
     D, J = to_expr(p.homogeneity, symbols), p.start_covectors
+    if D.is_number and not D > 0:
+        return _open("the degree of F is not positive: at c w_0 it is nowhere nearly linear")
+    if D == 1:
+        return _open("F is linear, at every scale")
     K = ImmutableMatrix([[to_expr(dot(a, b), symbols) for b in J] for a in J])
     reason = "F is homogeneous, F(w_0) = 0 and J(w_0) has full rank"
-    return ScaledStart(Finding(Verdict.PROVED, reason), 2 * D - 2, D - 1, K)
+    return ScaledStart(Finding(Verdict.PROVED, reason), 2 * D - 2, D - 1, K, D)
 
 
 def _open(reason: str) -> ScaledStart:

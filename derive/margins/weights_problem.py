@@ -1,11 +1,12 @@
 """The margin problem in the weights, for homogeneous F, and what it costs in beta.
 
-Gradient flow of logistic or exponential loss that separates the data at some time tends in
+Gradient flow of logistic or exponential loss whose sum is below l(0) at some time tends in
 direction to a KKT point of
 
     min |w|^2/2  subject to  <x_i, F(w)> >= 1:   w = J^T X^T lambda, lambda_i (u_i - 1) = 0,
 
-lambda >= 0 (Lyu, Li 2020; that the direction converges: Ji, Telgarsky 2020). In beta its global
+lambda >= 0 (Lyu, Li 2020; that the direction converges: Ji, Telgarsky 2020), for F homogeneous of
+positive degree, locally Lipschitz with a chain rule, and definable. In beta its global
 minimizers are those of R_F(beta) = min |w|^2 s.t. F(w) = beta, homogeneous of degree 2/D.
 
 A conserved c that is homogeneous of degree m != 0 vanishes at KKT points: m c = <grad c, w> =
@@ -34,7 +35,7 @@ from derive.model.restriction import leave_out
 from derive.records import Block
 from derive.verdict import Finding, Verdict
 
-HOMOGENEOUS = "(Lyu, Li 2020), (Ji, Telgarsky 2020)"
+HOMOGENEOUS = "Lyu, Li 2020; Ji, Telgarsky 2020"
 """Who proved what homogeneous models tend to."""
 
 
@@ -90,7 +91,7 @@ def pose_in_weights(derivation: Derivation) -> WeightsProblem:
     if homogeneity is None:
         return WeightsProblem(Finding(Verdict.UNDECIDED, "F is not homogeneous"), None)
     D = to_expr(homogeneity, Notation(p, ()).weights)
-    reason = f"F is homogeneous; if the flow separates the data at some time {HOMOGENEOUS}"
+    reason = "a homogeneous polynomial is locally Lipschitz and definable, with a chain rule"
     finding = Finding(Verdict.PROVED, reason)
     if not _is_polynomial(p):
         reason = "F is homogeneous, but no polynomial: smoothness where weights vanish is not known"

@@ -59,7 +59,7 @@ def test_every_source_is_cited_and_every_citation_is_a_source():
     table = Path(__file__).parents[2] / "derive" / "optimizers" / "table.toml"
     cited |= set(re.findall(r'cite = "([^"]+)"', table.read_text(encoding="utf-8")))
     cited |= {statement.cite for statement in statements()}
-    named = re.findall(r"\((\w+)[^()]* (\d{4})\)", HOMOGENEOUS)  # as pages cite what is in words
+    named = re.findall(r"(?:^|; )(\w+)[^;]* (\d{4})", HOMOGENEOUS)  # as pages cite what is in words
     cited |= {name.lower() + year for name, year in named}
     assert cited | set(METHODS) == sources().keys()
     assert bibtex(["azulay2021"]).startswith("@inproceedings{azulay2021,")

@@ -16,6 +16,7 @@ from derive.margins.ends import Slope, find_end
 from derive.margins.far import far_out
 from derive.margins.weights_problem import agreement, pose_in_weights
 from derive.regimes.find import regimes
+from derive.statement import Open, Statement
 from derive.testing import parameterizations
 from tests.cli.commands import run
 from tests.published import derive_once
@@ -120,6 +121,33 @@ def test_large_starts_are_a_linear_model_first():
         assert found(name).scaled.finding.verdict.value in ("UNDECIDED", "PROVED")
 
 
+@pytest.mark.parametrize("F", ["log(p) - log(m)", "1/p - 1/m", "p**(-2) - m**(-2)"])
+def test_large_starts_are_nothing_linear_where_the_degree_is_not_positive(F):
+    p = Parameterization.parse([F], {"p": "alpha", "m": "alpha"}, ["alpha"])
+    m = margins(derive_once(p))
+    assert m.scaled.finding.verdict is Verdict.UNDECIDED
+    assert m.says("large starts", "large starts, late") == ()
+    assert not m.says("KKT")[0].words.startswith("`w(t)")
+
+
+def test_conditions_of_cited_theorems_are_printed():
+    text = " ".join(found("depth 3").to_text().split())
+    assert "if the loss l is exponential or logistic and sum_i l(<x_i, beta>) < l(0)" in text
+    assert "locally Lipschitz and definable, with a chain rule (cited, Lyu, Li 2020; Ji" in text
+    deep = " ".join(found("any depth").to_text().split())
+    assert "if D > 2, grad Q stays bounded" in deep
+    assert "if D > 0, from c w_0" in deep
+    assert "KKT point need not" not in " ".join(found("neuron").to_text().split())
+    assert "a KKT point is the minimizer" in " ".join(found("linear").to_text().split())
+
+
+def test_what_is_claimed_is_not_open():
+    for name in MODELS:
+        statements = found(name).statements
+        claimed = {s.kind for s in statements if isinstance(s, Statement)}
+        assert not claimed & {s.kind for s in statements if isinstance(s, Open)}, name
+
+
 def test_scaled_time_and_displacement_on_runs():
     """w' = -J^T X^T l' at scales that grow, against the linear model at the same tau."""
     X, w0, tau = np.array([[2.0, 3.0], [-2.0, 5.0]]), np.ones(4), 0.05
@@ -153,8 +181,10 @@ def test_the_table_of_losses_is_what_is_derived():
         outputs = f"p**{depth} - m**{depth}"
         m = margins(derive_once(Parameterization.parse([outputs], **TIED)))
         (limit,) = regimes(m.derivation, "alpha", ["0"]).limits
-        cost = m.cost or f"degree {2 / m.weights.degree}"
-        logistic = f"largest {m.norm} margin" if m.norm else f"KKT point of {cost}"
+        logistic = "not decided"
+        if m.norm or m.cost is not None:
+            kkt = f"KKT point in the weights, R_F = {m.cost}"
+            logistic = f"largest {m.norm} margin" if m.norm else kkt
         row = (outputs, limit.potential.Q, logistic, m.scaled.kernel[0])
         assert f"| {' | '.join(map(str, row))} |" in table
 
@@ -241,7 +271,7 @@ def test_every_form_is_written():
     m = found("vector")
     record = json.loads(m.to_json())
     assert (record["format"], record["norm"], record["R_F"]) == ("regderive-margin", "l2", "2*s")
-    assert r"\[ \varphi = s" in m.to_latex()
+    assert r"\varphi &= s" in m.to_latex()
     assert max(map(len, m.to_text().splitlines())) <= 80
     assert r"\tau/c^{2}" in found("tied pair").to_latex()
     for name in ("copies", "depth 3", "square", "two rates", "bounded"):

@@ -71,10 +71,11 @@ def _citing(line: str) -> str:
     """Return a line with citations for the sources that it names, as (Lyu, Li 2020)."""
 
     def cite(found: re.Match[str]) -> str:
-        key = f"{found[1].lower()}{found[2]}"
-        return rf"\cite{{{key}}}" if key in sources() else found[0]
+        pairs = re.findall(r"(?:^|; )(\w+)[^;]* (\d{4})", found[1])
+        keys = [name.lower() + year for name, year in pairs]
+        return rf"\cite{{{','.join(keys)}}}" if sources().keys() >= set(keys) else found[0]
 
-    return re.sub(r"\(([A-Z]\w+)[^()]* (\d{4})\)", cite, line)
+    return re.sub(r"\((?:cited, )?([A-Z]\w+[^()]* \d{4})\)", cite, line)
 
 
 def _on_page(lines: Iterable[object]) -> Iterator[object]:

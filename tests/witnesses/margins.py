@@ -1,0 +1,452 @@
+"""Witnesses of what is said of separable data: exponential loss in log time, and brute force."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import sympy
+from scipy.integrate import solve_ivp
+from scipy.optimize import minimize, nnls
+from scipy.special import logsumexp, softmax
+
+from derive.margins.find import Margins
+from derive.statement import Statement
+from derive.verdict import Verdict
+from tests.witnesses import Refuted, witness
+from tests.witnesses.derivation import NO_TRIAL, Case, cases, function, unseen
+from tests.witnesses.flows import Flows, Unreached
+
+LEVEL = 3e3
+"""log(1/L) at which directions are looked at: gaps are about its inverse."""
+CLOSE = 0.06
+SMALL = 0.1
+"""Of starts of homogeneous F, which are forgotten as |w| grows."""
+FAR = (1.0, 1e5, 1e10)
+Vector = np.ndarray
+
+
+def in_levels(flows: Flows, X: Vector, level: float) -> Vector:
+    """Return the weights where sum exp(-u) = exp(-level): dw/dl = J^T X^T p/(p^T X K X^T p).
+
+    Raises:
+        Unreached: the data are not separated by then.
+    """
+    calls = 0
+
+    def field(_: float, w: Vector) -> Vector:
+        nonlocal calls
+        calls += 1
+        if calls > 30_000:
+            raise Unreached
+        steering = X.T @ softmax(-X @ flows.F(w))
+        found: Vector = flows.velocity(w, steering) / (steering @ flows.kernel(w) @ steering)
+        return found
+
+    first = -float(logsumexp(-X @ flows.F(flows.w0)))
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            done = solve_ivp(field, (first, level), flows.w0, "LSODA", rtol=1e-8, atol=1e-10)
+        except (ValueError, ArithmeticError):
+            raise Unreached from None
+    if not done.success or not np.min(X @ flows.F(done.y[:, -1])) > level / 2:
+        raise Unreached
+    end: Vector = done.y[:, -1]
+    return end
+
+
+def separable(size: int, rng: random.Random) -> Vector:
+    """Draw rows that some beta separates."""
+    b = np.array([rng.gauss(0, 1) for _ in range(size)])
+    rows = rng.randrange(size, 2 * size + 2)
+    X = np.array([[rng.gauss(0, 1) for _ in range(size)] for _ in range(rows)])
+    found: Vector = X * np.sign(X @ b)[:, None]
+    return found
+
+
+def of_number(expression: sympy.Expr, names: list[str]) -> Callable[..., Any]:
+    """Return a function of some names, sizes smoothed as SLSQP wants it."""
+    smooth = expression.replace(sympy.Abs, lambda x: sympy.sqrt(x**2 + sympy.Float(1e-14)))
+    return function(smooth, names, {})
+
+
+def least(
+    f: Callable[[Vector], float], X: Vector, rng: random.Random, exact: bool = False
+) -> float:
+    """Return min f(b) subject to X b >= 1, or X b = 1 where it is exact."""
+    best = np.inf
+    for _ in range(6):
+        b = np.array([rng.gauss(0, 2) for _ in range(X.shape[1])])
+        kind = "eq" if exact else "ineq"
+        bound = {"type": kind, "fun": lambda b: X @ b - 1}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            done = minimize(f, b, constraints=bound, options={"maxiter": 400, "ftol": 1e-12})
+        if np.min(X @ done.x) > 1 - 1e-6:
+            best = min(best, float(done.fun))
+    return best
+
+
+def lightest(flows: Flows, beta: Vector, rng: random.Random) -> tuple[float, Vector]:
+    """Return min |w|^2 subject to F(w) = beta, of the outputs in beta that are not nan, and w."""
+    asked, best = ~np.isnan(beta), (np.inf, flows.w0)
+    for _ in range(8):
+        w = np.array([rng.gauss(0, 1.5) for _ in flows.w0])
+        fits = {
+            "type": "eq",
+            "fun": lambda w: (flows.F(w) - beta)[asked],
+            "jac": lambda w: flows.J(w)[asked],
+        }
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            done = minimize(
+                lambda w: w @ w,
+                w,
+                jac=lambda w: 2 * w,
+                method="SLSQP",
+                constraints=fits,
+                options={"maxiter": 500, "ftol": 1e-14},
+            )
+        if np.max(np.abs((flows.F(done.x) - beta)[asked])) < 1e-7 and done.fun < best[0]:
+            best = float(done.fun), done.x
+    return best
+
+
+def separated(
+    m: Margins, rng: random.Random, scale: float = 1.0
+) -> Iterator[tuple[Case, Vector, Vector]]:
+    """Yield cases with rows and the weights late, from starts that may be scaled."""
+    for case in cases(m.derivation, rng):
+        size = len(case.flows.F(case.flows.w0))
+        X = separable(size, rng)
+        flows = replace(case.flows, w0=scale * case.flows.w0)
+        try:
+            w = in_levels(flows, X, LEVEL)
+        except NO_TRIAL:
+            continue
+        if case.on_this_side(w):
+            yield case, X, w
+
+
+def of_copies(m: Margins, phi: sympy.Expr) -> Callable[[Vector], float]:
+    """Return the horizon as a function of beta: of one output, for copies."""
+    names = [b.name for b in m.derivation.beta]
+    one = of_number(phi, names)
+    if len(names) > 1:
+        return lambda b: float(one(*b))
+    p = float(m.far[0].leading.degree)  # type: ignore[union-attr]
+    return lambda b: float(sum(one(x) ** p for x in b) ** (1 / p))
+
+
+@witness("direction")
+def largest_margin(m: Margins, statement: Statement, rng: random.Random) -> int:
+    """Compare phi over the margin, late, with the least that there is."""
+    phi, trials = of_copies(m, statement.values["phi"]), 0  # type: ignore[arg-type]
+    if m.derivation.direction is not None or m.shape.weighted:
+        return 0
+    for case, X, w in separated(m, rng):
+        beta = case.flows.F(w)
+        ratio = phi(beta) / np.min(X @ beta) / least(phi, X, rng)
+        if not 1 - CLOSE < ratio < 1 + CLOSE and not unseen(m.derivation):
+            raise Refuted(f"phi over the margin is {ratio} of the least, on {X.tolist()}")
+        trials += 1
+    return trials
+
+
+def direction_in_weights(m: Margins, case: Case, X: Vector, w: Vector) -> Vector:
+    """Return the weights scaled to the margin 1."""
+    D = float(m.weights.degree)  # type: ignore[arg-type]
+    found: Vector = w / np.min(X @ case.flows.F(w)) ** (1 / D)
+    return found
+
+
+@witness("KKT")
+def stationary(m: Margins, statement: Statement, rng: random.Random) -> int:
+    """Look how far weights are, late, from J^T X^T lambda, lambda >= 0 on the rows of margin 1."""
+    trials = 0
+    if m.derivation.direction is not None:
+        return 0
+    for case, X, w in separated(m, rng, SMALL):
+        v = direction_in_weights(m, case, X, w)
+        tight = X[X @ case.flows.F(v) < 1.2]
+        _, off = nnls(case.flows.J(v).T @ tight.T, v)
+        if off > 2 * CLOSE * np.linalg.norm(v):
+            raise Refuted(f"{off / np.linalg.norm(v)} off a KKT point on {X.tolist()}")
+        trials += 1
+    return trials
+
+
+@witness("KKT law")
+def vanishes(m: Margins, statement: Statement, rng: random.Random) -> int:
+    """Evaluate the law at directions of flows, and at drawn ones."""
+    trials, p = 0, m.derivation.parameterization
+    if m.derivation.direction is not None:
+        return 0
+    for case, X, w in separated(m, rng, SMALL):
+        law = function(statement.values["law"], list(p.weights), case.starts[0])  # type: ignore[arg-type]
+        k = len(p.weights)
+        size = np.max([abs(law(*unit(rng, len(w))[:k])) for _ in range(50)])
+        for v in np.split(w / np.linalg.norm(w), len(case.starts)):
+            if abs(law(*v)) > CLOSE * size:
+                raise Refuted(f"it is {law(*v)} at {v.tolist()}, on {X.tolist()}")
+        trials += 1
+    return trials
+
+
+def unit(rng: random.Random, size: int) -> Vector:
+    """Draw a direction."""
+    v = np.array([rng.gauss(0, 1) for _ in range(size)])
+    found: Vector = v / np.linalg.norm(v)
+    return found
+
+
+@witness("KKT minimizer")
+def least_or_not(m: Margins, statement: Statement, rng: random.Random) -> int:
+    """Of linear F look at sums; else at the KKT conditions at the point, and at its rival."""
+    trials = 0
+    for case in cases(m.derivation, rng):
+        flows = case.flows if len(case.starts) == 1 else Flows.of(
+            m.derivation.parameterization, case.starts[0]
+        )  # fmt: skip
+        if "s" not in statement.values:
+            v, w = unit(rng, len(flows.w0)), unit(rng, len(flows.w0))
+            if not np.allclose(flows.F(v + w), flows.F(v) + flows.F(w)):
+                raise Refuted("F is not linear")
+            trials += 1
+            continue
+        s = float(statement.values["s"])  # type: ignore[arg-type]
+        (cost, w), (half, _) = (lightest(flows, np.array([b]), rng) for b in (s, s / 2))
+        if not np.isfinite(cost):
+            raise Refuted(f"no w has F(w) = {s}")
+        grad = s * flows.J(w)[0]
+        _, off = nnls(grad[:, None], w)
+        still = np.max(np.abs(flows.J(0 * w)))
+        if off > 1e-3 or still > 1e-9 or not half < cost * 0.99:
+            raise Refuted(f"off by {off}, dF(0) = {still}, costs {half} and {cost}")
+        trials += 1
+    return trials
+
+
+@witness("representation cost")
+def least_weights(m: Any, statement: Statement, rng: random.Random) -> int:
+    """Minimise |w|^2 over weights with F(w) = beta, from many points."""
+    trials, p = 0, m.derivation.parameterization
+    betas, outputs = statement.values["betas"], list(statement.values["outputs"])  # type: ignore[call-overload]
+    if p.vectors or m.derivation.idle:
+        return 0
+    cost = of_number(statement.values["R_F"], [b.name for b in betas])  # type: ignore[attr-defined, arg-type]
+    for case in itertools.islice(cases(m.derivation, rng), 2):
+        flows = Flows.of(p, case.starts[0])
+        for _ in range(2):
+            beta = np.full(p.d, np.nan)
+            beta[outputs] = flows.F(2 * unit(rng, len(flows.w0)))[outputs]
+            with np.errstate(all="ignore"):
+                told = float(np.real(cost(*beta[outputs])))
+            found, _ = lightest(flows, beta, rng)
+            if not np.isfinite(beta[outputs]).all():
+                continue
+            if abs(found - told) > 1e-3 * (1 + found):
+                raise Refuted(f"R_F({beta.tolist()}) is {found}, not {told}")
+            trials += 1
+    return trials
+
+
+@witness("agreement")
+def alike(m: Margins, statement: Statement, rng: random.Random) -> int:
+    """Order drawn beta by the horizon and by the least |w|^2: both are alike, or they are not."""
+    if m.derivation.direction is not None or m.horizon is None or m.shape.weighted:
+        return 0
+    phi, agree = of_copies(m, m.horizon), m.agreement.verdict is Verdict.PROVED  # type: ignore[union-attr]
+    trials, differ = 0, 0.0
+    for case in itertools.islice(cases(m.derivation, rng), 2):
+        size = len(case.flows.F(case.flows.w0))
+        ends = [case.flows.F(2 * unit(rng, len(case.flows.w0))) for _ in range(4)]
+        pairs = [(phi(b), lightest(case.flows, b, rng)[0]) for b in ends]
+        for (h, R), (k, S) in itertools.combinations(pairs, 2):
+            if h > k * 1.01 and np.isfinite(R + S):
+                differ = max(differ, S / R - 1)
+        trials += size > 1
+    if agree and differ > 1e-3 and trials:
+        raise Refuted(f"R_F is greater by {differ} where the horizon is less")
+    return trials
+
+
+@witness("homogeneous")
+def scales(m: Margins, statement: Statement, rng: random.Random) -> int:
+    """Evaluate F at multiples of weights."""
+    trials, p = 0, m.derivation.parameterization
+    for case in cases(m.derivation, rng):
+        flows, c = Flows.of(p, case.starts[0]), rng.uniform(1.2, 3)
+        D = float(function(statement.values["D"], [], case.starts[0])())  # type: ignore[arg-type]
+        drawn = flows.w0 * np.array([rng.uniform(0.5, 2) for _ in flows.w0])
+        for w in (flows.w0, drawn):
+            a, b = flows.F(w), flows.F(c * w)
+            if np.isfinite(a).all() and not np.allclose(b, c**D * a, rtol=1e-9, atol=1e-12):
+                raise Refuted(f"F(c w) = {b}, not {c**D * a}")
+            trials += 1
+    return trials
+
+
+@np.errstate(all="ignore")
+def slopes_far_out(flows: Flows, side: int) -> list[float]:
+    """Return mu = int d beta/K at |beta| as FAR, on one side, along w' = +-grad F."""
+
+    def field(_: float, x: Vector) -> Vector:
+        w = x[:-1]
+        rate = side * (1 + abs(flows.F(w)[0])) / flows.kernel(w)[0, 0]
+        return np.concatenate([flows.velocity(w, np.array([rate])), [rate]])
+
+    first = float(flows.F(flows.w0)[0])
+    x, found, at = np.append(flows.w0, 0.0), [], first
+    for size in FAR:
+        beta = side * (size + abs(first))
+        # d beta = side (1 + |beta|) ds.
+        span = _length(at, beta)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            done = solve_ivp(field, (0, span), x, "LSODA", rtol=1e-10, atol=1e-12)
+        x, at = done.y[:, -1], beta
+        if not done.success or not np.isclose(flows.F(x[:-1])[0], beta, rtol=1e-4):
+            raise Unreached
+        found.append(float(x[-1]))
+    return found
+
+
+def _length(a: float, b: float) -> float:
+    """Return |int_a^b dx/(1 + |x|)|."""
+    return abs(np.sign(b) * np.log1p(abs(b)) - np.sign(a) * np.log1p(abs(a)))
+
+
+def ends(m: Margins, rng: random.Random) -> Iterator[tuple[dict[str, float], int, list[float]]]:
+    """Yield starts of one output, sides, and mu far out there."""
+    if len(m.derivation.beta) > 1 or m.derivation.direction is not None:
+        return
+    for case in cases(m.derivation, rng):
+        flows = Flows.of(m.derivation.parameterization, case.starts[0])
+        for side in (1, -1):
+            try:
+                yield case.starts[0], side, slopes_far_out(flows, side)
+            except NO_TRIAL:
+                continue
+
+
+@witness("coercive")
+def grows_or_not(m: Margins, statement: Statement, rng: random.Random) -> int:
+    """Follow mu = Q' along the curve of weights to beta = 1e10, and to its limit if it has one."""
+    trials, tends = 0, m.coercive.verdict is Verdict.PROVED
+    told = dict(re.findall(r"-> (-?infinity)(?:: it tends to `([^`]*)`)?", m.coercive.reason))
+    for start, side, (near, middle, far) in ends(m, rng):
+        if any(start[D.name] <= 2.2 for f in m.far for D in f.depths):
+            continue
+        grew = abs(far - middle) / abs(middle - near)
+        name = "infinity" if side > 0 else "-infinity"
+        if tends and grew < 0.1:
+            raise Refuted(f"mu is {near}, {middle}, {far} on side {side} from {start}")
+        if not tends and name not in told:
+            continue
+        if not tends and grew > 0.5:
+            raise Refuted(f"mu is {near}, {middle}, {far} on side {side} from {start}")
+        if not tends and told[name]:
+            limit = float(function(sympy.sympify(told[name]), [], start)())
+            if abs(far - limit) > 0.1 * abs(limit - near) + 1e-9:
+                raise Refuted(f"mu is {far}, not {limit}, on side {side} from {start}")
+        trials += 1
+    return trials
+
+
+@witness("growth")
+def grows_as_told(m: Margins, statement: Statement, rng: random.Random) -> int:
+    """Compare differences of mu with those of N h'."""
+    trials = 0
+    for start, side, (_, middle, far) in ends(m, rng):
+        (b,) = m.derivation.beta
+        h = function(statement.values["h"], [b.name], start)  # type: ignore[arg-type]
+        N = function(statement.values["N"], ["c"], start)  # type: ignore[arg-type]
+        slope = (h(side * (1 + 1e-6)) - h(side * (1 - 1e-6))) / (side * 2e-6)
+        told = slope * (N(FAR[2]) - N(FAR[1]))
+        if abs(far - middle - told) > 0.05 * abs(told):
+            raise Refuted(f"mu grows by {far - middle}, not {told}, on side {side} from {start}")
+        trials += 1
+    return trials
+
+
+def from_scaled(m: Margins, rng: random.Random) -> Iterator[tuple[Case, float]]:
+    """Yield cases, copies with parameters in common, and D where it is as the condition says."""
+    p = m.derivation.parameterization
+    for case in cases(m.derivation, rng):
+        shared = {name: case.starts[0][name] for name in p.parameters}
+        starts = [{**start, **shared} for start in case.starts]
+        flows = Flows.side_by_side([Flows.of(p, start) for start in starts])
+        D = float(function(m.scaled.degree, [], starts[0])())
+        if D > 0.4:
+            yield replace(case, starts=starts, flows=flows), D
+
+
+@witness("large starts")
+def linear_at_first(m: Margins, statement: Statement, rng: random.Random) -> int:
+    """Run the exponential loss from c w_0 and from 0 in the linear model, to the same tau."""
+    trials = 0
+    for case, _ in from_scaled(m, rng):
+        flows, X = case.flows, separable(len(case.flows.F(case.flows.w0)), rng)
+        J0, tau = flows.J(flows.w0), 0.3 / np.linalg.norm(X @ flows.J(flows.w0)) ** 2
+        scaled = statement.values["scaled"]
+        time, late = (
+            float(function(x, [], case.starts[0])()) for x in (scaled.time, scaled.displacement)  # type: ignore[attr-defined]
+        )  # fmt: skip
+
+        def run(
+            F: Callable[[Vector], Vector],
+            J: Callable[[Vector], Vector],
+            w: Vector,
+            t: float,
+            X: Vector = X,
+        ) -> Vector:
+            def field(_: float, w: Vector) -> Vector:
+                return np.asarray(J(w).T @ X.T @ np.exp(-X @ F(w)))
+
+            found: Vector = solve_ivp(field, (0, t), w, rtol=1e-10, atol=1e-13).y[:, -1]
+            return found
+
+        try:
+            v = run(lambda v: J0 @ v, lambda v: J0, 0 * flows.w0, tau)  # noqa: B023
+            off = []
+            for c in (16.0, 64.0):
+                w = run(flows.F, flows.J, c * flows.w0, tau / c**time)
+                off.append(np.linalg.norm((w - c * flows.w0) * c**late - v) / np.linalg.norm(v))
+        except NO_TRIAL:
+            continue
+        if not (off[1] < 0.7 * off[0] + 1e-6 and off[1] < 0.3):
+            raise Refuted(f"off the linear model by {off} from {case.starts}")
+        trials += 1
+    return trials
+
+
+@witness("large starts, late")
+def margin_of_the_kernel(m: Margins, statement: Statement, rng: random.Random) -> int:
+    """Run the exponential loss from c w_0 for so long that c^D is much more than log(1/L)."""
+    trials = 0
+    for case, D in from_scaled(m, rng):
+        flows, X = case.flows, separable(len(case.flows.F(case.flows.w0)), rng)
+        inverse = np.linalg.inv(flows.kernel(flows.w0))
+        c = 1e6 ** (1 / D)
+        try:
+            large = Flows(c * flows.w0, flows.F, flows.J, flows.inverse)
+            beta = flows.F(in_levels(large, X, 300.0))
+        except NO_TRIAL:
+            continue
+
+        def cost(b: Vector, inverse: Vector = inverse) -> float:
+            return float(np.sqrt(b @ inverse @ b))
+
+        ratio = cost(beta) / np.min(X @ beta) / least(cost, X, rng)
+        if not 1 - CLOSE < ratio < 1 + CLOSE:
+            raise Refuted(f"{ratio} of the least on {X.tolist()} from {case.starts}")
+        trials += 1
+    return trials

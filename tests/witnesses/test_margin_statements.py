@@ -1,0 +1,135 @@
+"""What is said of separable data, put to witnesses; and witnesses put to false claims."""
+
+import random
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis.strategies import integers
+
+import tests.witnesses.margins  # noqa: F401 (its witnesses)
+from derive import Parameterization, derive, margins
+from derive.testing import parameterizations
+from derive.verdict import Finding, Verdict
+from tests.published import derive_once
+from tests.witnesses import WITNESSES, Refuted
+
+TIED = {"p": "alpha", "m": "alpha"}
+OWN = [
+    (["p**2 - m**2"], TIED, ()),
+    (["p**3 - m**3"], TIED, ()),
+    (["p**D - m**D"], TIED, ("D",)),
+    (["p**2 - m**2/2"], {}, ()),
+    (["log(p) - log(m)"], TIED, ()),
+    (["1/p - 1/m"], TIED, ()),
+    (["p**(3/2) - m**(3/2)"], TIED, ()),
+    (["w"], {}, ()),
+    (["u*v*w"], {}, ()),
+    (["sinh(w)"], {}, ()),
+    (["a*u1", "a*u2"], {"u1": "0", "u2": "0"}, ()),
+    (["a + b", "a - 2*b"], {}, ()),
+]
+OWNED = {
+    "coercive", "growth", "direction", "homogeneous", "KKT", "KKT law", "KKT minimizer",
+    "representation cost", "agreement", "large starts", "large starts, late",
+}  # fmt: skip
+
+
+def found(outputs, start=None, parameters=()):
+    p = Parameterization.parse(outputs, start or {}, parameters=parameters)
+    return margins(derive_once(p))
+
+
+def tried(m, seed):
+    """Return how many trials each statement withstood."""
+    claimed = [s for s in m.says(*OWNED) if hasattr(s, "ground")]
+    trials = Counter()
+    for s in claimed:
+        trials[s.kind] += WITNESSES[s.kind](m, s, random.Random(seed))
+    return trials
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(("outputs", "start", "parameters"), OWN, ids=lambda x: str(x))
+def test_statements_withstand_their_witnesses(outputs, start, parameters):
+    m = found(outputs, start, parameters)
+    assert sum(tried(m, 1).values()) > 0, "nothing was tried"
+
+
+def changed(s, **values):
+    return replace(s, values={**s.values, **values})
+
+
+def first(m, kind):
+    return m.says(kind)[0]
+
+
+def falsified(kind):
+    """Yield a record and a statement of it that is false: of another sign, factor, degree, or F."""
+    tied, beta = found(["p**2 - m**2"], TIED), sympy.Symbol("beta", real=True)
+    if kind == "direction":
+        return tied, changed(first(tied, kind), phi=abs(beta) + beta / 2)
+    if kind == "growth":
+        return tied, changed(first(tied, kind), h=abs(beta) / 3)
+    if kind == "coercive":
+        no = Finding(Verdict.REFUTED, "`grad Q` stays bounded as beta -> infinity")
+        return replace(tied, coercive=no), first(tied, kind)
+    if kind == "homogeneous":
+        return tied, changed(first(tied, kind), D=sympy.Integer(3))
+    if kind == "KKT":
+        return of_other(["p**2 - m"], tied), first(tied, kind)
+    if kind == "KKT law":
+        p, m = sympy.symbols("p m", real=True)
+        return tied, changed(first(tied, kind), law=p**2 + m**2)
+    if kind == "KKT minimizer":
+        return of_other(["p + m"], tied), first(tied, kind)
+    if kind == "representation cost":
+        return tied, changed(first(tied, kind), R_F=beta**2)
+    if kind == "agreement":
+        return replace(tied, shape=replace(tied.shape, function=abs(beta) - beta / 2)), first(
+            tied, kind
+        )
+    if kind == "large starts":
+        return replace_scaled(tied, displacement=sympy.Integer(2)), None
+    return degree_below_0(), None
+
+
+def of_other(outputs, m):
+    """Return a record whose F is another one of the same weights."""
+    p = Parameterization.parse(outputs, TIED)
+    return replace(m, derivation=replace(m.derivation, parameterization=p))
+
+
+def replace_scaled(m, **changes):
+    return replace(m, scaled=replace(m.scaled, **changes))
+
+
+def degree_below_0():
+    """Return what was said of 1/p - 1/m before degrees had to be positive."""
+    m = found(["1/p - 1/m"], TIED)
+    K = sympy.ImmutableMatrix([[2 / sympy.Symbol("alpha") ** 4]])
+    return replace_scaled(m, time=sympy.Integer(-4), displacement=sympy.Integer(-2), kernel=K)
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("kind", sorted(OWNED))
+def test_witnesses_refute_what_is_false(kind):
+    m, statement = falsified(kind)
+    with pytest.raises(Refuted):
+        repeated(WITNESSES[kind], m, statement or first(m, kind))
+
+
+def repeated(witness, record, statement):
+    """Call a witness with eight seeds."""
+    for seed in range(8):
+        witness(record, statement, random.Random(seed))
+
+
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(parameterizations(), integers(0, 10**6))
+def test_statements_of_drawn_models(p, seed):
+    """Whatever is said of F that was drawn withstands its witness."""
+    tried(margins(derive(p, timeout=8)), seed)
