@@ -33,6 +33,11 @@ class Ground(enum.Enum):
 
 
 KINDS: Mapping[str, str] = {
+    # Of wide nets on the line.
+    "wide limit": "the function to which a net tends, trained by mirror flow, as its width grows",
+    # Of a design of F.
+    "design": "F has the given Q on an interval, from a start; or no F has",
+    "line element": "w(beta) whose inverse F has the given Q, as an integral",
     # Of a derivation.
     "mirror flow": "Hess Q = g K^-1 for some Q and g > 0, or for none",
     "conserved": "functions of the weights that the flow keeps, and how many there are",
@@ -120,17 +125,21 @@ class Statement(Sentence):
 
     Attributes:
         kind: what is claimed, one of ``KINDS``.
+        about: of which part of the record, where it has several; empty for the whole.
         ground: why.
         conditions: under which it is claimed, beside those of the record: sentences or relations.
         by: the finding, or the key of the source, that is its ground.
         below: formulas and notes that belong to the words and stand below them.
+        proof: lines that show why.
     """
 
     kind: str
+    about: str = ""
     ground: Ground = Ground.PROVED
     conditions: tuple[object, ...] = ()
     by: object = ""
     below: tuple[object, ...] = ()
+    proof: tuple[object, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -140,10 +149,10 @@ class Statement(Sentence):
     def sentence(self) -> Sentence:
         """The words with their conditions in front, and the ground behind where it is no proof."""
         given = each("{0}", ((c,) for c in self.conditions), " and ")
-        given_first = "if {given}, " if self.conditions else ""
-        proved = self.ground is Ground.PROVED
-        ground = "" if proved else f" ({self.ground.value}{', {by}' if self.by else ''})"
-        words = f"{given_first}{self.words}{ground}"
+        first = "if {given}, " if self.conditions else ""
+        ground = "" if self.ground is Ground.PROVED else f" ({self.ground.value}, {{by}})"
+        stop = self.words[len(self.words.rstrip(":,")) :]
+        words = f"{first}{self.words.removesuffix(stop)}{ground}{stop}"
         return Sentence(words, {**self.values, "given": given, "by": self.by})
 
 
@@ -151,10 +160,11 @@ class Statement(Sentence):
 class Open(Sentence):
     """A sentence that says what is not known of the claims of a kind, and why.
 
-    No record has both a statement of a kind and one that says it is open.
+    No record has both a statement of a kind and one that says it is open, about one part.
     """
 
     kind: str
+    about: str = ""
 
 
 class Claims:

@@ -6,9 +6,11 @@ integral of which F is the inverse, or that there is no F, or none that was foun
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sympy import Expr
+from sympy import Expr, Symbol
 
 from derive.inverse.forward import Forward
 from derive.inverse.line_element import Interval
@@ -17,6 +19,19 @@ from derive.inverse.term import SeparableTerm
 from derive.language import to_text
 from derive.language.tree import Tree
 from derive.printable import Held, Printable
+from derive.statement import (
+    Claims,
+    Equations,
+    OnPage,
+    OnTerminal,
+    Open,
+    Sentence,
+    Statement,
+    Text,
+    each,
+    note,
+    tell,
+)
 from derive.verdict import Finding, Identity, Verdict, conclude
 
 
@@ -82,7 +97,7 @@ def accepted(*identities: Identity) -> Finding:
 
 
 @dataclass(frozen=True, repr=False)
-class InverseDesign(Printable):
+class InverseDesign(Claims, Printable):
     """A parameterization beta = F(w) whose gradient flow has the given Q as implicit regularizer.
 
     Q is a sum of terms in one coordinate each, and K Q'' = c for all of them, K = |grad F|^2.
@@ -103,3 +118,118 @@ class InverseDesign(Printable):
         """F as text, one per coordinate; None where no closed form was found."""
         known = (c.output if isinstance(c, Parameterized) else None for c in self.coordinates)
         return tuple(None if output is None else to_text(output) for output in known)
+
+    @functools.cached_property
+    def statements(self) -> tuple[Statement | Open, ...]:
+        """What is claimed of each coordinate."""
+        return tuple(s for c in self.coordinates for s in claims(c))
+
+
+UNIT = "the constant only changes the unit of `Q`"
+FREE = "; the weight is free up to sign and shift"
+CLAIM = (
+    "for copies `{b}_i = F(w_i)` with weights of their own, a limit of gradient flow on"
+    " `|X {b} - y|^2/2` with `X {b} = y` is the minimiser"
+)
+FLOW = "along `w' = lambda grad F` one has `beta' = |grad F|^2 lambda`, so `Q'(beta)` has the time"
+DATA = "with `lambda = X^T (y - X beta)` for all copies, `Q'(beta) - Q'(beta(0))` stays in the row"
+
+
+@functools.singledispatch
+def claims(c: Coordinate) -> Iterator[Statement | Open]:
+    """Yield what is claimed of a coordinate: without F, that there is none, or nothing."""
+    why, about = {"why": c.finding}, c.term.variable
+    if c.finding.verdict is Verdict.REFUTED:
+        words = "no `F` has it: {why}"
+        yield Statement(words, why, kind="design", about=about, by=c.finding)
+    else:
+        yield Open("{why}", why, kind="design", about=about)
+
+
+@claims.register
+def _(c: IntegralOnly) -> Iterator[Statement | Open]:
+    yield Open("{why}", {"why": c.finding}, kind="design", about=c.term.variable)
+    inverse = "`F` is the inverse of the integral of `sqrt(Q'')`"
+    formula = Equations((("w", c.w_of_beta),))
+    yield Statement(inverse, kind="line element", about=c.term.variable, below=(formula,))
+
+
+@claims.register
+def _(c: OneWeight) -> Iterator[Statement | Open]:
+    b, w, b_0 = Symbol(c.term.variable), Symbol(c.weights[0]), c.start.beta_0
+    start = tell("`{w}(0)` with `F({w}(0)) = {x}`", w=w, x=b_0)
+    if b_0 is None:
+        image = "any `{w}(0)` with its image in that range, `{b}(0) = F({w}(0))`"
+        start = tell(image, w=w, b=b)
+    yield _has_the_regularizer(c, ((b, c.output), (w, c.w_of_beta)), start)
+
+
+@claims.register
+def _(c: WeightPair) -> Iterator[Statement | Open]:
+    p, m = map(Symbol, c.weights)
+    start = tell("any `{p}, {m} > 0` with `{p} {m} = {x}`", p=p, m=m, x=c.product)
+    yield _has_the_regularizer(c, ((Symbol(c.term.variable), c.output),), start)
+
+
+def _has_the_regularizer(
+    c: Parameterized, formulas: tuple[tuple[object, object], ...], free: Sentence
+) -> Statement:
+    """Return the claim on F, from a start that may not be known in the weights as it is given."""
+    b, (low, high), start = Symbol(c.term.variable), c.interval, free
+    if c.start.weights is not None and c.start.beta_0 is not None:
+        known = each("`{0} = {1}`", ((Symbol(w), tree) for w, tree in c.start.weights))
+        start = tell("{known}, `{b}(0) = {x}`", known=known, b=b, x=c.start.beta_0)
+    where = "where `Q'' > 0`" if c.smooth else "as far as `Q` is smooth, where `Q'' > 0`"
+    words = f"`F` has the implicit regularizer `Q` for `{{low}} < {{b}} < {{high}}`, {where}"
+    return Statement(
+        f"{words}, from the start below:",
+        {"low": low, "high": high, "b": b},
+        kind="design",
+        about=c.term.variable,
+        conditions=tuple(map(Text, c.assumed)),
+        by=c.finding,
+        below=(Equations(formulas), note("start: {start}", start=start), *_least(c, b)),
+        proof=tuple(_proof(c)),
+    )
+
+
+def _least(c: Parameterized, b: Symbol) -> Iterator[object]:
+    """Yield what is minimised."""
+    if c.start.at_minimum:
+        least = note("minimises: `Q` itself, as `Q'({b}(0)) = 0`", b=b)
+    else:
+        divergence = "the Bregman divergence of `Q` from the start"
+        least = note(f"minimises: `Q - Q'({{b}}(0)) {{b}}`, {divergence}", b=b)
+    if c.term.variable.isalpha():
+        yield OnPage((note(CLAIM, b=b), _problem(c)))
+        yield OnTerminal((least,))
+    else:
+        yield least
+
+
+def _problem(c: Parameterized) -> Equations:
+    """Return what a limit minimises over all coordinates."""
+    b = tell("`{b}_i`", b=Symbol(c.term.variable))
+    rest = "" if c.start.at_minimum else " - Q'({b}(0)) {b}"
+    size = "sum_i Q({b})" if not rest else f"sum_i (Q({{b}}){rest})"
+    variable = Symbol(c.term.variable)
+    goal = tell(f"argmin {size} subject to X {{all}} = y", b=b, all=variable)
+    return Equations(((variable, goal),))
+
+
+def _proof(c: Parameterized) -> Iterator[object]:
+    known = dict(zip("wm", map(Symbol, c.weights), strict=False)) | {"c": c.scale}
+    if isinstance(c, WeightPair):
+        kept = "by expansion `<grad({w} {m}), grad F> = 0`, so `{w} {m} = {x}` is kept"
+        norm = "there `<grad F, grad F> Q''(F) = {c}`"
+        yield tell(f"{kept}; {norm}", x=c.product, **known)
+    else:
+        yield tell("by expansion `F'({w})^2 Q''(F({w})) = {c}`", **known)
+    rest = c.finding.evidence[1 + isinstance(c, WeightPair) :]
+    yield from (tell("{e}", e=e) for e in rest)
+    stays = "space of `X`: these are the KKT conditions of the problem, as `Q` is convex"
+    yield OnPage(
+        (tell(f"{FLOW} derivative `{{slope}}`; {DATA} {stays}", slope=c.scale * Symbol("lambda")),)
+    )
+    yield UNIT + FREE * isinstance(c, OneWeight)
+    yield OnTerminal((tell("forward run: {why}", why=Text(c.forward.reason, "reason")),))

@@ -29,7 +29,7 @@ run = partial(run_command, "parameterize")
 def test_answers(arguments, code, words):
     done = run(*arguments)
     assert_answers(done, code, words)
-    assert ("assuming" in done.stdout) == ("beta=k" in arguments)
+    assert ("if k > 0, F has" in done.stdout) == ("beta=k" in arguments)
 
 
 @pytest.mark.parametrize(

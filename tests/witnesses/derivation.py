@@ -18,7 +18,7 @@ from derive.potential.piece import written_out
 from derive.statement import Statement
 from derive.verdict import Verdict
 from tests.witnesses import Refuted, witness
-from tests.witnesses.flows import Flows, Unreached, draw_start, draw_steering
+from tests.witnesses.flows import Flows, Unreached, draw_start, draw_steering, reached_dimension
 
 CLOSE = 1e-6
 AT_LIMITS = 1e-4
@@ -120,10 +120,11 @@ def unseen(d: Derivation) -> bool:
     return d.warping.g is None and any("along the flow" in a for a in assumed)
 
 
-def fitting(case: Case, rng: random.Random) -> tuple[np.ndarray, np.ndarray]:
+def fitting(case: Case, rng: random.Random, least: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Draw data with fewer rows than columns, fitted by some beta that flows reach."""
     size = len(case.flows.F(case.flows.w0))
-    X = np.array([[rng.uniform(-2, 2) for _ in range(size)] for _ in range(rng.randrange(1, size))])
+    rows = rng.randrange(min(least, size - 1), size)
+    X = np.array([[rng.uniform(-2, 2) for _ in range(size)] for _ in range(rows)])
     return X, X @ case.flows.F(case.flows.steered(draw_steering(size, rng, 2))[-1][0])
 
 
@@ -173,18 +174,24 @@ def kernel_in_beta(d: Derivation, statement: Statement, rng: random.Random) -> i
 
 @witness("conserved")
 def laws_are_kept(d: Derivation, statement: Statement, rng: random.Random) -> int:
-    """Evaluate the laws along flows of one copy."""
+    """Evaluate the laws along flows of one copy, and count the directions that flows reach."""
     p, trials = d.parameterization, 0
+    idle = len(d.idle) + len(d.ties)
     for case in cases(d, rng):
         start = case.starts[0]
         try:
             flows = Flows.of(p, start)
             path = [flows.w0, *(w for w, _ in flows.steered(draw_steering(p.d, rng)))]
             laws = [function(law, list(p.weights), start) for law in d.conserved.laws]
+            reached = reached_dimension(p, start, rng)
             with np.errstate(all="ignore"):
                 values = [np.array([law(*w) for w in path], dtype=float) for law in laws]
         except NO_TRIAL:
             continue
+        if d.conserved.verdict is Verdict.PROVED:
+            if d.equivalent is None and reached != len(p.weights) - idle - len(laws):
+                raise Refuted(f"flows reach {reached} directions, beside {len(laws)} laws: {start}")
+            trials += 1
         for law, value in zip(d.conserved.laws, values, strict=True):
             if np.all(np.isfinite(value)):
                 if np.ptp(value) > CLOSE * (1 + np.max(np.abs(value))):
@@ -195,7 +202,7 @@ def laws_are_kept(d: Derivation, statement: Statement, rng: random.Random) -> in
 
 @witness("domain")
 def stays_in_the_domain(d: Derivation, statement: Statement, rng: random.Random) -> int:
-    """Look for a wall that flows with strong steering go through."""
+    """Look for a wall that flows with strong steering go through, and for ends out of reach."""
     trials, p = 0, d.parameterization
     for case in cases(d, rng):
         start, names = case.starts[0], [b.name for b in d.beta]
@@ -211,7 +218,30 @@ def stays_in_the_domain(d: Derivation, statement: Statement, rng: random.Random)
                 if any(x * values[0] <= 0 for x in values):
                     raise Refuted(f"{wall.form} changes its sign, {values}, from {start}")
                 trials += 1
+            if piece.domain and piece.domain.exact and p.d == 1 and not piece.domain.interval:
+                trials += _reaches_the_ends(flows, piece, start)
     return trials
+
+
+def _reaches_the_ends(flows: Flows, piece: Any, start: dict[str, float]) -> int:
+    """Follow dw/dbeta = grad F/K nearly to both ends, or far out."""
+    beta = float(flows.F(flows.w0)[0])
+    ends = []
+    for side, bounds in zip((-1, 1), piece.domain.bounds, strict=True):
+        own = [written_out(e, piece.roots, piece.constants) for e in bounds]
+        numbers = [float(function(e, [], start)()) for e in own]
+        ends.append(min(numbers, key=lambda x: abs(x - beta)) if numbers else side * np.inf)
+    if any(not wall.oriented for wall in piece.domain.walls):
+        return 0
+    for end in ends:
+        goal = beta + 0.98 * (end - beta) if np.isfinite(end) else beta + np.sign(end) * 20
+        try:
+            reached = flows.F(flows.at(goal))[0]
+        except Unreached:
+            raise Refuted(f"beta = {goal} is not reached from {start}") from None
+        if abs(reached - goal) > CLOSE * 100 * (1 + abs(goal)):
+            raise Refuted(f"at beta = {goal} the curve has {reached}, from {start}")
+    return len(ends)
 
 
 @witness("mirror flow")
@@ -223,7 +253,7 @@ def limits_know_no_weights(d: Derivation, statement: Statement, rng: random.Rand
     trials, worst = 0, 0.0
     for case in cases(d, rng):
         try:
-            X, y = fitting(case, rng)
+            X, y = fitting(case, rng, 2)
             ends = [
                 case.flows.fitted(X, y, np.array([rng.uniform(0.3, 4) for _ in y]))
                 for _ in range(2)

@@ -17,6 +17,8 @@ from derive.language import parse_expression, to_sympy
 from derive.model.parameterization import Parameterization
 
 TIGHT: dict[str, Any] = {"method": "DOP853", "rtol": 1e-11, "atol": 1e-13}
+RANK = 1e-9
+"""Singular values, relative to the largest, that count as 0."""
 
 
 class Unreached(Exception):
@@ -51,11 +53,7 @@ class Flows:
             return found
 
         outputs = sympy.Matrix([read(tree) for tree in p.trees])
-        G = sympy.eye(len(symbols))
-        if p.rates:
-            texts = [t if isinstance(t, list) else [t] for t in p.geometry.texts]
-            rows = [[read(parse_expression(x)) for x in row] for row in texts]
-            G = sympy.diag(*(r[0] for r in rows)) if p.geometry.is_diagonal else sympy.Matrix(rows)
+        G = _metric(p, symbols, table, numbers)
         w0 = [float(to_sympy(tree, table).subs(numbers)) for _, tree in p.start]
         F, J, inverse = (_compiled(symbols, x) for x in (outputs, outputs.jacobian(symbols), G))
         return cls(np.array(w0), lambda w: F(w)[:, 0], J, inverse)
@@ -109,6 +107,20 @@ class Flows:
             found.append((w, total))
         return found
 
+    def at(self, goal: float) -> np.ndarray:
+        """Return the weights at which a single output has a value, along dw/dbeta = grad F/K.
+
+        Raises:
+            Unreached: the curve ends before.
+        """
+        beta = self.F(self.w0)[0]
+
+        def field(_: float, w: np.ndarray) -> np.ndarray:
+            velocity = self.velocity(w, np.ones(1))
+            return (goal - beta) * velocity / float(self.J(w)[0] @ velocity)
+
+        return _run(field, self.w0, 1.0)
+
     def fitted(
         self,
         X: np.ndarray,
@@ -140,6 +152,49 @@ class Flows:
             return self.velocity(w, X.T @ (1 / (1 + np.exp(X @ self.F(w)))))
 
         return _run(field, self.w0, time)
+
+
+def reached_dimension(p: Parameterization, start: dict[str, float], rng: random.Random) -> int:
+    """Return in how many directions the end of a flow moves with its steering.
+
+    The ends w(T) of all piecewise constant steerings fill the orbit of w_0 (Sussmann 1973); their
+    derivatives by the values of one steering are integrated along the flow.
+    """
+    flows = Flows.of(p, start)
+    symbols = [sympy.Symbol(w, real=True) for w in p.weights]
+    lam = [sympy.Symbol(f"lam_{i}", real=True) for i in range(p.d)]
+    table = dict(zip(p.weights, symbols, strict=True))
+    numbers = {sympy.Symbol(n, real=True): x for n, x in start.items()}
+    table |= {n: sympy.Symbol(n, real=True) for n in (*p.parameters, *start) if n not in table}
+    outputs = sympy.Matrix([to_sympy(t, table).subs(numbers) for t in p.trees])
+    field = _metric(p, symbols, table, numbers) * outputs.jacobian(symbols).T * sympy.Matrix(lam)
+    moved = _compiled([*symbols, *lam], field.jacobian(symbols))
+    size, pieces = len(symbols), 2 * len(symbols) + 2
+    w, columns = flows.w0, np.zeros((size, 0))
+    for _ in range(pieces):
+        piece = np.array([rng.uniform(-1, 1) for _ in range(p.d)])
+        own = np.zeros((size, p.d))
+
+        def along(_: float, s: np.ndarray, piece: np.ndarray = piece) -> np.ndarray:
+            v, S = s[:size], s[size:].reshape(size, -1)
+            slope = moved(np.concatenate([v, piece])) @ S
+            slope[:, -p.d :] += flows.inverse(v) @ flows.J(v).T
+            return np.concatenate([flows.velocity(v, piece), slope.ravel()])
+
+        both = np.hstack([columns, own])
+        state = _run(along, np.concatenate([w, both.ravel()]), 0.4)
+        w, columns = state[:size], state[size:].reshape(size, -1)
+    values = np.linalg.svd(columns, compute_uv=False)
+    return int(np.sum(values > RANK * values[0]))
+
+
+def _metric(p: Parameterization, symbols: Any, table: Any, numbers: Any) -> sympy.Matrix:
+    """Return G^-1."""
+    if not p.rates:
+        return sympy.eye(len(symbols))
+    texts = [t if isinstance(t, list) else [t] for t in p.geometry.texts]
+    rows = [[to_sympy(parse_expression(x), table).subs(numbers) for x in row] for row in texts]
+    return sympy.diag(*(r[0] for r in rows)) if p.geometry.is_diagonal else sympy.Matrix(rows)
 
 
 def _compiled(symbols: Sequence[sympy.Symbol], matrix: sympy.Matrix) -> Callable[..., np.ndarray]:

@@ -1,0 +1,58 @@
+"""Models to claim something of: F of one and of several outputs, with starts, by templates."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+
+from derive import Parameterization, derive
+from derive.derivation import Derivation
+from derive.errors import DeriveError
+from derive.statement import Claims
+
+SINGLE = (
+    *("{a}**2", "{a}**2 - {b}**2", "{a}*{b}", "{a}*{b} + {c}", "{a}**2*{b}", "{a}*{b}*{c}"),
+    *("{a}**3 - {b}**3", "{a}**4 - {b}**4", "{a}**3", "{a} + {a}**3", "exp({a})", "sinh({a})"),
+    *("exp({a}) - exp({b})", "tanh({a})", "sigmoid({a})", "log({a}) - log({b})", "{a}*exp({b})"),
+    *("{a}/{b}", "1/{a} - 1/{b}", "sqrt({a})*{b}", "{a}/sqrt(1 + {a}**2)", "softplus({a})"),
+    *("{a}**2*{b}**2", "{a}*{b} + {c}*{d}", "2*{a}*{b} - {c}**2", "{a}*tanh({b})", "atan({a})"),
+)
+SEVERAL = (
+    ("{a}*{u}", "{a}*{v}"),
+    ("{a}*{u}", "{a}*{v}", "{a}*{x}"),
+    ("{a}*{b}*{u}", "{a}*{b}*{v}"),
+    ("{a}/({a} + {b} + {c})", "{b}/({a} + {b} + {c})"),
+    ("{a}**2/({a}**2 + {b}**2 + {c}**2)", "{b}**2/({a}**2 + {b}**2 + {c}**2)"),
+    ("{u}*{v} + {x}*{y}", "{u}*{y} + {x}*{v}"),
+    ("{a}*{u} + {b}*{v}", "{a}*{x} + {b}*{y}", "{a}*{c} + {b}*{d}"),
+    ("{a}**2 + {b}**2", "{a}*{b}"),
+    ("exp({a})*{u}", "exp({a})*{v}"),
+    ("{u} + {a}*{v}", "{x} + {a}*{y}"),
+    ("{a}*{u}", "{a} + {u}"),
+    ("{a}*{u}/sqrt({u}**2 + {v}**2)", "{a}*{v}/sqrt({u}**2 + {v}**2)"),
+)
+STARTS = ("", "", "alpha", "1", "2", "-1", "1/2", "alpha + 1", "2*alpha", "3/2")
+NAMES = "abcduvxy"
+
+
+def draw_model(rng: random.Random) -> Parameterization:
+    """Draw F and its start; numbers, and symbols that several weights share, among free ones."""
+    while True:
+        template = (rng.choice(SINGLE),) if rng.random() < 0.6 else rng.choice(SEVERAL)
+        outputs = [t.format(**dict(zip(NAMES, NAMES, strict=True))) for t in template]
+        try:
+            free = Parameterization.parse(outputs)
+            drawn = {w: rng.choice(STARTS) for w in free.weights}
+            return Parameterization.parse(outputs, {w: s for w, s in drawn.items() if s})
+        except DeriveError:
+            continue
+
+
+def derivations(rng: random.Random) -> Iterator[Derivation]:
+    """Draw derivations."""
+    while True:
+        yield derive(draw_model(rng), timeout=20)
+
+
+DRAWN: dict[str, Callable[[random.Random], Iterator[Claims]]] = {"derivation": derivations}
+"""Ways to draw records that claim something; modules of witnesses add theirs."""
