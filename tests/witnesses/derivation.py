@@ -14,6 +14,7 @@ from sympy import Expr, Symbol
 
 from derive.derivation import Derivation
 from derive.errors import DeriveError, NumericalError
+from derive.model.direction import Direction
 from derive.potential.piece import written_out
 from derive.statement import Statement
 from derive.verdict import Verdict
@@ -22,9 +23,13 @@ from tests.witnesses.flows import Flows, Unreached, draw_start, draw_steering, r
 
 CLOSE = 1e-6
 AT_LIMITS = 1e-4
+ATTEMPTS = 16
 TRIALS = 2
 COPIES = 3
 """Of a single output, so that data do not determine beta."""
+
+DIMENSION = 3
+"""Of vectors of open dimension."""
 
 NO_TRIAL = (
     Unreached, DeriveError, NumericalError, TypeError, ValueError, ArithmeticError, NameError
@@ -62,11 +67,11 @@ class Case:
 
 
 def draw_case(d: Derivation, rng: random.Random) -> Case | None:
-    """Draw starts at which Q may be asked for; None for a vector of open dimension."""
+    """Draw starts at which Q may be asked for; a vector of open dimension has DIMENSION entries."""
     if d.direction is not None:
-        return None
+        return draw_vector(d, d.direction, rng)
     p = d.parameterization
-    for _ in range(6):
+    for _ in range(ATTEMPTS):
         starts = [draw_start(p, rng) for _ in range(COPIES if p.d == 1 else 1)]
         try:
             copies = [Flows.of(p, start) for start in starts]
@@ -86,6 +91,31 @@ def draw_case(d: Derivation, rng: random.Random) -> Case | None:
         flows = Flows.side_by_side(copies)
         clock = None if g is None else (lambda w, g=g: float(g(*w)))
         return Case(starts, flows, gradient if qs else None, clock)
+    return None
+
+
+def draw_vector(d: Derivation, direction: Direction, rng: random.Random) -> Case | None:
+    """Draw a start of beta = phi u, u in R^3."""
+    if direction.parameterization.rates:
+        return None
+    scalars = len(direction.parameterization.weights) - 1
+    for _ in range(ATTEMPTS):
+        start = draw_start(direction.parameterization, rng)
+        u_0 = [rng.uniform(-1, 1) for _ in range(DIMENSION)]
+        known = {n: x for n, x in start.items() if not n.startswith(direction.norm)}
+        try:
+            q = d.potential.numeric({**known, direction.start_vector: u_0})
+            flows = Flows.of_vector(direction, known, u_0)
+            g = None
+            if d.warping.g is not None:
+                g = function(d.warping.g, list(direction.parameterization.weights), known)
+        except NO_TRIAL:
+            continue
+
+        def clock(w: np.ndarray, g: Any = g) -> float:
+            return float(g(*w[:scalars], np.linalg.norm(w[scalars:])))
+
+        return Case([known], flows, q.gradient, clock if g else None)
     return None
 
 
@@ -155,7 +185,7 @@ def gradient_is_accumulated(d: Derivation, statement: Statement, rng: random.Ran
 def kernel_in_beta(d: Derivation, statement: Statement, rng: random.Random) -> int:
     """Compare K(beta) with J J^T along flows."""
     metric, trials = d.metric, 0
-    if metric.kernel is None or any(r.explicit is None for r in metric.roots):
+    if d.direction or metric.kernel is None or any(r.explicit is None for r in metric.roots):
         return 0
     for case, path in steered(d, rng):
         for i, start in enumerate(case.starts):
@@ -177,6 +207,8 @@ def laws_are_kept(d: Derivation, statement: Statement, rng: random.Random) -> in
     """Evaluate the laws along flows of one copy, and count the directions that flows reach."""
     p, trials = d.parameterization, 0
     idle = len(d.idle) + len(d.ties)
+    if d.direction is not None:
+        return 0
     for case in cases(d, rng):
         start = case.starts[0]
         try:
@@ -204,6 +236,8 @@ def laws_are_kept(d: Derivation, statement: Statement, rng: random.Random) -> in
 def stays_in_the_domain(d: Derivation, statement: Statement, rng: random.Random) -> int:
     """Look for a wall that flows with strong steering go through, and for ends out of reach."""
     trials, p = 0, d.parameterization
+    if d.direction is not None:
+        return 0
     for case in cases(d, rng):
         start, names = case.starts[0], [b.name for b in d.beta]
         try:

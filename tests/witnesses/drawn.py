@@ -31,6 +31,7 @@ SEVERAL = (
     ("{a}*{u}", "{a} + {u}"),
     ("{a}*{u}/sqrt({u}**2 + {v}**2)", "{a}*{v}/sqrt({u}**2 + {v}**2)"),
 )
+VECTORS = ("a*u", "a*b*u", "a**2*u", "sqrt(a)*u", "(a**2 - b**2)*u", "exp(a)*u", "norm(u)*u")
 STARTS = ("", "", "alpha", "1", "2", "-1", "1/2", "alpha + 1", "2*alpha", "3/2")
 NAMES = "abcduvxy"
 
@@ -38,6 +39,8 @@ NAMES = "abcduvxy"
 def draw_model(rng: random.Random) -> Parameterization:
     """Draw F and its start; numbers, and symbols that several weights share, among free ones."""
     while True:
+        if rng.random() < 0.1:
+            return Parameterization.parse([rng.choice(VECTORS)], vectors=["u"])
         template = (rng.choice(SINGLE),) if rng.random() < 0.6 else rng.choice(SEVERAL)
         outputs = [t.format(**dict(zip(NAMES, NAMES, strict=True))) for t in template]
         try:

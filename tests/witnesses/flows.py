@@ -14,6 +14,7 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import block_diag
 
 from derive.language import parse_expression, to_sympy
+from derive.model.direction import Direction
 from derive.model.parameterization import Parameterization
 
 TIGHT: dict[str, Any] = {"method": "DOP853", "rtol": 1e-11, "atol": 1e-13}
@@ -57,6 +58,21 @@ class Flows:
         w0 = [float(to_sympy(tree, table).subs(numbers)) for _, tree in p.start]
         F, J, inverse = (_compiled(symbols, x) for x in (outputs, outputs.jacobian(symbols), G))
         return cls(np.array(w0), lambda w: F(w)[:, 0], J, inverse)
+
+    @classmethod
+    def of_vector(cls, direction: Direction, start: dict[str, float], u_0: list[float]) -> Flows:
+        """Read beta = phi u in the entries of u, with the Euclidean metric."""
+        p = direction.parameterization
+        scalars = [sympy.Symbol(w, real=True) for w in p.weights if w != direction.norm]
+        u = sympy.Matrix([sympy.Symbol(f"u__{i}", real=True) for i in range(len(u_0))])
+        numbers = {sympy.Symbol(n, real=True): x for n, x in start.items()}
+        table = {s.name: s for s in (*scalars, *numbers)} | {direction.norm: sympy.sqrt(u.dot(u))}
+        outputs = to_sympy(direction.coefficient, table).subs(numbers) * u
+        first = [float(to_sympy(t, table).subs(numbers)) for w, t in p.start if w != direction.norm]
+        symbols = [*scalars, *u]
+        maps = (outputs, outputs.jacobian(symbols), sympy.eye(len(symbols)))
+        F, J, inverse = (_compiled(symbols, x) for x in maps)
+        return cls(np.array([*first, *u_0]), lambda w: F(w)[:, 0], J, inverse)
 
     @classmethod
     def side_by_side(cls, copies: Sequence[Flows]) -> Flows:
