@@ -68,10 +68,14 @@ def write_gallery(app: Sphinx) -> None:
 
 
 def write_coverage(app: Sphinx) -> None:
-    """Write ``coverage.md``: what the sources state, and what the program says of it."""
+    """Write ``coverage.md``: what the sources state and on what ground, and the audit."""
+    from derive.catalogue.audit import audit_entry
     from derive.catalogue.coverage import markdown
+    from derive.catalogue.library import entries
+    from numerics.confirm.norm_bounds import try_norm_bound
 
-    (HERE / "coverage.md").write_text(markdown(), encoding="utf-8")
+    audits = [audit for entry in entries() for audit in audit_entry(entry, try_norm_bound)]
+    (HERE / "coverage.md").write_text(markdown(audits), encoding="utf-8")
 
 
 def as_mathml(translator: HTML5Translator, node: nodes.Node) -> None:

@@ -18,6 +18,9 @@ of ``sources.bib``, and any number of formulas as they were printed::
     where = { e = "exp(1)" }     # optional: names that the text uses
     place = "Theorem 1"
     cite = "amid2020"
+    read = "memory"              # page: typeset; text: as extracted, at hand; memory: of the paper
+    quote = 'F(w) = ...'         # the whole passage, where it is not what is derived
+    instance = "one output"      # optional: what the model is of what is printed
 
 No code knows any model by name.
 

@@ -1,39 +1,52 @@
-"""What the sources state, and what this program says of it: records, and a table of each source.
+"""What the sources state, on what ground this program says the same, and what they misprint.
 
-``coverage.toml`` has a list of statements, each with the command that decides it, what it shows
-and the verdict; and for each place where a formula of the catalogue was printed, the gravest
-outcome of its audit. Tests run the commands, and the audit, and compare.
+``coverage.toml`` has the statements, each with what shows it and what that prints; tests run these
+and compare. What became of the formulas that are printed in the catalogue is the audit's to say:
+the page has a table of it, made from the audit itself.
 
->>> found = [s for s in statements() if s.command == "derive audit tied-pair"]
->>> len(found) > 10
-True
+>>> sorted({s.ground.value for s in statements()})
+['cited', 'left out', 'shown', 'shown for an instance', 'simulated']
 """
 
 from __future__ import annotations
 
+import enum
 import re
 import tomllib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from derive.catalogue.library import entries
+from derive.catalogue.audit.judgement import Audit
+from derive.catalogue.audit.report import by_formula, counts
+from derive.errors import InputError
 from derive.sources import bibitem
 
 FILE = Path(__file__).parent / "coverage.toml"
-VERDICTS = {
-    "AGREES": "the printed formula is the derived one.",
-    "AGREES UP TO": "the same, but for a factor, a sign, a constant or the unit of time.",
-    "NOT CHECKED": "nothing is derived that it could be compared with.",
-    "DIFFERS FROM THE TEXT AT HAND": "it is not what is derived; the fault may be of the text "
-    "that was extracted from the source.",
-    "MISPRINT": "the source contradicts itself, and one of both is what is derived.",
-    "PROVED": "the statement is derived, in the form that the command prints.",
-    "REFUTED": "the command has a counter-example.",
-    "cited": "a theorem that is cited, with its hypotheses; what of them is proved is printed.",
-    "only simulated": "numbers agree with it, for what they are worth.",
-    "left out": "the program does not decide it, for the reason that is given.",
+
+
+class Ground(enum.Enum):
+    """On what ground a statement of a source is repeated; the closed list of them."""
+
+    SHOWN = "shown"
+    INSTANCE = "shown for an instance"
+    CITED = "cited"
+    SIMULATED = "simulated"
+    LEFT_OUT = "left out"
+
+
+MEANINGS = {
+    Ground.SHOWN: "derived or decided, exactly and as it is worded here; the command prints it.",
+    Ground.INSTANCE: "the same for one model, one norm or one set of data, which is named.",
+    Ground.CITED: "a theorem of the source that is named; the command prints its hypotheses, and "
+    "which of them are proved.",
+    Ground.SIMULATED: "it was run; the figures are what the run printed, and prove nothing.",
+    Ground.LEFT_OUT: "nothing here shows it, for the reason that is given.",
 }
+DETAIL = {Ground.INSTANCE: "instance", Ground.CITED: "theorem", Ground.LEFT_OUT: "reason"}
+"""The field that a ground asks for; no other ground has it."""
 HEADER = """\
 ---
 hide-toc: true
@@ -41,65 +54,86 @@ hide-toc: true
 
 # Coverage
 
-What the sources of the catalogue state, and what the program says of it. Formulas are compared by
-`derive audit`; of all else there is a command, or a line of Python, that shows it, and the passage
-that it prints. The tests of the project run them.
+What the sources state beside formulas, and on what ground this program says the same: a command, or
+a line of Python, and what that prints. The tests of the project run them all.
 
+"""
+SLIPS = "Of these, {} are slips of the pen, shown against a passage that is quoted whole.\n"
+FORMULAS = """
+## Printed formulas
+
+Formulas are compared with what is derived by `derive audit`, of which this is the table: {} of
+them, {}. Where they were read: {}.
+
+| formula, place | outcome | read |
+|---|---|---|
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a source states at a place, and the verdict on it.
+    """What sources state at a place, and the ground for it.
 
     *command* is typed in a shell, *python* at the prompt of Python; the first ends with *status*
-    and prints the passages *shows*, the other gives the first of them. *derived* stands beside
-    what was *printed* where these differ; what is left out has a *reason*.
+    and prints the passages *shows*, the other gives the first of them. Of a slip of the pen there
+    is the whole passage *quoted*, the part *printed* that is meant, and what is *derived*.
     """
 
     text: str
     place: str
-    cite: str
-    verdict: str
+    cite: tuple[str, ...]
+    ground: Ground
+    instance: str = ""
+    theorem: str = ""
+    reason: str = ""
     command: str = ""
     python: str = ""
     shows: tuple[str, ...] = ()
     status: int = 0
+    quoted: str = ""
     printed: str = ""
     derived: str = ""
-    reason: str = ""
     slow: bool = False
 
 
+def read_statement(record: Mapping[str, Any]) -> Statement:
+    """Return the statement of a record, or refuse one that lacks what its ground asks for."""
+    lists = {name: tuple(record.get(name, ())) for name in ("cite", "shows")}
+    said = Statement(**{**record, **lists, "ground": Ground(record["ground"])})
+    wanted = DETAIL.get(said.ground)
+    given = [name for name in DETAIL.values() if getattr(said, name)]
+    if given != [wanted] * (wanted is not None):
+        raise InputError(f"{said.text}: what is {said.ground.value} has {wanted or 'no detail'}")
+    run = said.ground is not Ground.LEFT_OUT
+    if (bool(said.command) + bool(said.python), bool(said.shows)) != (run, run):
+        raise InputError(f"{said.text}: one command or line of Python, and what it shows")
+    if said.ground is Ground.SIMULATED and not any(re.search(r"\d|True", x) for x in said.shows):
+        raise InputError(f"{said.text}: what is simulated has figures")
+    if not (bool(said.quoted) == bool(said.printed) == bool(said.derived)):
+        raise InputError(f"{said.text}: quoted, printed and derived go together")
+    if said.printed not in said.quoted:
+        raise InputError(f"{said.text}: what is accused is not in what is quoted")
+    return said
+
+
 def statements() -> tuple[Statement, ...]:
-    """Return all statements: those of the file, then the formulas of the catalogue."""
+    """Return all statements of the file."""
     record = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    given = (Statement(**{**x, "shows": tuple(x.get("shows", ()))}) for x in record["statement"])
-    return (*given, *_formulas(record["audit"]))
+    return tuple(map(read_statement, record["statement"]))
 
 
-def _formulas(outcomes: dict[str, str]) -> Iterator[Statement]:
-    """Each printed formula once, though it may be printed of several models."""
-    missing = dict(outcomes)
-    for entry in sorted(entries(), key=lambda entry: len(entry.id)):
-        for formula in entry.printed:
-            if (verdict := missing.pop(formula.place, "")) != "":
-                text = f"{formula.kind}: {'; '.join(formula.text)}"
-                command = f"derive audit {entry.id}"
-                yield Statement(text, formula.place, formula.cite, verdict, command)
-
-
-def markdown() -> str:
-    """Return the page: what the verdicts mean, how often each occurs, and a table by source."""
+def markdown(audits: Sequence[Audit]) -> str:
+    """Return the page: the grounds and how often each occurs, and a table by source and one of
+    the audit."""
     found = statements()
-    counts = {name: sum(s.verdict == name for s in found) for name in VERDICTS}
-    legend = (f"- **{name}** ({counts[name]}): {said}\n" for name, said in VERDICTS.items())
-    parts = [HEADER, *legend]
-    for cite in dict.fromkeys(s.cite for s in found):
+    number = Counter(said.ground for said in found)
+    legend = (f"- **{x.value}** ({number[x]}): {MEANINGS[x]}\n" for x in Ground)
+    parts = [HEADER, *legend, "\n", SLIPS.format(sum(bool(said.quoted) for said in found))]
+    for cite in dict.fromkeys(key for said in found for key in said.cite):
         parts.append(f"\n## {_title(cite)}\n\n")
-        parts.append("| statement, place | verdict | shown by |\n|---|---|---|\n")
-        parts.extend(_row(s) for s in found if s.cite == cite)
-    return "".join(parts)
+        parts.append("| statement, place | ground | shown by |\n|---|---|---|\n")
+        parts.extend(_row(said) for said in found if cite in said.cite)
+    return "".join((*parts, *_formulas(audits)))
 
 
 def _title(cite: str) -> str:
@@ -108,17 +142,48 @@ def _title(cite: str) -> str:
 
 
 def _row(said: Statement) -> str:
-    stated = f"{_text(said.text)}<br>*{_text(said.place)}*"
-    return f"| {stated} | {said.verdict} | {_shown(said)} |\n"
+    detail = said.instance or said.theorem
+    ground = f"{said.ground.value}: {_text(detail)}" if detail else said.ground.value
+    return f"| {_stated(said.text, said.place)} | {ground} | {'<br>'.join(_shown(said))} |\n"
 
 
-def _shown(said: Statement) -> str:
-    command = (said.command or said.python).replace("|", r"\|")
-    lines = [f"`{command}`"] if command else [_text(said.reason)]
-    lines += [_text(x) for x in said.shows]
-    if said.derived:
-        lines += [f"*printed:* {_text(said.printed)}", f"*derived:* {_text(said.derived)}"]
-    return "<br>".join(lines)
+def _stated(text: str, place: str) -> str:
+    return f"{_text(text)}<br>*{_text(place)}*"
+
+
+def _shown(said: Statement) -> Iterator[str]:
+    if said.quoted:
+        yield from _slip(said.quoted, said.printed, said.derived)
+    command = said.command or said.python
+    yield _code(command) if command else _text(said.reason)
+    yield from map(_text, said.shows)
+
+
+def _slip(quoted: str, printed: str, derived: str) -> Iterator[str]:
+    yield f"*quoted:* {_text(quoted)}"
+    yield f"*printed:* {_text(printed)}"
+    yield f"*derived:* {_text(derived)}"
+
+
+def _formulas(audits: Iterable[Audit]) -> Iterator[str]:
+    """Yield the table of the audit: a formula once, by its gravest outcome."""
+    first = [group[0] for group in by_formula([*audits])]
+    outcomes = ", ".join(f"{n} {name}" for name, n in counts([*first]).items() if n)
+    read = Counter(audit.printed.reading for audit in first)
+    where = ", ".join(f"{n} {name}" for name, n in read.items())
+    yield FORMULAS.format(len(first), outcomes, where)
+    for audit in first:
+        printed, judgement = audit.printed, audit.judgement
+        formula = "; ".join(printed.text)
+        told = [judgement.outcome.value, *map(_text, (*judgement.up_to, judgement.reason))]
+        if judgement.differs:
+            told += _slip(printed.quote, formula, judgement.derived)
+        said = _stated(f"{printed.kind}: {formula}", printed.place)
+        yield f"| {said} | {'<br>'.join(filter(None, told))} | {printed.reading} |\n"
+
+
+def _code(text: str) -> str:
+    return f"`{text}`".replace("|", r"\|")
 
 
 def _text(text: str) -> str:

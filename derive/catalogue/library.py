@@ -16,7 +16,12 @@ if TYPE_CHECKING:
     from derive.derivation import Derivation
 
 FOLDER = Path(__file__).parent
-READINGS = {"page": "typeset page", "text": "text extracted from the source"}
+READINGS = {
+    "page": "typeset page",
+    "text": "text at hand, extracted from the source",
+    "memory": "from memory of the published paper",
+}
+"""Where a formula was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +29,20 @@ class Printed:
     """A formula as it was printed, of one of :data:`derive.catalogue.audit.formula_kinds.KINDS`.
 
     *text* has its components in the language of the command line, *where* what their names mean,
-    *assuming* what is printed to hold: texts such as ``z > 0`` or ``c != 0``. *read* says how the
-    source was read: ``page``, as it is typeset, or ``text``, as it was extracted from there.
+    *assuming* what is printed to hold: texts such as ``z > 0`` or ``c != 0``. *read* says where it
+    was read, of :data:`READINGS`; *quote* is the whole passage, as it stands there. Where it is
+    printed of more than the model, *instance* says what of it the model is.
     """
 
     kind: str
     text: tuple[str, ...]
     place: str
     cite: str
+    read: str
     where: tuple[tuple[str, str], ...] = ()
     assuming: tuple[str, ...] = ()
-    read: str = "text"
+    quote: str = ""
+    instance: str = ""
 
     @property
     def meanings(self) -> tuple[str, ...]:
@@ -46,7 +54,7 @@ class Printed:
 
     @property
     def reading(self) -> str:
-        """How the source was read, in words."""
+        """Where it was read, in words."""
         return READINGS[self.read]
 
 

@@ -39,8 +39,9 @@ def printed_lines(entry: Entry) -> str:
     for formula in entry.printed:
         lines.append(f"  {formula.place}")
         lines.append(f"    {formula.kind}: {'; '.join(formula.text)}")
-        lines.append(f"    read: {formula.reading}")
         lines += [f"    {meaning}" for meaning in formula.meanings]
+        lines += [f"    an instance: {formula.instance}"] if formula.instance else []
+        lines.append(f"    read: {formula.reading}")
     return "\n".join(part for line in lines for part in wrap(line, 80))
 
 
@@ -60,7 +61,7 @@ def _as_printed(entry: Entry) -> Iterator[str]:
     yield r"\begin{itemize}"
     for printed in entry.printed:
         kind = escaped(printed.kind)
-        yield rf"\item {escaped(printed.place)} \cite{{{printed.cite}}}, {kind}:"
+        yield rf"\item {escaped(printed.place)} \cite{{{printed.cite}}}, {kind}, {printed.reading}:"
         yield from (rf"\[ {line} \]" for text in printed.text for line in _shown_formula(text))
     yield r"\end{itemize}"
 

@@ -27,12 +27,14 @@ def audit(
     Each ID is a model, as `derive catalogue` lists them; without one all are compared.
 
     AGREES: equal. AGREES UP TO: equal but for what is named, such as a factor, a sign, a
-    constant or the convention of the loss. DIFFERS FROM THE TEXT AT HAND: not equal, as far as the
-    text that was extracted from the source has it right; the derived form and a point with both
-    values are printed. MISPRINT: the same, where the typeset page was read or the source
-    contradicts itself. NOT CHECKED: nothing compares it yet, and why.
+    constant, the convention of the loss, or the special case that was compared. DIFFERS FROM THE
+    TEXT AT HAND: not equal, as far as the text that was extracted from the source has it right; the
+    whole passage, the derived form and a point with both values are printed. MISPRINT: the same,
+    where the typeset page was read or the source contradicts itself. NOT CHECKED: nothing compares
+    it yet, and why.
 
-    Each formula says how its source was read. What one source prints of several models counts
+    Each formula says where it was read: on the typeset page, in the text at hand, or from memory
+    of the published paper, which blames nobody. What one source prints of several models counts
     once.
 
     Identities are decided exactly, in a field of elementary functions; what differs is shown

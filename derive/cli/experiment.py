@@ -166,9 +166,10 @@ def matrix_factorization(
     """Find a low-rank n x n matrix beta* by gradient descent on U U^T or U V^T, of full size.
 
     y_i = <A_i, beta*> + noise for m Gaussian A_i, fewer than beta* has entries: most matrices that
-    fit are far from beta*. Small starts and small steps lead near it, and near the least nuclear
-    norm; large starts do not (Gunasekar et al. 2017, "Implicit regularization in matrix
-    factorization"). Descent is on sum (<A_i, U U^T> - y_i)^2/(4m), and ends where
+    fit are far from beta*. For U U^T small starts and small steps lead near it, large starts do
+    not (Gunasekar et al. 2017, "Implicit regularization in matrix factorization"). That they lead
+    to the least nuclear norm is a conjecture: where beta* has not the least norm, ends from small
+    starts are not at the least, and nearer to it from larger ones. Descent is on sum (<A_i, U U^T> - y_i)^2/(4m), and ends where
     |<A_i, U U^T> - y_i| <= tolerance |y|. A step three times smaller takes three times as
     long, and smaller starts take longer, too. For U V^T and m = 300, beta* is not the matrix of
     least nuclear norm that fits: 196 numbers are to be found then.

@@ -213,7 +213,7 @@ def _first_step(update: Update, X: Sequence[Vector], r: Sequence[Fraction]) -> l
     try:
         d = read_norm(update.norm).direction(g) if update.norm else g
         known = dict.fromkeys((*update.state, *update.state.values()), arb(0))
-        known |= dict.fromkeys(update.scalars, arb(1))
+        known |= dict.fromkeys((*update.scalars, *update.signed), arb(1))
         text = update.update[update.point]
         pairs = zip(g, d, strict=True)
         return [-value_of(text, known | {"g": x, "d": v}, _root) for x, v in pairs]

@@ -16,7 +16,7 @@ Srebro 2018, section 2).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -94,22 +94,27 @@ def decide_signs(m: Motion, span: Finding) -> Finding:
     if m.update.forms or span.verdict is not Verdict.PROVED:
         return Finding(Verdict.UNDECIDED, why)
     points = [x for x, s in starts.items() if s != "0" and x not in (m.point, m.update.point)]
-    for signs in product((1, -1), repeat=len(points)):
-        if _is_cone(m, dict(zip(points, signs, strict=True)), grades):
-            besides = " + A^T c" if m.update.space != "row(X)" else ""
-            told = f"`{m.point}_k - {m.point}_0 = X^T s{besides}` with `s >= 0`"
-            return Finding(Verdict.PROVED, told)
+    besides = " + A^T c" if m.update.space != "row(X)" else ""
+    told = f"`{m.point}_k - {m.point}_0 = X^T s{besides}` with `s >= 0`"
+    for signed in dict.fromkeys([(), (*m.update.signed,)]):
+        given = f", where {' and '.join(f'`{x} >= 0`' for x in signed)} at each step"
+        for signs in product((1, -1), repeat=len(points)):
+            if _is_cone(m, dict(zip(points, signs, strict=True)), grades, signed):
+                return Finding(Verdict.PROVED, told + given * bool(signed))
     return Finding(Verdict.UNDECIDED, why)
 
 
-def _is_cone(m: Motion, signs: Mapping[str, int], grades: Mapping[str, int]) -> bool:
-    """Tell whether z and the e = sign (z - b), of which all start at 0, move within the cone."""
+def _is_cone(
+    m: Motion, signs: Mapping[str, int], grades: Mapping[str, int], signed: Sequence[str]
+) -> bool:
+    """Tell whether z and the e = sign (z - b), of which all start at 0, move within the cone,
+    where also the *signed* numbers are positive."""
     z = m.images[m.point]
     named = z.field.named
     shifted = {b: named(m.point) - sign * named(b) for b, sign in signs.items()}
     moves = [m.step, *(sign * (z - m.images[b]) for b, sign in signs.items())]
     moves += [image for x, image in m.images.items() if m.update.state.get(x) == "0"]
-    positive = frozenset(m.update.scalars)
+    positive = frozenset((*m.update.scalars, *signed))
     for move in (_at(move, shifted) for move in moves):
         for name in move.variables():
             if grades[name] == 1 and (name == "g" or name not in m.update.rows):

@@ -27,6 +27,7 @@ class Update:
     rows: Sequence[str] = ("g",)
     forms: Sequence[str] = ()
     scalars: Sequence[str] = ("eta", "mu")
+    signed: Sequence[str] = ()
     space: str = "row(X)"
     where: str = ""
     norm: str = ""
@@ -58,7 +59,7 @@ class Update:
         """All names: 1 for vectors, -1 for transposed ones, 0 for operators and scalars."""
         starts = [s for s in self.state.values() if s != "0"]
         vectors = {x for x, s in self.state.items() if s == "0" or s.endswith("_0")}
-        grades = dict.fromkeys((*self.state, *starts, *self.scalars), 0)
+        grades = dict.fromkeys((*self.state, *starts, *self.scalars, *self.signed), 0)
         grades |= dict.fromkeys((*self.rows, "d", "z", *vectors), 1)
         return grades | {s: 1 for s in starts if s.endswith("_0")} | dict.fromkeys(self.forms, -1)
 

@@ -46,7 +46,8 @@ def _update(o: Optimizer) -> Iterator[object]:
     yield Equations(tuple((f"{x}_next", parse_expression(text)) for x, text in u.update.items()))
     starts = ((Symbol(x), 0 if s == "0" else Symbol(s)) for x, s in u.state.items())
     yield tell("start: {starts}", starts=each("`{0} = {1}`", starts))
-    yield "`g = X^T l'(X w)`, scalars are positive and may change at each step"
+    free = f", `{'`, `'.join(u.signed)}` of any sign," if u.signed else ""
+    yield f"`g = X^T l'(X w)`, scalars are positive{free} and may change at each step"
     if u.norm:
         yield f"`d` is minus the step of steepest descent in `l{u.norm}`; `eta` is small"
     if u.potential:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import ClassVar
 
 from derive.errors import InputError
+from derive.render.plain import wrap
 from numerics.experiments.scaffold import Results, Row, require_counts
 
 SCALES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
@@ -21,6 +22,8 @@ KINDS = {
 
 ABREAST = 6
 """Steps beside one another in a table of 80 columns."""
+RISE = 1e-3
+"""By how much of the least norm an excess has to grow again to be told: above the tolerance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,16 +184,18 @@ class MatrixResults(Results):
         return "\n".join(lines)
 
     def _claim(self) -> list[str]:
-        """Say what is stated of small starts and steps, and what was seen."""
+        """Say what is conjectured of small starts and steps, and what was seen from every start."""
         truth, least = self.truth_nuclear_norm, self.least_nuclear.nuclear_norm
-        first = self.grid[0]
-        lines = ["Stated (Gunasekar et al. 2017): small starts and steps near the least norm"]
-        if first.nuclear_norm is not None and first.error is not None:
-            above = first.nuclear_norm / least - 1
-            lines.append(
-                f"Seen: from {first.scale:g} with step {first.step:g}, {above:.1%} above the "
-                f"least, {first.error:.4f} from beta*"
-            )
+        step = min(self.setting.steps)
+        ends = [d for d in self.grid if d.step == step and d.nuclear_norm is not None]
+        excess = {d.scale: (d.nuclear_norm or 0.0) / least - 1 for d in ends}
+        lines = ["Conjectured (Gunasekar et al. 2017): the least norm, as start and step tend to 0"]
+        seen = ", ".join(f"{x:.1%} from {scale:g}" for scale, x in sorted(excess.items())[::-1])
+        if seen:
+            lines += wrap(f"Seen with step {step:g}, above the least: {seen}", 80)
+            best, smallest = min(excess, key=excess.__getitem__), min(excess)
+            if excess[best] < excess[smallest] - RISE:
+                lines.append(f"Seen: it is least from {best:g}, not from the smallest start")
         if least < truth * (1 - 1e-2):
             lines.append(
                 "Seen: beta* is not the interpolant of least nuclear norm: "

@@ -17,6 +17,7 @@ from derive.margins.weights_problem import HOMOGENEOUS
 from derive.sources import sources
 from numerics import crosscheck
 
+SLIDES = ("slides", "srebro-inductive")
 METHODS = ("gunasekar2021",)
 """Sources that pages cite for methods, not for a model."""
 
@@ -58,7 +59,7 @@ def test_every_source_is_cited_and_every_citation_is_a_source():
     cited = {key for e in entries() for key in (*e.cite, *(f.cite for f in e.printed))}
     table = Path(__file__).parents[2] / "derive" / "optimizers" / "table.toml"
     cited |= set(re.findall(r'cite = "([^"]+)"', table.read_text(encoding="utf-8")))
-    cited |= {statement.cite for statement in statements()}
+    cited |= {key for statement in statements() for key in statement.cite}
     named = re.findall(r"(?:^|; )(\w+)[^;]* (\d{4})", HOMOGENEOUS)  # as pages cite what is in words
     cited |= {name.lower() + year for name, year in named}
     assert cited | set(METHODS) == sources().keys()
@@ -69,6 +70,10 @@ def test_every_record_says_where_its_formulas_stand():
     for entry in entries():
         assert entry.cite, entry.id
         assert all(formula.place and formula.text for formula in entry.printed)
+        # The papers themselves were not at hand but for one, without its formulas.
+        for formula in entry.printed:
+            slides, decided = formula.cite.endswith(SLIDES), formula.text in (("yes",), ("no",))
+            assert formula.read == ("text" if slides or decided else "memory"), formula.place
 
 
 def test_the_table_has_a_row_for_each_model(derived):
@@ -126,6 +131,7 @@ def test_an_unknown_model_is_refused_with_the_nearest():
         bibtex(["nobody1900"])
 
 
+FORMULA = {"kind": "Q", "text": ["w"], "place": "p", "cite": "c"}
 GOOD = {"title": "t", "outputs": ["w"], "verdict": "PROVED"}
 
 
@@ -136,6 +142,8 @@ GOOD = {"title": "t", "outputs": ["w"], "verdict": "PROVED"}
         ({"title": 3}, "title must be a text"),
         ({"colour": "red"}, "unknown field colour"),
         ({"printed": [{"kind": "Q"}]}, "formula 1: the field text is missing"),
+        ({"printed": [FORMULA]}, "formula 1: the field read is missing"),
+        ({"printed": [FORMULA | {"read": "hearsay"}]}, "read must be one of page, text, memory"),
         ({"printed": [{"where": 1}]}, "where must give"),
     ],
 )

@@ -61,6 +61,7 @@ def iterates(update, X, rng, steps=4):
     state = {x: starts.get(s, z0) for x, s in update.state.items()}
     for _ in range(steps):
         known = state | {x: scalar() for x in update.scalars}
+        known |= {x: -scalar() for x in update.signed}
         known |= {x: drawn("row") for x in update.rows} | {x: drawn("form") for x in update.forms}
         state = {x: eval(text, {}, known) for x, text in update.update.items()}
         yield [x for (x,) in (state[update.point] - z0).value]
@@ -169,6 +170,23 @@ def test_momentum_minimises_at_its_margins():
         s = np.linalg.solve(X @ X.T, X @ w)
         assert np.allclose(X.T @ s, w)
         assert min(s) >= 0
+
+
+def test_conjugate_gradients_minimise_at_their_margins_where_beta_is_not_negative():
+    """By Polak and Ribiere's rule, on logistic loss, the first multiplier falls below 0."""
+    said = FOUND["conjugate-gradients"].margins
+    assert said.verdict is Verdict.PROVED
+    assert said.reason.endswith("where `beta >= 0` at each step")
+    free = replace(find_update("conjugate-gradients"), scalars=["alpha", "beta"], signed=())
+    assert "beta" not in decide(free).margins.reason
+    X, w = np.array([[10.0, 0.0], [1.0, 1.0]]), np.zeros(2)
+    slope = lambda w: X.T @ (-1 / (1 + np.exp(X @ w)))  # noqa: E731
+    first = slope(w)
+    p, w = -first, w - 0.1 * first
+    g = slope(w)
+    for beta, sign in ((g @ (g - first) / (first @ first), -1), (g @ g / (first @ first), 1)):
+        s = np.linalg.solve(X @ X.T, X @ (w + 2 * (beta * p - g)))
+        assert np.sign(beta) == np.sign(s[0]) == sign
 
 
 def test_the_command():

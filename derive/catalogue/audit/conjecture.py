@@ -64,7 +64,7 @@ def compare_conjecture(derivation: Derivation, Q: str | Expr) -> Conjecture:
     known = (*(b.name for b in subject.betas), *subject.p.start_symbols, *subject.p.parameters)
     if odd := [name for name in names((tree,)) if name not in {*known, *subject.starts}]:
         raise InputError(f"the conjecture uses {odd[0]:.60}: it may use {', '.join(known)}")
-    printed = Printed("Q", (to_text(tree),), "", "")
+    printed = Printed("Q", (to_text(tree),), "", "", "page")
     if derivation.verdict is Verdict.REFUTED:
         judgement = Judgement(Outcome.NOT_CHECKED, reason="there is no Q to compare with")
     else:

@@ -33,6 +33,7 @@ from derive.language import from_sympy, parse_expression, to_sympy
 from derive.potential.piece import Parametric
 from derive.render.plain import plain
 
+BESIDE = "the source contradicts itself: the equation and its solution stand on one line"
 PLACES = tuple(Fraction(x) for x in ("1/50", "1/30", "1/70", "1/40", "-1/60", "1/90"))
 
 
@@ -157,6 +158,38 @@ def _check_curve(subject: Subject, piece: Parametric, printed: Printed) -> Judge
 
     same = compare_up_to_factor(build, _groups(subject, ("z",)))
     return judge(same, reason, lambda: _in_dual_time(piece), agree)
+
+
+def check_solution(subject: Subject, printed: Printed) -> Judgement:
+    """Decide whether a printed weight solves the printed equation, and that is the gradient flow.
+
+    With z' = l the flow of a loss in beta is w' = c l dF/dw, c constant; w(z) with w(0) = w solves
+    w' = V(w, l) where l dw/dz = V(w(z), l).
+    """
+    name, trees = printed.text[0], texts_of(printed)
+    p = subject.p
+    if subject.open_dimension or p.d != 1 or name not in p.weights:
+        raise Unsettled("solutions are compared for a weight of one output only")
+    point = {"z": PLACES[0], "l": Fraction(2), **dict.fromkeys(p.weights, Fraction(3, 2))}
+    germs = Germs.at(point, (*trees, *p.trees), len(point))
+    tower, pull, w = germs.tower, germs.images["l"], [*point].index(name)
+    start, velocity, solution, output = (germs.read(tree) for tree in germs.trees)
+    slope = pull * tower.derivative(output, w)
+    scale = tower.tidy(velocity / slope)
+    if not germs.is_constant(scale):
+        reason = "the equation is not that of gradient flow; values are w' and l dF/dw"
+        shown = (witness(germs, [velocity], [slope]),)
+        return difference(reason, NOT_ZERO, f"{name}' = c*l*dF/d{name}", shown)
+    origin = tower.read(trees[2], {**germs.images, "z": tower.field.zero})
+    asked = tower.read(trees[1], {**germs.images, name: solution})
+    reached = pull * tower.derivative(solution, 0)
+    if germs.vanish([reached - asked, origin - start], "it solves the equation"):
+        return agreement("exact identity", (f"the loss: w' = ({scale})*l*dF/dw",))
+    rate = tower.tidy(velocity / (start * pull))
+    derived = f"{name}*exp({rate}*z)" if germs.is_constant(rate) else f"{name}' = {printed.text[1]}"
+    reason = "it does not solve the equation that stands beside it; values are dw/dt, and by that"
+    shown = (witness(germs, [reached, origin], [asked, start]),)
+    return difference(reason, NOT_ZERO, derived, shown).blamed(BESIDE)
 
 
 def _in_dual_time(piece: Parametric) -> str:

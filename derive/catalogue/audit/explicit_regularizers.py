@@ -75,7 +75,7 @@ def _not_a_root(distance: SquaredDistance, given: Expr, equation: Expr) -> Judge
 
 
 def check_cost(subject: Subject, printed: Printed) -> Judgement:
-    """Compare min |w|^2 s.t. F(w) = beta; for a symbolic degree its degree of homogeneity."""
+    """Compare min |w|^2 s.t. F(w) = beta; for a symbolic degree the power of each coordinate."""
     if subject.p.parameters:
         return check_degree(subject, printed)
     return compare_form(printed, *_cost(subject), "exact elimination, the root certified")
@@ -99,7 +99,7 @@ def compare_form(printed: Printed, form: Expr, names: Sequence[str], method: str
 
 
 def check_degree(subject: Subject, printed: Printed) -> Judgement:
-    """Compare min |w|^2 s.t. F(w) = beta: homogeneous of degree 2/D where F is of degree D.
+    """Compare min |w|^2 s.t. F(w) = beta: the p of |beta|_p^p, 2/D where F is of degree D.
 
     Each coordinate, or |beta| for an open dimension, has weights of its own, so the cost is a
     multiple of |beta|^(2/D); from a start of scale alpha -> 0 the distance to it has that limit.
@@ -119,11 +119,11 @@ def check_degree(subject: Subject, printed: Printed) -> Judgement:
         wanted = germs.read(degree)
     except (Unsettled, DeriveError):
         raise Unsettled("the printed text has no meaning here") from None
-    if germs.vanish([slope - wanted], "the degrees are equal"):
-        words = ("scale: only the degree is compared",)
-        return agreement("exact: homogeneous of degree 2/D", words)
+    if germs.vanish([slope - wanted], "the powers are equal"):
+        words = ("scale: only the power p of a coordinate is compared",)
+        return agreement("exact: of degree 2/D in each coordinate", words)
     text = f"{beta}**({plain(degree)}), up to scale"
-    reason = "the degree of homogeneity; values are the degrees"
+    reason = "the power p of a coordinate in |beta|_p^p; values are the p"
     return difference(reason, NOT_ZERO, text, (witness(germs, [slope], [wanted]),))
 
 

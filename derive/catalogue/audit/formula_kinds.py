@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from derive.catalogue.audit.dual_solutions import check_path
+from derive.catalogue.audit.dual_solutions import check_path, check_solution
 from derive.catalogue.audit.explicit_regularizers import (
     check_cost,
     check_explicit,
@@ -47,6 +47,7 @@ KINDS: Mapping[str, Check] = {
     "mirror potential": partial(check_potential, MIRROR_POTENTIAL),
     "Bregman divergence": partial(check_potential, DIVERGENCE),
     "path": check_path,
+    "weight along the flow": check_solution,
     "K": partial(check_metric, "K"),
     "rho": partial(check_metric, "rho"),
     "K at the start": partial(check_metric_at_start, "K"),
@@ -77,6 +78,7 @@ KINDS: Mapping[str, Check] = {
 | mirror potential | as Q; linear terms are free |
 | Bregman divergence | D(beta, beta_0) |
 | path | beta in the dual variable z, or z1, z2, ... |
+| weight along the flow | a weight w, w' in w and l = X^T r, and w in its start w and z = int l |
 | K, rho | the upper triangle row by row; the eigenvalues across and along beta |
 | K at the start, rho at the start | the same, of the start |
 | g | the warp |
@@ -89,7 +91,8 @@ KINDS: Mapping[str, Check] = {
 scales the start, or a function of the start; weights in ``where`` are a path of starts |
 | largest margin | the function whose minimizer subject to ``X beta >= 1`` is the limit of the
 direction on separable data; its term, for copies of one output; then the constraint, if printed |
-| rate of the margin, of the direction | the gap of a linear model as t -> infinity, up to a factor;
+| rate of the margin, of the direction | the gap of a linear model as t -> infinity, up to a factor,
+or O(it), which a gap that is smaller keeps;
 ``where`` gives nu of a tail exp(-u^nu), or steps = normalized |
 | limit of wide random starts | what Q tends to as k -> infinity and as the end of ``where``,
 a power of sigma sqrt(k), tends to 0 or infinity |
@@ -120,7 +123,8 @@ def audit_formulas(entry: Entry, subject: Subject) -> Iterator[Audit]:
     judged = [(printed, compare_printed(subject, printed)) for printed in entry.printed]
     for printed, judgement in judged:
         fault = PAGE if printed.read == "page" else _contradiction(printed, judged)
-        yield Audit(entry.id, printed, judgement.blamed(fault) if fault else judgement)
+        judgement = judgement.blamed(fault) if fault else judgement
+        yield Audit(entry.id, printed, judgement.as_read(printed))
 
 
 def _contradiction(printed: Printed, judged: Sequence[tuple[Printed, Judgement]]) -> str:

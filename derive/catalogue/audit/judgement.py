@@ -2,7 +2,8 @@
 
 What compares a formula says that it agrees or differs; it raises Unsettled to say why it is not
 checked. A difference is the source's own, a MISPRINT, where a typeset page was read or where the
-source contradicts itself; else the fault may be of the text that was extracted from it.
+source contradicts itself; else the fault may be of the text that was extracted from it. Memory
+blames no source: what differs from it is not checked. What agrees in an instance agrees up to that.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import enum
 from dataclasses import dataclass, replace
 
 from derive.catalogue.library import Printed
+
+REMEMBERED = "what is remembered of the paper is not what is derived, which tells nothing of it"
 
 
 class Outcome(enum.Enum):
@@ -57,6 +60,14 @@ class Judgement:
     def differs(self) -> bool:
         """Whether printed and derived were proved or seen to differ."""
         return self.outcome in (Outcome.DIFFERS, Outcome.MISPRINT)
+
+    def as_read(self, printed: Printed) -> Judgement:
+        """Return what it comes to for a formula read there, of which this is that instance."""
+        if self.differs and printed.read == "memory":
+            return Judgement(Outcome.NOT_CHECKED, reason=f"{REMEMBERED}: {self.reason}")
+        if printed.instance and not self.differs and self.outcome is not Outcome.NOT_CHECKED:
+            return agreement(self.method, (*self.up_to, f"an instance: {printed.instance}"))
+        return self
 
     def blamed(self, fault: str) -> Judgement:
         """Return MISPRINT in the place of a difference, for that reason."""

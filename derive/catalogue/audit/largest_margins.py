@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -20,6 +21,7 @@ from derive.model.notation import rational
 from derive.render.plain import plain
 
 MARGINS = "X beta >= 1"
+BOUND = re.compile(r"O\((.*)\)")
 EXAMPLE = Witness((("X", "[[1], [2]]"), ("y", "(1, 1)")), ("no beta",), ("beta = 1",))
 """Whatever the norm is, of beta >= 1 and 2 beta >= 1 the least has beta = 1."""
 FIRST_ORDER = "first order: KKT points of the problem in the weights, whose minimizers these are"
@@ -47,7 +49,7 @@ def check_margin(subject: Subject, printed: Printed) -> Judgement:
 
 
 def check_rate_of_margins(measure: Measure, subject: Subject, printed: Printed) -> Judgement:
-    """Compare the order in t of a gap of a linear model; O(...) of a larger one is an upper bound.
+    """Compare the order in t of a gap of a linear model; O(...) holds of what is smaller, too.
 
     ``where`` gives nu of a tail exp(-u^nu), or steps = normalized: then t counts steps, nu is 1.
     """
@@ -60,17 +62,22 @@ def check_rate_of_margins(measure: Measure, subject: Subject, printed: Printed) 
         raise Unsettled("steps are told apart for normalized ones and the tail exp(-u) only")
     t, clock = Symbol("t", positive=True), "t" if "steps" in where else "log(t)"
     letters = {"t": t, "c": Symbol("c", positive=True), "nu": rational(nu)}
-    (text,) = (to_sympy(tree, letters) for tree in texts_of(printed))
+    bound = BOUND.fullmatch(printed.text[0])
+    bare = replace(printed, text=(bound[1],)) if bound else printed
+    (text,) = (to_sympy(tree, letters) for tree in texts_of(bare))
     given = text.xreplace({t if "steps" in where else log(t): 1 / SMALL})
     if given.has(t):
         raise Unsettled("the printed text is no rate in the logarithm of time, or in steps")
     (stated, _), (derived, _) = leading_of(given)[0], tail_rate(measure, nu)[0]
     if stated == derived:
         return agreement(RATES, ("a constant factor",))
-    reason = "the printed rate is an upper bound" if stated < derived else "it is faster than it is"
+    order = f"{clock}**({-derived})"
+    if bound and stated < derived:
+        return agreement(RATES, (f"an upper bound: the order is {order}",))
+    reason = f"the printed rate is {'slower' if stated < derived else 'faster'} than it is"
     values = [f"1e{-6 * float(power):g}" for power in (stated, derived)]
     shown = Witness(((clock, "10**6"),), (values[0],), (values[1],))
-    return difference(reason, RATES, f"{clock}**({-derived}), up to a factor", (shown,))
+    return difference(reason, RATES, f"{order}, up to a factor", (shown,))
 
 
 def _form(found: Margins) -> Expr | None:

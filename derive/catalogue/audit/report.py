@@ -16,11 +16,12 @@ from derive.render.plain import at, wrap
 from derive.render.written_json import Record, json_text
 
 DETAILS = "What is not as it was printed:"
-HEAD = "Outcome, how the source was read (page or text), kind and place"
+HEAD = "Outcome, where it was read (typeset page, text at hand, memory), kind and place"
 NOTES = (
     "DIFFERS means: from the text at hand, which was extracted from the source; the fault may be of"
     " the text. MISPRINT is kept for a typeset page that was read, and for what the source itself"
-    " contradicts. What one source prints of several models counts once. "
+    " contradicts. What is remembered of a published paper agrees or is not checked: it accuses"
+    " nobody. What one source prints of several models counts once. "
     "Q is defined up to a positive factor and an additive constant, K up to the unit of time, which"
     " the constant of the loss and the scale of the weights change. The dual variable of a path is"
     " grad Q: the time integral of -X^T r for the loss |r|^2/2, twice that for |r|^2. A limit is"
@@ -70,6 +71,8 @@ def render_text(audits: Sequence[Audit], width: int = 80) -> str:
     if several:
         lines += ["", "`derive audit ID` says of one model what agrees, and how it was decided."]
     total = ", ".join(f"{n} {outcome}" for outcome, n in counts(audits).items() if n)
+    read = Counter(group[0].printed.reading for group in formulas)
+    total += f"; read: {', '.join(f'{n} {where}' for where, n in read.items())}"
     return "\n".join([*lines, "", *wrap(total, width)])
 
 
@@ -79,7 +82,7 @@ def _table(formulas: Sequence[Sequence[Audit]], width: int) -> Iterator[str]:
         yield model
         for first, *_ in groups:
             outcome, printed = first.judgement.outcome.short, first.printed
-            line = f"  {outcome:12}  {printed.read}  {printed.kind}: {printed.place}"
+            line = f"  {outcome:12}  {printed.read:6}  {printed.kind}: {printed.place}"
             yield line if len(line) <= width else line[: width - 3].rstrip() + "..."
 
 
@@ -98,6 +101,7 @@ def _details(audit: Audit) -> Iterator[str]:
     yield from judgement.up_to
     yield from filter(None, (judgement.reason, judgement.fault))
     if judgement.differs:
+        yield f"quoted: {audit.printed.quote}"
         yield f"printed: {'; '.join(audit.printed.text)}"
         yield from (f"  {meaning}" for meaning in audit.printed.meanings)
         if judgement.derived:
@@ -130,6 +134,8 @@ def _record(audit: Audit) -> Record:
         "cite": printed.cite,
         "read": printed.reading,
         "assuming": printed.assuming,
+        "quote": printed.quote,
+        "instance": printed.instance,
         **asdict(judgement),
         "outcome": judgement.outcome.value,
         "witnesses": [{**asdict(w), "point": dict(w.point)} for w in judgement.witnesses],
@@ -145,6 +151,7 @@ def render_latex(audits: Sequence[Audit]) -> str:
         place = rf"{escaped(models)}: {escaped(printed.kind)}. {sentence(printed.place)}"
         told = [sentence(text) for text in (judgement.reason, judgement.fault) if text]
         if judgement.differs:
+            told.append(rf"quoted: \emph{{{escaped(printed.quote)}}}")
             told.append(f"printed: {'; '.join(map(mathematics, printed.text))}")
             told += [f"derived: {mathematics(judgement.derived)}"] if judgement.derived else []
             told += map(_at, judgement.witnesses)

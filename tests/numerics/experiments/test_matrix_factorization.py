@@ -150,6 +150,25 @@ def test_plot_needs_matplotlib_or_draws(small: MatrixResults, tmp_path: Path) ->
     assert "<svg" in path.read_text(encoding="utf-8")
 
 
+def test_the_excess_over_the_least_norm_is_told_of_every_start(small: MatrixResults) -> None:
+    """It is least in between: neither steps nor tolerance is at fault, as smaller ones agree."""
+    scales = (1e-1, 1e-3, 1e-6)
+    few = MatrixSetting(
+        20, 60, scales=scales, steps=(0.1,), sizes=(), model="U*T(V)", truth="general"
+    )
+    found = matrix_factorization(few)
+    excess = [d.nuclear_norm / found.least_nuclear.nuclear_norm - 1 for d in found.grid]
+    text = " ".join(found.to_text().split())
+    assert excess[1] < excess[2] < excess[0]
+    for scale, x in zip(scales, excess, strict=True):
+        assert f"{x:.1%} from {scale:g}" in text
+    assert "it is least from 0.001, not from the smallest start" in text
+    assert max(map(len, found.to_text().splitlines())) <= 80
+    beta, *_ = descend(draw(few, 60), scales[2], 0.03, 1e-5, 20_000)
+    assert np.linalg.norm(beta, "nuc") == pytest.approx(found.grid[2].nuclear_norm, rel=5e-3)
+    assert "not from the smallest" not in small.to_text()
+
+
 @pytest.mark.slow
 def test_two_factors_need_more_measurements_or_smaller_starts() -> None:
     wide = replace(SMALL, model="U*T(V)", truth="general", scales=(1e-9, 1e-3), steps=(0.1,))
