@@ -168,11 +168,14 @@ def matrix_factorization(
     y_i = <A_i, beta*> + noise for m Gaussian A_i, fewer than beta* has entries: most matrices that
     fit are far from beta*. For U U^T small starts and small steps lead near it, large starts do
     not (Gunasekar et al. 2017, "Implicit regularization in matrix factorization"). That they lead
-    to the least nuclear norm is a conjecture: where beta* has not the least norm, ends from small
-    starts are not at the least, and nearer to it from larger ones. Descent is on sum (<A_i, U U^T> - y_i)^2/(4m), and ends where
-    |<A_i, U U^T> - y_i| <= tolerance |y|. A step three times smaller takes three times as
-    long, and smaller starts take longer, too. For U V^T and m = 300, beta* is not the matrix of
-    least nuclear norm that fits: 196 numbers are to be found then.
+    to the least nuclear norm is a conjecture; the excess over it is told for each start. Where
+    beta* has not the least norm, ends were seen above the least, however small start and step:
+    for U V^T the further, the smaller the start. So it is for U V^T and m = 300: 196 numbers are to
+    be found then.
+
+    Descent is on sum (<A_i, U U^T> - y_i)^2/(4m), and ends where |<A_i, U U^T> - y_i| <=
+    tolerance |y|. A step three times smaller takes three times as long, and smaller starts take
+    longer, too.
 
     Exit status: 0 the results are printed; 2 bad input; 3 a limit was not found.
 
