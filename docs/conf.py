@@ -70,7 +70,7 @@ def write_gallery(app: Sphinx) -> None:
 def write_coverage(app: Sphinx) -> None:
     """Write ``coverage.md``: what the sources state and on what ground, and the audit."""
     from derive.catalogue.audit import audit_entry
-    from derive.catalogue.coverage import markdown
+    from derive.catalogue.audit.coverage import markdown
     from derive.catalogue.library import entries
     from numerics.confirm.norm_bounds import try_norm_bound
 

@@ -8,7 +8,7 @@ import pytest
 
 from derive import InputError, Verdict
 from derive.catalogue import Entry, bibtex, entries, find, library
-from derive.catalogue.coverage import statements
+from derive.catalogue.audit.coverage import statements
 from derive.catalogue.library import read_entry
 from derive.catalogue.listing import markdown
 from derive.components import in_components

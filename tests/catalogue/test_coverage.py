@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from derive.catalogue.coverage import Ground, read_statement, statements
+from derive.catalogue.audit.coverage import Ground, read_statement, statements
 from derive.errors import InputError
 from derive.sources import sources
 from tests.cli.commands import run

@@ -8,6 +8,7 @@ import pytest
 from derive import Parameterization
 from derive.catalogue import Printed, entries, find
 from derive.catalogue.audit import Outcome, audit_entry
+from derive.catalogue.audit.coverage import Ground, markdown, statements
 from derive.catalogue.audit.formula_kinds import KINDS, audit_formulas, compare_printed
 from derive.catalogue.audit.report import (
     by_formula,
@@ -18,7 +19,6 @@ from derive.catalogue.audit.report import (
     render_text,
 )
 from derive.catalogue.audit.subject import Subject
-from derive.catalogue.coverage import Ground, markdown, statements
 from numerics.confirm.norm_bounds import try_norm_bound
 from tests.published import derive_once
 

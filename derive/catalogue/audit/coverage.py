@@ -24,7 +24,7 @@ from derive.catalogue.audit.report import by_formula, counts
 from derive.errors import InputError
 from derive.sources import bibitem
 
-FILE = Path(__file__).parent / "coverage.toml"
+FILE = Path(__file__).parent.parent / "coverage.toml"
 
 
 class Ground(enum.Enum):
