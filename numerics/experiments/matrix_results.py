@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from dataclasses import asdict, dataclass, field
 from typing import ClassVar
 
 from derive.errors import InputError
-from derive.render.plain import wrap
 from numerics.experiments.scaffold import Results, Row, require_counts
 
 SCALES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
@@ -192,7 +192,8 @@ class MatrixResults(Results):
         lines = ["Conjectured (Gunasekar et al. 2017): the least norm, as start and step tend to 0"]
         seen = ", ".join(f"{x:.1%} from {scale:g}" for scale, x in sorted(excess.items())[::-1])
         if seen:
-            lines += wrap(f"Seen with step {step:g}, above the least: {seen}", 80)
+            told = f"Seen with step {step:g}, above the least: {seen}"
+                lines += textwrap.wrap(told, 80, subsequent_indent="  ")
             best, smallest = min(excess, key=excess.__getitem__), min(excess)
             if excess[best] < excess[smallest] - RISE:
                 lines.append(f"Seen: it is least from {best:g}, not from the smallest start")
