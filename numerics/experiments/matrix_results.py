@@ -193,7 +193,7 @@ class MatrixResults(Results):
         seen = ", ".join(f"{x:.1%} from {scale:g}" for scale, x in sorted(excess.items())[::-1])
         if seen:
             told = f"Seen with step {step:g}, above the least: {seen}"
-                lines += textwrap.wrap(told, 80, subsequent_indent="  ")
+            lines += textwrap.wrap(told, 80, subsequent_indent="  ")
             best, smallest = min(excess, key=excess.__getitem__), min(excess)
             if excess[best] < excess[smallest] - RISE:
                 lines.append(f"Seen: it is least from {best:g}, not from the smallest start")
