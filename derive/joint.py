@@ -173,10 +173,13 @@ def _assemble(
 LARGEST = 250
 """Operations in K beyond which rho = K^-1 is not expanded: no page would hold it."""
 
+WIDEST = 4
+"""Outputs beyond which it is not either: a cofactor of K has as many terms as permutations."""
+
 
 def _inverse(kernel: Entries) -> Entries | None:
     """Return K^-1, exactly, by cofactors with roots in K; None where K is too large."""
-    if sum(sympy.count_ops(x) for row in kernel for x in row) > LARGEST:
+    if len(kernel) > WIDEST or sum(sympy.count_ops(x) for row in kernel for x in row) > LARGEST:
         return None
     symbols = sorted(set[Symbol]().union(*(x.free_symbols for row in kernel for x in row)), key=str)
     size, images = len(kernel), {s.name: s for s in symbols}

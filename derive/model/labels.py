@@ -9,13 +9,16 @@ from derive.model.names import unused
 from derive.model.parameterization import Parameterization
 
 LABEL = re.compile(
-    r"d?((K|rho|Q|F|X|Y|H|V|M|P|R|y|h|n|d|delta|beta|b|c|q|s|w|G|S|Delta)(\d+|_\w+)?|B|L|J|T|I"
+    r"d?((K|rho|Q|F|X|Y|H|V|M|P|R|y|h|n|d|delta|beta|b|c|q|s|w|G|S|Delta)(\d+(_\d+)?|_\w+)?|B|L|J|T|I"
     r"|D|N|g|k|r|l|z|t|mu|tau|psi|phi|omega|eta|lambda\d*|lam|kappa|sigma|xi|grad|Hess)"
 )
 """What is a letter of ours, d for a differential before it: K, rho11, X_i, dQ."""
 
-ENTRY = re.compile(r"(K|rho|F|X|y|H|V|c|G|S)(\d+)")
+ENTRY = re.compile(r"(K|rho|F|X|y|H|V|c|G|S)(\d+(?:_\d+)?)")
 """An entry, which goes with its letter."""
+
+PAIR = r"\d+_\d+|\d\d"
+"""The index of an entry of a matrix."""
 
 MEANING = {
     "K": "the tangent kernel",
@@ -39,6 +42,24 @@ MEANING = {
 """What those letters mean that stand alone."""
 
 WORD = re.compile(r"(?<![\w'])[A-Za-z]\w*")
+
+
+def pair(i: int, j: int) -> str:
+    """Return the index of an entry of a matrix, in which both numbers can be told.
+
+    >>> pair(1, 2), pair(1, 11)
+    ('12', '1_11')
+    """
+    return f"{i}{j}" if i < 10 and j < 10 else f"{i}_{j}"
+
+
+def numbers_of(index: str) -> list[int]:
+    """Return both numbers of such an index.
+
+    >>> numbers_of("12"), numbers_of("1_11")
+    ([1, 2], [1, 11])
+    """
+    return [*map(int, index.split("_") if "_" in index else index)]
 
 
 def taken_names(p: Parameterization, more: Iterable[str] = ()) -> frozenset[str]:

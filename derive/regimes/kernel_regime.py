@@ -22,6 +22,7 @@ from sympy import Expr, Symbol
 
 from derive.exact.linear.matrix import determinant, dot
 from derive.model.geometry import Field
+from derive.model.labels import pair
 from derive.model.notation import Notation, rational, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
 from derive.regimes.limit import Limit, LimitingPotential
@@ -173,7 +174,7 @@ def kernel_norm(
 def _order(p: Parameterization, H: Field) -> tuple[int, tuple[Identity, ...]]:
     """Return 2 where the first derivatives of K and of g vanish at the start, else 1."""
     K, pairs = tangent_kernel(p), combinations_with_replacement(enumerate(p.labels), 2)
-    gradients = {f"K{i}{j}": p.field.gradient(K[b][c]) for (b, i), (c, j) in pairs}
+    gradients = {f"K{pair(i, j)}": p.field.gradient(K[b][c]) for (b, i), (c, j) in pairs}
     fields = dict(zip(p.labels, p.fields, strict=True))
     slopes = {
         f"<grad F{i}, grad {name}>": dot(x, gradient)

@@ -25,6 +25,7 @@ from sympy import Expr, Symbol
 from derive.exact.elementary_signs import Undecided
 from derive.exact.linear.matrix import dot, inverse
 from derive.model.geometry import Field
+from derive.model.labels import pair
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.regimes.asymptotics import Expander, Expansion, Growth, Unexpanded
@@ -138,7 +139,7 @@ def _kernel_norm(
     unit, order = growth_expression((-q, 0), point.small), growth_expression(error, point.small)
     evidence = tuple(
         Identity(
-            f"K{i + 1}{j + 1} at the start, to leading order",
+            f"K{pair(i + 1, j + 1)} at the start, to leading order",
             str(kernel.matrix[i, j]),
             f"({1 / unit})*({M[i, j]} + O({order}))",
         )

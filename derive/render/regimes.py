@@ -11,7 +11,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.certificate.writing.limits import certify_limits
-from derive.model.labels import taken_names
+from derive.model.labels import pair, taken_names
 from derive.regimes.find import Regimes
 from derive.regimes.kernel_regime import Homogeneity
 from derive.regimes.limit import Limit, LimitingPotential
@@ -63,7 +63,7 @@ def _start(r: Regimes) -> Iterator[object]:
         yield tell(f"{along}, {rest}", u=Symbol(r.vector), along=x, rest=y)
     labels = r.derivation.potential.parameterization.labels
     entries = combinations_with_replacement(enumerate(labels), 2)
-    names = ((f"{a}{b}" * (len(labels) > 1), r.kernel.matrix[i, j]) for (i, a), (j, b) in entries)
+    names = ((pair(a, b) * (len(labels) > 1), r.kernel.matrix[i, j]) for (i, a), (j, b) in entries)
     values = zip(r.derivation.beta, r.kernel.beta_0, strict=True)
     starts = ((tell("`{b}(0)`", b=b), value) for b, value in values)
     yield Equations((*((f"K{index}(w_0)", value) for index, value in names), *starts))

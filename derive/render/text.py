@@ -11,7 +11,7 @@ from derive.clock import LATE
 from derive.derivation import Derivation
 from derive.language import to_text
 from derive.model.direction import Direction
-from derive.model.labels import taken_names
+from derive.model.labels import pair, taken_names
 from derive.model.names import PI
 from derive.records import InducedMetric, Potential
 from derive.render import sections
@@ -164,7 +164,7 @@ def _entries(name: str, matrix: Expr, labels: Sequence[int]) -> Iterator[str]:
         return
     for (i, a), (j, b) in combinations_with_replacement(enumerate(labels), 2):
         if matrix[i, j] != 0:
-            yield f"{name}{a}{b} = {shown(matrix[i, j])}"
+            yield f"{name}{pair(a, b)} = {shown(matrix[i, j])}"
 
 
 def _names(metric: InducedMetric) -> Iterator[str]:

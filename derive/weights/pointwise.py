@@ -24,6 +24,7 @@ from derive.exact.balls import Unbounded, is_nonzero, precise, shown
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.jets import Jet, evaluate_jet, jets_at
 from derive.model.geometry import Scalar
+from derive.model.labels import pair
 from derive.model.parameterization import Parameterization
 from derive.verdict import Identity
 from derive.weights.metric import Metric
@@ -54,7 +55,7 @@ def hessian_conditions(kernel: Kernel[S]) -> Iterator[Condition[S]]:
     """Yield X_a K_bc = X_b K_ac, each as it is asked for."""
     for a, b, c in _triples(kernel):
         i, j, k = (kernel.labels[n] for n in (a, b, c))
-        statement = f"<grad F{i}, grad K{j}{k}> = <grad F{j}, grad K{i}{k}>"
+        statement = f"<grad F{i}, grad K{pair(j, k)}> = <grad F{j}, grad K{pair(i, k)}>"
         yield statement, kernel.along(a, b, c), kernel.along(b, a, c)
 
 
@@ -63,9 +64,9 @@ def warp_conditions(kernel: Kernel[S], H: tuple[S, ...]) -> Iterator[Condition[S
     K = kernel.K
     for a, b, c in _triples(kernel):
         i, j, k = (kernel.labels[n] for n in (a, b, c))
-        statement = (
-            f"H{i} K{j}{k} - H{j} K{i}{k} = <grad F{i}, grad K{j}{k}> - <grad F{j}, grad K{i}{k}>"
-        )
+        first, second = f"K{pair(j, k)}", f"K{pair(i, k)}"
+        slopes = f"<grad F{i}, grad {first}> - <grad F{j}, grad {second}>"
+        statement = f"H{i} {first} - H{j} {second} = {slopes}"
         yield statement, H[a] * K[b][c] - H[b] * K[a][c], _B(kernel, a, b, c)
 
 
@@ -183,16 +184,16 @@ def warp_and_closure(local: LocalFields) -> Iterator[Condition[Jet]]:
         x, y, i, j = local.X[a], local.X[b], local.labels[a], local.labels[b]
         v = _plus(local.bracket(x, y), (H[b], x), (-H[a], y))
         omega = local.slope(v, K[0][0]) / K[0][0]
-        yield from _closure(local, v, omega, f"V{i}{j}")
+        yield from _closure(local, v, omega, f"V{pair(i, j)}")
         curl = local.slope(x, H[b]) - local.slope(y, H[a])
-        yield f"X{i} H{j} - X{j} H{i} = omega(V{i}{j})", curl, omega
+        yield f"X{i} H{j} - X{j} H{i} = omega(V{pair(i, j)})", curl, omega
         for m, z in enumerate(local.X):
-            name = f"[X{local.labels[m]}, V{i}{j}]"
+            name = f"[X{local.labels[m]}, V{pair(i, j)}]"
             lifted = _plus(local.bracket(z, v), (omega, z))
             factor = local.slope(lifted, K[0][0]) / K[0][0]
             yield from _closure(local, lifted, factor, name)
             left = local.slope(z, omega) - local.slope(v, H[m]) + omega * H[m]
-            yield f"d eta(X{local.labels[m]}, V{i}{j}) = 0", left, factor
+            yield f"d eta(X{local.labels[m]}, V{pair(i, j)}) = 0", left, factor
 
 
 def _closure(local: LocalFields, v: JetField, omega: Jet, name: str) -> Iterator[Condition[Jet]]:
@@ -200,7 +201,7 @@ def _closure(local: LocalFields, v: JetField, omega: Jet, name: str) -> Iterator
     for m, n in combinations(range(len(local.X)), 2):
         for s, t in ((m, n), (n, n)):
             i, j = local.labels[s], local.labels[t]
-            statement = f"{name} K{i}{j} = omega({name}) K{i}{j}"
+            statement = f"{name} K{pair(i, j)} = omega({name}) K{pair(i, j)}"
             yield statement, local.slope(v, local.K[s][t]), omega * local.K[s][t]
 
 

@@ -19,6 +19,7 @@ from flint import nmod
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.modular import Evaluator, Pole, random_point, rank
 from derive.model.geometry import Field
+from derive.model.labels import pair
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.lie import along, bracket
 from derive.weights.metric import Metric
@@ -86,7 +87,7 @@ def _factor(metric: Metric, v: Field, name: str) -> RationalFunction:
         return p.field.zero
     omega = along(v, K[0][0]) / K[0][0]
     for i, j in combinations_with_replacement(range(p.d), 2):
-        entry = f"K{p.labels[i]}{p.labels[j]}"
+        entry = f"K{pair(p.labels[i], p.labels[j])}"
         statement = f"{name} {entry} = omega({name}) {entry}"
         require(p, [(statement, along(v, K[i][j]), omega * K[i][j])], NOT_CLOSED)
     return omega

@@ -18,6 +18,7 @@ from derive.exact.balls import Value, ball, evaluate_any, shown, values_of
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.language import to_sympy
+from derive.model.labels import PAIR, numbers_of, pair
 from derive.model.notation import to_expr
 from derive.model.parameterization import Parameterization
 from derive.records import Block
@@ -25,6 +26,7 @@ from derive.render import sections
 from derive.render.arranged import read
 from derive.render.page.formula import fraction, listed, sentence, statement, values_at
 from derive.render.page.lines import INLINE, Row, display, width
+from derive.render.page.names import as_latex
 from derive.render.page.printer import inline, latex
 from derive.render.page.wording import say
 from derive.verdict import Identity, Verdict
@@ -79,7 +81,7 @@ def refuted_proof(d: Derivation) -> Iterator[str]:
 
 def _block_of(d: Derivation, failure: Identity) -> Block:
     """Return the block whose outputs an identity is about."""
-    numbers = re.search(r"[FHKVX](\d)", failure.statement)
+    numbers = re.search(r"[FHKVX](\d+)", failure.statement)
     named = (b for b in d.blocks if numbers and int(numbers[1]) in b.parameterization.labels)
     return next(named, d.blocks[0])
 
@@ -115,10 +117,6 @@ class _Numbers:
     def shown(self, function: RationalFunction) -> str:
         """Return it as LaTeX."""
         return fraction(shown(self.of(function)))
-
-    def index(self, label: str) -> int:
-        """Return the position of an output."""
-        return self.metric.labels.index(int(label))
 
     def along(self, a: int, f: RationalFunction) -> RationalFunction:
         """Return X_a f."""
@@ -157,18 +155,18 @@ def _times(number: str, name: str) -> str:
 
 def _entries(metric: Metric, symbols: Mapping[str, Symbol], places: Sequence[str]) -> list[Row]:
     """Return entries of K in the weights, where these are short."""
-    at = [[metric.labels.index(int(x)) for x in place] for place in places]
+    at = [[metric.labels.index(x) for x in numbers_of(place)] for place in places]
     found = [to_expr(metric.K[i][j], symbols) for i, j in at]
     if any(len(str(x)) > LONGEST_ENTRY for x in found):
         return []
-    return [(f"K_{{{name}}}", x) for name, x in zip(places, found, strict=True)]
+    return [(as_latex(f"K{name}"), x) for name, x in zip(places, found, strict=True)]
 
 
 def _candidate_lines(n: _Numbers, wanted: Sequence[int]) -> Iterator[str]:
     """Yield K, and the two equations that determine each H_a."""
     K, labels, p = n.metric.K, n.metric.labels, n.metric.parameterization
     symbols = {x: Symbol(x) for x in (*p.weights, *p.parameters)}
-    places = [f"{i}{j}" for i, j in combinations_with_replacement(labels, 2)]
+    places = [pair(i, j) for i, j in combinations_with_replacement(labels, 2)]
     if written := _entries(n.metric, symbols, places):
         yield say("refutation.weights")
         yield from display(written)
@@ -182,18 +180,21 @@ def _candidate_lines(n: _Numbers, wanted: Sequence[int]) -> Iterator[str]:
     yield say("refutation.solution", found=listed(found))
 
 
-def _no_candidate(n: _Numbers, i: str, j: str, k: str) -> Iterator[str]:
+def _no_candidate(n: _Numbers, first: str, entry: str) -> Iterator[str]:
     """H_a K_bc - H_b K_ac = B_abc fails for a third c, or a third output."""
-    a, b, c = map(n.index, (i, j, k))
+    i, j, k = int(first), *numbers_of(entry)
+    a, b, c = map(n.metric.labels.index, (i, j, k))
     yield from _candidate_lines(n, (a, b))
     K = n.metric.K
     left = n.candidate(a) * n.of(K[b][c]) - n.candidate(b) * n.of(K[a][c])
-    yield say("refutation.third", i=i, j=j, k=k, left=fraction(shown(left)), right=n.B(a, b, c))
+    numbers = {"left": fraction(shown(left)), "right": n.B(a, b, c)}
+    ijk = ("" if max(i, j, k) < 10 else ",").join(map(str, (i, j, k)))
+    yield say("refutation.third", i=i, j=j, k=k, ijk=ijk, **numbers)
 
 
-def _vertical(n: _Numbers, i: str, j: str, k: str, l_: str) -> Iterator[str]:
+def _vertical(n: _Numbers, field: str, entry: str) -> Iterator[str]:
     """V K_kl = omega(V) K_kl fails, with omega(V) = V K_11/K_11."""
-    a, b, c, e = map(n.index, (i, j, k, l_))
+    a, b, c, e = map(n.metric.labels.index, (*numbers_of(field), *numbers_of(entry)))
     yield from _candidate_lines(n, (a, b))
     H, K = {x: n.candidate(x) for x in (a, b)}, n.metric.K
 
@@ -206,12 +207,15 @@ def _vertical(n: _Numbers, i: str, j: str, k: str, l_: str) -> Iterator[str]:
     numbers = {"first": first, "omega": omega, "left": left, "right": omega * n.of(K[c][e])}
     written = {name: fraction(shown(x)) for name, x in numbers.items()}
     one = n.metric.labels[0]
-    yield say("refutation.vertical", i=i, j=j, k=k, l=l_, one=one, **written)
+    names = {"V": f"V{field}", "K_kl": f"K{entry}", "K_11": f"K{pair(one, one)}"}
+    written |= {letter: as_latex(name) for letter, name in names.items()}
+    i, j = numbers_of(field)
+    yield say("refutation.vertical", i=i, j=j, **written)
 
 
 ARGUMENTS: tuple[tuple[str, Callable[..., Iterator[str]]], ...] = (
-    (r"H(\d) K(\d)(\d) - H\d K\d\d = ", _no_candidate),
-    (r"V(\d)(\d) K(\d)(\d) = omega", _vertical),
+    (rf"H(\d+) K({PAIR}) - H", _no_candidate),
+    (rf"V({PAIR}) K({PAIR}) = omega", _vertical),
 )
 """Statements that fail, and the argument made of one."""
 
@@ -219,7 +223,7 @@ ARGUMENTS: tuple[tuple[str, Callable[..., Iterator[str]]], ...] = (
 def plain_failure(block: Block, failure: Identity) -> Iterator[str]:
     """Yield an identity that fails: its sides where they are short, and their values."""
     claim, _, times = failure.statement.partition(TIMES)
-    places = [*dict.fromkeys(re.findall(r"\bK(\d\d)", claim))]
+    places = [*dict.fromkeys(re.findall(rf"\bK({PAIR})", claim))]
     rows = _entries(block.metric, block.notation.weights, places)
     where = ", where" if rows else "."
     yield say("refutation.needed", claim=statement(claim), where=where)
