@@ -24,6 +24,7 @@ from derive.model.restriction import (
     leave_out,
     leave_out_affine,
 )
+from derive.outcome import Outcome
 from derive.potential.block import BlockPotential
 from derive.potential.find import find_potential
 from derive.potential.piece import Quadrature
@@ -151,6 +152,7 @@ def derive(
     progress: Callable[[str], None] | None = None,
     ansatz: Ansatz | None = None,
     timeout: float | None = None,
+    known: Callable[[Outcome], None] | None = None,
 ) -> Derivation:
     """Derive the implicit regularizer of gradient flow on F, or prove that there is none.
 
@@ -172,6 +174,7 @@ def derive(
         ansatz: a form of Q(beta1, ..., betad) to be tried as well.
         timeout: seconds; a stage that takes longer ends UNDECIDED, as do all after it, and their
             reason names it. One step of algebra, such as a greatest common divisor, is not cut.
+        known: called with the verdict, once it is known, before what only adds to it is looked for.
 
     Returns:
         the records of all stages; Q with grad Q = 0 at the start where it was proved.
@@ -191,8 +194,10 @@ def derive(
     stages = Stages(timeout, progress or (lambda stage: None))
     moving = leave_out(parameterization, idle).within(stages.clock)
 
+    tell = functools.partial(_tell, known, parameterization)
+
     def derived(moving: Parameterization) -> Derivation:
-        found = _derive_moving(moving, ansatz, stages)
+        found = _derive_moving(moving, ansatz, stages, tell)
         return replace(found, parameterization=parameterization, idle=idle)
 
     found = derived(moving)
@@ -216,11 +221,23 @@ RESTRICTIONS = (("proportional weights", find_ties), ("equivalent starts", find_
 """How F in fewer weights is found, where in all of them it is left open or Q is an integral."""
 
 
+def _tell(
+    known: Callable[[Outcome], None] | None, given: Parameterization, potential: Potential
+) -> None:
+    if known is not None and potential.finding.verdict is not Verdict.UNDECIDED:
+        known(Outcome(given, potential.finding, potential if potential.pieces else None))
+
+
 def _is_integral(potential: Potential) -> bool:
     return any(isinstance(piece, Quadrature) for piece in potential.pieces)
 
 
-def _derive_moving(moving: Parameterization, ansatz: Ansatz | None, stages: Stages) -> Derivation:
+def _derive_moving(
+    moving: Parameterization,
+    ansatz: Ansatz | None,
+    stages: Stages,
+    tell: Callable[[Potential], None],
+) -> Derivation:
     direction = find_direction(moving)
     if direction is not None:
         moving = direction.parameterization
@@ -229,22 +246,25 @@ def _derive_moving(moving: Parameterization, ansatz: Ansatz | None, stages: Stag
         Notation(moving, group, str(i) if len(groups) > 1 else "")
         for i, group in enumerate(groups, 1)
     ]
-    blocks = tuple(_derive_block(notation, direction, stages) for notation in notations)
+    blocks = tuple(_decide_block(notation, direction, stages) for notation in notations)
     # Where K is singular there is no rho to ask about.
     asked = [b for b in blocks if b.dependence is not None] or blocks
     hessian = join_findings([b.hessian.finding for b in asked])
     warping, g = join_warps(blocks, hessian)
+    potential = join_potential(blocks, warping, moving)
+    tell(potential)
     return Derivation(
         moving,
-        blocks,
+        tuple(_explain_block(block, stages) for block in blocks),
         Decision(hessian),
         Decision(warping, g),
-        join_potential(blocks, warping, moving),
+        potential,
         asked=None if ansatz is None else _ask(moving, blocks, ansatz, stages),
     )
 
 
-def _derive_block(notation: Notation, direction: Direction | None, stage: Stages) -> Block:
+def _decide_block(notation: Notation, direction: Direction | None, stage: Stages) -> Block:
+    """Return a block with its Q, or why there is none: all that the verdict rests on."""
     p, group = notation.parameterization, notation.block
     block = p if len(p.blocks) == 1 else p.restrict(group)
     lie = stage(
@@ -275,16 +295,23 @@ def _derive_block(notation: Notation, direction: Direction | None, stage: Stages
         lambda: find_potential(warping, notation),
         lambda late: BlockPotential(warping, None, None, None, late),
     )
+    found = (lie, conserved, metric, hessian, warping, potential)
+    return Block(group, notation, *found, (), Dependence.of_rank(block))
+
+
+def _explain_block(block: Block, stage: Stages) -> Block:
+    """Return a block with what adds to its verdict: other roads, relations of its outputs."""
     roads = stage(
-        "other roads", lambda: find_roads(potential), lambda late: (Road("other roads", late),)
+        "other roads",
+        lambda: find_roads(block.potential),
+        lambda late: (Road("other roads", late),),
     )
     dependence = stage(
         "relations of the outputs",
-        lambda: find_dependence(block, notation),
-        lambda late: Dependence.of_rank(block),
+        lambda: find_dependence(block.parameterization, block.notation),
+        lambda late: block.dependence,
     )
-    found = (lie, conserved, metric, hessian, warping, potential, roads)
-    return Block(group, notation, *found, dependence)
+    return replace(block, roads=roads, dependence=dependence)
 
 
 def _ask(p: Parameterization, blocks: tuple[Block, ...], ansatz: Ansatz, stage: Stages) -> Road:

@@ -179,7 +179,7 @@ WIDEST = 4
 
 def _inverse(kernel: Entries) -> Entries | None:
     """Return K^-1, exactly, by cofactors with roots in K; None where K is too large."""
-    if len(kernel) > WIDEST or sum(sympy.count_ops(x) for row in kernel for x in row) > LARGEST:
+    if _is_large(kernel):
         return None
     symbols = sorted(set[Symbol]().union(*(x.free_symbols for row in kernel for x in row)), key=str)
     size, images = len(kernel), {s.name: s for s in symbols}
@@ -188,6 +188,10 @@ def _inverse(kernel: Entries) -> Entries | None:
         inverted = inverse(tuple(flat[i * size : (i + 1) * size] for i in range(size)))
         return tuple(tuple(_in_factors(x, images) for x in row) for row in inverted)
     return _by_cofactors(sympy.Matrix(kernel))
+
+
+def _is_large(kernel: Entries) -> bool:
+    return len(kernel) > WIDEST or sum(sympy.count_ops(x) for row in kernel for x in row) > LARGEST
 
 
 def _by_cofactors(matrix: sympy.Matrix) -> Entries:

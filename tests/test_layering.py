@@ -39,7 +39,7 @@ LAYERS = [
     {"derive.weights"},
     {"derive.potential"},
     {"derive.roads"},
-    {"derive.records"},
+    {"derive.records", "derive.outcome"},
     {"derive.joint"},
     {"derive.derivation"},
     {"derive.claims", "derive.components", "derive.copies"},

@@ -76,6 +76,15 @@ def chosen_form(**asked: bool) -> Form:
     return chosen
 
 
+def in_brief(form: Form) -> Form | None:
+    """Return the form for a bare verdict, which has no parts; None where it has none of its own."""
+    if form.name == "pdf":
+        return replace(form, render=functools.partial(_to_set, {}))
+    return (
+        FORMS[form.name] if form.name in ("text", "latex", "standalone", "html", "json") else None
+    )
+
+
 def rendered(record: object, form: Form) -> str:
     """Return a finished record in a form that its command offers."""
     if form.render is None:

@@ -134,6 +134,7 @@ def _find_on(model: ReadModel, form: Form, text: str, asked: Asked, enter: Enter
     _refuse_other_features(found, len(X[0]))
     answer = answer_with(found, form, enter)
     norm, shape = asked
+    enter.keep_unfinished(answer)
     enter("largest margin")
     try:
         return _joined(answer, max_margin(X, labels, norm or _norm(found), shape), form)

@@ -104,6 +104,7 @@ def _alone(found: Perturbation, answer: Answer, enter: Enter) -> Answer:
 
 def _with_check(found: Perturbation, answer: Answer, enter: Enter) -> Answer:
     """Add what perturbed flows of the weights say."""
+    enter.keep_unfinished(answer)
     enter("perturbed flow of the weights")
     from numerics.confirm.perturbed import confirm_perturbation
 

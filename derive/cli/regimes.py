@@ -115,6 +115,7 @@ def _answer(
     answer = answer_with(found, form, enter)
     if confirm is None:
         return answer
+    enter.keep_unfinished(answer)
     lines, confirmed = confirm(found, enter)
     return Answer(f"{answer.result}\n\n{lines}", answer.code if confirmed else UNDECIDED)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -14,7 +14,7 @@ import typer
 from derive.cli.forms import DerivationForm, Form
 from derive.cli.options import Model, Output, Timeout, text_option
 from derive.cli.output import check_module, check_writable, deliver
-from derive.cli.running import NO, UNDECIDED, Answer, Enter, answer_with, run
+from derive.cli.running import NO, UNDECIDED, Answer, Enter, answer_with, bare_answer, run
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.model.typed import ReadModel
 
@@ -34,22 +34,7 @@ Conjectured = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Derived(Answer):
-    """What a derivation printed, and its NumPy module."""
-
-    module: str = ""
-
-    def saying(self, line: str) -> Derived:
-        """Return the same with one more line beside it."""
-        return replace(self, narration="\n".join(filter(None, (self.narration, line))))
-
-    def failing(self, line: str, code: int = UNDECIDED) -> Derived:
-        """Return the same with a line beside it that says what failed."""
-        return replace(self.saying(line), code=code)
-
-
-Addition: TypeAlias = Callable[["Derived", "Derivation", Enter], Derived]
+Addition: TypeAlias = Callable[[Answer, "Derivation", Enter], Answer]
 """Adds to an answer what else was asked of the derivation."""
 
 
@@ -104,7 +89,8 @@ def regularizer(
         check_module(numpy, output)
         additions.append(_with_module)
     derived = run(lambda enter: derive_and_add(read, form, additions, enter), timeout)
-    deliver(derived.result, output)
+    if derived.result:
+        deliver(derived.result, output)
     if numpy is not None and derived.module:
         deliver(derived.module.rstrip("\n"), numpy, "--numpy")
     if derived.narration:
@@ -114,25 +100,29 @@ def regularizer(
 
 def derive_and_add(
     model: ReadModel, form: Form, additions: Sequence[Addition], enter: Enter
-) -> Derived:
+) -> Answer:
     """Derive, render, and add what else was asked: the part that runs in the child."""
     enter("importing the algebra")
     from derive.derivation import derive
 
     enter("parameterization")
-    derivation = derive(model.parameterization(), enter, timeout=enter.share)
-    answer = answer_with(derivation, form, enter)
-    derived = Derived(answer.result, answer.code, answer.narration)
+    derivation = derive(
+        model.parameterization(),
+        enter,
+        timeout=enter.share,
+        known=lambda outcome: enter.keep(bare_answer(outcome, form)),
+    )
+    derived = answer_with(derivation, form, enter)
     if additions:
-        enter.keep(derived.failing("derive: out of time: what else was asked for was not done"))
+        enter.keep_unfinished(derived)
     for add in additions:
         derived = add(derived, derivation, enter)
     return derived
 
 
 def with_check(
-    form: Form, digits: int, derived: Derived, derivation: Derivation, enter: Enter
-) -> Derived:
+    form: Form, digits: int, derived: Answer, derivation: Derivation, enter: Enter
+) -> Answer:
     """Add the cross-check of Q to the text, or to the record and beside it."""
     from derive.components import in_components
     from derive.verdict import Verdict
@@ -159,8 +149,8 @@ def with_check(
 
 
 def with_conjecture(
-    form: Form, Q: str, derived: Derived, derivation: Derivation, enter: Enter
-) -> Derived:
+    form: Form, Q: str, derived: Answer, derivation: Derivation, enter: Enter
+) -> Answer:
     """Add what became of a conjectured Q to the text, or beside it; 1 where it differs."""
     enter("comparing the conjecture")
     found = derivation.compare(Q)
@@ -171,7 +161,7 @@ def with_conjecture(
     return replace(derived.saying(found.to_text()), code=code)
 
 
-def _with_module(derived: Derived, derivation: Derivation, enter: Enter) -> Derived:
+def _with_module(derived: Answer, derivation: Derivation, enter: Enter) -> Answer:
     """Add the NumPy module, or the line that says why there is none."""
     from numerics.evaluate.source.module import numpy_module
 

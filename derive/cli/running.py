@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import FrameType
@@ -23,11 +23,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 import typer
 
-from derive.cli.forms import Form, rendered
+from derive.cli.forms import Form, in_brief, rendered
 from derive.cli.output import Narrator, deliver
 from derive.printable import Certified
 
 if TYPE_CHECKING:
+    from derive.outcome import Outcome
     from derive.verdict import Verdict
 
 YES, NO, BAD_INPUT, UNDECIDED, FAULT, INTERRUPTED, READER_LEFT = 0, 1, 2, 3, 70, 130, 141
@@ -56,6 +57,10 @@ class Enter:
         """Tell what to answer where the time ends before there is a better answer."""
         self._send(("kept", answer))
 
+    def keep_unfinished(self, answer: Answer) -> None:
+        """Tell it where something else was asked for, too, which may not be done in time."""
+        self.keep(answer.failing("derive: out of time: what else was asked for was not done"))
+
     @property
     def share(self) -> float:
         """The seconds that the next part of the work may take."""
@@ -72,19 +77,50 @@ class Concluded(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command prints, its exit status, and what is said beside it on stderr."""
+    """What a command prints, its exit status, and what is said beside it on stderr.
+
+    *module* is what it writes to a file of its own.
+    """
 
     result: str
     code: int = YES
     narration: str = ""
+    module: str = ""
+
+    def saying(self, line: str) -> Answer:
+        """Return the same with one more line beside it."""
+        return replace(self, narration="\n".join(filter(None, (self.narration, line))))
+
+    def failing(self, line: str, code: int = UNDECIDED) -> Answer:
+        """Return the same with a line beside it that says what failed."""
+        return replace(self.saying(line), code=code)
+
+
+def bare_answer(outcome: Outcome, form: Form) -> Answer:
+    """Return what is answered where no time is left for more than the verdict."""
+    brief, code = in_brief(form), EXIT[outcome.verdict.value]
+    if brief is None:
+        return Answer("", code, outcome.to_text())
+    return Answer(rendered(outcome, brief), code, f"derive: {LATE}")
+
+
+LATE = "out of time: the verdict alone is printed; raise --timeout for the rest"
 
 
 def answer_with(record: Concluded, form: Form, enter: Enter) -> Answer:
-    """Render a finished record; its verdict is the status."""
+    """Render a finished record; its verdict is the status.
+
+    No program is written of a Q that does not exist, or has no form there.
+    """
+    from derive.errors import NumericalError
+
     enter("rendering")
     code = EXIT[record.verdict.value]
     if not (form.name == "json" and isinstance(record, Certified)):
-        return Answer(rendered(record, form), code)
+        try:
+            return Answer(rendered(record, form), code)
+        except NumericalError as error:
+            return Answer("", code or UNDECIDED, f"derive: --{form.name}: {error}")
     bare = record.to_json(seconds=0)
     enter.keep(Answer(bare, code, _missing(bare)))
     enter("certificate")
@@ -101,7 +137,8 @@ def _missing(text: str) -> str:
 def finish(work: Callable[[Enter], Answer], timeout: float, output: Path | None) -> NoReturn:
     """Run *work* with limits, write its answer to *output* or print it, and exit."""
     answer = run(work, timeout)
-    deliver(answer.result, output)
+    if answer.result:
+        deliver(answer.result, output)
     if answer.narration:
         print(answer.narration, file=sys.stderr)
     raise typer.Exit(answer.code)

@@ -24,6 +24,7 @@ RENDERERS: dict[str, dict[str, str]] = {
         mathematica="exports.identities",
         lean="exports.identities",
     ),
+    "Outcome": _told("outcome", "tell_outcome"),
     "Regimes": _told("regimes", "tell_regimes"),
     "RandomWidth": _told("random_width", "tell_width"),
     "ExplicitCounterpart": _told("explicit", "tell_explicit") | _forms(json="explicit_json"),

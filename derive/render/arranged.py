@@ -6,6 +6,7 @@ import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
+from itertools import islice
 from operator import and_, ne
 
 import sympy
@@ -18,6 +19,17 @@ from derive.language import OWN, parse_expression, to_sympy
 def read(text: str) -> Expr:
     """Return an expression that we wrote ourselves."""
     return to_sympy(parse_expression(text, OWN))
+
+
+LONGEST = 3000
+"""Operands in a formula beyond which no page has it: a reader gains nothing by ten sides of it."""
+TOO_LONG = "too long to print"
+
+
+def is_too_long(expression: Expr) -> bool:
+    """Tell whether no page has a formula; --json has it whole."""
+    operands = sympy.preorder_traversal(expression)
+    return next(islice(operands, LONGEST, None), None) is not None
 
 
 VARIES = re.compile(r"(beta|[ABCz])\d*_?(\(\w+\))?")

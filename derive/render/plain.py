@@ -12,7 +12,7 @@ from sympy.printing.str import StrPrinter
 from derive.potential.block import DirectionTerms
 from derive.potential.piece import Parametric, Piece, Quadrature, Root, said_of
 from derive.records import Potential
-from derive.render.arranged import in_number, positive_first, tidy
+from derive.render.arranged import TOO_LONG, in_number, is_too_long, positive_first, tidy
 from derive.render.labels import marked, noted, said, step_aside
 from derive.render.sections import printed
 from derive.verdict import Identity, Number, Verdict
@@ -60,7 +60,9 @@ def plain(expression: Expr) -> str:
 
 
 def shown(expression: Expr) -> str:
-    """Return the same for a page, with the names in it marked as such."""
+    """Return the same for a page, with the names in it marked as such, unless it is too long."""
+    if is_too_long(expression):
+        return f"[{TOO_LONG}]"
     return _MarkedForms().doprint(tidy(expression))
 
 
@@ -152,11 +154,15 @@ def title(text: str, verdict: Verdict, width: int = 80) -> str:
     return f"{text} ".ljust(width - len(verdict.value) - 1, ".") + f" {verdict.value}"
 
 
+LONG = 4000
+"""Characters of a side of an identity beyond which it is not printed."""
+
+
 def failure_lines(identity: Identity) -> Iterator[str]:
     """Yield the lines that show where an identity fails."""
     yield f"needed: {said(identity.statement)}"
-    yield f"left  = {marked(identity.left)}"
-    yield f"right = {marked(identity.right)}"
+    for side, text in (("left ", identity.left), ("right", identity.right)):
+        yield f"{side} = {marked(text) if len(text) < LONG else f'[{TOO_LONG}]'}"
     along = "".join(f", differentiated along {name}," for name in identity.derivative)
     yield f"left - right{along} = {identity.residual} at {at(identity.point)}"
 

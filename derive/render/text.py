@@ -13,9 +13,10 @@ from derive.language import to_text
 from derive.model.direction import Direction
 from derive.model.labels import pair, taken_names
 from derive.model.names import PI
+from derive.outcome import HEADLINES
 from derive.records import InducedMetric, Potential
 from derive.render import sections
-from derive.render.labels import marked, said
+from derive.render.labels import marked, said, unmarked
 from derive.render.narration import lines_of
 from derive.render.phrases import (
     algebra_lines,
@@ -72,14 +73,13 @@ def _sections(d: Derivation) -> Iterator[Iterator[str]]:
 
 
 def _headline(d: Derivation) -> Iterator[str]:
+    head = unmarked(HEADLINES[d.verdict])
     if d.verdict is Verdict.PROVED:
         how = "" if d.hessian.verdict is Verdict.PROVED else ", in a warped time"
         sides = "" if d.potential.other_side is None else " on each side of g = 0"
-        yield f"Yes: gradient flow on F is a mirror flow{how}; Q{sides} is below."
-    elif d.verdict is Verdict.REFUTED:
-        yield "No: no Q and no warp g > 0 satisfy Hess Q = g rho; F has no mirror potential."
+        yield f"{head}{how}; Q{sides} is below."
     else:
-        yield "Undecided: neither a mirror potential Q nor its absence was proved."
+        yield f"{head}."
 
 
 def _predictor_map(d: Derivation) -> Iterator[str]:

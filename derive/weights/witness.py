@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 
-from flint import arb
+from flint import arb, fmpq_mat
 
 from derive.exact.balls import (
     Unbounded,
@@ -29,6 +29,7 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import Evaluator, Pole, random_point
 from derive.exact.linear.monomials import series_along
+from derive.exact.rationals import as_fmpq
 from derive.model.geometry import Field
 from derive.model.labels import quoted
 from derive.model.names import PI
@@ -76,6 +77,9 @@ def small_points(size: int) -> Iterator[tuple[Fraction, ...]]:
 
 def are_independent(rows: Sequence[Sequence[Value]]) -> bool:
     """Tell whether rows of numbers and balls are proved independent, by elimination."""
+    exact = [as_fmpq(x) for row in rows for x in row if isinstance(x, Fraction)]
+    if rows and len(exact) == len(rows) * len(rows[0]):
+        return bool(fmpq_mat(len(rows), len(rows[0]), exact).rank() == len(rows))
     remaining = list(map(list, rows))
     while remaining:
         row = remaining.pop()

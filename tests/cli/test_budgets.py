@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 
 import pytest
 
-from derive import Parameterization, derive
+from derive import Derivation, Parameterization, Verdict, derive
 from derive.certificate.checking.check import NotACertificate, check_text
 from derive.certificate.writing import certificate
 from derive.cli import running
-from derive.cli.forms import FORMS
+from derive.cli.forms import FORMS, Form
 from derive.cli.regularizer import derive_and_add
-from derive.cli.running import Answer, Enter, answer_with
+from derive.cli.running import Answer, Enter, answer_with, bare_answer
 from derive.clock import OutOfTime
 from derive.model.typed import TypedModel
+from derive.outcome import Outcome
+from derive.verdict import Finding
+from tests.cli import commands
 
 
 def test_what_was_kept_is_the_answer_where_the_time_ends() -> None:
@@ -65,6 +69,60 @@ def test_a_section_that_takes_too_long_costs_no_other(monkeypatch: pytest.Monkey
     monkeypatch.setattr(certificate.potential, "piece", late)
     report = check_text(d.to_json())
     assert (report.verdict, report.open) == ("PROVED", ("Q of beta",))
+
+
+@pytest.mark.parametrize("form", ["text", "latex", "standalone", "html", "json", "pdf"])
+@pytest.mark.parametrize(
+    ("outputs", "code", "words"),
+    [(("a*b + c", "a*c", "b*c*a"), 1, "no scalar warp"), (("u*v",), 0, "asinh|arsinh")],
+)
+def test_a_verdict_is_known_before_it_is_rendered(outputs, code, words, form) -> None:
+    """Rendering never ends here: each form prints the verdict, and why, or Q."""
+    told: list[tuple[str, object]] = []
+
+    def send(message: tuple[str, object]) -> None:
+        told.append(message)
+        if message == ("stage", "rendering"):
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        derive_and_add(TypedModel(outputs).read(), FORMS[form], [], Enter(send, 60))
+    (kept,) = (answer for kind, answer in told if kind == "kept")
+    assert isinstance(kept, Answer)
+    assert (kept.code, kept.narration) == (code, f"derive: {running.LATE}")
+    assert re.search(words, kept.result)
+    assert form != "json" or json.loads(kept.result)["verdict"] == ("PROVED", "REFUTED")[code]
+    # what adds to a verdict is looked for after it is told
+    stages = [content for kind, content in told if kind in ("stage", "kept")]
+    assert stages.index(kept) < stages.index("other roads")
+
+
+def test_no_program_is_kept_of_a_bare_verdict() -> None:
+    outcome = Outcome(Parameterization.parse(["w"]), Finding(Verdict.REFUTED, "none"))
+    kept = bare_answer(outcome, FORMS["jax"])
+    assert (kept.result, kept.code) == ("", 1)
+    assert kept.narration.startswith("No: no Q for all data")
+
+
+def test_what_is_open_has_no_outcome() -> None:
+    told: list[object] = []
+    assert derive("u*v", timeout=0, known=told.append).verdict is Verdict.UNDECIDED
+    assert told == []
+
+
+def test_a_verdict_outlives_what_comes_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = running.rendered
+
+    def endless(record: object, form: Form) -> str:
+        if isinstance(record, Derivation):
+            time.sleep(60)
+        return real(record, form)
+
+    monkeypatch.setattr(running, "rendered", endless)
+    done = commands.run("regularizer", "a*b + c", "a*c", "b*c*a", "--timeout", "4")
+    assert done.returncode == 1
+    assert done.stdout.startswith("No: no Q for all data")
+    assert running.LATE in done.stderr
 
 
 def test_a_derivation_that_takes_too_long_is_printed_as_far_as_it_came() -> None:

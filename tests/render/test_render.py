@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from derive import Parameterization
+from derive import Parameterization, derive
 from derive.language import parse_expression
 from derive.render.page.names import as_latex
 from derive.render.plain import wrap
@@ -127,3 +127,34 @@ def test_a_proved_q_says_what_it_is_under_other_losses_and_decay(outputs, losses
     text, page = d.to_text(), d.to_latex()
     assert ("every decreasing loss" in text.casefold()) == losses == ("decreasing loss" in page)
     assert ("weight decay shrinks" in text.casefold()) == decay == ("weight decay $-k(t)" in page)
+
+
+@pytest.fixture(scope="module")
+def many_outputs():
+    return derive(Parameterization.parse(["W*T(W)"], arrays={"W": (4, 4)}))
+
+
+def test_a_long_rho_is_not_expanded(many_outputs):
+    """K of W W^T, 4 x 4, is short in beta; its inverse would be a page for each entry."""
+    metric = many_outputs.metric
+    assert metric.rho is None
+    assert metric.kernel is not None
+    assert derive(["a*u1", "a*u2", "a*u3", "a*u4"]).metric.rho is not None
+    text = many_outputs.to_text()
+    assert "left - right" in text
+    assert len(text) < 12_000
+
+
+def test_entries_of_many_outputs_can_be_told(many_outputs):
+    assert "K9_10 = " in many_outputs.to_text()
+    assert r"K_{9,10}" in many_outputs.to_latex()
+    assert r"K_{99}" in many_outputs.to_latex()
+
+
+def test_a_formula_that_is_too_long_is_said_to_be():
+    d = derive("(a + b + c + d)**9*u", timeout=0)
+    assert "K = [too long to print]" in d.to_text()
+    assert len(d.to_text()) < 3000
+    entry = json.loads(d.to_json(seconds=0))["metric"]["kernel_in_weights"][0][0]
+    assert len(entry) > 20_000
+    assert "too long" not in derive("(a + b)**3*u").to_text()

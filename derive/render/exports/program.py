@@ -13,9 +13,11 @@ from sympy import Expr, Symbol
 from derive.derivation import Derivation
 from derive.errors import NumericalError
 from derive.model.names import PI
+from derive.outcome import HEADLINES
 from derive.potential.piece import Parametric, Piece, Root
 from derive.records import Potential
 from derive.render.exports.printer import LANGUAGES, Language
+from derive.render.labels import unmarked
 from derive.verdict import Verdict
 
 _IMPORTS = {"jax": "import jax\nimport jax.numpy as jnp", "torch": "import torch"}
@@ -106,15 +108,14 @@ def render_torch(derivation: Derivation) -> str:
 
 
 def _module(d: Derivation, language: str) -> str:
-    """Return the text of a module; without functions where there is no Q."""
-    kept = ("Yes", "No", "Undecided", "Parameterization", "Conserved", "Implicit")
-    sections = [part for part in d.to_text().split("\n\n") if part.startswith(kept)]
-    note = [_NOTE] if d.verdict is Verdict.PROVED else []
-    title = "The implicit regularizer Q of gradient flow on F, derived and written by regderive."
-    told = "\n\n".join([title, *sections, *note]).replace("\\", "/")
-    head = f'"""{told}\n"""\n\nimport math\n\n{_IMPORTS[language]}\n'
+    """Return the text of a module; NumericalError where there is no Q."""
     if d.verdict is not Verdict.PROVED:
-        return head.rstrip()
+        raise NumericalError(f"no module is written: {unmarked(HEADLINES[d.verdict])}")
+    kept = ("Yes", "Parameterization", "Conserved", "Implicit")
+    sections = [part for part in d.to_text().split("\n\n") if part.startswith(kept)]
+    title = "The implicit regularizer Q of gradient flow on F, derived and written by regderive."
+    told = "\n\n".join([title, *sections, _NOTE]).replace("\\", "/")
+    head = f'"""{told}\n"""\n\nimport math\n\n{_IMPORTS[language]}\n'
     calls = _CALLS[language]
     writer = _Writer(d.potential, LANGUAGES[language], calls["xp"])
     parts = [writer.function("Q", "Return Q(beta)."), writer.function("gradient", "Return grad Q.")]

@@ -25,6 +25,7 @@ from derive.verdict import Verdict
 
 TITLES = {
     "Derivation": "The implicit regularizer",
+    "Outcome": "The implicit regularizer",
     "Regimes": "Limits of the regularizer",
     "RandomWidth": "The regularizer at random starts",
     "ExplicitCounterpart": "Explicit regularization beside the implicit one",

@@ -11,7 +11,16 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.printing.latex import LatexPrinter
 
-from derive.render.arranged import VARIES, arranged, in_number, positive_first, symbols_of, tidy
+from derive.render.arranged import (
+    TOO_LONG,
+    VARIES,
+    arranged,
+    in_number,
+    is_too_long,
+    positive_first,
+    symbols_of,
+    tidy,
+)
 from derive.render.labels import MARK
 from derive.render.page.names import as_latex, latex_name
 
@@ -190,6 +199,9 @@ def ordered_terms(expression: Expr) -> list[Expr]:
     return [term.xreplace(names) for term in _LatexForms()._as_ordered_terms(numbered)]
 
 
+OMITTED = rf"\text{{[{TOO_LONG}]}}"
+
+
 def latex(expression: Expr) -> str:
     """Return an expression, or a matrix, as LaTeX."""
     if isinstance(expression, sympy.MatrixBase):
@@ -200,11 +212,15 @@ def latex(expression: Expr) -> str:
 
 @functools.lru_cache(4096)
 def _latex(expression: Expr) -> str:
+    if is_too_long(expression):
+        return OMITTED
     return str(_LatexForms().doprint(tidy(expression)))
 
 
 def inline(expression: Expr) -> str:
     """Return an expression for a line of words, with fractions a/b."""
+    if is_too_long(expression):
+        return OMITTED
     forms = _LatexForms()
     forms.slashed = True
     return str(forms.doprint(tidy(expression)))
