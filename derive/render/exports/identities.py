@@ -212,7 +212,7 @@ def _sum(goal: Goal, language: Language, product: str) -> str:
 
 
 def _heading(d: Derivation) -> str:
-    kept = ("Yes", "No", "Parameterization", "Conserved", "Warp", "Implicit")
+    kept = ("Yes", "No", "Undecided", "Parameterization", "Conserved", "Warp", "Implicit")
     sections = [part for part in d.to_text(78).split("\n\n") if part.startswith(kept)]
     vectors = ["s is |beta|, and inner the product <u_0, beta>; gradient is q'(s)."]
     told = vectors if d.potential.turning else []

@@ -15,6 +15,9 @@ from derive.errors import NumericalError
 
 NAMES = ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asinh", "atan", "Abs")
 
+OFF_ZERO = "_off_zero"
+"""A function of modules: next to nothing for 0."""
+
 
 @dataclass(frozen=True)
 class Language:
@@ -60,7 +63,7 @@ class Language:
 
 def _python(module: str, renamed: Mapping[str, str]) -> dict[str, str]:
     own = {name: name for name in NAMES} | {"Abs": "abs"} | dict(renamed)
-    return {name: f"{module}.{theirs}" for name, theirs in own.items()}
+    return {name: f"{module}.{theirs}" for name, theirs in own.items()} | {OFF_ZERO: OFF_ZERO}
 
 
 def _array_library(title: str, module: str, renamed: Mapping[str, str]) -> Language:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import sympy
@@ -16,7 +16,7 @@ from derive.model.names import PI
 from derive.outcome import HEADLINES
 from derive.potential.piece import Parametric, Piece, Root
 from derive.records import Potential
-from derive.render.exports.printer import LANGUAGES, Language
+from derive.render.exports.printer import LANGUAGES, OFF_ZERO, Language
 from derive.render.labels import unmarked
 from derive.verdict import Verdict
 
@@ -39,7 +39,15 @@ _CALLS = {
 _READ = '''def _read(beta, *start):
     """Return numbers as arrays of one type."""
     beta = {array}(beta) * 1.0
-    return beta, *({array}(x, dtype=beta.dtype) for x in start)
+    start = [{array}(x, dtype=beta.dtype) for x in start]
+{check}    return beta, *start
+'''
+_LENGTH = """    if beta.shape[-1:] != ({d},):
+        raise ValueError(f"beta has shape {{tuple(beta.shape)}}: the last number should be {shown}")
+"""
+_OFF_ZERO = '''def _off_zero(x):
+    """Return x, and next to nothing for 0: there what is divided by a root of it is 0, too."""
+    return {xp}.where(x == 0, {xp}.finfo(x.dtype).tiny, x)
 '''
 _FIXED = '''def _fixed(x):
     """Return a number that is not differentiated."""
@@ -49,7 +57,8 @@ _SOLVE = '''def _solve(f, slope, x):
     """Return x with f(x) = 0, by Newton's steps from near it: they carry derivatives over."""
     x = _fixed(x)
     for _ in range(2):
-        x = x - f(x) / slope(x)
+        rise = slope(x)
+        x = x - f(x) / {xp}.where(rise == 0, {xp}.inf, rise)
     return x
 '''
 _BETWEEN = '''def _between(h, z, beta):
@@ -84,6 +93,7 @@ _HELPERS = {
     "_root": _ROOT,
     "_between": _BETWEEN,
     "_solve": _SOLVE,
+    "_off_zero": _OFF_ZERO,
     "_read": _READ,
     "_fixed": _FIXED,
 }
@@ -116,12 +126,13 @@ def _module(d: Derivation, language: str) -> str:
     title = "The implicit regularizer Q of gradient flow on F, derived and written by regderive."
     told = "\n\n".join([title, *sections, _NOTE]).replace("\\", "/")
     head = f'"""{told}\n"""\n\nimport math\n\n{_IMPORTS[language]}\n'
-    calls = _CALLS[language]
+    calls = dict(_CALLS[language])
     writer = _Writer(d.potential, LANGUAGES[language], calls["xp"])
     parts = [writer.function("Q", "Return Q(beta)."), writer.function("gradient", "Return grad Q.")]
+    calls["check"] = writer.length_check()
     for name, text in _HELPERS.items():
         if any(f"{name}(" in part for part in parts):
-            parts.append(re.sub(r"\{(xp|array|fixed|sorted)\}", lambda m: calls[m[1]], text))
+            parts.append(re.sub(r"\{(xp|array|fixed|sorted|check)\}", lambda m: calls[m[1]], text))
     head = head if any("math." in part for part in parts) else head.replace("import math\n\n", "")
     return "\n\n".join([head, *parts]).rstrip()
 
@@ -137,12 +148,20 @@ class _Writer:
         names = [n for n in (*p.parameters, *p.start_symbols) if n not in (self.norm, PI)]
         self.start = [self.name(n) for n in (*names, *[self.vector] * bool(turning))]
         self.has_pi = PI in p.start_symbols
+        self.roots = {root.symbol for piece in potential.pieces for root in piece.roots}
 
     def name(self, given: str) -> str:
         return self.language.name(given)
 
     def shown(self, expression: Expr) -> str:
-        return self.language.shown(expression)
+        return self.language.shown(_off_zero(expression, self.roots))
+
+    def length_check(self) -> str:
+        """Return the lines that refuse a beta of another length; none where any shape will do."""
+        d = self.potential.parameterization.d
+        if self.vector:
+            return _LENGTH.format(d="start[-1].shape[-1]", shown="{start[-1].shape[-1]}")
+        return "" if d == 1 else _LENGTH.format(d=d, shown=d)
 
     def function(self, name: str, says: str) -> str:
         """Return the text of Q or gradient."""
@@ -169,7 +188,7 @@ class _Writer:
         if self.vector:
             (s,) = betas
             norm, vector = self.name(self.norm), self.name(self.vector)
-            yield f"{self.name(s.name)} = {self.xp}.sqrt((beta * beta).sum(-1))"
+            yield f"{self.name(s.name)} = {self.xp}.sqrt({OFF_ZERO}((beta * beta).sum(-1)))"
             if self.norm in self.potential.parameterization.start_symbols:
                 yield f"{norm} = {self.xp}.sqrt(({vector} * {vector}).sum(-1))"
         elif len(betas) > 1:
@@ -229,6 +248,38 @@ class _Writer:
             return next(iter(slopes.values()))
         order = sorted(slopes, key=lambda b: int(b.removeprefix("beta")))
         return f"{self.xp}.stack([{', '.join(slopes[b] for b in order)}], -1)"
+
+
+def _off_zero(expression: Expr, roots: Collection[Symbol]) -> Expr:
+    """Return an expression that divides by no |beta|, and takes no root of it, where beta is 0.
+
+    A sum of even powers is 0 at one point alone, and so are roots A of their equations; there
+    beta/sqrt(A) is 0, which is the gradient of q(|beta|) or a subgradient.
+    """
+    near = sympy.Function(OFF_ZERO)
+    rooted = (x for x in expression.atoms(sympy.Pow) if not _is_polynomial(x.exp))
+    return expression.xreplace(
+        {
+            x: near(x.base) ** x.exp
+            for x in rooted
+            if x.base in roots or len(_even_terms(x.base)) > 1
+        }
+    )
+
+
+def _is_polynomial(exponent: Expr) -> bool:
+    return bool(exponent.is_Integer and exponent.is_positive)
+
+
+def _even_terms(base: Expr) -> list[Expr]:
+    """Return the terms of a sum of positive multiples of even powers of names, or nothing."""
+    terms = list(sympy.Add.make_args(base))
+    for term in terms:
+        number, power = term.as_coeff_Mul()
+        b, n = power.as_base_exp()
+        if not (b.is_Symbol and n.is_Integer and n.is_even and number.is_positive):
+            return []
+    return terms
 
 
 def _broken(line: str) -> str:
