@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from derive.derivation import Derivation
+from derive.outcome import HEADLINES
 from derive.statement import Equations, Open, Statement, Text
 from derive.verdict import Verdict
 
@@ -27,14 +28,11 @@ def statements(d: Derivation) -> Iterator[Statement | Open]:
 
 def _existence(d: Derivation) -> Statement | Open:
     """Yes: a mirror flow, warped or not. No: for no Q and no clock."""
+    _, _, words = HEADLINES[d.verdict].partition(": ")
     if d.verdict is Verdict.UNDECIDED:
-        words = "neither a mirror potential `Q` nor its absence was proved"
         return Open(words, kind="mirror flow")
-    if d.verdict is Verdict.PROVED:
-        how = "" if d.hessian.verdict is Verdict.PROVED else ", in a warped time"
-        words = f"gradient flow on `F` is a mirror flow{how}"
-    else:
-        words = "no `Q` and no warp `g > 0` satisfy `Hess Q = g rho`"
+    if d.verdict is Verdict.PROVED and d.hessian.verdict is not Verdict.PROVED:
+        words += ", in a warped time"
     return Statement(words, kind="mirror flow", by=d.warping.finding)
 
 
