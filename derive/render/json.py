@@ -84,13 +84,15 @@ def _equivalent_start(d: Derivation) -> Record:
 
 
 def _conserved(d: Derivation) -> Record:
-    conserved, tied = d.conserved, len(d.idle) + len(d.ties)
+    conserved, weights = d.conserved, len(d.parameterization.weights)
+    known = conserved.finding.verdict is Verdict.PROVED
+    dimension = weights - len(d.idle) - len(d.ties) - conserved.bound
     return {
         "laws": conserved.laws,
         "values_at_start": conserved.values,
         "count": len(conserved.laws),
         "bound": conserved.bound,
-        "lie_dimension": len(d.parameterization.weights) - tied - conserved.bound,
+        "lie_dimension": dimension if known else None,
         **decision(conserved.finding),
     }
 

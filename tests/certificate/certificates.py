@@ -101,12 +101,15 @@ def proof_of(by_kind, yes, no):
 def conserved(laws, weights):
     if laws is None:
         none = {"laws": [], "values_at_start": [], "count": 0, "bound": weights}
-        return {**none, "lie_dimension": 0, **decision("UNDECIDED")}
+        return {**none, "lie_dimension": None, **decision("UNDECIDED")}
     count, size = len(laws["laws"]), len(laws["brackets"])
+    bound, said = weights - size, decision("PROVED")
+    if count != bound:
+        why = f"independent laws found: {count}; at most {bound} exist"
+        said = {"verdict": "UNDECIDED", "reason": why}
     return {
         **{"laws": laws["laws"], "values_at_start": laws["values"], "count": count},
-        **{"bound": weights - size, "lie_dimension": size},
-        **decision("PROVED" if count == weights - size else "UNDECIDED"),
+        **{"bound": bound, "lie_dimension": size if count == bound else None, **said},
     }
 
 

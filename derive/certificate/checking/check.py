@@ -45,7 +45,9 @@ Records of regimes hold one of a derivation, those of explicit costs F alone: se
 :mod:`derive.certificate.checking.further`.
 
 Signs and branches are read at the start "at" and hold wherever the conditions hold that the record
-states: every factor that has to keep its sign is one of these, or a sum of terms of one sign.
+states. Whatever is read yields what must not vanish for it to be smooth: divisors, radicands,
+arguments of logarithms, bases of powers. Each is shown to stay other than 0 along the flow, in an
+order without circles, or is printed as a condition: see :mod:`derive.certificate.checking.kept`.
 """
 
 from __future__ import annotations
@@ -173,6 +175,10 @@ def derived(record: JSON, spare: int = 0) -> tuple[Report, Checker]:
     require(record["verdict"] == q["verdict"] == verdict, f"the record proves {verdict}")
     kinds = [KINDS.index(piece["kind"]) for piece in q["pieces"]]
     require(q["kind"] == (KINDS[max(kinds)] if kinds else None), "the kind of Q is another")
+    reasons = {"hessian": "the Hessian map", "warping": "the warp", "potential": "Q"}
+    state.open += [
+        f"why {of} is undecided" for key, of in reasons.items() if "reason" in record[key]
+    ]
     state.open += ["Q where the warp ends negative"] * ("other_side" in q)
     state.open += ["the Ansatz asked for"] * (q["asked"] is not None)
     lines = dict.fromkeys(_head(record, state) + state.theorem)

@@ -22,6 +22,7 @@ from derive.certificate.checking.start import rate_texts
 from derive.certificate.checking.text import JSON, Rejected, names_in, require
 from derive.certificate.checking.theorem import Checker
 
+POWERS = 13
 UNDECIDED = {"kernel", "leaf", "length", "curve", "smooth", "beyond"}
 
 
@@ -36,10 +37,9 @@ def domain(state: Checker, said: JSON, proof: JSON) -> None:
         state.theorem.append(f"which {', '.join(betas)} are reached is not decided")
         return
     of_one = len(betas) == 1
-    more = any(wall["vanishing"] is not None for wall in where["walls"])
     over = runs_over(state.record, said)
     unread = of_one and (where["unless_zero"] or over is None)
-    if more or unread or proof.get("domain") is None:
+    if unread or proof.get("domain") is None:
         state.open.append(f"the domain of Q of {', '.join(betas)}")
     elif of_one and over is not None:
         _of_one(state, said, proof, *over)
@@ -74,22 +74,31 @@ def runs_over(record: JSON, said: JSON) -> tuple[str, str] | None:
 def _of_one(state: Checker, said: JSON, proof: JSON, name: str, text: str) -> None:
     """Accept the ends of beta where K(beta) of one output is 0 or infinite, or those of a curve.
 
-    K, or the curve h, is read as a function of beta, of a root, or of z alone: with the walls as
-    conditions none of its factors vanishes, nor what is under its roots and in its logarithms. A
+    K is read as a function of beta or of a root, or h and y are of z alone: with the walls as
+    conditions no factor of K vanishes, nor what is under roots, in logarithms and denominators. A
     root of a polynomial in beta, whose leading coefficient is a number, is finite where beta is.
+    The weights move with |dw/dbeta|^2 = 1/K, which keeps them finite, or with dw/dz = y'(z) grad F,
+    and F lives as long as nothing vanishes that it divides by, or takes a root of.
     """
     alone, signs = _between(state, said, proof, [name])
-    f = alone.read(text)
-    if said["curve"] is None and name not in said["beta"]:
-        at = state.given["beta"].index(said["beta"][0])
-        K = state.flow.K[at][at]
+    at, f = state.given["beta"].index(said["beta"][0]), alone.read(text)
+    K, lives = state.flow.K[at][at], [f]
+    if said["curve"] is not None:
+        alone.read(said["gradient"][0])
+        lives = []
+    elif name not in said["beta"]:
         state.equal([[state.space.read(text)]], [[K]], "K of one output")
         constants = [n for n in state.space.names if n in state.space.fixed]
         P = Space([*said["beta"], name], constants, 1).read(said["roots"][0]["polynomial"]).top
         require(leading(P, 1).is_constant(), f"{name} is not shown to be finite where beta is")
-    lives = f if said["curve"] is None else alone.of(f.bottom)
-    missing = signs.missing([*alone.signs, lives * lives], [*alone.divisors.values()])
+    squares = [f * f for f in lives]
+    missing = signs.missing([*alone.signs, *squares], [*alone.divisors.values()])
     require(not missing, f"of all {name} there it is not shown: {'; '.join(missing):.100}")
+    at_start = Conditions(state.space, [*state.conditions, *said["assumptions"]], state.space.fixed)
+    kept = state.kept(at_start, ends(said), lives and [K], [state.flow.X[at]])
+    beyond = "; ".join(map(state.space.written, kept.left(state.needs)))
+    require(not beyond, f"F is not shown to live there: {beyond:.100} != 0")
+    state.assumed |= dict.fromkeys(at_start.missing([], kept.from_start))
     state.generic |= signs.generic
 
 
@@ -134,6 +143,11 @@ def _are_ends(space: Space, said: JSON) -> None:
         if sign == "> 0":
             space.positive(space.read(form), f"{form:.60} at the start")
         require(not_zero(space.read(form).at(space.start)), "beta starts at a wall")
+    for wall in walls:
+        if wall["vanishing"] is not None:
+            form, f = space.read(wall["form"]), space.read(wall["vanishing"])
+            powers = (space.is_of_constants(form / f**n) for n in range(1, POWERS))
+            require(any(powers), f"{wall['vanishing']:.60} does not vanish at the wall alone")
 
 
 def ends(said: JSON) -> list[str]:
@@ -178,11 +192,13 @@ class Lift:
             P = self._relation(f, entry["zero"], alone.number(0))
             lives = not P.top.is_zero() and all(self._lives(p) for p, _ in P.top.factor()[1])
             require(lives, f"{entry['is']:.60} is not shown to be other than 0")
-        kept, K = state.stated(), [[flow.K[a][b] for b in at] for a in at]
-        for p, _ in determinant(K).top.factor()[1]:
-            divides = any((f.top % p).is_zero() for f in shown)
-            lives = divides or state.stays_away(self.space.of(p), kept)
-            require(lives, "det K is not shown to be other than 0")
+        at_start = Conditions(self.space, state.conditions, self.space.fixed)
+        kept, K = (
+            state.kept(at_start, more=shown, fields=()),
+            [[flow.K[a][b] for b in at] for a in at],
+        )
+        require(not kept.left([determinant(K)]), "det K is not shown to be other than 0")
+        state.assumed |= dict.fromkeys(self.signs.missing([], kept.from_start))
 
     def _relation(self, f: Function, text: str, x: Function) -> Function:
         """Return P(x; beta, c_0), where P(f; beta, c) = 0 on the leaf."""

@@ -40,9 +40,13 @@ def laws(state: Checker, said: JSON, proof: JSON) -> None:
     fields = [flow.field(path)[0] for path in proof["brackets"]]
     require(_spread(state, fields, point), "the brackets are not shown to be independent")
     bound, count = len(state.free) - len(fields), len(texts)
-    same = [said["count"], said["bound"], said["lie_dimension"]] == [count, bound, len(fields)]
-    verdict = PROVED if count == bound else UNDECIDED
-    require(same and said["verdict"] == verdict, "the brackets show another number of laws")
+    keys = ("count", "bound", "lie_dimension", "verdict", "reason")
+    shown = [count, bound, len(fields), PROVED, None]
+    if count != bound:  # there may be more brackets, and more laws
+        why = f"independent laws found: {count}; at most {bound} exist"
+        shown[2:] = [None, UNDECIDED, why]
+    same = [said.get(key) for key in keys] == shown
+    require(same, "the brackets show another number of laws")
     state.theorem += [f"conserved: {text}" for text in texts]
     state.assume(state.stated())
     whole = "every conserved quantity is a function of these" if texts else "nothing is conserved"

@@ -9,9 +9,9 @@ from itertools import product
 
 from derive.certificate.checking.domain import domain, ends
 from derive.certificate.checking.function import Function, not_zero
-from derive.certificate.checking.signs import Conditions, factors
+from derive.certificate.checking.signs import Conditions
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import JSON, Missing, names_in, require
+from derive.certificate.checking.text import JSON, names_in, require
 from derive.certificate.checking.theorem import Checker
 
 STARTS = re.compile(r"the real root that starts at (.+)")
@@ -222,10 +222,9 @@ def piece(state: Checker, said: JSON, proof: JSON) -> None:
     printed.leaf.take(said["assumptions"], {*space.given, *printed.known})
     printed.branches()
     domain(state, said, proof)
-    _require_conditions(state, g, printed.leaf)
     state.ratios.append(ratio)
     state.theorem += _lines(said, state.record["potential"].get("linear"), printed.lines)
-    state.assume(printed.leaf, ends(said))
+    state.assume(printed.leaf, ends(said), g)
 
 
 def _in_beta(state: Checker, said: JSON, printed: Printed, at: Sequence[int]) -> None:
@@ -248,17 +247,6 @@ def _in_beta(state: Checker, said: JSON, printed: Printed, at: Sequence[int]) ->
         state.equal([[space.read(kernel)]], [[flow.K[at[0]][at[0]]]], "K of one output")
 
 
-def _require_conditions(state: Checker, g: Function, signs: Conditions) -> None:
-    """Require the conditions for what has to keep its sign: as read at the start, and g > 0."""
-    space = state.space
-    missing = signs.missing(space.signs, state.constant_divisors())
-    odd = (space.of(p) for p, n in factors(g) if n % 2)
-    kept = (f for f in odd if not state.is_kept(f, signs))
-    missing += [f"{space.written(f)} keeps its sign along the flow" for f in kept]
-    if missing:
-        raise Missing(missing)
-
-
 def _lines(said: JSON, linear: JSON, names: list[str]) -> list[str]:
     """Return what was shown of a piece; *linear* is the other term of Q of a vector."""
     curve, name = said["curve"], ", ".join(said["beta"])
@@ -269,8 +257,10 @@ def _lines(said: JSON, linear: JSON, names: list[str]) -> list[str]:
     if curve is not None:
         low, high = curve["interval"]
         where = f"{low} < {curve['parameter']} < {high}"
-        lines.append(f"{name} = {curve['beta']}, at least for {where}")
+        lines.append(f"{name} = {curve['beta']}, at least for {where} while weights are finite")
     lines += [f"K = {said['kernel']}"] * (said["kernel"] is not None)
     signs = {"> 0": "> 0", "as at beta_0": "has the sign that it has at beta_0"}
     walls = [f"at least where {w['form']} {signs[w['sign']]}" for w in said["domain"]["walls"]]
+    zeros = ((w["vanishing"], w["form"]) for w in said["domain"]["walls"])
+    walls += [f"{f} = 0 where {form} = 0" for f, form in zeros if f is not None]
     return lines + names + walls

@@ -57,9 +57,11 @@ class Conditions:
         odd = [p for p, n in parts if n % 2]
         if relation.startswith("keeps"):
             self.space.signs.append(f)  # the sign that it keeps is the one at the start
-        if relation != "!= 0" and len(odd) == 1:
-            self.signs[str(odd[0])] = sign(self.space.of(odd[0]).at(self.space.start))
-            self.positive.append(self.signs[str(odd[0])] * odd[0])
+        open_ = [p for p in odd if not self.sign(p)] if len(odd) > 1 else odd
+        if relation != "!= 0" and len(open_) == 1:
+            (p,) = open_
+            self.signs[str(p)] = sign(self.space.of(p).at(self.space.start))
+            self.positive.append(self.signs[str(p)] * p)
 
     def sign_of(self, f: Function) -> int:
         """Return the sign that a function is shown to have wherever it is not 0, or 0."""

@@ -165,7 +165,6 @@ class Space(Reading):
     def leave(self, before: Scope) -> None:
         """Forget the definitions since *before*."""
         vars(self).update(before)
-        self.divisors, self.leads = {}, []
 
     def define(self, entry: JSON) -> None:
         """Add a definition: a name for a function or a new call, what a call is, or a relation."""

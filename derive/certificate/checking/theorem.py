@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import string
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -10,12 +9,13 @@ from typing import TypeAlias
 
 from flint import fmpz_mpoly
 
-from derive.certificate.checking.flow import Flow, Turning
+from derive.certificate.checking.flow import Field, Flow, Turning
 from derive.certificate.checking.function import Function, Table, not_zero, sign
-from derive.certificate.checking.signs import CONDITION, END, MEET, Conditions, bounds, factors
+from derive.certificate.checking.kept import Kept
+from derive.certificate.checking.signs import CONDITION, END, MEET, Conditions, factors
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.start import Kind, move_start, raised, rates_of, space_of
-from derive.certificate.checking.text import JSON, NAME, Rejected, names_in, require
+from derive.certificate.checking.text import JSON, NAME, Missing, Rejected, names_in, require
 
 LETTERS = f"{string.ascii_letters}_"
 Check: TypeAlias = Callable[["Checker", JSON, JSON], None]
@@ -30,6 +30,7 @@ class Checker:
         self.theorem, self.open = list[str](), list[str]()
         self.conditions, self.assumed = list[str](), dict[str, None]()
         self.ratios, self.generic = list[Function](), dict[str, None]()
+        self.needs, self.settled = list[Function](), set[str]()
         space = self.space = space_of(given, proof, spare, kind)
         vector, self.sign = given.get("vector"), 1
         texts = given["outputs"] if vector is None else [given["coefficient"]]
@@ -92,7 +93,7 @@ class Checker:
 
     def settle(self) -> None:
         """Require that no divisor so far vanishes on the leaf."""
-        divisors, done = self.space.divisors, set[str]()
+        divisors, done = self.space.divisors, {*self.settled}
         while left := [text for text in divisors if text not in done]:  # more turn up on the way
             for text in left:
                 require(self.flow.lives(divisors[text]), f"a divisor may be 0: {text:.60}")
@@ -103,10 +104,11 @@ class Checker:
         given, flow = self.given, self.flow
         numbers = [int("0" + b.lstrip(LETTERS)) for b in given["beta"]]
         require(len(numbers) == flow.d and numbers == sorted(numbers), "beta has numbers in order")
-        fresh = all(NAME.fullmatch(b) and b not in self.space.given for b in given["beta"])
-        require(fresh, "an output has the name of another")
+        known = [*self.space.given, *given["beta"], *(x["beta"] for x in given.get("affine", []))]
+        require(len({*known}) == len(known), "an output has the name of another")
+        require(all(map(NAME.fullmatch, known)), "a name is letters, digits and underscores")
         if (degree := given["homogeneity_degree"]) is not None:
-            same = self.space.is_homogeneous(flow.F, int(degree), self.free)
+            same = type(degree) is int and self.space.is_homogeneous(flow.F, degree, self.free)
             require(same, "F is not homogeneous of this degree")
         blocks = [[flow.position(a) for a in block] for block in given["blocks"]]
         require(sorted(a for block in blocks for a in block) == [*range(flow.d)], "blocks overlap")
@@ -114,6 +116,10 @@ class Checker:
         require(all(flow.K[a][b].is_zero() for a, b in pairs), "K does not vanish between blocks")
         self._surface()
         self._take_conditions()
+        self.needs = self.owed()
+        missing = self.stated().missing([], self.constant_divisors())
+        self.assumed |= dict.fromkeys(missing)
+        self.settled = {*self.space.divisors}
 
     def _surface(self) -> None:
         """Require what is said to hold among the outputs."""
@@ -121,16 +127,18 @@ class Checker:
         found = self.record.get("relations", {"blocks": []})["blocks"]
         zeros = [text for relations in found for text in relations]
         zeros += [f"({said['output']}) - ({said['is']})" for said in given.get("affine", [])]
+        before = self.space.scope()
         for text in zeros:
             require(self.space.read(text, F).is_zero(), f"{text:.60} is not 0")
-        self.space.divisors.clear()
+        self.space.leave(before)
         self.theorem += [f"{text} = 0" for text in zeros]
 
     def _take_conditions(self) -> None:
         """Take the conditions of the record, in names that it says what they are."""
         given = self.given
         require(set(given["positive"]) <= set(self.space.given), "what is positive is a name")
-        self.conditions = [f"{name} > 0" for name in given["positive"]]
+        at_start = [given["start"].get(name, name) for name in given["positive"]]
+        self.conditions = [f"{text} > 0" for text in dict.fromkeys(at_start) if names_in([text])]
         for piece in self.record["potential"]["pieces"]:
             self.conditions += piece["assumptions"]
             named = {*piece["constants"], *self.space.given}
@@ -180,42 +188,49 @@ class Checker:
         """Return the conditions of the record that are about weights and constants."""
         return Conditions(self.space, self.conditions, self.space.given)
 
-    def assume(self, signs: Conditions, walls: Sequence[str] = ()) -> None:
-        """Say what has to be so at the start, and what must not vanish on the way from there."""
-        space = self.space
-        forms = {str(p) for wall in walls for p, _ in factors(space.read(wall))}
-        kept = [*space.signs, *space.leads]
-        self.assumed |= dict.fromkeys(signs.missing(kept, self.constant_divisors()))
-        self.generic |= signs.generic
-        used = [*kept, *map(space.of, space.divisors.values())]
-        parts = {str(p): space.of(p) for f in used for p, _ in factors(f)}
-        moving = (f for p, f in parts.items() if p not in forms and not space.is_of_constants(f))
-        left = [space.written(f) for f in moving if not self.is_kept(f, signs)]
-        self.theorem += [f"as long as along the flow {text} != 0" for text in left]
+    def assume(
+        self, signs: Conditions, walls: Sequence[str] = (), warp: Function | None = None
+    ) -> None:
+        """Say what has to be so at the start, and what must not vanish on the way from there.
 
-    def is_kept(self, f: Function, signs: Conditions) -> bool:
-        """Tell whether f keeps its sign along the flow.
-
-        No flow reaches f = 0 if all |X_a f| <= c |f|, or if f^2 >= c for a conserved c > 0.
+        Raises:
+            Missing: of the start, or for a *warp* to keep its sign, the record does not say that.
         """
-        p, slopes = f.top, [self.space.along(x, f).top for x in self.flow.X]
-        left = all((slope % p).is_zero() or bounds(p, slope) for slope in slopes)
-        return signs.keeps_sign(p) or left or self.stays_away(f, signs)
+        space, kept = self.space, self.kept(signs, walls)
+        odd = {} if warp is None else {str(p): p for p, n in factors(warp) if n % 2}
+        left = kept.left([*map(space.of, odd.values()), *self.owed()])
+        missing = signs.missing(space.signs, self.constant_divisors())
+        if warp is not None:
+            turning = [space.written(p) for p in left if str(p) in odd]
+            missing += [f"{text} keeps its sign along the flow" for text in turning]
+            if missing:
+                raise Missing(missing)
+        self.assumed |= dict.fromkeys([*missing, *signs.missing(space.leads, kept.from_start)])
+        self.generic |= signs.generic
+        self.theorem += [f"as long as along the flow {space.written(p)} != 0" for p in left]
 
-    def stays_away(self, f: Function, signs: Conditions) -> bool:
-        """Tell whether f^2 >= c for a conserved c > 0."""
+    def owed(self) -> list[Function]:
+        """Return what has to stay other than 0 for all that was read so far to be smooth."""
         space = self.space
-        for text in self.record["conserved"]["laws"]:
-            with contextlib.suppress(Rejected):  # its calls may not be known here
-                law = space.read(text)
-                for c in (law, -law) if space.kept(law) else ():
-                    found = signs.sign_anywhere(f * f - c), signs.sign_of(space.near_start(c))
-                    if found == (1, 1):
-                        return True
-        return False
+        return [*space.signs, *space.leads, *map(space.of, space.divisors.values())]
+
+    def kept(
+        self,
+        signs: Conditions,
+        walls: Sequence[str] = (),
+        more: Sequence[Function] = (),
+        fields: Sequence[Field] | None = None,
+    ) -> Kept:
+        """Return what is shown where walls, powers of these, and *more* are finite and not 0."""
+        values = [self.space.read(wall) for wall in walls]
+        powers = [call for call in self.space.known if call.kind == "power"]
+        values += [c.image for c in powers if any(map(c.argument.same, values))]
+        fields, laws = self.flow.X if fields is None else fields, self.record["conserved"]["laws"]
+        return Kept(fields, signs, laws, [*values, *more], self.flow.F)
 
     def constant_divisors(self) -> list[fmpz_mpoly]:
-        """Return the irreducible divisors without weights."""
+        """Return the irreducible divisors without weights, besides those of F."""
         space = self.space
-        found = (p for d in space.divisors.values() for p, _ in d.factor()[1])
+        new = (d for text, d in space.divisors.items() if text not in self.settled)
+        found = (p for d in new for p, _ in d.factor()[1])
         return [p for p in found if space.is_of_constants(space.of(p))]

@@ -203,6 +203,7 @@ class _Writer:
         Of several outputs these are the calls in the values of conserved quantities.
         """
         texts, relations = [(runs_over(self.record, said) or ("", "0"))[1], *ends(said)], {}
+        texts += said["gradient"] if said["curve"] is not None else []
         if len(said["beta"]) > 1 and said["domain"]["undecided"][:1] != ["leaf"]:
             before = self.d.blocks[: self.d.blocks.index(block)]
             relations = lift(block, said["beta"], sum(len(b.conserved.laws) for b in before))
@@ -229,8 +230,8 @@ class _Writer:
         for point in conditions.points(state):
             values = conditions.values_at(state, point)
             brackets = conditions.spanning(state, state.flow, values)
-            if len(brackets) >= said["lie_dimension"]:
-                brackets = brackets[: said["lie_dimension"]]
+            if len(brackets) >= (dimension := len(state.free) - said["bound"]):
+                brackets = brackets[:dimension]
                 yield {"definitions": definitions, "point": point, "brackets": brackets}
 
 

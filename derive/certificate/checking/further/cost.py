@@ -182,8 +182,9 @@ def explicit(record: JSON) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     if (degree := given["homogeneity_degree"]) is not None and given["vector"] is None:
         whole = Cost(given, numbers, [f"_{n}" for n in numbers])
         space = whole.space
-        same = space.is_homogeneous(whole.F, int(degree), range(space.weights))
-        require(same, "F is not homogeneous of this degree")
+        same = space.is_homogeneous(whole.F, degree, range(space.weights))
+        require(type(degree) is int and same, "F is not homogeneous of this degree")
+    left += ["the degree of F"] * (given["vector"] is not None and degree is not None)
     left += ["the start"] + ["values at single points"] * bool(record["values"])
     left += ["the outputs that are left out"] * ("affine" in given)
     summed_up(record["verdict"], verdicts)

@@ -1,0 +1,263 @@
+"""What F divides by, and takes roots and logarithms of, is kept by a proof or said as a condition.
+
+Each F below is a u where a is positive; what is written besides it ends at a = 0, which the flow
+of a u reaches, with both of its outputs, at a finite time.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+import math
+from typing import Any
+
+import pytest
+
+from derive import Parameterization, derive
+from derive.certificate.checking.check import NotACertificate, Rejected, check
+from derive.certificate.checking.kept import Kept
+from derive.certificate.checking.signs import Conditions
+from derive.certificate.checking.space import Space
+from derive.certificate.checking.theorem import Checker
+
+REFUSED = (Rejected, NotACertificate)
+KEEPS = "a keeps its sign along the flow"
+LOG = {"name": "l", "of": "log(Abs(a))"}
+LOG_0 = {"name": "l0", "of": "log(Abs(a_0))"}
+RAISED = [LOG, LOG_0, {"name": "e", "of": "exp(1/a)"}, {"name": "e0", "of": "exp(1/a_0)"}]
+INVERSE = {"from": [["log(Abs(a))", "1"]]}
+INVERSE_0 = {"from": [["log(Abs(a_0))", "1"]]}
+WRITTEN = {  # what stands for a, and the definitions of its calls
+    "root": (
+        "a**5/(sqrt(a**4)*sqrt(a**4))",
+        [{"of": "sqrt(a_0**4)", "is": "a_0**2"}, {"name": "t", "of": "sqrt(a**4)"}],
+    ),
+    "root of a sum": (
+        "sqrt(a**2 + a**2*u1**2)/sqrt(1 + u1**2)",
+        [
+            {"name": "t", "of": "sqrt(1 + u1**2)"},
+            {"of": "sqrt(a**2 + a**2*u1**2)", "is": "a*t"},
+            {"name": "t0", "of": "sqrt(1 + u1_0**2)"},
+            {"of": "sqrt(a_0**2 + a_0**2*u1_0**2)", "is": "a_0*t0"},
+        ],
+    ),
+    "exponential of a logarithm": (
+        "exp(log(a))",
+        [
+            *(LOG, LOG_0),
+            {"of": "exp(log(a))", "is": "a", **INVERSE},
+            {"of": "exp(log(a_0))", "is": "a_0", **INVERSE_0},
+        ],
+    ),
+    "absolute value": ("abs(a)", []),
+    "absolute value of a cube": ("abs(a**3)/a**2", []),
+    "hyperbolic sine": ("a*sinh(1/a)/sinh(1/a)", RAISED),
+    "hyperbolic tangent": ("a*tanh(1/a)/tanh(1/a)", RAISED),
+    "logarithm": (
+        "a*log(a**2)/log(a**2)",
+        [
+            LOG,
+            LOG_0,
+            *(
+                {"of": f"log({w}**2)", "is": f"2*{name}", "from": [[f"log(Abs({w}))", "2"]]}
+                for w, name in (("a", "l"), ("a_0", "l0"))
+            ),
+        ],
+    ),
+    "quotient": ("a**2/a", []),
+    "power": ("a**D*a**(1 - D)", [{"name": "P", "of": "a**D"}, {"name": "P0", "of": "a_0**D"}]),
+}
+
+
+@functools.cache
+def neuron() -> str:
+    return derive(Parameterization.parse(["a*u1", "a*u2"])).to_json()
+
+
+def written(name: str, *assumptions: str) -> Any:
+    """Return the record of a u with another text of F, and these assumptions alone."""
+    record, (text, definitions) = json.loads(neuron()), WRITTEN[name]
+    given, proof = record["parameterization"], record["certificate"]
+    given["outputs"] = [f"{text}*u1", f"{text}*u2"]
+    proof["definitions"] = copy.deepcopy(definitions)
+    if name == "power":
+        given["parameters"] = ["D"]
+        for at in (proof["at"], proof["conserved"]["point"]):
+            at["D"] = "3"
+    record["potential"]["pieces"][0]["assumptions"] = [*assumptions]
+    return record
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_ends_where_the_flow_goes_is_a_condition(name: str) -> None:
+    assert "a keeps its sign" in str(check(written(name, "a_0 > 0", KEEPS)).theorem)
+    with pytest.raises(REFUSED, match="a keeps its sign along the flow"):
+        check(written(name, "a_0 > 0"))
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_weight_that_starts_positive_is_not_positive_on_the_way(name: str) -> None:
+    record = written(name, "a_0 > 0")
+    record["parameterization"]["positive"] = ["a", "a_0"]
+    with pytest.raises(REFUSED, match="a keeps its sign along the flow"):
+        check(record)
+
+
+def test_the_flow_goes_where_the_record_does_not_hold() -> None:
+    """From (1, 2, 1) with X = (1, 0.2), y = -3 it crosses a = 0: grad Q is not in the row space."""
+    a, u1, u2, step = 1.0, 2.0, 1.0, 1e-3
+    for _ in range(20_000):
+        r = step * (a * (u1 + u2 / 5) + 3)
+        a, u1, u2 = a - r * (u1 + u2 / 5), u1 - r * a, u2 - r * a / 5
+    beta1, beta2, delta = a * u1, a * u2, 1 - 2**2 - 1
+    assert beta1 + beta2 / 5 == pytest.approx(-3)
+    assert a < 0
+    A = delta / 2 + math.sqrt(delta**2 + 4 * (beta1**2 + beta2**2)) / 2
+    assert pytest.approx(a**2, rel=1e-2) == A
+    y1, y2 = beta1 / math.sqrt(A) - 2, beta2 / math.sqrt(A) - 1
+    assert abs(y2 - y1 / 5) > 1
+
+
+def kept(outputs: list[str], *definitions: tuple[str, str]) -> tuple[Space, Kept]:
+    """Return what is kept by the flow of outputs in a, b, c from (2, 3, 5)."""
+    space = Space(["a", "b", "c"], [], len(definitions))
+    space.w0 = [space.number(n) for n in (2, 3, 5)]
+    space.start = space.started({})
+    for name, text in definitions:
+        space.define({"name": name, "of": text})
+    F = [space.read(text) for text in outputs]
+    fields = [[f.derivative(k) for k in range(3)] for f in F]
+    space.fields = fields
+    return space, Kept(fields, Conditions(space), ["a**2 - b**2"], [], F)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "calls", "wanted", "left"),
+    [
+        (["a**2*b"], [], ["a"], []),
+        (["a*b"], [], ["a"], ["a"]),
+        (["a*b"], [], ["b"], []),  # b^2 = a^2 + 5
+        (["a*b"], [], ["a + b", "a - b"], []),
+        (["a**2*b"], [("t", "sqrt(a)")], ["t", "a"], []),
+        (["a*b*t"], [("t", "sqrt(a)")], ["t", "a"], ["a"]),
+        (["a**5*c/t**2"], [("t", "sqrt(a**4)")], ["t", "a"], ["a"]),  # X a = a (a^3 c/t^2)
+        (["a**2*l*c"], [("l", "log(a)")], ["a"], ["a"]),  # l has no bound at a = 0
+        (["a**2*t*c"], [("t", "sqrt(a)")], ["a"], []),  # a root has one
+        (["a**2*e"], [("e", "exp(b)")], ["a", "e"], []),
+        (["a**2*e"], [("e", "exp(1/b)")], ["a"], ["a"]),
+        (
+            ["c + e"],
+            [("e", "exp(1/b)")],
+            ["e"],
+            ["exp((1)/(b))"],
+        ),  # it tends to 0 as b tends to 0 from below
+        (["c"], [], ["a", "a**2 + 1"], []),
+        (["c/a"], [], ["a"], ["a"]),
+        (["1/a"], [], ["a"], []),  # where F is finite
+    ],
+)
+def test_what_is_kept_is_shown_in_an_order(
+    outputs: list[str], calls: list[tuple[str, str]], wanted: list[str], left: list[str]
+) -> None:
+    space, found = kept(outputs, *calls)
+    assert [space.written(p) for p in found.left(map(space.read, wanted))] == left
+
+
+ENDS = {"sqrt(w)*sqrt(w)": "sqrt(w)", "exp(log(w))": "w", "w**D*w**(1 - D)": "w"}
+
+
+@functools.cache
+def ended(output: str) -> str:
+    return derive(Parameterization.parse([output])).to_json()
+
+
+@pytest.mark.parametrize("output", [*ENDS, "sqrt(w)", "exp(log(w)/2)"])
+def test_a_domain_ends_where_f_does(output: str) -> None:
+    """K is 1, or another function without a zero there: only F says that beta > 0."""
+    record = json.loads(ended(output))
+    report = check(record)
+    assert (report.verdict, [*report.open]) == ("PROVED", [])
+    (piece,) = record["potential"]["pieces"]
+    walls = piece["domain"]["walls"]
+    assert [wall["form"] for wall in walls] == ["beta"]
+    for other in ([], [{**walls[0], "form": "beta + 1", "vanishing": None}]):
+        piece["domain"]["walls"] = other
+        with pytest.raises(REFUSED, match=r"it is not shown|not shown to live there"):
+            check(record)
+
+
+def test_a_domain_with_a_point_at_which_f_has_no_value_is_open() -> None:
+    report = check(json.loads(ended("w*log(w)/log(w)")))
+    assert report.open == ("the domain of Q of beta",)
+    assert "as long as along the flow log(Abs(w)) != 0" in report.theorem
+
+
+@pytest.mark.parametrize("output", ENDS)
+def test_what_vanishes_at_a_wall_is_what_is_said(output: str) -> None:
+    record = json.loads(ended(output))
+    (wall,) = record["potential"]["pieces"][0]["domain"]["walls"]
+    assert wall["vanishing"] == ENDS[output]
+    for other in ("w + 1", "w_0", "w*(w + 1)"):
+        wall["vanishing"] = other
+        with pytest.raises(REFUSED, match="does not vanish at the wall"):
+            check(record)
+
+
+def test_a_curve_ends_where_its_gradient_does() -> None:
+    """Of p^3 - m^3 the curve is over -p_0/m_0 < z < 1."""
+    record = json.loads(ended("p**3 - m**3"))
+    assert check(record).open == ()
+    curve = record["potential"]["pieces"][0]["curve"]
+    for interval in (["-oo", "1"], ["-p_0/m_0", "oo"], ["-p_0/m_0 - 1", "1"]):
+        curve["interval"] = interval
+        with pytest.raises(REFUSED):
+            check(record)
+
+
+SAID = {
+    "a reason": (("hessian", "reason"), "there is none, and Q is convex"),
+    "a degree in part": (("parameterization", "homogeneity_degree"), 2.5),
+    "a degree as a number": (("parameterization", "homogeneity_degree"), 2.0),
+    "a degree as a text": (("parameterization", "homogeneity_degree"), "2"),
+    "a dimension": (("conserved", "lie_dimension"), 3),
+}
+
+
+@pytest.mark.parametrize(("path", "value"), SAID.values(), ids=SAID)
+def test_what_is_said_besides_is_exact(path: tuple[str, str], value: object) -> None:
+    record = json.loads(neuron())
+    record[path[0]][path[1]] = value
+    with pytest.raises(REFUSED):
+        check(record)
+
+
+def test_laws_that_are_not_all_have_no_dimension_and_no_reason_of_their_own() -> None:
+    """One bracket less leaves the dimension of the leaf open."""
+    record = json.loads(neuron())
+    proof, said = record["certificate"]["conserved"], record["conserved"]
+    proof["brackets"].pop()
+    why = "independent laws found: 1; at most 2 exist"
+    said |= {"bound": 2, "verdict": "UNDECIDED", "reason": why, "lie_dimension": None}
+    assert check(record).open == ()
+    for key, other in (("lie_dimension", 1), ("lie_dimension", 2), ("reason", "a**2 is no law")):
+        with pytest.raises(REFUSED, match="another number of laws"):
+            check({**record, "conserved": {**said, key: other}})
+
+
+def test_why_something_is_undecided_is_not_certified() -> None:
+    record = json.loads(neuron())
+    proof, why = record["certificate"], "no Q has a Hessian map, for no F at all"
+    record["hessian"] = {"verdict": "UNDECIDED", "reason": why}
+    proof["hessian"] = None
+    report = check(record)
+    assert report.open == ("why the Hessian map is undecided",)
+    assert not any(why in line for line in report.theorem)
+
+
+def test_what_f_needs_is_asked_of_all_that_is_printed() -> None:
+    """The divisors of F are those of every section, though no formula there has them."""
+    state = Checker(written("quotient", "a_0 > 0", KEEPS))
+    state.outputs()
+    assert [state.space.written(f) for f in state.needs] == ["a"]
+    assert "a" in {state.space.written(f) for f in state.owed()}
