@@ -232,6 +232,18 @@ def said_of(piece: Piece) -> str:
     return f"{piece.note}; {left}" if piece.note else left
 
 
+def of_the_flow(piece: Piece) -> tuple[str, ...]:
+    """Return what is assumed of the flow on its way, which neither start nor beta tells."""
+    return tuple(text for text in piece.assumptions if " flow" in text)
+
+
+UNSEEN = (
+    "Whether what is assumed of the flow holds on the way to a limit, beta does not tell: "
+    "interpolate of regderive follows the weights."
+)
+"""What a module says that has Q under such an assumption."""
+
+
 def _told(piece: Piece, images: Mapping[str, Expr]) -> list[Expr]:
     """Return what a piece says to be other than 0, of the start."""
     signs = (text.rsplit(" ", 2) for text in piece.assumptions if text.endswith((" > 0", " != 0")))

@@ -15,6 +15,7 @@ import sympy
 
 from derive.potential.piece import Explicit, Quadrature
 from derive.records import Potential
+from numerics.confirm.attempts import Attempt
 from numerics.confirm.regression_problem import RegressionProblem
 from numerics.evaluate.lowering import HighPrecision, unchecked
 from numerics.flow.builder import compile_kernel
@@ -170,6 +171,7 @@ class CrossCheck:
             in *missing*.
         problem: the X, y and start that were used.
         broken: weights' functions that Q assumes to keep their sign, and did not.
+        tried: data that were drawn to break what Q assumes of the flow, and its walls.
     """
 
     asked: int
@@ -186,6 +188,7 @@ class CrossCheck:
     steps: int
     time: Real
     broken: tuple[str, ...] = ()
+    tried: tuple[Attempt, ...] = ()
 
     @property
     def agreement(self) -> dict[str, float | None]:
@@ -200,12 +203,16 @@ class CrossCheck:
     @property
     def passed(self) -> bool:
         """Whether all but a few of the digits asked for were found, by every witness."""
-        return self.interpolant is not None and self.digits >= self.asked - SLACK
+        agreed = self.interpolant is not None and self.digits >= self.asked - SLACK
+        return agreed and all(attempt.sound for attempt in self.tried)
 
     def report(self) -> str:
         """Return the check as lines of at most 80 columns."""
-        verdict = "agree to" if self.passed else "DISAGREE: they share only"
+        agreed = self.digits >= self.asked - SLACK
+        verdict = "agree to" if agreed else "DISAGREE: they share only"
         lines = [f"Flow, interpolant and Q {verdict} {self.digits:.0f} digits ({self.asked} asked)"]
+        if agreed and not self.passed:
+            lines = ["Flow, interpolant and Q DISAGREE where a condition is broken"]
         if self.interpolant is None:
             lines = ["NOT CONFIRMED: the minimizer of Q was not found"]
         for name, x in self.agreement.items():
@@ -228,6 +235,7 @@ class CrossCheck:
             "y = " + " ".join(map(str, self.problem.y)),
             "limit beta = " + " ".join(mpmath.nstr(x, 12) for x in self.limit),
             *(f"{text} was assumed to keep its sign and did not" for text in self.broken),
+            *(attempt.told() for attempt in self.tried),
         ]
 
     def to_record(self) -> dict[str, object]:
@@ -247,6 +255,7 @@ class CrossCheck:
             "interpolant": None if self.interpolant is None else written(self.interpolant),
             "missing": self.missing,
             "broken": list(self.broken),
+            "tried": [attempt.told() for attempt in self.tried],
             "X": [[str(x) for x in row] for row in problem.X],
             "y": [str(x) for x in problem.y],
             "starts": [{name: str(x) for name, x in start} for start in problem.starts],

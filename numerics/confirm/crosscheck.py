@@ -20,6 +20,7 @@ from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.confirm import agreement
 from numerics.confirm.agreement import Copy, CrossCheck, digits_of
+from numerics.confirm.attempts import attempts
 from numerics.confirm.regression_problem import (
     COPIES,
     RegressionProblem,
@@ -59,7 +60,8 @@ def crosscheck(
     ``grad Q(beta) = X^T nu`` and ``X beta = y`` at both, which must be one point. Whatever is not
     given is drawn: X of d - 1 rows, start values of the symbols, y = X F(w) for w near the start.
     For a single output the interpolant would be unique, so independent copies are fitted jointly:
-    as many as X has columns, each with its own start.
+    as many as X has columns, each with its own start. Where X is drawn and all agree, further data
+    are drawn to break each condition of Q on the flow, and to lie behind each wall of its domain.
 
     Args:
         derivation: what to check; or copies, of which one is derived.
@@ -105,7 +107,11 @@ def crosscheck(
         return _check(subject, complete_problem(p, X, y, starts, rng), digits)
 
     drawn = X is None or any(len(values) < len(p.start_symbols) for values in fixed)
-    return _first_sound(check) if drawn else check()
+    found = _first_sound(check) if drawn else check()
+    elsewhere = subject.whole is not None or potential.other_side is not None
+    if X is not None or elsewhere or not found.passed:
+        return found
+    return replace(found, tried=attempts(potential, dict(found.problem.starts[0])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +232,7 @@ def _compare(
     consistent = [agreement.consistency(potential, c, precision) for c in copies]
     consistent += [agreement.kernel_agreement(potential, c, working) for c in copies]
     ends = (({**c.start, **c.begin}, {**c.start, **c.end}) for c in copies)
-    broken = (text for begin, last in ends for text in broken_signs(potential, begin, last))
+    broken = (text for begin, last in ends for text in broken_signs(potential.pieces, begin, last))
     return CrossCheck(
         asked=digits,
         stationarity=in_row_space(end.limit),

@@ -162,7 +162,7 @@ def _refuse_broken(potential: Potential, path: _Path, values: Mapping[str, Fract
     """Raise where the flow leaves what Q was derived for: g > 0, and signs that are kept."""
     names = potential.parameterization.weights
     first, *rest = (dict(zip(names, state, strict=False)) for state in path.states)
-    broken = next(filter(None, (broken_signs(potential, first, w) for w in rest)), ())
+    broken = next(filter(None, (broken_signs(potential.pieces, first, w) for w in rest)), ())
     if broken or min(point[-1] for point in path.points) <= 0:
         failed = f"{broken[0]} keeps its sign" if broken else "g > 0"
         shown = f"fails on that from {', '.join(f'{name} = {x}' for name, x in values.items())}"

@@ -18,6 +18,7 @@ from numerics.evaluate.balls.decimals import Digits
 from numerics.evaluate.balls.on_arrays import Total
 from numerics.evaluate.balls.plain import evaluate_plainly
 from numerics.evaluate.balls.precision import Formula, Start, evaluate, wide_context
+from numerics.evaluate.leaf import Leaf
 from numerics.evaluate.newton_inverse import invert_by_newton
 from numerics.evaluate.source.formulas import FormulaText
 from numerics.evaluate.source.program import Loaded, loaded, program
@@ -44,17 +45,19 @@ class Blocks(Total):
     """Q on arrays (..., d), the sum over blocks.
 
     ``bounds`` are the ends of the domain for coordinates that are blocks of their own, infinite
-    where there is none or it is not known.
+    where there is none or it is not known. ``leaves`` are those of all coordinates where beta
+    alone does not say where Q is Q, and none else.
     """
 
     def __init__(
         self,
         parts: Sequence[tuple[tuple[int, ...], NumericBlock]],
         bounds: Sequence[tuple[float, float]],
+        leaves: Sequence[tuple[Sequence[int], Leaf]] = (),
     ) -> None:
         """Keep the positions of the coordinates of each block, and its Q."""
         super().__init__(parts)
-        self.blocks, self.bounds = tuple(parts), tuple(bounds)
+        self.blocks, self.bounds, self.leaves = tuple(parts), tuple(bounds), tuple(leaves)
 
     def run(self, what: str, *points: Array) -> list[tuple[Sequence[int], list[Array]]]:
         """Evaluate on every block; nan at once at beta outside the bounds."""
@@ -76,7 +79,8 @@ class Blocks(Total):
     @property
     def in_doubles(self) -> Self:
         """The same in doubles alone: fast, with no bound of the error."""
-        return type(self)([(i, block.in_doubles) for i, block in self.blocks], self.bounds)
+        parts = [(i, block.in_doubles) for i, block in self.blocks]
+        return type(self)(parts, self.bounds, self.leaves)
 
     def precisely(
         self, what: str, point: Sequence[Fraction], digits: int, least: float = 0.0

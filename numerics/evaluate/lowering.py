@@ -28,11 +28,13 @@ import mpmath
 import sympy
 
 from derive.errors import NumericalError
-from derive.potential.piece import Piece, Quadrature
+from derive.model.parameterization import Parameterization
+from derive.potential.piece import Piece, Quadrature, of_the_flow
 from derive.records import Potential
 from numerics.evaluate.backend import GUARD, Number, exact
 from numerics.evaluate.blocks import Blocks, NumericBlock, formula_block
 from numerics.evaluate.integrated_block import IntegratedBlock, LeafOde
+from numerics.evaluate.leaf import Coordinates, Leaf
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.potential import NumericPotential
 from numerics.evaluate.source.statements import NoSource
@@ -114,14 +116,17 @@ def high_precision(potential: Potential, start: Mapping[str, Number], digits: in
 def side_by_side(potentials: Sequence[NumericPotential]) -> NumericPotential:
     """Return the sum of Qs, each of coordinates of its own, in their order."""
     parts: list[tuple[tuple[int, ...], NumericBlock]] = []
+    leaves: list[tuple[Sequence[int], Leaf]] = []
     shift = 0
     for q in potentials:
         parts += [(tuple(shift + i for i in positions), f) for positions, f in q.functions.blocks]
+        leaves += [([shift + i for i in places], f) for places, f in q.functions.leaves]
         shift += q.d
     start = tuple(pair for q in potentials for pair in q.start)
     beta0 = tuple(b for q in potentials for b in q.beta0)
     bounds = tuple(pair for q in potentials for pair in q.functions.bounds)
-    return NumericPotential(shift, start, beta0, Blocks(parts, bounds))
+    known = leaves if all(q.functions.leaves for q in potentials) else []
+    return NumericPotential(shift, start, beta0, Blocks(parts, bounds, known))
 
 
 def _check_start(potential: Potential, lowered: HighPrecision) -> None:
@@ -154,7 +159,9 @@ def unchecked(
         own = tuple(beta0[k] for k in outputs)
         bounds[outputs[0]] = _bounds(potential.pieces[i], own, values)
         parts.append((outputs, _block(potential, i, values, weights, own)))
-    blocks, given = Blocks(parts, bounds), tuple(values.items())
+    on_leaf = any(map(_is_on_a_leaf, potential.pieces))
+    leaves = [(range(p.d), Coordinates(p, weights, potential.pieces))] if on_leaf else []
+    blocks, given = Blocks(parts, bounds, leaves), tuple(values.items())
     q = NumericPotential(len(beta0), given, tuple(map(_float, beta0)), blocks, potential)
     return q, HighPrecision(digits, beta0, blocks)
 
@@ -191,9 +198,7 @@ def _block(
     refuse_integrals([piece])
     along = None
     if isinstance(piece, Quadrature) and (len(piece.betas) == 1 or piece.lift is not None):
-        own = p if len(p.blocks) == 1 else p.restrict(p.blocks[i])
-        by_name = dict(zip(p.weights, weights, strict=True))
-        start = tuple(by_name[w] for w in own.weights)
+        own, start = _own(p, i, weights)
         along = IntegratedBlock(LeafOde(own, piece.lift, start, beta0))
     try:
         return formula_block(potential, i, values, beta0, along)
@@ -201,6 +206,21 @@ def _block(
         if along is None:
             raise NumericalError(f"Q has no numeric form: {reason}") from None
         return along
+
+
+def _own(
+    p: Parameterization, i: int, weights: Sequence[Fraction]
+) -> tuple[Parameterization, tuple[Fraction, ...]]:
+    """Return F of one block, and the start of its weights."""
+    own = p if len(p.blocks) == 1 else p.restrict(p.blocks[i])
+    by_name = dict(zip(p.weights, weights, strict=True))
+    return own, tuple(by_name[w] for w in own.weights)
+
+
+def _is_on_a_leaf(piece: Piece) -> bool:
+    """Tell whether beta alone does not say where Q is Q: it depends on the leaf, or on the flow."""
+    known = piece.domain is not None and piece.domain.exact
+    return len(piece.betas) > 1 and (not known or bool(of_the_flow(piece)))
 
 
 def refuse_integrals(pieces: Iterable[Piece]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from derive.errors import InputError
 from numerics.evaluate.backend import Array, FloatOrArray, Number, quiet
 from numerics.evaluate.blocks import Blocks
+from numerics.evaluate.leaf import Leaf
 from numerics.evaluate.numbers import read_array
 
 
@@ -23,6 +24,8 @@ class Functions(Protocol):
     @property
     def in_doubles(self) -> Self: ...
     def __call__(self, what: str, *points: Array) -> FloatOrArray: ...
+    @property
+    def leaves(self) -> Sequence[tuple[Sequence[int], Leaf]]: ...
 
 
 F_co = TypeVar("F_co", bound=Functions, covariant=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -248,11 +248,11 @@ def kept_signs(piece: Piece) -> tuple[str, ...]:
 
 
 def broken_signs(
-    potential: Potential, begin: Mapping[str, Number], end: Mapping[str, Number]
+    pieces: Iterable[Piece], begin: Mapping[str, Number], end: Mapping[str, Number]
 ) -> tuple[str, ...]:
     """Return those of :func:`kept_signs` that differ in sign between two points."""
     broken = []
-    for text in dict.fromkeys(t for piece in potential.pieces for t in kept_signs(piece)):
+    for text in dict.fromkeys(t for piece in pieces for t in kept_signs(piece)):
         try:
             expression = to_sympy(parse_expression(text))
         except LanguageError:

@@ -6,7 +6,7 @@ import enum
 import functools
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -32,6 +32,7 @@ from numerics.interpolate.equations import (
     units_of,
 )
 from numerics.interpolate.rows import Rows, independent_rows, named
+from numerics.interpolate.way import beyond
 
 Solver: TypeAlias = Callable[[Task], Point]
 V = TypeVar("V")
@@ -54,7 +55,9 @@ def interpolate(
     a separable Q, and for a coupled one if grad Q has an inverse in closed form; else on both
     equations. That of a vector model depends on |beta| and one direction, which leaves one equation
     for one number. The result is where gradient flow from the start of Q ends, if it interpolates
-    (Gunasekar et al. 2018; Azulay et al. 2021).
+    (Gunasekar et al. 2018; Azulay et al. 2021). Where Q of coupled outputs assumes something of the
+    flow, or its domain is not written in beta, the weights are followed under the squared loss: a
+    solution that they pass by is no limit.
 
     Args:
         q: ``d.potential.numeric(start)``, or copies of F. One of a single output is used for each
@@ -140,7 +143,7 @@ def _path(
         with np.errstate(all="ignore"):
             data = data or _read(q, X, y)
             task = data.task(q, *options, warm)
-            warm = solution_of(task, solve(task))
+            warm = confirmed(q, data, solution_of(task, solve(task)))
         yield warm
 
 
@@ -195,6 +198,7 @@ class Status(enum.Enum):
     STALLED = "stalled: rounding leaves no step that improves the point"
     ITERATION_LIMIT = "iteration limit"
     OUT_OF_REACH = "out of reach: on the way to the target beta leaves the domain of Q"
+    BEYOND = "beyond a zero of g or of a divisor, where Q is another"
     BOUNDARY = "the target is reached in the limit only, at the boundary of the domain of Q"
 
 
@@ -270,6 +274,15 @@ def solution_of(task: Task, point: Point) -> Solution:
     return Solution(
         point.beta, multiplier, *errors, point.iterations, status, message, rows.dropped
     )
+
+
+def confirmed(q: AnyPotential, data: _Data, found: Solution) -> Solution:
+    """Return the solution, not as converged where gradient flow of the weights passes it by."""
+    given = q.functions.leaves, data.design, data.target
+    if not found.converged or not (why := beyond(*given, found.value)):
+        return found
+    message = f"grad Q = X^T nu and X beta = y hold, but gradient flow does not end here: {why}"
+    return replace(found, status=Status.BEYOND, message=message)
 
 
 def _stall(equations: Equations, point: Point, tol: float) -> str:

@@ -14,7 +14,7 @@ from derive.derivation import Derivation
 from derive.errors import NumericalError
 from derive.model.names import PI
 from derive.outcome import HEADLINES
-from derive.potential.piece import Parametric, Piece, Root
+from derive.potential.piece import UNSEEN, Parametric, Piece, Root, of_the_flow
 from derive.records import Potential
 from derive.render.exports.printer import LANGUAGES, OFF_ZERO, Language
 from derive.render.labels import unmarked
@@ -101,6 +101,7 @@ _HELPERS = {
 _NOTE = """These are the printed formulas in plain floating point, differentiable in beta and in the
 start; Q is up to an additive constant. They have no error bounds: next to where formulas cancel
 they lose digits, and outside the domain they give no nan; the module of --numpy does better."""
+_UNSEEN = textwrap.fill(UNSEEN, 92)
 
 
 _WIDTH = 92
@@ -124,7 +125,8 @@ def _module(d: Derivation, language: str) -> str:
     kept = ("Yes", "Parameterization", "Conserved", "Implicit")
     sections = [part for part in d.to_text().split("\n\n") if part.startswith(kept)]
     title = "The implicit regularizer Q of gradient flow on F, derived and written by regderive."
-    told = "\n\n".join([title, *sections, _NOTE]).replace("\\", "/")
+    notes = [_NOTE, *[_UNSEEN] * any(map(of_the_flow, d.potential.pieces))]
+    told = "\n\n".join([title, *sections, *notes]).replace("\\", "/")
     head = f'"""{told}\n"""\n\nimport math\n\n{_IMPORTS[language]}\n'
     calls = dict(_CALLS[language])
     writer = _Writer(d.potential, LANGUAGES[language], calls["xp"])

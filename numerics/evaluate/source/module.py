@@ -9,6 +9,7 @@ from importlib import resources
 
 from derive.derivation import Derivation
 from derive.errors import NumericalError
+from derive.potential.piece import UNSEEN, of_the_flow
 from numerics.evaluate.balls.panels import IntegralFormulas
 from numerics.evaluate.balls.parametric import ParametricFormulas
 from numerics.evaluate.source.module_conditions import assumed_start
@@ -61,7 +62,7 @@ def numpy_module(derivation: Derivation) -> str:
         public = [x.replace(_PUBLIC[2][3], "Return d^2Q/dbeta^2.") for x in public]
     body = [*public, *assumed, *_formulas(programs)]
     engine = _engine(programs, body, conditions)
-    docstring = _docstring(derivation.to_text(), _VECTOR_START if vector else _START, names)
+    docstring = _docstring(derivation, _VECTOR_START if vector else _START, names)
     return _written(docstring, body, engine, conditions + _blocks(programs))
 
 
@@ -140,16 +141,18 @@ def _blocks(programs: Sequence[Program]) -> str:
     return f"_BLOCKS: list[Any] = [\n{text}]"
 
 
-def _docstring(text: str, start: str, names: Sequence[str]) -> str:
+def _docstring(derivation: Derivation, start: str, names: Sequence[str]) -> str:
     """Return what a derivation says of F, its laws and Q, and how to read the functions."""
     kept = ("Parameterization", "Conserved", "Implicit")
-    sections = [part for part in text.split("\n\n") if part.startswith(kept)]
+    sections = [part for part in derivation.to_text().split("\n\n") if part.startswith(kept)]
     start = start.format(", ".join(names))
     told = (
         "Units: beta has those of F, and Q is defined up to a positive factor, here so that "
         "Q = 0 at the start. Every result has a running error bound below 1e-14, relative, where "
         "it is a normal double, or is nan: decimals step in where doubles lose too much."
     )
+    if any(map(of_the_flow, derivation.potential.pieces)):
+        told += " " + UNSEEN
     note = textwrap.fill((start if names else "") + told, 95)
     title = "The implicit regularizer Q of gradient flow on F, derived and written by regderive."
     return "\n\n".join([title, *sections, note]).replace("\\", "/") + "\n"

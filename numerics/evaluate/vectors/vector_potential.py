@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from derive.errors import InputError, NumericalError
+from derive.potential.piece import of_the_flow
 from derive.records import Potential
 from numerics.evaluate.backend import Array, FloatOrArray, Number, quiet
 from numerics.evaluate.balls.arithmetic import Ball
 from numerics.evaluate.balls.plain import Plain, evaluate_plainly
 from numerics.evaluate.balls.precision import Formula, evaluate
+from numerics.evaluate.leaf import Leaf, OfVector
 from numerics.evaluate.newton_inverse import invert_by_newton
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.potential import PotentialAtStart
@@ -34,6 +36,7 @@ class VectorFunctions(OnVectors):
     """Q on vectors: with error bounds, or in doubles alone."""
 
     in_doubles: VectorFunctions
+    leaves: Sequence[tuple[Sequence[int], Leaf]] = ()
 
     @functools.cached_property
     def beta0(self) -> Array:
@@ -159,6 +162,9 @@ def lower_vector(potential: Potential, start: Mapping[str, Number]) -> NumericVe
     known = dict(zip(written.names, numbers.values(), strict=True)), list(map(float, vector))
     q = VectorFunctions([((0,), written.constants, written.bounded)], *known)
     q.in_doubles = VectorsInDoubles([((0,), written.constants, written.plain)], *known)
+    if any(map(of_the_flow, potential.pieces)):
+        leaf = OfVector(direction, weights[:-1], np.array(list(map(float, vector))))
+        q.leaves = q.in_doubles.leaves = ((range(len(vector)), leaf),)
     exact = (*numbers.items(), (name, vector))
     return NumericVectorPotential(len(vector), exact, q.beta0, q, potential)
 

@@ -305,8 +305,8 @@ def test_signs_that_broke() -> None:
     )
     changed = replace(derived, pieces=(piece,))
     assert kept_signs(piece) == ("-x_0 + y_0", "u*v")
-    assert broken_signs(changed, begin, kept) == ()
-    assert broken_signs(changed, begin, crossed) == ("-x_0 + y_0",)
+    assert broken_signs(changed.pieces, begin, kept) == ()
+    assert broken_signs(changed.pieces, begin, crossed) == ("-x_0 + y_0",)
 
 
 def test_a_weight_declared_positive() -> None:

@@ -1,0 +1,199 @@
+"""Data that are drawn to break the conditions under which Q is Q, one attempt at each.
+
+Where a function is assumed to keep its sign, the datum is the one along which the flow takes it
+to 0 fastest, with a target behind that zero, if the flow gets there; where Q lives on one side of
+a wall, the target is behind it. An attempt fails where the flow ends elsewhere than at what
+:func:`interpolate` calls the interpolant.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import scipy.integrate
+import sympy
+
+from derive.errors import DeriveError, InputError
+from derive.model.parameterization import Parameterization
+from derive.potential.piece import Piece
+from derive.records import Potential
+from numerics.evaluate.backend import Array, exact
+from numerics.evaluate.leaf import Coordinates
+from numerics.evaluate.lowering import unchecked
+from numerics.evaluate.potential import NumericPotential
+from numerics.evaluate.start import broken_signs, kept_signs, start_point
+from numerics.flow.gradient_flow import flow
+from numerics.interpolate.interpolant import Status, interpolate
+
+_DIGITS, _CLOSE, _STEPS, _LONGEST = 10, 1e-6, 400, 200
+_FAR = 3.0
+"""Length of the way in the weights, relative to theirs, on which a sign is looked for."""
+_BEHIND = 0.25
+"""Where the target is behind a wall, relative to beta_0 before it."""
+_UNITS = 64
+_OPEN = (Status.BOUNDARY, Status.STALLED, Status.ITERATION_LIMIT)
+"""Refusals that claim nothing beyond what doubles show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A datum that was to break a condition, and what became of it.
+
+    Attributes:
+        condition: what Q assumes, or the wall of its domain.
+        row, target: the datum <row, beta> = target.
+        outcome: what the flow and the interpolant did.
+        sound: whether they agree, or the interpolant is refused.
+    """
+
+    condition: str
+    row: tuple[Fraction, ...]
+    target: Fraction
+    outcome: str
+    sound: bool
+
+    def told(self) -> str:
+        """Return the attempt in one line."""
+        row = " ".join(map(str, self.row))
+        return f"tried to break {self.condition}: X = {row}, y = {self.target}: {self.outcome}"
+
+
+def attempts(potential: Potential, start: Mapping[str, Fraction]) -> tuple[Attempt, ...]:
+    """Return one attempt at each condition of the flow and each wall, from a start."""
+    p = potential.parameterization
+    if p.vectors:
+        return ()
+    q, weights = unchecked(potential, start)[0], start_point(p, start)[0]
+    begin = dict(zip(p.weights, weights, strict=True))
+    found = []
+    for outputs, piece in zip(p.blocks, potential.pieces, strict=True):
+        for condition, row, target in _data(p, outputs, piece, begin, start):
+            whole = [Fraction(0)] * p.d
+            for i, x in zip(outputs, row, strict=True):
+                whole[i] = x
+            outcome, sound = _outcome(potential, q, begin, whole, target)
+            if sound is None:  # no flow was followed: behind a wall there is no limit
+                sound = not condition.endswith(" 0")
+            found.append(Attempt(condition, tuple(whole), target, outcome, sound))
+    return tuple(found)
+
+
+def _data(
+    p: Parameterization,
+    outputs: tuple[int, ...],
+    piece: Piece,
+    begin: Mapping[str, Fraction],
+    start: Mapping[str, Fraction],
+) -> Iterator[tuple[str, list[Fraction], Fraction]]:
+    """Yield conditions of a block, each with the datum that is to break it."""
+    own = p if len(p.blocks) == 1 else p.restrict(outputs)
+    leaf = Coordinates(own, [begin[w] for w in own.weights], [piece])
+    for text in dict.fromkeys(kept_signs(piece)):
+        if (f := _function(text, own)) is not None:
+            yield f"that {text} keeps its sign", *_against(leaf, f)
+    at_start = dict(zip(piece.betas, leaf.outputs(leaf.start).tolist(), strict=True))
+    for wall in () if piece.domain is None else piece.domain.walls:
+        form = exact(wall.form, start)
+        slopes = [exact(form.diff(b), {}) for b in piece.betas]
+        before = float(form.subs(at_start))
+        if before and all(x.is_Rational for x in slopes):
+            row = [Fraction(int(x.p), int(x.q)) for x in slopes]
+            level = sum(float(x) * b for x, b in zip(row, at_start.values(), strict=True))
+            side = ">" if before > 0 else "<"
+            yield f"{wall.form} {side} 0", row, _short(level - (1 + _BEHIND) * before)
+
+
+def _short(x: float) -> Fraction:
+    return Fraction(round(x * _UNITS), _UNITS)
+
+
+def _function(text: str, p: Parameterization) -> Callable[[Array], float] | None:
+    """Return a function of the weights that is given as text."""
+    e = sympy.sympify(text, locals={w: sympy.Symbol(w) for w in p.weights})
+    symbols = [sympy.Symbol(w) for w in p.weights]
+    if not e.free_symbols <= {*symbols}:
+        return None
+    f = sympy.lambdify([symbols], e, "numpy")
+    return lambda w: float(f(w))
+
+
+def _against(leaf: Coordinates, f: Callable[[Array], float]) -> tuple[list[Fraction], Fraction]:
+    """Return a datum on which f changes its sign; where none is found, that of steepest change."""
+    w0, h = leaf.start, 1e-6
+    units = np.eye(leaf.parameterization.d)
+    slopes = np.array([f(w0 + h * leaf.motion(e, w0)[0]) - f(w0) for e in units])
+    steepest = -np.sign(f(w0)) * np.round(4 * slopes / (np.abs(slopes).max() or 1)) / 4
+    first: tuple[Array, Array] | None = None
+    for row in itertools.chain([steepest], units, -units):
+        if not row.any():
+            continue
+        crossed, end = _follow(leaf, row, f)
+        first = first or (row, end)
+        if crossed:
+            first = row, end
+            break
+    row, end = first or (units[0], w0)
+    return [Fraction(x) for x in row.tolist()], _short(float(row @ leaf.outputs(end)))
+
+
+def _follow(leaf: Coordinates, row: Array, f: Callable[[Array], float]) -> tuple[bool, Array]:
+    """Follow flow on a datum; tell whether f changes its sign, and where it is a little later."""
+
+    def velocity(_: float, w: Array) -> Array:
+        X, _ = leaf.motion(row, w)
+        return np.asarray(X / np.linalg.norm(X))
+
+    w0, crossed = leaf.start, 0.0
+    size = float(np.linalg.norm(w0))
+    far, last = 1e3 * (1 + np.abs(leaf.outputs(w0)).max()), w0
+    with np.errstate(all="ignore"):
+        run = scipy.integrate.DOP853(
+            velocity, 0.0, w0, _FAR * size, max_step=size / 16, rtol=1e-8, atol=1e-9 * size
+        )
+        for _ in range(_STEPS):
+            run.step()
+            if run.status == "failed" or not np.abs(leaf.outputs(run.y)).max() < far:
+                break
+            last = run.y
+            crossed = crossed or (run.t if f(last) * f(w0) < 0 else 0.0)
+            if run.status == "finished" or (crossed and run.t > 1.25 * crossed):
+                break
+    return bool(crossed and f(last) * f(w0) < 0), last
+
+
+def _outcome(
+    potential: Potential,
+    q: NumericPotential,
+    begin: Mapping[str, Fraction],
+    row: list[Fraction],
+    target: Fraction,
+) -> tuple[str, bool | None]:
+    """Return what flow and interpolant do, and whether they agree or the latter is refused."""
+    p = potential.parameterization
+    try:
+        with warnings.catch_warnings():  # of singular steps, where the flow has no limit
+            warnings.simplefilter("ignore")
+            end = flow(p, [row], [target], begin, _DIGITS, max_steps=_LONGEST)
+    except DeriveError:
+        end = None
+    try:
+        found = interpolate(q, [list(map(float, row))], [float(target)])
+        refusal, value = ("" if found.converged else found.status.value), found.value
+    except InputError:
+        found, refusal, value = None, "there is none", np.array(q.beta0)
+    refused = f"the interpolant is refused: {refusal}"
+    if end is None:
+        told = refused if refusal else "the interpolant is given"
+        return f"the flow was not seen to interpolate, {told}", bool(refusal) or None
+    broken = broken_signs(potential.pieces, begin, dict(zip(begin, end.weights, strict=True)))
+    told = "it is broken" if broken else "it holds"
+    if refusal:
+        return f"{told}, {refused}", bool(broken) or (found is not None and found.status in _OPEN)
+    limit = np.array(end.limit, dtype=float)
+    same = np.abs(limit - value).max() <= _CLOSE * np.abs(limit).max()
+    return f"{told}, flow and interpolant {'agree' if same else 'DISAGREE'}", bool(same)

@@ -1,0 +1,143 @@
+"""The leaf of the weights above Q: how gradient flow moves them, whatever beta is.
+
+For any steering lambda the flow is ``G w' = J^T lambda``, with ``<lambda, beta>' = <lambda, K
+lambda>``. It knows nothing of Q.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cached_property
+from itertools import starmap
+from operator import mul
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import sympy
+from sympy import Expr, Symbol
+
+from derive.model.direction import Direction
+from derive.model.geometry import Field
+from derive.model.notation import Notation, to_expr
+from derive.model.parameterization import Parameterization
+from derive.potential.piece import Piece
+from numerics.evaluate.backend import Array
+from numerics.evaluate.start import broken_signs
+
+Compiled: TypeAlias = Callable[[Sequence[float] | Array], list[float]]
+
+
+class Leaf(Protocol):
+    """The weights as an array w, the outputs as another."""
+
+    # ruff: noqa: D102
+    start: Array
+
+    def outputs(self, w: Array) -> Array: ...
+    def motion(self, steering: Array, w: Array) -> tuple[Array, float]: ...
+    def broken(self, w: Array) -> tuple[str, ...]: ...
+
+
+class Coordinates:
+    """The leaf of F in coordinates."""
+
+    def __init__(
+        self, p: Parameterization, start: Sequence[Fraction], pieces: Sequence[Piece]
+    ) -> None:
+        """Keep F, w_0 and what Q assumes of the flow."""
+        self.parameterization, self.pieces = p, pieces
+        self.start = np.array(list(map(float, start)))
+
+    def outputs(self, w: Array) -> Array:
+        """Return F(w)."""
+        return np.asarray(self._outputs(w), dtype=np.float64)
+
+    def motion(self, steering: Array, w: Array) -> tuple[Array, float]:
+        """Return w' and <lambda, K lambda>."""
+        *moves, rate = self._motion((*w, *steering))
+        return np.array(moves), float(rate)
+
+    def broken(self, w: Array) -> tuple[str, ...]:
+        """Return the functions whose sign is to be kept, and is another at w."""
+        names = self.parameterization.weights
+        points = (dict(zip(names, x.tolist(), strict=True)) for x in (self.start, w))
+        return broken_signs(self.pieces, *points)
+
+    @cached_property
+    def _outputs(self) -> Compiled:
+        return _compiled(self.parameterization, self.parameterization.F)
+
+    @cached_property
+    def _motion(self) -> Compiled:
+        p = self.parameterization
+        lam, fields = [Symbol(f"lambda{i}") for i in range(p.d)], (p.fields, p.covectors)
+        X, J = ([_dot(lam, x) for x in zip(*_written(p, f), strict=True)] for f in fields)
+        return _function(p, [*X, _dot(X, J)], lam)
+
+
+class OfVector:
+    """The leaf of beta = phi(a, n) u, n = |u|: with s = phi n and R = |grad s|^2,
+
+    (a, n)' = <u/n, lambda> grad s,   (u/n)' = (r phi/n) (lambda - <u/n, lambda> u/n).
+    """
+
+    def __init__(self, direction: Direction, start: Sequence[Fraction], vector: Array) -> None:
+        """Keep phi, the scalars at the start without n, and u_0."""
+        self._direction = direction
+        self.start = np.array([*map(float, start), *vector])
+        p = direction.parameterization
+        exact = (*p.F, direction.turn * direction.n, *p.fields[0], direction.R, direction.T)
+        self._scalars, self._known = len(start), _compiled(p, exact)
+
+    def outputs(self, w: Array) -> Array:
+        """Return beta."""
+        known, unit, _ = self._at(w)
+        return np.asarray(self._direction.sign * known[0] * unit)
+
+    def motion(self, steering: Array, w: Array) -> tuple[Array, float]:
+        """Return (a, u)' and <lambda, K lambda>."""
+        (_, push, *slopes, R, T), unit, _ = self._at(w)
+        sign = self._direction.sign
+        along = float(unit @ steering)
+        across = steering - along * unit
+        *moves, growth = (sign * along * x for x in slopes)
+        rate = R * along**2 + T * float(across @ across)
+        return np.array([*moves, *(growth * unit + sign * push * across)]), rate
+
+    def broken(self, w: Array) -> tuple[str, ...]:
+        """Return phi where it has another sign at w."""
+        (first, *_), *_ = self._at(self.start)
+        (last, *_), *_ = self._at(w)
+        return () if first * last > 0 else (f"the coefficient of {self._direction.vector}",)
+
+    def _at(self, w: Array) -> tuple[list[float], Array, float]:
+        """Return s and what moves it, u/n and n."""
+        u = w[self._scalars :]
+        n = float(np.linalg.norm(u))
+        return self._known([*w[: self._scalars], n]), u / n, n
+
+
+def _dot(left: Sequence[Expr], right: Sequence[Expr]) -> Expr:
+    return sympy.Add(*starmap(mul, zip(left, right, strict=True)))
+
+
+def _compiled(p: Parameterization, functions: Field) -> Compiled:
+    return _function(p, _written(p, [functions])[0], [])
+
+
+def _written(p: Parameterization, rows: Sequence[Field]) -> list[list[Expr]]:
+    symbols = Notation(p, tuple(range(p.d))).weights
+    return [[to_expr(x, symbols) for x in row] for row in rows]
+
+
+def _function(
+    p: Parameterization, expressions: Sequence[Expr], others: Sequence[Symbol]
+) -> Compiled:
+    """Compile functions of the weights and other names; no name of the user reaches the source."""
+    weights = Notation(p, tuple(range(p.d))).weights
+    names = [*(weights[w] for w in p.weights), *others]
+    own = [Symbol(f"x{i}") for i in range(len(names))]
+    images = dict(zip(names, own, strict=True))
+    written = [e.xreplace(images) for e in expressions]
+    return sympy.lambdify([own], written, modules="numpy", cse=True)  # type: ignore[no-any-return]
