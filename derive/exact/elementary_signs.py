@@ -83,6 +83,8 @@ class ElementarySigns:
         known = len(weights)
         # A logarithm is taken for every x, an asinh not beside all others.
         plain = c.replace(sympy.asinh, lambda x: sympy.log(x + sympy.sqrt(x**2 + 1)))
+        # Of what is not 0: d|x| = |x| dx/x.
+        plain = plain.replace(sympy.sign, lambda x: sympy.Abs(x) / x)
         opaque = {x: Symbol(f"size{k}_", positive=True) for k, x in enumerate(_opaque(plain))}
         plain = plain.xreplace(opaque)
         weights += [s.name for s in opaque.values()]

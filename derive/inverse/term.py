@@ -25,6 +25,7 @@ GENERATORS: dict[str, Callable[[Expr, Expr], Expr]] = {
     "log": lambda x, n: sympy.log(x),
     "exp": lambda x, n: sympy.exp(x / n),
     "tan": lambda x, n: sympy.tan(x / (2 * n)),
+    "atan": lambda x, n: sympy.atan(x),
 }
 """Of an argument x and an index n."""
 PARAMETERS = ((1, 1), (2, 1), (1, 2), (3, 5), (5, 3))

@@ -47,13 +47,32 @@ class Optimum:
     tight: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Seen:
+    """A vertex as the simplex method sees it in doubles.
+
+    Attributes:
+        value: of <c, v>.
+        tight: rows at which A v = b; rows: those with y_i > 0.
+        idle: unit rows where v_j = 0: what the tight rows leave open the method leaves at 0.
+    """
+
+    value: float
+    tight: list[int]
+    rows: list[int]
+    idle: list[list[int]]
+
+
 def optimum(program: Program) -> Optimum | None:
     """Return an exact optimal vertex and its multipliers, or None where none was certified."""
+    seen = in_doubles(program)
+    return None if seen is None else certified(program, seen)
+
+
+def certified(program: Program, seen: Seen) -> Optimum | None:
+    """Return what was seen, exactly and with its proof, or None where it is not so."""
     A, b, c = program.A, program.b, program.c
-    seen = _seen(program)
-    if seen is None:
-        return None
-    tight, rows, idle = seen
+    tight, rows, idle = seen.tight, seen.rows, seen.idle
     chosen, values = [list(A[i]) for i in tight], [b[i] for i in tight]
     v = _solved(chosen, values) or _solved(chosen + idle, values + [0] * len(idle))
     own = _solved(list(map(list, zip(*(A[i] for i in rows), strict=True))), c)
@@ -66,11 +85,8 @@ def optimum(program: Program) -> Optimum | None:
     return Optimum(tuple(v), spread(rows, own, len(b)), zeros_of(met))
 
 
-def _seen(program: Program) -> tuple[list[int], list[int], list[list[int]]] | None:
-    """Return rows that are tight in doubles, those with y_i > 0, and unit rows where v_j = 0.
-
-    What the tight rows leave open the simplex method leaves at 0.
-    """
+def in_doubles(program: Program) -> Seen | None:
+    """Return what the simplex method ends at, or None where it does not end."""
     pairs = zip(program.A, program.scales, strict=True)
     A = np.array([[x / scale for x in row] for row, scale in pairs])
     b = np.array([x / scale for x, scale in zip(program.b, program.scales, strict=True)])
@@ -82,7 +98,8 @@ def _seen(program: Program) -> tuple[list[int], list[int], list[list[int]]] | No
     tight, rows, at_zero = (
         np.flatnonzero(x).tolist() for x in (slack <= near, y > least, found.x == 0)
     )
-    return tight, rows, [[int(i == j) for j in range(len(program.c))] for i in at_zero]
+    idle = [[int(i == j) for j in range(len(program.c))] for i in at_zero]
+    return Seen(float(found.fun), tight, rows, idle)
 
 
 def has_positive(E: Sequence[Sequence[int]], e: Sequence[int], scale: int) -> bool | None:

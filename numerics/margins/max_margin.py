@@ -14,10 +14,11 @@ these rows, and |w| = |w_hat| log t - sum_i alpha_i log alpha_i/|w_hat| + o(1). 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Literal, overload
+from functools import partial
+from typing import Literal, TypeAlias, overload
 
 from derive.errors import InputError, NumericalError
 from derive.optimizers.norms import read_norm
@@ -30,6 +31,7 @@ from numerics.margins.predictor import Cancelling, MaxMargin
 from numerics.margins.spectral import dft, nuclear
 
 NORMS = ("l2", "l1", "linf")
+Solver: TypeAlias = Callable[[Sequence[tuple[int, ...]]], MaxMargin | MarginInterval | None]
 
 
 class NotSeparable(NumericalError):
@@ -88,24 +90,27 @@ def max_margin(
         raise InputError("shape=(n, m) goes with the nuclear norm, and the nuclear norm with it")
     folded = fold(X, labels)
     distinct = list(dict.fromkeys(map(tuple, folded.rows)))
-    found: MaxMargin | MarginInterval | None
-    if wanted in NORMS:
-        found = nearest(distinct) if wanted == "l2" else least_norm(distinct, wanted)
-    else:
-        features = len(distinct[0]) // (len(folded.classes) if folded.several else 1)
-        bounded = _bounded(wanted, shape, features)
-        if folded.several:
-            n = len(folded.classes)
-            raise InputError(f"the {wanted} margin is that of two classes, and there are {n}")
-        found = interval(wanted, bounded, distinct)
-    if found is not None:
-        return _given(found, distinct, folded)
-    weights = cancelling(distinct)
-    if weights is not None:
+    solve = _solver(wanted, shape, folded)
+    # Whether some predictor has a positive margin does not depend on the norm.
+    if (weights := cancelling(distinct)) is not None:
         shared = _shared(folded, dict(zip(distinct, weights, strict=True)))
         raise NotSeparable(Cancelling(tuple(shared)))
+    if (found := solve(distinct)) is not None:
+        return _given(found, distinct, folded)
     why = "the scales of rows or columns are too far apart for doubles"
     raise NumericalError(f"no margin was certified: {why}")
+
+
+def _solver(norm: str, shape: tuple[int, int] | None, folded: Folded) -> Solver:
+    """Return what finds the predictor of separable rows, or refuse the norm."""
+    if norm in NORMS:
+        return nearest if norm == "l2" else partial(least_norm, norm=norm)
+    features = len(folded.rows[0]) // (len(folded.classes) if folded.several else 1)
+    bounded = _bounded(norm, shape, features)
+    if folded.several:
+        n = len(folded.classes)
+        raise InputError(f"the {norm} margin is that of two classes, and there are {n}")
+    return partial(interval, norm, bounded)
 
 
 def _bounded(norm: str, shape: tuple[int, int] | None, d: int) -> Bounded:

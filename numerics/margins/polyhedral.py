@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from numerics.margins.linear_program import Program, is_strict, optimum
+from numerics.margins.linear_program import NEAR, Program, certified, in_doubles, is_strict, optimum
 from numerics.margins.predictor import MaxMargin
 from numerics.margins.working_rows import largest
 
@@ -43,13 +43,18 @@ def least_norm(rows: Rows, norm: str) -> MaxMargin | None:
 def cancelling(rows: Rows) -> tuple[Fraction, ...] | None:
     """Return y >= 0 with X^T y = 0 and sum y = 1, or None where none was found.
 
-    They are multipliers of max tau s.t. X v >= tau, |v_j| <= 1 where that is 0.
+    They are multipliers of max tau s.t. X v >= tau, |v_j| <= 1 where that is 0. Where it is not,
+    to doubles, a predictor of positive margin is the proof that there are none.
     """
     m, d, unit = len(rows), len(rows[0]), largest(rows)
     within = [[s * x for x in e] + [0] for s in (1, -1) for e in _unit(d)]
     A = [*([*row, -unit] for row in rows), *within]
     right, scales = [0] * m + [-1] * (2 * d), [unit] * m + [1] * (2 * d)
-    found = optimum(Program(A, right, [0] * d + [-1], scales))
+    program = Program(A, right, [0] * d + [-1], scales)
+    seen = in_doubles(program)
+    if seen is None or seen.value < -NEAR:
+        return None
+    found = certified(program, seen)
     if found is None or found.v[-1] != 0:
         return None
     return tuple(unit * y for y in found.y[:m])

@@ -1,5 +1,6 @@
 """Exact margins: certificates, SciPy, degenerate data, rates, and what is refused."""
 
+import importlib
 import random
 from fractions import Fraction
 
@@ -269,6 +270,37 @@ def test_a_row_of_zeros_is_not_separable():
     with pytest.raises(NotSeparable) as none:
         max_margin([[1, 2], [0, 0]], norm="l1")
     assert none.value.certificate.weights == (0, 1)
+
+
+NINE = [[1, 2, 0], [2, -1, 1], [-3, 1, 2], [0, -2, -3], [1, 1, 1], [2, 0, -1], [-1, 3, 0]]
+NINE += [[0, 1, -2], [-2, -1, 1]]
+
+
+@pytest.mark.parametrize("norm", ["l2", "l1", "linf", "l3", "l4/3", "dft"])
+def test_separability_is_decided_before_any_norm(monkeypatch, norm):
+    """The solver of a norm is not asked where a combination of the rows is 0."""
+    room = importlib.import_module("numerics.margins.max_margin")
+    asked = []
+    for name in ("nearest", "least_norm", "interval"):
+        real = getattr(room, name)
+        monkeypatch.setattr(room, name, lambda *a, f=real, **k: asked.append(1) or f(*a, **k))
+    with pytest.raises(NotSeparable) as none:
+        max_margin(NINE, norm=norm)
+    y = none.value.certificate.weights
+    assert sum(y) == 1
+    assert min(y) >= 0
+    assert all(
+        sum(a * x for a, x in zip(y, column, strict=True)) == 0
+        for column in zip(*NINE, strict=True)
+    )
+    assert asked == []
+    max_margin([row for row in NINE if row[0] > 0], norm=norm)
+    assert asked == [1]
+
+
+def test_a_norm_is_refused_before_separability_is_asked():
+    with pytest.raises(InputError, match="two classes"):
+        max_margin([[1, 0], [0, 1], [1, 1]], ["a", "b", "c"], norm="l3")
 
 
 def test_one_row_and_many_rows():
