@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sympy import Expr
 
 from derive.catalogue.audit.formula_kinds import compare_printed
+from derive.catalogue.audit.in_weights import judge_in_weights
 from derive.catalogue.audit.judgement import Judgement, Outcome
 from derive.catalogue.audit.report import shown
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.library import Printed
 from derive.derivation import Derivation
 from derive.errors import InputError
-from derive.language import from_sympy, names, parse_expression, to_text
+from derive.exact.towers.germ import Unsettled
+from derive.language import Tree, from_sympy, names, parse_expression, to_text
 from derive.printable import Held
 from derive.render.plain import wrap
 from derive.verdict import Verdict
@@ -52,6 +54,14 @@ class Conjecture(Held):
         yield from (f"[{method}]" for method in filter(None, (said.method,)))
 
 
+def _in_weights(subject: Subject, tree: Tree, other: Judgement) -> Judgement:
+    """Return what is decided without a derived Q, or why nothing is."""
+    try:
+        return judge_in_weights(subject, tree)
+    except Unsettled as error:
+        return replace(other, reason=f"{other.reason}; {error}")
+
+
 def compare_conjecture(derivation: Derivation, Q: str | Expr) -> Conjecture:
     """Compare a Q in beta and start symbols with the derived one, by exact algebra and balls.
 
@@ -69,4 +79,6 @@ def compare_conjecture(derivation: Derivation, Q: str | Expr) -> Conjecture:
         judgement = Judgement(Outcome.NOT_CHECKED, reason="there is no Q to compare with")
     else:
         judgement = compare_printed(subject, printed)
+        if judgement.outcome is Outcome.NOT_CHECKED and not subject.open_dimension:
+            judgement = _in_weights(subject, tree, judgement)
     return Conjecture(printed.text[0], judgement)

@@ -217,7 +217,7 @@ def germs_in_weights(subject: Subject, printed: Printed) -> Iterator[Germs]:
             germs = Germs.at(point, trees, len(p.weights))
             for beta, tree in zip(subject.betas, p.trees, strict=True):
                 germs.images[beta.name] = germs.read(tree)
-            for name, value in _constants(subject):
+            for name, value in constants_of(subject):
                 germs.images[name] = germs.read(value)
             germs.define(printed.where)
             germs.require(printed.assuming)
@@ -245,7 +245,7 @@ def flow_slopes(
     return [tower.tidy(sum(products, tower.field.zero)) for products in terms]
 
 
-def _constants(subject: Subject) -> Iterator[tuple[str, Expr]]:
+def constants_of(subject: Subject) -> Iterator[tuple[str, Expr]]:
     """Yield start symbols as functions of the weights: from a law that starts at c*symbol**n."""
     conserved = subject.derivation.conserved
     for law, value in zip(conserved.laws, conserved.values, strict=True):
