@@ -17,6 +17,7 @@ run = partial(run_command, "parameterize")
         (["beta*log(beta) - beta"], 0, ["beta = w**2", "start: w = 1", "Q_F''/Q''"]),
         (["-log(beta)"], 0, ["beta = exp(w)", "for 0 < beta < oo"]),
         (["-log(beta)", "--start", "beta=k"], 0, ["w = log(k)", "k > 0", "Bregman"]),
+        (["beta*atan(beta) - log(1 + beta**2)/2"], 0, ["beta = sinh(w)", "-oo < beta < oo"]),
         (["x*log(x)"], 0, ["x = w**2", "w = exp(-1/2)"]),
         (["k*beta**2", "--positive", "k"], 0, ["beta = w"]),
         (["beta1**2/2", "-log(beta2)"], 0, ["beta1 = w1", "beta2 = exp(w2)"]),

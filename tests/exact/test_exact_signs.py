@@ -92,6 +92,15 @@ def test_the_sign_of_an_expression_is_proved_or_left_open(c, sign):
         assert sign * float(c.subs({**numbers, x: at})) >= 0
 
 
+def test_the_sign_of_a_name_is_it_over_its_size():
+    r = Symbol("r", real=True)
+    known = ElementarySigns()
+    slope = r * Abs(r).diff(r)
+    assert slope.has(sympy.sign)
+    assert known.is_zero(slope - Abs(r))
+    assert not known.is_zero(slope - r)  # which is 0 for r > 0 alone
+
+
 @pytest.mark.parametrize("c", [b + x**2, exp(x), sqrt(x**2 + 1), b**D, e * sqrt(b)], ids=str)
 def test_what_is_nowhere_zero_is_told(c):
     known = ElementarySigns(("e", "b"), parameters=("D",))

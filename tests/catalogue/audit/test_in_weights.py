@@ -1,0 +1,60 @@
+"""A conjectured Q where none is derived in closed form: decided in the weights."""
+
+import pytest
+
+from derive import derive
+from derive.testing import assert_mirror_flow
+
+SPHERE = ("a/sqrt(a**2 + b**2 + c**2)", "b/sqrt(a**2 + b**2 + c**2)")
+HEMISPHERE = "sqrt(1 - beta1**2 - beta2**2)"
+LINEAR = "(a_0*beta1 + b_0*beta2)/c_0"
+SIMPLEX = ("exp(v1)/(exp(v1) + exp(v2) + exp(v3))", "exp(v2)/(exp(v1) + exp(v2) + exp(v3))")
+SQUARES = "beta1**2 + beta2**2"
+
+
+@pytest.fixture(scope="module")
+def derived():
+    """Derivations without Q in closed form, each once."""
+    found = {}
+    return lambda outputs: found.setdefault(outputs, derive(list(outputs)))
+
+
+@pytest.mark.parametrize(
+    ("outputs", "Q", "outcome", "said"),
+    [
+        (SPHERE, f"-{HEMISPHERE} - {LINEAR}", "AGREES UP TO", "exact identity in the weights"),
+        (SPHERE, f"-2*{HEMISPHERE} - 2*{LINEAR} + a_0", "AGREES UP TO", "scale: a factor"),
+        # negative controls: what differs by a sign, a linear term, a factor in front of one of both
+        (SPHERE, f"{HEMISPHERE} + {LINEAR}", "DIFFERS", "the sign"),
+        (SPHERE, f"-{HEMISPHERE}", "DIFFERS", "a linear term is missing or wrong"),
+        (SPHERE, f"-2*{HEMISPHERE} - {LINEAR}", "DIFFERS", "a linear term is missing or wrong"),
+        (SPHERE, "a_0*beta1", "DIFFERS", "m is not positive"),
+        (SPHERE, SQUARES, "DIFFERS", "no multiple m I"),
+        # at the start alone it is a multiple of the identity
+        (SPHERE, f"-{HEMISPHERE} - {LINEAR} + (beta1 - beta1_0)**3", "DIFFERS", "does not stay"),
+        (SIMPLEX, SQUARES, "DIFFERS", "no multiple m I"),
+        (SIMPLEX, "beta1*log(beta1) + beta2*log(beta2)", "DIFFERS", "no multiple m I"),
+        (("sqrt(a)*u1", "sqrt(a)*u2"), SQUARES, "DIFFERS", "no multiple m I"),
+        (("u*v*w",), "beta**2", "DIFFERS", "changes along the flow"),
+    ],
+)
+def test_what_is_conjectured_beside_integrals_is_decided(derived, outputs, Q, outcome, said):
+    found = derived(outputs).compare(Q)
+    assert found.outcome == outcome
+    assert said in found.to_text(200)
+
+
+def test_the_flow_of_the_weights_is_of_the_same_opinion():
+    """A second witness knows no derivative of Q by the weights."""
+    start = {"a": "1/2", "b": "-1/3", "c": "1"}
+    linear = "(beta1/2 - beta2/3)"
+    assert_mirror_flow(SPHERE, f"-{HEMISPHERE} - {linear}", start=start, digits=12)
+    with pytest.raises(AssertionError):
+        assert_mirror_flow(
+            SPHERE, f"-{HEMISPHERE} - {linear} + {SQUARES}/9", start=start, digits=12
+        )
+
+
+def test_what_has_no_q_is_compared_with_none():
+    found = derive(["a**2 + b**2", "a*c + b*d", "c**2 + d**2"]).compare("beta1**2")
+    assert found.outcome == "NOT CHECKED"
