@@ -33,6 +33,11 @@ class Ground(enum.Enum):
 
 
 KINDS: Mapping[str, str] = {
+    # Of an optimizer on a linear model.
+    "span": "the iterates stay in w_0 + row(X), or their dual points; or have no such law",
+    "optimizer limit": "what a limit that interpolates minimises, or what it does not",
+    "iterates": "what each iterate minimises at its own margins, for decreasing losses",
+    "tail": "the direction tends to the largest margin in a norm, under exponential tails",
     # Of wide nets on the line.
     "wide limit": "the function to which a net tends, trained by mirror flow, as its width grows",
     # Of a design of F.

@@ -7,6 +7,7 @@ every psi. On data the limit from 0 is compared, in balls, with an interpolant o
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,6 +23,7 @@ from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower
 from derive.language import parse_expression
 from derive.language.evaluation import value_of
+from derive.optimizers import statements as claims
 from derive.optimizers.bounded import Vector, dot
 from derive.optimizers.least_norm import shorter, step_in_balls
 from derive.optimizers.norms import Norm, read_norm
@@ -29,6 +31,7 @@ from derive.optimizers.paths import path
 from derive.optimizers.span import decide_signs, decide_span, motion
 from derive.optimizers.table import Update, find_update, updates
 from derive.printable import Printable
+from derive.statement import Claims, Note, Open, Statement, note
 from derive.verdict import Finding, Identity, Verdict
 
 REFUTES = "no `psi` with an invertible Hessian at `w_0` has"
@@ -55,9 +58,18 @@ class Example:
     shorter: tuple[str, ...]
     norms: tuple[str, str]
 
+    @property
+    def sentence(self) -> Note:
+        """Both interpolants with their norms."""
+        limit, other = f"`({', '.join(self.limit)})`", f"`({', '.join(self.shorter)})`"
+        return note(
+            f"from 0, on `X = {self.X}`, `y = {self.y}`: limit {limit} of norm"
+            f" `{self.norms[0]}`, but {other} has norm `{self.norms[1]}`"
+        )
+
 
 @dataclass(frozen=True, repr=False)
-class Optimizer(Printable):
+class Optimizer(Claims, Printable):
     """One optimizer.
 
     Attributes:
@@ -73,6 +85,16 @@ class Optimizer(Printable):
     finite: Finding
     margins: Finding
     example: Example | None = None
+
+    @functools.cached_property
+    def statements(self) -> tuple[Statement | Open, ...]:
+        """What is claimed, of regression, of decreasing losses and of their tails."""
+        return (
+            claims.spanned(self.span),
+            *claims.limits(self.finite, None if self.example is None else self.example.sentence),
+            claims.every_iterate(self.update, self.margins, self.finite),
+            claims.tail(self.update),
+        )
 
     @property
     def verdict(self) -> Verdict:
@@ -269,7 +291,7 @@ def _on_one_row(update: Update) -> Finding:
     with w and g of the other sign w_next should be of the other sign, S_next the same.
     """
     if update.update.keys() != {"w", "S"}:
-        return Finding(Verdict.UNDECIDED, "no clean statement")
+        return Finding(Verdict.UNDECIDED, claims.NOTHING)
     return refined(lambda units: _one_row(update, units), "roots in an update")
 
 
@@ -287,7 +309,7 @@ def _one_row(update: Update, units: dict[str, int]) -> Finding:
     w, S, mirrored, same, x, at = map(tower.field.embed, (*found, x, at))
     moves = any(not tower.field.derivative(e, 0).is_zero() for e in (w, S / (x * x)))
     if moves or mirrored != -w or same != S:
-        return Finding(Verdict.UNDECIDED, "no clean statement")
+        return Finding(Verdict.UNDECIDED, claims.NOTHING)
     identity = Identity("on one row `x`, after `S = a^2 x^2`", "w_next - w", str(w - at))
-    told = "no clean statement; on one row from 0: `argmin |w|_inf` s.t. `X w = y`"
+    told = f"{claims.NOTHING}; {claims.ONE_ROW}"
     return Finding(Verdict.UNDECIDED, told, (identity,))

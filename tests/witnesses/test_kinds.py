@@ -8,6 +8,7 @@ import pytest
 import tests.witnesses
 from derive import Derivation, Parameterization, margins
 from derive.inverse.parameterize import parameterize
+from derive.optimizers.optimizer import optimizer
 from derive.render.narration import narrated
 from derive.statement import KINDS, Claims, Equations, Ground, Items, Note, OnPage, Open, Statement
 from derive.verdict import Verdict
@@ -30,6 +31,8 @@ def records():
     yield "wide nets", wide_nets("uniform")
     yield "design", parameterize("beta*log(beta) - beta")
     yield "no design", parameterize("-beta**2")
+    yield "optimizer", optimizer("momentum")
+    yield "adaptive", optimizer("adagrad")
     yield "integral", parameterize("beta**4 + beta**2")
     yield "margins", margins(derive_once(Parameterization.parse(["p**2 - m**2"])))
     yield "no margin", margins(derive_once(Parameterization.parse(["exp(p) - exp(m)"])))
