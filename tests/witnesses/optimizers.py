@@ -155,13 +155,13 @@ def minimises(o: Optimizer, statement: Statement, rng: random.Random) -> int:
     if o.example is None:
         return 0 if statement.about else _limits(o, rng)
     X, y = (np.array(x, dtype=float) for x in (o.example.X, o.example.y))
-    w = trained(o, lambda w: X.T @ (X @ w - y), 0.002 / np.linalg.norm(X, 2) ** 2, X.shape[1])
+    w = trained(o, lambda w: X.T @ (X @ w - y), 0.01 / np.linalg.norm(X, 2) ** 2, X.shape[1])
     ends = (o.example.limit, o.example.shorter)
     limit, other = (np.array([float(Fraction(x)) for x in end]) for end in ends)
     size = [_size(v, o.example.norm) for v in (limit, other)]
     if np.max(np.abs(X @ other - y)) > CLOSE or not size[1] < size[0]:
         raise Refuted("the other interpolant is not shorter")
-    if np.max(np.abs(w - limit)) > 0.003 * np.max(np.abs(limit)):
+    if np.max(np.abs(w - limit)) > 0.02 * np.max(np.abs(limit)):
         raise Refuted(f"small steps end at {w.tolist()}, not {limit.tolist()}")
     return 1
 

@@ -34,7 +34,7 @@ def broken(name, **update):
         (broken("gradient-descent", update={"w": "w + eta*g"}), "iterates"),
         (broken("coordinate-descent", norm="inf"), "tail"),
         (broken("adagrad", update={"w": "w - eta*g", "S": "S"}), "span"),
-        (broken("steepest-descent", norm="inf"), "optimizer limit"),
+        (broken("coordinate-descent", norm="inf"), "optimizer limit"),
     ],
     ids=lambda x: getattr(getattr(x, "update", None), "id", x),
 )
