@@ -75,6 +75,7 @@ def _citing(line: str) -> str:
         keys = [name.lower() + year for name, year in pairs]
         return rf"\cite{{{','.join(keys)}}}" if sources().keys() >= set(keys) else found[0]
 
+    line = re.sub(r"\(cited, (\\cite\{\w+\})\)", r"\1", line)
     return re.sub(r"\((?:cited, )?([A-Z]\w+[^()]* \d{4})\)", cite, line)
 
 
