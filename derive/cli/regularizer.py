@@ -105,12 +105,13 @@ def derive_and_add(
     enter("importing the algebra")
     from derive.derivation import derive
 
+    keep = enter.keep_unfinished if additions else enter.keep
     enter("parameterization")
     derivation = derive(
         model.parameterization(),
         enter,
         timeout=enter.share,
-        known=lambda outcome: enter.keep(bare_answer(outcome, form)),
+        known=lambda outcome: keep(bare_answer(outcome, form)),
     )
     derived = answer_with(derivation, form, enter)
     if additions:

@@ -97,6 +97,18 @@ def test_a_verdict_is_known_before_it_is_rendered(outputs, code, words, form) ->
     assert stages.index(kept) < stages.index("other roads")
 
 
+def test_a_check_that_was_not_done_is_no_yes() -> None:
+    told: list[tuple[str, object]] = []
+    read = TypedModel(("u*v",)).read()
+    late = running.Answer("", 3)
+    derive_and_add(read, FORMS["text"], [lambda *_: late], Enter(told.append, 60))
+    bare, whole = (answer for kind, answer in told if kind == "kept")
+    for kept in (bare, whole):
+        assert isinstance(kept, Answer)
+        assert kept.code == 3
+        assert "what else was asked for was not done" in kept.narration
+
+
 def test_no_program_is_kept_of_a_bare_verdict() -> None:
     outcome = Outcome(Parameterization.parse(["w"]), Finding(Verdict.REFUTED, "none"))
     kept = bare_answer(outcome, FORMS["jax"])
