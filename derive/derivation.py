@@ -107,6 +107,12 @@ class Derivation(Claims, Certified):
         """PROVED: Q exists and is given. REFUTED: none exists. UNDECIDED: neither was proved."""
         return conclude((self.warping.finding, self.potential.finding))
 
+    @property
+    def outcome(self) -> Outcome:
+        """The verdict with its reason, and Q where it is known."""
+        potential = self.potential if self.potential.pieces else None
+        return Outcome(self.parameterization, self.potential.finding, potential)
+
     @functools.cached_property
     def beta(self) -> tuple[Symbol, ...]:
         """The predictor coordinates; of a vector of open dimension its length s = |beta|."""
@@ -210,7 +216,8 @@ def derive(
             continue
         again = derived(fewer.parameterization)
         simpler = again.verdict is Verdict.PROVED and not _is_integral(again.potential)
-        if stages.late is None and (open_ or simpler):
+        decided = stages.late is None or again.verdict is not Verdict.UNDECIDED
+        if decided and (open_ or simpler):
             return replace(
                 again, idle=(*idle, *fewer.idle), ties=fewer.ties, equivalent=fewer.start
             )
@@ -222,10 +229,10 @@ RESTRICTIONS = (("proportional weights", find_ties), ("equivalent starts", find_
 
 
 def _tell(
-    known: Callable[[Outcome], None] | None, given: Parameterization, potential: Potential
+    known: Callable[[Outcome], None] | None, given: Parameterization, found: Derivation
 ) -> None:
-    if known is not None and potential.finding.verdict is not Verdict.UNDECIDED:
-        known(Outcome(given, potential.finding, potential if potential.pieces else None))
+    if known is not None and found.verdict is not Verdict.UNDECIDED:
+        known(replace(found, parameterization=given).outcome)
 
 
 def _is_integral(potential: Potential) -> bool:
@@ -236,7 +243,7 @@ def _derive_moving(
     moving: Parameterization,
     ansatz: Ansatz | None,
     stages: Stages,
-    tell: Callable[[Potential], None],
+    tell: Callable[[Derivation], None],
 ) -> Derivation:
     direction = find_direction(moving)
     if direction is not None:
@@ -252,13 +259,11 @@ def _derive_moving(
     hessian = join_findings([b.hessian.finding for b in asked])
     warping, g = join_warps(blocks, hessian)
     potential = join_potential(blocks, warping, moving)
-    tell(potential)
-    return Derivation(
-        moving,
-        tuple(_explain_block(block, stages) for block in blocks),
-        Decision(hessian),
-        Decision(warping, g),
-        potential,
+    found = Derivation(moving, blocks, Decision(hessian), Decision(warping, g), potential)
+    tell(found)
+    return replace(
+        found,
+        blocks=tuple(_explain_block(block, stages) for block in blocks),
         asked=None if ansatz is None else _ask(moving, blocks, ansatz, stages),
     )
 

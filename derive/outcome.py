@@ -16,7 +16,7 @@ from derive.verdict import Decided, Finding, Identity, Verdict
 
 @dataclass(frozen=True, repr=False)
 class Outcome(Decided, Printable):
-    """PROVED or REFUTED, with Q or the identity that fails.
+    """A verdict, with Q or the identity that fails.
 
     Attributes:
         parameterization: F and the start, as given.

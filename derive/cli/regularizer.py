@@ -113,6 +113,7 @@ def derive_and_add(
         timeout=enter.share,
         known=lambda outcome: keep(bare_answer(outcome, form)),
     )
+    keep(bare_answer(derivation.outcome, form))
     derived = answer_with(derivation, form, enter)
     if additions:
         enter.keep_unfinished(derived)

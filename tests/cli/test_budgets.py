@@ -87,8 +87,9 @@ def test_a_verdict_is_known_before_it_is_rendered(outputs, code, words, form) ->
 
     with pytest.raises(TimeoutError):
         derive_and_add(TypedModel(outputs).read(), FORMS[form], [], Enter(send, 60))
-    (kept,) = (answer for kind, answer in told if kind == "kept")
+    kept, last = (answer for kind, answer in told if kind == "kept")
     assert isinstance(kept, Answer)
+    assert kept == last
     assert (kept.code, kept.narration) == (code, f"derive: {running.LATE}")
     assert re.search(words, kept.result)
     assert form != "json" or json.loads(kept.result)["verdict"] == ("PROVED", "REFUTED")[code]
@@ -102,8 +103,7 @@ def test_a_check_that_was_not_done_is_no_yes() -> None:
     read = TypedModel(("u*v",)).read()
     late = running.Answer("", 3)
     derive_and_add(read, FORMS["text"], [lambda *_: late], Enter(told.append, 60))
-    bare, whole = (answer for kind, answer in told if kind == "kept")
-    for kept in (bare, whole):
+    for kept in (answer for kind, answer in told if kind == "kept"):
         assert isinstance(kept, Answer)
         assert kept.code == 3
         assert "what else was asked for was not done" in kept.narration
@@ -114,6 +114,22 @@ def test_no_program_is_kept_of_a_bare_verdict() -> None:
     kept = bare_answer(outcome, FORMS["jax"])
     assert (kept.result, kept.code) == ("", 1)
     assert kept.narration.startswith("No: no Q for all data")
+
+
+def test_what_is_open_is_said_though_it_is_not_rendered() -> None:
+    told: list[tuple[str, object]] = []
+
+    def send(message: tuple[str, object]) -> None:
+        told.append(message)
+        if message == ("stage", "rendering"):
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        derive_and_add(TypedModel(("u*v",)).read(), FORMS["text"], [], Enter(send, 0))
+    (kept,) = (answer for kind, answer in told if kind == "kept")
+    assert isinstance(kept, Answer)
+    assert kept.code == 3
+    assert "out of time in stage: Lie structure" in kept.result
 
 
 def test_what_is_open_has_no_outcome() -> None:
