@@ -7,6 +7,7 @@ the start the gradient of the closed form is expanded exactly (:mod:`derive.regi
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -24,6 +25,7 @@ from derive.model.direction import Direction
 from derive.model.geometry import Field
 from derive.model.notation import Notation
 from derive.printable import Certified
+from derive.regimes import statements as claims
 from derive.regimes.finite_time import finite_time_limit
 from derive.regimes.initialization import norm
 from derive.regimes.kernel_regime import (
@@ -39,6 +41,7 @@ from derive.regimes.near_start import near_start
 from derive.regimes.point import Point, read_point
 from derive.regimes.predictor_limit import predictor_limit
 from derive.regimes.warped_time import WarpedTime, find_warped_time
+from derive.statement import Claims, Open, Statement
 from derive.verdict import Finding, Identity, Verdict, conclude
 
 _CASES = 2
@@ -46,7 +49,7 @@ _CASES = 2
 
 
 @dataclass(frozen=True, repr=False)
-class Regimes(Certified):
+class Regimes(Claims, Certified):
     """Where Q tends to, in one symbol of the start.
 
     Attributes:
@@ -69,6 +72,18 @@ class Regimes(Certified):
     limits: tuple[Limit, ...]
     warped: WarpedTime | None = None
     vector: str = ""
+
+    @functools.cached_property
+    def statements(self) -> tuple[Statement | Open, ...]:
+        """What is claimed at the start, of each limit, and of the warped time."""
+        d = self.derivation
+        told: list[Statement | Open] = [claims.at_start(d, self.kernel, self.assumptions)]
+        told += () if self.homogeneity is None else claims.homogeneous(self.homogeneity)
+        told += () if self.deciding is None else [claims.deciding(self.deciding)]
+        for limit in self.limits:
+            told += claims.limit_statements(limit, d.beta)
+        warped = () if self.warped is None else claims.clock(self.warped, d.warping.g)
+        return (*told, *warped)
 
     @property
     def verdict(self) -> Verdict:

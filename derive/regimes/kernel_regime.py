@@ -13,7 +13,7 @@ third derivatives of Q_1 vanish at b_0. The time of the flow is rescaled by c^(2
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from string import ascii_lowercase
 
@@ -26,7 +26,7 @@ from derive.model.labels import pair
 from derive.model.notation import Notation, rational, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
 from derive.regimes.limit import Limit, LimitingPotential
-from derive.regimes.parametric_limit import assuming_depths, is_positive_exponent
+from derive.regimes.parametric_limit import depths_in, is_positive_exponent
 from derive.regimes.point import Point
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.metric import tangent_kernel
@@ -149,13 +149,14 @@ def kernel_limit(
         Verdict.PROVED,
         "covariance: up to a factor and a constant Q is Q_1((beta - beta_0)/c^D + b_0) for the "
         "start c w_1, Q_1 and b_0 those of w_1, and the second-order term of Q_1 at b_0 is that of "
-        f"the tangent kernel{assuming_depths(D)}",
+        "the tangent kernel",
         scaled.evidence,
     )
     unit = warp * symbol ** sympy.expand(2 * m * (1 - D))
     error = symbol ** sympy.expand(-scaled.order * m * D)
     slopes = found.gradient
-    return Limit(point, finding, "kernel", x, kernel.beta_0, unit, found, slopes, error)
+    found_at = Limit(point, finding, "kernel", x, kernel.beta_0, unit, found, slopes, error)
+    return replace(found_at, depths=depths_in(D))
 
 
 def kernel_norm(

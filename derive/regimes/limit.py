@@ -180,6 +180,7 @@ class Limit(Held):
         steep: where Q/N tends to infinity: a coordinate, its sign there, and dQ/dx to leading
             order.
         open_sign: a function of the start whose sign would have to be known; of an UNDECIDED one.
+        depths: exponents, such as D, which are above 2 in what is said.
     """
 
     point: Point
@@ -195,6 +196,7 @@ class Limit(Held):
     basis: sympy.ImmutableMatrix | None = None
     steep: tuple[tuple[Symbol, int, Expr], ...] = ()
     open_sign: Expr | None = None
+    depths: tuple[Symbol, ...] = ()
 
 
 def sided(above: Expr, below: Expr, beta: Symbol) -> tuple[Regime, LimitingPotential]:

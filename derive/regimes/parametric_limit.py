@@ -9,6 +9,7 @@ and Q tends to the parametric Q of the limits.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import sympy
@@ -69,7 +70,6 @@ def _limit_at_ends(
         left = re.sub(rf"\b{curve.parameter}\b", f"({end})", str(free))
         evidence.append(Identity(f"({symbol})**({-slope}) mu at z = {end}", left, str(value)))
     reason = "h -> 0 at every z, so beta fixed forces z to an end of its interval"
-    reason += assuming_depths(rise)
     decide = signs_of(above + below)
     error = symbol ** errors[0] if decide.is_zero(errors[0] - errors[1]) else None
     finding, at, unit = Finding(Verdict.PROVED, reason, tuple(evidence)), (beta,), symbol**slope
@@ -77,13 +77,13 @@ def _limit_at_ends(
         unit *= below if decide.is_zero(above) else above
         above, below = sympy.S.One, sympy.S.NegativeOne
     regime, found = sided(above, below, beta)
-    return Limit(point, finding, regime, at, None, unit, found, (below,), error)
+    limit = Limit(point, finding, regime, at, None, unit, found, (below,), error)
+    return replace(limit, depths=depths_in(rise))
 
 
-def assuming_depths(exponent: Expr) -> str:
-    """Return what is assumed of the symbols of an exponent, in words."""
-    names = sorted(exponent.free_symbols, key=str)
-    return "".join(f"; assuming `{depth} > 2`" for depth in names)
+def depths_in(exponent: Expr) -> tuple[Symbol, ...]:
+    """Return the symbols of an exponent, which are assumed to be above 2."""
+    return tuple(sorted(exponent.free_symbols, key=str))
 
 
 def is_positive_exponent(exponent: Expr) -> bool:

@@ -10,7 +10,8 @@ Moments of sums of independent copies are polynomials in k, by those of a single
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import sympy
@@ -28,6 +29,8 @@ from derive.regimes.closed_form import closed_form_limit
 from derive.regimes.leading_gradient import ClosedGradient
 from derive.regimes.limit import Limit
 from derive.regimes.point import read_point
+from derive.regimes.statements import limit_statements
+from derive.statement import Claims, Equations, Open, Statement, note
 from derive.verdict import Finding, Identity, Verdict, conclude
 
 DEVIATION, MU = Symbol("sigma", positive=True), Symbol("mu", positive=True)
@@ -35,7 +38,7 @@ _ORDER = 4
 
 
 @dataclass(frozen=True, repr=False)
-class RandomWidth(Printable):
+class RandomWidth(Claims, Printable):
     """What decides the regime of k copies of an output, their weights ~ N(0, sigma^2).
 
     Attributes:
@@ -65,6 +68,12 @@ class RandomWidth(Printable):
     mu: Expr
     gradient: Expr
     limits: tuple[Limit, ...]
+
+    @functools.cached_property
+    def statements(self) -> tuple[Statement | Open, ...]:
+        """What is claimed of every width, and of infinite ones."""
+        limits = (s for x in self.limits for s in limit_statements(x, x.coordinates))
+        return (*_every_width(self), _wide_starts(self), *limits)
 
     @property
     def verdict(self) -> Verdict:
@@ -180,3 +189,33 @@ def _wide(c: Expr) -> tuple[Expr, tuple[Limit, ...]]:
     return gradient, tuple(
         closed_form_limit(closed, read_point(MU.name, to), kernel) for to in ("0", "oo")
     )
+
+
+def _every_width(r: RandomWidth) -> Iterator[Statement]:
+    """Yield the law of wide starts, and its moments."""
+    (identity,) = r.finding.evidence
+    law = f"`K^2 = {r.curvature} beta^2 + kappa` with `kappa` conserved"
+    words = f"`{identity.statement}`, so that on the leaf {law}"
+    yield Statement(words, {"c": r.curvature}, kind="width law", by=r.finding)
+    moments = (
+        ("E kappa", r.kappa_mean),
+        ("Var kappa/(E kappa)^2", r.kappa_variance),
+        ("E beta_0^2", r.start_variance),
+        ("E beta_0^2/E kappa", r.bias),
+    )
+    words = "over random starts"
+    yield Statement(words, dict(moments), kind="width moments", below=(Equations(moments),))
+
+
+def _wide_starts(r: RandomWidth) -> Statement:
+    """Return what decides the regime of infinitely many copies."""
+    alpha = Symbol("alpha", positive=True)
+    scaled = sympy.powsimp(r.mu.subs(DEVIATION, alpha / sympy.root(r.width, 4)))
+    tends = "`kappa/E kappa -> 1` and `beta_0/mu^2 -> 0` in probability, by Chebyshev's inequality"
+    words = f"{tends}; so, where `mu` is kept, `dQ/dbeta -> {{g}}` in probability"
+    below = (
+        Equations((("mu", r.mu), ("E kappa", f"{r.curvature} mu^4"))),
+        note("with `sigma^2 = alpha^2/sqrt({k})`", k=r.width),
+        Equations((("mu", scaled),)),
+    )
+    return Statement(words, {"g": r.gradient, "mu": r.mu}, kind="wide starts", below=below)

@@ -9,6 +9,8 @@ import tests.witnesses
 from derive import Derivation, Parameterization, margins
 from derive.inverse.parameterize import parameterize
 from derive.optimizers.optimizer import optimizer
+from derive.regimes.find import regimes
+from derive.regimes.random_width import random_width
 from derive.render.narration import narrated
 from derive.statement import KINDS, Claims, Equations, Ground, Items, Note, OnPage, Open, Statement
 from derive.verdict import Verdict
@@ -35,6 +37,9 @@ def records():
     yield "adaptive", optimizer("adagrad")
     yield "integral", parameterize("beta**4 + beta**2")
     yield "margins", margins(derive_once(Parameterization.parse(["p**2 - m**2"])))
+    scaled = Parameterization.parse(["a*u1", "a*u2"], {"a": "s", "u1": "s", "u2": "0"}, ["s"])
+    yield "regimes", regimes(derive_once(scaled), "s")
+    yield "wide starts", random_width()
     yield "no margin", margins(derive_once(Parameterization.parse(["exp(p) - exp(m)"])))
 
 

@@ -1,0 +1,498 @@
+"""Witnesses of regimes: grad Q = int g lambda along paths in beta, from starts near the limit."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import sympy
+from scipy.integrate import quad, solve_ivp
+from scipy.optimize import brentq
+
+from derive.language import to_sympy
+from derive.regimes.limit import Limit
+from derive.regimes.point import Point
+from derive.regimes.random_width import RandomWidth
+from derive.statement import Statement
+from tests.witnesses import Refuted, witness
+from tests.witnesses.derivation import NO_TRIAL, function
+from tests.witnesses.flows import Flows, Unreached, draw_start, draw_steering
+
+TRIALS = 2
+SCALES = (0.2, 0.05, 1e-2, 1e-3, 1e-5)
+"""How near the symbol is to its limit, as far as doubles tell beta there."""
+PAIRS = ((2.5e-3, 2.5e-4), (0.03, 6e-3), (0.1, 0.03))
+SMALL_ENOUGH = 2e-3
+Vector = np.ndarray
+
+
+def near(point: Point, e: float) -> float:
+    """Return the symbol of the start at a distance e from its limit."""
+    if point.rate is not None:
+        slow = np.log(1 / e) / abs(
+            float(point.rate.subs(dict.fromkeys(point.rate.free_symbols, 1)))
+        )
+        return float(slow if point.side == "oo" else 1 / slow)
+    value = 0.0 if point.side in ("0", "oo") else float(point.value)
+    return {"0": e, "oo": 1 / e, "below": value - e, "above": value + e}[point.side]
+
+
+def starts(r: Any, limit: Limit, rng: random.Random) -> Iterator[dict[str, float]]:
+    """Yield numbers for the symbols of the start that the limit does not move."""
+    if isinstance(r, RandomWidth):
+        yield {}
+        return
+    p = r.derivation.potential.parameterization
+    for _ in range(3 * TRIALS):
+        start = {n: abs(x) for n, x in draw_start(p, rng).items()}
+        if any(start[D.name] <= 2.2 for D in limit.depths if D.name in start):
+            continue
+        given = (function(c, [], {**start, limit.point.variable: 1.0})() for c in limit.point.given)
+        if all(float(c) > 0 for c in given):
+            yield start
+
+
+@np.errstate(all="ignore")
+def accumulated(r: Any, start: dict[str, float], beta: Vector) -> Vector:
+    """Return int g lambda on the straight path from beta_0 to beta, lambda = K^-1 (beta - beta_0).
+
+    Raises:
+        Unreached: K is singular, or the path leaves what is reached.
+    """
+    if isinstance(r, RandomWidth):
+        c, mu = float(r.curvature), start["mu"]
+        (b,) = beta
+        return np.array([quad(lambda x: (c * x**2 + c * mu**4) ** -0.5, 0, b, points=[0.0])[0]])
+    d = r.derivation
+    p = d.potential.parameterization
+    flows, g = Flows.of(p, start), (lambda *w: 1.0)
+    if p.d > 1 and len(d.blocks) == 1:
+        if d.warping.g is None:
+            raise Unreached
+        g = function(d.warping.g, list(p.weights), start)
+    first, size = flows.F(flows.w0), len(flows.w0)
+    calls = 0
+
+    def field(_: float, x: Vector) -> Vector:
+        nonlocal calls
+        calls += 1
+        if calls > 20_000:
+            raise Unreached
+        steering = np.linalg.solve(flows.kernel(x[:size]), beta - first)
+        return np.concatenate([flows.velocity(x[:size], steering), g(*x[:size]) * steering])
+
+    x0 = np.concatenate([flows.w0, 0 * beta])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            done = solve_ivp(field, (0, 1), x0, "LSODA", rtol=1e-11, atol=1e-14)
+        except (ValueError, ArithmeticError):
+            raise Unreached from None
+    end = done.y[:, -1]
+    moved, scale = np.max(np.abs(beta - first)), np.max(flows.w0**2) ** 2 + np.max(np.abs(first))
+    off = np.max(np.abs(flows.F(end[:size]) - beta))
+    if not done.success or not off < 1e-7 * moved or moved < 1e-8 * scale:
+        raise Unreached
+    return np.asarray(end[size:])
+
+
+def number(expression: Any, numbers: dict[str, float]) -> float:
+    """Return an expression at numbers."""
+    return float(np.real(complex(function(sympy.sympify(expression), [], numbers)())))
+
+
+class At:
+    """A limit at one start and coordinates x: what slopes dQ/dx are, and what they should be."""
+
+    def __init__(self, r: Any, limit: Limit, start: dict[str, float], x: Vector) -> None:
+        self.r, self.limit, self.start, self.x = r, limit, start, x
+
+    def numbers(self, e: float) -> dict[str, float]:
+        """Return the start at a distance from its limit."""
+        return {**self.start, self.limit.point.variable: near(self.limit.point, e)}
+
+    def found(self, e: float) -> Vector:
+        """Return dQ/dx over N, by a flow."""
+        limit, numbers, size = self.limit, self.numbers(e), len(self.x)
+        origin = np.array([number(b, numbers) for b in limit.origin or (0,) * size])
+        basis = np.eye(size)
+        if limit.basis is not None:
+            basis = np.array(limit.basis.tolist(), dtype=float)
+        beta = origin + basis @ self.x
+        places = {s.name: v for s, v in zip(limit.coordinates, self.x, strict=True)}
+        unit = number(limit.unit, {**numbers, **places})
+        return np.asarray(basis.T @ accumulated(self.r, numbers, beta) / unit)
+
+    def told(self, z: float | None = None) -> Vector:
+        """Return the limit of that."""
+        form, names = self.limit.potential, [s.name for s in self.limit.coordinates]
+        assert form is not None
+        places = dict(zip(names, map(float, self.x), strict=True))
+        if z is not None:
+            places = {s.name: z for g in form.gradient for s in g.free_symbols}
+        numbers = {**self.start, **places}
+        if form.Q is None:
+            return np.array([number(g, numbers) for g in form.gradient])
+        steps, slopes = 1e-6, []
+        for name in names:
+            ends = ({**numbers, name: numbers[name] + s * steps} for s in (1, -1))
+            up, down = (number(form.Q, x) for x in ends)
+            slopes.append((up - down) / (2 * steps))
+        return np.array(slopes)
+
+
+def drawn(r: Any, limit: Limit, rng: random.Random) -> Iterator[tuple[At, Vector]]:
+    """Yield places at which a limit is claimed, with what the slopes tend to."""
+    form, size = limit.potential, len(limit.coordinates)
+    assert form is not None
+    if any(b.has(sympy.Integral) for b in form.gradient):
+        return
+    for start in itertools.islice(starts(r, limit, rng), TRIALS):
+        x = np.array([rng.choice((-1, 1)) * rng.uniform(0.4, 2) for _ in range(size)])
+        for i, (s, below) in enumerate(
+            itertools.zip_longest(limit.coordinates, limit.below[:size])
+        ):
+            steep = [side for y, side, _ in limit.steep if y == s]
+            if below is None and limit.below and not steep:
+                x[i] = abs(x[i])
+            if steep:
+                x[i] = -steep[0] * abs(x[i])
+        z = None
+        if form.curve is not None:
+            (parameter,) = {y for g in form.gradient for y in g.free_symbols}
+            z = rng.uniform(0.2, 0.8)
+            x = np.array([number(form.curve, {parameter.name: z})])
+        at = At(r, limit, start, x)
+        try:
+            told = at.told(z)
+        except NO_TRIAL:
+            continue
+        if np.isfinite(told).all() and np.max(np.abs(told)) > 1e-9:
+            yield at, told
+
+
+def errors(at: At, told: Vector, scales: tuple[float, ...] = SCALES) -> list[float]:
+    """Return how far dQ/dx over N is from its limit, relative, where it is reached."""
+    found = []
+    for e in scales:
+        with suppress(*NO_TRIAL):
+            found.append(float(np.max(np.abs(at.found(e) - told)) / np.max(np.abs(told))))
+    return found
+
+
+@witness("limit")
+def slopes_tend(r: Any, statement: Statement, rng: random.Random) -> int:
+    """Follow flows from starts nearer and nearer to the limit."""
+    trials = 0
+    for at, told in drawn(r, statement.values["limit"], rng):  # type: ignore[arg-type]
+        off = errors(at, told)
+        if len(off) <= 1:
+            continue
+        first, *_, last = off
+        if not (last < SMALL_ENOUGH or last < 0.62 * first):
+            raise Refuted(f"off by {first}, then {last}, at {at.x.tolist()} from {at.start}")
+        trials += 1
+    return trials
+
+
+@witness("limit error")
+def as_fast(r: Any, statement: Statement, rng: random.Random) -> int:
+    """Compare logarithms of errors with those of what is told."""
+    limit, trials = statement.values["limit"], 0
+    for at, told in drawn(r, limit, rng):  # type: ignore[arg-type]
+        pairs = ((pair, errors(at, told, pair)) for pair in PAIRS)
+        exact = limit.error == 0  # type: ignore[attr-defined]
+        seen = [x for x in pairs if len(x[1]) > 1 and (x[1][1] > 1e-7 or exact)]
+        if not seen:
+            continue
+        (near_by, off), *_ = seen
+        error = statement.values["error"]
+        if error == 0:
+            if off[1] > 1e-6:
+                raise Refuted(f"off by {off} where that is below every power")
+            trials += 1
+            continue
+        sizes = [abs(number(error, at.numbers(e))) for e in near_by]
+        rate = np.log(off[1] / off[0]) / np.log(sizes[1] / sizes[0])
+        if rate < 0.75 or (limit.sharp and rate > 1.35):  # type: ignore[attr-defined]
+            raise Refuted(f"off by {off}, with sizes {sizes}, at {at.x.tolist()} from {at.start}")
+        trials += 1
+    return trials
+
+
+def kernel_at(r: Any, start: dict[str, float]) -> Vector:
+    """Return J J^T at the start, or sqrt(kappa) of a wide one."""
+    if isinstance(r, RandomWidth):
+        return np.array([[np.sqrt(float(r.curvature)) * start["mu"] ** 2]])
+    flows = Flows.of(r.derivation.potential.parameterization, start)
+    return flows.kernel(flows.w0)
+
+
+@witness("regime")
+def is_called_so(r: Any, statement: Statement, rng: random.Random) -> int:
+    """Ask the limit, as a function, and K at a start near the limit, for what the name says."""
+    limit: Limit = statement.values["limit"]  # type: ignore[assignment]
+    trials, name = 0, statement.words.partition(" ")[0]
+    for at, told in drawn(r, limit, rng):
+        numbers, size, form = at.numbers(1e-3), len(at.x), limit.potential
+        assert form is not None
+        try:
+            K = kernel_at(r, numbers)
+        except NO_TRIAL:
+            continue
+        basis = np.eye(size) if limit.basis is None else np.array(limit.basis.tolist(), dtype=float)
+        if np.linalg.matrix_rank(K) < size and name == "kernel":
+            raise Refuted("K(w_0) is singular")
+        lazy = basis.T @ np.linalg.pinv(K) @ basis @ at.x
+        half = At(r, limit, at.start, at.x / 2).told() if form.curve is None else 0 * told
+        is_kernel = bool(np.allclose(2 * half, told, rtol=1e-4)) and alike(told, lazy, 3e-2)
+        if form.Q is None:
+            is_rich = is_round = False
+        else:
+            single = (np.where(np.arange(size) == i, at.x, 1.0) for i in range(size))
+            alone = [At(r, limit, at.start, x).told()[i] for i, x in enumerate(single)]
+            is_rich = all(np.allclose(x, told, rtol=1e-4) for x in (half, alone))
+            both = all(x is not None for x in limit.below) if limit.below else True
+            if both and not limit.steep:
+                other = At(r, limit, at.start, -at.x).told()
+                is_rich = is_rich and bool(np.allclose(other, -told, rtol=1e-4))
+            is_round = size > 1 and alike(told, at.x, 1e-4) and not is_kernel
+        holds = {
+            "kernel": is_kernel,
+            "rich": is_rich,
+            "anti-NTK": is_round,
+            "intermediate": not (is_kernel or is_rich or is_round),
+        }
+        if not holds[name]:
+            raise Refuted(f"{name}: slopes {told.tolist()} at {at.x.tolist()}, K(w_0) {K.tolist()}")
+        trials += 1
+    return trials
+
+
+def alike(x: Vector, y: Vector, tolerance: float) -> bool:
+    """Tell whether vectors have one direction; of one coordinate, whether they are linear alike."""
+    if len(x) == 1:
+        return bool(x[0] * y[0] > 0)
+    cosine = x @ y / np.linalg.norm(x) / np.linalg.norm(y)
+    return bool(1 - cosine < tolerance**2)
+
+
+@witness("steep side")
+def steep(r: Any, statement: Statement, rng: random.Random) -> int:
+    """Compare the slope there with what it is told to be like."""
+    limit: Limit = statement.values["limit"]  # type: ignore[assignment]
+    trials, size = 0, len(limit.coordinates)
+    i = list(limit.coordinates).index(statement.values["x"])  # type: ignore[arg-type]
+    for start in itertools.islice(starts(r, limit, rng), TRIALS):
+        x = np.full(size, rng.uniform(0.4, 2)) * float(statement.values["side"])  # type: ignore[arg-type]
+        if size > 1:
+            return 0
+        at = At(r, limit, start, x)
+        try:
+            off = []
+            for e in SCALES[2:]:
+                numbers = {**at.numbers(e), limit.coordinates[i].name: float(x[i])}
+                slope = at.found(e)[i] * number(limit.unit, numbers)
+                off.append(abs(slope / number(statement.values["slope"], numbers) - 1))
+        except NO_TRIAL:
+            continue
+        if not (off[2] < SMALL_ENOUGH or off[2] < 0.62 * off[0]):
+            raise Refuted(f"off by {off} at {x.tolist()} from {start}")
+        trials += 1
+    return trials
+
+
+@witness("side reached")
+def one_side(r: Any, statement: Statement, rng: random.Random) -> int:
+    """Steer the weights to the other side, from starts near the limit."""
+    limit: Limit = statement.values["limit"]  # type: ignore[assignment]
+    trials, size = 0, len(limit.coordinates)
+    i = list(limit.coordinates).index(statement.values["x"])  # type: ignore[arg-type]
+    basis = np.eye(size) if limit.basis is None else np.array(limit.basis.tolist(), dtype=float)
+    p = r.derivation.potential.parameterization
+    for start in itertools.islice(starts(r, limit, rng), TRIALS):
+        numbers = {**start, limit.point.variable: near(limit.point, 0.05)}
+        try:
+            flows = Flows.of(p, numbers)
+            origin = np.array([number(b, numbers) for b in limit.origin or (0,) * size])
+            run = flows.steered([-s * np.abs(rng.uniform(1, 3)) for s in [basis[:, i]] * 3])
+            run += flows.steered(draw_steering(size, rng))
+        except NO_TRIAL:
+            continue
+        for w, _ in run:
+            x = np.linalg.solve(basis, flows.F(w) - origin)[i]
+            if x < -1e-9:
+                raise Refuted(f"{statement.values['x']} is {x} from {numbers}")
+            trials += 1
+    return trials
+
+
+@witness("start kernel")
+def kernel_there(r: Any, statement: Statement, rng: random.Random) -> int:
+    """Evaluate J J^T and F at drawn starts."""
+    kernel, trials = statement.values["kernel"], 0
+    p = r.derivation.potential.parameterization
+    for _ in range(TRIALS):
+        numbers = {n: abs(x) for n, x in draw_start(p, rng).items()}
+        try:
+            flows = Flows.of(p, numbers)
+            K, beta = flows.kernel(flows.w0), flows.F(flows.w0)
+        except NO_TRIAL:
+            continue
+        told = np.array([number(x, numbers) for x in kernel.matrix]).reshape(K.shape)  # type: ignore[attr-defined]
+        at = np.array([number(x, numbers) for x in kernel.beta_0])  # type: ignore[attr-defined]
+        if not (np.allclose(K, told, rtol=1e-9) and np.allclose(beta, at, rtol=1e-9)):
+            raise Refuted(f"K is {K.tolist()}, beta {beta.tolist()} from {numbers}")
+        trials += 1
+    return trials
+
+
+@witness("time scale")
+def as_fast_at_first(r: Any, statement: Statement, rng: random.Random) -> int:
+    """Evaluate J J^T at multiples of starts."""
+    trials, p = 0, r.derivation.potential.parameterization
+    for _ in range(TRIALS):
+        numbers, c = {n: abs(x) for n, x in draw_start(p, rng).items()}, rng.uniform(1.2, 2.5)
+        flows = Flows.of(p, numbers)
+        e = number(statement.values["e"], numbers)
+        if not np.allclose(flows.kernel(c * flows.w0), c**e * flows.kernel(flows.w0), rtol=1e-9):
+            raise Refuted(f"K(c w_0) is not c^{e} K(w_0) from {numbers}")
+        trials += 1
+    return trials
+
+
+@witness("kernel decides")
+def only_the_kernel(r: Any, statement: Statement, rng: random.Random) -> int:
+    """Compare slopes from two starts with one K(w_0)."""
+    p, trials = r.derivation.potential.parameterization, 0
+    for _ in range(4 * TRIALS):
+        numbers = {n: abs(x) for n, x in draw_start(p, rng).items()}
+        names = sorted(numbers)
+
+        def K(changes: dict[str, float], numbers: dict[str, float] = numbers) -> float:
+            flows = Flows.of(p, {**numbers, **changes})
+            return float(flows.kernel(flows.w0)[0, 0])
+
+        a, b = rng.sample(names, 2)
+        moved = {a: numbers[a] * rng.uniform(1.02, 1.15)}
+
+        def gap(
+            x: float, moved: dict[str, float] = moved, b: str = b, K: Callable[..., float] = K
+        ) -> float:
+            return K({**moved, b: x}) - K({})
+
+        try:
+            moved[b] = brentq(gap, 1e-3, 50)
+            beta = np.array([rng.uniform(0.5, 2)])
+            one, two = (accumulated(r, x, beta) for x in (numbers, {**numbers, **moved}))
+        except NO_TRIAL:
+            continue
+        if not np.allclose(one, two, rtol=1e-5):
+            raise Refuted(f"slopes {one}, {two} from {numbers} and {moved}")
+        trials += 1
+    return trials
+
+
+@witness("clock runs", "clock is onto", "clock is bounded")
+def clock_on_flows(r: Any, statement: Statement, rng: random.Random) -> int:
+    """Run the squared loss and drawn steering: g > 0, int g >= m t, g bounded where beta is."""
+    d, trials = r.derivation, 0
+    p = d.potential.parameterization
+    if statement.values["g"] is None or r.vector:
+        return 0
+    for _ in range(2 * TRIALS):
+        numbers = draw_start(p, rng)
+        try:
+            d.potential.numeric(numbers)
+            flows = Flows.of(p, numbers)
+            g = function(statement.values["g"], list(p.weights), numbers)  # type: ignore[arg-type]
+            run = flows.steered(draw_steering(p.d, rng), 0.3)
+            values = [float(g(*w)) for w in (flows.w0, *(w for w, _ in run))]
+        except NO_TRIAL:
+            continue
+        floor = statement.values["floor"]
+        m = 0.0 if floor is None else np.sqrt(max(number(floor, numbers), 0.0))
+        sizes = [1 + np.linalg.norm(flows.F(w)) + np.linalg.norm(flows.w0) for w, _ in run]
+        if values[0] <= 0:  # Q is of the other side
+            continue
+        if statement.kind != "clock is bounded" and min(values) < max(m * (1 - 1e-9), 1e-300):
+            raise Refuted(f"g is {values}, not above {m}, from {numbers}")
+        pairs = zip(values[1:], sizes, strict=True)
+        if max(np.log(max(abs(v), 1.0)) / np.log(s + 1) for v, s in pairs) > 10:
+            raise Refuted(f"g is {values} where beta is of size {sizes}")
+        trials += 1
+    return trials
+
+
+def copies(r: Any, k: int, sigma: float, draws: int, rng: random.Random) -> tuple[Vector, Vector]:
+    """Return beta and K of sums of k copies from drawn starts."""
+    unit, seed = r.unit, np.random.default_rng(rng.randrange(2**32))
+    symbols = [sympy.Symbol(w, real=True) for w in unit.weights]
+    f = to_sympy(unit.trees[0], dict(zip(unit.weights, symbols, strict=True)))
+    slope = sympy.Add(*(f.diff(s) ** 2 for s in symbols))
+    w = seed.normal(0, sigma, (len(symbols), draws, k))
+    evaluated = (sympy.lambdify(symbols, x, "numpy")(*w) for x in (f, slope))
+    beta, K = (np.broadcast_to(x, (draws, k)).sum(axis=1) for x in evaluated)
+    return beta, K
+
+
+@witness("width law")
+def kept_by_copies(r: Any, statement: Statement, rng: random.Random) -> int:
+    """Follow K^2 - c beta^2 of three copies along steered flows."""
+    c, trials = float(statement.values["c"]), 0  # type: ignore[arg-type]
+    for _ in range(TRIALS):
+        one = {f"{w}_0": rng.uniform(-1, 1) for w in r.unit.weights}
+        flows = replace(Flows.of(r.unit, one), w0=np.array(list(one.values())))
+        three = Flows.side_by_side([replace(flows, w0=f * flows.w0) for f in (1.0, -0.7, 1.3)])
+        total = replace(three, F=lambda w, g=three: np.sum(g.F(w), keepdims=True),
+                        J=lambda w, g=three: np.sum(g.J(w), axis=0, keepdims=True))  # fmt: skip
+        run = total.steered(draw_steering(1, rng))
+        points = (total.w0, *(w for w, _ in run))
+        kappa = [float(total.kernel(w)[0, 0] ** 2 - c * total.F(w)[0] ** 2) for w in points]
+        if np.ptp(kappa) > 1e-6 * max(map(abs, kappa)):
+            raise Refuted(f"K^2 - {c} beta^2 goes through {kappa}")
+        trials += 1
+    return trials
+
+
+@witness("width moments")
+def moments_of_draws(r: Any, statement: Statement, rng: random.Random) -> int:
+    """Compare means over drawn starts, within what such means vary."""
+    k, sigma, draws = rng.choice((2, 4)), rng.uniform(0.5, 1.5), 200_000
+    beta, K = copies(r, k, sigma, draws, rng)
+    kappa = K**2 - float(r.curvature) * beta**2
+    at = {str(r.width): float(k), "sigma": sigma}
+    told = {name: number(x, at) for name, x in statement.values.items()}
+    mean = float(kappa.mean())
+    found = {
+        "E kappa": mean,
+        "Var kappa/(E kappa)^2": float(kappa.var() / mean**2),
+        "E beta_0^2": float((beta**2).mean()),
+        "E beta_0^2/E kappa": float((beta**2).mean() / mean),
+    }
+    for name, x in found.items():
+        if abs(x - told[name]) > 0.15 * abs(told[name]):
+            raise Refuted(f"{name} is {x}, not {told[name]}, of {k} copies")
+    return len(found)
+
+
+@witness("wide starts")
+def slopes_of_wide_starts(r: Any, statement: Statement, rng: random.Random) -> int:
+    """Integrate 1/K from drawn wide starts at one mu."""
+    k, c = 4000, float(r.curvature)
+    sigma = rng.uniform(0.5, 2) / number(r.mu, {str(r.width): k, "sigma": 1.0})
+    mu = number(statement.values["mu"], {str(r.width): k, "sigma": sigma})
+    beta, K = copies(r, k, sigma, 100, rng)
+    root = np.sqrt(K**2 - c * beta**2)
+    x = mu**2 * rng.uniform(0.5, 2)
+    slopes = (np.arcsinh(np.sqrt(c) * x / root) - np.arcsinh(np.sqrt(c) * beta / root)) / np.sqrt(c)
+    told = number(statement.values["g"], {"beta": x, "mu": mu})
+    if abs(np.median(slopes) / told - 1) > 0.05:
+        raise Refuted(f"slopes are {np.median(slopes)}, not {told}")
+    return 1

@@ -1,0 +1,142 @@
+"""What is said of regimes, put to witnesses; and witnesses put to false claims."""
+
+import random
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis.strategies import integers
+
+import tests.witnesses.margins
+import tests.witnesses.regimes  # noqa: F401 (its witnesses)
+from derive import Parameterization, derive
+from derive.regimes.find import regimes
+from derive.regimes.random_width import random_width
+from derive.statement import Statement
+from derive.testing import parameterizations
+from tests.published import derive_once
+from tests.witnesses import WITNESSES, Refuted
+
+TIED = {"p": "alpha", "m": "alpha"}
+NEURON = {"a": "2*alpha", "u1": "alpha", "u2": "0"}
+OWN = [
+    (["p**2 - m**2"], TIED, ()),
+    (["p**3 - m**3"], TIED, ()),
+    (["p**D - m**D"], TIED, ("D",)),
+    (["1/p - 1/m"], TIED, ()),
+    (["log(p) - log(m)"], TIED, ()),
+    (["p**2 - m**2"], {"p": "alpha", "m": "s"}, ()),
+    (["u*v"], {"u": "alpha", "v": "2*alpha"}, ()),
+    (["w**2"], {"w": "alpha"}, ()),
+    (["sinh(w)"], {"w": "alpha"}, ()),
+    (["exp(p) - exp(m)"], TIED, ()),
+    (["a*u1", "a*u2"], NEURON, ()),
+    (["u*v + x*y", "u*y + v*x"], {"u": "alpha", "v": "0", "x": "0", "y": "0"}, ()),
+    (["u*v - x*y"], {"u": "alpha", "x": "alpha", "v": "beta0", "y": "beta0"}, ()),
+]
+
+
+def found(outputs, start, parameters=()):
+    names = [x for x in start.values() if x.isidentifier()]
+    p = Parameterization.parse(outputs, start, names, parameters=parameters)
+    return regimes(derive_once(p), "alpha")
+
+
+def tried(record, seed):
+    """Return how many trials each statement withstood."""
+    trials = Counter()
+    for s in record.statements:
+        if isinstance(s, Statement):
+            trials[s.kind] += WITNESSES[s.kind](record, s, random.Random(seed))
+    return trials
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize(("outputs", "start", "parameters"), OWN, ids=lambda x: str(x))
+def test_statements_withstand_their_witnesses(outputs, start, parameters):
+    trials = tried(found(outputs, start, parameters), 1)
+    assert trials["limit"] > 0
+    assert trials["start kernel"] > 0
+
+
+@pytest.mark.parametrize("unit", ["u*v", "p**2 - m**2"])
+def test_statements_of_wide_starts_withstand_theirs(unit):
+    trials = tried(random_width(Parameterization.parse([unit])), 2)
+    assert all(trials[kind] > 0 for kind in ("width law", "width moments", "wide starts"))
+
+
+def changed(s, **values):
+    return replace(s, values={**s.values, **values})
+
+
+def falsified(kind):
+    """Return a record, and a statement of it with a wrong factor, exponent, side or name."""
+    tied, wide = found(["p**2 - m**2"], TIED), random_width()
+    record, of = tied, tied.says(kind)
+    if kind in ("limit", "regime", "limit error"):
+        s = of[0]
+        limit = s.values["limit"]
+        if kind == "regime":
+            return tied, replace(s, words=s.words.replace("rich", "kernel"))
+        if kind == "limit error":
+            return tied, changed(s, error=sympy.Symbol("alpha", positive=True))
+        return tied, changed(s, limit=replace(limit, unit=2 * limit.unit))
+    if kind == "start kernel":
+        return tied, changed(of[0], kernel=replace(tied.kernel, matrix=2 * tied.kernel.matrix))
+    if kind == "time scale":
+        return tied, changed(of[0], e=sympy.Integer(3))
+    if kind == "steep side":
+        record = found(["p**2 - m**2"], {"p": "alpha", "m": "s"})
+        return record, changed(record.says(kind)[0], slope=sympy.log(sympy.Symbol("alpha")))
+    if kind == "side reached":
+        x = tied.limits[0].coordinates[0]
+        told = {"limit": tied.limits[0], "x": x}
+        return tied, Statement("only `{x} > 0` is reached", told, kind=kind)
+    if kind == "kernel decides":
+        record = found(["u*v"], {"u": "alpha", "v": "s"})
+        return record, Statement("Q depends on K alone", kind=kind)
+    if kind.startswith("clock"):
+        record = found(["a*u1", "a*u2"], NEURON)
+        return record, Statement("g > 0", wrong_clock(record, kind), kind=kind)
+    s = wide.says(kind)[0]
+    factors = {"c": 2 * wide.curvature, "E kappa": 2 * wide.kappa_mean, "g": 2 * wide.gradient}
+    return wide, changed(s, **{k: v for k, v in factors.items() if k in s.values})
+
+
+def wrong_clock(record, kind):
+    """Return a floor that g falls below, or a g that is large where beta is not."""
+    g, floor = record.derivation.warping.g, 4 * sympy.Symbol("alpha") ** 2
+    large = sympy.exp(40 * g)
+    return {"g": large if kind == "clock is bounded" else g, "floor": floor}
+
+
+KINDS = (
+    "limit", "regime", "limit error", "start kernel", "time scale", "steep side", "side reached",
+    "kernel decides", "clock runs", "clock is onto", "clock is bounded", "width law",
+    "width moments", "wide starts",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_witnesses_refute_what_is_false(kind):
+    record, statement = falsified(kind)
+    with pytest.raises(Refuted):
+        repeated(WITNESSES[kind], record, statement)
+
+
+def repeated(witness, record, statement):
+    """Call a witness with eight seeds."""
+    for seed in range(8):
+        witness(record, statement, random.Random(seed))
+
+
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(parameterizations(), integers(0, 10**6))
+def test_statements_of_drawn_models(p, seed):
+    """Whatever is said of F that was drawn withstands its witness."""
+    d = derive(p, timeout=8)
+    for symbol in d.potential.parameterization.start_symbols[:1]:
+        tried(regimes(d, symbol), seed)
