@@ -94,8 +94,7 @@ class Derivation(Claims, Certified):
         """Return a file that other programs read.
 
         Args:
-            language: jax or torch, for Q and grad Q as differentiable functions; mathematica or
-                lean, for Q, and the identities that prove it or the one that fails.
+            language: jax or torch, for Q and grad Q as differentiable functions.
 
         Raises:
             NumericalError: Q has no form there.

@@ -46,8 +46,6 @@ FORMS = {
         Form("json", "Print the JSON record.", methodcaller("to_json")),
         Form("jax", "Print Q and grad Q as a JAX module.", methodcaller("to_code", "jax")),
         Form("torch", "Print Q and grad Q in PyTorch.", methodcaller("to_code", "torch")),
-        Form("lean", "Print the identities as Lean goals.", methodcaller("to_code", "lean")),
-        Form("mathematica", "Print them for Mathematica.", methodcaller("to_code", "mathematica")),
         Form("csv", "Print a CSV table.", methodcaller("to_csv")),
         Form("bibtex", "Print the BibTeX of the sources."),
         Form("markdown", "Derive all models and print a table of them."),
@@ -151,5 +149,5 @@ def _record_form(*more: str) -> Bundle:
 
 RecordForm: TypeAlias = Annotated[Form, _record_form()]
 """The form of one finished record."""
-DerivationForm: TypeAlias = Annotated[Form, _record_form("jax", "torch", "lean", "mathematica")]
+DerivationForm: TypeAlias = Annotated[Form, _record_form("jax", "torch")]
 """The form of a derivation, which other programs read too."""

@@ -21,8 +21,6 @@ RENDERERS: dict[str, dict[str, str]] = {
         page="page.derivation",
         jax="exports.program",
         torch="exports.program",
-        mathematica="exports.identities",
-        lean="exports.identities",
     ),
     "Outcome": _told("outcome", "tell_outcome"),
     "Regimes": _told("regimes", "tell_regimes"),

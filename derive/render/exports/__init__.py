@@ -1,1 +1,1 @@
-"""A derivation as text that other programs read: JAX, PyTorch, Mathematica, Lean."""
+"""A derivation as a module of others: JAX, PyTorch."""
