@@ -175,7 +175,8 @@ def _formulas(audits: Iterable[Audit]) -> Iterator[str]:
     for audit in first:
         printed, judgement = audit.printed, audit.judgement
         formula = "; ".join(printed.text)
-        told = [judgement.outcome.value, *map(_text, (*judgement.up_to, judgement.reason))]
+        found = (*judgement.up_to, judgement.reason, judgement.method and f"[{judgement.method}]")
+        told = [judgement.outcome.value, *map(_text, found)]
         if judgement.differs:
             told += _slip(printed.quote, formula, judgement.derived)
         said = _stated(f"{printed.kind}: {formula}", printed.place)

@@ -2,8 +2,9 @@
 
 What compares a formula says that it agrees or differs; it raises Unsettled to say why it is not
 checked. A difference is the source's own, a MISPRINT, where a typeset page was read or where the
-source contradicts itself; else the fault may be of the text that was extracted from it. Memory
-blames no source: what differs from it is not checked. What agrees in an instance agrees up to that.
+source contradicts itself; else the fault may be of the text that was extracted from it. What is
+not quoted, or read in memory alone, blames no source: where that differs it is not checked. What
+agrees in an instance agrees up to that.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from derive.catalogue.library import Printed
 
+UNQUOTED = "it is not what is derived, but the passage is not quoted, so that nothing is accused"
 REMEMBERED = "what is remembered of the paper is not what is derived, which tells nothing of it"
 
 
@@ -63,8 +65,9 @@ class Judgement:
 
     def as_read(self, printed: Printed) -> Judgement:
         """Return what it comes to for a formula read there, of which this is that instance."""
-        if self.differs and printed.read == "memory":
-            return Judgement(Outcome.NOT_CHECKED, reason=f"{REMEMBERED}: {self.reason}")
+        if self.differs and (printed.read == "memory" or not printed.quote):
+            cause = REMEMBERED if printed.read == "memory" else UNQUOTED
+            return Judgement(Outcome.NOT_CHECKED, reason=f"{cause}: {self.reason}")
         if printed.instance and not self.differs and self.outcome is not Outcome.NOT_CHECKED:
             return agreement(self.method, (*self.up_to, f"an instance: {printed.instance}"))
         return self
