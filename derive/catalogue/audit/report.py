@@ -20,8 +20,8 @@ HEAD = "Outcome, where it was read (typeset page, text at hand, memory), kind an
 NOTES = (
     "DIFFERS means: from the text at hand, which was extracted from the source; the fault may be of"
     " the text. MISPRINT is kept for a typeset page that was read, and for what the source itself"
-    " contradicts. What is remembered of a published paper, or not quoted, agrees or is not checked:"
-    " it accuses nobody. What one source prints of several models counts once. "
+    " contradicts. What is remembered of a published paper, or not quoted, agrees or is not"
+    " checked: it accuses nobody. What one source prints of several models counts once. "
     "Q is defined up to a positive factor and an additive constant, K up to the unit of time, which"
     " the constant of the loss and the scale of the weights change. The dual variable of a path is"
     " grad Q: the time integral of -X^T r for the loss |r|^2/2, twice that for |r|^2. A limit is"
