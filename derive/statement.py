@@ -43,6 +43,17 @@ KINDS: Mapping[str, str] = {
     # Of a design of F.
     "design": "F has the given Q on an interval, from a start; or no F has",
     "line element": "w(beta) whose inverse F has the given Q, as an integral",
+    # Of a perturbed flow.
+    "drift": "c and y change by these drifts, y beside what steers, along the process",
+    "closed drift": "a drift depends on the weights through the laws alone, or does not",
+    "perturbed limit": "what a limit with X beta = y of the perturbed process minimises",
+    "start of the end": "gradient flow from this start has the laws at the end, and that Q",
+    "noise that stays": "the effective start tends to 0 as S grows",
+    "annealed noise": "what limits minimise as S grows in all columns, before the noise stops",
+    "decay kept on": "where decay that does not end leads",
+    "crossing": "which drifts hold through a zero of what others are singular at",
+    "damped rest": "how fast Nesterov's flow comes to rest",
+    "one side": "a law changes to one side only",
     # Of a derivation.
     "mirror flow": "Hess Q = g K^-1 for some Q and g > 0, or for none",
     "conserved": "functions of the weights that the flow keeps, and how many there are",

@@ -30,6 +30,13 @@ Penalty = Annotated[
     str | None,
     text_option("H", "With decay: a penalty h(w), decay -k(t) grad h in place of -k(t) w."),
 ]
+Process = Annotated[
+    str | None,
+    text_option(
+        "PROCESS",
+        "With --mirror: steps, noise and momentum of mirror, the default, or of preconditioned.",
+    ),
+]
 
 
 def perturb(
@@ -37,6 +44,7 @@ def perturb(
     model: Model,
     by: By,
     penalty: Penalty = None,
+    process: Process = None,
     check: Check = False,
     form: RecordForm,
     output: Output = None,
@@ -55,6 +63,10 @@ def perturb(
     noise: of the residuals, as of SGD or of labels: its covariance moves c and y.
     decay,momentum and the like: several at once.
 
+    With --mirror these are steps, noise and momentum of theta = grad psi(w), mirror descent;
+    with --process preconditioned those of w, gradients times (Hess psi)^-1. Their flow is one, and
+    their drifts are not.
+
     Each OUTPUT is a component of F(w), written as for `derive regularizer`. One output stands for
     copies of it, one for each feature.
 
@@ -70,6 +82,8 @@ def perturb(
       derive perturb "p**2 - m**2" --by decay --penalty "(p**2 + 3*m**2)/2"
       derive perturb "a*u" --vector u --by decay
       derive perturb "a*u1" "a*u2" --rates a=eta --by decay,momentum
+      derive perturb "p - m" --mirror "p*log(p) + m*log(m)" --by noise
+      derive perturb "p - m" --mirror "p*log(p) + m*log(m)" --by noise --process preconditioned
     """
     read = model.read()
     if wrong := [kind for kind in by.split(",") if kind.strip() not in KINDS]:
@@ -78,23 +92,27 @@ def perturb(
         raise InputError("--check is for text: leave out --json, --html or --latex")
     check_writable(output)
     added = _with_check if check else _alone
-    finish(partial(_answer, read, (by, penalty), form, added), timeout, output)
+    finish(partial(_answer, read, (by, penalty, process), form, added), timeout, output)
 
 
 Added = Callable[["Perturbation", Answer, Enter], Answer]
 
 
 def _answer(
-    model: ReadModel, given: tuple[str, str | None], form: Form, added: Added, enter: Enter
+    model: ReadModel,
+    given: tuple[str, str | None, str | None],
+    form: Form,
+    added: Added,
+    enter: Enter,
 ) -> Answer:
     enter("importing the algebra")
     from derive.derivation import derive
     from derive.perturbed.find import perturb
 
     enter("parameterization")
-    by, penalty = given
+    by, penalty, process = given
     derivation = derive(model.parameterization(), enter)
-    found = perturb(derivation, by, enter, penalty=penalty)
+    found = perturb(derivation, by, enter, penalty=penalty, process=process)
     return added(found, answer_with(found, form, enter), enter)
 
 

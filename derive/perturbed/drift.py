@@ -22,6 +22,8 @@ from derive.weights.witness import differ_at_start, find_failure
 
 SLOPE = "<grad f, grad F_j> = 0"
 """What holds for a closed drift f."""
+SIZES = (1, 8, 64)
+"""By which 2, 3, ... are divided for the letters, where steps have to be small."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,6 +40,7 @@ class Drift(Decided, Held):
         in_laws: the change in c, and y, where it was written so.
         in_beta: the change in beta and c, where it was written so and is not closed.
         factor: q.
+        still: is nothing of the change left beside what steers?
     """
 
     symbol: Symbol
@@ -48,19 +51,19 @@ class Drift(Decided, Held):
     in_laws: Expr | None = None
     factor: Expr | None = None
     in_beta: Expr | None = None
+    still: bool = False
 
 
-def closing(leaf: Leaf, x: Followed, f: LogFunction) -> Finding:
-    """Decide whether a change of c or y is a function of the laws."""
+def closing(
+    leaf: Leaf, x: Followed, f: LogFunction, positive: Sequence[RationalFunction] = ()
+) -> Finding:
+    """Decide whether a change of c or y is a function of the laws.
+
+    Args:
+        positive: what has to be so, of the weights and letters, where a failure is shown.
+    """
     if (slope := leaf.steered(f)) is not None:
-        why = f"the drift of `{x.symbol}` is no function of laws: it changes with `beta` on a leaf"
-        p, slope = leaf.base or leaf.parameterization, leaf.in_numbers(slope)
-        failure = find_failure(p, SLOPE, slope, p.field.zero)
-        if failure is None:
-            return not_closed(x, "changes with beta on leaves; that of the start was not decided")
-        failure = _itself(p, slope, failure)
-        numbers = ((s.name, Fraction(k)) for k, s in enumerate(leaf.letters.values(), 2))
-        return Finding(Verdict.REFUTED, why, (replace(failure, point=(*failure.point, *numbers)),))
+        return _refuted(leaf, x, slope, positive)
     if not leaf.complete and (f.logs or leaf.in_laws(f.rational) is None):
         return not_closed(x, "is conserved by the flow, of which not all laws are known")
     statement = f"{SLOPE} for all j, f = {leaf.with_logs(f)}"
@@ -68,15 +71,39 @@ def closing(leaf: Leaf, x: Followed, f: LogFunction) -> Finding:
     return Finding(Verdict.PROVED, reason, (Identity(statement, "0", "0"),))
 
 
-def _itself(p: Parameterization, slope: RationalFunction, failure: Identity) -> Identity:
-    """Return a failure of f, not of f times its denominator, where f has no pole at the start."""
+def _refuted(
+    leaf: Leaf, x: Followed, slope: RationalFunction, positive: Sequence[RationalFunction]
+) -> Finding:
+    """Return weights, parameters and letters at which steering changes a drift on a leaf."""
+    p, letters = leaf.base or leaf.parameterization, [s.name for s in leaf.letters.values()]
+    for size in SIZES:
+        numbers = [Fraction(k) / size for k in range(2, 2 + len(letters))]
+        conditions = (*positive, *(f * f for f in leaf.generic()))
+        there, *given = (leaf.in_numbers(f, numbers) for f in (slope, *conditions))
+        failure = find_failure(p, SLOPE, there, p.field.zero, given)
+        if failure is not None:
+            failure = _itself(p, there, failure, given)
+            point = (*failure.point, *zip(letters, numbers, strict=True))
+            why = f"the drift of `{x.symbol}` is no function of laws: "
+            why += "it changes with `beta` on a leaf"
+            return Finding(Verdict.REFUTED, why, (replace(failure, point=point),))
+    return not_closed(x, "changes with beta on leaves; that of the start was not decided")
+
+
+def _itself(
+    p: Parameterization,
+    slope: RationalFunction,
+    failure: Identity,
+    positive: Sequence[RationalFunction],
+) -> Identity:
+    """Return a failure of f, not of f times its denominator, where f has no pole at the point."""
     if failure.statement == SLOPE:
         return failure
     differentiated = slope
     for j in failure.derivative:
         x = p.fields[p.labels.index(int(j.removeprefix("grad F")))]
         differentiated = dot(x, p.field.gradient(differentiated))
-    found = differ_at_start(p, (differentiated, p.field.zero))
+    found = differ_at_start(p, (differentiated, p.field.zero), positive)
     return Identity(SLOPE, repr(slope), "0", *found, failure.derivative) if found else failure
 
 
@@ -85,15 +112,24 @@ def not_closed(x: Followed, why: str) -> Finding:
     return Finding(Verdict.UNDECIDED, f"the drift of `{x.symbol}` {why}")
 
 
-def drift_of(leaf: Leaf, x: Followed, change: LogFunction, own: LogFunction | None = None) -> Drift:
+def drift_of(
+    leaf: Leaf,
+    x: Followed,
+    change: LogFunction,
+    own: LogFunction | None = None,
+    positive: Sequence[RationalFunction] = (),
+) -> Drift:
     """Return a change as the drift of c or y.
 
     Args:
         own: what has to be a function of the laws, if that is not the change itself.
+        positive: as for :func:`closing`.
     """
-    finding = closing(leaf, x, change if own is None else own)
+    own = change if own is None else own
+    finding = closing(leaf, x, own, positive)
     plain = None if change.logs else change.rational
-    found = replace(open_drift(leaf, x, leaf.with_logs(change), ""), finding=finding)
+    found = open_drift(leaf, x, leaf.with_logs(change), "")
+    found = replace(found, finding=finding, still=own.is_zero())
     if finding.verdict is Verdict.PROVED:
         return replace(found, in_laws=None if plain is None else leaf.in_laws(plain))
     return replace(found, in_beta=None if plain is None else in_beta(leaf, plain))
@@ -117,6 +153,7 @@ def added(parts: Sequence[tuple[Expr, Drift]]) -> Drift:
         in_laws=total([x.in_laws for _, x in parts]),
         in_beta=total([x.in_beta if x.in_laws is None else None for _, x in parts]),
         factor=factors.pop() if len(factors) == 1 else None,
+        still=all(x.still for _, x in parts),
     )
 
 

@@ -29,7 +29,9 @@ from derive.language.tree import Tree, names
 from derive.model.labels import taken_names
 from derive.model.names import read_tree, unused
 from derive.model.notation import Notation, to_expr
+from derive.model.parameterization import Parameterization
 from derive.model.restriction import leave_out
+from derive.perturbed.coordinates import MIRROR, PRECONDITIONED, PROCESSES
 from derive.perturbed.decay import STEERING, decay_of, field_degree, is_of_outputs
 from derive.perturbed.drift import Drift, added
 from derive.perturbed.effective import effective_start, scaled_start, scaled_symbols
@@ -51,6 +53,7 @@ def perturb(
     progress: Callable[[str], None] | None = None,
     *,
     penalty: str | Expr | None = None,
+    process: str | None = None,
 ) -> Perturbation:
     """Return how laws and dual coordinates drift under a perturbation of the flow.
 
@@ -69,9 +72,13 @@ def perturb(
             of these at once, as a sequence or with commas.
         progress: called with the name of each step as it begins.
         penalty: h, a function of the weights, of decay -kappa(t) G^-1 dh in place of -kappa(t) w.
+        process: "mirror", with steps, noise and momentum of theta = grad psi(w), the default where
+            the weights have a mirror psi; or "preconditioned", those of w, their gradients times
+            (Hess psi)^-1, or the learning rates. Both have the same flow.
 
     Raises:
-        InputError: there is no such perturbation, or h is no function of weights of one block.
+        InputError: there is no such perturbation or process, or h is no function of weights of one
+            block.
 
     Source: Jacobs, Burkholz 2025 (decay); Papazov, Pesme, Flammarion 2024 (momentum); Even, Pesme,
     Gunasekar, Flammarion 2023 (steps); Pesme, Pillaud-Vivien, Flammarion 2021 (noise), for diagonal
@@ -85,7 +92,8 @@ def perturb(
         d = followed_in_plane(d)
     enter(f"drift under {', '.join(kinds)}")
     # laws from another start say nothing of this one, from which the weights move otherwise
-    leaves = follow(d.blocks) if d.equivalent is None else ()
+    process = read_process(process, d.parameterization)
+    leaves = follow(d.blocks, process) if d.equivalent is None else ()
     tree = None if penalty is None else _penalty(kinds, derivation, leaves, penalty)
     drift = _drifts(kinds, tree)
     laws = tuple(drift(leaf, x) for leaf in leaves for x in leaf.laws)
@@ -95,13 +103,21 @@ def perturb(
     singular = dict.fromkeys(leaf.written(P) for leaf in leaves for P in leaf.poles())
     finding = _closed(d, kinds, leaves, laws, dual)
     by = ", ".join(kinds)
-    found = Perturbation(derivation, by, laws, dual, finding, singular=tuple(singular))
+    found = Perturbation(derivation, by, laws, dual, finding, process, singular=tuple(singular))
     if tree is not None:
         found = _penalised(found, tree, leaves[0])
     elif kinds == ("decay",):
         found = _shrunk(found, d)
     found = _with_conditions(found, leaves, tree)
-    return found if found.start else replace(found, effective=effective_start(found, leaves))
+    if found.start:
+        return found
+    effective, shifted = effective_start(found, leaves)
+    return replace(found, effective=effective, shifted=shifted, generic=_generic(leaves))
+
+
+def _generic(leaves: Sequence[Leaf]) -> tuple[Expr, ...]:
+    """Return functions of the parameters that are not 0 where laws and duals are as they are."""
+    return tuple(dict.fromkeys(leaf.written(f) for leaf in leaves for f in leaf.generic()))
 
 
 def read_kinds(by: object) -> tuple[str, ...]:
@@ -115,6 +131,18 @@ def read_kinds(by: object) -> tuple[str, ...]:
     if {"step", "noise"} <= {*found}:
         raise InputError("a step is along any gradient, that with noise too: leave out noise")
     return tuple(kind for kind in KINDS if kind in found)
+
+
+def read_process(process: object, p: Parameterization) -> str:
+    """Return which process is perturbed; InputError for one that there is not."""
+    has_mirror = p.geometry.psi is not None
+    if process is None:
+        return MIRROR if has_mirror else PRECONDITIONED
+    if process not in PROCESSES:
+        raise InputError(f"process is one of {', '.join(PROCESSES)}, not {process!r:.40}")
+    if process == MIRROR and not has_mirror:
+        raise InputError("mirror descent needs a mirror: give psi of theta = grad psi(w)")
+    return str(process)
 
 
 def _penalty(
@@ -153,7 +181,7 @@ def _drifts(kinds: Sequence[str], penalty: Tree | None) -> Drifts:
     """Return how a law or dual coordinate drifts, in the sum of all kinds."""
     known: dict[str, Drifts] = {
         "decay": partial(decay_of, penalty),
-        "momentum": momentum_of,
+        "momentum": partial(momentum_of, alone="decay" not in kinds),
         "noise": noise_of,
     }
     if "step" in kinds:

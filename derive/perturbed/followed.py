@@ -11,12 +11,14 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from itertools import chain
+from operator import and_
 
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.field.factors import factors
+from derive.exact.field.factors import factored, factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
 from derive.exact.linear.families import LogFunction
@@ -25,6 +27,7 @@ from derive.model.geometry import Field
 from derive.model.labels import beside
 from derive.model.notation import Notation, log_expr, to_expr
 from derive.model.parameterization import Parameterization
+from derive.perturbed.coordinates import PRECONDITIONED, Coordinates
 from derive.perturbed.normalised import gradient, normalised
 from derive.potential.chart import Chart
 from derive.records import Block
@@ -48,11 +51,6 @@ class Followed:
     def gradient(self) -> Field:
         """The differential, p functions of the weights."""
         return gradient(self.function)
-
-    @functools.cached_property
-    def hessian(self) -> Matrix:
-        """The second derivatives by the weights."""
-        return tuple(tuple(x.field.gradient(x)) for x in self.gradient)
 
     def over(self, field: FunctionField) -> Followed:
         """Return it as a function in a larger field."""
@@ -80,6 +78,7 @@ class Leaf:
         complete: are the laws all that there are?
         letters: of the perturbation, by our names for them, in the functions at hand.
         base: the parameterization in a field without these.
+        process: whose steps are straight, of :mod:`derive.perturbed.coordinates`.
     """
 
     outputs: tuple[int, ...]
@@ -92,6 +91,16 @@ class Leaf:
     letters: Mapping[str, Symbol] = dataclasses.field(default_factory=dict, hash=False)
     base: Parameterization | None = None
     chart: Chart | None = None
+    process: str = PRECONDITIONED
+
+    @functools.cached_property
+    def coordinates(self) -> Coordinates:
+        """The coordinates of the weights in which steps are straight."""
+        return Coordinates(self.parameterization, self.process)
+
+    def hessian(self, x: Followed) -> Matrix:
+        """Return the second derivatives of a law or dual coordinate in these coordinates."""
+        return self.coordinates.hessian(x.gradient)
 
     def with_letters(self, letters: Mapping[str, Symbol]) -> Leaf:
         """Return the same over a field in which letters of a perturbation are constants."""
@@ -104,13 +113,12 @@ class Leaf:
         """Return a letter as a function."""
         return self.parameterization.field.named(self.letters[name].name)
 
-    def in_numbers(self, f: RationalFunction) -> RationalFunction:
-        """Return f with 2, 3, ... for the letters, in the field without these."""
+    def in_numbers(self, f: RationalFunction, numbers: Sequence[Fraction]) -> RationalFunction:
+        """Return f with numbers for the letters, in the field without these."""
         if self.base is None:
             return f
         field = self.base.field
-        numbers = (field.constant(Fraction(k)) for k in range(2, 2 + len(self.letters)))
-        return f.compose((*field.gens, *numbers), field)
+        return f.compose((*field.gens, *map(field.constant, numbers)), field)
 
     def over(self, field: FunctionField) -> Leaf:
         """Return the same in a larger field."""
@@ -130,6 +138,17 @@ class Leaf:
     def poles(self) -> Iterator[RationalFunction]:
         """Yield what a law or dual coordinate is singular at, each once."""
         yield from dict.fromkeys(P for x in self.all for P in x.poles())
+
+    def generic(self) -> Iterator[RationalFunction]:
+        """Yield functions of parameters alone, not 0: else a law is constant, or y has a pole."""
+        for x in self.all:
+            slopes = [
+                {f for f, n in factored(s)[1] if n > 0} for s in x.gradient if not s.is_zero()
+            ]
+            parts = (x.function.rational, *(c for c, _ in x.function.logs))
+            below = {f for part in parts for f, n in factored(part)[1] if n < 0}
+            found = {*reduce(and_, slopes), *below}
+            yield from (f for f in sorted(found, key=repr) if f.variables() and not _varies(f))
 
     def number(self, a: int) -> str:
         """Return the number of an output in names; nothing where there is one output."""
@@ -169,7 +188,7 @@ class Leaf:
         return _called(self.notation, name)
 
 
-def follow(blocks: Sequence[Block]) -> tuple[Leaf, ...]:
+def follow(blocks: Sequence[Block], process: str) -> tuple[Leaf, ...]:
     """Return the laws and dual coordinates of all blocks, numbered together."""
     several = sum(len(b.conserved.laws) for b in blocks) > 1
     found: list[Leaf] = []
@@ -191,7 +210,7 @@ def follow(blocks: Sequence[Block]) -> tuple[Leaf, ...]:
         g = None if dual is None else dual.g
         complete = block.conserved.verdict is Verdict.PROVED
         leaf = Leaf(block.outputs, notation, p, laws, y, g, complete)
-        found.append(replace(leaf, chart=block.potential.chart))
+        found.append(replace(leaf, chart=block.potential.chart, process=process))
     return tuple(found)
 
 

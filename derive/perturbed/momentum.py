@@ -1,11 +1,12 @@
-"""Momentum: lam w'' + w' = G^-1 J^T lambda from rest, and Nesterov's w'' + (r/t) w' in its place.
+"""Momentum: lam x'' + x' = sum_a lambda_a X_a from rest, or x'' + (r/t) x', Nesterov's damping.
 
-    lam c'' + c' = lam w'^T (Hess c) w'
-    lam y_i'' + y_i' = g lambda_i + lam w'^T (Hess y_i) w'
+    lam c'' + c' = lam x'^T (Hess_x c) x'
+    lam y_i'' + y_i' = g lambda_i + lam x'^T (Hess_x y_i) x'
 
-so that c(inf) = c(0) + int mu w'^T (Hess c) w' dt, and y(inf) - y(0) - int mu w'^T (Hess y) w' dt
-is in the row space: mu = lam for constant mass, and mu = t/(r - 1) for the damping r/t, r > 1, of
-which the integrating factor is t^r, as t^r int_t^inf s^-r ds = t/(r - 1).
+in the coordinates x = w, or theta = grad psi of mirror descent, so that c(inf) = c(0) + int mu
+x'^T (Hess_x c) x' dt, and y(inf) - y(0) - int mu x'^T (Hess_x y) x' dt is in the row space: mu =
+lam for constant mass, and mu = t/(r - 1) for the damping r/t, r > 1, of which the integrating
+factor is t^r, as t^r int_t^inf s^-r ds = t/(r - 1).
 
 A weight may cross 0 under momentum: what has a pole or a logarithm there is lost, polynomials stay.
 Source: Papazov, Pesme, Flammarion 2024, for diagonal networks; in general our own derivation.
@@ -54,8 +55,13 @@ class OneSided:
         return bool(self.of.function.logs)
 
 
-def momentum_of(leaf: Leaf, x: Followed) -> Drift:
-    """Return w'^T (Hess c) w' in the velocities w_t, closed where it is so in those of c and y."""
+def momentum_of(leaf: Leaf, x: Followed, *, alone: bool = True) -> Drift:
+    """Return x'^T (Hess_x c) x' in the velocities w_t, closed where it is so in those of c and y.
+
+    From rest it is 0 where c is linear in x along all forces.
+    """
+    if leaf.coordinates.is_straight(x.gradient, along_steps=alone):
+        return drift_of(leaf, x, LogFunction(x.function.rational.field.zero))
     moving = leaf.with_letters({w: leaf.fresh(f"{w}_t") for w in leaf.parameterization.weights})
     change, own = form(moving, x.over(moving.parameterization.field)), _in_own_velocities(leaf, x)
     if own is None:
@@ -67,8 +73,9 @@ def momentum_of(leaf: Leaf, x: Followed) -> Drift:
 
 
 def form(leaf: Leaf, x: Followed) -> RationalFunction:
-    """Return v^T (Hess c) v in the letters v."""
-    return dot(v := velocities(leaf), tuple(dot(row, v) for row in x.hessian))
+    """Return x'^T (Hess_x c) x' in the letters w_t."""
+    v = leaf.coordinates.components(velocities(leaf))
+    return dot(v, tuple(dot(row, v) for row in leaf.hessian(x)))
 
 
 def velocities(leaf: Leaf) -> Field:
@@ -77,15 +84,16 @@ def velocities(leaf: Leaf) -> Field:
 
 
 def _in_own_velocities(leaf: Leaf, x: Followed) -> tuple[Leaf, RationalFunction] | None:
-    """Return w'^T (Hess c) w' in c' and y', where these tell w'; else None."""
+    """Return x'^T (Hess_x c) x' in c' and y', where these tell w'; else None."""
     rows = tuple(f.gradient for f in leaf.all)
     if len(rows) != leaf.parameterization.p or rank(rows) < len(rows):
         return None
     within = leaf.with_letters({str(f.symbol): leaf.fresh(f"{f.symbol}_t") for f in leaf.all})
     field, v = within.parameterization.field, velocities(within)
     w = tuple(dot(tuple(map(field.embed, row)), v) for row in inverse(rows))
-    H = (dot(tuple(map(field.embed, row)), w) for row in x.hessian)
-    return within, dot(w, tuple(H))
+    moved = within.coordinates.components(w)
+    H = (dot(tuple(map(field.embed, row)), moved) for row in leaf.hessian(x))
+    return within, dot(moved, tuple(H))
 
 
 def one_sided(leaf: Leaf) -> Iterator[OneSided]:
@@ -93,11 +101,11 @@ def one_sided(leaf: Leaf) -> Iterator[OneSided]:
     for law in leaf.laws:
         c = law.function.rational
         logarithm = Followed(law.symbol, LogFunction(c.field.zero, ((c.field.one, c),)))
-        if all(x.is_zero() for row in law.hessian for x in row):
+        if leaf.coordinates.is_straight(law.gradient, along_steps=True):
             continue  # c does not change
         zero = leaf.parameterization.at_start(c).is_zero()
         for x, signs in product((law,) if zero else (law, logarithm), ((), _positive(leaf))):
-            side = _side(x.hessian, frozenset(signs))
+            side = _side(leaf.hessian(x), frozenset(signs))
             if side:
                 change = momentum_of(leaf, x).change
                 yield OneSided(x, leaf.with_logs(x.function), change, side, signs)

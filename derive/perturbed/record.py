@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,17 +12,24 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
-from derive.derivation import Derivation
+from derive.derivation import Derivation, derive
 from derive.model.labels import taken_names
+from derive.model.names import unused
+from derive.perturbed.coordinates import PRECONDITIONED
 from derive.perturbed.drift import Drift
 from derive.perturbed.momentum import OneSided
 from derive.perturbed.noise import takes_to_zero
 from derive.printable import Printable
+from derive.regimes.find import regimes
+from derive.regimes.initialization import with_scale
+from derive.statement import Claims, Open, Statement
 from derive.verdict import Finding, Verdict
+
+CLAIMS = "derive.perturbed.statements"
 
 
 @dataclass(frozen=True, repr=False)
-class Perturbation(Printable):
+class Perturbation(Printable, Claims):
     """What a perturbation of gradient flow does, by exact identities in the weights.
 
     Attributes:
@@ -29,6 +38,7 @@ class Perturbation(Printable):
         of_laws, of_dual: the drift of each conserved quantity, and of each dual coordinate.
         closed: do c and y drift by functions of the laws alone, but for q y under decay, and the
             velocities of c and y under momentum? Or by what steers as a loss of beta does.
+        process: mirror, with steps, noise and momentum of theta = grad psi(w), or preconditioned.
         effective: start symbols of an unperturbed flow with the laws c_inf, where one is written.
         start: under decay of homogeneous fields, the weights from which unperturbed flow has the
             same limit; empty otherwise.
@@ -37,6 +47,8 @@ class Perturbation(Printable):
         conditions: of a step, what has to be positive; 0 is where c or y is singular.
         singular: functions of the weights at whose zeros c or y is singular.
         penalty: h of a decay that is not that of the weights.
+        shifted: has the effective start the shift xi of y, too?
+        generic: functions of the parameters that are not 0, or laws would be constants.
     """
 
     derivation: Derivation
@@ -44,6 +56,7 @@ class Perturbation(Printable):
     of_laws: tuple[Drift, ...]
     of_dual: tuple[Drift, ...]
     closed: Finding
+    process: str = PRECONDITIONED
     effective: Mapping[Symbol, Expr] | None = dataclasses.field(default=None, hash=False)
     start: tuple[tuple[str, Expr], ...] = ()
     degree: Expr | None = None
@@ -51,6 +64,13 @@ class Perturbation(Printable):
     conditions: tuple[Expr, ...] = ()
     singular: tuple[Expr, ...] = ()
     penalty: Expr | None = None
+    shifted: bool = False
+    generic: tuple[Expr, ...] = ()
+
+    @functools.cached_property
+    def statements(self) -> tuple[Statement | Open, ...]:
+        """All that is claimed of the perturbed flow."""
+        return tuple(importlib.import_module(CLAIMS).statements(self))
 
     @property
     def laws(self) -> tuple[Expr, ...]:
@@ -89,9 +109,14 @@ class Perturbation(Printable):
         return Verdict.PROVED if told else Verdict.UNDECIDED
 
     @property
+    def is_steered(self) -> bool:
+        """Is y(inf) - y(0) in the row space, as nothing but steering moves y?"""
+        return all(y.still for y in self.of_dual)
+
+    @property
     def Q(self) -> Expr | None:
-        """Q of the effective start, where it is explicit and no dual coordinate drifts beside."""
-        kept = bool(self.start) or all(y.in_laws == 0 for y in self.of_dual)
+        """Q of the effective start, where it is explicit and y is shifted no further."""
+        kept = bool(self.start) or self.shifted or self.is_steered
         Q = self.derivation.potential.Q
         if not kept or self.effective is None or Q is None:
             return None
@@ -105,10 +130,34 @@ class Perturbation(Printable):
 
     @property
     def vanishing(self) -> bool:
-        """Is it noise that takes the effective start to 0 unless it stops, and moves laws alone?"""
-        if self.by != "noise" or not self.effective or any(y.in_laws != 0 for y in self.of_dual):
+        """Is it noise that takes the effective start to 0 unless it stops?"""
+        if self.by != "noise" or not self.effective or not (self.shifted or self.is_steered):
             return False
         return takes_to_zero(self.effective, taken_names(self.derivation.parameterization))
+
+    @functools.cached_property
+    def annealed(self) -> Expr | None:
+        """h with Q/S -> h(beta) as noise with S -> infinity shrinks the start; None: not known.
+
+        As Q/N -> h_1 for a start of scale c -> 0, and N = log(1/c) for c = exp(-n S).
+        """
+        d = self.derivation
+        if not self.vanishing or len(d.beta) != 1 or self.effective is None:
+            return None
+        name, *more = (s.name for s in self.effective)
+        if more:
+            name = unused("scale", taken_names(d.parameterization))
+            d = derive(with_scale(d.parameterization, name))
+        (limit,) = regimes(d, name, toward=(0,)).limits
+        potential, (S,) = limit.potential, {x / s for s, x in self.effective.items()}
+        if limit.finding.verdict is not Verdict.PROVED or potential is None or limit.unit is None:
+            return None
+        units = {s for s in limit.unit.free_symbols if s.name == name}
+        if potential.Q is None or limit.origin is not None or len(units) != 1:
+            return None
+        ratio = limit.unit / sympy.log(1 / units.pop())
+        rate = -sympy.expand_log(sympy.log(S), force=True)
+        return None if ratio.free_symbols else ratio * rate * potential.Q
 
     @property
     def verdict(self) -> Verdict:

@@ -113,14 +113,19 @@ ORDER = 24
 
 
 def find_failure(
-    p: Parameterization, statement: str, left: RationalFunction, right: RationalFunction
+    p: Parameterization,
+    statement: str,
+    left: RationalFunction,
+    right: RationalFunction,
+    positive: Sequence[RationalFunction] = (),
 ) -> Identity | None:
     """Return the proof that left = right fails on the leaf of the start, or None.
 
     It is a start where left - right, times its denominator, or an iterated derivative along the
-    flow is not 0. None means "equal as far as was looked", never "equal".
+    flow is not 0, and functions are *positive*. None means "equal as far as was looked", never
+    "equal".
     """
-    found = differ_at_start(p, (left, right))
+    found = differ_at_start(p, (left, right), positive)
     if found is not None:
         return Identity(statement, repr(left), repr(right), *found)
     common = left.denominator * right.denominator / left.denominator.gcd(right.denominator)
@@ -131,7 +136,7 @@ def find_failure(
     candidates: list[tuple[tuple[str, ...], RationalFunction]] = [((), left - right)]
     for _ in range(DEPTH + 1):
         for path, candidate in candidates:
-            found = differ_at_start(p, (candidate, p.field.zero))
+            found = differ_at_start(p, (candidate, p.field.zero), positive)
             if found is not None:
                 return Identity(statement, repr(left), repr(right), *found, path)
         if sum(len(c.numerator.monoms()) for _, c in candidates) > MAXIMAL_TERMS:
@@ -165,14 +170,18 @@ def is_zero_along_flow(p: Parameterization, function: RationalFunction) -> bool:
 
 
 def differ_at_start(
-    p: Parameterization, sides: tuple[RationalFunction, RationalFunction]
+    p: Parameterization,
+    sides: tuple[RationalFunction, RationalFunction],
+    positive: Sequence[RationalFunction] = (),
 ) -> tuple[tuple[tuple[str, Number], ...], Number] | None:
     """Return a start where the sides differ, and by how much; with J of full rank if possible.
 
-    That is looked at first: the difference may have a hundred thousand terms.
+    That is looked at first: the difference may have a hundred thousand terms. There functions are
+    *positive*.
     """
     try:
         difference = p.at_start(sides[0]) - p.at_start(sides[1])
+        given = [p.at_start(f) for f in positive]
         if difference.is_zero():
             return None
     except ZeroDivisionError:
@@ -180,9 +189,10 @@ def differ_at_start(
     for sample in _free_first(p):
         try:
             value = sample.of(difference)
+            allowed = all(bool(sample.of(f) > 0) for f in given)
         except (ZeroDivisionError, Unbounded):
             continue
-        if is_nonzero(value):
+        if allowed and is_nonzero(value):
             return sample.point(p), shown(value)
     return None
 

@@ -148,7 +148,9 @@ def confirm_perturbation(
                 return _stepped(case, found, digits, rng)
             if "noise" in kinds and "momentum" not in kinds:
                 return _differences(case, found, digits, rng)
-            check = _flowed(case, found, replace(terms, penalty=case.penalty), digits)
+            check = _flowed(
+                case, found, replace(terms, penalty=case.penalty, mirror=case.mirror), digits
+            )
             drawn = "noise" in kinds and not case.penalty
             return replace(check, paths=noisy_paths(case, kinds, rng) if drawn else ())
         except (NumericalError, DegenerateStart) as error:
@@ -226,7 +228,7 @@ def _stepped(
         steps = [Step(eta, row, (), k, mu) for row in rows]
         try:
             given = case.problem.model, case.data, steps, case.trees(), digits
-            end = take_steps(*given, penalty=case.penalty)
+            end = take_steps(*given, penalty=case.penalty, mirror=case.mirror)
         except NumericalError as error:
             last = error
             continue
@@ -247,10 +249,10 @@ def _differences(
     """Compare the drift under noise with half the second differences along the fields."""
     n, k = len(case.problem.model.weights), int("decay" in found.kinds)
     drawn = [Fraction(int(i), 8) for i in rng.integers(1, 9, size=len(case.problem.model.trees))]
-    _, moves = stepper(case.problem.model, (), bits_of(4 * digits), case.penalty)
+    _, moves, _ = stepper(case.problem.model, (), bits_of(4 * digits), case.penalty, case.mirror)
     with mpmath.workdps(4 * digits):
         h, G, w = mpmath.mpf(10) ** -digits, [rational(x) for x in drawn], case.origin
-        ends = (moves.at([*w, *[0] * n, *G, s * h, s * h * k, 0])[:n] for s in (1, -1))
+        ends = (moves([*w, *[0] * n, *G, s * h, s * h * k, 0]) for s in (1, -1))
         second = [(a + b) / (2 * h * h) for a, b in zip(*map(case.moved, ends), strict=True)]
         wanted = case.evaluated(case.copied(lambda x: x.change), [*w, *G, k])
         left = [a - b for a, b in zip(second, wanted, strict=True)]

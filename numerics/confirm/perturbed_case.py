@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -13,8 +13,10 @@ from sympy import Expr, Symbol
 
 from derive.errors import NumericalError
 from derive.language.symbolic import from_sympy
-from derive.language.tree import Tree
+from derive.language.tree import Name, Number, Tree, children, fold, with_parts
 from derive.model.labels import beside
+from derive.model.parameterization import Parameterization
+from derive.perturbed.coordinates import MIRROR
 from derive.perturbed.drift import Drift
 from derive.perturbed.find import perturb
 from derive.perturbed.planar import followed_in_plane
@@ -34,6 +36,7 @@ from numerics.flow.perturbed import letter
 from numerics.reals import Real, rational
 
 _ATTEMPTS = 12
+Numbers = Mapping[str, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,12 @@ class Case:
     start: tuple[tuple[str, Expr], ...]
     taken: frozenset[str]
     penalty: tuple[Tree, ...] = ()
+    psi: tuple[Tree, ...] = ()
+
+    @property
+    def mirror(self) -> tuple[Tree, ...]:
+        """The mirror of mirror descent, for each copy; () for a process in the weights."""
+        return self.problem.model.spread(self.psi)
 
     @property
     def data(self) -> tuple[Sequence[object], Sequence[object], dict[str, object]]:
@@ -73,6 +82,7 @@ class Case:
             known |= {
                 w: _real(prefix + w),
                 beside(f"{w}_t", self.taken): self.letter(f"{prefix}{w}_t"),
+                beside(f"{w}_next", self.taken): self.letter(f"{prefix}{w}_next"),
             }
         labels = [""] if one.d == 1 and not one.affine else [str(x) for x in one.labels]
         G = {x: self.letter(f"G_{copy * one.d + i}") for i, x in enumerate(labels, 1)}
@@ -147,11 +157,11 @@ def cases(
     d = found.derivation
     if d.direction is not None:
         d = followed_in_plane(d)
-        found = perturb(d, found.by, penalty=found.penalty)
+        found = perturb(d, found.by, penalty=found.penalty, process=found.process)
     p = d.parameterization
-    names = {name: Fraction(2 * k + 7, 2) for k, name in enumerate(p.parameters)}
+    drawn = {name: Fraction(2 * k + 7, 2) for k, name in enumerate(p.parameters)}
     given = with_pi(p.parameters, start)
-    values = {x: read_number(given.get(x, names[x]), f"the parameter {x}") for x in names}
+    values = {x: read_number(given.get(x, drawn[x]), f"the parameter {x}") for x in drawn}
     subject, rest = in_numbers(d, {**start, **values})
     one, taken = subject.parameterization, d.blocks[0].notation.taken
     fixed = fixed_starts(one.start_symbols, rest, 1 if one.d > 1 else COPIES)
@@ -172,5 +182,22 @@ def cases(
         except NumericalError:
             continue
         h = [] if found.penalty is None else [from_sympy(bound(found.penalty), ANY_SIZE)]
-        penalty = problem.model.spread(h)
-        yield Case(problem, laws, dual, begin, taken, penalty)
+        psi = _psi(found, one, values)
+        yield Case(problem, laws, dual, begin, taken, problem.model.spread(h), psi)
+
+
+def _psi(found: Perturbation, one: Parameterization, values: Numbers) -> tuple[Tree, ...]:
+    """Return the mirror of mirror descent in the weights that are followed."""
+    d = found.derivation
+    psi = d.parameterization.geometry.psi
+    if found.process != MIRROR or psi is None:
+        return ()
+    known: dict[str, Tree] = {**dict(d.ties), **{x: Number(v) for x, v in values.items()}}
+
+    def combine(node: Tree, parts: list[Tree]) -> Tree:
+        if isinstance(node, Name) and node.name not in one.weights:
+            # a weight that F has not moves with none of these
+            return known.get(node.name, Number(Fraction(1)))
+        return with_parts(node, parts)
+
+    return (fold(psi, children, combine),)

@@ -8,18 +8,26 @@ time and integrals of what is asked for.
 With Nesterov's damping w'' + (r/t) w' takes the place of mass w'' + w', from t = 1.
 A step is w -> w - eta (G^-1 J^T X^T r + k w) + mu v, v the step before; r of some rows, or with
 noise added to it.
+
+Mirror descent with a mirror psi has theta = grad psi(w), G = Hess psi, in the place of w:
+
+    mass theta'' + theta' = -J^T X^T r - kappa(t) e,    w' = G^-1 theta',
+    theta(w_next) = theta(w) - eta (J^T X^T r + k e) + mu (theta(w) - theta(w - v)),
+
+e = G w or dh, and w_next is found by Newton's method.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import add
 
 import mpmath
+from mpmath import libmp
 
-from derive.errors import InputError
+from derive.errors import InputError, NumericalError
 from derive.language.tree import Number, Tree
 from derive.model.names import unused
 from numerics.evaluate.numbers import read_data
@@ -49,6 +57,7 @@ class Terms:
         along: integrands, in weights w, velocities w_t, t and kappa, as :func:`letter` has these.
         penalty: h, of all weights; () where decay is that of the weights.
         damping: r, 0 without.
+        mirror: psi of all weights, of mirror descent with momentum.
     """
 
     decay: Tree = NONE
@@ -56,6 +65,7 @@ class Terms:
     along: tuple[Tree, ...] = ()
     penalty: tuple[Tree, ...] = ()
     damping: Fraction = Fraction(0)
+    mirror: tuple[Tree, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +96,10 @@ class Step:
     momentum: Fraction = Fraction(0)
 
 
+NEWTON = 60
+"""Steps of Newton's method at most."""
+Move = Callable[[Sequence[Real]], Sequence[Real]]
+"""The weights after a step."""
 Problem = tuple[Iterable[object], Iterable[object], Mapping[str, object]]
 """X, y and the start of every weight, as for :func:`numerics.flow.gradient_flow.flow`."""
 
@@ -100,30 +114,32 @@ def perturbed_flow(
 ) -> Perturbed:
     """Run gradient flow with decay and momentum until it fits the data, and is at rest.
 
-    Args:
-        p: F with its learning rates; or copies of it.
-        problem: X, y and the start of every weight.
-        terms: what is added. A decay that does not fade leaves no interpolant to converge to.
+        Args:
+            p: F with its learning rates; or copies of it.
+            problem: X, y and the start of every weight.
+            terms: what is added. A decay that does not fade leaves no interpolant to converge to.
 
-    Raises:
-        InputError: a number, a shape or a name is wrong, or the mass is negative.
-        DegenerateStart: F or J is undefined at the start.
-        NumericalError: it does not converge, or meets a pole, as where a weight crosses 0.
+        Raises:
+            InputError: a number, a shape or a name is wrong, or the mass is negative.
+            DegenerateStart: F or J is undefined at the start.
+            NumericalError: it does not converge, or meets a pole, as where a weight crosses 0.
 
-    >>> import mpmath
-    >>> from derive import Parameterization
-    >>> p = Parameterization.parse(["p*m"])
-    >>> data = [[1]], [2], {"p": 1, "m": "1/2"}
-    >>> end = perturbed_flow(p, data, Terms(mass=Fraction(1, 10)), digits=15)
-    >>> mpmath.nstr(end.limit[0], 12)
-    '2.0'
+        >>> import mpmath
+    from mpmath import libmp
+        >>> from derive import Parameterization
+        >>> p = Parameterization.parse(["p*m"])
+        >>> data = [[1]], [2], {"p": 1, "m": "1/2"}
+        >>> end = perturbed_flow(p, data, Terms(mass=Fraction(1, 10)), digits=15)
+        >>> mpmath.nstr(end.limit[0], 12)
+        '2.0'
     """
     rows, target = read_data(problem[0], problem[1], len(p.trees))
     origin, n = read_start(p, problem[2], digits), len(p.weights)
     if terms.mass < 0:
         raise InputError("the mass of momentum must not be negative")
-    field, observed = _programs(p, terms, rows, target)
-    first = [*origin, *(origin if terms.mass else ())]
+    field, observed, _ = _programs(p, terms, rows, target, _offset(p, terms, origin, digits))
+    lifted = [Fraction(0)] * n if terms.mirror else origin
+    first = [*origin, *(lifted if terms.mass else ())]
     start = [*first, *[Fraction(0)] * (len(field.outputs) - len(first))]
     check_start(field, start, digits)
     rest = [*target, *[Fraction(0)] * (len(observed.outputs) - len(p.trees) - len(target))]
@@ -143,60 +159,102 @@ def damped_flow(
     """
     rows, target = read_data(problem[0], problem[1], len(p.trees))
     origin, n = read_start(p, problem[2], digits), len(p.weights)
-    field, observed = _programs(p, terms, rows, target)
+    field, observed, moved = _programs(p, terms, rows, target)
     start = [*origin, *[Fraction(0)] * n, Fraction(1), *[Fraction(0)] * len(terms.along)]
     check_start(field, start, digits)
     end = integrate(field, start, digits, time=until - 1)
     beta = Program(observed, bits_of(digits)).at(end.state)[: len(p.trees)]
     whole = tuple(map(as_mpf, end.state))
-    return Perturbed(
-        tuple(map(as_mpf, beta)), whole[:n], whole[2 * n + 1 :], end.steps, whole[n : 2 * n]
-    )
+    velocities = tuple(map(as_mpf, Program(moved, bits_of(digits)).at(end.state)))
+    limit = tuple(map(as_mpf, beta))
+    return Perturbed(limit, whole[:n], whole[2 * n + 1 :], end.steps, velocities)
+
+
+def _offset(p: FlowModel, terms: Terms, origin: Sequence[Fraction], digits: int) -> list[Fraction]:
+    """Return theta at the start, to more digits than are asked for; 0 without a mirror."""
+    if not terms.mirror:
+        return [Fraction(0)] * len(origin)
+    theta = Mirror.of(p, terms.mirror, bits_of(2 * digits)).theta.at(origin)
+    return [Fraction(*libmp.to_rational(x._mpf_)) for x in theta]
 
 
 def _programs(
-    p: FlowModel, terms: Terms, X: list[list[Fraction]], y: list[Fraction]
-) -> tuple[Tape, Tape]:
-    """Return the field, and beta with the residuals and velocities, which all fall to 0."""
+    p: FlowModel,
+    terms: Terms,
+    X: list[list[Fraction]],
+    y: list[Fraction],
+    offset: Sequence[Fraction] = (),
+) -> tuple[Tape, Tape, Tape]:
+    """Return the field, beta with the residuals and velocities, which all fall to 0, and these."""
     second = terms.mass or terms.damping
-    lifted = tuple(f" u {w}" for w in p.weights) if second else ()
+    lifted = _lifted(p) if second else ()
     sums = (f" integral {i}" for i in range(len(terms.along)))
     builder = Builder((*p.weights, *lifted, _TIME, *sums))
-    time, w = builder.input(_TIME), list(map(builder.input, p.weights))
+    time = builder.input(_TIME)
     beta = tuple(map(builder.tree, p.trees))
     seeds = steering(LOSSES["squared"], X, y)(builder, beta)
-    pushed = builder.raised(rates_of(p), builder.reverse(beta, seeds)[: len(w)])
     kappa = builder.tree(terms.decay, {"t": time})
-    shrinking = _shrinking(p, builder, terms.penalty)
+    steered = builder.reverse(beta, seeds)[: len(p.weights)]
+    pushed, shrinking = _forces(p, builder, steered, terms.penalty, terms.mirror)
     force = [
         builder.linear([(f, _ONE), (builder.multiply(kappa, x), -_ONE)])
         for f, x in zip(pushed, shrinking, strict=True)
     ]
-    moved, resting = force, list[Register]()
+    moved = _moved(builder, p, terms, force, offset)
     if terms.damping:
-        moved, rate = list(map(builder.input, lifted)), builder.constant(terms.damping)
-        drags = [builder.multiply(builder.divide(rate, time), v) for v in moved]
+        rate = builder.divide(builder.constant(terms.damping), time)
+        drags = [builder.multiply(rate, builder.input(name)) for name in lifted]
         force = [builder.linear([(f, _ONE), (x, -_ONE)]) for f, x in zip(force, drags, strict=True)]
-    elif lifted:
-        share, u = 1 / terms.mass, map(builder.input, lifted)
-        moved = [builder.linear([(a, share), (b, -share)]) for a, b in zip(u, w, strict=True)]
-        resting = moved
+    resting = moved if lifted and not terms.damping else []
     names = (letter(p, x) for x in (*(f"{w}_t" for w in p.weights), "t", "kappa"))
     known = dict(zip(names, (*moved, time, kappa), strict=True))
     along = [builder.tree(f, known) for f in terms.along]
     field = [*moved, *(force if lifted else ()), builder.constant(_ONE), *along]
     residuals = slopes(LOSSES["squared"], X, y)(builder, beta)
-    return builder.tape(field), builder.tape([*beta, *residuals, *resting])
+    tapes = [field, [*beta, *residuals, *resting], moved]
+    return tuple(map(builder.tape, tapes))  # type: ignore[return-value]
 
 
-def _shrinking(p: FlowModel, builder: Builder, penalty: Sequence[Tree]) -> list[Register]:
-    """Return what decay is along: the weights, or G^-1 dh."""
+def _lifted(p: FlowModel) -> tuple[str, ...]:
+    return tuple(f" u {w}" for w in p.weights)
+
+
+def _moved(
+    builder: Builder, p: FlowModel, terms: Terms, force: list[Register], offset: Sequence[Fraction]
+) -> list[Register]:
+    """Return w': the force; or the velocity, or (u - x)/mass, of the coordinates, raised."""
+    moved, lifted = force, map(builder.input, _lifted(p)) if terms.mass or terms.damping else ()
+    if terms.damping:
+        moved = list(lifted)
+    elif terms.mass:
+        share, w = 1 / terms.mass, map(builder.input, p.weights)
+        x = theta_of(builder, p, terms.mirror) if terms.mirror else list(w)
+        moved = [
+            builder.linear([(a, share), (b, -share)], share * c)
+            for a, b, c in zip(lifted, x, offset, strict=True)
+        ]
+    return builder.raised(rates_of(p), moved) if terms.mirror else moved
+
+
+def _forces(
+    p: FlowModel,
+    builder: Builder,
+    slopes: list[Register],
+    penalty: Sequence[Tree],
+    mirror: Sequence[Tree],
+) -> tuple[list[Register], list[Register]]:
+    """Return slopes, J^T seeds, and what decay is along, w or dh; raised but for mirror descent."""
+    n, one, rates = len(p.weights), builder.constant(_ONE), rates_of(p)
     w = list(map(builder.input, p.weights))
-    if not penalty:
-        return w
     h = [builder.tree(tree) for tree in penalty]
-    dh = builder.reverse(h, [builder.constant(_ONE)] * len(h))
-    return builder.raised(rates_of(p), dh[: len(w)])
+    dh = builder.reverse(h, [one] * len(h))[:n]
+    if not mirror:
+        raised = builder.raised(rates, slopes)
+        return raised, builder.raised(rates, dh) if penalty else w
+    if not penalty and len(rates) > n:
+        raise NumericalError("decay of the weights is not run with a mirror that couples them")
+    over = zip(w, rates, strict=False)
+    return slopes, dh if penalty else [builder.divide(x, builder.tree(r)) for x, r in over]
 
 
 def take_steps(
@@ -207,6 +265,7 @@ def take_steps(
     digits: int = 30,
     *,
     penalty: Sequence[Tree] = (),
+    mirror: Sequence[Tree] = (),
 ) -> Perturbed:
     """Take steps one after the other until the residual is 0 to these digits, or none are left.
 
@@ -215,8 +274,9 @@ def take_steps(
         problem: X, y and the start of every weight.
         steps: their sizes, rows and noise; drawn by the caller, by a generator with a seed.
         along: what is summed, in the weights w before a step, the step before w_t, eta, k, mu and
-            G_1, G_2, ..., G = X^T r, as :func:`letter` has these.
+            G_1, G_2, ..., G = X^T r, as :func:`letter` has these; and the weights w_next after it.
         penalty: h of decay, one for each copy; that of the weights without.
+        mirror: psi of mirror descent, one for each copy.
 
     Raises:
         InputError: a number, a shape or a name is wrong.
@@ -228,7 +288,7 @@ def take_steps(
     """
     rows, target = read_data(problem[0], problem[1], len(p.trees))
     origin, bits = read_start(p, problem[2], digits), bits_of(digits)
-    F, moves = stepper(p, along, bits, penalty)
+    F, moves, sums_of = stepper(p, along, bits, penalty, mirror)
     context = mpmath.MPContext()
     context.prec = bits
 
@@ -246,11 +306,12 @@ def take_steps(
             break
         noise = list(map(number, step.noise)) or [context.zero] * len(r)
         G = _gradient(X, list(map(add, r, noise)), step.rows)
-        sizes = map(number, (step.eta, step.decay, step.momentum))
-        found = [context.mpf(x) for x in moves.at([*w, *v, *G, *sizes])]
-        v = [a - b for a, b in zip(found, w, strict=False)]
-        w, taken = found[: len(w)], taken + 1
-        total = [a + b for a, b in zip(total, found[len(w) :], strict=True)]
+        given = [*w, *v, *G, *map(number, (step.eta, step.decay, step.momentum))]
+        found = [context.mpf(x) for x in moves(given)]
+        added = sums_of.at([*given, *found])
+        v = [a - b for a, b in zip(found, w, strict=True)]
+        w, taken = found, taken + 1
+        total = [a + context.mpf(b) for a, b in zip(total, added, strict=True)]
     limit = tuple(map(as_mpf, F.at(w)))
     ends = (tuple(map(as_mpf, x)) for x in (w, total, v))
     weights, sums, last = ends
@@ -264,28 +325,86 @@ def _gradient(X: Sequence[Sequence[Real]], r: Sequence[Real], rows: Sequence[int
 
 
 def stepper(
-    p: FlowModel, along: Sequence[Tree], bits: int, penalty: Sequence[Tree] = ()
-) -> tuple[Program, Program]:
-    """Return F, and the weights after a step from w, v, G, eta, k, mu and what is summed in it."""
+    p: FlowModel,
+    along: Sequence[Tree],
+    bits: int,
+    penalty: Sequence[Tree] = (),
+    mirror: Sequence[Tree] = (),
+) -> tuple[Program, Move, Program]:
+    """Return F, the weights after a step from w, v, G, eta, k, mu, and what is summed in it.
+
+    What is summed has the weights after the step, too.
+    """
     letters = [letter(p, f"G_{i}") for i in range(1, len(p.trees) + 1)]
     last = [letter(p, f"{w}_t") for w in p.weights]
     sizes = [letter(p, x) for x in ("eta", "k", "mu")]
+    after = [letter(p, f"{w}_next") for w in p.weights]
+    builder = Builder((*p.weights, *last, *letters, *sizes, *after))
+    sums = Program(builder.tape([builder.tree(tree) for tree in along]), bits)
     builder = Builder((*p.weights, *last, *letters, *sizes))
     beta = tuple(builder.tree(tree) for tree in p.trees)
     (eta, k, mu), G = map(builder.input, sizes), list(map(builder.input, letters))
-    raised = builder.raised(rates_of(p), builder.reverse(beta, G)[: len(p.weights)])
-    pushed = [
-        builder.total([x, builder.multiply(k, h)])
-        for x, h in zip(raised, _shrinking(p, builder, penalty), strict=True)
-    ]
-    rows = zip(map(builder.input, p.weights), pushed, map(builder.input, last), strict=True)
-    after = [
-        builder.linear(
-            [(w, _ONE), (builder.multiply(eta, x), -_ONE), (builder.multiply(mu, v), _ONE)]
-        )
-        for w, x, v in rows
-    ]
-    sums = [builder.tree(tree) for tree in along]
+    steered = builder.reverse(beta, G)[: len(p.weights)]
+    pairs = zip(*_forces(p, builder, steered, penalty, mirror), strict=True)
+    forces = [builder.total([x, builder.multiply(k, h)]) for x, h in pairs]
+    pushed = [builder.multiply(eta, f) for f in forces]
     forward = Builder(p.weights)
-    F = forward.tape([forward.tree(tree) for tree in p.trees])
-    return Program(F, bits), Program(builder.tape([*after, *sums]), bits)
+    F = Program(forward.tape([forward.tree(tree) for tree in p.trees]), bits)
+    if mirror:
+        return F, Mirror.of(p, mirror, bits).mover(Program(builder.tape(pushed), bits)), sums
+    rows = zip(map(builder.input, p.weights), pushed, map(builder.input, last), strict=True)
+    moved = [
+        builder.linear([(w, _ONE), (x, -_ONE), (builder.multiply(mu, v), _ONE)]) for w, x, v in rows
+    ]
+    return F, Program(builder.tape(moved), bits).at, sums
+
+
+def theta_of(builder: Builder, p: FlowModel, psi: Sequence[Tree]) -> list[Register]:
+    """Write out theta = grad psi(w)."""
+    values = [builder.tree(tree) for tree in psi]
+    return builder.reverse(values, [builder.constant(_ONE)] * len(values))[: len(p.weights)]
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """theta = grad psi(w), and G^-1 times a covector, of w and that."""
+
+    theta: Program
+    raised: Program
+    size: int
+
+    @classmethod
+    def of(cls, p: FlowModel, psi: Sequence[Tree], bits: int) -> Mirror:
+        """Return psi of all weights, one for each copy, in numbers."""
+        forward, n = Builder(p.weights), len(p.weights)
+        theta = theta_of(forward, p, psi)
+        covector = tuple(f" d {w}" for w in p.weights)
+        builder = Builder((*p.weights, *covector))
+        raised = builder.raised(rates_of(p), list(map(builder.input, covector)))
+        return cls(Program(forward.tape(theta), bits), Program(builder.tape(raised), bits), n)
+
+    def mover(self, pushed: Program) -> Move:
+        """Return how w moves as theta moves by -pushed + mu (theta - theta before)."""
+
+        def move(given: Sequence[Real]) -> Sequence[Real]:
+            w, v, mu = given[: self.size], given[self.size : 2 * self.size], given[-1]
+            target = [x - f for x, f in zip(self.theta.at(w), pushed.at(given), strict=True)]
+            if mu:
+                before = self.theta.at([a - b for a, b in zip(w, v, strict=True)])
+                now = self.theta.at(w)
+                target = [t + mu * (a - b) for t, a, b in zip(target, now, before, strict=True)]
+            return self.inverse(target, w)
+
+        return move
+
+    def inverse(self, target: Sequence[Real], w: Sequence[Real]) -> Sequence[Real]:
+        """Return the weights with this theta by Newton's method from others, near them."""
+        last = mpmath.inf
+        for _ in range(NEWTON):
+            off = [a - b for a, b in zip(target, self.theta.at(w), strict=True)]
+            size = mpmath.norm(off)
+            if not size or size >= last < mpmath.mpf(10) ** -10:
+                return w  # to all digits
+            moves, last = self.raised.at([*w, *off]), size
+            w = [a + b for a, b in zip(w, moves, strict=True)]
+        raise NumericalError("no weights were found with the theta of a step: take smaller steps")

@@ -80,7 +80,8 @@ def test_decay_shrinks_the_start_and_nothing_else(name):
 def test_a_penalty_moves_laws_and_dual_coordinates_as_stated(name, penalty, closed):
     model, v = MODELS[name], perturb(derived(name), "decay", penalty=penalty)
     assert (v.verdict is Verdict.PROVED) == closed
-    assert ("of $L + k h$" in v.to_latex()) == ("L + k h" in v.to_text())
+    assert "of $L + k h$" in v.to_latex()
+    assert "of L + k h" in v.to_text().replace("\n    ", " ")
     assert r"\frac k2" not in v.to_latex()
     drifts, shape, size = (*v.of_laws, *v.of_dual), model.start.shape, model.start.size
     slopes = [sympy.diff(penalty, w) for w in model.w]
@@ -475,3 +476,98 @@ def test_a_drift_that_is_closed_on_the_leaf_of_the_start_alone_is_not_said_to_ch
     balanced = drift({"u": "2", "v": "-2"})
     assert balanced.verdict is Verdict.UNDECIDED
     assert "that of the start was not decided" in balanced.reason
+
+
+ENTROPY = "p*log(p) + m*log(m)"
+FOUR = "u**4/12 + v**4/12"
+
+
+@pytest.mark.parametrize(
+    ("output", "mirror", "of_mirror", "of_preconditioned"),
+    [
+        ("p - m", ENTROPY, "0", "-S*m*p"),
+        ("u*v", "u*log(u) + v*log(v)", "S*u*v*(v - u)/2", "0"),
+        ("u*v", "-log(u) - log(v)", "0", "0"),
+        ("u*v", FOUR, "2*S*(v**4 - u**4)/(u*v)**2", "6*S*(v**4 - u**4)/(u*v)**2"),
+        ("p**2 - m**2", ENTROPY, "2*S*(p + m)", "4*S*(p + m)"),
+    ],
+)
+def test_the_law_of_each_process_drifts_by_its_own_second_derivatives(
+    output, mirror, of_mirror, of_preconditioned
+):
+    d = derive(Parameterization.parse([output], mirror=mirror))
+    assert perturb(d, "noise").process == "mirror"
+    for process, text in (("mirror", of_mirror), ("preconditioned", of_preconditioned)):
+        (change,) = perturb(d, "noise", process=process).laws
+        wanted = sympy.sympify(text, {s.name: s for s in change.free_symbols})
+        assert sympy.expand(sympy.simplify(change - wanted)) == 0
+
+
+def test_mirror_descent_keeps_laws_that_are_linear_in_theta():
+    d = derive(Parameterization.parse(["p - m"], mirror=ENTROPY))
+    for by in ("step", "noise", "momentum", "momentum, step"):
+        v = perturb(d, by)
+        assert v.laws == (0,)
+        assert v.is_steered
+        assert "minimises Q itself" in v.to_text().replace("\n    ", " ")
+    (law,) = perturb(d, "step", process="preconditioned").laws
+    assert law != 0
+    assert str(perturb(d, "step").dual) == "(-G*eta,)"
+
+
+def test_the_first_lines_say_which_process_it_is():
+    given = ("p - m", "--mirror", ENTROPY, "--by", "step")
+    heads = [
+        run("perturb", *given, *more).stdout.splitlines()[:2]
+        for more in ((), ("--process", "preconditioned"))
+    ]
+    assert heads[0] == [
+        "Finite steps, of mirror descent",
+        "  theta_next = theta - eta sum_a G_a dF_a, with any gradient G = X^T r, theta =",
+    ]
+    assert heads[1][0] == "Finite steps, of preconditioned gradient descent"
+    assert heads[1][1].startswith("  w_next = w - eta sum_a G_a grad F_a")
+    refused = run("perturb", "p - m", "--by", "step", "--process", "mirror")
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    with pytest.raises(InputError, match="process is one of mirror, preconditioned"):
+        perturb(derive("w"), "step", process="dual")
+
+
+@pytest.mark.parametrize("by", ["momentum", "noise", "decay, noise"])
+def test_a_point_that_refutes_has_no_excluded_depth(by):
+    v = perturb(derive(Parameterization.parse(["p**D - m**D"], SAME, ["alpha"])), by)
+    assert v.verdict is Verdict.REFUTED
+    assert {str(x) for x in v.generic} == {"D", "D - 2"}
+    for failure in (e for e in v.closed.evidence if not e.holds):
+        assert dict(failure.point)["D"] not in (0, 2)
+    assert "D - 2 != 0" in v.to_text()
+
+
+def test_a_point_that_refutes_is_a_step_that_is_allowed():
+    v = perturb(derive("p**3 - m**3"), "step")
+    (failure, *_) = (e for e in v.closed.evidence if not e.holds)
+    at = dict(failure.point)
+    for condition in v.conditions:
+        assert (
+            condition.xreplace({s: sympy.Rational(at[s.name]) for s in condition.free_symbols}) > 0
+        )
+
+
+def test_a_constant_shift_is_put_into_q():
+    v = perturb(derive(Parameterization.parse(["w**2"], {"w": "alpha"}, ["alpha"])), "noise")
+    assert str(v.effective) == "{alpha: alpha*exp(-2*S)}"
+    assert v.shifted
+    assert v.Q is not None
+    assert perturb(derive("w**3"), "noise").effective is None
+
+
+@pytest.mark.parametrize(
+    ("outputs", "least"),
+    [("p**2 - m**2", "S*Abs(beta)"), ("u*v", "S*Abs(beta)/2"), ("w**2", "S*Abs(beta)")],
+)
+def test_noise_of_labels_has_a_weight_for_each_column(outputs, least):
+    v = perturb(derive(outputs), "noise")
+    assert str(v.annealed) == least
+    text = " ".join(v.to_text().split())
+    assert "sum_j h(s_j, beta_j)" in text
+    assert "S_j = int sum_i X_ij^2 sigma_i^2 dt" in text

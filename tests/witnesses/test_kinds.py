@@ -6,13 +6,24 @@ import pkgutil
 import pytest
 
 import tests.witnesses
-from derive import Derivation, Parameterization, margins
+from derive import Derivation, Parameterization, margins, perturb
 from derive.inverse.parameterize import parameterize
 from derive.optimizers.optimizer import optimizer
 from derive.regimes.find import regimes
 from derive.regimes.random_width import random_width
 from derive.render.narration import narrated
-from derive.statement import KINDS, Claims, Equations, Ground, Items, Note, OnPage, Open, Statement
+from derive.statement import (
+    KINDS,
+    Claims,
+    Equations,
+    Ground,
+    Items,
+    Note,
+    OnPage,
+    OnTerminal,
+    Open,
+    Statement,
+)
 from derive.verdict import Verdict
 from tests.published import derive_once
 from tests.witnesses import WITNESSES
@@ -31,6 +42,8 @@ def records():
     yield "derivation", derive_once(Parameterization.parse(["a*u1", "a*u2"]))
     yield "refutation", derive_once(Parameterization.parse(["a*u1 + b*v1", "a*u2 + b*v2"]))
     yield "wide nets", wide_nets("uniform")
+    pair = derive_once(Parameterization.parse(["p**2 - m**2"]))
+    yield from ((f"under {by}", perturb(pair, by)) for by in ("decay", "momentum", "step", "noise"))
     yield "design", parameterize("beta*log(beta) - beta")
     yield "no design", parameterize("-beta**2")
     yield "optimizer", optimizer("momentum")
@@ -66,7 +79,7 @@ def test_what_is_proved_has_its_ground(name):
             assert s.ground is Ground.PROVED or s.by, s
 
 
-BESIDE = (Statement, Open, Note, Equations, Items, OnPage, Derivation)
+BESIDE = (Statement, Open, Note, Equations, Items, OnPage, OnTerminal, Derivation)
 
 
 @pytest.mark.parametrize("name", [n for n in RECORDS if n not in ("derivation", "refutation")])

@@ -173,3 +173,21 @@ def test_label_noise_shrinks_the_scale_of_the_tied_pair():
     noisy, plain = take_steps(p, data, steps), take_steps(p, data, steps[300:])
     assert noisy.weights[0] * noisy.weights[1] < plain.weights[0] * plain.weights[1] < 0.25
     assert take_steps(p, data, steps).weights == noisy.weights
+
+
+@pytest.mark.parametrize("by", ["noise", "step", "momentum", pytest.param("momentum, step")])
+@pytest.mark.parametrize(
+    "p",
+    [
+        EXPONENTIATED,
+        pytest.param(parse(["p**2 - m**2"], mirror="cosh(p) + cosh(m)"), marks=slow),
+        pytest.param(parse(["u*v"], mirror="u**4/12 + v**4/12"), marks=slow),
+    ],
+    ids=lambda p: str(p.geometry.texts),
+)
+def test_the_process_that_is_named_is_run(p, by):
+    found = perturb(derive(p), by)
+    assert found.process == "mirror"
+    check = confirm_perturbation(found, digits=12)
+    assert check.passed, check.report()
+    assert not confirm_perturbation(replace(found, process="preconditioned"), digits=12).passed

@@ -1,0 +1,301 @@
+"""What is claimed of a perturbed flow, each with its conditions and its ground."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.model.geometry import EUCLIDEAN
+from derive.perturbed.coordinates import MIRROR
+from derive.perturbed.drift import SLOPE, Drift
+from derive.perturbed.momentum import OneSided
+from derive.perturbed.record import Perturbation
+from derive.statement import (
+    Equations,
+    Note,
+    OnTerminal,
+    Open,
+    Sentence,
+    Statement,
+    each,
+    note,
+    tell,
+)
+from derive.verdict import Identity, Verdict
+
+LONGEST = 1500
+"""Characters of a drift that is written out."""
+DIFFERENCE = "`c_inf - c(0)`"
+SENSE = {
+    "decay": "per unit of `kappa = int k(t) dt`, those of `y` beside their steering `g lambda`",
+    "momentum": "in the sense of `lam c'' + c' = lam Delta c` and"
+    " `lam y'' + y' = g lambda + lam Delta y`, where `w_t = w'` is the velocity of a weight `w`",
+    "step": "where `Delta c = c(w_next) - c(w)`, and `Delta y = y(w_next) - y(w)`,"
+    " which is `-eta g G` to first order",
+    "noise": "per unit of `S = int X^T sigma sigma^T X dt`, those of `y` beside what `X^T` steers",
+}
+"""What the drifts are."""
+SUMS = {
+    "decay": f"{DIFFERENCE} and `xi` are the integrals of `k(t)` times the drifts",
+    "momentum": (
+        f"{DIFFERENCE} and `xi` are the time integrals of `mu` times the drifts with `mu = lam`;"
+        " under Nesterov's damping, `{x}'' + (r/t) {x}'` with `r > 1`, with `mu = t/(r - 1)`"
+    ),
+    "step": f"{DIFFERENCE} is the sum of the drifts, `xi` of those of `y` with `eta g G` added",
+    "noise": f"{DIFFERENCE} and `xi` are the accumulated drifts",
+}
+"""What they add up to."""
+
+
+def statements(v: Perturbation) -> tuple[Statement | Open, ...]:
+    """Return all that is claimed of a perturbed flow, in the order in which it is told."""
+    told = (_drift(v), _closed(v), _limit(v), _effective(v), _annealed(v), _kept_on(v))
+    return tuple(s for found in (*told, _crossing(v), _rest(v), _sides(v)) for s in found)
+
+
+def coordinates(v: Perturbation) -> str:
+    """Return what moves straight in a process: the weights, or theta."""
+    return "theta" if v.process == MIRROR else "w"
+
+
+def _regular(v: Perturbation) -> tuple[Sentence, ...]:
+    """Return where laws and dual coordinates are what they are, all along."""
+    never = [tell("`{0} != 0`", **{"0": x}) for x in v.generic]
+    if v.conditions:
+        return (*never, *(tell("`{0} > 0`", **{"0": x}) for x in v.conditions))
+    along = () if v.start else v.singular
+    return (*never, *(tell("`{0} != 0` all along", **{"0": x}) for x in along))
+
+
+def _drift(v: Perturbation) -> Iterator[Statement | Open]:
+    drifts = (*v.of_laws, *v.of_dual)
+    if not drifts:
+        return
+    rows = {x.symbol: [r for r in _rows(x) if len(str(r[1])) < LONGEST] for x in drifts}
+    below: list[object] = [
+        Equations(tuple((x.symbol, x.quantity) for x in drifts)),
+        note("drift here by"),
+        Equations(tuple(row for short in rows.values() for row in short)),
+    ]
+    if left := [(c,) for c, short in rows.items() if not short]:
+        below += [
+            note("too long to be written here: {them}", them=each("`Delta {0}`", left)),
+            OnTerminal(("--json has them",)),
+        ]
+    below.append(note(SENSE.get(v.by) or _sense_of_several(v.kinds)))
+    words = "the laws and the dual coordinates of gradient flow itself,"
+    yield Statement(words, kind="drift", conditions=_regular(v), below=tuple(below))
+
+
+def _rows(x: Drift) -> Iterator[tuple[object, Expr]]:
+    """Yield a drift in the weights, and in laws and in beta where it is known so."""
+    name = tell("`Delta {c}`", c=x.symbol)
+    yield name, x.change
+    if x.in_laws is not None and x.in_laws != x.change:
+        yield name, x.in_laws
+    if x.in_beta is not None:
+        yield name, x.in_beta
+
+
+def _sense_of_several(kinds: tuple[str, ...]) -> str:
+    if "momentum" not in kinds:
+        beside = "`Delta y` is `y'` beside what `X^T` steers, and `S = X^T sigma sigma^T X`"
+        return SENSE["step"] if "step" in kinds else f"where `Delta c` is `c'`, {beside}"
+    if "step" in kinds:
+        change = "`Delta c = c(w_next) - c(w) - mu (c(w) - c(w_before))`"
+        return f"where {change}, `Delta y` likewise, and `w_t = w - w_before`"
+    return SENSE["momentum"].replace("lam Delta", "Delta")
+
+
+def _closed(v: Perturbation) -> Iterator[Statement | Open]:
+    kind = "closed drift"
+    if v.closed.verdict is Verdict.UNDECIDED:
+        yield Open(
+            "that they are functions of the laws was not proved: {why}",
+            {"why": v.closed},
+            kind=kind,
+        )
+        return
+    words, below = "{why}", [_fails(e) for e in v.closed.evidence if not e.holds][:1]
+    if below and v.derivation.parameterization.parameters:
+        words += "; so for all parameters but isolated ones"
+    yield Statement(words, {"why": v.closed}, kind=kind, by=v.closed, below=tuple(below))
+
+
+def _fails(e: Identity) -> Note:
+    """Say at which weights a drift f changes with beta; its slope may be cleared of poles."""
+    at = each("`{0} = {1}`", ((Symbol(name), x) for name, x in e.point))
+    along = "".join(f", differentiated along `{name}`" for name in e.derivative)
+    slope = f"`<grad f, grad F_j>`{e.statement.removeprefix(SLOPE)}{along} is `{{value}}`"
+    return note(f"for that drift `f` and some `j`, {slope} at {{at}}", value=e.residual, at=at)
+
+
+def _limit(v: Perturbation) -> Iterator[Statement | Open]:
+    kind = "perturbed limit"
+    if not v.of_dual and not v.start:
+        return
+    if v.minimised is not Verdict.PROVED:
+        yield Open("not known: the laws that tell the leaf at the end are not all known", kind=kind)
+        return
+    given = [tell("`X beta = y` in the limit")]
+    if v.derivation.hessian.verdict is not Verdict.PROVED:
+        given.append(tell("`g > 0`"))
+    if v.start:
+        given.append(tell("`kappa` is finite"))
+        moved = "`v' = exp((1 - {m}) kappa) sum_a lambda_a grad F_a` at `v`, and `v(0) = w_0`"
+        words = "the limit minimises the `Q` of the start `exp(-kappa) w_0`"
+        shrunk = "`w = exp(-kappa) v`, where {moved}: steered in the row space, as gradient flow is"
+        below = (note(shrunk, moved=tell(moved, m=v.degree)),)
+        yield Statement(words, kind=kind, conditions=tuple(given), below=below)
+        return
+    if "momentum" in v.kinds and "step" not in v.kinds:
+        given.append(tell(f"`{coordinates(v)}' -> 0`, or `t {coordinates(v)}' -> 0` under r/t"))
+    yield Statement(
+        f"the limit minimises {_minimised(v)}",
+        kind=kind,
+        conditions=tuple(given),
+        below=tuple(_ends(v)),
+    )
+
+
+def _minimised(v: Perturbation) -> str:
+    """Return what is minimised, on the leaf of c_inf."""
+    if v.is_steered and all(c.still for c in v.of_laws):
+        return "`Q` itself, as that of gradient flow"
+    return "`Q_(c_inf)(beta) - <y(0) + xi, beta>`"
+
+
+def _ends(v: Perturbation) -> Iterator[object]:
+    if v.is_steered and all(c.still for c in v.of_laws):
+        yield note("here neither `c` nor `y` drifts beside what steers")
+        return
+    yield note("`Q_c` is the potential of `y` on the leaf of `c`")
+    sums = (SUMS.get(v.by) or _sums_of_several(v)).replace("{x}", coordinates(v))
+    yield note(
+        f"at the end `c = c_inf`, and `y - y(0) - xi` is in the row space of `X`, where {sums}"
+    )
+    if v.is_steered:
+        yield note("here `xi = 0`: only the laws move")
+
+
+def _sums_of_several(v: Perturbation) -> str:
+    if "step" in v.kinds and "momentum" in v.kinds:
+        laws = "`(1 - mu) (c_inf - c(0))` is the sum of the drifts"
+        return f"{laws}, `(1 - mu) xi` of those of `y` with `eta g G` added"
+    if "step" in v.kinds:
+        return SUMS["step"]
+    integrals = f"{DIFFERENCE} and `xi` are the time integrals of the drifts"
+    if "momentum" in v.kinds:
+        place = "where `{x}'' + (r/t) {x}'`, `r > 1`, takes the place of `lam {x}'' + {x}'`"
+        return f"{integrals}; {place}, of `t/(r - 1)` times these at `lam = 1`"
+    return integrals
+
+
+def _effective(v: Perturbation) -> Iterator[Statement]:
+    """Yield the start of gradient flow with the laws at the end, and with y shifted by xi."""
+    if v.effective is None or all(s == x for s, x in v.effective.items()):
+        return
+    of = "`Q` of that start" if v.start else "`c_inf` is `c(0)`"
+    if v.shifted and not v.is_steered:
+        of = "`c_inf` is `c(0)`, and `y(0) + xi` is `y(0)`,"
+    if "step" in v.kinds:
+        of = "after one step `c` is `c(0)`"
+    end = "" if v.start else " of the start"
+    below: list[object] = []
+    if v.by == "decay, noise":
+        below.append(note("`kappa` and `S` in it: the time integrals of `k` and of `S`"))
+    if "momentum" in v.kinds and "step" not in v.kinds:
+        side = "`Delta_c`: the change of `c`, or of `log |c|` where that is given a side below"
+        below.append(note(side))
+    if v.Q is not None:
+        below.append(Equations((("Q", v.Q),)))
+    moved = each("`{0} -> {1}`", v.effective.items())
+    words = f"{of}{end}: {{moved}}"
+    yield Statement(words, {"moved": moved}, kind="start of the end", below=tuple(below))
+
+
+def _annealed(v: Perturbation) -> Iterator[Statement]:
+    if not v.vanishing:
+        return
+    yield Statement(
+        "noise that does not stop, as of labels, takes that start to 0",
+        kind="noise that stays",
+        conditions=(tell("every variance in `S` grows without bound"),),
+    )
+    if v.annealed is None:
+        return
+    (b,) = v.derivation.beta
+    letter = Symbol("S")
+    h = sympy.factor_terms(v.annealed)
+    weight = "`S_j = int sum_i X_ij^2 sigma_i^2 dt` of noise `sigma_i` in sample `i`"
+    words = (
+        "of copies `j` the limits tend to minimisers of `sum_j h(s_j, {b}_j)`, `h(S, {b}) = {h}`"
+    )
+    yield Statement(
+        words,
+        {"b": b, "h": h, "S": letter},
+        kind="annealed noise",
+        conditions=(
+            tell("`S_j = s_j T` with `T -> infinity`"),
+            tell("the noise then stops"),
+            tell("`X {b} = y` in the limit", b=b),
+        ),
+        below=(note(f"{weight}: the columns of `X` have weights of their own"),),
+    )
+
+
+def _kept_on(v: Perturbation) -> Iterator[Statement]:
+    """Yield what becomes of decay that does not end."""
+    if "decay" not in v.kinds:
+        return
+    given = [tell("`k(t) = k > 0` does not end"), tell("`w` converges")]
+    if "noise" in v.kinds:
+        given.append(tell("the noise ends"))
+    if v.penalty is not None:
+        words = "the end is a critical point of `L + k h`"
+    elif is_ridge(v):
+        words = "the end is a critical point of `L + k |w|^2/2`"
+    else:
+        words = "at the end `sum_a lambda_a grad F_a = k w`"
+    more = (OnTerminal(("more of it: derive explicit",)),) if is_ridge(v) else ()
+    yield Statement(words, kind="decay kept on", conditions=tuple(given), below=more)
+
+
+def is_ridge(v: Perturbation) -> bool:
+    """Tell whether decay adds a multiple of |w|^2 to the loss."""
+    return v.penalty is None and v.derivation.parameterization.geometry == EUCLIDEAN
+
+
+def _crossing(v: Perturbation) -> Iterator[Statement]:
+    """Yield which drifts are exact through a zero, which momentum may cross."""
+    if "momentum" not in v.kinds or not v.singular or v.process == MIRROR:
+        return
+    regular = each("`{0}`", ((x.symbol,) for x in (*v.of_laws, *v.of_dual) if x.regular))
+    signs = each("`{0} = 0`", ((x,) for x in v.singular), " or ")
+    left = "the drift of {regular} holds through that, and `Q` is lost"
+    words = f"momentum may pass {{signs}}: {left if regular.words else 'nothing is left then'}"
+    yield Statement(words, {"regular": regular, "signs": signs}, kind="crossing")
+
+
+def _rest(v: Perturbation) -> Iterator[Statement]:
+    if "momentum" not in v.kinds or "step" in v.kinds or not v.of_dual:
+        return
+    x = coordinates(v)
+    words = f"under Nesterov's damping the flow linearised there has `{x}'` of order `t^(-r/2)`"
+    given = (tell("`X K X^T` is positive definite at the limit"), tell("`r > 2`"))
+    yield Statement(f"{words}: `t {x}' -> 0`", kind="damped rest", conditions=given)
+
+
+def _sides(v: Perturbation) -> Iterator[Statement]:
+    yield from map(_side, v.one_sided)
+
+
+def _side(x: OneSided) -> Statement:
+    """Say to which side a law changes, and while what holds."""
+    held = [tell("`{w} > 0`", w=Symbol(w)) for w in x.positive]
+    held += [tell("`{c} != 0`", c=x.law)] if x.in_logarithm else []
+    words = f"`{{q}}` {'grows' if x.side > 0 else 'falls'}: its drift is `{{drift}}`"
+    values = {"q": x.quantity, "drift": x.change}
+    return Statement(words, values, kind="one side", conditions=tuple(held))
