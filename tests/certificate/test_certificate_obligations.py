@@ -16,6 +16,7 @@ import pytest
 
 from derive import Parameterization, derive
 from derive.certificate.checking.check import NotACertificate, Rejected, check
+from derive.certificate.checking.domain import _are_finite
 from derive.certificate.checking.kept import Kept
 from derive.certificate.checking.signs import Conditions
 from derive.certificate.checking.space import Space
@@ -213,6 +214,60 @@ def test_a_curve_ends_where_its_gradient_does() -> None:
         curve["interval"] = interval
         with pytest.raises(REFUSED):
             check(record)
+
+
+@functools.cache
+def along_a_curve(output: str, start: tuple[tuple[str, str], ...]) -> str:
+    return derive(Parameterization.parse([output], dict(start))).to_json()
+
+
+ALPHA = (("p", "alpha"), ("m", "alpha"))
+
+
+@pytest.mark.parametrize(
+    ("output", "start", "onto"),
+    [
+        ("p**3 - m**3", ALPHA, True),
+        ("p**5 - m**5", (), True),  # 1/(1 - z)**(5/3)
+        ("p**D - m**D", ALPHA, False),  # for D < 2 it ends
+        ("log(a) + log(b)", (("a", "1"), ("b", "2")), False),
+    ],
+)
+def test_all_beta_are_reached_where_a_curve_tends_to_infinity(
+    output: str, start: tuple[tuple[str, str], ...], onto: bool
+) -> None:
+    record = json.loads(along_a_curve(output, start))
+    assert check(record).open == ()
+    where = record["potential"]["pieces"][0]["domain"]
+    finite = " while weights are finite"
+    for said in (["curve"], []):
+        where["undecided"] = said
+        if onto or said:
+            lines = check(record).theorem
+            assert any(line.endswith(finite) for line in lines) == bool(said)
+        else:
+            with pytest.raises(REFUSED, match="tend to infinity at both ends"):
+                check(record)
+
+
+def test_weights_that_no_wall_keeps_finite_may_not_be() -> None:
+    """Without its interval, z of p^3 - m^3 says nothing of the weights."""
+    record = json.loads(along_a_curve("p**3 - m**3", ALPHA))
+    state = Checker(record)
+    state.outputs()
+    state.space.names["z"] = state.space.read("1 - alpha/p")
+    state.space.relate([{"zero": "2*p*m - alpha*(p + m)", "main": "alpha"}])
+    assert _are_finite(state, 0, ["z + 1", "1 - z"])
+    assert not _are_finite(state, 0, ["1 - z"])
+    assert not _are_finite(state, 0, [])
+
+
+def test_a_vector_has_one_output() -> None:
+    record = json.loads(derive(Parameterization.parse(["a*u"], vectors=["u"])).to_json())
+    assert check(record).open == ()
+    record["parameterization"]["outputs"] *= 2
+    with pytest.raises(REFUSED, match="a vector stands alone"):
+        check(record)
 
 
 SAID = {

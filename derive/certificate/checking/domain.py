@@ -15,8 +15,8 @@ from flint import fmpz_mpoly
 
 from derive.certificate.checking.existence import starts_at
 from derive.certificate.checking.flow import determinant
-from derive.certificate.checking.function import Function, leading, not_zero
-from derive.certificate.checking.signs import Conditions
+from derive.certificate.checking.function import Function, leading, not_zero, root_of
+from derive.certificate.checking.signs import Conditions, factors
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.start import rate_texts
 from derive.certificate.checking.text import JSON, Rejected, names_in, require
@@ -86,6 +86,12 @@ def _of_one(state: Checker, said: JSON, proof: JSON, name: str, text: str) -> No
     if said["curve"] is not None:
         alone.read(said["gradient"][0])
         lives = []
+        if "curve" not in said["domain"]["undecided"]:
+            require(
+                _is_onto(state, f, said, signs),
+                "beta is not shown to tend to infinity at both ends",
+            )
+            require(_are_finite(state, at, ends(said)), "weights are not shown to be finite")
     elif name not in said["beta"]:
         state.equal([[state.space.read(text)]], [[K]], "K of one output")
         constants = [n for n in state.space.names if n in state.space.fixed]
@@ -100,6 +106,42 @@ def _of_one(state: Checker, said: JSON, proof: JSON, name: str, text: str) -> No
     require(not beyond, f"F is not shown to live there: {beyond:.100} != 0")
     state.assumed |= dict.fromkeys(at_start.missing([], kept.from_start))
     state.generic |= signs.generic
+
+
+def _is_onto(state: Checker, h: Function, said: JSON, signs: Conditions) -> bool:
+    """Tell whether h(z) tends to infinity at one end of its interval, to -infinity at the other.
+
+    There its denominator tends to 0, and its numerator to numbers c of two signs.
+    """
+    alone, c = signs.space, list[Function]()
+    for text in said["curve"]["interval"]:
+        if text in ("-oo", "oo"):
+            return False
+        images = [alone.read(text), *alone.symbols[1:]]
+        for call in alone.generators:
+            if call.argument.into(images).is_zero():
+                if not root_of(call.exponent):
+                    return False
+                images[alone.symbols.index(call.image)] = alone.number(0)
+        top, bottom = (alone.of(side).into(images) for side in (h.top, h.bottom))
+        if not bottom.is_zero() or top.is_zero():
+            return False
+        c.append(top)
+    parts = [alone.of(p) for f in c for p, _ in factors(f)]
+    fixed = [f for f in parts if alone.is_of_constants(f)]
+    state.assumed |= dict.fromkeys(signs.missing([f * f for f in fixed], ()))
+    moving = (f for f in parts if f not in fixed)
+    return signs.sign_anywhere(c[0] * c[1]) == -1 and all(signs.keeps_sign(f.top) for f in moving)
+
+
+def _are_finite(state: Checker, at: int, walls: Sequence[str]) -> bool:
+    """Tell whether each weight that moves has a power whose product with a wall is constant."""
+    space, x = state.space, state.flow.X[at]
+    values = [state.space.read(wall) for wall in walls]
+    moving = [(w, slope) for w, slope in zip(space.symbols, x, strict=False) if slope.top]
+    slopes = [[(space.along(x, v) * w, v * slope) for v in values] for w, slope in moving]
+    powers = [n for n in range(-POWERS, POWERS) if n]
+    return all(any((a + b * n).is_zero() for a, b in row for n in powers) for row in slopes)
 
 
 def _between(

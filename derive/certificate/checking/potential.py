@@ -257,7 +257,8 @@ def _lines(said: JSON, linear: JSON, names: list[str]) -> list[str]:
     if curve is not None:
         low, high = curve["interval"]
         where = f"{low} < {curve['parameter']} < {high}"
-        lines.append(f"{name} = {curve['beta']}, at least for {where} while weights are finite")
+        finite = " while weights are finite" * ("curve" in said["domain"]["undecided"])
+        lines.append(f"{name} = {curve['beta']}, at least for {where}{finite}")
     lines += [f"K = {said['kernel']}"] * (said["kernel"] is not None)
     signs = {"> 0": "> 0", "as at beta_0": "has the sign that it has at beta_0"}
     walls = [f"at least where {w['form']} {signs[w['sign']]}" for w in said["domain"]["walls"]]

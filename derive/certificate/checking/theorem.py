@@ -63,7 +63,7 @@ class Checker:
     def _length(self, phi: Sequence[Function], vector: str, norm: str) -> Function:
         """Return |beta| = |phi| n of beta = phi u, which is printed, with the sign of phi."""
         space = self.space
-        alone = len(phi) == 1 and norm in space.given[: space.weights]
+        alone = len(phi) == len(self.given["outputs"]) == 1 and norm in space.given[: space.weights]
         require(alone and vector not in space.names, "a vector stands alone, by its name")
         n, (at_start,) = space.names[norm].at(space.start), (f.at(space.start) for f in phi)
         require(n >= 0, "the length of the vector is not shown to be one at the start")
