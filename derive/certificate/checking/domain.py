@@ -111,27 +111,32 @@ def _of_one(state: Checker, said: JSON, proof: JSON, name: str, text: str) -> No
 def _is_onto(state: Checker, h: Function, said: JSON, signs: Conditions) -> bool:
     """Tell whether h(z) tends to infinity at one end of its interval, to -infinity at the other.
 
-    There its denominator tends to 0, and its numerator to numbers c of two signs.
+    There its denominator tends to 0, and its numerator to functions of constants of two signs.
     """
-    alone, c = signs.space, list[Function]()
-    for text in said["curve"]["interval"]:
-        if text in ("-oo", "oo"):
-            return False
-        images = [alone.read(text), *alone.symbols[1:]]
-        for call in alone.generators:
-            if call.argument.into(images).is_zero():
-                if not root_of(call.exponent):
-                    return False
-                images[alone.symbols.index(call.image)] = alone.number(0)
-        top, bottom = (alone.of(side).into(images) for side in (h.top, h.bottom))
-        if not bottom.is_zero() or top.is_zero():
-            return False
-        c.append(top)
-    parts = [alone.of(p) for f in c for p, _ in factors(f)]
-    fixed = [f for f in parts if alone.is_of_constants(f)]
+    alone, interval = signs.space, said["curve"]["interval"]
+    c = [None if text in ("-oo", "oo") else _pole(h, alone.read(text), alone) for text in interval]
+    low, high = c
+    if low is None or high is None:
+        return False
+    parts = [alone.of(p) for p, _ in factors(low * high)]
+    fixed, moving = ([f for f in parts if alone.is_of_constants(f) == x] for x in (True, False))
     state.assumed |= dict.fromkeys(signs.missing([f * f for f in fixed], ()))
-    moving = (f for f in parts if f not in fixed)
-    return signs.sign_anywhere(c[0] * c[1]) == -1 and all(signs.keeps_sign(f.top) for f in moving)
+    return signs.sign_anywhere(low * high) == -1 and all(signs.keeps_sign(f.top) for f in moving)
+
+
+def _pole(h: Function, end: Function, alone: Space) -> Function | None:
+    """Return the numerator of h at an end of z, where the denominator is 0; None where it is not.
+
+    Calls keep their names; roots of what is 0 there are 0.
+    """
+    images = [end, *alone.symbols[1:]]
+    for call in alone.generators:
+        if call.argument.into(images).is_zero():
+            if not root_of(call.exponent):
+                return None
+            images[alone.symbols.index(call.image)] = alone.number(0)
+    top, bottom = (alone.of(side).into(images) for side in (h.top, h.bottom))
+    return top if bottom.is_zero() and not top.is_zero() else None
 
 
 def _are_finite(state: Checker, at: int, walls: Sequence[str]) -> bool:
