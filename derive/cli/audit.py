@@ -34,8 +34,7 @@ def audit(
     it yet, and why.
 
     Each formula says where it was read: on the typeset page, in the text at hand, or from memory
-    of the published paper, which blames nobody. What one source prints of several models counts
-    once.
+    of the published paper, which blames nobody.
 
     Identities are decided exactly, in a field of elementary functions; what differs is shown
     by values with error bounds.

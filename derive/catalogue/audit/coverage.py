@@ -14,13 +14,13 @@ import enum
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from derive.catalogue.audit.judgement import Audit
-from derive.catalogue.audit.report import by_formula, counts
+from derive.catalogue.audit.report import counts
 from derive.errors import InputError
 from derive.sources import bibitem
 
@@ -165,14 +165,13 @@ def _slip(quoted: str, printed: str, derived: str) -> Iterator[str]:
     yield f"*derived:* {_text(derived)}"
 
 
-def _formulas(audits: Iterable[Audit]) -> Iterator[str]:
-    """Yield the table of the audit: a formula once, by its gravest outcome."""
-    first = [group[0] for group in by_formula([*audits])]
-    outcomes = ", ".join(f"{n} {name}" for name, n in counts([*first]).items() if n)
-    read = Counter(audit.printed.reading for audit in first)
+def _formulas(audits: Sequence[Audit]) -> Iterator[str]:
+    """Yield the table of the audit."""
+    outcomes = ", ".join(f"{n} {name}" for name, n in counts(audits).items() if n)
+    read = Counter(audit.printed.reading for audit in audits)
     where = ", ".join(f"{n} {name}" for name, n in read.items())
-    yield FORMULAS.format(len(first), outcomes, where)
-    for audit in first:
+    yield FORMULAS.format(len(audits), outcomes, where)
+    for audit in audits:
         printed, judgement = audit.printed, audit.judgement
         formula = "; ".join(printed.text)
         found = (*judgement.up_to, judgement.reason, judgement.method and f"[{judgement.method}]")

@@ -21,7 +21,7 @@ NOTES = (
     "DIFFERS means: from the text at hand, which was extracted from the source; the fault may be of"
     " the text. MISPRINT is kept for a typeset page that was read, and for what the source itself"
     " contradicts. What is remembered of a published paper, or not quoted, agrees or is not"
-    " checked: it accuses nobody. What one source prints of several models counts once. "
+    " checked: it accuses nobody. "
     "Q is defined up to a positive factor and an additive constant, K up to the unit of time, which"
     " the constant of the loss and the scale of the weights change. The dual variable of a path is"
     " grad Q: the time integral of -X^T r for the loss |r|^2/2, twice that for |r|^2. A limit is"
@@ -29,26 +29,9 @@ NOTES = (
 )
 
 
-def by_formula(audits: Sequence[Audit]) -> list[list[Audit]]:
-    """Return the audits of each formula, which several models may be instances of; gravest first.
-
-    What one source prints at one place of one kind is one formula, if it is of different models.
-    """
-    found: dict[tuple[str, ...], list[Audit]] = {}
-    times = Counter[tuple[str, ...]]()
-    for audit in audits:
-        what = (audit.printed.cite, audit.printed.place, audit.printed.kind)
-        times[audit.model, *what] += 1
-        found.setdefault((*what, str(times[audit.model, *what])), []).append(audit)
-    gravity = list(Outcome)
-    return [
-        sorted(group, key=lambda a: -gravity.index(a.judgement.outcome)) for group in found.values()
-    ]
-
-
 def counts(audits: Sequence[Audit]) -> dict[str, int]:
-    """Return how often each outcome occurs; a formula counts once, by its gravest outcome."""
-    found = Counter(group[0].judgement.outcome for group in by_formula(audits))
+    """Return how often each outcome occurs."""
+    found = Counter(audit.judgement.outcome for audit in audits)
     return {outcome.value: found[outcome] for outcome in Outcome}
 
 
@@ -58,41 +41,36 @@ def render_text(audits: Sequence[Audit], width: int = 80) -> str:
     Of one model everything is said; of several, what differs and what is not checked.
     """
     several = len({audit.model for audit in audits}) > 1
-    formulas = by_formula(audits)
-    lines = [HEAD, "", *_table(formulas, width), "", DETAILS, ""] if several else []
+    lines = [HEAD, "", *_table(audits, width), "", DETAILS, ""] if several else []
     brief = (Outcome.AGREES, Outcome.AGREES_UP_TO) if several else ()
-    told = [group for group in formulas if group[0].judgement.outcome not in brief]
-    for model, groups in groupby(told, lambda group: group[0].model):
-        lines.append(model)
-        for first, *others in groups:
-            lines += _rows(first, [other.model for other in others], width)
-        lines.append("")
+    told = [audit for audit in audits if audit.judgement.outcome not in brief]
+    for model, group in groupby(told, lambda audit: audit.model):
+        lines += [model, *(line for audit in group for line in _rows(audit, width)), ""]
     lines += wrap(NOTES, width)
     if several:
         lines += ["", "`derive audit ID` says of one model what agrees, and how it was decided."]
     total = ", ".join(f"{n} {outcome}" for outcome, n in counts(audits).items() if n)
-    read = Counter(group[0].printed.reading for group in formulas)
+    read = Counter(audit.printed.reading for audit in audits)
     total += f"; read: {', '.join(f'{n} {where}' for where, n in read.items())}"
     return "\n".join([*lines, "", *wrap(total, width)])
 
 
-def _table(formulas: Sequence[Sequence[Audit]], width: int) -> Iterator[str]:
+def _table(audits: Sequence[Audit], width: int) -> Iterator[str]:
     """Yield a line for each model, and one for each of its formulas, cut to the width."""
-    for model, groups in groupby(formulas, lambda group: group[0].model):
+    for model, group in groupby(audits, lambda audit: audit.model):
         yield model
-        for first, *_ in groups:
-            outcome, printed = first.judgement.outcome.short, first.printed
+        for audit in group:
+            outcome, printed = audit.judgement.outcome.short, audit.printed
             line = f"  {outcome:12}  {printed.read:6}  {printed.kind}: {printed.place}"
             yield line if len(line) <= width else line[: width - 3].rstrip() + "..."
 
 
-def _rows(audit: Audit, others: Sequence[str], width: int) -> Iterator[str]:
+def _rows(audit: Audit, width: int) -> Iterator[str]:
     indent = " " * 16
     first, *rest = wrap(f"{audit.printed.kind}: {audit.printed.place}", width - len(indent))
     yield f"  {audit.judgement.outcome.short:12}  {first}"
     yield from (indent + line.strip() for line in rest)
-    also = [f"the same formula for {', '.join(others)}: counted once"] if others else []
-    for line in (*_details(audit), *also, f"read: {audit.printed.reading}"):
+    for line in (*_details(audit), f"read: {audit.printed.reading}"):
         yield from wrap(indent + line, width)
 
 
@@ -145,10 +123,9 @@ def _record(audit: Audit) -> Record:
 def render_latex(audits: Sequence[Audit]) -> str:
     """Return a list, which may stand in columns, with citations by key."""
     lines = list[str]()
-    for audit, *others in by_formula(audits):
+    for audit in audits:
         judgement, printed = audit.judgement, audit.printed
-        models = ", ".join((audit.model, *(other.model for other in others)))
-        place = rf"{escaped(models)}: {escaped(printed.kind)}. {sentence(printed.place)}"
+        place = rf"{escaped(audit.model)}: {escaped(printed.kind)}. {sentence(printed.place)}"
         told = [sentence(text) for text in (judgement.reason, judgement.fault) if text]
         if judgement.differs:
             told.append(rf"quoted: \emph{{{escaped(printed.quote)}}}")

@@ -10,20 +10,12 @@ from derive.catalogue import Printed, entries, find
 from derive.catalogue.audit import Outcome, audit_entry
 from derive.catalogue.audit.coverage import Ground, markdown, statements
 from derive.catalogue.audit.formula_kinds import KINDS, audit_formulas, compare_printed
-from derive.catalogue.audit.report import (
-    by_formula,
-    counts,
-    escaped,
-    render_json,
-    render_latex,
-    render_text,
-)
+from derive.catalogue.audit.report import escaped, render_json, render_latex, render_text
 from derive.catalogue.audit.subject import Subject
 from numerics.confirm.norm_bounds import try_norm_bound
 from tests.published import derive_once
 
 AGREES, UP_TO, OPEN, DIFFERS, MISPRINT = (o.value for o in Outcome)
-DEEP = ("deep-neuron-balanced-3", "deep-neuron-balanced-4")
 
 # What is known to differ; all else agrees or is not checked.
 DIFFERENCES = {
@@ -141,11 +133,11 @@ def test_theorem_3_is_compared_in_an_instance_of_it(audits):
 def test_the_page_of_coverage_has_a_row_for_each_statement_and_formula(audits):
     page, said = markdown(audits), statements()
     tables = len({key for s in said for key in s.cite}) + 1
-    rows = sum(len(s.cite) for s in said) + len(by_formula(audits))
+    rows = sum(len(s.cite) for s in said) + len(audits)
     assert page.count("\n| ") == rows + tables
     for ground in Ground:
         assert f"**{ground.value}** ({sum(s.ground is ground for s in said)})" in page
-    assert f"this is the table: {len(by_formula(audits))} of\nthem" in page
+    assert f"this is the table: {len(audits)} of\nthem" in page
     assert "from memory of the published paper" in page
 
 
@@ -164,10 +156,9 @@ def test_on_a_typeset_page_a_difference_is_a_misprint(subjects):
     assert "typeset page" in audit.judgement.fault
 
 
-def test_a_formula_of_several_models_counts_once(audits):
-    deep = [a for a in audits if a.model in DEEP]
-    assert sum(counts(deep).values()) == len(deep) / len(DEEP)
-    assert {a.model for a in by_formula(deep)[0]} == set(DEEP)
+def test_every_formula_stands_once():
+    found = [(p.cite, p.place, p.kind, p.text, p.where) for e in entries() for p in e.printed]
+    assert len(found) == len({*found})
 
 
 def test_every_difference_has_the_derived_form_and_a_point_with_both_values(audits):
@@ -475,9 +466,8 @@ def test_the_derived_solution_has_one_prefactor_and_the_exponent_of_the_flow(aud
 
 def test_the_renderings_hold_every_answer(audits):
     record = json.loads(render_json(audits))
-    formulas = len(by_formula(audits))
-    assert len(record["audits"]) == len(audits)
-    assert formulas == sum(record["counts"].values())
+    formulas = len(audits)
+    assert len(record["audits"]) == formulas == sum(record["counts"].values())
     assert all(audit["read"] for audit in record["audits"])
     text = render_text(audits)
     assert all(len(line) <= 80 for line in text.splitlines() if " " in line.strip())
