@@ -17,6 +17,8 @@ from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import Coordinates
 from derive.exact.positivity import is_nonnegative
+from derive.exact.towers.tower import Tower
+from derive.language import parse_expression
 from derive.model.notation import to_expr
 from derive.model.signs import is_feasible, start_sign
 from derive.potential.chart import Chart
@@ -24,6 +26,8 @@ from derive.potential.piece import Root
 from derive.weights.lie import along
 from derive.weights.metric import Metric
 
+KEPT = " keeps its sign along the flow"
+"""What is said of a function behind its formula."""
 FEW = 3
 """Laws of which all sums with signs are tried."""
 
@@ -56,10 +60,28 @@ def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[str, ...]:
         if fixed or at_start(element).is_zero():
             continue
         if multiplicity % 2 and not _is_kept(metric, element):
-            when = " or ".join(_exceeds(c) for c in _guards(metric, element) if _is_open(metric, c))
-            note = f" (automatic when {when} at the start)" if when else ""
-            found.append(f"{element!r} keeps its sign along the flow{note}")
+            found.append(f"{element!r}{KEPT}")
     return tuple(found)
+
+
+def with_guards(assumptions: Sequence[str], metric: Metric) -> tuple[str, ...]:
+    """Return assumptions, those of :func:`keeps_sign` with what makes them automatic.
+
+    Offered is what can hold at the start that was given, for all of them at once.
+    """
+    p = metric.parameterization
+    tower, guards = Tower.over(p.field, p.positive), dict[str, list[RationalFunction]]()
+    for text in (text for text in assumptions if text.endswith(KEPT)):
+        factor = tower.element(parse_expression(text.removesuffix(KEPT)))
+        found = [c for c in _guards(metric, p.field.embed(factor)) if _can_hold(metric, [c])]
+        guards |= {text: found} if found else {}
+    together = product(*guards.values()) if guards else ()
+    chosen = [c for c in together if _can_hold(metric, c)]
+    notes = dict[str, str]()
+    for k, text in enumerate(guards if chosen else ()):
+        when = " or ".join(dict.fromkeys(_exceeds(c[k]) for c in chosen))
+        notes[text] = f" (automatic when {when} at the start)"
+    return tuple(text + notes.get(text, "") for text in assumptions)
 
 
 def _is_kept(metric: Metric, f: RationalFunction) -> bool:
@@ -94,10 +116,10 @@ def _guards(metric: Metric, factor: RationalFunction) -> list[RationalFunction]:
     return [c for c in found if not any(is_nonnegative(o - c) for o in others[c])]
 
 
-def _is_open(metric: Metric, guard: RationalFunction) -> bool:
-    """Tell whether there is a start, of the kind that was given, at which a guard is positive."""
+def _can_hold(metric: Metric, guards: Sequence[RationalFunction]) -> bool:
+    """Tell whether there is a start, of the kind that was given, at which guards are positive."""
     p = metric.parameterization
-    return is_feasible([p.at_start(guard)], p.nonnegative | frozenset(p.positive))
+    return is_feasible([*map(p.at_start, guards)], p.nonnegative | frozenset(p.positive))
 
 
 def _exceeds(f: RationalFunction) -> str:

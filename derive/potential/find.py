@@ -20,7 +20,7 @@ from derive.model.notation import AssumePositive, BranchOpen, Notation, assuming
 from derive.model.signs import settle_sign
 from derive.model.start_conditions import start_conditions
 from derive.potential.block import BlockPotential
-from derive.potential.branch import keeps_sign
+from derive.potential.branch import keeps_sign, with_guards
 from derive.potential.chart import base_chart
 from derive.potential.coupled import write_in_beta
 from derive.potential.exponential import integrate_through_exponential
@@ -136,8 +136,9 @@ def _on_one_side(
         roots = positive_radicands(dual, warping.parameterization, notation)
         assumed = (*assumed, *roots, *generic_parameters(dual, notation))
     given = start_conditions(warping.parameterization, notation)
-    assumptions = dict.fromkeys((*given, *piece.assumptions, *assumed))
-    piece = replace(piece, assumptions=tuple(assumptions))
+    told = dict.fromkeys((*given, *piece.assumptions, *assumed))
+    assumptions = with_guards(tuple(told), decided.metric)
+    piece = replace(piece, assumptions=assumptions)
     if dual is not None and not leaves_zero(dual):
         poles = needed(piece, dual.parameterization.at_start(dual.g), notation)
         piece = replace(piece, assumptions=(*assumptions, *poles))

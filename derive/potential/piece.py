@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import ClassVar, Literal, Self, TypeAlias, TypeVar, cast
 
@@ -254,17 +254,26 @@ def _told(piece: Piece, images: Mapping[str, Expr]) -> list[Expr]:
 def needed(piece: Piece, warp: RationalFunction, notation: Notation) -> tuple[str, ...]:
     """Say what is not 0 of the start: poles of the form in it, and zeros of the warp there."""
     images = notation.start_symbols
-    told = _told(piece, images)
-    given = {*images.values()}
+    told = {sign * _primitive(y) for y in _told(piece, images) for sign in (1, -1)}
+    zeros = [to_expr(f, images) for f, _ in factors(warp)]
+    parts = (
+        x for f in (*_poles(piece, {*images.values()}), *zeros) for x in sympy.Mul.make_args(f)
+    )
+    found = (x.base if x.is_Pow and x.exp.is_Integer else x for x in parts if not x.is_nonzero)
+    new = (x for x in found if not isinstance(x, sympy.exp) and _primitive(x) not in told)
+    return tuple(dict.fromkeys(f"{x} != 0" for x in new))
+
+
+def _poles(piece: Piece, given: Collection[Expr]) -> list[Expr]:
+    """Return the functions of the start alone that the form divides by."""
     shown = (piece.value, *piece.gradient, *(value for _, value in piece.constants))
     powers = (power for part in shown for power in part.atoms(sympy.Pow))
-    poles = [x.base for x in powers if x.exp.is_negative and x.free_symbols <= given]
-    zeros = [to_expr(f, images) for f, _ in factors(warp)]
-    parts = (x for f in (*poles, *zeros) for x in sympy.Mul.make_args(f) if not x.is_nonzero)
-    found = (x.base if x.is_Pow and x.exp.is_Integer else x for x in parts)
-    zero = sympy.Integer(0)
-    new = (x for x in found if all(zero not in map(sympy.expand, (x - y, x + y)) for y in told))
-    return tuple(dict.fromkeys(f"{x} != 0" for x in new))
+    return [x.base for x in powers if x.exp.is_negative and x.free_symbols <= given]
+
+
+def _primitive(expression: Expr) -> Expr:
+    """Return an expression multiplied out, without a number in front."""
+    return sympy.expand(sympy.expand(expression).as_content_primitive()[1])
 
 
 def moving(value: Expr, *symbols: Symbol) -> Expr:

@@ -20,7 +20,7 @@ from derive.model.notation import BranchOpen, Notation, assuming, to_expr
 from derive.model.signs import start_sign
 from derive.model.start_conditions import start_conditions
 from derive.potential.block import BlockPotential, DirectionTerms, Eigenvalues
-from derive.potential.branch import keeps_sign
+from derive.potential.branch import keeps_sign, with_guards
 from derive.potential.chart import Chart, at_start, base_chart, write_function
 from derive.potential.coupled import write_in_beta
 from derive.potential.domain import Domain
@@ -122,7 +122,8 @@ def _build(
         slope = _exponential(at_start(p, shortened, notation))
         found = _hyperexponential_form(direction, scalar, dual, notation)
     piece, chart = found
-    return dual, replace(piece, assumptions=(*assumed, *piece.assumptions)), chart, slope
+    assumptions = with_guards((*assumed, *piece.assumptions), scalar.metric)
+    return dual, replace(piece, assumptions=assumptions), chart, slope
 
 
 def _oriented(

@@ -12,7 +12,14 @@ import sympy
 from derive import Parameterization
 from derive.exact.field.function_field import FunctionField
 from derive.model.notation import Notation
-from derive.potential.branch import find_root, keeps_sign, sign_in, stays_away_from_zero, taylor
+from derive.potential.branch import (
+    find_root,
+    keeps_sign,
+    sign_in,
+    stays_away_from_zero,
+    taylor,
+    with_guards,
+)
 from derive.potential.chart import base_chart
 from derive.weights.conserved import find_conserved
 from derive.weights.lie import find_lie_structure
@@ -144,10 +151,12 @@ def test_what_keeps_its_sign_is_proved_or_said():
     u, v = metric.parameterization.w
     assert keeps_sign(metric, u**2 + v**2) == keeps_sign(metric, (u - 3) ** 2 * (u - v)) == ()
     said = keeps_sign(metric, u * (v + 2) ** 3)
-    assert [text.split(" (")[0] for text in said] == [
-        *("u keeps its sign along the flow", "v + 2 keeps its sign along the flow")
-    ]
-    assert said[0].endswith("(automatic when u**2 > v**2 at the start)")
+    assert said == ("u keeps its sign along the flow", "v + 2 keeps its sign along the flow")
+    first, *others = with_guards(("a > 0", *said), metric)[1:]
+    assert first == f"{said[0]} (automatic when u**2 > v**2 at the start)"
+    assert others == [said[1]]
+    both = keeps_sign(metric, u * v)
+    assert with_guards(both, metric) == both  # u**2 > v**2 and v**2 > u**2
     chart = base_chart(metric, notation)
     warped = SimpleNamespace(warp=-2 * u)
     assert sign_in(warped, u)[0] == sign_in(warped, 1 / u)[0] == -1
@@ -156,5 +165,6 @@ def test_what_keeps_its_sign_is_proved_or_said():
     sign, more = sign_in(known, known.parameterization.w[1])
     assert sign == -1
     (said,) = more.assumptions
-    assert said == "v keeps its sign along the flow"  # v**2 > u**2 does not hold there
+    assert said == "v keeps its sign along the flow"
+    assert with_guards([said], known.metric) == (said,)  # v**2 > u**2 does not hold there
     assert chart.assumptions == ()

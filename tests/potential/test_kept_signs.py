@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from derive import Parameterization, derive
+from derive.certificate.checking.check import check_text
 from numerics import flow, interpolate
 
 NORMALISED = [
@@ -73,3 +74,29 @@ def test_a_condition_is_offered_where_it_can_hold(outputs, start, said):
     page = d.to_latex()
     assert (" automatic when" in page) == bool(said)
     assert page.count("$") % 2 == 0
+
+
+@pytest.mark.parametrize("outputs", ["x*y*z x*y", "(a**2-b**2)*u (a**2-b**2)*v"])
+def test_what_cannot_hold_together_is_not_offered(outputs):
+    """x**2 > y**2 and y**2 > x**2, or a*b > 0 and a*b < 0."""
+    d = derive(Parameterization.parse(outputs.split()))
+    kept = [a for piece in d.potential.pieces for a in piece.assumptions if "keeps its sign" in a]
+    assert len(kept) == 2
+    assert not any("automatic" in text for text in kept)
+
+
+def test_what_always_holds_is_not_assumed():
+    """Neither that an exponential is not 0, nor twice what is assumed to be positive."""
+    d = derive(Parameterization.parse(["c*a/sqrt(a**2+b**2)", "c*b/sqrt(a**2+b**2)"]))
+    assert d.potential.pieces[0].assumptions == (
+        *("a_0**2 + b_0**2 > 0", "c_0 > 0", "c keeps its sign along the flow"),
+    )
+
+
+@pytest.mark.parametrize(("start", "kept"), [("3 2 1 1", True), ("3 1 1 1", False)])
+def test_a_sum_of_laws_keeps_a_sign_in_the_certificate_too(start, kept):
+    """The law b**2 - u**2 - v**2 is the second less the first of those that are printed."""
+    d = derived(("a*b*u", "a*b*v"), start.split())
+    assert (d.potential.pieces[0].assumptions == ()) is kept
+    theorem = check_text(d.to_json()).theorem
+    assert any("b keeps its sign" in line for line in theorem) is not kept

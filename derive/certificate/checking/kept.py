@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Sequence
+from itertools import combinations, product
 
 from flint import fmpz_mpoly
 
@@ -27,6 +28,9 @@ from derive.certificate.checking.function import Function, leading, remainder, r
 from derive.certificate.checking.reading import Known
 from derive.certificate.checking.signs import Conditions, bounds, factors
 from derive.certificate.checking.text import Rejected
+
+FEW = 3
+"""Laws of which all sums with signs are tried."""
 
 
 class Kept:
@@ -133,14 +137,16 @@ class Kept:
         return bool(self.fields)
 
     def _stays_away(self, f: Function) -> bool:
-        """Tell whether f^2 >= c for a conserved c > 0."""
-        space, signs = self.space, self.signs
+        """Tell whether f^2 >= c for a conserved c > 0: a law, or a sum of a few with signs."""
+        space, signs, laws = self.space, self.signs, list[Function]()
         for text in self.laws:
             with contextlib.suppress(Rejected):  # its calls may not be known here
-                law = space.read(text)
-                for c in (law, -law) if space.kept(law) else ():
-                    found = signs.sign_anywhere(f * f - c), signs.sign_of(space.near_start(c))
-                    if found == (1, 1):
-                        self.from_start.append(c.top)
-                        return True
+                laws += [law for law in [space.read(text)] if space.kept(law)]
+        for n in product((0, 1, -1), repeat=min(len(laws), FEW)):
+            for some in combinations(laws, len(n)) if any(n) else ():
+                c = space.sum(law * k for law, k in zip(some, n, strict=True))
+                found = signs.sign_anywhere(f * f - c), signs.sign_of(space.near_start(c))
+                if found == (1, 1):
+                    self.from_start.append(c.top)
+                    return True
         return False
