@@ -16,13 +16,13 @@ from fractions import Fraction
 
 import numpy as np
 import scipy.integrate
-import sympy
 
-from derive.errors import DeriveError, InputError
+from derive.errors import DeriveError, InputError, LanguageError
+from derive.language import parse_expression, to_sympy
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece
 from derive.records import Potential
-from numerics.evaluate.backend import Array, exact
+from numerics.evaluate.backend import Array, exact, on_arrays
 from numerics.evaluate.leaf import Coordinates
 from numerics.evaluate.lowering import unchecked
 from numerics.evaluate.potential import NumericPotential
@@ -113,13 +113,15 @@ def _short(x: float) -> Fraction:
 
 
 def _function(text: str, p: Parameterization) -> Callable[[Array], float] | None:
-    """Return a function of the weights that is given as text."""
-    e = sympy.sympify(text, locals={w: sympy.Symbol(w) for w in p.weights})
-    symbols = [sympy.Symbol(w) for w in p.weights]
-    if not e.free_symbols <= {*symbols}:
+    """Return a function of the weights that is given as text; None where it is in words."""
+    try:
+        e = to_sympy(parse_expression(text))
+    except LanguageError:
         return None
-    f = sympy.lambdify([symbols], e, "numpy")
-    return lambda w: float(f(w))
+    if not {s.name for s in e.free_symbols} <= {*p.weights}:
+        return None
+    f = on_arrays([e])
+    return lambda w: float(f(dict(zip(p.weights, w.tolist(), strict=True)))[0])
 
 
 def _against(leaf: Coordinates, f: Callable[[Array], float]) -> tuple[list[Fraction], Fraction]:
