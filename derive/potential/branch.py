@@ -85,9 +85,16 @@ def with_guards(assumptions: Sequence[str], metric: Metric) -> tuple[str, ...]:
 
 
 def _is_kept(metric: Metric, f: RationalFunction) -> bool:
-    known, darboux = metric.parameterization.nonnegative, metric.conserved.darboux
-    kept = any(is_nonnegative(x, known) or x in darboux for x in (f, -f))
-    return kept or stays_away_from_zero(metric, f)
+    """Tell whether f, which is not 0 at the start, is shown to have no zero on the way.
+
+    A conserved c, f^2 >= c, has only to be positive where f is not 0.
+    """
+    p, darboux = metric.parameterization, metric.conserved.darboux
+    if any(is_nonnegative(x, p.nonnegative) or x in darboux for x in (f, -f)):
+        return True
+    square = p.at_start(f * f)
+    relative = (p.at_start(guard) / square for guard in _guards(metric, f))
+    return stays_away_from_zero(metric, f) or any(map(_is_positive, relative))
 
 
 def stays_away_from_zero(metric: Metric, factor: RationalFunction) -> bool:

@@ -6,9 +6,9 @@ lambda>``. It knows nothing of Q.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cached_property
 from itertools import starmap
 from operator import mul
 from typing import Protocol, TypeAlias
@@ -26,6 +26,8 @@ from numerics.evaluate.backend import Array
 from numerics.evaluate.start import broken_signs
 
 Compiled: TypeAlias = Callable[[Sequence[float] | Array], list[float]]
+KEPT = 16
+"""Compiled functions that are kept, for other starts of the same F."""
 
 
 class Leaf(Protocol):
@@ -51,11 +53,12 @@ class Coordinates:
 
     def outputs(self, w: Array) -> Array:
         """Return F(w)."""
-        return np.asarray(self._outputs(w), dtype=np.float64)
+        p = self.parameterization
+        return np.asarray(_compiled(p, p.F)(w), dtype=np.float64)
 
     def motion(self, steering: Array, w: Array) -> tuple[Array, float]:
         """Return w' and <lambda, K lambda>."""
-        *moves, rate = self._motion((*w, *steering))
+        *moves, rate = _motion(self.parameterization)((*w, *steering))
         return np.array(moves), float(rate)
 
     def broken(self, w: Array) -> tuple[str, ...]:
@@ -63,17 +66,6 @@ class Coordinates:
         names = self.parameterization.weights
         points = (dict(zip(names, x.tolist(), strict=True)) for x in (self.start, w))
         return broken_signs(self.pieces, *points)
-
-    @cached_property
-    def _outputs(self) -> Compiled:
-        return _compiled(self.parameterization, self.parameterization.F)
-
-    @cached_property
-    def _motion(self) -> Compiled:
-        p = self.parameterization
-        lam, fields = [Symbol(f"lambda{i}") for i in range(p.d)], (p.fields, p.covectors)
-        X, J = ([_dot(lam, x) for x in zip(*_written(p, f), strict=True)] for f in fields)
-        return _function(p, [*X, _dot(X, J)], lam)
 
 
 class OfVector:
@@ -118,10 +110,19 @@ class OfVector:
         return self._known([*w[: self._scalars], n]), u / n, n
 
 
+@functools.lru_cache(maxsize=KEPT)
+def _motion(p: Parameterization) -> Compiled:
+    """Compile w' and <lambda, K lambda> as functions of the weights and lambda."""
+    lam, fields = [Symbol(f"lambda{i}") for i in range(p.d)], (p.fields, p.covectors)
+    X, J = ([_dot(lam, x) for x in zip(*_written(p, f), strict=True)] for f in fields)
+    return _function(p, [*X, _dot(X, J)], lam)
+
+
 def _dot(left: Sequence[Expr], right: Sequence[Expr]) -> Expr:
     return sympy.Add(*starmap(mul, zip(left, right, strict=True)))
 
 
+@functools.lru_cache(maxsize=KEPT)
 def _compiled(p: Parameterization, functions: Field) -> Compiled:
     return _function(p, _written(p, [functions])[0], [])
 

@@ -100,3 +100,20 @@ def test_a_sum_of_laws_keeps_a_sign_in_the_certificate_too(start, kept):
     assert (d.potential.pieces[0].assumptions == ()) is kept
     theorem = check_text(d.to_json()).theorem
     assert any("b keeps its sign" in line for line in theorem) is not kept
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start", "kept"),
+    [
+        ("a*u a*v", {"a": "alpha", "u": "0", "v": "0"}, True),
+        ("a*u a*v", {"a": "2*s", "u": "s", "v": "s"}, True),
+        ("a*u a*v", {"a": "s", "u": "s", "v": "s"}, False),
+        ("a*b*u a*b*v", {"a": "alpha", "b": "alpha", "u": "0", "v": "0"}, True),
+    ],
+)
+def test_what_a_law_proves_of_a_start_in_symbols_is_not_assumed(outputs, start, kept):
+    """As a = alpha > 0 at the start, a**2 >= alpha**2 > 0 all along."""
+    d = derive(Parameterization.parse(outputs.split(), start=start))
+    (piece,) = d.potential.pieces
+    assert any("keeps its sign" in a for a in piece.assumptions) is not kept
+    assert (piece.domain.convex == "warp assumed") is not kept
