@@ -19,7 +19,7 @@ from sympy import Expr, Symbol
 from derive.errors import InputError
 from derive.exact.balls import ball, whole_power
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.positivity import is_nonnegative, is_positive
+from derive.exact.positivity import is_positive, proved_sign
 from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower
 from derive.language.budget import Budget
@@ -120,10 +120,10 @@ class ElementarySigns:
             return int(sympy.sign(c))
         element, tower = self.element(c)
         positive = self._positive_in(tower)
-        sign = _sign(element, positive) or _sign_beside_a_root(element, tower, positive)
+        sign = proved_sign(element, positive)
         for known in self._given if sign == 0 else ():
             quotient, tower = self.element(sympy.cancel(c / known))
-            sign = sign or _sign(quotient, self._positive_in(tower))
+            sign = sign or proved_sign(quotient, self._positive_in(tower))
         if sign == 0:
             raise OpenSign(c)
         return sign
@@ -151,28 +151,6 @@ def _opaque(c: Expr) -> list[Expr]:
     An identity that holds whatever they are proves a zero; that there is none proves nothing.
     """
     return sorted(c.atoms(sympy.Abs) | ({sympy.pi} & c.atoms(sympy.NumberSymbol)), key=str)
-
-
-def _sign(element: RationalFunction, positive: frozenset[str]) -> int:
-    """Return the sign that is proved; 0 where none is."""
-    return int(is_nonnegative(element, positive)) - int(is_nonnegative(-element, positive))
-
-
-def _sign_beside_a_root(element: RationalFunction, tower: Tower, positive: frozenset[str]) -> int:
-    """Return the sign of a + b sqrt(f) for different signs: b's where b^2 f > a^2; or else 0."""
-    field = tower.field
-    for g in field.generators:
-        position = field.positions[g.name]
-        if g.kind != "root" or g.index != 2 or element.denominator.degrees()[position]:
-            continue
-        b = element.partial(position)
-        a = element - b * field.named(g.name)
-        if b.depends_on(position) or b.is_zero() or a.is_zero():
-            continue
-        signs = _sign(a, positive), _sign(b, positive)
-        if signs[0] * signs[1] < 0:
-            return signs[1] * _sign(b * b * field.embed(g.argument) - a * a, positive)
-    return 0
 
 
 def _differs_from_zero(c: Expr) -> bool:

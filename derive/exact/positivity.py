@@ -27,11 +27,13 @@ def is_nonnegative(function: RationalFunction, positive: frozenset[str] = frozen
     )
 
 
-def is_positive(function: RationalFunction, positive: frozenset[str]) -> bool:
+def is_positive(
+    function: RationalFunction, positive: frozenset[str], nonzero: frozenset[str] = frozenset()
+) -> bool:
     """Tell whether *function* is proved > 0 wherever it is defined; False means "not proved".
 
     Every factor must have positive coefficients, its variables in even powers or in *positive*,
-    and one term in these alone.
+    and one term in these and in what is *nonzero* alone.
 
     >>> from derive.exact.field.function_field import FunctionField
     >>> u, v = FunctionField(("u", "v")).gens
@@ -39,7 +41,42 @@ def is_positive(function: RationalFunction, positive: frozenset[str]) -> bool:
     (True, False)
     """
     names = function.field.names
-    return _is_one_sided(function, lambda f, _: _is_positive_factor(f, names, positive))
+    return _is_one_sided(function, lambda f, _: _is_positive_factor(f, names, positive, nonzero))
+
+
+def proved_sign(function: RationalFunction, positive: frozenset[str]) -> int:
+    """Return the sign that a function is proved to have wherever it is not 0; 0: none is proved.
+
+    That of a + b sqrt(A) is the sign of a where a^2 >= b^2 A, as for sqrt(1 + w^2) - w, else of b.
+    """
+    sign = _manifest_sign(function, positive)
+    if sign:
+        return sign
+    sign, field = 1, function.field
+    for part in map(field.polynomial, function.parts):
+        roots = (g for g in field.generators if g.kind == "root" and g.index == 2)
+        signs = (
+            _sign_by_norm(part, field.positions[g.name], field.embed(g.argument), positive)
+            for g in roots
+        )
+        sign *= _manifest_sign(part, positive) or next(filter(None, signs), 0)
+    return sign
+
+
+def _sign_by_norm(
+    f: RationalFunction, k: int, square: RationalFunction, positive: frozenset[str]
+) -> int:
+    """Return the sign of f = a + b r by a^2 - b^2 r^2, r > 0 being the variable k."""
+    b = f.partial(k)
+    a = f - b * f.field.gens[k]
+    if b.is_zero() or b.depends_on(k):
+        return 0
+    norm = _manifest_sign(a * a - b * b * square, positive)
+    return abs(norm) * _manifest_sign(a if norm > 0 else b, positive)
+
+
+def _manifest_sign(function: RationalFunction, positive: frozenset[str]) -> int:
+    return int(is_nonnegative(function, positive)) - int(is_nonnegative(-function, positive))
 
 
 def nearest(
@@ -62,17 +99,20 @@ def _is_one_sided(function: RationalFunction, passes: Callable[[Polynomial, int]
 
 
 def _is_positive_factor(
-    polynomial: Polynomial, names: tuple[str, ...], positive: frozenset[str]
+    polynomial: Polynomial,
+    names: tuple[str, ...],
+    positive: frozenset[str],
+    nonzero: frozenset[str],
 ) -> bool:
     """Tell whether a polynomial is seen to be positive."""
     known = list(terms(polynomial))
-    # For each term, the exponents of variables that may have any sign.
+    # For each term, the variables that may have any sign, with their exponents.
     free = [
-        [e for name, e in zip(names, exponents, strict=True) if name not in positive]
+        {name: e for name, e in zip(names, exponents, strict=True) if e and name not in positive}
         for exponents, _ in known
     ]
-    even = all(e % 2 == 0 for exponents in free for e in exponents)
-    nowhere_zero = any(not any(exponents) for exponents in free)
+    even = all(e % 2 == 0 for exponents in free for e in exponents.values())
+    nowhere_zero = any(nonzero.issuperset(exponents) for exponents in free)
     return all(c > 0 for _, c in known) and even and nowhere_zero
 
 

@@ -11,7 +11,7 @@ from derive.exact.balls import Unbounded, evaluate_any, values_of
 from derive.exact.constants import free_names, is_number, points, sign_of_number
 from derive.exact.field.factors import factored, factors
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.positivity import is_nonnegative
+from derive.exact.positivity import proved_sign
 from derive.model.notation import AssumePositive, BranchOpen, Notation, positive_generators, to_expr
 
 
@@ -36,8 +36,10 @@ def start_sign(
     value = _without_exponentials(value)
     positive = notation.positive | positive_generators(value.field)
     for sign in (1, -1):
-        if is_nonnegative(sign * value, positive) or _is_bounded_below(sign * value):
+        if _is_bounded_below(sign * value):
             return sign, ()
+    if sign := proved_sign(value, positive):
+        return sign, ()
     odd = odd_symbols(value)
     odd = odd and odd - positive
     if odd is not None and odd <= set(notation.start_symbols):

@@ -142,7 +142,9 @@ def _on_one_side(
     if dual is not None and not leaves_zero(dual):
         poles = needed(piece, dual.parameterization.at_start(dual.g), notation)
         piece = replace(piece, assumptions=(*assumptions, *poles))
-    piece = replace(piece, domain=find_domain(piece, decided.metric, dual, notation))
+    positive = {x for x in notation.start_symbols if f"{x} > 0" in piece.assumptions}
+    known = notation.assuming(frozenset(positive))
+    piece = replace(piece, domain=find_domain(piece, decided.metric, dual, known))
     among = f", the shortest of {1 + len(others)} that agree" if others else ""
     reason = f"grad Q = y - y(w_0), {piece.kind} form{among}"
     finding = Finding(Verdict.PROVED, reason, piece.evidence)

@@ -12,6 +12,7 @@ intersection of half-spaces: convex, so Q is one function there.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 
 from sympy import Expr
 
@@ -55,13 +56,19 @@ class Leaf:
         names = [b.name for b in self.notation.betas]
         return Coordinates.of(list(zip(names, self.p.F, strict=True)))
 
-    def avoids(self, f: RationalFunction) -> bool:
-        """Tell whether a function is proved to be nowhere 0 while the bases of F are positive."""
+    def avoids(self, f: RationalFunction, ends: Iterable[RationalFunction] = ()) -> bool:
+        """Tell whether a function is proved to be nowhere 0 while the bases of F are positive.
+
+        Nor are the *ends*, among them weights, at whose zeros the flow ends.
+        """
         positive = self.p.nonnegative | positive_generators(self.p.field)
         if f in self.p.field.gens:
             exponentials = {g.name for g in self.p.field.generators if g.kind == "exp"}
             positive -= {f.variables()[0]} - exponentials
-        return is_positive(f, positive) or stays_away_from_zero(self.metric, f)
+        roots = {g.name: repr(g.argument) for g in f.field.generators if g.kind == "root"}
+        named = {repr(g) for g in ends if g != f}
+        nonzero = frozenset(named | {roots[name] for name in named & roots.keys()})
+        return is_positive(f, positive, nonzero) or stays_away_from_zero(self.metric, f)
 
     @property
     def stays_bounded(self) -> bool:

@@ -17,7 +17,7 @@ Several outputs: :mod:`derive.potential.half_spaces`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import sympy
@@ -27,7 +27,7 @@ from derive.errors import DeriveError
 from derive.exact.field.factors import factored, factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import dot
-from derive.exact.positivity import nearest
+from derive.exact.positivity import is_positive, nearest
 from derive.exact.towers.tower import Tower, to_field
 from derive.language import from_sympy
 from derive.language.tree import Power, Tree, walk
@@ -39,9 +39,12 @@ from derive.potential.branch import keeps_sign
 from derive.potential.curve_ends import along_curve
 from derive.potential.domain import Convexity, Domain, Undecided, Wall
 from derive.potential.half_spaces import Leaf, exceptions, half_spaces
+from derive.potential.outer import outermost, through
 from derive.potential.piece import Parametric, Piece, kernel_of, written_out
+from derive.weights.conserved import find_conserved
 from derive.weights.dual import DualCoordinates, leaves_zero
-from derive.weights.metric import Metric
+from derive.weights.lie import find_lie_structure
+from derive.weights.metric import Metric, find_metric
 
 
 def find_domain(
@@ -57,8 +60,31 @@ def find_domain(
             return replace(domain, undecided=(*domain.undecided, "smooth"))
         return domain
     if isinstance(piece, Parametric):
-        return along_curve(piece, notation)
-    return _single(piece, metric, notation)
+        plain = along_curve(piece, notation)
+    else:
+        plain = _single(piece, metric, notation)
+    if plain.exact and all(wall.oriented for wall in plain.walls):
+        return plain
+    found = _by_layers(metric.parameterization, notation)
+    if found is None or (len(found.undecided), -len(found.walls)) >= (
+        len(plain.undecided),
+        -len([wall for wall in plain.walls if wall.oriented]),
+    ):
+        return plain
+    return replace(found, interval=plain.interval)
+
+
+def _by_layers(p: Parameterization, notation: Notation) -> Domain | None:
+    """Return the domain of one output h(G) by that of G, where h is known to be monotone."""
+    layer = outermost(p, notation)
+    if layer is None:
+        return None
+    inner = replace(notation, parameterization=layer.inner)
+    found = _by_layers(layer.inner, inner)
+    if found is None:
+        metric = find_metric(find_conserved(find_lie_structure(layer.inner)))
+        found = _single(None, metric, inner, layer.side)
+    return through(layer, found, notation)
 
 
 def _has_kink(node: Tree) -> bool:
@@ -69,31 +95,58 @@ def _has_kink(node: Tree) -> bool:
     return False
 
 
-def _single(piece: Piece, metric: Metric, notation: Notation) -> Domain:
-    """Return the domain of one output from K, and from what F may not be smooth at the zeros of."""
-    p = metric.parameterization
+def _single(
+    piece: Piece | None, metric: Metric, notation: Notation, side_of_zero: int | None = None
+) -> Domain:
+    """Return the domain of one output from K, and from what F may not be smooth at the zeros of.
+
+    It is to end at 0, too, where a side of that is given, 0 for one that is not known.
+    """
+    p, betas = metric.parameterization, notation.betas
     undecided: dict[Undecided, None] = {}
     ends: dict[RationalFunction, Expr | None] = {}
-    unless: dict[RationalFunction, None] = {}
-    for f, vanishing, otherwise in _possible_ends(piece, metric, notation):
-        zeros = None if f is None else _linear_zeros(f, notation)
-        if zeros is None:
-            undecided[otherwise] = None
-        else:
-            ends = {**dict.fromkeys(zeros[0], vanishing), **ends}
-            unless |= dict.fromkeys(zeros[1])
+    curved: dict[RationalFunction, Undecided] = {}
+    for f, vanishing, otherwise in _possible_ends(piece, metric, notation, side_of_zero):
+        undecided |= {} if f is not None else {otherwise: None}
+        for g in () if f is None else (g for g, _ in factors(f) if g.depends_on(0)):
+            slope = g.partial(0)
+            if slope.depends_on(0):
+                curved.setdefault(g, otherwise)
+            else:
+                ends.setdefault(-(g - slope * g.field.gens[0]) / slope, vanishing)
     walls = {end: _wall(end, vanishing, p, notation) for end, vanishing in ends.items()}
+    if side_of_zero:
+        (zero,) = (end for end in walls if end.is_zero())
+        walls[zero] = Wall(side_of_zero * betas[0], True)
+    sides: dict[int, list[RationalFunction]] = {}
     for side in (1, -1):
-        slopes = ((e, w.form.diff(piece.betas[0])) for e, w in walls.items() if w.oriented)
+        slopes = ((e, w.form.diff(betas[0])) for e, w in walls.items() if w.oriented)
         there = [end for end, slope in slopes if slope == -side]
-        beyond = {*there} - {*nearest(side, there, notation.positive)}
-        walls = {end: wall for end, wall in walls.items() if end not in beyond}
+        sides[side] = nearest(side, there, notation.positive)
+        walls = {e: wall for e, wall in walls.items() if e not in {*there} - {*sides[side]}}
+    unless: dict[RationalFunction, None] = {}
+    for g, otherwise in curved.items():
+        if not _is_beyond(g, sides, notation):
+            middle = exceptions(g, 1, notation.positive)
+            undecided |= {} if middle is not None else {otherwise: None}
+            unless |= dict.fromkeys(middle or ())
     # From a start at which K is 0 there is no flow.
-    images = {b.name: b for b in notation.betas} | notation.start_symbols
+    images = {b.name: b for b in betas} | notation.start_symbols
     at_start = {repr(f) for f, _ in factors(p.at_start(metric.K[0][0]))}
     met = (to_expr(f, images) for f in unless if repr(f) not in at_start)
-    kept = tuple(f for f in met if not _is_excluded(f, piece))
-    return Domain(piece.betas, "slope", tuple(walls.values()), tuple(undecided), kept)
+    kept = tuple(f for f in met if piece is None or not _is_excluded(f, piece))
+    return Domain(betas, "slope", tuple(walls.values()), tuple(undecided), kept)
+
+
+def _is_beyond(
+    g: RationalFunction, sides: Mapping[int, Sequence[RationalFunction]], notation: Notation
+) -> bool:
+    """Tell whether a function of beta is proved not to be 0 on the inner side of some end."""
+    (beta,), field = notation.betas, g.field
+    positive = notation.positive | {beta.name}
+    inside = (end - side * field.gens[0] for side, ends in sides.items() for end in ends)
+    shifted = (g.compose([x, *field.gens[1:]], field) for x in inside)
+    return any(is_positive(x, positive) or is_positive(-x, positive) for x in shifted)
 
 
 def _is_excluded(f: Expr, piece: Piece) -> bool:
@@ -105,26 +158,58 @@ def _is_excluded(f: Expr, piece: Piece) -> bool:
 
 
 def _possible_ends(
-    piece: Piece, metric: Metric, notation: Notation
+    piece: Piece | None, metric: Metric, notation: Notation, side_of_zero: int | None
 ) -> Iterator[tuple[RationalFunction | None, Expr | None, Undecided]]:
     """Yield functions of beta at whose zeros K or F may end, and what of the weights is 0 there."""
-    leaf = Leaf(metric, notation)
-    square = _power_of_kernel(piece, leaf.field)
+    leaf, K = Leaf(metric, notation), metric.K[0][0]
+    square = None if piece is None else _power_of_kernel(piece, leaf.field)
+    bounded = leaf.stays_bounded
+    apart = leaf.avoids if bounded else leaf.is_bounded_away
+    flat = [g for g, n in factored(K)[1] if n > 0 and not apart(g)]
+    broken = [g for g in _singular(metric.parameterization) if not leaf.avoids(g)]
+    # Where each factor of F ends the flow when it is 0, all of them do so where beta is 0.
+    zeros = [*_factors_below_roots(metric.parameterization.F[0])]
+    if side_of_zero is not None:
+        yield leaf.zeros_of_output, None, "kernel"
+    elif not all(_is_among(g, [*flat, *broken]) or leaf.avoids(g) for g in zeros):
+        zeros = []
+    ends = [*flat, *broken, *zeros]
+
+    def of_beta(g: RationalFunction) -> RationalFunction | None:
+        same = _is_among(_by_root(g), zeros) or _is_power_of_output(metric, g)
+        return leaf.zeros_of_output if same else leaf.zeros(g)
+
     if square is not None:
         yield from ((g, None, "kernel") for g, _ in factored(square)[1])
     else:
-        apart = leaf.avoids if leaf.stays_bounded else leaf.is_bounded_away
-        for g, n in factored(metric.K[0][0])[1]:
-            if _is_power_of_output(metric, g):
-                yield leaf.zeros_of_output, None, "kernel"
-            elif n > 0 and not apart(g):
-                yield leaf.zeros(g), None, "kernel"
-            elif n < 0 and not leaf.stays_bounded and set(g.variables()) - g.field.constants.keys():
-                yield None, None, "kernel"
-    for g in _singular(metric.parameterization):
-        if not leaf.avoids(g):
-            zeros = leaf.zeros_of_output if _is_power_of_output(metric, g) else leaf.zeros(g)
-            yield zeros, to_expr(g, notation.weights), "smooth"
+        for g in flat:
+            if not (bounded and leaf.avoids(g, ends)):
+                yield of_beta(g), None, "kernel"
+        poles = (g for g, n in factored(K)[1] if n < 0 and not _is_power_of_output(metric, g))
+        if not bounded and any(set(g.variables()) - g.field.constants.keys() for g in poles):
+            yield None, None, "kernel"
+    for g in broken:
+        yield of_beta(g), to_expr(g, notation.weights), "smooth"
+
+
+def _is_among(g: RationalFunction, ends: Sequence[RationalFunction]) -> bool:
+    return g in ends or -g in ends
+
+
+def _by_root(g: RationalFunction) -> RationalFunction:
+    """Return the root of g, where that has a name: both are 0 at once."""
+    kinds = [r for r in g.field.generators if r.kind == "root"]
+    roots = {g.field.embed(r.argument): g.field.named(r.name) for r in kinds}
+    return roots.get(g, roots.get(-g, g))
+
+
+def _factors_below_roots(F: RationalFunction) -> Iterator[RationalFunction]:
+    """Yield the irreducible factors of F, those of what is under a root in place of the root."""
+    roots = {g.name: g.argument for g in F.field.generators if g.kind == "root"}
+    for g, _ in factors(F):
+        inside = roots.get(repr(g))
+        below = [] if inside is None else [f for f, _ in factors(F.field.embed(inside))]
+        yield from map(_by_root, below or [g])
 
 
 def _is_power_of_output(metric: Metric, g: RationalFunction) -> bool:
@@ -140,9 +225,7 @@ def _is_power_of_output(metric: Metric, g: RationalFunction) -> bool:
 
 def _singular(p: Parameterization) -> Iterator[RationalFunction]:
     """Yield the irreducible functions at whose zeros F may be not smooth."""
-    kinds = [g for g in p.field.generators if g.kind == "root"]
-    roots = {p.field.embed(g.argument): p.field.named(g.name) for g in kinds}
-    met = dict.fromkeys(roots.get(g, roots.get(-g, g)) for g in _below(p))
+    met = dict.fromkeys(_by_root(g) for g in _below(p))
     # Numbers and functions of parameters are what they are at the start.
     yield from (g for g in met if any(not x.is_zero() for x in p.field.gradient(g)))
 
@@ -170,28 +253,6 @@ def _power_of_kernel(piece: Piece, field: FunctionField) -> RationalFunction | N
         return to_field(from_sympy(kernel), field, "K")
     except (DeriveError, KeyError):
         return None
-
-
-def _linear_zeros(
-    f: RationalFunction, notation: Notation
-) -> tuple[list[RationalFunction], list[RationalFunction]] | None:
-    """Return the zeros in beta of a function of beta and the start, unless others of these are 0.
-
-    None where one is not found.
-    """
-    zeros, unless = [], []
-    for g, _ in factors(f):
-        slope = g.partial(0)
-        if not g.depends_on(0):
-            continue
-        if not slope.depends_on(0):
-            zeros.append(-(g - slope * g.field.gens[0]) / slope)
-            continue
-        middle = exceptions(g, 1, notation.positive)
-        if middle is None:
-            return None
-        unless += middle
-    return zeros, unless
 
 
 def _wall(

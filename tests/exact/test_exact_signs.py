@@ -57,7 +57,9 @@ SIGNS = {  # of expressions with e, b > 0; None where it is not decided
     sqrt(b + 1) + e: 1,
     sqrt(b**2 + e) - b: 1,
     b - sqrt(b**2 + e): -1,
-    sqrt(x**2 + 1) - x: None,  # b's sign is decided, a's is not
+    sqrt(x**2 + 1) - x: 1,  # as 1 > 0, whatever the sign of x is
+    sqrt(x**2 + 1) - 2 * x: None,
+    x / sqrt(x**2 + 1) - 1: -1,
     sqrt(b) - e: None,
     3 - sqrt(sympy.Integer(8)): 1,
     sqrt(b**2 + 4 * e) * b - b**2: 1,
