@@ -174,9 +174,12 @@ def _require_domain(piece: Piece, germs: Germs) -> None:
     inside.know({symbol.name: value for symbol, value in piece.constants})
     inside.require(piece.assumptions)
     at_start = {b: Symbol(f"{b}_0") for b in piece.betas}
+    # Samples have small denominators: none is so near to pi.
+    near = {sympy.pi: sympy.Rational(str(sympy.pi.evalf(40)))}
     for wall in piece.domain.walls if piece.domain else ():
-        start = sympy.S.One if wall.oriented else wall.form.xreplace(at_start)
-        here, there = (inside.tower.sign(inside.read(x)) for x in (wall.form, start))
+        form = wall.form.xreplace(near)
+        start = sympy.S.One if wall.oriented else form.xreplace(at_start)
+        here, there = (inside.tower.sign(inside.read(x)) for x in (form, start))
         if here != there:
             raise OutOfDomain("no sample is where Q lives")
 
