@@ -17,8 +17,9 @@ Several outputs: :mod:`derive.potential.half_spaces`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import filterfalse
 
 import sympy
 from sympy import Expr
@@ -36,10 +37,9 @@ from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr,
 from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
 from derive.potential.branch import keeps_sign
-from derive.potential.curve_ends import along_curve
 from derive.potential.domain import Convexity, Domain, Undecided, Wall
 from derive.potential.half_spaces import Leaf, exceptions, half_spaces
-from derive.potential.outer import outermost, through
+from derive.potential.monotone import along_curve, outermost, through
 from derive.potential.piece import Parametric, Piece, kernel_of, written_out
 from derive.weights.conserved import find_conserved
 from derive.weights.dual import DualCoordinates, leaves_zero
@@ -118,24 +118,39 @@ def _single(
     if side_of_zero:
         (zero,) = (end for end in walls if end.is_zero())
         walls[zero] = Wall(side_of_zero * betas[0], True)
+    walls, sides = _nearest(walls, notation)
+    unless: dict[RationalFunction, None] = {}
+    for g in (g for g in curved if not _is_beyond(g, sides, notation)):
+        middle = exceptions(g, 1, notation.positive)
+        undecided |= {} if middle is not None else {curved[g]: None}
+        unless |= dict.fromkeys(middle or ())
+    kept = _exceptional_starts(piece, metric, notation, unless)
+    return Domain(betas, "slope", tuple(walls.values()), tuple(undecided), kept)
+
+
+def _nearest(
+    walls: dict[RationalFunction, Wall], notation: Notation
+) -> tuple[dict[RationalFunction, Wall], dict[int, list[RationalFunction]]]:
+    """Return the walls of which none is proved to lie beyond another, and the ends by sides."""
     sides: dict[int, list[RationalFunction]] = {}
+    (beta,) = notation.betas
     for side in (1, -1):
-        slopes = ((e, w.form.diff(betas[0])) for e, w in walls.items() if w.oriented)
-        there = [end for end, slope in slopes if slope == -side]
+        oriented = (e for e, w in walls.items() if w.oriented and w.form.diff(beta) == -side)
+        there = list(oriented)
         sides[side] = nearest(side, there, notation.positive)
         walls = {e: wall for e, wall in walls.items() if e not in {*there} - {*sides[side]}}
-    unless: dict[RationalFunction, None] = {}
-    for g, otherwise in curved.items():
-        if not _is_beyond(g, sides, notation):
-            middle = exceptions(g, 1, notation.positive)
-            undecided |= {} if middle is not None else {otherwise: None}
-            unless |= dict.fromkeys(middle or ())
+    return walls, sides
+
+
+def _exceptional_starts(
+    piece: Piece | None, metric: Metric, notation: Notation, unless: Iterable[RationalFunction]
+) -> tuple[Expr, ...]:
+    """Return what is taken not to be 0 of the start, without what a flow or Q needs besides."""
+    images = {b.name: b for b in notation.betas} | notation.start_symbols
     # From a start at which K is 0 there is no flow.
-    images = {b.name: b for b in betas} | notation.start_symbols
-    at_start = {repr(f) for f, _ in factors(p.at_start(metric.K[0][0]))}
+    at_start = {repr(f) for f, _ in factors(metric.parameterization.at_start(metric.K[0][0]))}
     met = (to_expr(f, images) for f in unless if repr(f) not in at_start)
-    kept = tuple(f for f in met if piece is None or not _is_excluded(f, piece))
-    return Domain(betas, "slope", tuple(walls.values()), tuple(undecided), kept)
+    return tuple(f for f in met if piece is None or not _is_excluded(f, piece))
 
 
 def _is_beyond(
@@ -165,31 +180,45 @@ def _possible_ends(
     square = None if piece is None else _power_of_kernel(piece, leaf.field)
     bounded = leaf.stays_bounded
     apart = leaf.avoids if bounded else leaf.is_bounded_away
-    flat = [g for g, n in factored(K)[1] if n > 0 and not apart(g)]
-    broken = [g for g in _singular(metric.parameterization) if not leaf.avoids(g)]
-    # Where each factor of F ends the flow when it is 0, all of them do so where beta is 0.
-    zeros = [*_factors_below_roots(metric.parameterization.F[0])]
+    flat = list(filterfalse(apart, (g for g, _ in factors(K))))
+    broken = list(filterfalse(leaf.avoids, _singular(metric.parameterization)))
+    zeros = _zeros_of_output(leaf, [*flat, *broken], side_of_zero)
+
     if side_of_zero is not None:
         yield leaf.zeros_of_output, None, "kernel"
-    elif not all(_is_among(g, [*flat, *broken]) or leaf.avoids(g) for g in zeros):
-        zeros = []
-    ends = [*flat, *broken, *zeros]
-
-    def of_beta(g: RationalFunction) -> RationalFunction | None:
-        same = _is_among(_by_root(g), zeros) or _is_power_of_output(metric, g)
-        return leaf.zeros_of_output if same else leaf.zeros(g)
-
     if square is not None:
         yield from ((g, None, "kernel") for g, _ in factored(square)[1])
     else:
-        for g in flat:
-            if not (bounded and leaf.avoids(g, ends)):
-                yield of_beta(g), None, "kernel"
-        poles = (g for g, n in factored(K)[1] if n < 0 and not _is_power_of_output(metric, g))
-        if not bounded and any(set(g.variables()) - g.field.constants.keys() for g in poles):
-            yield None, None, "kernel"
-    for g in broken:
-        yield of_beta(g), to_expr(g, notation.weights), "smooth"
+        ends = [*flat, *broken, *zeros]
+        flat = [g for g in flat if not (bounded and leaf.avoids(g, ends))]
+        yield from ((_zeros_of(g, leaf, zeros), None, "kernel") for g in flat)
+    if square is None and not bounded and _has_poles(metric):
+        yield None, None, "kernel"
+    yield from ((_zeros_of(g, leaf, zeros), to_expr(g, notation.weights), "smooth") for g in broken)
+
+
+def _zeros_of(
+    g: RationalFunction, leaf: Leaf, zeros: Sequence[RationalFunction]
+) -> RationalFunction | None:
+    """Return a function of beta that is 0 where g is: beta, where the *zeros* of F end the flow."""
+    same = _is_among(_by_root(g), zeros) or _is_power_of_output(leaf.metric, g)
+    return leaf.zeros_of_output if same else leaf.zeros(g)
+
+
+def _has_poles(metric: Metric) -> bool:
+    """Tell whether K has a denominator that is other than a power of F: K may tend to 0 far out."""
+    poles = (g for g, n in factored(metric.K[0][0])[1] if n < 0)
+    moving = (g for g in poles if set(g.variables()) - g.field.constants.keys())
+    return any(not _is_power_of_output(metric, g) for g in moving)
+
+
+def _zeros_of_output(
+    leaf: Leaf, ends: Sequence[RationalFunction], side_of_zero: int | None
+) -> list[RationalFunction]:
+    """Return the factors of F where all end the flow when they are 0, which is where beta is 0."""
+    zeros = [*_factors_below_roots(leaf.p.F[0])]
+    known = side_of_zero is not None or all(_is_among(g, ends) or leaf.avoids(g) for g in zeros)
+    return zeros if known else []
 
 
 def _is_among(g: RationalFunction, ends: Sequence[RationalFunction]) -> bool:

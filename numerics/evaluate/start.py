@@ -16,7 +16,7 @@ from derive.language import OWN, bind, parse_expression, to_sympy
 from derive.model.names import PI
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
-from derive.potential.curve_ends import along_curve
+from derive.potential.monotone import along_curve
 from derive.potential.domain import Domain
 from derive.potential.piece import Parametric, Piece, Quadrature
 from derive.records import Potential

@@ -1,0 +1,286 @@
+"""Which beta are reached along a monotone function: of the parameter of a curve, or of another F.
+
+A curve beta = h(z): where z ends at a number and some weight is infinite there, beta is too: the
+way of the weights, of length int sqrt(K) dmu, is at most sqrt(int dmu int dbeta), by the
+Cauchy-Schwarz inequality. Otherwise the limit is a value of h. Where z is unbounded, the term of
+the highest order decides, if there is one.
+
+F = h(G): gradient flow has one curve for both. Along w' = grad G the output F moves by
+grad F = h'(G) grad G, so that K_F = h'^2 K_G. The flow of F ends where that of G does, and where G
+meets an end of the interval on which h is smooth with h' != 0. So sqrt(G) and log(G) end where G
+is 0, and tanh(G) never passes its own bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.elementary_signs import ElementarySigns, Undecided
+from derive.language import to_sympy
+from derive.language.tree import Call, Number, Operation, Power, RealPower, Tree, names
+from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr
+from derive.model.parameterization import Parameterization
+from derive.model.signs import start_sign
+from derive.potential.domain import Domain, Wall
+from derive.potential.piece import Curve, Parametric
+
+INFINITE = sympy.zoo
+
+
+def along_curve(piece: Parametric, notation: Notation) -> Domain:
+    """Return the domain of a parametric Q, in beta where the limits of h are known."""
+    curve, (beta,) = piece.curve, piece.betas
+    interval = (curve.parameter, *curve.interval)
+    decide = ElementarySigns(notation.positive, parameters=notation.parameterization.parameters)
+    try:
+        limits = [_limit(curve, end, decide) for end in curve.interval]
+        finite = [limit for limit in limits if limit is not INFINITE]
+        start = curve.beta.subs(curve.parameter, 0)
+        walls = tuple(_wall(beta, sympy.factor_terms(x), start, decide) for x in finite)
+    except Undecided:
+        return Domain(piece.betas, "slope", undecided=("curve",), interval=interval)
+    return Domain(piece.betas, "slope", walls, interval=interval)
+
+
+def _wall(beta: Symbol, end: Expr, start: Expr, decide: ElementarySigns) -> Wall:
+    try:
+        sign = decide.sign(start - end)
+    except Undecided:
+        return Wall(beta - end, oriented=False)
+    return Wall(sign * (beta - end), oriented=True)
+
+
+def _limit(curve: Curve, end: Expr, decide: ElementarySigns) -> Expr:
+    """Return the limit of h at an end of its interval, INFINITE for either sign."""
+    z, h = curve.parameter, curve.beta
+    if end in (sympy.oo, -sympy.oo):
+        return _far(sympy.expand(h), z, 1 if end == sympy.oo else -1, decide)
+    if end.has(sympy.Min, sympy.Max):
+        raise Undecided("which of several ends is the nearest")
+    return _at_number(curve, end, decide)
+
+
+def _at_number(curve: Curve, end: Expr, decide: ElementarySigns) -> Expr:
+    z, h = curve.parameter, curve.beta
+    weights = [weight for _, weight in curve.weights]
+    images = {
+        node: image
+        for node in set[Expr]().union(*(x.atoms(sympy.Pow, sympy.log) for x in (h, *weights)))
+        if node.has(z) and (image := _image(node, z, end, decide)) is not None
+    }
+    infinite = [x for x, image in images.items() if image is INFINITE]
+    if not infinite:
+        return h.xreplace(images).subs(z, end)
+    if any(_is_product(x, infinite, images) for x in (h, *weights)):
+        return INFINITE
+    raise Undecided("what is infinite may cancel")
+
+
+def _image(node: Expr, z: Symbol, end: Expr, decide: ElementarySigns) -> Expr | None:
+    """Return what a power or a logarithm tends to where its inside vanishes; None elsewhere."""
+    inner = node.args[0]
+    if (node.is_Pow and node.exp.has(z)) or not decide.is_zero(inner.subs(z, end)):
+        return None
+    return _power_of_zero(node.exp) if node.is_Pow else INFINITE
+
+
+def _power_of_zero(exponent: Expr) -> Expr:
+    if exponent.is_positive:
+        return sympy.S.Zero
+    if exponent.is_negative:
+        return INFINITE
+    raise Undecided(f"the sign of {exponent}")
+
+
+def _is_product(expression: Expr, infinite: Iterable[Expr], images: dict[Expr, Expr]) -> bool:
+    """Tell whether an expression is a product of one infinite factor with finite ones, not 0."""
+    factors = sympy.Mul.make_args(expression)
+    found = [x for x in factors if x in infinite]
+    rest = [x for x in factors if x not in infinite]
+    return len(found) == 1 and not any(x.has(node) for x in rest for node in images)
+
+
+def _far(h: Expr, z: Symbol, side: int, decide: ElementarySigns) -> Expr:
+    """Return the limit of a sum of terms c z^n e^(k z) prod (a + b z)^m as z -> side oo."""
+    orders: dict[tuple[Expr, Expr], list[Expr]] = {}
+    for term in sympy.Add.make_args(h):
+        orders.setdefault(_order(term, z, side, decide), []).append(term)
+    top, constant = max(orders), (sympy.S.Zero, sympy.S.Zero)
+    if top > constant:
+        (leading, *others) = orders[top]
+        if others or decide.is_zero(leading.as_independent(z, as_Add=False)[0]):
+            raise Undecided("terms that may cancel")
+        return INFINITE
+    limit = sympy.Add(*orders.get(constant, ()))
+    if limit.has(z):
+        raise Undecided("a limit that is no value")
+    return limit
+
+
+def _order(term: Expr, z: Symbol, side: int, decide: ElementarySigns) -> tuple[Expr, Expr]:
+    """Return (k, n) for a term that grows as e^(k |z|) |z|^n."""
+    rate, power = sympy.S.Zero, sympy.S.Zero
+    for factor in sympy.Mul.make_args(term):
+        base, exponent = factor.as_base_exp()
+        if isinstance(factor, sympy.exp):
+            rate += side * sympy.diff(factor.args[0], z)
+        elif base.is_polynomial(z) and not exponent.has(z):
+            leading = sympy.Poly(base, z).LC()
+            if decide.is_zero(leading):
+                raise Undecided("the order of a term")
+            power += exponent * sympy.degree(base, z)
+        else:
+            raise Undecided("a term of another kind")
+    if not (rate.is_Rational and power.is_Rational):
+        raise Undecided("the order of a term")
+    return rate, power
+
+
+Interval = tuple[Expr, Expr]
+REAL: Interval = (-sympy.oo, sympy.oo)
+POSITIVE: Interval = (sympy.S.Zero, sympy.oo)
+CALLS: dict[str, tuple[Interval, Interval]] = {
+    "exp": (REAL, POSITIVE),
+    "log": (POSITIVE, REAL),
+    "tanh": (REAL, (-sympy.S.One, sympy.S.One)),
+    "sinh": (REAL, REAL),
+    "asinh": (REAL, REAL),
+    "atan": (REAL, (-sympy.pi / 2, sympy.pi / 2)),
+}
+"""Monotone functions: the interval on which each is smooth, and its limits at the ends of that."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The outermost function h of F = h(G).
+
+    Attributes:
+        inner: G, from the same start.
+        image: h.
+        interval: the open interval of G on which h is smooth and h' is not 0.
+        limits: of h at its ends.
+        broken: whether h is not smooth at the end 0 of the interval; else h' is 0 there.
+        side: where 0 ends the interval, the sign of G on it; 0 for an even power where the sign of
+            G at the start is not known.
+    """
+
+    inner: Parameterization
+    image: Callable[[Expr], Expr]
+    interval: Interval
+    limits: Interval
+    broken: bool = True
+    side: int | None = None
+
+
+def outermost(p: Parameterization, notation: Notation) -> Layer | None:
+    """Return the outermost function of F, where it is monotone near the start; None elsewhere."""
+    symbols = {name: notation.start_symbols[name] for name in p.parameters}
+    decide = ElementarySigns(notation.positive, parameters=p.parameters)
+
+    def fixed(tree: Tree) -> bool:
+        return not {*names((tree,))} & {*p.weights}
+
+    def of(inner: Tree) -> Parameterization:
+        return p.with_(outputs=[inner])
+
+    def affine(inner: Tree, slope: Tree, shift: Tree) -> Layer:
+        a, b = (to_sympy(x, symbols) for x in (slope, shift))
+        limits = REAL if decide.sign(a) > 0 else REAL[::-1]
+        return Layer(of(inner), lambda x: a * x + b, REAL, limits)
+
+    one, zero = Number(Fraction(1)), Number(Fraction(0))
+    try:
+        match p.trees[0]:
+            case Operation("+", x, y) if fixed(x) or fixed(y):
+                return affine(*((y, one, x) if fixed(x) else (x, one, y)))
+            case Operation("*", x, y) if fixed(x) or fixed(y):
+                return affine(*((y, x, zero) if fixed(x) else (x, y, zero)))
+            case Operation("/", x, y) if fixed(y):
+                return affine(x, Power(y, Fraction(-1)), zero)
+            case Operation("/", x, y) if fixed(x) and x != one:
+                return affine(Power(y, Fraction(-1)), x, zero)
+            case Operation("/", x, y) if fixed(x):
+                return _power(of(y), sympy.S.NegativeOne, 0, notation)
+            case Power(x, exponent):
+                q = sympy.Rational(exponent.numerator, exponent.denominator)
+                return _power(of(x), q, 0, notation)
+            case RealPower(x, e) if fixed(e):
+                q = to_sympy(e, symbols)
+                return _power(of(x), q, decide.sign(q), notation)
+            case Call("cosh", x):
+                square = _power(of(x), sympy.Integer(2), 0, notation)
+                limits = [max(limit, sympy.S.One) for limit in square.limits] if square else ()
+                return square and replace(square, image=sympy.cosh, limits=tuple(limits))
+            case Call(function, x) if function in CALLS:
+                ends = CALLS[function]
+                return Layer(
+                    of(x), getattr(sympy, function), *ends, side=1 if 0 in ends[0] else None
+                )
+    except Undecided:
+        return None
+    return None
+
+
+def _power(inner: Parameterization, q: Expr, sign: int, notation: Notation) -> Layer | None:
+    """Return x -> x^q on the side of 0 on which the start lies."""
+    sign, side = sign or (1 if q > 0 else -1), 1
+    if q.is_integer:
+        try:
+            side, assumed = start_sign(inner.at_start(inner.F[0]), notation)
+        except (AssumePositive, BranchOpen):
+            assumed = ("open",)
+        if assumed and q % 2:
+            return None
+        side = 0 if assumed else side
+    far = -sympy.oo if side < 0 and q % 2 else sympy.oo
+    # What h tends to where G is 0, and where it is infinite.
+    low, high = (sympy.S.Zero, far)[::sign]
+    smooth = q.is_integer is True and sign > 0
+    if side < 0:
+        return Layer(inner, lambda x: x**q, (-sympy.oo, sympy.S.Zero), (high, low), not smooth, -1)
+    return Layer(inner, lambda x: x**q, POSITIVE, (low, high), not smooth, side)
+
+
+def through(layer: Layer, domain: Domain, notation: Notation) -> Domain | None:
+    """Return the image of a domain of G under h, None where signs that it needs are not known."""
+    (beta,), (x,) = notation.betas, domain.betas
+    # Both sides of an even power are alike where 0 is the only end.
+    if any(w.end(x) != 0 if layer.side == 0 else not w.oriented for w in domain.walls):
+        return None
+    decide = ElementarySigns(notation.positive, parameters=notation.parameterization.parameters)
+    increasing = bool(layer.limits[0] < layer.limits[1])
+    try:
+        sides = [_ends(layer, domain, k, decide) for k in (0, 1)]
+    except Undecided:
+        return None
+    low, high = sides if increasing else sides[::-1]
+    shown = to_expr(layer.inner.F[0], notation.weights)
+    below = [Wall(beta - e, True, shown if at_zero else v) for e, v, at_zero in low]
+    above = [Wall(e - beta, True, shown if at_zero else v) for e, v, at_zero in high]
+    return replace(domain, betas=(beta,), walls=(*below, *above))
+
+
+def _ends(
+    layer: Layer, domain: Domain, k: int, decide: ElementarySigns
+) -> list[tuple[Expr, Expr | None, bool]]:
+    """Return the ends of h(G) where G is low (k = 0) or high; whether F is not smooth, as G is 0.
+
+    Each with what else of the weights is 0 there.
+    """
+    (x,), bound, limit = domain.betas, layer.interval[k], layer.limits[k]
+    side = 1 - 2 * k
+    walls = [w for w in domain.walls if w.oriented and w.form.diff(x) == side]
+    if bound == 0:
+        walls = [w for w in walls if _sign(w.end(x), decide) == side]
+    if not walls and limit.is_finite:
+        return [(limit, None, bool(bound == 0 and layer.broken))]
+    return [(layer.image(w.end(x)), w.vanishing, False) for w in walls]
+
+
+def _sign(end: Expr, decide: ElementarySigns) -> int:
+    return 0 if decide.is_zero(end) else decide.sign(end)
