@@ -79,6 +79,12 @@ KINDS: Mapping[str, str] = {
     "width law": "K^2 = c beta^2 + kappa, kappa conserved, for sums of copies",
     "width moments": "means and variances over random starts of sums of copies",
     "wide starts": "kappa and beta_0 concentrate, and dQ/dbeta with them",
+    # Of explicit regularization.
+    "distance": "R = min |w - w_0|^2 subject to F(w) = beta",
+    "R beside Q": "R is the Q of gradient flow, or not",
+    "R and Q in numbers": "both at some beta",
+    "scale limit": "R or Q as the start is scaled to 0 or to infinity",
+    "value": "R or R_F at numbers",
     # Of separable data.
     "coercive": "|grad Q| -> infinity as |beta| -> infinity where Q lives, or along which rays not",
     "growth": "Q(c x)/(c N(c)) -> h(x) as c -> infinity",
@@ -143,6 +149,14 @@ class Items:
     """Lines of a list."""
 
     lines: tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells below a head; where these are too wide the last cell is below its row."""
+
+    head: tuple[object, ...]
+    rows: tuple[tuple[object, ...], ...]
 
 
 @dataclass(frozen=True)

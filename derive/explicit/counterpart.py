@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import ball, real_roots
+from derive.explicit import statements as claims
 from derive.explicit.contrast import Contrast
 from derive.explicit.critical.intervals import End
 from derive.explicit.critical.minimum_at import coefficients_at
@@ -15,6 +17,7 @@ from derive.explicit.minimum import CertifiedValue, CriticalRoot, RootByInterval
 from derive.explicit.scale_limits import ScaleLimit
 from derive.model.parameterization import Parameterization
 from derive.printable import Certified, Held
+from derive.statement import Claims, Open, Statement
 from derive.verdict import Verdict, conclude
 
 MISSING = "give a number for"
@@ -50,7 +53,7 @@ class BlockCounterpart(Held):
 
 
 @dataclass(frozen=True, repr=False)
-class ExplicitCounterpart(Certified):
+class ExplicitCounterpart(Claims, Certified):
     """R(beta), R_F(beta), sums over blocks, and how they compare with the implicit regularizer.
 
     With vectors of open dimension F is |beta| as a function of the scalars and vectors' lengths.
@@ -64,6 +67,24 @@ class ExplicitCounterpart(Certified):
     parameterization: Parameterization
     blocks: tuple[BlockCounterpart, ...]
     evaluated: tuple[Evaluated, ...] = ()
+
+    def of_block(self, block: BlockCounterpart) -> tuple[Statement | Open, ...]:
+        """Return what is claimed of one block of outputs."""
+        several = len(self.blocks) > 1
+        about = f", beta{', '.join(str(i + 1) for i in block.outputs)}" if several else ""
+        return (
+            claims.minimum_of("R", block.distance, block.outputs, about),
+            claims.minimum_of("R_F", block.cost, block.outputs, about),
+            *claims.contrast_of(block.contrast, about),
+            *(claims.limit_of(limit, about) for limit in block.limits),
+        )
+
+    @functools.cached_property
+    def statements(self) -> tuple[Statement | Open, ...]:
+        """What is claimed of R and R_F, block by block, and at numbers."""
+        told = (s for block in self.blocks for s in self.of_block(block))
+        values = (claims.value_of(v.of, v.point, v.value, v.reason) for v in self.evaluated)
+        return (*told, *values)
 
     @property
     def verdict(self) -> Verdict:

@@ -50,7 +50,7 @@ def _to_zero(p: Parameterization, implicit: Derivation | None) -> Iterator[Scale
         return
     when = f"{', '.join(symbols)} -> 0"
     reason = "|sqrt(R) - sqrt(R_F)| <= |w_0|: a distance moves no more than the point"
-    if p.degree is not None:
+    if p.degree:
         reason += f"; R_F is homogeneous of degree {Fraction(2, p.degree)} in beta"
     yield ScaleLimit("R", when, "R -> R_F", Finding(Verdict.PROVED, reason))
     if implicit is None or implicit.verdict is not Verdict.PROVED:

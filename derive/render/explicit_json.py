@@ -13,6 +13,7 @@ from derive.explicit.critical.intervals import RootInterval
 from derive.explicit.minimum import RootByInterval, RootValue, SquaredDistance
 from derive.explicit.scale_limits import ScaleLimit
 from derive.render.labels import unmarked
+from derive.render.narration import statement_records
 from derive.render.written_json import Record, affine_record, finding_record, json_text
 
 
@@ -43,6 +44,7 @@ def render_json(found: ExplicitCounterpart, seconds: float) -> str:
             for block in found.blocks
         ],
         "values": [_evaluated_record(value) for value in found.evaluated],
+        "statements": statement_records(found),
     }
     return json_text(
         "explicit", certify_costs(found, json.loads(json_text("explicit", record)), seconds)

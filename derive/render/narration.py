@@ -35,6 +35,7 @@ from derive.statement import (
     Open,
     Sentence,
     Statement,
+    Table,
     Text,
 )
 from derive.verdict import Finding, Identity, Verdict
@@ -56,16 +57,15 @@ WRITTEN: Mapping[str, Callable[[str], str]] = {
 
 
 @dataclass(frozen=True)
-class Table:
-    """Rows of cells below a head; where these are too wide the last cell is below its row."""
+class Layout:
+    """A table as text."""
 
-    head: tuple[object, ...]
-    rows: tuple[tuple[object, ...], ...]
+    table: Table
 
     @property
     def texts(self) -> list[list[str]]:
         """The cells as text, the head first."""
-        return [list(map(as_text, row)) for row in (self.head, *self.rows)]
+        return [list(map(as_text, row)) for row in (self.table.head, *self.table.rows)]
 
     @property
     def columns(self) -> list[tuple[int, bool]]:
@@ -175,11 +175,12 @@ def _(line: Statement) -> Iterator[str]:
 
 @lines_of.register
 def _(line: Table) -> Iterator[str]:
-    for row in line.texts:
-        cells = zip(row, line.columns, strict=True)
+    layout = Layout(line)
+    for row in layout.texts:
+        cells = zip(row, layout.columns, strict=True)
         padded = [cell.rjust(w) if number else cell.ljust(w) for cell, (w, number) in cells]
-        yield "  ".join(padded[:-1] if line.wide else padded).rstrip()
-        if line.wide:
+        yield "  ".join(padded[:-1] if layout.wide else padded).rstrip()
+        if layout.wide:
             yield f"  {row[-1]}"
 
 

@@ -10,9 +10,9 @@ from sympy import Symbol
 from derive.language import parse_expression
 from derive.optimizers.optimizer import Optimizer, Optimizers
 from derive.render.labels import unmarked
-from derive.render.narration import Narration, Part, Table, part, statement_records
+from derive.render.narration import Narration, Part, part, statement_records
 from derive.render.written_json import Record, brief_finding, json_text
-from derive.statement import Equations, Open, Sentence, Statement, each, note
+from derive.statement import Equations, Open, Sentence, Statement, Table, each, note
 from derive.verdict import Finding
 
 

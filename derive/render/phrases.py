@@ -97,15 +97,6 @@ def start_words(p: Parameterization) -> str:
     return marked(", ".join([*given, *([f"free {', '.join(free)}"] if free else [])]))
 
 
-def root_words(index: int) -> str:
-    """Say which real root, counted from below.
-
-    >>> root_words(0), root_words(1)
-    ('smallest real root', 'real root 2, counted from below,')
-    """
-    return f"real root {index + 1}, counted from below," if index else "smallest real root"
-
-
 def affine_sentences(p: Parameterization) -> Iterator[str]:
     """Yield the last as LaTeX sentences."""
     notation = Notation(p, tuple(range(p.d)))

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from flint import arb, ctx
 
-from derive import Parameterization
+from derive import Parameterization, explicit_counterpart
 from derive.exact.field.function_field import FunctionField
 from derive.explicit.constrained import Stopped, pose, pose_cost
 from derive.explicit.contrast import explicit_series, implicit_series
@@ -113,3 +113,11 @@ def test_series_of_explicit_and_implicit_regularization():
 def test_series_agree_for_a_linear_output():
     p = Parameterization.parse(["a + 2*b"], start={"a": 1, "b": 3})
     assert explicit_series(p, {}, [1]) == implicit_series(p, p.field.one, {}, [1])
+
+
+@pytest.mark.parametrize("F", ["u/v", "(u - v)/(u + v)"])
+def test_outputs_of_degree_0_have_their_limit_at_0(F):
+    """2/D is no exponent there."""
+    (block,) = explicit_counterpart(Parameterization.parse([F])).blocks
+    assert block.limits[0].statement == "R -> R_F"
+    assert "homogeneous" not in block.limits[0].finding.reason

@@ -234,30 +234,6 @@ def least_or_not(m: Margins, statement: Statement, rng: random.Random) -> int:
     return trials
 
 
-@witness("representation cost")
-def least_weights(m: Any, statement: Statement, rng: random.Random) -> int:
-    """Minimise |w|^2 over weights with F(w) = beta, from many points."""
-    trials, p = 0, m.derivation.parameterization
-    betas, outputs = statement.values["betas"], list(statement.values["outputs"])  # type: ignore[call-overload]
-    if p.vectors or m.derivation.idle:
-        return 0
-    cost = of_number(statement.values["R_F"], [b.name for b in betas])  # type: ignore[attr-defined, arg-type]
-    for case in itertools.islice(cases(m.derivation, rng), 2):
-        flows = Flows.of(p, case.starts[0])
-        for _ in range(2):
-            beta = np.full(p.d, np.nan)
-            beta[outputs] = flows.F(2 * unit(rng, len(flows.w0)))[outputs]
-            with np.errstate(all="ignore"):
-                told = float(np.real(cost(*beta[outputs])))
-            found, _ = lightest(flows, beta, rng)
-            if not np.isfinite(beta[outputs]).all():
-                continue
-            if abs(found - told) > 1e-3 * (1 + found):
-                raise Refuted(f"R_F({beta.tolist()}) is {found}, not {told}")
-            trials += 1
-    return trials
-
-
 @witness("agreement")
 def alike(m: Margins, statement: Statement, rng: random.Random) -> int:
     """Order drawn beta by the horizon and by the least |w|^2: both are alike, or they are not."""
@@ -354,7 +330,8 @@ def grows_or_not(m: Margins, statement: Statement, rng: random.Random) -> int:
         if not tends and grew > 0.5:
             raise Refuted(f"mu is {near}, {middle}, {far} on side {side} from {start}")
         if not tends and told[name]:
-            limit = float(function(sympy.sympify(told[name]), [], start)())
+            named = {n: sympy.Symbol(n) for n in start}
+            limit = float(function(sympy.sympify(told[name], named), [], start)())
             if abs(far - limit) > 0.1 * abs(limit - near) + 1e-9:
                 raise Refuted(f"mu is {far}, not {limit}, on side {side} from {start}")
         trials += 1

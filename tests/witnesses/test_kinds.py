@@ -6,7 +6,7 @@ import pkgutil
 import pytest
 
 import tests.witnesses
-from derive import Derivation, Parameterization, margins, perturb
+from derive import Derivation, Parameterization, explicit_counterpart, margins, perturb
 from derive.inverse.parameterize import parameterize
 from derive.optimizers.optimizer import optimizer
 from derive.regimes.find import regimes
@@ -49,6 +49,7 @@ def records():
     yield "optimizer", optimizer("momentum")
     yield "adaptive", optimizer("adagrad")
     yield "integral", parameterize("beta**4 + beta**2")
+    yield "explicit", explicit_counterpart(Parameterization.parse(["u*v"], {"u": "1", "v": "1"}))
     yield "margins", margins(derive_once(Parameterization.parse(["p**2 - m**2"])))
     scaled = Parameterization.parse(["a*u1", "a*u2"], {"a": "s", "u1": "s", "u2": "0"}, ["s"])
     yield "regimes", regimes(derive_once(scaled), "s")
@@ -79,7 +80,7 @@ def test_what_is_proved_has_its_ground(name):
             assert s.ground is Ground.PROVED or s.by, s
 
 
-BESIDE = (Statement, Open, Note, Equations, Items, OnPage, OnTerminal, Derivation)
+BESIDE = (Statement, Open, Note, Equations, Items, OnPage, OnTerminal, Derivation, Parameterization)
 
 
 @pytest.mark.parametrize("name", [n for n in RECORDS if n not in ("derivation", "refutation")])

@@ -9,6 +9,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis.strategies import integers
 
+import tests.witnesses.explicit
 import tests.witnesses.margins  # noqa: F401 (its witnesses)
 from derive import Parameterization, derive, margins
 from derive.testing import parameterizations
@@ -86,7 +87,7 @@ def falsified(kind):
     if kind == "KKT minimizer":
         return of_other(["p + m"], tied), first(tied, kind)
     if kind == "representation cost":
-        return tied, changed(first(tied, kind), R_F=beta**2)
+        return tied, changed(first(tied, kind), R_F=beta**2 + 1)
     if kind == "agreement":
         return replace(tied, shape=replace(tied.shape, function=abs(beta) - beta / 2)), first(
             tied, kind

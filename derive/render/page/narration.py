@@ -19,7 +19,7 @@ from derive.printable import Printable
 from derive.records import Potential
 from derive.regimes.point import Point
 from derive.render.arranged import read
-from derive.render.narration import Part, Table, narrated
+from derive.render.narration import Layout, Part, narrated
 from derive.render.page.derivation import formula_of, setting_of
 from derive.render.page.formula import (
     assumption,
@@ -37,7 +37,17 @@ from derive.render.page.paper import Page, Passage
 from derive.render.page.printer import inline, latex
 from derive.render.phrases import affine_sentences
 from derive.sources import sources
-from derive.statement import Equations, Items, OnPage, OnTerminal, Sentence, Statement, Text, each
+from derive.statement import (
+    Equations,
+    Items,
+    OnPage,
+    OnTerminal,
+    Sentence,
+    Statement,
+    Table,
+    Text,
+    each,
+)
 from derive.verdict import Finding, Identity, Verdict
 
 ANSWERS = {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "not decided"}
@@ -223,12 +233,13 @@ def _(line: Items) -> Iterator[str]:
 
 @latex_lines.register
 def _(line: Table) -> Iterator[str]:
-    if line.wide:
+    layout = Layout(line)
+    if layout.wide:
         rows = (zip(line.head, row, strict=True) for row in line.rows)
         told = (each("{0}: {1}", (pair for pair in row if pair[1]), "; ") for row in rows)
         yield from latex_lines(Items(tuple(told)))
         return
-    columns = "".join("r" if number else "l" for _, number in line.columns)
+    columns = "".join("r" if number else "l" for _, number in layout.columns)
     yield rf"\begin{{center}}\begin{{tabular}}{{@{{}}{columns}@{{}}}}"
     for i, row in enumerate((line.head, *line.rows)):
         yield rf"{' & '.join(map(words_of, row))}\\" + r" \hline\noalign{\smallskip}" * (i == 0)
