@@ -160,4 +160,4 @@ def added(parts: Sequence[tuple[Expr, Drift]]) -> Drift:
 def open_drift(leaf: Leaf, x: Followed, change: Expr, why: str) -> Drift:
     """Return a drift that is not known to be closed."""
     regular = not any(x.poles())
-    return Drift(x.symbol, leaf.with_logs(x.function), change, not_closed(x, why), regular)
+    return Drift(x.symbol, leaf.quantity(x), change, not_closed(x, why), regular)

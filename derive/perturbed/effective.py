@@ -91,7 +91,7 @@ def _of_dual(found: Perturbation, leaf: Leaf, y: Followed, n: Expr | None) -> Ex
 def _growth(p: Parameterization, y: LogFunction) -> Expr | None:
     """Return n with y_0 -> y_0 + n log f as all start symbols are multiplied by f, exactly."""
     logs = tuple((p.at_start(c), p.at_start(a)) for c, a in y.logs)
-    if any(a.is_zero() for _, a in logs):
+    if y.is_zero() or any(a.is_zero() for _, a in logs):
         return None
     slopes = gradient(LogFunction(p.at_start(y.rational), logs))
     s = map(p.start_field.named, p.start_symbols)

@@ -23,6 +23,7 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import Matrix, nullspace_over_constants
+from derive.exact.positivity import is_positive
 from derive.model.geometry import Field
 from derive.model.labels import beside
 from derive.model.notation import Notation, log_expr, to_expr
@@ -32,6 +33,7 @@ from derive.perturbed.normalised import gradient, normalised
 from derive.potential.chart import Chart
 from derive.records import Block
 from derive.verdict import Verdict
+from derive.weights.dual import DualCoordinates
 
 
 @dataclass(frozen=True)
@@ -41,28 +43,33 @@ class Followed:
     Attributes:
         symbol: what it is called: c1, y1.
         output: of a dual coordinate, which output of its block, counted from 0; None for a law.
+        slope: dy/dw, where y is the integral of that over the one weight; *function* is 0 then.
     """
 
     symbol: Symbol
     function: LogFunction
     output: int | None = None
+    slope: RationalFunction | None = None
 
     @functools.cached_property
     def gradient(self) -> Field:
         """The differential, p functions of the weights."""
-        return gradient(self.function)
+        return gradient(self.function) if self.slope is None else (self.slope,)
 
     def over(self, field: FunctionField) -> Followed:
         """Return it as a function in a larger field."""
         logs = tuple((field.embed(c), field.embed(a)) for c, a in self.function.logs)
-        return replace(self, function=LogFunction(field.embed(self.function.rational), logs))
+        slope = None if self.slope is None else field.embed(self.slope)
+        rational = field.embed(self.function.rational)
+        return replace(self, function=LogFunction(rational, logs), slope=slope)
 
     def poles(self) -> Iterator[RationalFunction]:
         """Yield the irreducible functions of the weights at whose zeros it is singular."""
-        f = self.function.rational
+        f = self.function.rational if self.slope is None else self.slope
         seen = chain([f.field.polynomial(f.denominator)], (a for _, a in self.function.logs))
         for argument in seen:
-            yield from (_base(factor) for factor, _ in factors(argument) if _vanishes(factor))
+            zeros = (_base(factor) for factor, _ in factors(argument) if _vanishes(factor))
+            yield from (P for P in zeros if not is_positive(P, frozenset()))
 
 
 @dataclass(frozen=True)
@@ -183,6 +190,12 @@ class Leaf:
         """Return the same with logarithms, those of moduli."""
         return log_expr(f, self.symbols)
 
+    def quantity(self, x: Followed) -> Expr:
+        """Return a law or dual coordinate as an expression, an integral if it is known as such."""
+        if x.slope is None:
+            return self.with_logs(x.function)
+        return sympy.Integral(self.written(x.slope), self.written(self.parameterization.w[0]))
+
     def fresh(self, name: str) -> Symbol:
         """Return a symbol of ours that is called otherwise where the user has the name."""
         return _called(self.notation, name)
@@ -203,15 +216,26 @@ def follow(blocks: Sequence[Block], process: str) -> tuple[Leaf, ...]:
             Followed(_called(notation, f"c{k if several else ''}"), LogFunction(law))
             for k, law in enumerate(rational, first)
         )
-        y = tuple(
-            Followed(_called(notation, f"y{_number(notation, a)}"), f, a)
-            for a, f in enumerate(normalised(p, () if dual is None else dual.y, rational))
-        )
-        g = None if dual is None else dual.g
+        y, g = _dual(notation, p, dual, rational)
         complete = block.conserved.verdict is Verdict.PROVED
         leaf = Leaf(block.outputs, notation, p, laws, y, g, complete)
         found.append(replace(leaf, chart=block.potential.chart, process=process))
     return tuple(found)
+
+
+def _dual(
+    notation: Notation,
+    p: Parameterization,
+    dual: DualCoordinates | None,
+    laws: Sequence[RationalFunction],
+) -> tuple[tuple[Followed, ...], RationalFunction | None]:
+    """Return the dual coordinates and g; along one weight that is the integral of 1/(dF/dw r)."""
+    if dual is None and p.p == p.d == 1 and not p.affine:
+        name, slope = _called(notation, f"y{_number(notation, 0)}"), 1 / p.fields[0][0]
+        return (Followed(name, LogFunction(p.field.zero), 0, slope),), p.field.one
+    y = normalised(p, () if dual is None else dual.y, laws)
+    found = (Followed(_called(notation, f"y{_number(notation, a)}"), f, a) for a, f in enumerate(y))
+    return tuple(found), None if dual is None else dual.g
 
 
 def _called(notation: Notation, name: str) -> Symbol:

@@ -34,6 +34,8 @@ from derive.perturbed.followed import Followed, Leaf
 from derive.perturbed.noise import tensor, with_noise
 from derive.verdict import Finding, Verdict
 
+Weights = Mapping[Expr, Expr]
+
 
 @dataclass(frozen=True)
 class Stepped:
@@ -72,7 +74,7 @@ class Stepped:
         return tuple(after)
 
     @functools.cached_property
-    def weights(self) -> Mapping[Expr, Expr]:
+    def weights(self) -> Weights:
         """The weights after the step: w, each with what takes its place, or with a name of ours."""
         leaf, found = self.leaf, self.leaf.coordinates.monomials
         w = list(map(leaf.written, leaf.parameterization.w))
@@ -143,12 +145,12 @@ def step_of(kinds: Collection[str], penalty: Tree | None, leaf: Leaf, x: Followe
         return _straight(stepped(kinds, penalty, leaf), x)
     step, noisy = stepped(kinds, penalty, leaf), with_noise(leaf)
     leaf = step.leaf
-    quantity = leaf.with_logs(x.function)
-    whole = step.moved(quantity) - quantity
+    now = {w: w for w in step.weights}
+    before = dict(zip(now, map(leaf.written, step.before), strict=True))
+    whole = _between(leaf, x, now, step.weights)
     if "momentum" in kinds:
-        before = zip(step.weights, map(step.leaf.written, step.before), strict=True)
-        whole -= leaf.letters["mu"] * (quantity - quantity.xreplace(dict(before)))
-    if not step.is_rational:
+        whole -= leaf.letters["mu"] * _between(leaf, x, before, now)
+    if not step.is_rational or x.slope is not None:
         found = open_drift(leaf, x, whole, "was not decided for steps that are not rational")
         return (
             found if len(kinds) > 1 else replace(found, finding=_to_second_order(noisy, x, found))
@@ -172,6 +174,15 @@ def step_of(kinds: Collection[str], penalty: Tree | None, leaf: Leaf, x: Followe
     return found
 
 
+def _between(leaf: Leaf, x: Followed, one: Weights, other: Weights) -> Expr:
+    """Return by how much a law or dual coordinate differs between two places."""
+    f = leaf.quantity(x)
+    if x.slope is None:
+        return f.xreplace(dict(other)) - f.xreplace(dict(one))
+    s, (w,) = leaf.fresh("s"), one
+    return sympy.Integral(f.args[0].xreplace({w: s}), (s, one[w], other[w]))
+
+
 def _straight(step: Stepped, x: Followed) -> Drift:
     """Return the increment that is exact to first order, as x is linear in the coordinates."""
     leaf = step.leaf
@@ -192,7 +203,11 @@ def _to_second_order(noisy: Leaf, x: Followed, found: Drift) -> Finding:
     """Decide by the coefficient of eta^2, 1/2 G^T X^T (Hess_x c) X G, which has to be closed."""
     x = x.over(noisy.parameterization.field)
     second = closing(noisy, x, LogFunction(tensor(noisy, x)))
-    return second if second.verdict is Verdict.REFUTED else found.finding
+    if second.verdict is not Verdict.REFUTED:
+        return found.finding
+    order = "to order `eta^2`, as under noise with `S = G G^T`,"
+    why = f"the drift of `{x.symbol}` is no function of laws: {order} it changes with `beta`"
+    return replace(second, reason=why)
 
 
 def conditions(kinds: Collection[str], penalty: Tree | None, leaf: Leaf) -> Iterator[Expr]:

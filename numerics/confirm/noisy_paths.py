@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy
-from sympy import Expr, Symbol
+from sympy import Expr, Integral, Symbol
 
 from derive.language import to_sympy
 from derive.model.geometry import Field
@@ -69,7 +69,7 @@ def noisy_paths(
     velocities, k = [beside(f"{w}_t", case.taken) for w in p.weights], SIZE * ("decay" in kinds)
     sizes = {Symbol(beside(x, case.taken), real=True): v for x, v in (("k", k), ("lam", 1))}
     x = Coordinates.of(case)
-    quantity = _function([f.quantity for f in followed], p.weights)
+    forms = [f.quantity for f in followed]
     slopes = [case.smooth(f.quantity).diff(names[w]) for f in followed for w in p.weights]
     slope = _function(slopes, p.weights)
     begin = np.repeat(np.array([[float(x)] for _, x in case.problem.origin[: p.p]]), PATHS, axis=1)
@@ -90,7 +90,7 @@ def noisy_paths(
             w, v = x.moved(w, v * h), v + kick - v * h
         else:
             w = x.moved(w, kick)
-    moved = quantity(w) - quantity(begin)
+    moved = _moved(forms, p.weights, begin, w)
     moved += (slope(w).reshape(-1, p.p, PATHS) * x.raised(w, v)).sum(axis=1)
     compared = zip(followed, moved, total, strict=True)
     return tuple(_compared(str(x.symbol), one, other) for x, one, other in compared)
@@ -151,6 +151,25 @@ class Coordinates:
         for _ in range(NEWTON):
             w = w + self.raised(w, target - self.theta(w))
         return w
+
+
+def _moved(forms: Sequence[Expr], weights: Sequence[str], begin: Array, w: Array) -> Array:
+    """Return by how much functions, or integrals over the one weight, differ from the start."""
+    quantity = _function([0 if isinstance(f, Integral) else f for f in forms], weights)
+    integrals = np.array([_integral(f, weights, begin, w) for f in forms])
+    found: Array = quantity(w) - quantity(begin) + integrals
+    return found
+
+
+def _integral(f: Expr, weights: Sequence[str], begin: Array, w: Array) -> Array:
+    """Return the integral of a slope over the one weight, by Gauss's rule; 0 of no integral."""
+    if not isinstance(f, Integral):
+        return np.zeros(PATHS)
+    slope, (points, parts) = _function([f.function], weights), np.polynomial.legendre.leggauss(20)
+    half = (w - begin) / 2
+    rows = (c * slope(begin + (1 + t) * half)[0] for t, c in zip(points, parts, strict=True))
+    found: Array = half[0] * sum(rows)
+    return found
 
 
 def _covariance(case: Case, variance: float) -> dict[Symbol, float]:

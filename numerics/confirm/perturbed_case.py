@@ -100,7 +100,15 @@ class Case:
     @staticmethod
     def smooth(f: Expr) -> Expr:
         """Return a function with sqrt(a^2) for |a|."""
-        return f.replace(
+        # of a product, whose modulus SymPy takes apart
+        squared = f.replace(
+            lambda e: isinstance(e, sympy.log) and not e.args[0].is_Add and e.has(sympy.Abs),
+            lambda e: (
+                sympy.log(sympy.Pow(e.args[0].replace(sympy.Abs, lambda a: a), 2, evaluate=False))
+                / 2
+            ),
+        )
+        return squared.replace(
             sympy.Abs, lambda a: sympy.Pow(sympy.Pow(a, 2), sympy.S.Half, evaluate=False)
         )
 
@@ -123,8 +131,21 @@ class Case:
     def moved(self, w: Sequence[Real]) -> list[Real]:
         """Return the change of every law and y from the start to w."""
         forms = self.copied(lambda x: x.quantity)
-        ends = self.evaluated(forms, w), self.evaluated(forms, self.origin)
-        return [b - a for b, a in zip(*ends, strict=True)]
+        known = [sympy.S.Zero if isinstance(f, sympy.Integral) else f for f in forms]
+        ends = self.evaluated(known, w), self.evaluated(known, self.origin)
+        moved = [b - a for b, a in zip(*ends, strict=True)]
+        for i, f in enumerate(forms):
+            if isinstance(f, sympy.Integral):
+                moved[i] = self._integral(f, w)
+        return moved
+
+    def _integral(self, f: sympy.Integral, w: Sequence[Real]) -> Real:
+        """Return the integral over a weight from its start."""
+        ((weight, *_),) = f.limits
+        k = self.problem.model.weights.index(weight.name)
+        slope = sympy.lambdify([weight], f.function, "mpmath")
+        found: Real = mpmath.quad(slope, [self.origin[k], mpmath.mpf(w[k])])
+        return found
 
     def split(
         self, errors: Sequence[Real], values: Sequence[Real]

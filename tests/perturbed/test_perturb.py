@@ -571,3 +571,22 @@ def test_noise_of_labels_has_a_weight_for_each_column(outputs, least):
     text = " ".join(v.to_text().split())
     assert "sum_j h(s_j, beta_j)" in text
     assert "S_j = int sum_i X_ij^2 sigma_i^2 dt" in text
+
+
+@pytest.mark.parametrize("output", ["w + w**3", "sinh(w)", "sqrt(1 + w**2)"])
+@pytest.mark.parametrize("by", ["noise", "momentum", "decay", "step"])
+def test_one_weight_has_a_dual_coordinate_whose_drift_is_told(output, by):
+    """It is an integral, and half its second difference along the noise needs its slope alone."""
+    v = perturb(derive(output), by)
+    (y,) = v.of_dual
+    assert isinstance(y.quantity, sympy.Integral)
+    assert v.minimised is Verdict.PROVED
+    (w,) = (s for s in y.quantity.free_symbols if s.name == "w")
+    slope = 1 / sympy.diff(sympy.sympify(output, {"w": w}), w)
+    assert abs(sympy.N((y.quantity.args[0] - slope).subs(w, 0.7))) < 1e-12
+    if by == "noise":
+        (S,) = (s for s in y.change.free_symbols if s.name == "S")
+        wanted = S / 2 * sympy.diff(slope, w) / slope**2
+        assert abs(sympy.N((y.change - wanted).subs({w: 0.7, S: 1.3}))) < 1e-12
+    assert "Integral" in v.to_text()
+    assert r"\int" in v.to_latex()

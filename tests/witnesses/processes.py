@@ -148,6 +148,9 @@ class Process:
         names = dict(zip(self.p.weights, w, strict=True)) | self.size | letters
         rows = []
         for f in expressions:
+            for i, part in enumerate(f.atoms(sympy.Integral)):
+                names[f"integral{i}"] = self.integral(part, w, letters)
+                f = f.xreplace({part: sympy.Symbol(f"integral{i}")})
             key = tuple(sorted(s.name for s in f.free_symbols))
             if any(name not in names for name in key):
                 raise Unreached
@@ -159,6 +162,18 @@ class Process:
         if not np.isfinite(found).all():
             raise Unreached
         return found
+
+    def integral(self, f, w, letters):
+        """Return an integral over the one weight from the start, or between limits."""
+        ((s, *ends),) = f.limits
+        low, high = self.values(ends, w, **letters) if ends else (self.w0[0], w[0])
+        points, parts = np.polynomial.legendre.leggauss(40)
+        rows = []
+        for t in points:
+            at = low + (1 + t) / 2 * (high - low)
+            given = {s.name: at} if ends else {}
+            rows.append(self.values([f.function], at[None] if not ends else w, **letters, **given))
+        return (high - low) / 2 * sum(c * row[0] for c, row in zip(parts, rows, strict=True))
 
     @property
     def labels(self):
@@ -275,7 +290,8 @@ def flowed(process, time, decay=bump, damping=0):
     state = np.concatenate([process.w0.ravel(), np.zeros(size - n + len(changes) * shape[1])])
     for a, b in ((begin, begin + 1), (begin + 1, begin + time)):
         if b > a:
-            run = solve_ivp(slope, (a, b), state, **TIGHT)
+            way = TIGHT if b - a < 10 else {"method": "LSODA", "rtol": 1e-10, "atol": 1e-12}
+            run = solve_ivp(slope, (a, b), state, **way)
             if not run.success or not np.isfinite(run.y).all():
                 raise Unreached
             state = run.y[:, -1]

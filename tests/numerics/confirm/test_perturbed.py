@@ -191,3 +191,12 @@ def test_the_process_that_is_named_is_run(p, by):
     check = confirm_perturbation(found, digits=12)
     assert check.passed, check.report()
     assert not confirm_perturbation(replace(found, process="preconditioned"), digits=12).passed
+
+
+@pytest.mark.parametrize("by", ["noise", "decay", pytest.param("momentum", marks=slow)])
+def test_a_dual_coordinate_that_is_an_integral_is_confirmed(by):
+    found = perturb(derive("w + w**3"), by)
+    assert confirm_perturbation(found, digits=12).passed
+    (y,) = found.of_dual
+    wrong = replace(found, of_dual=(replace(y, change=-y.change),))
+    assert not confirm_perturbation(wrong, digits=12).passed
