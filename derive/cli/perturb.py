@@ -83,7 +83,7 @@ def perturb(
       derive perturb "a*u" --vector u --by decay
       derive perturb "a*u1" "a*u2" --rates a=eta --by decay,momentum
       derive perturb "p - m" --mirror "p*log(p) + m*log(m)" --by noise
-      derive perturb "p - m" --mirror "p*log(p) + m*log(m)" --by noise --process preconditioned
+      derive perturb "w" --mirror "w*log(w)" --by noise --process preconditioned
     """
     read = model.read()
     if wrong := [kind for kind in by.split(",") if kind.strip() not in KINDS]:
