@@ -49,8 +49,9 @@ def laws(state: Checker, said: JSON, proof: JSON) -> None:
     require(same, "the brackets show another number of laws")
     state.theorem += [f"conserved: {text}" for text in texts]
     state.assume(state.stated())
-    whole = "every conserved quantity is a function of these" if texts else "nothing is conserved"
-    state.theorem.append(whole if count == bound else f"at most {bound} are conserved")
+    whole = "near almost all weights every conserved quantity is a function of these"
+    all_ = whole if texts else "nothing is conserved"
+    state.theorem.append(all_ if count == bound else f"at most {bound} are conserved")
 
 
 def _is_law(state: Checker, text: str, c: Function, value: JSON) -> None:

@@ -1,0 +1,138 @@
+"""What is changed at random in a record is refused, or named, or says no more than the record."""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+from typing import Any
+
+import pytest
+
+from derive import Parameterization, derive
+from derive.catalogue.library import derive_entry, entries
+from derive.certificate.checking.check import Report, check
+from tests.certificate.certificates import replaced
+from tests.certificate.mutated import (
+    accepted,
+    equal,
+    is_law,
+    mutant,
+    paths,
+    says_no_more,
+    unwrapped,
+)
+
+OWN = {
+    "neuron": (["a*u1", "a*u2"], {}),
+    "sqrt(w)*sqrt(w)": (["sqrt(w)*sqrt(w)"], {}),
+    "exp(log(w))": (["exp(log(w))"], {}),
+    "1/w": (["1/w"], {}),
+    "tanh": (["tanh(w)"], {}),
+    "no Q": (["x**2*y", "y**3"], {}),
+    "depth three": (["p**3 - m**3"], {}),
+    "a sector": (["u**2 + v**2", "u*v"], {}),
+}
+MORE = {
+    "a quotient": (["u/v"], {}),
+    "roots": (["sqrt(a)", "1/b", "exp(c)"], {}),
+    "a*b*u": (["a*b*u"], {"start": {"a": "alpha", "b": "alpha", "u": "0"}}),
+    "a vector": (["a*u"], {"vectors": ["u"]}),
+    "cosh": (["cosh(a)"], {"start": {"a": "1"}}),
+    "equal weights": (["a*b + c*d"], {"start": dict(zip("abcd", "1212", strict=True))}),
+    "powers": (["w**D*w**(1 - D)"], {}),
+    "an algebraic function": (["w/sqrt(1 + w**2)"], {}),
+    "logarithms": (["log(a) + log(b)"], {"start": {"a": "1", "b": "2"}}),
+}
+
+
+@functools.cache
+def record(name: str) -> str:
+    outputs, options = {**OWN, **MORE}[name]
+    return derive(Parameterization.parse(outputs, **options)).to_json()
+
+
+@functools.cache
+def base(text: str) -> tuple[Any, Report]:
+    found = json.loads(text)
+    return found, check(found)
+
+
+def tried(texts: list[str], count: int, seed: int) -> tuple[int, list[str]]:
+    """Return how many mutants were accepted, and of which the theorem is more than it was."""
+    rng, passed, more = random.Random(seed), 0, list[str]()
+    while count:
+        found, report = base(rng.choice(texts))
+        path, value = mutant(rng, found)
+        changed = replaced(found, path, value)
+        if json.dumps(changed) == json.dumps(found):
+            continue
+        count -= 1
+        if (new := accepted(changed)) is not None:
+            passed += 1
+            old = functools.reduce(lambda part, key: part[key], path, found)
+            new = unwrapped(new, old, value)
+            named = path[:2] == ("parameterization", "beta")  # which says it in other names
+            if not named and (why := says_no_more(new, report, changed["parameterization"])):
+                more.append(f"{path}: {value!s:.100}: {why:.200}")
+    return passed, more
+
+
+def test_no_mutant_says_more() -> None:
+    passed, more = tried([record(name) for name in OWN], 120, 1)
+    assert more == []
+    assert 3 < passed < 30  # what is weaker is accepted
+
+
+@pytest.mark.slow
+def test_no_mutant_of_thousands_says_more() -> None:
+    texts = [record(name) for name in (*OWN, *MORE)]
+    texts += [derive_entry(entry).to_json() for entry in entries()]
+    passed, more = tried([text for text in texts if json.loads(text)["certificate"]], 5000, 2)
+    assert more == []
+    assert passed < 1000
+
+
+FALSE = [
+    (("conserved", "laws", 0), "a**2 + u1**2 - u2**2"),
+    (("metric", "kernel_in_weights", 0, 1), "u1*u2 + 1"),
+    (("potential", "pieces", 0, "gradient", 0), "beta1/sqrt(A) + u1_0"),
+    (("potential", "pieces", 0, "assumptions"), []),
+]
+
+
+@pytest.mark.parametrize(("path", "value"), FALSE)
+def test_a_checker_that_accepts_what_is_false_would_be_seen(
+    path: tuple[Any, ...], value: Any
+) -> None:
+    """What is said then is more: the lines of the record are those of the theorem."""
+    found, report = base(record("neuron"))
+    old = functools.reduce(lambda part, key: part[key], path, found)
+    changes = {old: value} if isinstance(old, str) else {}
+    lines = [
+        functools.reduce(lambda text, pair: text.replace(*pair), changes.items(), line)
+        for line in report.theorem
+        if changes or "keeps its sign" not in line
+    ]
+    given = found["parameterization"]
+    assert says_no_more(report, report, given) == ""
+    assert says_no_more(Report(report.verdict, lines, report.open), report, given)
+    assert says_no_more(Report("REFUTED", report.theorem, report.open), report, given)
+    assert says_no_more(Report("REFUTED", lines, ["Q"]), report, given) == ""
+
+
+def test_formulas_are_compared_in_numbers() -> None:
+    report = unwrapped(Report("PROVED", ["R = abs(a - b)"], []), "a - b", "abs(a - b)")
+    assert report.theorem == ["R = (a - b)"]
+    assert unwrapped(report, "a - b", "-(a - b)") == report
+    assert equal("K = [a, 0; 0, b*b] in the weights", "K = [a, 0/2; 0, b**2] in the weights")
+    assert equal("y1 = log(Abs(a)) + 1", "y1 = log(a)")
+    assert equal("w*w/w = 0 where beta = 0", "w = 0 where beta = 0")
+    assert not equal("w + 1 = 0 where beta = 0", "w = 0 where beta = 0")
+    assert not equal("dQ/dbeta = beta + 1", "dQ/dbeta = beta")
+    assert not equal("y1 = 2*log(a)", "y1 = log(a)")
+    given = {"weights": ["a", "b"], "idle": [], "outputs": ["a*b"]}
+    assert is_law("(a**2 - b**2)**2", given)
+    assert not is_law("a**2 + b**2", given)
+    assert not is_law("7", given)
+    assert [path for path, _ in paths({"x": ["y"]})] == [(), ("x",), ("x", 0)]
