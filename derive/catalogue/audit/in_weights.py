@@ -30,11 +30,14 @@ from derive.language.tree import Tree
 from derive.model.notation import to_expr
 from derive.weights.witness import is_free, samples
 
-POINTS = 6
+POINTS = 3
 """Starts at which the equations are looked at."""
 
 DEPTH = 2
 """Derivatives along the flow that are looked at, where Q depends on the start."""
+
+LARGEST = 300
+"""Terms of what should vanish beyond which no derivatives of it are taken."""
 
 NO_MULTIPLE = "Hess Q K is no multiple m I of the identity on the leaf; values are the rows of both"
 NO_CONSTANT = "Hess Q K changes along the flow; values are its derivative and 0"
@@ -131,7 +134,8 @@ class _Flow:
             failing = next((x for x in equations if not tower.ball(x).contains(0)), None)
             if failing is not None:
                 return self._difference(failing, order)
-            if all(map(tower.is_zero, equations)):
+            long = sum(len(x.numerator) for x in equations) > LARGEST
+            if long or all(map(tower.is_zero, equations)):
                 break
             equations = [y for x in equations for y in self._along(x)]
         return self._agreement()
@@ -152,7 +156,7 @@ class _Flow:
         start, tower = self._known_start(), self.germs.tower
         if start is None:
             return None
-        M = self._derivatives(start)
+        M = self._derivatives({**self.at_start, **start})
         if not all(map(tower.is_zero, self._equations(M))):
             return None
         if tower.sign(M[0][0]) <= 0:

@@ -2,7 +2,11 @@
 
 import pytest
 
-from derive import derive
+from derive import Parameterization, derive
+from derive.catalogue.audit.in_weights import judge_in_weights
+from derive.catalogue.audit.judgement import Outcome
+from derive.catalogue.audit.subject import Subject
+from derive.language import from_sympy, parse_expression, to_text
 from derive.testing import assert_mirror_flow
 
 SPHERE = ("a/sqrt(a**2 + b**2 + c**2)", "b/sqrt(a**2 + b**2 + c**2)")
@@ -53,6 +57,44 @@ def test_the_flow_of_the_weights_is_of_the_same_opinion():
         assert_mirror_flow(
             SPHERE, f"-{HEMISPHERE} - {linear} + {SQUARES}/9", start=start, digits=12
         )
+
+
+@pytest.mark.parametrize(
+    ("Q", "outcome", "said"),
+    [
+        ("(beta1 - a_0)**2 + (beta2 - b_0)**2", Outcome.AGREES_UP_TO, ""),
+        ("(beta1 - a)**2 + (beta2 - b)**2", Outcome.AGREES_UP_TO, ""),
+        # a is the weight at the start, which does not move
+        ("a*beta1 + b*beta2", Outcome.DIFFERS, "m is not positive"),
+        ("beta1**2 + beta2**2", Outcome.DIFFERS, "a linear term"),
+        ("(beta1 - a_0)**2 + 2*(beta2 - b_0)**2", Outcome.DIFFERS, "no multiple"),
+    ],
+)
+def test_names_of_weights_are_those_at_the_start(Q, outcome, said):
+    found = judge_in_weights(Subject(derive(["a", "b"])), parse_expression(Q))
+    assert found.outcome is outcome
+    assert said in found.reason
+
+
+TIED = {"start": {"p": "alpha", "m": "alpha"}}
+MODELS = [
+    (["p**2 - m**2"], TIED, "beta**2"),
+    (["w**2"], {"mirror": "w*log(w)"}, "beta**2"),
+    (["w**2"], {"rates": {"w": "w"}}, "beta**3"),
+    (["exp(v)"], {}, "beta**2"),
+    (["w**2", "x**2"], {}, "beta1**3"),
+    (["a**2 + b**2", "a*b"], {}, "beta1**3"),
+    (["p**2 - m**2", "exp(v)"], TIED, "beta1**3"),
+]
+
+
+@pytest.mark.parametrize(("outputs", "given", "more"), MODELS, ids=lambda x: str(x)[:20])
+def test_q_as_derived_is_found_right_and_another_is_not(outputs, given, more):
+    """The derived Q is a witness of the test in the weights, which knows nothing of it."""
+    subject = Subject(derive(Parameterization.parse(outputs, **given)))
+    Q = to_text(from_sympy(subject.value))
+    assert judge_in_weights(subject, parse_expression(f"3*({Q})")).outcome is Outcome.AGREES_UP_TO
+    assert judge_in_weights(subject, parse_expression(f"{Q} + {more}")).outcome is Outcome.DIFFERS
 
 
 def test_what_has_no_q_is_compared_with_none():
