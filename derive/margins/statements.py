@@ -7,7 +7,6 @@ of the loss and of the data stand in front of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import sympy
 
@@ -144,21 +143,8 @@ def in_weights(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
     )
     for law in w.vanishing:
         yield Statement("at a KKT point `{law} = 0`", {"law": law}, kind="KKT law")
-    yield from _costs(w.costs)
+    yield from (_cost(cost, len(w.costs)) for cost in w.costs)
     yield from _minimizers(d, w)
-
-
-def _costs(costs: Sequence[BlockCost]) -> Iterator[Statement | Open]:
-    """Yield R_F of each block, those that were not written as notes below the others."""
-    told = [_cost(cost, len(costs)) for cost in costs]
-    known = [s for s in told if isinstance(s, Statement)]
-    left = [s for s in told if isinstance(s, Open)]
-    if known:
-        yield from known[:-1]
-        notes = (note(s.words, **s.values) for s in left)
-        yield replace(known[-1], below=(*known[-1].below, *notes))
-    else:
-        yield from left
 
 
 def _minimizers(d: Derivation, w: WeightsProblem) -> Iterator[Statement]:
@@ -187,11 +173,12 @@ def _cost(cost: BlockCost, blocks: int) -> Statement | Open:
     beta = each("`{0}`", ((b,) for b in cost.betas))
     name = tell("`R_F({beta})`", beta=beta) if blocks > 1 else tell("`R_F`")
     least = "`{name} = min |w|^2` subject to `F(w) = beta`"
+    about = ", ".join(map(str, cost.betas)) if blocks > 1 else ""
     if cost.formula is None:
         proved = cost.cost.finding.verdict is Verdict.PROVED
         why = "a root of a polynomial is left" if proved else cost.cost.finding
         words = f"{least} is not written: {{why}}"
-        return Open(words, {"name": name, "why": why}, kind="representation cost")
+        return Open(words, {"name": name, "why": why}, kind="representation cost", about=about)
     given: tuple[object, ...] = cost.cost.given
     nowhere: tuple[object, ...] = ()
     if cost.side:
@@ -203,6 +190,7 @@ def _cost(cost: BlockCost, blocks: int) -> Statement | Open:
         f"{least} is",
         {"name": name, "R_F": cost.formula, "betas": cost.betas, "outputs": cost.outputs},
         kind="representation cost",
+        about=about,
         conditions=given,
         by=cost.cost.finding,
         below=(Equations(((name, cost.formula),)), *nowhere),

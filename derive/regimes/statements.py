@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations_with_replacement
 
 import sympy
@@ -60,13 +61,13 @@ def homogeneous(found: Homogeneity) -> Iterator[Statement]:
 
 def limit_statements(limit: Limit, betas: Sequence[Symbol]) -> tuple[Statement | Open, ...]:
     """Return what Q tends to, what that is called, and how fast."""
-    return tuple(_limit(limit, betas))
+    return tuple(replace(s, about=limit.point.text) for s in _limit(limit, betas))
 
 
 def _limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[Statement | Open]:
     form = limit.potential
     if form is None or limit.unit is None:
-        yield Open("{why}", {"why": limit.finding}, kind=f"limit {limit.point.text}")
+        yield Open("{why}", {"why": limit.finding}, kind="limit")
         return
     values = {"limit": limit, "betas": tuple(betas)}
     given = tuple(tell("`{D} > 2`", D=D) for D in limit.depths)

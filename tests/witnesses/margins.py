@@ -399,7 +399,7 @@ def linear_at_first(m: Margins, statement: Statement, rng: random.Random) -> int
                 off.append(np.linalg.norm((w - c * flows.w0) * c**late - v) / np.linalg.norm(v))
         except NO_TRIAL:
             continue
-        if not (off[1] < 0.7 * off[0] + 1e-6 and off[1] < 0.3):
+        if not (off[1] < 0.7 * off[0] + 1e-4 and off[1] < 0.3):
             raise Refuted(f"off the linear model by {off} from {case.starts}")
         trials += 1
     return trials
