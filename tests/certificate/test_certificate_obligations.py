@@ -105,6 +105,13 @@ def test_a_weight_that_starts_positive_is_not_positive_on_the_way(name: str) -> 
         check(record)
 
 
+def test_a_condition_on_weights_is_one_all_along_the_flow() -> None:
+    (line,) = (
+        x for x in check(written("root", "a_0 > 0", "a > 0")).theorem if x.startswith("assumed")
+    )
+    assert "a > 0 along the flow" in line
+
+
 def test_the_flow_goes_where_the_record_does_not_hold() -> None:
     """From (1, 2, 1) with X = (1, 0.2), y = -3 it crosses a = 0: grad Q is not in the row space."""
     a, u1, u2, step = 1.0, 2.0, 1.0, 1e-3

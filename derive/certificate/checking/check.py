@@ -61,6 +61,7 @@ from derive.certificate.checking.existence import decide, laws
 from derive.certificate.checking.further.cost import explicit
 from derive.certificate.checking.further.limits import regimes
 from derive.certificate.checking.shape import KINDS, shape
+from derive.certificate.checking.signs import CONDITION
 from derive.certificate.checking.text import (
     JSON,
     PROVED,
@@ -68,6 +69,7 @@ from derive.certificate.checking.text import (
     UNDECIDED,
     NotACertificate,
     Rejected,
+    names_in,
     require,
 )
 from derive.certificate.checking.theorem import Checker
@@ -238,8 +240,16 @@ def _head(record: JSON, state: Checker) -> list[str]:
     lines += [f"{w} = {tree} along the flow" for w, tree in given["ties"].items()]
     lines.append(MEANINGS[record["verdict"]])
     conditions = [*state.conditions, *state.assumed, *(f"{p} != 0" for p in state.generic)]
+    conditions = [_of_flow(text, {*given["weights"]}) for text in conditions]
     lines += [f"assumed: {'; '.join(dict.fromkeys(conditions))}"] if conditions else []
     return lines + [f"numbers that signs were read at: {_pairs(at)}"] * bool(at)
+
+
+def _of_flow(condition: str, weights: set[str]) -> str:
+    """Return a condition; one on weights is one all along the flow."""
+    found = CONDITION.fullmatch(condition)
+    plain = found is None or "keeps" in found[2] or not names_in([found[1]]) & weights
+    return condition if plain else f"{condition} along the flow"
 
 
 def _pairs(values: JSON) -> str:
