@@ -46,7 +46,7 @@ class Geometry(ABC):
     """
 
     functions: Field = dataclasses.field(default=(), compare=False, repr=False, kw_only=True)
-    psi: Tree | None = dataclasses.field(default=None, compare=False, repr=False, kw_only=True)
+    psi: Tree | None = dataclasses.field(default=None, repr=False, kw_only=True)
 
     @property
     @abstractmethod

@@ -144,10 +144,13 @@ def _limit(v: Perturbation) -> Iterator[Statement | Open]:
         given.append(tell("`g > 0`"))
     if v.start:
         given.append(tell("`kappa` is finite"))
-        moved = "`v' = exp((1 - {m}) kappa) sum_a lambda_a grad F_a` at `v`, and `v(0) = w_0`"
+        m = sympy.S.One if v.degree is None else v.degree
+        size = "" if m == 1 else "{size} "
+        moved = f"`z' = {size}sum_a lambda_a grad F_a` at `z`, and `z(0) = w_0`"
         words = "the limit minimises the `Q` of the start `exp(-kappa) w_0`"
-        shrunk = "`w = exp(-kappa) v`, where {moved}: steered in the row space, as gradient flow is"
-        below = (note(shrunk, moved=tell(moved, m=v.degree)),)
+        shrunk = "`w = exp(-kappa) z`, where {moved}: steered in the row space, as gradient flow is"
+        scale = sympy.exp((1 - m) * Symbol("kappa"))
+        below = (note(shrunk, moved=tell(moved, size=scale)),)
         yield Statement(words, kind=kind, conditions=tuple(given), below=below)
         return
     if "momentum" in v.kinds and "step" not in v.kinds:

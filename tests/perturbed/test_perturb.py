@@ -590,3 +590,11 @@ def test_one_weight_has_a_dual_coordinate_whose_drift_is_told(output, by):
         assert abs(sympy.N((y.change - wanted).subs({w: 0.7, S: 1.3}))) < 1e-12
     assert "Integral" in v.to_text()
     assert r"\int" in v.to_latex()
+
+
+def test_a_mirror_is_no_table_of_its_rates():
+    """Mirror descent needs psi; so what has the rates of it alone is another record."""
+    mirrored = Parameterization.parse(["p**2 - m**2"], mirror=ENTROPY)
+    rated = Parameterization.parse(["p**2 - m**2"], rates={"p": "p", "m": "m"})
+    assert mirrored.geometry.texts == rated.geometry.texts
+    assert mirrored != rated
