@@ -91,6 +91,8 @@ CLOSED = [
     "norm_u**2",
     "a - b",
     "c/norm_u - 1/norm_u",
+    "sqrt(a)",
+    "a**(3/2)",
 ]
 
 
@@ -391,3 +393,16 @@ def test_a_norm_that_the_flow_keeps_is_no_unknown_of_psi():
     (piece,) = d.potential.pieces
     exponent = "(delta2/2 + sqrt(delta2**2 + 4*x**2)/2)/(2*norm_u_0**2)"
     assert str(piece.value) == f"Integral(exp({exponent}), (x, a_0*b_0, s))"
+
+
+def test_balanced_layers_keep_their_signs_by_their_laws():
+    start = dict.fromkeys("abcu", "alpha")
+    d = derive_once(Parameterization.parse(["a*b*c*u"], start, vectors=["u"]))
+    assert d.potential.pieces[0].assumptions == ("alpha > 0",)
+
+
+@pytest.mark.parametrize("phi", ["sqrt(a)", "a**2", "a*b"])
+def test_a_vector_has_the_form_of_q_that_its_coordinates_have(phi):
+    vector = derive_once(Parameterization.parse([f"{phi}*u"], vectors=["u"]))
+    coordinates = derive_once(Parameterization.parse([f"{phi}*u1", f"{phi}*u2"]))
+    assert vector.potential.kind == coordinates.potential.kind == "algebraic"

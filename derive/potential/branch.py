@@ -15,11 +15,13 @@ from derive.exact.balls import branch_from_above
 from derive.exact.constants import sign_of_number
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.polynomial import terms
 from derive.exact.linear.implicitization import Coordinates
 from derive.exact.positivity import is_nonnegative
 from derive.exact.towers.tower import Tower
 from derive.language import parse_expression
 from derive.model.notation import to_expr
+from derive.model.parameterization import Parameterization
 from derive.model.signs import is_feasible, start_sign
 from derive.potential.chart import Chart
 from derive.potential.piece import Root
@@ -87,14 +89,42 @@ def with_guards(assumptions: Sequence[str], metric: Metric) -> tuple[str, ...]:
 def _is_kept(metric: Metric, f: RationalFunction) -> bool:
     """Tell whether f, which is not 0 at the start, is shown to have no zero on the way.
 
-    A conserved c, f^2 >= c, has only to be positive where f is not 0.
+    A conserved c, f^2 >= c, has only to be positive where f is not 0; or it is 0, and where f is 0
+    all that are 0 then stay so, as for balanced layers.
     """
     p, darboux = metric.parameterization, metric.conserved.darboux
     if any(is_nonnegative(x, p.nonnegative) or x in darboux for x in (f, -f)):
         return True
     square = p.at_start(f * f)
     relative = (p.at_start(guard) / square for guard in _guards(metric, f))
-    return stays_away_from_zero(metric, f) or any(map(_is_positive, relative))
+    if stays_away_from_zero(metric, f) or any(map(_is_positive, relative)):
+        return True
+    level = (guard for guard in _guards(metric, f) if p.at_start(guard).is_zero())
+    return any(_stay_zero(p, [f, f * f - guard]) for guard in level)
+
+
+def _stay_zero(p: Parameterization, functions: Sequence[RationalFunction]) -> bool:
+    """Tell whether weights that are 0 where sums of even powers, or weights, are remain so.
+
+    From elsewhere such points are then not reached, as the flow is unique both ways.
+    """
+    zero = set[int]().union(*map(_zero_where, functions)) & {*range(p.p)}
+    images = [p.field.zero if k in zero else w for k, w in enumerate(p.field.gens)]
+    moves = (row[k] for row in p.fields for k in zero)
+    try:
+        return bool(zero) and all(x.compose(images, p.field).is_zero() for x in moves)
+    except ZeroDivisionError:
+        return False
+
+
+def _zero_where(f: RationalFunction) -> set[int]:
+    """Return variables that are 0 where f is, which is a monomial or a sum of even powers."""
+    monomials = list(terms(f.numerator))
+    even = all(c > 0 and all(n % 2 == 0 for n in e) for e, c in monomials)
+    if not even and len(monomials) > 1:
+        return set()
+    used = [[k for k, n in enumerate(e) if n] for e, _ in monomials]
+    return {ks[0] for ks in used if len(ks) == 1}
 
 
 def stays_away_from_zero(metric: Metric, factor: RationalFunction) -> bool:

@@ -28,9 +28,10 @@ from derive.potential.entries import add_root, add_weights, cheapest_relation
 from derive.potential.piece import Explicit, Piece, Quadrature, Root, needed, without_roots
 from derive.potential.quadrature import integral_from, power_rule
 from derive.verdict import Finding, Identity, Verdict
+from derive.weights.adjoin import WrittenWarp
 from derive.weights.adjoin import exponential as rational_exponential
 from derive.weights.dual import DualCoordinates, find_conjugate, is_conjugate, is_dual
-from derive.weights.dual_families import conjugate_family
+from derive.weights.dual_families import conjugate_family, dual_families
 from derive.weights.dual_length import DualLength, find_dual_length
 from derive.weights.warping import WarpVerdict
 
@@ -166,8 +167,11 @@ def _rational_form(
     if not is_dual(p, (y,), g):
         raise AssertionError("psi was accepted before")
     homogeneous = p.degree is not None and g.is_homogeneous()
-    family = conjugate_family(scalar.metric.conserved, g.degree() + 2 if homogeneous else None)
-    R = find_conjugate(p, g, family)
+    families = [conjugate_family(scalar.metric.conserved, g.degree() + 2 if homogeneous else None)]
+    if p.field.kinds:  # with y = psi u/n in coordinates, R is of the family that goes with y there
+        found_there = dual_families(WrittenWarp(scalar, scalar, g))
+        families += [list(family.R) for family in found_there]
+    R = next(filter(None, (find_conjugate(p, g, family) for family in families)), None)
     if R is None or not is_conjugate(p, R, g):
         return None
     try:

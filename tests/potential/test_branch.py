@@ -146,6 +146,24 @@ def test_a_conserved_quantity_keeps_a_factor_from_zero(factor, law, start, kept)
     assert stays_away_from_zero(metric, factor) is kept
 
 
+@pytest.mark.parametrize(
+    ("F", "start", "kept"),
+    [
+        # Where all laws are 0, all weights are 0 with one of them, and stay so.
+        ("a*b*c", dict.fromkeys("abc", "alpha"), "abc"),
+        ("a*b*c", {"a": "1", "b": "-1", "c": "2"}, "abc"),  # c^2 - a^2 = 3
+        ("a*b*c", {"a": "1", "b": "2", "c": "2"}, "bc"),  # b^2 - a^2 = 3; a crosses 0
+        ("a*b + c", dict.fromkeys("ab", "alpha"), "ab"),
+        ("a*b + a", dict.fromkeys("ab", "1"), ""),  # a = 0 moves on
+    ],
+)
+def test_the_flow_does_not_enter_what_it_does_not_leave(F, start, kept):
+    p = Parameterization.parse([F], start)
+    metric, _ = metric_of([F], start)
+    for w, symbol in zip(metric.parameterization.w, p.weights, strict=True):
+        assert (keeps_sign(metric, w) == ()) is (symbol in kept), symbol
+
+
 def test_what_keeps_its_sign_is_proved_or_said():
     metric, notation = metric_of(["u*v"], SYMBOLS)
     u, v = metric.parameterization.w
