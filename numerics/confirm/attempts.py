@@ -33,6 +33,8 @@ from numerics.interpolate.interpolant import Status, interpolate
 _DIGITS, _CLOSE, _STEPS, _LONGEST = 10, 1e-6, 400, 200
 _FAR = 3.0
 """Length of the way in the weights, relative to theirs, on which a sign is looked for."""
+_LARGE, _LARGEST = 10.0, 1e3
+"""Sizes of beta, relative to the start, up to which targets are drawn, and it is followed."""
 _BEHIND = 0.25
 """Where the target is behind a wall, relative to beta_0 before it."""
 _UNITS = 64
@@ -144,28 +146,33 @@ def _against(leaf: Coordinates, f: Callable[[Array], float]) -> tuple[list[Fract
 
 
 def _follow(leaf: Coordinates, row: Array, f: Callable[[Array], float]) -> tuple[bool, Array]:
-    """Follow flow on a datum; tell whether f changes its sign, and where it is a little later."""
+    """Follow flow on a datum; tell whether f changes its sign, and where it is a little later.
+
+    Else where beta is still near.
+    """
 
     def velocity(_: float, w: Array) -> Array:
         X, _ = leaf.motion(row, w)
         return np.asarray(X / np.linalg.norm(X))
 
     w0, crossed = leaf.start, 0.0
-    size = float(np.linalg.norm(w0))
-    far, last = 1e3 * (1 + np.abs(leaf.outputs(w0)).max()), w0
+    size, unit = float(np.linalg.norm(w0)), float(1 + np.abs(leaf.outputs(w0)).max())
+    last = near = w0
     with np.errstate(all="ignore"):
         run = scipy.integrate.DOP853(
             velocity, 0.0, w0, _FAR * size, max_step=size / 16, rtol=1e-8, atol=1e-9 * size
         )
         for _ in range(_STEPS):
             run.step()
-            if run.status == "failed" or not np.abs(leaf.outputs(run.y)).max() < far:
+            length = np.abs(leaf.outputs(run.y)).max() / unit
+            if run.status == "failed" or not length < _LARGEST:
                 break
-            last = run.y
+            last, near = run.y, run.y if length < _LARGE else near
             crossed = crossed or (run.t if f(last) * f(w0) < 0 else 0.0)
             if run.status == "finished" or (crossed and run.t > 1.25 * crossed):
                 break
-    return bool(crossed and f(last) * f(w0) < 0), last
+    behind = bool(crossed and f(last) * f(w0) < 0)
+    return behind, last if behind else near
 
 
 def _outcome(
