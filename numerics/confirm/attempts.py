@@ -142,7 +142,10 @@ def _against(leaf: Coordinates, f: Callable[[Array], float]) -> tuple[list[Fract
             first = row, end
             break
     row, end = first or (units[0], w0)
-    return [Fraction(x) for x in row.tolist()], _short(float(row @ leaf.outputs(end)))
+    before, after = (float(row @ leaf.outputs(w)) for w in (w0, end))
+    # What comes near a zero without crossing it may end there.
+    level = after if f(end) * f(w0) < 0 else (before + after) / 2
+    return [Fraction(x) for x in row.tolist()], _short(level)
 
 
 def _follow(leaf: Coordinates, row: Array, f: Callable[[Array], float]) -> tuple[bool, Array]:
@@ -204,5 +207,6 @@ def _outcome(
     if refusal:
         return f"{told}, {refused}", bool(broken) or (found is not None and found.status in _OPEN)
     limit = np.array(end.limit, dtype=float)
-    same = np.abs(limit - value).max() <= _CLOSE * np.abs(limit).max()
+    size = max(np.abs(limit).max(), np.abs(np.array(q.beta0)).max())
+    same = np.abs(limit - value).max() <= _CLOSE * size
     return f"{told}, flow and interpolant {'agree' if same else 'DISAGREE'}", bool(same)

@@ -16,8 +16,8 @@ from derive.language import OWN, bind, parse_expression, to_sympy
 from derive.model.names import PI
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
-from derive.potential.monotone import along_curve
 from derive.potential.domain import Domain
+from derive.potential.monotone import along_curve
 from derive.potential.piece import Parametric, Piece, Quadrature
 from derive.records import Potential
 from numerics.evaluate.backend import Number, exact

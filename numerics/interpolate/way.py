@@ -35,13 +35,13 @@ def beyond(leaves: Leaves, design: Design, y: Array, beta: Array) -> str:
     if not leaves or not np.any(way.residual(way.start)):
         return ""
     with np.errstate(all="ignore"):
-        end = way.along_row() if design.shape[0] == 1 else way.down(beta)
-    if end is None:
-        return "it ends before"
+        end, over = way.along_row() if design.shape[0] == 1 else way.down(beta)
     size = max(np.abs(beta).max(), np.abs(way.outputs(way.start)).max())
     near = _NEAR if design.shape[0] == 1 else 2 * _CLOSE
     if np.abs(way.outputs(end) - beta).max() <= near * size:
         return ""
+    if not over:
+        return "it ends before"
     broken = way.broken(end)
     return f"there {' and '.join(broken)} has another sign" if broken else "it passes by"
 
@@ -76,8 +76,8 @@ class _Way:
         pairs = zip(self.leaves, self._parts(w), strict=True)
         return tuple(text for (_, leaf), part in pairs for text in leaf.broken(part))
 
-    def along_row(self) -> Array | None:
-        """Return where the curve of the flow on one row ends, or None where it ends before y."""
+    def along_row(self) -> tuple[Array, bool]:
+        """Return how far the curve of the flow on one row goes, and whether X beta = y there."""
         x, (left,) = self.design.adjoint(np.ones(1)), -self.residual(self.start)
 
         def velocity(_: float, w: Array) -> Array:
@@ -87,10 +87,10 @@ class _Way:
         size = _FINE * np.abs(self.start).max()
         run = scipy.integrate.DOP853(velocity, 0.0, self.start, 1.0, rtol=_FINE, atol=size)
         _run(run, lambda w: False)
-        return np.asarray(run.y) if run.status == "finished" else None
+        return np.asarray(run.y), run.status == "finished"
 
-    def down(self, beta: Array) -> Array | None:
-        """Return where the flow of the squared loss is next to the limit, or None where it stays.
+    def down(self, beta: Array) -> tuple[Array, bool]:
+        """Return where the flow of the squared loss is next to a limit, and whether it gets there.
 
         It is followed until X beta - y is as small as next to *beta*.
         """
@@ -108,7 +108,7 @@ class _Way:
         size = _FINE * np.abs(self.start).max()
         run = scipy.integrate.LSODA(velocity, 0.0, self.start, np.inf, rtol=_FINE, atol=size)
         _run(run, arrived)
-        return np.asarray(run.y) if arrived(run.y) else None
+        return np.asarray(run.y), arrived(run.y)
 
 
 def _run(run: scipy.integrate.OdeSolver, over: Callable[[Array], bool]) -> None:
