@@ -86,7 +86,9 @@ class _Way:
 
         size = _FINE * np.abs(self.start).max()
         run = scipy.integrate.DOP853(velocity, 0.0, self.start, 1.0, rtol=_FINE, atol=size)
-        _run(run, lambda w: False)
+        first = self.motion(x, self.start)[1]
+        # At a critical point the flow stays, which a step might jump over.
+        _run(run, lambda w: self.motion(x, w)[1] < _FINE * first)
         return np.asarray(run.y), run.status == "finished"
 
     def down(self, beta: Array) -> tuple[Array, bool]:

@@ -113,3 +113,13 @@ def test_modules_say_what_beta_does_not_tell(outputs, told):
     d = derive(Parameterization.parse(outputs.split()))
     texts = (numpy_module(d), render_jax(d), render_torch(d))
     assert [" ".join(UNSEEN.split()) in " ".join(text.split()) for text in texts] == [told] * 3
+
+
+@pytest.mark.parametrize(("y", "status"), [(0, "CONVERGED"), (5, "CONVERGED"), (-1, "BEYOND")])
+def test_a_critical_point_is_no_passage(y, status):
+    """From a = |u| on a row along u the flow tends to 0, and never gets behind it."""
+    start = {"a": "5", "u": "3", "v": "4"}
+    q = derive(Parameterization.parse(["a*u", "a*v"], start=start)).potential.numeric({})
+    found = interpolate(q, [[3, 4]], [y])
+    assert found.status.name == status
+    assert ("it ends before" in found.message) == (status == "BEYOND")
