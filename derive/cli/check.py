@@ -24,10 +24,9 @@ def check(
 ) -> None:
     """Check a record: recompute what it says from F, without SymPy and without any search.
 
-    FILE is a record that --json of `derive regularizer`, `derive regimes` or `derive explicit`
-    wrote; - reads the standard input. What is printed is the theorem that was proved: of regimes
-    the limits of Q, of explicit costs R_F. Anything else in FILE is named as not certified, and
-    with --strict refused.
+    FILE is a record that --json of `derive regularizer` or `derive regimes` wrote; - reads the
+    standard input. What is printed is the theorem that was proved. Anything else in FILE, as the
+    limits of regimes, is named as not certified, and with --strict refused.
 
     Exit status: 0 what is printed is proved; 1 something does not follow; 2 no certificate;
     3 out of time.

@@ -130,7 +130,8 @@ def answer_with(record: Concluded, form: Form, enter: Enter) -> Answer:
 
 def _missing(text: str) -> str:
     """Return why a record is without a certificate; nothing where it has one."""
-    why = json.loads(text).get("certificate_missing")
+    record = json.loads(text)
+    why = (record.get("derivation") or record).get("certificate_missing")
     return f"derive: {why}" if why else ""
 
 

@@ -16,7 +16,7 @@ from derive.explicit.critical.minimum_at import coefficients_at
 from derive.explicit.minimum import CertifiedValue, CriticalRoot, RootByInterval, SquaredDistance
 from derive.explicit.scale_limits import ScaleLimit
 from derive.model.parameterization import Parameterization
-from derive.printable import Certified, Held
+from derive.printable import Held, Printable
 from derive.statement import Claims, Open, Statement
 from derive.verdict import Verdict, conclude
 
@@ -53,7 +53,7 @@ class BlockCounterpart(Held):
 
 
 @dataclass(frozen=True, repr=False)
-class ExplicitCounterpart(Claims, Certified):
+class ExplicitCounterpart(Claims, Printable):
     """R(beta), R_F(beta), sums over blocks, and how they compare with the implicit regularizer.
 
     With vectors of open dimension F is |beta| as a function of the scalars and vectors' lengths.

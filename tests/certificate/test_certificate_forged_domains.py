@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from derive import Parameterization, derive, regimes
+from derive import Parameterization, derive
 from derive.certificate.checking.check import check, check_text
 from tests.certificate.certificates import certificate, replaced
 from tests.certificate.test_certificate_forged import HESSIAN, REFUSED, form
@@ -104,34 +104,6 @@ def test_assumptions_are_conditions_also_where_q_has_no_proof():
     for text in ("for every start", "beta*(beta - 1) > 0"):
         with pytest.raises(REFUSED):
             check(replaced(record, ("potential", "pieces", 0, "assumptions"), [text]))
-
-
-def test_a_limit_without_a_proof_has_no_words_of_its_own():
-    p = Parameterization.parse(["u*v"], {"u": "alpha", "v": "0"}, ["alpha"])
-    record = json.loads(regimes(derive(p), "alpha", ["0"]).to_json())
-    record["certificate"]["limits"] = [None]
-    assert [*check(record).open] == ["the limit alpha -> 0+"]
-    with pytest.raises(REFUSED):
-        check(replaced(record, ("limits", 0, "limit"), "alpha -> 0+, though it is true"))
-
-
-def test_an_origin_is_constant():
-    """With beta = x + x the slope along x is twice that along beta."""
-    p = Parameterization.parse(["u*v"], {"u": "alpha", "v": "1"}, ["alpha"])
-    record = json.loads(regimes(derive(p), "alpha", ["oo"]).to_json())
-    limit = record["limits"][0]
-    moved = {**limit, "coordinates": ["x"], "origin": ["x"]}
-    with pytest.raises(REFUSED, match="is not constant"):
-        check(replaced(record, ("limits", 0), moved))
-
-
-def test_each_slope_of_a_limit_is_compared():
-    """A slope that is left out hides no other one."""
-    start = {"a": "alpha", "u1": "alpha", "u2": "0"}
-    p = Parameterization.parse(["a*u1", "a*u2"], start, ["alpha"])
-    record = json.loads(regimes(derive(p), "alpha", ["0"]).to_json())
-    with pytest.raises(REFUSED, match="another than grad Q"):
-        check(replaced(record, ("limits", 0, "gradient"), ["7", None]))
 
 
 LOGS = {

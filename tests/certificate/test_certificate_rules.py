@@ -9,22 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from derive import Parameterization
+from derive import Parameterization, derive, regimes
 from derive.certificate.checking.check import NotACertificate, Rejected, check
 from derive.certificate.checking.function import Ring
 from derive.certificate.checking.signs import is_square_sum
 from tests.certificate.certificates import replaced
-from tests.certificate.test_certificate_cost import written as cost
-from tests.certificate.test_certificate_limits import written as limits
 from tests.certificate.test_certificate_vectors import record_of
 from tests.published import certified_once
 
 P, PIECE, Q = "parameterization", ("potential", "pieces", 0), ("certificate", "pieces", 0)
-R_F, SIDES = ("blocks", 0, "R_F"), ("certificate", "blocks", 0, 0)
-LIMIT, LAST = ("limits", 0), ("limits", 1)
-FIRST = ("certificate", "limits", 0, "sides", 0, "definitions")
-SECOND = ("certificate", "limits", 1, "sides", 0, "definitions")
-REST = "log(Abs((2*alpha**2*f_1 + beta)/(2*alpha**4)))"
 LOGS = ("warping", "dual_coordinates", 0, "y", 0)
 BALANCED = {"a": "1", "b": "1", "u1": "1", "u2": "0", "v1": "1", "v2": "0"}
 
@@ -35,6 +28,7 @@ def record(*outputs, start=(), vectors=()):
 
 
 NEURON, PAIR, TWO = ("a*u1", "a*u2"), ("p**2 - m**2",), ("p**2 - m**2", "w**2")
+SHARED = Parameterization.parse(PAIR, {"p": "alpha", "m": "alpha"}, ["alpha"])
 CUBE = ("a**3 + b", "a**2 - b**2")
 SECOND_PIECE = ("potential", "pieces", 1)
 TIED = functools.partial(record, "a*u1 + b*v1", "a*u2 + b*v2", start=BALANCED)
@@ -191,156 +185,9 @@ DERIVATIONS = {
         "is not 2|not known",
     ],
 }
-EXPLICIT = {
-    "a branch of two outputs": [
-        cost,
-        ("vectors",),
-        {
-            (*R_F, "branches"): [
-                {"low": "0", "high": None, "polynomial": None, "closed_form": None}
-            ],
-            (*R_F, "closed_form"): None,
-        },
-        "a single output",
-    ],
-    "no blocks": [
-        cost,
-        ("a product",),
-        {("blocks",): [], ("certificate", "blocks"): []},
-        "share out the outputs",
-    ],
-    "an output r": [cost, ("a product",), {(*R_F, "variables"): ["r"]}, "name of another"],
-    "weights that are said by others": [
-        cost,
-        ("powers",),
-        {(*SIDES, 0, "weights", "p"): "r"},
-        "w has another name",
-    ],
-    "a weight more": [cost, ("powers",), {(*SIDES, 0, "weights", "q"): "0"}, "w has other weights"],
-    "weights that are longer": [
-        cost,
-        ("the same for all w",),
-        {("certificate", "blocks", 0, 1, 0, "weights"): {"a": "0", "b": "0"}},
-        "another output",
-    ],
-    "a cost without a polynomial": [
-        cost,
-        ("powers",),
-        {(*R_F, "branches", 0, "polynomial"): None},
-        "without a polynomial",
-    ],
-    "no power": [cost, ("powers",), {(*SIDES, 0, "bounds", 0, "power"): 0}, "no such power"],
-    "a high power": [cost, ("powers",), {(*SIDES, 0, "bounds", 0, "power"): 21}, "no such power"],
-    "no parts": [cost, ("powers",), {(*SIDES, 0, "bounds", 0, "parts"): []}, "no such power"],
-    "another root": [
-        cost,
-        ("powers",),
-        {(*SIDES, 0, "bounds", 0, "root"): "2*f1**4"},
-        "the root is not one",
-    ],
-}
-REGIMES = {
-    "a name of another": [
-        limits,
-        ("a neuron",),
-        {(*LIMIT, "coordinates"): ["alpha", "beta2"]},
-        "has the name of another",
-    ],
-    "a coordinate that there is not": [
-        limits,
-        ("a tied pair",),
-        {(*LIMIT, "reached_above_0_only"): ["x"]},
-        "no such coordinate",
-    ],
-    "an origin without entries": [limits, ("a tied pair",), {(*LIMIT, "origin"): []}, "this kind"],
-    "another variable": [limits, ("a tied pair",), {("variable",): "p"}, "no symbol of the start"],
-    "a vector": [limits, ("a tied pair",), {("vector",): "u"}, "this kind of model"],
-    "a rest of a known name": [
-        limits,
-        ("a tied pair",),
-        {(*FIRST, 2, "rest"): "alpha"},
-        "given twice",
-    ],
-    "a root that is none": [
-        limits,
-        ("a tied pair",),
-        {(*FIRST, 5, "by"): "root"},
-        "only roots are expanded",
-    ],
-    "a rule that there is not": [
-        limits,
-        ("a tied pair",),
-        {(*FIRST, 2, "by"): "log"},
-        "there is no rule log",
-    ],
-    "another leading term of a logarithm": [
-        limits,
-        ("a tied pair",),
-        {(*FIRST, 6, "is"): f"-(3)/_l + {REST}"},
-        "is not shown to be",
-    ],
-    "a value that is none": [
-        limits,
-        ("a tied pair",),
-        {(*FIRST, 2, "by"): "value"},
-        "this has no value",
-    ],
-    "a value with more": [
-        limits,
-        ("a tied pair",),
-        {(*SECOND, 3, "by"): "value"},
-        "its own remainder",
-    ],
-    "a series of what does not tend to 0": [
-        limits,
-        ("a tied pair",),
-        {(*FIRST, 5, "by"): "series"},
-        "does not tend to 0",
-    ],
-    "a series with another term": [
-        limits,
-        ("a tied pair",),
-        {(*SECOND, 3, "is"): "2*((beta*_e**2)/2) + ((beta*_e**2)/2)**3*f_4"},
-        "no power series with a remainder",
-    ],
-    "a name near the limit": [
-        limits,
-        ("a tied pair",),
-        {(*FIRST, 1): {"name": "f_1", "is": "beta"}},
-        "only calls are defined",
-    ],
-    "a call without its expansion": [
-        limits,
-        ("a tied pair",),
-        {(*SECOND, 3): {"name": "f_4", "of": "exp(1)"}},
-        "has no expansion",
-    ],
-    "a sharp error of a shifted limit": [
-        limits,
-        ("a neuron",),
-        {
-            ("certificate", "limits", 1): {"exponent": "1", "definitions": [], "order": 2},
-            (*LAST, "origin"): ["0", "0"],
-        },
-        "is another|not scaled|another name|sharp",
-    ],
-    "a derivation of explicit costs": [
-        limits,
-        ("a tied pair",),
-        {("derivation",): json.loads(cost("a product"))},
-        "another format",
-    ],
-    "sides where there is no sum": [
-        limits,
-        ("a neuron",),
-        {("certificate", "limits", 0, "sides", 0, "where"): ["beta1 > 0"]},
-        "left out|other functions",
-    ],
-}
-ALL = {**DERIVATIONS, **EXPLICIT, **REGIMES}
 
 
-@pytest.mark.parametrize("rule", ALL.values(), ids=ALL)
+@pytest.mark.parametrize("rule", DERIVATIONS.values(), ids=DERIVATIONS)
 def test_what_breaks_a_rule_is_refused(rule):
     maker, arguments, changes, why = rule
     found = maker(*arguments)
@@ -361,8 +208,9 @@ SAID = {
     "no warp": lambda: record("x**2*y", "y**3"),
     "balanced": TIED,
     "a vector": lambda: record_of("a*u", {}),
-    "explicit": lambda: json.loads(cost("powers")),
-    "limits": lambda: json.loads(limits("a tied pair")),
+    "limits": lambda: json.loads(
+        regimes(derive(Parameterization.parse(PAIR, ALPHA, ["alpha"])), "alpha").to_json()
+    ),
 }
 
 

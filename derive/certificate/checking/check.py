@@ -41,8 +41,8 @@ calls are analytic and nothing divides by 0; if J has lower rank at w_0, on the 
 REFUTED: the Gram minors of K leave one H for any warp, hence all of ``Flow.sides`` on the whole
 leaf; one of them fails there. Otherwise UNDECIDED.
 
-Records of regimes hold one of a derivation, those of explicit costs F alone: see
-:mod:`derive.certificate.checking.further`.
+Records of regimes hold one of a derivation, and that alone is certified: limits of Q, as explicit
+costs, are shown by the expansion or the inequality that their page prints.
 
 Signs and branches are read at the start "at" and hold wherever the conditions hold that the record
 states. Whatever is read yields what must not vanish for it to be smooth: divisors, radicands,
@@ -58,8 +58,6 @@ from dataclasses import dataclass
 
 from derive.certificate.checking import potential
 from derive.certificate.checking.existence import decide, laws
-from derive.certificate.checking.further.cost import explicit
-from derive.certificate.checking.further.limits import regimes
 from derive.certificate.checking.shape import KINDS, shape
 from derive.certificate.checking.signs import CONDITION
 from derive.certificate.checking.text import (
@@ -76,11 +74,8 @@ from derive.certificate.checking.theorem import Checker
 
 FORMAT, VERSION = "regderive-certificate", 4
 FLOW = "w' = -J^T X^T r", "w' = -diag(rates) J^T X^T r", "w' = -G^-1 J^T X^T r"
-RECORDS = {
-    "regderive-derivation": "regularizer",
-    "regderive-explicit": "explicit",
-    "regderive-regimes": "regimes",
-}
+RECORDS = {"regderive-derivation": "regularizer", "regderive-regimes": "regimes"}
+LIMITS = "the regimes: limits are shown by the expansions that their page prints"
 EDITION = 2
 MEANINGS = {
     PROVED: "its limit, where X beta = y, meets the KKT conditions of min Q subject to X beta = y, "
@@ -123,15 +118,10 @@ def check(record: JSON) -> Report:
         Rejected: a statement does not follow; one line says which and how.
     """
     try:
-        command = _command(record)
-        if command == "explicit":
-            return Report(*explicit(record))
-        if command == "regularizer":
+        if _command(record) == "regularizer":
             return derived(record)[0]
-        calls = record["certificate"]["definitions"]
-        report, state = derived(record["derivation"], len(calls or ()))
-        verdict, shown, left = regimes(record, state)
-        return Report(verdict, [*report.theorem, *shown], [*report.open, *left])
+        report = derived(record["derivation"])[0]
+        return Report(report.verdict, report.theorem, [*report.open, LIMITS])
     except _FAULTS as fault:
         raise NotACertificate(f"an entry is missing or of the wrong type ({fault})") from None
 
@@ -142,6 +132,8 @@ def _command(record: JSON) -> str:
     if command is None:
         written = " and ".join(f"derive {name} ... --json" for name in RECORDS.values())
         raise NotACertificate(f"the format is none of {', '.join(RECORDS)}, which {written} write")
+    if command == "regimes":  # what is certified is the derivation that it holds
+        return command
     certificate = record.get("certificate")
     version = certificate.get("version") if isinstance(certificate, dict) else None
     if (version, record.get("version")) != (VERSION, EDITION):
@@ -155,10 +147,10 @@ def _command(record: JSON) -> str:
     return command
 
 
-def derived(record: JSON, spare: int = 0) -> tuple[Report, Checker]:
-    """Return what the record of a derivation proves, and the state, with room for more calls."""
+def derived(record: JSON) -> tuple[Report, Checker]:
+    """Return what the record of a derivation proves, and the state."""
     require(_command(record) == "regularizer", "the derivation has another format")
-    state = Checker(record, spare)
+    state = Checker(record)
     shape(record, FLOW)
     proof, q = record["certificate"], record["potential"]
     state.outputs()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from itertools import product
 
-from derive.certificate.checking.text import JSON, PROVED, UNDECIDED, require
+from derive.certificate.checking.text import JSON, UNDECIDED, require
 
 NORMALIZATION = tuple(
     f"{zero}; up to a positive factor and a constant"
@@ -141,18 +140,3 @@ def shape(record: JSON, flow: Sequence[str]) -> None:
         wanted += [given["start_vector"]]
     for words, own in zip(said, wanted, strict=True):
         require(words == own, f"the record says {words!s:.60} where it has to say {own}")
-
-
-def summed_up(said: str, verdicts: Collection[str]) -> None:
-    """Require that a verdict is the one of all parts: PROVED where these are."""
-    verdict = PROVED if {*verdicts} == {PROVED} else UNDECIDED
-    require(said == verdict, f"the record says {verdict} of its parts")
-
-
-def are_all(ends: list[str], where: list[list[str]]) -> None:
-    """Require that sides are all on a branch: for some forms, all choices of their signs."""
-    require(all(side[: len(ends)] == ends for side in where), "a branch holds elsewhere")
-    more = [tuple(side[len(ends) :]) for side in where]
-    forms = [text.removesuffix(" < 0") for text in min(more)]
-    signs = [*product(*((f"{form} < 0", f"{form} > 0") for form in forms))]
-    require(sorted(more) == signs, "sides of a branch are left out")

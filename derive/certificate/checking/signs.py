@@ -13,7 +13,7 @@ from flint import fmpq, fmpz_mpoly
 from derive.certificate.checking.function import Function, constant, remainder, root_of, sign
 from derive.certificate.checking.reading import Known
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import Missing, names_in, require
+from derive.certificate.checking.text import names_in, require
 
 MEET = re.compile(r"no two real roots of the polynomial of (\w+) meet along the flow")
 LARGEST, MARGIN = 60, 1024  # terms of a sum; how much larger a sum of squares may be
@@ -216,15 +216,6 @@ class Conditions:
                 else:
                     self.generic[space.written(p)] = None
         return list(found)
-
-    def apart_from(
-        self, functions: Iterable[Function], divisors: Iterable[fmpz_mpoly]
-    ) -> list[str]:
-        """Return what must not vanish besides; Missing where a sign is used that is not stated."""
-        missing = self.missing(functions, divisors)
-        if not all(condition.endswith(" != 0") for condition in missing):
-            raise Missing(missing)
-        return [*(f"{p} != 0" for p in self.generic), *missing]
 
 
 def is_square_sum(p: fmpz_mpoly) -> bool:
