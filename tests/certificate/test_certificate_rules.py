@@ -208,9 +208,7 @@ SAID = {
     "no warp": lambda: record("x**2*y", "y**3"),
     "balanced": TIED,
     "a vector": lambda: record_of("a*u", {}),
-    "limits": lambda: json.loads(
-        regimes(derive(Parameterization.parse(PAIR, ALPHA, ["alpha"])), "alpha").to_json()
-    ),
+    "limits": lambda: json.loads(regimes(derive(SHARED), "alpha").to_json()),
 }
 
 
