@@ -11,11 +11,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 
-from flint import fmpq, fmpz_mpoly
+from flint import fmpz_mpoly
 
+from derive.certificate.checking.ends import BOUNDED, End
 from derive.certificate.checking.existence import starts_at
 from derive.certificate.checking.flow import determinant
-from derive.certificate.checking.function import Function, constant, leading, not_zero, root_of
+from derive.certificate.checking.function import Function, leading, not_zero
 from derive.certificate.checking.signs import Conditions, factors
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.start import rate_texts
@@ -109,71 +110,25 @@ def _of_one(state: Checker, said: JSON, proof: JSON, name: str, text: str) -> No
 
 
 def _is_onto(state: Checker, h: Function, said: JSON, signs: Conditions) -> bool:
-    """Tell whether h(z) tends to infinity at one end of its interval, to -infinity at the other.
-
-    At a finite end its denominator tends to 0, and its numerator to functions of constants; at an
-    infinite one the term that grows fastest does, with powers of exp(k z) before those of z.
-    """
-    alone, interval = signs.space, said["curve"]["interval"]
-    infinite = {"-oo": -1, "oo": 1}
-    low, high = (
-        _growth(h, infinite[text], alone) if text in infinite else _pole(h, alone.read(text), alone)
-        for text in interval
-    )
-    if low is None or high is None:
-        return False
+    """Tell whether h(z) tends to infinity at one end of its interval, to -infinity at the other."""
+    alone, found = signs.space, list[Function]()
+    for text, side in zip(said["curve"]["interval"], (-1, 1), strict=True):
+        leading = End(alone, text, side).leading(h)
+        if leading is None or leading.order <= BOUNDED:
+            return False
+        found.append(leading.c)
+    low, high = found
     parts = [alone.of(p) for p, _ in factors(low * high)]
     fixed, moving = ([f for f in parts if alone.is_of_constants(f) == x] for x in (True, False))
     state.assumed |= dict.fromkeys(signs.missing([f * f for f in fixed], ()))
     return signs.sign_anywhere(low * high) == -1 and all(signs.keeps_sign(f.top) for f in moving)
 
 
-def _growth(h: Function, side: int, alone: Space) -> Function | None:
-    """Return c in h(z) ~ c exp(r z) z^n, as z tends to an infinite side; None where it is bounded.
-
-    Calls other than exp(k z) are of constants.
-    """
-    z, rates = alone.symbols[0], dict[int, fmpq]()
-    for call in alone.generators:
-        k = constant(call.argument.derivative(0))
-        if call.kind == "exp" and k is not None and call.argument.same(z * k):
-            rates[alone.symbols.index(call.image)] = k * side
-        elif not alone.is_of_constants(call.image):
-            return None
-    leading = []
-    for part in (h.top, h.bottom):
-        terms = dict[tuple[fmpq, int], Function]()
-        for exponents, c in part.to_dict().items():
-            order = sum((r * exponents[i] for i, r in rates.items()), fmpq(0)), exponents[0]
-            left = [0 if i in rates or i == 0 else n for i, n in enumerate(exponents)]
-            term = alone.of(part.context().from_dict({tuple(left): c}))
-            terms[order] = terms.get(order, alone.number(0)) + term * side ** exponents[0]
-        leading.append(max((order, c) for order, c in terms.items() if not c.is_zero()))
-    (top, a), (bottom, b) = leading
-    grows = (top[0] - bottom[0], top[1] - bottom[1]) > (fmpq(0), 0)
-    return a * b if grows else None
-
-
-def _pole(h: Function, end: Function, alone: Space) -> Function | None:
-    """Return the numerator of h at an end of z, where the denominator is 0; None where it is not.
-
-    Calls keep their names; roots of what is 0 there are 0.
-    """
-    images = [end, *alone.symbols[1:]]
-    for call in alone.generators:
-        if call.argument.into(images).is_zero():
-            if not root_of(call.exponent):
-                return None
-            images[alone.symbols.index(call.image)] = alone.number(0)
-    top, bottom = (alone.of(side).into(images) for side in (h.top, h.bottom))
-    return top if bottom.is_zero() and not top.is_zero() else None
-
-
 def _are_finite(state: Checker, at: int, walls: Sequence[str]) -> bool:
     """Tell whether weights are finite wherever z is inside its interval.
 
-    They are where the fields are linear, or each weight that moves has a power whose product with
-    a wall is constant.
+    They are where the fields are linear, or each weight that moves has a power that is linear in
+    y(z), or one whose product with a wall is constant.
     """
     space, x = state.space, state.flow.X[at]
     moves = range(space.weights)
@@ -181,9 +136,12 @@ def _are_finite(state: Checker, at: int, walls: Sequence[str]) -> bool:
         return True
     values = [state.space.read(wall) for wall in walls]
     moving = [(w, slope) for w, slope in zip(space.symbols, x, strict=False) if slope.top]
-    slopes = [[(space.along(x, v) * w, v * slope) for v in values] for w, slope in moving]
     powers = [n for n in range(-POWERS, POWERS) if n]
-    return all(any((a + b * n).is_zero() for a, b in row for n in powers) for row in slopes)
+    return all(
+        any(space.is_of_constants(w ** (n - 1) * slope) for n in range(1, POWERS))
+        or any((space.along(x, v) * w + v * slope * n).is_zero() for v in values for n in powers)
+        for w, slope in moving
+    )
 
 
 def _between(
