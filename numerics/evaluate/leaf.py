@@ -6,6 +6,7 @@ lambda>``. It knows nothing of Q.
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -39,6 +40,8 @@ class Leaf(Protocol):
     def outputs(self, w: Array) -> Array: ...
     def motion(self, steering: Array, w: Array) -> tuple[Array, float]: ...
     def broken(self, w: Array) -> tuple[str, ...]: ...
+    def spanned(self) -> Array | None: ...
+    def within(self, basis: Array) -> Leaf: ...
 
 
 class Coordinates:
@@ -66,6 +69,14 @@ class Coordinates:
         names = self.parameterization.weights
         points = (dict(zip(names, x.tolist(), strict=True)) for x in (self.start, w))
         return broken_signs(self.pieces, *points)
+
+    def spanned(self) -> Array | None:
+        """Return None: coordinates do not turn together."""
+        return None
+
+    def within(self, basis: Array) -> Leaf:
+        """Return the same leaf."""
+        return self
 
 
 class OfVector:
@@ -102,6 +113,17 @@ class OfVector:
         (first, *_), *_ = self._at(self.start)
         (last, *_), *_ = self._at(w)
         return () if first * last > 0 else (f"the coefficient of {self._direction.vector}",)
+
+    def spanned(self) -> Array | None:
+        """Return u_0: u stays in the span of u_0 and of what steers it."""
+        return self.start[self._scalars :]
+
+    def within(self, basis: Array) -> Leaf:
+        """Return the leaf in an orthonormal basis (d, k) of a space that u does not leave."""
+        moved = copy.copy(self)
+        u = basis.T @ self.start[self._scalars :]
+        moved.start = np.concatenate([self.start[: self._scalars], u])
+        return moved
 
     def _at(self, w: Array) -> tuple[list[float], Array, float]:
         """Return s and what moves it, u/n and n."""

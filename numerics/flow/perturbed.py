@@ -114,24 +114,23 @@ def perturbed_flow(
 ) -> Perturbed:
     """Run gradient flow with decay and momentum until it fits the data, and is at rest.
 
-        Args:
-            p: F with its learning rates; or copies of it.
-            problem: X, y and the start of every weight.
-            terms: what is added. A decay that does not fade leaves no interpolant to converge to.
+    Args:
+        p: F with its learning rates; or copies of it.
+        problem: X, y and the start of every weight.
+        terms: what is added. A decay that does not fade leaves no interpolant to converge to.
 
-        Raises:
-            InputError: a number, a shape or a name is wrong, or the mass is negative.
-            DegenerateStart: F or J is undefined at the start.
-            NumericalError: it does not converge, or meets a pole, as where a weight crosses 0.
+    Raises:
+        InputError: a number, a shape or a name is wrong, or the mass is negative.
+        DegenerateStart: F or J is undefined at the start.
+        NumericalError: it does not converge, or meets a pole, as where a weight crosses 0.
 
-        >>> import mpmath
-    from mpmath import libmp
-        >>> from derive import Parameterization
-        >>> p = Parameterization.parse(["p*m"])
-        >>> data = [[1]], [2], {"p": 1, "m": "1/2"}
-        >>> end = perturbed_flow(p, data, Terms(mass=Fraction(1, 10)), digits=15)
-        >>> mpmath.nstr(end.limit[0], 12)
-        '2.0'
+    >>> import mpmath
+    >>> from derive import Parameterization
+    >>> p = Parameterization.parse(["p*m"])
+    >>> data = [[1]], [2], {"p": 1, "m": "1/2"}
+    >>> end = perturbed_flow(p, data, Terms(mass=Fraction(1, 10)), digits=15)
+    >>> mpmath.nstr(end.limit[0], 12)
+    '2.0'
     """
     rows, target = read_data(problem[0], problem[1], len(p.trees))
     origin, n = read_start(p, problem[2], digits), len(p.weights)

@@ -11,6 +11,7 @@ which ends where tau = y. On several rows it is that of the squared loss, ``G w'
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -19,7 +20,7 @@ import scipy.integrate
 
 from numerics.evaluate.backend import Array
 from numerics.evaluate.leaf import Leaf
-from numerics.interpolate.design import Design
+from numerics.interpolate.design import Dense, Design
 
 Leaves: TypeAlias = Sequence[tuple[Sequence[int], Leaf]]
 """The coordinates of beta that a leaf is of."""
@@ -31,6 +32,7 @@ _CLOSE = 1e-4
 
 def beyond(leaves: Leaves, design: Design, y: Array, beta: Array) -> str:
     """Say why gradient flow on X beta = y does not end at beta; "" where it does."""
+    leaves, design, beta = _in_the_span(leaves, design, beta)
     way = _Way(leaves, design, y)
     if not leaves or not np.any(way.residual(way.start)):
         return ""
@@ -44,6 +46,19 @@ def beyond(leaves: Leaves, design: Design, y: Array, beta: Array) -> str:
         return "it ends before"
     broken = way.broken(end)
     return f"there {' and '.join(broken)} has another sign" if broken else "it passes by"
+
+
+def _in_the_span(leaves: Leaves, design: Design, beta: Array) -> tuple[Leaves, Design, Array]:
+    """Return the same in m + 1 coordinates, where beta = phi u turns within that many.
+
+    u stays in the span of u_0 and of the rows of X, and so does a beta with grad Q = X^T nu.
+    """
+    first = leaves[0][1].spanned() if len(leaves) == 1 else None
+    if first is None or first.size <= design.shape[0] + 1:
+        return leaves, design, beta
+    basis = np.linalg.qr(np.column_stack([design.dense().T, first]))[0]
+    turned = [(range(basis.shape[1]), leaves[0][1].within(basis))]
+    return turned, Dense(design.dense() @ basis), basis.T @ beta
 
 
 class _Way:
@@ -114,8 +129,10 @@ class _Way:
 
 
 def _run(run: scipy.integrate.OdeSolver, over: Callable[[Array], bool]) -> None:
-    """Take steps to the end, or as far as they go."""
-    for _ in range(_STEPS):
-        if run.status != "running" or not np.isfinite(run.y).all() or over(run.y):
-            return
-        run.step()
+    """Take steps to the end, or as far as they go; where they cannot, the status says so."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(_STEPS):
+            if run.status != "running" or not np.isfinite(run.y).all() or over(run.y):
+                return
+            run.step()

@@ -60,7 +60,7 @@ def test_the_page_says_how_our_letters_are_written():
 )
 def test_explicit_costs_keep_their_letters_apart(start, scaled):
     p = Parameterization.parse(["u*v"], start={"u": start, "v": start})
-    assert f"R = {start}**2*{scaled}, {start} != 0" in explicit_counterpart(p).to_text()
+    assert f"R = {start}**2*{scaled}, where {start} != 0" in explicit_counterpart(p).to_text()
 
 
 def test_a_form_without_its_gradient_keeps_what_it_refers_to():

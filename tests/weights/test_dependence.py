@@ -131,7 +131,9 @@ def test_beside_outputs_that_move_together_nothing_is_refuted():
 def test_certificate_and_record_say_what_holds():
     d = derive_once(Parameterization.parse(RANK_ONE))
     report = check_text(d.to_json())
-    assert (report.verdict, report.open) == ("UNDECIDED", ())
+    why = ("the Hessian map", "the warp", "Q")
+    assert report.verdict == "UNDECIDED"
+    assert report.open == tuple(f"why {what} is undecided" for what in why)
     assert "beta1*beta4 - beta2*beta3 = 0" in report.theorem
     record = json.loads(d.to_json())
     assert record["relations"]["blocks"] == [["beta1*beta4 - beta2*beta3"]]

@@ -120,7 +120,8 @@ def draw_vector(d: Derivation, direction: Direction, rng: random.Random) -> Case
 
 
 def cases(d: Derivation, rng: random.Random) -> Iterator[Case]:
-    """Draw cases, as far as there are any."""
+    """Draw cases, as far as there are any; of records that are made of a derivation, its cases."""
+    d = getattr(d, "derivation", d)
     drawn = (draw_case(d, rng) for _ in range(TRIALS))
     yield from (case for case in drawn if case is not None)
 
@@ -284,7 +285,7 @@ def limits_know_no_weights(d: Derivation, statement: Statement, rng: random.Rand
 
     Where none is claimed to exist, some two of three or more outputs have to differ.
     """
-    trials, worst = 0, 0.0
+    trials, worst, d = 0, 0.0, getattr(d, "derivation", d)
     for case in cases(d, rng):
         try:
             X, y = fitting(case, rng, 2)
@@ -330,7 +331,7 @@ def kkt_at_the_limit(d: Derivation, statement: Statement, rng: random.Random) ->
 @witness("every time")
 def gradient_in_the_cone(d: Derivation, statement: Statement, rng: random.Random) -> int:
     """Run the logistic loss for some time: grad Q is X^T s with s >= 0."""
-    trials = 0
+    trials, d = 0, getattr(d, "derivation", d)
     for case in cases(d, rng):
         size = len(case.flows.F(case.flows.w0))
         X = np.array([[rng.uniform(-2, 2) for _ in range(size)] for _ in range(max(1, size - 1))])

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Callable, Iterator
 
-from derive import Parameterization, derive
+from derive import (
+    Parameterization,
+    derive,
+    explicit_counterpart,
+    margins,
+    parameterize,
+    perturb,
+    regimes,
+)
 from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.statement import Claims
+from derive.univariate.activation import read_activation
+from derive.univariate.density import read_density
+from derive.univariate.potential import read_potential
+from derive.univariate.problem import variational_problem
 
 SINGLE = (
     *("{a}**2", "{a}**2 - {b}**2", "{a}*{b}", "{a}*{b} + {c}", "{a}**2*{b}", "{a}*{b}*{c}"),
@@ -57,5 +70,65 @@ def derivations(rng: random.Random) -> Iterator[Derivation]:
         yield derive(draw_model(rng), timeout=20)
 
 
-DRAWN: dict[str, Callable[[random.Random], Iterator[Claims]]] = {"derivation": derivations}
+def _of_derivations(
+    of: Callable[[Derivation, random.Random], Claims | None],
+) -> Callable[[random.Random], Iterator[Claims]]:
+    """Return a way to draw records that are made of derivations, where there is one."""
+
+    def draw(rng: random.Random) -> Iterator[Claims]:
+        for d in derivations(rng):
+            try:
+                record = of(d, rng)
+            except DeriveError:
+                continue
+            if record is not None:
+                yield record
+
+    return draw
+
+
+def _in_a_symbol(d: Derivation, rng: random.Random) -> Claims | None:
+    symbols = d.parameterization.start_symbols
+    return regimes(d, rng.choice(symbols)) if symbols else None
+
+
+def _perturbed(d: Derivation, rng: random.Random) -> Claims:
+    return perturb(d, by=rng.choice(("decay", "momentum", "step", "noise", "decay, noise")))
+
+
+def wide_nets(rng: random.Random) -> Iterator[Claims]:
+    """Draw settings of wide nets."""
+    while True:
+        potential = read_potential(rng.choice(("x**2", "x**4 + x**2", "cosh(x)")))
+        density = read_density(rng.choice(("uniform", "1 - b**2", "exp(-b**2) on [-1, 1]")))
+        yield variational_problem(potential, read_activation("relu"), density, scaled=False)
+
+
+def designs(rng: random.Random) -> Iterator[Claims]:
+    """Draw designs of F for sums of terms."""
+    terms = (
+        "beta*log(beta)",
+        "-log(beta)",
+        "cosh(beta)",
+        "beta**4",
+        "beta*asinh(beta)",
+        "exp(beta)",
+    )
+    while True:
+        Q = " + ".join(
+            f"{rng.randrange(1, 5)}*{term}" for term in rng.sample(terms, rng.choice((1, 1, 2)))
+        )
+        with contextlib.suppress(DeriveError):
+            yield parameterize(Q)
+
+
+DRAWN: dict[str, Callable[[random.Random], Iterator[Claims]]] = {
+    "derivation": derivations,
+    "margins": _of_derivations(lambda d, rng: margins(d)),
+    "regimes": _of_derivations(_in_a_symbol),
+    "explicit": _of_derivations(lambda d, rng: explicit_counterpart(d.parameterization)),
+    "perturbed": _of_derivations(_perturbed),
+    "wide nets": wide_nets,
+    "designs": designs,
+}
 """Ways to draw records that claim something; modules of witnesses add theirs."""
