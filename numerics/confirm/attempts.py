@@ -66,7 +66,11 @@ class Attempt:
 
 
 def attempts(potential: Potential, start: Mapping[str, Fraction]) -> tuple[Attempt, ...]:
-    """Return one attempt at each condition of the flow and each wall, from a start."""
+    """Return one attempt at each condition of the flow and each wall, from a start.
+
+    None where Q of several outputs is an integral: each of its gradients is a flow of its own, and
+    an interpolant takes hundreds.
+    """
     p = potential.parameterization
     if p.vectors:
         return ()
@@ -74,6 +78,8 @@ def attempts(potential: Potential, start: Mapping[str, Fraction]) -> tuple[Attem
     begin = dict(zip(p.weights, weights, strict=True))
     found = []
     for outputs, piece in zip(p.blocks, potential.pieces, strict=True):
+        if piece.kind == "quadrature" and len(outputs) > 1:
+            continue
         for condition, row, target in _data(p, outputs, piece, begin, start):
             whole = [Fraction(0)] * p.d
             for i, x in zip(outputs, row, strict=True):
