@@ -26,6 +26,7 @@ from derive.model.geometry import Field
 from derive.model.notation import Notation
 from derive.printable import Certified
 from derive.regimes import statements as claims
+from derive.regimes.assumed import failing
 from derive.regimes.finite_time import finite_time_limit
 from derive.regimes.initialization import norm
 from derive.regimes.kernel_regime import (
@@ -185,6 +186,10 @@ def _limits(
         for s in f.free_symbols
         if s.is_positive
     ]
+    p = derivation.potential.parameterization
+    symbols = [*Notation(p, tuple(range(p.d))).start_symbols.values()]
+    for text in failing(derivation.potential.pieces, point, symbols):
+        return (undecided(point, f"`Q` assumes `{text}`, which fails near this limit"),)
     try:
         placed = point.in_exponentials((*kernel.matrix, *kernel.beta_0), positive)
         limit = _limit(derivation, placed, kernel, near, warp)

@@ -522,3 +522,20 @@ def test_a_gradient_with_sizes_is_read() -> None:
     text = regimes(derive_once(with_scale(p, "alpha")), "alpha").to_text()
     assert "part of the language" not in text
     assert "UNDECIDED" in text
+
+
+@pytest.mark.parametrize(
+    ("start", "toward", "fails"),
+    [
+        ({"a": "2*alpha", "u": "1"}, "0", "2*alpha - 1 > 0"),
+        ({"a": "1", "u": "2*alpha"}, "oo", "1 - 2*alpha > 0"),
+        ({"a": "1", "u": "2*alpha"}, "0", ""),
+    ],
+)
+def test_no_limit_is_claimed_where_q_is_another(start, toward, fails):
+    """Q of a*u, a + u is one for a > u and another for a < u: grad Q vanishes at its start."""
+    d = derive_once(Parameterization.parse(["a*u", "a + u"], start))
+    (limit,) = regimes(d, "alpha", [toward]).limits
+    said = f"`Q` assumes `{fails}`, which fails near this limit"
+    assert (limit.finding.verdict is Verdict.PROVED) == (not fails)
+    assert (limit.finding.reason == said) == bool(fails)
