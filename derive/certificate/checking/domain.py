@@ -111,14 +111,16 @@ def _of_one(state: Checker, said: JSON, proof: JSON, name: str, text: str) -> No
 
 def _is_onto(state: Checker, h: Function, said: JSON, signs: Conditions) -> bool:
     """Tell whether h(z) tends to infinity at one end of its interval, to -infinity at the other."""
-    alone, found = signs.space, list[Function]()
+    alone, found, relied = signs.space, list[Function](), list[Function]()
     for text, side in zip(said["curve"]["interval"], (-1, 1), strict=True):
-        leading = End(alone, text, side).leading(h)
+        end = End(alone, text, side)
+        leading = end.leading(h)
         if leading is None or leading.order <= BOUNDED:
             return False
         found.append(leading.c)
+        relied += end.relied
     low, high = found
-    parts = [alone.of(p) for p, _ in factors(low * high)]
+    parts = [alone.of(p) for f in (low * high, *relied) for p, _ in factors(f)]
     fixed, moving = ([f for f in parts if alone.is_of_constants(f) == x] for x in (True, False))
     state.assumed |= dict.fromkeys(signs.missing([f * f for f in fixed], ()))
     return signs.sign_anywhere(low * high) == -1 and all(signs.keeps_sign(f.top) for f in moving)

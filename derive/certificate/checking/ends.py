@@ -20,23 +20,30 @@ BOUNDED: Order = fmpq(0), fmpq(0), 0
 
 
 class Leading(NamedTuple):
-    """The order of a function, and c: exact, or of the sign of c where it is not."""
+    """The order of a function and c, of which the sign alone is right where it is not *exact*.
+
+    *whole*: nothing of a smaller order is left out, so that other terms show where it cancels.
+    """
 
     order: Order
     c: Function
     exact: bool
+    whole: bool
 
 
 class End:
-    """One end of the interval of a variable, the first of a space; *text* is the end."""
+    """One end of the interval of a variable, the first of a space; *text* is the end.
+
+    *relied* are functions of constants that were taken not to be 0.
+    """
 
     def __init__(self, alone: Space, text: str, side: int) -> None:
         self.alone, z = alone, alone.symbols[0]
         self.infinite = text in ("-oo", "oo")
         self.image = z * side if self.infinite else alone.read(text) - z * side
-        self.side = side
+        self.side, self.relied = side, list[Function]()
         order = (fmpq(0), fmpq(1 if self.infinite else -1), 0)
-        self.known = {0: Leading(order, alone.number(1), True)}
+        self.known = {0: Leading(order, alone.number(1), True, True)}
         for call in alone.generators:
             k = next(k for k, s in enumerate(alone.symbols) if s.same(call.image))
             found = self._call(call)
@@ -47,22 +54,22 @@ class End:
         """Return how a call behaves; None where that is not known."""
         alone, z = self.alone, self.alone.symbols[0]
         if alone.is_of_constants(call.image):
-            return Leading(BOUNDED, call.image, True)
+            return Leading(BOUNDED, call.image, True, True)
         one = alone.number(sign(call.image.at(alone.start)))
         if call.kind == "exp":
             k = constant(call.argument.derivative(0))
             if k is None or not call.argument.same(z * k):
                 return None
             grows = (k * self.side, fmpq(0), 0) if self.infinite else BOUNDED
-            return Leading(grows, alone.number(1), self.infinite)
+            return Leading(grows, alone.number(1), self.infinite, self.infinite)
         inside = self.leading(call.argument)
         if inside is None:
             return None
         (rate, n, logs), root = inside.order, root_of(call.exponent)
         if call.kind == "log" and rate == 0 and logs == 0:  # 0: bounded, of a sign not known
-            return Leading((fmpq(0), fmpq(0), int(n != 0)), alone.number(n), bool(n != 0))
+            return Leading((fmpq(0), fmpq(0), int(n != 0)), alone.number(n), bool(n != 0), False)
         if call.kind == "power" and root is not None and logs == 0:
-            return Leading((rate / root, n / root, 0), one, False)
+            return Leading((rate / root, n / root, 0), one, False, False)
         return None
 
     def leading(self, f: Function) -> Leading | None:
@@ -75,8 +82,7 @@ class End:
                 return None
             parts.append(found._replace(c=found.c * self.alone.of(near.bottom)))
         (r, n, logs), (s, m, levels) = parts[0].order, parts[1].order
-        c, exact = parts[0].c * parts[1].c, parts[0].exact and parts[1].exact
-        return Leading((r - s, n - m, logs - levels), c, exact)
+        return Leading((r - s, n - m, logs - levels), parts[0].c * parts[1].c, False, False)
 
     def _sum(self, polynomial: fmpz_mpoly) -> Leading | None:
         """Return how a polynomial behaves: as the terms of the largest order, or the only one."""
@@ -88,23 +94,27 @@ class End:
             terms.setdefault(found.order, []).append(found)
         for order in sorted(terms, reverse=True):
             group = terms[order]
-            whole = self.alone.sum(x.c for x in group)
+            total = self.alone.sum(x.c for x in group)
             if len(group) > 1 and not all(x.exact for x in group):
                 return None
-            if not whole.is_zero():
-                return Leading(order, whole, group[0].exact)
+            if not total.is_zero():
+                self.relied.append(total)
+                return Leading(order, total, group[0].exact, False)
+            if not all(x.whole for x in group):
+                return None
         return None
 
     def _product(self, exponents: tuple[int, ...], c: int) -> Leading | None:
-        (rate, power, logs), exact, value = BOUNDED, True, self.alone.number(c)
+        (rate, power, logs), exact, whole = BOUNDED, True, True
+        value = self.alone.number(c)
         for k, n in enumerate(exponents):
             if n and k not in self.known:
                 if not self.alone.is_of_constants(symbol := self.alone.symbols[k]):
                     return None
                 value = value * symbol**n
             elif n:
-                (r, m, level), factor, whole = self.known[k]
+                (r, m, level), factor, is_exact, is_whole = self.known[k]
                 rate, power, logs = rate + r * n, power + m * n, logs + level * n
-                value, exact = value * factor**n, exact and whole
+                value, exact, whole = value * factor**n, exact and is_exact, whole and is_whole
         order = rate, power, logs
-        return None if value.is_zero() and order > BOUNDED else Leading(order, value, exact)
+        return None if value.is_zero() and order > BOUNDED else Leading(order, value, exact, whole)
