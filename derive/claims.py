@@ -40,8 +40,8 @@ def _conserved(d: Derivation) -> Iterator[Statement]:
     laws = d.conserved.laws
     if laws or d.conserved.verdict is Verdict.PROVED:
         complete = d.conserved.verdict is Verdict.PROVED
-        all_of = ", and what else it keeps is, locally, a function of these" * complete
-        words = f"the flow keeps the functions below{all_of}"
+        all_of = ", and near almost all weights what else it keeps is a function of these"
+        words = f"the flow keeps the functions below{all_of * complete}"
         rows = tuple((f"c_{i}", law) for i, law in enumerate(laws, 1))
         yield Statement(words, kind="conserved", by=d.conserved.finding, below=(Equations(rows),))
 

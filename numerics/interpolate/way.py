@@ -56,9 +56,10 @@ def _in_the_span(leaves: Leaves, design: Design, beta: Array) -> tuple[Leaves, D
     first = leaves[0][1].spanned() if len(leaves) == 1 else None
     if first is None or first.size <= design.shape[0] + 1:
         return leaves, design, beta
-    basis = np.linalg.qr(np.column_stack([design.dense().T, first]))[0]
+    rows = design.dense()
+    basis = np.linalg.qr(np.column_stack([rows.T, first]))[0]
     turned = [(range(basis.shape[1]), leaves[0][1].within(basis))]
-    return turned, Dense(design.dense() @ basis), basis.T @ beta
+    return turned, Dense(rows @ basis), basis.T @ beta
 
 
 class _Way:

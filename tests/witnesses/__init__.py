@@ -32,3 +32,9 @@ def witness(*kinds: str) -> Callable[[Witness], Witness]:
 
 class Refuted(AssertionError):
     """A statement is false, for the data that are told."""
+
+
+def repeated(witness: Witness, record: Any, statement: Statement, seeds: int = 10) -> None:
+    """Put a statement to its witness with some seeds, as one that is false has to be refuted."""
+    for seed in range(seeds):
+        witness(record, statement, random.Random(seed))

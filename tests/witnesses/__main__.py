@@ -24,7 +24,7 @@ def load() -> None:
 
 
 def main(count: int, seed: int, only: str, minutes: float) -> int:
-    """Print a table by kind, and what was refuted; return how many were."""
+    """Print a table by kind, what was refuted and what failed; return how many of these."""
     load()
     kinds, tried, trials, open_ = (Counter[str]() for _ in range(4))
     refuted, faults, began = list[str](), list[str](), time.monotonic()
@@ -59,7 +59,7 @@ def main(count: int, seed: int, only: str, minutes: float) -> int:
         f"{sum(kinds.values())} statements, {sum(tried.values())} reached, {len(refuted)} refuted"
     )
     print(*refuted, *faults, sep="\n")
-    return len(refuted)
+    return len(refuted) + len(faults)
 
 
 if __name__ == "__main__":

@@ -197,7 +197,7 @@ def slopes_tend(r: Any, statement: Statement, rng: random.Random) -> int:
     trials = 0
     for at, told in drawn(r, statement.values["limit"], rng):  # type: ignore[arg-type]
         off = errors(at, told)
-        if len(off) <= 1:
+        if len(off) <= 2:  # two that are far from the limit do not show where it is
             continue
         first, *_, last = off
         if not (last < SMALL_ENOUGH or last < 0.62 * first):

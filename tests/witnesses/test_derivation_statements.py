@@ -9,7 +9,7 @@ import pytest
 import tests.witnesses.derivation  # noqa: F401 (its witnesses)
 from derive import Parameterization
 from tests.published import derive_once
-from tests.witnesses import WITNESSES, Refuted
+from tests.witnesses import WITNESSES, Refuted, repeated
 
 OWN = [
     (["p**2 - m**2"], {}),
@@ -60,9 +60,3 @@ def test_witnesses_refute_what_is_claimed_of_another_map(kind):
     assert false.parameterization.weights == d.parameterization.weights
     with pytest.raises(Refuted):
         repeated(WITNESSES[kind], false, statement)
-
-
-def repeated(witness, record, statement):
-    """Call a witness with ten seeds."""
-    for seed in range(10):
-        witness(record, statement, random.Random(seed))

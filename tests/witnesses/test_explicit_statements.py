@@ -7,15 +7,12 @@ from fractions import Fraction
 
 import pytest
 from flint import arb
-from hypothesis import given, settings
-from hypothesis.strategies import integers
 
 import tests.witnesses.explicit  # noqa: F401 (its witnesses)
 from derive import Parameterization, explicit_counterpart
 from derive.statement import Statement
-from derive.testing import parameterizations
 from derive.verdict import Finding, Verdict
-from tests.witnesses import WITNESSES, Refuted
+from tests.witnesses import WITNESSES, Refuted, repeated
 
 TIED = {"p": "a", "m": "a"}
 OWN = [
@@ -111,18 +108,3 @@ def test_witnesses_refute_what_is_false(kind):
     record, statement = falsified(kind)
     with pytest.raises(Refuted):
         repeated(WITNESSES[kind], record, statement)
-
-
-def repeated(witness, record, statement):
-    """Call a witness with eight seeds."""
-    for seed in range(8):
-        witness(record, statement, random.Random(seed))
-
-
-@pytest.mark.slow
-@settings(max_examples=100, deadline=None, derandomize=True)
-@given(parameterizations(), integers(0, 10**6))
-def test_statements_of_drawn_models(p, seed):
-    """Whatever is said of F that was drawn withstands its witness."""
-    if not p.rates and not p.vectors:
-        tried(explicit_counterpart(p), seed)

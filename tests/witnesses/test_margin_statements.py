@@ -6,16 +6,13 @@ from dataclasses import replace
 
 import pytest
 import sympy
-from hypothesis import given, settings
-from hypothesis.strategies import integers
 
 import tests.witnesses.explicit
 import tests.witnesses.margins  # noqa: F401 (its witnesses)
-from derive import Parameterization, derive, margins
-from derive.testing import parameterizations
+from derive import Parameterization, margins
 from derive.verdict import Finding, Verdict
 from tests.published import derive_once
-from tests.witnesses import WITNESSES, Refuted
+from tests.witnesses import WITNESSES, Refuted, repeated
 
 TIED = {"p": "alpha", "m": "alpha"}
 OWN = [
@@ -120,17 +117,3 @@ def test_witnesses_refute_what_is_false(kind):
     m, statement = falsified(kind)
     with pytest.raises(Refuted):
         repeated(WITNESSES[kind], m, statement or first(m, kind))
-
-
-def repeated(witness, record, statement):
-    """Call a witness with eight seeds."""
-    for seed in range(8):
-        witness(record, statement, random.Random(seed))
-
-
-@pytest.mark.slow
-@settings(max_examples=150, deadline=None, derandomize=True)
-@given(parameterizations(), integers(0, 10**6))
-def test_statements_of_drawn_models(p, seed):
-    """Whatever is said of F that was drawn withstands its witness."""
-    tried(margins(derive(p, timeout=8)), seed)

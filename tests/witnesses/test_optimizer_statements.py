@@ -8,7 +8,7 @@ import pytest
 import tests.witnesses.optimizers  # noqa: F401 (its witnesses)
 from derive.optimizers.optimizer import optimizers
 from derive.statement import Open
-from tests.witnesses import WITNESSES, Refuted
+from tests.witnesses import WITNESSES, Refuted, repeated
 
 FOUND = {o.update.id: o for o in optimizers().found}
 
@@ -42,8 +42,3 @@ def test_witnesses_refute_what_is_claimed_of_another_update(false, kind):
     (s, *_) = FOUND[false.update.id].says(kind)
     with pytest.raises(Refuted):
         repeated(WITNESSES[kind], false, s)
-
-
-def repeated(witness, record, statement):
-    for seed in range(5):
-        witness(record, statement, random.Random(seed))

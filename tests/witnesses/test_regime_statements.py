@@ -6,18 +6,15 @@ from dataclasses import replace
 
 import pytest
 import sympy
-from hypothesis import given, settings
-from hypothesis.strategies import integers
 
 import tests.witnesses.margins
 import tests.witnesses.regimes  # noqa: F401 (its witnesses)
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.regimes.find import regimes
 from derive.regimes.random_width import random_width
 from derive.statement import Statement
-from derive.testing import parameterizations
 from tests.published import derive_once
-from tests.witnesses import WITNESSES, Refuted
+from tests.witnesses import WITNESSES, Refuted, repeated
 
 TIED = {"p": "alpha", "m": "alpha"}
 NEURON = {"a": "2*alpha", "u1": "alpha", "u2": "0"}
@@ -124,19 +121,3 @@ def test_witnesses_refute_what_is_false(kind):
     record, statement = falsified(kind)
     with pytest.raises(Refuted):
         repeated(WITNESSES[kind], record, statement)
-
-
-def repeated(witness, record, statement):
-    """Call a witness with eight seeds."""
-    for seed in range(8):
-        witness(record, statement, random.Random(seed))
-
-
-@pytest.mark.slow
-@settings(max_examples=150, deadline=None, derandomize=True)
-@given(parameterizations(), integers(0, 10**6))
-def test_statements_of_drawn_models(p, seed):
-    """Whatever is said of F that was drawn withstands its witness."""
-    d = derive(p, timeout=8)
-    for symbol in d.potential.parameterization.start_symbols[:1]:
-        tried(regimes(d, symbol), seed)

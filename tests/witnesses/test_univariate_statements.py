@@ -10,7 +10,7 @@ from derive.univariate.activation import read_activation
 from derive.univariate.density import read_density
 from derive.univariate.potential import read_potential
 from derive.univariate.problem import variational_problem
-from tests.witnesses import Refuted
+from tests.witnesses import Refuted, repeated
 from tests.witnesses.univariate import net_and_problem
 
 
@@ -33,9 +33,4 @@ def test_other_factors_are_refuted(factors):
     changed = tuple(x * (1 + 8 * c) for x, c in zip(p.affine, (slopes, moment), strict=True))
     false = replace(p, bending=bending / 4, affine=changed)
     with pytest.raises(Refuted):
-        repeated(false)
-
-
-def repeated(p):
-    for seed in range(4):
-        net_and_problem(p, p.statements[0], random.Random(seed))
+        repeated(net_and_problem, false, false.statements[0], 4)
