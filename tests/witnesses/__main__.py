@@ -1,19 +1,34 @@
-"""Draw statements of all records and try to refute each: python -m tests.witnesses --help."""
+"""Draw statements of all records and try to refute each: python -m tests.witnesses --help.
+
+Each record is drawn from a seed of its own and tried in a process of its own, with limits of time
+and memory; what a process has told before it is ended counts.
+"""
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import multiprocessing
 import pkgutil
 import random
+import resource
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
 
 import tests.witnesses
 from derive.statement import Open
 from tests.witnesses import WITNESSES, Refuted
 from tests.witnesses.drawn import DRAWN
+
+MEMORY = 6 << 30
+"""Bytes of addresses, the imported libraries among them, that a record may take."""
+SECONDS = 120
+"""How long a record may take to be drawn and tried."""
 
 
 def load() -> None:
@@ -23,43 +38,96 @@ def load() -> None:
             importlib.import_module(f"tests.witnesses.{module.name}")
 
 
+@dataclass(frozen=True)
+class Trial:
+    """What became of a statement: how many trials it withstood, and what was found against it.
+
+    Attributes:
+        kind: of the statement.
+        trials: 0 where the witness cannot reach it, None for what is left open.
+        fault: why it is false, or why its witness failed.
+    """
+
+    kind: str
+    trials: int | None
+    fault: str = ""
+
+
+def tried(record: Any, rng: random.Random) -> Iterator[Trial]:
+    """Put each statement of a record to its witness."""
+    for s in record.statements:
+        if isinstance(s, Open):
+            yield Trial(s.kind, None)
+            continue
+        try:
+            yield Trial(s.kind, WITNESSES[s.kind](record, s, rng))
+        except Refuted as error:
+            yield Trial(s.kind, 1, f"{s.kind} is refuted: {record!r}: {error}")
+        except Exception as error:  # of a witness, which shows nothing then
+            yield Trial(s.kind, 0, f"the witness of {s.kind} fails: {record!r}: {error!r}")
+
+
+def send_trials(room: str, seed: str, to: Connection) -> None:
+    """Draw a record of a room and send what became of its statements, then None."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    rng = random.Random(seed)
+    for trial in tried(next(iter(DRAWN[room](rng))), rng):
+        to.send(trial)
+    to.send(None)
+
+
+def in_a_process(room: str, seed: str) -> Iterator[Trial]:
+    """Yield what became of the statements of a drawn record, and "unfinished" at a limit."""
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.Process(target=send_trials, args=(room, seed, sender))
+    process.start()
+    sender.close()
+    end = time.monotonic() + SECONDS
+    try:
+        while receiver.poll(max(end - time.monotonic(), 0)):
+            trial = receiver.recv()
+            if trial is None:
+                return
+            yield trial
+    except EOFError:
+        pass
+    finally:
+        process.kill()
+        process.join()
+    yield Trial("unfinished", 0)
+
+
 def main(count: int, seed: int, only: str, minutes: float) -> int:
-    """Print a table by kind, what was refuted and what failed; return how many of these."""
+    """Print a table by kind, and what was found against statements; return how much that is."""
     load()
-    kinds, tried, trials, open_ = (Counter[str]() for _ in range(4))
-    refuted, faults, began = list[str](), list[str](), time.monotonic()
+    kinds, reached, trials, open_ = (Counter[str]() for _ in range(4))
+    faults, began = list[str](), time.monotonic()
     rooms = [room for room in DRAWN if only in ("", room)]
     for k, room in enumerate(rooms):
-        rng, found = random.Random(1000 * seed + k), 0
-        for record in DRAWN[room](rng):
-            for s in record.statements:
-                if isinstance(s, Open):
-                    open_[s.kind] += 1
+        drawn, enough, records = 0, count / len(rooms), 0
+        while drawn < enough and time.monotonic() - began < 60 * minutes * (k + 1) / len(rooms):
+            for t in in_a_process(room, f"{seed} {room} {records}"):
+                if t.trials is None:
+                    open_[t.kind] += 1
                     continue
-                try:
-                    n = WITNESSES[s.kind](record, s, rng)
-                except Refuted as error:
-                    refuted.append(f"{s.kind}: {record!r}: {error}")
-                    n = 1
-                except Exception as error:  # of a witness, which shows nothing then
-                    faults.append(f"fault of the witness of {s.kind}: {record!r}: {error!r}")
-                    n = 0
-                kinds[s.kind] += 1
-                tried[s.kind] += n > 0
-                trials[s.kind] += n
-                found += 1
-            spent = (time.monotonic() - began) / 60 * len(rooms)
-            if found * len(rooms) >= count or spent > minutes * (k + 1):
-                break
+                kinds[t.kind] += 1
+                reached[t.kind] += t.trials > 0
+                trials[t.kind] += t.trials
+                faults += [f"{room} {records}: {t.fault}"] if t.fault else []
+                drawn += t.kind != "unfinished"
+            records += 1
+    unfinished = kinds.pop("unfinished", 0)
     print(f"{'kind':24} {'drawn':>7} {'reached':>8} {'trials':>7} {'open':>6}")
     for kind in sorted({*kinds, *open_}):
-        row = (kinds[kind], tried[kind], trials[kind], open_[kind])
+        row = (kinds[kind], reached[kind], trials[kind], open_[kind])
         print(f"{kind:24} {row[0]:7} {row[1]:8} {row[2]:7} {row[3]:6}")
+    refuted = sum("is refuted" in fault for fault in faults)
     print(
-        f"{sum(kinds.values())} statements, {sum(tried.values())} reached, {len(refuted)} refuted"
+        f"{kinds.total()} statements, {reached.total()} reached, {refuted} refuted; "
+        f"{unfinished} records unfinished at a limit of time or memory"
     )
-    print(*refuted, *faults, sep="\n")
-    return len(refuted) + len(faults)
+    print(*faults, sep="\n")
+    return len(faults)
 
 
 if __name__ == "__main__":
