@@ -24,6 +24,8 @@ from derive.potential.piece import Piece, Quadrature
 
 METRIC = "metric in beta (Q'' = 1/K)"
 """K is written in beta and integrated twice."""
+DUAL_TIME = "dual time (beta = h(mu))"
+"""The weights are written in the dual time mu, in which beta = h(mu) = grad Q*(mu)."""
 WEIGHT_SPACE = "weight space (dual coordinates)"
 """The main road: (y, g) with <grad y_i, grad F_j> = g delta_ij."""
 SEPARATE = "separate coordinates (Q = sum_k q_k(x_k))"

@@ -21,7 +21,6 @@ from derive.render.page.notation import typeset
 from derive.render.page.printer import latex
 from derive.render.plain import shown
 from derive.render.sections import roads_to
-from derive.roads.dual_time import COMMUTING_TIME
 from derive.verdict import Verdict
 
 
@@ -113,7 +112,6 @@ FORMULAS = {
     "eigenvalues of K (s q''/q' = T/R)": r"eigenvalues of $K$ ($s q''/q' = T/R$)",
     "components, d = 2": "components, $d = 2$",
     "dual time (beta = h(mu))": r"dual time ($\beta = h(\mu)$)",
-    COMMUTING_TIME: r"dual time ($\beta = h(\mu)$ along commuting fields)",
 }
 """Names of roads with their formulas set as mathematics."""
 
@@ -124,10 +122,6 @@ def road_lines(d: Derivation) -> Iterator[str]:
         which = f" on {name}" if len(d.blocks) > 1 else ""
         words = f"Roads that agree{which}: " if len(roads) > 1 else f"Road{which}: "
         yield words + "; ".join(said(r.name) for r in roads) + note
-        if d.potential.kind == "quadrature":
-            # The parametric form is the only closed one.
-            closed = (r for r in roads if r.name == COMMUTING_TIME)
-            yield from (f"{r.name}: {said(r.finding.reason)}" for r in closed)
 
 
 def road_words(d: Derivation) -> Iterator[str]:

@@ -32,12 +32,16 @@ def warp_slopes(d: Derivation) -> Iterator[tuple[int, Expr]]:
             yield i, to_expr(h, block.notation.weights)
 
 
-def dual_coordinates(d: Derivation) -> Iterator[list[tuple[int, Expr]]]:
-    """Yield the dual coordinates of each block that has them."""
+def dual_coordinates(d: Derivation) -> Iterator[dict[str, Expr]]:
+    """Yield y, and the conjugate R where Q is an integral, of each block that has them."""
     for block in d.blocks:
-        if block.potential.dual is not None:
-            y = (log_expr(f, block.notation.weights) for f in block.potential.dual.y)
-            yield list(zip(block.parameterization.labels, y, strict=True))
+        dual, weights = block.potential.dual, block.notation.weights
+        if dual is not None:
+            y = zip(block.parameterization.labels, dual.y, strict=True)
+            found = {f"y{i}": log_expr(f, weights) for i, f in y}
+            if isinstance(block.potential.piece, Quadrature) and dual.R is not None:
+                found["R"] = log_expr(dual.R, weights)
+            yield found
 
 
 def roads_to(d: Derivation) -> Iterator[tuple[str, tuple[Road, ...], str]]:

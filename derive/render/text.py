@@ -222,8 +222,11 @@ def _hessian_map(d: Derivation) -> Iterator[str]:
 
 def _dual(d: Derivation, right: str) -> Iterator[str]:
     for found in sections.dual_coordinates(d):
-        yield from (f"y{i} = {shown(y)}" for i, y in found)
+        yield from (f"{name} = {shown(f)}" for name, f in found.items())
         yield f"<grad y_i, grad F_j> = {right}, so y - y(w_0) = grad Q"
+        if "R" in found:
+            yield "<grad R, grad F_j> = sum_i F_i <grad y_i, grad F_j>, so"
+            yield "Q = sum_i (y_i - y_i(w_0)) F_i - R in the weights, without an integral"
 
 
 def _warp(d: Derivation) -> Iterator[str]:

@@ -2,6 +2,5 @@
 
 The main road solves for dual coordinates in weight space (:mod:`derive.weights.dual`). The
 published one (Azulay et al. 2021, eq. (10)-(12)) writes down the form of Q(beta) and solves
-Hess Q = g rho for its unknown functions. The dual road (Li, Wang, Lee, Arora 2022, section 4)
-follows commuting fields. None of them needs a result of another.
+Hess Q = g rho for its unknown functions. Neither needs a result of the other.
 """

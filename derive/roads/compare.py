@@ -15,18 +15,6 @@ from derive.weights.warping import WarpVerdict
 from derive.weights.witness import Equation
 
 
-def require_agreement(
-    first: str, second: str, equations: Iterable[Equation]
-) -> tuple[Identity, ...]:
-    """Return the identities that hold of Q on two roads; ConsistencyError where one fails."""
-    found = []
-    for statement, left, right in equations:
-        if left != right:
-            raise disagreement(first, second, f"{statement} fails: {left!r} and {right!r}")
-        found.append(Identity(statement, repr(left), repr(right)))
-    return tuple(found)
-
-
 def disagreement(first: str, second: str, why: str) -> ConsistencyError:
     """Return the error that two roads do not lead to one Q."""
     return ConsistencyError(f"two roads disagree, {first} and {second}: {why}")
@@ -58,8 +46,12 @@ def compare_roads(dual: DualCoordinates, published: PublishedRoad) -> Finding:
 
 
 def _agreement(first: str, second: str, equations: Iterable[Equation]) -> Finding:
-    identities = require_agreement(first, second, equations)
-    return Finding(Verdict.PROVED, f"{first} and {second} agree", identities)
+    identities = []
+    for statement, left, right in equations:
+        if left != right:
+            raise disagreement(first, second, f"{statement} fails: {left!r} and {right!r}")
+        identities.append(Identity(statement, repr(left), repr(right)))
+    return Finding(Verdict.PROVED, f"{first} and {second} agree", tuple(identities))
 
 
 def compare_decisions(warping: WarpVerdict, published: PublishedRoad) -> Finding:

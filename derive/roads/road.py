@@ -6,13 +6,11 @@ from dataclasses import dataclass
 
 from derive.potential.block import BlockPotential
 from derive.potential.piece import Parametric
-from derive.potential.shortest import METRIC, SEPARATE, WEIGHT_SPACE
+from derive.potential.shortest import DUAL_TIME, METRIC, SEPARATE, WEIGHT_SPACE
 from derive.printable import Held
 from derive.roads.ansatz import Ansatz
 from derive.roads.compare import DECISION, compare_decisions, compare_roads
 from derive.roads.components import check_dimension
-from derive.roads.dual_time import COMMUTING_TIME, follow_dual_time
-from derive.roads.metric_in_beta import DUAL_TIME, agree_in_beta
 from derive.roads.published import follow_published
 from derive.verdict import Finding, Verdict
 from derive.weights.dual import DualCoordinates
@@ -48,7 +46,7 @@ def find_roads(potential: BlockPotential) -> tuple[Road, ...]:
     Raises:
         ConsistencyError: two of them disagree.
 
-    Source: Azulay et al. 2021, eq. (10)-(12); Li, Wang, Lee, Arora 2022, section 4.
+    Source: Azulay et al. 2021, eq. (10)-(12).
     """
     warping = potential.warping
     if warping.metric.direction is not None:
@@ -58,9 +56,7 @@ def find_roads(potential: BlockPotential) -> tuple[Road, ...]:
     if warping.parameterization.rank < warping.parameterization.d:
         return ()
     others = (ask_road(warping, potential.dual, ansatz) for ansatz in _unasked(warping.metric))
-    commuting = follow_dual_time(warping.metric, potential.dual)
-    joint = () if commuting is None else (Road(COMMUTING_TIME, commuting),)
-    return *_main(potential), *joint, *others
+    return *_main(potential), *others
 
 
 def ask_road(warping: WarpVerdict, dual: DualCoordinates | None, ansatz: Ansatz) -> Road:
@@ -105,18 +101,15 @@ def _unasked(metric: Metric) -> tuple[Ansatz, ...]:
 
 
 def _single(potential: BlockPotential) -> tuple[Road, ...]:
-    """Return the roads of one output: K(beta) integrated, dual time, dual coordinate."""
-    dual, piece = potential.dual, potential.piece
+    """Return the roads of one output: X Q'(F) = Q'' K = 1, X = grad F, and X y = 1."""
+    piece = potential.piece
     if piece is None:
         return _main(potential)
+    name, reason = METRIC, "Q'' = 1/K, K = |grad F|^2 as a function of beta on the leaf"
     if isinstance(piece, Parametric):
-        reason = "beta = h(mu) along the dual time mu = y - y(w_0), so dQ/dbeta = mu"
-        return (Road(DUAL_TIME, Finding(Verdict.PROVED, reason, piece.evidence)), *_main(potential))
-    reason = "Q'' = 1/K, K = |grad F|^2 as a function of beta on the leaf"
-    integrated = Road(METRIC, Finding(Verdict.PROVED, reason, piece.evidence))
-    if dual is None:
-        return (integrated,)
-    return integrated, Road(WEIGHT_SPACE, agree_in_beta(dual, piece))
+        name, reason = (DUAL_TIME, "beta = h(mu) along the dual time mu = dQ/dbeta = y - y(w_0)")
+    integrated = Road(name, Finding(Verdict.PROVED, reason, piece.evidence))
+    return integrated, *(() if potential.dual is None else _main(potential))
 
 
 def _in_every_dimension(hessian: HessianVerdict, potential: BlockPotential) -> tuple[Road, ...]:

@@ -9,7 +9,6 @@ import sympy
 
 from derive import Ansatz, ConsistencyError, InputError, Parameterization, Verdict, derive
 from derive.roads.compare import compare_decisions, compare_roads
-from derive.roads.metric_in_beta import agree_in_beta
 from derive.roads.published import follow_published
 from derive.verdict import Finding
 from derive.weights.adjoin import is_logarithm
@@ -261,28 +260,6 @@ def test_one_output_names_its_roads(outputs, names):
     b = block(outputs)
     assert [r.name for r in b.roads] == names
     assert all(r.finding.verdict is Verdict.PROVED for r in b.roads)
-
-
-@pytest.mark.parametrize("outputs", ["p**2 - m**2", "u*v - x*y", "w**3", "w**2 + 5", "2*x + 3*y"])
-def test_one_output_catches_a_broken_dual_and_a_broken_kernel(outputs):
-    b = block((outputs,))
-    dual, piece = b.potential.dual, b.potential.piece
-    assert agree_in_beta(dual, piece).verdict is Verdict.PROVED
-    two = dual.g.field.constant(2)
-    with pytest.raises(ConsistencyError, match="X y = 1"):
-        agree_in_beta(replace(dual, y=(dual.y[0].scaled(two),)), piece)
-    with pytest.raises(ConsistencyError, match="at the start"):
-        agree_in_beta(dual, replace(piece, kernel=2 * piece.kernel))
-    # Right at the start, wrong in its slope.
-    beta0 = sympy.Symbol(piece.betas[0].name, real=True)
-    shifted = piece.kernel * (1 + beta0 - _beta_at_start(b))
-    with pytest.raises(ConsistencyError, match=r"\^1"):
-        agree_in_beta(dual, replace(piece, kernel=shifted))
-
-
-def _beta_at_start(b):
-    p = b.metric.parameterization
-    return sympy.sympify(repr(p.at_start(p.F[0])), locals=dict(b.notation.start_symbols))
 
 
 def test_blocks_keep_their_numbers():
