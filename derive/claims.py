@@ -49,7 +49,7 @@ def _conserved(d: Derivation) -> Iterator[Statement]:
 def _potential(d: Derivation) -> Iterator[Statement]:
     """Yield Q with its domain, and what it is for: regression, decreasing losses, decay."""
     pieces, by = d.potential.pieces, d.potential.finding
-    assumed = tuple(map(Text, dict.fromkeys(a for p in pieces for a in p.assumptions)))
+    assumed = tuple(dict.fromkeys(a for p in pieces for a in p.assumptions))
     words = "`grad Q(beta(t)) = int_0^t g lambda`"
     below = (d.potential,)
     yield Statement(words, kind="regularizer", conditions=assumed, by=by, below=below)

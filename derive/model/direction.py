@@ -20,6 +20,7 @@ from sympy import Expr, Symbol
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.language.tree import Number, Operation, Tree
+from derive.model.condition import Condition, Sign
 from derive.model.labels import predictor
 from derive.model.names import unused
 from derive.model.notation import Notation, to_expr
@@ -34,12 +35,12 @@ class Direction:
     Attributes:
         parameterization: s, positive near the start.
         sign: that of phi at the start; where phi is 0 there, that at the limit of the flow.
-        assumptions: what had to be assumed of the start to know it, in words.
+        assumptions: what had to be assumed of the start to know it.
     """
 
     parameterization: Parameterization
     sign: int
-    assumptions: tuple[str, ...]
+    assumptions: tuple[Condition, ...]
     notation: Notation
 
     @property
@@ -161,6 +162,6 @@ def _opposite(found: Direction) -> Direction:
     return Direction(p, -1, (_at_limit(p),), replace(found.notation, parameterization=p))
 
 
-def _at_limit(p: Parameterization) -> str:
-    symbols = Notation(p).weights
-    return f"{to_expr(p.F[0] / p.w[-1], symbols)} > 0 at the limit of the flow"
+def _at_limit(p: Parameterization) -> Condition:
+    phi = to_expr(p.F[0] / p.w[-1], Notation(p).weights)
+    return Condition(phi, Sign.ENDS_POSITIVE)

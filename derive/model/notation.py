@@ -20,6 +20,7 @@ from derive.exact.linear.families import LogFunction
 from derive.language import to_sympy
 from derive.language.functions import RECORDS
 from derive.language.tree import Name
+from derive.model.condition import Condition
 from derive.model.labels import predictor
 from derive.model.names import unused
 from derive.model.parameterization import Parameterization
@@ -113,9 +114,9 @@ class Notation:
         return replace(self, assumed=self.assumed | names)
 
     @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What is assumed of start symbols, in words."""
-        return tuple(f"{name} > 0" for name in sorted(self.assumed))
+    def assumptions(self) -> tuple[Condition, ...]:
+        """What is assumed of start symbols."""
+        return tuple(Condition(Symbol(name)) for name in sorted(self.assumed))
 
     @property
     def positive(self) -> frozenset[str]:

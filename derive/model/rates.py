@@ -119,14 +119,14 @@ def check_rates(p: ExactMap, words: str) -> None:
             raise InputError(f"{said} is not positive at the start")
 
 
-def rate_conditions(p: ExactMap) -> Iterator[str]:
+def open_factors(p: ExactMap) -> Iterator[RationalFunction]:
     """Yield the factors f of rates that are not seen to keep their sign: as where f | X_a f."""
     roots = (g.name for g in p.field.generators if g.kind in ("exp", "root"))
     known = frozenset((*p.parameters, *p.nonnegative, *roots))
     for f in (f for _, rate in _rates(p) for f, _ in factored(rate)[1]):
         slopes = [dot(x, p.field.gradient(f)) / f for x in p.fields]
         if not (all(slope.is_polynomial() for slope in slopes) or is_positive(f, known)):
-            yield f"{f!r} keeps its sign along the flow"
+            yield f
 
 
 def _rates(p: ExactMap) -> Iterator[tuple[str, RationalFunction]]:

@@ -12,12 +12,13 @@ from derive.exact.constants import free_names, is_number, points, sign_of_number
 from derive.exact.field.factors import factored, factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import proved_sign
+from derive.model.condition import Condition
 from derive.model.notation import AssumePositive, BranchOpen, Notation, positive_generators, to_expr
 
 
 def start_sign(
     value: RationalFunction, notation: Notation, known: Sequence[RationalFunction] = ()
-) -> tuple[int, tuple[str, ...]]:
+) -> tuple[int, tuple[Condition, ...]]:
     """Return the sign of a function of the start, and what had to be assumed, beside *known* > 0.
 
     Raises:
@@ -47,7 +48,7 @@ def start_sign(
     symbols = {**{b.name: b for b in notation.betas}, **notation.start_symbols}
     value = _simplest_of_sign(value)
     sign = _allowed_sign(value, known, positive)
-    return sign, (f"{to_expr(sign * value, symbols)} > 0",)
+    return sign, (Condition(to_expr(sign * value, symbols)),)
 
 
 def _simplest_of_sign(value: RationalFunction) -> RationalFunction:
@@ -88,7 +89,7 @@ def _settled(number: RationalFunction) -> int:
 
 def settle_sign(
     value: RationalFunction, notation: Notation
-) -> tuple[int, tuple[str, ...], Notation]:
+) -> tuple[int, tuple[Condition, ...], Notation]:
     """Return the sign at the start, what it rests on, and names with that assumed positive."""
     try:
         return *start_sign(value, notation), notation

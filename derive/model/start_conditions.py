@@ -11,14 +11,15 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative, is_positive
 from derive.exact.towers.reader import Refine
 from derive.exact.towers.tower import Tower
+from derive.model.condition import Condition, Sign
 from derive.model.names import PI, bases
 from derive.model.notation import Notation, positive_generators, to_expr
 from derive.model.parameterization import Parameterization
-from derive.model.rates import rate_conditions
+from derive.model.rates import open_factors
 
 
-def start_conditions(p: Parameterization, notation: Notation) -> tuple[str, ...]:
-    """Return ``expression > 0`` for each condition on the start symbols and parameters.
+def start_conditions(p: Parameterization, notation: Notation) -> tuple[Condition, ...]:
+    """Return the conditions on the start symbols and parameters, and on rates along the flow.
 
     Declared names are positive; so are, as F is defined only there, the bases of roots and of real
     powers, and the arguments of logarithms.
@@ -34,16 +35,12 @@ def start_conditions(p: Parameterization, notation: Notation) -> tuple[str, ...]
         if is_nonnegative(-value, known | {*p.positive}) or -value in values:
             shown = to_expr(value, images)
             raise InputError(f"F is defined nowhere: it has a logarithm or a root of {shown}")
-    found = (to_expr(value, images) for value in values)
-    return tuple(
-        dict.fromkeys(
-            (
-                *(f"{value} > 0" for value in found),
-                *(f"{to_expr(f, images)} != 0" for f in _not_zero(p)),
-                *rate_conditions(p),
-            )
-        )
+    found = (
+        *(Condition(to_expr(value, images)) for value in values),
+        *(Condition(to_expr(f, images), Sign.NONZERO) for f in _not_zero(p)),
+        *(Condition(to_expr(f, notation.weights), Sign.KEPT) for f in open_factors(p)),
     )
+    return tuple(dict.fromkeys(found))
 
 
 def _rates(p: Parameterization) -> Iterator[RationalFunction]:

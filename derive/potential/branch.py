@@ -19,8 +19,9 @@ from derive.exact.field.polynomial import terms
 from derive.exact.linear.implicitization import Coordinates
 from derive.exact.positivity import is_nonnegative
 from derive.exact.towers.tower import Tower
-from derive.language import parse_expression
-from derive.model.notation import to_expr
+from derive.language import from_sympy
+from derive.model.condition import Condition, Sign
+from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.model.signs import is_feasible, start_sign
 from derive.potential.chart import Chart
@@ -28,8 +29,6 @@ from derive.potential.piece import Root
 from derive.weights.lie import along
 from derive.weights.metric import Metric
 
-KEPT = " keeps its sign along the flow"
-"""What is said of a function behind its formula."""
 FEW = 3
 """Laws of which all sums with signs are tried."""
 
@@ -49,41 +48,42 @@ def sign_in(chart: Chart, function: RationalFunction) -> tuple[int, Chart]:
     )
 
 
-def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[str, ...]:
+def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[Condition, ...]:
     """Say which factors of a function are only assumed to keep their sign along the flow.
 
     Proved are: nonnegative factors, Darboux polynomials (the flow cannot cross their zeros), and
     factors f with f^2 - c >= 0 for a conserved c that is positive at the start. Of a factor that
     is 0 at the start the sign at the limit is assumed elsewhere.
     """
-    found, at_start = [], metric.parameterization.at_start
+    p, open_ones = metric.parameterization, list[RationalFunction]()
     for element, multiplicity in factors(function):
         fixed = {*element.variables()} <= element.field.constants.keys()
-        if fixed or at_start(element).is_zero():
+        if fixed or p.at_start(element).is_zero():
             continue
         if multiplicity % 2 and not _is_kept(metric, element):
-            found.append(f"{element!r}{KEPT}")
-    return tuple(found)
+            open_ones.append(element)
+    weights = Notation(p).weights
+    return tuple(Condition(to_expr(f, weights), Sign.KEPT) for f in open_ones)
 
 
-def with_guards(assumptions: Sequence[str], metric: Metric) -> tuple[str, ...]:
+def with_guards(assumptions: Sequence[Condition], metric: Metric) -> tuple[Condition, ...]:
     """Return assumptions, those of :func:`keeps_sign` with what makes them automatic.
 
     Offered is what can hold at the start that was given, for all of them at once.
     """
     p = metric.parameterization
-    tower, guards = Tower.over(p.field, p.positive), dict[str, list[RationalFunction]]()
-    for text in (text for text in assumptions if text.endswith(KEPT)):
-        factor = tower.element(parse_expression(text.removesuffix(KEPT)))
-        found = [c for c in _guards(metric, p.field.embed(factor)) if _can_hold(metric, [c])]
-        guards |= {text: found} if found else {}
+    tower, guards = Tower.over(p.field, p.positive), dict[Condition, list[RationalFunction]]()
+    for kept in (c for c in assumptions if c.sign is Sign.KEPT):
+        factor = p.field.embed(tower.element(from_sympy(kept.of)))
+        found = [c for c in _guards(metric, factor) if _can_hold(metric, [c])]
+        guards |= {kept: found} if found else {}
     together = product(*guards.values()) if guards else ()
-    chosen = [c for c in together if _can_hold(metric, c)]
-    notes = dict[str, str]()
-    for k, text in enumerate(guards if chosen else ()):
-        when = " or ".join(dict.fromkeys(_exceeds(c[k]) for c in chosen))
-        notes[text] = f" (automatic when {when} at the start)"
-    return tuple(text + notes.get(text, "") for text in assumptions)
+    chosen = zip(*(c for c in together if _can_hold(metric, c)), strict=True)
+    offered = dict(zip(guards, chosen, strict=False))
+    return tuple(
+        replace(c, guards=tuple(dict.fromkeys(map(_primitive, offered.get(c, ())))))
+        for c in assumptions
+    )
 
 
 def _is_kept(metric: Metric, f: RationalFunction) -> bool:
@@ -159,13 +159,9 @@ def _can_hold(metric: Metric, guards: Sequence[RationalFunction]) -> bool:
     return is_feasible([*map(p.at_start, guards)], p.nonnegative | frozenset(p.positive))
 
 
-def _exceeds(f: RationalFunction) -> str:
-    """Return f > 0 without signs, as a**2 > b**2 + c**2."""
-    _, primitive = to_expr(f, [Symbol(name) for name in f.field.names]).as_content_primitive()
-    terms = sympy.Add.make_args(primitive)
-    less = [t for t in terms if t.could_extract_minus_sign()]
-    above = sympy.Add(*(t for t in terms if t not in less))
-    return f"{above} > {-sympy.Add(*less)}"
+def _primitive(f: RationalFunction) -> Expr:
+    """Return f in its weights, without a number in front."""
+    return to_expr(f, [Symbol(name) for name in f.field.names]).as_content_primitive()[1]
 
 
 def _is_positive(value: RationalFunction) -> bool:
@@ -182,7 +178,7 @@ def _is_positive(value: RationalFunction) -> bool:
 
 def find_root(
     chart: Chart, symbol: Symbol, coefficients: Sequence[RationalFunction], T: RationalFunction
-) -> tuple[Root, tuple[str, ...]] | None:
+) -> tuple[Root, tuple[Condition, ...]] | None:
     """Return which root of sum_k c_k T^k = 0 T is on the leaf, and what that rests on, or None."""
     expressions = [to_expr(c, chart.images) for c in coefficients]
     polynomial = sympy.Add(*(c * symbol**n for n, c in enumerate(expressions)))
@@ -212,18 +208,18 @@ def find_root(
         return None
     start = to_expr(chart.parameterization.at_start(T), chart.notation.start_symbols)
     branch = f"the real root that starts at {start}"
-    apart = f"no two real roots of the polynomial of {symbol} meet along the flow"
+    apart = Condition(symbol, Sign.SIMPLE)
     return Root(symbol, polynomial, None, branch, above), (apart,)
 
 
 def _quadratic_root(
     chart: Chart, coefficients: Sequence[RationalFunction], T: RationalFunction
-) -> tuple[Expr, str, int | None, tuple[str, ...]]:
+) -> tuple[Expr, str, int | None, tuple[Condition, ...]]:
     """Return T = (-b + sign sqrt(b^2 - 4 a c))/(2 a), sign that of 2 a T + b, and its branch."""
     c, b, a = (to_expr(x, chart.images) for x in coefficients)
     p = chart.parameterization
     sign, branch = 1, "the largest real root"
-    assumed: tuple[str, ...] = ()
+    assumed: tuple[Condition, ...] = ()
     lifted = list(map(chart.coordinates.pull_back, coefficients))
     if not is_largest_root(chart.coordinates, coefficients, T, p.nonnegative):
         branch = "the root on the branch of the start"

@@ -19,6 +19,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.implicitization import Coordinates, express
 from derive.exact.positivity import is_nonnegative
+from derive.model.condition import Condition
 from derive.model.notation import Constant, Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Algebraic, Explicit, Piece, Root
@@ -49,7 +50,7 @@ class Chart:
     constants: tuple[Constant, ...]
     roots: tuple[Root, ...] = ()
     evidence: tuple[Identity, ...] = ()
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Condition, ...] = ()
     warp: RationalFunction | None = None
     conditions: tuple[RationalFunction, ...] = ()
 

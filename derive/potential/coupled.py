@@ -13,6 +13,7 @@ from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction, normalized
 from derive.exact.linear.implicitization import Relation, find_relation
+from derive.model.condition import Condition, Sign
 from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import (
@@ -132,7 +133,7 @@ def _writes(chart: Chart, dual: DualCoordinates) -> bool:
 
 def _is_crossed(chart: Chart) -> bool:
     """Tell whether a chart rests on a sign that is only assumed to be kept along the flow."""
-    return any("keeps its sign along the flow" in text for text in chart.assumptions)
+    return any(c.sign is Sign.KEPT for c in chart.assumptions)
 
 
 def _with_log_arguments(chart: Chart, dual: DualCoordinates) -> Chart | None:
@@ -157,8 +158,9 @@ def _away_from_zero(chart: Chart, functions: Sequence[RationalFunction]) -> Char
     """Assume that functions are not 0 at the start."""
     symbols = chart.notation.start_symbols
     values = [chart.parameterization.at_start(f) for f in functions]
-    notes = (f"{to_expr(x, symbols)} != 0" for x in values if not x.is_constant())
-    return replace(chart, assumptions=(*chart.assumptions, *notes))
+    shown = (to_expr(x, symbols) for x in values if not x.is_constant())
+    apart = (Condition(x, Sign.NONZERO) for x in shown)
+    return replace(chart, assumptions=(*chart.assumptions, *apart))
 
 
 def _with_factors(chart: Chart, dual: DualCoordinates) -> Chart | None:

@@ -7,7 +7,6 @@ and the limit solves min Q(beta) subject to X beta = y.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,6 +14,7 @@ import sympy
 from sympy import Symbol
 
 from derive.exact.field.function_field import RationalFunction
+from derive.model.condition import Condition, Sign, positive_names
 from derive.model.labels import quoted
 from derive.model.notation import AssumePositive, BranchOpen, Notation, assuming, to_expr
 from derive.model.signs import settle_sign
@@ -118,11 +118,12 @@ def _on_one_side(
 ) -> BlockPotential:
     """Return Q where the warp is positive; where it is 0 at the start, as it is given."""
     decided = warping if dual is None else dual.warping
-    assumed: tuple[str, ...] = ()
+    assumed: tuple[Condition, ...] = ()
     build = _single if warping.parameterization.d == 1 else _coupled
     try:
         if dual is not None and leaves_zero(dual):
-            assumed = (f"{to_expr(dual.g, notation.weights)} > 0 at the limit of the flow",)
+            g = to_expr(dual.g, notation.weights)
+            assumed = (Condition(g, Sign.ENDS_POSITIVE),)
         elif dual is not None:
             start = dual.parameterization.at_start(dual.g)
             sign, assumed, notation = settle_sign(start, notation)
@@ -142,8 +143,8 @@ def _on_one_side(
     if dual is not None and not leaves_zero(dual):
         poles = needed(piece, dual.parameterization.at_start(dual.g), notation)
         piece = replace(piece, assumptions=(*assumptions, *poles))
-    positive = {x for x in notation.start_symbols if f"{x} > 0" in piece.assumptions}
-    known = notation.assuming(frozenset(positive))
+    positive = positive_names(piece.assumptions) & notation.start_symbols.keys()
+    known = notation.assuming(positive)
     piece = replace(piece, domain=find_domain(piece, decided.metric, dual, known))
     among = f", the shortest of {1 + len(others)} that agree" if others else ""
     reason = f"grad Q = y - y(w_0), {piece.kind} form{among}"
@@ -236,9 +237,9 @@ def _separated(warping: WarpVerdict, notation: Notation) -> Explicit | None:
             return None
         pieces.append(found)
     given, symbols = {*start_conditions(p, notation), *notation.assumptions}, {*p.start_symbols}
-    signs = ({a for a in piece.assumptions if not a.endswith(" != 0")} for piece in pieces)
+    signs = ({a for a in piece.assumptions if a.sign is not Sign.NONZERO} for piece in pieces)
     assumed = [found - given for found in signs]
-    if sum(any(symbols & {*re.findall(r"\w+", a)} for a in found) for found in assumed) > 1:
+    if sum(any(symbols & a.names for a in found) for found in assumed) > 1:
         return None  # signs that were assumed one by one need not go together
     return separation.summed(pieces, notation)
 

@@ -17,6 +17,7 @@ from sympy import Expr, Symbol
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative, is_positive
+from derive.model.condition import Condition
 from derive.model.notation import Constant, rational
 from derive.model.signs import start_sign
 from derive.potential.accept import accept_explicit
@@ -173,7 +174,7 @@ def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Explicit
     slope = sympy.asinh(argument) / (scale * square)
     gradient = slope - start_slope
     value = t * slope - K / leading - start_slope * x
-    assumptions = tuple(f"{symbol} > 0" for symbol, _ in constants)
+    assumptions = tuple(Condition(symbol) for symbol, _ in constants)
     piece = Explicit((x,), value, (gradient,), constants, (), assumptions, kernel=K)
     return accept_explicit(relation, piece, f"K**2 = {sympy.expand(K**2)}")
 

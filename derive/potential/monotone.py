@@ -232,11 +232,11 @@ def _power(inner: Parameterization, q: Expr, sign: int, notation: Notation) -> L
     if q.is_integer:
         try:
             side, assumed = start_sign(inner.at_start(inner.F[0]), notation)
+            side = 0 if assumed else side
         except (AssumePositive, BranchOpen):
-            assumed = ("open",)
-        if assumed and q % 2:
+            side = 0
+        if q % 2 and not side:
             return None
-        side = 0 if assumed else side
     far = -sympy.oo if side < 0 and q % 2 else sympy.oo
     # What h tends to where G is 0, and where it is infinite.
     low, high = (sympy.S.Zero, far)[::sign]

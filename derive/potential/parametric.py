@@ -24,6 +24,7 @@ from derive.exact.linear.implicitization import Coordinates
 from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import Evaluator, independent_rows, random_point
 from derive.exact.positivity import is_positive, nearest
+from derive.model.condition import Condition
 from derive.model.notation import AssumePositive, Notation, rational, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
@@ -129,7 +130,7 @@ class Units:
     def __init__(self, images: Mapping[str, Expr], notation: Notation) -> None:
         self.images, self.notation = images, notation
         self.symbols: dict[RationalFunction, Symbol] = {}
-        self.assumed: dict[str, None] = {}
+        self.assumed: dict[Condition, None] = {}
 
     def symbol(self, unit: RationalFunction) -> Symbol:
         """Return the symbol of a unit, the same one for equal units."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import ClassVar, Literal, Self, TypeAlias, TypeVar, cast
 
@@ -13,7 +12,7 @@ from sympy import Expr, Symbol
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import Matrix
-from derive.language import names, parse_expression, to_sympy
+from derive.model.condition import AT_START, Condition, Sign
 from derive.model.notation import Constant, Notation, to_expr
 from derive.potential.domain import Domain, Wall
 from derive.printable import Held
@@ -90,7 +89,7 @@ class Piece(Held):
         gradient: dQ/dbeta.
         constants: named constants and their values in start symbols, in order of definition.
         roots: named algebraic functions of beta, in order of definition.
-        assumptions: what was assumed of the start, in words.
+        assumptions: what was assumed of the start, and of the flow.
         domain: where Q is, which the stage proves last of all.
     """
 
@@ -101,7 +100,7 @@ class Piece(Held):
     gradient: tuple[Expr, ...]
     constants: tuple[Constant, ...] = ()
     roots: tuple[Root, ...] = ()
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Condition, ...] = ()
     evidence: tuple[Identity, ...] = ()
     domain: Domain | None = None
 
@@ -207,7 +206,7 @@ def trimmed(piece: Piece) -> Piece:
     if isinstance(piece, Quadrature) and piece.kernel is not None:
         parts.append(piece.kernel)
     known |= {x.name for part in parts for x in part.free_symbols}
-    known |= set(re.findall(r"\w+", " ".join(piece.assumptions)))
+    known = known.union(*(condition.names for condition in piece.assumptions))
 
     def kept(named: tuple[Constant, ...]) -> tuple[Constant, ...]:
         found = list[Constant]()
@@ -232,9 +231,9 @@ def said_of(piece: Piece) -> str:
     return f"{piece.note}; {left}" if piece.note else left
 
 
-def of_the_flow(piece: Piece) -> tuple[str, ...]:
+def of_the_flow(piece: Piece) -> tuple[Condition, ...]:
     """Return what is assumed of the flow on its way, which neither start nor beta tells."""
-    return tuple(text for text in piece.assumptions if " flow" in text)
+    return tuple(c for c in piece.assumptions if c.sign not in AT_START)
 
 
 UNSEEN = (
@@ -246,13 +245,12 @@ UNSEEN = (
 
 def _told(piece: Piece, images: Mapping[str, Expr]) -> list[Expr]:
     """Return what a piece says to be other than 0, of the start."""
-    signs = (text.rsplit(" ", 2) for text in piece.assumptions if text.endswith((" > 0", " != 0")))
-    trees = [parse_expression(text.replace("Abs(", "abs(")) for text, *_ in signs]
-    return [to_sympy(tree, images) for tree in trees if {*names((tree,))} <= {*images}]
+    told = (c for c in piece.assumptions if c.sign in AT_START and c.names <= images.keys())
+    return [c.of.xreplace({s: images[s.name] for s in c.of.free_symbols}) for c in told]
 
 
-def needed(piece: Piece, warp: RationalFunction, notation: Notation) -> tuple[str, ...]:
-    """Say what is not 0 of the start: poles of the form in it, and zeros of the warp there."""
+def needed(piece: Piece, warp: RationalFunction, notation: Notation) -> tuple[Condition, ...]:
+    """Return what is not 0 of the start: poles of the form in it, and zeros of the warp there."""
     images = notation.start_symbols
     told = {sign * _primitive(y) for y in _told(piece, images) for sign in (1, -1)}
     zeros = [to_expr(f, images) for f, _ in factors(warp)]
@@ -261,7 +259,7 @@ def needed(piece: Piece, warp: RationalFunction, notation: Notation) -> tuple[st
     )
     found = (x.base if x.is_Pow and x.exp.is_Integer else x for x in parts if not x.is_nonzero)
     new = (x for x in found if not isinstance(x, sympy.exp) and _primitive(x) not in told)
-    return tuple(dict.fromkeys(f"{x} != 0" for x in new))
+    return tuple(dict.fromkeys(Condition(x, Sign.NONZERO) for x in new))
 
 
 def _poles(piece: Piece, given: Collection[Expr]) -> list[Expr]:
@@ -274,6 +272,14 @@ def _poles(piece: Piece, given: Collection[Expr]) -> list[Expr]:
 def _primitive(expression: Expr) -> Expr:
     """Return an expression multiplied out, without a number in front."""
     return sympy.expand(sympy.expand(expression).as_content_primitive()[1])
+
+
+def start_signs(piece: Piece) -> Iterator[tuple[Condition, Condition]]:
+    """Yield what is asked of the start, as it is said, and in start symbols alone."""
+    named = {s.name: s for s, _ in piece.constants}
+    for said in (c for c in piece.assumptions if c.sign in AT_START):
+        of = said.of.xreplace({s: named.get(s.name, s) for s in said.of.free_symbols})
+        yield said, replace(said, of=written_out(of, (), piece.constants))
 
 
 def moving(value: Expr, *symbols: Symbol) -> Expr:

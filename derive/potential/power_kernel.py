@@ -14,6 +14,7 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.exact.linear.separated import SeparatedTower
 from derive.exact.towers.reader import refined
+from derive.model.condition import Condition, Sign
 from derive.model.notation import Notation, to_expr
 from derive.model.signs import start_sign
 from derive.potential.kernel_integral import shifted_power
@@ -63,7 +64,8 @@ def integrate_power_kernel(metric: Metric, notation: Notation) -> Explicit | Non
     if piece is None:
         return None
     generic = (f for x in (n - 1, n - 2) for f, _ in factors(x) if not f.is_constant())
-    excluded = (f"{to_expr(f, notation.start_symbols)} != 0" for f in generic)
+    shown = (to_expr(f, notation.start_symbols) for f in generic)
+    excluded = (Condition(x, Sign.NONZERO) for x in shown)
     return replace(
         piece, assumptions=tuple(dict.fromkeys((*assumed, *piece.assumptions, *excluded)))
     )

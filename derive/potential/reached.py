@@ -32,6 +32,7 @@ from derive.exact.positivity import is_positive, nearest
 from derive.exact.towers.tower import Tower, to_field
 from derive.language import from_sympy
 from derive.language.tree import Power, Tree, walk
+from derive.model.condition import Condition
 from derive.model.names import powers
 from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
@@ -166,7 +167,7 @@ def _is_beyond(
 
 def _is_excluded(f: Expr, piece: Piece) -> bool:
     """Tell whether Q assumes that a factor of one of its constants is not 0."""
-    assumed = [value for k, value in piece.constants if f"{k} > 0" in piece.assumptions]
+    assumed = [value for k, value in piece.constants if Condition(k) in piece.assumptions]
     powers = (x.as_base_exp() for k in assumed for x in sympy.Mul.make_args(k))
     found = f in [base for base, n in powers if n.is_positive]
     return found or any(sympy.rem(sympy.numer(sympy.together(k)), f) == 0 for k in assumed)
@@ -293,9 +294,10 @@ def _wall(
     beta0 = p.at_start(p.F[0]).compose(end.field.gens[1:], end.field)
     try:
         sign, assumed = start_sign(beta0 - end, notation)
+        known = not assumed
     except (AssumePositive, BranchOpen):
-        sign, assumed = 1, ("open",)
-    return Wall(beta - shown if sign > 0 or assumed else shown - beta, not assumed, vanishing)
+        known = False
+    return Wall(shown - beta if known and sign < 0 else beta - shown, known, vanishing)
 
 
 def _coupled(metric: Metric, dual: DualCoordinates | None, notation: Notation) -> Domain:

@@ -18,6 +18,7 @@ from sympy import Expr
 from sympy.core.function import AppliedUndef
 from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 
+from derive.model.condition import Sign
 from derive.potential.accept import without_modulus
 from derive.potential.chart import Chart
 from derive.potential.piece import Piece, Quadrature
@@ -67,7 +68,7 @@ def _ranked(forms: Sequence[Form], keys: Sequence[Callable[[Piece], Key]]) -> li
 
 
 def _is_open(piece: Piece) -> Key:
-    assumed = any("keeps its sign along the flow" in text for text in piece.assumptions)
+    assumed = any(c.sign is Sign.KEPT for c in piece.assumptions)
     return isinstance(piece, Quadrature), bool(piece.value.atoms(AppliedUndef)), assumed
 
 

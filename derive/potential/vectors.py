@@ -15,6 +15,7 @@ from sympy import Expr
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
+from derive.model.condition import Condition
 from derive.model.direction import Direction
 from derive.model.notation import BranchOpen, Notation, assuming, to_expr
 from derive.model.signs import start_sign
@@ -129,10 +130,10 @@ def _build(
 
 def _oriented(
     direction: Direction, dual: DualLength, notation: Notation
-) -> tuple[DualLength, tuple[str, ...]]:
+) -> tuple[DualLength, tuple[Condition, ...]]:
     """Return log psi with arguments that are positive at the start, and what that rests on."""
     logs = []
-    assumed: list[str] = []
+    assumed: list[Condition] = []
     for coefficient, argument in dual.log_psi.logs:
         sign = 1
         if argument != direction.n:

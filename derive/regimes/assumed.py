@@ -13,27 +13,22 @@ from fractions import Fraction
 from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import Undecided
-from derive.language import names, parse_expression, to_sympy
-from derive.potential.piece import Piece, written_out
+from derive.model.condition import Condition, Sign
+from derive.potential.piece import Piece, start_signs
 from derive.regimes.asymptotics import Expander
 from derive.regimes.point import Point
 
-POSITIVE = " > 0"
 
-
-def failing(pieces: Iterable[Piece], point: Point, symbols: Sequence[Symbol]) -> Iterator[str]:
+def failing(
+    pieces: Iterable[Piece], point: Point, symbols: Sequence[Symbol]
+) -> Iterator[Condition]:
     """Yield the assumptions f > 0 of Q with f <= 0 at all starts near a limit."""
     start = {s.name: s for s in symbols}
-    for piece in pieces:
-        known = start | {s.name: s for s, _ in piece.constants}
-        for text in piece.assumptions:
-            if not text.endswith(POSITIVE):
-                continue
-            tree = parse_expression(text.removesuffix(POSITIVE).replace("Abs(", "abs("))
-            if {*names((tree,))} <= known.keys():
-                f = written_out(to_sympy(tree, known), (), piece.constants)
-                if _is_positive(f, point) is False:
-                    yield text
+    for said, written in (pair for piece in pieces for pair in start_signs(piece)):
+        if written.sign is Sign.POSITIVE and written.names <= start.keys():
+            f = written.of.xreplace({s: start[s.name] for s in written.of.free_symbols})
+            if _is_positive(f, point) is False:
+                yield said
 
 
 def _is_positive(f: Expr, point: Point) -> bool | None:

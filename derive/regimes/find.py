@@ -21,6 +21,7 @@ from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError, check_kind
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
 from derive.language import to_sympy
+from derive.model.condition import Condition
 from derive.model.direction import Direction
 from derive.model.geometry import Field
 from derive.model.notation import Notation
@@ -92,12 +93,12 @@ class Regimes(Claims, Certified):
         return conclude(tuple(limit.finding for limit in self.limits))
 
     @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What Q assumes of the start, in words."""
+    def assumptions(self) -> tuple[Condition, ...]:
+        """What Q assumes of the start."""
         pieces = self.derivation.potential.pieces
         known = dict.fromkeys(a for piece in pieces for a in piece.assumptions)
         # A product of what is positive is so.
-        parts = ((a, {f"{x} > 0" for x in a.removesuffix(" > 0").split("*")}) for a in known)
+        parts = ((a, {*map(Condition, sympy.Mul.make_args(a.of))}) for a in known)
         return tuple(a for a, factors in parts if a in factors or not factors <= {*known})
 
 
@@ -188,8 +189,8 @@ def _limits(
     ]
     p = derivation.potential.parameterization
     symbols = [*Notation(p, tuple(range(p.d))).start_symbols.values()]
-    for text in failing(derivation.potential.pieces, point, symbols):
-        return (undecided(point, f"`Q` assumes `{text}`, which fails near this limit"),)
+    for broken in failing(derivation.potential.pieces, point, symbols):
+        return (undecided(point, f"`Q` assumes `{broken}`, which fails near this limit"),)
     try:
         placed = point.in_exponentials((*kernel.matrix, *kernel.beta_0), positive)
         limit = _limit(derivation, placed, kernel, near, warp)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement
@@ -11,11 +10,12 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.derivation import Derivation
+from derive.model.condition import Condition
 from derive.model.labels import pair
 from derive.regimes.kernel_regime import Homogeneity, TangentKernel
 from derive.regimes.limit import Limit, LimitingPotential
 from derive.regimes.warped_time import WarpedTime
-from derive.statement import Equations, Open, Statement, Text, note, tell
+from derive.statement import Equations, Open, Statement, note, tell
 from derive.verdict import Finding, Verdict
 
 MEANING = {
@@ -26,7 +26,7 @@ MEANING = {
 }
 
 
-def at_start(d: Derivation, kernel: TangentKernel, given: Sequence[str]) -> Statement:
+def at_start(d: Derivation, kernel: TangentKernel, given: Sequence[Condition]) -> Statement:
     """Return K and beta at the start, under what Q assumes of it."""
     labels = d.potential.parameterization.labels
     entries = combinations_with_replacement(enumerate(labels), 2)
@@ -38,8 +38,8 @@ def at_start(d: Derivation, kernel: TangentKernel, given: Sequence[str]) -> Stat
     )
     notes: list[object] = []
     if given:
-        notes.append(note("assuming {given}", given=list(map(Text, given))))
-        used = {*re.findall(r"\w+", " ".join(given))}
+        notes.append(note("assuming {given}", given=given))
+        used = frozenset[str]().union(*(c.names for c in given))
         named = (c for piece in d.potential.pieces for c in piece.constants)
         notes.append(Equations(tuple((s, value) for s, value in named if s.name in used)))
     words = "the tangent kernel on predictors, `K = J J^T`, and `beta` at the start are"

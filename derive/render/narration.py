@@ -17,6 +17,7 @@ from sympy import Expr
 from derive.derivation import Derivation
 from derive.language import to_text
 from derive.language.tree import Tree
+from derive.model.condition import Condition
 from derive.model.parameterization import Parameterization
 from derive.printable import Printable, renderer
 from derive.records import Potential
@@ -143,6 +144,7 @@ as_text.register(Tree, lambda value: marked(to_text(value)))
 as_text.register(Finding, lambda value: said(value.reason))
 as_text.register(Identity, lambda value: said(value.statement))
 as_text.register(Point, lambda value: marked(value.text))
+as_text.register(Condition, lambda value: marked(value))
 as_text.register(Text, lambda value: WRITTEN[value.kind](value.text))
 as_text.register(Sequence, lambda value: "; ".join(map(as_text, value)))
 

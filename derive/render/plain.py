@@ -91,7 +91,7 @@ def piece_lines(piece: Piece, name: str) -> Iterator[str]:
     if piece.domain:
         yield f"domain: {noted(piece.domain.words)}"
     if piece.assumptions:
-        yield f"assuming {marked('; '.join(piece.assumptions))}"
+        yield f"assuming {marked('; '.join(map(str, piece.assumptions)))}"
 
 
 def root_lines(root: Root) -> Iterator[str]:

@@ -69,7 +69,7 @@ def render_json(regimes: Regimes, seconds: float) -> str:
         "kernel_at_start": regimes.kernel.matrix,
         "beta_0": regimes.kernel.beta_0,
         "unbiased": regimes.kernel.unbiased,
-        "assumptions": regimes.assumptions,
+        "assumptions": [*map(str, regimes.assumptions)],
         "homogeneity": h and {"degree": h.degree, "time_exponent": h.time},
         "decided_by_kernel_at_start": regimes.deciding and brief_finding(regimes.deciding),
         "limits": [limit_record(limit) for limit in regimes.limits],

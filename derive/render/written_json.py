@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -162,6 +163,6 @@ def _(piece: Piece) -> Record:
         "curve": curve,
         "kernel": kernel_of(piece),
         "abbreviations": named(piece.abbreviations) if isinstance(piece, Quadrature) else {},
-        "assumptions": [text.partition(" (automatic")[0] for text in piece.assumptions],
+        "assumptions": [str(replace(c, guards=())) for c in piece.assumptions],
         "domain": piece.domain,
     }

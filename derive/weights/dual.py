@@ -21,6 +21,7 @@ from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.positivity import is_nonnegative
+from derive.model.condition import Condition, Sign
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.verdict import Identity
@@ -165,7 +166,7 @@ def _conjugates(
             yield log_combination(p, vector, members).scaled(p.field.one / last)
 
 
-def generic_parameters(dual: DualCoordinates, notation: Notation) -> tuple[str, ...]:
+def generic_parameters(dual: DualCoordinates, notation: Notation) -> tuple[Condition, ...]:
     """Say which values of the parameters are poles of y or R: there the solution is another."""
     field = dual.g.field
     functions = [*dual.y, *([] if dual.R is None else [dual.R])]
@@ -174,20 +175,20 @@ def generic_parameters(dual: DualCoordinates, notation: Notation) -> tuple[str, 
     positive = [field.named(name) for name in field.names if name in notation.positive]
     found = (f for x in denominators for f, _ in factors(x) if _is_number(f))
     poles = (f for f in found if f not in positive)
-    written = (f"{to_expr(f, notation.start_symbols)} != 0" for f in poles)
-    return tuple(dict.fromkeys(written))
+    written = (to_expr(f, notation.start_symbols) for f in poles)
+    return tuple(dict.fromkeys(Condition(f, Sign.NONZERO) for f in written))
 
 
 def positive_radicands(
     dual: DualCoordinates, before: Parameterization, notation: Notation
-) -> tuple[str, ...]:
+) -> tuple[Condition, ...]:
     """Say which radicands of the roots that g brought have to be positive at the start."""
     p = dual.parameterization
     brought = (g for g in p.field.generators if g.name not in before.field.names)
     starts = (p.at_start(p.field.embed(g.argument)) for g in brought if g.kind == "root")
     symbols = notation.start_symbols
     return tuple(
-        f"{to_expr(x, symbols)} > 0" for x in starts if not is_nonnegative(x, notation.positive)
+        Condition(to_expr(x, symbols)) for x in starts if not is_nonnegative(x, notation.positive)
     )
 
 

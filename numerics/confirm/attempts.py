@@ -16,9 +16,9 @@ from fractions import Fraction
 
 import numpy as np
 import scipy.integrate
+from sympy import Expr
 
-from derive.errors import DeriveError, InputError, LanguageError
-from derive.language import parse_expression, to_sympy
+from derive.errors import DeriveError, InputError
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece
 from derive.records import Potential
@@ -101,9 +101,9 @@ def _data(
     """Yield conditions of a block, each with the datum that is to break it."""
     own = p if len(p.blocks) == 1 else p.restrict(outputs)
     leaf = Coordinates(own, [begin[w] for w in own.weights], [piece])
-    for text in dict.fromkeys(kept_signs(piece)):
-        if (f := _function(text, own)) is not None:
-            yield f"that {text} keeps its sign", *_against(leaf, f)
+    for kept in kept_signs(piece):
+        if {s.name for s in kept.free_symbols} <= {*own.weights}:
+            yield f"that {kept} keeps its sign", *_against(leaf, _function(kept, own))
     at_start = dict(zip(piece.betas, leaf.outputs(leaf.start).tolist(), strict=True))
     for wall in () if piece.domain is None else piece.domain.walls:
         form = exact(wall.form, start)
@@ -120,15 +120,9 @@ def _short(x: float) -> Fraction:
     return Fraction(round(x * _UNITS), _UNITS)
 
 
-def _function(text: str, p: Parameterization) -> Callable[[Array], float] | None:
-    """Return a function of the weights that is given as text; None where it is in words."""
-    try:
-        e = to_sympy(parse_expression(text))
-    except LanguageError:
-        return None
-    if not {s.name for s in e.free_symbols} <= {*p.weights}:
-        return None
-    f = on_arrays([e])
+def _function(expression: Expr, p: Parameterization) -> Callable[[Array], float]:
+    """Return a function of the weights in doubles."""
+    f = on_arrays([expression])
     return lambda w: float(f(dict(zip(p.weights, w.tolist(), strict=True)))[0])
 
 

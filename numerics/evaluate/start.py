@@ -10,15 +10,16 @@ from flint import arb
 from sympy import Expr, Rational, oo
 
 from derive.derivation import derive
-from derive.errors import DegenerateStart, InputError, LanguageError, NumericalError
+from derive.errors import DegenerateStart, InputError, NumericalError
 from derive.exact.balls import Unbounded, evaluate_any, fraction, precise, values_of
-from derive.language import OWN, bind, parse_expression, to_sympy
+from derive.language import bind
+from derive.model.condition import Condition, Sign
 from derive.model.names import PI
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.potential.domain import Domain
 from derive.potential.monotone import along_curve
-from derive.potential.piece import Parametric, Piece, Quadrature
+from derive.potential.piece import Parametric, Piece, Quadrature, start_signs
 from derive.records import Potential
 from numerics.evaluate.backend import Number, exact
 from numerics.evaluate.numbers import read_number
@@ -199,70 +200,40 @@ def constants_of(piece: Piece, values: Mapping[str, Fraction]) -> dict[str, Expr
 
 
 def check_assumptions(potential: Potential, values: Mapping[str, Fraction]) -> None:
-    """Raise InputError for a start that a branch of Q was not derived for.
-
-    Assumptions of the form ``expression > 0`` and ``expression != 0`` are tested, those on
-    parameters of F as well.
-    """
+    """Raise InputError for a start, or parameters of F, that a branch of Q was not derived for."""
     kept = potential.workspace
     if "conditions" not in kept:
-        told = ((a, piece) for piece in potential.pieces for a in piece.assumptions)
-        kept["conditions"] = [(a, sign_condition(a, piece)) for a, piece in told]
-    if failed := [a for a, condition in kept["conditions"] if not _holds(condition, values)]:
+        kept["conditions"] = [pair for piece in potential.pieces for pair in start_signs(piece)]
+    if failed := [said for said, written in kept["conditions"] if not _holds(written, values)]:
         shown = ", ".join(f"{name} = {value}" for name, value in values.items())
         text = f"Q was derived for {failed[0]}, which fails at {shown}"
         raise InputError(f"{text}: derive again with that start")
 
 
-def _holds(condition: tuple[Expr, str] | None, values: Mapping[str, Fraction]) -> bool:
-    """Tell whether ``expression > 0``, or ``!= 0``, holds; True for what has another form."""
-    if condition is None or (number := exact(condition[0], values)).free_symbols:
+def _holds(condition: Condition, values: Mapping[str, Fraction]) -> bool:
+    """Tell whether a condition holds; True where some name in it has no value."""
+    if (number := exact(condition.of, values)).free_symbols:
         return True
     # At a pole, or below an even root, there is no sign.
     known = number.is_extended_real is not False and number.is_finite is not False
-    return known and bool(number > 0 if condition[1] == ">" else abs(number) > 0)
+    return known and bool(number > 0 if condition.sign is Sign.POSITIVE else abs(number) > 0)
 
 
-def sign_condition(assumption: str, piece: Piece) -> tuple[Expr, str] | None:
-    """Return the expression in start symbols, and ``>`` or ``!=``; None for another form."""
-    sign = "!=" if assumption.endswith(" != 0") else ">"
-    left, separator, right = assumption.rpartition(f" {sign} ")
-    if not separator or right != "0":
-        return None
-    try:
-        expression = to_sympy(parse_expression(left.replace("^", "**"), OWN))
-    except LanguageError:
-        return None
-    for symbol, value in reversed(piece.constants):
-        named = {s: value for s in expression.free_symbols if s.name == symbol.name}
-        expression = expression.subs(named)
-    return expression, sign
-
-
-def kept_signs(piece: Piece) -> tuple[str, ...]:
+def kept_signs(piece: Piece) -> tuple[Expr, ...]:
     """Return the functions of the weights that are assumed to keep their sign along the flow."""
-    marker = " keeps its sign along the flow"
-    return tuple(
-        text.partition(marker)[0].replace("^", "**") for text in piece.assumptions if marker in text
-    )
+    return tuple(dict.fromkeys(c.of for c in piece.assumptions if c.sign is Sign.KEPT))
 
 
 def broken_signs(
     pieces: Iterable[Piece], begin: Mapping[str, Number], end: Mapping[str, Number]
 ) -> tuple[str, ...]:
     """Return those of :func:`kept_signs` that differ in sign between two points."""
-    broken = []
-    for text in dict.fromkeys(t for piece in pieces for t in kept_signs(piece)):
-        try:
-            expression = to_sympy(parse_expression(text))
-        except LanguageError:
-            continue  # in words
+    broken = dict[str, None]()
+    for f in (f for piece in pieces for f in kept_signs(piece)):
         first, last = (
-            _signed(expression.subs({s: point[s.name] for s in expression.free_symbols}))
-            for point in (begin, end)
+            _signed(f.subs({s: point[s.name] for s in f.free_symbols})) for point in (begin, end)
         )
-        if first * last <= 0:
-            broken.append(text)
+        broken |= {str(f): None} if first * last <= 0 else {}
     return tuple(broken)
 
 

@@ -11,6 +11,7 @@ import sympy
 
 from derive import Parameterization
 from derive.exact.field.function_field import FunctionField
+from derive.model.condition import Condition
 from derive.model.notation import Notation
 from derive.potential.branch import (
     find_root,
@@ -169,9 +170,10 @@ def test_what_keeps_its_sign_is_proved_or_said():
     u, v = metric.parameterization.w
     assert keeps_sign(metric, u**2 + v**2) == keeps_sign(metric, (u - 3) ** 2 * (u - v)) == ()
     said = keeps_sign(metric, u * (v + 2) ** 3)
-    assert said == ("u keeps its sign along the flow", "v + 2 keeps its sign along the flow")
-    first, *others = with_guards(("a > 0", *said), metric)[1:]
-    assert first == f"{said[0]} (automatic when u**2 > v**2 at the start)"
+    kept = ("u keeps its sign along the flow", "v + 2 keeps its sign along the flow")
+    assert tuple(map(str, said)) == kept
+    first, *others = with_guards((Condition(sympy.Symbol("a")), *said), metric)[1:]
+    assert str(first) == f"{said[0]} (automatic when u**2 > v**2 at the start)"
     assert others == [said[1]]
     both = keeps_sign(metric, u * v)
     assert with_guards(both, metric) == both  # u**2 > v**2 and v**2 > u**2
@@ -183,6 +185,6 @@ def test_what_keeps_its_sign_is_proved_or_said():
     sign, more = sign_in(known, known.parameterization.w[1])
     assert sign == -1
     (said,) = more.assumptions
-    assert said == "v keeps its sign along the flow"
+    assert str(said) == "v keeps its sign along the flow"
     assert with_guards([said], known.metric) == (said,)  # v**2 > u**2 does not hold there
     assert chart.assumptions == ()

@@ -15,7 +15,7 @@ from sympy import Expr, Symbol
 from derive.derivation import Derivation
 from derive.errors import DeriveError, NumericalError
 from derive.model.direction import Direction
-from derive.potential.piece import written_out
+from derive.potential.piece import of_the_flow, written_out
 from derive.statement import Statement
 from derive.verdict import Verdict
 from tests.witnesses import Refuted, witness
@@ -147,8 +147,7 @@ def steered(d: Derivation, rng: random.Random) -> Iterator[tuple[Case, Path]]:
 
 def unseen(d: Derivation) -> bool:
     """Tell whether something is assumed along the flow of which g does not show that it holds."""
-    assumed = (a for piece in d.potential.pieces for a in piece.assumptions)
-    return d.warping.g is None and any("along the flow" in a for a in assumed)
+    return d.warping.g is None and any(map(of_the_flow, d.potential.pieces))
 
 
 def fitting(case: Case, rng: random.Random, least: int = 1) -> tuple[np.ndarray, np.ndarray]:

@@ -24,7 +24,8 @@ from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Unsettled
-from derive.language import Tree, exponent_names, from_sympy, names, parse_expression
+from derive.language import Tree, exponent_names, from_sympy, names, parse_expression, to_sympy
+from derive.model.condition import AT_START, Condition, Sign
 from derive.potential.piece import Piece
 
 Point: TypeAlias = Mapping[str, Fraction]
@@ -36,7 +37,7 @@ STARTS = ((2, 1, 1), (5, 3, 4), (7, 2, 2), (5, 3, 6), (3, 2, 1), (4, 3, 5), (37,
 EXPONENTS = tuple(Fraction(x) for x in (3, 5, 4, 6, 3, 5, 4, 6))
 WEIGHTS = ((3, 2), (12, -1), (2, 3), (19, -2), (4, 3))
 """First value and step."""
-CONDITION = re.compile(r"(.*) (>|!=) 0")
+CONDITION = re.compile("(.*) (> 0|!= 0)")
 
 
 class OutOfDomain(Unsettled):
@@ -76,7 +77,7 @@ class Germs:
         trees: Sequence[Tree],
         where: Where,
         value: Callable[[int, str], Fraction],
-        assuming: Iterable[str] = (),
+        assuming: Iterable[Condition] = (),
     ) -> Germs:
         """Return germs of independent names, but for those that *where* defines."""
         defined = dict(where)
@@ -102,18 +103,13 @@ class Germs:
         """Return |x| as it is near the point: x or -x."""
         return self.tower.sign(self.read(x)) * x
 
-    def require(self, conditions: Iterable[str]) -> None:
-        """Raise OutOfDomain where a condition, such as ``c > 0`` or ``c != 0``, is broken.
-
-        What is said in other words, as of signs along the flow, is not a condition on the point.
-        """
-        for text in conditions:
-            found = CONDITION.fullmatch(text)
-            if found is None:
-                continue
-            sign = self.tower.sign(self.read(parse_expression(found[1])))
-            if sign == 0 or (found[2] == ">" and sign < 0):
-                raise OutOfDomain(f"no sample has {text}")
+    def require(self, conditions: Iterable[Condition]) -> None:
+        """Raise OutOfDomain where a condition on the point, such as c > 0 or c != 0, is broken."""
+        for condition in conditions:
+            if condition.sign in AT_START:
+                sign = self.tower.sign(self.read(condition.of))
+                if sign == 0 or (condition.sign is Sign.POSITIVE and sign < 0):
+                    raise OutOfDomain(f"no sample has {condition}")
 
     def check(self, trees: Sequence[Tree]) -> None:
         """Raise Unsettled for a name that stands for nothing here."""
@@ -187,7 +183,7 @@ def _require_domain(piece: Piece, germs: Germs) -> None:
 def _with_start(subject: Subject, printed: Printed, germs: Germs) -> Germs:
     germs.know(subject.starts)
     germs.define(printed.where)
-    germs.require(printed.assuming)
+    germs.require(conditions_of(printed))
     return germs
 
 
@@ -223,7 +219,7 @@ def germs_in_weights(subject: Subject, printed: Printed) -> Iterator[Germs]:
             for name, value in constants_of(subject):
                 germs.images[name] = germs.read(value)
             germs.define(printed.where)
-            germs.require(printed.assuming)
+            germs.require(conditions_of(printed))
             defined = [germs.images[name] for name, _ in printed.where]
             changes = (x for element in defined for x in flow_slopes(subject, germs, element))
             if not all(map(germs.tower.is_zero, changes)):
@@ -259,6 +255,14 @@ def constants_of(subject: Subject) -> Iterator[tuple[str, Expr]]:
         base, n = power.as_base_exp()
         if base == free[0] and n.is_Rational:
             yield free[0].name, (law / c) ** (1 / n)
+
+
+@functools.cache
+def conditions_of(printed: Printed) -> tuple[Condition, ...]:
+    """Return what is printed to hold."""
+    found = filter(None, map(CONDITION.fullmatch, printed.assuming))
+    read = ((to_sympy(parse_expression(x[1])), Sign(f"{{}} {x[2]}")) for x in found)
+    return tuple(Condition(*said) for said in read)
 
 
 @functools.cache

@@ -6,7 +6,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 
-from derive.catalogue.audit.germs import Germs, first_cause, flow_slopes, germs_in_weights, texts_of
+from derive.catalogue.audit.germs import (
+    Germs,
+    conditions_of,
+    first_cause,
+    flow_slopes,
+    germs_in_weights,
+    texts_of,
+)
 from derive.catalogue.audit.judgement import Judgement, Outcome, agreement, difference
 from derive.catalogue.audit.proportionality import NOT_ZERO, Elements, witness
 from derive.catalogue.audit.subject import Subject
@@ -83,7 +90,7 @@ def _free_germs(subject: Subject, printed: Printed) -> Iterator[Germs]:
             return Fraction(sign * (5 + 3 * k), 4 + k)
 
         try:
-            yield Germs.independent(texts_of(printed), printed.where, value, printed.assuming)
+            yield Germs.independent(texts_of(printed), printed.where, value, conditions_of(printed))
         except (Unsettled, ZeroDivisionError) as error:
             causes.append(error)
     if len(causes) == len(FLIPS):

@@ -15,7 +15,7 @@ from math import prod
 import sympy
 from sympy import Expr, Symbol
 
-from derive.catalogue.audit.germs import Germs, texts_of
+from derive.catalogue.audit.germs import Germs, conditions_of, texts_of
 from derive.catalogue.audit.judgement import Judgement, Witness, agreement, difference
 from derive.catalogue.audit.limits_of_q import Claim, compare_limit
 from derive.catalogue.audit.proportionality import judge_equal
@@ -115,7 +115,7 @@ def check_variance(subject: Subject, printed: Printed) -> Judgement:
     if p.d != 1 or p.field.generators or not p.F[0].is_polynomial():
         raise Unsettled("the variance is derived for one polynomial output")
     germs = Germs.independent(
-        texts_of(printed), printed.where, lambda k, name: Fraction(3 + k, 2), printed.assuming
+        texts_of(printed), printed.where, lambda k, name: Fraction(3 + k, 2), conditions_of(printed)
     )
     variance = sympy.factor(_mean(p.F[0] * p.F[0]) - _mean(p.F[0]) ** 2)
     if "k" in germs.point:

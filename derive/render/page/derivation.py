@@ -10,6 +10,7 @@ from sympy import Expr, Symbol
 
 from derive.derivation import Derivation
 from derive.language import to_sympy
+from derive.model.condition import Condition
 from derive.model.direction import Direction
 from derive.model.labels import taken_names
 from derive.model.parameterization import Parameterization
@@ -215,7 +216,7 @@ def _theorem(d: Derivation) -> Iterator[str]:
     yield _model(d, f", from {_start(d) if len(d.parameterization.start) < 4 else '$w_0$'}")
     assumed = dict.fromkeys(a for piece in d.potential.pieces for a in piece.assumptions)
     put = {str(symbol) for piece in d.potential.pieces for symbol, _ in piece.constants}
-    late = [a for a in assumed if put & set(re.findall(r"\w+", a))]
+    late = [a for a in assumed if put & a.names]
     yield from _assumed([a for a in assumed if a not in late])
     if d.direction is not None:
         yield say("theorem.length", s=latex(d.beta[0]), beta=latex(d.direction.beta))
@@ -233,7 +234,7 @@ def _theorem(d: Derivation) -> Iterator[str]:
         yield _clock(d.warping.g)
 
 
-def _assumed(what: Sequence[str]) -> Iterator[str]:
+def _assumed(what: Sequence[Condition]) -> Iterator[str]:
     if what:
         yield say("theorem.assume", assumed=listed(map(assumption, what)))
 

@@ -11,6 +11,7 @@ import sympy
 from derive.errors import DeriveError
 from derive.language import to_sympy
 from derive.language.tree import Tree
+from derive.model.condition import AT_START, Condition, Sign, sides
 from derive.potential.piece import Root
 from derive.render.arranged import read
 from derive.render.labels import OWN
@@ -135,14 +136,15 @@ def sentence(text: str) -> str:
     '$K(b)$ is $0$ at $\\beta_{0}$'
     """
     parts = QUOTED.split(text)
-    return "".join(_quoted(x) if i % 2 else _unquoted(x) for i, x in enumerate(parts))
+    return "".join(quoted(x) if i % 2 else _unquoted(x) for i, x in enumerate(parts))
 
 
 QUOTED = re.compile(r"(?<!\S)`([^`]*)`(?=[\s,;:.]|$)")
 """A formula in backticks, of which others have names alone within a formula."""
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Return a formula of the language, or words with formulas among them."""
     try:
         return f"${relation(text)}$"
     except DeriveError:
@@ -178,33 +180,24 @@ def root_note(root: Root) -> str:
     return f"${latex(root.symbol)}$ be {root.branch.removeprefix('is ')} of"
 
 
-def assumption(text: str) -> str:
+def assumption(given: Condition) -> str:
     r"""Return an assumption with its formulas set as mathematics.
 
-    >>> assumption("D - 2 != 0")[2:]
+    >>> assumption(Condition(sympy.Symbol("D") - 2, Sign.NONZERO))[2:]
     'D \\neq 2$'
     """
-    matched = re.fullmatch(
-        r"(?P<what>.+?)(?P<sign> (?:>|!=) 0|)(?P<words> at the limit of the flow"
-        r"| keeps its sign along the flow|)(?: \(automatic when (?P<when>.+) at the start\))?",
-        text,
-    )
-    if matched is None or not (matched["sign"] or matched["words"]):
-        return _quoted(text)
-    if matched["words"]:
-        positive = " is positive" if matched["sign"] else ""
-        said = f"${formula(matched['what'])}${positive}{matched['words']}"
-    else:
-        number, what = read(matched["what"]).as_coeff_Add()
-        moved = what.is_Symbol and "!" in matched["sign"]
-        left, right = (what, -number) if moved else (what + number, 0)
-        relation = r"\neq" if "!" in matched["sign"] else ">"
-        said = f"${inline(left)} {relation} {right}$"
-    if matched["when"]:
-        sides = (part.split(" > ") for part in matched["when"].split(" or "))
-        when = " or ".join(f"${formula(left)} > {formula(right)}$" for left, right in sides)
-        said += f" (which is automatic when {when} at the start)"
-    return said
+    of = given.of
+    if given.sign in AT_START:
+        number, what = of.as_coeff_Add()
+        moved = what.is_Symbol and given.sign is Sign.NONZERO
+        left, right = (what, -number) if moved else (of, 0)
+        relation = ">" if given.sign is Sign.POSITIVE else r"\neq"
+        return f"${inline(left)} {relation} {right}$"
+    before, _, after = given.sign.partition("{} ")
+    said = f"{before}${inline(of)}$ {after.replace('> 0', 'is positive')}"
+    options = (map(inline, sides(guard)) for guard in given.guards)
+    when = " or ".join(dict.fromkeys(f"${above} > {below}$" for above, below in options))
+    return f"{said} (which is automatic when {when} at the start)" if when else said
 
 
 SPECIAL = {

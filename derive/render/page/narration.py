@@ -13,6 +13,7 @@ from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.language import to_sympy
 from derive.language.tree import Tree
+from derive.model.condition import Condition
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.printable import Printable
@@ -27,6 +28,7 @@ from derive.render.page.formula import (
     escaped,
     fraction,
     prose,
+    quoted,
     relation,
     sentence,
 )
@@ -152,7 +154,7 @@ def _(value: Sentence) -> str:
 
 
 WRITTEN: Mapping[str, Callable[[str], str]] = {
-    "given": assumption,
+    "given": quoted,
     "reason": sentence,
     "note": prose,
     "cited": r"\cite{{{}}}".format,
@@ -160,6 +162,7 @@ WRITTEN: Mapping[str, Callable[[str], str]] = {
 words_of.register(str, lambda value: words_of(Sentence(value)))
 words_of.register(Finding, lambda value: sentence(value.reason))
 words_of.register(Identity, lambda value: sentence(value.statement))
+words_of.register(Condition, assumption)
 words_of.register(Text, lambda value: WRITTEN[value.kind](value.text))
 words_of.register(Sequence, lambda value: "; ".join(map(words_of, value)))
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sympy import Expr, Mul, Symbol, expand, fraction, together
 
 from derive.language import to_sympy
+from derive.model.condition import Condition, Sign
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Piece
+from derive.potential.piece import Piece, start_signs
 from numerics.evaluate.source.statements import Statements, parameter
-from numerics.evaluate.start import sign_condition
 
 _LONGEST = 50
 
@@ -29,16 +29,16 @@ def assumed_start(
     tests: list[str] = []
     formulas: dict[str, str] = {}
     conditions = []
-    for condition in dict.fromkeys(_conditions(pieces, names)):
-        test = _polynomial_test(*condition, names)
+    for condition in _conditions(pieces, names):
+        test = _polynomial_test(condition, names)
         if test is not None and len(test) <= _LONGEST:
             tests.append(test)
             continue
         name = f"_condition{len(formulas) + 1}"
-        formulas[name] = _condition_text(name, condition[0], names)
-        shown = f"{condition[0]} {condition[1]} 0"
+        formulas[name] = _condition_text(name, condition.of, names)
+        shown = str(condition)
         shown = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 3]}..."
-        holds = "positive" if condition[1] == ">" else "not_zero"
+        holds = "positive" if condition.sign is Sign.POSITIVE else "not_zero"
         conditions.append(f'    (\n        "{shown}",\n        {holds},\n        {name},\n    ),')
     lines = [f"def _check({', '.join([*given, *[vector] * bool(vector)])}):"]
     lines.append('    """Raise ValueError for a start that Q was not derived for."""')
@@ -63,22 +63,19 @@ def assumed_start(
     return ["\n".join(lines)], ""
 
 
-def _conditions(pieces: Sequence[Piece], names: Mapping[str, str]) -> Iterator[tuple[Expr, str]]:
-    """Yield what must be > 0, or != 0, in start symbols."""
-    for piece in pieces:
-        for text in piece.assumptions:
-            found = sign_condition(text, piece)
-            if found and all(s.name in names for s in found[0].free_symbols):
-                yield found
+def _conditions(pieces: Sequence[Piece], names: Mapping[str, str]) -> Iterable[Condition]:
+    """Return what must be > 0, or != 0, in start symbols."""
+    written = (c for piece in pieces for _, c in start_signs(piece))
+    return dict.fromkeys(c for c in written if c.names <= names.keys())
 
 
-def _polynomial_test(left: Expr, sign: str, names: Mapping[str, str]) -> str | None:
+def _polynomial_test(condition: Condition, names: Mapping[str, str]) -> str | None:
     """Return the text of a test; None for what is not rational."""
-    if not left.is_rational_function():
+    if not condition.of.is_rational_function():
         return None
-    product = expand(Mul(*fraction(together(_renamed(left, names)))))
+    product = expand(Mul(*fraction(together(_renamed(condition.of, names)))))
     spaced = re.sub(r"(?<!\*)([*/])(?!\*)", r" \1 ", str(product))
-    return f"{spaced} {sign} 0"
+    return condition.sign.format(spaced)
 
 
 def _renamed(expression: Expr, names: Mapping[str, str]) -> Expr:

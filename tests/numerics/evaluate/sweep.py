@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import re
 import zlib
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 from derive import InputError
 from derive.catalogue import entries, find
 from derive.catalogue.library import derive_entry
+from derive.model.condition import positive_names
 from numerics.evaluate.lowering import unchecked
 from numerics.evaluate.vectors.vector_potential import lower_vector
 from tests.numerics.evaluate.engines import Balls, Multiprecision
@@ -134,11 +134,11 @@ class Sweep:
         rng, radial = self.rng, self.radial
         model = self.potential.parameterization
         pieces = self.potential.pieces
-        told = " ".join(a for piece in pieces for a in piece.assumptions)
+        positive = {*model.positive}.union(*(positive_names(x.assumptions) for x in pieces))
         start: dict[str, Any] = {}
         for name in (*(() if radial else model.parameters), *model.start_symbols):
             size = 10 ** rng.uniform(-8, 8)
-            if name not in model.positive and not re.search(rf"\b{name} > 0", told):
+            if name not in positive:
                 size *= rng.choice([-1, 1])
             start[name] = size
         if "D" in start:

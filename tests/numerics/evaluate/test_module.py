@@ -19,6 +19,7 @@ from derive.catalogue.library import derive_entry
 from numerics.evaluate.lowering import lower
 from numerics.evaluate.source.module import numpy_module
 from tests.cli.commands import printed_by, refusal_of, run
+from tests.conditions import condition
 from tests.published import derive_once
 
 pytestmark = pytest.mark.every(2)
@@ -250,7 +251,7 @@ def test_conditions_that_are_long_or_irrational(
     tmp_path: Path, assumption: str, values: tuple[float, float]
 ) -> None:
     derivation = derive_once(Parameterization.parse(["w"], start={"w": "x_0*y_0"}))
-    piece = replace(derivation.potential.pieces[0], assumptions=(assumption,))
+    piece = replace(derivation.potential.pieces[0], assumptions=(condition(assumption),))
     changed = replace(derivation.potential, pieces=(piece,))
     path = tmp_path / "written.py"
     path.write_text(numpy_module(_Derived(changed, derivation.to_text())))

@@ -1,0 +1,68 @@
+"""Conditions: the signs at the start, along the flow and at its end that Q is derived for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import sympy
+from sympy import Expr, Symbol
+
+
+class Sign(StrEnum):
+    """What is asked of a function, which stands in the braces."""
+
+    POSITIVE = "{} > 0"
+    NONZERO = "{} != 0"
+    KEPT = "{} keeps its sign along the flow"
+    ENDS_POSITIVE = "{} > 0 at the limit of the flow"
+    SIMPLE = "no two real roots of the polynomial of {} meet along the flow"
+
+
+AT_START = (Sign.POSITIVE, Sign.NONZERO)
+"""What the start alone decides."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What is asked of one function.
+
+    Attributes:
+        of: of start symbols and named constants; for what is so along the flow, of the weights;
+            of a simple root, the symbol of the root.
+        guards: functions of the weights; at a start where one is positive the condition holds.
+    """
+
+    of: Expr
+    sign: Sign = Sign.POSITIVE
+    guards: tuple[Expr, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Compare functions by names, whatever is known of the symbols."""
+        plain = {s: Symbol(s.name, real=True) for s in self.of.free_symbols}
+        object.__setattr__(self, "of", self.of.xreplace(plain))
+
+    def __str__(self) -> str:
+        said = self.sign.format(self.of)
+        options = (f"{above} > {below}" for above, below in map(sides, self.guards))
+        when = " or ".join(dict.fromkeys(options))
+        return f"{said} (automatic when {when} at the start)" if when else said
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names in it."""
+        return frozenset(s.name for s in self.of.free_symbols)
+
+
+def sides(guard: Expr) -> tuple[Expr, Expr]:
+    """Return what is subtracted from what, as (a**2, b**2 + c**2) of a**2 - b**2 - c**2."""
+    terms = sympy.Add.make_args(guard)
+    less = [t for t in terms if t.could_extract_minus_sign()]
+    return sympy.Add(*(t for t in terms if t not in less)), -sympy.Add(*less)
+
+
+def positive_names(conditions: Iterable[Condition]) -> frozenset[str]:
+    """Return the names that are said to be positive at the start."""
+    positive = (c.of for c in conditions if c.sign is Sign.POSITIVE)
+    return frozenset(x.name for x in positive if x.is_Symbol)
