@@ -91,6 +91,7 @@ CLOSED = [
     "a*b/norm_u",
     "norm_u**2",
     "a - b",
+    "a**2 - b**2",
     "c/norm_u - 1/norm_u",
     "sqrt(a)",
     "a**(3/2)",

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from itertools import combinations
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import Polynomial, factorize, terms
+
+MAXIMAL_SQUARES = 40
+"""Squares among the terms beyond which no sum of squares is sought."""
 
 
 def is_nonnegative(function: RationalFunction, positive: frozenset[str] = frozenset()) -> bool:
@@ -14,7 +18,7 @@ def is_nonnegative(function: RationalFunction, positive: frozenset[str] = frozen
 
     A product is tested factor by factor: even powers, polynomials with positive coefficients in
     even powers (and in any powers of the variables in *positive*), and positive semidefinite
-    quadratic forms pass.
+    quadratic forms in monomials pass.
 
     >>> from derive.exact.field.function_field import FunctionField
     >>> u, v = FunctionField(("u", "v")).gens
@@ -123,26 +127,30 @@ def _is_nonnegative_factor(
         coefficient > 0 and all(e % 2 == 0 or names[k] in positive for k, e in enumerate(exponents))
         for exponents, coefficient in terms(polynomial)
     )
-    return manifest or _is_semidefinite_form(polynomial, len(names))
+    return manifest or _is_sum_of_squares(polynomial)
 
 
-def _is_semidefinite_form(polynomial: Polynomial, size: int) -> bool:
-    """Test a polynomial of degree 2 as a quadratic form in (variables, 1), by exact elimination."""
-    gram = [[Fraction(0)] * (size + 1) for _ in range(size + 1)]
-    for exponents, coefficient in terms(polynomial):
-        places = [k for k, e in enumerate(exponents) for _ in range(e)]
-        if len(places) > 2:
+def _is_sum_of_squares(polynomial: Polynomial) -> bool:
+    """Test a polynomial as a quadratic form in the monomials whose squares are among its terms."""
+    known = {tuple(map(int, e)): Fraction(c) for e, c in terms(polynomial)}
+    squares = [e for e, c in known.items() if c > 0 and all(n % 2 == 0 for n in e)]
+    if len(squares) > MAXIMAL_SQUARES:
+        return False
+    gram = {(e, e): known.pop(e) for e in squares}
+    for u, v in combinations(squares, 2):
+        between = tuple((m + n) // 2 for m, n in zip(u, v, strict=True))
+        gram[u, v] = gram[v, u] = known.pop(between, Fraction(0)) / 2
+    return not known and _is_semidefinite([[gram[u, v] for v in squares] for u in squares])
+
+
+def _is_semidefinite(gram: list[list[Fraction]]) -> bool:
+    """Tell whether a symmetric matrix is positive semidefinite, by exact elimination."""
+    while gram:
+        (pivot, *row), *rest = gram
+        if pivot < 0 or (pivot == 0 and any(row)):
             return False
-        i, j = places + [size] * (2 - len(places))
-        gram[i][j] += Fraction(coefficient, 2)
-        gram[j][i] += Fraction(coefficient, 2)
-    for k in range(size + 1):
-        pivot = gram[k][k]
-        if pivot < 0 or (pivot == 0 and any(gram[k])):
-            return False
-        for i in range(k + 1, size + 1):
-            if pivot and gram[i][k]:
-                factor = gram[i][k] / pivot
-                gram[i] = [x - factor * y for x, y in zip(gram[i], gram[k], strict=True)]
-        gram[k] = [Fraction(0)] * (size + 1)
+        gram = [
+            [x - first * y / pivot if first else x for x, y in zip(others, row, strict=True)]
+            for first, *others in rest
+        ]
     return True

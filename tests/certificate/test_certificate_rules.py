@@ -263,4 +263,11 @@ def test_sums_of_squares_have_squares_of_every_variable():
     forms = {x * x + x * y + y * y: True, x * y + y * y: False, x * y: False, x * x - y * y: False}
     forms |= {x * x + x * y * 3 + y * y: False, x * x + x + 1: True, x * x + x * 3 + 1: False}
     forms |= {x * x * 2 + x * (y + z) * 4 + (y * y + z * z) * 3: False}
+    u, v = x * x, y * y  # squares of polynomials, and what is >= 0 but no sum of squares
+    forms |= {u * u - u * v * 2 + v * v + u * z * z: True, u * u - u * v * 3 + v * v: False}
+    forms |= {
+        u * u - v * v: False,
+        u * u + x * y + 1: False,
+        u * v * (u + v) - u * v * 3 + 1: False,
+    }
     assert {f: is_square_sum(f.top) for f in forms} == forms

@@ -39,6 +39,22 @@ def test_what_is_not_proved_to_be_positive(f):
     assert not is_positive(f + 1 - 1, frozenset("w"))
 
 
+@pytest.mark.parametrize(
+    ("f", "square"),
+    [
+        ((u**2 - v**2) ** 2 + 4 * u**2 * w**2, True),
+        (u**4 - 2 * u**2 * v**2 + 2 * v**4 + 1 - u**2 * w + w**2, True),
+        (u**4 - 3 * u**2 * v**2 + v**4 + w**2, False),
+        (u**4 + u**2 * v**2 - 2 * u * v * w + w**2 - v**4, False),
+        (u**4 + u * v + 1, False),
+        (u**4 * v**2 + u**2 * v**4 - 3 * u**2 * v**2 + 1, False),  # >= 0, but no sum of squares
+    ],
+)
+def test_sums_of_squares_of_polynomials_are_not_negative(f, square):
+    assert is_nonnegative(f) is square
+    assert not is_nonnegative(-f)
+
+
 def test_the_nearest_ends_of_an_interval_are_kept():
     one = u / u
     assert nearest(1, [one, 2 * one, one, 3 * one], frozenset()) == [one]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import product
+from itertools import combinations, product
 from typing import TypeAlias
 
 from flint import fmpq, fmpz_mpoly
@@ -219,20 +219,27 @@ class Conditions:
 
 
 def is_square_sum(p: fmpz_mpoly) -> bool:
-    """Tell whether p, of degree 2, is a sum of squares: by elimination in its matrix."""
-    size, gram = len(p.degrees()), dict[tuple[int, int], fmpq]()
-    if p.total_degree() > 2:
+    """Tell whether p is a sum of squares of polynomials in monomials whose squares p has."""
+    known = {tuple(map(int, e)): fmpq(int(c)) for e, c in p.to_dict().items()}
+    squares = [e for e, c in known.items() if c > 0 and not any(n % 2 for n in e)]
+    if len(squares) > LARGEST:
         return False
-    for exponents, c in p.to_dict().items():
-        i, j = ([k for k, n in enumerate(exponents) for _ in range(n)] + [size, size])[:2]
-        for at in ((i, j), (j, i)):
-            gram[at] = gram.get(at, fmpq(0)) + fmpq(int(c), 2)
-    for k in sorted({i for i, _ in gram}):
-        pivot, row = gram.get((k, k), fmpq(0)), {j: c for (i, j), c in gram.items() if i == k and c}
+    gram = {(k, k): known.pop(e) for k, e in enumerate(squares)}
+    for (i, u), (j, v) in combinations(enumerate(squares), 2):
+        middle = tuple((m + n) // 2 for m, n in zip(u, v, strict=True))
+        gram[i, j] = gram[j, i] = known.pop(middle, fmpq(0)) / 2
+    return not known and _is_semidefinite(gram, len(squares))
+
+
+def _is_semidefinite(gram: dict[tuple[int, int], fmpq], size: int) -> bool:
+    """Tell whether a symmetric matrix has no negative eigenvalue, by elimination."""
+    for k in range(size):
+        row = {j: gram[k, j] for j in range(k, size) if gram[k, j]}
+        pivot = row.get(k, 0)
         if pivot < 0 or (pivot == 0 and row):
             return False
         for i, j in product(row, row):
-            gram[i, j] = gram.get((i, j), fmpq(0)) - row[i] * row[j] / pivot
+            gram[i, j] -= row[i] * row[j] / pivot
     return True
 
 
