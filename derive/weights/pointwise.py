@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Protocol, TypeVar
 
-from derive.exact.balls import Unbounded, is_nonzero, precise, shown
+from derive.exact.balls import Unbounded, is_nonzero, precise, shown, values_of
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.jets import Jet, evaluate_jet, jets_at
+from derive.exact.jets import Jet, jet_of
 from derive.model.geometry import Scalar
 from derive.model.labels import pair
 from derive.model.parameterization import Parameterization
@@ -159,10 +159,10 @@ def find_failing_condition(metric: Metric, conditions: Conditions) -> Identity |
 def _failure_at(p: Parameterization, sample: Sample, conditions: Conditions) -> Identity | None:
     point = {name: sample.of(w) for name, w in zip(p.weights, p.w0, strict=True)}
     point |= {name: sample.of(sample.field.named(name)) for name in p.parameters}
-    variables = jets_at(p.field, point, ORDER)
+    values = values_of(p.field, point)
 
     def at(function: RationalFunction) -> Jet:
-        return evaluate_jet(p.field.embed(function), variables)
+        return jet_of(p.field.embed(function), values, ORDER)
 
     covectors = tuple(tuple(map(f.derivative, range(p.p))) for f in map(at, p.F))
     fields = tuple(p.geometry.raised(df, at) for df in covectors)
