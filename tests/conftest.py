@@ -2,9 +2,13 @@
 
 import functools
 import gc
+import os
 from collections import Counter
 
 import pytest
+
+# Before NumPy is loaded: tests run side by side, each on a core of its own.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from derive.catalogue import find
 from tests.numerics.evaluate.sweep_table import pytest_terminal_summary, pytest_xdist_make_scheduler  # noqa: F401 - hooks

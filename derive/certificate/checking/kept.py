@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import combinations, product
 
 from flint import fmpz_mpoly
@@ -136,17 +137,24 @@ class Kept:
         self.from_start.append(p)
         return bool(self.fields)
 
-    def _stays_away(self, f: Function) -> bool:
-        """Tell whether f^2 >= c for a conserved c > 0: a law, or a sum of a few with signs."""
-        space, signs, laws = self.space, self.signs, list[Function]()
+    @cached_property
+    def _positive_laws(self) -> list[Function]:
+        """Laws, and sums of a few with signs, that are positive at w_0, as numbers and by signs."""
+        space, laws = self.space, list[tuple[Function, Function]]()
         for text in self.laws:
             with contextlib.suppress(Rejected):  # its calls may not be known here
-                laws += [law for law in [space.read(text)] if space.kept(law)]
-        for n in product((0, 1, -1), repeat=min(len(laws), FEW)):
-            for some in combinations(laws, len(n)) if any(n) else ():
-                c = space.sum(law * k for law, k in zip(some, n, strict=True))
-                found = signs.sign_anywhere(f * f - c), signs.sign_of(space.near_start(c))
-                if found == (1, 1):
-                    self.from_start.append(c.top)
-                    return True
-        return False
+                found = (law for law in [space.read(text)] if space.kept(law))
+                laws += [(law, space.near_start(law)) for law in found]
+        sums = (
+            [space.sum(f[i] * k for f, k in zip(some, n, strict=True)) for i in (0, 1)]
+            for size in range(1, FEW + 1)
+            for some in combinations(laws, size)
+            for n in product((1, -1), repeat=size)
+        )
+        return [c for c, first in sums if self.signs.sign_of(first) == 1]
+
+    def _stays_away(self, f: Function) -> bool:
+        """Tell whether f^2 >= c for a conserved c > 0: a law, or a sum of a few with signs."""
+        c = next((c for c in self._positive_laws if self.signs.sign_anywhere(f * f - c) == 1), None)
+        self.from_start += [] if c is None else [c.top]
+        return c is not None
