@@ -42,7 +42,7 @@ class Evaluated(Held):
 class BlockCounterpart(Held):
     """R(beta) = min |w - w_0|^2 and R_F(beta) = min |w|^2 on outputs, from 0, that share weights.
 
-    R stands beside the implicit Q, with their limits as the scale of the start goes to 0 or oo.
+    R stands beside the implicit Q, with its limits as the scale of the start goes to 0 or oo.
     """
 
     outputs: tuple[int, ...]

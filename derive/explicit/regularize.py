@@ -91,7 +91,7 @@ def _block(p: Parameterization, group: tuple[int, ...], enter: Enter) -> BlockCo
     enter("elimination: representation cost")
     cost = representation_cost(block, betas)
     contrast = contrast_with(block, distance, enter)
-    return BlockCounterpart(group, distance, cost, contrast, scale_limits(block, contrast.implicit))
+    return BlockCounterpart(group, distance, cost, contrast, scale_limits(block))
 
 
 def _of_vectors(p: Parameterization, enter: Enter) -> BlockCounterpart:

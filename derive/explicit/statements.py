@@ -176,14 +176,13 @@ def _text(beta: Sequence[Fraction]) -> str:
 
 
 def limit_of(limit: ScaleLimit, about: str) -> Statement | Open:
-    """Return what R or Q tends to."""
-    why, part = {"why": limit.finding, "limit": limit}, f"{limit.of} as {limit.when}{about}"
+    """Return what R tends to."""
+    why, part = {"why": limit.finding, "limit": limit}, f"R as {limit.when}{about}"
     if limit.finding.verdict is not Verdict.PROVED:
         return Open("{why}", why, kind="scale limit", about=part)
-    names, _, goal = limit.when.partition(" -> ")
-    start = each("`{0}`", ((Symbol(name),) for name in names.split(", ")))
+    start = each("`{0}`", ((Symbol(name),) for name in limit.start))
     told = {**why, "what": Text(limit.statement, "reason"), "start": start}
-    words = f"as `{{start}} -> {goal}`, {{what}}: {{why}}"
+    words = f"as `{{start}} -> {limit.goal}`, {{what}}: {{why}}"
     return Statement(words, told, kind="scale limit", about=part, by=limit.finding)
 
 

@@ -63,8 +63,7 @@ def _parts(found: ExplicitCounterpart, block: BlockCounterpart) -> Iterator[Part
     verdict = block.contrast.finding.verdict
     yield part(asked, beside, verdict=verdict, title="Comparison with `Q`")
     for limit, s in zip(block.limits, (s for s in others if s.kind == "scale limit"), strict=True):
-        names, _, goal = limit.when.partition(" -> ")
-        start = each("`{0}`", ((Symbol(name),) for name in names.split(", ")))
+        start = each("`{0}`", ((Symbol(name),) for name in limit.start))
         what = Text(limit.statement, "reason")
-        heading = tell(f"`{{start}} -> {goal}`: {{what}}", start=start, what=what)
+        heading = tell(f"`{{start}} -> {limit.goal}`: {{what}}", start=start, what=what)
         yield part(heading, (s,), verdict=limit.finding.verdict, title="Limit")

@@ -86,7 +86,7 @@ def _contrast_record(contrast: Contrast) -> Record:
 
 def _limit_record(x: ScaleLimit) -> Record:
     said_of_it = {"when": x.when, "statement": unmarked(x.statement)}
-    return {"of": x.of, **said_of_it, **finding_record(x.finding)}
+    return {"of": "R", **said_of_it, **finding_record(x.finding)}
 
 
 def _evaluated_record(value: Evaluated) -> Record:

@@ -6,7 +6,7 @@ import random
 import warnings
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import sympy
@@ -16,6 +16,7 @@ from scipy.optimize import minimize
 from derive.derivation import Derivation
 from derive.explicit.critical.intervals import RootInterval
 from derive.explicit.minimum import LENGTH, RootByInterval, SquaredDistance
+from derive.explicit.scale_limits import ScaleLimit
 from derive.model.parameterization import Parameterization
 from derive.statement import Statement
 from derive.verdict import Verdict
@@ -249,18 +250,17 @@ def values_of_both(record: Any, statement: Statement, rng: random.Random) -> int
 
 @witness("scale limit")
 def tends(record: Any, statement: Statement, rng: random.Random) -> int:
-    """Minimise over weights, or follow flows, from starts nearer and nearer to the limit."""
-    limit, p = statement.values["limit"], record.parameterization
-    names, _, goal = limit.when.partition(" -> ")  # type: ignore[attr-defined]
+    """Minimise over weights, from starts nearer and nearer to the limit."""
+    limit, p = cast("ScaleLimit", statement.values["limit"]), record.parameterization
     if p.vectors or p.d > 1 or not all(f.is_polynomial() for f in p.F):
         return 0
     start = {n: abs(x) for n, x in draw_start(p, rng).items()}
     beta, off = np.array([rng.uniform(0.4, 2.0) * rng.choice((-1, 1))]), []
-    for e in (0.1, 1e-2, 1e-3) if goal == "0" else (3.0, 10.0, 30.0):
-        near = start | {n: start[n] * e for n in names.split(", ")}
+    for e in (0.1, 1e-2, 1e-3) if limit.goal == "0" else (3.0, 10.0, 30.0):
+        near = start | {n: start[n] * e for n in limit.start}
         flows = Flows.of(p, near)
         try:
-            found, told = what_tends(record, limit, flows, near, beta, rng)
+            found, told = what_tends(limit, flows, near, beta, rng)
         except NO_TRIAL:
             continue
         if np.isfinite(found) and np.isfinite(told):
@@ -271,22 +271,14 @@ def tends(record: Any, statement: Statement, rng: random.Random) -> int:
 
 
 def what_tends(
-    record: Any, limit: Any, flows: Flows, start: dict[str, float], beta: Vector, rng: random.Random
+    limit: ScaleLimit, flows: Flows, start: dict[str, float], beta: Vector, rng: random.Random
 ) -> tuple[float, float]:
     """Return what the limit is of, and the limit."""
-    text = limit.statement.replace("`", "")
-    (d,) = (block.contrast.implicit for block in record.blocks)
-    if limit.of == "R":
-        found = nearest(flows, beta, flows.w0, rng, points=10)
-    elif text.startswith("Q/Q"):
-        sign = float(np.sign(beta[0]))
-        return bregman(d, start, float(beta[0])) / bregman(d, start, sign), abs(float(beta[0]))
-    else:
-        found = bregman(d, start, float(beta[0]))
+    text, found = limit.statement.replace("`", ""), nearest(flows, beta, flows.w0, rng, points=10)
     if text == "R -> R_F":
         return found, nearest(flows, beta, 0 * flows.w0, rng, points=10)
     left, right = text.split(" -> ")
-    factor = sympy.sympify(left.removesuffix(f"*{limit.of}"), dict(start))
+    factor = sympy.sympify(left.removesuffix("*R"), dict(start))
     return float(factor) * found, float(sympy.sympify(right, {"beta": float(beta[0])}))
 
 

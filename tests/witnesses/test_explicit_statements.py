@@ -89,7 +89,7 @@ def falsified(kind):
         return record, changed(s, contrast=replace(contrast, rows=rows))
     if kind == "scale limit":
         s = record.says(kind)[-1]
-        return record, changed(s, limit=replace(s.values["limit"], statement="a**2*Q -> beta**2/4"))
+        return record, changed(s, limit=replace(s.values["limit"], statement="a**2*R -> beta**2/4"))
     return record, changed(s, value=replace(s.values["value"], ball=arb(2)))
 
 

@@ -131,8 +131,8 @@ def check_limit_of_explicit(subject: Subject, printed: Printed) -> Judgement:
     """Compare what R_alpha tends to as the start goes to 0: the representation cost."""
     if subject.open_dimension:
         raise Unsettled("the limit of R_alpha is compared for given dimensions only")
-    limits = scale_limits(subject.p, None)
-    if not subject.p.parameters and not any(limit.of == "R" for limit in limits):
+    limits = scale_limits(subject.p)
+    if not subject.p.parameters and not limits:
         raise Unsettled("the start does not tend to 0")
     found = check_cost(subject, printed)
     if found.differs:
