@@ -59,7 +59,7 @@ SUBJECTS = {
 }
 # Of the flows, the Taylor integrator: not other engines, and not what is integrated.
 LEFT_OUT = (
-    *("__init__.py", "heyoka_engine.py", "implicit.py"),
+    *("__init__.py", "implicit.py"),
     *("gradient_flow.py", "mirror_flow.py", "perturbed.py", "watch.py"),
 )
 LONGEST = 900

@@ -19,7 +19,7 @@ from numerics.flow.fixed_point import as_mpf
 from numerics.flow.implicit import Automatic
 from numerics.flow.start import FlowModel, check_start, rates_of, read_start
 from numerics.flow.tape import Register, Tape
-from numerics.flow.taylor import Engine, Stepper, integrate
+from numerics.flow.taylor import Stepper, integrate
 from numerics.flow.watch import ConvergenceWatch, DriftWatch, Report, narrated
 from numerics.reals import Real
 
@@ -80,7 +80,6 @@ def flow(
     tolerance: object = None,
     time: object = None,
     conserved: Iterable[object] = (),
-    engine: str = "taylor",
     max_steps: int = 10_000,
     progress: Report | None = None,
 ) -> Flow:
@@ -104,8 +103,6 @@ def flow(
         tolerance: of the residual, relative to its scale; 10^-digits by default.
         time: at which to end at the latest, converged or not.
         conserved: functions of the weights, as text, trees or SymPy expressions, to be monitored.
-        engine: taylor, which takes implicit steps where the flow is stiff, or heyoka if that is
-            installed.
         max_steps: the steps after which to give up.
         progress: called with the step and the residual, at the start and after each step; without
             it, flows that take long show a bar on stderr, if that is a terminal.
@@ -135,7 +132,6 @@ def flow(
     rows, target = read_data(X, y, len(p.trees))
     slope, origin = read_loss(loss, target), read_start(p, start or {}, digits)
     share, until = _tolerance(tolerance, digits), None if time is None else _positive(time, "time")
-    stepper = _engine(engine)
     trees = [f if isinstance(f, get_args(Tree)) else parse_expression(str(f)) for f in conserved]
     laws = DriftWatch(trees, p.weights, digits)
     field, observed = _programs(p, slope, rows, target)
@@ -151,7 +147,7 @@ def flow(
             return done
 
         try:
-            end = integrate(field, origin, digits, stop, max_steps, time=until, engine=stepper)
+            end = integrate(field, origin, digits, stop, max_steps, time=until, engine=Automatic)
         except NumericalError as error:
             residual, advice = _SQUARED if loss == "squared" else _LABELS
             raise NumericalError(
@@ -172,16 +168,6 @@ def _programs(
     seeds = steering(slope, X, y)(builder, beta)
     field = builder.tape(builder.raised(rates_of(p), builder.reverse(beta, seeds)))
     return field, builder.tape([*beta, *slopes(slope, X, y)(builder, beta)])
-
-
-def _engine(name: str) -> Engine:
-    if name == "heyoka":
-        from numerics.flow.heyoka_engine import Heyoka
-
-        return Heyoka
-    if name != "taylor":
-        raise InputError(f"there is no engine {name!r}; the engines are taylor, heyoka")
-    return Automatic
 
 
 def _positive(value: object, what: str) -> Fraction:

@@ -6,9 +6,9 @@ Each contest gives all entries the same problem, runs them in turns, and prints 
 seconds, half their range relative to it, the ratio to the first entry, and what was reached: for
 interpolants the relative residual |X beta - y|/|y|, for flows the largest error of a weight, for
 functions the range of their differences from bounded results, relative to the largest (Q is up to a
-constant). CVXPY with Clarabel comes with the extra ``bench``, heyoka with the extra ``heyoka``;
-what is missing is a line that says so. ``--quick`` leaves out what takes minutes, or gigabytes:
-mpmath.odefun to the limit of a flow, and a million dimensions.
+constant). CVXPY with Clarabel and heyoka come with the extra ``bench``; what is missing is a
+line that says so. ``--quick`` leaves out what takes minutes, or gigabytes: mpmath.odefun to the
+limit of a flow, and a million dimensions.
 """
 
 from __future__ import annotations
@@ -31,7 +31,14 @@ from numerics.experiments.sparse_regression import train
 from numerics.interpolate.design import read_design
 from numerics.interpolate.interpolant import interpolate
 from tests.benchmarks.contest import HEADER, Contest, Entry, measure, rows
-from tests.benchmarks.flows import diagonal_by_odefun, diagonal_limit, run, stiff, worst
+from tests.benchmarks.flows import (
+    diagonal_by_heyoka,
+    diagonal_by_odefun,
+    diagonal_limit,
+    run,
+    stiff,
+    worst,
+)
 from tests.published import MODELS
 
 ROOT = Path(__file__).parents[2]
@@ -142,12 +149,15 @@ def precise_flow(digits: int, horizon: Fraction, rounds: int = 3, seed: int = 0)
     """Gradient flow of beta = p^2 - m^2 from alpha = 0.1, X 3 x 8, for a time."""
     exact = run("diagonal", digits + 20, seed, time=horizon).weights
 
-    def ours(engine: str) -> Callable[[], Any]:
-        return lambda: run("diagonal", digits, seed, time=horizon, engine=engine).weights
+    def ours() -> Any:
+        return run("diagonal", digits, seed, time=horizon).weights
+
+    def heyoka() -> Any:
+        return diagonal_by_heyoka(horizon, digits, seed)
 
     entries = (
-        Entry("numerics.flow.gradient_flow", ours("taylor"), rounds),
-        Entry("by heyoka, with its compilation", ours("heyoka"), 1, "heyoka"),
+        Entry("numerics.flow.gradient_flow", ours, rounds),
+        Entry("by heyoka, with its compilation", heyoka, 1, "heyoka"),
         Entry("mpmath.odefun", lambda: diagonal_by_odefun(horizon, digits, seed)),
     )
     title = f"flow for time {float(horizon):g}, {digits} digits"

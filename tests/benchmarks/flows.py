@@ -14,7 +14,9 @@ import mpmath
 import numpy as np
 
 from derive import Parameterization
-from numerics.flow.gradient_flow import Flow, flow
+from numerics.flow.builder import Builder
+from numerics.flow.gradient_flow import Flow, flow, read_loss, steering
+from numerics.flow.taylor import integrate
 
 D, ROWS, DIGITS = 8, 3, 50
 MODELS = {
@@ -43,6 +45,18 @@ def run(model: str, digits: int = DIGITS, seed: int = 0, **options: Any) -> Flow
     if model == "one neuron":
         start["a"] = Fraction(1)
     return flow(p, X, y, start, digits, **options)
+
+
+def diagonal_by_heyoka(time: Fraction, digits: int = DIGITS, seed: int = 0) -> Sequence[Any]:
+    """Return the weights p_1, m_1, p_2, .. at a time."""
+    from tests.benchmarks.heyoka_engine import Heyoka
+
+    p, (X, y) = Parameterization.parse(MODELS["diagonal"]), problem(seed)
+    builder = Builder(p.weights)
+    beta = tuple(map(builder.tree, p.trees))
+    field = builder.reverse(beta, steering(read_loss("squared", y), X, y)(builder, beta))
+    start = [STARTS["diagonal"]] * len(p.weights)
+    return integrate(builder.tape(field), start, digits, time=time, engine=Heyoka).state
 
 
 def stiff(scales: Sequence[int], digits: int) -> Flow:

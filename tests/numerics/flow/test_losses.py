@@ -139,7 +139,6 @@ def test_tolerance_and_time_end_a_flow() -> None:
         ({"time": -1}, "time must be positive"),
         ({"conserved": ["w*v"]}, "v is not a weight"),
         ({"conserved": ["w +"]}, "column"),
-        ({"engine": "euler"}, "no engine 'euler'; the engines are taylor, heyoka"),
     ],
 )
 def test_wrong_options(changes: dict[str, Any], message: str) -> None:

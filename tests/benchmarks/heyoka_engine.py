@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 import mpmath
 from mpmath import libmp
 
-from derive.errors import InputError, NumericalError
+from derive.errors import NumericalError
 from numerics.flow.fixed_point import bits_of, real, scaled, undefined
 from numerics.flow.tape import Tape
 from numerics.flow.taylor import STEP_GUARD
 from numerics.reals import Real
 
+with suppress(ImportError):
+    import heyoka
+
 Object: TypeAlias = Any
-"""The library heyoka, or an object of it: it states no types."""
+"""An object of heyoka, which states no types."""
 
 
 class Heyoka:
     """An integration by heyoka in MPFR arithmetic, accurate relative to the largest weight."""
 
     def __init__(self, tape: Tape, start: Sequence[Fraction | Real], digits: int) -> None:
-        """Compile *tape*, and start at time 0; InputError if heyoka is not installed."""
-        self._library, self._bits = _library(), bits_of(digits)
-        made = self._library.make_vars(*(f"w{i}" for i in range(len(start))))
+        """Compile *tape*, and start at time 0."""
+        self._bits = bits_of(digits)
+        made = heyoka.make_vars(*(f"w{i}" for i in range(len(start))))
         variables = [made] if len(start) == 1 else made
-        self._integrator = self._library.taylor_adaptive(
+        self._integrator = heyoka.taylor_adaptive(
             list(zip(variables, self._expressions(tape, variables), strict=True)),
             [self._number(x) for x in start],
-            fp_type=self._library.real,
+            fp_type=heyoka.real,
             prec=self._bits,
             tol=self._number(Fraction(1, 10 ** (digits + STEP_GUARD))),
             compact_mode=True,
@@ -45,7 +49,7 @@ class Heyoka:
 
     def step(self, until: Fraction | None) -> None:
         """Take one step, no further than the time *until*."""
-        before, outcomes = self.state, self._library.taylor_outcome
+        before, outcomes = self.state, heyoka.taylor_outcome
         bound = {} if until is None else {"max_delta_t": self._number(until - self.time)}
         outcome, _ = self._integrator.step(**bound)
         if outcome not in (outcomes.success, outcomes.time_limit):
@@ -58,7 +62,7 @@ class Heyoka:
     def _number(self, value: Fraction | Real) -> Object:
         digits = libmp.prec_to_dps(self._bits) + 5
         text = libmp.to_str(real(*scaled(value, self._bits))._mpf_, digits)
-        return self._library.real(text, self._bits)
+        return heyoka.real(text, self._bits)
 
     def _expressions(self, tape: Tape, variables: Sequence[Object]) -> list[Object]:
         """Return the outputs of *tape* as expressions of heyoka."""
@@ -71,16 +75,15 @@ class Heyoka:
     def _expression(
         self, op: str, args: list[Object], values: Sequence[Fraction], variables: Sequence[Object]
     ) -> Object:
-        library = self._library
         match op:
             case "constant":
-                return library.expression(self._number(values[0]))
+                return heyoka.expression(self._number(values[0]))
             case "input":
                 return variables[int(values[0])]
             case "linear":
                 factors = zip(values[:-1], args, strict=True)
                 terms = [x if c == 1 else self._number(c) * x for c, x in factors]
-                return library.sum([*terms, library.expression(self._number(values[-1]))])
+                return heyoka.sum([*terms, heyoka.expression(self._number(values[-1]))])
             case "multiply":
                 return args[0] * args[1]
             case "divide":
@@ -89,14 +92,4 @@ class Heyoka:
                 return args[0]  # of no use: only the recurrences of our own jets need the slope
             case "power":
                 return args[0] ** self._number(values[0])
-        return getattr(library, op)(args[0])
-
-
-def _library() -> Object:
-    try:
-        import heyoka
-    except ImportError:
-        raise InputError("heyoka is not installed; pip install 'regderive[heyoka]'") from None
-    if not hasattr(heyoka, "real"):
-        raise InputError("this heyoka is built without multiprecision numbers")
-    return heyoka
+        return getattr(heyoka, op)(args[0])
