@@ -43,7 +43,7 @@ def commuting_solution(measurements: Measurements, integral: Sequence[Real], bet
     """Return ``exp(X*(s)) beta_0 exp(X*(s))``, ``X*(s) = sum_i s_i A_i``, ``s_i = -2 int r_i``.
 
     It is beta(t) of gradient flow on W W^T where all A_i commute, whatever beta_0. For others it is
-    *not* the flow: :func:`compare_paths` measures by how much.
+    *not* the flow, only the product of such factors over many short times is.
 
     Args:
         measurements: A_1 .. A_m.

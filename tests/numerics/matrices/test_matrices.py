@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import mpmath
@@ -16,11 +15,9 @@ from numerics.matrices import (
     Measurements,
     commuting_limit,
     commuting_solution,
-    compare_paths,
     least_trace,
     matrix_flow,
     shared_eigenbasis,
-    time_ordered_exponential,
     vanishing_start,
 )
 
@@ -67,48 +64,21 @@ def test_commuting_measurements_have_the_flow_in_closed_form():
         assert distance(factor * origin.beta * mpmath.inverse(factor), path[-1].beta) > 0.1
 
 
-def test_others_need_the_time_ordered_exponential():
-    found = compare_paths(OTHERS, SMALL_START, ["1/2", 1, 2], digits=12)
-    assert max(found.ordered) < mpmath.mpf(10) ** -14
-    assert min(found.commuting) > mpmath.mpf("5e-3")
-    assert found.report().splitlines()[0].split() == ["t", "time-ordered", "commuting"]
-
-
-def test_of_commuting_measurements_both_formulas_are_the_flow():
-    data = Measurements.read([[[1, 0], [0, "-1/2"]], [[0, 0], [0, 1]]], [1, "1/2"])
-    found = compare_paths(data, SMALL_START, [1], digits=12)
-    assert max(*found.ordered, *found.commuting) < mpmath.mpf(10) ** -14
-
-
-def rotating() -> tuple[Any, Any]:
-    """Return A(t) = e^(tR) S e^(-tR) and M(1) = e^R e^(S - R), in a frame that turns with R."""
-    turn, still = mpmath.matrix([[0, 1], [-1, 0]]), mpmath.matrix([[1, 2], [2, -1]]) / 3
-
-    def generator(times):
-        return [mpmath.expm(t * turn) * still * mpmath.expm(-t * turn) for t in times]
-
-    return generator, mpmath.expm(turn) * mpmath.expm(still - turn)
-
-
-def test_the_time_ordered_exponential_of_a_rotating_generator():
-    with mpmath.workdps(30):
-        generator, exact = rotating()
-        found = time_ordered_exponential(generator, 1, 15)
-        assert distance(found.value, exact) < mpmath.mpf(10) ** -15
-        # Order 6: each product of twice the steps is 64 times closer.
-        gaps = [distance(product, exact) for product in found.products]
-        ratios = [mpmath.log(a / b, 2) for a, b in pairwise(gaps[1:])]
-        assert all(5.9 < ratio < 6.1 for ratio in ratios)
-        # In the other order of time, it is another matrix.
-        back = time_ordered_exponential(lambda times: [generator([1 - t])[0] for t in times], 1, 15)
-        assert distance(back.value, exact) > 0.1
-
-
-def test_too_few_magnus_steps_are_refused():
-    with mpmath.workdps(30):
-        generator, _ = rotating()
-        with pytest.raises(NumericalError, match="8 Magnus steps agree to"):
-            time_ordered_exponential(generator, 1, 20, max_steps=8)
+def test_others_need_an_exponential_for_each_short_time():
+    """The product of exponentials in the order of time has errors of order h^2."""
+    gaps = []
+    for steps in (1, 8, 16):
+        before, *path = matrix_flow(
+            OTHERS, SMALL_START, [f"{2 * k}/{steps}" for k in range(steps + 1)], 20
+        )
+        with mpmath.workdps(26):
+            beta = before.beta
+            for state in path:
+                moved = [b - a for a, b in zip(before.integral, state.integral, strict=True)]
+                beta, before = commuting_solution(OTHERS, moved, beta), state
+            gaps.append(distance(beta, before.beta))
+    assert gaps[0] > mpmath.mpf("5e-3")
+    assert 3.5 < gaps[1] / gaps[2] < 4.5
 
 
 def test_the_commuting_limit_is_where_the_flow_ends():
