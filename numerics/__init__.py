@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numerics.confirm.time_warp import TimeWarp, time_warp
     from numerics.evaluate.lowering import lower
     from numerics.evaluate.potential import NumericPotential
-    from numerics.figures.displays import FlowDisplay, PotentialDisplay, RegimeDisplay
+    from numerics.figures.derived import FlowDisplay, PotentialDisplay, RegimeDisplay
     from numerics.flow.gradient_flow import Flow, flow
     from numerics.interpolate.interpolant import Solution, interpolate, interpolate_path
     from numerics.margins.interval import MarginInterval
@@ -67,9 +67,9 @@ make_lazy(
         "MaxMargin": "numerics.margins.predictor",
         "NotSeparable": "numerics.margins.max_margin",
         "NumericPotential": "numerics.evaluate.potential",
-        "FlowDisplay": "numerics.figures.displays",
-        "PotentialDisplay": "numerics.figures.displays",
-        "RegimeDisplay": "numerics.figures.displays",
+        "FlowDisplay": "numerics.figures.derived",
+        "PotentialDisplay": "numerics.figures.derived",
+        "RegimeDisplay": "numerics.figures.derived",
         "PerturbedCheck": "numerics.confirm.perturbed",
         "confirm_perturbation": "numerics.confirm.perturbed",
         "Solution": "numerics.interpolate.interpolant",

@@ -18,6 +18,7 @@ from derive.errors import InputError
 
 if TYPE_CHECKING:
     from numerics.experiments.scaffold import Results
+    from numerics.figures.display import Display
 
 Found = TypeVar("Found", bound="Results")
 Number = TypeVar("Number", int, float)
@@ -46,18 +47,22 @@ class Session:
     def require_plots(self) -> None:
         """Refuse a plot without matplotlib, before time is spent."""
         if self.plot is not None:
-            from numerics.figures.plots import require_matplotlib
+            from numerics.figures.display import require_matplotlib
 
             require_matplotlib()
 
     def publish(
-        self, find: Callable[[Narrator], Found], draw: Callable[[Found, Path], None] | None = None
+        self,
+        find: Callable[[Narrator], Found],
+        panels: Callable[[Found], list[Display]] | None = None,
     ) -> None:
         """Find, draw where that is asked, and write the results in their form."""
         with closing(Narrator()) as narrator:
             found = find(narrator)
-        if self.plot is not None and draw is not None:
-            draw(found, self.plot)
+        if self.plot is not None and panels is not None:
+            from numerics.figures.display import arranged, save
+
+            save(arranged(panels(found), ""), self.plot, "--plot")
         deliver(rendered(found, self.form), self.output)
 
 
@@ -118,13 +123,13 @@ def sparse_regression(
     numbers = read_sizes(sizes, "80,100,200")
     from numerics.experiments import sparse_regression as experiments
     from numerics.experiments.sparse_results import SparseSetting
-    from numerics.figures.plots import plot_sparse_regression
+    from numerics.figures import experiments as displays
 
     session.require_plots()
     setting = SparseSetting(dimension, samples, sparsity, seed=session.seed, sizes=numbers)
     session.publish(
         lambda enter: experiments.sparse_regression(setting, session.jobs, enter),
-        plot_sparse_regression,
+        displays.sparse_regression,
     )
 
 
@@ -194,7 +199,7 @@ def matrix_factorization(
     numbers = read_sizes(sizes, "100,200,300")
     from numerics.experiments import matrix_factorization as experiments
     from numerics.experiments.matrix_results import MatrixSetting
-    from numerics.figures.plots import plot_matrix_factorization
+    from numerics.figures import experiments as displays
 
     session.require_plots()
     setting = MatrixSetting(
@@ -213,7 +218,7 @@ def matrix_factorization(
     )
     session.publish(
         lambda enter: experiments.matrix_factorization(setting, session.jobs, enter),
-        plot_matrix_factorization,
+        displays.matrix_factorization,
     )
 
 
@@ -247,12 +252,12 @@ def univariate_nets(
     session.prepare()
     sizes = read_numbers(widths, int, "--widths", "100,400,1600")
     from numerics.experiments import univariate as experiments
-    from numerics.figures.draw import plot_univariate
+    from numerics.figures import experiments as displays
 
     session.require_plots()
     setting = experiments.UnivariateSetting(widths=sizes, nets=nets, seed=session.seed)
     session.publish(
-        lambda enter: experiments.univariate(setting, session.jobs, enter), plot_univariate
+        lambda enter: experiments.univariate(setting, session.jobs, enter), displays.univariate
     )
 
 

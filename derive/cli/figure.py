@@ -17,10 +17,11 @@ from derive.errors import InputError
 from derive.model.typed import TypedModel
 
 if TYPE_CHECKING:
-    from numerics.figures.data import PlottedFigure
-    from numerics.figures.specification import Specification
+    from numerics.figures.display import Display
+    from numerics.figures.gallery import Published
 
-Make: TypeAlias = Callable[[], "Specification"]
+SUFFIXES = (".png", ".pdf", ".svg")
+Make: TypeAlias = Callable[[], "Published"]
 NumbersForm: TypeAlias = Annotated[Form, offer("json", "csv")]
 Own = Annotated[bool, typer.Option("--of", help="Draw Q of an F of your own: OUTPUTs follow.")]
 Values = Annotated[str, text_option("W=V,...", "With --of: numbers for start symbols, alpha=0.1.")]
@@ -42,9 +43,8 @@ def figure(
     or written to the text file of -o. With --of the OUTPUTs are an F of your own, one or two
     components: its Q is drawn at the start of --values, or at three scales of a simple one.
 
-    A figure is a record: parameterizations, starts, and the quantity to draw. Each curve is
-    derived from F when it is drawn. Drawing needs matplotlib (pip install 'regderive[plot]');
-    --json and --csv do not.
+    Each curve is derived from F when it is drawn. Drawing needs matplotlib (pip install
+    'regderive[plot]'); --json and --csv do not.
 
     Exit status: 0 listed, drawn or printed; 2 bad input, or no matplotlib; 3 a curve was not
     found, or out of time.
@@ -61,7 +61,7 @@ def figure(
     if not model.outputs and (of or values or form is not TEXT or output is not None):
         raise InputError("--of goes with OUTPUTs; -o, --json and --csv go with an ID too")
     use_one_thread()
-    from numerics.figures import figures
+    from numerics.figures.gallery import figures
 
     if not model.outputs:
         deliver("\n".join(f"{f.id}\n  {f.title}" for f in figures()), None)
@@ -76,7 +76,7 @@ def figure(
 
 def _published(model: TypedModel, values: str) -> tuple[str, Make]:
     """Return the name of a figure, and what makes it."""
-    from numerics.figures import find
+    from numerics.figures.gallery import find
 
     if values or model != TypedModel(model.outputs[:1]):
         raise InputError('give one ID, or --of and an F: derive figure --of "a*u1" "a*u2"')
@@ -87,7 +87,7 @@ def _published(model: TypedModel, values: str) -> tuple[str, Make]:
 def _own(model: TypedModel, values: str) -> tuple[str, Make]:
     model.read()  # which refuses what is no F before time is spent
 
-    def make() -> Specification:
+    def make() -> Published:
         from numerics.figures.own import own_figure
 
         return own_figure(model, values)
@@ -96,29 +96,32 @@ def _own(model: TypedModel, values: str) -> tuple[str, Make]:
 
 
 def _draw(make: Make, path: Path, timeout: float) -> None:
-    from numerics.figures.plots import require_matplotlib
+    from numerics.figures.display import arranged, require_matplotlib, save
 
     require_matplotlib()
-    from numerics.figures.data import caption
-    from numerics.figures.draw import check_suffix, draw
-
-    check_suffix(path)
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(f"-o: {path} must end in {', '.join(SUFFIXES)}")
     check_writable(path)
     begun = time.monotonic()
-    data = run(lambda enter: _data(make, enter), timeout)
-    draw(data, path)
-    deliver(f"{caption(data.figure)}\n\n{path} ({time.monotonic() - begun:.1f} s)", None)
+    title, caption, panels = run(lambda enter: _derived(make, enter), timeout)
+    save(arranged(panels, title), path)
+    deliver(f"{caption}\n\n{path} ({time.monotonic() - begun:.1f} s)", None)
 
 
-def _data(make: Make, enter: Enter) -> PlottedFigure:
+def _derived(make: Make, enter: Enter) -> tuple[str, str, list[Display]]:
     enter("importing the algebra")
-    from numerics.figures.data import plotted
+    from numerics.figures.tables import caption
 
-    return plotted(make(), enter)
+    figure = make()
+    enter(figure.title)
+    return figure.title, caption(figure), figure.panels()
 
 
 def _table(make: Make, form: Form, enter: Enter) -> Answer:
-    data = _data(make, enter)
-    from numerics.figures.data import to_csv, to_json
+    enter("importing the algebra")
+    from numerics.figures.tables import to_csv, to_json
 
-    return Answer({"json": to_json, "csv": to_csv}[form.name](data))
+    figure = make()
+    enter(figure.title)
+    panels = figure.panels()
+    return Answer(to_json(figure, panels) if form.name == "json" else to_csv(panels))

@@ -86,7 +86,7 @@ def univariate(
     use_one_thread()
     text = None if data is None else text_of(data)
     if figure is not None:
-        from numerics.figures.plots import require_matplotlib
+        from numerics.figures.display import require_matplotlib
 
         require_matplotlib()
 
@@ -107,9 +107,10 @@ def univariate(
 
         h = limit_of(problem, *read_points(text))
         if figure is not None:
-            from numerics.figures.plots import plot_limit
+            from numerics.figures import experiments as displays
+            from numerics.figures.display import arranged, save
 
-            plot_limit(h, figure)
+            save(arranged(displays.limit(h), ""), figure, "--figure")
         enter("report")
         return _answer(h, form, check)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -52,16 +52,15 @@ class IntegratedBlock:
             return [1 / self("hessian", columns[:1], least)[0]]
         beta0 = self.ode.beta0
         alone = float(0 if what == "inverse" else beta0[0]) if len(beta0) == 1 else None
-        points = [*zip(*columns, strict=True)]
-        results: list[Sequence[Real]] = [()] * len(points)
-        for side in _outwards(points, alone):
-            for i in side:
-                results[i] = self.precisely(what, points[i], _DIGITS)
-                if results[i][0] != results[i][0]:
+        points, at = [*zip(*columns, strict=True)], dict[Sequence[Number], Sequence[Real]]()
+        for side in _outwards({*points}, alone):
+            for point in side:
+                at[point] = self.precisely(what, point, _DIGITS)
+                if at[point][0] != at[point][0]:
                     break  # it is slow to find that a leaf ends, and nothing lies beyond
         count = {"value": 1, "hessian": len(columns) ** 2}.get(what, len(columns))
         undefined = (np.nan,) * count
-        found = np.array([r or undefined for r in results], dtype=np.float64)
+        found = np.array([at.get(point, undefined) for point in points], dtype=np.float64)
         return [*found.reshape(-1, count).T]
 
     def precisely(
@@ -87,17 +86,17 @@ class IntegratedBlock:
         return total
 
 
-def _outwards(points: Sequence[Sequence[Number]], origin: Number) -> list[list[int]]:
+def _outwards(points: Iterable[Sequence[Number]], origin: Number) -> list[list[Sequence[Number]]]:
     """Return the finite points, those on each side of the origin from there outwards.
 
     Without an origin, as for several coordinates, each point is a side of its own.
     """
-    inside = [i for i, point in enumerate(points) if all(x - x == 0 for x in point)]
+    inside = [point for point in points if all(x - x == 0 for x in point)]
     if origin is None:
-        return [[i] for i in inside]
-    ordered = sorted(inside, key=lambda i: abs(points[i][0] - origin))
-    above = [i for i in ordered if points[i][0] >= origin]
-    return [above, [i for i in ordered if points[i][0] < origin]]
+        return [[point] for point in inside]
+    ordered = sorted(inside, key=lambda point: abs(point[0] - origin))
+    above = [point for point in ordered if point[0] >= origin]
+    return [above, [point for point in ordered if point[0] < origin]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,9 +54,9 @@ class Task:
 
     potential: str
     kind: str
-    biases: str
-    width: int
-    number: int
+    biases: str = "random"
+    width: int = 0
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def univariate(
     setting, stages = setting or UnivariateSetting(), Stages(jobs, progress)
     pairs = [(p, kind) for kind in KINDS for p in POTENTIALS]
     stages.enter("limit functions")
-    limits = {(p, kind): limit_of_task(setting, Task(p, kind, "random", 0, 0)) for p, kind in pairs}
+    limits = {(p, kind): limit_of_task(setting, Task(p, kind)) for p, kind in pairs}
     tables = {key: h.table for key, h in limits.items()}
     tasks = [
         Task(p, kind, biases, n, i)

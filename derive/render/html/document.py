@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from derive.derivation import Derivation
+from derive.errors import InputError
 from derive.inverse.design import InverseDesign
 from derive.language import to_text
 from derive.printable import Printable, renderer
@@ -137,15 +138,19 @@ def _figure(derivation: Derivation) -> str:
         return ""
     # Looked up, not imported: symbols do not depend on numbers.
     room = importlib.import_module("numerics.figures.portrait")
-    if (found := room.portrait(derivation.potential)) is None:
+    try:
+        found = room.portrait(derivation)
+    except InputError as missing:
+        return f'<p class="typed">{escape(str(missing))}</p>'
+    if found is None:
         return ""
     values = ((latex_name(name).replace(MARK, ""), fraction(x)) for name, x in found.start)
     at = [mathml.inline(f"{name} = {value}") for name, value in values]
     where = f" for {listed(at)}" if at else ""
-    panels = "".join(found.pictures)
+    source = f"data:image/svg+xml;base64,{base64.b64encode(found.picture).decode()}"
     return (
-        f'<figure><div class="panels">{panels}</div><figcaption>{found.caption}{where}. '
-        "The dot is the start.</figcaption></figure>"
+        f'<figure><img alt="{found.caption}" src="{source}"/><figcaption>{found.caption}{where}. '
+        "The cross is the start.</figcaption></figure>"
     )
 
 

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,8 @@ from numerics.experiments.matrix_factorization import (
     matrix_factorization,
 )
 from numerics.experiments.matrix_results import SCALES, STEPS, MatrixResults, MatrixSetting
+from numerics.figures import experiments as displays
+from numerics.figures.display import arranged
 from numerics.matrices import Measurements, matrix_flow
 from tests.cli.commands import refusal_of, run
 
@@ -136,18 +137,14 @@ def test_jobs_need_joblib_or_agree(small: MatrixResults) -> None:
     assert [d.error for d in found.grid] == [d.error for d in small.grid if d.scale == 1e-1]
 
 
-def test_plot_needs_matplotlib_or_draws(small: MatrixResults, tmp_path: Path) -> None:
-    from numerics.figures.plots import plot_matrix_factorization
-
-    path = tmp_path / "errors.svg"
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        with pytest.raises(InputError, match="regderive\\[plot\\]"):
-            plot_matrix_factorization(small, path)
-        return
-    plot_matrix_factorization(small, path)
-    assert "<svg" in path.read_text(encoding="utf-8")
+def test_displays_show_what_was_found(small: MatrixResults) -> None:
+    errors, norms = displays.matrix_factorization(small)
+    assert errors.series[0].y.tolist() == [d.error for d in small.grid if d.step == 0.1]
+    assert norms.series[1].y.tolist() == [d.nuclear_norm for d in small.grid if d.step == 0.03]
+    assert norms.series[2].y.tolist() == [small.least_nuclear.nuclear_norm] * 2
+    pytest.importorskip("matplotlib")
+    arranged([errors, norms], "")
+    assert len(errors.ax_.lines) == 2 + 2
 
 
 def test_the_excess_over_the_least_norm_is_told_of_every_start(small: MatrixResults) -> None:

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from numerics.experiments.sparse_regression import (
     weights,
 )
 from numerics.experiments.sparse_results import ALPHAS, SparseResults, SparseSetting
+from numerics.figures import experiments as displays
 from tests.cli.commands import refusal_of, run
 
 SMALL = SparseSetting(
@@ -121,18 +121,15 @@ def test_jobs_need_joblib_or_agree(small: SparseResults) -> None:
     assert [p.error for p in found.grid] == [p.error for p in small.grid if p.alpha == 1e-5]
 
 
-def test_plot_needs_matplotlib_or_draws(small: SparseResults, tmp_path: Path) -> None:
-    from numerics.figures.plots import plot_sparse_regression
-
-    path = tmp_path / "errors.svg"
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        with pytest.raises(InputError, match="regderive\\[plot\\]"):
-            plot_sparse_regression(small, path)
-        return
-    plot_sparse_regression(small, path)
-    assert "<svg" in path.read_text(encoding="utf-8")
+def test_the_display_shows_what_was_found(small: SparseResults) -> None:
+    (shown,) = displays.sparse_regression(small)
+    first, second, trained, *least = shown.series
+    found = [*first.y, *second.y]
+    assert found == [p.error for p in small.grid]
+    assert list(trained.points()) == [(c.alpha, c.error) for c in small.trained]
+    assert [one.y[0] for one in least] == [small.l1_error, small.l2_error]
+    empty = pytest.importorskip("matplotlib.figure").Figure
+    assert len(shown.plot(empty().subplots()).ax_.lines) == 2 + 1 + 2
 
 
 @pytest.mark.parametrize(

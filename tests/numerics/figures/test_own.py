@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from derive import InputError, Parameterization, derive, regimes
+from derive import InputError, NumericalError, Parameterization, derive, regimes
 from numerics import FlowDisplay, PotentialDisplay, RegimeDisplay, flow
 from tests.cli.commands import refusal_of, run
 
@@ -25,9 +25,11 @@ def test_a_potential_is_shown_where_it_has_values():
     square = PotentialDisplay.from_derivation(derive("w**2"))
     assert square.x[0] >= 0
     assert np.isfinite(square.value).all()
-    with pytest.raises(InputError, match="one or two outputs"):
-        PotentialDisplay.from_derivation(derive(["a*u1", "a*u2", "a*u3"]))
-    with pytest.raises(InputError, match="one or two"):
+    plane = PotentialDisplay.from_derivation(derive(["a*u1", "a*u2", "a*u3"]), points=31)
+    q = derive(["a*u1", "a*u2", "a*u3"]).potential.numeric(plane.start)
+    point = [plane.x[20], plane.x[3], plane.beta0[2]]
+    assert plane.value[3, 20] == pytest.approx(q.bregman(point, plane.beta0))
+    with pytest.raises(NumericalError):
         PotentialDisplay.from_derivation(derive(["x*y", "y*z", "z*x"]))
 
 
@@ -65,7 +67,7 @@ def test_displays_are_drawn():
     shown = PotentialDisplay.from_derivation(derive("w")).plot()
     again = FlowDisplay.from_data(PAIR, [[1]], [1], {"p": 1, "m": 1}, points=3).plot(shown.ax_)
     assert again.figure_ is shown.figure_
-    assert len(shown.ax_.lines) == 2
+    assert len(shown.ax_.lines) == 3  # Q, its start, and the flow
 
 
 @pytest.mark.parametrize(

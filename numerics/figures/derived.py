@@ -1,4 +1,4 @@
-"""Pictures of records, in the manner of scikit-learn: a display keeps its arrays, and plots them.
+"""Displays of what was derived: Q, its regimes, and the flow.
 
 >>> from derive import derive
 >>> from numerics import PotentialDisplay
@@ -11,10 +11,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -23,60 +23,39 @@ from sympy import Expr
 
 from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError
+from derive.records import Potential
 from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit
 from numerics.evaluate.backend import Array
 from numerics.evaluate.numbers import read_data
 from numerics.evaluate.potential import AnyPotential
-from numerics.figures.data import levels_of
-from numerics.figures.draw import draw_levels
-from numerics.figures.own import bounds_of, simple_start
-from numerics.figures.plots import require_matplotlib
+from numerics.figures.curves import at_start
+from numerics.figures.display import Display
 from numerics.flow.gradient_flow import flow
 from numerics.flow.start import FlowModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _NEAR = 4
 """Numbers of a start symbol that a regime is shown at: 1, 1/10, ... from where it tends to."""
+_STARTS = (("1",), ("1", "1/2", "1/3", "3/4"), ("1", "2", "3"), ("1/2", "1", "-1"))
+_CONSTANTS = ("3", "1/2")
+"""Numbers for start symbols, and for a parameter such as a depth, until Q was derived for some."""
 
 
-class Display(ABC):
-    """A picture that keeps its arrays; it has ``ax_`` and ``figure_`` once it is plotted."""
-
-    ax_: Axes
-    figure_: Figure
-
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw on the axes given, or on new ones; InputError without matplotlib."""
-        require_matplotlib()
-        if ax is None:
-            from matplotlib import pyplot
-
-            ax = pyplot.subplots()[1]
-        self._draw(ax)
-        self.ax_, self.figure_ = ax, ax.get_figure()
-        return self
-
-    @abstractmethod
-    def _draw(self, ax: Axes) -> None:
-        """Draw on the axes."""
-
-
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class PotentialDisplay(Display):
-    """Q - Q(beta_0) of one output, or its level sets in the plane of two.
+    """Q - Q(beta_0) of one output, or its level sets in the plane of the first two.
 
     Attributes:
         start: the numbers of the start symbols.
-        beta0: where Q is least (d,).
+        beta0: where Q is least (d,); outputs after the second are as there.
         x: coordinates (n,), of both axes where there are two.
         value: Q at them, (n,), or (n, n) with rows for beta2; nan outside the domain.
     """
 
-    start: dict[str, Fraction]
+    start: dict[str, Any]
     beta0: Array
     x: Array
     value: Array
@@ -93,44 +72,92 @@ class PotentialDisplay(Display):
         """Evaluate a Q that was proved.
 
         Args:
-            derivation: of one or two outputs.
+            derivation: of Q.
             start: numbers for start symbols; those not given get simple ones.
-            bounds: of each coordinate; by default an interval around the start.
+            bounds: of each coordinate; by default what is in the domain of an interval around 0.
             points: along each.
 
         Raises:
-            InputError: there are more outputs, or a name is no start symbol.
+            InputError: a name is no start symbol, or Q was not derived for such a start.
             NumericalError: there is no Q.
         """
-        begin = simple_start(derivation, start or {})
-        q: AnyPotential = derivation.potential.numeric(begin)  # type: ignore[assignment]
-        low, high = bounds or bounds_of([q])
-        x, beta0 = np.linspace(low, high, points), np.array(q.beta0, float)
-        beta = x[:, None] if q.d == 1 else np.stack(np.meshgrid(x, x), axis=-1)
-        return cls(begin, beta0, x, np.asarray(q.bregman(beta, beta0)))
+        begin, q = at_plain_start(derivation.potential, start or {})
+        beta0, axes = np.array(q.beta0, float), min(q.d, 2)
+        half = max(3.0, 1.5 * float(np.abs(beta0).max()))
+        x = np.linspace(*(bounds or (-half, half)), points)
+        beta = np.broadcast_to(beta0, (*[points] * axes, q.d)).copy()
+        beta[..., :axes] = np.stack(np.meshgrid(*[x] * axes), axis=-1)
+        value = np.asarray(q.bregman(beta, beta0))
+        if bounds is None:
+            inside = np.isfinite(value)
+            kept = inside if axes == 1 else inside.any(axis=0) | inside.any(axis=1)
+            x, value = x[kept], value[np.ix_(*[kept] * axes)]
+        shown = cls(*_AXES[axes], start=begin, beta0=beta0, x=x, value=value)
+        shown.add("", x, value if axes == 1 else x, of=derivation)
+        shown.series[0].value = None if axes == 1 else value
+        return shown
 
-    def _draw(self, ax: Axes) -> None:
-        if self.value.ndim == 1:
-            ax.plot(self.x, self.value)
-            ax.set(xlabel=r"$\beta$", ylabel=r"$Q - Q(\beta_0)$")
-        else:
-            draw_levels(ax, (self.x, self.x, self.value), levels_of(self.value), self.beta0)
-            ax.set(xlabel=r"$\beta_1$", ylabel=r"$\beta_2$")
+    def named(self, label: str, **values: str) -> Self:
+        """Say at which numbers Q is."""
+        self.series[0].label, self.series[0].values = label, values
+        return self
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw on the axes given, or on new ones, and mark the start."""
+        super().plot(ax)
+        x, y = (*self.beta0, 0.0)[:2]
+        self.ax_.plot(x, y, "x", color="tab:orange", markersize=6)
+        return self
 
 
-@dataclass(eq=False)
+_AXES = {1: ("profile", r"$\beta$", r"$Q - Q(\beta_0)$"), 2: ("levels", r"$\beta_1$", r"$\beta_2$")}
+"""Kind and labels, of Q of one output and of more."""
+
+
+def at_plain_start(
+    potential: Potential, given: Mapping[str, Any]
+) -> tuple[dict[str, Any], AnyPotential]:
+    """Return Q at the first plain start that it is derived for, with the numbers that are given.
+
+    InputError where there is none, or a name is no start symbol.
+    """
+    p = potential.parameterization
+    known = (*p.parameters, *p.start_symbols)
+    if unknown := [name for name in given if name not in known]:
+        names = ", ".join(known) or "none"
+        raise InputError(f"the start names {', '.join(unknown)}; its symbols are: {names}")
+    refused: InputError | None = None
+    for start in _plain_starts(potential):
+        begin = {**start, **given}
+        try:
+            return begin, potential.numeric(begin)  # type: ignore[return-value]
+        except InputError as error:
+            refused = error
+    raise InputError(f"{refused}; give numbers for {', '.join(known)}")
+
+
+def _plain_starts(potential: Potential) -> Iterator[dict[str, Any]]:
+    p = potential.parameterization
+    vectors = {f"{vector.name}_0": (1, 0) for vector in p.vectors}
+    lengths = {f"{vector.norm}_0" for vector in p.vectors}
+    names = [n for n in p.start_symbols if n not in lengths.union(p.parameters)]
+    for numbers in _STARTS:
+        start = dict(zip(names, map(Fraction, cycle(numbers)), strict=False))
+        for constant in _CONSTANTS[: 1 + bool(p.parameters)]:
+            yield start | dict.fromkeys(p.parameters, Fraction(constant)) | vectors
+
+
+@dataclass(eq=False, kw_only=True)
 class RegimeDisplay(Display):
     """Q along the first coordinate x of a limit, from 0 to 1 there, as the start tends to it.
 
     Attributes:
-        title: where the start symbol tends to, and what the regime is called.
         x: the coordinate (n,): of beta, or of its distance from beta_0.
         numbers: of the start symbol.
         values: a curve for each of them.
         limit: what they tend to, (n,); None where the limit has no closed form.
     """
 
-    title: str
     x: Array
     numbers: tuple[Fraction, ...]
     values: tuple[Array, ...]
@@ -160,29 +187,26 @@ class RegimeDisplay(Display):
         """
         if not 0 <= which < len(regimes.limits):
             raise InputError(f"there are {len(regimes.limits)} limits, counted from 0")
-        limit, derivation = regimes.limits[which], regimes.derivation
+        limit, potential = regimes.limits[which], regimes.derivation.potential
         if regimes.vector:
             raise InputError("a regime is drawn in coordinates: give the vector a dimension, u:2")
         if not limit.coordinates:
             raise NumericalError(f"no limit was proved: {limit.finding.reason}")
         x = np.linspace(*bounds, points)
         numbers = tuple(_near(limit, k) for k in range(_NEAR))
-        others = {k: v for k, v in (start or {}).items() if k != regimes.variable}
-        begun = [simple_start(derivation, {**others, regimes.variable: a}) for a in numbers]
-        values = tuple(_along(derivation, limit, begin, x) for begin in begun)
-        title = f"{limit.point.text}: {limit.regime}"
-        return cls(title, x, numbers, values, _limit(limit, begun[-1], x))
-
-    def _draw(self, ax: Axes) -> None:
-        from matplotlib import colormaps
-
-        for k, (number, value) in enumerate(zip(self.numbers, self.values, strict=True)):
-            colour = colormaps["cividis"](0.88 * (1 - k / _NEAR))
-            ax.plot(self.x, value, color=colour, label=f"{float(number):g}")
-        if self.limit is not None:
-            ax.plot(self.x, self.limit, "k--", label="limit")
-        ax.set(xlabel="$x$", ylabel="$Q$, scaled", title=self.title)
-        ax.legend(frameon=False)
+        near = [
+            at_plain_start(potential, {**(start or {}), regimes.variable: number})
+            for number in numbers
+        ]
+        values = tuple(_along(limit, begin, q, x) for begin, q in near)
+        end, title = _limit(limit, near[-1][0], x), f"{limit.point.text}: {limit.regime}"
+        axes = ("profile", "$x$", "$Q$, scaled", "linear", title)
+        shown = cls(*axes, x=x, numbers=numbers, values=values, limit=end)
+        for number, value in zip(numbers, values, strict=True):
+            shown.add(f"{float(number):g}", x, value, of=regimes.derivation)
+        if end is not None:
+            shown.add("limit", x, end, of=regimes.derivation, quantity="limit")
+        return shown
 
 
 def _near(limit: Limit, k: int) -> Fraction:
@@ -194,23 +218,17 @@ def _near(limit: Limit, k: int) -> Fraction:
     return value + step * (value or 1) / 2 * (1 if point.side == "above" else -1)
 
 
-def _numbers(expressions: Iterable[Expr], start: Mapping[str, Fraction]) -> Array:
+def _numbers(expressions: Iterable[Expr], start: Mapping[str, Any]) -> Array:
     """Return the values of expressions at a start."""
-    found = []
-    for expression in expressions:
-        at = {s: sympy.Rational(str(start[s.name])) for s in expression.free_symbols}
-        found.append(float(expression.subs(at)))
-    return np.array(found)
+    return np.array([float(at_start(expression, start)) for expression in expressions])
 
 
-def _along(derivation: Derivation, limit: Limit, start: Mapping[str, Any], x: Array) -> Array:
+def _along(limit: Limit, start: Mapping[str, Any], q: AnyPotential, x: Array) -> Array:
     """Return Q at origin + basis (x, 0, ...), scaled."""
-    q: AnyPotential = derivation.potential.numeric(start)  # type: ignore[assignment]
     first = [sympy.S.One, *[sympy.S.Zero] * (q.d - 1)]
     column = first if limit.basis is None else list(limit.basis[:, 0])
     origin = np.zeros(q.d) if limit.origin is None else _numbers(limit.origin, start)
-    direction = _numbers(column, start)
-    beta = origin + x[:, None] * direction
+    beta = origin + x[:, None] * _numbers(column, start)
     return _scaled(np.asarray(q.bregman(beta, np.array(q.beta0, float))))
 
 
@@ -220,19 +238,16 @@ def _scaled(values: Array) -> Array:
     return np.asarray((values - low) / (np.nanmax(values) - low))
 
 
-def _limit(limit: Limit, start: Mapping[str, Fraction], x: Array) -> Array | None:
+def _limit(limit: Limit, start: Mapping[str, Any], x: Array) -> Array | None:
     """Return the limit along the first coordinate, scaled."""
-    form = limit.potential
-    if form is None or form.Q is None:
+    if limit.potential is None or limit.potential.Q is None:
         return None
     first, *others = limit.coordinates
-    Q = form.Q.subs(dict.fromkeys(others, 0))
-    rest = {s: sympy.Rational(str(start[s.name])) for s in Q.free_symbols - {first}}
-    value = sympy.lambdify([first], Q.subs(rest), "numpy")
-    return _scaled(np.asarray(value(x)))
+    Q = at_start(limit.potential.Q.subs(dict.fromkeys(others, 0)), start)
+    return _scaled(np.asarray(sympy.lambdify([first], Q, "numpy")(x)))
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class FlowDisplay(Display):
     """beta along gradient flow in the weights.
 
@@ -273,14 +288,11 @@ class FlowDisplay(Display):
         for t in times:
             ends.append(flow(p, rows, target, state, digits, time=t - before))
             state, before = dict(zip(p.weights, ends[-1].weights, strict=True)), t
+        time = np.array([0.0, *map(float, times)])
         beta = np.array([found.limit for found in ends], float)
-        misfit = beta @ np.array(rows, float).T - np.array(target, float)
-        return cls(np.array([0.0, *map(float, times)]), beta, np.linalg.norm(misfit, axis=-1))
-
-    def _draw(self, ax: Axes) -> None:
-        d = self.beta.shape[-1]
-        for i, line in enumerate(self.beta.T, 1):
-            ax.plot(self.time, line, label=rf"$\beta_{{{i}}}$" if d > 1 else r"$\beta$")
-        ax.set(xlabel="time", ylabel=r"$\beta(t)$")
-        if d <= 10:
-            ax.legend(frameon=False)
+        misfit = np.linalg.norm(beta @ np.array(rows, float).T - np.array(target, float), axis=-1)
+        shown = cls("flow", "time", r"$\beta(t)$", time=time, beta=beta, residual=misfit)
+        named = 1 < beta.shape[-1] <= 10
+        for i, line in enumerate(beta.T, 1):
+            shown.add(rf"$\beta_{{{i}}}$" if named else "", time, line)
+        return shown

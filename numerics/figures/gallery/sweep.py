@@ -1,0 +1,122 @@
+"""What Q prefers, over a number of the start."""
+
+import numpy as np
+import sympy
+
+from derive.derivation import derive
+from derive.errors import NumericalError
+from derive.perturbed.find import perturb
+from numerics.evaluate.lowering import lower
+from numerics.experiments.sparse_regression import draw, least_l1, predict
+from numerics.experiments.sparse_results import SparseSetting
+from numerics.figures.curves import at_start, implicit, tied
+from numerics.figures.display import Display
+from numerics.interpolate.interpolant import interpolate
+from numerics.margins.loss_flow import loss_flow
+from numerics.margins.max_margin import max_margin
+
+
+def depth_ratio(points: int = 17, d: int = 100) -> list[Display]:
+    """Between l1 and l2: Q(e_1)/Q(1/sqrt d) over scale and depth.
+
+    Q(e_1)/Q(1/sqrt d) for d = 100 copies of p^D - m^D started at p = m = alpha: 1 for the squared
+    l2 norm (kernel regime), 1/sqrt d = 0.1 for the l1 norm (rich regime). Depth makes the
+    transition sharper.
+
+    See Woodworth et al. (2020): depth and the transition between the regimes.
+    """
+    labels = r"scale $\alpha^D$", r"$Q(e_1)\,/\,Q(\mathbf{1}/\sqrt{d})$"
+    shown, scales = Display("sweep", *labels, "log"), np.geomspace(1e-6, 100, points)
+    for D in (2, 3, 4, 10):
+        of, depth = (tied(), {}) if D == 2 else (tied("D"), {"D": D})
+        qs = (implicit(of, {"alpha": c ** (1 / D), **depth}) for c in scales)
+        one, spread = np.array([q(np.array([[1.0], [d**-0.5]])) for q in qs]).T
+        shown.add(f"$D = {D}$", scales, one / (d * spread), of=of, measure="ratio", D=str(D))
+    return [shown]
+
+
+def norm_sweep(points: int = 25, dimension: int = 400, samples: int = 60) -> list[Display]:
+    """Norms of the interpolant of least Q, over the scale of the start.
+
+    Sparse regression (k = 5, d = 400, m = 60) by p^2 - m^2 from p = m = alpha: the excess of the l1
+    norm over the least one vanishes as alpha -> 0, that of the l2 norm as alpha -> infinity.
+
+    See Woodworth et al. (2020): the sweep over alpha in sparse regression.
+    """
+    shown = Display("sweep", r"scale $\alpha$", "excess over the least norm", "log")
+    data = draw(SparseSetting(dimension, samples, sizes=()), samples)
+    of, scales = tied(), np.geomspace(1e-4, 1, points)
+    qs = (lower(of.potential, {"alpha": alpha}) for alpha in scales)
+    path = [interpolate(q, data.X, data.y) for q in qs]
+    if failed := [s.message for s in path if not s.converged]:
+        raise NumericalError(failed[0])
+    for order, least in ((1, least_l1(data)), (2, np.linalg.lstsq(data.X, data.y)[0])):
+        norms = np.array([np.linalg.norm(s.value, order) for s in path])
+        label, excess = rf"|\beta|_{order}", norms / np.linalg.norm(least, order) - 1
+        shown.add(rf"${label} / \min{label} - 1$", scales, excess, of=of, measure=f"l{order}")
+    return [shown]
+
+
+def sparse_regression(points: int = 20, dimension: int = 1000, samples: int = 100) -> list[Display]:
+    """Population error over the scale of the start, for several shapes.
+
+    Interpolants of least Q for a sparse beta* (k = 5, d = 1000, m = 100, noise 0.01), as gradient
+    flow on u v - x z finds them from scale alpha and shape s: the nearer s to 1, the smaller alpha
+    must be. `derive experiment sparse-regression` trains the weights as well.
+
+    See Azulay et al. (2021), figure 7.1 and section 9.
+    """
+    shown = Display("sweep", r"scale $\alpha$", r"population error $|\beta - \beta^*|^2$", "log")
+    data = draw(SparseSetting(dimension, samples, sizes=()), samples)
+    of, scales = derive("u*v - x*z"), np.geomspace(1e-5, 0.25, points)
+    for s in ("0", "0.5", "0.7", "0.9", "0.99"):
+        errors = np.array([data.error(predict(data, alpha, float(s))) for alpha in scales])
+        shown.add(f"$s = {s}$", scales, errors, of=of, measure="error", s=s)
+    return [shown]
+
+
+def margin_accuracy(points: int = 17) -> list[Display]:
+    """Margins over the scale of the start and the accuracy.
+
+    p^2 - m^2 from p = m = alpha on two rows, exponential loss L: by how much the l1 and the l2
+    margin fall short of the largest when L = exp(-level). For every alpha the l1 margin is reached
+    in the end, and later the larger alpha is; before, a large alpha is near the l2 margin. The flow
+    is followed in its dual numbers.
+
+    See Moroshko et al. (2020): initialization scale and training accuracy.
+    """
+    shown = Display("sweep", r"scale $\alpha$", "1 - margin / largest margin", "log")
+    rows, levels = ((2, 3), (-2, 5)), ("10", "1000", "100000")
+    of, scales = tied(), np.geomspace(0.03, 300, points)
+    qs = (lower(of.potential, {"alpha": alpha}) for alpha in scales)
+    beta = np.array([loss_flow(q, rows, [*map(float, levels)], 1e-7).value for q in qs])
+    best = {1: max_margin(rows, norm="l1"), 2: max_margin(rows)}
+    for order, largest in best.items():
+        margins = np.min(beta @ np.array(rows).T, axis=-1) / np.linalg.norm(beta, order, axis=-1)
+        gaps, measure = 1 - margins / float(largest.margin), f"l{order} margin"
+        for level, gap in zip(levels, np.maximum(1e-16, gaps).T, strict=True):
+            label = rf"$\ell_{order}$, $\log(1/L) = {level}$"
+            shown.add(label, scales, gap, of=of, measure=measure, level=level)
+    return [shown]
+
+
+def perturbed_scale(points: int = 50) -> list[Display]:
+    """What decay, steps and noise leave of the scale of a tied pair.
+
+    The start alpha' from which plain gradient flow on p^2 - m^2 has the laws of the perturbed one,
+    over its own alpha: after weight decay of integral kappa, noise of accumulated covariance S, and
+    one step eta along the gradient G = 1. All of them make it richer.
+
+    See Pesme, Pillaud-Vivien, Flammarion (2021): SGD shrinks the scale.
+    See Even et al. (2023): large steps.
+    """
+    shown = Display("sweep", r"$\kappa$, $S$ or $\eta$", r"$\alpha'/\alpha$")
+    of, x = tied(), np.linspace(0, 0.49, points)
+    labels = {"decay": r"decay $\kappa$", "noise": "noise $S$", "step": r"one step $\eta$"}
+    for by, label in labels.items():
+        ((alpha, left),) = (perturb(of, by).effective or {}).items()
+        values = {"G": "1"} if by == "step" else {}
+        ratio = at_start(left / alpha, values)
+        y = sympy.lambdify([*ratio.free_symbols], ratio, "numpy")(x)
+        shown.add(label, x, y, of=of, quantity=by, measure="start", **values)
+    return [shown]
