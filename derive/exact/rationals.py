@@ -42,11 +42,6 @@ def identity(size: int) -> fmpq_mat:
     return fmpq_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
 
 
-def trace(A: fmpq_mat) -> fmpq:
-    """Return the sum of the diagonal."""
-    return sum((A[k, k] for k in range(A.nrows())), fmpq(0))
-
-
 def combined(matrices: Sequence[fmpq_mat], coefficients: Sequence[fmpq]) -> fmpq_mat:
     """Return sum_i c_i A_i."""
     total = fmpq_mat(matrices[0].nrows(), matrices[0].ncols())

@@ -74,6 +74,7 @@ def test_costs_of_several_outputs():
         (["a*u1", "a*u2"], 2 * sympy.sqrt(b1**2 + b2**2)),
         (["a*u1", "a*u2", "a*u3"], 2 * sympy.sqrt(b1**2 + b2**2 + b3**2)),
         (["x*z - y*w", "x*w + y*z"], 2 * sympy.sqrt(b1**2 + b2**2)),
+        (["x**2 - y**2", "x*y"], sympy.sqrt(b1**2 + 4 * b2**2)),
         (["a**2 + b**2", "a*c + b*d", "c**2 + d**2"], b1 + b3),
     ):
         _, cost = minimum(pose_cost, outputs)

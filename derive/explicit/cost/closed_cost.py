@@ -129,36 +129,17 @@ class ClosedCost:
     factors: tuple[Polynomial, ...] = ()
 
     def expression(self, betas: Sequence[Symbol]) -> Expr | None:
-        """Return R_F as an expression; None where a part has none.
-
-        The greater of sqrt(s + t) and sqrt(s - t) is sqrt(s + |t|).
-        """
+        """Return R_F as an expression; None where a part has none."""
         named = [[part.expression(betas) for part in parts] for parts in self.sums]
         if any(None in parts for parts in named):
             return None
         sums = [sympy.Add(*parts) for parts in named]
-        if len(sums) != 2:
-            return sympy.Max(*sums)
-        if sympy.expand(sums[0] + sums[1]) == 0:
+        if len(sums) == 2 and sympy.expand(sums[0] + sums[1]) == 0:
             return sympy.Abs(sums[0])
-        roots = all(isinstance(part, Norm) for parts in self.sums for part in parts)
-        return (_joined(sums[0], sums[1], betas) if roots else None) or sympy.Max(*sums)
+        return sympy.Max(*sums)
 
     def at(self, beta: Sequence[Fraction]) -> arb:
         """Return R_F in a ball, at beta with some w."""
         with ctx.workprec(BITS):
             totals = [sum((part.at(beta) for part in parts), arb(0)) for parts in self.sums]
             return functools.reduce(lambda x, y: x.max(y), totals)
-
-
-def _joined(x: Expr, y: Expr, betas: Sequence[Symbol]) -> Expr | None:
-    """Return max(x, y) as sqrt(s + |t|), for single roots of s + t and s - t; None for others."""
-    if any(e.is_Add or e.has(sympy.Abs) for e in (x, y)):
-        return None
-    first, second = (sympy.expand(e**2) for e in (x, y))
-    s, t = (sympy.factor(sympy.expand(e) / 2) for e in (first + second, first - second))
-    if not (s.is_polynomial(*betas) and t.is_polynomial(*betas)):
-        return None
-    # The numbers in front of both are kept apart.
-    number, s = s.as_content_primitive()
-    return sympy.sqrt(number) * sympy.sqrt(s + sympy.Abs(t / number))

@@ -90,8 +90,7 @@ def composed_parts(F: Multilinear) -> list[Part] | None:
     if prod(len(group) * (len(group) + 1) // 2 for group in F.groups) > MAXIMAL_TERMS:
         return None
     operators = _operators(F)
-    polynomials = (fmpq_poly(S.minpoly()) for S in operators)
-    minimal = functools.reduce(lambda f, g: f * (g / f.gcd(g)), polynomials)
+    minimal = _minimal(operators)
     parts = []
     for f in (fmpq_poly(g) for g, _ in minimal.factor()[1]):
         projectors = [_projector(S, minimal, f) for S in operators]
@@ -151,20 +150,31 @@ def _groups(products: Sequence[Index], size: int) -> tuple[Index, ...]:
 
 
 def _operators(F: Multilinear) -> list[fmpq_mat]:
-    """Return generic symmetric S_1, ..., S_L that F does not tell apart."""
+    """Return symmetric S_1, ..., S_L that F does not tell apart, with most eigenvalues.
+
+    One of a basis where that will do, else a generic one.
+    """
     places = [range(len(group)) for group in F.groups]
     entries = [(g, *ij) for g, x in enumerate(places) for ij in combinations_with_replacement(x, 2)]
     unknown = {key: n for n, (g, i, j) in enumerate(entries) for key in ((g, i, j), (g, j, i))}
     size = len(entries)
-    values = [fmpq(0)] * size
-    rng = Random(3)
     rows = {tuple(row.get(k, fmpq(0)) for k in range(size)) for row in _conditions(F, unknown)}
-    for v in nullspace(sorted(rows, key=str)):
+    basis, rng = list(nullspace(sorted(rows, key=str))), Random(3)
+    generic = [fmpq(0)] * size
+    for v in basis:
         factor = rng.randrange(1, 1000)
-        values = [x + factor * y for x, y in zip(values, v, strict=True)]
-    return [
-        fmpq_mat([[values[unknown[g, i, j]] for j in x] for i in x]) for g, x in enumerate(places)
+        generic = [x + factor * y for x, y in zip(generic, v, strict=True)]
+    found = [
+        [fmpq_mat([[v[unknown[g, i, j]] for j in x] for i in x]) for g, x in enumerate(places)]
+        for v in (*basis, generic)
     ]
+    return max(found, key=lambda operators: _minimal(operators).degree())
+
+
+def _minimal(operators: Sequence[fmpq_mat]) -> fmpq_poly:
+    """Return the polynomial of least degree that vanishes at all of these."""
+    polynomials = (fmpq_poly(S.minpoly()) for S in operators)
+    return functools.reduce(lambda f, g: f * (g / f.gcd(g)), polynomials)
 
 
 def _conditions(

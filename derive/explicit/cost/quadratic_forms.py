@@ -36,11 +36,6 @@ def links(forms: Sequence[fmpq_mat]) -> set[tuple[int, int]]:
     return {(i, j) for i, j in places if any(A[i, j] for A in forms)}
 
 
-def restricted(A: fmpq_mat, kept: Sequence[int]) -> fmpq_mat:
-    """Return the rows and columns that are kept."""
-    return fmpq_mat([[A[i, j] for j in kept] for i in kept])
-
-
 def copies(forms: Sequence[fmpq_mat]) -> list[list[list[int]]]:
     """Return the weights in groups that meet in no product, equal forms on them gathered.
 
