@@ -40,7 +40,7 @@ def check_numbers(p: ExactMap) -> None:
         angles = {PI: +mpmath.pi} if PI in (*p.start_symbols, *p.parameters) else {}
         if len(calls) + len(angles) < 2:
             return
-        values = _values(numbers, {PI: +mpmath.pi})
+        values = images_of(numbers, {PI: +mpmath.pi}, _at, FUNCTIONS)
         real: dict[str, mpmath.mpf] = {}
         for g in calls:
             inner = g.kind in ("exp", "sin", "cos")  # the logarithm or angle is the argument
@@ -66,10 +66,6 @@ def _is_number(p: ExactMap, g: Call) -> bool:
         parts = (calls[name].argument, calls[name].exponent)
         left += [v for part in parts if part is not None for v in part.variables()]
     return True
-
-
-def _values(numbers: list[Call], known: Mapping[str, mpmath.mpf]) -> dict[str, mpmath.mpf]:
-    return images_of(numbers, known, _at, FUNCTIONS)
 
 
 def _at(element: RationalFunction, known: Mapping[str, mpmath.mpf]) -> mpmath.mpf:

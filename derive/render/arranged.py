@@ -179,7 +179,7 @@ def pulled_out(expression: Expr) -> Expr:
 def _common(terms: Sequence[Expr]) -> Expr:
     """Return the product of the powers that all terms have, of denominators those that are all."""
     powers = [term.as_powers_dict() for term in terms]
-    below = {_below(term) for term in terms}
+    below = {sympy.fraction(term.as_coeff_Mul()[1])[1] for term in terms}
     common = sympy.S.One
     for base in sorted(reduce(and_, map(set, powers)), key=str):
         exponents = {t[base] for t in powers}
@@ -190,10 +190,6 @@ def _common(terms: Sequence[Expr]) -> Expr:
         if not base.is_Integer and (positive or alike):
             common *= base ** min(exponents, key=abs)
     return common
-
-
-def _below(term: Expr) -> Expr:
-    return sympy.fraction(term.as_coeff_Mul()[1])[1]
 
 
 def _units(expression: Expr) -> int:

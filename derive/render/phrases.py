@@ -41,7 +41,7 @@ def algebra_words(block: Block) -> Iterator[str]:
     """Yield the same as a LaTeX sentence."""
     if block.lie.point is None:
         return
-    words = [_field(word) for word in block.lie.words]
+    words = [re.sub(r"X(\d+)", r"X_{\1}", f"${word}$") for word in block.lie.words]
     shown = listed(words) if len(words) < 7 else f"{words[0]}, \\dots, {words[-1]}"
     room = ", so all other conserved quantities are functions of these"
     if not block.conserved.laws:
@@ -52,10 +52,6 @@ def algebra_words(block: Block) -> Iterator[str]:
         yield f"With $X_i = \\nabla F_i$, {shown} are independent {at}."
     else:
         yield rf"$\nabla F_{{{block.lie.words[0][1:]}}} \neq 0$ {at}."
-
-
-def _field(word: str) -> str:
-    return re.sub(r"X(\d+)", r"X_{\1}", f"${word}$")
 
 
 def output_lines(p: Parameterization) -> Iterator[str]:

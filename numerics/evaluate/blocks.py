@@ -191,7 +191,7 @@ def evaluate_precisely(
         with decimal.localcontext(wide_context(rung * (digits + GUARD))):
             found = formula(start.at(Digits, ()), *(_column(Digits.of(x)) for x in point))
             balls = [_single(Digits.of(x)) for x in found]
-            if all(_known(x, digits) or abs(x.v) + x.d < least for x in balls):
+            if all(x.d.scaleb(digits) <= abs(x.v) or abs(x.v) + x.d < least for x in balls):
                 break
     with mpmath.workdps(digits + GUARD):
         return [_mpf(x) for x in balls]
@@ -206,11 +206,6 @@ def _single(x: Ball) -> Ball:
     """Return a ball of two decimals."""
     v, d = (decimal.Decimal(y.item() if isinstance(y, np.ndarray) else y) for y in (x.v, x.d))
     return type(x)(v, d)
-
-
-def _known(x: Ball, digits: int) -> bool:
-    """Tell whether a number has its digits, or is exactly 0."""
-    return bool(x.d.scaleb(digits) <= abs(x.v))
 
 
 def _mpf(x: Ball) -> Real:

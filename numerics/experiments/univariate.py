@@ -16,8 +16,8 @@ import numpy as np
 from scipy.interpolate import PPoly
 
 from derive.errors import InputError
-from derive.univariate.activation import Activation, read_activation
-from derive.univariate.density import Density, read_density
+from derive.univariate.activation import read_activation
+from derive.univariate.density import read_density
 from derive.univariate.potential import read_potential
 from numerics.experiments.scaffold import Results, Stages, require_counts, table
 from numerics.univariate.distance import distance_to_net, supremum_distance
@@ -163,7 +163,7 @@ def _law(potential: str) -> Law:
 
 def trained_net(setting: UnivariateSetting, task: Task, shift: float = 0.0) -> Net:
     """Return a net at the end of its mirror flow; at quantiles the output weights move alone."""
-    density, activation = _model(task.kind)
+    density, activation = read_density(DENSITY), read_activation(KINDS[task.kind])
     if task.biases == "quantiles":
         net, moving = quantile_net(task.width, density, activation), "a"
     else:
@@ -173,10 +173,6 @@ def trained_net(setting: UnivariateSetting, task: Task, shift: float = 0.0) -> N
     y = [float(Fraction(v)) + shift for v in setting.y]
     scale = float(task.width) if task.kind == "scaled" else 1.0
     return train(net, x, y, MirrorFlow(_law(task.potential), scale, moving)).net
-
-
-def _model(kind: str) -> tuple[Density, Activation]:
-    return read_density(DENSITY), read_activation(KINDS[kind])
 
 
 def _error(

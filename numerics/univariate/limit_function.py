@@ -155,7 +155,7 @@ class LimitFunction:
         points = [low + (high - low) * Fraction(k, degree) for k in range(degree + 1)]
         powers = fmpq_mat([[as_fmpq(t**k) for k in range(degree + 1)] for t in points])
         found = powers.solve(fmpq_mat([[self.ball(t)] for t in points])).entries()
-        return _read(fmpq_poly(found))
+        return tuple(as_fraction(c) for c in fmpq_poly(found).coeffs())
 
     def edges(self) -> list[Fraction]:
         """Return the points between which h is one formula."""
@@ -264,10 +264,6 @@ def limit_of(problem: VariationalProblem, x: Number, y: Number) -> LimitFunction
             return LimitFunction(problem, dual, dual.solve(), bits)
     with ctx.workprec(most):
         return LimitFunction(problem, dual, dual.solve(), most)
-
-
-def _read(p: fmpq_poly) -> tuple[Fraction, ...]:
-    return tuple(as_fraction(c) for c in p.coeffs())
 
 
 def _number(value: Value) -> Any:

@@ -155,7 +155,7 @@ def _shown(said: Statement) -> Iterator[str]:
     if said.quoted:
         yield from _slip(said.quoted, said.printed, said.derived)
     command = said.command or said.python
-    yield _code(command) if command else _text(said.reason)
+    yield f"`{command}`".replace("|", r"\|") if command else _text(said.reason)
     yield from map(_text, said.shows)
 
 
@@ -180,10 +180,6 @@ def _formulas(audits: Sequence[Audit]) -> Iterator[str]:
             told += _slip(printed.quote, formula, judgement.derived)
         said = _stated(f"{printed.kind}: {formula}", printed.place)
         yield f"| {said} | {'<br>'.join(filter(None, told))} | {printed.reading} |\n"
-
-
-def _code(text: str) -> str:
-    return f"`{text}`".replace("|", r"\|")
 
 
 def _text(text: str) -> str:
