@@ -9,7 +9,7 @@ from derive.language.arguments import parse_assignments, parse_name, parse_names
 from derive.language.budget import DEFAULT, OWN, Budget
 from derive.language.evaluation import bind
 from derive.language.functions import CALLS, FUNCTIONS
-from derive.language.parser import parse_expression
+from derive.language.reader import parse_expression
 from derive.language.symbolic import from_sympy, to_sympy
 from derive.language.tree import (
     Call,

@@ -1,15 +1,16 @@
-"""Names, lists of names, assignments and outputs, as they are given on the command line."""
+"""Names, lists of names, assignments, shapes and outputs, as they are typed."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 
 from derive.errors import LanguageError
+from derive.language.arrays import OPEN, Array, Shape
 from derive.language.budget import DEFAULT, Budget
-from derive.language.build import Builder
-from derive.language.literals import name_fault
-from derive.language.parser import parse_part
-from derive.language.screen import check_characters
+from derive.language.functions import ARRAY_FUNCTIONS, FUNCTIONS
+from derive.language.grammar import Parser
+from derive.language.reader import Reader
 from derive.language.tree import Tree, names
 
 
@@ -19,8 +20,8 @@ def parse_name(text: str, what: str, budget: Budget = DEFAULT) -> str:
     >>> parse_name(" w_1 ", "weight")
     'w_1'
     """
-    check_characters(text, budget)
-    return _name(text, 0, what, budget)
+    parser = Parser(text, budget)
+    return parser.name(parser.word(""), what=what)
 
 
 def parse_names(text: str, budget: Budget = DEFAULT) -> tuple[str, ...]:
@@ -29,10 +30,10 @@ def parse_names(text: str, budget: Budget = DEFAULT) -> tuple[str, ...]:
     >>> parse_names("p, m")
     ('p', 'm')
     """
-    check_characters(text, budget)
+    parser = Parser(text, budget)
     found: list[str] = []
-    for piece, offset in _pieces(text):
-        found.append(_new_name(piece, offset, found, budget))
+    for _ in parser.items():
+        found.append(parser.name(parser.word(","), found))
     return tuple(found)
 
 
@@ -42,16 +43,36 @@ def parse_assignments(text: str, budget: Budget = DEFAULT) -> tuple[tuple[str, T
     >>> [name for name, value in parse_assignments("a=a0, c=sqrt(2)*alpha")]
     ['a', 'c']
     """
-    check_characters(text, budget)
-    builder = Builder(budget)
+    parser, reader = Parser(text, budget), Reader(budget)
     found: dict[str, Tree] = {}
-    for piece, offset in _pieces(text):
-        left, equals, right = piece.partition("=")
-        if not equals:
+    for _ in parser.items():
+        left = parser.word(",=")
+        if not parser.accept("="):
             message = "expected an assignment such as a=1/2; separate several by commas"
-            raise LanguageError(message, _start(piece, offset))
-        name = _new_name(left, offset, found, budget)
-        found[name] = parse_part(right, offset + len(left) + 1, builder).tree
+            raise LanguageError(message, left.column)
+        name = parser.name(left, found)
+        found[name] = reader.value(parser.expression()).entries[()].tree
+    return tuple(found.items())
+
+
+def parse_shapes(text: str, budget: Budget = DEFAULT) -> tuple[tuple[str, Shape], ...]:
+    """Read ``u:3,W:2x2``, vectors and matrices; a name alone is a vector of open dimension.
+
+    >>> parse_shapes("u:3,W:2x2,v")
+    (('u', (3,)), ('W', (2, 2)), ('v', (0,)))
+    """
+    parser = Parser(text, budget, (*FUNCTIONS, *ARRAY_FUNCTIONS))
+    found: dict[str, Shape] = {}
+    for _ in parser.items():
+        name = parser.name(parser.word(",:"), found)
+        found[name] = OPEN
+        if parser.accept(":"):
+            _, size, column = parser.word(",")
+            sizes = re.fullmatch(r"([1-9][0-9]?)(?:x([1-9][0-9]?))?", size)
+            if sizes is None:
+                message = f"the dimension of {name} is written u:3 for a vector, W:2x2 for a matrix"
+                raise LanguageError(message, column)
+            found[name] = tuple(int(n) for n in sizes.groups() if n)
     return tuple(found.items())
 
 
@@ -61,6 +82,19 @@ def parse_outputs(texts: Sequence[str], budget: Budget = DEFAULT) -> tuple[Tree,
     >>> len(parse_outputs(["p**2", "p*m"]))
     2
     """
+    return tuple(array.entries[0] for array in parse_array_outputs(texts, {}, budget))
+
+
+def parse_array_outputs(
+    texts: Sequence[str], shapes: Mapping[str, Shape], budget: Budget = DEFAULT
+) -> tuple[Array, ...]:
+    """Read outputs in which some names are vectors or matrices; without any, all are scalars.
+
+    >>> [array] = parse_array_outputs(["a*u"], {"u": (2,)})
+    >>> from derive.language import to_text
+    >>> [to_text(entry) for entry in array.entries]
+    ['a*u1', 'a*u2']
+    """
     if isinstance(texts, str):  # a text is a sequence of texts as well, but not as meant here
         texts = (texts,)
     if not texts:
@@ -68,60 +102,42 @@ def parse_outputs(texts: Sequence[str], budget: Budget = DEFAULT) -> tuple[Tree,
     if len(texts) > budget.outputs:
         message = f"at most {budget.outputs} outputs are accepted, {len(texts)} are given"
         raise LanguageError(message)
-    builder = Builder(budget)
-    return tuple(_output(text, number, len(texts), builder) for number, text in enumerate(texts, 1))
+    reader = Reader(budget, shapes)
+    return tuple(_output(text, number, len(texts), reader) for number, text in enumerate(texts, 1))
 
 
-def _output(text: str, number: int, count: int, builder: Builder) -> Tree:
+def _output(text: str, number: int, count: int, reader: Reader) -> Array:
     """Read one output, and name it in a refusal if there are several."""
     try:
-        check_characters(text, builder.budget)
-        tree = parse_part(text, 0, builder).tree
+        value = reader.read(text)
     except LanguageError as error:
         if count == 1:
             raise
         numbered = LanguageError(f"output {number}, {error}")
         numbered.column = error.column
         raise numbered from None
-    if not names((tree,)):
+    trees = tuple(x.tree for x in value.entries.values())
+    if not names(trees):
         message = f"output {number} is a constant: write an expression that has a weight in it"
         raise LanguageError(message)
-    return tree
+    return Array(value.shape, trees)
 
 
-def _pieces(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the pieces between the commas outside brackets, each with its offset."""
-    start, depth = 0, 0
-    for position, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
-        if character == "," and depth <= 0:
-            yield text[start:position], start
-            start = position + 1
-    yield text[start:], start
+def parse_combination(
+    text: str, vectors: Collection[str], budget: Budget = DEFAULT
+) -> dict[str, tuple[str, Tree]]:
+    """Read a sum of terms phi u over vectors u of open dimension; LanguageError for another text.
 
+    Returns:
+        for each u the name of its norm and phi, an expression in scalars and such norms.
 
-def _start(piece: str, offset: int) -> int:
-    """Return the column of the first character of a piece that is not a space."""
-    return offset + len(piece) - len(piece.lstrip(" ")) + 1
-
-
-def _name(text: str, offset: int, what: str, budget: Budget) -> str:
-    """Read a name with spaces around it."""
-    name = text.strip(" ")
-    if not name:
-        message = f"a {what} is missing: write letters, digits and _, such as w_1"
-        raise LanguageError(message, offset + 1)
-    fault = name_fault(name, budget)
-    if fault is not None:
-        raise LanguageError(fault, _start(text, offset))
-    return name
-
-
-def _new_name(text: str, offset: int, found: Collection[str], budget: Budget) -> str:
-    """Read a name, and refuse one that is given twice, or one too many."""
-    name, column = _name(text, offset, "name", budget), _start(text, offset)
-    if name in found:
-        raise LanguageError(f"{name} is given twice: give each name once", column)
-    if len(found) >= budget.names:
-        raise LanguageError(f"at most {budget.names} names are accepted", column)
-    return name
+    >>> parse_combination("a*u", ["u"])
+    {'u': ('norm_u', Name(name='a'))}
+    """
+    reader = Reader(budget, dict.fromkeys(vectors, OPEN))
+    value = reader.read(text)
+    if value.shape != OPEN:
+        ask = f"give a dimension, for instance --vector {min(vectors)}:3"
+        raise LanguageError(f"the output is a number, not a vector: {ask}")
+    found = ((str(place[0]), phi.tree) for place, phi in value.entries.items())
+    return {u: (reader.norm(u), phi) for u, phi in found}

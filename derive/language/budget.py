@@ -11,8 +11,7 @@ class Budget:
 
     Attributes:
         text: characters of one text: far above any formula written by hand.
-        brackets: brackets inside brackets: well within what Python's own parser accepts.
-        run: signs in a row, or powers in ``x**2**1**1``: each one is a level of nesting.
+        nesting: brackets, signs and powers inside each other: the parser goes down for each.
         depth: levels of the tree: a recursive walk stays far from Python's recursion limit.
         digits: of one number, its decimal exponent counted out: ``1e59`` has 60.
         name: characters of one name: names are repeated in every formula and message.
@@ -26,8 +25,7 @@ class Budget:
     """
 
     text: int = 4000
-    brackets: int = 50
-    run: int = 10
+    nesting: int = 50
     depth: int = 200
     digits: int = 60
     name: int = 40

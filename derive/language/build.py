@@ -8,6 +8,7 @@ the names and, as further independent variables, the function calls and roots.
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, comb
@@ -15,7 +16,7 @@ from math import ceil, comb
 from derive.errors import LanguageError
 from derive.language.budget import Budget
 from derive.language.functions import CALLS, RECORDS
-from derive.language.literals import check_number, name_fault, refuse_function
+from derive.language.literals import name_fault, refuse_function
 from derive.language.tree import (
     Call,
     Name,
@@ -25,6 +26,8 @@ from derive.language.tree import (
     Power,
     RealPower,
     Tree,
+    children,
+    fold,
     walk,
 )
 
@@ -137,87 +140,110 @@ class Built:
 
 
 class Builder:
-    """Build trees that are read together, and refuse at a column what is out of bounds."""
+    """Build trees that are read together, and refuse what is out of bounds."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
         self._nodes = 0
         self._names: set[str] = set()
 
-    def number(self, value: Fraction, column: int | None = None) -> Built:
+    def number(self, value: Fraction) -> Built:
         """Build a number."""
-        check_number(value, self.budget, column)
+        if max(abs(value.numerator), value.denominator) >= 10**self.budget.digits:
+            raise LanguageError(f"a number may have at most {self.budget.digits} digits")
         # (n - 1).bit_length() is log2(n) rounded up, so that 1 costs nothing in products.
         above = Bound(0, 1, (max(abs(value.numerator), 1) - 1).bit_length())
         below = Bound(0, 1, (value.denominator - 1).bit_length())
-        return self._admit(Number(value), Size(1, above, below, value=value), column)
+        return self._admit(Number(value), Size(1, above, below, value=value))
 
-    def name(self, text: str, column: int | None = None) -> Built:
+    def name(self, text: str) -> Built:
         """Build a name."""
         fault = name_fault(text, self.budget)
         if fault is not None:
-            raise LanguageError(fault, column)
+            raise LanguageError(fault)
         self._names.add(text)
         if len(self._names) > self.budget.names:
-            message = f"at most {self.budget.names} different names are accepted"
-            raise LanguageError(message, column)
-        return self._admit(Name(text), Size(1, VARIABLE, UNIT, frozenset((text,))), column)
+            raise LanguageError(f"at most {self.budget.names} different names are accepted")
+        return self._admit(Name(text), Size(1, VARIABLE, UNIT, frozenset((text,))))
 
-    def operation(
-        self, sign: Operator, left: Built, right: Built, column: int | None = None
-    ) -> Built:
+    def operation(self, sign: Operator, left: Built, right: Built) -> Built:
         """Build a sum, a product or a quotient."""
         if sign == "/" and right.size.value == 0:
-            raise LanguageError("division by zero: write a divisor that is not zero", column)
+            raise LanguageError("division by zero: write a divisor that is not zero")
         size = size_of_operation(sign, left.size, right.size)
-        return self._admit(Operation(sign, left.tree, right.tree), size, column)
+        return self._admit(Operation(sign, left.tree, right.tree), size)
 
-    def negate(self, operand: Built, column: int | None = None) -> Built:
+    def negate(self, operand: Built) -> Built:
         """Build ``-operand``: a number for a number, and else a product with -1."""
         if isinstance(operand.tree, Number):
-            return self.number(-operand.tree.value, column)
-        return self.operation("*", self.number(Fraction(-1), column), operand, column)
+            return self.number(-operand.tree.value)
+        return self.operation("*", self.number(Fraction(-1)), operand)
 
-    def power(self, base: Built, exponent: Fraction, column: int | None = None) -> Built:
+    def power(self, base: Built, exponent: Fraction) -> Built:
         """Build ``base`` to a constant exponent."""
         bound, value = self.budget.exponent, base.size.value
         if abs(exponent) > bound or exponent.denominator > bound:
             message = f"an exponent may be at most {bound}, and a root at most of index {bound}"
-            raise LanguageError(message, column)
+            raise LanguageError(message)
         if value == 0 and exponent < 0:
-            raise LanguageError("zero to a negative exponent is a division by zero", column)
+            raise LanguageError("zero to a negative exponent is a division by zero")
         if value is not None and value < 0 and exponent.denominator > 1:
             message = "the root of a negative number is not real: write a base that is positive"
-            raise LanguageError(message, column)
-        return self._admit(Power(base.tree, exponent), size_of_power(base.size, exponent), column)
+            raise LanguageError(message)
+        return self._admit(Power(base.tree, exponent), size_of_power(base.size, exponent))
 
-    def real_power(self, base: Built, exponent: Built, column: int | None = None) -> Built:
-        """Build ``base`` to an exponent with names in it."""
+    def real_power(self, base: Built, exponent: Built) -> Built:
+        """Build ``base`` to an exponent that is an expression, with names in it or not."""
+        if exponent.size.value is not None:
+            return self.power(base, exponent.size.value)
         if base.tree == Name("e"):
             written = "e is a name like others: write exp(w) for the exponential of w"
-            raise LanguageError(f"{written}, or call the base otherwise", column)
+            raise LanguageError(f"{written}, or call the base otherwise")
         for node in walk(exponent.tree):
             if isinstance(node, Call | RealPower) or (
                 isinstance(node, Power) and node.exponent.denominator != 1
             ):
                 message = "an exponent is made of names and numbers by + - * / and whole powers"
-                raise LanguageError(message, column)
+                raise LanguageError(message)
         depth = 1 + max(base.size.depth, exponent.size.depth)
         size = Size(depth, VARIABLE, UNIT, atoms=1)
-        return self._admit(RealPower(base.tree, exponent.tree), size, column)
+        return self._admit(RealPower(base.tree, exponent.tree), size)
 
-    def call(self, function: str, argument: Built, column: int | None = None) -> Built:
+    def call(self, function: str, argument: Built) -> Built:
         """Build a call of a function that stands in trees."""
         if function not in CALLS:
-            raise LanguageError(refuse_function(function), column)
+            raise LanguageError(refuse_function(function))
         value = argument.size.value
         if RECORDS[function].positive and value is not None and value <= 0:
             message = "the logarithm is real only for a positive number: write such a number"
-            raise LanguageError(message, column)
+            raise LanguageError(message)
         size = Size(1 + argument.size.depth, VARIABLE, UNIT, atoms=1)
-        return self._admit(Call(function, argument.tree), size, column)
+        return self._admit(Call(function, argument.tree), size)
 
-    def _admit(self, tree: Tree, size: Size, column: int | None) -> Built:
+    def rebuild(self, tree: Tree, values: Mapping[str, Built]) -> Built:
+        """Build *tree* with other trees for some names."""
+
+        def combine(node: Tree, parts: list[Built]) -> Built:
+            match node, parts:
+                case Number(value), _:
+                    return self.number(value)
+                case Name(name), _:
+                    return values[name] if name in values else self.name(name)
+                case Operation("*", Number(Fraction(numerator=-1, denominator=1)), _), [_, right]:
+                    return self.negate(right)
+                case Operation(sign, _, _), [left, right]:
+                    return self.operation(sign, left, right)
+                case Power(_, exponent), [base]:
+                    return self.power(base, exponent)
+                case RealPower(), [base, raised]:
+                    return self.real_power(base, raised)
+                case Call(function, _), [argument]:
+                    return self.call(function, argument)
+            raise LanguageError(f"not a tree: {type(node).__name__}")
+
+        return fold(tree, children, combine)
+
+    def _admit(self, tree: Tree, size: Size) -> Built:
         """Return the node if it is within all bounds; what is not is never kept."""
         self._nodes += 1
         budget, halves = self.budget, (size.numerator, size.denominator)
@@ -230,5 +256,5 @@ class Builder:
             ("index of the roots inside roots", size.root, budget.exponent),
         ):
             if found > bound:
-                raise LanguageError(f"too large: {what} may be at most {bound}", column)
+                raise LanguageError(f"too large: {what} may be at most {bound}")
         return Built(tree, size)

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Protocol, Self, TypeVar
 
-from derive.errors import LanguageError
 from derive.language.budget import DEFAULT
-from derive.language.build import Builder, Built
-from derive.language.parser import parse_expression
-from derive.language.tree import (
-    Call,
-    Name,
-    Number,
-    Operation,
-    Power,
-    RealPower,
-    Tree,
-    children,
-    fold,
-)
+from derive.language.build import Builder
+from derive.language.reader import template
+from derive.language.tree import Call, Name, Number, Operation, Power, Tree, children, fold
 
 
 def bind(tree: Tree, values: Mapping[str, Fraction]) -> Tree:
@@ -32,27 +20,7 @@ def bind(tree: Tree, values: Mapping[str, Fraction]) -> Tree:
     Power(base=Name(name='p'), exponent=Fraction(3, 1))
     """
     builder = Builder(DEFAULT)
-
-    def combine(node: Tree, parts: list[Built]) -> Built:
-        match node:
-            case Number(value):
-                return builder.number(value)
-            case Name(name):
-                return builder.number(values[name]) if name in values else builder.name(name)
-            case Operation(sign, _, _):
-                return builder.operation(sign, parts[0], parts[1])
-            case Power(_, exponent):
-                return builder.power(parts[0], exponent)
-            case RealPower():
-                base, raised = parts
-                if raised.size.value is not None:
-                    return builder.power(base, raised.size.value)
-                return builder.real_power(base, raised)
-            case Call(function, _):
-                return builder.call(function, parts[0])
-        raise LanguageError(f"not a tree: {type(node).__name__}")
-
-    return fold(tree, children, combine).tree
+    return builder.rebuild(tree, {name: builder.number(x) for name, x in values.items()}).tree
 
 
 class Arithmetic(Protocol):
@@ -74,9 +42,6 @@ _ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
     "*": operator.mul,
     "/": operator.truediv,
 }
-
-template = functools.cache(parse_expression)
-"""The tree of a text in :mod:`derive.language.functions`."""
 
 
 def value_of(text: str, values: Mapping[str, E], call: Callable[[str, E], E] | None = None) -> E:

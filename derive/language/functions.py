@@ -61,6 +61,9 @@ FUNCTIONS: tuple[str, ...] = tuple(RECORDS)
 CALLS: tuple[str, ...] = tuple(f.name for f in RECORDS.values() if f.is_call)
 """Every function that stands in trees, and so in what is printed."""
 
+ARRAY_FUNCTIONS: tuple[str, ...] = ("T", "norm", "dot")
+"""Functions of vectors and matrices: accepted only where there are some."""
+
 _KINK = "it is not differentiable; derive each region on its own, as a*u1 where a ReLU is active"
 
 REFUSED: dict[str, str] = {

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Protocol, Unpack
 from derive.clock import Clock
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField
-from derive.language import parse_outputs
-from derive.language.arrays import parse_array_outputs
+from derive.language.arguments import parse_array_outputs
 from derive.language.tree import names
 from derive.model.affine import AffineOutput
 from derive.model.code import code_of
@@ -231,8 +230,7 @@ class Parameterization(ExactMap):
                 raise InputError("rates: one of a model with vectors names scalars alone")
             with named_as_vectors(found):
                 return cls(**given, rates=turned)
-        entries = parse_array_outputs(outputs, arrays) if arrays else None
-        trees = independent_entries(entries) if entries else parse_outputs(outputs)
+        trees = independent_entries(parse_array_outputs(outputs, arrays or {}))
         rates = rates_by_entry(rates or {}, mirror, arrays or {})
         return cls(trees, None, start, positive, parameters=parameters, rates=rates, mirror=mirror)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from derive.errors import InputError, LanguageError
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from derive.language.arrays import Array, Shape
     from derive.model.parameterization import Parameterization
 
-Shapes: TypeAlias = "tuple[tuple[str, Shape | None], ...]"
-"""Names of vectors and matrices; None for a dimension that is left open."""
 T = TypeVar("T")
 
 
@@ -47,14 +45,15 @@ class TypedModel:
 
     def read(self) -> ReadModel:
         """Return what the texts say; InputError names the option of a text that is not accepted."""
-        from derive.language import parse_assignments, parse_names
-        from derive.language.arrays import by_entry, parse_array_outputs, refuse_arrays
+        from derive.language import parse_assignments, parse_expression, parse_names
+        from derive.language.arguments import parse_array_outputs
+        from derive.language.arrays import OPEN, by_entry, refuse_arrays
 
         start = dict(read_option("--start", parse_assignments, self.start))
         positive = read_option("--positive", parse_names, self.positive)
         parameters = read_option("--parameter", parse_names, self.parameter)
-        vectors = dict(read_option("--vector", _parse_vectors, self.vector))
-        matrices = dict(read_option("--matrix", _parse_matrices, self.matrix))
+        vectors = _read_shapes("--vector", self.vector, 1, "has two dimensions: use --matrix")
+        matrices = _read_shapes("--matrix", self.matrix, 2, "needs two dimensions, such as W:2x2")
         if twice := sorted(vectors.keys() & matrices.keys()):
             raise InputError(f"--matrix: {twice[0]} is a vector already")
         texts = tuple(text.lstrip() for text in self.outputs)
@@ -63,9 +62,9 @@ class TypedModel:
             if any(texts) and not any(re.search(rf"\b{name}\b", text) for text in texts):
                 option = "--vector" if name in vectors else "--matrix"
                 raise InputError(f"{option}: {name} does not occur in {', '.join(texts)}")
-        known = {name: shape for name, shape in shapes.items() if shape is not None}
+        known = {name: shape for name, shape in shapes.items() if shape != OPEN}
         rates = by_entry(dict(read_option("--rates", parse_assignments, self.rates)), known)
-        mirror = read_option("--mirror", _parse_mirror, self.mirror)
+        mirror = read_option("--mirror", lambda text: (parse_expression(text),), self.mirror)
         refuse_arrays(tuple(rates.values()), known, "--rates")
         refuse_arrays(tuple(mirror), known, "--mirror")
         if len(known) == len(shapes):
@@ -73,7 +72,7 @@ class TypedModel:
             return ReadModel(read, start, positive, parameters, rates=rates, mirror=mirror)
         if mirror:
             raise InputError("--mirror goes with vectors of given dimension only")
-        open_vectors = [name for name, shape in vectors.items() if shape is None]
+        open_vectors = [name for name, shape in vectors.items() if shape == OPEN]
         if known:
             raise InputError(f"--vector: give {open_vectors[0]} a dimension too, or none to all")
         if parameters:
@@ -125,27 +124,12 @@ def read_option(option: str, parse: Callable[[str], tuple[T, ...]], text: str) -
         raise InputError(f"{option}: {error}") from None
 
 
-def _parse_mirror(text: str) -> tuple[Tree]:
-    from derive.language import parse_expression
+def _read_shapes(option: str, text: str, dimensions: int, otherwise: str) -> dict[str, Shape]:
+    """Return the vectors or matrices of an option by their names."""
+    from derive.language.arguments import parse_shapes
 
-    return (parse_expression(text),)
-
-
-def _parse_vectors(text: str) -> Shapes:
-    from derive.language.arrays import parse_shapes
-
-    shapes = parse_shapes(text)
-    for name, shape in shapes.items():
-        if shape is not None and len(shape) != 1:
-            raise LanguageError(f"{name} has two dimensions: use --matrix")
-    return tuple(shapes.items())
-
-
-def _parse_matrices(text: str) -> Shapes:
-    from derive.language.arrays import parse_shapes
-
-    shapes = parse_shapes(text)
-    for name, shape in shapes.items():
-        if shape is None or len(shape) != 2:
-            raise LanguageError(f"{name} needs two dimensions, such as {name}:2x2")
-    return tuple(shapes.items())
+    shapes = read_option(option, parse_shapes, text)
+    for name, shape in shapes:
+        if len(shape) != dimensions:
+            raise InputError(f"{option}: {name} {otherwise}")
+    return dict(shapes)

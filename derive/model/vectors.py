@@ -15,7 +15,7 @@ from typing import Any, TypedDict
 from derive.errors import DegenerateStart, InputError
 from derive.exact.field.function_field import FunctionField
 from derive.exact.towers.tower import to_field
-from derive.language.equivariant import vector_form
+from derive.language.arguments import parse_combination
 from derive.language.tree import Name, Operation, Tree, exponent_names, names, to_text
 from derive.model.affine import AffineOutput
 from derive.model.geometry import Geometry
@@ -61,9 +61,7 @@ def read_vectors(outputs: Sequence[str], vectors: Sequence[str]) -> tuple[Vector
         return ()
     if len(outputs) != 1:
         raise InputError("with a vector of open dimension give one output, such as a*u")
-    form = vector_form(outputs[0], vectors)
-    norms = dict(form.norms)
-    return tuple(Vector(name, norms[name], phi) for name, phi in form.coefficients)
+    return tuple(Vector(u, *x) for u, x in parse_combination(outputs[0], vectors).items())
 
 
 def lengths(

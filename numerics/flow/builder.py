@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from derive.errors import InputError
-from derive.language.evaluation import template
 from derive.language.functions import RECORDS
+from derive.language.reader import template
 from derive.language.tree import Call, Name, Number, Operation, Power, RealPower, Tree, children
 from numerics.flow.tape import Instruction, Op, Register, Tape, pruned
 

@@ -9,8 +9,8 @@ import pytest
 from derive import Parameterization, Verdict, derive
 from derive.errors import InputError, LanguageError
 from derive.language import to_sympy
-from derive.language.arrays import entry_names, parse_array_outputs, parse_shapes
-from derive.language.equivariant import vector_form
+from derive.language.arguments import parse_array_outputs, parse_combination, parse_shapes
+from derive.language.arrays import entry_names
 
 SHAPES = {"W": (2, 3), "V": (3, 2), "u": (3,), "v": (2,)}
 
@@ -63,7 +63,7 @@ def test_products_are_those_of_lists(seed: int) -> None:
         ("T(u)", "for matrices"),
         ("dot(u)", "two arguments"),
         ("dot(u, v)", "of one length"),
-        ("exp(u)", "not defined"),
+        ("exp(u)", "for numbers"),
         ("u1*u", "entry of an array"),
         ("a/u", "divisor"),
         ("u**2", "power"),
@@ -96,18 +96,18 @@ def test_a_vector_is_its_entries() -> None:
     assert one.potential.Q == other.potential.Q
 
 
-def test_vector_form_collects_coefficients() -> None:
-    form = vector_form("a*u - norm(u)**2*u/2 + b*v", ["u", "v"])
-    written = {n: to_sympy(c) for n, c in form.coefficients}
-    assert str(written["u"]) == "a - norm_u**2/2"
-    assert str(written["v"]) == "b"
-    assert dict(form.norms) == {"u": "norm_u", "v": "norm_v"}
+def test_a_combination_collects_coefficients() -> None:
+    terms = parse_combination("a*u - norm(u)**2*u/2 + b*v", ["u", "v"])
+    assert {u: (norm, str(to_sympy(phi))) for u, (norm, phi) in terms.items()} == {
+        "u": ("norm_u", "a - norm_u**2/2"),
+        "v": ("norm_v", "b"),
+    }
 
 
 @pytest.mark.parametrize("text", ["dot(u, v)*u", "u*v", "norm(u)", "exp(u)", "u + 1", "T(u)"])
 def test_what_needs_a_dimension_says_so(text: str) -> None:
     with pytest.raises(InputError):
-        vector_form(text, ["u", "v"])
+        parse_combination(text, ["u", "v"])
 
 
 def test_the_dimension_free_neuron_agrees_with_three_dimensions() -> None:

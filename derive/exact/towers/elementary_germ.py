@@ -10,8 +10,8 @@ from derive.exact.field.factors import factored, prime_powers
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.germ import GermField, Unsettled
 from derive.exact.towers.reader import TreeReader
-from derive.language.evaluation import template
 from derive.language.functions import RECORDS
+from derive.language.reader import template
 from derive.language.tree import Operator, Tree, names
 
 LARGEST_MULTIPLE = 64

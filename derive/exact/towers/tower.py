@@ -23,8 +23,8 @@ from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import Polynomial
 from derive.exact.towers.radicals import Radicals
 from derive.exact.towers.reader import Refine, refined
-from derive.language.evaluation import template
 from derive.language.functions import RECORDS
+from derive.language.reader import template
 from derive.language.tree import Operator, Tree
 
 
