@@ -62,7 +62,7 @@ class Session:
         if self.plot is not None and panels is not None:
             from numerics.figures.display import arranged, save
 
-            save(arranged(panels(found), ""), self.plot, "--plot")
+            save(arranged(panels(found)), self.plot, "--plot")
         deliver(rendered(found, self.form), self.output)
 
 

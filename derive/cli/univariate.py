@@ -110,7 +110,7 @@ def univariate(
             from numerics.figures import experiments as displays
             from numerics.figures.display import arranged, save
 
-            save(arranged(displays.limit(h), ""), figure, "--figure")
+            save(arranged(displays.limit(h)), figure, "--figure")
         enter("report")
         return _answer(h, form, check)
 

@@ -63,12 +63,12 @@ def _pointwise(value: Callable[[Fraction], float], x: Array) -> Array:
     return found[where].reshape(np.shape(x))
 
 
-def limiting(derivation: Derivation, limit: Limit) -> FunctionOfBeta:
-    """Return what Q tends to."""
+def limiting(limit: Limit, start: Mapping[str, Any]) -> FunctionOfBeta:
+    """Return what Q tends to, in the coordinates of a limit; NumericalError without a form."""
     if limit.potential is None or limit.potential.Q is None:
-        raise NumericalError(f"the limit of Q as {limit.point.text} was not proved")
-    Q = sympy.lambdify([derivation.beta], limit.potential.Q, "numpy")
-    return lambda beta: np.asarray(Q(np.moveaxis(beta, -1, 0)))
+        raise NumericalError(f"no form of Q as {limit.point.text} is known")
+    Q = sympy.lambdify([limit.coordinates], at_start(limit.potential.Q, start), "numpy")
+    return lambda x: np.asarray(Q(np.moveaxis(x, -1, 0)))
 
 
 def at_start(expression: Expr, start: Mapping[str, Any]) -> Expr:

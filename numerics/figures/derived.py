@@ -11,10 +11,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import cycle
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -26,10 +25,11 @@ from derive.errors import InputError, NumericalError
 from derive.records import Potential
 from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit
+from derive.regimes.point import Point
 from numerics.evaluate.backend import Array
 from numerics.evaluate.numbers import read_data
 from numerics.evaluate.potential import AnyPotential
-from numerics.figures.curves import at_start
+from numerics.figures.curves import at_start, limiting
 from numerics.figures.display import Display
 from numerics.flow.gradient_flow import flow
 from numerics.flow.start import FlowModel
@@ -37,11 +37,13 @@ from numerics.flow.start import FlowModel
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_LABELS = {
+    1: ("profile", r"$\beta$", r"$Q - Q(\beta_0)$"),
+    2: ("levels", r"$\beta_1$", r"$\beta_2$"),
+}
+"""Kind and labels, of Q of one output and of more."""
 _NEAR = 4
 """Numbers of a start symbol that a regime is shown at: 1, 1/10, ... from where it tends to."""
-_STARTS = (("1",), ("1", "1/2", "1/3", "3/4"), ("1", "2", "3"), ("1/2", "1", "-1"))
-_CONSTANTS = ("3", "1/2")
-"""Numbers for start symbols, and for a parameter such as a depth, until Q was derived for some."""
 
 
 @dataclass(eq=False, kw_only=True)
@@ -92,13 +94,13 @@ class PotentialDisplay(Display):
             inside = np.isfinite(value)
             kept = inside if axes == 1 else inside.any(axis=0) | inside.any(axis=1)
             x, value = x[kept], value[np.ix_(*[kept] * axes)]
-        shown = cls(*_AXES[axes], start=begin, beta0=beta0, x=x, value=value)
+        shown = cls(*_LABELS[axes], start=begin, beta0=beta0, x=x, value=value)
         shown.add("", x, value if axes == 1 else x, of=derivation)
         shown.series[0].value = None if axes == 1 else value
         return shown
 
     def named(self, label: str, **values: str) -> Self:
-        """Say at which numbers Q is."""
+        """Call Q by a label, at numbers as text."""
         self.series[0].label, self.series[0].values = label, values
         return self
 
@@ -110,41 +112,29 @@ class PotentialDisplay(Display):
         return self
 
 
-_AXES = {1: ("profile", r"$\beta$", r"$Q - Q(\beta_0)$"), 2: ("levels", r"$\beta_1$", r"$\beta_2$")}
-"""Kind and labels, of Q of one output and of more."""
-
-
 def at_plain_start(
     potential: Potential, given: Mapping[str, Any]
 ) -> tuple[dict[str, Any], AnyPotential]:
-    """Return Q at the first plain start that it is derived for, with the numbers that are given.
+    """Return the numbers that are given and plain ones for others, and Q there.
 
-    InputError where there is none, or a name is no start symbol.
+    These are 1, or else 1, 1/2, ..., or else 1, 2, ... for start symbols, and 3 for parameters.
+    InputError where Q is derived for none of them, or a name is no start symbol.
     """
     p = potential.parameterization
     known = (*p.parameters, *p.start_symbols)
     if unknown := [name for name in given if name not in known]:
         names = ", ".join(known) or "none"
         raise InputError(f"the start names {', '.join(unknown)}; its symbols are: {names}")
-    refused: InputError | None = None
-    for start in _plain_starts(potential):
-        begin = {**start, **given}
+    vectors = {f"{vector.name}_0": (1, 0) for vector in p.vectors}
+    fixed = {**dict.fromkeys(p.parameters, Fraction(3)), **vectors, **given}
+    free = [name for name in p.start_symbols if name not in {f"{v.norm}_0" for v in p.vectors}]
+    for power in (0, -1, 1):
+        start = {name: Fraction(k) ** power for k, name in enumerate(free, 1)} | fixed
         try:
-            return begin, potential.numeric(begin)  # type: ignore[return-value]
+            return start, potential.numeric(start)  # type: ignore[return-value]
         except InputError as error:
             refused = error
     raise InputError(f"{refused}; give numbers for {', '.join(known)}")
-
-
-def _plain_starts(potential: Potential) -> Iterator[dict[str, Any]]:
-    p = potential.parameterization
-    vectors = {f"{vector.name}_0": (1, 0) for vector in p.vectors}
-    lengths = {f"{vector.norm}_0" for vector in p.vectors}
-    names = [n for n in p.start_symbols if n not in lengths.union(p.parameters)]
-    for numbers in _STARTS:
-        start = dict(zip(names, map(Fraction, cycle(numbers)), strict=False))
-        for constant in _CONSTANTS[: 1 + bool(p.parameters)]:
-            yield start | dict.fromkeys(p.parameters, Fraction(constant)) | vectors
 
 
 @dataclass(eq=False, kw_only=True)
@@ -187,64 +177,52 @@ class RegimeDisplay(Display):
         """
         if not 0 <= which < len(regimes.limits):
             raise InputError(f"there are {len(regimes.limits)} limits, counted from 0")
-        limit, potential = regimes.limits[which], regimes.derivation.potential
         if regimes.vector:
             raise InputError("a regime is drawn in coordinates: give the vector a dimension, u:2")
+        limit, of = regimes.limits[which], regimes.derivation
         if not limit.coordinates:
             raise NumericalError(f"no limit was proved: {limit.finding.reason}")
-        x = np.linspace(*bounds, points)
-        numbers = tuple(_near(limit, k) for k in range(_NEAR))
-        near = [
-            at_plain_start(potential, {**(start or {}), regimes.variable: number})
-            for number in numbers
-        ]
-        values = tuple(_along(limit, begin, q, x) for begin, q in near)
-        end, title = _limit(limit, near[-1][0], x), f"{limit.point.text}: {limit.regime}"
-        axes = ("profile", "$x$", "$Q$, scaled", "linear", title)
+        x, end = np.linspace(*bounds, points), None
+        numbers = tuple(_near(limit.point, Fraction(1, 10**k)) for k in range(_NEAR))
+        givens = ({**(start or {}), regimes.variable: number} for number in numbers)
+        near = [at_plain_start(of.potential, given) for given in givens]
+        values = tuple(_scaled(_along(limit, begin, q, x)) for begin, q in near)
+        if limit.potential is not None and limit.potential.Q is not None:
+            first = np.eye(len(limit.coordinates))[0]
+            end = _scaled(limiting(limit, near[-1][0])(x[:, None] * first))
+        axes = ("profile", "$x$", "$Q$, scaled", "linear", f"{limit.point.text}: {limit.regime}")
         shown = cls(*axes, x=x, numbers=numbers, values=values, limit=end)
         for number, value in zip(numbers, values, strict=True):
-            shown.add(f"{float(number):g}", x, value, of=regimes.derivation)
+            shown.add(f"{float(number):g}", x, value, of=of)
         if end is not None:
-            shown.add("limit", x, end, of=regimes.derivation, quantity="limit")
+            shown.add("limit", x, end, of=of, quantity="limit")
         return shown
 
 
-def _near(limit: Limit, k: int) -> Fraction:
-    """Return the k-th of some numbers that tend to the point of a limit."""
-    step, point = Fraction(1, 10**k), limit.point
+def _near(point: Point, step: Fraction) -> Fraction:
+    """Return a number at a step, relative to its size, from where a start symbol tends to."""
     if point.side in ("0", "oo"):
         return step if point.side == "0" else 1 / step
     value = Fraction(str(point.value))
     return value + step * (value or 1) / 2 * (1 if point.side == "above" else -1)
 
 
-def _numbers(expressions: Iterable[Expr], start: Mapping[str, Any]) -> Array:
-    """Return the values of expressions at a start."""
-    return np.array([float(at_start(expression, start)) for expression in expressions])
-
-
 def _along(limit: Limit, start: Mapping[str, Any], q: AnyPotential, x: Array) -> Array:
-    """Return Q at origin + basis (x, 0, ...), scaled."""
-    first = [sympy.S.One, *[sympy.S.Zero] * (q.d - 1)]
-    column = first if limit.basis is None else list(limit.basis[:, 0])
-    origin = np.zeros(q.d) if limit.origin is None else _numbers(limit.origin, start)
-    beta = origin + x[:, None] * _numbers(column, start)
-    return _scaled(np.asarray(q.bregman(beta, np.array(q.beta0, float))))
+    """Return Q at origin + basis (x, 0, ...)."""
+    first = sympy.eye(q.d) if limit.basis is None else limit.basis
+    origin = sympy.zeros(q.d, 1) if limit.origin is None else limit.origin
+
+    def numbers(expressions: Iterable[Expr]) -> Array:
+        return np.array([float(at_start(expression, start)) for expression in expressions])
+
+    beta = numbers(origin) + x[:, None] * numbers(first[:, 0])
+    return np.asarray(q.bregman(beta, np.array(q.beta0, float)))
 
 
 def _scaled(values: Array) -> Array:
     """Return values from 0 to 1: Q is given up to a constant and a factor."""
     low = np.nanmin(values)
     return np.asarray((values - low) / (np.nanmax(values) - low))
-
-
-def _limit(limit: Limit, start: Mapping[str, Any], x: Array) -> Array | None:
-    """Return the limit along the first coordinate, scaled."""
-    if limit.potential is None or limit.potential.Q is None:
-        return None
-    first, *others = limit.coordinates
-    Q = at_start(limit.potential.Q.subs(dict.fromkeys(others, 0)), start)
-    return _scaled(np.asarray(sympy.lambdify([first], Q, "numpy")(x)))
 
 
 @dataclass(eq=False, kw_only=True)
@@ -281,15 +259,15 @@ class FlowDisplay(Display):
             InputError, NumericalError: as :func:`numerics.flow` does.
         """
         (rows, target), digits = read_data(X, y, len(p.trees)), 10
-        end = flow(p, rows, target, start, digits)
-        times = [Fraction(k, points) ** 2 * Fraction(str(end.time)) for k in range(1, points + 1)]
-        state: dict[str, object] = dict(zip(p.weights, end.start, strict=True))
-        ends, before = [flow(p, rows, target, state, digits, time=times[0] / 10**6)], Fraction(0)
-        for t in times:
-            ends.append(flow(p, rows, target, state, digits, time=t - before))
-            state, before = dict(zip(p.weights, ends[-1].weights, strict=True)), t
-        time = np.array([0.0, *map(float, times)])
-        beta = np.array([found.limit for found in ends], float)
+        whole = flow(p, rows, target, start, digits)
+        squares = [Fraction(k, points) ** 2 for k in range(1, points + 1)]
+        times = [Fraction(str(whole.time)) * x for x in (squares[0] / 10**6, *squares)]
+        state: dict[str, object] = dict(zip(p.weights, whole.start, strict=True))
+        beta = np.empty((len(times), len(p.trees)))
+        for k, (before, t) in enumerate(zip((Fraction(0), *times), times, strict=False)):
+            end = flow(p, rows, target, state, digits, time=t - before)
+            state, beta[k] = dict(zip(p.weights, end.weights, strict=True)), end.limit
+        time = np.array([0.0, *map(float, times[1:])])
         misfit = np.linalg.norm(beta @ np.array(rows, float).T - np.array(target, float), axis=-1)
         shown = cls("flow", "time", r"$\beta(t)$", time=time, beta=beta, residual=misfit)
         named = 1 < beta.shape[-1] <= 10

@@ -24,19 +24,17 @@ if TYPE_CHECKING:
 _LIGHTEST = 0.88
 """Cividis up to here: its lightness is monotone and seen alike with any colour vision."""
 _DASHES: Sequence[Any] = ("-", "--", "-.", (0, (1, 1)))
-_LIMITS: Sequence[Any] = ((0, (4, 2)), (0, (1, 1.5)), "-.")
 _FEW, _LEVELS = 12, 9
 
 
 @dataclass(eq=False, slots=True)
 class Series:
-    """A curve through points, or a function on a grid.
+    """A curve through points (x, y), or a function on their grid.
 
     Attributes:
         label: in mathtext.
-        x, y: coordinates, of points (n,) each, or of a grid (n,) and (m,).
-        quantity: what was computed: "Q"; "R", the explicit counterpart; "limit", what is tended to;
-            "data", which are drawn as points; others are drawn as Q.
+        x, y: (n,) each, or (n,) and (m,) of a grid.
+        quantity: "Q"; "R", the explicit counterpart; "limit", "data", or what else was computed.
         measure: what of the quantity y is.
         values: the numbers of symbols, as text.
         outputs: F.
@@ -51,13 +49,6 @@ class Series:
     values: Mapping[str, str] = field(default_factory=dict)
     outputs: tuple[str, ...] = ()
     value: Array | None = None
-
-    def points(self) -> Iterator[tuple[float, ...]]:
-        """Yield x and y of each point, and the value on a grid."""
-        columns = [self.x, self.y]
-        if self.value is not None:
-            columns = [*np.meshgrid(*columns), self.value]
-        return zip(*(column.ravel().tolist() for column in columns), strict=True)
 
 
 @dataclass(eq=False)
@@ -92,6 +83,10 @@ class Display:
         outputs = () if of is None else tuple(map(to_text, of.parameterization.trees))
         self.series.append(Series(label, x, y, quantity, measure, values, outputs))
 
+    def level(self, label: str, x: Sequence[float], height: float) -> None:
+        """Add a level line, of what other curves are compared with."""
+        self.add(label, np.array([min(x), max(x)]), np.full(2, height), quantity="limit")
+
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw on the axes given, or on new ones; InputError without matplotlib."""
         require_matplotlib()
@@ -102,28 +97,22 @@ class Display:
         for series, style in zip(self.series, _styles(self.series), strict=True):
             if series.value is None:
                 ax.plot(series.x, series.y, label=series.label, **style)
-            else:
-                levels = levels_of(series.value)
+            else:  # at levels that a quadratic spaces evenly
+                levels = np.linspace(0, 1, _LEVELS + 1) ** 2 * np.nanmax(series.value)
                 grid = series.x, series.y, series.value
-                ax.contourf(*grid, levels=[0, *levels], cmap="cividis", extend="max")
-                ax.contour(*grid, levels=levels, colors="white", linewidths=0.6)
+                ax.contourf(*grid, levels=levels, cmap="cividis", extend="max")
+                ax.contour(*grid, levels=levels[1:], colors="white", linewidths=0.6)
+                ax.set_title(series.label)
         ax.set(xlabel=self.xlabel, ylabel=self.ylabel, xscale=self.scale, yscale=self.scale)
         if self.kind in ("ball", "levels"):
             ax.set_aspect("equal")
-        if self.kind == "levels":
-            ax.set_title(self.series[0].label)
-        else:
+        if self.kind != "levels":
             ax.set_title(self.title)
             ax.grid(color="0.9", linewidth=0.6)
             if any(series.label for series in self.series):
                 ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
         self.ax_, self.figure_ = ax, ax.get_figure()
         return self
-
-
-def levels_of(value: Array) -> Array:
-    """Return levels that a quadratic spaces evenly."""
-    return np.asarray(np.linspace(0, 1, _LEVELS + 1)[1:] ** 2 * np.nanmax(value))
 
 
 def _styles(series: Sequence[Series]) -> Iterator[dict[str, Any]]:
@@ -133,22 +122,19 @@ def _styles(series: Sequence[Series]) -> Iterator[dict[str, Any]]:
     groups: dict[tuple[str, str], list[Series]] = {}
     for one in series:
         groups.setdefault((one.quantity, one.measure), []).append(one)
-    derived = [key for key in groups if key[0] not in ("limit", "data")]
+    shown = [key for key in groups if key[0] not in ("limit", "data")]
     for one in series:
-        group = groups[one.quantity, one.measure]
+        key, group = (one.quantity, one.measure), groups[one.quantity, one.measure]
         place = group.index(one)
         if one.quantity == "data":
             yield {"color": "black", "linestyle": "", "marker": "x"}
         elif one.quantity == "limit":
-            yield {"color": "black", "linestyle": _LIMITS[place % len(_LIMITS)]}
+            yield {"color": "black", "linestyle": _DASHES[1 + place % 3]}
         else:
-            number = derived.index((one.quantity, one.measure))
-            share = place / (len(group) - 1) if len(group) > 1 else number / len(derived)
-            yield {
-                "color": colormaps["cividis"](_LIGHTEST * share),
-                "linestyle": _DASHES[number % len(_DASHES)],
-                "marker": "." if len(one.x) < _FEW else "",
-            }
+            n = shown.index(key)
+            share = place / (len(group) - 1) if len(group) > 1 else n / len(shown)
+            colour, marker = colormaps["cividis"](_LIGHTEST * share), "." * (len(one.x) < _FEW)
+            yield {"color": colour, "linestyle": _DASHES[n % 4], "marker": marker}
 
 
 def require_matplotlib() -> None:
@@ -157,7 +143,7 @@ def require_matplotlib() -> None:
         raise InputError("plots need matplotlib: pip install 'regderive[plot]'")
 
 
-def arranged(panels: Sequence[Display], title: str) -> Figure:
+def arranged(panels: Sequence[Display], title: str = "") -> Figure:
     """Return a figure of displays beside one another, in as many rows as columns or fewer."""
     require_matplotlib()
     import matplotlib
@@ -165,7 +151,7 @@ def arranged(panels: Sequence[Display], title: str) -> Figure:
 
     rows, plane = math.isqrt(len(panels)), panels[0].kind == "levels"
     columns = -(-len(panels) // rows)
-    wide, high = (6.4, 4.2) if rows * columns == 1 else (2.6, 2.7) if plane else (4.8, 3.4)
+    wide, high = (6.4, 4.2) if columns == 1 else (2.6, 2.7) if plane else (4.8, 3.4)
     with matplotlib.rc_context({"font.size": 9, "axes.titlesize": 9}):
         figure = Figure(figsize=(wide * columns, high * rows), layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False, sharex=plane, sharey=plane).flat

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from numerics.experiments.matrix_results import MatrixResults
@@ -16,21 +14,19 @@ from numerics.univariate.limit_function import LimitFunction
 
 def sparse_regression(found: SparseResults) -> list[Display]:
     """Show the population error against the scale for each shape, crosses for trained weights."""
-    shown = Display("sweep", "scale alpha", "population error", "log")
+    shown, scales = Display("sweep", "scale alpha", "population error", "log"), found.setting.alphas
     for shape in found.setting.shapes:
-        points = [(p.alpha, p.error) for p in found.grid if p.shape == shape]
-        shown.add(f"s = {shape:g}", *np.array(points).T)
-    if found.trained:
-        ends = [(c.alpha, c.error) for c in found.trained]
-        shown.add("trained", *np.array(ends).T, quantity="data")
-    levels = {"least l1": found.l1_error, "least l2": found.l2_error}
-    _add_levels(shown, found.setting.alphas, levels)
+        errors = [p.error for p in found.grid if p.shape == shape]
+        shown.add(f"s = {shape:g}", np.array(scales), np.array(errors))
+    ends = np.array([(c.alpha, c.error) for c in found.trained]).reshape(-1, 2)
+    shown.add("trained", *ends.T, quantity="data")
+    for norm, error in (("l1", found.l1_error), ("l2", found.l2_error)):
+        shown.level(f"least {norm}", scales, error)
     return [shown]
 
 
 def matrix_factorization(found: MatrixResults) -> list[Display]:
     """Show error and nuclear norm against the scale for each step, but of what diverged."""
-    least = {"nuclear": found.least_nuclear, "Frobenius": found.least_frobenius}
     panels = []
     for column, label in (("error", "relative error"), ("nuclear_norm", "nuclear norm")):
         shown = Display("sweep", "scale of the start", label, "log")
@@ -38,40 +34,32 @@ def matrix_factorization(found: MatrixResults) -> list[Display]:
             ends = [d for d in found.grid if d.step == step and d.error is not None]
             points = np.array([(d.scale, getattr(d, column)) for d in ends]).reshape(-1, 2)
             shown.add(f"step {step:g}", *points.T)
-        levels = {f"least {name} norm": getattr(x, column) for name, x in least.items()}
-        _add_levels(shown, found.setting.scales, levels)
+        for norm, least in (("nuclear", found.least_nuclear), ("Frobenius", found.least_frobenius)):
+            shown.level(f"least {norm} norm", found.setting.scales, getattr(least, column))
         panels.append(shown)
     return panels
-
-
-def _add_levels(shown: Display, x: Iterable[float], levels: dict[str, float]) -> None:
-    ends = np.array([min(x), max(x)])
-    for label, height in levels.items():
-        shown.add(label, ends, np.full(2, height), quantity="limit")
 
 
 def univariate(found: UnivariateResults) -> list[Display]:
     """Show the panels of nets in the gallery, with the setting and errors of an experiment."""
     medians = {Task(e.potential, e.kind, e.biases, e.width): e.median for e in found.errors}
     panels = []
-    for figure in figures():
-        if figure.id.startswith("univariate-"):
-            errors = {"error": medians.__getitem__} if figure.id.endswith("-errors") else {}
-            (panel,) = figure.panels(setting=found.setting, **errors)
-            panel.title = figure.title
-            panels.append(panel)
+    for figure in (figure for figure in figures() if figure.id.startswith("univariate-")):
+        known = {"error": lambda _, task: medians[task]} if figure.id.endswith("errors") else {}
+        (panel,) = figure.panels(setting=found.setting, **known)
+        panel.title = figure.title
+        panels.append(panel)
     return panels
 
 
 def limit(h: LimitFunction) -> list[Display]:
     """Show a limit function with its data, beyond the support of the biases, too."""
     low, high = map(float, h.dual.density.support)
-    t = np.linspace(low - (high - low) / 8, high + (high - low) / 8, 801)
+    reach = (high - low) / 8
+    t = np.linspace(low - reach, high + reach, 801)
     shown, y = Display("nets", "x", "h(x)"), h.on_arrays(t)
     shown.add(f"h, phi = {h.problem.potential.text}", t, y)
-    data = np.array([h.dual.x, h.dual.y], float)
-    shown.add("data", *data, quantity="data")
-    for end in (low, high):
-        heights = np.array([y.min(), y.max()])
-        shown.add("", np.full(2, end), heights, quantity="limit")
+    shown.add("data", *np.array([h.dual.x, h.dual.y], float), quantity="data")
+    ends, heights = [low, low, np.nan, high, high], [y.min(), y.max(), np.nan, y.min(), y.max()]
+    shown.add("", np.array(ends), np.array(heights), quantity="limit")
     return [shown]

@@ -25,18 +25,17 @@ def caption(figure: Published) -> str:
 
 def to_json(figure: Published, panels: Sequence[Display]) -> str:
     """Return the versioned JSON record; a number that is not finite is null."""
-    series = [series for panel in panels for series in panel.series]
+    about = {name: getattr(figure, name) for name in ("title", "caption", "cite")}
+    series = [_record(one) for panel in panels for one in panel.series]
     record = {
         "format": "regderive-figure",
         "version": VERSION,
         "figure": figure.id,
-        "title": figure.title,
-        "caption": figure.caption,
-        "cite": figure.cite,
+        **about,
         "kind": panels[0].kind,
         "axes": {"x": panels[0].xlabel, "y": panels[0].ylabel},
-        "curves": [_record(one) for one in series if one.value is None],
-        "surfaces": [_record(one) for one in series if one.value is not None],
+        "curves": [one for one in series if "value" not in one],
+        "surfaces": [one for one in series if "value" in one],
     }
     return json.dumps(record, allow_nan=False, indent=1)
 
@@ -48,21 +47,21 @@ def _record(series: Series) -> dict[str, object]:
     return {name: getattr(series, name) for name in names} | numbers
 
 
-def _numbers(array: Array) -> list[object]:
-    if array.ndim > 1:
-        return [_numbers(row) for row in array]
-    return [float(v) if np.isfinite(v) else None for v in array]
+def _numbers(array: Array) -> object:
+    return np.where(np.isfinite(array), array, np.array(None)).tolist()
 
 
 def to_csv(panels: Sequence[Display]) -> str:
     """Return a row for each point: label, quantity, values, x, y and, on a grid, the value."""
     series = [series for panel in panels for series in panel.series]
-    names = list(dict.fromkeys(name for one in series for name in one.values))
-    last = ("x", "y") if series[0].value is None else ("x", "y", "value")
+    names = dict.fromkeys(name for one in series for name in one.values)
+    columns = ("label", "quantity", *names, "x", "y", "value")
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(("label", "quantity", *names, *last))
+    writer.writerow(columns if series[0].value is not None else columns[:-1])
     for one in series:
         about = (one.label, one.quantity, *(one.values.get(name, "") for name in names))
-        writer.writerows((*about, *point) for point in one.points())
+        grid = (one.x, one.y) if one.value is None else (*np.meshgrid(one.x, one.y), one.value)
+        points = zip(*(column.ravel().tolist() for column in grid), strict=True)
+        writer.writerows((*about, *point) for point in points)
     return stream.getvalue().rstrip("\n")

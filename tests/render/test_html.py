@@ -27,7 +27,7 @@ from derive.univariate.activation import read_activation
 from derive.univariate.density import read_density
 from derive.univariate.potential import read_potential
 from derive.univariate.problem import variational_problem
-from numerics.figures.portrait import portrait
+from numerics.figures.own import portrait
 from tests.cli.commands import refusal_of, run
 
 MODELS = ("tied-pair", "linear-neuron", "symmetric-factorization", "deep-diagonal", "convolution-2")
@@ -194,12 +194,13 @@ def test_names_are_written_as_one_likes(derived):
 @pytest.mark.parametrize(("name", "panels"), [("tied-pair", 2), ("linear-neuron", 1)])
 def test_pictures_show_q(name, panels, derived):
     pytest.importorskip("matplotlib")
-    found = portrait(derived(name))
-    tree = ElementTree.fromstring(found.picture)
+    picture, _, start = portrait(derived(name))
+    assert set(start.values()) == {1}
+    tree = ElementTree.fromstring(picture)
     groups = [g.get("id", "") for g in tree.iter("{http://www.w3.org/2000/svg}g")]
     assert len([x for x in groups if re.fullmatch(r"axes_\d+", x)]) == panels
-    assert found.picture == portrait(derived(name)).picture
-    assert base64.b64encode(found.picture).decode() in derived(name).to_html()
+    assert picture == portrait(derived(name))[0]
+    assert base64.b64encode(picture).decode() in derived(name).to_html()
 
 
 def test_without_matplotlib_a_page_says_what_its_picture_needs(derived, monkeypatch):

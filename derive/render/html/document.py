@@ -137,19 +137,20 @@ def _figure(derivation: Derivation) -> str:
     if derivation.verdict is not Verdict.PROVED:
         return ""
     # Looked up, not imported: symbols do not depend on numbers.
-    room = importlib.import_module("numerics.figures.portrait")
+    room = importlib.import_module("numerics.figures.own")
     try:
         found = room.portrait(derivation)
     except InputError as missing:
         return f'<p class="typed">{escape(str(missing))}</p>'
     if found is None:
         return ""
-    values = ((latex_name(name).replace(MARK, ""), fraction(x)) for name, x in found.start)
+    picture, caption, start = found
+    values = ((latex_name(name).replace(MARK, ""), fraction(x)) for name, x in start.items())
     at = [mathml.inline(f"{name} = {value}") for name, value in values]
     where = f" for {listed(at)}" if at else ""
-    source = f"data:image/svg+xml;base64,{base64.b64encode(found.picture).decode()}"
+    source = f"data:image/svg+xml;base64,{base64.b64encode(picture).decode()}"
     return (
-        f'<figure><img alt="{found.caption}" src="{source}"/><figcaption>{found.caption}{where}. '
+        f'<figure><img alt="{caption}" src="{source}"/><figcaption>{caption}{where}. '
         "The cross is the start.</figcaption></figure>"
     )
 

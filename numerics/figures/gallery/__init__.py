@@ -1,7 +1,4 @@
-"""The gallery: functions, each of which derives the displays of one figure.
-
-The first paragraph of a docstring is the title, the second the caption; the paragraphs after these
-say where the like was printed. The id of a figure is the name of its function.
+"""The gallery: scripts that derive what published figures show, as ``captions.toml`` says.
 
 >>> find("diagonal-balls").cite
 ('Woodworth et al. (2020): Q_alpha and its limits in alpha',)
@@ -9,12 +6,11 @@ say where the like was printed. The id of a figure is the name of its function.
 
 from __future__ import annotations
 
-import ast
 import importlib
-from collections.abc import Callable, Iterator
+import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from itertools import chain
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A figure: what is said of it, and what derives its panels."""
+    """A figure: what is said of it, where the like was printed, and what derives its panels."""
 
     id: str
     title: str
@@ -37,9 +33,16 @@ class Published:
 
 @cache
 def figures() -> tuple[Published, ...]:
-    """Return all figures, by id, without the algebra that it takes to derive them."""
-    scripts = Path(__file__).parent.glob("[!_]*.py")
-    return tuple(sorted(chain(*map(_read, scripts)), key=lambda figure: figure.id))
+    """Return all figures, by id."""
+    tables = tomllib.loads((Path(__file__).parent / "captions.toml").read_text(encoding="utf-8"))
+    found = [
+        Published(
+            name, said["title"], said["caption"], tuple(said["cite"]), partial(_run, kind, name)
+        )
+        for kind, table in tables.items()
+        for name, said in table.items()
+    ]
+    return tuple(sorted(found, key=lambda figure: figure.id))
 
 
 def find(name: str) -> Published:
@@ -47,19 +50,8 @@ def find(name: str) -> Published:
     return find_record(figures(), name, "figure", "`derive figure` lists them")
 
 
-def _read(script: Path) -> Iterator[Published]:
-    for node in ast.parse(script.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-            texts = (ast.get_docstring(node) or "").split("\n\n")
-            title, caption, *cite = (" ".join(text.split()).removesuffix(".") for text in texts)
-            places = tuple(place.removeprefix("See ") for place in cite)
-            panels = _panels(f"{__name__}.{script.stem}", node.name)
-            yield Published(node.name.replace("_", "-"), title, f"{caption}.", places, panels)
-
-
-def _panels(module: str, name: str) -> Callable[..., list[Display]]:
-    def panels(**sizes: object) -> list[Display]:
-        found: list[Display] = getattr(importlib.import_module(module), name)(**sizes)
-        return found
-
+def _run(kind: str, name: str, **sizes: object) -> list[Display]:
+    """Run a script with its own sizes, or others; the algebra is imported now."""
+    script = getattr(importlib.import_module(f"{__name__}.{kind}"), name.replace("-", "_"))
+    panels: list[Display] = script(**sizes)
     return panels

@@ -8,14 +8,6 @@ from numerics.figures.display import Display
 
 
 def depth_profiles(points: int = 101) -> list[Display]:
-    """Q of tied diagonal networks of depth D = 2, ..., 10.
-
-    q_D(beta)/q_D(1) for p^D - m^D started at p = m = 1; at other scales Q is that of beta/alpha^D.
-    All are quadratic near 0, the kernel regime. Far out D = 2 grows like |beta| log |beta|, the
-    deeper ones like |beta|, and the sooner the deeper.
-
-    See Woodworth et al. (2020): q_D of depth D.
-    """
     shown = Display("profile", r"$\beta/\alpha^D$", r"$q_D(\beta)\,/\,q_D(1)$")
     pair, deep, x = tied(), tied("D"), np.linspace(-20, 20, points)
     shown.add("$D = 2$", x, profile(implicit(pair, {"alpha": 1}), x), of=pair)
@@ -26,14 +18,6 @@ def depth_profiles(points: int = 101) -> list[Display]:
 
 
 def implicit_explicit(points: int = 81) -> list[Display]:
-    """Implicit against explicit regularization, depth 2.
-
-    Q_alpha of gradient flow on p^2 - m^2 from p = m = alpha, and R_alpha(beta) = min |w - w_0|^2
-    subject to F(w) = beta, a certified root of its quartic; each divided by its value at 1. Both go
-    from beta^2 to |beta|, on different curves.
-
-    See Woodworth et al. (2020): Q_alpha and R_alpha.
-    """
     shown = Display("profile", r"$\beta$", r"relative to the value at $\beta = 1$")
     of, x = tied(), np.linspace(-1, 1, points)
     for name, function in (("Q", implicit), ("R", explicit)):
@@ -44,13 +28,6 @@ def implicit_explicit(points: int = 81) -> list[Display]:
 
 
 def perturbed_profiles(points: int = 101) -> list[Display]:
-    """Q of a tied pair before and after noise.
-
-    Q(beta)/Q(1) of p^2 - m^2 from p = m = alpha = 1, and of the start that noise of accumulated
-    covariance S leaves, alpha exp(-2 S): from the parabola of the kernel regime towards |beta|.
-
-    See Pesme, Pillaud-Vivien, Flammarion (2021): SGD shrinks the scale.
-    """
     shown = Display("profile", r"$\beta$", r"$Q(\beta)\,/\,Q(1)$")
     of, x = tied(), np.linspace(-2, 2, points)
     shown.add("before", x, profile(implicit(of, {"alpha": 1}), x), of=of)

@@ -17,13 +17,6 @@ _LEAST = 1e-16
 
 
 def margin_rates(points: int = 60) -> list[Display]:
-    """Margins of a linear model, and their rates with the constant.
-
-    Loss sum exp(-u^nu) on two rows: the gap of the margin, from the flow in log time, and c/(nu log
-    t) with the exact constant c of the data, gamma sum p_i log(alpha_max/alpha_i).
-
-    See Soudry et al. (2018): the margin converges like 1/log t; Nacson et al. (2019): other tails.
-    """
     shown = Display("rate", r"$\log t$", "largest margin - margin", "log")
     rows, tails, times = ((2, 3), (-2, 5)), ("1/2", "1", "3/2"), np.geomspace(10, 1e6, points)
     of, largest = derive("w"), float(max_margin(rows).margin)
@@ -40,14 +33,6 @@ def margin_rates(points: int = 60) -> list[Display]:
 
 
 def margin_tails(points: int = 60) -> list[Display]:
-    """The direction of a linear model under several tails.
-
-    Loss sum exp(-u^nu) on two rows of which one is a support vector: the distance of w/|w| from the
-    direction of largest margin. What is across the support vector stays bounded, so the distance
-    falls like (log t)^(-1/nu).
-
-    See Nacson et al. (2019): tails of losses.
-    """
     shown = Display("rate", r"$\log t$", r"$|w/|w| - \hat w/|\hat w||$", "log")
     of, rows, times = derive("w"), ((2, 0), (3, 1)), np.geomspace(10, 1e6, points)
     end = np.array(max_margin(rows).value, float)

@@ -17,14 +17,6 @@ from numerics.margins.max_margin import max_margin
 
 
 def depth_ratio(points: int = 17, d: int = 100) -> list[Display]:
-    """Between l1 and l2: Q(e_1)/Q(1/sqrt d) over scale and depth.
-
-    Q(e_1)/Q(1/sqrt d) for d = 100 copies of p^D - m^D started at p = m = alpha: 1 for the squared
-    l2 norm (kernel regime), 1/sqrt d = 0.1 for the l1 norm (rich regime). Depth makes the
-    transition sharper.
-
-    See Woodworth et al. (2020): depth and the transition between the regimes.
-    """
     labels = r"scale $\alpha^D$", r"$Q(e_1)\,/\,Q(\mathbf{1}/\sqrt{d})$"
     shown, scales = Display("sweep", *labels, "log"), np.geomspace(1e-6, 100, points)
     for D in (2, 3, 4, 10):
@@ -36,13 +28,6 @@ def depth_ratio(points: int = 17, d: int = 100) -> list[Display]:
 
 
 def norm_sweep(points: int = 25, dimension: int = 400, samples: int = 60) -> list[Display]:
-    """Norms of the interpolant of least Q, over the scale of the start.
-
-    Sparse regression (k = 5, d = 400, m = 60) by p^2 - m^2 from p = m = alpha: the excess of the l1
-    norm over the least one vanishes as alpha -> 0, that of the l2 norm as alpha -> infinity.
-
-    See Woodworth et al. (2020): the sweep over alpha in sparse regression.
-    """
     shown = Display("sweep", r"scale $\alpha$", "excess over the least norm", "log")
     data = draw(SparseSetting(dimension, samples, sizes=()), samples)
     of, scales = tied(), np.geomspace(1e-4, 1, points)
@@ -58,14 +43,6 @@ def norm_sweep(points: int = 25, dimension: int = 400, samples: int = 60) -> lis
 
 
 def sparse_regression(points: int = 20, dimension: int = 1000, samples: int = 100) -> list[Display]:
-    """Population error over the scale of the start, for several shapes.
-
-    Interpolants of least Q for a sparse beta* (k = 5, d = 1000, m = 100, noise 0.01), as gradient
-    flow on u v - x z finds them from scale alpha and shape s: the nearer s to 1, the smaller alpha
-    must be. `derive experiment sparse-regression` trains the weights as well.
-
-    See Azulay et al. (2021), figure 7.1 and section 9.
-    """
     shown = Display("sweep", r"scale $\alpha$", r"population error $|\beta - \beta^*|^2$", "log")
     data = draw(SparseSetting(dimension, samples, sizes=()), samples)
     of, scales = derive("u*v - x*z"), np.geomspace(1e-5, 0.25, points)
@@ -76,15 +53,6 @@ def sparse_regression(points: int = 20, dimension: int = 1000, samples: int = 10
 
 
 def margin_accuracy(points: int = 17) -> list[Display]:
-    """Margins over the scale of the start and the accuracy.
-
-    p^2 - m^2 from p = m = alpha on two rows, exponential loss L: by how much the l1 and the l2
-    margin fall short of the largest when L = exp(-level). For every alpha the l1 margin is reached
-    in the end, and later the larger alpha is; before, a large alpha is near the l2 margin. The flow
-    is followed in its dual numbers.
-
-    See Moroshko et al. (2020): initialization scale and training accuracy.
-    """
     shown = Display("sweep", r"scale $\alpha$", "1 - margin / largest margin", "log")
     rows, levels = ((2, 3), (-2, 5)), ("10", "1000", "100000")
     of, scales = tied(), np.geomspace(0.03, 300, points)
@@ -101,15 +69,6 @@ def margin_accuracy(points: int = 17) -> list[Display]:
 
 
 def perturbed_scale(points: int = 50) -> list[Display]:
-    """What decay, steps and noise leave of the scale of a tied pair.
-
-    The start alpha' from which plain gradient flow on p^2 - m^2 has the laws of the perturbed one,
-    over its own alpha: after weight decay of integral kappa, noise of accumulated covariance S, and
-    one step eta along the gradient G = 1. All of them make it richer.
-
-    See Pesme, Pillaud-Vivien, Flammarion (2021): SGD shrinks the scale.
-    See Even et al. (2023): large steps.
-    """
     shown = Display("sweep", r"$\kappa$, $S$ or $\eta$", r"$\alpha'/\alpha$")
     of, x = tied(), np.linspace(0, 0.49, points)
     labels = {"decay": r"decay $\kappa$", "noise": "noise $S$", "step": r"one step $\eta$"}

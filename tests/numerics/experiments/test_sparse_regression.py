@@ -126,7 +126,7 @@ def test_the_display_shows_what_was_found(small: SparseResults) -> None:
     first, second, trained, *least = shown.series
     found = [*first.y, *second.y]
     assert found == [p.error for p in small.grid]
-    assert list(trained.points()) == [(c.alpha, c.error) for c in small.trained]
+    assert [*zip(trained.x, trained.y, strict=True)] == [(c.alpha, c.error) for c in small.trained]
     assert [one.y[0] for one in least] == [small.l1_error, small.l2_error]
     empty = pytest.importorskip("matplotlib.figure").Figure
     assert len(shown.plot(empty().subplots()).ax_.lines) == 2 + 1 + 2
