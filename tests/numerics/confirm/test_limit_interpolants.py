@@ -9,7 +9,7 @@ import pytest
 import sympy
 
 from derive.verdict import Verdict
-from numerics.confirm.limit_interpolants import InterpolantConfirmation, confirm_minimizers
+from tests.numerics.confirm.limit_interpolants import InterpolantConfirmation, confirm_minimizers
 from tests.regimes.test_regimes import CASES, TIED, found, shaped
 
 alpha = sympy.Symbol("alpha", positive=True)
