@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from sympy import Expr, Symbol
 
-from derive.inverse.forward import Forward
 from derive.inverse.line_element import Interval
 from derive.inverse.start import FlowStart
 from derive.inverse.term import SeparableTerm
@@ -73,7 +72,6 @@ class Parameterized(Coordinate):
     scale: Expr
     start: FlowStart
     assumed: tuple[str, ...]
-    forward: Forward
     smooth: bool
 
 
@@ -232,4 +230,3 @@ def _proof(c: Parameterized) -> Iterator[object]:
         (tell(f"{FLOW} derivative `{{slope}}`; {DATA} {stays}", slope=c.scale * Symbol("lambda")),)
     )
     yield UNIT + FREE * isinstance(c, OneWeight)
-    yield OnTerminal((tell("forward run: {why}", why=Text(c.forward.reason, "reason")),))

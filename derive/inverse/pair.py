@@ -15,12 +15,10 @@ from sympy import Expr
 from derive.inverse.acceptance import accepts
 from derive.inverse.candidates import cases, completed
 from derive.inverse.design import WeightPair, accepted
-from derive.inverse.forward import Forward, run_forward
 from derive.inverse.line_element import Candidate, W, conditions
 from derive.inverse.start import FlowStart, starts
-from derive.inverse.term import Convexity, SeparableTerm
+from derive.inverse.term import Convexity
 from derive.language import from_sympy, to_sympy
-from derive.language.tree import Name, Tree, names
 from derive.model.labels import backticked
 from derive.verdict import Identity
 
@@ -76,14 +74,12 @@ def _proved(convexity: Convexity, found: _Pair) -> WeightPair | None:
     x, y = sympy.symbols((p, m), positive=True)
     output = from_sympy(b + s * (x**2 - y**2))
     start = _start(convexity, found, (p, m))
-    forward = _forward(term, output, (p, m), from_sympy(found.p_at(b)))
     scale, product = (backticked(x, taken) for x in (found.scale, gamma))
     statement = f"<grad F, grad F> Q''(F) = {scale} on {p}*{m} = {product}"
     finding = accepted(
         Identity(statement, "<grad F, grad F> Q''(F)", str(found.scale)),
         Identity(f"<grad({p}*{m}), grad F> = 0", "0", "0"),
         *start.evidence,
-        *forward.evidence,
     )
     return WeightPair(
         term,
@@ -95,7 +91,6 @@ def _proved(convexity: Convexity, found: _Pair) -> WeightPair | None:
         found.scale,
         start,
         conditions(term.positive, found.assumed, start.beta_0, interval),
-        forward,
         convexity.interval is not None,
         gamma,
     )
@@ -109,12 +104,3 @@ def _start(convexity: Convexity, found: _Pair, pair: tuple[str, str]) -> FlowSta
     p = found.p_at(to_sympy(beta_0, convexity.term.symbols()))
     values = from_sympy(p), from_sympy(sympy.simplify(found.gamma / p))
     return FlowStart(beta_0, at_minimum, tuple(zip(pair, values, strict=True)))
-
-
-def _forward(term: SeparableTerm, output: Tree, pair: tuple[str, str], equal: Tree) -> Forward:
-    """Run forward from p = m, at a symbol where the value is not one."""
-    symbol = next(n for n in ("alpha", "a", "c", "r0") if n not in {*term.parameters, *pair})
-    known = isinstance(equal, Name)
-    value: Tree = equal if known else Name(symbol)
-    start = dict.fromkeys(pair, value)
-    return run_forward(term, output, start, {} if known else {symbol: equal}, names((value,)))

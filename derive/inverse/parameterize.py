@@ -25,7 +25,6 @@ from derive.inverse.design import (
     Parameterized,
     accepted,
 )
-from derive.inverse.forward import Forward, free_start, run_forward
 from derive.inverse.line_element import Candidate, W, conditions, tidy
 from derive.inverse.pair import find_pair
 from derive.inverse.start import flow_start, within
@@ -190,18 +189,17 @@ def _nothing(term: SeparableTerm, reason: str, second: Expr | None = None) -> Co
 
 
 def _one_weight(convexity: Convexity, candidate: Candidate) -> OneWeight:
-    """Return the record of an accepted candidate, with its start and the forward run."""
+    """Return the record of an accepted candidate, with its start."""
     term = convexity.term
     weight = W.name + term.suffix
     start = flow_start(convexity, candidate, weight)
     F = from_sympy(candidate.F.subs(W, sympy.Symbol(weight, positive=True)))
-    forward = _forward(term, F, weight, None if start.weights is None else start.weights[0][1])
     left = f"F'({weight})**2 Q''(F({weight}))"
     scale = backticked(candidate.scale, {*term.parameters})
     identity = Identity(f"{left} = {scale}", left, str(candidate.scale))
     return OneWeight(
         term,
-        accepted(identity, *start.evidence, *forward.evidence),
+        accepted(identity, *start.evidence),
         convexity.element.q,
         F,
         (weight,),
@@ -209,18 +207,6 @@ def _one_weight(convexity: Convexity, candidate: Candidate) -> OneWeight:
         candidate.scale,
         start,
         conditions(term.positive, candidate.assumed, start.beta_0, candidate.interval),
-        forward,
         convexity.interval is not None,
         candidate.inverse,
     )
-
-
-def _forward(term: SeparableTerm, F: Tree, weight: str, start: Tree | None) -> Forward:
-    """Run forward from the exact start, else, or where the derivation refuses it, from a symbol."""
-    if start is not None:
-        declared = tuple(sorted(term.positive & set(names((start,)))))
-        found = run_forward(term, F, {weight: start}, positive=declared)
-        if found.derivation is not None:
-            return found
-    free = free_start(weight, {*term.parameters, term.variable})
-    return run_forward(term, F, {weight: free}, positive=(weight,))

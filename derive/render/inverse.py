@@ -95,7 +95,7 @@ def _(c: IntegralOnly) -> Record:
 
 @_fields.register
 def _(c: Parameterized) -> Record:
-    start, derivation = c.start, c.forward.derivation
+    start = c.start
     return {
         "output": c.output,
         "weights": c.weights,
@@ -107,11 +107,6 @@ def _(c: Parameterized) -> Record:
         "start": None if start.weights is None else dict(start.weights),
         "assumed": c.assumed,
         "evidence": brief_finding(c.finding)["evidence"],
-        "forward": {
-            "ran": derivation is not None,
-            "verdict": None if derivation is None else derivation.verdict,
-            "reason": c.forward.reason,
-        },
     }
 
 

@@ -14,7 +14,7 @@ run = partial(run_command, "parameterize")
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["beta*log(beta) - beta"], 0, ["beta = w**2", "start: w = 1", "Q_F''/Q''"]),
+        (["beta*log(beta) - beta"], 0, ["beta = w**2", "start: w = 1"]),
         (["-log(beta)"], 0, ["beta = exp(w)", "for 0 < beta < oo"]),
         (["-log(beta)", "--start", "beta=k"], 0, ["w = log(k)", "k > 0", "Bregman"]),
         (["beta*atan(beta) - log(1 + beta**2)/2"], 0, ["beta = sinh(w)", "-oo < beta < oo"]),

@@ -15,25 +15,43 @@ from derive.derivation import Derivation, derive
 from derive.errors import ConsistencyError, DeriveError
 from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Unsettled
+from derive.inverse.design import Parameterized, WeightPair
 from derive.inverse.term import PLACES, SeparableTerm
 from derive.language import from_sympy
 from derive.language.tree import Name, Tree, names
 from derive.model.notation import Constant
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Explicit, Parametric
-from derive.verdict import Identity, Verdict
+from derive.verdict import Verdict
 
 
 @dataclass(frozen=True)
 class Forward:
-    """What the derivation of F from its start said (None where it does not take F), and why.
-
-    The *evidence* is the comparison with Q, where it was proved.
-    """
+    """What the derivation of F from its start said (None where it does not take F), and if Q is."""
 
     derivation: Derivation | None
-    reason: str
-    evidence: tuple[Identity, ...] = ()
+    equal: bool = False
+
+
+def forward_of(c: Parameterized) -> Forward:
+    """Derive from the start of one weight, or from a symbol; of a pair from p = m."""
+    taken = {*c.term.parameters, c.term.variable, *c.weights}
+    if isinstance(c, WeightPair):
+        equal = from_sympy(sympy.powdenest(sympy.sqrt(c.product), force=True))
+        symbol = next(n for n in ("alpha", "a", "c", "r0") if n not in taken)
+        values = {} if isinstance(equal, Name) else {symbol: equal}
+        value = Name(symbol) if values else equal
+        return run_forward(
+            c.term, c.output, dict.fromkeys(c.weights, value), values, names((value,))
+        )
+    (weight,) = c.weights
+    if c.start.weights is not None:
+        ((_, start),) = c.start.weights
+        declared = tuple(sorted(c.term.positive & set(names((start,)))))
+        found = run_forward(c.term, c.output, {weight: start}, positive=declared)
+        if found.derivation is not None:
+            return found
+    return run_forward(c.term, c.output, {weight: free_start(weight, taken)}, positive=(weight,))
 
 
 def run_forward(
@@ -53,17 +71,12 @@ def run_forward(
     try:
         p = Parameterization([output], weights, start, positive, parameters=parameters)
         derivation = derive(p)
-    except DeriveError as refusal:
-        return Forward(None, f"the forward derivation does not take F: {refusal}")
+    except DeriveError:
+        return Forward(None)
     if derivation.verdict is Verdict.REFUTED:
         raise ConsistencyError("the forward derivation refutes the design")
-    if derivation.verdict is not Verdict.PROVED:
-        return Forward(derivation, "the forward derivation is undecided")
-    if _proportional(term, derivation, values or {}):
-        statement = "Q_F''/Q'' is a positive constant, Q_F derived from F"
-        identity = Identity(statement, "d/dbeta (Q_F''/Q'')", "0")
-        return Forward(derivation, "derived forward from F, and equal", (identity,))
-    return Forward(derivation, "the forward Q was not compared exactly")
+    proved = derivation.verdict is Verdict.PROVED
+    return Forward(derivation, proved and _proportional(term, derivation, values or {}))
 
 
 def _proportional(term: SeparableTerm, derivation: Derivation, values: Mapping[str, Tree]) -> bool:
@@ -121,11 +134,7 @@ def _points(term: SeparableTerm, along: str, symbols: list[str]) -> Iterator[dic
 
 
 def free_start(weight: str, taken: set[str]) -> Name:
-    """Return the symbol at which a weight starts, different from the user's names.
-
-    >>> free_start("w", {"w_0"})
-    Name(name='w_00')
-    """
+    """Return the symbol at which a weight starts, different from the user's names."""
     name = f"{weight}_0"
     while name in taken:
         name += "0"
