@@ -231,19 +231,40 @@ def test_balanced_starts_give_powers(phi, names, power):
     assert d.potential.pieces[0].roots == ()
 
 
-@pytest.mark.parametrize("phi", ["a", "a*b", "a**2", "a + b"])
-def test_the_explicit_derivation_agrees_for_two_components(phi):
-    ours = derived(phi)
-    theirs = derive_once(Parameterization.parse(explicit(phi, 2)))
-    assert ours.warping.g == theirs.warping.g
-    assert ours.hessian.verdict is theirs.hessian.verdict is Verdict.REFUTED
-    beta = {"beta1": mpf(4) / 3, "beta2": mpf(5) / 7}
-    symbols = {"a_0": mpf(2), "b_0": mpf(1) / 2, "u1_0": mpf(3) / 5, "u2_0": mpf(4) / 5}
-    symbols["norm_u_0"] = mpf(1)
-    (piece,) = theirs.potential.pieces
-    expected = claimed_gradient(piece, beta, symbols)
-    found = gradient(ours, list(beta.values()), [mpf(3) / 5, mpf(4) / 5], symbols)
-    assert max(abs(x - y) for x, y in zip(found, expected, strict=True)) < 1e-13
+TIED = {"a": "1", "b": "1"}
+BOTH_WAYS = [
+    *((phi, {}) for phi in ("a", "a*b", "a**2", "a + b", "sqrt(a)", "a**(3/2)", "a**(5/2)", "1/a")),
+    *((phi, {}) for phi in ("a**2*b", "a**2 - b**2")),
+    *(("a**2 - b**2", start) for start in ({"a": "2", "b": "1"}, TIED, {"a": "1", "b": "-1"})),
+    *(("a*b", start) for start in ({"b": "0"}, {"a": "0", "b": "1"}, TIED)),
+    *(("a", start) for start in ({"a": "0"}, {"a": "-1"})),
+]
+
+
+@pytest.mark.parametrize("d", [2, 3, 7])
+@pytest.mark.parametrize(("phi", "start"), BOTH_WAYS)
+def test_a_vector_and_its_coordinates_have_one_q(phi, start, d):
+    ours = derived(phi, start)
+    theirs = derive_once(Parameterization.parse(explicit(phi, d), start))
+    assert ours.hessian.verdict is theirs.hessian.verdict
+    assert ours.verdict is theirs.verdict is Verdict.PROVED
+    assert ours.potential.kind == theirs.potential.kind
+    assert sympy.simplify(ours.warping.g / theirs.warping.g).is_number
+    u0 = [mpf(k + 3) / (3 * d) for k in range(d)]
+    symbols = {"a_0": mpf(2), "b_0": mpf(1) / 2, "norm_u_0": length(u0)}
+    symbols |= {f"u{i}_0": x for i, x in enumerate(u0, 1)}
+    sides = [(ours, theirs)]
+    if ours.potential.other_side is not None:
+        others = (replace(x, potential=x.potential.other_side) for x in (ours, theirs))
+        sides.append(tuple(others))
+    for vector, coordinates in sides:
+        for seed in range(3):
+            beta = [mpf((5 * k + 7 * seed) % 11 - 4) / 3 for k in range(d)]
+            named = {f"beta{i}": x for i, x in enumerate(beta, 1)}
+            (piece,) = coordinates.potential.pieces
+            expected = claimed_gradient(piece, named, symbols)
+            found = gradient(vector, beta, u0, symbols)
+            assert max(abs(x - y) for x, y in zip(found, expected, strict=True)) < 1e-13
 
 
 @pytest.mark.parametrize("d", [2, 3, 4])
@@ -401,10 +422,3 @@ def test_balanced_layers_keep_their_signs_by_their_laws():
     start = dict.fromkeys("abcu", "alpha")
     d = derive_once(Parameterization.parse(["a*b*c*u"], start, vectors=["u"]))
     assert texts(*d.potential.pieces) == ("alpha > 0",)
-
-
-@pytest.mark.parametrize("phi", ["sqrt(a)", "a**2", "a*b"])
-def test_a_vector_has_the_form_of_q_that_its_coordinates_have(phi):
-    vector = derive_once(Parameterization.parse([f"{phi}*u"], vectors=["u"]))
-    coordinates = derive_once(Parameterization.parse([f"{phi}*u1", f"{phi}*u2"]))
-    assert vector.potential.kind == coordinates.potential.kind == "algebraic"

@@ -21,7 +21,7 @@ from derive.exact.positivity import is_nonnegative
 from derive.exact.towers.tower import Tower
 from derive.language import from_sympy
 from derive.model.condition import Condition, Sign
-from derive.model.notation import Notation, to_expr
+from derive.model.notation import BranchOpen, Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.model.signs import is_feasible, start_sign
 from derive.potential.chart import Chart
@@ -39,7 +39,13 @@ def sign_in(chart: Chart, function: RationalFunction) -> tuple[int, Chart]:
         for ratio in (function / chart.warp, function * chart.warp):
             if ratio.is_constant():
                 return sign_of_number(ratio), chart
-    value = chart.parameterization.at_start(function)
+    at_start = chart.parameterization.at_start
+    if chart.warp is not None and at_start(function).is_zero():
+        function = function / chart.warp  # of which the sign is the same where g ends positive
+    try:
+        value = at_start(function)
+    except ZeroDivisionError:
+        raise BranchOpen("a function and the warp g are 0 at the start, of other order") from None
     sign, assumed = start_sign(value, chart.notation, chart.conditions)
     return sign, replace(
         chart,

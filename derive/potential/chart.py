@@ -18,6 +18,7 @@ from sympy import Expr, Symbol
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.implicitization import Coordinates, express
+from derive.exact.linear.matrix import dot
 from derive.exact.positivity import is_nonnegative
 from derive.model.condition import Condition
 from derive.model.notation import Constant, Notation, to_expr
@@ -29,6 +30,8 @@ from derive.weights.metric import Metric
 
 HIGHEST = 12
 """Weighted degree at which searches for relations stop."""
+SQUARE = "|beta|**2"
+"""The entry that some charts have in the place of the outputs."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +74,24 @@ class Chart:
 
     def with_outputs(self, *kept: int) -> Chart:
         """Return the chart of the roots, radicals, constants and these outputs alone."""
-        betas = {s.name for k, s in enumerate(self.notation.betas) if k not in kept}
-        return replace(self, entries=tuple(e for e in self.entries if e[0] not in betas))
+        left = [*(s.name for k, s in enumerate(self.notation.betas) if k not in kept), SQUARE]
+        return replace(self, entries=tuple(e for e in self.entries if e[0] not in left))
+
+    def in_length(self) -> Chart:
+        """Return the chart with |beta|^2 in the place of the outputs."""
+        F, betas = self.parameterization.F, self.notation.betas
+        square = SQUARE, dot(F, F), sympy.Add(*(b**2 for b in betas))
+        return replace(self, entries=(square, *self.with_outputs().entries))
+
+    @property
+    def of_length(self) -> bool:
+        """Tell whether |beta|^2 is in the place of beta."""
+        return self.image(SQUARE) is not None
+
+    def in_outputs(self) -> Chart:
+        """Return the chart with the outputs, in the place of their length where that is there."""
+        outputs = _outputs(self.parameterization, self.notation)
+        return replace(self, entries=(*outputs, *self.with_outputs().entries))
 
     def extended(self, name: str, function: RationalFunction, image: Expr) -> Chart:
         """Return the chart with one more entry."""
@@ -88,11 +107,16 @@ class Chart:
         if function.is_constant():
             return to_expr(function, self.notation.weights)
         written = express(function, self.coordinates, HIGHEST) if self.entries else None
-        return None if written is None else to_expr(written, self.images)
+        if written is not None:
+            return to_expr(written, self.images)
+        if function.is_polynomial():
+            return None
+        top, bottom = (self.write(function.field.polynomial(x)) for x in function.parts)
+        return None if top is None or bottom is None else top / bottom
 
     def substitute(self, function: RationalFunction) -> Expr | None:
         """Return a function with each weight as it is written in beta; None where one is not."""
-        known = {name: image for name, _, image in self.entries}
+        known = {repr(f): image for _, f, image in self.entries}
         if not all(name in known for name in function.variables()):
             return None
         return to_expr(function, [known.get(n, sympy.S.Zero) for n in function.field.names])
@@ -124,8 +148,7 @@ def base_chart(metric: Metric, notation: Notation) -> Chart | None:
     units = [unit for law in laws if (unit := _unit(p, law)) is not None]
     if len(units) < len(laws):
         return None
-    entries = [(s.name, f, s) for s, f in zip(notation.betas, p.F, strict=True)]
-    constants = []
+    entries, constants = _outputs(p, notation), []
     for i, (law, unit) in enumerate(zip(laws, units, strict=True), 1):
         symbol = notation.fresh("delta" if len(laws) == 1 else f"delta{i}")
         value = to_expr(p.at_start(law), notation.start_symbols)
@@ -136,6 +159,10 @@ def base_chart(metric: Metric, notation: Notation) -> Chart | None:
     images = notation.start_symbols
     entries += [(name, c, to_expr(c, images)) for name, c in p.field.constants.items()]
     return Chart(notation, metric, tuple(entries), tuple(constants))
+
+
+def _outputs(p: Parameterization, notation: Notation) -> list[tuple[str, RationalFunction, Expr]]:
+    return [(s.name, f, s) for s, f in zip(notation.betas, p.F, strict=True)]
 
 
 def _unit(p: Parameterization, law: RationalFunction) -> RationalFunction | None:
@@ -159,6 +186,8 @@ def kernel_in_beta(metric: Metric, chart: Chart | None) -> tuple[tuple[Expr, ...
     """Return K in beta, entry by entry, each proved by expansion; None where K was not written."""
     if chart is None:
         return None
+    if (radial := _radial_kernel(metric, chart)) is not None:
+        return radial
     indices = range(metric.parameterization.d)
     entries: dict[tuple[int, int], Expr] = {}
     for i, j in combinations_with_replacement(indices, 2):
@@ -169,6 +198,26 @@ def kernel_in_beta(metric: Metric, chart: Chart | None) -> tuple[tuple[Expr, ...
             return None
         entries[i, j] = entries[j, i] = written
     return tuple(tuple(entries[i, j] for j in indices) for i in indices)
+
+
+def _radial_kernel(metric: Metric, chart: Chart) -> tuple[tuple[Expr, ...], ...] | None:
+    """Return K = T I + c beta beta^T with T and c written in |beta|; None of another K."""
+    F, K, betas = metric.parameterization.F, metric.K, chart.notation.betas
+    indices = range(len(F))
+    if len(F) < 2:
+        return None
+    c = K[0][1] / (F[0] * F[1])
+    T = K[0][0] - c * F[0] * F[0]
+    outer = [[c * F[i] * F[j] for j in indices] for i in indices]
+    if any(K[i][j] != outer[i][j] + (T if i == j else 0) for i in indices for j in indices):
+        return None
+    across, more = map(chart.in_length().write, (T, c))
+    if across is None or more is None:
+        return None
+    one = sympy.eye(len(F))
+    return tuple(
+        tuple(across * one[i, j] + more * betas[i] * betas[j] for j in indices) for i in indices
+    )
 
 
 def log_arguments(functions: Sequence[LogFunction]) -> list[RationalFunction]:

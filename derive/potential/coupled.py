@@ -1,4 +1,8 @@
-"""Q of several coupled outputs from the dual coordinates: Q = sum_i y_i beta_i - R."""
+"""Q of several coupled outputs from the dual coordinates: Q = sum_i y_i beta_i - R.
+
+Where y = m beta, as of a vector phi(a, |u|) u in coordinates, m is a function of |beta| alone,
+because m beta is a gradient: then the chart has |beta|^2 in the place of beta, in any dimension.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction, normalized
 from derive.exact.linear.implicitization import Relation, find_relation
+from derive.exact.linear.matrix import dot
 from derive.model.condition import Condition, Sign
 from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr
 from derive.potential.branch import keeps_sign
@@ -52,11 +57,10 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
     # A warp that is 0 at the start is positive at the limit, by assumption.
     beside = leaves_zero(dual)
     conditions = () if beside else (p.at_start(dual.g),)
-    chart = _complete(replace(base, warp=dual.g, conditions=conditions), dual)
-    written = [] if chart is None else [write_function(chart, y) for y in dual.y]
-    slopes = [g for g in written if g is not None]
-    if chart is None or len(slopes) < p.d:
+    found = _slopes(replace(base, warp=dual.g, conditions=conditions), dual)
+    if found is None:
         return None
+    chart, slopes = found
     first = [at_start(p, y, notation) for y in dual.y]
     gradient = tuple(g - g0 for g, g0 in zip(slopes, first, strict=True))
     piece = _closed(chart, dual, gradient, first)
@@ -64,7 +68,30 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
     kept = () if beside else keeps_sign(dual.metric, dual.g)
     assumptions = dict.fromkeys((*chart.notation.assumptions, *chart.assumptions, *kept))
     evidence = (*dual.evidence, *chart.evidence, *_legendre(dual))
-    return replace(piece, assumptions=tuple(assumptions), evidence=evidence), chart
+    piece = replace(piece, assumptions=tuple(assumptions), evidence=evidence)
+    return piece, chart.in_outputs()
+
+
+def _slopes(base: Chart, dual: DualCoordinates) -> tuple[Chart, list[Expr]] | None:
+    """Return the chart, extended until y can be written in it, and y in beta; or None."""
+    m, betas = multiple_of_outputs(dual), base.notation.betas
+    if m is not None:
+        base, dual = base.in_length(), replace(dual, y=(LogFunction(m),))
+    chart = _complete(base, dual)
+    written = [] if chart is None else [write_function(chart, y) for y in dual.y]
+    slopes = [g for g in written if g is not None]
+    if chart is None or len(slopes) < len(dual.y):
+        return None
+    return chart, slopes if m is None else [slopes[0] * b for b in betas]
+
+
+def multiple_of_outputs(dual: DualCoordinates) -> RationalFunction | None:
+    """Return m with y_i = m F_i for every i, proved, or None."""
+    F = dual.parameterization.F
+    if any(y.logs for y in dual.y) or len(F) < 2:
+        return None
+    m = dual.y[0].rational / F[0]
+    return m if all(y.rational == m * f for y, f in zip(dual.y, F, strict=True)) else None
 
 
 def _closed(
@@ -210,7 +237,10 @@ def _with_weights(chart: Chart, dual: DualCoordinates) -> Chart | None:
     # Weights of the warp first: the others follow from beta and them.
     needed = sorted((w for w in p.weights if w in used), key=lambda w: w not in dual.g.variables())
     weights = dict(zip(p.weights, p.w, strict=True))
-    found = _cheapest(chart, dual.g, {w: weights[w] for w in needed})
+    candidates = {w: weights[w] for w in needed}
+    if chart.of_length:
+        candidates["|y|**2"] = dot(p.F, p.F) * dual.y[0].rational ** 2
+    found = _cheapest(chart, dual.g, candidates)
     rooted = None if found is None else add_root(chart, *found)
     if rooted is None or _suffices(rooted, dual):
         return rooted

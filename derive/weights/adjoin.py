@@ -142,7 +142,9 @@ def find_warp(warping: WarpVerdict) -> WrittenWarp | None:
     )
     if E is None:
         return None
-    return WrittenWarp(warping, _lift(warping, E.field), E * E.field.embed(whole), E)
+    g = E * E.field.embed(whole)
+    known = E.field.names == p.field.names
+    return WrittenWarp(warping, _lift(warping, E.field), g, None if known else E)
 
 
 def _split(

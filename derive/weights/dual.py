@@ -77,11 +77,14 @@ def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
     if warp is None:
         return None
     p, g = warp.warping.parameterization, warp.g
-    for family in dual_families(warp):
+    families = dual_families(warp)
+    for family in families:
         y = _solve(p, g, family.y)
         if y is not None:
-            members = list(family.R) or forms_of_warp(warp.warping.metric.conserved, g)
-            R = find_conjugate(p, g, members)
+            members = list(family.R)
+            more = [*members, *forms_of_warp(warp.warping.metric.conserved, g)]
+            tried = chain([members, more], (list(other.R) for other in families))
+            R = next(filter(None, (find_conjugate(p, g, x) for x in tried)), None)
             return DualCoordinates(warp.warping, y, g, R, _evidence(p, y, g, R))
     return None
 
