@@ -23,6 +23,7 @@ from derive.optimizers.norms import Norm, read_norm
 from derive.optimizers.table import find_update
 from numerics.evaluate.backend import Array
 from numerics.experiments.scaffold import Results, Stages, require_counts, table
+from numerics.interpolate.least_l1 import least_l1
 from numerics.margins.interval import MarginInterval
 from numerics.margins.max_margin import max_margin
 from numerics.margins.power_norm import dual_slope
@@ -153,11 +154,10 @@ def _margins(X: Array, w: Array) -> list[float]:
 def _norms(X: Array, w: Array) -> list[float]:
     """Return the least norm at the predictions of w over that of w, in each norm."""
     (m, d), y = X.shape, X @ w
-    one = linprog(np.ones(2 * d), A_eq=np.hstack([X, -X]), b_eq=y).fun
     sides = np.hstack([np.vstack([np.eye(d), -np.eye(d)]), -np.ones((2 * d, 1))])
     cost, whole = np.append(np.zeros(d), 1), np.hstack([X, np.zeros((m, 1))])
     largest = linprog(cost, sides, np.zeros(2 * d), whole, y, bounds=(None, None)).fun
-    least = {"l1": one, "linf": largest}
+    least = {"l1": least_l1(X, y).cost, "linf": largest}
     for name in ("l4/3", "l2"):
         q = _power(read_norm(name).dual)
         dual = minimize(lambda s, q=q: np.linalg.norm(X.T @ s, q) ** 2 / 2 - s @ y, np.zeros(m))

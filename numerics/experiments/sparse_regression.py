@@ -32,6 +32,7 @@ from numerics.experiments.sparse_results import (
     Threshold,
 )
 from numerics.interpolate.interpolant import Solution, interpolate
+from numerics.interpolate.least_l1 import least_l1
 
 _SMALLEST, _LARGEST = -8.0, 2.0
 _RELATIVE, _ABSOLUTE = 1e-12, 1e-14
@@ -74,7 +75,7 @@ def sparse_regression(
     sizes = [(m, s) for m in setting.sizes for s in setting.shapes[:1]]
     return SparseResults(
         setting,
-        data.error(least_l1(data)),
+        data.error(least_l1(data.X, data.y).value),
         data.error(np.linalg.lstsq(data.X, data.y)[0]),
         stages.each("grid", functools.partial(_prediction, data), pairs),
         stages.each("training", functools.partial(_comparison, data), setting.trained),
@@ -90,16 +91,6 @@ def draw(setting: SparseSetting, samples: int) -> SparseData:
     truth[: setting.sparsity] = 1 / math.sqrt(setting.sparsity)
     noise = math.sqrt(setting.variance) * rng.standard_normal(samples)
     return SparseData(X, X @ truth + noise, truth)
-
-
-def least_l1(data: SparseData) -> Array:
-    """Return the interpolant of least l1 norm, by linear programming."""
-    d = data.X.shape[1]
-    both = np.hstack([data.X, -data.X])
-    program = scipy.optimize.linprog(np.ones(2 * d), A_eq=both, b_eq=data.y, method="highs")
-    if program.status:
-        raise NumericalError(f"basis pursuit failed: {program.message}")
-    return np.asarray(program.x[:d] - program.x[d:])
 
 
 def weights(alpha: float, shape: float) -> tuple[float, float]:
@@ -153,7 +144,7 @@ def _threshold(setting: SparseSetting, pair: tuple[int, float]) -> Threshold:
     def excess(exponent: float) -> float:
         return math.log(data.error(predict(data, 10**exponent, shape)) / setting.target)
 
-    l1_error = data.error(least_l1(data))
+    l1_error = data.error(least_l1(data.X, data.y).value)
     if excess(_SMALLEST) >= 0:
         return Threshold(samples, shape, None, l1_error)
     if excess(_LARGEST) < 0:

@@ -10,7 +10,6 @@ from itertools import pairwise
 
 import mpmath
 import numpy as np
-import scipy.optimize
 
 from derive.derivation import derive
 from derive.errors import InputError, NumericalError
@@ -19,6 +18,7 @@ from derive.records import Potential
 from numerics.evaluate.backend import Array
 from numerics.evaluate.lowering import lower
 from numerics.interpolate.interpolant import interpolate
+from numerics.interpolate.least_l1 import NoInterpolant, least_l1
 from numerics.matrices.matrix_flow import Measurements
 from numerics.reals import Real
 
@@ -182,12 +182,11 @@ def vanishing_start(measurements: Measurements, scales: Iterable[float]) -> Vani
     """
     falling = _read_scales(scales)
     values, y = shared_eigenbasis(measurements)[1], measurements.values()
-    program = scipy.optimize.linprog(np.ones(values.shape[1]), A_eq=values, b_eq=y, method="highs")
-    if program.status == 2:
-        raise InputError("no positive semidefinite matrix has these measurements")
-    if program.status:
-        raise NumericalError(f"the linear program failed: {program.message}")
-    nu = np.asarray(program.eqlin.marginals)
+    try:
+        least = least_l1(values, y, down=math.inf)
+    except NoInterpolant:
+        raise InputError("no positive semidefinite matrix has these measurements") from None
+    nu = least.multiplier
     slack = 1 - values.T @ nu
     slack = np.where(slack < _ZERO, 0.0, slack)
     limits: list[ScaledLimit] = []
@@ -198,8 +197,8 @@ def vanishing_start(measurements: Measurements, scales: Iterable[float]) -> Vani
             before = limits[-1]
             rate = math.log(excess / before.excess) / math.log(scale / before.scale)
         limits.append(ScaledLimit(scale, found.nuclear_norm, excess, rate))
-    exponent = _exponent(program.x, slack, values)
-    return VanishingStart(float(program.fun), program.x, nu, slack, exponent, tuple(limits))
+    exponent = _exponent(least.value, slack, values)
+    return VanishingStart(least.cost, least.value, nu, slack, exponent, tuple(limits))
 
 
 def _read_scales(scales: Iterable[float]) -> list[float]:

@@ -7,11 +7,12 @@ from derive.derivation import derive
 from derive.errors import NumericalError
 from derive.perturbed.find import perturb
 from numerics.evaluate.lowering import lower
-from numerics.experiments.sparse_regression import draw, least_l1, predict
+from numerics.experiments.sparse_regression import draw, predict
 from numerics.experiments.sparse_results import SparseSetting
 from numerics.figures.curves import at_start, implicit, tied
 from numerics.figures.display import Display
 from numerics.interpolate.interpolant import interpolate
+from numerics.interpolate.least_l1 import least_l1
 from numerics.margins.loss_flow import loss_flow
 from numerics.margins.max_margin import max_margin
 
@@ -35,7 +36,8 @@ def norm_sweep(points: int = 25, dimension: int = 400, samples: int = 60) -> lis
     path = [interpolate(q, data.X, data.y) for q in qs]
     if failed := [s.message for s in path if not s.converged]:
         raise NumericalError(failed[0])
-    for order, least in ((1, least_l1(data)), (2, np.linalg.lstsq(data.X, data.y)[0])):
+    best = {1: least_l1(data.X, data.y).value, 2: np.linalg.lstsq(data.X, data.y)[0]}
+    for order, least in best.items():
         norms = np.array([np.linalg.norm(s.value, order) for s in path])
         label, excess = rf"|\beta|_{order}", norms / np.linalg.norm(least, order) - 1
         shown.add(rf"${label} / \min{label} - 1$", scales, excess, of=of, measure=f"l{order}")

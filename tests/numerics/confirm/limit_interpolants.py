@@ -23,12 +23,8 @@ from numerics.confirm.limit_gradients import (
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
 from numerics.interpolate.interpolant import interpolate
-from tests.numerics.confirm.limit_minimizer import (
-    LimitProblem,
-    NoMinimizer,
-    basis_of,
-    least_of_limit,
-)
+from numerics.interpolate.least_l1 import NoMinimizer
+from tests.numerics.confirm.limit_minimizer import LimitProblem, basis_of, least_of_limit
 
 _HALVES = Fraction(1, 2), range(1, 61), 0.02, 0.02
 """Powers of a step: distances from the limit; the rate at the first, about, and its fall."""

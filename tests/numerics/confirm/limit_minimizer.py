@@ -23,6 +23,7 @@ from derive.regimes.limit import Limit, LimitingPotential
 from numerics.evaluate.backend import Array, on_arrays, quiet
 from numerics.evaluate.lowering import lower
 from numerics.evaluate.potential import NumericPotential
+from numerics.interpolate.least_l1 import least_l1
 
 _SUPPORT = 1e-9
 """Of the largest coordinate: what is smaller is 0."""
@@ -31,12 +32,6 @@ _ROOM = 0.15
 _CLEAR = 0.05
 """Of an error: the component that moves the minimizer."""
 _SOLVED = 1e-9
-_UNBOUNDED = 3
-"""The status of such a program."""
-
-
-class NoMinimizer(NumericalError):
-    """A limit has no minimizer subject to X beta = y."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +137,8 @@ def _by_program(problem: LimitProblem) -> Least:
         for side in (problem.limiting.gradient, problem.limit.below)
     )
     open_below = np.isfinite(down)  # elsewhere Q ends at 0
-    cost = np.concatenate([up, -np.where(open_below, down, 0)])
-    bounds = [(0, None)] * d + [(0, None if both else 0) for both in open_below]
-    program = scipy.optimize.linprog(cost, A_eq=np.hstack([X, -X]), b_eq=problem.y, bounds=bounds)
-    if program.status == _UNBOUNDED:
-        raise NoMinimizer("the limit is unbounded below, and has none")
-    if program.status != 0:
-        raise NumericalError(f"the linear program was not solved: {program.message}")
-    beta, slopes = program.x[:d] - program.x[d:], X.T @ program.eqlin.marginals
+    least = least_l1(X, problem.y, up, np.where(open_below, -down, np.inf))
+    beta, slopes = least.value, X.T @ least.multiplier
     size = np.abs(beta).max()
     off = np.flatnonzero(np.abs(beta) <= _SUPPORT * size)
     room = np.fmin(up - slopes, np.where(open_below, slopes - down, np.inf))[off]

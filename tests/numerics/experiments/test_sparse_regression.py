@@ -12,16 +12,10 @@ import numpy as np
 import pytest
 
 from derive import InputError, Parameterization
-from numerics.experiments.sparse_regression import (
-    draw,
-    least_l1,
-    predict,
-    sparse_regression,
-    train,
-    weights,
-)
+from numerics.experiments.sparse_regression import draw, predict, sparse_regression, train, weights
 from numerics.experiments.sparse_results import ALPHAS, SparseResults, SparseSetting
 from numerics.figures import experiments as displays
+from numerics.interpolate.least_l1 import least_l1
 from tests.cli.commands import refusal_of, run
 
 SMALL = SparseSetting(
@@ -52,7 +46,7 @@ def test_limits_are_least_norms(small: SparseResults) -> None:
     assert max(p.error for p in small.grid) == pytest.approx(small.l2_error, rel=0.05)
     data = draw(SMALL, 30)
     lengths = np.array([p.l1_norm for p in small.grid])
-    assert lengths.min() > np.abs(least_l1(data)).sum()
+    assert lengths.min() > least_l1(data.X, data.y).cost
 
 
 def test_training_ends_at_the_prediction(small: SparseResults) -> None:
