@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from derive.derivation import Derivation, derive
 from derive.errors import InputError
-from derive.language.tree import Name, Tree, children, fold, with_parts
+from derive.language.tree import Name, Tree, substituted
 from derive.model.parameterization import Parameterization
 from derive.printable import Held
 from derive.records import NumericPotential
@@ -59,8 +59,8 @@ class Copies(Held):
     def spread(self, trees: Sequence[Tree]) -> tuple[Tree, ...]:
         """Return functions of the weights of F for each copy, in the names of its own weights."""
         known = self.one.weights
-        names = ({w: prefix + w for w in known} for prefix in self.prefixes)
-        return tuple(_renamed(tree, own) for own in names for tree in trees)
+        names = ({w: Name(prefix + w) for w in known} for prefix in self.prefixes)
+        return tuple(substituted(tree, own) for own in names for tree in trees)
 
     @functools.cached_property
     def derivation(self) -> Derivation:
@@ -127,12 +127,3 @@ def _held(value: object) -> object:
     """Return a number, or the numbers of a sequence or array as a tuple."""
     listed = value.tolist() if hasattr(value, "tolist") else value
     return tuple(listed) if isinstance(listed, list | tuple) else listed
-
-
-def _renamed(tree: Tree, names: Mapping[str, str]) -> Tree:
-    def rename(node: Tree, parts: list[Tree]) -> Tree:
-        if isinstance(node, Name):
-            return Name(names.get(node.name, node.name))
-        return with_parts(node, parts)
-
-    return fold(tree, children, rename)

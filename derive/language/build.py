@@ -7,7 +7,6 @@ the names and, as further independent variables, the function calls and roots.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,6 +17,7 @@ from derive.language.budget import Budget
 from derive.language.functions import CALLS, RECORDS
 from derive.language.literals import name_fault, refuse_function
 from derive.language.tree import (
+    Algebra,
     Call,
     Name,
     Number,
@@ -26,8 +26,8 @@ from derive.language.tree import (
     Power,
     RealPower,
     Tree,
-    children,
-    fold,
+    arithmetic,
+    evaluated,
     walk,
 )
 
@@ -70,7 +70,6 @@ class Bound:
 
 UNIT, VARIABLE = Bound(0, 1, 0), Bound(1, 1, 0)
 _NESTING = "levels of nesting (bracket the terms of a long sum in groups)"
-_ARITHMETIC = {"+": operator.add, "*": operator.mul, "/": operator.truediv}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ def size_of_operation(sign: Operator, left: Size, right: Size) -> Size:
     names, atoms = left.names | right.names, left.atoms + right.atoms
     variables, value = len(names) + atoms, None
     if left.value is not None and right.value is not None:
-        value = _ARITHMETIC[sign](left.value, right.value)
+        value = arithmetic(sign, left.value, right.value)
     depth, root = 1 + max(left.depth, right.depth), max(left.root, right.root)
     above, below = above.within(variables), below.within(variables)
     return Size(depth, above, below, names, atoms, root, value)
@@ -222,26 +221,15 @@ class Builder:
 
     def rebuild(self, tree: Tree, values: Mapping[str, Built]) -> Built:
         """Build *tree* with other trees for some names."""
-
-        def combine(node: Tree, parts: list[Built]) -> Built:
-            match node, parts:
-                case Number(value), _:
-                    return self.number(value)
-                case Name(name), _:
-                    return values[name] if name in values else self.name(name)
-                case Operation("*", Number(Fraction(numerator=-1, denominator=1)), _), [_, right]:
-                    return self.negate(right)
-                case Operation(sign, _, _), [left, right]:
-                    return self.operation(sign, left, right)
-                case Power(_, exponent), [base]:
-                    return self.power(base, exponent)
-                case RealPower(), [base, raised]:
-                    return self.real_power(base, raised)
-                case Call(function, _), [argument]:
-                    return self.call(function, argument)
-            raise LanguageError(f"not a tree: {type(node).__name__}")
-
-        return fold(tree, children, combine)
+        own = Algebra(
+            self.number,
+            lambda name: values[name] if name in values else self.name(name),
+            self.power,
+            self.call,
+            self.operation,
+            self.real_power,
+        )
+        return evaluated(tree, own)
 
     def _admit(self, tree: Tree, size: Size) -> Built:
         """Return the node if it is within all bounds; what is not is never kept."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
 from derive.language.budget import DEFAULT
 from derive.language.build import Builder
 from derive.language.reader import template
-from derive.language.tree import Call, Name, Number, Operation, Power, Tree, children, fold
+from derive.language.tree import Algebra, Tree, evaluated, unknown
 
 
 def bind(tree: Tree, values: Mapping[str, Fraction]) -> Tree:
@@ -37,14 +36,8 @@ class Arithmetic(Protocol):
 
 E = TypeVar("E", bound=Arithmetic)
 
-_ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "*": operator.mul,
-    "/": operator.truediv,
-}
 
-
-def value_of(text: str, values: Mapping[str, E], call: Callable[[str, E], E] | None = None) -> E:
+def value_of(text: str, values: Mapping[str, E], call: Callable[[str, E], E] = unknown) -> E:
     """Return the value of a text of names, whole numbers and + - * /; of calls by *call*.
 
     >>> value_of("1 + f*f", {"f": 3})
@@ -52,38 +45,11 @@ def value_of(text: str, values: Mapping[str, E], call: Callable[[str, E], E] | N
     """
 
     def power(x: E, exponent: Fraction) -> E:
-        if exponent != Fraction(1, 2) or call is None:
+        if exponent != Fraction(1, 2):
             raise TypeError(f"{text} is not of this kind")
         return call("sqrt", x)
 
     def number(value: Fraction) -> E:
         return int(value)  # type: ignore[return-value]  # whole numbers go with all
 
-    return evaluated(template(text), values.__getitem__, number, power, call)
-
-
-def evaluated(
-    tree: Tree,
-    name: Callable[[str], E],
-    number: Callable[[Fraction], E],
-    power: Callable[[E, Fraction], E],
-    call: Callable[[str, E], E] | None,
-) -> E:
-    """Return the value of a tree from those of names and numbers; TypeError without *call*."""
-
-    def combine(node: Tree, parts: list[E]) -> E:
-        match node:
-            case Number(value):
-                return number(value)
-            case Name(text):
-                return name(text)
-            case Operation(sign, _, _):
-                found: E = _ARITHMETIC[sign](parts[0], parts[1])
-                return found
-            case Power(_, exponent):
-                return power(parts[0], exponent)
-            case Call(function, _) if call is not None:
-                return call(function, parts[0])
-        raise TypeError(f"no value of {type(node).__name__} is known")
-
-    return fold(tree, children, combine)
+    return evaluated(template(text), Algebra(number, values.__getitem__, power, call))

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial, reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from derive.errors import LanguageError
 from derive.language.budget import DEFAULT, Budget
 from derive.language.build import Builder, Built
 from derive.language.functions import CALLS
 from derive.language.literals import shown
-from derive.language.tree import (
-    Call,
-    Name,
-    Number,
-    Operation,
-    Power,
-    RealPower,
-    Tree,
-    children,
-    fold,
-)
+from derive.language.tree import Algebra, Tree, evaluated, fold
 
 if TYPE_CHECKING:
     import sympy
@@ -40,31 +30,24 @@ def to_sympy(tree: Tree, symbols: Mapping[str, sympy.Symbol] | None = None) -> s
     """
     import sympy
 
-    def combine(node: Tree, parts: list[sympy.Expr]) -> sympy.Expr:
-        match node:
-            case Number(value):
-                return sympy.Rational(value.numerator, value.denominator)
-            case Name(name):
-                if symbols is None:
-                    return sympy.Symbol(name)
-                if name not in symbols:
-                    message = f"no symbol is given for {shown(name)}: give one for each name"
-                    raise LanguageError(message)
-                return symbols[name]
-            case Operation("+", _, _):
-                return sympy.Add(*parts)
-            case Operation("*", _, _):
-                return sympy.Mul(*parts)
-            case Operation("/", _, _):
-                return sympy.Mul(parts[0], sympy.Pow(parts[1], -1))
-            case Power(_, exponent):
-                return sympy.Pow(*parts, sympy.Rational(exponent.numerator, exponent.denominator))
-            case RealPower():
-                return sympy.Pow(*parts)
-            case Call(function, _):
-                return getattr(sympy, function)(*parts)
+    def rational(value: Fraction) -> sympy.Expr:
+        return sympy.Rational(value.numerator, value.denominator)
 
-    result = fold(tree, children, combine)
+    def symbol(name: str) -> sympy.Expr:
+        if symbols is None:
+            return sympy.Symbol(name)
+        if name not in symbols:
+            raise LanguageError(f"no symbol is given for {shown(name)}: give one for each name")
+        return symbols[name]
+
+    def power(base: sympy.Expr, exponent: Fraction) -> sympy.Expr:
+        return sympy.Pow(base, rational(exponent))
+
+    def call(function: str, argument: sympy.Expr) -> sympy.Expr:
+        return getattr(sympy, function)(argument)
+
+    algebra = Algebra(rational, symbol, power, call, real_power=sympy.Pow)
+    result = evaluated(tree, algebra)
     if result.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
         raise LanguageError("the expression divides by zero: write one that is finite somewhere")
     return result
@@ -78,7 +61,12 @@ def from_sympy(expr: sympy.Basic, budget: Budget = DEFAULT) -> Tree:
     Power(base=Name(name='x'), exponent=Fraction(-2, 1))
     """
     reader = _SymPyReader(budget)
-    return fold(expr, reader.parts, reader.combine).tree
+    built: Built = fold(
+        reader.step(expr),
+        lambda step: [reader.step(operand) for operand in step[0]],
+        lambda step, operands: step[1](*operands),
+    )
+    return built.tree
 
 
 WORDS = {
@@ -104,6 +92,10 @@ GROUP = 100
 """Terms that are added one by one."""
 
 
+Step: TypeAlias = "tuple[Sequence[sympy.Basic], Callable[..., Built]]"
+"""The operands of a node, and what builds its tree from theirs."""
+
+
 class _SymPyReader:
     """Convert the whitelisted types of SymPy nodes; every other one is refused."""
 
@@ -116,47 +108,34 @@ class _SymPyReader:
         self.symbols: dict[str, sympy.Symbol] = {}
         self.seen = 0
 
-    def parts(self, expr: sympy.Basic) -> Sequence[sympy.Basic]:
-        """Return the operands of a node, or refuse its type."""
+    def step(self, expr: sympy.Basic) -> Step:
+        """Return how a node is converted, or refuse its type."""
         self.seen += 1
         if self.seen > self.builder.budget.nodes:  # shared nodes can make a tree exponential
             raise LanguageError(f"too large: at most {self.builder.budget.nodes} nodes")
-        sympy = self.sympy
-        if isinstance(expr, sympy.Rational) or type(expr) is sympy.Symbol:
-            return ()
-        if expr in (sympy.E, sympy.pi):
-            return ()
-        if isinstance(expr, sympy.Add) or type(expr) in self.functions:
-            return tuple(expr.args)
+        sympy, build = self.sympy, self.builder
+        if isinstance(expr, sympy.Rational):
+            return (), lambda: build.number(_fraction(expr))
+        if expr is sympy.E:
+            return (), lambda: build.call("exp", build.number(Fraction(1)))
+        if expr is sympy.pi:
+            return (), lambda: build.name("pi")
+        if type(expr) is sympy.Symbol:
+            return (), lambda: self._name(expr)
+        if type(expr) in self.functions:
+            return expr.args, partial(build.call, self.functions[type(expr)])
+        if isinstance(expr, sympy.Add):
+            return expr.args, self._sum
         if isinstance(expr, sympy.Mul):
-            return [base for base, _ in self._factors(expr)]
+            return self._product(expr)
         if isinstance(expr, sympy.Pow):
-            return self._power_parts(expr)
+            return self._power(expr)
         if isinstance(expr, sympy.Float):
             raise LanguageError("a floating-point number is rounded: write an exact one")
         accepted = f"numbers, names, + - * / ** and sqrt, {', '.join(CALLS)}"
         raise LanguageError(f"{_in_words(expr)} is not part of the language: write {accepted}")
 
-    def combine(self, expr: sympy.Basic, operands: list[Built]) -> Built:
-        """Build the tree of a node from those of its operands."""
-        sympy, builder = self.sympy, self.builder
-        if isinstance(expr, sympy.Rational):
-            return builder.number(Fraction(int(expr.p), int(expr.q)))
-        if expr is sympy.E:
-            return builder.call("exp", builder.number(Fraction(1)))
-        if expr is sympy.pi:
-            return builder.name("pi")
-        if type(expr) is sympy.Symbol:
-            return self._name(expr)
-        if isinstance(expr, sympy.Add):
-            return self._sum(operands)
-        if isinstance(expr, sympy.Mul):
-            return self._product(expr, operands)
-        if type(expr) in self.functions:
-            return builder.call(self.functions[type(expr)], operands[0])
-        return self._power(expr, operands)
-
-    def _sum(self, terms: list[Built]) -> Built:
+    def _sum(self, *terms: Built) -> Built:
         """Build a sum; one of many terms in groups, so that it is not as deep as it is long."""
         add = partial(self.builder.operation, "+")
         groups = (terms[k : k + GROUP] for k in range(0, len(terms), GROUP))
@@ -170,45 +149,40 @@ class _SymPyReader:
             raise LanguageError(message)
         return built
 
-    def _factors(self, product: sympy.Mul) -> list[tuple[sympy.Basic, Fraction | None]]:
-        """Return the factors of a product; a divisor has its exponent, and comes last."""
-        above: list[tuple[sympy.Basic, Fraction | None]] = []
-        below: list[tuple[sympy.Basic, Fraction | None]] = []
-        for factor in product.args:
-            is_power = isinstance(factor, self.sympy.Pow) and factor.base is not self.sympy.E
-            if is_power and isinstance(factor.exp, self.sympy.Rational) and factor.exp < 0:
-                below.append((factor.base, Fraction(-int(factor.exp.p), int(factor.exp.q))))
-            else:
-                above.append((factor, None))
-        return above + below
+    def _product(self, product: sympy.Mul) -> Step:
+        """Convert a product: what has a negative exponent divides, and comes last."""
+        divisors = [x for x in product.args if self._divides(x)]
+        factors = [x for x in product.args if not self._divides(x)]
 
-    def _product(self, product: sympy.Mul, operands: list[Built]) -> Built:
-        """Build a product, and a quotient by the factors of negative exponent."""
-        result: Built | None = None
-        for (_, exponent), operand in zip(self._factors(product), operands, strict=True):
-            if exponent is None:
-                result = operand if result is None else self.builder.operation("*", result, operand)
-                continue
-            divisor = operand if exponent == 1 else self.builder.power(operand, exponent)
-            result = result or self.builder.number(Fraction(1))
-            result = self.builder.operation("/", result, divisor)
-        return result or self.builder.number(Fraction(1))
+        def build(*parts: Built) -> Built:
+            make, above, below = self.builder, parts[: len(factors)], parts[len(factors) :]
+            result = reduce(partial(make.operation, "*"), above or (make.number(Fraction(1)),))
+            for power, base in zip(divisors, below, strict=True):
+                divisor = base if power.exp == -1 else make.power(base, -_fraction(power.exp))
+                result = make.operation("/", result, divisor)
+            return result
 
-    def _power_parts(self, expr: sympy.Basic) -> Sequence[sympy.Basic]:
-        """Return the base, the exponent or both, as :meth:`_power` needs them."""
-        if expr.base is self.sympy.E:
-            return (expr.exp,)
-        if isinstance(expr.exp, self.sympy.Rational):
-            return (expr.base,)
-        return (expr.base, expr.exp)
+        return [*factors, *(x.base for x in divisors)], build
 
-    def _power(self, expr: sympy.Basic, operands: list[Built]) -> Built:
-        """Build a power; ``x**sqrt(2)``, as SymPy writes it, is ``exp(sqrt(2)*log(x))``."""
-        if expr.base is self.sympy.E:
-            return self.builder.call("exp", operands[0])
-        if len(operands) == 1:
-            return self.builder.power(operands[0], Fraction(int(expr.exp.p), int(expr.exp.q)))
-        if expr.exp.free_symbols:
-            return self.builder.real_power(operands[0], operands[1])
-        logarithm = self.builder.call("log", operands[0])
-        return self.builder.call("exp", self.builder.operation("*", operands[1], logarithm))
+    def _divides(self, factor: sympy.Basic) -> bool:
+        sympy = self.sympy
+        is_power = isinstance(factor, sympy.Pow) and factor.base is not sympy.E
+        return bool(is_power and isinstance(factor.exp, sympy.Rational) and factor.exp < 0)
+
+    def _power(self, power: sympy.Pow) -> Step:
+        """Convert a power; ``x**sqrt(2)``, as SymPy writes it, is ``exp(sqrt(2)*log(x))``."""
+        base, exponent = power.args
+        build = self.builder
+        if base is self.sympy.E:
+            return (exponent,), partial(build.call, "exp")
+        if isinstance(exponent, self.sympy.Rational):
+            return (base,), lambda x: build.power(x, _fraction(exponent))
+        if exponent.free_symbols:
+            return (base, exponent), build.real_power
+        return (base, exponent), lambda x, e: build.call(
+            "exp", build.operation("*", e, build.call("log", x))
+        )
+
+
+def _fraction(value: sympy.Rational) -> Fraction:
+    return Fraction(int(value.p), int(value.q))

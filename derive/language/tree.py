@@ -6,10 +6,11 @@ algebra; ``derive.exact`` gives it one, ``numerics`` evaluates it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 Operator: TypeAlias = Literal["+", "*", "/"]
 
@@ -144,6 +145,74 @@ def fold(
             start = len(results) - count
             results[start:] = [combine(node, results[start:])]
     return results[0]
+
+
+def substituted(tree: Tree, images: Mapping[str, Tree]) -> Tree:
+    """Return *tree* with other trees for some names.
+
+    >>> substituted(Power(Name("x"), Fraction(2)), {"x": Name("y")})
+    Power(base=Name(name='y'), exponent=Fraction(2, 1))
+    """
+
+    def combine(node: Tree, parts: list[Tree]) -> Tree:
+        return images.get(node.name, node) if isinstance(node, Name) else with_parts(node, parts)
+
+    return fold(tree, children, combine)
+
+
+_ARITHMETIC: dict[Operator, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "*": operator.mul,
+    "/": operator.truediv,
+}
+
+
+def arithmetic(sign: Operator, left: Any, right: Any) -> Any:
+    """Return ``left + right``, ``left * right`` or ``left / right``."""
+    return _ARITHMETIC[sign](left, right)
+
+
+def unknown(*operands: object) -> Any:
+    """Refuse what an algebra has not."""
+    raise TypeError("an operation of the expression is not known here")
+
+
+@dataclass(frozen=True, slots=True)
+class Algebra(Generic[Result]):
+    """What trees have values in: the values of numbers and names, and what is done with values."""
+
+    number: Callable[[Fraction], Result]
+    name: Callable[[str], Result]
+    power: Callable[[Result, Fraction], Result] = unknown
+    call: Callable[[str, Result], Result] = unknown
+    operation: Callable[[Operator, Result, Result], Result] = arithmetic
+    real_power: Callable[[Result, Result], Result] = unknown
+
+
+def evaluated(tree: Tree, algebra: Algebra[Result]) -> Result:
+    """Return the value of *tree* in an algebra.
+
+    >>> evaluated(Operation("*", Name("x"), Name("x")), Algebra(int, {"x": 3}.__getitem__))
+    9
+    """
+
+    def combine(node: Tree, parts: list[Result]) -> Result:
+        match node:
+            case Number(value):
+                return algebra.number(value)
+            case Name(name):
+                return algebra.name(name)
+            case Operation(sign, _, _):
+                return algebra.operation(sign, parts[0], parts[1])
+            case Power(_, exponent):
+                return algebra.power(parts[0], exponent)
+            case RealPower():
+                return algebra.real_power(parts[0], parts[1])
+            case Call(function, _):
+                return algebra.call(function, parts[0])
+        raise TypeError(f"not a tree: {type(node).__name__}")
+
+    return fold(tree, children, combine)
 
 
 _SUM, _PRODUCT, _POWER, _ATOM = range(4)

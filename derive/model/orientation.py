@@ -9,7 +9,6 @@ from derive.errors import InputError
 from derive.exact.positivity import is_positive
 from derive.exact.towers.tower import build_elements
 from derive.language.tree import (
-    Name,
     Number,
     Operation,
     Power,
@@ -17,6 +16,7 @@ from derive.language.tree import (
     children,
     fold,
     names,
+    substituted,
     with_parts,
 )
 
@@ -44,13 +44,8 @@ def _oriented(node: Tree, known: Callable[[Tree], int]) -> Tree:
 def _sign_at(start: Mapping[str, Tree], positive: frozenset[str]) -> Callable[[Tree], int]:
     """Return what tells the sign of an expression in the weights at the start; 0: not known."""
 
-    def put(node: Tree, parts: list[Tree]) -> Tree:
-        if isinstance(node, Name):
-            return start.get(node.name, node)
-        return with_parts(node, parts)
-
     def sign(x: Tree) -> int:
-        value = fold(x, children, put)
+        value = substituted(x, start)
         try:
             (element,) = build_elements([value], names((value,)), positive=positive)
         except (InputError, ZeroDivisionError):

@@ -24,7 +24,7 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import terms
 from derive.exact.linear.matrix import dot, echelon, nullspace_over_constants, pivot_of
 from derive.language import parse_expression
-from derive.language.tree import Name, Tree, children, fold, names, with_parts
+from derive.language.tree import Tree, names, substituted
 from derive.model.affine import AffineOutput
 from derive.model.geometry import EUCLIDEAN, Rates
 from derive.model.parameterization import Parameterization
@@ -149,13 +149,8 @@ def _restricted(
     """Return F where weights are combinations of those kept, which have these rates."""
     constants = {*names((*relations.values(), *rates.trees))} - {*p.weights}
 
-    def combine(tree: Tree, parts: list[Tree]) -> Tree:
-        if isinstance(tree, Name):
-            return relations.get(tree.name, tree)
-        return with_parts(tree, parts)
-
     try:
-        trees = [fold(tree, children, combine) for tree in p.trees]
+        trees = [substituted(tree, relations) for tree in p.trees]
         parameters = sorted(constants | set(p.parameters))
         found = p.with_(outputs=trees, weights=kept, parameters=parameters, geometry=rates)
     except DeriveError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from derive.derivation import Derivation, derive
 from derive.language import parse_expression
-from derive.language.tree import Name, Operation, Tree, children, fold, names, with_parts
+from derive.language.tree import Name, Operation, Tree, names, substituted
 from derive.model.names import unused
 from derive.model.parameterization import Parameterization
 from derive.model.restriction import leave_out
@@ -28,10 +28,7 @@ def _in_plane(p: Parameterization) -> Parameterization:
     length = parse_expression(f"sqrt({u[0]}**2 + {u[1]}**2)")
 
     def written(tree: Tree) -> Tree:
-        def combine(node: Tree, parts: list[Tree]) -> Tree:
-            return length if node == Name(vector.norm) else with_parts(node, parts)
-
-        return fold(tree, children, combine)
+        return substituted(tree, {vector.norm: length})
 
     start, rates = dict(p.start), dict(zip(p.weights, map(written, p.rates), strict=False))
     norm, rate = start.pop(vector.norm), rates.pop(vector.norm, None)

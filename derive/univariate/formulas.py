@@ -34,8 +34,7 @@ from derive.language import (
     to_sympy,
     walk,
 )
-from derive.language.evaluation import evaluated
-from derive.language.tree import fold, with_parts
+from derive.language.tree import Algebra, evaluated, fold, substituted, with_parts
 
 Value: TypeAlias = Any
 """A number, a ball, an array or a polynomial: what can be added and multiplied."""
@@ -70,7 +69,8 @@ class Formula:
                 return acb((ends[0] - ends[1]) / (2 * _I))
             return acb(getattr(x, name)())
 
-        return acb(evaluated(self.tree, lambda _: z, lambda q: acb(as_fmpq(q)), power, call))
+        balls = Algebra(lambda q: acb(as_fmpq(q)), lambda _: z, power, call)
+        return acb(evaluated(self.tree, balls))
 
     def on_arrays(self, x: Value) -> Value:
         """Return the values at doubles."""
@@ -82,7 +82,7 @@ class Formula:
         def power(base: Value, e: Fraction) -> Value:
             return np.power(base, float(e))
 
-        return np.asarray(evaluated(self.tree, lambda _: x, float, power, call) + 0.0 * x)
+        return np.asarray(evaluated(self.tree, Algebra(float, lambda _: x, power, call)) + 0.0 * x)
 
     @functools.cached_property
     def polynomial(self) -> fmpq_poly | None:
@@ -91,8 +91,8 @@ class Formula:
         if not all(map(_is_polynomial, walk(self.tree))):
             return None
         x = fmpq_poly([0, 1])
-        value = evaluated(self.tree, lambda _: x, _constant, lambda base, e: base ** int(e), None)
-        return fmpq_poly(value)
+        algebra = Algebra(_constant, lambda _: x, lambda base, e: base ** int(e))
+        return fmpq_poly(evaluated(self.tree, algebra))
 
     def derivative(self) -> Formula:
         """Return the derivative."""
@@ -126,7 +126,7 @@ def _differentiated(node: Tree, parts: list[tuple[Tree, Tree]]) -> tuple[Tree, T
             return node, _times(_times(Number(e), lowered), u)
         case Call(function, argument), [(_, u)]:
             slope = from_sympy(to_sympy(Call(function, Name("x"))).diff("x"))
-            return node, _times(_with_argument(slope, argument), u)
+            return node, _times(substituted(slope, {"x": argument}), u)
     return node, _ZERO
 
 
@@ -141,13 +141,6 @@ def _times(a: Tree, b: Tree) -> Tree:
     if _ZERO in (a, b):
         return _ZERO
     return b if a == _ONE else a if b == _ONE else Operation("*", a, b)
-
-
-def _with_argument(tree: Tree, argument: Tree) -> Tree:
-    def combine(node: Tree, parts: list[Tree]) -> Tree:
-        return argument if isinstance(node, Name) else with_parts(node, parts)
-
-    return fold(tree, children, combine)
 
 
 def _constant(x: Fraction) -> fmpq_poly:

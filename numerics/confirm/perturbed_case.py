@@ -13,7 +13,7 @@ from sympy import Expr, Symbol
 
 from derive.errors import NumericalError
 from derive.language.symbolic import from_sympy
-from derive.language.tree import Name, Number, Tree, children, fold, with_parts
+from derive.language.tree import Number, Tree, names, substituted
 from derive.model.labels import beside
 from derive.model.parameterization import Parameterization
 from derive.perturbed.coordinates import MIRROR
@@ -214,11 +214,6 @@ def _psi(found: Perturbation, one: Parameterization, values: Numbers) -> tuple[T
     if found.process != MIRROR or psi is None:
         return ()
     known: dict[str, Tree] = {**dict(d.ties), **{x: Number(v) for x, v in values.items()}}
-
-    def combine(node: Tree, parts: list[Tree]) -> Tree:
-        if isinstance(node, Name) and node.name not in one.weights:
-            # a weight that F has not moves with none of these
-            return known.get(node.name, Number(Fraction(1)))
-        return with_parts(node, parts)
-
-    return (fold(psi, children, combine),)
+    # a weight that F has not moves with none of these
+    others = [x for x in names((psi,)) if x not in one.weights]
+    return (substituted(psi, {x: known.get(x, Number(Fraction(1))) for x in others}),)

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.language.tree import Call, Name, Number, Operation, Operator, Power, RealPower, Tree
+from derive.language.tree import Algebra, Operator, Tree, evaluated
 
 
 class TreeReader(ABC):
@@ -22,21 +22,15 @@ class TreeReader(ABC):
         self, tree: Tree, known: Mapping[str, RationalFunction] | None = None
     ) -> RationalFunction:
         """Return an expression as an element; its names are *known* ones, or those of the field."""
-        match tree:
-            case Number(value):
-                return self.field.constant(value)
-            case Name(name):
-                return self.field.named(name) if known is None else known[name]
-            case Power(base, exponent):
-                return self.power(self.element(base, known), exponent)
-            case RealPower(base, raised):
-                return self.real_power(self.element(base, known), self.element(raised, known))
-            case Call(function, argument):
-                return self.call(function, self.element(argument, known))
-            case Operation(operator, left, right):
-                one = self.element(left, known)
-                return self.operate(operator, one, self.element(right, known))
-        raise InputError(f"{type(tree).__name__} is not part of the language")
+        algebra = Algebra(
+            lambda value: self.field.constant(value),
+            lambda name: self.field.named(name) if known is None else known[name],
+            self.power,
+            self.call,
+            self.operate,
+            self.real_power,
+        )
+        return evaluated(tree, algebra)
 
     @abstractmethod
     def operate(
