@@ -158,6 +158,15 @@ def test_the_cost_is_the_value_of_a_linear_program(seed):
     assert linprog(cost, A_eq=A, b_eq=f).fun == pytest.approx(float(found.value))
     jumps = [(b - a) for a, b in pairwise(np.diff(f) / np.diff(t))]
     assert float(found.bending) == pytest.approx(np.abs(jumps).sum())
+    # The net is f, and costs what the functional is on f.
+    nodes = [(Fraction(int(a)), b) for a, b in zip(x, y, strict=True)]
+    assert all(found.offset + sum(u(a) for u in found.units) == b for a, b in nodes)
+    slopes = [(d - b) / (c - a) for (a, b), (c, d) in pairwise(nodes)]
+    first, last = ends or (slopes[0], slopes[-1])
+    changes = [b - a for a, b in pairwise([first, *slopes, last])]
+    dual = sum(s * v for s, v in zip(found.signs, changes, strict=False))
+    lower = dual if found.signs else abs(found.slopes)
+    assert found.value == sum(abs(u.c) for u in found.units) == lower
 
 
 def test_functions_without_a_cost_are_refused():
