@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from derive.perturbed.find import perturb
     from derive.perturbed.record import Perturbation
     from derive.regimes.find import Regimes, regimes
-    from derive.regimes.initialization import Initialization, scale_start
+    from derive.regimes.initialization import scale_start
     from derive.regimes.random_width import random_width
     from derive.roads.ansatz import Ansatz
 
@@ -48,7 +48,6 @@ __all__ = [
     "Derivation",
     "DeriveError",
     "ExplicitCounterpart",
-    "Initialization",
     "InputError",
     "InverseDesign",
     "LanguageError",
@@ -87,7 +86,6 @@ make_lazy(
         "Parameterization": "derive.model.parameterization",
         "Perturbation": "derive.perturbed.record",
         "perturb": "derive.perturbed.find",
-        "Initialization": "derive.regimes.initialization",
         "random_width": "derive.regimes.random_width",
         "Regimes": "derive.regimes.find",
         "regimes": "derive.regimes.find",
