@@ -76,8 +76,8 @@ def send_trials(room: str, seed: str, to: Connection) -> None:
     to.send(None)
 
 
-def in_a_process(room: str, seed: str) -> Iterator[Trial]:
-    """Yield what became of the statements of a drawn record, and "unfinished" at a limit."""
+def in_a_process(room: str, seed: str) -> Iterator[Trial | None]:
+    """Yield what became of the statements of a drawn record, and None at a limit."""
     receiver, sender = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.Process(target=send_trials, args=(room, seed, sender))
     process.start()
@@ -94,29 +94,30 @@ def in_a_process(room: str, seed: str) -> Iterator[Trial]:
     finally:
         process.kill()
         process.join()
-    yield Trial("unfinished", 0)
+    yield None
 
 
 def main(count: int, seed: int, only: str, minutes: float) -> int:
     """Print a table by kind, and what was found against statements; return how much that is."""
     load()
     kinds, reached, trials, open_ = (Counter[str]() for _ in range(4))
-    faults, began = list[str](), time.monotonic()
+    faults, late, began = list[str](), list[str](), time.monotonic()
     rooms = [room for room in DRAWN if only in ("", room)]
     for k, room in enumerate(rooms):
         drawn, enough, records = 0, count / len(rooms), 0
         while drawn < enough and time.monotonic() - began < 60 * minutes * (k + 1) / len(rooms):
             for t in in_a_process(room, f"{seed} {room} {records}"):
-                if t.trials is None:
+                if t is None:
+                    late.append(f"{room} {records}")
+                elif t.trials is None:
                     open_[t.kind] += 1
-                    continue
-                kinds[t.kind] += 1
-                reached[t.kind] += t.trials > 0
-                trials[t.kind] += t.trials
-                faults += [f"{room} {records}: {t.fault}"] if t.fault else []
-                drawn += t.kind != "unfinished"
+                else:
+                    kinds[t.kind] += 1
+                    reached[t.kind] += t.trials > 0
+                    trials[t.kind] += t.trials
+                    faults += [f"{room} {records}: {t.fault}"] if t.fault else []
+                    drawn += 1
             records += 1
-    unfinished = kinds.pop("unfinished", 0)
     print(f"{'kind':24} {'drawn':>7} {'reached':>8} {'trials':>7} {'open':>6}")
     for kind in sorted({*kinds, *open_}):
         row = (kinds[kind], reached[kind], trials[kind], open_[kind])
@@ -124,7 +125,7 @@ def main(count: int, seed: int, only: str, minutes: float) -> int:
     refuted = sum("is refuted" in fault for fault in faults)
     print(
         f"{kinds.total()} statements, {reached.total()} reached, {refuted} refuted; "
-        f"{unfinished} records unfinished at a limit of time or memory"
+        f"{len(late)} records unfinished at a limit of time or memory: {', '.join(late) or 'none'}"
     )
     print(*faults, sep="\n")
     return len(faults)

@@ -110,9 +110,12 @@ def real_roots(equation: sympy.Expr, at: dict[str, float]) -> list[float]:
 def drawn(
     p: Parameterization, outputs: list[int], rng: random.Random, trials: int
 ) -> Iterator[tuple[Flows, Vector, dict[str, float]]]:
-    """Yield starts, and beta that some weights reach, or of one output any."""
+    """Yield starts, and beta that some weights reach, or of one output any.
+
+    What is said of R holds at almost all starts, which those of small numerators are not.
+    """
     for _ in range(trials):
-        start = draw_start(p, rng)
+        start = {name: x * rng.uniform(0.95, 1.05) for name, x in draw_start(p, rng).items()}
         try:
             flows = Flows.of(p, start)
         except NO_TRIAL:

@@ -19,6 +19,8 @@ from derive.model.parameterization import Parameterization
 TIGHT: dict[str, Any] = {"method": "DOP853", "rtol": 1e-11, "atol": 1e-13}
 RANK = 1e-9
 """Singular values, relative to the largest, that count as 0."""
+RESOLVED = 1e-8
+"""Sizes of weights whose logarithms steps of the absolute tolerance know to five digits."""
 
 
 class Unreached(Exception):
@@ -161,12 +163,19 @@ class Flows:
         return w
 
     def logistic(self, X: np.ndarray, time: float) -> np.ndarray:
-        """Return the weights after some time of gradient flow of the logistic loss."""
+        """Return the weights after some time of gradient flow of the logistic loss.
+
+        Raises:
+            Unreached: a weight falls below what such steps resolve.
+        """
 
         def field(_: float, w: np.ndarray) -> np.ndarray:
             return self.velocity(w, X.T @ (1 / (1 + np.exp(X @ self.F(w)))))
 
-        return _run(field, self.w0, time)
+        end = _run(field, self.w0, time)
+        if np.any(np.abs(end[self.w0 != 0]) < RESOLVED):
+            raise Unreached
+        return end
 
 
 def reached_dimension(p: Parameterization, start: dict[str, float], rng: random.Random) -> int:

@@ -273,7 +273,9 @@ def scales(m: Margins, statement: Statement, rng: random.Random) -> int:
     """Evaluate F at multiples of weights."""
     trials, p = 0, m.derivation.parameterization
     for case in cases(m.derivation, rng):
-        flows, c = Flows.of(p, case.starts[0]), rng.uniform(1.2, 3)
+        of_vector = m.derivation.direction is not None
+        flows = case.flows if of_vector else Flows.of(p, case.starts[0])
+        c = rng.uniform(1.2, 3)
         D = float(function(statement.values["D"], [], case.starts[0])())  # type: ignore[arg-type]
         drawn = flows.w0 * np.array([rng.uniform(0.5, 2) for _ in flows.w0])
         for w in (flows.w0, drawn):
