@@ -8,7 +8,7 @@ from derive.lazy import make_lazy
 
 if TYPE_CHECKING:
     from numerics.univariate.cost import relu_cost
-    from numerics.univariate.distance import proved_distance, supremum_distance
+    from numerics.univariate.distance import supremum_distance
     from numerics.univariate.limit_function import LimitFunction, limit_function
     from numerics.univariate.training import MirrorFlow, quantile_net, random_net, train
 
@@ -16,7 +16,6 @@ __all__ = [
     "LimitFunction",
     "MirrorFlow",
     "limit_function",
-    "proved_distance",
     "quantile_net",
     "random_net",
     "relu_cost",
@@ -33,7 +32,6 @@ make_lazy(
         "quantile_net": "numerics.univariate.training",
         "random_net": "numerics.univariate.training",
         "relu_cost": "numerics.univariate.cost",
-        "proved_distance": "numerics.univariate.distance",
         "supremum_distance": "numerics.univariate.distance",
         "train": "numerics.univariate.training",
     },

@@ -61,10 +61,6 @@ class Law:
             radius *= 8
         raise NumericalError(f"phi'(alpha) = {s.str(5)} could not be solved")
 
-    def spread(self, s: arb) -> arb:
-        """Return a ball of the alpha of all numbers in a ball of duals."""
-        return self.inverse(s.lower()).union(self.inverse(s.upper()))
-
     def _near(self, s: arb) -> arb:
         """Return an exact number near alpha, by Newton's method from doubles."""
         alpha = arb(float(self.on_arrays(np.array([float(s)]))[0]))

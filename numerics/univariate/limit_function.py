@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -12,7 +12,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from flint import acb, arb, ctx, fmpq, fmpq_mat, fmpq_poly
+from flint import arb, ctx, fmpq, fmpq_mat, fmpq_poly
 from scipy.interpolate import CubicHermiteSpline, PPoly
 
 from derive.errors import NumericalError
@@ -24,7 +24,7 @@ from derive.univariate.potential import read_potential
 from derive.univariate.problem import VariationalProblem, variational_problem
 from numerics.evaluate.backend import Array, Number
 from numerics.evaluate.numbers import read_number, read_vector
-from numerics.univariate.cells import Cell, cells
+from numerics.univariate.cells import cells
 from numerics.univariate.dual import Dual, State, check_data
 from numerics.univariate.law import Law
 
@@ -93,26 +93,6 @@ class LimitFunction:
     def slope(self, t: Fraction) -> Value:
         """Return h'(t), rational or in a ball."""
         return self._asked(t, State.slope)
-
-    def tangent(self, t: Fraction) -> tuple[Value, Value]:
-        """Return h(t) and h'(t), rational or in balls."""
-        found: tuple[Value, Value] = self._asked(t, lambda at, i: (at.value(i), at.slope(i)))
-        return found
-
-    def bending(self, left: Fraction, right: Fraction) -> arb:
-        """Return a ball of all h'' = 2 e p alpha_e between two points of one cell."""
-        dual, total = self.dual, arb(0)
-        with ctx.workprec(self.bits):
-            b = arb(as_fmpq(left)).union(arb(as_fmpq(right)))
-            for cell in cells(dual.x, dual.density, dual.activation):
-                if cell.left <= as_fmpq(left) and as_fmpq(right) <= cell.right:
-                    s = (c * g * (as_fmpq(x) - b) for c, g, x in self._terms(cell))
-                    alpha = dual.law.spread(sum(s, arb(0)))
-                    total += cell.weight * cell.piece.formula.on_balls(acb(b)).real * alpha
-            return arb(2 * as_fmpq(dual.activation.even) * total / dual.density.mass)
-
-    def _terms(self, cell: Cell) -> Iterator[tuple[Value, fmpq, Fraction]]:
-        return zip(self.multipliers, cell.slopes, self.dual.x, strict=True)
 
     def _asked(self, t: Fraction, ask: Callable[[State, int], Value]) -> Value:
         with ctx.workprec(self.bits):

@@ -13,7 +13,6 @@ from numerics.experiments.univariate import UnivariateSetting, univariate
 from numerics.univariate import (
     MirrorFlow,
     limit_function,
-    proved_distance,
     quantile_net,
     random_net,
     relu_cost,
@@ -100,27 +99,6 @@ def test_the_distance_of_a_net_is_that_on_a_fine_grid():
     moved = net.moved(np.random.default_rng(1).standard_normal(181) / 20)
     for f in (net, moved):
         assert supremum_distance(h, f) == pytest.approx(np.abs(h(t) - f(t)).max(), abs=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("potential", "activation"),
-    [("x**2", "relu"), pytest.param("cosh(x)", "abs", marks=pytest.mark.slow)],
-)
-def test_the_proved_distance_is_that_in_doubles(potential, activation):
-    given = ["-3/5", "0", "1/2"], ["1/2", "-1/4", "1/4"]
-    h, g = limit_function(*given, potential, activation), limit_function(*given, "x**2", "abs")
-    if activation == "abs":
-        h = limit_function(*given, potential, activation, scaled=True)
-    low, high = proved_distance(h, g)
-    assert low <= high <= low * (1 + Fraction(1, 10**12))
-    assert supremum_distance(h, g) == pytest.approx(float(low), rel=1e-8)
-    assert float(low) > 0.01
-    assert proved_distance(g, g) == (0, 0)
-    least, most = proved_distance(h, limit_function(*given, "x**2", "abs", "1 + b**2/10**9"))
-    assert least < supremum_distance(h, g) + 1e-8
-    assert most > low - 1e-8
-    with pytest.raises(InputError, match="supports"):
-        proved_distance(h, limit_function(*given, density="uniform on [-2, 2]"))
 
 
 @pytest.mark.slow
