@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import sympy
@@ -48,6 +48,13 @@ class Condition:
         options = (f"{above} > {below}" for above, below in map(sides, self.guards))
         when = " or ".join(dict.fromkeys(options))
         return f"{said} (automatic when {when} at the start)" if when else said
+
+    def within(self, constants: Sequence[tuple[Symbol, Expr]]) -> Condition:
+        """Return it with the values of named constants, which may use earlier ones."""
+        of = self.of
+        for symbol, value in reversed(constants):
+            of = of.xreplace({s: value for s in of.free_symbols if s.name == symbol.name})
+        return replace(self, of=of)
 
     @property
     def names(self) -> frozenset[str]:

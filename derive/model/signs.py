@@ -36,10 +36,7 @@ def start_sign(
             value = _settled(factor) * value / factor
     value = _without_exponentials(value)
     positive = notation.positive | positive_generators(value.field)
-    for sign in (1, -1):
-        if _is_bounded_below(sign * value):
-            return sign, ()
-    if sign := proved_sign(value, positive):
+    if sign := plain_sign(value, positive):
         return sign, ()
     odd = odd_symbols(value)
     odd = odd and odd - positive
@@ -49,6 +46,14 @@ def start_sign(
     value = _simplest_of_sign(value)
     sign = _allowed_sign(value, known, positive)
     return sign, (Condition(to_expr(sign * value, symbols)),)
+
+
+def plain_sign(value: RationalFunction, positive: frozenset[str]) -> int:
+    """Return the sign that a function is proved to have wherever it is not 0; 0: none is proved."""
+    if is_number(value):
+        return sign_of_number(value)
+    bounded = (sign for sign in (1, -1) if _is_bounded_below(sign * value))
+    return next(bounded, 0) or proved_sign(value, positive)
 
 
 def _simplest_of_sign(value: RationalFunction) -> RationalFunction:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from derive.errors import InputError
-from derive.exact.constants import is_number, sign_of_number
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative, is_positive
@@ -29,18 +28,16 @@ def start_conditions(p: Parameterization, notation: Notation) -> tuple[Condition
     """
     images, field = notation.start_symbols, p.start_field
     known = frozenset((PI, *(g.name for g in field.generators if g.kind == "exp")))
-    values = [value for value in _positive(p) if not is_positive(value, known)]
-    values = [value for value in values if not is_number(value) or sign_of_number(value) < 1]
+    values = [*_positive(p)]
     for value in values:
         if is_nonnegative(-value, known | {*p.positive}) or -value in values:
             shown = to_expr(value, images)
             raise InputError(f"F is defined nowhere: it has a logarithm or a root of {shown}")
-    found = (
+    return (
         *(Condition(to_expr(value, images)) for value in values),
         *(Condition(to_expr(f, images), Sign.NONZERO) for f in _not_zero(p)),
         *(Condition(to_expr(f, notation.weights), Sign.KEPT) for f in open_factors(p)),
     )
-    return tuple(dict.fromkeys(found))
 
 
 def _rates(p: Parameterization) -> Iterator[RationalFunction]:

@@ -66,9 +66,9 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
     piece = _closed(chart, dual, gradient, first)
     piece = piece or chart.named(integrate_gradient(gradient, notation))
     kept = () if beside else keeps_sign(dual.metric, dual.g)
-    assumptions = dict.fromkeys((*chart.notation.assumptions, *chart.assumptions, *kept))
+    assumptions = (*chart.notation.assumptions, *chart.assumptions, *kept)
     evidence = (*dual.evidence, *chart.evidence, *_legendre(dual))
-    piece = replace(piece, assumptions=tuple(assumptions), evidence=evidence)
+    piece = replace(piece, assumptions=assumptions, evidence=evidence)
     return piece, chart.in_outputs()
 
 

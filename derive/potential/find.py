@@ -7,14 +7,16 @@ and the limit solves min Q(beta) subject to X beta = y.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import sympy
 from sympy import Symbol
 
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
-from derive.model.condition import Condition, Sign, positive_names
+from derive.model.condition import Condition, Sign
+from derive.model.decided import Premises
 from derive.model.labels import quoted
 from derive.model.notation import AssumePositive, BranchOpen, Notation, assuming, to_expr
 from derive.model.signs import settle_sign
@@ -26,7 +28,7 @@ from derive.potential.coupled import write_in_beta
 from derive.potential.exponential import integrate_through_exponential
 from derive.potential.kernel_integral import integrate_kernel
 from derive.potential.parametric import parametrize
-from derive.potential.piece import Explicit, Left, Piece, Quadrature, needed
+from derive.potential.piece import Explicit, Left, Piece, Quadrature, poles
 from derive.potential.power_kernel import integrate_power_kernel
 from derive.potential.quadrature import (
     integrate_along_beta,
@@ -117,41 +119,57 @@ def _on_one_side(
     warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation
 ) -> BlockPotential:
     """Return Q where the warp is positive; where it is 0 at the start, as it is given."""
-    decided = warping if dual is None else dual.warping
-    assumed: tuple[Condition, ...] = ()
-    build = _single if warping.parameterization.d == 1 else _coupled
+    decided, p = warping if dual is None else dual.warping, warping.parameterization
+    sides, zeros = list[Condition](), list[Condition]()
     try:
         if dual is not None and leaves_zero(dual):
-            g = to_expr(dual.g, notation.weights)
-            assumed = (Condition(g, Sign.ENDS_POSITIVE),)
+            sides = [Condition(to_expr(dual.g, notation.weights), Sign.ENDS_POSITIVE)]
         elif dual is not None:
             start = dual.parameterization.at_start(dual.g)
             sign, assumed, notation = settle_sign(start, notation)
-            dual = orient(dual, sign)
-        form, *others = assuming(lambda n: build(warping, dual, n), notation)
+            dual, sides = orient(dual, sign), [*assumed]
+            shown = (to_expr(f, notation.start_symbols) for f, _ in factors(start))
+            zeros = [Condition(f, Sign.NONZERO) for f in shown]
+        if dual is not None:
+            sides += positive_radicands(dual, p, notation)
+            sides += generic_parameters(dual, notation)
+
+        def premises(piece: Piece) -> Premises:
+            own = (*piece.assumptions, *sides, *poles(piece, symbols), *zeros)
+            return Premises((*given, *own), notation, piece.constants)
+
+        given, symbols = start_conditions(p, notation), notation.start_symbols
+        build = _single if p.d == 1 else _coupled
+        forms = assuming(lambda n: build(warping, dual, n), notation)
+        (form, known), *others = _allowed(forms, premises)
     except BranchOpen as undetermined:
         finding = Finding(Verdict.UNDECIDED, str(undetermined))
         return BlockPotential(decided, dual, None, None, finding)
-    piece = form.piece
-    if dual is not None:
-        roots = positive_radicands(dual, warping.parameterization, notation)
-        assumed = (*assumed, *roots, *generic_parameters(dual, notation))
-    given = start_conditions(warping.parameterization, notation)
-    told = dict.fromkeys((*given, *piece.assumptions, *assumed))
-    assumptions = with_guards(tuple(told), decided.metric)
-    piece = replace(piece, assumptions=assumptions)
-    if dual is not None and not leaves_zero(dual):
-        poles = needed(piece, dual.parameterization.at_start(dual.g), notation)
-        piece = replace(piece, assumptions=(*assumptions, *poles))
-    positive = positive_names(piece.assumptions) & notation.start_symbols.keys()
-    known = notation.assuming(positive)
-    piece = replace(piece, domain=find_domain(piece, decided.metric, dual, known))
+    piece = replace(form.piece, assumptions=with_guards(known.irredundant, decided.metric))
+    domain = find_domain(piece, decided.metric, dual, notation.assuming(known.positive))
+    unless = (f for f in domain.unless if not known.imply(Condition(f, Sign.NONZERO)))
+    piece = replace(piece, domain=replace(domain, unless=tuple(unless)))
     among = f", the shortest of {1 + len(others)} that agree" if others else ""
     reason = f"grad Q = y - y(w_0), {piece.kind} form{among}"
     finding = Finding(Verdict.PROVED, reason, piece.evidence)
-    charts = (x.chart for x in (form, *others) if x.chart is not None)
-    chart = next(charts, None)
-    return BlockPotential(decided, dual, piece, chart, finding, forms=(form, *others))
+    offered = (form, *(other for other, _ in others))
+    chart = next((x.chart for x in offered if x.chart is not None), None)
+    return BlockPotential(decided, dual, piece, chart, finding, forms=offered)
+
+
+def _allowed(
+    forms: Sequence[Form], premises: Callable[[Piece], Premises]
+) -> list[tuple[Form, Premises]]:
+    """Return the forms that some start allows, with what they assume; BranchOpen without any."""
+    found, faults = list[tuple[Form, Premises]](), list[BranchOpen]()
+    for form in forms:
+        try:
+            found.append((form, premises(form.piece)))
+        except BranchOpen as fault:
+            faults.append(fault)
+    if not found:
+        raise faults[0]
+    return found
 
 
 def _single(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation) -> list[Form]:
@@ -170,8 +188,7 @@ def _single(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notati
         if integral.kernel is None:
             integral = replace(integral, left=_unwritten(metric, "kernel"))
         return [Form(METRIC, integral, chart)]
-    assumptions = dict.fromkeys((*notation.assumptions, *piece.assumptions))
-    piece = replace(piece, assumptions=tuple(assumptions))
+    piece = replace(piece, assumptions=(*notation.assumptions, *piece.assumptions))
     return [Form(METRIC, piece, base_chart(metric, notation))]
 
 

@@ -130,7 +130,7 @@ class Units:
     def __init__(self, images: Mapping[str, Expr], notation: Notation) -> None:
         self.images, self.notation = images, notation
         self.symbols: dict[RationalFunction, Symbol] = {}
-        self.assumed: dict[Condition, None] = {}
+        self.assumed = list[Condition]()
 
     def symbol(self, unit: RationalFunction) -> Symbol:
         """Return the symbol of a unit, the same one for equal units."""
@@ -184,7 +184,7 @@ def _radical(
     sign = 1
     if n.is_constant() and n.value().denominator == 1 and abs(n.value()) > 1:
         sign, assumed = start_sign(start, units.notation)
-        units.assumed.update(dict.fromkeys(assumed))
+        units.assumed += assumed
     index = to_expr(n, units.images)
     base = sympy.powsimp(base if sign == 1 else sign**index * base)
     return sympy.powdenest(sign * sympy.expand_power_base(sympy.Pow(base, 1 / index)))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import ClassVar, Literal, Self, TypeAlias, TypeVar, cast
 
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import Matrix
 from derive.model.condition import AT_START, Condition, Sign
-from derive.model.notation import Constant, Notation, to_expr
+from derive.model.notation import Constant
 from derive.potential.domain import Domain, Wall
 from derive.printable import Held
 from derive.verdict import Identity
@@ -243,43 +242,18 @@ UNSEEN = (
 """What a module says that has Q under such an assumption."""
 
 
-def _told(piece: Piece, images: Mapping[str, Expr]) -> list[Expr]:
-    """Return what a piece says to be other than 0, of the start."""
-    told = (c for c in piece.assumptions if c.sign in AT_START and c.names <= images.keys())
-    return [c.of.xreplace({s: images[s.name] for s in c.of.free_symbols}) for c in told]
-
-
-def needed(piece: Piece, warp: RationalFunction, notation: Notation) -> tuple[Condition, ...]:
-    """Return what is not 0 of the start: poles of the form in it, and zeros of the warp there."""
-    images = notation.start_symbols
-    told = {sign * _primitive(y) for y in _told(piece, images) for sign in (1, -1)}
-    zeros = [to_expr(f, images) for f, _ in factors(warp)]
-    parts = (
-        x for f in (*_poles(piece, {*images.values()}), *zeros) for x in sympy.Mul.make_args(f)
-    )
-    found = (x.base if x.is_Pow and x.exp.is_Integer else x for x in parts if not x.is_nonzero)
-    new = (x for x in found if not isinstance(x, sympy.exp) and _primitive(x) not in told)
-    return tuple(dict.fromkeys(Condition(x, Sign.NONZERO) for x in new))
-
-
-def _poles(piece: Piece, given: Collection[Expr]) -> list[Expr]:
-    """Return the functions of the start alone that the form divides by."""
+def poles(piece: Piece, start: Collection[str]) -> tuple[Condition, ...]:
+    """Return that the functions of the start alone are not 0 that the form divides by."""
     shown = (piece.value, *piece.gradient, *(value for _, value in piece.constants))
-    powers = (power for part in shown for power in part.atoms(sympy.Pow))
-    return [x.base for x in powers if x.exp.is_negative and x.free_symbols <= given]
-
-
-def _primitive(expression: Expr) -> Expr:
-    """Return an expression multiplied out, without a number in front."""
-    return sympy.expand(sympy.expand(expression).as_content_primitive()[1])
+    powers = (power for part in shown for power in sorted(part.atoms(sympy.Pow), key=str))
+    found = dict.fromkeys(Condition(x.base, Sign.NONZERO) for x in powers if x.exp.is_negative)
+    return tuple(c for c in found if c.names and c.names <= {*start})
 
 
 def start_signs(piece: Piece) -> Iterator[tuple[Condition, Condition]]:
     """Yield what is asked of the start, as it is said, and in start symbols alone."""
-    named = {s.name: s for s, _ in piece.constants}
-    for said in (c for c in piece.assumptions if c.sign in AT_START):
-        of = said.of.xreplace({s: named.get(s.name, s) for s in said.of.free_symbols})
-        yield said, replace(said, of=written_out(of, (), piece.constants))
+    told = (c for c in piece.assumptions if c.sign in AT_START)
+    yield from ((said, said.within(piece.constants)) for said in told)
 
 
 def moving(value: Expr, *symbols: Symbol) -> Expr:

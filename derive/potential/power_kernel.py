@@ -66,9 +66,7 @@ def integrate_power_kernel(metric: Metric, notation: Notation) -> Explicit | Non
     generic = (f for x in (n - 1, n - 2) for f, _ in factors(x) if not f.is_constant())
     shown = (to_expr(f, notation.start_symbols) for f in generic)
     excluded = (Condition(x, Sign.NONZERO) for x in shown)
-    return replace(
-        piece, assumptions=tuple(dict.fromkeys((*assumed, *piece.assumptions, *excluded)))
-    )
+    return replace(piece, assumptions=(*assumed, *piece.assumptions, *excluded))
 
 
 def _at(field: FunctionField, base: RationalFunction, n: RationalFunction) -> RationalFunction:

@@ -183,7 +183,6 @@ def write_in_length(dual: DualCoordinates, notation: Notation) -> tuple[Piece, C
     kind = Quadrature if closed is None else Explicit
     used = written.free_symbols.union(*(f.free_symbols for f in formulas))
     kept = keeps_sign(metric, dual.g)
-    assumptions = dict.fromkeys((*notation.assumptions, *chart.assumptions, *kept))
     radial = Identity("y_i = m beta_i, so that Q = q(s) + z.beta with q' = s m", "m", repr(m))
     piece: Piece = kind(
         notation.betas,
@@ -191,7 +190,7 @@ def write_in_length(dual: DualCoordinates, notation: Notation) -> tuple[Piece, C
         tuple(written * b - z for z, b in zip(slopes, notation.betas, strict=True)),
         tuple(c for c in chart.constants if c[0] in used),
         chart.roots,
-        assumptions=tuple(assumptions),
+        assumptions=(*notation.assumptions, *chart.assumptions, *kept),
         evidence=(*dual.evidence, *chart.evidence, radial),
     )
     return piece, base

@@ -32,7 +32,6 @@ from derive.exact.positivity import is_positive, nearest
 from derive.exact.towers.tower import Tower, to_field
 from derive.language import from_sympy
 from derive.language.tree import Power, Tree, walk
-from derive.model.condition import Condition
 from derive.model.names import powers
 from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
@@ -125,7 +124,7 @@ def _single(
         middle = exceptions(g, 1, notation.positive)
         undecided |= {} if middle is not None else {curved[g]: None}
         unless |= dict.fromkeys(middle or ())
-    kept = _exceptional_starts(piece, metric, notation, unless)
+    kept = _exceptional_starts(metric, notation, unless)
     return Domain(betas, "slope", tuple(walls.values()), tuple(undecided), kept)
 
 
@@ -144,14 +143,13 @@ def _nearest(
 
 
 def _exceptional_starts(
-    piece: Piece | None, metric: Metric, notation: Notation, unless: Iterable[RationalFunction]
+    metric: Metric, notation: Notation, unless: Iterable[RationalFunction]
 ) -> tuple[Expr, ...]:
-    """Return what is taken not to be 0 of the start, without what a flow or Q needs besides."""
+    """Return what is taken not to be 0 of the start, without what a flow needs besides."""
     images = {b.name: b for b in notation.betas} | notation.start_symbols
     # From a start at which K is 0 there is no flow.
     at_start = {repr(f) for f, _ in factors(metric.parameterization.at_start(metric.K[0][0]))}
-    met = (to_expr(f, images) for f in unless if repr(f) not in at_start)
-    return tuple(f for f in met if piece is None or not _is_excluded(f, piece))
+    return tuple(to_expr(f, images) for f in unless if repr(f) not in at_start)
 
 
 def _is_beyond(
@@ -163,14 +161,6 @@ def _is_beyond(
     inside = (end - side * field.gens[0] for side, ends in sides.items() for end in ends)
     shifted = (g.compose([x, *field.gens[1:]], field) for x in inside)
     return any(is_positive(x, positive) or is_positive(-x, positive) for x in shifted)
-
-
-def _is_excluded(f: Expr, piece: Piece) -> bool:
-    """Tell whether Q assumes that a factor of one of its constants is not 0."""
-    assumed = [value for k, value in piece.constants if Condition(k) in piece.assumptions]
-    powers = (x.as_base_exp() for k in assumed for x in sympy.Mul.make_args(k))
-    found = f in [base for base, n in powers if n.is_positive]
-    return found or any(sympy.rem(sympy.numer(sympy.together(k)), f) == 0 for k in assumed)
 
 
 def _possible_ends(

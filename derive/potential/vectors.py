@@ -13,9 +13,11 @@ from dataclasses import replace
 import sympy
 from sympy import Expr
 
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
-from derive.model.condition import Condition
+from derive.model.condition import Condition, Sign
+from derive.model.decided import Premises
 from derive.model.direction import Direction
 from derive.model.notation import BranchOpen, Notation, assuming, to_expr
 from derive.model.signs import start_sign
@@ -26,7 +28,7 @@ from derive.potential.chart import Chart, at_start, base_chart, write_function
 from derive.potential.coupled import write_in_beta
 from derive.potential.domain import Domain
 from derive.potential.entries import add_root, add_weights, cheapest_relation
-from derive.potential.piece import Explicit, Piece, Quadrature, Root, needed, without_roots
+from derive.potential.piece import Explicit, Piece, Quadrature, Root, poles, without_roots
 from derive.potential.quadrature import integral_from, power_rule
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.adjoin import WrittenWarp
@@ -52,27 +54,32 @@ def find_radial_potential(warping: WarpVerdict, direction: Direction) -> BlockPo
     found = find_dual_length(direction, warping.metric.conserved)
     try:
         built = assuming(lambda n: _build(direction, warping, found, n), direction.notation)
+        dual, piece, chart, slope = built
+        known = _premises(direction, piece)
     except BranchOpen as undetermined:
         finding = Finding(Verdict.UNDECIDED, str(undetermined))
         return BlockPotential(warping, None, None, None, finding)
-    dual, piece, chart, slope = built
-    piece = _tidied(piece)
+    piece = replace(_tidied(piece), assumptions=with_guards(known.irredundant, warping.metric))
     evidence = (*(dual.evidence if dual else ()), *piece.evidence)
     reason = f"grad Q = psi u/|u| - psi_0 u_0/|u_0|, {piece.kind} form"
     g = None if dual is None else _warp(direction, dual)
     # u_0 = 0: there is no linear term, and y = u has no pole
     at_rest = direction.parameterization.w0[-1].is_zero()
     slope = sympy.Integer(0) if at_rest else direction.sign * slope
-    domain = Domain(piece.betas, "length", undecided=("length",))
+    piece = replace(piece, domain=Domain(piece.betas, "length", undecided=("length",)))
     turning = DirectionTerms(direction, dual, g, slope, _eigenvalues(direction, chart))
     finding = Finding(Verdict.PROVED, reason, evidence)
-    given = start_conditions(direction.parameterization, direction.notation)
-    assumptions = dict.fromkeys((*given, *direction.assumptions, *piece.assumptions))
-    piece = replace(piece, assumptions=tuple(assumptions), domain=domain)
-    start = direction.parameterization.at_start(direction.phi)
-    poles = needed(piece, start, direction.notation)
-    piece = replace(piece, assumptions=(*assumptions, *poles))
     return BlockPotential(warping, None, piece, chart, finding, turning)
+
+
+def _premises(direction: Direction, piece: Piece) -> Premises:
+    """Return what is assumed of the start and the flow; BranchOpen where that cannot be."""
+    notation, p = direction.notation, direction.parameterization
+    told = [*start_conditions(p, notation), *direction.assumptions, *piece.assumptions]
+    told += poles(piece, notation.start_symbols)
+    zeros = (to_expr(f, notation.start_symbols) for f, _ in factors(p.at_start(direction.phi)))
+    told += (Condition(f, Sign.NONZERO) for f in zeros)
+    return Premises(told, notation, piece.constants)
 
 
 def _eigenvalues(direction: Direction, chart: Chart | None) -> Eigenvalues | None:
@@ -124,8 +131,7 @@ def _build(
         slope = _exponential(at_start(p, shortened, notation))
         found = _hyperexponential_form(direction, scalar, dual, notation)
     piece, chart = found
-    assumptions = with_guards((*assumed, *piece.assumptions), scalar.metric)
-    return dual, replace(piece, assumptions=assumptions), chart, slope
+    return dual, replace(piece, assumptions=(*assumed, *piece.assumptions)), chart, slope
 
 
 def _oriented(

@@ -113,7 +113,7 @@ def _integrate(curve: _LeafCurve) -> tuple[Piece, Chart] | None:
     evidence = _accept(relation, value, gradient, (f, r))
     if evidence is None:
         return None
-    assumptions = tuple(dict.fromkeys((*chart.notation.assumptions, *chart.assumptions)))
+    assumptions = (*chart.notation.assumptions, *chart.assumptions)
     piece = Explicit(betas, value, (gradient,), (), (), assumptions)
     piece = replace(piece, evidence=(*chart.evidence, *evidence), domain=_domain(relation, f, r))
     return chart.named(piece), chart

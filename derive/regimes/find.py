@@ -96,10 +96,7 @@ class Regimes(Claims, Certified):
     def assumptions(self) -> tuple[Condition, ...]:
         """What Q assumes of the start."""
         pieces = self.derivation.potential.pieces
-        known = dict.fromkeys(a for piece in pieces for a in piece.assumptions)
-        # A product of what is positive is so.
-        parts = ((a, {*map(Condition, sympy.Mul.make_args(a.of))}) for a in known)
-        return tuple(a for a, factors in parts if a in factors or not factors <= {*known})
+        return tuple(dict.fromkeys(a for piece in pieces for a in piece.assumptions))
 
 
 def regimes(

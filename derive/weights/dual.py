@@ -20,7 +20,6 @@ from itertools import chain
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
-from derive.exact.positivity import is_nonnegative
 from derive.model.condition import Condition, Sign
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
@@ -175,11 +174,9 @@ def generic_parameters(dual: DualCoordinates, notation: Notation) -> tuple[Condi
     functions = [*dual.y, *([] if dual.R is None else [dual.R])]
     elements = [x for f in functions for x in (f.rational, *(c for c, _ in f.logs))]
     denominators = (field.polynomial(x.denominator) for x in elements)
-    positive = [field.named(name) for name in field.names if name in notation.positive]
-    found = (f for x in denominators for f, _ in factors(x) if _is_number(f))
-    poles = (f for f in found if f not in positive)
+    poles = (f for x in denominators for f, _ in factors(x) if _is_number(f))
     written = (to_expr(f, notation.start_symbols) for f in poles)
-    return tuple(dict.fromkeys(Condition(f, Sign.NONZERO) for f in written))
+    return tuple(Condition(f, Sign.NONZERO) for f in written)
 
 
 def positive_radicands(
@@ -189,10 +186,7 @@ def positive_radicands(
     p = dual.parameterization
     brought = (g for g in p.field.generators if g.name not in before.field.names)
     starts = (p.at_start(p.field.embed(g.argument)) for g in brought if g.kind == "root")
-    symbols = notation.start_symbols
-    return tuple(
-        Condition(to_expr(x, symbols)) for x in starts if not is_nonnegative(x, notation.positive)
-    )
+    return tuple(Condition(to_expr(x, notation.start_symbols)) for x in starts)
 
 
 def leaves_zero(dual: DualCoordinates) -> bool:

@@ -8,6 +8,7 @@ from itertools import pairwise, product
 import mpmath
 import numpy as np
 import pytest
+import sympy
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
@@ -27,10 +28,16 @@ from witness_flow import (
 from derive import Derivation, Parameterization, Verdict, derive
 from derive.errors import DeriveError
 from derive.exact import balls
+from derive.exact.constants import points
 from derive.exact.towers import germ
 from derive.language import to_text
 from derive.language.tree import Name
+from derive.model.condition import Condition
+from derive.model.decided import Premises
+from derive.model.notation import Notation
+from derive.potential.piece import start_signs
 from derive.testing import KINDS, assert_mirror_flow, parameterizations, starts
+from tests.conditions import holds, texts
 
 NUMBERS = st.sampled_from(["1", "2", "-1", "1/2", "-3/2"])
 MODELS = parameterizations(start=st.none() | NUMBERS)
@@ -76,6 +83,23 @@ def test_only_named_errors_and_every_record_is_readable(p: Parameterization) -> 
             assert not failing
         for identity in failing:
             assert residual_at_point(identity, d) == identity.residual != 0
+
+
+@few
+@given(MODELS)
+def test_some_start_meets_what_is_asked_of_it_and_none_of_that_is_declared(
+    p: Parameterization,
+) -> None:
+    d = derived(p)
+    for piece in d.potential.pieces if d else ():
+        asked = [c for _, c in start_signs(piece)]
+        names = [*p.start_symbols, *p.parameters]
+        tried = points(names, frozenset(p.positive))
+        assert any(all(holds(c, values) for c in asked) for values in tried), texts(piece)
+        declared = {Condition(sympy.Symbol(name)) for name in p.positive}
+        for c in {*asked} - declared:
+            assert c.names
+            assert not Premises(declared - {c}, Notation(p)).imply(c), texts(piece)
 
 
 @fewer

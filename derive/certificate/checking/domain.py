@@ -151,16 +151,20 @@ def _between(
 ) -> tuple[Space, Conditions]:
     """Return a space in which beta, or z, are the variables, with conditions and walls in it.
 
-    What the flow keeps is fixed there.
+    What the flow keeps is fixed there; named constants are read where several beta are variables.
     """
     space, definitions = state.space, proof["domain"]
-    constants = [n for n in space.names if n in space.fixed]
+    values = said["constants"] if len(names) > 1 else {}
+    constants = [n for n in space.names if n in space.fixed and n not in values]
     alone = Space(names, constants, len(definitions) + 1)
     alone.start = [space.names[n].at(space.start) for n in (*names, *constants)]
     alone.w0 = alone.symbols[: len(names)]
     for entry in definitions:
         require("of" in entry and "name" in entry, "only calls are defined for a domain")
         alone.define(entry)
+    for name, value in values.items():
+        with contextlib.suppress(Rejected):  # of calls that are not known here
+            alone.names[name] = alone.read(value)
     signs = Conditions(alone)
     for text in (*state.conditions, *said["assumptions"], *unless):
         with contextlib.suppress(Rejected):  # of calls that are not known here
