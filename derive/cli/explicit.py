@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
-from derive.cli.forms import Form, RecordForm
+from derive.cli.forms import RecordForm
 from derive.cli.options import ModelWithoutParameters, Output, Timeout, text_option
 from derive.cli.output import check_writable
-from derive.cli.running import Answer, Enter, answer_with, finish
+from derive.cli.running import Enter, find_and_answer, finish
 from derive.errors import DeriveError, InputError
-from derive.model.typed import ReadModel, read_option
+from derive.model.typed import read_option
+
+if TYPE_CHECKING:
+    from derive.explicit.counterpart import ExplicitCounterpart
 
 At = Annotated[str, text_option("NAME=V,...", "Certify values at a point: beta=2,alpha=1/2.")]
 
@@ -50,7 +54,14 @@ def explicit(
     read = model.read()
     point = _point(at)
     check_writable(output)
-    finish(lambda enter: _regularize(read, point, form, enter), timeout, output)
+
+    def find(enter: Enter) -> ExplicitCounterpart:
+        from derive.explicit.regularize import explicit_counterpart
+
+        enter("parameterization")
+        return explicit_counterpart(read.parameterization(), enter, point)
+
+    finish(partial(find_and_answer, find, form, None), timeout, output)
 
 
 def _point(text: str) -> dict[str, Fraction]:
@@ -69,12 +80,3 @@ def _point(text: str) -> dict[str, Fraction]:
             raise InputError(f"--at: {name} needs a rational number, such as 1/2")
         point[name] = value.value()
     return point
-
-
-def _regularize(model: ReadModel, point: dict[str, Fraction], form: Form, enter: Enter) -> Answer:
-    enter("importing the algebra")
-    from derive.explicit.regularize import explicit_counterpart
-
-    enter("parameterization")
-    found = explicit_counterpart(model.parameterization(), enter, point)
-    return answer_with(found, form, enter)

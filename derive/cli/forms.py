@@ -74,6 +74,12 @@ def chosen_form(**asked: bool) -> Form:
     return chosen
 
 
+def refuse_check(form: Form) -> None:
+    """Refuse --check beside other forms than text."""
+    if form is not TEXT:
+        raise InputError("--check is for text: leave out --json, --html or --latex")
+
+
 def in_brief(form: Form) -> Form | None:
     """Return the form for a bare verdict, which has no parts; None where it has none of its own."""
     if form.name == "pdf":

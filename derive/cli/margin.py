@@ -14,7 +14,7 @@ import typer
 from derive.cli.forms import FORMS, TEXT, Form, RecordForm
 from derive.cli.options import Model, Output, Timeout, text_option
 from derive.cli.output import check_writable
-from derive.cli.running import NO, Answer, Enter, answer_with, finish
+from derive.cli.running import NO, Answer, Enter, answer_with, find_and_answer, finish
 from derive.errors import InputError, NumericalError
 from derive.model.typed import ReadModel
 
@@ -93,7 +93,7 @@ def margin(
         raise InputError("--data is for text and --json: leave out --latex and --html")
     text = "" if data is None else text_of(data)
     check_writable(output)
-    work = partial(_find, read, form)
+    work = partial(find_and_answer, partial(_margins, read), form, None)
     if data is not None:
         asked = (norm, size and (int(size[1]), int(size[2])))
         work = partial(_find_on, read, form, text, asked)
@@ -115,11 +115,6 @@ def _margins(model: ReadModel, enter: Enter) -> Margins:
 
     enter("parameterization")
     return margins(derive(model.parameterization(), enter), enter)
-
-
-def _find(model: ReadModel, form: Form, enter: Enter) -> Answer:
-    enter("importing the algebra")
-    return answer_with(_margins(model, enter), form, enter)
 
 
 def _find_on(model: ReadModel, form: Form, text: str, asked: Asked, enter: Enter) -> Answer:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from derive.cli.forms import RecordForm
 from derive.cli.options import Output, Timeout, argument
 from derive.cli.output import check_writable
-from derive.cli.running import Answer, Enter, answer_with, finish
+from derive.cli.running import Concluded, Enter, find_and_answer, finish
 
 Name = Annotated[str | None, argument("NAME")]
 
@@ -37,12 +38,10 @@ def optimizers(
     """
     check_writable(output)
 
-    def find(enter: Enter) -> Answer:
-        enter("importing the algebra")
+    def find(enter: Enter) -> Concluded:
         from derive.optimizers import optimizer as found
 
         enter("optimizers")
-        record = found.optimizers() if name is None else found.optimizer(name)
-        return answer_with(record, form, enter)
+        return found.optimizers() if name is None else found.optimizer(name)
 
-    finish(find, timeout, output)
+    finish(partial(find_and_answer, find, form, None), timeout, output)

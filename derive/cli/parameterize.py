@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from derive.cli.forms import Form, RecordForm
+from derive.cli.forms import RecordForm
 from derive.cli.options import Output, Timeout, argument, text_option
 from derive.cli.output import check_writable
-from derive.cli.running import Answer, Enter, answer_with, finish
+from derive.cli.running import Enter, find_and_answer, finish
 from derive.errors import InputError, LanguageError
 from derive.model.typed import read_option
 
 if TYPE_CHECKING:
+    from derive.inverse.design import InverseDesign
     from derive.language import Tree
 
 Potentials = Annotated[list[str] | None, argument("Q")]
@@ -58,7 +60,14 @@ def parameterize(
     """
     check_writable(output)
     read = _read(potentials or [], start, positive)
-    finish(lambda enter: _design(read, form, enter), timeout, output)
+
+    def find(enter: Enter) -> InverseDesign:
+        from derive.inverse import parameterize as designs
+
+        enter("search for a parameterization")
+        return designs.parameterize(read.terms, None, read.start, read.positive)
+
+    finish(partial(find_and_answer, find, form, None), timeout, output)
 
 
 def _read(potentials: list[str], start: str, positive: str) -> ReadPotential:
@@ -74,12 +83,3 @@ def _read(potentials: list[str], start: str, positive: str) -> ReadPotential:
         ) from None
     starts = dict(read_option("--start", parse_assignments, start))
     return ReadPotential(terms, starts, read_option("--positive", parse_names, positive))
-
-
-def _design(potential: ReadPotential, form: Form, enter: Enter) -> Answer:
-    enter("importing the algebra")
-    from derive.inverse.parameterize import parameterize
-
-    enter("search for a parameterization")
-    design = parameterize(potential.terms, None, potential.start, potential.positive)
-    return answer_with(design, form, enter)

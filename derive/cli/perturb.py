@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from derive.cli.forms import TEXT, Form, RecordForm
+from derive.cli.forms import RecordForm, refuse_check
 from derive.cli.options import Model, Output, Timeout, text_option
 from derive.cli.output import check_writable
-from derive.cli.running import UNDECIDED, Answer, Enter, answer_with, finish
-from derive.errors import DeriveError, InputError
-from derive.model.typed import ReadModel
+from derive.cli.running import Enter, find_and_answer, finish
+from derive.errors import InputError
 
 if TYPE_CHECKING:
     from derive.perturbed.record import Perturbation
@@ -88,47 +85,26 @@ def perturb(
     read = model.read()
     if wrong := [kind for kind in by.split(",") if kind.strip() not in KINDS]:
         raise InputError(f"--by is one of {', '.join(KINDS)}, not {wrong[0]!r:.40}")
-    if check and form is not TEXT:
-        raise InputError("--check is for text: leave out --json, --html or --latex")
+    if check:
+        refuse_check(form)
     check_writable(output)
-    added = _with_check if check else _alone
-    finish(partial(_answer, read, (by, penalty, process), form, added), timeout, output)
+
+    def find(enter: Enter) -> Perturbation:
+        from derive.derivation import derive
+        from derive.perturbed import find as perturbed
+
+        enter("parameterization")
+        derivation = derive(read.parameterization(), enter)
+        return perturbed.perturb(derivation, by, enter, penalty=penalty, process=process)
+
+    work = partial(find_and_answer, find, form, _confirm if check else None)
+    finish(work, timeout, output)
 
 
-Added = Callable[["Perturbation", Answer, Enter], Answer]
-
-
-def _answer(
-    model: ReadModel,
-    given: tuple[str, str | None, str | None],
-    form: Form,
-    added: Added,
-    enter: Enter,
-) -> Answer:
-    enter("importing the algebra")
-    from derive.derivation import derive
-    from derive.perturbed.find import perturb
-
-    enter("parameterization")
-    by, penalty, process = given
-    derivation = derive(model.parameterization(), enter)
-    found = perturb(derivation, by, enter, penalty=penalty, process=process)
-    return added(found, answer_with(found, form, enter), enter)
-
-
-def _alone(found: Perturbation, answer: Answer, enter: Enter) -> Answer:
-    return answer
-
-
-def _with_check(found: Perturbation, answer: Answer, enter: Enter) -> Answer:
-    """Add what perturbed flows of the weights say."""
-    enter.keep_unfinished(answer)
+def _confirm(found: Perturbation, enter: Enter) -> tuple[str, bool]:
+    """Test the drift by perturbed flows of the weights."""
     enter("perturbed flow of the weights")
     from numerics.confirm.perturbed import confirm_perturbation
 
-    try:
-        check = confirm_perturbation(found)
-        lines, code = check.report(), answer.code if check.passed else UNDECIDED
-    except DeriveError as error:
-        lines, code = f"--check: could not be done: {error}", UNDECIDED
-    return replace(answer, result=f"{answer.result}\n\n{lines}", code=code)
+    confirmed = confirm_perturbation(found)
+    return confirmed.report(), confirmed.passed

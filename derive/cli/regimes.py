@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from derive.cli.forms import TEXT, Form, RecordForm
+from derive.cli.forms import RecordForm, refuse_check
 from derive.cli.options import Model, Output, Timeout, text_option
 from derive.cli.output import check_writable
-from derive.cli.running import UNDECIDED, Answer, Concluded, Enter, answer_with, finish
+from derive.cli.running import Answer, Enter, find_and_answer, finish
 from derive.errors import InputError
 from derive.model.typed import ReadModel, TypedModel
 
 if TYPE_CHECKING:
     from derive.regimes.find import Regimes
     from derive.regimes.random_width import RandomWidth
-
-Found = TypeVar("Found", bound=Concluded)
 
 SCALE = "The start symbol that tends to a limit; a new name scales the whole start."
 Scale = Annotated[str, typer.Option(help=SCALE, metavar="NAME")]
@@ -68,8 +66,8 @@ def regimes(
       derive regimes "p**D - m**D" --start p=1,m=1 --scale D --to oo
       derive regimes "u*v" --width k --check
     """
-    if check and form is not TEXT:
-        raise InputError("--check is for text: leave out --json, --html or --latex")
+    if check:
+        refuse_check(form)
     check_writable(output)
     read = model.read()
     name = _name(scale, "--scale")
@@ -77,10 +75,10 @@ def regimes(
     if width:
         _refuse_what_width_says(model, read, (scale, to))
         wide = partial(_of_wide_starts, read, _name(width, "--width"))
-        work = partial(_answer, wide, form, _confirm_width if check else None)
+        work = partial(find_and_answer, wide, form, _confirm_width if check else None)
     else:
         scaled = partial(_of_scaled_starts, read, name, to.split(","))
-        work = partial(_answer, scaled, form, _confirm_limits if check else None)
+        work = partial(find_and_answer, scaled, form, _confirm_limits if check else None)
     finish(work, timeout, output)
 
 
@@ -101,23 +99,6 @@ def _refuse_what_width_says(model: TypedModel, read: ReadModel, limit: tuple[str
         )
     if read.vectors:
         raise InputError(f"--width goes with one number as output: {read.vectors[0]} is open")
-
-
-def _answer(
-    find: Callable[[Enter], Found],
-    form: Form,
-    confirm: Callable[[Found, Enter], tuple[str, bool]] | None,
-    enter: Enter,
-) -> Answer:
-    """Find and render, and confirm by numbers where that is asked."""
-    enter("importing the algebra")
-    found = find(enter)
-    answer = answer_with(found, form, enter)
-    if confirm is None:
-        return answer
-    enter.keep_unfinished(answer)
-    lines, confirmed = confirm(found, enter)
-    return Answer(f"{answer.result}\n\n{lines}", answer.code if confirmed else UNDECIDED)
 
 
 def _of_scaled_starts(model: ReadModel, name: str, toward: list[str], enter: Enter) -> Regimes:

@@ -25,6 +25,7 @@ import typer
 
 from derive.cli.forms import Form, in_brief, rendered
 from derive.cli.output import Narrator, deliver
+from derive.errors import DeriveError, NumericalError
 from derive.printable import Certified
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ _ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(sign
 SHARE = 0.7
 """What one part of the work may take of the time that is left."""
 Result = TypeVar("Result")
+Found = TypeVar("Found", bound="Concluded")
 
 
 class Enter:
@@ -112,8 +114,6 @@ def answer_with(record: Concluded, form: Form, enter: Enter) -> Answer:
 
     No program is written of a Q that does not exist, or has no form there.
     """
-    from derive.errors import NumericalError
-
     enter("rendering")
     code = EXIT[record.verdict.value]
     if not (form.name == "json" and isinstance(record, Certified)):
@@ -126,6 +126,30 @@ def answer_with(record: Concluded, form: Form, enter: Enter) -> Answer:
     enter("certificate")
     whole = record.to_json(enter.share)
     return Answer(whole, code, _missing(whole))
+
+
+def find_and_answer(
+    find: Callable[[Enter], Found],
+    form: Form,
+    confirm: Callable[[Found, Enter], tuple[str, bool]] | None,
+    enter: Enter,
+) -> Answer:
+    """Return what is found in its form; if that is asked, with what numbers say, and if they pass.
+
+    This part runs in the child.
+    """
+    enter("importing the algebra")
+    found = find(enter)
+    answer = answer_with(found, form, enter)
+    if confirm is None:
+        return answer
+    enter.keep_unfinished(answer)
+    try:
+        lines, passed = confirm(found, enter)
+    except DeriveError as error:
+        lines, passed = f"--check: could not be done: {error}", False
+    code = answer.code if passed else UNDECIDED
+    return replace(answer, result=f"{answer.result}\n\n{lines}", code=code)
 
 
 def _missing(text: str) -> str:
