@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, fields
+from importlib import import_module
+from inspect import Parameter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, get_args, get_origin, get_type_hints
 
 import typer
 
 from derive.cli.forms import Form, offer, rendered
-from derive.cli.options import Output, bundle_of
+from derive.cli.options import Bundle, Output, bundle_of
 from derive.cli.output import Narrator, check_writable, deliver
 from derive.cli.running import use_one_thread
 from derive.errors import InputError
+from numerics.experiments.settings import (
+    ConvolutionSetting,
+    MatrixSetting,
+    OptimizerSetting,
+    ReachSetting,
+    Setting,
+    SparseSetting,
+    UnivariateSetting,
+    require_bounds,
+)
 
-if TYPE_CHECKING:
-    from numerics.experiments.scaffold import Results
-    from numerics.figures.display import Display
-
-Found = TypeVar("Found", bound="Results")
-Number = TypeVar("Number", int, float)
+Asked: TypeAlias = Callable[..., Setting]
+"""What makes a setting of the seed: the options that are given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,72 +47,85 @@ class Session:
     ] = None
     output: Output = None
 
-    def prepare(self) -> None:
-        """Refuse, before time is spent, what cannot be written; keep NumPy to one thread."""
+    def run(self, name: str, asked: Asked) -> None:
+        """Run the experiment of a module, draw it where that is asked, and write its results.
+
+        What cannot be written is refused before time is spent; NumPy is kept to one thread.
+        """
         check_writable(self.output)
         check_writable(self.plot, "--plot")
         use_one_thread()
-
-    def require_plots(self) -> None:
-        """Refuse a plot without matplotlib, before time is spent."""
+        setting = asked(seed=self.seed)
         if self.plot is not None:
             from numerics.figures.display import require_matplotlib
 
             require_matplotlib()
-
-    def publish(
-        self,
-        find: Callable[[Narrator], Found],
-        panels: Callable[[Found], list[Display]] | None = None,
-    ) -> None:
-        """Find, draw where that is asked, and write the results in their form."""
+        experiment = getattr(import_module(f"numerics.experiments.{name}"), name)
         with closing(Narrator()) as narrator:
-            found = find(narrator)
-        if self.plot is not None and panels is not None:
+            found = experiment(setting, self.jobs, narrator)
+        if self.plot is not None:
+            from numerics.figures import experiments
             from numerics.figures.display import arranged, save
 
-            save(arranged(panels(found)), self.plot, "--plot")
+            save(arranged(getattr(experiments, name)(found)), self.plot, "--plot")
         deliver(rendered(found, self.form), self.output)
 
 
-Samples: TypeAlias = Annotated[
-    int, typer.Option(help="The number m of measurements.", min=1, max=10**4, metavar="M")
-]
 Shared: TypeAlias = Annotated[Session, bundle_of(Session)]
 WithoutPlot: TypeAlias = Annotated[Session, bundle_of(Session, "plot")]
 
 
-def read_sizes(text: str, example: str, option: str = "--sizes") -> tuple[int, ...]:
-    """Read numbers from 1 on, of samples by default."""
-    numbers = read_numbers(text, int, option, example)
-    if min(numbers, default=1) < 1:
-        raise InputError(f"{option}: {min(numbers)} is too small; give 1 or more")
+def options_of(setting: type[Setting]) -> Bundle:
+    """Return the options of a setting, one for each field with a help text."""
+    hints = get_type_hints(setting)
+    named = [one for one in fields(setting) if one.metadata.get("help")]
+    kinds = {one.name: get_args(hints[one.name])[:1] or (hints[one.name],) for one in named}
+
+    def build(**values: Any) -> Asked:
+        for one in named:
+            if isinstance(one.default, tuple):
+                values[one.name] = _read(one, values[one.name], *kinds[one.name])
+        return functools.partial(setting, **values)
+
+    return Bundle(tuple(_option(one, hints[one.name]) for one in named), build)
+
+
+def _option(one: Field[Any], kind: Any) -> Parameter:
+    """Return the option of a field; several numbers are one text."""
+    default: Any = one.default
+    letter, bounds = one.metadata["letter"], one.metadata["bounds"]
+    if get_origin(kind) is tuple:
+        default, kind = ",".join(f"{x:g}" for x in default), str
+        letter, bounds = f"{letter},...", {}
+    option = typer.Option(
+        _name(one),
+        help=one.metadata["help"],
+        metavar=letter,
+        min=bounds.get("at_least"),
+        max=bounds.get("at_most"),
+    )
+    hint = Annotated[kind, option]
+    return Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
+def _name(one: Field[Any]) -> str:
+    return one.metadata["option"] or f"--{one.name}"
+
+
+def _read(one: Field[Any], text: str, kind: Callable[[str], Any]) -> tuple[Any, ...]:
+    """Read the numbers of an option."""
+    default: Any = one.default
+    try:
+        numbers = tuple(kind(part) for part in text.split(",") if part.strip())
+    except ValueError:
+        example = ",".join(map(str, default[:3]))
+        raise InputError(f"{_name(one)}: {text!r} must be numbers such as {example}") from None
+    require_bounds(f"{_name(one)}: a number", numbers, one.metadata["bounds"])
     return numbers
 
 
-def read_numbers(
-    text: str, kind: Callable[[str], Number], option: str, example: str
-) -> tuple[Number, ...]:
-    """Read the numbers of an option; *example* says how they are written."""
-    try:
-        return tuple(kind(part) for part in text.split(",") if part.strip())
-    except ValueError:
-        raise InputError(f"{option}: {text!r} must be numbers such as {example}") from None
-
-
 def sparse_regression(
-    *,
-    dimension: Annotated[
-        int, typer.Option(help="The dimension d of the predictor.", min=1, max=10**5, metavar="D")
-    ] = 1000,
-    samples: Samples = 100,
-    sparsity: Annotated[
-        int, typer.Option(help="Entries of beta* that are not 0.", min=1, metavar="K")
-    ] = 5,
-    sizes: Annotated[
-        str, typer.Option(help="The m for which the largest good alpha is found.", metavar="M,...")
-    ] = "80,100,150,200",
-    session: Shared,
+    *, asked: Annotated[Asked, options_of(SparseSetting)], session: Shared
 ) -> None:
     """Find a sparse beta* with a diagonal network, from starts of many scales and shapes.
 
@@ -119,54 +141,11 @@ def sparse_regression(
       derive experiment sparse-regression --csv -o errors.csv --plot errors.svg
       derive experiment sparse-regression --samples 200 --jobs 2 --json
     """
-    session.prepare()
-    numbers = read_sizes(sizes, "80,100,200")
-    from numerics.experiments import sparse_regression as experiments
-    from numerics.experiments.sparse_results import SparseSetting
-    from numerics.figures import experiments as displays
-
-    session.require_plots()
-    setting = SparseSetting(dimension, samples, sparsity, seed=session.seed, sizes=numbers)
-    session.publish(
-        lambda enter: experiments.sparse_regression(setting, session.jobs, enter),
-        displays.sparse_regression,
-    )
+    session.run("sparse_regression", asked)
 
 
 def matrix_factorization(
-    *,
-    size: Annotated[int, typer.Option(help="beta* is N x N.", min=1, max=300, metavar="N")] = 50,
-    samples: Samples = 300,
-    rank: Annotated[int, typer.Option(help="The rank of beta*.", min=1, metavar="R")] = 2,
-    noise: Annotated[
-        float, typer.Option(help="Standard deviation of the noise.", min=0, metavar="X")
-    ] = 1e-3,
-    scales: Annotated[
-        str, typer.Option(help="Starts: U is each scale times the identity.", metavar="X,...")
-    ] = "1e-4,1e-3,1e-2,1e-1,1",
-    steps: Annotated[
-        str, typer.Option(help="Step sizes, constant in each descent.", metavar="X,...")
-    ] = "0.3,0.1,0.03",
-    tolerance: Annotated[
-        float, typer.Option(help="Relative residual at which descent ends.", metavar="X")
-    ] = 5e-4,
-    sizes: Annotated[
-        str,
-        typer.Option(
-            help="The m at which the first scale is compared with the least nuclear norm.",
-            metavar="M,...",
-        ),
-    ] = "100,150,200,300",
-    model: Annotated[
-        str, typer.Option(help="What is trained: U*T(U) or U*T(V), from U = V.", metavar="F")
-    ] = "U*T(U)",
-    truth: Annotated[
-        str, typer.Option(help="beta*: psd, or general for U*T(V).", metavar="KIND")
-    ] = "psd",
-    measurements: Annotated[
-        str, typer.Option(help="gaussian, completion or multitask.", metavar="KIND")
-    ] = "gaussian",
-    session: Shared,
+    *, asked: Annotated[Asked, options_of(MatrixSetting)], session: Shared
 ) -> None:
     """Find a low-rank n x n matrix beta* by gradient descent on U U^T or U V^T, of full size.
 
@@ -193,44 +172,11 @@ def matrix_factorization(
       derive experiment matrix-factorization --model "U*T(V)" --truth general
       derive experiment matrix-factorization --measurements completion
     """
-    session.prepare()
-    starts = read_numbers(scales, float, "--scales", "1e-3,1e-2,1")
-    paces = read_numbers(steps, float, "--steps", "0.3,0.1")
-    numbers = read_sizes(sizes, "100,200,300")
-    from numerics.experiments import matrix_factorization as experiments
-    from numerics.experiments.matrix_results import MatrixSetting
-    from numerics.figures import experiments as displays
-
-    session.require_plots()
-    setting = MatrixSetting(
-        size,
-        samples,
-        rank,
-        noise,
-        session.seed,
-        starts,
-        paces,
-        numbers,
-        tolerance,
-        model=model,
-        truth=truth,
-        measurements=measurements,
-    )
-    session.publish(
-        lambda enter: experiments.matrix_factorization(setting, session.jobs, enter),
-        displays.matrix_factorization,
-    )
+    session.run("matrix_factorization", asked)
 
 
 def univariate_nets(
-    *,
-    widths: Annotated[
-        str, typer.Option(help="Even widths of the nets.", metavar="N,...")
-    ] = "100,400,1600,6400",
-    nets: Annotated[
-        int, typer.Option(help="Nets drawn for each width.", min=1, max=1000, metavar="N")
-    ] = 12,
-    session: Shared,
+    *, asked: Annotated[Asked, options_of(UnivariateSetting)], session: Shared
 ) -> None:
     """Train univariate shallow nets by mirror flow, and compare them with their derived limits.
 
@@ -249,17 +195,86 @@ def univariate_nets(
       derive experiment univariate-nets --plot panels.pdf --jobs 2
       derive experiment univariate-nets --widths 100,400,1600 --nets 5 --json
     """
-    session.prepare()
-    sizes = read_numbers(widths, int, "--widths", "100,400,1600")
-    from numerics.experiments import univariate as experiments
-    from numerics.figures import experiments as displays
+    session.run("univariate", asked)
 
-    session.require_plots()
-    setting = experiments.UnivariateSetting(widths=sizes, nets=nets, seed=session.seed)
-    session.publish(
-        lambda enter: experiments.univariate(setting, session.jobs, enter), displays.univariate
-    )
+
+def optimizers(
+    *, asked: Annotated[Asked, options_of(OptimizerSetting)], session: WithoutPlot
+) -> None:
+    """Run optimizers from 0 on one Gaussian X: regression, and separable data.
+
+    Quality in a norm is, on regression, the least norm with the predictions of the end over that of
+    the end; on separable data the margin of the end over the largest. It is at most 1. Gradient
+    descent and its accelerations end at the least l2 norm; steepest descent in another norm does
+    not end at the least in it, and AdaGrad at what its step decides. On separable data,
+    exponential loss and steps over the loss, each tends to the largest margin in its norm
+    (Gunasekar et al. 2018, "Characterizing implicit bias in terms of optimization geometry").
+    `derive optimizers` says what of this is proved.
+
+    Exit status: 0 the results are printed; 2 bad input; 3 a limit was not found.
+
+    \b
+    Examples (the first: some ten seconds):
+      derive experiment optimizers
+      derive experiment optimizers --dimension 30 --samples 8 --csv
+      derive experiment optimizers --adagrad 1,0.01 --rounds 100000 --seed 3
+    """
+    session.run("optimizers", asked)
+
+
+def controllability(
+    *, asked: Annotated[Asked, options_of(ReachSetting)], session: WithoutPlot
+) -> None:
+    """Find what U' = sum_i s_i(t) A_i U reaches, for random symmetric A_i of whole numbers.
+
+    The dimension of the Lie algebra that the A_i generate is computed exactly. Where it is n^2,
+    arbitrary steering s leads U U^T, of full rank, to every positive definite matrix: with two
+    measurements nothing but the steering of gradient flow itself regularizes (of singular ones
+    only as limits: the rank of U stays).
+
+    Exit status: 0 the results are printed; 2 bad input; 3 a limit was not found.
+
+    \b
+    Examples:
+      derive experiment controllability
+      derive experiment controllability --dimensions 3,6 --matrices 3 --json
+    """
+    session.run("controllability", asked)
+
+
+def convolution(
+    *, asked: Annotated[Asked, options_of(ConvolutionSetting)], session: WithoutPlot
+) -> None:
+    """Find which critical point linear convolutional nets tend to from each start.
+
+    beta = w_1 * ... * w_L, circular, on separable rows of whole numbers with their labels, under
+    exponential loss. Each run ends near a KKT point of min |w|^2 with margins at least 1, which is
+    certified in balls: a critical point of |DFT beta|_(2/L). For two layers that norm is convex,
+    and all starts agree with bounds of its minimum that are proved; from three on the start
+    decides (Gunasekar, Lee, Soudry, Srebro 2018, "Implicit bias of gradient descent on linear
+    convolutional networks").
+
+    Exit status: 0 the results are printed; 2 bad input; 3 a limit was not found.
+
+    \b
+    Examples (the first: some ten seconds):
+      derive experiment convolution
+      derive experiment convolution --layers 3,4 --dimension 3 --deviation 0.3
+      derive experiment convolution --starts 30 --jobs 2 --csv
+    """
+    session.run("convolution", asked)
 
 
 def experiment() -> None:
     """Repeat a published experiment: what a start leads to, predicted and trained."""
+
+
+EXPERIMENTS = (
+    ("sparse-regression", sparse_regression, "Sparse beta*, by a diagonal network."),
+    ("matrix-factorization", matrix_factorization, "Low-rank beta*, by descent on U U^T."),
+    ("univariate-nets", univariate_nets, "Wide shallow nets on the line, by mirror flow."),
+    ("optimizers", optimizers, "Ends of optimizers on one linear model."),
+    ("convolution", convolution, "Limits of linear convolutional nets, by start."),
+    ("controllability", controllability, "What steering reaches, by exact Lie algebras."),
+)
+"""Name, function and summary of each experiment."""

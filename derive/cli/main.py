@@ -78,7 +78,7 @@ def command(name: str) -> Any:
     function = getattr(import_module(f"derive.cli.{name}"), name)
     if name != "experiment":
         return get_command(_group(name, [(name, function, COMMANDS[name])]))
-    from derive.cli.experiment_linear import EXPERIMENTS
+    from derive.cli.experiment import EXPERIMENTS
 
     group = _group(name, EXPERIMENTS)
     group.callback()(function)

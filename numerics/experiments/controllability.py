@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 from flint import fmpq_mat, fmpz_mat
 
-from derive.errors import InputError
-from numerics.experiments.scaffold import Results, Stages, require_counts, table
+from numerics.experiments.scaffold import Results, Stages, table
+from numerics.experiments.settings import ReachSetting
 
 
 def lie_dimension(matrices: Iterable[fmpz_mat]) -> int:
@@ -63,27 +64,15 @@ class ReachResults(Results):
 
 
 def controllability(
-    sizes: tuple[int, ...],
-    matrices: int = 2,
-    seed: int = 0,
-    jobs: int = 1,
-    progress: Callable[[str], None] | None = None,
+    setting: ReachSetting, jobs: int = 1, progress: Callable[[str], None] | None = None
 ) -> ReachResults:
     """Draw symmetric matrices of each size and find the dimensions of their Lie algebras."""
-    require_counts({"sizes": min(sizes, default=0), "the number of matrices": matrices})
-    if max(sizes) > 12:
-        raise InputError("sizes must be at most 12: exact ranks of n^2 rows")
-    draws = Stages(jobs, progress).each("sizes", _Draw(matrices, seed), sizes)
-    return ReachResults(seed, draws)
+    draws = Stages(jobs, progress).each("sizes", partial(_draw, setting), setting.sizes)
+    return ReachResults(setting.seed, draws)
 
 
-@dataclass(frozen=True)
-class _Draw:
-    matrices: int
-    seed: int
-
-    def __call__(self, n: int) -> Reach:
-        rng = np.random.default_rng([self.seed, n])
-        drawn = (rng.integers(-9, 10, (n, n)) for _ in range(self.matrices))
-        found = lie_dimension([fmpz_mat((A + A.T).tolist()) for A in drawn])
-        return Reach(n, self.matrices, found, n * n)
+def _draw(setting: ReachSetting, n: int) -> Reach:
+    rng = np.random.default_rng([setting.seed, n])
+    drawn = (rng.integers(-9, 10, (n, n)) for _ in range(setting.matrices))
+    found = lie_dimension([fmpz_mat((A + A.T).tolist()) for A in drawn])
+    return Reach(n, setting.matrices, found, n * n)

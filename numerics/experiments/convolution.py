@@ -24,7 +24,8 @@ from derive.errors import InputError, NumericalError
 from derive.exact.balls import precise
 from derive.model.parameterization import Parameterization
 from numerics.evaluate.backend import Array
-from numerics.experiments.scaffold import Results, Stages, require_counts
+from numerics.experiments.scaffold import Results, Stages, table
+from numerics.experiments.settings import ConvolutionSetting
 from numerics.margins.enclosure import BITS
 from numerics.margins.interval import MarginInterval
 from numerics.margins.kkt import KKTPoint, kkt_point
@@ -35,29 +36,6 @@ STEP = 0.02
 ABSENT = 1e-9
 """Of the largest |DFT beta|, below which a frequency is not there."""
 DIGITS = 12
-MOST = 1000
-"""Products in one entry of beta."""
-
-
-@dataclass(frozen=True, slots=True)
-class ConvolutionSetting:
-    """What is drawn and run: d, m, depths L, starts of Gaussian weights, steps over |grad|."""
-
-    size: int = 4
-    samples: int = 2
-    layers: tuple[int, ...] = (2, 3)
-    starts: int = 8
-    scale: float = 1.0
-    steps: int = 3000
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        names = ("size", "samples", "starts", "steps")
-        require_counts({f"the number of {name}": getattr(self, name) for name in names})
-        if bad := [L for L in self.layers if L < 2 or self.size ** (L - 1) > MOST]:
-            raise InputError(f"{bad[0]} layers: from 2, with size^(layers - 1) at most {MOST}")
-        if not self.scale > 0:
-            raise InputError("the scale must be positive")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +73,20 @@ class ConvolutionResults(Results):
         lines = ["Linear convolutional nets under exponential loss, circular convolutions"]
         lines += [f"X = {list(map(list, self.X))}, Gaussian starts of scale {s.scale:g}"]
         lines += [f"|DFT beta|_(2/L), smallest margin 1; seed {s.seed}", ""]
-        lines += [f"{'layers':>6}{'start':>6}{'end of run':>12}{'KKT point':>16}  frequencies"]
-        for x in self.limits:
-            place = ", ".join(map(str, x.present))
-            shown = x.critical or "not certified"
-            lines.append(f"{x.layers:6d}{x.start:6d}{x.end:12.6f}{shown:>16}  {place}")
+        columns = {"layers": "7d", "start": "6d", "end of run": "12.6f", "KKT point": "16"}
+        lines += table(
+            columns | {"  frequencies": "<13"},
+            [
+                (
+                    x.layers,
+                    x.start,
+                    x.end,
+                    x.critical or "not certified",
+                    f"  {', '.join(map(str, x.present))}",
+                )
+                for x in self.limits
+            ],
+        )
         low, high = self.least
         lines += ["", f"2 layers: min |DFT beta|_1 is in [{low:.9f}, {high:.9f}]"]
         for L in s.layers:

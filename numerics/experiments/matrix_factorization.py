@@ -15,14 +15,9 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from numerics.evaluate.backend import Array
-from numerics.experiments.matrix_results import (
-    Baseline,
-    Descent,
-    MatrixResults,
-    MatrixSetting,
-    Reconstruction,
-)
+from numerics.experiments.matrix_results import Baseline, Descent, MatrixResults, Reconstruction
 from numerics.experiments.scaffold import Stages
+from numerics.experiments.settings import MatrixSetting
 from numerics.matrices.least_trace import least_nuclear, least_trace
 
 _DIVERGED = 1e6

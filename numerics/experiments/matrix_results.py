@@ -2,90 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from dataclasses import asdict, dataclass, field
 from typing import ClassVar
 
-from derive.errors import InputError
-from numerics.experiments.scaffold import Results, Row, require_counts
-
-SCALES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
-STEPS = (0.3, 0.1, 0.03)
-SIZES = (100, 150, 200, 300)
-KINDS = {
-    "model": ("U*T(U)", "U*T(V)"),
-    "truth": ("psd", "general"),
-    "measurements": ("gaussian", "completion", "multitask"),
-}
-
+from numerics.experiments.scaffold import Results, Row, table
+from numerics.experiments.settings import MatrixSetting
 
 ABREAST = 6
 """Steps beside one another in a table of 80 columns."""
 RISE = 1e-3
 """By how much of the least norm an excess has to grow again to be told: above the tolerance."""
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixSetting:
-    """What is drawn and asked for.
-
-    Attributes:
-        size, samples: n; m, of the grid.
-        rank: of beta*, which has ``|beta*|_F = 1``.
-        noise: standard deviation of that of the measurements.
-        scales, steps: the grid; descent starts at ``U = scale I`` and has a constant step.
-        sizes: the m for which descent from the first scale, with the second step if there are more,
-            is compared with the least nuclear norm.
-        tolerance: ``|<A_i, beta> - y_i|/|y|`` at which descent has ended; the truth has about the
-            standard deviation of the noise.
-        model: of F, ``U*T(U)`` or ``U*T(V)``.
-        truth: ``psd``, or ``general``, which U*T(U) is not.
-        measurements: ``gaussian`` matrices, ``completion`` by entries, or ``multitask`` regression.
-    """
-
-    size: int = 50
-    samples: int = 300
-    rank: int = 2
-    noise: float = 1e-3
-    seed: int = 0
-    scales: tuple[float, ...] = SCALES
-    steps: tuple[float, ...] = STEPS
-    sizes: tuple[int, ...] = SIZES
-    tolerance: float = 5e-4
-    max_iterations: int = 1_000_000
-    model: str = "U*T(U)"
-    truth: str = "psd"
-    measurements: str = "gaussian"
-
-    @property
-    def is_symmetric(self) -> bool:
-        """Whether F is, so that the measurements count by their symmetric parts."""
-        return self.model == "U*T(U)"
-
-    def __post_init__(self) -> None:
-        names = ("size", "samples", "rank", "max_iterations")
-        require_counts({name: getattr(self, name) for name in names})
-        if self.rank > self.size:
-            raise InputError(f"the rank must be at most the size, {self.size}")
-        self._require_known()
-        n = self.size
-        entries, said = (n * (n + 1) // 2, "n (n + 1)/2") if self.is_symmetric else (n * n, "n^2")
-        if max(self.samples, *self.sizes, 1) > entries or min(self.sizes, default=1) < 1:
-            raise InputError(f"samples and sizes must be from 1 to {said} = {entries}")
-        if not self.scales or not self.steps:
-            raise InputError("give at least one scale and one step")
-        if not all(0 < x < math.inf for x in (*self.scales, *self.steps)):
-            raise InputError("scales and steps must be positive and finite")
-        if not (0 <= self.noise < math.inf and 0 < self.tolerance < 1):
-            raise InputError("the noise must not be negative, the tolerance between 0 and 1")
-
-    def _require_known(self) -> None:
-        for name, accepted in KINDS.items():
-            if getattr(self, name) not in accepted:
-                raise InputError(f"the {name} must be one of {', '.join(accepted)}")
-        if self.is_symmetric and self.truth != "psd":
-            raise InputError("U*T(U) is positive semidefinite: give the model U*T(V)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +102,22 @@ class MatrixResults(Results):
         if self.sizes:
             first = self.sizes[0].descent
             lines += ["", f"Descent from {first.scale:g} with step {first.step:g}, by m"]
-            lines += [f"{'m':>6}{'error':>10}{'least nuclear':>15}{'nuclear norm':>14}{'least':>9}"]
-        for found in self.sizes:
-            least, descent = found.least_nuclear, found.descent
-            errors = f"{_cell(descent.error)}{least.error:15.4f}"
-            norms = f"{_cell(descent.nuclear_norm):>14}{least.nuclear_norm:9.4f}"
-            lines.append(f"{found.samples:6d}{errors}{norms}")
+            columns = {"m": "6d", "error": "10.4f", "least nuclear": "15.4f"}
+            columns |= {"nuclear norm": "14.4f", "least": "9.4f"}
+            ends = ((x.samples, x.descent, x.least_nuclear) for x in self.sizes)
+            lines += table(
+                columns,
+                [
+                    (
+                        m,
+                        _or_diverges(d.error),
+                        x.error,
+                        _or_diverges(d.nuclear_norm),
+                        x.nuclear_norm,
+                    )
+                    for m, d, x in ends
+                ],
+            )
         return "\n".join(lines)
 
     def _claim(self) -> list[str]:
@@ -207,15 +144,15 @@ class MatrixResults(Results):
         return lines
 
     def _table(self, column: str) -> list[str]:
-        by_place, lines = {(d.scale, d.step): d for d in self.grid}, list[str]()
+        found = {(d.scale, d.step): _or_diverges(getattr(d, column)) for d in self.grid}
+        lines = list[str]()
         for first in range(0, len(self.setting.steps), ABREAST):
             steps = self.setting.steps[first : first + ABREAST]
-            lines.append("   start" + "".join(f"{f'step {x:g}':>12}" for x in steps))
-            for scale in self.setting.scales:
-                cells = (getattr(by_place[scale, step], column) for step in steps)
-                lines.append(f"{scale:8.1e}" + "".join(f"{_cell(x):>12}" for x in cells))
+            columns = {"start": "8.1e", **{f"step {x:g}": "12.4f" for x in steps}}
+            rows = [(scale, *(found[scale, x] for x in steps)) for scale in self.setting.scales]
+            lines += table(columns, rows)
         return lines
 
 
-def _cell(value: float | None) -> str:
-    return f"{'diverges':>10}" if value is None else f"{value:10.4f}"
+def _or_diverges(value: float | None) -> float | str:
+    return "diverges" if value is None else value

@@ -17,12 +17,12 @@ import numpy as np
 from scipy.optimize import linprog, minimize
 from scipy.special import softmax
 
-from derive.errors import InputError
 from derive.language.evaluation import value_of
 from derive.optimizers.norms import Norm, read_norm
 from derive.optimizers.table import find_update
 from numerics.evaluate.backend import Array
-from numerics.experiments.scaffold import Results, Stages, require_counts, table
+from numerics.experiments.scaffold import Results, Stages, table
+from numerics.experiments.settings import OptimizerSetting
 from numerics.interpolate.least_l1 import least_l1
 from numerics.margins.interval import MarginInterval
 from numerics.margins.max_margin import max_margin
@@ -40,25 +40,6 @@ RUN = (
 MOMENTUM = 0.9
 SHARE = 0.5
 """Of the largest step at which descent is sure."""
-
-
-@dataclass(frozen=True, slots=True)
-class OptimizerSetting:
-    """What is drawn and run: m, d; absolute steps of AdaGrad, whose limit depends on them."""
-
-    samples: int = 5
-    dimension: int = 10
-    steps: int = 10_000
-    adagrad: tuple[float, ...] = (3.0, 1.0, 0.3, 0.1)
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        names = ("samples", "dimension", "steps")
-        require_counts({f"the number of {name}": getattr(self, name) for name in names})
-        if self.samples >= self.dimension:
-            raise InputError("samples must be fewer than the dimension")
-        if not all(x > 0 for x in self.adagrad):
-            raise InputError("steps of AdaGrad must be positive")
 
 
 @dataclass(frozen=True, slots=True)

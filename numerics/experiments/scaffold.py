@@ -20,13 +20,6 @@ _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
 
 
-def require_counts(counts: Mapping[str, int]) -> None:
-    """Raise InputError for a number below 1, with its name."""
-    for name, count in counts.items():
-        if not count >= 1:
-            raise InputError(f"{name} must be at least 1, not {count}")
-
-
 class Stages:
     """Runs the stages of an experiment, in several processes if asked, and tells what is done."""
 

@@ -24,13 +24,8 @@ from derive.records import Potential
 from numerics.evaluate.backend import Array, on_arrays
 from numerics.evaluate.lowering import lower
 from numerics.experiments.scaffold import Stages
-from numerics.experiments.sparse_results import (
-    Comparison,
-    Prediction,
-    SparseResults,
-    SparseSetting,
-    Threshold,
-)
+from numerics.experiments.settings import SparseSetting
+from numerics.experiments.sparse_results import Comparison, Prediction, SparseResults, Threshold
 from numerics.interpolate.interpolant import Solution, interpolate
 from numerics.interpolate.least_l1 import least_l1
 

@@ -15,11 +15,11 @@ from typing import ClassVar
 import numpy as np
 from scipy.interpolate import PPoly
 
-from derive.errors import InputError
 from derive.univariate.activation import read_activation
 from derive.univariate.density import read_density
 from derive.univariate.potential import read_potential
-from numerics.experiments.scaffold import Results, Stages, require_counts, table
+from numerics.experiments.scaffold import Results, Stages, table
+from numerics.experiments.settings import UnivariateSetting
 from numerics.univariate.distance import distance_to_net, supremum_distance
 from numerics.univariate.law import Law
 from numerics.univariate.limit_function import LimitFunction, limit_function
@@ -28,24 +28,7 @@ from numerics.univariate.training import MirrorFlow, Net, quantile_net, random_n
 POTENTIALS = ("x**2", "abs(x)**3 + x**2", "x**4 + x**2")
 KINDS = {"unscaled": "relu", "scaled": "abs"}
 """The potentials of the two theorems, with their activation."""
-WIDTHS = (100, 400, 1600, 6400)
 DENSITY = "uniform"
-
-
-@dataclass(frozen=True, slots=True)
-class UnivariateSetting:
-    """What is drawn and asked for: data, widths, and the nets that are drawn for each."""
-
-    x: tuple[str, ...] = ("-4/5", "-1/3", "1/4", "3/4")
-    y: tuple[str, ...] = ("1/2", "-1/4", "1/4", "0")
-    widths: tuple[int, ...] = WIDTHS
-    nets: int = 12
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        require_counts({"nets": self.nets, "widths": len(self.widths)})
-        if bad := [n for n in self.widths if not 10 <= n <= 10**6 or n % 2]:
-            raise InputError(f"a width must be even, from 10 to 10^6, not {bad[0]}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from derive.cli.experiment import options_of
 from derive.cli.forms import FORMS, Form, offer
 from derive.cli.main import COMMANDS, command
 from derive.cli.options import Bundle, Model, ModelWithoutParameters, bundle_of, spelled_out
 from derive.model.typed import TypedModel
+from numerics.experiments.settings import Setting
 
 Size = Annotated[int, typer.Option(help="A size.")]
 
@@ -63,3 +65,12 @@ def test_every_form_but_text_is_offered_by_some_command():
     options = {option.name for name in COMMANDS for option in command(name).params}
     offered = options & FORMS.keys()
     assert offered == FORMS.keys() - {"text"}
+
+
+@pytest.mark.parametrize("setting", Setting.__subclasses__())
+def test_the_options_of_a_setting_say_its_defaults(setting):
+    bundle = options_of(setting)
+    given = {option.name: option.default for option in bundle.options}
+    assert given
+    assert bundle.build(**given)(seed=0) == setting()
+    assert bundle.build(**given)(seed=7) != setting()

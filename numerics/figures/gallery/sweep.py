@@ -7,8 +7,8 @@ from derive.derivation import derive
 from derive.errors import NumericalError
 from derive.perturbed.find import perturb
 from numerics.evaluate.lowering import lower
+from numerics.experiments.settings import SparseSetting
 from numerics.experiments.sparse_regression import draw, predict
-from numerics.experiments.sparse_results import SparseSetting
 from numerics.figures.curves import at_start, implicit, tied
 from numerics.figures.display import Display
 from numerics.interpolate.interpolant import interpolate

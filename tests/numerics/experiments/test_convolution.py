@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from numerics.experiments.convolution import ConvolutionSetting, convolution, descended, outputs
+from numerics.experiments.convolution import convolution, descended, outputs
+from numerics.experiments.settings import ConvolutionSetting
 from numerics.margins.kkt import kkt_point
 from tests.cli.commands import refusal_of
 
@@ -40,7 +41,7 @@ def test_outputs_are_circular_convolutions():
 
 
 def test_bad_input_gets_one_line():
-    assert "from 2" in refusal_of("experiment", "convolution", "--layers", "1")
+    assert "at least 2" in refusal_of("experiment", "convolution", "--layers", "1")
     assert "at most 1000" in refusal_of("experiment", "convolution", "--layers", "9")
     assert "separable" in refusal_of(
         "experiment", "convolution", "--samples", "9", "--dimension", "2"

@@ -7,7 +7,8 @@ from flint import fmpz_mat
 
 from numerics import max_margin
 from numerics.experiments.controllability import lie_dimension
-from numerics.experiments.optimizers import OptimizerSetting, optimizers
+from numerics.experiments.optimizers import optimizers
+from numerics.experiments.settings import OptimizerSetting
 from tests.cli.commands import refusal_of, run
 
 

@@ -18,12 +18,14 @@ from numerics.experiments.matrix_factorization import (
     draw,
     matrix_factorization,
 )
-from numerics.experiments.matrix_results import SCALES, STEPS, MatrixResults, MatrixSetting
+from numerics.experiments.matrix_results import MatrixResults
+from numerics.experiments.settings import MatrixSetting
 from numerics.figures import experiments as displays
 from numerics.figures.display import arranged
 from numerics.matrices import Measurements, matrix_flow
 from tests.cli.commands import refusal_of, run
 
+PUBLISHED = MatrixSetting()
 SMALL = MatrixSetting(
     size=14, samples=32, rank=1, scales=(1e-3, 1e-1, 1.0), steps=(0.1, 0.03), sizes=(12, 32)
 )
@@ -205,18 +207,18 @@ def test_measurements_reproduce_on_the_mean(measurements: Any, model: Any) -> No
         ({"truth": "general"}, "U\\*T\\(U\\) is positive semidefinite"),
         ({"model": "W"}, "the model must be one of U\\*T\\(U\\), U\\*T\\(V\\)"),
         ({"model": "U*T(V)", "samples": 200}, "n\\^2 = 196"),
-        ({"samples": 106}, "from 1 to n \\(n \\+ 1\\)/2 = 105"),
-        ({"sizes": (500,)}, "from 1 to"),
-        ({"sizes": (0,)}, "from 1 to"),
+        ({"samples": 106}, "at most n \\(n \\+ 1\\)/2 = 105"),
+        ({"sizes": (500,)}, "samples and sizes must be at most"),
+        ({"sizes": (0,)}, "sizes must be at least 1"),
         ({"size": 0}, "size must be at least 1"),
         ({"rank": 15}, "rank must be at most the size"),
         ({"scales": ()}, "at least one scale"),
-        ({"scales": (0.0,)}, "positive"),
-        ({"steps": (float("nan"),)}, "positive"),
-        ({"steps": (float("inf"),)}, "finite"),
-        ({"noise": -1.0}, "not be negative"),
-        ({"noise": float("nan")}, "not be negative"),
-        ({"tolerance": 1.0}, "between 0 and 1"),
+        ({"scales": (0.0,)}, "scales must be above 0"),
+        ({"steps": (float("nan"),)}, "steps must be above 0"),
+        ({"steps": (float("inf"),)}, "steps must be below inf"),
+        ({"noise": -1.0}, "noise must be at least 0"),
+        ({"noise": float("nan")}, "noise must be at least 0"),
+        ({"tolerance": 1.0}, "tolerance must be below 1"),
         ({"max_iterations": 0}, "at least 1"),
     ],
 )
@@ -233,7 +235,7 @@ def test_command_prints_json() -> None:
     done = run(*COMMAND, "--sizes", "20", "--scales", "1e-1,1", "--json")
     assert done.returncode == 0
     record = json.loads(done.stdout)
-    assert len(record["grid"]) == 2 * len(STEPS)
+    assert len(record["grid"]) == 2 * len(PUBLISHED.steps)
     assert record["setting"]["sizes"] == [20]
 
 
@@ -245,7 +247,7 @@ def test_command_prints_json() -> None:
         (["--scales", "1,b"], "--scales"),
         (["--steps", "0.1;0.2"], "--steps"),
         (["--sizes", "20", "--steps", ""], "at least one scale and one step"),
-        (["--sizes", "1000"], "from 1 to"),
+        (["--sizes", "1000"], "at most n (n + 1)/2"),
         (["--samples", "0"], "--samples"),
         (["--plot", "/nowhere/x.svg"], "there is no folder"),
     ],
@@ -261,10 +263,12 @@ def test_the_published_experiment() -> None:
     From the largest start, which fits far from the truth, the order of the steps is not theirs.
     """
     found = matrix_factorization(replace(MatrixSetting(), sizes=()))
-    errors = np.array([d.error or np.inf for d in found.grid]).reshape(len(SCALES), len(STEPS))
+    errors = np.array([d.error or np.inf for d in found.grid]).reshape(
+        len(PUBLISHED.scales), len(PUBLISHED.steps)
+    )
     assert (np.diff(errors, axis=0) > 0).all()
     assert (np.diff(errors[:-1], axis=1) < 0).all()
     assert errors[0].max() < 3e-3
     assert errors[-1].min() > 1
     least = found.least_nuclear.nuclear_norm
-    assert all(abs(d.nuclear_norm / least - 1) < 2e-3 for d in found.grid[: len(STEPS)])
+    assert all(abs(d.nuclear_norm / least - 1) < 2e-3 for d in found.grid[: len(PUBLISHED.steps)])

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from derive import InputError, Parameterization
+from numerics.experiments.settings import ALPHAS, SparseSetting
 from numerics.experiments.sparse_regression import draw, predict, sparse_regression, train, weights
-from numerics.experiments.sparse_results import ALPHAS, SparseResults, SparseSetting
+from numerics.experiments.sparse_results import SparseResults
 from numerics.figures import experiments as displays
 from numerics.interpolate.least_l1 import least_l1
 from tests.cli.commands import refusal_of, run
@@ -132,10 +133,11 @@ def test_the_display_shows_what_was_found(small: SparseResults) -> None:
         ({"samples": 121}, "at most the dimension"),
         ({"sizes": (500,)}, "at most the dimension"),
         ({"samples": 0}, "samples must be at least 1"),
-        ({"alphas": (0.0,)}, "positive"),
-        ({"alphas": (float("nan"),)}, "positive"),
-        ({"shapes": (1.0,)}, "between -1 and 1"),
-        ({"variance": -1.0}, "not negative"),
+        ({"alphas": (0.0,)}, "alphas must be above 0"),
+        ({"alphas": (float("nan"),)}, "alphas must be above 0"),
+        ({"shapes": (1.0,)}, "shapes must be below 1"),
+        ({"shapes": (-1.0,)}, "shapes must be above -1"),
+        ({"variance": -1.0}, "variance must be at least 0"),
     ],
 )
 def test_settings_out_of_range(changes: dict[str, Any], message: str) -> None:

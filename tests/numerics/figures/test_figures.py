@@ -12,9 +12,8 @@ import pytest
 
 from derive import NumericalError, Parameterization, explicit_counterpart
 from derive.explicit.counterpart import distance_function
+from numerics.experiments.settings import SparseSetting, UnivariateSetting
 from numerics.experiments.sparse_regression import draw, predict
-from numerics.experiments.sparse_results import SparseSetting
-from numerics.experiments.univariate import UnivariateSetting
 from numerics.figures.curves import level_set, tied
 from numerics.figures.display import Display, arranged, save
 from numerics.figures.gallery import figures, find

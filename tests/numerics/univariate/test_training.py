@@ -9,7 +9,8 @@ from scipy.optimize import linprog
 
 from derive.errors import InputError
 from derive.univariate.potential import read_potential
-from numerics.experiments.univariate import UnivariateSetting, univariate
+from numerics.experiments.settings import UnivariateSetting
+from numerics.experiments.univariate import univariate
 from numerics.univariate import (
     MirrorFlow,
     limit_function,
