@@ -5,6 +5,8 @@ import gc
 import os
 from collections import Counter
 
+import flint
+import mpmath
 import pytest
 
 # Before NumPy is loaded: tests run side by side, each on a core of its own.
@@ -36,3 +38,14 @@ def pytest_collection_finish():
 def derived():
     """Derive models of the catalogue by name, each once."""
     return functools.cache(lambda name: derive_once(find(name).model.read().parameterization()))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """Fail where a test leaves mpmath or flint at another precision, which slows those after it."""
+    before = mpmath.mp.prec, flint.ctx.prec
+    found = yield
+    after = mpmath.mp.prec, flint.ctx.prec
+    mpmath.mp.prec, flint.ctx.prec = before
+    assert after == before, "the test leaves numbers at another precision"
+    return found

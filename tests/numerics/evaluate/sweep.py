@@ -100,9 +100,10 @@ class Sweep:
         rows = [np.reshape(v, (count, -1)) for v in (b, b0, x, y)]
         envs: dict[tuple[int, int], Any] = {}
         for i in range(count):
-            _Point(self, start, envs, [v[i] for v in rows]).compare(
-                {f: results[f][i] for f in functions}
-            )
+            with mpmath.workprec(mpmath.mp.prec), flint.ctx.workprec(flint.ctx.prec):
+                _Point(self, start, envs, [v[i] for v in rows]).compare(
+                    {f: results[f][i] for f in functions}
+                )
 
     def _evaluate(self, q: Any, function: str, b: Any, b0: Any, x: Any, y: Any) -> Any:
         match function:
