@@ -10,7 +10,7 @@ from typing import TypeAlias
 from derive.errors import InputError
 from derive.language.functions import RECORDS
 from derive.language.reader import template
-from derive.language.tree import Call, Name, Number, Operation, Power, RealPower, Tree, children
+from derive.language.tree import Algebra, Number, Operator, Tree, evaluated
 from numerics.flow.tape import Instruction, Op, Register, Tape, pruned
 
 _Pull: TypeAlias = Callable[[Register], list[tuple[Register, Register, Fraction]]]
@@ -192,36 +192,24 @@ class Builder:
 
     def tree(self, root: Tree, known: Mapping[str, Register] | None = None) -> Register:
         """Compile an expression in *known* names and inputs; InputError for another name."""
-        memo: dict[int, Register] = {}  # by id, as trees may be too deep for their hash
-        pending = [root]
-        while pending:
-            node = pending[-1]
-            waiting = [child for child in children(node) if id(child) not in memo]
-            if waiting:
-                pending.extend(waiting)
-                continue
-            args = [memo[id(child)] for child in children(node)]
-            memo[id(pending.pop())] = self._node(node, args, known or {})
-        return memo[id(root)]
+        given = known or {}
+        algebra = Algebra(
+            self.constant,
+            lambda name: given[name] if name in given else self.input(name),
+            self.power,
+            self.call,
+            self._operation,
+            self._real_power,
+        )
+        return evaluated(root, algebra)
 
-    def _node(self, node: Tree, args: list[Register], known: Mapping[str, Register]) -> Register:
-        match node:
-            case Number(value):
-                return self.constant(value)
-            case Name(name):
-                return known[name] if name in known else self.input(name)
-            case Operation("+"):
-                return self.total(args)
-            case Operation("*"):
-                return self.multiply(*args)
-            case Operation():
-                return self.divide(*args)
-            case Power(_, exponent):
-                return self.power(args[0], exponent)
-            case RealPower():
-                raise InputError("an exponent needs a number: give the parameters values")
-            case Call(function):
-                return self.call(function, args[0])
+    def _operation(self, operator: Operator, left: Register, right: Register) -> Register:
+        if operator == "+":
+            return self.total((left, right))
+        return self.multiply(left, right) if operator == "*" else self.divide(left, right)
+
+    def _real_power(self, base: Register, exponent: Register) -> Register:
+        raise InputError("an exponent needs a number: give the parameters values")
 
     def reverse(self, outputs: Sequence[Register], seeds: Sequence[Register]) -> list[Register]:
         """Write out reverse mode: the register of ``(J^T lambda)_j`` for every input j."""
