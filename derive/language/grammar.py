@@ -160,7 +160,7 @@ class Parser:
             return Syntax("sign", text, column, (self.expression(_SIGN, level + 1),))
         if text == "(":
             return self._bracketed(level)[0]
-        if kind == "symbol" and text not in (")", ","):
+        if kind == "symbol" and text != ")":
             raise LanguageError(refuse_symbol(text), column)
         if len(self._tokens) == 1:
             raise LanguageError("empty expression: write one such as p**2 - m**2", column)

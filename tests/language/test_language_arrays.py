@@ -8,7 +8,7 @@ import pytest
 
 from derive import Parameterization, Verdict, derive
 from derive.errors import InputError, LanguageError
-from derive.language import to_sympy
+from derive.language import to_sympy, to_text
 from derive.language.arguments import parse_array_outputs, parse_combination, parse_shapes
 from derive.language.arrays import entry_names
 
@@ -81,6 +81,11 @@ def test_bad_shapes_are_refused(text: str) -> None:
         parse_shapes(text)
 
 
+def test_squares_are_powers() -> None:
+    (found,) = parse_array_outputs(["dot(v, v)"], SHAPES)
+    assert [to_text(x) for x in found.entries] == ["v1**2 + v2**2"]
+
+
 def test_symmetric_outputs_are_given_once() -> None:
     p = Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)})
     assert p.d == 3
@@ -106,8 +111,23 @@ def test_a_combination_collects_coefficients() -> None:
 
 @pytest.mark.parametrize("text", ["dot(u, v)*u", "u*v", "norm(u)", "exp(u)", "u + 1", "T(u)"])
 def test_what_needs_a_dimension_says_so(text: str) -> None:
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match="give a dimension, for instance --vector u:3"):
         parse_combination(text, ["u", "v"])
+
+
+@pytest.mark.parametrize(
+    ("text", "phi"),
+    [
+        ("c*u/norm(u)", "c/norm_u"),
+        ("u*a", "a"),
+        ("-u*a*b", "-a*b"),
+        ("(u - a*u)*dot(u, u)", "(1 - a)*norm_u**2"),
+        ("u/2 + norm_u*norm(u)*u", "1/2 + norm_u*norm_u_"),
+    ],
+)
+def test_a_coefficient_is_as_it_is_written(text: str, phi: str) -> None:
+    ((_, found),) = parse_combination(text, ["u"]).values()
+    assert to_text(found) == phi
 
 
 def test_the_dimension_free_neuron_agrees_with_three_dimensions() -> None:

@@ -98,7 +98,9 @@ def test_bounds_can_be_narrowed() -> None:
 def test_bounds_allow_what_they_say() -> None:
     for text in (
         "(" * 50 + "x" + ")" * 50,
-        "-" * 10 + "x",
+        "-" * 50 + "x",
+        "1**-" * 25 + "1",
+        "(-" * 25 + "x" + ")" * 25,
         "+".join(["x"] * 200),
         "*".join(f"x{i}" for i in range(64)),
         "(x + y)**64",
