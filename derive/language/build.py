@@ -221,12 +221,18 @@ class Builder:
 
     def rebuild(self, tree: Tree, values: Mapping[str, Built]) -> Built:
         """Build *tree* with other trees for some names."""
+
+        def operation(sign: Operator, left: Built, right: Built) -> Built:
+            if sign == "*" and left.tree == Number(Fraction(-1)):
+                return self.negate(right)
+            return self.operation(sign, left, right)
+
         own = Algebra(
             self.number,
             lambda name: values[name] if name in values else self.name(name),
             self.power,
             self.call,
-            self.operation,
+            operation,
             self.real_power,
         )
         return evaluated(tree, own)

@@ -10,7 +10,7 @@ import sympy
 from flint import arb, arb_series
 
 from derive.cli.regularizer import regularizer
-from derive.language import FUNCTIONS, LanguageError, parse_expression, to_sympy
+from derive.language import FUNCTIONS, LanguageError, parse_expression, to_sympy, to_text
 from derive.language.functions import CALLS, INSTEAD, RECORDS, REFUSED, listed
 from derive.language.tree import Call, walk
 
@@ -69,6 +69,10 @@ def test_a_refusal_gives_the_reason(name: str) -> None:
 def test_a_refusal_in_a_rewritten_function_names_the_column_of_its_call() -> None:
     with pytest.raises(LanguageError, match="column 5: "):
         parse_expression("x + sqrt(-4)")
+
+
+def test_a_sign_in_a_rewritten_function_is_that_of_a_number() -> None:
+    assert to_text(parse_expression("sigmoid(-2)")) == "1/(1 + exp(2))"
 
 
 def test_other_spellings_are_answered_by_functions_there_are() -> None:
