@@ -52,7 +52,8 @@ SUMS = {
 def statements(v: Perturbation) -> tuple[Statement | Open, ...]:
     """Return all that is claimed of a perturbed flow, in the order in which it is told."""
     told = (_drift(v), _closed(v), _limit(v), _effective(v), _annealed(v), _kept_on(v))
-    return tuple(s for found in (*told, _crossing(v), _rest(v), _sides(v)) for s in found)
+    sides = map(_side, v.one_sided)
+    return tuple(s for found in (*told, _crossing(v), _rest(v), sides) for s in found)
 
 
 def coordinates(v: Perturbation) -> str:
@@ -289,10 +290,6 @@ def _rest(v: Perturbation) -> Iterator[Statement]:
     words = f"under Nesterov's damping the flow linearised there has `{x}'` of order `t^(-r/2)`"
     given = (tell("`X K X^T` is positive definite at the limit"), tell("`r > 2`"))
     yield Statement(f"{words}: `t {x}' -> 0`", kind="damped rest", conditions=given)
-
-
-def _sides(v: Perturbation) -> Iterator[Statement]:
-    yield from map(_side, v.one_sided)
 
 
 def _side(x: OneSided) -> Statement:

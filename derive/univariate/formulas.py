@@ -91,7 +91,7 @@ class Formula:
         if not all(map(_is_polynomial, walk(self.tree))):
             return None
         x = fmpq_poly([0, 1])
-        algebra = Algebra(_constant, lambda _: x, lambda base, e: base ** int(e))
+        algebra = Algebra(as_fmpq, lambda _: x, lambda base, e: base ** int(e))
         return fmpq_poly(evaluated(self.tree, algebra))
 
     def derivative(self) -> Formula:
@@ -141,10 +141,6 @@ def _times(a: Tree, b: Tree) -> Tree:
     if _ZERO in (a, b):
         return _ZERO
     return b if a == _ONE else a if b == _ONE else Operation("*", a, b)
-
-
-def _constant(x: Fraction) -> fmpq_poly:
-    return fmpq_poly([as_fmpq(x)])
 
 
 def whole_power(x: Value, e: Fraction) -> Value:

@@ -56,16 +56,10 @@ def _homogeneous(warp: WrittenWarp) -> Iterator[DualFamily]:
     p, pole = conserved.parameterization, warp.g.field.polynomial(warp.g.denominator)
     highest = warp.g.degree() + 2 - (p.geometry.degree or 0)
     degrees = [highest - D for D in dict.fromkeys(f.degree() for f in p.F)]
-    R = _regular_over(conserved, highest, pole)
+    R = _regular(p, _over(conserved, highest, pole))
     if degrees == [0]:  # logarithms alone will mostly do, and are few
         yield DualFamily(_regular(p, _logs(conserved, (p.field.one,))), R)
     yield DualFamily(_regular(p, [f for n in degrees for f in _over(conserved, n, pole)]), R)
-
-
-def _regular_over(
-    conserved: ConservedQuantities, degree: int, pole: RationalFunction
-) -> Iterator[LogFunction]:
-    yield from _regular(conserved.parameterization, _over(conserved, degree, pole))
 
 
 def _mixed(warp: WrittenWarp) -> Iterator[DualFamily]:

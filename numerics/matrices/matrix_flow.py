@@ -65,8 +65,10 @@ class Measurements:
 
     def adjoint(self, s: Sequence[Real]) -> Real:
         """Return ``X*(s) = sum_i s_i A_i``, an mpmath matrix in the working precision."""
-        terms = zip(s, self.matrices, strict=True)
-        return sum((x * _matrix(rows) for x, rows in terms), mpmath.zeros(self.size))
+        total = mpmath.zeros(self.size)
+        for x, rows in zip(s, self.matrices, strict=True):
+            total += x * mpmath.matrix([[rational(a) for a in row] for row in rows])
+        return total
 
     def array(self) -> Array:
         """Return the matrices in doubles, (m, n, n)."""
@@ -184,11 +186,6 @@ def read_rows(rows: object, name: str) -> Rows:
     if len({len(row) for row in matrix}) != 1:
         raise InputError(f"{name} must have rows of one length, and at least one")
     return matrix
-
-
-def _matrix(rows: Rows) -> Real:
-    """Return an mpmath matrix, rounded to the working precision."""
-    return mpmath.matrix([[rational(x) for x in row] for row in rows])
 
 
 def _commute(a: Rows, b: Rows) -> bool:

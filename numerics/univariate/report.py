@@ -35,7 +35,8 @@ def read_points(text: str) -> tuple[list[Fraction], list[str]]:
 
 def report(h: LimitFunction, checks: Mapping[str, float]) -> str:
     """Return the limit on its data as text, with what was checked."""
-    lines = [line for part in (_limit(h), _cost(h), _checked(checks)) for line in part]
+    values = [f"  {name}: {value:.1e}" for name, value in checks.items()]
+    lines = [*_limit(h), *_cost(h), *(["", "Check", *values] if values else [])]
     return "\n".join(
         textwrap.fill(line, 80, subsequent_indent="    ", break_on_hyphens=False) for line in lines
     )
@@ -132,11 +133,6 @@ def _cost(h: LimitFunction) -> Iterator[str]:
 def _cost_of(h: LimitFunction) -> Cost | None:
     relu = h.problem.activation.name == "relu" and len(h.dual.x) > 1
     return relu_cost(h.dual.x, h.dual.y) if relu else None
-
-
-def _checked(found: Mapping[str, float]) -> Iterator[str]:
-    if found:
-        yield from ("", "Check", *(f"  {name}: {value:.1e}" for name, value in found.items()))
 
 
 def _places(h: LimitFunction) -> list[Fraction]:

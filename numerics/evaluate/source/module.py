@@ -63,7 +63,8 @@ def numpy_module(derivation: Derivation) -> str:
     body = [*public, *assumed, *_formulas(programs)]
     engine = _engine(programs, body, conditions)
     docstring = _docstring(derivation, _VECTOR_START if vector else _START, names)
-    return _written(docstring, body, engine, conditions + _blocks(programs))
+    code = "\n\n\n".join([*body, _HEADING, *engine, conditions + _blocks(programs)])
+    return f'"""{docstring}"""\n\n{_imports(code)}\n\n\n{code}\n'
 
 
 def _public(
@@ -100,11 +101,6 @@ def _engine(programs: Sequence[Program], body: Sequence[str], conditions: str) -
         *["start_conditions"] * bool(conditions),
     ]
     return [part for name in chosen for part in _definitions(name)]
-
-
-def _written(docstring: str, body: Sequence[str], engine: Sequence[str], blocks: str) -> str:
-    code = "\n\n\n".join([*body, _HEADING, *engine, blocks])
-    return f'"""{docstring}"""\n\n{_imports(code)}\n\n\n{code}\n'
 
 
 _START = "The start, {}, is numbers, or arrays that fit one coordinate. "
