@@ -80,7 +80,7 @@ class Chart:
     def in_length(self) -> Chart:
         """Return the chart with |beta|^2 in the place of the outputs."""
         F, betas = self.parameterization.F, self.notation.betas
-        square = SQUARE, dot(F, F), sympy.Add(*(b**2 for b in betas))
+        square = SQUARE, dot(F, F), length_of(betas) ** 2
         return replace(self, entries=(square, *self.with_outputs().entries))
 
     @property
@@ -161,6 +161,11 @@ def base_chart(metric: Metric, notation: Notation) -> Chart | None:
     return Chart(notation, metric, tuple(entries), tuple(constants))
 
 
+def length_of(betas: Sequence[Symbol]) -> Expr:
+    """Return |beta|."""
+    return sympy.sqrt(sympy.Add(*(b**2 for b in betas)))
+
+
 def _outputs(p: Parameterization, notation: Notation) -> list[tuple[str, RationalFunction, Expr]]:
     return [(s.name, f, s) for s, f in zip(notation.betas, p.F, strict=True)]
 
@@ -202,22 +207,13 @@ def kernel_in_beta(metric: Metric, chart: Chart | None) -> tuple[tuple[Expr, ...
 
 def _radial_kernel(metric: Metric, chart: Chart) -> tuple[tuple[Expr, ...], ...] | None:
     """Return K = T I + c beta beta^T with T and c written in |beta|; None of another K."""
-    F, K, betas = metric.parameterization.F, metric.K, chart.notation.betas
-    indices = range(len(F))
-    if len(F) < 2:
+    if metric.radial is None:
         return None
-    c = K[0][1] / (F[0] * F[1])
-    T = K[0][0] - c * F[0] * F[0]
-    outer = [[c * F[i] * F[j] for j in indices] for i in indices]
-    if any(K[i][j] != outer[i][j] + (T if i == j else 0) for i in indices for j in indices):
+    T, c = map(chart.in_length().write, metric.radial)
+    if T is None or c is None:
         return None
-    across, more = map(chart.in_length().write, (T, c))
-    if across is None or more is None:
-        return None
-    one = sympy.eye(len(F))
-    return tuple(
-        tuple(across * one[i, j] + more * betas[i] * betas[j] for j in indices) for i in indices
-    )
+    betas = chart.notation.betas
+    return tuple(tuple(c * a * b + (T if a == b else 0) for b in betas) for a in betas)
 
 
 def log_arguments(functions: Sequence[LogFunction]) -> list[RationalFunction]:

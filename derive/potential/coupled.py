@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import sympy
 from sympy import Expr
+from sympy.core.function import AppliedUndef
 
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
@@ -19,7 +20,7 @@ from derive.exact.linear.families import LogFunction, normalized
 from derive.exact.linear.implicitization import Relation, find_relation
 from derive.exact.linear.matrix import dot
 from derive.model.condition import Condition, Sign
-from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr
+from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr, to_factored_expr
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import (
     Chart,
@@ -27,6 +28,7 @@ from derive.potential.chart import (
     base_chart,
     definite_logs,
     exponentials_as_logs,
+    length_of,
     log_arguments,
     write_function,
     write_logs,
@@ -35,14 +37,17 @@ from derive.potential.entries import (
     add_functions,
     add_power,
     add_root,
+    add_simple,
     add_weights,
     cheapest_relation,
 )
-from derive.potential.piece import Explicit, Piece, moving
-from derive.potential.quadrature import integrate_gradient
+from derive.potential.piece import Explicit, Piece, Quadrature, moving
+from derive.potential.quadrature import integrate_gradient, integrate_in_length
 from derive.potential.shortest import has_gradient
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates, is_conjugate, leaves_zero
+
+ON_LEAF = "`psi(s) = |y|` at the point of the leaf where `|beta| = s`"
 
 
 def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Chart] | None:
@@ -63,8 +68,9 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
     chart, slopes = found
     first = [at_start(p, y, notation) for y in dual.y]
     gradient = tuple(g - g0 for g, g0 in zip(slopes, first, strict=True))
-    piece = _closed(chart, dual, gradient, first)
-    piece = piece or chart.named(integrate_gradient(gradient, notation))
+    piece = _closed(chart, dual, gradient, first) or _integral(chart, gradient, first)
+    if beside and isinstance(piece, Quadrature) and not chart.of_length:
+        return None
     kept = () if beside else keeps_sign(dual.metric, dual.g)
     assumptions = (*chart.notation.assumptions, *chart.assumptions, *kept)
     evidence = (*dual.evidence, *chart.evidence, *_legendre(dual))
@@ -73,13 +79,19 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
 
 
 def _slopes(base: Chart, dual: DualCoordinates) -> tuple[Chart, list[Expr]] | None:
-    """Return the chart, extended until y can be written in it, and y in beta; or None."""
+    """Return the chart, extended until y can be written in it, and y in beta; or None.
+
+    Where y = m beta and g is 0 at the start, m may be psi(s)/s of a function psi without a name.
+    """
     m, betas = multiple_of_outputs(dual), base.notation.betas
     if m is not None:
         base, dual = base.in_length(), replace(dual, y=(LogFunction(m),))
     chart = _complete(base, dual)
     written = [] if chart is None else [write_function(chart, y) for y in dual.y]
     slopes = [g for g in written if g is not None]
+    if (chart is None or len(slopes) < len(dual.y)) and m is not None and leaves_zero(dual):
+        s = length_of(betas)
+        chart, slopes = base, [sympy.Function("psi")(s) / s]
     if chart is None or len(slopes) < len(dual.y):
         return None
     return chart, slopes if m is None else [slopes[0] * b for b in betas]
@@ -99,12 +111,29 @@ def _closed(
 ) -> Piece | None:
     """Return Q with the value that goes with its gradient, which was *first* at the start."""
     value, betas = _value(chart, dual), chart.notation.betas
-    if value is None:
+    if value is None or any(g.atoms(AppliedUndef) for g in gradient):
         return None
     value -= sympy.Add(*(g0 * b for g0, b in zip(first, betas, strict=True)))
     value = moving(value, *betas, *(r.symbol for r in chart.roots))
     piece = chart.named(Explicit(betas, value, gradient))
     return piece if has_gradient(piece) else None
+
+
+def _integral(chart: Chart, gradient: tuple[Expr, ...], first: Sequence[Expr]) -> Piece:
+    """Return Q as an integral of its gradient: in |beta| where that is m beta + z, else in beta."""
+    notation, betas = chart.notation, chart.notation.betas
+    if not chart.of_length:
+        return chart.named(integrate_gradient(gradient, notation))
+    s, p = notation.fresh("s", positive=True), chart.parameterization
+    axis = dict.fromkeys(betas, sympy.S.Zero) | {betas[0]: s}
+    roots = [root.mapped(lambda e: e.subs(axis)) for root in chart.roots]
+    start = sympy.sqrt(to_factored_expr(p.at_start(dot(p.F, p.F)), notation.start_symbols))
+    q = integrate_in_length((gradient[0] + first[0]).subs(axis), roots, s, start, notation)
+    linear = sympy.Add(*(z * b for z, b in zip(first, betas, strict=True)))
+    value = q.value.subs(s, length_of(betas)) - linear
+    if isinstance(q, Quadrature) and q.value.atoms(AppliedUndef):
+        q = replace(q, note=ON_LEAF)
+    return chart.named(replace(q, betas=betas, value=value, gradient=gradient))
 
 
 def _legendre(dual: DualCoordinates) -> tuple[Identity, ...]:
@@ -230,22 +259,29 @@ def _with_dual_roots(chart: Chart, dual: DualCoordinates) -> Chart | None:
 
 def _with_weights(chart: Chart, dual: DualCoordinates) -> Chart | None:
     """Add a root variable, the warp or a weight, and the weights that follow from it."""
-    p = chart.parameterization
-    functions = (*dual.y, LogFunction(dual.g), *(() if dual.R is None else (dual.R,)))
-    parts = [x for f in functions for x in (f.rational, *(a for _, a in f.logs))]
-    used = {name for x in parts for name in x.variables()}
-    # Weights of the warp first: the others follow from beta and them.
-    needed = sorted((w for w in p.weights if w in used), key=lambda w: w not in dual.g.variables())
-    weights = dict(zip(p.weights, p.w, strict=True))
-    candidates = {w: weights[w] for w in needed}
+    p, names = chart.parameterization, _names(dual)
+    needed = [name for name in names if name in p.weights]
+    chart = add_simple(chart, names)
+    if _suffices(chart, dual):
+        return chart
+    candidates = {w: p.field.named(w) for w in needed if chart.image(w) is None}
     if chart.of_length:
         candidates["|y|**2"] = dot(p.F, p.F) * dual.y[0].rational ** 2
     found = _cheapest(chart, dual.g, candidates)
-    rooted = None if found is None else add_root(chart, *found)
+    rooted = chart if found is None else add_root(chart, *found)
     if rooted is None or _suffices(rooted, dual):
         return rooted
     rooted = add_functions(rooted)
     return rooted if _suffices(rooted, dual) else add_weights(rooted, needed)
+
+
+def _names(dual: DualCoordinates) -> list[str]:
+    """Return the weights and functions of y, g and R, those of the warp before what follows."""
+    shown = (*dual.y, LogFunction(dual.g), *(() if dual.R is None else (dual.R,)))
+    parts = [x for f in shown for x in (f.rational, *(a for _, a in f.logs))]
+    used = {name for x in parts for name in x.variables()} - dual.g.field.constants.keys()
+    names = (name for name in dual.parameterization.field.names if name in used)
+    return sorted(names, key=lambda name: name not in dual.g.variables())
 
 
 def _cheapest(
@@ -258,8 +294,10 @@ def _cheapest(
 
 
 def _suffices(chart: Chart, dual: DualCoordinates) -> bool:
-    """Tell whether Q can be written in the chart as it is."""
-    if dual.R is None or (dual.R.logs and not chart.parameterization.field.generators):
+    """Tell whether Q, or without R its gradient, can be written in the chart as it is."""
+    if dual.R is None:
+        return _writes(chart, dual)
+    if dual.R.logs and not chart.parameterization.field.generators:
         return False
     targets = [*(y.rational for y in dual.y), dual.R.rational]
     if any(chart.write(t) is None for t in targets):

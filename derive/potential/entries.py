@@ -17,7 +17,7 @@ from sympy import Symbol
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import Relation, RelationSearch, find_relation
 from derive.model.labels import quoted
-from derive.model.notation import to_expr
+from derive.model.notation import FUNCTIONS, rational, to_expr
 from derive.potential.branch import find_root, sign_in
 from derive.potential.chart import HIGHEST, Chart
 from derive.verdict import Identity
@@ -38,40 +38,49 @@ def cheapest_relation(
 
 def add_weights(chart: Chart, needed: Sequence[str]) -> Chart | None:
     """Add weights that are rational in the chart, or roots of something rational; all or None."""
+    chart = add_simple(chart, needed)
+    return None if any(chart.image(name) is None for name in needed) else chart
+
+
+def add_simple(chart: Chart, names: Sequence[str]) -> Chart:
+    """Add those of the weights, and the functions of them that F uses."""
     p = chart.parameterization
-    known = {name for name, _, _ in chart.entries}
-    weights = {name: p.w[p.weights.index(name)] for name in needed if name not in known}
-    while weights:
-        simple = simple_entry(chart, weights)
-        if simple is None:
-            return None
-        name, chart = simple
-        del weights[name]
-        chart = add_functions(chart)
+    weights = {name: p.field.named(name) for name in names if chart.image(name) is None}
+    while (simple := simple_entry(chart, weights)) is not None:
+        chart = add_functions(simple)
+        weights = {name: w for name, w in weights.items() if chart.image(name) is None}
     return chart
 
 
 def add_functions(chart: Chart) -> Chart:
-    """Add the functions that F uses of weights that the chart has."""
+    """Add the functions that F uses of what the chart has, and what it has exponentials of."""
     p = chart.parameterization
-    known = {name: image for name, _, image in chart.entries}
     for g in p.field.generators:
-        ready = g.kind != "parameter" and set(g.argument.variables()) <= known.keys()
-        if not ready or g.name in known:
+        if g.kind == "parameter":
             continue
-        function = p.field.named(g.name)
-        known[g.name] = to_expr(function, known)
-        chart = chart.extended(g.name, function, known[g.name])
+        known, parts = chart.image(g.name), [x for x in (g.argument, g.exponent) if x is not None]
+        if known is None:
+            images = [chart.write(p.field.embed(x)) for x in parts]
+            if all(x is not None for x in images):
+                index = [g.index] if g.kind == "root" else []
+                image = FUNCTIONS[g.kind](*images, *index)
+                chart = chart.extended(g.name, p.field.named(g.name), image)
+        elif g.kind == "exp":
+            for name, w in zip(p.weights, p.w, strict=True):
+                rate = p.field.embed(g.argument) / w
+                if rate.is_constant() and chart.image(name) is None:
+                    image = sympy.expand_log(sympy.log(known)) / rational(rate.value())
+                    chart = chart.extended(name, w, image)
     return chart
 
 
 def simple_entry(
-    chart: Chart, weights: Mapping[str, RationalFunction], powers: Sequence[int] = (1, 2, 3)
-) -> tuple[str, Chart] | None:
-    """Return the first function w with w^n rational in the chart, and the chart with it."""
+    chart: Chart, weights: Mapping[str, RationalFunction], powers: Sequence[int] = (1, 2, 3, 4)
+) -> Chart | None:
+    """Return the chart with the first function w of which a power is rational in it, or None."""
     for power in powers:
         for name, weight in weights.items():
-            highest = 6 if chart.roots else 3
+            highest = 6 if chart.roots or chart.of_length else 3
             relation = find_relation(weight, chart.coordinates, powers=(0, power), highest=highest)
             if relation is None or relation.degree != power:
                 continue
@@ -85,7 +94,7 @@ def simple_entry(
             names = [Symbol(known) for known, _, _ in chart.entries]
             identity = Identity(quoted(f"{what} = {to_expr(ratio, names)}", p), what, repr(ratio))
             chart = chart.extended(name, weight, image)
-            return name, replace(chart, evidence=(*chart.evidence, identity))
+            return replace(chart, evidence=(*chart.evidence, identity))
     return None
 
 

@@ -28,13 +28,9 @@ from derive.potential.coupled import write_in_beta
 from derive.potential.kernel_integral import integrate_kernel
 from derive.potential.leaf_curve import integrate_along_leaf, through_call, through_root
 from derive.potential.parametric import parametrize
-from derive.potential.piece import Explicit, Left, Piece, Quadrature, poles
+from derive.potential.piece import Explicit, Left, Piece, poles
 from derive.potential.power_kernel import integrate_power_kernel
-from derive.potential.quadrature import (
-    integrate_along_beta,
-    integrate_along_segment,
-    write_in_length,
-)
+from derive.potential.quadrature import integrate_along_beta, integrate_along_segment
 from derive.potential.reached import find_domain
 from derive.potential.separation import find_separation
 from derive.potential.shortest import METRIC, SEPARATE, WEIGHT_SPACE, Form, shortest
@@ -218,22 +214,12 @@ def _forms(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notatio
 
 
 def _in_dual(dual: DualCoordinates, notation: Notation) -> list[Form]:
-    """Return Q through a chart of the leaf, and in the length of beta."""
-    found: list[Form] = []
-    requests: list[AssumePositive] = []
-    for write in (write_in_beta, write_in_length):
-        try:
-            written = write(dual, notation)
-        except BranchOpen:
-            continue
-        except AssumePositive as request:
-            requests.append(request)
-            continue
-        if written and not (isinstance(written[0], Quadrature) and leaves_zero(dual)):
-            found.append(Form(WEIGHT_SPACE, *written))
-    if requests and not found:
-        raise requests[0]
-    return found
+    """Return Q through a chart of the leaf, or nothing where its branch is open."""
+    try:
+        written = write_in_beta(dual, notation)
+    except BranchOpen:
+        return []
+    return [Form(WEIGHT_SPACE, *written)] if written else []
 
 
 def _separated(warping: WarpVerdict, notation: Notation) -> Explicit | None:

@@ -29,7 +29,7 @@ from derive.potential.coupled import write_in_beta
 from derive.potential.domain import Domain
 from derive.potential.entries import add_root, add_weights, cheapest_relation
 from derive.potential.piece import Explicit, Piece, Quadrature, Root, poles, without_roots
-from derive.potential.quadrature import integral_from, power_rule
+from derive.potential.quadrature import integral_from, integrate_in_length
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.adjoin import WrittenWarp
 from derive.weights.adjoin import exponential as rational_exponential
@@ -214,16 +214,10 @@ def _hyperexponential_form(
         note = f"`psi(s) = {_in_weights(direction, dual)}` where {_curve(direction)}"
         return replace(hidden, note=note, assumptions=(*notation.assumptions, *kept)), None
     ratio = None if dual.ratio is None else chart.write(dual.ratio)
-    whole = without_roots(psi, chart.roots)
-    piece: Piece
-    if ratio is not None:
-        piece = Explicit((s,), psi * ratio, (psi,))
-    elif whole.free_symbols & {r.symbol for r in chart.roots}:
-        piece = replace(hidden, gradient=(psi,), note="`psi = dq/ds`")
-    elif (closed := power_rule(whole, s)) is not None:
-        piece = Explicit((s,), closed, (whole,))
+    if ratio is None:
+        piece = integrate_in_length(psi, chart.roots, s, s0, notation)
     else:
-        piece = Quadrature((s,), integral_from(s0, whole, s, notation), (whole,))
+        piece = Explicit((s,), psi * ratio, (psi,))
     assumptions = (*notation.assumptions, *chart.assumptions, *kept)
     piece = replace(piece, assumptions=assumptions, evidence=chart.evidence)
     return chart.named(piece), chart

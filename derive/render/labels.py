@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence, Set
 
 from derive.model.labels import LABEL, MEANING, WORD, aside, each_label, stem_of
+from derive.potential.coupled import ON_LEAF
 from derive.potential.domain import CONVEX, UNDECIDED
 from derive.potential.piece import WHY_LEFT
 from derive.potential.quadrature import KERNEL_ALONG_FLOW
@@ -17,7 +18,9 @@ from derive.potential.quadrature import KERNEL_ALONG_FLOW
 MARK = "\ue000"
 """What stands before a name from F: of the characters without a meaning, in no text of ours."""
 
-_SAID = " ".join((*UNDECIDED.values(), *CONVEX.values(), *WHY_LEFT.values(), KERNEL_ALONG_FLOW))
+_SAID = " ".join(
+    (*UNDECIDED.values(), *CONVEX.values(), *WHY_LEFT.values(), KERNEL_ALONG_FLOW, ON_LEAF)
+)
 OWN = frozenset(re.findall("`([^`]*)`", _SAID)) | {
     *("G = g rho", "G = rho", "beta_0 + t b", "y_i = dQ/dbeta_i", "psi = dq/ds", "T = phi^2"),
     "R = |grad s|^2",

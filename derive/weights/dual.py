@@ -24,8 +24,8 @@ from derive.model.condition import Condition, Sign
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.verdict import Identity
-from derive.weights.adjoin import find_warp
-from derive.weights.dual_families import MAXIMAL_COLUMNS, dual_families, forms_of_warp
+from derive.weights.adjoin import WrittenWarp, find_warp
+from derive.weights.dual_families import MAXIMAL_COLUMNS, dual_families, forms_of_warp, regular
 from derive.weights.linear_search import Column, find_coefficients, log_combination, terms_in
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
@@ -76,16 +76,27 @@ def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
     if warp is None:
         return None
     p, g = warp.warping.parameterization, warp.g
-    families = dual_families(warp)
-    for family in families:
-        y = _solve(p, g, family.y)
+    y, R, members = _radial(warp), None, list[LogFunction]()
+    for family in dual_families(warp):
+        y = y or _solve(p, g, family.y)
         if y is not None:
             members = list(family.R)
-            more = [*members, *forms_of_warp(warp.warping.metric.conserved, g)]
-            tried = chain([members, more], (list(other.R) for other in families))
-            R = next(filter(None, (find_conjugate(p, g, x) for x in tried)), None)
-            return DualCoordinates(warp.warping, y, g, R, _evidence(p, y, g, R))
-    return None
+            R = find_conjugate(p, g, members)
+        if R is not None:
+            break
+    if y is None:
+        return None
+    R = R or find_conjugate(p, g, [*members, *forms_of_warp(warp.warping.metric.conserved, g)])
+    return DualCoordinates(warp.warping, y, g, R, _evidence(p, y, g, R))
+
+
+def _radial(warp: WrittenWarp) -> tuple[LogFunction, ...] | None:
+    """Return y = (g/T) F where K = T I + c F F^T, as of a vector, if that is dual; else None."""
+    p, radial = warp.warping.parameterization, warp.warping.metric.radial
+    if radial is None:
+        return None
+    y = tuple(LogFunction(warp.g * f / radial[0]) for f in p.F)
+    return y if len(regular(p, y)) == len(y) and is_dual(p, y, warp.g) else None
 
 
 def _solve(

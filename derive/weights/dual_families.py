@@ -56,10 +56,10 @@ def _homogeneous(warp: WrittenWarp) -> Iterator[DualFamily]:
     p, pole = conserved.parameterization, warp.g.field.polynomial(warp.g.denominator)
     highest = warp.g.degree() + 2 - (p.geometry.degree or 0)
     degrees = [highest - D for D in dict.fromkeys(f.degree() for f in p.F)]
-    R = _regular(p, _over(conserved, highest, pole))
+    R = regular(p, _over(conserved, highest, pole))
     if degrees == [0]:  # logarithms alone will mostly do, and are few
-        yield DualFamily(_regular(p, _logs(conserved, (p.field.one,))), R)
-    yield DualFamily(_regular(p, [f for n in degrees for f in _over(conserved, n, pole)]), R)
+        yield DualFamily(regular(p, _logs(conserved, (p.field.one,))), R)
+    yield DualFamily(regular(p, [f for n in degrees for f in _over(conserved, n, pole)]), R)
 
 
 def _mixed(warp: WrittenWarp) -> Iterator[DualFamily]:
@@ -71,11 +71,11 @@ def _mixed(warp: WrittenWarp) -> Iterator[DualFamily]:
     logs = _logs(conserved, [*one, *laws, *(a * b for a in laws for b in laws)])
     for n in range(1, 4):
         tops = (_up_to(p, m + pole.degree()) for m in (n, n + 2))
-        yield DualFamily(*(_regular(p, [*(LogFunction(f / pole) for f in x), *logs]) for x in tops))
+        yield DualFamily(*(regular(p, [*(LogFunction(f / pole) for f in x), *logs]) for x in tops))
     for n in range(1, 4):
         rest = [*_inverse_forms(p, n), *_logs(conserved, one)]
         yield DualFamily(
-            *(_regular(p, [*map(LogFunction, _up_to(p, m)), *rest]) for m in (n, n + 2))
+            *(regular(p, [*map(LogFunction, _up_to(p, m)), *rest]) for m in (n, n + 2))
         )
 
 
@@ -93,7 +93,7 @@ def _generated(warp: WrittenWarp) -> Iterator[DualFamily]:
     """Yield the weights, then families of monomials in weights and generators of F."""
     conserved = warp.warping.metric.conserved
     p = conserved.parameterization
-    logs = _regular(p, _logs(conserved, (p.field.one,)))
+    logs = regular(p, _logs(conserved, (p.field.one,)))
     power = "power" in p.field.kinds
     if not warp.g.is_constant():
         yield DualFamily(list(map(LogFunction, p.w)), [*_monomials(p, 3 if power else 2), *logs])
@@ -113,7 +113,7 @@ def _multiples(warp: WrittenWarp, E: RationalFunction) -> Iterator[DualFamily]:
                 [LogFunction(E * f / pole) for f in (p.field.one, *_up_to(p, m))]
                 for m in (n, n + 2)
             )
-            yield DualFamily(_regular(p, y), _regular(p, R))
+            yield DualFamily(regular(p, y), regular(p, R))
         return
     kept = [p.field.one, *_conserved_generators(p)]
     yield DualFamily([LogFunction(E * w * k) for w in p.w for k in kept], [])
@@ -124,7 +124,7 @@ def _multiples(warp: WrittenWarp, E: RationalFunction) -> Iterator[DualFamily]:
 
 def _monomials(p: Parameterization, reach: int) -> list[LogFunction]:
     family = _members(p, dict.fromkeys(generator_monomials(p.field, reach)))
-    return _regular(p, family)[:MAXIMAL_COLUMNS]
+    return regular(p, family)[:MAXIMAL_COLUMNS]
 
 
 def _conserved_generators(p: Parameterization) -> list[RationalFunction]:
@@ -145,7 +145,7 @@ def conjugate_family(conserved: ConservedQuantities, degree: int | None) -> list
         highest = max(int(f.numerator.total_degree()) for f in p.F) + 1
         family = list(map(LogFunction, _up_to(p, highest))) + _inverse_forms(p, 3)
         family += _logs(conserved, (p.field.one,))
-    return _regular(p, family)
+    return regular(p, family)
 
 
 def forms_of_warp(conserved: ConservedQuantities, g: RationalFunction) -> list[LogFunction]:
@@ -160,10 +160,10 @@ def forms_of_warp(conserved: ConservedQuantities, g: RationalFunction) -> list[L
         if used and degree >= 0 and comb(len(used) + degree - 1, degree) <= MAXIMAL_COLUMNS:
             powers = monomials(len(used), degree)
             found += [prod(map(pow, used, e), start=law) for e in powers]
-    return _regular(p, map(LogFunction, found))
+    return regular(p, map(LogFunction, found))
 
 
-def _regular(p: Parameterization, family: Iterable[LogFunction]) -> list[LogFunction]:
+def regular(p: Parameterization, family: Iterable[LogFunction]) -> list[LogFunction]:
     """Return the members that have a value at the start: no pole there, no logarithm of 0."""
     found = []
     for f in family:

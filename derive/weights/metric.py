@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from itertools import product
 
 from derive.errors import DegenerateStart
 from derive.exact.field.function_field import RationalFunction
@@ -48,6 +49,18 @@ class Metric:
     def rho(self) -> Matrix:
         """K^-1 in the weights."""
         return inverse(self.K)
+
+    @functools.cached_property
+    def radial(self) -> tuple[RationalFunction, RationalFunction] | None:
+        """T and c where K = T I + c F F^T, as of every vector phi(a, |u|) u; None of another K."""
+        F, K = self.parameterization.F, self.K
+        if len(F) < 2:
+            return None
+        c = K[0][1] / (F[0] * F[1])
+        T = K[0][0] - c * F[0] * F[0]
+        pairs = product(range(len(F)), repeat=2)
+        found = all(K[i][j] == c * F[i] * F[j] + (T if i == j else 0) for i, j in pairs)
+        return (T, c) if found else None
 
     @functools.cached_property
     def determinant(self) -> RationalFunction:

@@ -150,7 +150,7 @@ def test_aligned_neurons_are_one_neuron(start: dict[str, str]) -> None:
 
 def test_warp_that_is_zero_at_the_start_gives_no_integral() -> None:
     """Without a closed form there is nothing on either side of 0."""
-    d = decided(["a*b*c*u", "a*b*c*v"], {"b": "0"})
+    d = decided(["a*b*c*u", "2*a*b*c*v"], {"b": "0"})
     assert d.warping.verdict is Verdict.PROVED
     assert d.verdict is Verdict.UNDECIDED
     assert d.potential.Q is None
