@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from itertools import combinations
+from math import comb
+
+from flint import fmpq, fmpq_mat
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import Polynomial, factorize, terms
@@ -93,6 +97,43 @@ def nearest(
         if any(is_nonnegative(sign * (end - other), positive) for other in others):
             kept = others
     return kept
+
+
+MOST, ZERO = 400, fmpq(0)
+"""Systems of equations that are tried for vertices."""
+
+
+def vertices(
+    f: RationalFunction, given: Sequence[RationalFunction]
+) -> Iterator[tuple[list[Fraction], RationalFunction]]:
+    """Yield (n, f - sum_i n_i g_i) where as many n_i and coefficients are 0 as there are g_i.
+
+    Among them are the vertices of the n for which no coefficient is negative but for the constant
+    one: all other such sums of the g_i are means of those at vertices, or less.
+
+    >>> from derive.exact.field.function_field import FunctionField
+    >>> u, v = FunctionField(("u", "v")).gens
+    >>> {str(*n): rest for n, rest in vertices(u**2, [2 * u**2 - v**2])}
+    {'0': u**2, '1/2': v**2/2}
+    """
+    above, *rows = map(_coefficients, (f, *given))
+    monomials = sorted(set[tuple[int, ...]]().union(*rows))
+    equations = [([row.get(m, ZERO) for row in rows], above.get(m, ZERO)) for m in monomials]
+    equations += [([fmpq(g is h) for h in given], ZERO) for g in given]
+    few = comb(len(equations), len(given)) <= MOST
+    for chosen in combinations(equations, len(given)) if few and given else ():
+        left, right = zip(*chosen, strict=True)
+        with suppress(ZeroDivisionError):
+            solved = fmpq_mat([*left]).solve(fmpq_mat([[x] for x in right]))
+            n = [Fraction(int(x.p), int(x.q)) for x in solved.entries()]
+            sums = (f.field.constant(x) * g for x, g in zip(n, given, strict=True))
+            yield n, f - sum(sums, f.field.zero)
+
+
+def _coefficients(f: RationalFunction) -> dict[tuple[int, ...], fmpq]:
+    """Return the coefficients of a polynomial but for the constant one."""
+    below = int(f.denominator.leading_coefficient())
+    return {e: fmpq(c, below) for e, c in terms(f.numerator) if any(e)}
 
 
 def _is_one_sided(function: RationalFunction, passes: Callable[[Polynomial, int], bool]) -> bool:

@@ -45,8 +45,8 @@ class Condition:
 
     def __str__(self) -> str:
         said = self.sign.format(self.of)
-        options = (f"{above} > {below}" for above, below in map(sides, self.guards))
-        when = " or ".join(dict.fromkeys(options))
+        options = (" ".join(map(str, compared(guard))) for guard in self.guards)
+        when = " or ".join(options)
         return f"{said} (automatic when {when} at the start)" if when else said
 
     def within(self, constants: Sequence[tuple[Symbol, Expr]]) -> Condition:
@@ -62,11 +62,12 @@ class Condition:
         return frozenset(s.name for s in self.of.free_symbols)
 
 
-def sides(guard: Expr) -> tuple[Expr, Expr]:
-    """Return what is subtracted from what, as (a**2, b**2 + c**2) of a**2 - b**2 - c**2."""
+def compared(guard: Expr) -> tuple[Expr, str, Expr]:
+    """Return f > 0 without signs, as (a**2, ">", b**2 + c**2) of f = a**2 - b**2 - c**2."""
     terms = sympy.Add.make_args(guard)
     less = [t for t in terms if t.could_extract_minus_sign()]
-    return sympy.Add(*(t for t in terms if t not in less)), -sympy.Add(*less)
+    above, below = sympy.Add(*(t for t in terms if t not in less)), -sympy.Add(*less)
+    return (above, ">", below) if above else (below, "<", above)
 
 
 def positive_names(conditions: Iterable[Condition]) -> frozenset[str]:

@@ -15,7 +15,7 @@ from derive.errors import DeriveError
 from derive.exact.constants import is_number
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.positivity import is_nonnegative, is_positive
+from derive.exact.positivity import is_nonnegative, is_positive, vertices
 from derive.exact.towers.reader import Refine, refined
 from derive.exact.towers.tower import Tower
 from derive.language import from_sympy
@@ -80,7 +80,7 @@ class _Signs:
                 self._add(frozenset((p, None) if sign < 0 else (p,) if sign else ()))
 
     def _plain(self, p: RationalFunction) -> int:
-        """Return the sign that positive names, or a positive factor below, give a factor, or 0."""
+        """Return the sign that a factor has by positive names or sums of positive factors, or 0."""
         names = dict(zip(p.field.names, p.field.gens, strict=True))
         positive = {name for name, x in names.items() if self._sign(x) > 0}
         positive |= positive_generators(p.field) | {PI}
@@ -89,8 +89,9 @@ class _Signs:
         for sign in (1, -1):
             if is_positive(sign * p, known, known | nonzero):
                 return sign
-            if any(is_nonnegative(sign * p - q, known) for q in below):
-                return sign
+            for n, rest in vertices(sign * p, below):
+                if any(n) and min(n) >= 0 and is_nonnegative(rest, known):
+                    return sign
         return plain_sign(p, known) if p in self.nonzero or is_number(p) else 0
 
 

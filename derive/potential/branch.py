@@ -17,7 +17,7 @@ from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
 from derive.exact.linear.implicitization import Coordinates
-from derive.exact.positivity import is_nonnegative
+from derive.exact.positivity import is_nonnegative, is_positive, vertices
 from derive.exact.towers.tower import Tower
 from derive.language import from_sympy
 from derive.model.condition import Condition, Sign
@@ -28,9 +28,6 @@ from derive.potential.chart import Chart
 from derive.potential.piece import Root
 from derive.weights.lie import along
 from derive.weights.metric import Metric
-
-FEW = 3
-"""Laws of which all sums with signs are tried."""
 
 
 def sign_in(chart: Chart, function: RationalFunction) -> tuple[int, Chart]:
@@ -101,12 +98,13 @@ def _is_kept(metric: Metric, f: RationalFunction) -> bool:
     p, darboux = metric.parameterization, metric.conserved.darboux
     if any(is_nonnegative(x, p.nonnegative) or x in darboux for x in (f, -f)):
         return True
-    square = p.at_start(f * f)
-    relative = (p.at_start(guard) / square for guard in _guards(metric, f))
-    if stays_away_from_zero(metric, f) or any(map(_is_positive, relative)):
+    square, guards = p.at_start(f * f), _guards(metric, f)
+    levels = [p.at_start(guard) for guard in guards]
+    positive = frozenset(p.positive)
+    if any(is_positive(x, positive) for c in levels for x in (c, c / square)):
         return True
-    level = (guard for guard in _guards(metric, f) if p.at_start(guard).is_zero())
-    return any(_stay_zero(p, [f, f * f - guard]) for guard in level)
+    balanced = (guard for guard, c in zip(guards, levels, strict=True) if c.is_zero())
+    return any(_stay_zero(p, [f, f * f - guard]) for guard in balanced)
 
 
 def _stay_zero(p: Parameterization, functions: Sequence[RationalFunction]) -> bool:
@@ -136,25 +134,22 @@ def _zero_where(f: RationalFunction) -> set[int]:
 def stays_away_from_zero(metric: Metric, factor: RationalFunction) -> bool:
     """Tell whether a conserved quantity, positive at the start, is proved to bound factor^2."""
     p = metric.parameterization
-    return any(_is_positive(p.at_start(guard)) for guard in _guards(metric, factor))
+    levels = map(p.at_start, _guards(metric, factor))
+    return any(is_positive(c, frozenset(p.positive)) for c in levels)
 
 
 def _guards(metric: Metric, factor: RationalFunction) -> list[RationalFunction]:
     """Return conserved c with factor^2 - c a sum of squares: they keep the factor from zero.
 
-    Tried are the sums of laws with signs, and of these the largest are kept.
+    Of these the largest are kept.
     """
-    field, found = metric.parameterization.field, list[RationalFunction]()
-    if field.generators:
-        return found
-    origin = [field.zero] * metric.parameterization.p
+    p, square = metric.parameterization, factor * factor
     laws = [law for law in metric.conserved.laws if law.is_polynomial()]
-    for signs in product((0, 1, -1), repeat=len(laws)) if len(laws) <= FEW else ():
-        c = sum((n * law for n, law in zip(signs, laws, strict=True)), field.zero)
-        rest = factor * factor - c
-        constant = rest.compose(origin, rest.field)
-        if any(signs) and is_nonnegative(rest - constant):
-            found.append(c + constant)
+    found = dict[RationalFunction, None]()
+    for n, rest in () if p.field.generators else vertices(square, laws):
+        constant = rest.compose([p.field.zero] * p.p, p.field)
+        if any(n) and is_nonnegative(rest - constant):
+            found[square - rest + constant] = None
     others = {c: [o for o in found if o != c] for c in found}
     return [c for c in found if not any(is_nonnegative(o - c) for o in others[c])]
 
@@ -168,18 +163,6 @@ def _can_hold(metric: Metric, guards: Sequence[RationalFunction]) -> bool:
 def _primitive(f: RationalFunction) -> Expr:
     """Return f in its weights, without a number in front."""
     return to_expr(f, [Symbol(name) for name in f.field.names]).as_content_primitive()[1]
-
-
-def _is_positive(value: RationalFunction) -> bool:
-    """Tell whether a function of the start is proved > 0: a positive number plus squares."""
-    if value.is_constant() or value.field.generators:
-        return value.is_constant() and value.value() > 0
-    origin = [value.field.zero] * len(value.field.names)
-    try:
-        constant = value.compose(origin, value.field)
-    except ZeroDivisionError:
-        return False
-    return constant.value() > 0 and is_nonnegative(value - constant)
 
 
 def find_root(

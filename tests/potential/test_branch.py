@@ -141,7 +141,7 @@ u, v = FunctionField(("u", "v")).gens
 def test_a_conserved_quantity_keeps_a_factor_from_zero(factor, law, start, kept):
     field = u.field
     at = [field.constant(Fraction(x)) for x in start]
-    p = SimpleNamespace(field=field, p=2, at_start=lambda f: f.compose(at, field))
+    p = SimpleNamespace(field=field, p=2, positive=(), at_start=lambda f: f.compose(at, field))
     conserved = SimpleNamespace(laws=[law], darboux=())
     metric = SimpleNamespace(parameterization=p, conserved=conserved)
     assert stays_away_from_zero(metric, factor) is kept

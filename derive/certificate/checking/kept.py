@@ -18,20 +18,21 @@ circle. What nothing shows is a condition, on which the rest may then rely.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterable, Sequence
-from functools import cached_property
-from itertools import combinations, product
+from functools import cached_property, reduce
+from itertools import combinations, islice
 
-from flint import fmpz_mpoly
+from flint import fmpq, fmpz_mat, fmpz_mpoly
 
 from derive.certificate.checking.flow import Field
-from derive.certificate.checking.function import Function, leading, remainder, root_of
+from derive.certificate.checking.function import Function, leading, remainder, root_of, times
 from derive.certificate.checking.reading import Known
 from derive.certificate.checking.signs import Conditions, bounds, factors
 from derive.certificate.checking.text import Rejected
 
-FEW = 3
-"""Laws of which all sums with signs are tried."""
+MOST = 2000
+"""Sums of laws that are tried, times laws: those of the fewest laws first."""
 
 
 class Kept:
@@ -78,7 +79,7 @@ class Kept:
         f = self.space.of(p)
         if all(map(self._is_smooth, self._calls(f))) and self.signs.keeps_sign(p):
             return True
-        return self._has_value(p) or self._stays_away(f) or self._is_by_slopes(p)
+        return self._has_value(p) or self.stays_away(f) or self._is_by_slopes(p)
 
     def _calls(self, f: Function) -> list[Known]:
         """Return the calls in a function."""
@@ -139,22 +140,47 @@ class Kept:
 
     @cached_property
     def _positive_laws(self) -> list[Function]:
-        """Laws, and sums of a few with signs, that are positive at w_0, as numbers and by signs."""
+        """Sums of laws that are positive at w_0, as numbers and by signs: those of fewest terms.
+
+        All sums are sums of these in which no terms cancel (Rockafellar 1969, elementary vectors);
+        so p^2, where it is more than one by even powers, is so than each of these times a number.
+        """
         space, laws = self.space, list[tuple[Function, Function]]()
         for text in self.laws:
             with contextlib.suppress(Rejected):  # its calls may not be known here
                 found = (law for law in [space.read(text)] if space.kept(law))
                 laws += [(law, space.near_start(law)) for law in found]
         sums = (
-            [space.sum(f[i] * k for f, k in zip(some, n, strict=True)) for i in (0, 1)]
-            for size in range(1, FEW + 1)
-            for some in combinations(laws, size)
-            for n in product((1, -1), repeat=size)
+            [space.sum(f[i] * (k * x) for f, x in zip(laws, n, strict=True)) for i in (0, 1)]
+            for n in (_fewest_terms([law for law, _ in laws]) if laws else ())
+            for k in (1, -1)
         )
         return [c for c, first in sums if self.signs.sign_of(first) == 1]
 
-    def _stays_away(self, f: Function) -> bool:
-        """Tell whether f^2 >= c for a conserved c > 0: a law, or a sum of a few with signs."""
-        c = next((c for c in self._positive_laws if self.signs.sign_anywhere(f * f - c) == 1), None)
+    def stays_away(self, f: Function) -> bool:
+        """Tell whether f^2 >= t c for a conserved c > 0, a sum of laws, and a number t > 0."""
+        c = next((c for c in self._positive_laws if self._is_above(f * f, c)), None)
         self.from_start += [] if c is None else [c.top]
         return c is not None
+
+    def _is_above(self, f: Function, c: Function) -> bool:
+        """Tell whether f >= t c for a t > 0 with which f - t c has a term less."""
+        above, below = (f.top * c.bottom).to_dict(), (c.top * f.bottom).to_dict()
+        ratios = {fmpq(above[m], below[m]) for m in above.keys() & below.keys()}
+        return any(t > 0 and self.signs.sign_anywhere(f - c * t) == 1 for t in ratios)
+
+
+def _fewest_terms(functions: Sequence[Function]) -> set[tuple[int, ...]]:
+    """Return n where sum_i n_i f_i lacks functions and terms that leave it up to a factor."""
+    size, below = len(functions), reduce(times, (f.bottom for f in functions))
+    rows = [times(f.top, below / f.bottom).to_dict() for f in functions]
+    lacking = [[int(i == k) for i in range(size)] for k in range(size)]
+    lacking += ([int(row.get(m, 0)) for row in rows] for m in {m: 0 for row in rows for m in row})
+    found = set[tuple[int, ...]]()
+    for chosen in islice(combinations(lacking, size - 1), MOST // size):
+        vectors, nullity = fmpz_mat(size - 1, size, [x for row in chosen for x in row]).nullspace()
+        if nullity == 1:
+            n = [int(vectors[i, 0]) for i in range(size)]
+            unit = math.gcd(*n) * (1 if max(n, key=abs) > 0 else -1)
+            found.add(tuple(x // unit for x in n))
+    return found

@@ -60,10 +60,10 @@ class Printed:
         self.known = {*space.fixed, *betas, *roots, *short}
         self.lines = [f"{name} = {value}" for name, value in {**constants, **short}.items()]
 
-    def branches(self) -> None:
+    def branches(self, state: Checker) -> None:
         """Require of every root that it is on the branch that is printed, and its formula."""
         for name, root in self.roots.items():
-            self._branch(name, root)
+            self._branch(state, name, root)
             if root["branch"] == LENGTH:
                 texts = (root["polynomial"], f"{name}**2 - {self.squares}")
                 P, square = (self.space.root(name, text) for text in texts)
@@ -76,7 +76,7 @@ class Printed:
                 same = self.space.read(text).same(self.space.names[name])
                 require(same, f"{name} is not {text:.60}")
 
-    def _branch(self, name: str, root: JSON) -> None:
+    def _branch(self, state: Checker, name: str, root: JSON) -> None:
         """Require that a name is the root of its polynomial P that is printed.
 
         It is the largest, all along the leaf, if all derivatives of P there have one sign: P(r + x)
@@ -93,8 +93,9 @@ class Printed:
             given = space.read(text) * math.factorial(k + 1)
             at[k] = given if at[k].same(given) else at[k]
         if said in LARGEST:
-            signs = [self.leaf.sign_of(f) for f in at]
-            shown = len({*signs}) == 1 and all(signs)
+            if not (shown := self.leaf.have_one_sign(at)):
+                state.take_kept(self.leaf)
+                shown = self.leaf.have_one_sign(at)
         elif said == "the only real root":
             shown = all(self.leaf.sign(p) for p, n in slopes[0].factor()[1] if n % 2)
         elif said == "the root":
@@ -123,7 +124,7 @@ def metric(state: Checker, said: JSON, proof: JSON) -> None:
     state.require_plain([text for row in in_weights for text in row])
     printed = Printed(space, state.given["beta"], flow.F, said, proof)
     printed.leaf.take(state.conditions, {*space.given})
-    printed.branches()
+    printed.branches(state)
     state.equal(state.table(in_weights), K, "the printed K")
     in_beta = {"K": said["kernel"], "rho": said["rho"]}
     in_beta = {n: table for n, table in in_beta.items() if table is not None}
@@ -220,7 +221,7 @@ def piece(state: Checker, said: JSON, proof: JSON) -> None:
         state.rises(space.read(said["Q"]), slopes, "Q")
     printed.leaf.take(state.conditions, {*space.given})
     printed.leaf.take(said["assumptions"], {*space.given, *printed.known})
-    printed.branches()
+    printed.branches(state)
     domain(state, said, proof)
     state.ratios.append(ratio)
     state.theorem += _lines(said, state.record["potential"].get("linear"), printed.lines)

@@ -68,6 +68,11 @@ class Conditions:
         value, odd = f.at(self.space.start), [p for p, n in factors(f) if n % 2]
         return sign(value) if all(map(self.sign, odd)) else 0
 
+    def have_one_sign(self, functions: Iterable[Function]) -> bool:
+        """Tell whether functions are shown to have one sign, all the same, wherever not 0."""
+        signs = {*map(self.sign_of, functions)}
+        return len(signs) == 1 and 0 not in signs
+
     def sign_anywhere(self, f: Function, of: Callable[[fmpz_mpoly], int] | None = None) -> int:
         """Return the sign that a function has wherever it is not 0, by those of its factors."""
         content = f.top.factor()[0] * f.bottom.factor()[0]

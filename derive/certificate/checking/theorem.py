@@ -209,6 +209,15 @@ class Checker:
         self.generic |= signs.generic
         self.theorem += [f"as long as along the flow {space.written(p)} != 0" for p in left]
 
+    def take_kept(self, signs: Conditions) -> None:
+        """Take the signs of weights that are known at the start and that laws keep away from 0."""
+        kept, space = self.kept(signs), self.space
+        for k in self.free:
+            w = space.symbols[k]
+            if signs.sign_of(space.near_start(w)) and kept.stays_away(w):
+                signs.add(self.given["weights"][k], "keeps its sign along the flow")
+        self.assumed |= dict.fromkeys(signs.missing([], kept.from_start))
+
     def owed(self) -> list[Function]:
         """Return what has to stay other than 0 for all that was read so far to be smooth."""
         space = self.space

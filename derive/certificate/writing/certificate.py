@@ -15,7 +15,6 @@ from derive.certificate.checking import check, potential
 from derive.certificate.checking.check import FORMAT, VERSION
 from derive.certificate.checking.domain import ends, runs_over
 from derive.certificate.checking.existence import decide, laws
-from derive.certificate.checking.signs import CONDITION
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.start import Kind
 from derive.certificate.checking.text import (
@@ -25,7 +24,6 @@ from derive.certificate.checking.text import (
     Missing,
     NotACertificate,
     Rejected,
-    names_in,
 )
 from derive.certificate.checking.theorem import Check, Checker
 from derive.certificate.writing import conditions
@@ -134,11 +132,9 @@ class _Writer:
 
     def _name_assumed(self) -> None:
         """Name the calls in conditions on weights and constants: every section reads these."""
-        said = (
-            text for piece in self.record["potential"]["pieces"] for text in piece["assumptions"]
-        )
-        parts = [found[1] for text in said if (found := CONDITION.fullmatch(text))]
-        for call in calls_in(x for x in parts if names_in([x]) <= {*self.calls.space.given}):
+        said = (c for piece in self.d.potential.pieces for c in piece.assumptions)
+        known = [str(c.of) for c in said if c.names <= {*self.calls.space.given}]
+        for call in calls_in(known):
             self.calls.name(call)
 
     def written(self) -> JSON:

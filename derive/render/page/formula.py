@@ -11,7 +11,7 @@ import sympy
 from derive.errors import DeriveError
 from derive.language import to_sympy
 from derive.language.tree import Tree
-from derive.model.condition import AT_START, Condition, Sign, sides
+from derive.model.condition import AT_START, Condition, Sign, compared
 from derive.potential.piece import Root
 from derive.render.arranged import read
 from derive.render.labels import OWN
@@ -195,8 +195,8 @@ def assumption(given: Condition) -> str:
         return f"${inline(left)} {relation} {right}$"
     before, _, after = given.sign.partition("{} ")
     said = f"{before}${inline(of)}$ {after.replace('> 0', 'is positive')}"
-    options = (map(inline, sides(guard)) for guard in given.guards)
-    when = " or ".join(dict.fromkeys(f"${above} > {below}$" for above, below in options))
+    options = map(compared, given.guards)
+    when = " or ".join(f"${inline(f)} {sign} {inline(g)}$" for f, sign, g in options)
     return f"{said} (which is automatic when {when} at the start)" if when else said
 
 
