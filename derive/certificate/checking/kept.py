@@ -174,13 +174,19 @@ def _fewest_terms(functions: Sequence[Function]) -> set[tuple[int, ...]]:
     """Return n where sum_i n_i f_i lacks functions and terms that leave it up to a factor."""
     size, below = len(functions), reduce(times, (f.bottom for f in functions))
     rows = [times(f.top, below / f.bottom).to_dict() for f in functions]
+    monomials = dict.fromkeys(m for row in rows for m in row)
     lacking = [[int(i == k) for i in range(size)] for k in range(size)]
-    lacking += ([int(row.get(m, 0)) for row in rows] for m in {m: 0 for row in rows for m in row})
-    found = set[tuple[int, ...]]()
-    for chosen in islice(combinations(lacking, size - 1), MOST // size):
-        vectors, nullity = fmpz_mat(size - 1, size, [x for row in chosen for x in row]).nullspace()
-        if nullity == 1:
-            n = [int(vectors[i, 0]) for i in range(size)]
-            unit = math.gcd(*n) * (1 if max(n, key=abs) > 0 else -1)
-            found.add(tuple(x // unit for x in n))
-    return found
+    lacking += [[int(row.get(m, 0)) for row in rows] for m in monomials]
+    systems = islice(combinations(lacking, size - 1), MOST // size)
+    found = (_line_of([x for row in system for x in row], size) for system in systems)
+    return {n for n in found if n is not None}
+
+
+def _line_of(entries: Sequence[int], size: int) -> tuple[int, ...] | None:
+    """Return the whole numbers on which size - 1 equations vanish, up to a factor, if a line."""
+    vectors, nullity = fmpz_mat(size - 1, size, entries).nullspace()
+    if nullity != 1:
+        return None
+    n = [int(vectors[i, 0]) for i in range(size)]
+    unit = math.gcd(*n) * (1 if max(n, key=abs) > 0 else -1)
+    return tuple(x // unit for x in n)
