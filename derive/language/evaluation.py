@@ -15,6 +15,7 @@ from derive.language.tree import Algebra, Tree, evaluated, unknown
 def bind(tree: Tree, values: Mapping[str, Fraction]) -> Tree:
     """Return *tree* with numbers for some names; LanguageError where it is undefined there.
 
+    >>> from derive.language.tree import Name, RealPower
     >>> bind(RealPower(Name("p"), Name("D")), {"D": Fraction(3)})
     Power(base=Name(name='p'), exponent=Fraction(3, 1))
     """

@@ -23,6 +23,7 @@ def to_sympy(tree: Tree, symbols: Mapping[str, sympy.Symbol] | None = None) -> s
 
     *symbols* gives the symbol of each name; without it they are symbols of no assumptions.
 
+    >>> from derive.language.tree import Name, Power
     >>> to_sympy(Power(Name("x"), Fraction(-2)))
     x**(-2)
 

@@ -74,25 +74,22 @@ def at_start(relation: KernelRelation, expression: Expr) -> Expr:
 
     terms = sympy.Add.make_args(expression)
     rest = sympy.Add(*(t for t in terms if not t.has(sympy.log, sympy.atan)))
+    rates: dict[Expr, Expr] = {}
     total = relation.expr(exact(rest))
-    # c log A - c log B is c log(A/B) for positive A, B
-    rates: dict[Expr, dict[Expr, Expr]] = {}
     # Factors are not unique: (1 - sin)(1 + sin) is cos^2, (3 - sqrt(5))(3 + sqrt(5)) is 4.
     related = {g.name for g in relation.field.generators if g.kind in ("sin", "cos", "root")}
     unique = related.isdisjoint(relation.beta0.variables())
     for term in (t for t in terms if t.has(sympy.log, sympy.atan)):
         rate, call = term.as_independent(x, as_Add=False)
-        number, unit = rate.as_coeff_Mul()
-        if unique and call.func is sympy.log and number.is_Rational and not call.has(sympy.Abs):
-            rates.setdefault(unit, {})[call.args[0]] = number
+        if unique and call.func is sympy.log and rate.is_Rational and not call.has(sympy.Abs):
+            rates[call.args[0]] = rate
         else:
             total += term.subs(x, relation.expr(beta0))
-    for unit, numbers in rates.items():
-        common = sympy.gcd_list(list(numbers.values()))
-        powers = (exact(A) ** int(rate / common) for A, rate in numbers.items())
-        product = prod(powers, start=relation.field.one)
-        total += unit * common * sympy.log(relation.factored(product))
-    return total
+    # c log A - c log B is c log(A/B) for positive A, B
+    common = sympy.gcd_list(list(rates.values())) if rates else sympy.S.One
+    powers = (exact(A) ** int(rate / common) for A, rate in rates.items())
+    product = prod(powers, start=relation.field.one)
+    return total + common * sympy.log(relation.factored(product))
 
 
 def _at(K: RationalFunction, beta: int) -> RationalFunction | None:

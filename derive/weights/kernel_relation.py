@@ -28,6 +28,7 @@ class KernelRelation:
         coefficients: of K^0, K^1, ...
         beta0, K0: the values at the start, in the field.
         variable: beta, or another coordinate of the leaf in its place.
+        image: the variable in beta, where beta0 is in beta while coefficients are in another.
     """
 
     notation: Notation
@@ -36,11 +37,12 @@ class KernelRelation:
     beta0: RationalFunction
     K0: RationalFunction
     variable: Symbol
+    image: Expr | None = None
 
     @property
     def images(self) -> dict[str, Expr]:
         """What the field's names are in SymPy."""
-        return {self.variable.name: self.variable, **self.notation.start_symbols}
+        return {self.variable.name: self.image or self.variable, **self.notation.start_symbols}
 
     def expr(self, element: RationalFunction) -> Expr:
         """Return an element in SymPy."""

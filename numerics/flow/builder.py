@@ -252,6 +252,7 @@ Seed: TypeAlias = Callable[[Builder, tuple[Register, ...]], Sequence[Register]]
 def compile_forward(outputs: Sequence[Tree], weights: Sequence[str]) -> Tape:
     """Compile d expressions in p weights to ``F_1 .. F_d``; InputError for an unknown name.
 
+    >>> from derive.language.tree import Name, Operation
     >>> w = Name("w")
     >>> len(compile_forward([Operation("+", Operation("*", w, w), w)], ["w"]).instructions)
     3

@@ -12,7 +12,7 @@ from sympy import Rational
 
 from derive import Parameterization, derive
 from derive.errors import InputError
-from derive.potential import leaf_curve
+from derive.potential import weight_integral
 from derive.potential.piece import Explicit
 from derive.potential.shortest import METRIC, Form, count_terms, shortest
 from derive.verdict import Verdict
@@ -151,13 +151,13 @@ def test_a_leaf_that_is_a_rational_curve_gives_q_in_a_weight(
 
 
 def test_what_is_printed_in_a_weight_is_what_was_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = leaf_curve.antiderivatives
+    known = weight_integral.antiderivatives
 
     def broken(*given):
         first, second, kappa = known(*given)
         return first, second + given[0].variable, kappa
 
-    monkeypatch.setattr(leaf_curve, "antiderivatives", broken)
+    monkeypatch.setattr(weight_integral, "antiderivatives", broken)
     assert derive(Parameterization.parse(["w + w**3"])).potential.kind == "quadrature"
 
 
