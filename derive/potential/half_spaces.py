@@ -19,7 +19,7 @@ from sympy import Expr
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import Coordinates, Relation, find_relation
-from derive.exact.linear.matrix import determinant
+from derive.exact.linear.matrix import determinant, dot
 from derive.exact.positivity import is_nonnegative, is_positive
 from derive.model.notation import AssumePositive, BranchOpen, Notation, positive_generators, to_expr
 from derive.model.parameterization import Parameterization
@@ -32,6 +32,8 @@ from derive.weights.metric import Metric
 HIGHEST = 8
 MAXIMAL_WEIGHTS = 8
 MAXIMAL_TERMS = 200
+GROWTH = 1024
+"""How fast |w|^2 may grow, as a multiple of 1 + |w|^2."""
 
 
 class Leaf:
@@ -78,8 +80,30 @@ class Leaf:
         Euler's identity, so that d|w|^2/dbeta = 2 D beta/K is at most 2 |w|^2/(D beta).
         """
         D = self.p.homogeneity
-        fixed = all({*f.variables()} <= f.field.constants.keys() for f in self.p.geometry.functions)
-        return fixed and D is not None and D.is_constant() and D.value() > 0
+        return self.has_fixed_rates and D is not None and D.is_constant() and D.value() > 0
+
+    @property
+    def has_fixed_rates(self) -> bool:
+        """Tell whether G does not depend on the weights."""
+        return all({*f.variables()} <= f.field.constants.keys() for f in self.p.geometry.functions)
+
+    @property
+    def is_finite(self) -> bool:
+        """Tell whether the weights of one output are finite where beta and the time mu are.
+
+        With a fixed G |w - w_0|^2 <= c mu (beta - beta_0) by Cauchy and Schwarz; else w' is linear
+        in w, or |<w, w'>| <= c (1 + |w|^2), or |w|^2 is integral over beta and the laws.
+        """
+        (x,), w, field = self.p.fields, self.p.w, self.p.field
+        slopes = (d for f in x for d in field.gradient(f))
+        if self.has_fixed_rates or all({*d.variables()} <= field.constants.keys() for d in slopes):
+            return True
+        size, slope = (dot(w, w) + field.one) * field.constant(GROWTH), dot(w, x)
+        positive = self.p.nonnegative | positive_generators(field)
+        if all(is_nonnegative(size + way, positive) for way in (slope, -slope)):
+            return True
+        plain = self.p.F[0].is_polynomial() and {*self.p.F[0].variables()} <= {*self.p.weights}
+        return plain and is_bounded(dot(w, w), self.coordinates)
 
     def is_bounded_away(self, f: RationalFunction) -> bool:
         """Tell whether |f| is proved to be at least some positive number on the leaf."""

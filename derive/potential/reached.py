@@ -6,7 +6,8 @@ have Gram determinants of J as denominators, is finite there.
 
 One output: the flow w' = +-grad F takes beta from beta_0 as far as K = |grad F|^2 stays positive
 and F smooth. Nothing else ends it, as the length of its way, int dbeta/sqrt(K), is finite where
-beta and 1/K are bounded. So the domain ends where K(beta) is 0 or infinite, or where a base under
+beta and 1/K are bounded; with rates that change with the weights, weights have to be shown to be
+finite. So the domain ends where K(beta) is 0 or infinite, or where a base under
 a root or a real power, the argument of a logarithm, or a denominator of F is 0. Where such a
 function f of the weights has f^n = R(beta; c) on the leaf, that is exactly where R is 0. A function
 that is nowhere 0 may tend to 0 as weights become infinite, while beta does not.
@@ -125,6 +126,7 @@ def _single(
         undecided |= {} if middle is not None else {curved[g]: None}
         unless |= dict.fromkeys(middle or ())
     kept = _exceptional_starts(metric, notation, unless)
+    undecided |= {} if Leaf(metric, notation).is_finite else {"leaf": None}
     return Domain(betas, "slope", tuple(walls.values()), tuple(undecided), kept)
 
 

@@ -16,7 +16,6 @@ import pytest
 
 from derive import Parameterization, derive
 from derive.certificate.checking.check import NotACertificate, Rejected, check
-from derive.certificate.checking.domain import _are_finite
 from derive.certificate.checking.kept import Kept
 from derive.certificate.checking.signs import Conditions
 from derive.certificate.checking.space import Space
@@ -257,16 +256,95 @@ def test_all_beta_are_reached_where_a_curve_tends_to_infinity(
                 check(record)
 
 
-def test_weights_that_no_wall_keeps_finite_may_not_be() -> None:
-    """Without its interval, z of p^3 - m^3 says nothing of the weights."""
+def test_weights_whose_rates_grow_may_be_infinite_where_beta_is_not() -> None:
+    """K of atan(w) with w' = (1 + w^2) dF is 1, and yet |beta| < pi/2."""
+    p = Parameterization.parse(["atan(w)"], rates={"w": "(1 + w**2)**2"})
+    record = json.loads(derive(p).to_json())
+    where = record["potential"]["pieces"][0]["domain"]
+    assert [wall["form"] for wall in where["walls"]] == ["beta + pi/2", "pi/2 - beta"]
+    where |= {"walls": [], "undecided": []}
+    (proof,) = record["certificate"]["pieces"] = [{"definitions": [], "domain": []}]
+    with pytest.raises(REFUSED):
+        check(record)
+    record = json.loads(derive(Parameterization.parse(["w"], rates={"w": "w**4"})).to_json())
+    assert check(record).open == ()
+    proof = record["certificate"]["pieces"][0]
+    for relation in (None, {**proof["reached"], "square": "beta**4*_x - 1"}):
+        proof["reached"] = relation
+        with pytest.raises(REFUSED, match=r"not shown to be finite|no relation"):
+            check(record)
+
+
+RATES = {
+    "linear": ("p - m", {"p": "p", "m": "m"}),
+    "bounded": ("u*v", {"u": "1/(1 + u**2)", "v": "1/(1 + v**2)"}),
+    "a relation": ("w", {"w": "sqrt(1 + w**2)"}),
+    "a square": ("w**2", {"w": "w"}),
+}
+
+
+@pytest.mark.parametrize(("output", "rates"), RATES.values(), ids=RATES)
+def test_weights_are_finite_where_beta_is(output: str, rates: dict[str, str]) -> None:
+    record = json.loads(derive(Parameterization.parse([output], rates=rates)).to_json())
+    assert not [text for text in check(record).open if text.startswith("the domain")]
+
+
+@pytest.mark.parametrize("ends", [["z - 1", "1"], ["-1", "z + 1"]])
+def test_ends_of_a_curve_are_constants(ends: list[str]) -> None:
     record = json.loads(along_a_curve("p**3 - m**3", ALPHA))
-    state = Checker(record)
-    state.outputs()
-    state.space.names["z"] = state.space.read("1 - alpha/p")
-    state.space.relate([{"zero": "2*p*m - alpha*(p + m)", "main": "alpha"}])
-    assert _are_finite(state, 0, ["z + 1", "1 - z"])
-    assert not _are_finite(state, 0, ["1 - z"])
-    assert not _are_finite(state, 0, [])
+    record["potential"]["pieces"][0]["curve"]["interval"] = ends
+    with pytest.raises(REFUSED, match="an end, has a name"):
+        check(record)
+
+
+def in_a_root() -> Any:
+    """Return Q of u^2 + u^4 in A = u^2, by 1/K(A) dbeta = (1/A - 2/(2 A + 1)) dA/4."""
+    record = json.loads(along_a_curve("u**2 + u**4", ()))
+    y = "log(A)/4 - log(u_0**2/(2*u_0**2 + 1))/4 - log(2*A + 1)/4"
+    (piece,) = record["potential"]["pieces"]
+    piece |= {"kind": "explicit", "Q": f"beta*({y}) - A/8 - log(2*A + 1)/16", "gradient": [y]}
+    piece |= {"kernel": None, "assumptions": ["u_0 != 0"]}
+    record["potential"]["kind"] = "explicit"
+    quotient, two = "u_0**2/(2*u_0**2 + 1)", "log(Abs(2*u_0**2 + 1))"
+    of_start = [["log(Abs(u_0))", "2"], [two, "-1"]]
+    definitions = [
+        {"name": "A", "is": "u**2"},
+        {"of": "sqrt(4*beta + 1)", "is": "2*u**2 + 1"},
+        {"name": "f", "of": "log(Abs(u))"},
+        {"of": "log(A)", "is": "2*f", "from": [["log(Abs(u))", "2"]]},
+        {"name": "g", "of": "log(Abs(u_0))"},
+        {"name": "h", "of": two},
+        {"of": f"log({quotient})", "is": "2*g - h", "from": of_start},
+        {"name": "k", "of": "log(2*A + 1)"},
+    ]
+    proof = {"slopes": {"A": ["2*u**2 + 1", "1"]}, "domain": [], "interval": ["0", "oo"]}
+    record["certificate"]["pieces"] = [{"definitions": definitions, **proof}]
+    return record
+
+
+def test_a_domain_is_the_image_of_the_curve_on_which_a_root_runs() -> None:
+    """beta = A^3 + A; and beta = A^2 + A > 0, of which the leaf has A > 0."""
+    cubic, square = json.loads(along_a_curve("w + w**3", ())), in_a_root()
+    for record, others in (
+        (cubic, (["1", "oo"], ["A", "oo"])),
+        (square, (["-oo", "oo"], ["1", "oo"], ["0", "1000"], ["A - 1", "oo"])),
+    ):
+        (proof,) = record["certificate"]["pieces"]
+        assert check(record).open == ()
+        for other in others:
+            with pytest.raises(REFUSED):
+                check(
+                    {
+                        **record,
+                        "certificate": {
+                            **record["certificate"],
+                            "pieces": [proof | {"interval": other}],
+                        },
+                    }
+                )
+    square["potential"]["pieces"][0]["domain"]["walls"] = []  # Q is not where beta < -1/4
+    with pytest.raises(REFUSED, match="at both ends"):
+        check(square)
 
 
 def test_a_vector_has_one_output() -> None:

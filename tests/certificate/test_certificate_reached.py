@@ -85,19 +85,29 @@ def _through_a_root() -> str:
     return derive(Parameterization.parse(["a*b*u"], start=start, positive=["alpha"])).to_json()
 
 
-def test_k_of_one_output_is_followed_through_a_root() -> None:
-    """K(A) > 0, and A is finite where beta is; a wall is none of A, a lost K leaves it open."""
+def test_one_output_is_followed_through_a_root() -> None:
+    """K(A) > 0, and beta = A^3 + alpha^2 A tends to infinity with A."""
     said = json.loads(_through_a_root())
     assert check(said).open == ()
     wall = {"form": "beta + 1", "sign": "> 0", "vanishing": None}
-    polynomial = ("potential", "pieces", 0, "roots", 0, "polynomial")
+    lines = check(replaced(said, (*SAID, "walls"), [wall])).theorem
+    assert "at least where beta + 1 > 0" in lines
+    root = ("potential", "pieces", 0, "roots", 0)
     for path, value, why in (
-        ((*SAID, "walls"), [wall], "beta is not known"),
-        (polynomial, "(A**3 + A*alpha**2 - beta)*(alpha**2 + 1)", "not shown to be finite"),
+        ((*SAID, "walls"), [{**wall, "form": "A + 1"}], "has a name that is not said"),
+        ((*SAID, "walls"), [{**wall, "form": "beta**2 + 1"}], "a wall is not linear"),
+        ((*root, "polynomial"), "(A**3 + A*alpha**2)**2 - beta**2", "not shown to be"),
+        ((*root, "polynomial"), "(A**3 + A*alpha**2 - beta)*(A**2 + beta)", "not shown to be"),
     ):
         with pytest.raises(REFUSED, match=why):
-            check(replaced(json.loads(_through_a_root()), path, value))
+            check(replaced(said, path, value))
+    # Without K its sign is that of no factor, and y(A) is a time where atan is defined.
     without = replaced(said, ("metric", "kernel"), None)
+    with pytest.raises(REFUSED, match="not among the definitions"):
+        check(without)
+    without["certificate"]["pieces"][0]["domain"] = [{"name": "f", "of": "atan(A/alpha)"}]
+    assert check(without).open == ()
+    without["certificate"]["pieces"][0]["domain"] = None
     assert check(without).open == ("the domain of Q of beta",)
 
 

@@ -228,3 +228,16 @@ def test_a_metric_that_moves_with_the_weights_may_end_the_domain(mirror: str, ex
     found = domain(derive_once(p))
     assert found.exact == exact
     assert ("kernel" in found.undecided) != exact
+
+
+@pytest.mark.parametrize(
+    ("output", "rate", "where"),
+    [
+        ("atan(w)", "(1 + w**2)**2", "`-pi/2 < beta < pi/2`"),  # K = 1, and w is infinite there
+        ("-1/w", "w**4", "the leaf of `w_0` reaches"),
+        ("w**2", "w", "`beta > 0`"),
+    ],
+)
+def test_weights_may_become_infinite_where_beta_is_not(output: str, rate: str, where: str) -> None:
+    p = Parameterization.parse([output], rates={"w": rate})
+    assert where in domain(derive_once(p)).where

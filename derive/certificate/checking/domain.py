@@ -1,4 +1,4 @@
-"""Where Q lives: ends of one output or of the parameter of a curve; walls of several outputs.
+"""Where Q lives: ends of one output, or of a coordinate t with beta = f(t); walls of several.
 
 Of several coupled outputs every beta that no wall parts from beta_0 is reached: a path in beta is
 lifted to the leaf by w' = J^T K^-1 beta' as long as w is bounded and det K is not 0. Proofs are
@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from flint import fmpz_mpoly
 
 from derive.certificate.checking.ends import BOUNDED, End
 from derive.certificate.checking.existence import starts_at
-from derive.certificate.checking.flow import determinant
-from derive.certificate.checking.function import Function, leading, not_zero
-from derive.certificate.checking.signs import Conditions, factors
+from derive.certificate.checking.flow import Field, determinant
+from derive.certificate.checking.function import Function, leading, not_zero, times
+from derive.certificate.checking.signs import Conditions, bounds
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.start import rate_texts
 from derive.certificate.checking.text import JSON, Rejected, names_in, require
@@ -33,21 +34,20 @@ def domain(state: Checker, said: JSON, proof: JSON) -> None:
     require({*where["undecided"]} <= UNDECIDED, "a domain is undecided otherwise")
     fixed = names_in(where["unless_zero"]) <= state.space.fixed
     require(fixed, "what is not 0 has a name that is not said")
-    _are_ends(state.space, said)
+    t = coordinate(state.record, said, proof)
+    _are_ends(state.space, said, t)
     if where["undecided"] and not (where["walls"] or where["unless_zero"] or curve):
         state.theorem.append(f"which {', '.join(betas)} are reached is not decided")
         return
-    of_one = len(betas) == 1
-    over = runs_over(state.record, said)
-    unread = of_one and (where["unless_zero"] or over is None)
+    unread = len(betas) == 1 and (where["unless_zero"] or t is None)
     if unread or proof.get("domain") is None:
         state.open.append(f"the domain of Q of {', '.join(betas)}")
-    elif of_one and over is not None:
-        _of_one(state, said, proof, *over)
+    elif t is not None:
+        _of_one(state, said, proof, t)
     else:
         unless = [f"{text} != 0" for text in where["unless_zero"]]
         Conditions(state.space, unless)
-        alone, signs = _between(state, said, proof, betas, unless)
+        alone, signs = _between(state, said, proof, None, unless)
         lift = Lift(state, alone, signs)
         lift.check([*map(state.given["beta"].index, betas)], proof["reached"])
         state.assumed |= dict.fromkeys(unless)
@@ -55,106 +55,146 @@ def domain(state: Checker, said: JSON, proof: JSON) -> None:
         state.theorem.append(f"every beta{' below' * bool(where['walls'])} is reached")
 
 
-def runs_over(record: JSON, said: JSON) -> tuple[str, str] | None:
-    """Return what K of one output is a function of, and that; or a parameter with its curve.
+class Coordinate(NamedTuple):
+    """A coordinate t of the leaf of one output, between two ends.
 
-    K is a function of beta, or of the one root that is not written out.
+    beta solves a *relation* to t, unless it is t; *pace* is K(t), or y(t) where K is None.
     """
-    (curve, table), betas = (said["curve"], record["metric"]["kernel"]), said["beta"]
-    if curve is not None:
-        return curve["parameter"], curve["beta"]
-    if said["kernel"]:
-        return betas[0], said["kernel"]
-    given = record["parameterization"]
-    if len(betas) > 1 or len(said["roots"]) != 1 or table is None or "vector" in given:
+
+    name: str
+    K: str | None
+    pace: str
+    relation: str | None = None
+    low: str = "-oo"
+    high: str = "oo"
+
+    @property
+    def ends(self) -> list[str]:
+        """What is positive inside: t less its ends."""
+        low, high = f"{self.name} - ({self.low})", f"{self.high} - {self.name}"
+        return [low] * (self.low != "-oo") + [high] * (self.high != "oo")
+
+
+def coordinate(record: JSON, said: JSON, proof: JSON) -> Coordinate | None:
+    """Return z of a curve, else the one root in which K or y is written, or beta; or None."""
+    table, betas, curve = record["metric"]["kernel"], said["beta"], said["curve"]
+    if len(betas) > 1:
         return None
-    at = given["beta"].index(betas[0])
-    return said["roots"][0]["symbol"], table[at][at]
+    K, y = said["kernel"], said["gradient"][0]
+    if curve is not None:
+        relation = f"({curve['beta']}) - {betas[0]}"
+        return Coordinate(curve["parameter"], None, y, relation, *curve["interval"])
+    if K is None and table is not None and "vector" not in record["parameterization"]:
+        at = record["parameterization"]["beta"].index(betas[0])
+        K = table[at][at]
+    own = names_in([K or y])
+    roots = [root for root in said["roots"] if root["symbol"] in own]
+    if not roots:
+        return Coordinate(betas[0], K, K or y)
+    (name, relation), *more = ((root["symbol"], root["polynomial"]) for root in roots)
+    interval = proof.get("interval") or ("-oo", "oo")
+    return None if more else Coordinate(name, K, K or y, relation, *interval)
 
 
-def _of_one(state: Checker, said: JSON, proof: JSON, name: str, text: str) -> None:
-    """Accept the ends of beta where K(beta) of one output is 0 or infinite, or those of a curve.
+def _of_one(state: Checker, said: JSON, proof: JSON, t: Coordinate) -> None:
+    """Accept what one output reaches: the beta of all t between the ends, up to the walls.
 
-    K is read as a function of beta or of a root, or h and y are of z alone: with the walls as
-    conditions no factor of K vanishes, nor what is under roots, in logarithms and denominators. A
-    root of a polynomial in beta, whose leading coefficient is a number, is finite where beta is.
-    The weights move with |dw/dbeta|^2 = 1/K, which keeps them finite, or with dw/dz = y'(z) grad F,
-    and F lives as long as nothing vanishes that it divides by, or takes a root of.
+    Along w' = grad F, in a time mu, beta' = K >= 0, so beta is monotone. Inside the interval of t
+    nothing divides by 0 or takes a root of it: beta = f(t) is finite, and so is mu, which is y(t),
+    where no warp turns the time, or int dbeta/K(t), K other than 0. Weights are finite with them,
+    and F lives as long as nothing vanishes that it divides by, or takes a root of. So the flow runs
+    through all t. At each end f tends to infinity, or a wall to 0; of beta itself this is plain.
     """
-    alone, signs = _between(state, said, proof, [name])
-    at, f = state.given["beta"].index(said["beta"][0]), alone.read(text)
-    K, lives = state.flow.K[at][at], [f]
-    if said["curve"] is not None:
-        alone.read(said["gradient"][0])
+    space, at = state.space, state.given["beta"].index(said["beta"][0])
+    alone, signs = _between(state, said, proof, t)
+    pace, x = alone.read(t.pace), state.flow.X[at]
+    lives, inside = [pace * pace], t.ends or [wall["form"] for wall in said["domain"]["walls"]]
+    if t.K is not None:
+        state.equal([[space.read(t.K)]], [[state.flow.K[at][at]]], "K of one output")
+    else:
+        require(all(h.is_zero() for h in state.flow.H), "y is no time of the flow, which is warped")
         lives = []
-        if "curve" not in said["domain"]["undecided"]:
-            require(
-                _is_onto(state, f, said, signs),
-                "beta is not shown to tend to infinity at both ends",
-            )
-            require(_are_finite(state, at, ends(said)), "weights are not shown to be finite")
-    elif name not in said["beta"]:
-        state.equal([[state.space.read(text)]], [[K]], "K of one output")
-        constants = [n for n in state.space.names if n in state.space.fixed]
-        P = Space([*said["beta"], name], constants, 1).read(said["roots"][0]["polynomial"]).top
-        require(leading(P, 1).is_constant(), f"{name} is not shown to be finite where beta is")
-    squares = [f * f for f in lives]
-    missing = signs.missing([*alone.signs, *squares], [*alone.divisors.values()])
-    require(not missing, f"of all {name} there it is not shown: {'; '.join(missing):.100}")
-    at_start = Conditions(state.space, [*state.conditions, *said["assumptions"]], state.space.fixed)
-    kept = state.kept(at_start, ends(said), lives and [K], [state.flow.X[at]])
-    beyond = "; ".join(map(state.space.written, kept.left(state.needs)))
+    if "curve" not in said["domain"]["undecided"]:  # else it is said while weights are finite
+        finite = _are_finite(state, x) or _are_bounded(state, said, proof)
+        require(finite, "weights are not shown to be finite")
+        if t.relation is not None:
+            sides = zip((t.low, t.high), (-1, 1), strict=True)
+            whole = all(_is_an_end(state, said, signs, End(alone, *side)) for side in sides)
+            require(whole, "beta is not shown to tend to infinity at both ends, or to a wall")
+    missing = signs.missing([*alone.signs, *lives], [*alone.divisors.values()])
+    require(not missing, f"of all {t.name} there it is not shown: {'; '.join(missing):.100}")
+    at_start = Conditions(space, [*state.conditions, *said["assumptions"]], space.fixed)
+    kept = state.kept(at_start, inside, [state.flow.K[at][at]] * len(lives), [x])
+    beyond = "; ".join(map(space.written, kept.left(state.needs)))
     require(not beyond, f"F is not shown to live there: {beyond:.100} != 0")
     state.assumed |= dict.fromkeys(at_start.missing([], kept.from_start))
     state.generic |= signs.generic
 
 
-def _is_onto(state: Checker, h: Function, said: JSON, signs: Conditions) -> bool:
-    """Tell whether h(z) tends to infinity at one end of its interval, to -infinity at the other."""
-    alone, found, relied = signs.space, list[Function](), list[Function]()
-    for text, side in zip(said["curve"]["interval"], (-1, 1), strict=True):
-        end = End(alone, text, side)
-        leading = end.leading(h)
-        if leading is None or leading.order <= BOUNDED:
-            return False
-        found.append(leading.c)
-        relied += end.relied
-    low, high = found
-    parts = [alone.of(p) for f in (low * high, *relied) for p, _ in factors(f)]
-    fixed, moving = ([f for f in parts if alone.is_of_constants(f) == x] for x in (True, False))
-    state.assumed |= dict.fromkeys(signs.missing([f * f for f in fixed], ()))
-    return signs.sign_anywhere(low * high) == -1 and all(signs.keeps_sign(f.top) for f in moving)
+def _is_an_end(state: Checker, said: JSON, signs: Conditions, end: End) -> bool:
+    """Tell whether at an end of t beta tends to infinity, or a wall to 0.
 
-
-def _are_finite(state: Checker, at: int, walls: Sequence[str]) -> bool:
-    """Tell whether weights are finite wherever z is inside its interval.
-
-    They are where the fields are linear, or each weight that moves has a power that is linear in
-    y(z), or one whose product with a wall is constant.
+    As beta is monotone these are not the same at both ends.
     """
-    space, x = state.space, state.flow.X[at]
-    moves = range(space.weights)
-    if all(space.is_of_constants(slope.derivative(k)) for slope in x for k in moves):
+    alone = signs.space
+    beta, walls = said["beta"][0], [wall["form"] for wall in said["domain"]["walls"]]
+    tends = [end.leading(alone.read(text)) for text in (beta, *walls)]
+    to_infinity = tends[0] is not None and tends[0].order > BOUNDED
+    if not to_infinity and not any(x is not None and x.order < BOUNDED for x in tends[1:]):
+        return False
+    taken = [*(x.c for x in tends if x is not None), *end.relied]
+    state.assumed |= dict.fromkeys(signs.missing([c * c for c in taken], ()))
+    return all(map(alone.is_of_constants, taken))
+
+
+def _are_finite(state: Checker, x: Field) -> bool:
+    """Tell whether weights are finite where beta and mu are.
+
+    With rates that stay what they are |w - w_0|^2 <= c mu (beta - beta_0), by Cauchy and Schwarz;
+    else w' is linear in w, or |<w, w'>| <= c (1 + |w|^2).
+    """
+    space = state.space
+    moves, w = range(space.weights), space.symbols[: space.weights]
+    fixed = not names_in(rate_texts(state.given)) & {*state.given["weights"]}
+    if fixed or all(space.is_of_constants(f.derivative(k)) for f in x for k in moves):
         return True
-    values = [state.space.read(wall) for wall in walls]
-    moving = [(w, slope) for w, slope in zip(space.symbols, x, strict=False) if slope.top]
-    powers = [n for n in range(-POWERS, POWERS) if n]
-    return all(
-        any(space.is_of_constants(w ** (n - 1) * slope) for n in range(1, POWERS))
-        or any((space.along(x, v) * w + v * slope * n).is_zero() for v in values for n in powers)
-        for w, slope in moving
-    )
+    size, slope = space.dot(w, w) + 1, space.dot(w, x)
+    return bounds(times(size.top, slope.bottom), slope.top)
+
+
+def _are_bounded(state: Checker, said: JSON, proof: JSON) -> bool:
+    """Tell whether weights are bounded where beta is, by a relation."""
+    at = [*map(state.given["beta"].index, said["beta"])]
+    relation, around = proof.get("reached"), _between(state, said, proof, None)
+    return relation is not None and Lift(state, *around).is_bounded(at, relation["square"])
 
 
 def _between(
-    state: Checker, said: JSON, proof: JSON, names: Sequence[str], unless: Sequence[str] = ()
+    state: Checker, said: JSON, proof: JSON, t: Coordinate | None, unless: Sequence[str] = ()
 ) -> tuple[Space, Conditions]:
-    """Return a space in which beta, or z, are the variables, with conditions and walls in it.
+    """Return a space in which beta, or t, are the variables, with conditions and ends in it.
 
     What the flow keeps is fixed there; named constants are read where several beta are variables.
     """
-    space, definitions = state.space, proof["domain"]
-    values = said["constants"] if len(names) > 1 else {}
+    betas, solved = said["beta"], t is not None and t.relation is not None
+    names = [t.name, *betas] if t is not None and solved else betas
+    alone = _alone(state.space, names, proof["domain"], said["constants"] if t is None else {})
+    walls, signs = [wall["form"] for wall in said["domain"]["walls"]], Conditions(alone)
+    for f in map(alone.read, walls):
+        slopes = (f.derivative(k) for k in range(alone.weights))
+        require(all(map(alone.is_of_constants, slopes)), "a wall is not linear")
+    if t is not None and solved:
+        _solve(alone, str(t.relation), betas[0])
+    for text in (*state.conditions, *said["assumptions"], *unless):
+        with contextlib.suppress(Rejected):  # of calls that are not known here
+            signs.take([text], alone.names)
+    for form in t.ends if t is not None and solved else walls:
+        signs.add(form, "> 0" if alone.read(form).at(alone.start) > 0 else "< 0")
+    return alone, signs
+
+
+def _alone(space: Space, names: Sequence[str], definitions: JSON, values: JSON) -> Space:
+    """Return a space in which some names are variables; of constants, some have *values* there."""
     constants = [n for n in space.names if n in space.fixed and n not in values]
     alone = Space(names, constants, len(definitions) + 1)
     alone.start = [space.names[n].at(space.start) for n in (*names, *constants)]
@@ -165,29 +205,26 @@ def _between(
     for name, value in values.items():
         with contextlib.suppress(Rejected):  # of calls that are not known here
             alone.names[name] = alone.read(value)
-    signs = Conditions(alone)
-    for text in (*state.conditions, *said["assumptions"], *unless):
-        with contextlib.suppress(Rejected):  # of calls that are not known here
-            signs.take([text], alone.names)
-    for form in ends(said):
-        f = alone.read(form)
-        linear = all(alone.is_of_constants(f.derivative(k)) for k in range(alone.weights))
-        require(linear, "a wall is not linear")  # so that no part between walls is left out
-        signs.add(form, "> 0" if f.at(alone.start) > 0 else "< 0")
-    return alone, signs
+    return alone
 
 
-def _are_ends(space: Space, said: JSON) -> None:
-    """Require that walls, and the ends of a curve, are of beta or z, on the side that is said."""
-    walls, known = said["domain"]["walls"], {*space.fixed, *said["beta"]}
-    known |= {root["symbol"] for root in said["roots"]}
+def _solve(alone: Space, relation: str, beta: str) -> None:
+    """Put for beta, the second variable, what a relation that is linear in it makes of it."""
+    P = alone.read(relation)
+    slope = P.partial(1)
+    require(not slope.uses(1), f"{relation:.60} is not linear in beta")
+    alone.names |= {beta: alone.names[beta] - P / slope}
+
+
+def _are_ends(space: Space, said: JSON, t: Coordinate | None) -> None:
+    """Require that walls are of beta, and ends of t are constants, on the side that is said."""
+    walls, fixed = said["domain"]["walls"], {*space.fixed}
+    own = all(names_in([wall["form"]]) <= {*fixed, *said["beta"]} for wall in walls)
+    own = own and (t is None or names_in([t.low, t.high]) <= {*fixed, "oo"})
+    require(own, "a wall, or an end, has a name that is not said")
     forms = [(wall["form"], wall["sign"]) for wall in walls]
-    if (curve := said["curve"]) is not None:
-        known.add(curve["parameter"])
-        forms += [(form, "> 0") for form in ends(said)]
-    for form, sign in forms:
-        own = names_in([form]) <= known and sign in ("> 0", "as at beta_0")
-        require(own, "a wall has another sign, or a name that is not said")
+    for form, sign in [*forms, *((form, "> 0") for form in (t.ends if t else ()))]:
+        require(sign in ("> 0", "as at beta_0"), "a wall has another sign")
         if sign == "> 0":
             space.positive(space.read(form), f"{form:.60} at the start")
         require(not_zero(space.read(form).at(space.start)), "beta starts at a wall")
@@ -198,12 +235,10 @@ def _are_ends(space: Space, said: JSON) -> None:
             require(any(powers), f"{wall['vanishing']:.60} does not vanish at the wall alone")
 
 
-def ends(said: JSON) -> list[str]:
-    """Return what keeps its sign: the walls, or z less the ends of its interval."""
-    if (curve := said["curve"]) is None:
-        return [wall["form"] for wall in said["domain"]["walls"]]
-    name, (low, high) = curve["parameter"], curve["interval"]
-    return [f"{name} - ({low})"] * (low != "-oo") + [f"{high} - {name}"] * (high != "oo")
+def ends(record: JSON, said: JSON) -> list[str]:
+    """Return what keeps its sign: the walls, and z less the ends of its interval."""
+    t = coordinate(record, said, {})
+    return [*(wall["form"] for wall in said["domain"]["walls"]), *(t.ends if t else ())]
 
 
 class Lift:
@@ -216,9 +251,7 @@ class Lift:
         self.state, self.space, self.alone, self.signs = state, state.space, alone, signs
         space, calls = state.space, range(state.space.size, len(state.space.symbols))
         plain = [f.bottom.is_constant() and not any(map(f.uses, calls)) for f in state.flow.F]
-        plain += [alone.is_of_constants(call.argument) for call in alone.known]
         plain += [not name.startswith("_") for name in space.names]
-        plain.append(not names_in(rate_texts(state.given)) & {*state.given["weights"]})
         require(all(plain), "F is no polynomial in weights")
         laws, values = (state.record["conserved"][key] for key in ("laws", "values_at_start"))
         for n, (law, value) in enumerate(zip(laws, values, strict=True), 1):
@@ -230,11 +263,7 @@ class Lift:
     def check(self, at: list[int], proof: JSON) -> None:
         """Require that |w|^2 is bounded where beta is, and det K not 0 between the walls."""
         state, flow, alone = self.state, self.state.flow, self.alone
-        last = len(alone.symbols) - 1
-        own = [self.space.symbols[k] for k in state.free if any(flow.F[a].uses(k) for a in at)]
-        P = self._relation(self.space.dot(own, own), proof["square"], alone.symbols[-1])
-        bounded = leading(P.top, last).is_constant() and P.uses(last)
-        require(bounded, "|w|^2 is not shown to be bounded where beta is")
+        require(self.is_bounded(at, proof["square"]), "|w|^2 is not shown to be bounded")
         shown = [self.space.read(entry["is"]) for entry in proof["factors"]]
         for f, entry in zip(shown, proof["factors"], strict=True):
             P = self._relation(f, entry["zero"], alone.number(0))
@@ -245,14 +274,25 @@ class Lift:
             state.kept(at_start, more=shown, fields=()),
             [[flow.K[a][b] for b in at] for a in at],
         )
-        require(not kept.left([determinant(K)]), "det K is not shown to be other than 0")
+        wanted = [determinant(K), *state.needs]
+        require(not kept.left(wanted), "det K is not shown to be other than 0, or F to live")
         state.assumed |= dict.fromkeys(self.signs.missing([], kept.from_start))
+
+    def is_bounded(self, at: Sequence[int], text: str) -> bool:
+        """Tell whether |w|^2 has a relation with a leading coefficient that is a number."""
+        flow, last = self.state.flow, len(self.alone.symbols) - 1
+        free = (k for k in self.state.free if any(flow.F[a].uses(k) for a in at))
+        own = [self.space.symbols[k] for k in free]
+        P = self._relation(self.space.dot(own, own), text, self.alone.symbols[-1])
+        return leading(P.top, last).is_constant() and P.uses(last)
 
     def _relation(self, f: Function, text: str, x: Function) -> Function:
         """Return P(x; beta, c_0), where P(f; beta, c) = 0 on the leaf."""
         require(self.space.read(text, {"_x": f}).is_zero(), f"{text:.60} is no relation")
         P = self.alone.read(text, {"_x": x})
-        plain = self.alone.is_of_constants(self.alone.of(P.bottom))
+        own = P.variables - {*range(self.alone.weights)}
+        plain = all(self.alone.is_of_constants(self.alone.symbols[k]) for k in own)
+        plain = plain and self.alone.is_of_constants(self.alone.of(P.bottom))
         require(plain, f"{text:.60} is no polynomial in beta")
         return P
 

@@ -225,7 +225,7 @@ def piece(state: Checker, said: JSON, proof: JSON) -> None:
     domain(state, said, proof)
     state.ratios.append(ratio)
     state.theorem += _lines(said, state.record["potential"].get("linear"), printed.lines)
-    state.assume(printed.leaf, ends(said), g)
+    state.assume(printed.leaf, ends(state.record, said), g)
 
 
 def _in_beta(state: Checker, said: JSON, printed: Printed, at: Sequence[int]) -> None:

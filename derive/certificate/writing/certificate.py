@@ -6,6 +6,7 @@ proof, and the checker says so: a certificate is never more than it shows.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
@@ -13,10 +14,10 @@ from itertools import islice, product
 
 from derive.certificate.checking import check, potential
 from derive.certificate.checking.check import FORMAT, VERSION
-from derive.certificate.checking.domain import ends, runs_over
+from derive.certificate.checking.domain import coordinate
 from derive.certificate.checking.existence import decide, laws
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.start import Kind
+from derive.certificate.checking.start import Kind, rate_texts
 from derive.certificate.checking.text import (
     JSON,
     PROVED,
@@ -24,13 +25,14 @@ from derive.certificate.checking.text import (
     Missing,
     NotACertificate,
     Rejected,
+    names_in,
 )
 from derive.certificate.checking.theorem import Check, Checker
 from derive.certificate.writing import conditions
 from derive.certificate.writing.definitions import Calls
 from derive.certificate.writing.form import form_proofs
 from derive.certificate.writing.products import calls_in, named_calls
-from derive.certificate.writing.reached import equivalence, lift
+from derive.certificate.writing.reached import equivalence, intervals, lift
 from derive.clock import Clock, OutOfTime
 from derive.derivation import Derivation
 from derive.errors import DeriveError
@@ -42,7 +44,7 @@ from derive.records import Block
 from derive.verdict import Verdict
 from derive.weights.witness import samples
 
-SPARE = 60
+SPARE, TRIES = 60, 3
 MISSING = "no certificate was accepted; the result does not depend on it"
 SECTIONS = ("conserved", "hessian", "warping", "metric")
 
@@ -177,34 +179,41 @@ class _Writer:
         """Return the proof of a piece, to which the conditions are added that it needs."""
         assumed = said["assumptions"]
         try:
-            ends = self._ends(said, block)
-            for proof in form_proofs(shown, [block], self.state, self.calls):
+            ends = [*self._ends(said, block), {"domain": None}]
+            for proof, end in product(form_proofs(shown, [block], self.state, self.calls), ends):
+                part = {**proof, **end}
                 said["assumptions"] = [*assumed]
-                for part in [{**proof, **ends}] * 3 + [{**proof, "domain": None}] * 3:
-                    try:
-                        self.state.prove("", potential.piece, said, part)
-                        return part
-                    except Missing as needed:
-                        said["assumptions"] += needed.conditions
-                    except Rejected:
-                        continue
+                with contextlib.suppress(Rejected):
+                    for _ in range(TRIES):
+                        try:
+                            self.state.prove("", potential.piece, said, part)
+                            return part
+                        except Missing as needed:
+                            said["assumptions"] += needed.conditions
         except OutOfTime:
             pass
         said["assumptions"] = assumed
         return None
 
-    def _ends(self, said: JSON, block: Block) -> JSON:
-        """Return the calls in K or h as functions of beta, a root or z alone; or the lift of beta.
+    def _ends(self, said: JSON, block: Block) -> Iterator[JSON]:
+        """Yield the calls in what t alone gives, with its interval; or the lift of beta.
 
         Of several outputs these are the calls in the values of conserved quantities.
         """
-        texts, relations = [(runs_over(self.record, said) or ("", "0"))[1], *ends(said)], {}
-        texts += said["gradient"] if said["curve"] is not None else []
-        if len(said["beta"]) > 1 and said["domain"]["undecided"][:1] != ["leaf"]:
-            before = self.d.blocks[: self.d.blocks.index(block)]
-            relations = lift(block, said["beta"], sum(len(b.conserved.laws) for b in before))
+        t = coordinate(self.record, said, {})
+        walls = [wall["form"] for wall in said["domain"]["walls"]]
+        before = sum(len(b.conserved.laws) for b in self.d.blocks[: self.d.blocks.index(block)])
+        moving = {*block.parameterization.weights} & {*names_in(rate_texts(self.state.given))}
+        relations = lift(block, said["beta"], before) if moving or t is None else {}
+        if t is not None:
+            texts = [t.relation or "0", t.pace, *t.ends, *walls]
+            for low, high in intervals(t, said["beta"][0], walls, self.state.space.fixed):
+                yield {"domain": named_calls(texts), "interval": [low, high], **relations}
+        elif len(said["beta"]) > 1 and said["domain"]["undecided"][:1] != ["leaf"]:
             texts = [v for v in self.record["conserved"]["values_at_start"] if v is not None]
-        return {"domain": named_calls(texts), **relations}
+            yield {"domain": named_calls(texts), **relations}
+        else:
+            yield {"domain": named_calls(walls)}
 
     def first(self, accept: Check, said: JSON, tries: Iterator[JSON]) -> JSON:
         """Return the first proof that the checker accepts, or None."""

@@ -1,10 +1,15 @@
-"""Write down why all beta of coupled outputs are reached, or move as from another start."""
+"""Write down which beta are reached, or why they move as from another start."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Collection, Iterator, Sequence
+from itertools import permutations
 
-from derive.certificate.checking.text import JSON
+from derive.certificate.checking.domain import Coordinate
+from derive.certificate.checking.space import Space
+from derive.certificate.checking.text import JSON, Rejected
+from derive.certificate.writing.products import text_of
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import Coordinates, find_relation
@@ -14,6 +19,29 @@ from derive.model.parameterization import Parameterization
 from derive.potential.branch import stays_away_from_zero
 from derive.potential.half_spaces import HIGHEST
 from derive.records import Block
+
+
+def intervals(
+    t: Coordinate, beta: str, walls: Sequence[str], fixed: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield intervals of t: between points, if any, at which beta is at a wall or infinite."""
+    points = list[str]()
+    if t.relation is not None and {t.low, t.high} == {"-oo", "oo"}:
+        space = Space([t.name, beta], [*fixed], 1)
+        with contextlib.suppress(Rejected):  # of calls, which these points need not have
+            P = space.read(t.relation)
+            ends = (space.read(wall, {beta: space.number(0)}) for wall in walls)
+            slopes = (space.read(wall).derivative(1) for wall in walls)
+            at_ends = [-end / slope for end, slope in zip(ends, slopes, strict=True)]
+            met = [P.partial(1), *(space.read(t.relation, {beta: end}) for end in at_ends)]
+            parts = (space.of(p) for f in met for p, _ in f.top.factor()[1])
+            linear = (p for p in parts if p.uses(0) and not p.partial(0).uses(0))
+            zeros = (space.symbols[0] - p / p.partial(0) for p in linear)
+            points = [*dict.fromkeys(map(text_of, zeros))]
+    yield t.low, t.high
+    yield from ((point, "oo") for point in points)
+    yield from (("-oo", point) for point in points)
+    yield from permutations(points, 2)
 
 
 def lift(block: Block, betas: Sequence[str], before: int) -> JSON:
