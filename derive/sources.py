@@ -1,4 +1,4 @@
-"""The sources that are cited: BibTeX by key, and items of a bibliography in LaTeX."""
+"""The sources that are cited: BibTeX by key, and items of a bibliography."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ def sources() -> dict[str, str]:
     return {re.match(r"@\w+\{([^,]+),", item)[1]: item.strip() for item in items}  # type: ignore[index]
 
 
-def bibitem(key: str) -> str:
-    r"""Return an item of a bibliography: authors, title, where it appeared, and the year.
+def reference(key: str) -> tuple[str, str, str]:
+    """Return an item of a bibliography: authors, title, and where it appeared with the year.
 
-    >>> bibitem("du2018").splitlines()[0]
-    '\\bibitem{du2018} S. S. Du, W. Hu, J. D. Lee.'
+    >>> reference("du2018")[0]
+    'S. S. Du, W. Hu, J. D. Lee'
     """
     found = re.findall(r"(\w+)\s*=\s*\{((?:[^{}]|\{[^{}]*\})*)\}", _source(key))
     fields = {name: " ".join(value.split()) for name, value in found}
     authors = ", ".join(_initials(name) for name in fields["author"].split(" and "))
     places = (fields.get(x, "") for x in ("booktitle", "journal", "note", "year"))
     place = ", ".join(filter(None, places))
-    return f"\\bibitem{{{key}}} {authors}.\n{fields['title']}.\n\\emph{{{place}}}."
+    return authors, fields["title"], place
 
 
 def _initials(name: str) -> str:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from sympy import Integral
 
-from derive.catalogue.library import Entry
+from derive.catalogue.library import Entry, Printed
 from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.language import parse_expression, to_sympy
 from derive.potential.piece import Parametric, Piece
+from derive.render.page.blocks import Bullets, Display, Element, Page, Passage, literal
 from derive.render.page.derivation import render_page
-from derive.render.page.formula import escaped
+from derive.render.page.labels import lettered
+from derive.render.page.latex import chosen, escaped
 from derive.render.page.lines import COLUMN, broken
-from derive.render.page.paper import Page, Passage, written
 from derive.render.plain import plain, wrap
 from derive.verdict import Verdict
 
@@ -45,35 +47,32 @@ def printed_lines(entry: Entry) -> str:
     return "\n".join(part for line in lines for part in wrap(line, 80))
 
 
-def entry_latex(entry: Entry, derivation: Derivation) -> str:
+def entry_page(entry: Entry, derivation: Derivation) -> Page:
     """Return the page of a model, with a remark on what the sources print."""
-    page = render_page(derivation)
-    snippet = written(page)
-    if entry.printed:
-        # In the letters of the sources: ours have no tilde here.
-        remark = Page((Passage("remark", (*_as_printed(entry),)),))
-        snippet = f"{snippet}\n\n{written(remark)}"
-    return snippet
+    page = lettered(chosen(render_page(derivation)), {})
+    if not entry.printed:
+        return page
+    # In the letters of the sources: ours have no tilde here.
+    remark = Passage("remark", (PRINT, Bullets(tuple(map(_as_printed, entry.printed)))))
+    return replace(page, passages=(*page.passages, *lettered(Page((remark,)), {}).passages))
 
 
-def _as_printed(entry: Entry) -> Iterator[str]:
-    yield "What the sources print, in their own letters:"
-    yield r"\begin{itemize}"
-    for printed in entry.printed:
-        kind = escaped(printed.kind)
-        yield rf"\item {escaped(printed.place)} \cite{{{printed.cite}}}, {kind}, {printed.reading}:"
-        yield from (rf"\[ {line} \]" for text in printed.text for line in _shown_formula(text))
-    yield r"\end{itemize}"
+PRINT = "What the sources print, in their own letters:"
 
 
-def _shown_formula(text: str) -> Iterator[str]:
-    """Yield a formula on lines that fit, in words where it is none of the language."""
+def _as_printed(printed: Printed) -> tuple[Element, ...]:
+    place, kind = literal(printed.place), literal(printed.kind)
+    head = f"{place} [@{printed.cite}], {kind}, {printed.reading}:"
+    return (head, *map(_shown_formula, printed.text))
+
+
+def _shown_formula(text: str) -> Display:
+    """Return a formula on lines that fit, in words where it is none of the language."""
     try:
         lines = broken(to_sympy(parse_expression(text)), COLUMN - 30)
     except DeriveError:
         lines = [rf"\text{{{escaped(text)}}}"]
-    inner = r" \\ ".join(f"& {line}" for line in lines)
-    yield lines[0] if len(lines) == 1 else rf"\begin{{aligned}} {inner} \end{{aligned}}"
+    return Display(tuple(f"& {line}" for line in lines) if lines[1:] else tuple(lines))
 
 
 def markdown(derived: Iterable[tuple[Entry, Derivation]]) -> str:

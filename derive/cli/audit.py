@@ -57,16 +57,16 @@ def audit(
 def _audit(chosen: tuple[Entry, ...], form: Form, enter: Enter) -> Answer:
     enter("importing the algebra")
     from derive.catalogue.audit.formula_kinds import audit_entry
-    from derive.catalogue.audit.report import render_json, render_latex, render_text
+    from derive.catalogue.audit.report import audit_page, render_json, render_latex, render_text
 
     audits: list[Audit] = []
     for done, entry in enumerate(chosen):
         enter(progress(done, len(chosen), entry.id))
         audits += audit_entry(entry, try_norm_bound)
-    from derive.render.page.paper import document
-
     if form.name == "standalone":
-        return Answer(document(render_latex(audits)))
+        from derive.render.page.latex import document
+
+        return Answer(document(audit_page(audits)))
     if form.name == "html":
         from derive.catalogue.audit.site import audit_html
 

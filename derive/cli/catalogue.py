@@ -70,15 +70,15 @@ def _list(chosen: tuple[Entry, ...]) -> str:
 def _derive(entry: Entry, form: Form, enter: Enter) -> Answer:
     enter("importing the algebra")
     from derive.catalogue.library import derive_entry
-    from derive.catalogue.listing import entry_latex, heading, printed_lines
+    from derive.catalogue.listing import entry_page, heading, printed_lines
 
     derivation = derive_entry(entry, enter, enter.share)
     answer = answer_with(derivation, form, enter)
     if form.name in ("latex", "standalone"):
-        from derive.render.page.paper import document
+        from derive.render.page.latex import document, snippet
 
-        page = entry_latex(entry, derivation)
-        return Answer(document(page) if form.name == "standalone" else page, answer.code)
+        write = document if form.name == "standalone" else snippet
+        return Answer(write(entry_page(entry, derivation)), answer.code)
     if form.name == "html":
         from derive.catalogue.audit.site import entry_html
 

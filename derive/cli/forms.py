@@ -137,10 +137,10 @@ def _renames(text: str) -> Iterator[tuple[str, str]]:
 
 def _bibtex(record: Any) -> str:
     """Return the BibTeX of what the page of a record cites."""
-    from derive.render.page.paper import cited
+    from derive.printable import renderer
     from derive.sources import bibtex
 
-    return bibtex(cited(record.to_latex()))
+    return bibtex(renderer(type(record), "page")(record).sources)
 
 
 def _record_form(*more: str) -> Bundle:

@@ -23,7 +23,7 @@ from derive.printable import Printable, renderer
 from derive.records import Potential
 from derive.regimes.point import Point
 from derive.render.labels import marked, noted, said, unmarked
-from derive.render.page.paper import Kind
+from derive.render.page.blocks import Kind
 from derive.render.phrases import homogeneity, output_lines, start_words
 from derive.render.plain import page, piece_lines, shown, title, vector_lines
 from derive.render.sections import part_names

@@ -42,7 +42,7 @@ def algebra_words(block: Block) -> Iterator[str]:
     if block.lie.point is None:
         return
     words = [re.sub(r"X(\d+)", r"X_{\1}", f"${word}$") for word in block.lie.words]
-    shown = listed(words) if len(words) < 7 else f"{words[0]}, \\dots, {words[-1]}"
+    shown = listed(words) if len(words) < 7 else f"{words[0]}, $\\dots$, {words[-1]}"
     room = ", so all other conserved quantities are functions of these"
     if not block.conserved.laws:
         room = f", and there are {len(words)} weights" if words[1:] else ", and there is one weight"

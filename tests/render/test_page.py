@@ -14,8 +14,10 @@ from derive.catalogue import entries
 from derive.potential.piece import Parametric, trimmed
 from derive.render.arranged import gathered, one_power, tidy
 from derive.render.labels import MARK
+from derive.render.page.blocks import Display, Page, Passage
 from derive.render.page.formula import sentence
 from derive.render.page.labels import with_tildes
+from derive.render.page.latex import lines_of
 from derive.render.page.lines import COLUMN, broken, by_powers, display, vanishing, width
 from derive.render.page.names import as_latex, latex_name
 from derive.render.page.notation import typeset
@@ -205,11 +207,12 @@ def test_a_theorem_alone_says_what_its_letters_are():
 def test_an_equation_of_a_root_is_on_one_line_or_on_lines_that_fit():
     a, b, c = sympy.symbols("a b c")
     (short,) = vanishing(a**2 - b)
-    assert short.replace("\ue000", "") == r"\[ a^{2} - b = 0 \]"
+    assert short.rows[0].replace("\ue000", "") == "a^{2} - b = 0"
+    assert next(lines_of(Display(("a", "b")))) == r"\begin{align*}"
     long = sum((k + 2) * a**k * b ** (9 - k) * c for k in range(9))
-    _, first, *others, _ = vanishing(long)
-    rows = [line.strip().removesuffix(r"\\") for line in (first, *others)]
-    assert others
+    (whole,) = vanishing(long)
+    rows = whole.rows
+    assert rows[1:]
     assert rows[0].startswith("0 &= ")
     assert max(map(width, rows)) < COLUMN + 20
     whole = " ".join(rows).removeprefix("0 &=").replace(r"&\quad", "").replace("\ue000", "")
@@ -220,12 +223,13 @@ def test_an_equation_of_a_root_is_on_one_line_or_on_lines_that_fit():
 def test_words_in_formulas_and_long_left_sides_fit_a_column():
     goal = typeset("argmin Q(beta) subject to <x_i, beta> >= <x_i, beta(t)> for all i")
     assert width(goal) > COLUMN
-    rows = [line.removesuffix(r" \\").strip() for line in display([(r"\beta", goal)])][1:-1]
+    ((*rows,),) = (shown.rows for shown in display([(r"\beta", goal)]))
     assert max(map(width, rows)) < COLUMN
     assert " ".join(rows).replace(r"&\quad ", "") == rf"\beta &= {goal}"
     left, right = "a + b + c + d + e + f + g", "h + i + j + k + l + o + p"
-    assert [*display([(left, "0"), ("x", right)])] == [rf"\[ {left} = 0 \]", rf"\[ x = {right} \]"]
-    assert next(display([(left, "0"), ("x", "h + i + j + k")])) == r"\begin{align*}"
+    apart = [Display((f"{left} = 0",)), Display((f"x = {right}",))]
+    assert [*display([(left, "0"), ("x", right)])] == apart
+    assert len(next(display([(left, "0"), ("x", "h + i + j + k")])).rows) == 2
 
 
 def test_powers_with_open_exponents_are_gathered_and_others_left():
@@ -314,5 +318,11 @@ def test_sources_that_are_named_are_cited():
 @pytest.mark.parametrize("taken", [set(), {"lam"}, {"lam", "lam_"}])
 def test_our_lam_is_an_epsilon_whatever_is_taken(taken):
     ours = "lam" + "_" * len(taken)
-    assert with_tildes(latex_name(ours), taken).strip() == r"\varepsilon"
-    assert r"\varepsilon" not in with_tildes(latex_name("lam"), {"lam"})
+    assert _lettered(latex_name(ours), taken).strip() == r"\varepsilon"
+    assert r"\varepsilon" not in _lettered(latex_name("lam"), {"lam"})
+
+
+def _lettered(formula, taken):
+    """Return a formula as it is on a page of these names."""
+    page = Page((Passage("paragraph", (f"${formula}$",)),), frozenset(taken))
+    return with_tildes(page).formulas[-1]

@@ -22,7 +22,7 @@ from typing import Any
 from derive.catalogue.audit.judgement import Audit
 from derive.catalogue.audit.report import counts
 from derive.errors import InputError
-from derive.sources import bibitem
+from derive.sources import reference
 
 FILE = Path(__file__).parent.parent / "coverage.toml"
 
@@ -137,8 +137,8 @@ def markdown(audits: Sequence[Audit]) -> str:
 
 
 def _title(cite: str) -> str:
-    authors, title = bibitem(cite).split("} ", 1)[1].split("\n")[:2]
-    return re.sub(r"\\'|[{}]", "", f"{title} {authors}")
+    authors, title, _ = reference(cite)
+    return re.sub(r"\\'|[{}]", "", f"{title}. {authors}.")
 
 
 def _row(said: Statement) -> str:

@@ -10,8 +10,11 @@ from itertools import groupby
 
 from derive.catalogue.audit.judgement import Audit, Outcome, Witness
 from derive.errors import DeriveError
-from derive.render.labels import MARK, unmarked
-from derive.render.page.formula import escaped, relation, sentence, values_at
+from derive.render.labels import unmarked
+from derive.render.page.blocks import Bullets, Element, Page, Passage, literal
+from derive.render.page.formula import relation, sentence, values_at
+from derive.render.page.labels import lettered
+from derive.render.page.latex import snippet
 from derive.render.plain import at, wrap
 from derive.render.written_json import Record, json_text
 
@@ -120,47 +123,58 @@ def _record(audit: Audit) -> Record:
     }
 
 
-def render_latex(audits: Sequence[Audit]) -> str:
+def audit_blocks(audits: Sequence[Audit]) -> tuple[Element, ...]:
     """Return a list, which may stand in columns, with citations by key."""
-    lines = list[str]()
-    for audit in audits:
-        judgement, printed = audit.judgement, audit.printed
-        place = rf"{escaped(audit.model)}: {escaped(printed.kind)}. {sentence(printed.place)}"
-        told = [sentence(text) for text in (judgement.reason, judgement.fault) if text]
-        if judgement.differs:
-            told.append(rf"quoted: \emph{{{escaped(printed.quote)}}}")
-            told.append(f"printed: {'; '.join(map(mathematics, printed.text))}")
-            told += [f"derived: {mathematics(judgement.derived)}"] if judgement.derived else []
-            told += map(_at, judgement.witnesses)
-        told.append(f"Read: {printed.reading}")
-        up_to = sentence(", ".join(judgement.up_to))
-        outcome = rf"\emph{{{judgement.outcome.value}}} {up_to}".rstrip()
-        lines.append(rf"\item {place} \cite{{{printed.cite}}}: {outcome}. {'. '.join(told)}.")
-    if not lines:
-        return "No printed formula is known."
-    return "\n".join([r"\begin{itemize}", *lines, r"\end{itemize}"])
+    if not audits:
+        return ("No printed formula is known.",)
+    return (Bullets(tuple((_item(audit),) for audit in audits)),)
+
+
+def _item(audit: Audit) -> str:
+    judgement, printed = audit.judgement, audit.printed
+    place = f"{literal(audit.model)}: {literal(printed.kind)}. {sentence(printed.place)}"
+    told = [sentence(text) for text in (judgement.reason, judgement.fault) if text]
+    if judgement.differs:
+        told.append(f"quoted: [emph:{literal(printed.quote)}]")
+        told.append(f"printed: {'; '.join(map(mathematics, printed.text))}")
+        told += [f"derived: {mathematics(judgement.derived)}"] if judgement.derived else []
+        told += map(_at, judgement.witnesses)
+    told.append(f"Read: {printed.reading}")
+    up_to = sentence(", ".join(judgement.up_to))
+    outcome = f"[emph:{judgement.outcome.value}] {up_to}".rstrip()
+    return f"{place} [@{printed.cite}]: {outcome}. {'. '.join(told)}."
 
 
 def _at(witness: Witness) -> str:
     """Return a witness as a part of a sentence."""
     printed, derived = (f"${', '.join(x)}$" for x in (witness.printed, witness.derived))
-    return f"at {values_at(witness.point)}: printed {printed}; derived {derived}".replace(MARK, "")
+    return f"at {values_at(witness.point)}: printed {printed}; derived {derived}"
 
 
 def mathematics(text: str) -> str:
-    """Return formulas with semicolons between them as LaTeX, what is none in a typewriter face."""
+    """Return formulas with semicolons between them, what is none in a typewriter face."""
     return "; ".join(_set(part) for part in text.split("; "))
 
 
 def _set(text: str) -> str:
     """Return an equation that breaks at its relation, and between its terms."""
     try:
-        return f"${relation(text).replace(MARK, '')}$"
+        return f"${relation(text)}$"
     except DeriveError:
         return code(text)
 
 
 def code(text: str) -> str:
     """Return a formula of the command line in a typewriter face, breakable after operators."""
-    marked = re.sub(r"\*\*|[+*/=]", lambda sign: f"{sign[0]}\0", text)
-    return r"\texttt{" + escaped(marked).replace("\0", r"\allowbreak{}") + "}"
+    breakable = re.sub(r"\*\*|[+*/=]", lambda sign: f"{sign[0]}\u200b", text)
+    return f"[code:{literal(breakable)}]"
+
+
+def audit_page(audits: Sequence[Audit]) -> Page:
+    """Return the audit as a page of one list."""
+    return lettered(Page((Passage("paragraph", audit_blocks(audits)),)), {})
+
+
+def render_latex(audits: Sequence[Audit]) -> str:
+    """Return a list, which may stand in columns, with citations by key."""
+    return snippet(audit_page(audits))

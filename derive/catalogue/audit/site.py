@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from html import escape
 
 from derive.catalogue.audit.judgement import Audit
-from derive.catalogue.audit.report import NOTES, counts, render_latex
+from derive.catalogue.audit.report import NOTES, audit_blocks, audit_page, counts
 from derive.catalogue.library import Entry
-from derive.catalogue.listing import entry_latex
+from derive.catalogue.listing import entry_page
 from derive.derivation import Derivation
 from derive.render.html.document import LOOKS, SEARCH, document, sections
 from derive.render.html.passages import OUTCOMES, as_html, badge
+from derive.render.page.blocks import Page, Passage
+from derive.render.page.labels import lettered
 
 NAV = '<nav><a href="index.html">All models</a> &middot; <a href="audit.html">Audit</a></nav>'
 AUDIT = "What was printed, compared with what is derived"
@@ -24,21 +27,22 @@ ABOUT = (
 
 def entry_html(entry: Entry, derivation: Derivation, audits: Sequence[Audit] | None = None) -> str:
     """Return the page of a model; of a site with what became of the formulas printed."""
-    snippet = entry_latex(entry, derivation)
+    page = entry_page(entry, derivation)
     if audits:
-        snippet += f"\n\n\\paragraph{{Audit.}} {render_latex(audits)}"
+        audit = lettered(Page((Passage("paragraph", audit_blocks(audits), "Audit"),)), {})
+        page = replace(page, passages=(*page.passages, *audit.passages))
     assumed = escape(entry.assumptions)
     about = f"<p>Assumptions: {assumed}.</p>" if assumed else ""
     typed = f'{about}<p class="typed"><code>{escape(entry.command)}</code></p>'
     head = f"{'' if audits is None else NAV}<h1>{escape(entry.title)}</h1>{typed}"
-    return document(f"{entry.id}: {entry.title}", head + sections(derivation, snippet))
+    return document(f"{entry.id}: {entry.title}", head + sections(derivation, page))
 
 
 def audit_html(audits: Sequence[Audit], nav: str = "") -> str:
     """Return the page of an audit."""
     boxes = (f"<li>{_outcome(name, n)}</li>" for name, n in counts(audits).items() if n)
     head = f'{nav}<h1>{AUDIT}</h1><ul class="badges">{"".join(boxes)}</ul><p>{escape(NOTES)}</p>'
-    return document(AUDIT, head + as_html(render_latex(audits)))
+    return document(AUDIT, head + as_html(audit_page(audits)))
 
 
 def site(derived: Iterable[tuple[Entry, Derivation]], audits: Sequence[Audit]) -> dict[str, str]:

@@ -19,9 +19,11 @@ from derive.regimes.random_width import RandomWidth
 from derive.render.html import mathml
 from derive.render.html.passages import as_html, badge
 from derive.render.labels import MARK
+from derive.render.page.blocks import Page
 from derive.render.page.formula import fraction, listed
+from derive.render.page.labels import lettered
+from derive.render.page.latex import chosen
 from derive.render.page.names import latex_name
-from derive.render.page.paper import Page, written
 from derive.verdict import Verdict
 
 TITLES = {
@@ -47,15 +49,15 @@ LOOKS = {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "open"
 
 def render_html(record: Printable, rename: Mapping[str, str] | None = None) -> str:
     """Return a finished record as a document."""
-    title = TITLES[type(record).__name__]
-    typed, snippet = _typed(record), written(_page(record), "", rename)
+    title, typed = TITLES[type(record).__name__], _typed(record)
+    page = lettered(chosen(_page(record)), rename or {})
     head = f'<h1>{title}</h1><p class="typed"><code>{escape(typed)}</code></p>'
-    return document(f"{title}: {typed}", head + sections(record, snippet))
+    return document(f"{title}: {typed}", head + sections(record, page))
 
 
-def sections(record: Printable, snippet: str) -> str:
+def sections(record: Printable, page: Page) -> str:
     """Return what a record says: verdicts, a picture, what is written of it, and all of it."""
-    return "\n".join((*_head(record), as_html(snippet), *_as_text(record)))
+    return "\n".join((*_head(record), as_html(page), *_as_text(record)))
 
 
 def render_card(record: Printable) -> str:
@@ -63,10 +65,10 @@ def render_card(record: Printable) -> str:
     page = _page(record)
     kinds = {passage.kind for passage in page.passages}
     part = next((kind for kind in ("formula", "theorem") if kind in kinds), "")
-    whole = as_html(written(page)) if part else ""
+    whole = as_html(lettered(chosen(page), {})) if part else ""
     rest = f"<details><summary>Derivation</summary>{whole}</details>" if part else ""
     typed = f'<p class="typed"><code>{escape(_typed(record))}</code></p>'
-    body = (typed, *_head(record), as_html(written(page, part)), rest)
+    body = (typed, *_head(record), as_html(lettered(chosen(page, part), {})), rest)
     return f'<style>{STYLE}</style><div class="regderive">{"".join(body)}</div>'
 
 

@@ -9,12 +9,10 @@ from __future__ import annotations
 import functools
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from latex2mathml.converter import Converter
-
-from derive.render.html.words import plain
 
 KEPT = re.compile(
     "accent|displaystyle|fence|form|height|linethickness|[lr]space|mathvariant|maxsize|minsize"
@@ -26,7 +24,6 @@ WORDS = re.compile(
 )
 """What is upright; the library sets letters of words apart."""
 
-TABLE = re.compile(r"\s*\\begin\{(split|aligned)\}(.*)\\end\{\1\}\s*", re.DOTALL)
 ACCENTS = {"~": "\u02dc", "^": "\u02c6", "\u02d9": "\u02d9", "\u00af": "\u00af"}
 LIMITS = {"min", "max", "lim", "arg\u2009min"}
 BARS = {"|", "\u2016"}
@@ -45,30 +42,27 @@ def inline(latex: str) -> str:
 
 
 def display(latex: str) -> str:
-    r"""Return a displayed formula; in rows where it is one of several, aligned at ``&``."""
-    if found := TABLE.fullmatch(latex):
-        return aligned(found[2])
+    """Return a displayed formula."""
     return _written(_math("block", latex))
 
 
-def aligned(latex: str) -> str:
-    r"""Return rows with ``\\`` between them, aligned at ``&``."""
+def aligned(rows: Iterable[str]) -> str:
+    """Return rows below one another, each aligned at its first ``&``."""
     math = Element("math", {"display": "block"})
     table = SubElement(math, "mtable", {"displaystyle": "true", "class": "aligned"})
-    for line in _parts(latex, r"\\"):
+    for line in rows:
         row = SubElement(table, "mtr")
-        for cell in _parts(line, "&"):
+        for cell in line.split("&", 1):
             SubElement(row, "mtd").extend(_math("block", cell))
     return _written(math)
 
 
-def _parts(latex: str, mark: str) -> list[str]:
-    """Return what is between marks that are in no environment."""
-    found: list[str] = []
-    for part in latex.split(mark):
-        is_open = found and found[-1].count(r"\begin") > found[-1].count(r"\end")
-        found.append(f"{found.pop()}{mark}{part}" if is_open else part)
-    return found
+SPACES = {",": "\u2009", "dots": "\u2026"}
+
+
+def _plain(word: str) -> str:
+    """Return a word in a formula without commands."""
+    return re.sub(r"\\([A-Za-z]+|.) ?|[{}]", lambda m: SPACES.get(m[1], m[1] or ""), word)
 
 
 def _written(tree: Element) -> str:
@@ -102,7 +96,7 @@ def _tidy(element: Element, words: list[tuple[str, str]], bars: Iterator[str]) -
     element.attrib = {k: v for k, v in element.attrib.items() if KEPT.fullmatch(k)}
     if element.tag == "mtext" and text.isdigit():
         element.tag, word = words[int(text)]
-        element.text = re.sub("^ | $", "\u00a0", plain(word))
+        element.text = re.sub("^ | $", "\u00a0", _plain(word))
         element.attrib = {**UPRIGHT} if element.tag == "mi" and len(element.text) == 1 else {}
     elif element.tag in ("mo", "mi"):
         _mend_sign(element, text, bars)

@@ -1,26 +1,26 @@
-r"""Passages in LaTeX, of the few constructs that our pages have, as HTML.
-
-A page is written once, as LaTeX: here its paragraphs, theorems, proofs, remarks, lists and tables
-become elements, and what is between dollars MathML. All else is text, and escaped.
-"""
+"""Passages of a page as HTML with MathML; all that is text is escaped."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from functools import singledispatchmethod
 from html import escape
 
 from derive.render.html import mathml
-from derive.render.html.words import plain
+from derive.render.page.blocks import (
+    Bullets,
+    Display,
+    Element,
+    Grid,
+    Page,
+    Passage,
+    inline,
+    punctuated,
+)
 from derive.render.page.lines import COLUMN, width
-from derive.render.page.paper import cited
-from derive.sources import bibitem
+from derive.sources import reference
 
-GROUP = r"\{((?:\\.|[^{}\\]|\{[^{}]*\})*)\}"
-BLOCK = re.compile(r"\\begin\{([a-z]+\*?)\}(.*?)\\end\{\1\}|\\\[(.*?)\\\]", re.DOTALL)
-INLINE = re.compile(rf"(?<!\\)\$((?:\\.|[^$\\])*)\$|\\(cite|emph|texttt){GROUP}", re.DOTALL)
-HEADING = re.compile(r"\\paragraph\{((?:\\.|[^{}\\]|\{[^{}]*\})*)\.\}\s*")
-OPTIONS = re.compile(r"(?:\[((?:[^\]$]|\$[^$]*\$)*)\])?(?:\\label\{([^}]*)\})?\s*")
 JOINED = re.compile(r"(\(*)(<math.*?</math>)([).,;:]*)")
 OUTCOMES = {
     **dict.fromkeys(("AGREES", "AGREES UP TO"), "yes"),
@@ -33,102 +33,100 @@ OUTCOMES = {
 class Writer:
     """Writes passages; what they cite is numbered in the order of the sources."""
 
-    def __init__(self, snippet: str) -> None:
-        self.snippet = re.sub(r"^%.*\n", "", snippet)
-        self.keys = cited(snippet)
+    def __init__(self, page: Page) -> None:
+        self.page, self.keys = page, page.sources
 
     def passages(self) -> str:
         """Return all passages, a section each, and the sources."""
-        parts = (self._passage(part) for part in self.snippet.split("\n\n") if part.strip())
-        return "\n".join([*parts, *self._sources()])
+        return "\n".join([*map(self._passage, self.page.passages), *self._sources()])
 
-    def _passage(self, part: str) -> str:
-        if found := HEADING.match(part):
-            return _section("", self.words(found[1]), self.body(part[found.end() :]))
-        whole = BLOCK.fullmatch(part.strip())
-        if whole is None or whole[1] not in ("theorem", "proof", "remark"):
-            return f"<section>{self.body(part)}</section>"
-        kind, inner = whole[1], whole[2]
-        options = OPTIONS.match(inner)
-        heading = kind.capitalize()
-        if options is not None:
-            heading += f" ({self.words(options[1])})" if options[1] else ""
-            inner = inner[options.end() :]
-        return _section(kind, heading, self.body(inner))
+    def _passage(self, passage: Passage) -> str:
+        heading, body = self.words(passage.heading), self.body(passage.blocks)
+        if passage.kind == "paragraph" and heading:
+            return _section("", heading, body)
+        if passage.kind in ("paragraph", "formula"):
+            return f"<section>{body}</section>"
+        named = passage.kind.capitalize() + f" ({heading})" * bool(heading)
+        return _section(passage.kind, named, body)
 
-    def body(self, latex: str) -> str:
-        """Return words with displayed formulas, lists and tables between them."""
-        found, at = [], 0
-        for block in BLOCK.finditer(latex):
-            found += [self._paragraph(latex[at : block.start()]), self._block(block)]
-            at = block.end()
-        return "\n".join(filter(None, [*found, self._paragraph(latex[at:])]))
+    def body(self, blocks: Iterable[Element]) -> str:
+        """Return blocks, those of words that follow each other as one paragraph."""
+        parts, words = list[str](), list[str]()
+        for block in (*punctuated([*blocks]), None):
+            if isinstance(block, str):
+                words.append(block)
+                continue
+            if words:
+                parts.append(f"<p>{self.words(chr(10).join(words))}</p>")
+                words.clear()
+            if block is not None:
+                parts.append(self.block(block))
+        return "\n".join(parts)
 
-    def _paragraph(self, latex: str) -> str:
-        words = self.words(latex.strip())
-        return f"<p>{words}</p>" if words else ""
+    @singledispatchmethod
+    def block(self, block: Element) -> str:
+        """Return a block that is not words."""
+        raise AssertionError(f"{type(block).__name__} has no HTML")
 
-    def _block(self, block: re.Match[str]) -> str:
-        name, inner, formula = block.groups()
-        if formula is not None:
-            return _displayed(mathml.display(formula))
-        return BLOCKS[name](self, inner)
+    @block.register
+    def _(self, block: Display) -> str:
+        several = len(block.rows) > 1
+        shown = mathml.aligned(block.rows) if several else mathml.display(block.rows[0])
+        return f'<div class="wide formula">{shown}</div>'
 
-    def equation(self, latex: str) -> str:
-        """Return an equation with a label."""
-        return _displayed(mathml.display(re.sub(r"^\\label\{[^}]*\}", "", latex)))
+    @block.register
+    def _(self, block: Bullets) -> str:
+        items = (f"<li>{self.body(item)}</li>" for item in block.items)
+        return f"<ul>{''.join(items)}</ul>"
 
-    def aligned(self, latex: str) -> str:
-        """Return aligned equations."""
-        return _displayed(mathml.aligned(latex))
+    @block.register
+    def _(self, block: Grid) -> str:
+        head, *body = block.rows
+        rows = "\n".join(self._row("td", row) for row in body)
+        table = f"<table><thead>{self._row('th', head)}</thead><tbody>\n{rows}</tbody></table>"
+        return f'<div class="wide">{table}</div>'
 
-    def items(self, latex: str) -> str:
-        """Return a list."""
-        items = (self.body(item) for item in latex.split(r"\item ")[1:])
-        return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
+    def _row(self, tag: str, cells: Iterable[str]) -> str:
+        return f"<tr>{''.join(f'<{tag}>{self.words(cell)}</{tag}>' for cell in cells)}</tr>"
 
-    def table(self, latex: str) -> str:
-        """Return a table whose first row is its head, as wide as it is."""
-        rows = re.sub(r"^(?:\{(?:[^{}]|\{[^{}]*\})*\})|\\hline", "", latex.strip())
-        head, *body = (row for row in re.split(r"\\\\(?:\s|$)", rows) if row.strip())
-        lines = [f"<table><thead>{self._row('th', head)}</thead><tbody>"]
-        lines += [self._row("td", row) for row in body]
-        return f'<div class="wide">{"".join(lines)}</tbody></table></div>'
-
-    def _row(self, tag: str, latex: str) -> str:
-        cells = (self.words(cell.strip()) for cell in re.split(r"(?<!\\)&", latex))
-        return f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in cells)}</tr>"
-
-    def words(self, latex: str) -> str:
+    def words(self, text: str) -> str:
         """Return words with formulas and citations in them."""
-        found, at = [], 0
-        for part in INLINE.finditer(latex):
-            found += [escape(plain(latex[at : part.start()])), self._inline(part)]
-            at = part.end()
-        return JOINED.sub(_kept_together, "".join([*found, escape(plain(latex[at:]))]))
+        written = inline(
+            text, plain=_plain, formula=_formula, cite=self._cite, emph=_emphasis, code=_code
+        )
+        return JOINED.sub(_kept_together, written)
 
-    def _inline(self, part: re.Match[str]) -> str:
-        formula, command, inner = part.groups()
-        if formula is not None:
-            shown = mathml.inline(formula)
-            return f'<span class="wide">{shown}</span>' if width(formula) > COLUMN else shown
-        if command == "cite":
-            numbered = ((escape(key), self.keys.index(key) + 1) for key in inner.split(","))
-            links = ", ".join(f'<a href="#{key}">{number}</a>' for key, number in numbered)
-            return f"[{links}]"
-        tag = {"emph": "em", "texttt": "code"}[command]
-        if inner in OUTCOMES:
-            return badge(inner, OUTCOMES[inner])
-        breaks = "<wbr>".join(self.words(x) for x in inner.split(r"\allowbreak{}"))
-        return f"<{tag}>{breaks}</{tag}>"
+    def _cite(self, keys: str) -> str:
+        numbered = ((escape(key), self.keys.index(key) + 1) for key in keys.split(","))
+        links = ", ".join(f'<a href="#{key}">{number}</a>' for key, number in numbered)
+        return f"[{links}]"
 
     def _sources(self) -> Iterable[str]:
         if self.keys:
-            items = (f'<li id="{escape(key)}">{self._source(key)}</li>' for key in self.keys)
+            items = (f'<li id="{escape(key)}">{_source(key)}</li>' for key in self.keys)
             yield _section("", "References", f"<ol>{''.join(items)}</ol>")
 
-    def _source(self, key: str) -> str:
-        return self.words(bibitem(key).partition("} ")[2])
+
+def _plain(text: str) -> str:
+    return escape(text).replace("\u200b", "<wbr>")
+
+
+def _formula(latex: str) -> str:
+    shown = mathml.inline(latex)
+    return f'<span class="wide">{shown}</span>' if width(latex) > COLUMN else shown
+
+
+def _emphasis(text: str) -> str:
+    return badge(text, OUTCOMES[text]) if text in OUTCOMES else f"<em>{_plain(text)}</em>"
+
+
+def _code(text: str) -> str:
+    return f"<code>{_plain(text)}</code>"
+
+
+def _source(key: str) -> str:
+    authors, title, place = (escape(re.sub(r"[{}\\\\]", "", x)) for x in reference(key))
+    return f"{authors}.\n{title}.\n<em>{place}</em>."
 
 
 def _kept_together(found: re.Match[str]) -> str:
@@ -143,25 +141,11 @@ def _section(kind: str, heading: str, body: str) -> str:
     return f'<section class="{kind or "paragraph"}">{title}{body}</section>'
 
 
-def _displayed(formula: str) -> str:
-    return f'<div class="wide formula">{formula}</div>'
-
-
 def badge(text: str, kind: str) -> str:
     """Return a word in a box: of a yes, a no, or what is open."""
     return f'<span class="badge {kind}">{escape(text)}</span>'
 
 
-BLOCKS: dict[str, Callable[[Writer, str], str]] = {
-    "equation": Writer.equation,
-    "align*": Writer.aligned,
-    "itemize": Writer.items,
-    "tabular": Writer.table,
-    "center": Writer.body,
-}
-"""How environments are written."""
-
-
-def as_html(snippet: str) -> str:
-    """Return a snippet of LaTeX, as our pages have it, in HTML."""
-    return Writer(snippet).passages()
+def as_html(page: Page) -> str:
+    """Return the passages of a page."""
+    return Writer(page).passages()

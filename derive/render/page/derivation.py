@@ -18,15 +18,15 @@ from derive.potential.domain import CONVEX
 from derive.potential.piece import WHY_LEFT, Quadrature
 from derive.records import Potential
 from derive.render import sections
+from derive.render.page.blocks import Element, Page, Passage
 from derive.render.page.formula import assumption, at_start, listed, named_list, prose
 from derive.render.page.lines import COLUMN, display, width
 from derive.render.page.names import as_latex, latex_name
-from derive.render.page.paper import Page, Passage
 from derive.render.page.pieces import piece_latex
 from derive.render.page.printer import inline, latex
 from derive.render.page.proof import inner_product, proof_lines
 from derive.render.page.refutation import open_lines, refuted_claim, refuted_proof
-from derive.render.page.wording import say
+from derive.render.page.wording import phrase, say
 from derive.render.phrases import (
     affine_sentences,
     algebra_words,
@@ -40,21 +40,16 @@ from derive.verdict import Verdict
 def render_page(d: Derivation) -> Page:
     """Return the page of a derivation, with |u| for the norm of a vector u."""
     taken = taken_names(d.parameterization, (*d.idle, *(name for name, _ in d.ties)))
-    found = (setting_of(d), *_laws(d), *_results(d))
-    return Page(tuple(_with_norms(d, passage) for passage in found), taken)
+    setting = Passage("paragraph", (*setting_of(d),), "Setting")
+    page = Page((setting, *_laws(d), *_results(d)), taken)
+    return page.mapped(lambda formula: norms_as_latex(formula, d.direction))
 
 
-def _with_norms(d: Derivation, passage: Passage) -> Passage:
-    return replace(
-        passage, lines=tuple(norms_as_latex(line, d.direction) for line in passage.lines)
-    )
-
-
-def setting_of(d: Derivation) -> Passage:
-    """Return what F, the data and the flow are, and the letters that everything else uses."""
+def setting_of(d: Derivation) -> Iterator[Element]:
+    """Yield what F, the data and the flow are, and the letters that everything else uses."""
     kind = "one" if _is_one(d) else "outputs"
-    lines = _of_outputs(d, kind) if d.direction is None else _of_vector(d, d.direction)
-    return _with_norms(d, Passage("paragraph", (*lines, *_changed(d)), "Setting"))
+    yield from _of_outputs(d, kind) if d.direction is None else _of_vector(d, d.direction)
+    yield from _changed(d)
 
 
 def _is_one(d: Derivation) -> bool:
@@ -73,17 +68,17 @@ def _symbols(p: Parameterization) -> dict[str, Symbol]:
     return {x: Symbol(x, real=True) for x in (*p.weights, *p.parameters)}
 
 
-def _of_outputs(d: Derivation, kind: str) -> Iterator[str]:
+def _of_outputs(d: Derivation, kind: str) -> Iterator[Element]:
     p, outputs = d.parameterization, _outputs(d)
-    yield say(f"setting.{kind}")
+    yield from say(f"setting.{kind}")
     (left, F), *rest = outputs
     weights = [("w", _tuple(p.weights))]
     if p.weights == ("w",):
         outputs, weights = [(left, rf"{latex(F)} , \qquad w \in \mathbb{{R}}"), *rest], []
     yield from display([*outputs, *weights])
     yield from affine_sentences(p)
-    yield say("setting.flow")
-    yield say(f"setting.{kind}_flow", start=_start(d))
+    yield from say("setting.flow")
+    yield from say(f"setting.{kind}_flow", start=_start(d))
     yield from _rates(p, _symbols(p))
 
 
@@ -100,7 +95,7 @@ def _model(d: Derivation, start: str) -> str:
         F = listed(f"${name} = {inline(f)}$" for name, f in _outputs(d))
     F = F if width(F) < COLUMN else r"$\beta = F(w)$, as above,"
     rates = ", at their rates" * bool(d.parameterization.rates)
-    return say("theorem.model", F=F, weights=rates + start)
+    return phrase("theorem.model", F=F, weights=rates + start)
 
 
 def _start(d: Derivation) -> str:
@@ -109,22 +104,22 @@ def _start(d: Derivation) -> str:
     return re.sub(r"\\lVert (\S+) \\rVert\(0\) = \\lVert (\S+) \\rVert", r"\1(0) = \2", shown)
 
 
-def _rates(p: Parameterization, symbols: dict[str, Symbol]) -> Iterator[str]:
+def _rates(p: Parameterization, symbols: dict[str, Symbol]) -> Iterator[Element]:
     if p.rates:
         rates = [inline(to_sympy(rate, symbols)) for rate in p.rates]
         if p.geometry.psi is not None:
-            yield say("setting.mirror", psi=inline(to_sympy(p.geometry.psi, symbols)))
+            yield from say("setting.mirror", psi=inline(to_sympy(p.geometry.psi, symbols)))
         if p.geometry.is_diagonal:
-            yield say("setting.rates", rates=", ".join(rates))
+            yield from say("setting.rates", rates=", ".join(rates))
         else:
             rows = (", ".join(rates[k : k + p.p]) for k in range(0, p.p**2, p.p))
-            yield say("setting.metric", rows=", ".join(f"$({row})$" for row in rows))
+            yield from say("setting.metric", rows=", ".join(f"$({row})$" for row in rows))
 
 
-def _of_vector(d: Derivation, direction: Direction) -> Iterator[str]:
+def _of_vector(d: Derivation, direction: Direction) -> Iterator[Element]:
     scalars = [w for w in direction.parameterization.weights if w != direction.norm]
     kind = {0: "no scalars", 1: "a scalar "}.get(len(scalars), "scalars ")
-    yield say(
+    yield from say(
         "setting.vector",
         u=latex_name(direction.vector),
         phi=_phi(direction),
@@ -132,8 +127,8 @@ def _of_vector(d: Derivation, direction: Direction) -> Iterator[str]:
         s=latex(d.beta[0]),
         beta=latex(direction.beta),
     )
-    yield say("setting.flow")
-    yield say("setting.vector_flow", start=_start(d))
+    yield from say("setting.flow")
+    yield from say("setting.vector_flow", start=_start(d))
     yield from _rates(direction.parameterization, dict(direction.notation.weights))
 
 
@@ -150,17 +145,17 @@ def _tuple(weights: Sequence[str]) -> str:
     return rf"({names}) \in \mathbb{{R}}^{{{len(weights)}}}"
 
 
-def _changed(d: Derivation) -> Iterator[str]:
+def _changed(d: Derivation) -> Iterator[Element]:
     """Yield what follows from the start of some weights, so that fewer are looked at."""
     if d.equivalent is not None:
-        yield say("setting.equivalent", start=at_start(d.equivalent.start))
+        yield from say("setting.equivalent", start=at_start(d.equivalent.start))
     if d.ties:
         tied = listed(f"${latex_name(w)} = {inline(to_sympy(t))}$" for w, t in d.ties)
-        yield say("setting.ties", tied=tied)
+        yield from say("setting.ties", tied=tied)
         left = d.potential.parameterization
         yield from _rates(left, _symbols(left))
     if d.idle:
-        yield say("setting.idle", names=named_list(d.idle))
+        yield from say("setting.idle", names=named_list(d.idle))
 
 
 def _laws(d: Derivation) -> Iterator[Passage]:
@@ -169,24 +164,27 @@ def _laws(d: Derivation) -> Iterator[Passage]:
     if _is_one(d):
         why = [words.replace("F_{1}", "F") for words in why]
     none = say("laws.open" if d.conserved.bound else "laws.none", bound=d.conserved.bound)
-    lines = _law_lines(d, found) if found else [none] if why else []
+    lines = list(_law_lines(d, found) if found else none if why else ())
     if lines:
         yield Passage("paragraph", (*lines, *why), "Conserved quantities")
 
 
-def _law_lines(d: Derivation, laws: Sequence[tuple[str, Expr]]) -> list[str]:
+def _law_lines(d: Derivation, laws: Sequence[tuple[str, Expr]]) -> Iterator[Element]:
     name, law = laws[0]
     reasons = [x for x in (inner_product(law, block, 0) for block in d.blocks) if x]
     several = len(laws) > 1 or d.parameterization.d > 1
-    shown = display([(latex_name(name), law) for name, law in laws])
-    lines = [say("laws.are"), *shown, say("laws.whatever")]
+    yield from say("laws.are")
+    yield from display([(latex_name(name), law) for name, law in laws])
+    yield from say("laws.whatever")
     if not reasons:
-        return [*lines, say("laws.expansion")]
+        yield from say("laws.expansion")
+        return
     of = latex(d.beta[0]) if d.direction is not None else "F" if _is_one(d) else "F_1"
     names = {"law": latex_name(name), "of": of}
-    since = "since" if d.direction is None else say("laws.turning", **names)
-    lines.append(say("laws.since", since=since, terms=reasons[0], **names))
-    return [*lines, say("laws.likewise")] if several else lines
+    since = "since" if d.direction is None else phrase("laws.turning", **names)
+    yield from say("laws.since", since=since, terms=reasons[0], **names)
+    if several:
+        yield from say("laws.likewise")
 
 
 def _results(d: Derivation) -> Iterator[Passage]:
@@ -208,10 +206,10 @@ def _results(d: Derivation) -> Iterator[Passage]:
             Verdict.UNDECIDED: "was not decided",
         }[d.asked.finding.verdict]
         asked = say("remark.asked", form=road_name(d.asked.name), answer=answer)
-        yield Passage("remark", (asked,))
+        yield Passage("remark", (*asked,))
 
 
-def _theorem(d: Derivation) -> Iterator[str]:
+def _theorem(d: Derivation) -> Iterator[Element]:
     """Yield the assumptions, Q with the names in it, and what it is for."""
     yield _model(d, f", from {_start(d) if len(d.parameterization.start) < 4 else '$w_0$'}")
     assumed = dict.fromkeys(a for piece in d.potential.pieces for a in piece.assumptions)
@@ -219,33 +217,33 @@ def _theorem(d: Derivation) -> Iterator[str]:
     late = [a for a in assumed if put & a.names]
     yield from _assumed([a for a in assumed if a not in late])
     if d.direction is not None:
-        yield say("theorem.length", s=latex(d.beta[0]), beta=latex(d.direction.beta))
+        yield from say("theorem.length", s=latex(d.beta[0]), beta=latex(d.direction.beta))
     yield from formula_of(d.potential, "eq:Q")
     if (other := d.potential.other_side) is not None:
         more = (a for piece in other.pieces for a in piece.assumptions if a not in assumed)
-        yield say("theorem.other_side", assumed=listed(map(assumption, more)))
+        yield from say("theorem.other_side", assumed=listed(map(assumption, more)))
         yield from formula_of(other, "")
     yield from _assumed(late)
-    yield say("theorem.one" if _is_one(d) else "theorem.outputs")
+    yield from say("theorem.one" if _is_one(d) else "theorem.outputs")
     yield from _where(d)
     if _is_one(d):
-        yield say("theorem.copies")
+        yield from say("theorem.copies")
     if d.hessian.verdict is Verdict.REFUTED:
         yield _clock(d.warping.g)
 
 
-def _assumed(what: Sequence[Condition]) -> Iterator[str]:
+def _assumed(what: Sequence[Condition]) -> Iterator[Element]:
     if what:
-        yield say("theorem.assume", assumed=listed(map(assumption, what)))
+        yield from say("theorem.assume", assumed=listed(map(assumption, what)))
 
 
 def _clock(g: Expr | None) -> str:
     """Say that the clock is warped, and by what where that is short."""
     given = "" if g is None else f", $g = {inline(g)}$"
-    return say("theorem.clock", g=given if width(given) < COLUMN / 2 else ", $g$ as below")
+    return phrase("theorem.clock", g=given if width(given) < COLUMN / 2 else ", $g$ as below")
 
 
-def _where(d: Derivation) -> Iterator[str]:
+def _where(d: Derivation) -> Iterator[Element]:
     """Yield where Q lives and what uniqueness that gives."""
     domains = [piece.domain for piece in d.potential.pieces if piece.domain is not None]
     if not domains:
@@ -254,15 +252,15 @@ def _where(d: Derivation) -> Iterator[str]:
     where = listed(dict.fromkeys(prose(domain.where) for domain in domains))
     but = f" unless {listed(unless, 'or')}" if unless else ""
     convex = listed(dict.fromkeys(prose(CONVEX[domain.convex]) for domain in domains))
-    yield say("theorem.lives", where=where + but, convex=convex.replace(" (below)", ""))
+    yield from say("theorem.lives", where=where + but, convex=convex.replace(" (below)", ""))
     if d.direction is not None and d.metric.kernel is not None:
-        yield say("theorem.R", R=inline(d.metric.kernel[1, 1]))
+        yield from say("theorem.R", R=inline(d.metric.kernel[1, 1]))
     surely = all(x.exact or (len(x.betas) == 1 and x.convex != "length") for x in domains)
     over = "there" if surely else "over every convex part of this set that holds it"
-    yield say("theorem.only", over=over)
+    yield from say("theorem.only", over=over)
 
 
-def formula_of(potential: Potential, label: str = "") -> Iterator[str]:
+def formula_of(potential: Potential, label: str = "") -> Iterator[Element]:
     """Yield Q and the names in it."""
     names = [*map(as_latex, sections.part_names(potential.pieces))]
     for name, piece in zip(names, potential.pieces, strict=True):
@@ -276,15 +274,14 @@ def formula_of(potential: Potential, label: str = "") -> Iterator[str]:
 def _other_training(d: Derivation) -> Iterator[Passage]:
     """Yield what the same Q is for under other losses, and under weight decay."""
     Q = r"$\sum_i Q(\beta_i)$" if _is_one(d) else "$Q$"
-    losses = say("other.losses", Q=Q)
-    if d.says("shrunk start"):
-        yield Passage("remark", (losses, say("other.decay", Q=Q)), "Other losses and weight decay")
-    else:
-        yield Passage("remark", (losses,), "Other losses")
+    decays = bool(d.says("shrunk start"))
+    lines = (*say("other.losses", Q=Q), *(say("other.decay", Q=Q) if decays else ()))
+    yield Passage("remark", lines, "Other losses" + " and weight decay" * decays)
 
 
-def _remark(d: Derivation) -> Iterator[str]:
-    yield say("remark.unique")
+def _remark(d: Derivation) -> Iterator[Element]:
+    yield from say("remark.unique")
     left = dict.fromkeys(p.left for p in d.potential.pieces if isinstance(p, Quadrature))
-    yield from (say("remark.integral", why=prose(WHY_LEFT[why])) for why in left)
+    for why in left:
+        yield from say("remark.integral", why=prose(WHY_LEFT[why]))
     yield from road_words(d)

@@ -15,6 +15,7 @@ from derive.model.condition import AT_START, Condition, Sign, compared
 from derive.potential.piece import Root
 from derive.render.arranged import read
 from derive.render.labels import OWN
+from derive.render.page.blocks import literal
 from derive.render.page.names import latex_name
 from derive.render.page.notation import hold, put_back, typeset
 from derive.render.page.printer import inline, latex
@@ -159,15 +160,11 @@ def _unquoted(text: str) -> str:
         formal = bool(LETTERS.fullmatch(bare) or bare in SIGNS or FORMAL.search(bare))
         before = " ".join(runs[-1][1]) if runs and runs[-1][0] is _as_mathematics else ""
         inside = before.count("(") > before.count(")")
-        write = _as_mathematics if formal or inside else _as_words
+        write = _as_mathematics if formal or inside else literal
         ended = formal and runs and runs[-1][1][-1][-1:] in ",;:" and not inside
         joined = runs and runs[-1][0] is write and not ended
         runs[-1][1].append(word) if joined else runs.append((write, [word]))
     return " ".join(write(" ".join(words)) for write, words in runs)
-
-
-def _as_words(whole: str) -> str:
-    return "".join(f"\\{c}" if c in "_#%&$" else c for c in whole)
 
 
 def _as_mathematics(whole: str) -> str:
@@ -198,19 +195,3 @@ def assumption(given: Condition) -> str:
     options = map(compared, given.guards)
     when = " or ".join(f"${inline(f)} {sign} {inline(g)}$" for f, sign, g in options)
     return f"{said} (which is automatic when {when} at the start)" if when else said
-
-
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    **{c: f"\\{c}" for c in "&%$#_{}"},
-}
-
-
-def escaped(text: str) -> str:
-    """Return text with the characters escaped that mean something to LaTeX."""
-    return "".join(SPECIAL.get(c, c) for c in text)

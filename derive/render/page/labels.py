@@ -7,12 +7,13 @@ is a letter, a word or a Greek letter with an index, and nothing else, so that n
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping
 
 from derive.errors import InputError
 from derive.model.labels import LABEL, aside, predictor
 from derive.model.names import unused
 from derive.render.labels import MARK
+from derive.render.page.blocks import Page, Passage
 from derive.render.page.names import GREEK, as_latex
 
 LETTER = re.compile(
@@ -52,26 +53,40 @@ def read_symbol(text: str) -> str:
     return text
 
 
-def renamed(page: str, taken: Set[str], rename: Mapping[str, str]) -> str:
-    """Return a page, with the marks in it, with names written as they are given.
-
-    A name that F does not have is a letter of ours. The start of a weight goes with the weight.
+def lettered(page: Page, rename: Mapping[str, str]) -> Page:
+    """Return a page without marks: names written as they are given, our letters where none are.
 
     Raises:
         InputError: a name is not on the page, or what it is to be is there already.
     """
+    return with_tildes(page.mapped(_renaming(page, rename)))
+
+
+def _renaming(page: Page, rename: Mapping[str, str]) -> Callable[[str], str]:
+    """Return what writes names as they are given.
+
+    A name that F does not have is a letter of ours. The start of a weight goes with the weight.
+    """
     written = {name: read_symbol(text) for name, text in rename.items()}
+    whole, changes = "\n".join(page.formulas), list[tuple[str, str]]()
     for name, text in written.items():
-        mark = MARK if name in taken else f"{MARK}?"
+        mark = MARK if name in page.taken else f"{MARK}?"
         old = rf"{mark}(?<![A-Za-z\\]){re.escape(as_latex(name))}(?![A-Za-z_])"
         start = rf"{mark}(?<![A-Za-z\\]){re.escape(as_latex(f'{name}_0'))}"
-        if not re.search(f"{old}|{start}", page):
+        if not re.search(f"{old}|{start}", whole):
             raise InputError(f"--rename: there is no {name} on this page")
-        if text not in map(as_latex, written) and re.search(_whole(text), page):
+        if text not in map(as_latex, written) and re.search(_whole(text), whole):
             raise InputError(f"--rename: {text} is on this page already")
         for pattern, new in ((start, _at_zero(text)), (old, text)):
-            page = re.sub(pattern, "\0" + new.replace("\\", r"\\"), page)
-    return page.replace("\0", MARK)
+            changes.append((pattern, "\0" + new.replace("\\", r"\\")))
+            whole = re.sub(*changes[-1], whole)
+
+    def change(formula: str) -> str:
+        for pattern, new in changes:
+            formula = re.sub(pattern, new, formula)
+        return formula.replace("\0", MARK)
+
+    return change
 
 
 def _whole(text: str) -> str:
@@ -84,13 +99,13 @@ def _at_zero(text: str) -> str:
     return f"{stem}_{{{index.strip('{}')},0}}" if index else f"{stem}_{{0}}"
 
 
-def with_tildes(text: str, taken: Set[str]) -> str:
-    """Return LaTeX without marks, our letters with a tilde, or a word, where they are taken.
+def with_tildes(page: Page) -> Page:
+    """Return a page without marks, our letters with a tilde, or a word, where they are taken.
 
     Where lam is ours it is as in our sentences: a lambda is what steers the flow.
     """
-    ours_marked = rf"{MARK}{re.escape(as_latex(unused('lam', taken)))}(?![A-Za-z_]) *"
-    text = re.sub(ours_marked, r"\\varepsilon ", text)
+    taken = page.taken
+    own_lam = rf"{MARK}{re.escape(as_latex(unused('lam', taken)))}(?![A-Za-z_]) *"
     names = {as_latex(name) for name in taken if LABEL.fullmatch(name)}
     words = {r"\beta": as_latex(predictor(taken)), "w": as_latex(aside("w", taken))}
     altered = dict[str, str]()
@@ -108,7 +123,12 @@ def with_tildes(text: str, taken: Set[str]) -> str:
         raised = found.string[: found.start()].endswith("^")
         return f"{{{new}{index}}}" if raised else new + index
 
-    page = LETTER.sub(ours, text).replace(MARK, "")
+    def change(formula: str) -> str:
+        return LETTER.sub(ours, re.sub(own_lam, r"\\varepsilon ", formula)).replace(MARK, "")
+
+    page = page.mapped(change)
+    if not altered:
+        return page
     written = ", ".join(f"${letter}$ is written ${new}$" for letter, new in altered.items())
-    given = rf"\paragraph{{Letters.}} Ours make way for the names given: {written}."
-    return f"{given}\n\n{page}" if altered else page
+    given = Passage("paragraph", (f"Ours make way for the names given: {written}.",), "Letters")
+    return Page((given, *page.passages), taken)

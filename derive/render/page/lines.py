@@ -11,6 +11,7 @@ from sympy import Expr, Integral, Poly
 
 from derive.render.arranged import product_of, pulled_out, tidy
 from derive.render.labels import MARK
+from derive.render.page.blocks import Display
 from derive.render.page.printer import bracketed, inline, latex, ordered_terms
 
 COLUMN = 224.0
@@ -87,7 +88,7 @@ def _single(token: str) -> float:
     return 0.0 if token.isspace() else 7.4 if token.isupper() else 5.7
 
 
-def display(rows: Sequence[Row], label: str = "", relation: str = "=") -> Iterator[str]:
+def display(rows: Sequence[Row], label: str = "", relation: str = "=") -> Iterator[Display]:
     """Yield displayed equations left = right, long ones broken; they may get a label.
 
     Those that are too wide when aligned, as one has a long left side, are displayed one by one.
@@ -97,21 +98,15 @@ def display(rows: Sequence[Row], label: str = "", relation: str = "=") -> Iterat
     apart = [list(equation(left, right, relation)) for left, right in rows]
     whole = [line for lines in apart for line in (*lines[:-1], f"{lines[-1]} ,")]
     whole[-1] = whole[-1].removesuffix(" ,")
-    single = len(whole) == 1
     beside = r" \qquad ".join(map(_unaligned, whole))
     if not label and len(whole) == len(rows) and width(beside) < COLUMN:
-        yield rf"\[ {beside} \]"
+        yield Display((beside,))
     elif not label and len(rows) > 1 and _aligned(whole) > COLUMN + 10:
         for row in rows:
             yield from display([row], relation=relation)
-    elif label:
-        body = [_unaligned(whole[0])] if single else [SPLIT[0], *_ended(whole), SPLIT[1]]
-        yield from (rf"\begin{{equation}}\label{{{label}}}", *body, r"\end{equation}")
     else:
-        yield from (r"\begin{align*}", *_ended(whole), r"\end{align*}")
-
-
-SPLIT = (r"\begin{split}", r"\end{split}")
+        alone = len(whole) == 1
+        yield Display((_unaligned(whole[0]),) if alone else tuple(whole), label)
 
 
 def _aligned(lines: Sequence[str]) -> float:
@@ -124,11 +119,6 @@ def _unaligned(line: str) -> str:
     return line.replace("&", "", 1)
 
 
-def _ended(lines: Sequence[str]) -> Iterator[str]:
-    yield from (rf"  {line} \\" for line in lines[:-1])
-    yield f"  {lines[-1]}"
-
-
 def equation(left: str, right: Expr | str | list[str], relation: str = "=") -> Iterator[str]:
     """Yield the lines of one equation, aligned at the relation."""
     room = COLUMN - width(left) - GIVEN["="] - 5
@@ -138,7 +128,7 @@ def equation(left: str, right: Expr | str | list[str], relation: str = "=") -> I
     yield from (rf"&\quad {line}" for line in lines[1:])
 
 
-def vanishing(expression: Expr) -> Iterator[str]:
+def vanishing(expression: Expr) -> Iterator[Display]:
     """Yield that an expression is 0; one that is long stands on the right, on lines."""
     whole = latex(expression)
     yield from display([("0", expression) if width(whole) > COLUMN - 30 else (whole, "0")])

@@ -21,11 +21,11 @@ from derive.records import Potential
 from derive.regimes.point import Point
 from derive.render.arranged import read
 from derive.render.narration import Layout, Part, narrated
+from derive.render.page.blocks import Bullets, Element, Grid, Page, Passage, literal
 from derive.render.page.derivation import formula_of, setting_of
 from derive.render.page.formula import (
     assumption,
     at_start,
-    escaped,
     fraction,
     prose,
     quoted,
@@ -35,7 +35,6 @@ from derive.render.page.formula import (
 from derive.render.page.lines import COLUMN, by_powers, display, width
 from derive.render.page.names import latex_name
 from derive.render.page.notation import hold, put_back, typeset
-from derive.render.page.paper import Page, Passage
 from derive.render.page.printer import inline, latex
 from derive.render.phrases import affine_sentences
 from derive.sources import sources
@@ -79,15 +78,17 @@ def _passage(part: Part) -> Passage:
     return Passage(kind, tuple(map(_citing, _paragraph(part.lines))), heading, part.label)
 
 
-def _citing(line: str) -> str:
-    """Return a line with citations for the sources that it names, as (Lyu, Li 2020)."""
+def _citing(line: Element) -> Element:
+    """Return words with citations for the sources that they name, as (Lyu, Li 2020)."""
+    if not isinstance(line, str):
+        return line
 
     def cite(found: re.Match[str]) -> str:
         pairs = re.findall(r"(?:^|; )(\w+)[^;]* (\d{4})", found[1])
         keys = [name.lower() + year for name, year in pairs]
-        return rf"\cite{{{','.join(keys)}}}" if sources().keys() >= set(keys) else found[0]
+        return f"[@{','.join(keys)}]" if sources().keys() >= set(keys) else found[0]
 
-    line = re.sub(r"\(cited, (\\cite\{\w+\})\)", r"\1", line)
+    line = re.sub(r"\(cited, (\[@[\w-]+\])\)", r"\1", line)
     return re.sub(r"\((?:cited, )?([A-Z]\w+[^()]* \d{4})\)", cite, line)
 
 
@@ -99,12 +100,12 @@ def _on_page(lines: Iterable[object]) -> Iterator[object]:
             yield from line.lines if isinstance(line, OnPage) else (line,)
 
 
-def _paragraph(given: Iterable[object]) -> Iterator[str]:
+def _paragraph(given: Iterable[object]) -> Iterator[Element]:
     """Yield lines as sentences, with a capital and a stop, unless they go on in formulas."""
     before, lines = ".", tuple(_on_page(given))
     for line, following in zip(lines, (*lines[1:], ""), strict=True):
         if not isinstance(line, WORDS):
-            yield from latex_lines(line)
+            yield from blocks_of(line)
             before = "display"
             continue
         words = words_of(line)
@@ -148,7 +149,7 @@ def words_of(value: object) -> str:
 @words_of.register
 def _(value: Sentence) -> str:
     parts = value.words.split("`")
-    ways = ((words_of, escaped), (as_math, typeset))
+    ways = ((words_of, literal), (as_math, typeset))
     written = (_filled(value, part, *ways[i % 2]) for i, part in enumerate(parts))
     return "".join(f"${x}$" if i % 2 else x for i, x in enumerate(written))
 
@@ -157,7 +158,7 @@ WRITTEN: Mapping[str, Callable[[str], str]] = {
     "given": quoted,
     "reason": sentence,
     "note": prose,
-    "cited": r"\cite{{{}}}".format,
+    "cited": "[@{}]".format,
 }
 words_of.register(str, lambda value: words_of(Sentence(value)))
 words_of.register(Finding, lambda value: sentence(value.reason))
@@ -177,13 +178,13 @@ def _filled(
 
 
 @singledispatch
-def latex_lines(line: object) -> Iterator[str]:
-    """Yield the LaTeX of a line that is not words."""
+def blocks_of(line: object) -> Iterator[Element]:
+    """Yield the blocks of a line that is not words."""
     raise AssertionError(f"{type(line).__name__} has no LaTeX")
 
 
-@latex_lines.register
-def _(line: Equations) -> Iterator[str]:
+@blocks_of.register
+def _(line: Equations) -> Iterator[Element]:
     relation = typeset(line.relation).strip()
     yield from display([(_side(a), _right(b)) for a, b in line.rows], relation=relation)
 
@@ -200,15 +201,15 @@ def _right(value: object) -> Expr | str | list[str]:
     return value if isinstance(value, Expr) else _side(value)
 
 
-latex_lines.register(Derivation, lambda line: iter(setting_of(line).lines))
-latex_lines.register(Potential, formula_of)
+blocks_of.register(Derivation, setting_of)
+blocks_of.register(Potential, formula_of)
 
 LONGEST = 200
 """Characters of a side of an identity that is written out."""
 
 
-@latex_lines.register
-def _(line: Identity) -> Iterator[str]:
+@blocks_of.register
+def _(line: Identity) -> Iterator[Element]:
     try:
         left, right = (read(x) for x in (line.left, line.right))
     except DeriveError:
@@ -220,30 +221,26 @@ def _(line: Identity) -> Iterator[str]:
         yield from display([(latex(left), right)])
 
 
-@latex_lines.register
-def _(line: Parameterization) -> Iterator[str]:
+@blocks_of.register
+def _(line: Parameterization) -> Iterator[Element]:
     betas = Notation(line, tuple(range(line.d))).betas
     yield from display([(latex(b), f) for b, f in zip(betas, line.outputs, strict=True)])
     yield from affine_sentences(line)
     yield f"The start is {at_start(line.start)}."
 
 
-@latex_lines.register
-def _(line: Items) -> Iterator[str]:
-    items = (" ".join(_paragraph((item,))) for item in line.lines)
-    yield from (r"\begin{itemize}", *(rf"\item {item}" for item in items), r"\end{itemize}")
+@blocks_of.register
+def _(line: Items) -> Iterator[Element]:
+    yield Bullets(tuple(tuple(_paragraph((item,))) for item in line.lines))
 
 
-@latex_lines.register
-def _(line: Table) -> Iterator[str]:
+@blocks_of.register
+def _(line: Table) -> Iterator[Element]:
     layout = Layout(line)
     if layout.wide:
         rows = (zip(line.head, row, strict=True) for row in line.rows)
         told = (each("{0}: {1}", (pair for pair in row if pair[1]), "; ") for row in rows)
-        yield from latex_lines(Items(tuple(told)))
+        yield from blocks_of(Items(tuple(told)))
         return
     columns = "".join("r" if number else "l" for _, number in layout.columns)
-    yield rf"\begin{{center}}\begin{{tabular}}{{@{{}}{columns}@{{}}}}"
-    for i, row in enumerate((line.head, *line.rows)):
-        yield rf"{' & '.join(map(words_of, row))}\\" + r" \hline\noalign{\smallskip}" * (i == 0)
-    yield r"\end{tabular}\end{center}"
+    yield Grid(tuple(tuple(map(words_of, row)) for row in (line.head, *line.rows)), columns)

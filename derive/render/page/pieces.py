@@ -8,13 +8,14 @@ from sympy import Symbol
 from sympy.core.function import AppliedUndef
 
 from derive.potential.piece import Parametric, Piece, Quadrature
+from derive.render.page.blocks import Element
 from derive.render.page.formula import prose, root_note
 from derive.render.page.lines import Row, display, vanishing
 from derive.render.page.printer import latex
 from derive.render.sections import printed
 
 
-def piece_latex(piece: Piece, name: str, label: str = "") -> Iterator[str]:
+def piece_latex(piece: Piece, name: str, label: str = "") -> Iterator[Element]:
     """Yield the names in one form, and the form, called *name*."""
     piece = printed(piece)
     named: list[Row] = [(latex(symbol), value) for symbol, value in piece.constants]

@@ -15,6 +15,7 @@ from derive.potential.block import DirectionTerms
 from derive.potential.piece import Parametric, Piece, Root, kernel_of, trimmed
 from derive.records import Block
 from derive.render.arranged import read
+from derive.render.page.blocks import Display, Element
 from derive.render.page.formula import formula, rate_name, statement
 from derive.render.page.lines import COLUMN, Row, display, vanishing, width
 from derive.render.page.names import as_latex, latex_name
@@ -25,11 +26,11 @@ from derive.render.sections import part_names
 from derive.verdict import Verdict
 
 
-def proof_lines(d: Derivation) -> Iterator[str]:
+def proof_lines(d: Derivation) -> Iterator[Element]:
     """Yield the proofs for all blocks, what follows from them, and why the clock is needed."""
     for name, block in zip(part_names(d.potential.pieces), d.blocks, strict=True):
         yield from _of_block(block, as_latex(name))
-    yield say("proof.row_space")
+    yield from say("proof.row_space")
     failure = failing(d.hessian.finding.evidence)
     if d.hessian.verdict is Verdict.REFUTED and failure is not None:
         names = {"s": latex(d.beta[0])}
@@ -39,13 +40,13 @@ def proof_lines(d: Derivation) -> Iterator[str]:
                 x * bool(r)
                 for x in (rf" + \log {r}", rf" + \langle\nabla\log {r}, \nabla {names['s']}\rangle")
             )
-            yield say("direction.no_hessian", n=latex_name(d.direction.norm), **names)
+            yield from say("direction.no_hessian", n=latex_name(d.direction.norm), **names)
         else:
-            yield say("proof.no_hessian")
+            yield from say("proof.no_hessian")
         yield from plain_failure(d.blocks[0], failure)
 
 
-def _of_block(block: Block, name: str) -> Iterator[str]:
+def _of_block(block: Block, name: str) -> Iterator[Element]:
     if block.potential.piece is None:
         raise AssertionError("there is a form of Q")
     statements = _statements(block)
@@ -57,22 +58,22 @@ def _statements(block: Block) -> list[str]:
     return [e.statement for e in block.potential.finding.evidence]
 
 
-def _kernel(block: Block, piece: Piece, name: str) -> Iterator[str]:
+def _kernel(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """K in beta, Q'' = 1/K and Q'(beta_0) = 0."""
     metric, symbols = block.metric, block.notation.weights
     first, b, kernel = _statements(block)[0], latex(piece.betas[0]), kernel_of(piece)
-    yield say("kernel.weights")
+    yield from say("kernel.weights")
     slope, K = (to_expr(f, symbols) for f in (metric.along(0, 0, 0), metric.K[0][0]))
     yield from display([("K", K), (r"\langle\nabla K, \nabla F\rangle", slope)])
-    yield say("kernel.along", b=b)
+    yield from say("kernel.along", b=b)
     rows: list[Row] = [] if kernel is None else [("K", kernel)]
     if first.startswith("K**"):
         left, _, right = statement(first).partition(" = ")
         rows.insert(0, (left, right))
     yield from display(rows)
-    yield say("kernel.function")
+    yield from say("kernel.function")
     yield from display(_gradient(piece, name))
-    yield say("kernel.so", b=b, Q=name, start=inline(block.notation.beta_0[0]))
+    yield from say("kernel.so", b=b, Q=name, start=inline(block.notation.beta_0[0]))
 
 
 def _gradient(piece: Piece, name: str) -> list[Row]:
@@ -80,44 +81,44 @@ def _gradient(piece: Piece, name: str) -> list[Row]:
     return [(rf"\frac{{\partial {name}}}{{\partial {latex(b)}}}", g) for b, g in pairs]
 
 
-def _weight(block: Block, piece: Piece, name: str) -> Iterator[str]:
+def _weight(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """A weight A as the coordinate: beta = f(A), and dmu/dt = lambda for mu = dQ/dbeta."""
     b, A = latex(piece.betas[0]), latex(piece.roots[-1].symbol)
     f = next(s for s in _statements(block) if "at fixed" in s).rpartition(" = ")[2]
     yield from _chart_lines(block, piece)
-    yield say("weight.stationary", b=b, Q=name, A=A, f=formula(f))
+    yield from say("weight.stationary", b=b, Q=name, A=A, f=formula(f))
     ((left, slope),) = _gradient(piece, name)
     yield from display([(rf"\mu := {left}", slope)])
-    yield say("weight.so", A=A)
+    yield from say("weight.so", A=A)
 
 
-def _curve(block: Block, piece: Piece, name: str) -> Iterator[str]:
+def _curve(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """The weights along the flow as functions of the dual time."""
     if not isinstance(piece, Parametric):
         raise AssertionError("the form is a curve")
     z, mu, own = piece.curve.parameter, piece.gradient[0], block.parameterization.weights
     weights: list[Row] = [(latex_name(w), x) for w, x in piece.curve.weights if w in own]
-    yield say("curve.time")
+    yield from say("curve.time")
     yield from display([*([(r"\mu", mu)] if mu != z else []), *weights])
     if mu == z:
-        yield say("curve.itself", z=latex(z))
-    yield say("curve.so", b=latex(piece.betas[0]), Q=name)
+        yield from say("curve.itself", z=latex(z))
+    yield from say("curve.so", b=latex(piece.betas[0]), Q=name)
 
 
-def _integral(block: Block, piece: Piece, name: str) -> Iterator[str]:
+def _integral(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """Q'' = 1/K by the form of Q."""
     names = {"b": latex(piece.betas[0]), "Q": name}
     yield "The kernel"
     yield from display([("K", to_expr(block.metric.K[0][0], block.notation.weights))])
-    yield say("kernel.monotone", **names)
+    yield from say("kernel.monotone", **names)
     yield from _chart_lines(block, piece)
     if piece.roots and (kernel := kernel_of(piece)) is not None:
-        yield say("kernel.there")
+        yield from say("kernel.there")
         yield from display([("K", kernel)])
-    yield say("kernel.integral", **names)
+    yield from say("kernel.integral", **names)
 
 
-def _dual(block: Block, piece: Piece, name: str) -> Iterator[str]:
+def _dual(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """Functions y, g and R of the weights; Q = sum_i (y_i - y_i(w_0)) beta_i - R."""
     dual, symbols = block.potential.dual, block.notation.weights
     if dual is None:
@@ -130,23 +131,23 @@ def _dual(block: Block, piece: Piece, name: str) -> Iterator[str]:
     if R is not None:
         rows.append(("R", R))
         equations.append((r"\langle\nabla R, \nabla F_j\rangle", "g F_j"))
-    yield say("dual.let")
+    yield from say("dual.let")
     yield from display(rows)
-    yield say("dual.expansion")
+    yield from say("dual.expansion")
     yield from display(equations)
     if terms := inner_product(y[0], block, 0):
-        yield say("dual.example", i=labels[0], terms=terms)
-    yield say("dual.flow")
+        yield from say("dual.example", i=labels[0], terms=terms)
+    yield from say("dual.flow")
     if R is not None:
-        yield say("dual.legendre", Q=name)
+        yield from say("dual.legendre", Q=name)
     yield from _chart_lines(block, piece)
     if not any(g.has(sympy.Integral) for g in piece.gradient):
-        yield say("dual.in_beta")
+        yield from say("dual.in_beta")
         yield from display(_gradient(piece, name))
         yield from _root_slopes(piece)
 
 
-def _root_slopes(piece: Piece) -> Iterator[str]:
+def _root_slopes(piece: Piece) -> Iterator[Element]:
     """Yield the derivatives of the roots, from their equations."""
     rows: list[Row] = []
     for root in piece.roots:
@@ -158,11 +159,11 @@ def _root_slopes(piece: Piece) -> Iterator[str]:
             if right != 0 and width(left) < COLUMN / 2:
                 rows.append((left, right))
     if rows:
-        yield say("dual.slopes")
+        yield from say("dual.slopes")
         yield from display(rows)
 
 
-def _chart_lines(block: Block, piece: Piece) -> Iterator[str]:
+def _chart_lines(block: Block, piece: Piece) -> Iterator[Element]:
     """Yield the equations of roots and weights on the leaf of the start."""
     roots, simple = {r.symbol.name: r for r in piece.roots}, list[Row]()
     for _, function, written in block.potential.chart.entries if block.potential.chart else ():
@@ -178,15 +179,15 @@ def _chart_lines(block: Block, piece: Piece) -> Iterator[str]:
         elif not meaning and left.partition("**")[0] in block.parameterization.weights:
             simple.append((formula(left), formula(right)))
     if simple:
-        yield say("dual.weights")
+        yield from say("dual.weights")
         yield from display(simple)
 
 
-def _root_lines(root: Root, what: str) -> Iterator[str]:
-    yield say("dual.root", A=latex(root.symbol), what=what)
+def _root_lines(root: Root, what: str) -> Iterator[Element]:
+    yield from say("dual.root", A=latex(root.symbol), what=what)
     yield from vanishing(root.polynomial.as_expr())
     if root.explicit is None:
-        yield say("dual.which", branch=root.branch.removeprefix("is "))
+        yield from say("dual.which", branch=root.branch.removeprefix("is "))
 
 
 def inner_product(f: Expr, block: Block, output: int) -> str:
@@ -206,24 +207,24 @@ def inner_product(f: Expr, block: Block, output: int) -> str:
     return whole if width(whole) < COLUMN - 75 else ""
 
 
-def _direction(block: Block, piece: Piece, name: str) -> Iterator[str]:
+def _direction(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """y = psi u/n with <grad psi, grad s> = g = psi phi/n, and q' = psi."""
     turning = block.potential.turning
     if turning is None:
         raise AssertionError("the model has a vector")
     u, n = latex_name(turning.direction.vector), latex_name(turning.direction.norm)
     if turning.direction.sign < 0:
-        yield say("direction.signs", u=u)
+        yield from say("direction.signs", u=u)
     names = {"s": latex(piece.betas[0]), "Q": name}
-    yield say("direction.functions", u=u, n=n, r=_rate(turning.direction), **names)
+    yield from say("direction.functions", u=u, n=n, r=_rate(turning.direction), **names)
     yield from _psi(turning)
     yield from _chart_lines(block, piece)
     (slope,) = piece.gradient
     if not slope.has(sympy.Integral) and not slope.atoms(AppliedUndef):
         slopes = [*_root_slopes(piece)]
-        yield say("direction.so", **names)
+        yield from say("direction.so", **names)
         yield from display([(r"\psi", slope)])
-        yield say("direction.slope", end="," if slopes else ".", **names)
+        yield from say("direction.slope", end="," if slopes else ".", **names)
         yield from slopes
 
 
@@ -232,33 +233,33 @@ def _rate(direction: Direction) -> str:
     return "" if direction.pushed == "phi" else rate_name(direction.vector)
 
 
-def _psi(turning: DirectionTerms) -> Iterator[str]:
+def _psi(turning: DirectionTerms) -> Iterator[Element]:
     """Yield psi and the clock in the scalars and the norm."""
     if turning.g is None:
-        yield say("direction.unwritten")
+        yield from say("direction.unwritten")
         return
     symbols, direction = turning.direction.notation.weights, turning.direction
     pushed = to_expr(direction.rate * direction.phi, symbols)
     psi = turning.g * symbols[direction.norm] / pushed * direction.sign
-    yield say("direction.here")
+    yield from say("direction.here")
     yield from display([("g", turning.g), (r"\psi", sympy.powsimp(psi))])
 
 
-def _segment(block: Block, piece: Piece, name: str) -> Iterator[str]:
+def _segment(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """Taylor's formula on a segment, for a Hessian that is known."""
-    yield say("segment.identities")
+    yield from say("segment.identities")
     held = [e.statement for e in block.potential.finding.evidence if e.holds]
-    yield from (rf"\[ {statement(text)} \]" for text in held[:6])
-    yield say("segment.so", Q=name)
+    yield from (Display((statement(text),)) for text in held[:6])
+    yield from say("segment.so", Q=name)
 
 
-def _separate(block: Block, piece: Piece, name: str) -> Iterator[str]:
+def _separate(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """Q = sum_k q_k(x_k), each x_k = <v_k, beta> with a clock of its own, K_k = |grad x_k|^2."""
     statements = _statements(block)
     rows: list[Row] = [(latex(r.symbol), r.explicit) for r in piece.roots if r.explicit is not None]
-    yield say("separate.coordinates")
+    yield from say("separate.coordinates")
     yield from display(rows)
-    yield say("separate.kernels", Q=name)
+    yield from say("separate.kernels", Q=name)
     k = 0
     for text in statements:
         left, _, right = text.replace("`", "").partition(" = ")
@@ -268,10 +269,10 @@ def _separate(block: Block, piece: Piece, name: str) -> Iterator[str]:
         elif left.startswith("dQ/d") and " at " not in right:
             slope = rf"\frac{{\partial {name}}}{{\partial {latex_name(left[4:])}}}"
             yield from display([(slope, read(right))])
-    yield say("separate.so", Q=name)
+    yield from say("separate.so", Q=name)
 
 
-ARGUMENTS: tuple[tuple[str, Callable[[Block, Piece, str], Iterator[str]]], ...] = (
+ARGUMENTS: tuple[tuple[str, Callable[[Block, Piece, str], Iterator[Element]]], ...] = (
     ("|grad x", _separate),
     ("Q'' K = 1", _kernel),
     ("dmu/d", _weight),

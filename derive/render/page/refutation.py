@@ -24,6 +24,7 @@ from derive.model.parameterization import Parameterization
 from derive.records import Block
 from derive.render import sections
 from derive.render.arranged import read
+from derive.render.page.blocks import Element
 from derive.render.page.formula import fraction, listed, sentence, statement, values_at
 from derive.render.page.lines import INLINE, Row, display, width
 from derive.render.page.names import as_latex
@@ -46,10 +47,10 @@ LONGEST_ENTRY = 150
 """Characters of an entry of K that is written out."""
 
 
-def refuted_claim(d: Derivation) -> Iterator[str]:
+def refuted_claim(d: Derivation) -> Iterator[Element]:
     """Yield what is refuted, and from which start."""
     failure = failing(d.warping.finding.evidence)
-    yield say("theorem.refuted", start=values_at(failure.point) if failure else "$w_0$")
+    yield from say("theorem.refuted", start=values_at(failure.point) if failure else "$w_0$")
 
 
 def failing(evidence: Sequence[Identity]) -> Identity | None:
@@ -57,9 +58,9 @@ def failing(evidence: Sequence[Identity]) -> Identity | None:
     return next((e for e in evidence if not e.holds), None)
 
 
-def refuted_proof(d: Derivation) -> Iterator[str]:
+def refuted_proof(d: Derivation) -> Iterator[Element]:
     """Yield the necessary condition, and the numbers that break it."""
-    yield say("refutation.condition")
+    yield from say("refutation.condition")
     failure = failing(d.warping.finding.evidence)
     if failure is None:
         yield f"{sentence(d.warping.finding.reason)}."
@@ -72,9 +73,9 @@ def refuted_proof(d: Derivation) -> Iterator[str]:
             yield from argument(_Numbers.at(block.metric, failure), *found.groups())
             return
     if len(d.blocks) > 1:
-        yield say("refutation.blocks")
+        yield from say("refutation.blocks")
     else:
-        yield say("refutation.definitions")
+        yield from say("refutation.definitions")
         yield from _candidates(block)
     yield from plain_failure(block, failure)
 
@@ -86,13 +87,13 @@ def _block_of(d: Derivation, failure: Identity) -> Block:
     return next(named, d.blocks[0])
 
 
-def _candidates(block: Block) -> Iterator[str]:
+def _candidates(block: Block) -> Iterator[Element]:
     """Yield the only H, where it is short."""
     labels, symbols = block.metric.labels, block.notation.weights
     pairs = zip(labels, warp_candidate(block.metric), strict=True)
     H = [(f"H_{{{i}}}", to_expr(h, symbols)) for i, h in pairs]
     if max(len(str(h)) for _, h in H) < LONGEST_ENTRY:
-        yield say("refutation.here")
+        yield from say("refutation.here")
         yield from display(H)
 
 
@@ -162,25 +163,25 @@ def _entries(metric: Metric, symbols: Mapping[str, Symbol], places: Sequence[str
     return [(as_latex(f"K{name}"), x) for name, x in zip(places, found, strict=True)]
 
 
-def _candidate_lines(n: _Numbers, wanted: Sequence[int]) -> Iterator[str]:
+def _candidate_lines(n: _Numbers, wanted: Sequence[int]) -> Iterator[Element]:
     """Yield K, and the two equations that determine each H_a."""
     K, labels, p = n.metric.K, n.metric.labels, n.metric.parameterization
     symbols = {x: Symbol(x) for x in (*p.weights, *p.parameters)}
     places = [pair(i, j) for i, j in combinations_with_replacement(labels, 2)]
     if written := _entries(n.metric, symbols, places):
-        yield say("refutation.weights")
+        yield from say("refutation.weights")
         yield from display(written)
     rows = (" & ".join(map(n.shown, row)) for row in K)
-    yield say("refutation.start")
+    yield from say("refutation.start")
     yield from display([("K", r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}")])
     for a, b in dict.fromkeys((0, max(a, 1)) for a in wanted):
-        yield say("refutation.pair", i=labels[a], j=labels[b])
+        yield from say("refutation.pair", i=labels[a], j=labels[b])
         yield from display([n.equation(a, b, c) for c in (a, b)])
     found = (f"$H_{{{labels[a]}}} = {fraction(shown(n.candidate(a)))}$" for a in wanted)
-    yield say("refutation.solution", found=listed(found))
+    yield from say("refutation.solution", found=listed(found))
 
 
-def _no_candidate(n: _Numbers, first: str, entry: str) -> Iterator[str]:
+def _no_candidate(n: _Numbers, first: str, entry: str) -> Iterator[Element]:
     """H_a K_bc - H_b K_ac = B_abc fails for a third c, or a third output."""
     i, j, k = int(first), *numbers_of(entry)
     a, b, c = map(n.metric.labels.index, (i, j, k))
@@ -189,10 +190,10 @@ def _no_candidate(n: _Numbers, first: str, entry: str) -> Iterator[str]:
     left = n.candidate(a) * n.of(K[b][c]) - n.candidate(b) * n.of(K[a][c])
     numbers = {"left": fraction(shown(left)), "right": n.B(a, b, c)}
     ijk = ("" if max(i, j, k) < 10 else ",").join(map(str, (i, j, k)))
-    yield say("refutation.third", i=i, j=j, k=k, ijk=ijk, **numbers)
+    yield from say("refutation.third", i=i, j=j, k=k, ijk=ijk, **numbers)
 
 
-def _vertical(n: _Numbers, field: str, entry: str) -> Iterator[str]:
+def _vertical(n: _Numbers, field: str, entry: str) -> Iterator[Element]:
     """V K_kl = omega(V) K_kl fails, with omega(V) = V K_11/K_11."""
     a, b, c, e = map(n.metric.labels.index, (*numbers_of(field), *numbers_of(entry)))
     yield from _candidate_lines(n, (a, b))
@@ -210,39 +211,39 @@ def _vertical(n: _Numbers, field: str, entry: str) -> Iterator[str]:
     names = {"V": f"V{field}", "K_kl": f"K{entry}", "K_11": f"K{pair(one, one)}"}
     written |= {letter: as_latex(name) for letter, name in names.items()}
     i, j = numbers_of(field)
-    yield say("refutation.vertical", i=i, j=j, **written)
+    yield from say("refutation.vertical", i=i, j=j, **written)
 
 
-ARGUMENTS: tuple[tuple[str, Callable[..., Iterator[str]]], ...] = (
+ARGUMENTS: tuple[tuple[str, Callable[..., Iterator[Element]]], ...] = (
     (rf"H(\d+) K({PAIR}) - H", _no_candidate),
     (rf"V({PAIR}) K({PAIR}) = omega", _vertical),
 )
 """Statements that fail, and the argument made of one."""
 
 
-def plain_failure(block: Block, failure: Identity) -> Iterator[str]:
+def plain_failure(block: Block, failure: Identity) -> Iterator[Element]:
     """Yield an identity that fails: its sides where they are short, and their values."""
     claim, _, times = failure.statement.partition(TIMES)
     places = [*dict.fromkeys(re.findall(rf"\bK({PAIR})", claim))]
     rows = _entries(block.metric, block.notation.weights, places)
     where = ", where" if rows else "."
-    yield say("refutation.needed", claim=statement(claim), where=where)
+    yield from say("refutation.needed", claim=statement(claim), where=where)
     yield from display(rows)
     divisor, at = _divisor(failure, times), values_at(failure.point)
     sides = _sides(block.parameterization, failure, divisor)
     if times and (sides is None or divisor == 1):
-        yield say("refutation.cleared", factor=statement(times))
+        yield from say("refutation.cleared", factor=statement(times))
     if sides is None:
         kind = "differ_alike" if failure.derivative else "differ"
         found = {"point": at, "residual": fraction(failure.residual)}
-        yield say(f"refutation.{kind}", path=_path(failure), **found)
+        yield from say(f"refutation.{kind}", path=_path(failure), **found)
         return
     both = [inline(side) for side in sides]
     numbers = f"{listed(f'${_value(side, failure)}$' for side in sides)} at {at}"
     if max(map(width, both)) < INLINE and any(side.free_symbols for side in sides):
         numbers = f"${both[0]}$ and ${both[1]}$, which are {numbers}"
     kind = "alike" if failure.derivative else "sides"
-    yield say(f"refutation.{kind}", sides=numbers, path=_path(failure))
+    yield from say(f"refutation.{kind}", sides=numbers, path=_path(failure))
 
 
 def _path(failure: Identity) -> str:
@@ -287,17 +288,17 @@ def _value(side: Expr, failure: Identity) -> str:
     return inline(value) if value.is_Rational else rf"{sympy.N(value, 12)}\ldots"
 
 
-def open_lines(d: Derivation) -> Iterator[str]:
+def open_lines(d: Derivation) -> Iterator[Element]:
     """Yield what is known where neither Q nor its absence was proved."""
     found = sections.dependent(d)
     relations: list[Row] = [(latex(r), "0") for x in found for r in x.relations]
     if relations:
-        yield say("refutation.together")
+        yield from say("refutation.together")
         yield from display(relations)
     if found:
-        yield say("refutation.dependent")
+        yield from say("refutation.dependent")
     answer = {Verdict.PROVED: "Yes", Verdict.REFUTED: "No", Verdict.UNDECIDED: "Not decided"}
     for question in ("hessian",) if found else ("hessian", "warping", "potential"):
         finding = getattr(d, question).finding
         reason = sentence(finding.reason)
-        yield say(f"refutation.{question}", answer=answer[finding.verdict], reason=reason)
+        yield from say(f"refutation.{question}", answer=answer[finding.verdict], reason=reason)

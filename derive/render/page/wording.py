@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import functools
-import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+
+from derive.render.page.blocks import Element, template
 
 FILE = Path(__file__).with_suffix(".toml")
 
 
-def say(what: str, /, **formulas: object) -> str:
-    r"""Return a sentence with formulas in it.
+def say(what: str, /, **values: object) -> Iterator[Element]:
+    r"""Yield the blocks of a text, with what is put in.
 
-    >>> say("curve.itself", z="z")
-    'where $z = \\mu$,'
+    >>> list(say("curve.itself", z="z"))
+    ['where $z = \\mu$,']
     """
     room, _, key = what.partition(".")
-    return re.sub("@(\\w+)@", lambda m: str(formulas[m[1]]), _wording()[room][key])
+    yield from template(_wording()[room][key], values)
+
+
+def phrase(what: str, /, **values: object) -> str:
+    """Return a text without displayed formulas."""
+    return "\n".join(map(str, say(what, **values)))
 
 
 @functools.cache

@@ -10,8 +10,9 @@ from derive.catalogue import Printed, entries, find
 from derive.catalogue.audit import Outcome, audit_entry
 from derive.catalogue.audit.coverage import Ground, markdown, statements
 from derive.catalogue.audit.formula_kinds import KINDS, audit_formulas, compare_printed
-from derive.catalogue.audit.report import escaped, render_json, render_latex, render_text
+from derive.catalogue.audit.report import render_json, render_latex, render_text
 from derive.catalogue.audit.subject import Subject
+from derive.render.page.latex import escaped
 from numerics.confirm.norm_bounds import try_norm_bound
 from tests.published import derive_once
 

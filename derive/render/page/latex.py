@@ -1,0 +1,165 @@
+"""Pages as LaTeX: a snippet, a part of it, or a document that compiles by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import singledispatch
+
+from derive.errors import InputError
+from derive.printable import Printable, renderer
+from derive.render.page.blocks import (
+    Bullets,
+    Display,
+    Element,
+    Grid,
+    Kind,
+    Page,
+    Passage,
+    inline,
+    punctuated,
+)
+from derive.render.page.labels import lettered
+from derive.sources import reference
+
+PARTS: tuple[Kind, ...] = ("theorem", "proof", "formula")
+"""What may be asked for alone."""
+NEEDS = "% needs amsmath, amssymb, amsthm; the environments theorem and remark are yours"
+HEAD = r"""\documentclass{article}
+\usepackage{amsmath,amssymb,amsthm}
+\usepackage[margin=1in]{geometry}
+\newtheorem{theorem}{Theorem}
+\theoremstyle{remark}\newtheorem*{remark}{Remark}
+\allowdisplaybreaks\emergencystretch=3em
+\begin{document}"""
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "\u2026": r"\dots{}",
+    "\u200b": r"\allowbreak{}",
+    **{c: f"\\{c}" for c in "&%$#_{}"},
+}
+"""Characters that mean something to LaTeX, or are commands there."""
+
+
+def render_latex(
+    record: Printable, standalone: bool, part: str = "", rename: Mapping[str, str] | None = None
+) -> str:
+    """Return a finished record as LaTeX.
+
+    Args:
+        record: what a renderer of the form ``page`` is known of.
+        standalone: a document that compiles by itself, with its references.
+        part: one of theorem, proof and formula; all of them where it is empty.
+        rename: LaTeX for names of the record, as ``{"alpha": r"\\sigma"}``.
+
+    Raises:
+        InputError: there is no such part, or the LaTeX is no letter with an index.
+    """
+    page = chosen(renderer(type(record), "page")(record), part)
+    page = lettered(page, rename or {})
+    return document(page) if standalone else f"{NEEDS}\n{snippet(page)}"
+
+
+def chosen(page: Page, part: str = "") -> Page:
+    """Return a page with the passages that are asked for.
+
+    Raises:
+        InputError: there is no such part.
+    """
+    if part and part not in PARTS:
+        raise InputError(f"there is no part {part}: choose one of {', '.join(PARTS)}")
+    found = [p for p in page.passages if p.kind == part or (not part and p.kind != "formula")]
+    if not found:
+        raise InputError(f"this page has no {part}")
+    return Page(tuple(found), page.taken)
+
+
+def snippet(page: Page) -> str:
+    """Return the passages of a page, with empty lines between them."""
+    return "\n\n".join("\n".join(_environment(p)) for p in page.passages)
+
+
+def document(page: Page) -> str:
+    """Return a document of a page, with the sources that it cites."""
+    items = [_bibitem(key) for key in page.sources]
+    ends = (r"\begin{thebibliography}{9}", *items, r"\end{thebibliography}") if items else ()
+    return "\n".join([HEAD, snippet(page), *ends, r"\end{document}"])
+
+
+def _bibitem(key: str) -> str:
+    authors, title, place = reference(key)
+    return f"\\bibitem{{{key}}} {authors}.\n{title}.\n\\emph{{{place}}}."
+
+
+def _environment(passage: Passage) -> Iterable[str]:
+    heading = words(passage.heading)
+    lines = [line for block in punctuated(passage.blocks) for line in lines_of(block)]
+    if passage.kind == "formula":
+        return lines
+    if passage.kind == "paragraph":
+        return (rf"\paragraph{{{heading}.}} {lines[0]}", *lines[1:]) if heading else lines
+    begin = rf"\begin{{{passage.kind}}}" + (f"[{heading}]" if heading else "")
+    label = rf"\label{{{passage.label}}}" if passage.label else ""
+    return (f"{begin}{label}", *lines, rf"\end{{{passage.kind}}}")
+
+
+@singledispatch
+def lines_of(block: Element) -> Iterator[str]:
+    """Yield the lines of a block."""
+    yield words(str(block))
+
+
+@lines_of.register
+def _(block: Display) -> Iterator[str]:
+    first, *rest = rows = block.rows
+    body = [*(rf"  {row} \\" for row in rows[:-1]), f"  {rows[-1]}"]
+    if block.label:
+        body = [r"\begin{split}", *body, r"\end{split}"] if rest else [first]
+        begin = rf"\begin{{equation}}\label{{{block.label}}}"
+        yield from (begin, *body, r"\end{equation}")
+    elif rest:
+        yield from (r"\begin{align*}", *body, r"\end{align*}")
+    else:
+        yield rf"\[ {first} \]"
+
+
+@lines_of.register
+def _(block: Bullets) -> Iterator[str]:
+    yield r"\begin{itemize}"
+    for item in block.items:
+        first, *rest = (line for inner in item for line in lines_of(inner))
+        yield from (rf"\item {first}", *rest)
+    yield r"\end{itemize}"
+
+
+@lines_of.register
+def _(block: Grid) -> Iterator[str]:
+    yield rf"\begin{{center}}\begin{{tabular}}{{@{{}}{block.columns}@{{}}}}"
+    for i, row in enumerate(block.rows):
+        yield rf"{' & '.join(map(words, row))}\\" + r" \hline\noalign{\smallskip}" * (i == 0)
+    yield r"\end{tabular}\end{center}"
+
+
+def words(text: str) -> str:
+    r"""Return words as LaTeX.
+
+    >>> words("100 % of $x_1$ [@du2018]")
+    '100 \\% of $x_1$ \\cite{du2018}'
+    """
+    return inline(
+        text,
+        plain=escaped,
+        formula="${}$".format,
+        cite=r"\cite{{{}}}".format,
+        emph=lambda inner: rf"\emph{{{escaped(inner)}}}",
+        code=lambda inner: rf"\texttt{{{escaped(inner)}}}",
+    )
+
+
+def escaped(text: str) -> str:
+    """Return text with the characters escaped that mean something to LaTeX."""
+    return "".join(SPECIAL.get(c, c) for c in text)
