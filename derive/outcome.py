@@ -29,11 +29,17 @@ class Outcome(Decided, Printable):
     potential: Potential | None = None
 
     @property
+    def missing(self) -> str:
+        """What was not written."""
+        return CUT.replace("`", "")
+
+    @property
     def failure(self) -> Identity | None:
         """The identity that fails, where there is no Q."""
         return next((e for e in self.finding.evidence if not e.holds), None)
 
 
+CUT = "the time was over before the rest was written: `K`, `rho`, the laws and the certificate"
 HEADLINES = {
     Verdict.PROVED: "Yes: gradient flow on `F` is a mirror flow",
     Verdict.REFUTED: "No: no `Q` for all data: no `Q` and no warp `g > 0` satisfy `Hess Q = g rho`",

@@ -69,6 +69,11 @@ class RandomWidth(Claims, Printable):
     gradient: Expr
     limits: tuple[Limit, ...]
 
+    @property
+    def deviation(self) -> Symbol:
+        """The standard deviation of the weights at the start."""
+        return DEVIATION
+
     @functools.cached_property
     def statements(self) -> tuple[Statement | Open, ...]:
         """What is claimed of every width, and of infinite ones."""

@@ -9,9 +9,9 @@ def _forms(**modules: str) -> dict[str, str]:
     return {form: f"{module}:render_{form}" for form, module in modules.items()}
 
 
-def _told(module: str, name: str = "tell", json: str = "render_json") -> dict[str, str]:
-    narration = {"narration": f"{module}:{name}", "json": f"{module}:{json}"}
-    return _forms(text="narration", page="page.narration") | narration
+def _told(module: str, name: str) -> dict[str, str]:
+    narration = {"narration": f"{module}:{name}"}
+    return _forms(text="narration", page="page.narration", json="json") | narration
 
 
 RENDERERS: dict[str, dict[str, str]] = {
@@ -25,10 +25,10 @@ RENDERERS: dict[str, dict[str, str]] = {
     "Outcome": _told("outcome", "tell_outcome"),
     "Regimes": _told("regimes", "tell_regimes"),
     "RandomWidth": _told("random_width", "tell_width"),
-    "ExplicitCounterpart": _told("explicit", "tell_explicit") | _forms(json="explicit_json"),
+    "ExplicitCounterpart": _told("explicit", "tell_explicit"),
     "Margins": _told("margins", "tell_margins"),
-    "Optimizer": _told("optimizers", "tell_one", "render_json"),
-    "Optimizers": _told("optimizers", "tell_all", "render_table_json"),
+    "Optimizer": _told("optimizers", "tell_one"),
+    "Optimizers": _told("optimizers", "tell_all"),
     "VariationalProblem": _told("univariate", "tell_problem"),
     "Perturbation": _told("perturbed", "tell_perturbation"),
     "InverseDesign": _told("inverse", "tell_design"),

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sympy import Poly, Symbol
+from sympy import Symbol
 
 from derive.explicit.counterpart import BlockCounterpart, ExplicitCounterpart
-from derive.explicit.minimum import LENGTH
 from derive.model.labels import taken_names
 from derive.model.notation import Notation
-from derive.render.narration import Narration, Part, as_text, part
-from derive.render.plain import plain, shown
+from derive.render.narration import Narration, Part, part
 from derive.statement import Text, each, note, tell
 from derive.verdict import Verdict
 
@@ -31,23 +29,6 @@ def tell_explicit(found: ExplicitCounterpart) -> Narration:
     values = part("Values, in balls", found.says("value"))
     setting = part("Parameterization `beta = F(w)`", given)
     return Narration((head, setting, *blocks, values), taken_names(p))
-
-
-def polynomial_text(polynomial: Poly) -> str:
-    """Return a polynomial in r with its powers in descending order."""
-    text = ""
-    for (power,), coefficient in polynomial.terms():
-        sign = "-" if coefficient.could_extract_minus_sign() else "+"
-        factor = shown(-coefficient if sign == "-" else coefficient)
-        monomial = plain(LENGTH**power)
-        if coefficient.is_Add and (power or sign == "-"):
-            factor = f"({factor})"
-        term = factor if not power else monomial if factor == "1" else f"{factor}*{monomial}"
-        text += f" {sign} {term}"
-    return text.removeprefix(" + ").replace(" - ", "-", 1) if text[1] == "-" else text[3:]
-
-
-as_text.register(Poly, polynomial_text)
 
 
 def _parts(found: ExplicitCounterpart, block: BlockCounterpart) -> Iterator[Part]:

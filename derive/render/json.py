@@ -1,43 +1,371 @@
-"""The versioned JSON record of a derivation."""
+"""Every record as versioned JSON, by one function over one table of fields.
+
+Numbers are exact, and with expressions they are texts in the language of the command line. Fields
+are only ever added to a format.
+"""
 
 from __future__ import annotations
 
+import functools
 import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, replace
+from fractions import Fraction
+from typing import Any, TypeAlias
 
-from derive.certificate.writing import certify
+from flint import arb
+from sympy import Expr, MatrixBase, Symbol
+
 from derive.clock import OutOfTime
 from derive.derivation import Derivation
+from derive.exact.field.function_field import RationalFunction
+from derive.language import to_text
+from derive.language.tree import Tree
+from derive.model.notation import Notation
+from derive.model.parameterization import Parameterization
+from derive.potential.piece import kernel_of
 from derive.records import Block
+from derive.render.labels import unmarked
+from derive.render.narration import as_text, lines_of
+from derive.render.plain import plain
 from derive.render.sections import dependent
-from derive.render.written_json import Record, affine_record, json_text, named
-from derive.verdict import Finding, Verdict
+from derive.statement import Open, Statement
+from derive.verdict import Finding, Identity, Verdict
+
+LARGEST = ("the root", "the only real root", "the largest real root", "the length of beta")
+DIGITS = 30
+"""Decimal digits of certified values."""
+
+Record: TypeAlias = dict[str, object]
+"""Names with texts, whole numbers, truth values, nothing, lists, and what ``written`` knows."""
+
+FORMATS: Mapping[str, tuple[str, int]] = {
+    "Derivation": ("derivation", 2),
+    "ExplicitCounterpart": ("explicit", 2),
+    "InverseDesign": ("inverse", 1),
+    "Margins": ("margin", 1),
+    "Optimizer": ("optimizer", 1),
+    "Optimizers": ("optimizers", 1),
+    "Outcome": ("outcome", 1),
+    "Perturbation": ("perturbation", 1),
+    "RandomWidth": ("width", 1),
+    "Regimes": ("regimes", 2),
+    "VariationalProblem": ("univariate", 1),
+}
+"""What formats of records are called, and their versions."""
+
+MODEL = "outputs=derivation.parameterization.trees start=derivation.parameterization.start:pairs"
+DESIGN = (
+    "verdict=finding.verdict reason=finding.reason Q=term.tree coordinate=term.variable"
+    " second_derivative=second kernel output? weights?:listed w_of_beta? interval?"
+    " smooth_in_the_interval=smooth?:smooth scale? beta_0=start?.beta_0"
+    " minimises_Q_itself=start?.at_minimum:truth start=start?.weights:pairs assumed?:listed"
+    " evidence=:design forward=:forward"
+)
+FIELDS: Mapping[str, str] = {
+    "Outcome": "verdict parameterization=parameterization:asked finding pieces=:pieces missing",
+    "Parameterization": "outputs=texts weights start:pairs",
+    "Margins": f"verdict {MODEL} Q=derivation.potential.Q"
+    " gradient=derivation.potential.gradient finite_time coercive growth=far horizon norm"
+    " hypotheses weights R_F=cost agreement large_starts=scaled statements",
+    "Far": "betas unit=leading:growth limit=leading.h degree=leading.degree *coercive",
+    "Hypothesis": "statement:words *finding",
+    "WeightsProblem": "degree vanishing costs *finding",
+    "BlockCost": "outputs:counted R_F=formula for_beta=side:side *cost.finding",
+    "ScaledStart": "time_exponent=time displacement_exponent=displacement kernel *finding",
+    "Regimes": f"verdict derivation=:nothing {MODEL} variable vector:filled"
+    " kernel_at_start=kernel.matrix beta_0=kernel.beta_0 unbiased=kernel.unbiased"
+    " assumptions:texts homogeneity decided_by_kernel_at_start=deciding limits"
+    " warped_time=:clock statements certificate=:nothing",
+    "Homogeneity": "degree time_exponent=time",
+    "Limit": "limit=point.text given=point.conditions regime Q=potential.Q"
+    " gradient=potential.gradient gradient_below_0=:below shape=potential.shape"
+    " degree=potential.degree curve=potential.curve coordinates origin basis steep:steep"
+    " reached_above_0_only=:above unit relative_error=error error_is_sharp=sharp *finding",
+    "RandomWidth": "verdict output=unit.trees:only width deviation curvature kappa_mean"
+    " kappa_relative_variance=kappa_variance start_variance bias mu gradient finding limits"
+    " statements",
+    "ExplicitCounterpart": "verdict parameterization=parameterization:in_components blocks"
+    " values=evaluated statements certificate=:nothing",
+    "BlockCounterpart": "outputs:counted R=distance R_F=cost contrast limits",
+    "SquaredDistance": "variables scale argument polynomials=equations branches=:branches"
+    " closed_form=:closed_form *finding",
+    "RootInterval": "low high polynomial=factor root_from_below=:root_from_below samples",
+    "Contrast": "implicit=implicit.verdict Q=implicit.potential.Q normalization=:flat start:pairs"
+    " rows *finding",
+    "ComparedValues": "beta R=explicit Q=implicit:decimal",
+    "ScaleLimit": "of=:distance when statement:words *finding",
+    "Evaluated": "of outputs:counted point:pairs value=value.ball polynomial=value.polynomial?"
+    " root_from_below=value.index? reason",
+    "Optimizers": "optimizers=found",
+    "Optimizer": "name=update.id title=update.title verdict=word start=update.state:pairs"
+    " update=update.update:pairs where=update.where:words span:tried finite:tried margins:tried"
+    " tail=update.tail:cited example:example statements",
+    "VariationalProblem": "potential=potential.text scaled activation=activation.name"
+    " density=density.text statement=statements:lines derivation=:proof remarks:lines statements",
+    "Perturbation": f"by process penalty verdict {MODEL} laws=of_laws dual=of_dual closed"
+    " minimised effective:pairs effective_start=start:pairs Q one_sided conditions singular"
+    " statements",
+    "Drift": "name=symbol quantity drift=change in_laws in_beta regular *finding",
+    "OneSided": "law quantity drift=change side while_positive=positive",
+    "InverseDesign": "verdict coordinates statements",
+    "Coordinate": DESIGN,
+    "Piece": "kind beta=betas Q=value gradient constants:pairs roots curve? kernel=:kernel"
+    " abbreviations?:named assumptions:unguarded domain",
+    "Curve": "parameter beta interval",
+    "Root": "symbol polynomial explicit branch real_roots_above=:largest",
+    "Domain": "walls undecided unless_zero=unless",
+    "Wall": "form sign=oriented:sign vanishing",
+    "LogFunction": "rational logarithms=logs:logs",
+}
+"""What JSON has of a record: a name, and the attributes that lead to it where they are called
+otherwise; after a colon what is made of it (``WAYS``), and ``?`` where a kind of record has none.
+An asterisk puts the fields of another record in its place.
+"""
+
+
+def render_json(found: Any, seconds: float = 20.0) -> str:
+    """Return a finished record as JSON text.
+
+    A derivation is without a certificate, and says so, where that takes longer than some seconds.
+    """
+    name = next(kind.__name__ for kind in type(found).__mro__ if kind.__name__ in FORMATS)
+    content = _certified(found, seconds) if name == "Derivation" else record(found)
+    if name == "Regimes" and not found.vector:
+        content |= {"derivation": json.loads(render_json(found.derivation, seconds))}
+    return json_text(*FORMATS[name], content)
+
+
+def json_text(kind: str, version: int, content: Record) -> str:
+    """Return a versioned record as JSON text without floats."""
+    head = {"format": f"regderive-{kind}", "version": version}
+    return json.dumps(head | content, indent=2, ensure_ascii=True, default=written)
+
+
+def record(found: object) -> Record:
+    """Return the fields of a record that is in the table."""
+    result: Record = {}
+    for field in next(
+        FIELDS[k.__name__] for k in type(found).__mro__ if k.__name__ in FIELDS
+    ).split():
+        path, _, way = field.partition(":")
+        name, equals, given = path.removeprefix("*").partition("=")
+        value = _followed(found, given if equals else name)
+        value = WAYS[way](value) if way else value
+        result |= record_of(value) if path[0] == "*" else {name.rstrip("?"): value}
+    return result
+
+
+def _followed(found: Any, path: str) -> Any:
+    """Return what attributes lead to; nothing where one of them is None, or has a ? and is not."""
+    for name in filter(None, path.split(".")):
+        if found is None:
+            return None
+        optional = name.endswith("?")
+        found = getattr(found, name[:-1], None) if optional else getattr(found, name)
+    return found
+
+
+def named(pairs: Iterable[tuple[object, object]] | Mapping[Any, object]) -> Record:
+    """Return values by the texts of their names."""
+    return {str(name): value for name, value in dict(pairs).items()}
+
+
+def _if_any(way: Callable[[Any], object]) -> Callable[[Any], object]:
+    return lambda value: None if value is None else way(value)
+
+
+def _below(limit: Any) -> list[object] | None:
+    """Return the gradient of a limit below 0, where it is not that above."""
+    signs = {Symbol(x.name, positive=True): -x for x in limit.coordinates}
+    below = [None if g is None else g.xreplace(signs) for g in limit.below]
+    above = limit.potential.gradient if limit.potential else ()
+    differ = (g is not None and str(g) != str(up) for g, up in zip(below, above, strict=False))
+    return below if any(differ) else None
+
+
+def _above(limit: Any) -> list[object]:
+    """Return the coordinates that are positive in a limit."""
+    pairs = zip(limit.coordinates, limit.below, strict=False)
+    return [x for x, g in pairs if g is None]
+
+
+def _clock(regimes: Any) -> Record | None:
+    """Return what is known of a warped time."""
+    if (warped := regimes.warped) is None:
+        return None
+    g = regimes.derivation.warping.g
+    findings = {name: getattr(warped, name) for name in ("positive", "onto", "bounded")}
+    return {"g": "not written" if g is None else g, **findings}
+
+
+def _branches(minimum: Any) -> list[Record]:
+    """Return the roots that are the least, interval by interval."""
+    pairs = zip(getattr(minimum, "intervals", ()), minimum.closed_forms, strict=False)
+    return [{**record(interval), "closed_form": form} for interval, form in pairs]
+
+
+def _tried(finding: Finding) -> Record:
+    """Return a verdict with the first of what fails."""
+    failing = [
+        {"point": named(e.point), "residual": e.residual} for e in finding.evidence if not e.holds
+    ]
+    return record_of(finding) | {"witness": failing[0] if failing else None}
+
+
+def _cited(tail: Mapping[str, str] | None) -> Record | None:
+    """Return what a source says of tails."""
+    words = {name: unmarked(text) for name, text in (tail or {}).items()}
+    return {**words, "status": "cited"} if tail else None
+
+
+def _growth(leading: Any) -> Expr:
+    from derive.margins.statements import C
+    from derive.regimes.limit import growth_expression
+
+    return growth_expression(leading.growth, 1 / C)
+
+
+def _in_components(p: Parameterization) -> Record:
+    """Return the F of an explicit counterpart."""
+    vector = ", ".join(v.name for v in p.vectors) or None
+    return record(p) | {"vector": vector, "homogeneity_degree": p.degree, **affine_record(p)}
+
+
+WAYS: Mapping[str, Callable[[Any], object]] = {
+    "above": _above,
+    "asked": lambda p: {
+        "outputs": p.trees or p.texts,
+        "weights": p.weights,
+        "start": dict(p.start),
+    },
+    "below": _below,
+    "branches": _branches,
+    "cited": _cited,
+    "clock": _clock,
+    "closed_form": lambda m: None if hasattr(m, "intervals") else next(iter(m.closed_forms), None),
+    "counted": lambda outputs: [i + 1 for i in outputs],
+    "decimal": "{:.15g}".format,
+    "design": lambda c: record_of(c.finding)["evidence"] if hasattr(c, "output") else [],
+    "distance": lambda _: "R",
+    "example": _if_any(asdict),
+    "filled": lambda text: text or None,
+    "flat": lambda _: "0 and flat with Hessian 2 K(w_0)^-1 at beta_0",
+    "forward": lambda _: {"ran": False, "verdict": None, "reason": ""},
+    "growth": _if_any(_growth),
+    "in_components": _in_components,
+    "kernel": kernel_of,
+    "largest": lambda r: 0 if r.from_above == 0 and r.branch in LARGEST else None,
+    "lines": lambda lines: [unmarked(text) for line in lines for text in lines_of(line)],
+    "listed": lambda values: values or (),
+    "logs": lambda logs: [{"coefficient": c, "argument": a} for c, a in logs],
+    "named": lambda pairs: named(pairs or ()),
+    "nothing": lambda _: None,
+    "only": lambda values: values[0],
+    "pairs": _if_any(named),
+    "pieces": lambda o: () if o.potential is None else o.potential.pieces,
+    "proof": lambda p: [text for line in p.statements[0].proof for text in lines_of(line)],
+    "root_from_below": lambda interval: None if interval.factor is None else interval.index,
+    "side": {0: "all", 1: "positive", -1: "negative"}.__getitem__,
+    "sign": ("as at beta_0", "> 0").__getitem__,
+    "smooth": lambda smooth: smooth is not False,
+    "steep": lambda steep: [{"coordinate": x, "side": s, "slope": m} for x, s, m in steep],
+    "texts": lambda values: list(map(str, values)),
+    "tried": _tried,
+    "truth": bool,
+    "unguarded": lambda conditions: [str(replace(c, guards=())) for c in conditions],
+    "words": unmarked,
+}
+"""What is made of a value, where the record has it in another form."""
+
+
+def affine_record(p: Parameterization) -> Record:
+    """Return the outputs that are left out, as affine functions of the others; {} without any."""
+    pairs = zip(Notation(p, ()).affine, p.affine, strict=True)
+    found = [{"beta": b, "output": output.tree, "is": image} for (b, image), output in pairs]
+    return {"affine": found} if found else {}
+
+
+@functools.singledispatch
+def written(value: object) -> object:
+    """Return what stands for a value in JSON."""
+    return record(value)
+
+
+def record_of(value: object) -> Record:
+    """Return the fields that stand for a value."""
+    found: Any = written(value)
+    return dict(found)
+
+
+written.register(Expr, plain)
+written.register(Fraction, str)
+written.register(RationalFunction, RationalFunction.in_moduli)
+written.register(Tree, to_text)
+written.register(Verdict, lambda verdict: verdict.value)
+written.register(MatrixBase, lambda matrix: matrix.tolist())
+written.register(arb, lambda ball: str(ball.str(DIGITS, radius=False)))
+
+
+@written.register
+def _(finding: Finding) -> Record:
+    reason = unmarked(finding.reason)
+    return {"verdict": finding.verdict, "reason": reason, "evidence": finding.evidence}
+
+
+@written.register
+def _(identity: Identity) -> Record:
+    found: Record = {
+        "statement": unmarked(identity.statement),
+        "holds": identity.holds,
+        "left": identity.left,
+        "right": identity.right,
+    }
+    if not identity.holds:
+        found["point"] = named(identity.point)
+        found["residual"] = str(identity.residual)
+        found["differentiated_along"] = identity.derivative
+    return found
+
+
+@written.register
+def _(s: Statement) -> Record:
+    says = {"kind": s.kind, "says": unmarked("; ".join(lines_of(s)))}
+    conditions = [unmarked(as_text(c)) for c in s.conditions]
+    by = unmarked(as_text(s.by))
+    return {**says, "conditions": conditions, "ground": s.ground.value, "by": by}
+
+
+@written.register
+def _(s: Open) -> Record:
+    says = unmarked("; ".join(lines_of(s)))
+    return {"kind": s.kind, "says": says, "conditions": [], "ground": "open", "by": ""}
+
 
 NO_CERTIFICATE = "no certificate was written: it took too long; the result does not depend on it"
 
 
-def render_json(derivation: Derivation, seconds: float) -> str:
-    """Return the record as JSON text; expressions and exact numbers such as "-3/2" are strings.
+def _certified(d: Derivation, seconds: float) -> Record:
+    """Return what a certificate is about, and nothing else, with the certificate."""
+    from derive.certificate.writing import certify
 
-    It holds what its certificate is about, and nothing else: evidence is in the certificate. It is
-    without a certificate, and says so, where that takes longer than some seconds.
-    """
-    d, found = derivation, dependent(derivation)
-    record: Record = {
+    found = dependent(d)
+    content: Record = {
         "verdict": d.verdict,
         "parameterization": _parameterization(d),
         "conserved": _conserved(d),
         "metric": _metric(d),
         **({"relations": {"blocks": [x.relations for x in found]}} if found else {}),
-        "hessian": decision(d.hessian.finding),
+        "hessian": _decision(d.hessian.finding),
         "warping": _warping(d),
         "potential": _potential(d),
     }
-    plain: Record = json.loads(json_text("derivation", record))
+    texts: Record = json.loads(json_text(*FORMATS["Derivation"], content))
     try:
-        plain = certify(derivation, plain, seconds)
+        certified: Record = certify(d, texts, seconds)
     except OutOfTime:
-        plain |= {"certificate": None, "certificate_missing": NO_CERTIFICATE}
-    return json_text("derivation", plain)
+        certified = texts | {"certificate": None, "certificate_missing": NO_CERTIFICATE}
+    return certified
 
 
 def _parameterization(d: Derivation) -> Record:
@@ -93,7 +421,7 @@ def _conserved(d: Derivation) -> Record:
         "count": len(conserved.laws),
         "bound": conserved.bound,
         "lie_dimension": dimension if known else None,
-        **decision(conserved.finding),
+        **_decision(conserved.finding),
     }
 
 
@@ -115,7 +443,7 @@ def _warping(d: Derivation) -> Record:
     dual = [_dual(block, d) for block in d.blocks]
     if warping.verdict is not Verdict.PROVED:  # of blocks alone
         dual = [dict.fromkeys(found) for found in dual]
-    return {**decision(warping.finding), "g": warping.g, "dual_coordinates": dual}
+    return {**_decision(warping.finding), "g": warping.g, "dual_coordinates": dual}
 
 
 def _dual(block: Block, d: Derivation) -> Record:
@@ -145,12 +473,12 @@ def _potential(d: Derivation) -> Record:
         **({} if other is None else {"other_side": other.pieces}),
         "normalization": f"{zero}; up to a positive factor and a constant",
         "asked": d.asked and {"name": d.asked.name, "verdict": d.asked.finding.verdict},
-        **decision(potential.finding),
+        **_decision(potential.finding),
         **({"linear": linear} if linear else {}),
     }
 
 
-def decision(finding: Finding) -> Record:
+def _decision(finding: Finding) -> Record:
     """Return a verdict, and why there is none."""
     reason = {"reason": finding.reason} if finding.verdict is Verdict.UNDECIDED else {}
     return {"verdict": finding.verdict, **reason}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
 
-from sympy import Expr
+from sympy import Expr, Poly
 
 from derive.derivation import Derivation
 from derive.language import to_text
@@ -22,23 +22,12 @@ from derive.model.parameterization import Parameterization
 from derive.printable import Printable, renderer
 from derive.records import Potential
 from derive.regimes.point import Point
-from derive.render.labels import marked, noted, said, unmarked
+from derive.render.labels import marked, noted, said
 from derive.render.page.blocks import Kind
 from derive.render.phrases import homogeneity, output_lines, start_words
-from derive.render.plain import page, piece_lines, shown, title, vector_lines
+from derive.render.plain import page, piece_lines, polynomial_text, shown, title, vector_lines
 from derive.render.sections import part_names
-from derive.statement import (
-    Claims,
-    Equations,
-    Items,
-    OnPage,
-    OnTerminal,
-    Open,
-    Sentence,
-    Statement,
-    Table,
-    Text,
-)
+from derive.statement import Equations, Items, OnPage, OnTerminal, Sentence, Statement, Table, Text
 from derive.verdict import Finding, Identity, Verdict
 
 COLUMNS = 78
@@ -140,6 +129,7 @@ def as_text(value: object) -> str:
 
 as_text.register(str, lambda value: value.replace("`", ""))
 as_text.register(Expr, shown)
+as_text.register(Poly, polynomial_text)
 as_text.register(Tree, lambda value: marked(to_text(value)))
 as_text.register(Finding, lambda value: said(value.reason))
 as_text.register(Identity, lambda value: said(value.statement))
@@ -223,17 +213,3 @@ def _(line: OnTerminal | Items) -> Iterator[str]:
 def _(line: Identity) -> Iterator[str]:
     if len(line.left + line.right) <= LONG:
         yield f"  {marked(line.left)} = {marked(line.right)}"
-
-
-def statement_records(record: Claims) -> list[dict[str, object]]:
-    """Return the statements of a record for JSON: what is said, given what, and on what ground."""
-    return [_statement_record(s) for s in record.statements]
-
-
-def _statement_record(s: Statement | Open) -> dict[str, object]:
-    said = {"kind": s.kind, "says": unmarked("; ".join(lines_of(s)))}
-    if isinstance(s, Open):
-        return {**said, "conditions": [], "ground": "open", "by": ""}
-    conditions = [unmarked(as_text(c)) for c in s.conditions]
-    by = unmarked(as_text(s.by))
-    return {**said, "conditions": conditions, "ground": s.ground.value, "by": by}

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 
 from sympy import Symbol
 
 from derive.language import parse_expression
 from derive.optimizers.optimizer import Optimizer, Optimizers
-from derive.render.labels import unmarked
-from derive.render.narration import Narration, Part, part, statement_records
-from derive.render.written_json import Record, brief_finding, json_text
+from derive.render.narration import Narration, Part, part
 from derive.statement import Equations, Open, Sentence, Statement, Table, each, note
-from derive.verdict import Finding
 
 
 def tell_one(o: Optimizer) -> Narration:
@@ -62,42 +58,3 @@ def _update(o: Optimizer) -> Iterator[object]:
         yield note("`z = psi'(w)`, `psi = {psi}`", psi=parse_expression(u.potential))
     if u.where:
         yield note(u.where)
-
-
-def render_json(o: Optimizer) -> str:
-    """Return one optimizer as JSON text."""
-    return json_text("optimizer", _record(o))
-
-
-def render_table_json(found: Optimizers) -> str:
-    """Return all optimizers as JSON text."""
-    return json_text("optimizers", {"optimizers": [_record(o) for o in found.found]})
-
-
-def _record(o: Optimizer) -> Record:
-    u = o.update
-    return {
-        "name": u.id,
-        "title": u.title,
-        "verdict": o.word,
-        "start": dict(u.state),
-        "update": dict(u.update),
-        "where": unmarked(u.where),
-        **{name: _finding(getattr(o, name)) for name in ("span", "finite", "margins")},
-        "tail": {k: unmarked(v) for k, v in u.tail.items()} | {"status": "cited"}
-        if u.tail
-        else None,
-        "example": o.example and asdict(o.example),
-        "statements": statement_records(o),
-    }
-
-
-def _finding(finding: Finding) -> Record:
-    """Return a verdict with its evidence: of what fails the point, and the residual."""
-    record = brief_finding(finding)
-    failing = [
-        {"point": dict(e.point), "residual": str(e.residual)}
-        for e in finding.evidence
-        if not e.holds
-    ]
-    return record | {"witness": failing[0] if failing else None}

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from derive.model.labels import taken_names
-from derive.outcome import HEADLINES, Outcome
+from derive.outcome import CUT, HEADLINES, Outcome
 from derive.render.labels import unmarked
 from derive.render.narration import Narration, part
-from derive.render.written_json import Record, finding_record, json_text
 from derive.statement import Text, each, note, tell
 from derive.verdict import Identity
-
-CUT = "the time was over before the rest was written: `K`, `rho`, the laws and the certificate"
 
 
 def tell_outcome(o: Outcome) -> Narration:
@@ -36,20 +33,3 @@ def _fails(e: Identity) -> Iterator[object]:
     identity = Text(f"`{unmarked(e.statement)}`", "note")
     yield tell("needed: {identity}", identity=identity)
     yield tell(f"the left side less the right{along} is `{{by}}` at {{at}}", by=e.residual, at=at)
-
-
-def render_json(o: Outcome) -> str:
-    """Return the record as JSON text; it has no certificate, and says what else it has not."""
-    p, known = o.parameterization, o.potential
-    record: Record = {
-        "verdict": o.verdict,
-        "parameterization": {
-            "outputs": p.trees or p.texts,
-            "weights": p.weights,
-            "start": dict(p.start),
-        },
-        "finding": finding_record(o.finding),
-        "pieces": [] if known is None else known.pieces,
-        "missing": CUT.replace("`", ""),
-    }
-    return json_text("outcome", record)

@@ -9,11 +9,8 @@ from sympy import Symbol
 from derive.model.labels import taken_names
 from derive.perturbed.coordinates import MIRROR
 from derive.perturbed.decay import STEERING
-from derive.perturbed.drift import Drift
-from derive.perturbed.momentum import OneSided
 from derive.perturbed.record import Perturbation
-from derive.render.narration import Narration, Part, part, statement_records
-from derive.render.written_json import Record, brief_finding, json_text, named
+from derive.render.narration import Narration, Part, part
 from derive.statement import Note, OnTerminal, note
 
 ADDED = {"decay": "weight decay", "momentum": "momentum", "step": "finite steps", "noise": "noise"}
@@ -92,46 +89,3 @@ def _below(v: Perturbation) -> Iterator[Note | OnTerminal]:
         yield note(
             "`X` below is `X M`, where `beta = M beta' + b` for the outputs `beta'` that are kept"
         )
-
-
-def render_json(found: Perturbation) -> str:
-    """Return the record as JSON text; expressions are strings."""
-    p = found.derivation.parameterization
-    effective = None if found.effective is None else named(found.effective.items())
-    record: Record = {
-        "by": found.by,
-        "process": found.process,
-        "penalty": found.penalty,
-        "verdict": found.verdict,
-        "outputs": p.trees,
-        "start": dict(p.start),
-        "laws": [_drift_record(x) for x in found.of_laws],
-        "dual": [_drift_record(x) for x in found.of_dual],
-        "closed": brief_finding(found.closed),
-        "minimised": found.minimised,
-        "effective": effective,
-        "effective_start": dict(found.start),
-        "Q": found.Q,
-        "one_sided": [_side_record(x) for x in found.one_sided],
-        "conditions": found.conditions,
-        "singular": found.singular,
-        "statements": statement_records(found),
-    }
-    return json_text("perturbation", record)
-
-
-def _drift_record(x: Drift) -> Record:
-    return {
-        "name": x.symbol,
-        "quantity": x.quantity,
-        "drift": x.change,
-        "in_laws": x.in_laws,
-        "in_beta": x.in_beta,
-        "regular": x.regular,
-        **brief_finding(x.finding),
-    }
-
-
-def _side_record(x: OneSided) -> Record:
-    given = {"law": x.law, "quantity": x.quantity, "drift": x.change}
-    return given | {"side": x.side, "while_positive": x.positive}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Set
 
-from sympy import Expr, Integral, Symbol
+from sympy import Expr, Integral, Poly, Symbol
 from sympy.core.function import AppliedUndef
 from sympy.printing.str import StrPrinter
 
@@ -64,6 +64,20 @@ def shown(expression: Expr) -> str:
     if is_too_long(expression):
         return f"[{TOO_LONG}]"
     return _MarkedForms().doprint(tidy(expression))
+
+
+def polynomial_text(polynomial: Poly) -> str:
+    """Return a polynomial in one name with its powers in descending order."""
+    text = ""
+    for (power,), coefficient in polynomial.terms():
+        sign = "-" if coefficient.could_extract_minus_sign() else "+"
+        factor = shown(-coefficient if sign == "-" else coefficient)
+        monomial = plain(polynomial.gen**power)
+        if coefficient.is_Add and (power or sign == "-"):
+            factor = f"({factor})"
+        term = factor if not power else monomial if factor == "1" else f"{factor}*{monomial}"
+        text += f" {sign} {term}"
+    return text.removeprefix(" + ").replace(" - ", "-", 1) if text[1] == "-" else text[3:]
 
 
 def piece_lines(piece: Piece, name: str) -> Iterator[str]:

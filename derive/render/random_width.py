@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from derive.regimes.random_width import DEVIATION, RandomWidth
-from derive.render.narration import Narration, part, statement_records
-from derive.render.regimes import limit_parts, limit_record
-from derive.render.written_json import Record, brief_finding, json_text
+from derive.render.narration import Narration, part
+from derive.render.regimes import limit_parts
 from derive.statement import Equations, note, tell
 
 
@@ -23,25 +22,3 @@ def tell_width(r: RandomWidth) -> Narration:
         part(wide, r.says("wide starts"), verdict=r.finding.verdict),
     )
     return Narration((*parts, *limits))
-
-
-def render_json(r: RandomWidth) -> str:
-    """Return the record as JSON text; expressions are strings."""
-    (tree,) = r.unit.trees
-    record: Record = {
-        "verdict": r.verdict,
-        "output": tree,
-        "width": r.width,
-        "deviation": DEVIATION,
-        "curvature": r.curvature,
-        "kappa_mean": r.kappa_mean,
-        "kappa_relative_variance": r.kappa_variance,
-        "start_variance": r.start_variance,
-        "bias": r.bias,
-        "mu": r.mu,
-        "gradient": r.gradient,
-        "finding": brief_finding(r.finding),
-        "limits": [limit_record(limit) for limit in r.limits],
-        "statements": statement_records(r),
-    }
-    return json_text("width", record)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from derive.render.labels import unmarked
-from derive.render.narration import Narration, lines_of, part, statement_records
-from derive.render.written_json import json_text
+from derive.render.narration import Narration, part
 from derive.statement import Ground, Text, note
 from derive.univariate.problem import VariationalProblem, shown
 
@@ -25,22 +23,6 @@ def tell_problem(p: VariationalProblem) -> Narration:
         part("Source", (source,)),
     )
     return Narration(parts)
-
-
-def render_json(p: VariationalProblem) -> str:
-    """Return the record as JSON text."""
-    (limit,) = p.statements
-    record = {
-        "potential": p.potential.text,
-        "scaled": p.scaled,
-        "activation": p.activation.name,
-        "density": p.density.text,
-        "statement": [*lines_of(limit)],
-        "derivation": [text for line in limit.proof for text in lines_of(line)],
-        "remarks": list(map(unmarked, p.remarks)),
-        "statements": statement_records(p),
-    }
-    return json_text("univariate", record)
 
 
 def _setting(p: VariationalProblem) -> Iterator[object]:

@@ -10,13 +10,13 @@ from itertools import groupby
 
 from derive.catalogue.audit.judgement import Audit, Outcome, Witness
 from derive.errors import DeriveError
+from derive.render.json import Record, json_text
 from derive.render.labels import unmarked
 from derive.render.page.blocks import Bullets, Element, Page, Passage, literal
 from derive.render.page.formula import relation, sentence, values_at
 from derive.render.page.labels import lettered
 from derive.render.page.latex import snippet
 from derive.render.plain import at, wrap
-from derive.render.written_json import Record, json_text
 
 DETAILS = "What is not as it was printed:"
 HEAD = "Outcome, where it was read (typeset page, text at hand, memory), kind and place"
@@ -101,7 +101,7 @@ def shown(witness: Witness) -> str:
 def render_json(audits: Sequence[Audit]) -> str:
     """Return the audit as a versioned record; fields are only ever added."""
     records = [_record(audit) for audit in audits]
-    return json_text("audit", {"counts": counts(audits), "audits": records})
+    return json_text("audit", 1, {"counts": counts(audits), "audits": records})
 
 
 def _record(audit: Audit) -> Record:
