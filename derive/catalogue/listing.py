@@ -12,8 +12,8 @@ from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.language import parse_expression, to_sympy
 from derive.potential.piece import Parametric, Piece
+from derive.printable import renderer
 from derive.render.page.blocks import Bullets, Display, Element, Page, Passage, literal
-from derive.render.page.derivation import render_page
 from derive.render.page.labels import lettered
 from derive.render.page.latex import chosen, escaped
 from derive.render.page.lines import COLUMN, broken
@@ -49,7 +49,7 @@ def printed_lines(entry: Entry) -> str:
 
 def entry_page(entry: Entry, derivation: Derivation) -> Page:
     """Return the page of a model, with a remark on what the sources print."""
-    page = lettered(chosen(render_page(derivation)), {})
+    page = lettered(chosen(renderer(Derivation, "page")(derivation)), {})
     if not entry.printed:
         return page
     # In the letters of the sources: ours have no tilde here.

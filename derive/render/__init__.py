@@ -15,13 +15,8 @@ def _told(module: str, name: str) -> dict[str, str]:
 
 
 RENDERERS: dict[str, dict[str, str]] = {
-    "Derivation": _forms(
-        text="text",
-        json="json",
-        page="page.derivation",
-        jax="exports.program",
-        torch="exports.program",
-    ),
+    "Derivation": _told("derivation", "tell_derivation")
+    | _forms(jax="exports.program", torch="exports.program"),
     "Outcome": _told("outcome", "tell_outcome"),
     "Regimes": _told("regimes", "tell_regimes"),
     "RandomWidth": _told("random_width", "tell_width"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import singledispatch
 
 from sympy import Expr, Poly
@@ -24,7 +24,7 @@ from derive.records import Potential
 from derive.regimes.point import Point
 from derive.render.labels import marked, noted, said
 from derive.render.page.blocks import Kind
-from derive.render.phrases import homogeneity, output_lines, start_words
+from derive.render.phrases import homogeneity, norms_as_text, output_lines, start_words
 from derive.render.plain import page, piece_lines, polynomial_text, shown, title, vector_lines
 from derive.render.sections import part_names
 from derive.statement import Equations, Items, OnPage, OnTerminal, Sentence, Statement, Table, Text
@@ -70,6 +70,13 @@ class Layout:
 
 
 @dataclass(frozen=True)
+class Made:
+    """Lines that are made when they are asked for: words of a terminal, or blocks of a page."""
+
+    lines: Iterable[object]
+
+
+@dataclass(frozen=True)
 class Part:
     """Lines below a heading.
 
@@ -91,10 +98,16 @@ class Part:
 
 @dataclass(frozen=True)
 class Narration:
-    """What is said of one record, and the names given before which our letters yield."""
+    """What is said of one record.
+
+    Attributes:
+        taken: the names given, before which our letters yield.
+        norms: names that stand for the norms of vectors.
+    """
 
     parts: tuple[Part, ...]
     taken: frozenset[str] = frozenset()
+    norms: Mapping[str, str] = field(default_factory=dict)
 
 
 def part(heading: object, lines: Iterable[object], **more: object) -> Part:
@@ -116,6 +129,7 @@ def render_text(record: Printable, width: int = 80) -> str:
         if sections and not one.heading:
             sections[-1] += lines
         elif lines or not sections:
+            lines = [norms_as_text(line, told.norms) for line in lines]
             head = as_text(one.heading)
             sections.append([head if one.verdict is None else title(head, one.verdict), *lines])
     return page(sections, width, told.taken)
@@ -205,7 +219,7 @@ def _(line: OnPage) -> Iterator[str]:
 
 
 @lines_of.register
-def _(line: OnTerminal | Items) -> Iterator[str]:
+def _(line: OnTerminal | Items | Made) -> Iterator[str]:
     yield from (text for x in line.lines for text in lines_of(x))
 
 

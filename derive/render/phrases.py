@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from derive.derivation import Derivation
 from derive.language import to_sympy, to_text
@@ -141,8 +141,10 @@ def road_name(name: str) -> str:
     return f"{matched['words']}${typeset(matched['form'].replace('z.beta', 'z^T beta'))}$)"
 
 
-def _norms(direction: Direction) -> dict[str, str]:
+def norms_of(direction: Direction | None) -> dict[str, str]:
     """Return each name that stands for a norm, with that of its vector."""
+    if direction is None:
+        return {}
     names = {direction.norm: direction.vector}
     start = direction.parameterization.start[-1][1]
     if isinstance(start, Name) and start.name.startswith(f"{direction.norm}_0"):
@@ -150,17 +152,15 @@ def _norms(direction: Direction) -> dict[str, str]:
     return dict(sorted(names.items(), key=lambda pair: -len(pair[0])))
 
 
-def norms_as_text(text: str, direction: Direction | None) -> str:
+def norms_as_text(text: str, norms: Mapping[str, str]) -> str:
     """Return plain text with |u| where the name of a norm stands."""
-    if direction is None:
+    if not norms:
         return text
-    names = _norms(direction)
-    pattern = r"\b(" + "|".join(names) + r")\b"
-    return re.sub(pattern, lambda found: f"|{names[found.group()]}|", text)
+    return re.sub(rf"\b({'|'.join(norms)})\b", lambda found: f"|{norms[found[0]]}|", text)
 
 
-def norms_as_latex(text: str, direction: Direction | None) -> str:
+def norms_as_latex(text: str, norms: Mapping[str, str]) -> str:
     """Return LaTeX likewise."""
-    for name, vector in () if direction is None else _norms(direction).items():
+    for name, vector in norms.items():
         text = text.replace(latex_name(name), rf"\lVert {latex_name(vector)} \rVert")
     return text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sympy import Expr, Symbol
@@ -12,13 +12,13 @@ from derive.derivation import Derivation
 from derive.language import to_sympy
 from derive.model.condition import Condition
 from derive.model.direction import Direction
-from derive.model.labels import taken_names
 from derive.model.parameterization import Parameterization
 from derive.potential.domain import CONVEX
 from derive.potential.piece import WHY_LEFT, Quadrature
 from derive.records import Potential
 from derive.render import sections
-from derive.render.page.blocks import Element, Page, Passage
+from derive.render.narration import Made, Part
+from derive.render.page.blocks import Element, Kind
 from derive.render.page.formula import assumption, at_start, listed, named_list, prose
 from derive.render.page.lines import COLUMN, display, width
 from derive.render.page.names import as_latex, latex_name
@@ -31,18 +31,19 @@ from derive.render.phrases import (
     affine_sentences,
     algebra_words,
     norms_as_latex,
+    norms_of,
     road_name,
     road_words,
 )
+from derive.statement import OnPage
 from derive.verdict import Verdict
 
 
-def render_page(d: Derivation) -> Page:
-    """Return the page of a derivation, with |u| for the norm of a vector u."""
-    taken = taken_names(d.parameterization, (*d.idle, *(name for name, _ in d.ties)))
-    setting = Passage("paragraph", (*setting_of(d),), "Setting")
-    page = Page((setting, *_laws(d), *_results(d)), taken)
-    return page.mapped(lambda formula: norms_as_latex(formula, d.direction))
+def page_parts(d: Derivation) -> Iterator[Part]:
+    """Yield the setting, what is conserved, the theorem with its proof, and remarks."""
+    yield _part("paragraph", setting_of(d), "Setting")
+    yield _part("paragraph", _laws(d), "Conserved quantities")
+    yield from _results(d)
 
 
 def setting_of(d: Derivation) -> Iterator[Element]:
@@ -100,7 +101,7 @@ def _model(d: Derivation, start: str) -> str:
 
 def _start(d: Derivation) -> str:
     """Return the start, a vector by itself where only its norm is named."""
-    shown = norms_as_latex(at_start(d.parameterization.start), d.direction)
+    shown = norms_as_latex(at_start(d.parameterization.start), norms_of(d.direction))
     return re.sub(r"\\lVert (\S+) \\rVert\(0\) = \\lVert (\S+) \\rVert", r"\1(0) = \2", shown)
 
 
@@ -158,15 +159,14 @@ def _changed(d: Derivation) -> Iterator[Element]:
         yield from say("setting.idle", names=named_list(d.idle))
 
 
-def _laws(d: Derivation) -> Iterator[Passage]:
+def _laws(d: Derivation) -> Iterator[Element]:
     found, blocks = list(sections.named_laws(d)), d.blocks if d.direction is None else ()
     why = [words for block in blocks for words in algebra_words(block)]
     if _is_one(d):
         why = [words.replace("F_{1}", "F") for words in why]
     none = say("laws.open" if d.conserved.bound else "laws.none", bound=d.conserved.bound)
-    lines = list(_law_lines(d, found) if found else none if why else ())
-    if lines:
-        yield Passage("paragraph", (*lines, *why), "Conserved quantities")
+    yield from _law_lines(d, found) if found else none if why else ()
+    yield from why
 
 
 def _law_lines(d: Derivation, laws: Sequence[tuple[str, Expr]]) -> Iterator[Element]:
@@ -187,18 +187,19 @@ def _law_lines(d: Derivation, laws: Sequence[tuple[str, Expr]]) -> Iterator[Elem
         yield from say("laws.likewise")
 
 
-def _results(d: Derivation) -> Iterator[Passage]:
+def _results(d: Derivation) -> Iterator[Part]:
     if d.verdict is Verdict.REFUTED:
-        yield Passage("theorem", (_model(d, ""), *refuted_claim(d)), label="thm:regularizer")
-        yield Passage("proof", (*refuted_proof(d),))
+        yield _part("theorem", refuted_claim(d, _model(d, "")), label="thm:regularizer")
+        yield _part("proof", refuted_proof(d))
     elif d.verdict is Verdict.PROVED and d.potential.pieces:
-        yield Passage("theorem", (*_theorem(d),), label="thm:regularizer")
-        yield Passage("proof", (*proof_lines(d),))
-        yield Passage("formula", (*formula_of(d.potential, ""),))
-        yield Passage("remark", (*_remark(d),))
-        yield from _other_training(d)
+        yield _part("theorem", _theorem(d), label="thm:regularizer")
+        yield _part("proof", proof_lines(d))
+        yield _part("formula", formula_of(d.potential, ""))
+        yield _part("remark", _remark(d))
+        both = " and weight decay" * bool(d.says("shrunk start"))
+        yield _part("remark", _other_training(d), f"Other losses{both}")
     else:
-        yield Passage("paragraph", (*open_lines(d),), "What is not decided")
+        yield _part("paragraph", open_lines(d), "What is not decided")
     if d.asked is not None:
         answer = {
             Verdict.PROVED: "is the form of a solution",
@@ -206,7 +207,11 @@ def _results(d: Derivation) -> Iterator[Passage]:
             Verdict.UNDECIDED: "was not decided",
         }[d.asked.finding.verdict]
         asked = say("remark.asked", form=road_name(d.asked.name), answer=answer)
-        yield Passage("remark", (*asked,))
+        yield _part("remark", asked)
+
+
+def _part(kind: Kind, blocks: Iterable[Element], title: str = "", label: str = "") -> Part:
+    return Part("", (OnPage((Made(blocks),)),), kind=kind, title=title, label=label)
 
 
 def _theorem(d: Derivation) -> Iterator[Element]:
@@ -271,12 +276,12 @@ def formula_of(potential: Potential, label: str = "") -> Iterator[Element]:
         yield from display([("Q", " + ".join(names))], label)
 
 
-def _other_training(d: Derivation) -> Iterator[Passage]:
+def _other_training(d: Derivation) -> Iterator[Element]:
     """Yield what the same Q is for under other losses, and under weight decay."""
     Q = r"$\sum_i Q(\beta_i)$" if _is_one(d) else "$Q$"
-    decays = bool(d.says("shrunk start"))
-    lines = (*say("other.losses", Q=Q), *(say("other.decay", Q=Q) if decays else ()))
-    yield Passage("remark", lines, "Other losses" + " and weight decay" * decays)
+    yield from say("other.losses", Q=Q)
+    if d.says("shrunk start"):
+        yield from say("other.decay", Q=Q)
 
 
 def _remark(d: Derivation) -> Iterator[Element]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import singledispatch
+from itertools import zip_longest
 
 from sympy import Expr, Poly
 
@@ -20,7 +21,7 @@ from derive.printable import Printable
 from derive.records import Potential
 from derive.regimes.point import Point
 from derive.render.arranged import read
-from derive.render.narration import Layout, Part, narrated
+from derive.render.narration import Layout, Made, Part, narrated
 from derive.render.page.blocks import Bullets, Element, Grid, Page, Passage, literal
 from derive.render.page.derivation import formula_of, setting_of
 from derive.render.page.formula import (
@@ -36,7 +37,7 @@ from derive.render.page.lines import COLUMN, by_powers, display, width
 from derive.render.page.names import latex_name
 from derive.render.page.notation import hold, put_back, typeset
 from derive.render.page.printer import inline, latex
-from derive.render.phrases import affine_sentences
+from derive.render.phrases import affine_sentences, norms_as_latex
 from derive.sources import sources
 from derive.statement import (
     Equations,
@@ -64,7 +65,8 @@ TALL = re.compile(r"\((\\int (?:[^()]|\([^()]*\))*)\)")
 def render_page(record: Printable) -> Page:
     """Return the page of a record: its parts with lines, as passages."""
     told = narrated(record)
-    return Page(tuple(_passage(part) for part in told.parts if part.lines), told.taken)
+    passages = tuple(p for p in map(_passage, told.parts) if p.blocks)
+    return Page(passages, told.taken).mapped(lambda x: norms_as_latex(x, told.norms))
 
 
 def _passage(part: Part) -> Passage:
@@ -103,7 +105,7 @@ def _on_page(lines: Iterable[object]) -> Iterator[object]:
 def _paragraph(given: Iterable[object]) -> Iterator[Element]:
     """Yield lines as sentences, with a capital and a stop, unless they go on in formulas."""
     before, lines = ".", tuple(_on_page(given))
-    for line, following in zip(lines, (*lines[1:], ""), strict=True):
+    for line, following in zip_longest(lines, lines[1:], fillvalue=""):
         if not isinstance(line, WORDS):
             yield from blocks_of(line)
             before = "display"
@@ -202,6 +204,7 @@ def _right(value: object) -> Expr | str | list[str]:
 
 
 blocks_of.register(Derivation, setting_of)
+blocks_of.register(Made, lambda line: iter(line.lines))
 blocks_of.register(Potential, formula_of)
 
 LONGEST = 200

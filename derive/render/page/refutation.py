@@ -47,8 +47,9 @@ LONGEST_ENTRY = 150
 """Characters of an entry of K that is written out."""
 
 
-def refuted_claim(d: Derivation) -> Iterator[Element]:
+def refuted_claim(d: Derivation, model: str) -> Iterator[Element]:
     """Yield what is refuted, and from which start."""
+    yield model
     failure = failing(d.warping.finding.evidence)
     yield from say("theorem.refuted", start=values_at(failure.point) if failure else "$w_0$")
 

@@ -1,8 +1,8 @@
-"""A derivation as plain text that is read from top to bottom at 80 columns."""
+"""A derivation told: sections that are read on a terminal, and a page with theorem and proof."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations_with_replacement
 
 from sympy import Expr
@@ -17,12 +17,13 @@ from derive.outcome import HEADLINES
 from derive.records import InducedMetric, Potential
 from derive.render import sections
 from derive.render.labels import marked, said, unmarked
-from derive.render.narration import lines_of
+from derive.render.narration import Made, Narration, Part, lines_of
+from derive.render.page.derivation import page_parts
 from derive.render.phrases import (
     algebra_lines,
     flow_lines,
     homogeneity,
-    norms_as_text,
+    norms_of,
     output_lines,
     road_lines,
     start_words,
@@ -30,61 +31,73 @@ from derive.render.phrases import (
 from derive.render.plain import (
     constant_lines,
     failure_lines,
-    page,
     piece_lines,
     root_lines,
     shown,
-    title,
     vector_lines,
 )
+from derive.statement import OnTerminal
 from derive.verdict import Finding, Verdict
 
 METRIC = "Tangent kernel K = J J^T, induced metric rho = K^-1"
-REGULARIZER = "Implicit regularizer Q"
 NORMALIZED = "up to a positive factor and an additive constant; grad Q(beta_0) = 0"
 TWO_SIDED = "up to a positive factor and an additive constant; grad Q = y - y(w_0), or y(w_0) - y"
 
 
-def render_text(derivation: Derivation, width: int = 80) -> str:
-    """Return the whole derivation as text, with |u| for the norm of a vector u."""
-
-    def named(lines: Iterator[str]) -> Iterator[str]:
-        return (norms_as_text(line, derivation.direction) for line in lines)
-
-    d = derivation
+def tell_derivation(d: Derivation) -> Narration:
+    """Return what is said of a derivation: sections on a terminal, theorem and proof on a page."""
     taken = taken_names(d.parameterization, (*d.idle, *(name for name, _ in d.ties)))
-    return page(map(named, _sections(d)), width, taken)
+    return Narration((*_sections(d), *page_parts(d)), taken, norms_of(d.direction))
 
 
-def _sections(d: Derivation) -> Iterator[Iterator[str]]:
-    """Yield the sections from top to bottom, each a heading and its lines; some without any."""
-    direction = d.direction
-    yield _headline(d)
-    yield _predictor_map(d) if direction is None else _vector_map(d, direction)
-    yield _laws(d)
-    yield _kernel_entries(d) if direction is None else _kernel_eigenvalues(d, direction)
-    yield _relations(d)
-    yield _hessian_map(d)
-    yield _warp(d)
-    yield _regularizer(d)
-    yield _other_training(d)
-    yield _asked(d)
-    yield _evidence(d)
-
-
-def _headline(d: Derivation) -> Iterator[str]:
-    head = unmarked(HEADLINES[d.verdict])
-    if d.verdict is Verdict.PROVED:
-        how = "" if d.hessian.verdict is Verdict.PROVED else ", in a warped time"
-        sides = "" if d.potential.other_side is None else " on each side of g = 0"
-        yield f"{head}{how}; Q{sides} is below."
+def _sections(d: Derivation) -> Iterator[Part]:
+    """Yield the sections from top to bottom."""
+    direction, depends = d.direction, bool(sections.dependent(d))
+    of_map = "Parameterization beta = F(w)"
+    kernel, hessian = METRIC, d.hessian.verdict
+    yield Part(_headline(d))
+    if direction is None:
+        yield _section(of_map, _predictor_map(d))
+        kernel = "Tangent kernel K = J J^T" if depends else METRIC
     else:
-        yield f"{head}."
+        yield _section(f"{of_map}, for every dimension d >= 2", _vector_map(d, direction))
+    yield _section(_heading_of_laws(d), _laws(d))
+    entries = _kernel_entries(d) if direction is None else _kernel_eigenvalues(d, direction)
+    yield _section(kernel, entries)
+    if depends:
+        yield _section("Relations among the outputs, for all weights", _relations(d))
+    else:
+        yield _section("Hessian map (d_k rho_ij = d_i rho_kj)?", _hessian_map(d), hessian)
+        if hessian is not Verdict.PROVED:
+            asked = "Warp g with g rho a Hessian map?"
+            yield _section(asked, _warp(d), d.warping.verdict)
+    if d.warping.verdict is not Verdict.REFUTED:
+        found = d.potential.finding.verdict
+        yield _section("Implicit regularizer Q", _regularizer(d), found)
+    others = [*_sentences(d, "every time", "shrunk start")]
+    yield _section("Other losses, and weight decay" if others[1:] else "Other losses", others)
+    if d.asked is not None:
+        asked_for = (said(d.asked.name), *_finding(d.asked.finding))
+        yield _section("The Ansatz asked for", asked_for, d.asked.finding.verdict)
+    where = "weights" if direction is None else "scalars and the norm"
+    yield _section(f"Proved by exact expansion in the {where}", _evidence(d))
+
+
+def _section(heading: str, lines: Iterable[str], verdict: Verdict | None = None) -> Part:
+    return Part(heading, (OnTerminal((Made(lines),)),), verdict)
+
+
+def _headline(d: Derivation) -> str:
+    head = unmarked(HEADLINES[d.verdict])
+    if d.verdict is not Verdict.PROVED:
+        return f"{head}."
+    how = "" if d.hessian.verdict is Verdict.PROVED else ", in a warped time"
+    sides = "" if d.potential.other_side is None else " on each side of g = 0"
+    return f"{head}{how}; Q{sides} is below."
 
 
 def _predictor_map(d: Derivation) -> Iterator[str]:
     p = d.parameterization
-    yield "Parameterization beta = F(w)"
     yield from output_lines(p)
     weights = f"{p.p} weight" + ("" if p.p == 1 else "s")
     rank = f"{p.d}" if p.rank == p.d else f"{p.rank} < {p.d}"
@@ -119,7 +132,6 @@ def _vector_map(d: Derivation, direction: Direction) -> Iterator[str]:
     turned = f"the direction of {marked(direction.start_vector)} is free"
     if p.w0[-1].is_zero():
         turned = f"{u} needs no direction there, as y = {u}"
-    yield "Parameterization beta = F(w), for every dimension d >= 2"
     yield f"{beta} = phi {u}, phi = {marked(to_text(direction.coefficient))}, {u} in R^d"
     known = f"all is known from ({marked(', '.join(p.weights))})"
     yield f"rotation-equivariant: with {s} = |{beta}| = |phi| {marked(direction.norm)} {known}"
@@ -128,14 +140,16 @@ def _vector_map(d: Derivation, direction: Direction) -> Iterator[str]:
     yield from _left_out(d.idle, "start and stay at 0")
 
 
+def _heading_of_laws(d: Derivation) -> str:
+    if d.conserved.bound == 0:
+        return "Conserved quantities: none, the flow reaches every direction"
+    proved = d.conserved.verdict is Verdict.PROVED
+    complete = "all of them" if proved else f"at most {d.conserved.bound} exist"
+    return f"Conserved quantities ({complete})"
+
+
 def _laws(d: Derivation) -> Iterator[str]:
     conserved = d.conserved
-    if conserved.bound == 0:
-        yield "Conserved quantities: none, the flow reaches every direction"
-    else:
-        found = conserved.verdict is Verdict.PROVED
-        complete = "all of them" if found else f"at most {conserved.bound} exist"
-        yield f"Conserved quantities ({complete})"
     if LATE in conserved.finding.reason:
         yield said(conserved.finding.reason)
     for block in d.blocks if d.direction is None else ():
@@ -145,7 +159,6 @@ def _laws(d: Derivation) -> Iterator[str]:
 
 def _kernel_entries(d: Derivation) -> Iterator[str]:
     metric, labels = d.metric, d.parameterization.labels
-    yield "Tangent kernel K = J J^T" if sections.dependent(d) else METRIC
     yield from _entries("K", metric.kernel_in_weights, labels)
     if metric.kernel is None:
         yield "K was not written as a function of beta"
@@ -175,7 +188,6 @@ def _names(metric: InducedMetric) -> Iterator[str]:
 
 def _kernel_eigenvalues(d: Derivation, direction: Direction) -> Iterator[str]:
     metric, (s,), b = d.metric, d.beta, direction.beta
-    yield METRIC
     yield f"K = T I + (R - T) {b} {b}^T/{s}**2,  rho = I/T + (1/R - 1/T) {b} {b}^T/{s}**2"
     yield from _eigenvalues(metric.kernel_in_weights)
     if metric.kernel is None:
@@ -191,9 +203,6 @@ def _eigenvalues(matrix: Expr) -> Iterator[str]:
 
 
 def _relations(d: Derivation) -> Iterator[str]:
-    if not sections.dependent(d):
-        return
-    yield "Relations among the outputs, for all weights"
     for found in sections.dependent(d):
         yield from (said(e.statement) for e in found.evidence)
         if found.missing:
@@ -212,9 +221,6 @@ def _relations(d: Derivation) -> Iterator[str]:
 
 def _hessian_map(d: Derivation) -> Iterator[str]:
     finding = d.hessian.finding
-    if sections.dependent(d):
-        return
-    yield title("Hessian map (d_k rho_ij = d_i rho_kj)?", finding.verdict)
     yield from _finding(finding)
     if finding.verdict is Verdict.PROVED and d.potential.kind == "quadrature":
         yield from _dual(d, "delta_ij")
@@ -231,9 +237,6 @@ def _dual(d: Derivation, right: str) -> Iterator[str]:
 
 def _warp(d: Derivation) -> Iterator[str]:
     finding, g = d.warping.finding, d.warping.g
-    if sections.dependent(d) or d.hessian.verdict is Verdict.PROVED:
-        return
-    yield title("Warp g with g rho a Hessian map?", finding.verdict)
     yield from _finding(finding)
     if g is not None:
         yield f"g = {shown(g)}"
@@ -252,9 +255,6 @@ def _finding(finding: Finding) -> Iterator[str]:
 
 def _regularizer(d: Derivation) -> Iterator[str]:
     potential, normalized = d.potential, NORMALIZED
-    if d.warping.verdict is Verdict.REFUTED:
-        return
-    yield title(REGULARIZER, potential.finding.verdict)
     if not potential.pieces:
         yield said(potential.finding.reason)
         return
@@ -271,14 +271,6 @@ def _sentences(d: Derivation, *kinds: str) -> Iterator[str]:
         yield f"{line[0].upper()}{line[1:]}."
 
 
-def _other_training(d: Derivation) -> Iterator[str]:
-    """Yield what the same Q is for under other losses, and under weight decay."""
-    lines = [*_sentences(d, "every time", "shrunk start")]
-    if lines:
-        yield "Other losses, and weight decay" if lines[1:] else "Other losses"
-        yield from lines
-
-
 def _form(potential: Potential | None) -> Iterator[str]:
     """Yield the lines on Q, of one side."""
     if potential is None:
@@ -293,18 +285,7 @@ def _form(potential: Potential | None) -> Iterator[str]:
         yield from piece_lines(piece, name)
 
 
-def _asked(d: Derivation) -> Iterator[str]:
-    road = d.asked
-    if road is not None:
-        yield title("The Ansatz asked for", road.finding.verdict)
-        yield said(road.name)
-        yield from _finding(road.finding)
-
-
 def _evidence(d: Derivation) -> Iterator[str]:
     proved = d.blocks if d.verdict is Verdict.PROVED else ()
     evidence = (e for b in proved for e in b.potential.finding.evidence)
-    statements = dict.fromkeys(said(e.statement) for e in evidence)
-    if statements:
-        where = "weights" if d.direction is None else "scalars and the norm"
-        yield from (f"Proved by exact expansion in the {where}", *statements)
+    yield from dict.fromkeys(said(e.statement) for e in evidence)
