@@ -14,9 +14,9 @@ from derive.language import parse_expression, to_sympy
 from derive.potential.piece import Parametric, Piece
 from derive.printable import renderer
 from derive.render.page.blocks import Bullets, Display, Element, Page, Passage, literal
-from derive.render.page.labels import lettered
-from derive.render.page.latex import chosen, escaped
+from derive.render.page.latex import escaped
 from derive.render.page.lines import COLUMN, broken
+from derive.render.page.names import lettered
 from derive.render.plain import plain, wrap
 from derive.verdict import Verdict
 
@@ -49,7 +49,7 @@ def printed_lines(entry: Entry) -> str:
 
 def entry_page(entry: Entry, derivation: Derivation) -> Page:
     """Return the page of a model, with a remark on what the sources print."""
-    page = lettered(chosen(renderer(Derivation, "page")(derivation)), {})
+    page = lettered(renderer(Derivation, "page")(derivation).chosen(), {})
     if not entry.printed:
         return page
     # In the letters of the sources: ours have no tilde here.

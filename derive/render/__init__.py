@@ -27,5 +27,5 @@ RENDERERS: dict[str, dict[str, str]] = {
     "VariationalProblem": _told("univariate", "tell_problem"),
     "Perturbation": _told("perturbed", "tell_perturbation"),
     "InverseDesign": _told("inverse", "tell_design"),
-    "Printable": _forms(latex="page.latex", html="html.document", card="html.document"),
+    "Printable": _forms(latex="page.latex", html="html.page", card="html.page"),
 }

@@ -14,20 +14,20 @@ from derive.model.direction import Direction
 from derive.model.labels import pair, taken_names
 from derive.model.names import PI
 from derive.outcome import HEADLINES
-from derive.records import InducedMetric, Potential
+from derive.records import Block, InducedMetric, Potential
 from derive.render import sections
 from derive.render.labels import marked, said, unmarked
-from derive.render.narration import Made, Narration, Part, lines_of
-from derive.render.page.derivation import page_parts
-from derive.render.phrases import (
-    algebra_lines,
+from derive.render.narration import (
+    Made,
+    Narration,
+    Part,
     flow_lines,
     homogeneity,
-    norms_of,
+    lines_of,
     output_lines,
-    road_lines,
     start_words,
 )
+from derive.render.page.derivation import page_parts
 from derive.render.plain import (
     constant_lines,
     failure_lines,
@@ -36,7 +36,7 @@ from derive.render.plain import (
     shown,
     vector_lines,
 )
-from derive.statement import OnTerminal
+from derive.render.sections import norms_of, roads_to
 from derive.verdict import Finding, Verdict
 
 METRIC = "Tangent kernel K = J J^T, induced metric rho = K^-1"
@@ -47,7 +47,7 @@ TWO_SIDED = "up to a positive factor and an additive constant; grad Q = y - y(w_
 def tell_derivation(d: Derivation) -> Narration:
     """Return what is said of a derivation: sections on a terminal, theorem and proof on a page."""
     taken = taken_names(d.parameterization, (*d.idle, *(name for name, _ in d.ties)))
-    return Narration((*_sections(d), *page_parts(d)), taken, norms_of(d.direction))
+    return Narration(_sections(d), taken, norms_of(d.direction), page_parts(d))
 
 
 def _sections(d: Derivation) -> Iterator[Part]:
@@ -84,7 +84,7 @@ def _sections(d: Derivation) -> Iterator[Part]:
 
 
 def _section(heading: str, lines: Iterable[str], verdict: Verdict | None = None) -> Part:
-    return Part(heading, (OnTerminal((Made(lines),)),), verdict)
+    return Part(heading, (Made(lines),), verdict)
 
 
 def _headline(d: Derivation) -> str:
@@ -289,3 +289,24 @@ def _evidence(d: Derivation) -> Iterator[str]:
     proved = d.blocks if d.verdict is Verdict.PROVED else ()
     evidence = (e for b in proved for e in b.potential.finding.evidence)
     yield from dict.fromkeys(said(e.statement) for e in evidence)
+
+
+def algebra_lines(block: Block) -> Iterator[str]:
+    """Yield which brackets span the Lie algebra, and weights at which they are independent."""
+    lie = block.lie
+    words = ", ".join(lie.words)
+    how = {True: "commute; they span", False: "generate", None: "span or generate at least"}
+    yield f"the fields X_i = grad F_i {how[lie.commuting]} dimension {lie.dimension}: {words}"
+    if lie.point is not None:
+        at = ", ".join(f"{marked(name)} = {value}" for name, value in lie.point)
+        complete = "complete: " if block.conserved.verdict is Verdict.PROVED else ""
+        rank = "are independent" if lie.words[1:] else "is not zero"
+        yield f"{complete}{words} {rank} at {at}"
+
+
+def road_lines(d: Derivation) -> Iterator[str]:
+    """Yield one line for each block."""
+    for name, roads, note in roads_to(d):
+        which = f" on {name}" if len(d.blocks) > 1 else ""
+        words = f"Roads that agree{which}: " if len(roads) > 1 else f"Road{which}: "
+        yield words + "; ".join(said(r.name) for r in roads) + note

@@ -16,15 +16,16 @@ from sympy import Expr, Poly
 
 from derive.derivation import Derivation
 from derive.language import to_text
-from derive.language.tree import Tree
+from derive.language.tree import Name, Tree
 from derive.model.condition import Condition
+from derive.model.labels import predictor
+from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.printable import Printable, renderer
 from derive.records import Potential
 from derive.regimes.point import Point
 from derive.render.labels import marked, noted, said
 from derive.render.page.blocks import Kind
-from derive.render.phrases import homogeneity, norms_as_text, output_lines, start_words
 from derive.render.plain import page, piece_lines, polynomial_text, shown, title, vector_lines
 from derive.render.sections import part_names
 from derive.statement import Equations, Items, OnPage, OnTerminal, Sentence, Statement, Table, Text
@@ -101,13 +102,16 @@ class Narration:
     """What is said of one record.
 
     Attributes:
+        parts: from top to bottom.
         taken: the names given, before which our letters yield.
         norms: names that stand for the norms of vectors.
+        page: the parts of a page, where it has others than a terminal.
     """
 
-    parts: tuple[Part, ...]
+    parts: Iterable[Part]
     taken: frozenset[str] = frozenset()
     norms: Mapping[str, str] = field(default_factory=dict)
+    page: Iterable[Part] | None = None
 
 
 def part(heading: object, lines: Iterable[object], **more: object) -> Part:
@@ -227,3 +231,48 @@ def _(line: OnTerminal | Items | Made) -> Iterator[str]:
 def _(line: Identity) -> Iterator[str]:
     if len(line.left + line.right) <= LONG:
         yield f"  {marked(line.left)} = {marked(line.right)}"
+
+
+def norms_as_text(text: str, norms: Mapping[str, str]) -> str:
+    """Return plain text with |u| where the name of a norm stands."""
+    if not norms:
+        return text
+    return re.sub(rf"\b({'|'.join(norms)})\b", lambda found: f"|{norms[found[0]]}|", text)
+
+
+def output_lines(p: Parameterization) -> Iterator[str]:
+    """Yield each output, then those that are affine functions of others."""
+    notation = Notation(p, tuple(range(p.d)))
+    names = (predictor(notation.taken),) if p.vectors else notation.betas
+    yield from (f"{b} = {marked(text)}" for b, text in zip(names, p.texts, strict=True))
+    for (b, written), output in zip(notation.affine, p.affine, strict=True):
+        given = marked(to_text(output.tree))
+        yield f"{b} = {given} = {shown(written)}: left out of F, not of X beta = y"
+    yield from flow_lines(p)
+
+
+def homogeneity(p: Parameterization) -> str:
+    """Say of which degree D of homogeneity F is, a number or a constant of F, or that it is not."""
+    D = p.homogeneity
+    return "not homogeneous" if D is None else f"homogeneous of degree {marked(D)}"
+
+
+def flow_lines(p: Parameterization) -> Iterator[str]:
+    """Yield the flow and what its metric changes, where the weights have rates."""
+    if p.rates:
+        pairs = zip(p.weights, p.geometry.texts, strict=True)
+        vectors = {v.norm: v.name for v in p.vectors}
+        rates = ", ".join(f"{vectors.get(w, w)}: {rate}".replace("'", "") for w, rate in pairs)
+        if p.geometry.psi is not None:
+            psi = marked(to_text(p.geometry.psi))
+            yield f"mirror descent on the weights: G = Hess psi, psi = {psi}"
+        of, G = ("rates", "diag(rates)") if p.geometry.is_diagonal else ("rows of G^-1", "G^-1")
+        yield f"flow: {p.geometry.statement}, with the {of} {marked(rates)}"
+        yield f"so grad F stands for {G} dF, and K for J {G} J^T"
+
+
+def start_words(p: Parameterization) -> str:
+    """Return the values of weights at the start, and those that are free."""
+    free = [t.name for w, t in p.start if isinstance(t, Name) and t.name.startswith(f"{w}_0")]
+    given = [f"{w} = {to_text(t)}" for w, t in p.start if to_text(t) not in free]
+    return marked(", ".join([*given, *([f"free {', '.join(free)}"] if free else [])]))

@@ -8,6 +8,8 @@ from dataclasses import replace
 from sympy import Expr, Integral, Symbol
 
 from derive.derivation import Derivation
+from derive.language.tree import Name
+from derive.model.direction import Direction
 from derive.model.notation import log_expr, to_expr
 from derive.potential.piece import Piece, Quadrature, Root, trimmed
 from derive.roads.road import Road
@@ -83,3 +85,14 @@ def printed(piece: Piece) -> Piece:
         roots.append(replace(root.mapped(lambda e: e.xreplace(at_b)), symbol=symbol))
         at_b[root.symbol] = symbol
     return replace(piece, kernel=piece.kernel.xreplace(at_b), roots=tuple(roots))
+
+
+def norms_of(direction: Direction | None) -> dict[str, str]:
+    """Return each name that stands for a norm, with that of its vector."""
+    if direction is None:
+        return {}
+    names = {direction.norm: direction.vector}
+    start = direction.parameterization.start[-1][1]
+    if isinstance(start, Name) and start.name.startswith(f"{direction.norm}_0"):
+        names[start.name] = direction.start_vector
+    return dict(sorted(names.items(), key=lambda pair: -len(pair[0])))

@@ -15,14 +15,11 @@ from derive.potential.piece import Parametric, trimmed
 from derive.render.arranged import gathered, one_power, tidy
 from derive.render.labels import MARK
 from derive.render.page.blocks import Display, Page, Passage
-from derive.render.page.formula import sentence
-from derive.render.page.labels import with_tildes
+from derive.render.page.formula import sentence, typeset
 from derive.render.page.latex import lines_of
 from derive.render.page.lines import COLUMN, broken, by_powers, display, vanishing, width
-from derive.render.page.names import as_latex, latex_name
-from derive.render.page.notation import typeset
+from derive.render.page.names import as_latex, latex_name, norms_as_latex, with_tildes
 from derive.render.page.printer import latex
-from derive.render.phrases import norms_as_latex
 from derive.sources import sources
 from tests.render.latex_reader import equations, evaluate
 

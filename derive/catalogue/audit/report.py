@@ -14,8 +14,8 @@ from derive.render.json import Record, json_text
 from derive.render.labels import unmarked
 from derive.render.page.blocks import Bullets, Element, Page, Passage, literal
 from derive.render.page.formula import relation, sentence, values_at
-from derive.render.page.labels import lettered
 from derive.render.page.latex import snippet
+from derive.render.page.names import lettered
 from derive.render.plain import at, wrap
 
 DETAILS = "What is not as it was printed:"

@@ -11,10 +11,9 @@ from derive.catalogue.audit.report import NOTES, audit_blocks, audit_page, count
 from derive.catalogue.library import Entry
 from derive.catalogue.listing import entry_page
 from derive.derivation import Derivation
-from derive.render.html.document import LOOKS, SEARCH, document, sections
-from derive.render.html.passages import OUTCOMES, as_html, badge
+from derive.render.html.page import LOOKS, OUTCOMES, SEARCH, as_html, badge, document, sections
 from derive.render.page.blocks import Page, Passage
-from derive.render.page.labels import lettered
+from derive.render.page.names import lettered
 
 NAV = '<nav><a href="index.html">All models</a> &middot; <a href="audit.html">Audit</a></nav>'
 AUDIT = "What was printed, compared with what is derived"

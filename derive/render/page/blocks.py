@@ -7,11 +7,16 @@ through :func:`literal`, so that it has no such marks.
 
 from __future__ import annotations
 
+import functools
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from pathlib import Path
 from typing import Literal, TypeAlias
+
+from derive.errors import InputError
 
 Kind: TypeAlias = Literal["paragraph", "theorem", "proof", "remark", "formula"]
 
@@ -79,6 +84,19 @@ class Page:
         )
         return replace(self, passages=tuple(passages))
 
+    def chosen(self, part: str = "") -> Page:
+        """Return the page with the passages that are asked for.
+
+        Raises:
+            InputError: there is no such part.
+        """
+        if part and part not in PARTS:
+            raise InputError(f"there is no part {part}: choose one of {', '.join(PARTS)}")
+        whole = (p for p in self.passages if p.kind == part or (not part and p.kind != "formula"))
+        if not (passages := tuple(whole)):
+            raise InputError(f"this page has no {part}")
+        return Page(passages, self.taken)
+
     @property
     def formulas(self) -> list[str]:
         """All formulas, from top to bottom."""
@@ -94,6 +112,8 @@ class Page:
         return sorted({key for found in keys for key in found.split(",")})
 
 
+PARTS: tuple[Kind, ...] = ("theorem", "proof", "formula")
+"""What may be asked for alone."""
 INLINE = re.compile(
     r"\$(?P<formula>[^$]*)\$|\[@(?P<cite>[\w,-]+)\]|\[emph:(?P<emph>[^\[\]]*)\]"
     r"|\[code:(?P<code>[^\[\]]*)\]"
@@ -185,3 +205,27 @@ def template(text: str, values: Mapping[str, object]) -> Iterator[Element]:
     for i, part in enumerate(re.split(r"\\\[|\\\]", text)):
         if part := re.sub("@(\\w+)@", lambda m: str(values[m[1]]), part).strip():
             yield Display(tuple(x.strip() for x in part.split(r"\\"))) if i % 2 else part
+
+
+FILE = Path(__file__).with_name("wording.toml")
+"""What pages of mathematics say: sentences into which formulas are put."""
+
+
+def say(what: str, /, **values: object) -> Iterator[Element]:
+    r"""Yield the blocks of a text, with what is put in.
+
+    >>> list(say("curve.itself", z="z"))
+    ['where $z = \\mu$,']
+    """
+    room, _, key = what.partition(".")
+    yield from template(_wording()[room][key], values)
+
+
+def phrase(what: str, /, **values: object) -> str:
+    """Return a text without displayed formulas."""
+    return "\n".join(map(str, say(what, **values)))
+
+
+@functools.cache
+def _wording() -> dict[str, dict[str, str]]:
+    return tomllib.loads(FILE.read_text(encoding="utf-8"))

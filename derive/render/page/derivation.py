@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sympy import Expr, Symbol
+from sympy.core.function import AppliedUndef
 
 from derive.derivation import Derivation
 from derive.language import to_sympy
@@ -14,28 +15,29 @@ from derive.model.condition import Condition
 from derive.model.direction import Direction
 from derive.model.parameterization import Parameterization
 from derive.potential.domain import CONVEX
-from derive.potential.piece import WHY_LEFT, Quadrature
-from derive.records import Potential
+from derive.potential.piece import WHY_LEFT, Parametric, Piece, Quadrature
+from derive.potential.shortest import SEPARATE
+from derive.records import Block, Potential
 from derive.render import sections
 from derive.render.narration import Made, Part
-from derive.render.page.blocks import Element, Kind
-from derive.render.page.formula import assumption, at_start, listed, named_list, prose
-from derive.render.page.lines import COLUMN, display, width
-from derive.render.page.names import as_latex, latex_name
-from derive.render.page.pieces import piece_latex
+from derive.render.page.blocks import Element, Kind, phrase, say
+from derive.render.page.formula import (
+    affine_sentences,
+    assumption,
+    at_start,
+    listed,
+    named_list,
+    prose,
+    root_note,
+    typeset,
+    values_at,
+)
+from derive.render.page.lines import COLUMN, Row, display, vanishing, width
+from derive.render.page.names import as_latex, latex_name, norms_as_latex
 from derive.render.page.printer import inline, latex
 from derive.render.page.proof import inner_product, proof_lines
 from derive.render.page.refutation import open_lines, refuted_claim, refuted_proof
-from derive.render.page.wording import phrase, say
-from derive.render.phrases import (
-    affine_sentences,
-    algebra_words,
-    norms_as_latex,
-    norms_of,
-    road_name,
-    road_words,
-)
-from derive.statement import OnPage
+from derive.render.sections import norms_of, printed, roads_to
 from derive.verdict import Verdict
 
 
@@ -211,7 +213,7 @@ def _results(d: Derivation) -> Iterator[Part]:
 
 
 def _part(kind: Kind, blocks: Iterable[Element], title: str = "", label: str = "") -> Part:
-    return Part("", (OnPage((Made(blocks),)),), kind=kind, title=title, label=label)
+    return Part(title, (Made(blocks),), kind=kind, label=label)
 
 
 def _theorem(d: Derivation) -> Iterator[Element]:
@@ -290,3 +292,87 @@ def _remark(d: Derivation) -> Iterator[Element]:
     for why in left:
         yield from say("remark.integral", why=prose(WHY_LEFT[why]))
     yield from road_words(d)
+
+
+def piece_latex(piece: Piece, name: str, label: str = "") -> Iterator[Element]:
+    """Yield the names in one form, and the form, called *name*."""
+    piece = printed(piece)
+    named: list[Row] = [(latex(symbol), value) for symbol, value in piece.constants]
+    if isinstance(piece, Quadrature):
+        named += [(latex(symbol), value) for symbol, value in piece.abbreviations]
+    named += [(latex(r.symbol), r.explicit) for r in piece.roots if r.explicit is not None]
+    if named:
+        yield "Put"
+        yield from display(named)
+    open_ = [r for r in piece.roots if r.explicit is None]
+    for root in open_:
+        yield f"Let {root_note(root)}"
+        yield from vanishing(root.polynomial.as_expr())
+    if isinstance(piece, Parametric):
+        low, high = (latex(end) for end in piece.curve.interval)
+        z = latex(piece.curve.parameter)
+        yield rf"For ${low} < {z} < {high}$, where ${latex(piece.betas[0])}$ is monotone, put"
+    else:
+        yield "and put" if open_ else "and" if named else "Put"
+    yield from display([*_equations(piece, name)], label)
+    if isinstance(piece, Quadrature) and piece.note:
+        yield f"with {prose(piece.note)}."
+
+
+def _equations(piece: Piece, name: str) -> Iterator[Row]:
+    """Yield the equation of Q, and what its letters mean that have no line above."""
+    beta = piece.betas[0] if len(piece.betas) == 1 else Symbol("beta")
+    if isinstance(piece, Parametric):
+        yield latex(beta), piece.curve.beta
+    yield f"{name}({latex(beta)})" if name != "Q" else r"Q(\beta)", piece.value
+    if isinstance(piece, Quadrature) and piece.kernel is not None:
+        yield from ((latex(K), piece.kernel) for K in piece.value.atoms(AppliedUndef))
+
+
+def algebra_words(block: Block) -> Iterator[str]:
+    """Yield the same as a LaTeX sentence."""
+    if block.lie.point is None:
+        return
+    words = [re.sub(r"X(\d+)", r"X_{\1}", f"${word}$") for word in block.lie.words]
+    shown = listed(words) if len(words) < 7 else f"{words[0]}, $\\dots$, {words[-1]}"
+    room = ", so all other conserved quantities are functions of these"
+    if not block.conserved.laws:
+        room = f", and there are {len(words)} weights" if words[1:] else ", and there is one weight"
+    so = room if block.conserved.verdict is Verdict.PROVED else ""
+    at = f"at {values_at(block.lie.point)}{so}"
+    if words[1:]:
+        yield f"With $X_i = \\nabla F_i$, {shown} are independent {at}."
+    else:
+        yield rf"$\nabla F_{{{block.lie.words[0][1:]}}} \neq 0$ {at}."
+
+
+FORMULAS = {
+    "metric in beta (Q'' = 1/K)": r"metric in $\beta$ ($Q'' = 1/K$)",
+    SEPARATE: r"separate coordinates ($Q = \sum_k q_k(x_k)$)",
+    "dual length psi": r"dual length $\psi$",
+    "eigenvalues of K (s q''/q' = T/R)": r"eigenvalues of $K$ ($s q''/q' = T/R$)",
+    "components, d = 2": "components, $d = 2$",
+    "dual time (beta = h(mu))": r"dual time ($\beta = h(\mu)$)",
+}
+"""Names of roads with their formulas set as mathematics."""
+
+
+def road_words(d: Derivation) -> Iterator[str]:
+    """Yield one LaTeX sentence for each block with several roads."""
+    for name, roads, note in roads_to(d):
+        if len(roads) > 1:
+            which = f"${as_latex(name)}$" if len(d.blocks) > 1 else "It"
+            names = listed((road_name(r.name) for r in roads), "and")
+            yield f"{which} was derived on {len(roads)} roads, which agree: {names}{note}."
+
+
+def road_name(name: str) -> str:
+    r"""Return the name of a road as LaTeX.
+
+    >>> road_name("published (Ansatz q(|beta|) + z.beta)")
+    'published (Ansatz $q(\\lvert \\beta \\rvert) + z^{\\top} \\beta$)'
+    """
+    matched = re.fullmatch(r"(?P<words>.*\(Ansatz )(?P<form>.*)\)", name)
+    if matched is None:
+        return FORMULAS.get(name, name)
+    return f"{matched['words']}${typeset(matched['form'].replace('z.beta', 'z^T beta'))}$)"

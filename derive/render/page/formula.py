@@ -1,9 +1,13 @@
-"""Formulas, names and sentences with formulas as LaTeX, each on one line."""
+r"""Formulas, names and sentences as LaTeX: of the language, and in the notation of our sentences.
+
+In that, ``int_0^t <x_i, beta> ds >= 1``, all names are ours, Greek or letters; other words are
+upright. What is put in stands for itself, by a letter that no text has.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 
 import sympy
@@ -12,14 +16,107 @@ from derive.errors import DeriveError
 from derive.language import to_sympy
 from derive.language.tree import Tree
 from derive.model.condition import AT_START, Condition, Sign, compared
+from derive.model.notation import Notation
+from derive.model.parameterization import Parameterization
 from derive.potential.piece import Root
 from derive.render.arranged import read
 from derive.render.labels import OWN
 from derive.render.page.blocks import literal
-from derive.render.page.names import latex_name
-from derive.render.page.notation import hold, put_back, typeset
+from derive.render.page.names import GREEK, as_latex, latex_name
 from derive.render.page.printer import inline, latex
 from derive.verdict import Number
+
+HELD = "\uf000-\uf0ff"
+"""Letters that stand for what is put in."""
+ATOM = rf"[A-Za-z]+|\d+|[{HELD}]|\+"
+INNER = r"(?:[^()]|\([^()]*\))*"
+TOKEN = re.compile(
+    rf"(?P<script>[_^])(?:\((?P<inner>{INNER})\)|(?P<one>-?(?:{ATOM})))"
+    rf"|sqrt\((?P<root>{INNER})\)"
+    r"|(?P<ell>\bl(?:inf\b|\d+(?:/\d+)?))|(?P<partial>dQ/d)|(?P<space>R(?=\^d))"
+    r"|(?<![\w/])(?P<number>\d+/\d+)(?![\w/])"
+    rf"|(?<![A-Za-z])d(?P<differential>[A-Za-z]|tau|beta|[{HELD}])(?![A-Za-z])"
+    r"|(?P<name>s\.t\.|[A-Za-z]+)(?P<index>\d+_[A-Za-z0-9]+|\d*)"
+    r"|(?P<open><(?=[^\s=]))|(?P<close>(?<=[^\s-])>(?!=))|(?P<sign><=|>=|->|!=|.)"
+)
+SIGNS = {
+    "<=": r"\le ", ">=": r"\ge ", "->": r"\to ", "!=": r"\neq ", "~": r"\sim ",
+    "*": " ", "{": r"\{", "}": r"\}",
+}  # fmt: skip
+NAMES = {
+    "grad": r"\nabla ", "Hess": r"\nabla^2 ", "int": r"\int ", "sum": r"\sum ", "in": r"\in ",
+    "inf": r"\infty ",
+    "oo": r"\infty ",
+    **dict.fromkeys(("lam", "eps"), r"\varepsilon "),
+    "infinity": r"\infty ", "argmin": r"\operatorname*{arg\,min}\;",
+    "E": r"\mathbb{E}\,", "Var": r"\mathrm{Var}\,", "phi": r"\varphi ",
+    **{x: rf"\{x} " for x in ("min", "max", "exp", "log", "cosh", "sinh")},
+}  # fmt: skip
+"""What stands for names that are no letters."""
+
+
+def typeset(text: str) -> str:
+    r"""Return a formula of ours as LaTeX.
+
+    >>> typeset("argmin |w - w_0|_2^2/2 s.t. X w = y")
+    '\\operatorname*{arg\\,min}\\; \\lvert w - w_{0}\\rvert_{2}^{2}/2 \\text{ s.t. } X w = y'
+    >>> typeset("<x_i, X^T s> -> 1/2")
+    '\\langle x_{i}, X^{\\top} s\\rangle \\to \\tfrac{1}{2}'
+    """
+    bars = iter((r"\lvert ", r"\rvert ") * text.count("|"))
+
+    def written(m: re.Match[str]) -> str:
+        match m.lastgroup:
+            case "script" | "inner" | "one":
+                return f"{m['script']}{{{_script(m['inner'] or m['one'])}}}"
+            case "ell":
+                return rf"\ell_{{{_script(m['ell'][1:])}}}"
+            case "root":
+                return rf"\sqrt{{{typeset(m['root'])}}}"
+            case "number":
+                return r"\tfrac{{{}}}{{{}}}".format(*m["number"].split("/"))
+            case "differential":
+                before = m.string[: m.start()]
+                space = r"\," if before.endswith(" ") and before.rstrip()[-1:] not in "=<>" else ""
+                return rf"{space}\mathrm{{d}}{typeset(m['differential'])}"
+            case "name" | "index":
+                return _name(m["name"], m["index"], m.string[m.end() :][:1] in ("(", "_"))
+        fixed = {"partial": r"\partial Q/\partial ", "space": r"\mathbb{R}"}
+        fixed |= {"open": r"\langle ", "close": r"\rangle "}
+        return fixed.get(m.lastgroup or "") or (
+            next(bars) if m[0] == "|" else SIGNS.get(m[0], m[0])
+        )
+
+    latex = TOKEN.sub(written, re.sub(r"(?<=\d) (?=\d)", r"\ ", text.replace("**", "^")))
+    latex = re.sub(" +", " ", latex.replace(r" } \text{ ", " ")).strip()
+    return re.sub(r"(\\[A-Za-z]+) (?=[_^(),/'])", r"\1", latex)
+
+
+def hold(latex: str, held: list[str]) -> str:
+    """Return a letter that stands for LaTeX, which is kept."""
+    held.append(latex)
+    return chr(0xF000 + len(held) - 1)
+
+
+def put_back(text: str, held: Sequence[str]) -> str:
+    """Return a text with what was kept in its places."""
+    return re.sub(f"[{HELD}]", lambda m: held[ord(m[0]) - 0xF000], text)
+
+
+def _script(text: str) -> str:
+    if text == "T":
+        return r"\top"
+    word = text.isalpha() and len(text) > 1 and text not in NAMES and text not in GREEK
+    return rf"\mathrm{{{text}}}" if word else text if "/" in text else typeset(text).strip()
+
+
+def _name(name: str, index: str, called: bool) -> str:
+    """Return a name, with its index; a word where it is no letter."""
+    if name in NAMES:
+        return NAMES[name]
+    if len(name) == 1 or name.lower() in GREEK or index:
+        return f"{as_latex(name + index)}{' ' * (len(name) > 1 and not index)}"
+    return rf"\mathrm{{{name}}}" if called else rf"\text{{ {name} }}"
 
 
 def fraction(value: Number) -> str:
@@ -126,8 +223,8 @@ LETTERS = re.compile(
     r"|-?\d+(?:/\d+)?|w_0"
 )
 FORMAL = re.compile(r"[_*^<>=|\[\]]|'+(\(|$)|^(-[a-z]|[A-Z]/)")
-SIGNS = {"=", "+", "-", "<", ">", "<=", "!=", "infinity"}
-SIGNS |= {"grad", "log", "int", "sinh", "cosh", "argmin"}
+WORDS = {"=", "+", "-", "<", ">", "<=", "!=", "infinity"}
+WORDS |= {"grad", "log", "int", "sinh", "cosh", "argmin"}
 
 
 def sentence(text: str) -> str:
@@ -157,7 +254,7 @@ def _unquoted(text: str) -> str:
     runs: list[tuple[Callable[[str], str], list[str]]] = []
     for word in text.replace("`", "").split(" "):
         bare = word.rstrip(",;:.")
-        formal = bool(LETTERS.fullmatch(bare) or bare in SIGNS or FORMAL.search(bare))
+        formal = bool(LETTERS.fullmatch(bare) or bare in WORDS or FORMAL.search(bare))
         before = " ".join(runs[-1][1]) if runs and runs[-1][0] is _as_mathematics else ""
         inside = before.count("(") > before.count(")")
         write = _as_mathematics if formal or inside else literal
@@ -195,3 +292,12 @@ def assumption(given: Condition) -> str:
     options = map(compared, given.guards)
     when = " or ".join(f"${inline(f)} {sign} {inline(g)}$" for f, sign, g in options)
     return f"{said} (which is automatic when {when} at the start)" if when else said
+
+
+def affine_sentences(p: Parameterization) -> Iterator[str]:
+    """Yield sentences on the outputs that are affine functions of others."""
+    notation = Notation(p, tuple(range(p.d)))
+    for (b, written), output in zip(notation.affine, p.affine, strict=True):
+        given = latex(to_sympy(output.tree, notation.weights))
+        equation = f"{latex(b)} = {given} = {latex(written)}"
+        yield rf"Left out of $F$, not of $X\beta = y$, is ${equation}$."

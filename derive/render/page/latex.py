@@ -5,24 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import singledispatch
 
-from derive.errors import InputError
 from derive.printable import Printable, renderer
 from derive.render.page.blocks import (
     Bullets,
     Display,
     Element,
     Grid,
-    Kind,
     Page,
     Passage,
     inline,
     punctuated,
 )
-from derive.render.page.labels import lettered
+from derive.render.page.names import lettered
 from derive.sources import reference
 
-PARTS: tuple[Kind, ...] = ("theorem", "proof", "formula")
-"""What may be asked for alone."""
 NEEDS = "% needs amsmath, amssymb, amsthm; the environments theorem and remark are yours"
 HEAD = r"""\documentclass{article}
 \usepackage{amsmath,amssymb,amsthm}
@@ -59,23 +55,8 @@ def render_latex(
     Raises:
         InputError: there is no such part, or the LaTeX is no letter with an index.
     """
-    page = chosen(renderer(type(record), "page")(record), part)
-    page = lettered(page, rename or {})
+    page = lettered(renderer(type(record), "page")(record).chosen(part), rename or {})
     return document(page) if standalone else f"{NEEDS}\n{snippet(page)}"
-
-
-def chosen(page: Page, part: str = "") -> Page:
-    """Return a page with the passages that are asked for.
-
-    Raises:
-        InputError: there is no such part.
-    """
-    if part and part not in PARTS:
-        raise InputError(f"there is no part {part}: choose one of {', '.join(PARTS)}")
-    found = [p for p in page.passages if p.kind == part or (not part and p.kind != "formula")]
-    if not found:
-        raise InputError(f"this page has no {part}")
-    return Page(tuple(found), page.taken)
 
 
 def snippet(page: Page) -> str:

@@ -25,19 +25,21 @@ from derive.render.narration import Layout, Made, Part, narrated
 from derive.render.page.blocks import Bullets, Element, Grid, Page, Passage, literal
 from derive.render.page.derivation import formula_of, setting_of
 from derive.render.page.formula import (
+    affine_sentences,
     assumption,
     at_start,
     fraction,
+    hold,
     prose,
+    put_back,
     quoted,
     relation,
     sentence,
+    typeset,
 )
 from derive.render.page.lines import COLUMN, by_powers, display, width
-from derive.render.page.names import latex_name
-from derive.render.page.notation import hold, put_back, typeset
+from derive.render.page.names import latex_name, norms_as_latex
 from derive.render.page.printer import inline, latex
-from derive.render.phrases import affine_sentences, norms_as_latex
 from derive.sources import sources
 from derive.statement import (
     Equations,
@@ -65,7 +67,7 @@ TALL = re.compile(r"\((\\int (?:[^()]|\([^()]*\))*)\)")
 def render_page(record: Printable) -> Page:
     """Return the page of a record: its parts with lines, as passages."""
     told = narrated(record)
-    passages = tuple(p for p in map(_passage, told.parts) if p.blocks)
+    passages = tuple(p for p in map(_passage, told.page or told.parts) if p.blocks)
     return Page(passages, told.taken).mapped(lambda x: norms_as_latex(x, told.norms))
 
 

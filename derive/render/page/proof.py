@@ -15,13 +15,12 @@ from derive.potential.block import DirectionTerms
 from derive.potential.piece import Parametric, Piece, Root, kernel_of, trimmed
 from derive.records import Block
 from derive.render.arranged import read
-from derive.render.page.blocks import Display, Element
+from derive.render.page.blocks import Display, Element, say
 from derive.render.page.formula import formula, rate_name, statement
 from derive.render.page.lines import COLUMN, Row, display, vanishing, width
 from derive.render.page.names import as_latex, latex_name
 from derive.render.page.printer import bracketed, inline, latex
 from derive.render.page.refutation import failing, plain_failure
-from derive.render.page.wording import say
 from derive.render.sections import part_names
 from derive.verdict import Verdict
 

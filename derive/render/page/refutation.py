@@ -24,12 +24,11 @@ from derive.model.parameterization import Parameterization
 from derive.records import Block
 from derive.render import sections
 from derive.render.arranged import read
-from derive.render.page.blocks import Element
+from derive.render.page.blocks import Element, say
 from derive.render.page.formula import fraction, listed, sentence, statement, values_at
 from derive.render.page.lines import INLINE, Row, display, width
 from derive.render.page.names import as_latex
 from derive.render.page.printer import inline, latex
-from derive.render.page.wording import say
 from derive.verdict import Identity, Verdict
 from derive.weights.metric import Metric
 from derive.weights.pointwise import warp_candidate
