@@ -20,6 +20,7 @@ from derive.render.page.latex import lines_of
 from derive.render.page.lines import COLUMN, broken, by_powers, display, vanishing, width
 from derive.render.page.names import as_latex, latex_name, norms_as_latex, with_tildes
 from derive.render.page.printer import latex
+from derive.render.sections import norms_of
 from derive.sources import sources
 from tests.render.latex_reader import equations, evaluate
 
@@ -52,7 +53,8 @@ def differing(page, d):
     values = {s: sympy.Rational(rng.randint(2, 90), rng.randint(80, 99)) for s in drawn}
     values |= {s: sympy.Integer(5) for s in symbols if s.name == "D"}
     letters = {
-        norms_as_latex("\ue000" + as_latex(s.name), d.direction): x for s, x in values.items()
+        norms_as_latex("\ue000" + as_latex(s.name), norms_of(d.direction)): x
+        for s, x in values.items()
     }
     letters = {letter.replace("\ue000", ""): float(x) for letter, x in letters.items()}
     for left, right in page:
