@@ -297,6 +297,17 @@ def test_ends_of_a_curve_are_constants(ends: list[str]) -> None:
         check(record)
 
 
+def test_infinity_is_no_name() -> None:
+    """Ends of intervals are constants, or oo: which would be both."""
+    text = along_a_curve("p**3 - m**3", (("p", "alpha"), ("m", "alpha")))
+    with pytest.raises(REFUSED, match="names are letters"):
+        check(json.loads(text.replace("alpha", "oo")))
+    record = json.loads(text)
+    record["certificate"]["definitions"].append({"name": "oo", "of": "sqrt(alpha)"})
+    with pytest.raises(REFUSED, match="a name is given twice"):
+        check(record)
+
+
 def in_a_root() -> Any:
     """Return Q of u^2 + u^4 in A = u^2, by 1/K(A) dbeta = (1/A - 2/(2 A + 1)) dA/4."""
     record = json.loads(along_a_curve("u**2 + u**4", ()))

@@ -37,6 +37,7 @@ from derive.certificate.checking.text import (
 )
 
 DEPTH, POWER, TURNS = 200, 400, 400
+INFINITY = "oo"  # at the end of an interval; no name
 CALLS = ("exp", "log", "sin", "cos", "asinh", "atan")
 ABSOLUTE = ("Abs", "abs")
 PLAIN = {
@@ -75,7 +76,8 @@ class Reading(Ring):
 
     def __init__(self, weights: Sequence[str], constants: Sequence[str], room: int) -> None:
         given = [*weights, *constants]
-        if len(set(given)) < len(given) or not all(NAME.fullmatch(n) for n in given):
+        plain = len(set(given)) == len(given) and all(NAME.fullmatch(n) for n in given)
+        if not plain or INFINITY in given:
             raise NotACertificate("names are letters, digits and underscores, each given once")
         super().__init__(len(weights), len(given), room)
         self.given = given

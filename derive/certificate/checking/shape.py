@@ -11,12 +11,11 @@ NORMALIZATION = tuple(
     for zero in ("grad Q(beta_0) = 0", "grad Q = y - y(w_0), or y(w_0) - y")
 )
 KINDS = ("explicit", "parametric", "algebraic", "quadrature")
-HEAD = "format version verdict certificate"
 # The keys of each kind of entry, "key:kind" for entries or lists of them, "key:kind?" where there
 # may be none; "kind feature" for the keys that entries of the kind have besides in some records.
 KEYS = {
-    "record": f"{HEAD}:proof parameterization:F conserved:conserved metric:metric hessian:hessian "
-    "warping:warping potential:potential",
+    "record": "format version verdict certificate:proof parameterization:F conserved:conserved "
+    "metric:metric hessian:hessian warping:warping potential:potential",
     "record relations": "relations:relations",
     "F": "flow outputs weights parameters start positive idle ties kernel_factor "
     "homogeneity_degree beta blocks",
@@ -47,24 +46,6 @@ KEYS = {
     "function": "rational logarithms:log",
     "log": "coefficient argument",
     "coefficient": "vector coefficient",
-    "regimes": f"{HEAD}:limits derivation outputs start variable vector kernel_at_start beta_0 "
-    "unbiased assumptions homogeneity:homogeneity? decided_by_kernel_at_start limits warped_time",
-    "homogeneity": "degree time_exponent",
-    "limits": "format version definitions limits",
-    "limit": "limit given regime Q gradient gradient_below_0 shape degree curve coordinates origin "
-    "basis steep reached_above_0_only unit relative_error error_is_sharp verdict",
-    "covariance": "exponent definitions order",
-    "expansion": "rate sides:expanded error",
-    "expanded": "where at definitions",
-    "explicit": f"{HEAD}:costs parameterization:given blocks:block values",
-    "costs": "format version blocks",
-    "given": "outputs weights start vector homogeneity_degree",
-    "given affine": "affine",
-    "block": "outputs R R_F contrast limits",
-    "R_F": "variables polynomials branches:branch closed_form verdict",
-    "branch": "low high polynomial closed_form",
-    "side": "where at definitions bounds:bound weights",
-    "bound": "parts power q root",
 }
 TYPES = {
     list: "outputs weights parameters positive idle blocks laws values_at_start roots pieces dual "

@@ -21,7 +21,7 @@ from derive.certificate.checking.function import (
     remainder,
     root_of,
 )
-from derive.certificate.checking.reading import Call, Known, Reading
+from derive.certificate.checking.reading import INFINITY, Call, Known, Reading
 from derive.certificate.checking.text import (
     JSON,
     NAME,
@@ -57,7 +57,7 @@ class Space(Reading):
     def __init__(self, weights: Sequence[str], constants: Sequence[str], room: int) -> None:
         super().__init__(weights, constants, room)
         self.w0: list[Function] = []
-        self.fixed, self.reserved, self.leads = set(constants), set[str](), list[Function]()
+        self.fixed, self.reserved, self.leads = set(constants), {INFINITY}, list[Function]()
         self.fields = self.identity(self.weights)
 
     def along(self, x: Sequence[Function], f: Function) -> Function:

@@ -57,7 +57,8 @@ class Checker:
             steep = space.along(rows[-1], phi[0]) + grown
             turning = Turning(self.sign * phi[0], r, steep, n)
         self.flow = Flow(space, F, space.fields, turning, "hessian")
-        space.reserved, self.named = set(given["beta"]), len(space.generators)
+        space.reserved |= {*given["beta"]}
+        self.named = len(space.generators)
         self.settle()
 
     def _length(self, phi: Sequence[Function], vector: str, norm: str) -> Function:

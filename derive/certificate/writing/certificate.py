@@ -180,8 +180,8 @@ class _Writer:
         assumed = said["assumptions"]
         try:
             ends = [*self._ends(said, block), {"domain": None}]
-            for proof, end in product(form_proofs(shown, [block], self.state, self.calls), ends):
-                part = {**proof, **end}
+            proofs = form_proofs(shown, [block], self.state, self.calls)
+            for part in ({**proof, **end} for proof in proofs for end in ends):
                 said["assumptions"] = [*assumed]
                 with contextlib.suppress(Rejected):
                     for _ in range(TRIES):

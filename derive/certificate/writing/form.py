@@ -27,29 +27,24 @@ from derive.potential.piece import Curve, Parametric, Piece, Root, kernel_of
 from derive.records import Block, InducedMetric
 from derive.render.plain import plain
 
-MODES = (
-    ("laws", ""),
-    ("values", "start"),
-    ("values", "weights"),
-    ("laws", "start"),
-    ("laws", "weights"),
-)
-
-
 Shown: TypeAlias = Piece | InducedMetric
 
 
 def form_proofs(
     shown: Shown, blocks: Sequence[Block], state: Checker, calls: Calls
 ) -> Iterator[JSON]:
-    """Yield what may prove a form of Q, or K and rho in beta: definitions of all that is shown."""
-    in_beta = not isinstance(shown, InducedMetric | Parametric) and len(shown.betas) == 1
-    for mode in [*MODES[1:], MODES[0]] if in_beta else MODES:
+    """Yield what may prove a form of Q, or K and rho in beta: definitions of all that is shown.
+
+    All that is printed is a function of the weights on the leaf, where each law has its value at
+    w_0. Either the constants are laws, and nothing else is asked of the leaf; or they are values,
+    and law - value = 0 is solved for symbols of the start, or for weights.
+    """
+    for solved in ("", "start", "weights"):
         form = _Form(shown, blocks, state, calls)
         try:
-            form.name_constants(mode[0])
-            if mode[1]:
-                form.solve_leaf(mode[1])
+            form.name_constants(solved)
+            if solved:
+                form.solve_leaf(solved)
             if isinstance(shown, Parametric):
                 form.name_parameter(shown.curve, shown.gradient[0])
                 form.follow_curve(shown.curve)
@@ -82,13 +77,13 @@ class _Form:
         self.space.names |= {b: F[names.index(b)] for b in betas}
         self.beta = sympy.Symbol(betas[0], real=True)
 
-    def name_constants(self, source: str) -> None:
-        """Name the printed constants: as "laws" with their values, or as "values" alone."""
+    def name_constants(self, solved: str) -> None:
+        """Name the printed constants: as laws with their values, or where these are *solved* for
+        as values alone."""
         for symbol, value in self.shown.constants:
-            law = self._law_of(symbol) if source == "laws" else None
-            self.use(plain(value))
-            if law is not None:
-                self.use(law)
+            law = None if solved else self._law_of(symbol)
+            for text in (plain(value), law or "0"):
+                self.use(text)
             self.define({"name": str(symbol), "is": law or plain(value)})
             self.space.fixed.add(str(symbol))
 
