@@ -268,6 +268,14 @@ def test_weights_whose_rates_grow_may_be_infinite_where_beta_is_not() -> None:
         check(record)
     record = json.loads(derive(Parameterization.parse(["w"], rates={"w": "w**4"})).to_json())
     assert check(record).open == ()
+    said = record["potential"]["pieces"][0]["domain"]
+    for undecided in ([], ["curve"], ["smooth"]):
+        said["undecided"] = undecided
+        without = copy.deepcopy(record)
+        del without["certificate"]["pieces"][0]["reached"]
+        with pytest.raises(REFUSED, match="not shown to be finite"):
+            check(without)
+    said["undecided"] = []
     proof = record["certificate"]["pieces"][0]
     for relation in (None, {**proof["reached"], "square": "beta**4*_x - 1"}):
         proof["reached"] = relation
@@ -342,6 +350,12 @@ def test_a_domain_is_the_image_of_the_curve_on_which_a_root_runs() -> None:
     ):
         (proof,) = record["certificate"]["pieces"]
         assert check(record).open == ()
+        given = record["potential"]["pieces"][0]["roots"][0]
+        given["polynomial"], old = "A*beta - exp(beta)", given["polynomial"]
+        proof["domain"] = [{"name": "e", "of": "exp(beta)"}]
+        with pytest.raises(REFUSED):
+            check(record)
+        given["polynomial"], proof["domain"] = old, []
         for other in others:
             with pytest.raises(REFUSED):
                 check(

@@ -114,7 +114,8 @@ def _of_one(state: Checker, said: JSON, proof: JSON, t: Coordinate) -> None:
     else:
         require(all(h.is_zero() for h in state.flow.H), "y is no time of the flow, which is warped")
         lives = []
-    if "curve" not in said["domain"]["undecided"]:  # else it is said while weights are finite
+    where = said["domain"]  # of a curve it may be said while weights are finite
+    if said["curve"] is None or where["walls"] or "curve" not in where["undecided"]:
         finite = _are_finite(state, x) or _are_bounded(state, said, proof)
         require(finite, "weights are not shown to be finite")
         if t.relation is not None:
@@ -211,8 +212,8 @@ def _alone(space: Space, names: Sequence[str], definitions: JSON, values: JSON) 
 def _solve(alone: Space, relation: str, beta: str) -> None:
     """Put for beta, the second variable, what a relation that is linear in it makes of it."""
     P = alone.read(relation)
-    slope = P.partial(1)
-    require(not slope.uses(1), f"{relation:.60} is not linear in beta")
+    slope, calls = P.partial(1), any(call.argument.uses(1) for call in alone.known)
+    require(not calls and not slope.uses(1), f"{relation:.60} is not linear in beta")
     alone.names |= {beta: alone.names[beta] - P / slope}
 
 
