@@ -22,6 +22,13 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def rocq(session: nox.Session) -> None:
+    """Compile the proofs that Rocq accepts, and broken ones; coqc has to be installed."""
+    session.install("-e", ".[test]")
+    session.run("pytest", "-m", "rocq", *session.posargs)
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """Build the documentation into docs/_build."""
     session.install("-e", ".[docs]")

@@ -94,10 +94,11 @@ class Derivation(Claims, Certified):
         """Return a file that other programs read.
 
         Args:
-            language: jax or torch, for Q and grad Q as differentiable functions.
+            language: jax or torch, for Q and grad Q as differentiable functions; rocq, for the
+                theorem with a proof that Rocq accepts.
 
         Raises:
-            NumericalError: Q has no form there.
+            NumericalError: Q, or its proof, has no form there.
         """
         return str(renderer(type(self), language)(self))
 

@@ -46,6 +46,7 @@ LAYERS = [
     {"derive.regimes", "derive.explicit", "derive.inverse", "derive.optimizers"},
     {"derive.margins"},
     {"derive.perturbed", "derive.univariate"},
+    {"derive.rocq"},
     {"derive.render", "derive.certificate.writing"},
     {"derive.catalogue"},
     {"derive.catalogue.audit"},

@@ -46,6 +46,7 @@ FORMS = {
         Form("json", "Print the JSON record.", methodcaller("to_json")),
         Form("jax", "Print Q and grad Q as a JAX module.", methodcaller("to_code", "jax")),
         Form("torch", "Print Q and grad Q in PyTorch.", methodcaller("to_code", "torch")),
+        Form("rocq", "Print a theorem that Rocq accepts.", methodcaller("to_code", "rocq")),
         Form("csv", "Print a CSV table.", methodcaller("to_csv")),
         Form("bibtex", "Print the BibTeX of the sources."),
         Form("markdown", "Derive all models and print a table of them."),
@@ -155,5 +156,5 @@ def _record_form(*more: str) -> Bundle:
 
 RecordForm: TypeAlias = Annotated[Form, _record_form()]
 """The form of one finished record."""
-DerivationForm: TypeAlias = Annotated[Form, _record_form("jax", "torch")]
+DerivationForm: TypeAlias = Annotated[Form, _record_form("jax", "torch", "rocq")]
 """The form of a derivation, which other programs read too."""

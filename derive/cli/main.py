@@ -32,6 +32,7 @@ COMMANDS = {
     "explicit": "Compare Q with explicit l2 regularization of the weights.",
     "parameterize": "Find F(w) whose implicit regularizer is a given Q.",
     "check": "Check the certificate of a result, without SymPy.",
+    "rocq": "Write the library of the proofs that Rocq accepts.",
     "catalogue": "List the published models, or derive one.",
     "audit": "Compare printed formulas with what is derived.",
     "report": "Write the catalogue and the audit as pages for a browser.",

@@ -73,6 +73,7 @@ def regularizer(
       derive regularizer "a*u1" "a*u2" --html -o neuron.html
       derive regularizer "a*u1" "a*u2" --numpy neuron.py
       derive regularizer "a*u1" "a*u2" --jax -o neuron_jax.py
+      derive regularizer "a*b" --rocq -o product.v
       derive regularizer "w**2" --conjecture "beta*log(beta/w_0**2) - beta"
     """
     read = model.read()

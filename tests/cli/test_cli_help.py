@@ -17,6 +17,7 @@ OWN = {
     ("parameterize", "--positive"),
     ("regimes", "--check"),
     ("report", "--output"),
+    ("rocq", "--output"),
     ("matrix-factorization", "--sizes"),
     ("univariate", "--data"),
     ("univariate", "--check"),
@@ -62,7 +63,7 @@ def test_an_option_means_the_same_everywhere():
                 texts.setdefault(option.opts[-1], {})[names] = option.help
     differing = {name: found for name, found in texts.items() if len(set(found.values())) > 1}
     assert differing == {}
-    assert len(texts["--json"]) == len(COMMANDS) - 2  # all but check and report
+    assert len(texts["--json"]) == len(COMMANDS) - 3  # all but check, report and rocq
 
 
 def test_pages_and_lists_import_nothing_that_computes():

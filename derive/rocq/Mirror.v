@@ -1,0 +1,995 @@
+(* The general library: what every generated file uses.  No axioms beyond those of the reals. *)
+From Coq Require Import Reals Lra Lia Psatz Classical Ranalysis5.
+From Coquelicot Require Import Coquelicot.
+Open Scope R_scope.
+
+(* Coquelicot's algebra, read as that of R *)
+Ltac as_R := unfold plus, minus, opp, scal, mult, zero, one in *; simpl in *; unfold plus, minus, opp, mult in *; simpl in *;
+  match goal with |- @eq _ ?a ?b => change (@eq R a b) end.
+
+(* ------------------------------------------------------------------ *)
+(* Finite sums: vectors are functions nat -> R, read below their length *)
+
+Fixpoint Sum (n : nat) (f : nat -> R) : R :=
+  match n with O => 0 | S m => Sum m f + f m end.
+
+Lemma Sum_ext n f h : (forall i, (i < n)%nat -> f i = h i) -> Sum n f = Sum n h.
+Proof. induction n as [|n IH]; intros H; simpl; [reflexivity|]. rewrite IH, H; auto. Qed.
+Lemma Sum_0 n : Sum n (fun _ => 0) = 0.
+Proof. induction n as [|n IH]; simpl; [|rewrite IH]; ring. Qed.
+Lemma Sum_plus n f h : Sum n (fun i => f i + h i) = Sum n f + Sum n h.
+Proof. induction n as [|n IH]; simpl; [|rewrite IH]; ring. Qed.
+Lemma Sum_minus n f h : Sum n (fun i => f i - h i) = Sum n f - Sum n h.
+Proof. induction n as [|n IH]; simpl; [|rewrite IH]; ring. Qed.
+Lemma Sum_scal n c f : Sum n (fun i => c * f i) = c * Sum n f.
+Proof. induction n as [|n IH]; simpl; [|rewrite IH]; ring. Qed.
+Lemma Sum_swap n m f : Sum n (fun i => Sum m (fun j => f i j)) = Sum m (fun j => Sum n (fun i => f i j)).
+Proof. induction n as [|n IH]; simpl; [rewrite Sum_0; reflexivity|]. rewrite IH, Sum_plus. reflexivity. Qed.
+Lemma Sum_ge0 n f : (forall i, (i < n)%nat -> 0 <= f i) -> 0 <= Sum n f.
+Proof. induction n as [|n IH]; intros H; simpl; [lra|]. apply Rplus_le_le_0_compat; auto. Qed.
+Lemma Sum_eq0 n f : (forall i, (i < n)%nat -> 0 <= f i) -> Sum n f = 0 -> forall i, (i < n)%nat -> f i = 0.
+Proof.
+  induction n as [|n IH]; intros H E i hi; [lia|]. simpl in E.
+  assert (0 <= Sum n f) by (apply Sum_ge0; auto). assert (0 <= f n) by auto.
+  destruct (Nat.eq_dec i n) as [->|]; [lra|]. apply IH; auto; [lra|lia].
+Qed.
+Lemma Sum_delta n c k : (k < n)%nat -> Sum n (fun i => if Nat.eqb i k then c i else 0) = c k.
+Proof.
+  induction n as [|n IH]; intros hk; [lia|]. simpl. destruct (Nat.eqb_spec n k) as [->|hn].
+  - rewrite (Sum_ext k _ (fun _ => 0)), Sum_0; [ring|]. intros i hi. destruct (Nat.eqb_spec i k); [lia|reflexivity].
+  - rewrite IH by lia. ring.
+Qed.
+Lemma Sum_derive n (f : nat -> R -> R) l x :
+  (forall i, (i < n)%nat -> is_derive (f i) x (l i)) -> is_derive (fun t => Sum n (fun i => f i t)) x (Sum n l).
+Proof.
+  induction n as [|n IH]; intros H; simpl. { apply @is_derive_const. }
+  apply @is_derive_plus; auto.
+Qed.
+
+(* ------------------------------------------------------------------ *)
+(* (a) laws *)
+
+Lemma rises (f f' : R -> R) : (forall t, 0 <= t -> is_derive f t (f' t)) -> (forall t, 0 <= t -> 0 <= f' t) ->
+  forall t, 0 <= t -> f 0 <= f t.
+Proof.
+  intros H P t ht. destruct (MVT_gen f 0 t f') as [c [hc E]]; rewrite ?Rmin_left, ?Rmax_right in * by lra.
+  - intros x hx. apply H; lra.
+  - intros x hx. apply continuity_pt_filterlim, @ex_derive_continuous. exists (f' x). apply H; lra.
+  - assert (0 <= f' c) by (apply P; lra). nra.
+Qed.
+
+Lemma law (f : R -> R) : (forall t, 0 <= t -> is_derive f t 0) -> forall t, 0 <= t -> f t = f 0.
+Proof.
+  intros H t ht. destruct (MVT_gen f 0 t (fun _ => 0)) as [c [hc E]]; rewrite ?Rmin_left, ?Rmax_right in * by lra.
+  - intros x hx. apply H; lra.
+  - intros x hx. apply continuity_pt_filterlim, @ex_derive_continuous. exists 0. apply H; lra.
+  - lra.
+Qed.
+
+(* w' = c w, c continuous: w keeps its sign *)
+Lemma keeps_sign (w c : R -> R) : (forall t, 0 <= t -> is_derive w t (c t * w t)) ->
+  (forall t, 0 <= t -> continuous c t) -> 0 < w 0 -> forall t, 0 <= t -> 0 < w t.
+Proof.
+  (* c may be wild before 0: use c (max 0) *)
+  intros H C P t ht. set (e := fun t => c (Rmax 0 t)).
+  assert (Ce : forall x, continuous e x).
+  { intros x. destruct (Rle_lt_dec 0 x) as [hx|hx].
+    - apply (continuous_comp (fun t => Rmax 0 t) c); [|rewrite Rmax_right by lra; auto].
+      intros Pr HP. rewrite Rmax_right in HP by lra. destruct HP as [eps He]. exists eps. intros y hy. apply He.
+      unfold ball in *; simpl in *; unfold AbsRing_ball, abs, minus, plus, opp in *; simpl in *.
+      unfold Rmax. destruct (Rle_dec 0 y); [exact hy|]. apply Rabs_def2 in hy. apply Rabs_def1; lra.
+    - apply (continuous_ext_loc _ (fun _ => c 0)); [|apply continuous_const].
+      assert (h0 : 0 < - x) by lra. exists (mkposreal _ h0). intros y hy. unfold e.
+      unfold ball in hy; simpl in hy; unfold AbsRing_ball, abs, minus, plus, opp in hy; simpl in hy.
+      apply Rabs_def2 in hy. rewrite Rmax_left by lra. reflexivity. }
+  assert (D : forall x, is_derive (fun t => RInt e 0 t) x (e x)).
+  { intros x. apply (is_derive_RInt e (fun t => RInt e 0 t) 0 x).
+    - apply filter_forall. intros y. apply @RInt_correct. apply (ex_RInt_continuous e). intros; apply Ce.
+    - apply Ce. }
+  assert (L : w t * exp (- RInt e 0 t) = w 0 * exp (- RInt e 0 0)).
+  { apply (law (fun t => w t * exp (- RInt e 0 t))); [|exact ht]. intros x hx. evar_last.
+    - apply @is_derive_mult; [apply H; exact hx| |intros; apply Rmult_comm].
+      apply (is_derive_comp exp (fun t => - RInt e 0 t)); [apply is_derive_exp|].
+      apply @is_derive_opp. apply D.
+    - unfold e; rewrite Rmax_right by lra. as_R; ring. }
+  rewrite RInt_point in L. unfold zero in L; simpl in L. rewrite Ropp_0, exp_0 in L.
+  assert (0 < exp (- RInt e 0 t)) by apply exp_pos. nra.
+Qed.
+
+(* ------------------------------------------------------------------ *)
+(* (b) the row space *)
+
+Lemma row_space n (y g : R -> R) (r : nat -> R -> R) (x : nat -> R) :
+  (forall t, 0 <= t -> is_derive y t (g t * Sum n (fun j => x j * r j t))) ->
+  (forall t, 0 <= t -> continuous g t) -> (forall j t, (j < n)%nat -> 0 <= t -> continuous (r j) t) ->
+  forall t, 0 <= t -> y t - y 0 = Sum n (fun j => x j * RInt (fun s => g s * r j s) 0 t).
+Proof.
+  intros H Cg Cr t ht.
+  assert (I : is_RInt (fun s => g s * Sum n (fun j => x j * r j s)) 0 t (y t - y 0)).
+  { apply (is_RInt_derive y); rewrite Rmin_left, Rmax_right by lra; intros s hs; [apply H; lra|].
+    apply (continuous_mult g); [apply Cg; lra|].
+    clear H. induction n as [|n IH]; simpl; [apply continuous_const|].
+    apply (continuous_plus (fun s => Sum n (fun j => x j * r j s))); [apply IH; auto|].
+    apply (continuous_mult (fun _ => x n)); [apply continuous_const|apply Cr; [lia|lra]]. }
+  assert (J : is_RInt (fun s => g s * Sum n (fun j => x j * r j s)) 0 t
+              (Sum n (fun j => x j * RInt (fun s => g s * r j s) 0 t))).
+  { clear I H. induction n as [|n IH]; simpl.
+    - apply (is_RInt_ext (fun _ => 0)); [intros; as_R; ring|]. evar_last; [apply @is_RInt_const|]. as_R; ring.
+    - apply (is_RInt_ext (fun s => plus (g s * Sum n (fun j => x j * r j s)) (scal (x n) (g s * r n s)))).
+      { intros; as_R; ring. }
+      apply @is_RInt_plus; [apply IH; auto|]. apply @is_RInt_scal. apply @RInt_correct.
+      apply @ex_RInt_continuous. rewrite Rmin_left, Rmax_right by lra. intros s hs.
+      apply (continuous_mult g); [apply Cg; lra|apply Cr; [lia|lra]]. }
+  apply (@is_RInt_unique R_CompleteNormedModule) in I. apply (@is_RInt_unique R_CompleteNormedModule) in J. congruence.
+Qed.
+
+(* A vector orthogonal to the kernel of X is a combination of the rows of X. *)
+Lemma multipliers d n (X : nat -> nat -> R) (p : nat -> R) :
+  (forall v, (forall j, (j < n)%nat -> Sum d (fun i => X j i * v i) = 0) -> Sum d (fun i => p i * v i) = 0) ->
+  exists nu : nat -> R, forall i, (i < d)%nat -> p i = Sum n (fun j => X j i * nu j).
+Proof.
+  revert p. induction n as [|n IH]; intros p H.
+  - exists (fun _ => 0). intros i hi. simpl. assert (p i * p i = 0); [|nra].
+    apply (Sum_eq0 d (fun i => p i * p i)); [intros; nra|apply H; intros; lia|exact hi].
+  - destruct (classic (exists v, (forall j, (j < n)%nat -> Sum d (fun i => X j i * v i) = 0) /\ Sum d (fun i => X n i * v i) <> 0))
+      as [[v0 [K0 N0]]|N].
+    + set (c := Sum d (fun i => p i * v0 i) / Sum d (fun i => X n i * v0 i)).
+      destruct (IH (fun i => p i - c * X n i)) as [nu E].
+      * intros v K. set (e := Sum d (fun i => X n i * v i) / Sum d (fun i => X n i * v0 i)).
+        assert (L : forall z : nat -> R, Sum d (fun i => z i * (v i - e * v0 i)) = Sum d (fun i => z i * v i) - e * Sum d (fun i => z i * v0 i)).
+        { intros z. rewrite <- Sum_scal, <- Sum_minus. apply Sum_ext; intros; ring. }
+        assert (P : Sum d (fun i => p i * (v i - e * v0 i)) = 0).
+        { apply H. intros j hj. rewrite L. destruct (Nat.eq_dec j n) as [->|hn].
+          - unfold e. field. exact N0.
+          - rewrite K, K0 by lia. ring. }
+        rewrite L in P.
+        rewrite (Sum_ext d _ (fun i => p i * v i - c * (X n i * v i))) by (intros; ring).
+        rewrite Sum_minus, Sum_scal. unfold c, e in *. 
+        replace (Sum d (fun i => p i * v i)) with (Sum d (fun i => X n i * v i) / Sum d (fun i => X n i * v0 i) * Sum d (fun i => p i * v0 i)) by lra.
+        field. exact N0.
+      * exists (fun j => if Nat.eqb j n then c else nu j). intros i hi. simpl. rewrite Nat.eqb_refl.
+        rewrite (Sum_ext n _ (fun j => X j i * nu j)).
+        { specialize (E i hi). simpl in E. lra. }
+        intros j hj. destruct (Nat.eqb_spec j n); [lia|reflexivity].
+    + destruct (IH p) as [nu E].
+      * intros v K. apply H. intros j hj. destruct (Nat.eq_dec j n) as [->|]; [|apply K; lia].
+        apply NNPP. intros Z. apply N. exists v. auto.
+      * exists (fun j => if Nat.eqb j n then 0 else nu j). intros i hi. simpl. rewrite Nat.eqb_refl, E by exact hi.
+        rewrite (Sum_ext n (fun j => X j i * (if Nat.eqb j n then 0 else nu j)) (fun j => X j i * nu j)); [ring|].
+        intros j hj. destruct (Nat.eqb_spec j n); [lia|reflexivity].
+Qed.
+
+(* ------------------------------------------------------------------ *)
+(* What is claimed.  Only these definitions have to be read. *)
+
+Definition agree d (b c : nat -> R) := forall i, (i < d)%nat -> b i = c i.
+Definition dot d (x y : nat -> R) := Sum d (fun i => x i * y i).
+Definition tends (f : R -> R) (l : R) := is_lim f p_infty l.
+
+(* p is the gradient of Q at b: the derivative along every line *)
+Definition gradient d (Q : (nat -> R) -> R) (b p : nat -> R) :=
+  forall v, is_derive (fun s => Q (fun i => b i + s * v i)) 0 (dot d p v).
+
+(* b is the minimiser of Q on dom among those with the same predictions on the rows of X *)
+Definition minimiser d n (X : nat -> nat -> R) (dom : (nat -> R) -> Prop) (Q : (nat -> R) -> R) (b : nat -> R) :=
+  forall c, dom c -> (forall j, (j < n)%nat -> dot d (X j) c = dot d (X j) b) ->
+  Q b <= Q c /\ (Q c = Q b -> agree d b c).
+
+(* beta moves with the steering lam; Q is its implicit regularizer *)
+Record regularizes d (dom : (nat -> R) -> Prop) (Q : (nat -> R) -> R) (beta lam : R -> nat -> R) : Prop := {
+  mirror_law : exists (G : (nat -> R) -> nat -> R) (g : R -> R),
+    (forall b, dom b -> gradient d Q b (G b)) /\ (forall i, (i < d)%nat -> G (beta 0) i = 0) /\
+    (forall t, 0 <= t -> 0 < g t) /\
+    (forall t i, 0 < t -> (i < d)%nat -> is_derive (fun s => G (beta s) i) t (g t * lam t i));
+  at_times : forall n X r, (forall t i, 0 <= t -> (i < d)%nat -> lam t i = Sum n (fun j => X j i * r t j)) ->
+    forall t, 0 <= t -> minimiser d n X dom Q (beta t);
+  at_limit : forall n X r, (forall t i, 0 <= t -> (i < d)%nat -> lam t i = Sum n (fun j => X j i * r t j)) ->
+    forall b, dom b -> (forall i, (i < d)%nat -> tends (fun t => beta t i) (b i)) ->
+    minimiser d n X dom Q b /\
+    exists nu, forall p, gradient d Q b p -> forall i, (i < d)%nat -> p i = Sum n (fun j => X j i * nu j);
+  at_margins : forall n X r, (forall t i, 0 <= t -> (i < d)%nat -> lam t i = Sum n (fun j => X j i * r t j)) ->
+    (forall t j, 0 <= t -> (j < n)%nat -> 0 <= r t j) ->
+    forall t, 0 <= t -> forall c, dom c -> (forall j, (j < n)%nat -> dot d (X j) (beta t) <= dot d (X j) c) ->
+    Q (beta t) <= Q c
+}.
+
+(* the flow w' = J^T lam of the weights of F: R^p -> R^d *)
+Definition upd (w : nat -> R) k x := fun k' => if Nat.eqb k' k then x else w k'.
+Definition partial (F : (nat -> R) -> R) k (w : nat -> R) l := is_derive (fun x => F (upd w k x)) (w k) l.
+Definition flow p d (F : (nat -> R) -> nat -> R) (w lam : R -> nat -> R) :=
+  forall t k, 0 <= t -> (k < p)%nat -> exists J : nat -> R,
+    (forall i, (i < d)%nat -> partial (fun v => F v i) k (w t) (J i)) /\
+    is_derive (fun s => w s k) t (dot d J (lam t)).
+(* one output F: R^p -> R with rates of its weights (1 where none are given), and continuous steering *)
+Definition flow1 p (rate : nat -> (nat -> R) -> R) (F : (nat -> R) -> R) (w : R -> nat -> R) (lam : R -> R) :=
+  (forall t, 0 <= t -> continuous lam t) /\
+  forall t k, 0 <= t -> (k < p)%nat -> exists l, partial F k (w t) l /\
+    is_derive (fun s => w s k) t (rate k (w t) * l * lam t).
+(* d copies of it, copy i with weights w t i k *)
+Definition flows p d rate F (w : R -> nat -> nat -> R) (lam : R -> nat -> R) :=
+  forall i, (i < d)%nat -> flow1 p rate F (fun t => w t i) (fun t => lam t i).
+
+(* ------------------------------------------------------------------ *)
+(* (c), (d), (e): what has to be shown of a model *)
+
+Record mirror d (dom : (nat -> R) -> Prop) (Q : (nat -> R) -> R) (G : (nat -> R) -> nat -> R) (beta y lam : R -> nat -> R) (g : R -> R) : Prop := {
+  m_dom : forall t, 0 <= t -> dom (beta t);
+  m_gradient : forall b, dom b -> gradient d Q b (G b);
+  m_bregman : forall b c, dom b -> dom c -> Q b + dot d (G b) (fun i => c i - b i) <= Q c;
+  m_strict : forall b c, dom b -> dom c -> Q c = Q b + dot d (G b) (fun i => c i - b i) -> agree d b c;
+  m_continuous : forall b f, dom b -> (forall i, (i < d)%nat -> tends (fun t => f t i) (b i)) ->
+    forall i, (i < d)%nat -> tends (fun t => G (f t) i) (G b i);
+  m_dual : forall t i, 0 <= t -> (i < d)%nat -> G (beta t) i = y t i - y 0 i;
+  m_law : forall t i, 0 <= t -> (i < d)%nat -> is_derive (fun s => y s i) t (g t * lam t i);
+  m_positive : forall t, 0 <= t -> 0 < g t
+}.
+
+Lemma dot_ext d x x' z z' : agree d x x' -> agree d z z' -> dot d x z = dot d x' z'.
+Proof. intros H H'. apply Sum_ext. intros i hi. rewrite (H i hi), (H' i hi). reflexivity. Qed.
+
+Lemma tends_unique f l l' : tends f l -> tends f l' -> l = l'.
+Proof. intros H H'. apply is_lim_unique in H. apply is_lim_unique in H'. rewrite H in H'. congruence. Qed.
+Lemma tends_const c : tends (fun _ => c) c.
+Proof. apply is_lim_const. Qed.
+Lemma tends_plus f h l m : tends f l -> tends h m -> tends (fun t => f t + h t) (l + m).
+Proof. intros. apply is_lim_plus'; assumption. Qed.
+Lemma tends_minus f h l m : tends f l -> tends h m -> tends (fun t => f t - h t) (l - m).
+Proof. intros. apply is_lim_minus'; assumption. Qed.
+Lemma tends_opp f l : tends f l -> tends (fun t => - f t) (- l).
+Proof. intros. apply (is_lim_opp f p_infty l). assumption. Qed.
+Lemma tends_mult f h l m : tends f l -> tends h m -> tends (fun t => f t * h t) (l * m).
+Proof. intros. apply (is_lim_mult f h p_infty l m); simpl; auto. Qed.
+Lemma tends_comp (u : R -> R) f l : continuous u l -> tends f l -> tends (fun t => u (f t)) (u l).
+Proof. intros C H. apply (is_lim_comp_continuous f u p_infty l); assumption. Qed.
+Lemma tends_inv f l : l <> 0 -> tends f l -> tends (fun t => / f t) (/ l).
+Proof. intros N H. apply (tends_comp Rinv); [|exact H]. apply @ex_derive_continuous. auto_derive; exact N. Qed.
+Lemma tends_div f h l m : m <> 0 -> tends f l -> tends h m -> tends (fun t => f t / h t) (l / m).
+Proof. intros. apply tends_mult; [|apply tends_inv]; assumption. Qed.
+Lemma tends_pow f l n : tends f l -> tends (fun t => f t ^ n) (l ^ n).
+Proof. intros H. apply (tends_comp (fun x => x ^ n)); [|exact H]. apply @ex_derive_continuous. auto_derive; exact I. Qed.
+Lemma tends_sqrt f l : tends f l -> tends (fun t => sqrt (f t)) (sqrt l).
+Proof. apply tends_comp. apply continuous_sqrt. Qed.
+Lemma tends_ln f l : 0 < l -> tends f l -> tends (fun t => ln (f t)) (ln l).
+Proof. intros P. apply tends_comp. apply continuous_ln; exact P. Qed.
+Lemma tends_exp f l : tends f l -> tends (fun t => exp (f t)) (exp l).
+Proof. apply tends_comp. apply continuous_exp. Qed.
+Lemma tends_Sum n (f : nat -> R -> R) l : (forall i, (i < n)%nat -> tends (f i) (l i)) -> tends (fun t => Sum n (fun i => f i t)) (Sum n l).
+Proof. induction n as [|n IH]; intros H; simpl; [apply tends_const|apply tends_plus; auto]. Qed.
+
+(* leaves denominators and arguments of ln to the caller *)
+Ltac tends := cbv beta in *; lazymatch goal with
+  | |- tends (fun _ => ?c) _ => apply tends_const
+  | |- tends (fun t => _ + _) _ => apply tends_plus; tends
+  | |- tends (fun t => _ - _) _ => apply tends_minus; tends
+  | |- tends (fun t => _ * _) _ => apply tends_mult; tends
+  | |- tends (fun t => _ / _) _ => apply tends_div; [|tends|tends]
+  | |- tends (fun t => / _) _ => apply tends_inv; [|tends]
+  | |- tends (fun t => - _) _ => apply tends_opp; tends
+  | |- tends (fun t => _ ^ _) _ => apply tends_pow; tends
+  | |- tends (fun t => sqrt _) _ => apply tends_sqrt; tends
+  | |- tends (fun t => exp _) _ => apply tends_exp; tends
+  | |- tends (fun t => ln _) _ => apply tends_ln; [|tends]
+  | |- _ => try assumption; auto
+  end.
+
+Section Core.
+Variables (d : nat) (dom : (nat -> R) -> Prop) (Q : (nat -> R) -> R) (G : (nat -> R) -> nat -> R).
+Variables (beta y lam : R -> nat -> R) (g : R -> R).
+Hypothesis M : mirror d dom Q G beta y lam g.
+
+Lemma along v t : 0 <= t -> is_derive (fun s => dot d (y s) v) t (g t * dot d (lam t) v).
+Proof.
+  intros ht. evar_last. { apply (Sum_derive d (fun i s => y s i * v i) (fun i => g t * lam t i * v i)).
+  intros i hi. apply (is_derive_scal_l (fun s => y s i) t _ (v i)). apply (m_law _ _ _ _ _ _ _ _ M); assumption. }
+  unfold dot. rewrite <- Sum_scal. apply Sum_ext; intros; as_R; ring.
+Qed.
+
+Lemma dual v t : 0 <= t -> dot d (G (beta t)) v = dot d (y t) v - dot d (y 0) v.
+Proof.
+  intros ht. unfold dot. rewrite <- Sum_minus. apply Sum_ext. intros i hi.
+  rewrite (m_dual _ _ _ _ _ _ _ _ M t i ht hi). ring.
+Qed.
+
+Lemma rows n X r v t : (forall t i, 0 <= t -> (i < d)%nat -> lam t i = Sum n (fun j => X j i * r t j)) ->
+  0 <= t -> dot d (lam t) v = Sum n (fun j => r t j * dot d (X j) v).
+Proof.
+  intros H ht. unfold dot. rewrite (Sum_ext d _ (fun i => Sum n (fun j => r t j * (X j i * v i)))).
+  - rewrite Sum_swap. apply Sum_ext. intros j _. rewrite Sum_scal. reflexivity.
+  - intros i hi. rewrite H by assumption. rewrite Rmult_comm, <- Sum_scal. apply Sum_ext; intros; ring.
+Qed.
+
+(* the gradient is orthogonal to what no row sees *)
+Lemma orthogonal n X r v : (forall t i, 0 <= t -> (i < d)%nat -> lam t i = Sum n (fun j => X j i * r t j)) ->
+  (forall j, (j < n)%nat -> dot d (X j) v = 0) -> forall t, 0 <= t -> dot d (G (beta t)) v = 0.
+Proof.
+  intros H K t ht. rewrite dual by exact ht.
+  rewrite (law (fun s => dot d (y s) v)); [ring| |exact ht]. intros s hs. evar_last; [apply along; exact hs|].
+  rewrite (rows n X r) by assumption. rewrite (Sum_ext n _ (fun _ => 0)), Sum_0; [ring|].
+  intros j hj. rewrite K by exact hj. ring.
+Qed.
+
+Lemma kkt n X b : dom b -> (forall v, (forall j, (j < n)%nat -> dot d (X j) v = 0) -> dot d (G b) v = 0) ->
+  minimiser d n X dom Q b.
+Proof.
+  intros hb H c hc E.
+  assert (Z : dot d (G b) (fun i => c i - b i) = 0).
+  { apply H. intros j hj. specialize (E j hj). unfold dot in *.
+    rewrite (Sum_ext d _ (fun i => X j i * c i - X j i * b i)), Sum_minus by (intros; ring). lra. }
+  generalize (m_bregman _ _ _ _ _ _ _ _ M b c hb hc) (m_strict _ _ _ _ _ _ _ _ M b c hb hc). rewrite Z, Rplus_0_r. auto.
+Qed.
+
+Lemma gradient_unique b p p' : gradient d Q b p -> gradient d Q b p' -> agree d p p'.
+Proof.
+  intros H H' i hi. set (e := fun k => if Nat.eqb k i then 1 else 0).
+  assert (E : forall z, dot d z e = z i).
+  { intros z. unfold dot. rewrite (Sum_ext d _ (fun k => if Nat.eqb k i then z k else 0)), Sum_delta by
+      (try exact hi; intros k _; unfold e; destruct (Nat.eqb k i); ring). reflexivity. }
+  rewrite <- (E p), <- (E p'). specialize (H e). specialize (H' e).
+  apply is_derive_unique in H. apply is_derive_unique in H'. congruence.
+Qed.
+
+Theorem mirror_regularizes : regularizes d dom Q beta lam.
+Proof.
+  constructor.
+  - exists G, g. split; [apply (m_gradient _ _ _ _ _ _ _ _ M)|]. split.
+    { intros i hi. rewrite (m_dual _ _ _ _ _ _ _ _ M 0 i) by (lra || exact hi). ring. }
+    split; [apply (m_positive _ _ _ _ _ _ _ _ M)|]. intros t i ht hi.
+    apply (is_derive_ext_loc (fun s => y s i - y 0 i)).
+    + exists (mkposreal t ht). intros s hs. symmetry. apply (m_dual _ _ _ _ _ _ _ _ M); [|exact hi].
+      unfold ball in hs; simpl in hs. unfold AbsRing_ball, abs, minus, plus, opp in hs; simpl in hs.
+      apply Rabs_def2 in hs. lra.
+    + evar_last. { apply @is_derive_minus; [apply (m_law _ _ _ _ _ _ _ _ M); [lra|exact hi]|apply @is_derive_const]. }
+      as_R; ring.
+  - intros n X r H t ht. apply kkt; [apply (m_dom _ _ _ _ _ _ _ _ M); exact ht|].
+    intros v K. apply (orthogonal n X r); assumption.
+  - intros n X r H b hb L.
+    assert (O : forall v, (forall j, (j < n)%nat -> dot d (X j) v = 0) -> dot d (G b) v = 0).
+    { intros v K. apply (tends_unique (fun t => dot d (G (beta t)) v)).
+      - apply (tends_Sum d (fun i t => G (beta t) i * v i)). intros i hi. apply tends_mult; [|apply tends_const].
+        apply (m_continuous _ _ _ _ _ _ _ _ M); assumption.
+      - apply (is_lim_ext_loc (fun _ => 0)); [|apply is_lim_const]. exists 0. intros t ht.
+        symmetry. apply (orthogonal n X r); [assumption|assumption|lra]. }
+    split; [apply kkt; assumption|].
+    destruct (multipliers d n X (G b) O) as [nu E]. exists nu. intros p P i hi.
+    rewrite (gradient_unique b p (G b) P (m_gradient _ _ _ _ _ _ _ _ M b hb) i hi). apply E; exact hi.
+  - intros n X r H P t ht c hc C.
+    apply Rle_trans with (2 := m_bregman _ _ _ _ _ _ _ _ M (beta t) c (m_dom _ _ _ _ _ _ _ _ M t ht) hc).
+    set (v := fun i => c i - beta t i). enough (0 <= dot d (G (beta t)) v) by lra.
+    rewrite dual by exact ht. 
+    enough (dot d (y 0) v <= dot d (y t) v) by lra.
+    apply (rises (fun s => dot d (y s) v) (fun s => g s * dot d (lam s) v)); [intros; apply along; assumption| |exact ht].
+    intros s hs. apply Rmult_le_pos; [left; apply (m_positive _ _ _ _ _ _ _ _ M); exact hs|].
+    rewrite (rows n X r) by assumption. apply Sum_ge0. intros j hj. apply Rmult_le_pos; [apply P; assumption|].
+    specialize (C j hj). unfold v, dot in *. rewrite (Sum_ext d _ (fun i => X j i * c i - X j i * beta t i)), Sum_minus by (intros; ring). lra.
+Qed.
+End Core.
+
+(* the squared loss: the limit, where it interpolates, is the minimiser among what interpolates *)
+Corollary squared_loss d dom Q beta lam : regularizes d dom Q beta lam -> forall n X (target : nat -> R) b,
+  (forall t i, 0 <= t -> (i < d)%nat -> lam t i = Sum n (fun j => X j i * (target j - dot d (X j) (beta t)))) ->
+  dom b -> (forall i, (i < d)%nat -> tends (fun t => beta t i) (b i)) -> (forall j, (j < n)%nat -> dot d (X j) b = target j) ->
+  forall c, dom c -> (forall j, (j < n)%nat -> dot d (X j) c = target j) -> Q b <= Q c /\ (Q c = Q b -> agree d b c).
+Proof.
+  intros R n X target b L hb T E c hc E'.
+  destruct (at_limit _ _ _ _ _ R n X (fun t j => target j - dot d (X j) (beta t)) L b hb T) as [M _].
+  apply M; [exact hc|]. intros j hj. rewrite E, E' by exact hj. reflexivity.
+Qed.
+
+(* ------------------------------------------------------------------ *)
+(* One output: Q' = q, q' = k > 0, k K = 1 *)
+
+Section One.
+Variables (I : R -> Prop) (q dq k : R -> R).
+Hypothesis convex : forall x y z, I x -> I y -> x <= z <= y -> I z.
+Hypothesis q' : forall x, I x -> is_derive q x (dq x).
+Hypothesis dq' : forall x, I x -> is_derive dq x (k x).
+Hypothesis positive : forall x, I x -> 0 < k x.
+
+Lemma increasing x y : I x -> I y -> x < y -> dq x < dq y.
+Proof.
+  intros hx hy h. destruct (MVT_gen dq x y k) as [c [hc E]]; rewrite ?Rmin_left, ?Rmax_right in * by lra.
+  - intros z hz. apply dq'. apply (convex x y); [assumption|assumption|lra].
+  - intros z hz. apply continuity_pt_filterlim, @ex_derive_continuous. exists (k z). apply dq'. apply (convex x y); assumption.
+  - assert (0 < k c) by (apply positive, (convex x y); assumption). nra.
+Qed.
+
+Lemma bregman_one x y : I x -> I y -> x <> y -> q x + dq x * (y - x) < q y.
+Proof.
+  intros hx hy n. 
+  assert (S : forall x y, I x -> I y -> x <> y -> exists c, Rmin x y <= c <= Rmax x y /\ q y - q x = dq c * (y - x)).
+  { clear x y hx hy n. intros x y hx hy n. 
+    assert (J : forall z, Rmin x y <= z <= Rmax x y -> I z).
+    { intros z. unfold Rmin, Rmax. destruct (Rle_dec x y); intros; [apply (convex x y)|apply (convex y x)]; assumption. }
+    destruct (MVT_gen q x y dq) as [c hc]; [| |exists c; exact hc].
+    - intros z hz. apply q', J. lra.
+    - intros z hz. apply continuity_pt_filterlim, @ex_derive_continuous. exists (dq z). apply q', J, hz. }
+  set (m := (x + y) / 2).
+  destruct (Rlt_le_dec x y) as [h|h].
+  - assert (hm : I m) by (apply (convex x y); unfold m; try assumption; lra).
+    destruct (S x m hx hm ltac:(unfold m; lra)) as [c [hc E]]. destruct (S m y hm hy ltac:(unfold m; lra)) as [e [he E']].
+    rewrite Rmin_left, Rmax_right in * by (unfold m; lra).
+    assert (dq x <= dq c). { destruct (Req_dec x c) as [<-|]; [lra|]. left; apply increasing; [assumption|apply (convex x m); assumption|lra]. }
+    assert (dq x < dq e). { apply increasing; [assumption|apply (convex m y); assumption|unfold m in *; lra]. }
+    unfold m in *. nra.
+  - assert (hm : I m) by (apply (convex y x); unfold m; try assumption; lra).
+    destruct (S x m hx hm ltac:(unfold m; lra)) as [c [hc E]]. destruct (S m y hm hy ltac:(unfold m; lra)) as [e [he E']].
+    rewrite Rmin_right, Rmax_left in * by (unfold m; lra).
+    assert (dq c <= dq x). { destruct (Req_dec x c) as [<-|]; [lra|]. left; apply increasing; [apply (convex m x); assumption|assumption|lra]. }
+    assert (dq e < dq x). { apply increasing; [apply (convex y m); assumption|assumption|unfold m in *; lra]. }
+    unfold m in *. nra.
+Qed.
+End One.
+
+Section Separable.
+Variables (d : nat) (I : nat -> R -> Prop) (q dq k : nat -> R -> R) (beta lam K : R -> nat -> R).
+Hypothesis convex : forall i x y z, (i < d)%nat -> I i x -> I i y -> x <= z <= y -> I i z.
+Hypothesis q' : forall i x, (i < d)%nat -> I i x -> is_derive (q i) x (dq i x).
+Hypothesis dq' : forall i x, (i < d)%nat -> I i x -> is_derive (dq i) x (k i x).
+Hypothesis positive : forall i x, (i < d)%nat -> I i x -> 0 < k i x.
+Hypothesis inside : forall t i, 0 <= t -> (i < d)%nat -> I i (beta t i).
+Hypothesis moves : forall t i, 0 <= t -> (i < d)%nat -> is_derive (fun s => beta s i) t (K t i * lam t i).
+Hypothesis inverse : forall t i, 0 <= t -> (i < d)%nat -> k i (beta t i) * K t i = 1.
+Hypothesis start : forall i, (i < d)%nat -> dq i (beta 0 i) = 0.
+
+Theorem separable : regularizes d (fun b => forall i, (i < d)%nat -> I i (b i)) (fun b => Sum d (fun i => q i (b i))) beta lam.
+Proof.
+  apply (mirror_regularizes d _ _ (fun b i => dq i (b i)) beta (fun t i => dq i (beta t i)) lam (fun _ => 1)).
+  assert (B : forall b c i, (i < d)%nat -> I i (b i) -> I i (c i) -> 0 <= q i (c i) - (q i (b i) + dq i (b i) * (c i - b i)) /\
+     (q i (c i) - (q i (b i) + dq i (b i) * (c i - b i)) = 0 -> b i = c i)).
+  { intros b c i hi hb hc. destruct (Req_dec (b i) (c i)) as [E|N].
+    - rewrite E. split; [lra|reflexivity].
+    - generalize (bregman_one (I i) (q i) (dq i) (k i) (fun x y z => convex i x y z hi) (fun x => q' i x hi) (fun x => dq' i x hi)
+        (fun x => positive i x hi) (b i) (c i) hb hc N). lra. }
+  assert (E : forall b c, Sum d (fun i => q i (c i)) - (Sum d (fun i => q i (b i)) + dot d (fun i => dq i (b i)) (fun i => c i - b i))
+     = Sum d (fun i => q i (c i) - (q i (b i) + dq i (b i) * (c i - b i)))).
+  { intros. unfold dot. rewrite Sum_minus, Sum_plus. reflexivity. }
+  constructor.
+  - intros t ht i hi. apply inside; assumption.
+  - intros b hb v. apply (Sum_derive d (fun i s => q i (b i + s * v i))). intros i hi. evar_last.
+    + apply (is_derive_comp (q i) (fun s => b i + s * v i)).
+      * rewrite Rmult_0_l, Rplus_0_r. apply q'; [exact hi|apply hb; exact hi].
+      * auto_derive; [exact Logic.I|reflexivity].
+    + as_R; ring.
+  - intros b c hb hc. 
+    enough (0 <= Sum d (fun i => q i (c i)) - (Sum d (fun i => q i (b i)) + dot d (fun i => dq i (b i)) (fun i => c i - b i))) by lra.
+    rewrite E. apply Sum_ge0. intros i hi. apply B; auto.
+  - intros b c hb hc h i hi. apply (B b c i hi); auto.
+    apply (Sum_eq0 d (fun i => q i (c i) - (q i (b i) + dq i (b i) * (c i - b i)))); [intros; apply B; auto| |exact hi].
+    rewrite <- E. lra.
+  - intros b f hb L i hi. apply (tends_comp (dq i)); [|apply L; exact hi]. apply @ex_derive_continuous. exists (k i (b i)). apply dq'; auto.
+  - intros t i ht hi. rewrite start by exact hi. ring.
+  - intros t i ht hi. evar_last. 
+    + apply (is_derive_comp (dq i) (fun s => beta s i)); [apply dq'; [exact hi|apply inside; assumption]|apply moves; assumption].
+    + as_R. rewrite <- (inverse t i ht hi). ring.
+  - intros; lra.
+Qed.
+End Separable.
+
+
+(* ------------------------------------------------------------------ *)
+(* Parametric Q and algebraic functions: the inverse of an increasing h on (l, u) *)
+
+Definition between (l u : Rbar) (z : R) := Rbar_lt l z /\ Rbar_lt z u.
+Definition inv (h : R -> R) (l u : Rbar) (x : R) : R := real (Lub_Rbar (fun z => between l u z /\ h z <= x)).
+Definition image (h : R -> R) (l u : Rbar) (x : R) := exists z, between l u z /\ h z = x.
+
+Lemma between_convex l u x y z : between l u x -> between l u y -> x <= z <= y -> between l u z.
+Proof.
+  intros [a _] [_ b] [hx hy]. split.
+  - apply Rbar_lt_le_trans with (1 := a). exact hx.
+  - apply Rbar_le_lt_trans with (2 := b). exact hy.
+Qed.
+Lemma between_open l u z : between l u z -> exists a b, between l u a /\ between l u b /\ a < z < b.
+Proof.
+  intros [hl hu].
+  assert (exists a : R, Rbar_lt l a /\ a < z) as [a [la az]].
+  { clear hu. destruct l as [l| |]; simpl in hl; [exists ((l + z) / 2); split; simpl; lra|contradiction|exists (z - 1); split; [exact I|lra]]. }
+  assert (exists b : R, Rbar_lt b u /\ z < b) as [b [bu zb]].
+  { clear hl. destruct u as [u| |]; simpl in hu; [exists ((u + z) / 2); split; simpl; lra|exists (z + 1); split; [exact I|lra]|contradiction]. }
+  exists a, b. split; [|split; [|lra]]; split; try assumption.
+  - apply Rbar_lt_trans with (2 := hu). exact az.
+  - apply Rbar_lt_trans with (1 := hl). exact zb.
+Qed.
+
+Section Inverse.
+Variables (h h' : R -> R) (l u : Rbar).
+Hypothesis D : forall z, between l u z -> is_derive h z (h' z).
+Hypothesis P : forall z, between l u z -> 0 < h' z.
+
+Lemma h_increasing x y : between l u x -> between l u y -> x < y -> h x < h y.
+Proof. apply (increasing (between l u) h h'); auto. apply between_convex. Qed.
+
+Lemma inv_left z : between l u z -> inv h l u (h z) = z.
+Proof.
+  intros hz. unfold inv. rewrite (is_lub_Rbar_unique _ z); [reflexivity|]. split.
+  - intros y [hy E]. simpl. destruct (Rle_lt_dec y z); [assumption|]. generalize (h_increasing z y hz hy r). lra.
+  - intros b hb. apply hb. split; [exact hz|lra].
+Qed.
+Lemma inv_right x : image h l u x -> between l u (inv h l u x) /\ h (inv h l u x) = x.
+Proof. intros [z [hz <-]]. rewrite inv_left by exact hz. auto. Qed.
+
+Lemma image_convex x y z : image h l u x -> image h l u y -> x <= z <= y -> image h l u z.
+Proof.
+  intros [a [ha <-]] [b [hb <-]] [h1 h2].
+  destruct (Req_dec (h a) z) as [E|N]; [exists a; auto|]. destruct (Req_dec (h b) z) as [E|N']; [exists b; auto|].
+  assert (a < b). { destruct (Rlt_le_dec a b) as [|[L|E]]; [assumption| |]; [|subst; lra]. generalize (h_increasing b a hb ha L). lra. }
+  destruct (IVT_interv (fun t => h t - z) a b) as [c [hc E]]; [| exact H| lra| lra|].
+  - intros t ht. apply continuity_pt_filterlim. apply (continuous_minus h (fun _ => z)); [|apply continuous_const].
+    apply @ex_derive_continuous. exists (h' t). apply D, (between_convex l u a b); assumption.
+  - exists c. split; [apply (between_convex l u a b); assumption|lra].
+Qed.
+Lemma image_all : (forall x, exists a, between l u a /\ h a <= x) -> (forall x, exists b, between l u b /\ x <= h b) -> forall x, image h l u x.
+Proof. intros A B x. destruct (A x) as [a [? ?]]. destruct (B x) as [b [? ?]]. apply (image_convex (h a) (h b)); [exists a|exists b|]; auto. Qed.
+
+Lemma inv_derive x : image h l u x -> is_derive (inv h l u) x (/ h' (inv h l u x)).
+Proof.
+  intros [z [hz <-]]. rewrite inv_left by exact hz. destruct (between_open l u z hz) as [a [b [ha [hb [h1 h2]]]]].
+  assert (B : forall t, a <= t <= b -> between l u t) by (intros; apply (between_convex l u a b); assumption).
+  assert (Prf : forall t, inv h l u (h a) <= t <= inv h l u (h b) -> derivable_pt h t).
+  { intros t. rewrite !inv_left by assumption. intros ht. exists (h' t). apply is_derive_Reals, D, B, ht. }
+  assert (C : continuity_pt (inv h l u) (h z)).
+  { apply (continuity_pt_recip_prelim h (inv h l u) a b); [lra| | | |split; apply h_increasing; assumption].
+    - intros; apply h_increasing; [apply B; lra|apply B; lra|lra].
+    - intros; unfold comp, id. apply inv_left, B; assumption.
+    - intros t ht. apply continuity_pt_filterlim, @ex_derive_continuous. exists (h' t). apply D, B, ht. }
+  assert (Prg : inv h l u (h a) <= inv h l u (h z) <= inv h l u (h b)) by (rewrite !inv_left by assumption; lra).
+  assert (E : derive_pt h (inv h l u (h z)) (Prf _ Prg) = h' z).
+  { apply derive_pt_eq_0. rewrite inv_left by exact hz. apply is_derive_Reals, D, hz. }
+  apply is_derive_Reals. rewrite <- E. replace (/ derive_pt h (inv h l u (h z)) (Prf _ Prg)) with (1 / derive_pt h (inv h l u (h z)) (Prf _ Prg)) by (unfold Rdiv; ring).
+  apply (derivable_pt_lim_recip_interv h (inv h l u) (h a) (h b) (h z) Prf C).
+  - apply h_increasing; [assumption|assumption|lra].
+  - split; apply h_increasing; assumption.
+  - intros t ht. unfold comp, id. apply inv_right, (image_convex (h a) (h b)); [exists a|exists b|]; auto.
+  - rewrite E. generalize (P z hz). lra.
+Qed.
+End Inverse.
+
+(* ------------------------------------------------------------------ *)
+(* Quadratures *)
+
+Section Quadrature.
+Variables (k : R -> R) (l u : Rbar) (c : R).
+Hypothesis C : forall x, between l u x -> continuous k x.
+Hypothesis hc : between l u c.
+
+Lemma quad_ex (f : R -> R) x : (forall x, between l u x -> continuous f x) -> between l u x -> locally x (fun y => is_RInt f c y (RInt f c y)).
+Proof.
+  intros Cf hx. destruct (between_open l u x hx) as [a [b [ha [hb [h1 h2]]]]].
+  assert (e : 0 < Rmin (x - a) (b - x)) by (apply Rmin_pos; lra). exists (mkposreal _ e). intros y hy.
+  unfold ball in hy; simpl in hy. unfold AbsRing_ball, abs, minus, plus, opp in hy; simpl in hy.
+  apply Rabs_def2 in hy. generalize (Rmin_l (x - a) (b - x)) (Rmin_r (x - a) (b - x)). intros m1 m2.
+  assert (hy' : between l u y) by (apply (between_convex l u a b); [assumption|assumption|lra]).
+  apply @RInt_correct. apply @ex_RInt_continuous. intros z. unfold Rmin, Rmax. destruct (Rle_dec c y); intros hz; apply Cf;
+    [apply (between_convex l u c y)|apply (between_convex l u y c)]; assumption.
+Qed.
+Lemma quad1 (f : R -> R) x : (forall x, between l u x -> continuous f x) -> between l u x -> is_derive (fun x => RInt f c x) x (f x).
+Proof. intros Cf hx. apply (is_derive_RInt f (fun x => RInt f c x) c x); [apply quad_ex; assumption|apply Cf, hx]. Qed.
+Lemma quad2 x : between l u x -> is_derive (fun x => RInt (fun s => (x - s) * k s) c x) x (RInt k c x).
+Proof.
+  intros hx.
+  assert (Cs : forall x, between l u x -> continuous (fun s => s * k s) x).
+  { intros z hz. apply (continuous_mult (fun s : R => s) k z); [apply continuous_id|apply C, hz]. }
+  apply (is_derive_ext_loc (fun x => x * RInt k c x - RInt (fun s => s * k s) c x)).
+  - generalize (quad_ex k x C hx) (quad_ex (fun s => s * k s) x Cs hx). intros A B.
+    generalize (filter_and _ _ A B). apply filter_imp. intros y [E F]. symmetry. apply @is_RInt_unique.
+    apply (is_RInt_ext (fun s => minus (scal y (k s)) (s * k s))); [intros; as_R; ring|].
+    apply (is_RInt_minus (fun s => scal y (k s)) (fun s => s * k s)); [|exact F]. apply (is_RInt_scal k c y y). exact E.
+  - evar_last. 
+    + apply @is_derive_minus; [|apply (quad1 (fun s => s * k s)); assumption].
+      apply @is_derive_mult; [apply @is_derive_id|apply (quad1 k); assumption|intros; apply Rmult_comm].
+    + as_R; ring.
+Qed.
+End Quadrature.
+
+(* ------------------------------------------------------------------ *)
+(* (f) refutations *)
+
+(* f is differentiable at b, with differential p: along every curve through b (Hadamard; in R^d the same as Frechet) *)
+Definition differential d (f : (nat -> R) -> R) (b p : nat -> R) :=
+  forall (c : R -> nat -> R) v, (forall i, c 0 i = b i) -> (forall i, (i < d)%nat -> is_derive (fun s => c s i) 0 (v i)) ->
+  is_derive (fun s => f (c s)) 0 (dot d p v).
+
+Definition kron (i j : nat) : R := if Nat.eqb i j then 1 else 0.
+
+(* Hess Q (F w) K w = g w 1 along curves with directions J^T e_a; T the third derivatives of Q at F w0 *)
+Theorem refute d (Hess : nat -> nat -> (nat -> R) -> R) (T : nat -> nat -> nat -> R) (b : nat -> R)
+  (beta : nat -> R -> nat -> R) (K : nat -> nat -> nat -> R -> R) (K0 : nat -> nat -> R) (DK : nat -> nat -> nat -> R) (g : nat -> R -> R) (g0 : R) (Dg : nat -> R) :
+  (forall i j, (i < d)%nat -> (j < d)%nat -> Hess i j b = Hess j i b) ->
+  (forall i j, (i < d)%nat -> (j < d)%nat -> differential d (Hess i j) b (T i j)) ->
+  (forall i j k, (i < d)%nat -> (j < d)%nat -> (k < d)%nat -> T i j k = T j i k /\ T i j k = T i k j) ->
+  (forall j k, (j < d)%nat -> (k < d)%nat -> K0 j k = K0 k j) ->
+  (forall a i, (a < d)%nat -> beta a 0 i = b i) ->
+  (forall a i, (a < d)%nat -> (i < d)%nat -> is_derive (fun s => beta a s i) 0 (K0 i a)) ->
+  (forall a j k, (a < d)%nat -> (j < d)%nat -> (k < d)%nat -> K a j k 0 = K0 j k /\ is_derive (K a j k) 0 (DK a j k)) ->
+  (forall a, (a < d)%nat -> g a 0 = g0 /\ is_derive (g a) 0 (Dg a)) -> 0 < g0 ->
+  (forall a i k, (a < d)%nat -> (i < d)%nat -> (k < d)%nat ->
+     locally 0 (fun s => Sum d (fun j => Hess i j (beta a s) * K a j k s) = g a s * kron i k)) ->
+  exists h : nat -> R, (forall a, (a < d)%nat -> h a = Dg a / g0) /\
+    forall a e k, (a < d)%nat -> (e < d)%nat -> (k < d)%nat -> DK a e k - DK e a k = h a * K0 e k - h e * K0 a k.
+Proof.
+  intros SH DH ST SK B0 B' K' g' gp L.
+  exists (fun a => Dg a / g0). split; [auto|].
+  set (H := fun i j => Hess i j b).
+  assert (HK : forall a i k, (a < d)%nat -> (i < d)%nat -> (k < d)%nat -> Sum d (fun j => H i j * K0 j k) = g0 * kron i k).
+  { intros a i k ha hi hk. destruct (g' a ha) as [<- _]. generalize (locally_singleton _ _ (L a i k ha hi hk)). intros <-.
+    apply Sum_ext. intros j hj. rewrite (proj1 (K' a j k ha hj hk)). f_equal.
+    unfold H.
+    (* Hess at the start of the curve is Hess at b *)
+    assert (X : (fun k => beta a 0 k) = b). { apply FunctionalExtensionality.functional_extensionality. intros x; apply B0; exact ha. }
+    rewrite <- X. reflexivity. }
+  assert (DL : forall a i k, (a < d)%nat -> (i < d)%nat -> (k < d)%nat ->
+     Sum d (fun j => Sum d (fun m => T i j m * K0 m a) * K0 j k + H i j * DK a j k) = Dg a * kron i k).
+  { intros a i k ha hi hk.
+    assert (D1 : is_derive (fun s => Sum d (fun j => Hess i j (beta a s) * K a j k s)) 0 (Sum d (fun j => Sum d (fun m => T i j m * K0 m a) * K0 j k + H i j * DK a j k))).
+    { apply (Sum_derive d (fun j s => Hess i j (beta a s) * K a j k s)). intros j hj. evar_last.
+      - apply @is_derive_mult; [apply (DH i j hi hj (beta a)); [intros m; apply B0; exact ha|intros m hm; apply B'; assumption]
+          |apply (K' a j k ha hj hk)|intros; apply Rmult_comm].
+      - as_R. rewrite (proj1 (K' a j k ha hj hk)). unfold dot, H. f_equal. f_equal. f_equal.
+        apply FunctionalExtensionality.functional_extensionality. intros x; apply B0; exact ha. }
+    assert (D2 : is_derive (fun s => Sum d (fun j => Hess i j (beta a s) * K a j k s)) 0 (Dg a * kron i k)).
+    { apply (is_derive_ext_loc (fun s => g a s * kron i k)).
+      - generalize (L a i k ha hi hk). apply filter_imp. intros s E; symmetry; exact E.
+      - apply (is_derive_scal_l (g a) 0 (Dg a) (kron i k)). apply g', ha. }
+    apply is_derive_unique in D1. apply is_derive_unique in D2. congruence. }
+  (* contract with K0 on i *)
+  assert (CT : forall a e k, (a < d)%nat -> (e < d)%nat -> (k < d)%nat ->
+     Sum d (fun i => K0 i e * Sum d (fun j => Sum d (fun m => T i j m * K0 m a) * K0 j k)) + g0 * DK a e k = Dg a * K0 k e).
+  { intros a e k ha he hk.
+    assert (E : Sum d (fun i => K0 i e * (Sum d (fun j => Sum d (fun m => T i j m * K0 m a) * K0 j k + H i j * DK a j k))) = Dg a * K0 k e).
+    { rewrite (Sum_ext d _ (fun i => if Nat.eqb i k then Dg a * K0 i e else 0)), Sum_delta by
+       (try exact hk; intros i hi; rewrite DL by assumption; unfold kron; destruct (Nat.eqb i k); ring). reflexivity. }
+    rewrite <- E. rewrite (Sum_ext d (fun i => K0 i e * Sum d (fun j => _ + _)) (fun i => K0 i e * Sum d (fun j => Sum d (fun m => T i j m * K0 m a) * K0 j k) + Sum d (fun j => K0 i e * (H i j * DK a j k)))).
+    2: { intros i hi. rewrite Sum_plus, Sum_scal. ring. }
+    rewrite Sum_plus. f_equal. rewrite Sum_swap.
+    rewrite (Sum_ext d _ (fun j => if Nat.eqb j e then g0 * DK a j k else 0)), Sum_delta; [reflexivity|exact he|].
+    intros j hj. rewrite (Sum_ext d _ (fun i => DK a j k * (H j i * K0 i e))).
+    - rewrite Sum_scal, (HK a j e ha hj he). unfold kron. destruct (Nat.eqb j e); ring.
+    - intros i hi. unfold H. rewrite (SH i j hi hj). ring. }
+  assert (TT : forall a e k, (a < d)%nat -> (e < d)%nat -> (k < d)%nat ->
+     Sum d (fun i => K0 i e * Sum d (fun j => Sum d (fun m => T i j m * K0 m a) * K0 j k)) =
+     Sum d (fun i => K0 i a * Sum d (fun j => Sum d (fun m => T i j m * K0 m e) * K0 j k))).
+  { intros a e k ha he hk.
+    assert (N : forall a e, Sum d (fun i => K0 i e * Sum d (fun j => Sum d (fun m => T i j m * K0 m a) * K0 j k))
+       = Sum d (fun j => Sum d (fun i => Sum d (fun m => T i j m * K0 i e * K0 m a * K0 j k)))).
+    { intros a' e'. rewrite Sum_swap with (f := fun j i => Sum d (fun m => T i j m * K0 i e' * K0 m a' * K0 j k)).
+      apply Sum_ext. intros i hi. rewrite <- Sum_scal. apply Sum_ext. intros j hj.
+      rewrite (Sum_ext d (fun m => T i j m * K0 i e' * K0 m a' * K0 j k) (fun m => (K0 i e' * K0 j k) * (T i j m * K0 m a'))) by (intros; ring).
+      rewrite Sum_scal. ring. }
+    rewrite !N. apply Sum_ext. intros j hj. rewrite Sum_swap. apply Sum_ext. intros m hm. apply Sum_ext. intros i hi.
+    replace (T i j m) with (T m j i); [ring|].
+    destruct (ST m j i hm hj hi) as [A1 A2]. destruct (ST m i j hm hi hj) as [A3 _]. destruct (ST i m j hi hm hj) as [_ A5]. lra. }
+  intros a e k ha he hk. simpl.
+  generalize (CT a e k ha he hk) (CT e a k he ha hk) (TT a e k ha he hk). intros C1 C2 C3.
+  rewrite (SK e k he hk), (SK a k ha hk).
+  replace (Dg a / g0 * K0 k e - Dg e / g0 * K0 k a) with ((Dg a * K0 k e - Dg e * K0 k a) / g0) by (field; lra).
+  apply (Rmult_eq_reg_l g0); [|lra]. field_simplify; lra.
+Qed.
+
+(* ------------------------------------------------------------------ *)
+(* for the generated files *)
+
+Lemma flow_at p d F w lam : flow p d F w lam -> forall t k J, 0 <= t -> (k < p)%nat ->
+  (forall i, (i < d)%nat -> partial (fun v => F v i) k (w t) (J i)) -> is_derive (fun s => w s k) t (dot d J (lam t)).
+Proof.
+  intros H t k J ht hk P. destruct (H t k ht hk) as [J' [P' D]]. replace (dot d J (lam t)) with (dot d J' (lam t)); [exact D|].
+  apply Sum_ext. intros i hi. f_equal. specialize (P i hi). specialize (P' i hi).
+  apply is_derive_unique in P. apply is_derive_unique in P'. congruence.
+Qed.
+
+(* conserved quantities, and what else moves: the derivative of an expression in weights whose derivatives are hypotheses *)
+Ltac known := repeat match goal with
+  | H : is_derive ?f ?t ?l |- context [Derive ?f' ?t] => change f' with f; rewrite (is_derive_unique f t l H)
+  end.
+Ltac derive_side := repeat split; try exact I; try (eexists; eassumption); try assumption; auto.
+Ltac steps := auto_derive; [derive_side|known].
+
+(* a root is what squares to it *)
+Lemma root e r : 0 <= r -> r * r = e -> sqrt e = r.
+Proof. intros h <-. apply sqrt_square; exact h. Qed.
+
+Lemma is_derive_arcsinh x : is_derive arcsinh x (/ sqrt (x ^ 2 + 1)).
+Proof. apply is_derive_Reals, derivable_pt_lim_arcsinh. Qed.
+Lemma Derive_arcsinh x : Derive (fun x => arcsinh x) x = / sqrt (x ^ 2 + 1).
+Proof. apply is_derive_unique, is_derive_arcsinh. Qed.
+Lemma ex_derive_arcsinh x : ex_derive (fun x => arcsinh x) x.
+Proof. eexists. apply is_derive_arcsinh. Qed.
+Global Hint Resolve ex_derive_arcsinh : core.
+
+(* f of whatever equals e becomes f e: auto_derive writes x * / y, and powers as products *)
+Ltac canon f e tac := repeat match goal with
+  | |- context [f ?e'] => tryif constr_eq e' e then fail else (replace (f e') with (f e) by (f_equal; simpl; tac))
+  end.
+
+(* The claim of a refutation: near w0 no gradient G (of a three times differentiable Q, whose derivatives are symmetric)
+   and no positive differentiable g on the weights have (G o F)' = g * steering along the flow, whatever the steering. *)
+Definition velocity p (F : (nat -> R) -> nat -> R) (a : nat) (w : nat -> R) (c : R -> nat -> R) :=
+  (forall k, c 0 k = w k) /\ forall k, (k < p)%nat -> exists l, partial (fun v => F v a) k w l /\ is_derive (fun s => c s k) 0 l.
+Definition near n (x y : nat -> R) (eps : R) := forall k, (k < n)%nat -> Rabs (x k - y k) < eps.
+Definition no_potential p d (F : (nat -> R) -> nat -> R) (w0 : nat -> R) :=
+  forall (G : nat -> (nat -> R) -> R) (Hess : nat -> nat -> (nat -> R) -> R) (T : nat -> nat -> nat -> R)
+    (g : (nat -> R) -> R) (Dg : nat -> R) (eps : R), 0 < eps ->
+  (forall b i, near d b (F w0) eps -> (i < d)%nat -> differential d (G i) b (fun j => Hess i j b)) ->
+  (forall i j, (i < d)%nat -> (j < d)%nat -> Hess i j (F w0) = Hess j i (F w0)) ->
+  (forall i j, (i < d)%nat -> (j < d)%nat -> differential d (Hess i j) (F w0) (T i j)) ->
+  (forall i j k, (i < d)%nat -> (j < d)%nat -> (k < d)%nat -> T i j k = T j i k /\ T i j k = T i k j) ->
+  0 < g w0 -> differential p g w0 Dg ->
+  (forall w a c i, near p w w0 eps -> (a < d)%nat -> (i < d)%nat -> velocity p F a w c ->
+     is_derive (fun s => G i (F (c s))) 0 (g w * kron i a)) ->
+  False.
+
+Definition line (w v : nat -> R) (s : R) : nat -> R := fun k => w k + s * v k.
+
+Lemma derive_near (f : R -> R) l e : is_derive f 0 l -> 0 < e -> locally 0 (fun s => Rabs (f s - f 0) < e).
+Proof.
+  intros D h. assert (C : continuous f 0) by (apply @ex_derive_continuous; exists l; exact D).
+  apply (C (fun y => Rabs (y - f 0) < e)). exists (mkposreal e h). intros y hy. exact hy.
+Qed.
+Lemma locally_all n (P : nat -> R -> Prop) : (forall k, (k < n)%nat -> locally 0 (P k)) -> locally 0 (fun s => forall k, (k < n)%nat -> P k s).
+Proof.
+  induction n as [|n IH]; intros H; [apply filter_forall; intros; lia|].
+  generalize (filter_and _ _ (IH (fun k hk => H k (Nat.lt_lt_succ_r _ _ hk))) (H n (Nat.lt_succ_diag_r n))). apply filter_imp.
+  intros s [A B] k hk. destruct (Nat.eq_dec k n) as [->|]; [exact B|apply A; lia].
+Qed.
+
+Theorem no_potential_by p d F (J : nat -> (nat -> R) -> nat -> R) (K : nat -> nat -> (nat -> R) -> R) (DK : nat -> nat -> nat -> R) w0 :
+  (forall w a k, (a < d)%nat -> (k < p)%nat -> partial (fun v => F v a) k w (J a w k)) ->
+  (forall w a i, (a < d)%nat -> (i < d)%nat -> is_derive (fun s => F (line w (J a w) s) i) 0 (K i a w)) ->
+  (forall w j k, (j < d)%nat -> (k < d)%nat -> K j k w = K k j w) ->
+  (forall a j k, (a < d)%nat -> (j < d)%nat -> (k < d)%nat -> is_derive (fun s => K j k (line w0 (J a w0) s)) 0 (DK a j k)) ->
+  (forall h : nat -> R, (forall a e k, (a < d)%nat -> (e < d)%nat -> (k < d)%nat ->
+     DK a e k - DK e a k = h a * K e k w0 - h e * K a k w0) -> False) ->
+  no_potential p d F w0.
+Proof.
+  intros HJ HK SK HD Hh G Hess T g Dg eps heps DG SH DH ST gp Dg' L.
+  assert (L0 : forall w v, line w v 0 = w).
+  { intros w v. apply FunctionalExtensionality.functional_extensionality. intros k. unfold line. ring. }
+  assert (DL : forall w v k, is_derive (fun s => line w v s k) 0 (v k)).
+  { intros w v k. unfold line. auto_derive; [exact I|ring]. }
+  assert (HKg : forall w i k, near p w w0 eps -> near d (F w) (F w0) eps -> (i < d)%nat -> (k < d)%nat ->
+     Sum d (fun j => Hess i j (F w) * K j k w) = g w * kron i k).
+  { intros w i k hw hb hi hk.
+    assert (D1 : is_derive (fun s => G i (F (line w (J k w) s))) 0 (g w * kron i k)).
+    { apply L; try assumption. split; [intros; rewrite L0; reflexivity|]. intros m hm. exists (J k w m). split; [apply HJ; assumption|apply DL]. }
+    assert (D2 : is_derive (fun s => G i (F (line w (J k w) s))) 0 (dot d (fun j => Hess i j (F w)) (fun j => K j k w))).
+    { apply (DG (F w) i hb hi (fun s => F (line w (J k w) s))).
+      - intros m. rewrite L0. reflexivity.
+      - intros m hm. apply HK; assumption. }
+    apply is_derive_unique in D1. apply is_derive_unique in D2. unfold dot in D2. congruence. }
+  destruct (refute d Hess T (F w0) (fun a s => F (line w0 (J a w0) s)) (fun a j k s => K j k (line w0 (J a w0) s)) (fun j k => K j k w0) DK
+    (fun a s => g (line w0 (J a w0) s)) (g w0) (fun a => dot p Dg (J a w0))) as [h [_ E]]; try assumption.
+  - intros; apply SK; assumption.
+  - intros; rewrite L0; reflexivity.
+  - intros; apply HK; assumption.
+  - intros; rewrite L0. split; [reflexivity|apply HD; assumption].
+  - intros a ha. rewrite L0. split; [reflexivity|]. apply (Dg' (line w0 (J a w0))); [intros; rewrite L0; reflexivity|intros; apply DL].
+  - intros a i k ha hi hk.
+    generalize (locally_all p (fun m s => Rabs (line w0 (J a w0) s m - line w0 (J a w0) 0 m) < eps) (fun m _ => derive_near _ _ eps (DL w0 (J a w0) m) heps)).
+    generalize (locally_all d (fun m s => Rabs (F (line w0 (J a w0) s) m - F (line w0 (J a w0) 0) m) < eps) (fun m hm => derive_near _ _ eps (HK w0 a m ha hm) heps)).
+    intros A B. generalize (filter_and _ _ A B). apply filter_imp. rewrite L0. intros s [N1 N2]. apply HKg; assumption.
+  - exact (Hh h E).
+Qed.
+
+(* ---- derivatives by structure: the derivative of what is written, written alike *)
+Lemma d_const (c x : R) : is_derive (fun _ => c) x 0.
+Proof. apply @is_derive_const. Qed.
+Lemma d_id (x : R) : is_derive (fun s => s) x 1.
+Proof. apply @is_derive_id. Qed.
+Lemma d_over (c : R) (f : R -> R) x a : is_derive f x a -> is_derive (fun s => f s / c) x (a / c).
+Proof. intros A. apply (is_derive_ext (fun s => scal (/ c) (f s))); [intros; as_R; apply Rmult_comm|]. evar_last; [apply @is_derive_scal; eassumption|]. as_R; unfold Rdiv; ring. Qed.
+Lemma d_plus (f g : R -> R) x a b : is_derive f x a -> is_derive g x b -> is_derive (fun s => f s + g s) x (a + b).
+Proof. intros. apply @is_derive_plus; assumption. Qed.
+Lemma d_minus (f g : R -> R) x a b : is_derive f x a -> is_derive g x b -> is_derive (fun s => f s - g s) x (a - b).
+Proof. intros. apply @is_derive_minus; assumption. Qed.
+Lemma d_opp (f : R -> R) x a : is_derive f x a -> is_derive (fun s => - f s) x (- a).
+Proof. intros. apply @is_derive_opp; assumption. Qed.
+Lemma d_mult (f g : R -> R) x a b : is_derive f x a -> is_derive g x b -> is_derive (fun s => f s * g s) x (a * g x + f x * b).
+Proof. intros. apply (is_derive_mult f g x a b); [assumption|assumption|intros; apply Rmult_comm]. Qed.
+Lemma d_scal (c : R) (g : R -> R) x b : is_derive g x b -> is_derive (fun s => c * g s) x (c * b).
+Proof. intros. evar_last. apply d_mult; [apply @is_derive_const|eassumption]. as_R; ring. Qed.
+Lemma d_comp (u f : R -> R) x a b : is_derive u (f x) b -> is_derive f x a -> is_derive (fun s => u (f s)) x (b * a).
+Proof. intros. evar_last. apply (is_derive_comp u f); eassumption. as_R; ring. Qed.
+Lemma d_div (f g : R -> R) x a b : g x <> 0 -> is_derive f x a -> is_derive g x b -> is_derive (fun s => f s / g s) x ((a * g x - f x * b) / (g x * g x)).
+Proof. intros N A B. evar_last. apply (is_derive_div f g); eassumption. as_R; field; exact N. Qed.
+Lemma d_pow (f : R -> R) n c x a : c = INR (S n) -> is_derive f x a -> is_derive (fun s => f s ^ S n) x (c * f x ^ n * a).
+Proof. intros -> A. evar_last. apply (d_comp (fun y => y ^ S n) f); [|eassumption]. apply is_derive_Reals, derivable_pt_lim_pow. simpl pred. ring. Qed.
+Lemma d_sqrt (f : R -> R) x a : 0 < f x -> is_derive f x a -> is_derive (fun s => sqrt (f s)) x (a / (2 * sqrt (f x))).
+Proof. intros P A. evar_last. apply (d_comp sqrt f); [|eassumption]. auto_derive; [exact P|reflexivity]. field. apply Rgt_not_eq, sqrt_lt_R0, P. Qed.
+Lemma d_exp (f : R -> R) x a : is_derive f x a -> is_derive (fun s => exp (f s)) x (exp (f x) * a).
+Proof. intros. apply (d_comp exp f); [apply is_derive_exp|assumption]. Qed.
+Lemma d_ln (f : R -> R) x a : 0 < f x -> is_derive f x a -> is_derive (fun s => ln (f s)) x (a / f x).
+Proof. intros P A. evar_last. apply (d_comp ln f); [apply is_derive_ln; exact P|eassumption]. field. lra. Qed.
+Lemma d_arcsinh (f : R -> R) x a : is_derive f x a -> is_derive (fun s => arcsinh (f s)) x (a / sqrt (f x ^ 2 + 1)).
+Proof. intros. evar_last. apply (d_comp arcsinh f); [apply is_derive_arcsinh|eassumption]. unfold Rdiv; ring. Qed.
+Lemma d_sin (f : R -> R) x a : is_derive f x a -> is_derive (fun s => sin (f s)) x (cos (f x) * a).
+Proof. intros. apply (d_comp sin f); [apply is_derive_sin|assumption]. Qed.
+Lemma d_cos (f : R -> R) x a : is_derive f x a -> is_derive (fun s => cos (f s)) x (- sin (f x) * a).
+Proof. intros. apply (d_comp cos f); [apply is_derive_cos|assumption]. Qed.
+Lemma d_atan (f : R -> R) x a : is_derive f x a -> is_derive (fun s => atan (f s)) x (a / (1 + f x ^ 2)).
+Proof.
+  intros. evar_last; [apply (d_comp atan f); [apply is_derive_atan|eassumption]|]. unfold Rsqr.
+  assert (0 <= f x ^ 2) by apply pow2_ge_0. replace (f x * f x) with (f x ^ 2) by ring. field. lra.
+Qed.
+Lemma d_Rpower (f : R -> R) c x a : 0 < f x -> is_derive f x a -> is_derive (fun s => Rpower (f s) c) x (c * Rpower (f x) c / f x * a).
+Proof. intros P A. unfold Rpower. evar_last. apply d_exp, d_scal, d_ln; eassumption. cbv beta. unfold Rdiv; ring. Qed.
+
+
+Lemma d_sinh (f : R -> R) x a : is_derive f x a -> is_derive (fun s => sinh (f s)) x (cosh (f x) * a).
+Proof. intros. apply (d_comp sinh f); [apply is_derive_Reals, derivable_pt_lim_sinh|assumption]. Qed.
+Lemma d_cosh (f : R -> R) x a : is_derive f x a -> is_derive (fun s => cosh (f s)) x (sinh (f x) * a).
+Proof. intros. apply (d_comp cosh f); [apply is_derive_Reals, derivable_pt_lim_cosh|assumption]. Qed.
+Lemma cosh_pos x : 0 < cosh x.
+Proof. unfold cosh. generalize (exp_pos x) (exp_pos (- x)). lra. Qed.
+Lemma cos_rule x : cos x ^ 2 = 1 - sin x ^ 2.
+Proof. generalize (sin2_cos2 x). unfold Rsqr. simpl. lra. Qed.
+Lemma arcsinh_positive u : 0 < u + sqrt (u ^ 2 + 1).
+Proof.
+  assert (P : 0 <= u ^ 2) by apply pow2_ge_0. assert (S : 0 < sqrt (u ^ 2 + 1)) by (apply sqrt_lt_R0; lra).
+  destruct (Rle_lt_dec 0 u); [lra|]. assert (E : sqrt (u ^ 2 + 1) * sqrt (u ^ 2 + 1) = u ^ 2 + 1) by (apply sqrt_sqrt; lra).
+  nra.
+Qed.
+Lemma cosh_sqr x : cosh x ^ 2 = 1 + sinh x ^ 2.
+Proof. unfold cosh, sinh. rewrite exp_Ropp. field. apply Rgt_not_eq, exp_pos. Qed.
+Lemma d_tanh (f : R -> R) x a : is_derive f x a -> is_derive (fun s => tanh (f s)) x ((1 - tanh (f x) ^ 2) * a).
+Proof.
+  intros A. unfold tanh. assert (N : cosh (f x) <> 0) by apply Rgt_not_eq, cosh_pos.
+  evar_last; [apply (d_div (fun s => sinh (f s)) (fun s => cosh (f s))); [exact N|apply d_sinh; eassumption|apply d_cosh; eassumption]|].
+  cbv beta. field [(cosh_sqr (f x))]. exact N.
+Qed.
+
+(* ---- signs, by the form of what is written *)
+Lemma even_ge0 n x : Nat.even n = true -> 0 <= x ^ n.
+Proof. intros E. apply Nat.even_spec in E. destruct E as [m ->]. rewrite pow_mult. apply pow_le, pow2_ge_0. Qed.
+Lemma even_gt0 n x : Nat.even n = true -> x <> 0 -> 0 < x ^ n.
+Proof. intros E N. destruct (even_ge0 n x E) as [|Z]; [assumption|]. destruct (pow_nonzero x n N). auto. Qed.
+
+Lemma ge0_off x : 0 <= x -> x <> 0 -> 0 < x.
+Proof. intros [h|<-] n; [exact h|destruct (n eq_refl)]. Qed.
+Lemma tanh_below x : 0 < 1 - tanh x.
+Proof.
+  unfold tanh. assert (C : 0 < cosh x) by apply cosh_pos. replace (1 - sinh x / cosh x) with (exp (- x) / cosh x).
+  - apply Rdiv_lt_0_compat; [apply exp_pos|exact C].
+  - unfold cosh, sinh in *. field. lra.
+Qed.
+Lemma tanh_above x : 0 < tanh x + 1.
+Proof.
+  unfold tanh. assert (C : 0 < cosh x) by apply cosh_pos. replace (sinh x / cosh x + 1) with (exp x / cosh x).
+  - apply Rdiv_lt_0_compat; [apply exp_pos|exact C].
+  - unfold cosh, sinh in *. field. lra.
+Qed.
+Lemma off_0 x : 0 < x -> x <> 0.
+Proof. lra. Qed.
+Ltac pos := first [assumption | lazymatch goal with
+  | |- 0 < exp _ => apply exp_pos
+  | |- 0 < 1 - tanh _ => apply tanh_below
+  | |- 0 < tanh _ + 1 => apply tanh_above
+  | |- 0 < cosh _ => apply cosh_pos
+  | |- 0 < Rpower _ _ => apply exp_pos
+  | |- 0 < sqrt _ => apply sqrt_lt_R0; pos
+  | |- 0 < _ * _ => apply Rmult_lt_0_compat; pos
+  | |- 0 < _ / _ => apply Rdiv_lt_0_compat; pos
+  | |- 0 < / _ => apply Rinv_0_lt_compat; pos
+  | |- 0 < _ ^ _ => first [apply even_gt0; [reflexivity|nz] | apply pow_lt; pos]
+  | |- 0 < _ + _ => first [apply ge0_off; [nn|assumption] | apply Rplus_le_lt_0_compat; [nn|pos] | apply Rplus_lt_le_0_compat; [pos|nn]]
+  end | lra]
+with nn := first [assumption | lazymatch goal with
+  | |- 0 <= exp _ => left; apply exp_pos
+  | |- 0 <= sqrt _ => apply sqrt_pos
+  | |- 0 <= _ * _ => apply Rmult_le_pos; nn
+  | |- 0 <= _ / _ => apply Rdiv_le_0_compat; [nn|pos]
+  | |- 0 <= _ ^ _ => first [apply even_ge0; reflexivity | apply pow_le; nn]
+  | |- 0 <= _ + _ => apply Rplus_le_le_0_compat; nn
+  end | left; pos | lra]
+with nz := first [assumption | lazymatch goal with
+  | |- _ * _ <> 0 => apply Rmult_integral_contrapositive_currified; nz
+  | |- _ / _ <> 0 => apply Rmult_integral_contrapositive_currified; [nz|apply Rinv_neq_0_compat; nz]
+  | |- _ ^ _ <> 0 => apply pow_nonzero; nz
+  | |- - _ <> 0 => apply Ropp_neq_0_compat; nz
+  end | apply off_0; pos | intro; lra].
+Ltac sides := repeat match goal with |- _ /\ _ => split end; try exact I;
+  first [nz | match goal with |- ?e <> 0 => ring_simplify e; nz end].
+
+(* ---- powers and roots *)
+Lemma root_rule e : 0 <= e -> sqrt e ^ 2 = e.
+Proof. apply pow2_sqrt. Qed.
+Lemma root_is e r : 0 <= r -> r ^ 2 = e -> sqrt e = r.
+Proof. intros h <-. apply sqrt_pow2; exact h. Qed.
+Lemma power_rule e r n : 0 < e -> r * INR n = 1 -> Rpower e r ^ n = e.
+Proof. intros P E. rewrite <- Rpower_pow by apply exp_pos. rewrite Rpower_mult, E. apply Rpower_1; exact P. Qed.
+Lemma power_is e r s n : s = INR n * r -> Rpower e s = Rpower e r ^ n.
+Proof. intros ->. rewrite <- Rpower_pow by apply exp_pos. rewrite Rpower_mult. f_equal. ring. Qed.
+Lemma power_root e r b n : 0 < b -> r * INR n = 1 -> b ^ n = e -> Rpower e r = b.
+Proof. intros P E <-. rewrite <- Rpower_pow by exact P. rewrite Rpower_mult, Rmult_comm, E. apply Rpower_1; exact P. Qed.
+Lemma exp_is e r : 0 < r -> e = ln r -> exp e = r.
+Proof. intros P ->. apply exp_ln; exact P. Qed.
+Lemma pow_increasing n a b : 0 <= a -> a < b -> a ^ S n < b ^ S n.
+Proof.
+  intros h l. induction n as [|n IH]; [simpl; lra|]. change (a * a ^ S n < b * b ^ S n).
+  assert (0 <= a ^ S n) by (apply pow_le; exact h). nra.
+Qed.
+Lemma same_power n a b : 0 <= a -> 0 <= b -> a ^ S n = b ^ S n -> a = b.
+Proof.
+  intros ha hb E. destruct (Rtotal_order a b) as [l|[l|l]]; [|exact l|].
+  - generalize (pow_increasing n a b ha l). lra.
+  - generalize (pow_increasing n b a hb l). lra.
+Qed.
+(* logarithms of products of positive things *)
+Ltac logs := repeat first [rewrite ln_mult by pos | rewrite ln_div by pos | rewrite ln_Rinv by pos | rewrite ln_pow by pos | rewrite ln_1 | rewrite ln_exp];
+  simpl INR.
+
+Ltac fact := first [assumption | apply Rgt_not_eq; assumption].
+Ltac diff := cbv beta; lazymatch goal with
+  | |- is_derive (fun _ => ?c) _ _ => apply d_const
+  | |- is_derive (fun s => s) _ _ => apply d_id
+  | |- is_derive (fun s => @?f s + @?g s) _ _ => apply (d_plus f g); diff
+  | |- is_derive (fun s => @?f s - @?g s) _ _ => apply (d_minus f g); diff
+  | |- is_derive (fun s => - @?f s) _ _ => apply (d_opp f); diff
+  | |- is_derive (fun s => @?f s * @?g s) _ _ => lazymatch f with (fun _ => ?c) => apply (d_scal c g); diff | _ => apply (d_mult f g); diff end
+  | |- is_derive (fun s => @?f s / @?g s) _ _ => lazymatch g with (fun _ => ?c) => apply (d_over c f); diff | _ => apply (d_div f g); [fact|diff|diff] end
+  | |- is_derive (fun s => @?f s ^ (@?n s)) _ _ => lazymatch n with (fun _ => S ?n) =>
+      let c := eval cbv in (Z.of_nat (S n)) in apply (d_pow f n (IZR c)); [rewrite INR_IZR_INZ; reflexivity|diff] end
+  | |- is_derive (fun s => sqrt (@?f s)) _ _ => apply (d_sqrt f); [fact|diff]
+  | |- is_derive (fun s => exp (@?f s)) _ _ => apply (d_exp f); diff
+  | |- is_derive (fun s => ln (@?f s)) _ _ => apply (d_ln f); [fact|diff]
+  | |- is_derive (fun s => arcsinh (@?f s)) _ _ => apply (d_arcsinh f); diff
+  | |- is_derive (fun s => atan (@?f s)) _ _ => apply (d_atan f); diff
+  | |- is_derive (fun s => sin (@?f s)) _ _ => apply (d_sin f); diff
+  | |- is_derive (fun s => cos (@?f s)) _ _ => apply (d_cos f); diff
+  | |- is_derive (fun s => sinh (@?f s)) _ _ => apply (d_sinh f); diff
+  | |- is_derive (fun s => cosh (@?f s)) _ _ => apply (d_cosh f); diff
+  | |- is_derive (fun s => tanh (@?f s)) _ _ => apply (d_tanh f); diff
+  | |- is_derive (fun s => Rpower (@?f s) (@?c s)) _ _ => lazymatch c with (fun _ => ?c) => apply (d_Rpower f c); [fact|diff] end
+  | _ => eassumption
+  end.
+
+(* ---- one copy of an output: w' = rate * grad F * lam *)
+Lemma flow1_at p rate F w lam : flow1 p rate F w lam -> forall t k l, 0 <= t -> (k < p)%nat ->
+  partial F k (w t) l -> is_derive (fun s => w s k) t (rate k (w t) * l * lam t).
+Proof.
+  intros [_ H] t k l ht hk P. destruct (H t k ht hk) as [l' [P' D]].
+  apply is_derive_unique in P. apply is_derive_unique in P'. replace l with l' by congruence. exact D.
+Qed.
+Lemma moving (f : R -> R) (c : R -> R) lam : (forall t, 0 <= t -> continuous lam t) -> (forall t, 0 <= t -> ex_derive c t) ->
+  (forall t, 0 <= t -> is_derive f t (c t * f t * lam t)) -> 0 < f 0 -> forall t, 0 <= t -> 0 < f t.
+Proof.
+  intros L C D P. apply (keeps_sign f (fun t => c t * lam t)); [| |exact P].
+  - intros t ht. replace (c t * lam t * f t) with (c t * f t * lam t) by ring. apply D; exact ht.
+  - intros t ht. apply (continuous_mult c lam); [apply @ex_derive_continuous, C; exact ht|apply L; exact ht].
+Qed.
+(* what never is 0 keeps its sign *)
+Lemma off_zero (f : R -> R) : (forall t, 0 <= t -> ex_derive f t) -> (forall t, 0 <= t -> f t <> 0) -> 0 < f 0 ->
+  forall t, 0 <= t -> 0 < f t.
+Proof.
+  intros D N P t ht. destruct (Rlt_le_dec 0 (f t)) as [|l]; [assumption|exfalso].
+  assert (h : f t < 0) by (destruct l as [|E]; [assumption|destruct (N t ht E)]).
+  assert (0 < t) by (destruct ht as [|<-]; lra).
+  destruct (IVT_interv (fun s => - f s) 0 t) as [c [hc E]]; [| assumption | lra | lra |].
+  - intros s hs. apply continuity_pt_filterlim. apply (continuous_opp f). apply @ex_derive_continuous, D. lra.
+  - apply (N c); lra.
+Qed.
+Ltac hyps := intros; repeat match goal with H : _ /\ _ |- _ => destruct H end.
+(* what is shown of one copy of an output, and the theorem on all copies *)
+Record copy (I : R -> Prop) (dq k : R -> R) (beta K lam : R -> R) : Prop := {
+  copy_inside : forall t, 0 <= t -> I (beta t);
+  copy_moves : forall t, 0 <= t -> is_derive beta t (K t * lam t);
+  copy_inverse : forall t, 0 <= t -> k (beta t) = K t;
+  copy_start : dq (beta 0) = 0
+}.
+Theorem copies d (I : nat -> R -> Prop) (q dq k : nat -> R -> R) (beta lam : R -> nat -> R) (K : nat -> R -> R) :
+  (forall i x y z, I i x -> I i y -> x <= z <= y -> I i z) ->
+  (forall i x, (i < d)%nat -> I i x -> is_derive (q i) x (dq i x)) ->
+  (forall i x, (i < d)%nat -> I i x -> is_derive (dq i) x (1 / k i x)) ->
+  (forall i x, (i < d)%nat -> I i x -> 0 < k i x) ->
+  (forall i, (i < d)%nat -> copy (I i) (dq i) (k i) (fun t => beta t i) (K i) (fun t => lam t i)) ->
+  regularizes d (fun b => forall i, (i < d)%nat -> I i (b i)) (fun b => Sum d (fun i => q i (b i))) beta lam.
+Proof.
+  intros convex q' dq' positive C. apply (separable d I q dq (fun i x => 1 / k i x) beta lam (fun t i => K i t)).
+  - intros i x y z _ hx hy h. exact (convex i x y z hx hy h).
+  - exact q'.
+  - exact dq'.
+  - intros i x hi h. apply Rdiv_lt_0_compat; [lra|apply positive; assumption].
+  - intros t i ht hi. apply (C i hi), ht.
+  - intros t i ht hi. apply (C i hi), ht.
+  - intros t i ht hi. rewrite (copy_inverse _ _ _ _ _ _ (C i hi) t ht). field. apply Rgt_not_eq.
+    rewrite <- (copy_inverse _ _ _ _ _ _ (C i hi) t ht). apply positive; [exact hi|apply (C i hi), ht].
+  - intros i hi. apply (C i hi).
+Qed.

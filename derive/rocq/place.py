@@ -1,0 +1,92 @@
+"""Where a lemma is proved: what things are called there, what is known, and how a proof begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr, Rational, Symbol
+
+from derive.rocq.calls import Calls
+from derive.rocq.signs import Signs
+from derive.rocq.terms import NoFile, Terms
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a lemma is proved: what things are called there, and what is known.
+
+    Attributes:
+        names: texts of symbols.
+        signs: what is known of signs, once *opening* is run.
+        opening: the commands with which a proof begins.
+        values: what x is equal to; the equation is called ``hx``.
+        split: whether logarithms of products are sums.
+        relations: names that have a power, n, which is equal to an expression, and what the
+            equation is called.
+    """
+
+    names: Mapping[str, str]
+    signs: Signs
+    opening: str
+    values: Mapping[Symbol, Expr]
+    split: bool = False
+    relations: tuple[tuple[Symbol, int, Expr, str], ...] = ()
+
+    def proof(self, written: Iterable[Expr], read: Iterable[Expr], *ends: str) -> str:
+        """Return a proof: opening, what is defined, the names of functions, and the ends.
+
+        In the ends ``FIELD`` is what proves an identity, ``WRITE`` what writes functions by names.
+
+        Raises:
+            NoFile: something that must be positive is not so by its form.
+        """
+        needs = Terms({**self.names})
+        for e in written:
+            needs(e)
+        calls = self.calls(*read)
+        lines = [self.opening]
+        for text, e in needs.positive.items():
+            sure(calls.signs.positive(e), e, "> 0")
+            lines.append(f"assert (0 < {text}) by pos.")
+        for text, e in needs.divisors.items():
+            if not e.is_number:
+                sure(calls.signs.nonzero(e), e, "!= 0")
+                lines.append(f"assert ({text} <> 0) by nz.")
+        ends = tuple(
+            end.replace("FIELD", calls.field()).replace("WRITE ", calls.rewrites()) for end in ends
+        )
+        return "Proof.\n  " + "\n  ".join((*lines, *calls.lines, *ends)) + "\nQed.\n"
+
+    def calls(self, *read: Expr) -> Calls:
+        """Return the functions in some expressions as names."""
+        first = "subst x; " if self.values else ""
+        calls = Calls(Terms({**self.names}), self.signs, self.values, first, self.split)
+        calls.know(self.relations)
+        calls.read(*read)
+        return calls
+
+
+def sure(holds: bool, e: Expr, what: str) -> None:
+    """Refuse what is not proved of an expression.
+
+    Raises:
+        NoFile: it does not hold.
+    """
+    if not holds:
+        raise NoFile(f"that {e} {what} does not follow from its form")
+
+
+DERIVE = "evar_last; [diff|cbv beta]. WRITE FIELD."
+
+
+def squares(e: Expr) -> list[Expr]:
+    """Return sqrt(a^2 + 1) for each asinh(a), as the library's rule writes it."""
+    found = []
+    for part in sympy.preorder_traversal(e):
+        if isinstance(part, sympy.asinh):
+            square = sympy.Pow(part.args[0], 2, evaluate=False)
+            whole = sympy.Add(square, 1, evaluate=False)
+            found.append(sympy.Pow(whole, Rational(1, 2), evaluate=False))
+    return found

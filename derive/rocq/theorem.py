@@ -1,0 +1,57 @@
+"""The file of a derivation: the page's theorem in words, definitions, lemmas, the theorem.
+
+    Theorem model d w lam (u_0 : nat -> R) :
+      flows p d rate F w lam ->
+      (forall i, (i < d)%nat -> ok (u_0 i) /\\ starts (u_0 i) (w 0 i)) ->
+      (forall t i, 0 <= t -> (i < d)%nat -> defined (w t i)) ->
+      regularizes d (fun b => forall i, (i < d)%nat -> dom (u_0 i) (b i))
+        (fun b => Sum d (fun i => q (u_0 i) (b i))) (fun t i => F (w t i)) lam.
+
+is stated for one output, in d copies that start where each likes: ``ok`` are the conditions that
+the page prints, ``defined`` says that F is defined on the way, ``dom`` is where Q lives. What
+``regularizes`` says is in the library, ``Mirror.v``. The generator need not be trusted: Rocq reads
+what it writes, and what has no proof here is refused by name, never written.
+"""
+
+from __future__ import annotations
+
+from derive.derivation import Derivation
+from derive.outcome import HEADLINES
+from derive.rocq.one_output import Writer
+from derive.rocq.subject import one_output
+from derive.rocq.terms import NoFile
+from derive.verdict import Verdict
+
+IMPORTS = """From Coq Require Import Reals Lra Lia.
+From Coquelicot Require Import Coquelicot.
+Require Import Mirror.
+Open Scope R_scope."""
+AXIOMS = "The axioms are those of the reals and of classical logic: the last line prints them."
+MARK = "`"
+"""Stands around formulas in sentences."""
+KEPT = ("Yes", "Parameterization", "Implicit")
+"""The sections of the page that state the theorem."""
+
+
+def written(d: Derivation, name: str = "model") -> str:
+    """Return the file of a derivation.
+
+    Args:
+        d: the derivation.
+        name: what the theorem is called.
+
+    Raises:
+        NoFile: there is none: no Q was proved, or its proof is not written here.
+    """
+    if d.verdict is not Verdict.PROVED:
+        raise NoFile(f"no file is written: {HEADLINES[d.verdict].replace(MARK, '')}")
+    writer = Writer(one_output(d))
+    parts = [*writer.definitions(), "", *writer.slopes(), *writer.copy(), "", writer.theorem(name)]
+    return "\n".join([_words(d), IMPORTS, "", *parts, f"Print Assumptions {name}."])
+
+
+def _words(d: Derivation) -> str:
+    """Return the page's theorem in words, as a comment."""
+    sections = [part for part in d.to_text().split("\n\n") if part.startswith(KEPT)]
+    told = "\n\n".join(sections).replace("(*", "( *").replace("*)", "* )")
+    return f"(* {told}\n\n{AXIOMS} *)"

@@ -1,0 +1,148 @@
+"""Models with a file, how they are compiled, and what is broken in them."""
+
+from __future__ import annotations
+
+import re
+import resource
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from derive import Derivation, Parameterization
+from derive.catalogue import entries, find
+from derive.rocq.library import library
+from tests.published import derive_once
+
+AXIOMS = {
+    "ClassicalDedekindReals.sig_not_dec",
+    "ClassicalDedekindReals.sig_forall_dec",
+    "FunctionalExtensionality.functional_extensionality_dep",
+    "Classical_Prop.classic",
+}
+"""Those of the reals, and excluded middle."""
+CATALOGUE = (
+    *("exponential", "exponentiated-gradient", "linear", "square", "tensor-net-2", "tied-pair"),
+    *("unnormalized-exponentiated-gradient", "untied-pair", "untied-pair-unbiased"),
+    "width-3-diagonal",
+)
+"""The entries that have a file: those of one output whose Q is explicit."""
+MODELS = {
+    "product": (["u*v"], {}),
+    "cube": (["w**3"], {}),
+    "minus cube": (["-4*u**3"], {}),
+    "sum of squares": (["u**2 + v**2"], {}),
+    "sine": (["sin(u)"], {}),
+    "tanh": (["tanh(u)"], {}),
+    "logarithm": (["log(u)"], {}),
+    "root": (["sqrt(u)"], {}),
+    "asinh": (["asinh(u)"], {}),
+    "ratio": (["log(p) - log(m)"], {}),
+    "names": (["a*x"], {"a": "at", "x": "f"}),
+}
+"""Others, by name."""
+MEMORY = 4 << 30
+LIMIT = 10.0
+"""Bytes of address space, and seconds of CPU, of one file."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What coqc did: whether it accepted, what it printed, and the seconds of CPU it took."""
+
+    accepted: bool
+    text: str
+    seconds: float
+
+    @property
+    def axioms(self) -> set[str]:
+        """The axioms that the last line of a file prints."""
+        whole = self.text.partition("Axioms:")[2]
+        return set(re.findall(r"^([A-Za-z_.]+)\s*:", whole, re.MULTILINE))
+
+
+def catalogued(name: str) -> Derivation:
+    return derive_once(find(name).model.read().parameterization())
+
+
+def model(name: str) -> Derivation:
+    outputs, start = MODELS[name]
+    return derive_once(Parameterization.parse(outputs, start))
+
+
+def everything() -> dict[str, Derivation]:
+    """Derive the models above and every proved entry of the catalogue."""
+    found = {f"catalogue {e.id}": catalogued(e.id) for e in entries() if e.verdict == "PROVED"}
+    return found | {name: model(name) for name in MODELS}
+
+
+@cache
+def coqc() -> str:
+    """Return the compiler; a test that needs it is skipped where there is none."""
+    found = shutil.which("coqc")
+    if found is None:
+        pytest.skip("coqc is not installed: apt-get install coq libcoq-coquelicot")
+    return found
+
+
+def with_library(folder: Path) -> Path:
+    """Write the library into a folder and compile it."""
+    for name, text in library().items():
+        (folder / name).write_text(text, encoding="utf-8")
+    done = compiled(folder, "Mirror")
+    assert done.accepted, done.text
+    return folder
+
+
+def compiled(folder: Path, name: str, text: str | None = None) -> Outcome:
+    """Compile a file, within bounds on memory and time."""
+    if text is not None:
+        (folder / f"{name}.v").write_text(text, encoding="utf-8")
+
+    def bounded() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [coqc(), "-w", "none", f"{name}.v"]
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, preexec_fn=bounded
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Outcome(done.returncode == 0, done.stdout + done.stderr, seconds)
+
+
+BROKEN = ("F", "q", "dom", "starts", "kernel", "dq")
+"""The definitions that are broken; and the laws."""
+
+
+def mutants(text: str) -> Iterator[tuple[str, str]]:
+    """Yield broken files: one number, sign or comparison of a definition or law is another."""
+    lines = text.splitlines()
+    for at, line in enumerate(lines):
+        defined = re.match(r"Definition (\w+).*? := ", line)
+        law = re.match(r"Lemma law\d+'.*? -> ", line)
+        start = defined or law
+        if start is None or (defined and defined[1] not in BROKEN):
+            continue
+        what = defined[1] if defined else "law"
+        head, body = line[: start.end()], line[start.end() :]
+        for place, new in _broken(body):
+            broken = head + body[: place.start()] + new + body[place.end() :]
+            whole = "\n".join([*lines[:at], broken, *lines[at + 1 :]])
+            yield f"{what}: {place[0]} at {place.start()}", whole
+
+
+def _broken(body: str) -> Iterator[tuple[re.Match[str], str]]:
+    for place in re.finditer(r"(?<![\w.])\d+(?![\w%.])| [+] | - |<>|0 <(?= )", body):
+        yield (
+            place,
+            {" + ": " - ", " - ": " + ", "<>": "=", "0 <": "0 >"}.get(
+                place[0], str(int(place[0]) + 1) if place[0].isdigit() else ""
+            ),
+        )

@@ -1,0 +1,150 @@
+"""What is written, without a compiler: claims, conditions, refusals, and what proofs consist of."""
+
+import json
+import re
+
+import pytest
+
+from derive import NumericalError, Parameterization, derive
+from derive.model.condition import Sign
+from derive.potential.piece import Explicit
+from derive.rocq.library import library
+from derive.rocq.signs import Signs
+from derive.rocq.terms import RESERVED, Terms, name_of, plain
+from tests.cli.commands import one_line, refusal_of, run
+from tests.rocq.files import CATALOGUE, MODELS, catalogued, model, mutants
+
+SEARCHES = r"\b(nra|nia|psatz|nsatz|eauto|tauto|firstorder|Admitted|admit|Axiom|Parameter)\b"
+
+
+@pytest.fixture(scope="module")
+def written():
+    """Write the files of some models, each once."""
+    texts = {name: catalogued(name).to_code("rocq") for name in CATALOGUE}
+    return texts | {name: model(name).to_code("rocq") for name in MODELS}
+
+
+def definition(text, name):
+    return re.search(rf"^Definition {name}\b.*? := (.*)\.$", text, re.MULTILINE)[1]
+
+
+def test_proofs_search_nothing(written):
+    found = {name: re.findall(SEARCHES, text.partition("*)")[2]) for name, text in written.items()}
+    assert found == {name: [] for name in written}
+
+
+def test_a_file_opens_with_the_theorem_in_words(written):
+    page = catalogued("tied-pair").to_text()
+    words = written["tied-pair"].partition("*)")[0]
+    for section in ("Parameterization", "Implicit regularizer Q"):
+        assert next(part for part in page.split("\n\n") if part.startswith(section)) in words
+
+
+@pytest.mark.parametrize("name", [*CATALOGUE, *MODELS])
+def test_hypotheses_are_the_conditions_of_the_page(written, name):
+    """Each condition of the page, by name; else only that beta starts where Q is said to live."""
+    d = catalogued(name) if name in CATALOGUE else model(name)
+    (piece,), p = d.potential.pieces, d.potential.parameterization
+    assert isinstance(piece, Explicit)
+    given = [name_of(s) for s in (*p.parameters, *p.start_symbols)]
+    names = dict(zip((*p.parameters, *p.start_symbols), given, strict=True))
+    names |= {c.name: " ".join((name_of(c.name), *given)) for c, _ in piece.constants}
+    terms = Terms(names)
+    asked = [
+        f"0 < {terms(plain(c.of))}" if c.sign is Sign.POSITIVE else f"{terms(plain(c.of))} <> 0"
+        for c in piece.assumptions
+    ]
+    page = re.sub(r"\s+", " ", d.to_text())
+    assert all(str(c) in page for c in piece.assumptions)
+    hypotheses = [h for h in definition(written[name], "ok").split(" /\\ ") if h != "True"]
+    assert hypotheses[: len(asked)] == asked
+    begun = len(hypotheses) - len(asked)
+    assert begun <= len(piece.domain.walls)
+    assert begun == {"sine": 2}.get(name, 0)
+
+
+def test_the_claim_is_what_the_record_says(written):
+    text = written["tied-pair"]
+    assert definition(text, "F") == "- w 1%nat ^ 2 + w 0%nat ^ 2"
+    assert definition(text, "ok") == "0 < alpha"
+    assert definition(text, "starts") == "w 0%nat = alpha /\\ w 1%nat = alpha"
+    assert definition(text, "dom") == "True"
+    assert definition(text, "q") == (
+        "x * arcsinh (x / (2 * alpha ^ 2)) / 4 - sqrt (4 * alpha ^ 4 + x ^ 2) / 4"
+    )
+    assert "regularizes d" in text.partition("Theorem model")[2]
+    assert text.rstrip().endswith("Print Assumptions model.")
+
+
+@pytest.mark.parametrize(
+    ("outputs", "why"),
+    [
+        (["u**2*v"], "Q is quadrature"),
+        (["p**3 - m**3"], "Q is parametric"),
+        (["a*u1", "a*u2"], "F has several outputs"),
+        (["a", "a*b", "b"], "no file is written"),
+    ],
+)
+def test_what_has_no_file_says_why_in_a_line(outputs, why):
+    with pytest.raises(NumericalError, match=why) as error:
+        derive(outputs).to_code("rocq")
+    assert "\n" not in str(error.value)
+
+
+def test_the_command_writes_a_file_or_exits_3(tmp_path, written):
+    path = tmp_path / "model.v"
+    done = run("regularizer", "u*v", "--rocq", "-o", str(path))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert path.read_text() == written["product"] + "\n"
+    done = run("regularizer", "u**2*v", "--rocq")
+    assert done.returncode == 3
+    assert one_line(done).startswith("derive: --rocq: ")
+    assert run("regularizer", "W*T(W)", "--matrix", "W:2x2", "--rocq").returncode == 1
+
+
+def test_the_library_is_written_with_its_page(tmp_path):
+    folder = tmp_path / "proofs"
+    assert run("rocq", "--library", "-o", str(folder)).returncode == 0
+    assert {p.name for p in folder.iterdir()} == {"Mirror.v", "_CoqProject", "REFEREE.md"}
+    page, text = (folder / "REFEREE.md").read_text(), (folder / "Mirror.v").read_text()
+    read = re.findall(r"^\d\. `(\w+)", page, re.MULTILINE)
+    assert len(read) == 7
+    assert all(re.search(rf"^(Definition|Record) {name}\b", text, re.MULTILINE) for name in read)
+    assert "derive rocq --library -o DIR" in refusal_of("rocq")
+    assert "is a file" in refusal_of("rocq", "--library", "-o", str(folder / "Mirror.v"))
+
+
+def test_the_library_has_no_axiom_of_its_own_and_fits():
+    text = library()["Mirror.v"]
+    assert re.findall(r"\b(Admitted|admit|Axiom|Parameter|Conjecture)\b", text) == []
+    assert len(text.splitlines()) <= 1000
+
+
+def test_names_make_way_for_those_of_the_file(written):
+    assert "at_" in written["names"]
+    assert all(name_of(name) != name for name in RESERVED)
+
+
+def test_there_is_something_to_break_in_each_file(written):
+    assert all(len([*mutants(text)]) >= 2 for text in written.values())
+    whole = {what.partition(":")[0] for what, _ in mutants(written["tied-pair"])}
+    assert whole == {"F", "q", "kernel", "dq", "law"} - {"law"} | {"law"} & whole
+
+
+def test_signs_follow_from_the_form_alone():
+    p = Parameterization.parse(["a*b"])
+    a, b = (plain(x) for x in __import__("sympy").symbols("a b"))
+    signs = Signs((a,), (b,))
+    assert p.p == 2
+    assert signs.positive(a + b**2)
+    assert signs.positive(a * b**2 / (1 + a))
+    assert not signs.positive(a + b)
+    assert not signs.positive(b)
+    assert signs.nonzero(b * a)
+    assert not signs.nonzero(a - b)
+
+
+def test_the_checker_accepts_the_record_of_what_has_a_file():
+    for name in ("tied-pair", "square"):
+        record = json.loads(catalogued(name).to_json(seconds=60))
+        assert record["certificate"]["pieces"][0] is not None
