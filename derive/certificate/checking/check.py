@@ -234,10 +234,9 @@ def _head(record: JSON, state: Checker) -> list[str]:
     lines += [f"{w} = 0" for w in given["idle"]]
     lines += [f"{w} = {tree} along the flow" for w, tree in given["ties"].items()]
     lines.append(MEANINGS[record["verdict"]])
-    conditions = [*state.conditions, *state.assumed]
-    signed = {text[:-4] for text in conditions if text.endswith((" > 0", " < 0"))}
-    conditions += [f"{p} != 0" for p in state.generic if p not in signed]
-    conditions = [_of_flow(text, {*given["weights"]}) for text in conditions]
+    conditions = [*state.conditions, *state.assumed, *(f"{p} != 0" for p in state.generic)]
+    implied = {f"{text[:-4]} != 0" for text in conditions if text.endswith((" > 0", " < 0"))}
+    conditions = [_of_flow(text, {*given["weights"]}) for text in conditions if text not in implied]
     lines += [f"assumed: {'; '.join(dict.fromkeys(conditions))}"] if conditions else []
     return lines + [f"numbers that signs were read at: {_pairs(at)}"] * bool(at)
 
