@@ -208,7 +208,8 @@ class _Writer:
         if t is not None:
             texts = [t.relation or "0", t.pace, *t.ends, *walls]
             for low, high in intervals(t, said["beta"][0], walls, self.state.space.fixed):
-                yield {"domain": named_calls(texts), "interval": [low, high], **relations}
+                between = {} if (low, high) == (t.low, t.high) else {"interval": [low, high]}
+                yield {"domain": named_calls(texts), **between, **relations}
         elif len(said["beta"]) > 1 and said["domain"]["undecided"][:1] != ["leaf"]:
             texts = [v for v in self.record["conserved"]["values_at_start"] if v is not None]
             yield {"domain": named_calls(texts), **relations}
