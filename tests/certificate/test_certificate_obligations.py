@@ -16,6 +16,7 @@ import pytest
 
 from derive import Parameterization, derive
 from derive.certificate.checking.check import NotACertificate, Rejected, check
+from derive.certificate.checking.domain import _are_finite
 from derive.certificate.checking.kept import Kept
 from derive.certificate.checking.signs import Conditions
 from derive.certificate.checking.space import Space
@@ -295,6 +296,24 @@ RATES = {
 def test_weights_are_finite_where_beta_is(output: str, rates: dict[str, str]) -> None:
     record = json.loads(derive(Parameterization.parse([output], rates=rates)).to_json())
     assert not [text for text in check(record).open if text.startswith("the domain")]
+
+
+@pytest.mark.parametrize(
+    ("output", "rates", "finite"),
+    [
+        ("u*v", {"u": "1/(1 + u**2)", "v": "1/(1 + v**2)"}, True),  # |<w, w'>| <= 2 |u v|
+        ("w", {"w": "w**2"}, False),  # w' = w**2
+        ("u*v", {"u": "u"}, False),
+        ("u*v", {"u": "eta"}, True),
+        ("u - v", {"u": "u", "v": "3*v"}, True),
+    ],
+)
+def test_weights_grow_at_most_exponentially(
+    output: str, rates: dict[str, str], finite: bool
+) -> None:
+    state = Checker(json.loads(derive(Parameterization.parse([output], rates=rates)).to_json()))
+    state.outputs()
+    assert _are_finite(state, state.flow.X[0]) == finite
 
 
 @pytest.mark.parametrize("ends", [["z - 1", "1"], ["-1", "z + 1"]])

@@ -26,9 +26,9 @@ hessian, warping: if PROVED, with H = 0, or the forced H, and V from "paths", "s
 metric: K and rho = K^-1 in weights and beta. dual: X_a y_b = g delta_ab in the weights.
 pieces: y = grad Q as printed, 0 at w_0, with X_a y_b = g delta_ab, X_a g = H_a g, g > 0 at w_0, and
     X_a Q = sum_b K_ab y_b; constants are kept by the flow, roots on the branch that is printed.
-    Where Q lives: of one output all t of an "interval" with beta = f(t), t being beta, a root or z
-    of a curve, which names its own; of several all between walls, by relations ("reached"). "domain" has the calls, or
-    null where that is not certified: :mod:`derive.certificate.checking.domain`.
+    Where Q lives: of one output all t of an interval with beta = f(t), t being beta, z of a curve,
+    or a root, which is given its "interval"; of several all between walls, by relations, "reached".
+    "domain" has the calls, or is null: :mod:`derive.certificate.checking.domain`.
 
 With a "vector" u in R^d, d >= 2, beta = phi u, and the weights are the scalars in phi and n = |u|.
 F is s = |phi| n, the direction of u_0 is free; H = n |grad phi|^2/phi is forced, g n = y |phi|,
