@@ -55,7 +55,7 @@ def _potential(d: Derivation) -> Iterator[Statement]:
     yield Statement(words, kind="regularizer", conditions=assumed, by=by, below=below)
     for domain in (piece.domain for piece in pieces if piece.domain is not None):
         where = {"where": Text(domain.where, "note")}
-        words = "`Q` lives on {where}"
+        words = "`Q` is defined on {where}"
         yield Statement(words, where, kind="domain", conditions=assumed, by=by)
     yield from uses(d)
 
@@ -71,14 +71,15 @@ def uses(d: Derivation) -> Iterator[Statement]:
 
 MINIMISER = Statement(
     "its limit meets the KKT conditions of `min Q` subject to `X beta = y`; as `Hess Q = g rho`"
-    " is positive definite, it is the minimiser over every convex part of the domain",
+    " is positive definite, it is the unique minimiser on every convex subset of the domain that"
+    " contains it",
     kind="minimiser",
     conditions=("gradient flow on `|X F(w) - y|^2` converges with `X beta = y`",),
 )
 EVERY_TIME = Statement(
     "for every decreasing loss of the margins, as logistic, `beta(t)` minimises `Q` at every time"
-    " `t` subject to `<x_i, beta> >= <x_i, beta(t)>` for all `i`, over every convex part of the"
-    " domain that holds it (its limits: derive margin)",
+    " `t` subject to `<x_i, beta> >= <x_i, beta(t)>` for all `i`, over every convex subset of the"
+    " domain that contains it (its limits: derive margin)",
     kind="every time",
 )
 SHRUNK = Statement(

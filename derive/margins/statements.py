@@ -46,7 +46,7 @@ def every_time(d: Derivation, found: Finding) -> Statement | Open:
     least = (("beta(t)", f"argmin Q(beta) subject to {data}"), ("grad Q(beta(t))", "X^T s(t)"))
     below = (
         Equations(least),
-        "for all `i`, over every convex part of the domain that holds `beta(t)`, where",
+        "for all `i`, over every convex subset of the domain that contains `beta(t)`, where",
         Equations((("s_i(t)", "int_0^t g a_i"), ("a_i", "-l'(<x_i, beta>) > 0"))),
         d.potential,
     )

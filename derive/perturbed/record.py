@@ -114,13 +114,23 @@ class Perturbation(Printable, Claims):
         return all(y.still for y in self.of_dual)
 
     @property
+    def _turned(self) -> dict[str, Expr]:
+        """Of a vector, the part of Q that is linear in beta: u_0 is scaled as its norm is."""
+        direction = self.derivation.direction
+        if direction is None or not self.start:
+            return {}
+        scaled, u0 = dict(self.start)[direction.norm], direction.along_start
+        own = [x for x in scaled.free_symbols if x.name.startswith(f"{direction.norm}_0")]
+        return {u0.name: scaled.xreplace(dict.fromkeys(own, u0))} if own else {}
+
+    @property
     def Q(self) -> Expr | None:
         """Q of the effective start, where it is explicit and y is shifted no further."""
         kept = bool(self.start) or self.shifted or self.is_steered
         Q = self.derivation.potential.Q
         if not kept or self.effective is None or Q is None:
             return None
-        known = {s.name: x for s, x in self.effective.items()}
+        known = {s.name: x for s, x in self.effective.items()} | self._turned
         own = {s.name for s in self.derivation.beta} | known.keys()
         # An integral over K(b) has a start in K that no symbol shows.
         if Q.has(AppliedUndef) or any(s.name not in own for s in Q.free_symbols):

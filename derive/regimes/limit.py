@@ -198,6 +198,12 @@ class Limit(Held):
     open_sign: Expr | None = None
     depths: tuple[Symbol, ...] = ()
 
+    @property
+    def slopes_below(self) -> list[Expr | None]:
+        """Its gradient for negative coordinates; None where these are not reached."""
+        signs = {Symbol(x.name, positive=True): -x for x in self.coordinates}
+        return [None if g is None else g.xreplace(signs) for g in self.below]
+
 
 def sided(above: Expr, below: Expr, beta: Symbol) -> tuple[Regime, LimitingPotential]:
     """Return the function of one output with these slopes on either side of 0, and its name."""

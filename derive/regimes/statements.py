@@ -32,7 +32,7 @@ def at_start(d: Derivation, kernel: TangentKernel, given: Sequence[Condition]) -
     entries = combinations_with_replacement(enumerate(labels), 2)
     names = ((pair(a, b) * (len(labels) > 1), kernel.matrix[i, j]) for (i, a), (j, b) in entries)
     starts = zip(d.beta, kernel.beta_0, strict=True)
-    rows = (
+    values = (
         *((f"K{index}(w_0)", value) for index, value in names),
         *((tell("`{b}(0)`", b=b), value) for b, value in starts),
     )
@@ -41,9 +41,10 @@ def at_start(d: Derivation, kernel: TangentKernel, given: Sequence[Condition]) -
         notes.append(note("assuming {given}", given=given))
         used = frozenset[str]().union(*(c.names for c in given))
         named = (c for piece in d.potential.pieces for c in piece.constants)
-        notes.append(Equations(tuple((s, value) for s, value in named if s.name in used)))
+        rows = tuple((s, value) for s, value in named if s.name in used)
+        notes += [Equations(rows)] if rows else []
     words = "the tangent kernel on predictors, `K = J J^T`, and `beta` at the start are"
-    below = (Equations(rows), *notes)
+    below = (Equations(values), *notes)
     return Statement(words, {"kernel": kernel}, kind="start kernel", below=below)
 
 
@@ -75,7 +76,9 @@ def _limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[Statement | Open]:
     yield Statement(words, values, kind="regime", conditions=given, by=limit.finding)
     moved = zip(limit.coordinates, betas, _moved(limit), strict=False)
     places = ((x, _less(b, b0)) for x, b, b0 in moved)
-    where = Equations((("N", limit.unit), *_in_basis(limit, betas), *places))
+    # A symbol of the start may be known to be positive in some places and not in others.
+    unit = limit.unit.xreplace({s: Symbol(s.name, real=True) for s in limit.unit.free_symbols})
+    where = Equations((("N", unit), *_in_basis(limit, betas), *places))
     fixed = "`, `".join(map(str, limit.coordinates))
     words = f"at fixed `{fixed}`" + (", up to an additive constant" if form.Q is not None else "")
     below = (Equations(tuple(_tending(limit, form)), "->"), "with", where)
@@ -95,7 +98,7 @@ def _tending(limit: Limit, form: LimitingPotential) -> Iterator[tuple[object, Ex
         yield "Q/N", form.Q
     else:
         for x, g in zip(limit.coordinates, form.gradient, strict=True):
-            yield tell("`dQ/d{x}/N`", x=x), _with_asinh(g)
+            yield tell("`(dQ/d{x})/N`", x=x), _with_asinh(g)
     if form.curve is not None:
         yield limit.coordinates[0], form.curve
 

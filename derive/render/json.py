@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from flint import arb
-from sympy import Expr, MatrixBase, Symbol
+from sympy import Expr, MatrixBase
 
 from derive.clock import OutOfTime
 from derive.derivation import Derivation
@@ -177,8 +177,7 @@ def _if_any(way: Callable[[Any], object]) -> Callable[[Any], object]:
 
 def _below(limit: Any) -> list[object] | None:
     """Return the gradient of a limit below 0, where it is not that above."""
-    signs = {Symbol(x.name, positive=True): -x for x in limit.coordinates}
-    below = [None if g is None else g.xreplace(signs) for g in limit.below]
+    below = limit.slopes_below
     above = limit.potential.gradient if limit.potential else ()
     differ = (g is not None and str(g) != str(up) for g, up in zip(below, above, strict=False))
     return below if any(differ) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import eq
 
 from sympy import Symbol
 
@@ -11,7 +12,7 @@ from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit
 from derive.regimes.statements import limit_statements
 from derive.render.narration import Narration, Part, part
-from derive.statement import Equations, OnPage, note, tell
+from derive.statement import Equations, OnPage, each, note, tell
 
 
 def tell_regimes(r: Regimes) -> Narration:
@@ -25,7 +26,8 @@ def tell_regimes(r: Regimes) -> Narration:
     warped = part("Warped time `tau(t) = int_0^t g ds`", (*g, *clock))
     kinds = ("start kernel", "homogeneous", "time scale", "kernel decides")
     start = part("Start", (*_plane(r), *r.says(*kinds)))
-    parts = (heading, setting, start, *limits, warped)
+    given = Part("The regularizer", (OnPage(d.says("regularizer")),), kind="theorem")
+    parts = (heading, setting, start, given, *limits, warped)
     return Narration(parts, taken_names(d.parameterization, (r.variable,)))
 
 
@@ -43,5 +45,20 @@ def limit_parts(limit: Limit, betas: Sequence[Symbol]) -> Iterator[Part]:
     heading = tell("Limit `{at}`", at=limit.point)
     yield part(heading, limit_statements(limit, betas), verdict=limit.finding.verdict)
     if limit.potential is not None and limit.unit is not None:
-        proof = (note("by {why}", why=limit.finding), OnPage(limit.finding.evidence))
-        yield part("", proof, kind="proof")
+        expansion = OnPage((*limit.finding.evidence, *_slopes(limit)))
+        yield part("", (note("by {why}", why=limit.finding), expansion), kind="proof")
+
+
+def _slopes(limit: Limit) -> Iterator[object]:
+    """Yield what the slopes of Q/N tend to on each side, whose integral is its limit."""
+    if limit.potential is None or limit.potential.Q is None or limit.potential.curve is not None:
+        return
+    above, below = limit.potential.gradient, limit.slopes_below
+    alike = all(map(eq, map(str, above), map(str, below))) and len(above) == len(below)
+    for sign, slopes in (("", above),) if alike else ((" > 0", above), (" < 0", below)):
+        pairs = zip(limit.coordinates, slopes, strict=False)
+        rows = tuple((tell("`(dQ/d{x})/N`", x=x), g) for x, g in pairs if g is not None)
+        if rows:
+            yield note("at fixed {at}", at=each(f"`{{0}}{sign}`", zip(limit.coordinates)))
+            yield Equations(rows, "->")
+    yield note("`Q/N` tends to the integral of this")

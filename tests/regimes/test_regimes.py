@@ -440,7 +440,7 @@ def test_the_command_prints_and_checks_limits():
 def test_what_is_printed_of_limits_is_named_and_short():
     text = found(["u*v"], {"u": "alpha", "v": "1"}).to_text()
     assert "assuming alpha > 0; k > 0\n  k = (alpha - 1)**2*(alpha + 1)**2" in text
-    assert "dQ/dbeta/N -> asinh(2*beta)/2" in text
+    assert "(dQ/dbeta)/N -> asinh(2*beta)/2" in text
     assert "c^2 times as fast" in text
     text = found(["p**D - m**D"]).to_text()
     assert "assuming p_0 > 0; m_0 > 0; alpha > 0" in text

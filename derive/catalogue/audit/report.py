@@ -13,9 +13,9 @@ from derive.errors import DeriveError
 from derive.render.json import Record, json_text
 from derive.render.labels import unmarked
 from derive.render.page.blocks import Bullets, Element, Page, Passage, literal
-from derive.render.page.formula import relation, sentence, values_at
+from derive.render.page.formula import listed, relation, sentence
 from derive.render.page.latex import snippet
-from derive.render.page.names import lettered
+from derive.render.page.names import latex_name, lettered
 from derive.render.plain import at, wrap
 
 DETAILS = "What is not as it was printed:"
@@ -140,15 +140,49 @@ def _item(audit: Audit) -> str:
         told += [f"derived: {mathematics(judgement.derived)}"] if judgement.derived else []
         told += map(_at, judgement.witnesses)
     told.append(f"Read: {printed.reading}")
-    up_to = sentence(", ".join(judgement.up_to))
+    up_to = ", ".join(map(_difference, judgement.up_to))
     outcome = f"[emph:{judgement.outcome.value}] {up_to}".rstrip()
     return f"{place} [@{printed.cite}]: {outcome}. {'. '.join(told)}."
 
 
+FACTOR = re.compile(r"(.*): printed = (.*?) ?\* ?derived(.*)")
+"""How a comparison names a factor."""
+
+
+def _difference(words: str) -> str:
+    """Return what a printed formula may differ by, as words of a page.
+
+    >>> _difference("scale: printed = 1/4 * derived (the unit of time)")
+    'scale: what is printed is $1/4$ times what is derived (the unit of time)'
+    """
+    if (found := FACTOR.fullmatch(words)) is None:
+        return sentence(words)
+    scale, factor, why = found.groups()
+    return f"{sentence(scale)}: what is printed is ${relation(factor)}$ times what is derived{why}"
+
+
 def _at(witness: Witness) -> str:
     """Return a witness as a part of a sentence."""
-    printed, derived = (f"${', '.join(x)}$" for x in (witness.printed, witness.derived))
-    return f"at {values_at(witness.point)}: printed {printed}; derived {derived}"
+    point = listed(f"${latex_name(name)} = {_value(x)}$" for name, x in witness.point)
+    printed, derived = (", ".join(map(_values, x)) for x in (witness.printed, witness.derived))
+    return f"at {point}: printed {printed}; derived {derived}"
+
+
+def _value(text: str) -> str:
+    r"""Return an exact number or a matrix, as LaTeX.
+
+    >>> _value("[[1], [2]]")
+    '\\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}'
+    """
+    if not text.startswith("[["):
+        return text
+    rows = (row.replace(", ", " & ") for row in text[2:-2].split("], ["))
+    return r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}"
+
+
+def _values(text: str) -> str:
+    """Return leading digits as a formula, and what is none in words."""
+    return f"${text}$" if re.fullmatch(r"[-+.\de]+", text) else sentence(text)
 
 
 def mathematics(text: str) -> str:

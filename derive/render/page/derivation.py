@@ -19,6 +19,7 @@ from derive.potential.piece import WHY_LEFT, Parametric, Piece, Quadrature
 from derive.potential.shortest import SEPARATE
 from derive.records import Block, Potential
 from derive.render import sections
+from derive.render.labels import MARK
 from derive.render.narration import Made, Part
 from derive.render.page.blocks import Element, Kind, phrase, say
 from derive.render.page.formula import (
@@ -37,7 +38,7 @@ from derive.render.page.names import as_latex, latex_name, norms_as_latex
 from derive.render.page.printer import inline, latex
 from derive.render.page.proof import inner_product, proof_lines
 from derive.render.page.refutation import open_lines, refuted_claim, refuted_proof
-from derive.render.sections import norms_of, printed, roads_to
+from derive.render.sections import norms_of, printed
 from derive.verdict import Verdict
 
 
@@ -191,10 +192,11 @@ def _law_lines(d: Derivation, laws: Sequence[tuple[str, Expr]]) -> Iterator[Elem
 
 def _results(d: Derivation) -> Iterator[Part]:
     if d.verdict is Verdict.REFUTED:
-        yield _part("theorem", refuted_claim(d, _model(d, "")), label="thm:regularizer")
+        claim = refuted_claim(d, _model(d, ""))
+        yield _part("theorem", _with_letters(claim), label="thm:regularizer")
         yield _part("proof", refuted_proof(d))
     elif d.verdict is Verdict.PROVED and d.potential.pieces:
-        yield _part("theorem", _theorem(d), label="thm:regularizer")
+        yield _part("theorem", _with_letters(_theorem(d)), label="thm:regularizer")
         yield _part("proof", proof_lines(d))
         yield _part("formula", formula_of(d.potential, ""))
         yield _part("remark", _remark(d))
@@ -214,6 +216,23 @@ def _results(d: Derivation) -> Iterator[Part]:
 
 def _part(kind: Kind, blocks: Iterable[Element], title: str = "", label: str = "") -> Part:
     return Part(title, (Made(blocks),), kind=kind, label=label)
+
+
+LETTERS = {
+    "leaf": re.compile("leaf"),
+    "kernel": re.compile(rf"(?<![A-Za-z\\{MARK}])[KJ](?![A-Za-z])|\\rho"),
+    "rho": re.compile(r"\\rho"),
+    "steering": re.compile(r"\\lambda"),
+}
+"""What letters of the setting look like, by the texts that define them."""
+
+
+def _with_letters(theorem: Iterable[Element]) -> Iterator[Element]:
+    """Yield a theorem, which may stand alone, and what the letters of the setting are in it."""
+    blocks = [*theorem]
+    whole = "\n".join(map(str, blocks))
+    letters = [phrase(f"theorem.{name}") for name, mark in LETTERS.items() if mark.search(whole)]
+    yield from (*blocks, *(say("theorem.letters", letters=listed(letters)) if letters else ()))
 
 
 def _theorem(d: Derivation) -> Iterator[Element]:
@@ -263,7 +282,7 @@ def _where(d: Derivation) -> Iterator[Element]:
     if d.direction is not None and d.metric.kernel is not None:
         yield from say("theorem.R", R=inline(d.metric.kernel[1, 1]))
     surely = all(x.exact or (len(x.betas) == 1 and x.convex != "length") for x in domains)
-    over = "there" if surely else "over every convex part of this set that holds it"
+    over = "there" if surely else "on every convex subset of this set that contains it"
     yield from say("theorem.only", over=over)
 
 
@@ -291,7 +310,6 @@ def _remark(d: Derivation) -> Iterator[Element]:
     left = dict.fromkeys(p.left for p in d.potential.pieces if isinstance(p, Quadrature))
     for why in left:
         yield from say("remark.integral", why=prose(WHY_LEFT[why]))
-    yield from road_words(d)
 
 
 def piece_latex(piece: Piece, name: str, label: str = "") -> Iterator[Element]:
@@ -355,15 +373,6 @@ FORMULAS = {
     "dual time (beta = h(mu))": r"dual time ($\beta = h(\mu)$)",
 }
 """Names of roads with their formulas set as mathematics."""
-
-
-def road_words(d: Derivation) -> Iterator[str]:
-    """Yield one LaTeX sentence for each block with several roads."""
-    for name, roads, note in roads_to(d):
-        if len(roads) > 1:
-            which = f"${as_latex(name)}$" if len(d.blocks) > 1 else "It"
-            names = listed((road_name(r.name) for r in roads), "and")
-            yield f"{which} was derived on {len(roads)} roads, which agree: {names}{note}."
 
 
 def road_name(name: str) -> str:

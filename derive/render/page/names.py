@@ -171,9 +171,9 @@ def with_tildes(page: Page) -> Page:
     page = page.mapped(change)
     if not altered:
         return page
-    written = ", ".join(f"${letter}$ is written ${new}$" for letter, new in altered.items())
-    given = Passage("paragraph", (f"Ours make way for the names given: {written}.",), "Letters")
-    return Page((given, *page.passages), taken)
+    pairs = ", ".join(f"${new}$ for ${letter}$" for letter, new in altered.items())
+    given = f"We write {pairs}, as there are names of our letters in what is given."
+    return Page((Passage("paragraph", (given,), "Notation"), *page.passages), taken)
 
 
 def norms_as_latex(text: str, norms: Mapping[str, str]) -> str:

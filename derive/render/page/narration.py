@@ -101,7 +101,7 @@ def _on_page(lines: Iterable[object]) -> Iterator[object]:
         if isinstance(line, Statement):
             yield from (line.sentence, *_on_page(line.below))
         elif not isinstance(line, OnTerminal):
-            yield from line.lines if isinstance(line, OnPage) else (line,)
+            yield from _on_page(line.lines) if isinstance(line, OnPage) else (line,)
 
 
 def _paragraph(given: Iterable[object]) -> Iterator[Element]:
