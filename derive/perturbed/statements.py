@@ -86,8 +86,26 @@ def _drift(v: Perturbation) -> Iterator[Statement | Open]:
             OnTerminal(("--json has them",)),
         ]
     below.append(note(SENSE.get(v.by) or _sense_of_several(v.kinds)))
-    words = "the laws and the dual coordinates of gradient flow itself,"
-    yield Statement(words, kind="drift", conditions=_regular(v), below=tuple(below))
+    words, why = "the laws and the dual coordinates of gradient flow itself,", tuple(_expansion(v))
+    yield Statement(words, kind="drift", conditions=_regular(v), below=tuple(below), proof=why)
+
+
+def _expansion(v: Perturbation) -> Iterator[object]:
+    """Yield how a function of the weights changes: by what steers, and by what is expanded."""
+    if v.by == "decay" and v.penalty is None:
+        yield note("along the flow a function `f` of the weights changes by")
+        change = "sum_a lambda_a <grad f, grad F_a> - k(t) <df, w>"
+        yield Equations((("f'", tell(f"`{change}`")),))
+        yield note("the sum is `0` for `c`, `g lambda_i` for `y_i`; the rest is expanded above")
+    if v.by == "noise" and v.process != MIRROR:
+        yield note("by the formula of Ito a function `f` of the weights changes by")
+        steered = "sum_a <grad f, grad F_a> (lambda dt + X^T sigma dB)_a"
+        second = "sum_(a,b) <grad F_a, (D^2 f) grad F_b> dS_(a,b)/2"
+        yield Equations((("df", tell(f"`{steered} + {second}`")),))
+        yield note("with `D^2 f` the second derivatives in `w`")
+        yield note(
+            "the first sum is `0` for `c`, what steers for `y`; the second is expanded above"
+        )
 
 
 def _rows(x: Drift) -> Iterator[tuple[object, Expr]]:

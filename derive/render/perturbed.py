@@ -11,7 +11,8 @@ from derive.perturbed.coordinates import MIRROR
 from derive.perturbed.decay import STEERING
 from derive.perturbed.record import Perturbation
 from derive.render.narration import Narration, Part, part
-from derive.statement import Note, OnTerminal, note
+from derive.render.sections import norms_of
+from derive.statement import Note, OnPage, OnTerminal, Statement, note
 
 ADDED = {"decay": "weight decay", "momentum": "momentum", "step": "finite steps", "noise": "noise"}
 ASKED = "Do laws `c` and dual coordinates `y` drift by functions of `c` alone?"
@@ -30,6 +31,7 @@ def tell_perturbation(v: Perturbation) -> Narration:
             label="thm:perturbed",
             title="Drift of laws and dual coordinates",
         ),
+        part("", (OnPage(_proof(v)),), kind="proof"),
         part(
             "What the limit minimises",
             v.says("perturbed limit", "start of the end", "noise that stays", "annealed noise"),
@@ -38,7 +40,13 @@ def tell_perturbation(v: Perturbation) -> Narration:
         part("Decay that does not end", v.says("decay kept on")),
         part("While the flow moves", v.says("crossing", "damped rest", "one side")),
     )
-    return Narration(parts, taken_names(v.derivation.parameterization))
+    d = v.derivation
+    return Narration(parts, taken_names(d.parameterization), norms_of(d.direction))
+
+
+def _proof(v: Perturbation) -> tuple[object, ...]:
+    claims = (s for s in v.says("drift") if isinstance(s, Statement))
+    return tuple(line for s in claims for line in s.proof)
 
 
 def _heading(v: Perturbation) -> str:
