@@ -18,7 +18,7 @@ from sympy import Expr, Symbol
 
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import ball
-from derive.exact.field.polynomial import Polynomial, evaluate
+from derive.exact.field.polynomial import Polynomial, terms
 from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.closed_cost import ClosedCost
 from derive.explicit.cost.feasible import BITS
@@ -28,6 +28,7 @@ from derive.explicit.critical.minimum_at import (
     closed_cost_at,
     greatest_root_at,
     has_no_weights,
+    minimum_at,
     root_at,
 )
 from derive.model.names import unused
@@ -126,14 +127,14 @@ class CriticalRoot(SquaredDistance):
         """The greatest root in radicals, where each polynomial has at most one root r >= 0."""
         if self.verdict is not Verdict.PROVED:
             return ()
+        if any(len({e[0] for e, _ in terms(f)} - {0}) > 1 for f in self.factors):
+            return (None,)
         roots = [_closed_form(e, self.argument, None) for e in self.equations]
         known = [root for root in roots if root is not None]
         return (sympy.Max(*known) if len(known) == len(roots) else None,)
 
     def at(self, point: Mapping[str, Fraction]) -> CertifiedValue | None:
         """Return the minimum at numbers for beta and the start."""
-        if not self._is_known():
-            return super().at(point)
         missing = [str(s) for s in self.variables if str(s) not in point]
         if missing:
             raise InputError(f"give a number for {missing[0]}")
@@ -148,10 +149,10 @@ class CriticalRoot(SquaredDistance):
                 return None
             raise NumericalError(f"not certified at this point: {step}") from None
 
-    def _is_known(self) -> bool:
-        return bool(self.factors)
-
     def _value_at(self, data: Sequence[Fraction]) -> CertifiedValue | None:
+        if not self.factors:
+            ball = minimum_at(self.problem, tuple(data))
+            return None if ball is None else CertifiedValue(ball)
         root = self._root_at(data)
         if root is None:
             return None
@@ -239,9 +240,6 @@ class ClosedMinimum(CriticalRoot):
         """Whether every beta is reached."""
         return () if self.closed.onto else ("`F(w) = beta` for some `w`",)
 
-    def _is_known(self) -> bool:
-        return True
-
     def _value_at(self, data: Sequence[Fraction]) -> CertifiedValue | None:
         ball = closed_cost_at(self.closed, self.problem, data)
         return None if ball is None else CertifiedValue(ball)
@@ -249,9 +247,15 @@ class ClosedMinimum(CriticalRoot):
 
 def _equation(polynomial: Polynomial, images: Sequence[Expr]) -> Expr:
     """Return its value, with a positive leading coefficient in r where that has a sign."""
-    equation = evaluate(polynomial, images, sympy.Integer)
-    leading = sympy.Poly(equation, LENGTH).LC()
-    return -equation if leading.could_extract_minus_sign() else equation
+    by_power: dict[int, list[Expr]] = {}
+    for (k, *exponents), c in terms(polynomial):
+        factors = (x**e for x, e in zip(images[1:], exponents, strict=True))
+        by_power.setdefault(k, []).append(sympy.Mul(c, *factors))
+    coefficients = {k: sympy.Add(*parts) for k, parts in by_power.items()}
+    top = max((k for k, x in coefficients.items() if x != 0), default=0)
+    sign = -1 if coefficients[top].could_extract_minus_sign() else 1
+    parts = (sign * x * images[0] ** k for k, line in by_power.items() for x in line)
+    return sympy.Add(*parts)
 
 
 def _closed_form(equation: Expr, b: Symbol, interval: RootInterval | None) -> Expr | None:

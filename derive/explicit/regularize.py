@@ -16,7 +16,7 @@ from derive.explicit.cost.composition import find_composition
 from derive.explicit.cost.duality import find_dual
 from derive.explicit.counterpart import BlockCounterpart, ExplicitCounterpart, evaluate
 from derive.explicit.critical.bounds import bounds_every_root, product_cost
-from derive.explicit.critical.elimination import critical_factors, follow_from_distance
+from derive.explicit.critical.equations import critical_factors, follow_from_distance
 from derive.explicit.critical.intervals import find_intervals
 from derive.explicit.minimum import (
     ClosedMinimum,
@@ -164,7 +164,7 @@ def _minimum(problem: ConstrainedProblem, betas: tuple[Symbol, ...]) -> Critical
         if len(factors) == len(powers) == 1:
             # a r^n + c has at most one root r >= 0.
             finding = Finding(Verdict.PROVED, "one root r >= 0, for almost all beta with some w")
-        elif len(factors) == 1 and follow_from_distance(problem):
+        elif len(factors) == 1 and follow_from_distance(problem, factors[0]):
             where = "the weights are rational in r, beta and the start, and so are real"
             reason = f"the smallest real root, for almost all beta and starts with some w: {where}"
             finding = Finding(Verdict.PROVED, reason)

@@ -15,7 +15,7 @@ from derive.errors import NumericalError
 from derive.explicit.constrained import pose_cost
 from derive.explicit.cost.composition import find_composition
 from derive.explicit.critical.bounds import bounds_every_root, product_cost
-from derive.explicit.critical.elimination import critical_factors
+from derive.explicit.critical.equations import critical_factors
 from derive.explicit.minimum import SquaredDistance
 from derive.explicit.regularize import representation_cost
 from derive.model.notation import Notation
@@ -216,10 +216,21 @@ def test_the_cost_vanishes_at_zero_and_a_vector_may_have_any_dimension():
 
 
 def test_what_is_not_reached_is_said():
-    cost = cost_of(["a*b*u1", "a*c*u2"])
+    cost = cost_of(["a*b*u1 + a**3*v", "a*c*u2 + u1**2*b"])
     assert cost.verdict is Verdict.UNDECIDED
-    with pytest.raises(NumericalError, match="Lagrange condition"):
+    with pytest.raises(NumericalError, match="grow too large"):
         cost.at({"beta1": Fraction(1), "beta2": Fraction(2)})
+
+
+def test_single_points_are_certified_where_the_root_is_not_known():
+    outputs = ["a*b*u1", "a*c*u2"]
+    cost = cost_of(outputs)
+    assert cost.verdict is Verdict.UNDECIDED
+    p = Parameterization.parse(outputs)
+    for beta in ([1, 2], [3, -5]):
+        value = cost.at({f"beta{i + 1}": Fraction(x) for i, x in enumerate(beta)})
+        witness = numeric_minimum(outputs, p.weights, [0] * p.p, beta)
+        assert float(value.ball.mid()) == pytest.approx(witness, rel=1e-6)
 
 
 def test_a_constant_belongs_to_no_group_of_weights():

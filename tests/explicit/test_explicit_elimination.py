@@ -199,12 +199,14 @@ def test_the_witness_tells_a_wrong_root():
     assert float(roots[1]) > 2 * witness
 
 
-def test_beta_with_more_critical_points_is_refused():
+def test_beta_with_more_critical_points_than_most():
     """The neuron from (1, 1, 0): at beta2 = 0 a family appears that other beta do not have."""
-    _, found = minimum(pose, ["a*u1", "a*u2"], {"a": 1, "u1": 1, "u2": 0})
-    with pytest.raises(NumericalError, match="most beta do not have"):
-        found.at({"beta1": Fraction(2), "beta2": Fraction(0)})
-    assert found.at({"beta1": Fraction(2), "beta2": Fraction(1)}).ball > 0
+    outputs = ["a*u1", "a*u2"]
+    p, found = minimum(pose, outputs, {"a": 1, "u1": 1, "u2": 0})
+    for beta in ([2, 0], [-3, 0], [2, 1]):
+        value = found.at({f"beta{i + 1}": Fraction(x) for i, x in enumerate(beta)})
+        witness = numeric_minimum(outputs, p.weights, [1, 1, 0], beta)
+        assert float(value.ball.mid()) == pytest.approx(witness, rel=1e-7)
     with pytest.raises(InputError, match="beta2"):
         found.at({"beta1": Fraction(2)})
 

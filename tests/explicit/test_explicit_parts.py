@@ -8,12 +8,13 @@ from flint import arb, ctx
 
 from derive import Parameterization, explicit_counterpart
 from derive.exact.field.function_field import FunctionField
+from derive.exact.field.polynomial import terms
 from derive.explicit.constrained import Stopped, pose, pose_cost
 from derive.explicit.contrast import explicit_series, implicit_series
 from derive.explicit.cost.feasible import BITS, feasible_distance, lies_below
-from derive.explicit.critical.critical_families import critical_families, split
-from derive.explicit.critical.elimination import eliminate, excluded
-from derive.explicit.critical.quadrics import definite_parts, sphere_axes, stereographic
+from derive.explicit.critical import elimination
+from derive.explicit.critical.elimination import eliminate
+from derive.explicit.critical.equations import critical_factors, lagrange
 
 FIELD = FunctionField(("x", "y", "z"))
 X, Y, Z = FIELD.gens
@@ -23,67 +24,67 @@ def problem(outputs, start=None, build=pose):
     return build(Parameterization.parse(outputs, start=start))
 
 
-def test_every_family_meets_the_conditions():
+def text(polynomials):
+    return {str(f) for f in polynomials}
+
+
+def test_known_critical_points_are_not_lost():
+    """(p - 1) = 2 mu p, (m - 1) = -2 mu m has mu = 1/4 at p = 2, m = 2/3."""
     tied = problem(["p**2 - m**2"], {"p": "alpha", "m": "alpha"})
-    for family in critical_families(tied):
-        assert all(family.of(condition).is_zero() for condition in tied.conditions)
+    data = [Fraction(4) - Fraction(4, 9), Fraction(1)]
+    equations = lagrange(tied, data)
+    for k, x in enumerate((Fraction(2), Fraction(2, 3))):
+        assert any(value(f, x) == 0 for f in equations.values_of(k))
+    r = 1 + Fraction(1, 9)
+    assert any(value(f, r) == 0 for f in equations.values)
+    assert not any(value(f, r + 1) == 0 for f in equations.values)
 
 
-def test_known_critical_points_lie_on_a_family():
-    """No point is lost: (p - 1) = 2 mu p, (m - 1) = -2 mu m has mu = 1/4 at p = 2, m = 2/3."""
-    tied = problem(["p**2 - m**2"], {"p": "alpha", "m": "alpha"})
-    point = [Fraction(2), Fraction(2, 3), Fraction(1, 4), Fraction(1)]
-    assert not any(c.at(point) for c in tied.conditions)
-    on = [
-        family
-        for family in critical_families(tied)
-        if all(image.at(point) == x for image, x in zip(family.images, point, strict=True))
-    ]
-    assert on
+def value(f, x):
+    """Return a polynomial in one variable at a number."""
+    (k,) = (k for k, n in enumerate(f.degrees()) if n)
+    return sum(c * x ** e[k] for e, c in terms(f))
 
 
-def test_relations_vanish_on_the_family_and_not_elsewhere():
-    cost = problem(["a*b*c"], build=pose_cost)
-    family = next(f for f in critical_families(cost) if f.dominant)
-    relation = eliminate(family, family.distance, 2)
-    value = [c.at([Fraction(8)]) for c in relation.coefficients]
-    assert sum(c * 12**n for n, c in enumerate(value)) == 0
-    assert sum(c * 13**n for n, c in enumerate(value)) != 0
+def test_elimination_loses_no_zero_and_splits_products():
+    x, y, z = X.numerator, Y.numerator, Z.numerator
+    # Points with x = 0, or y = 0 and z = 1.
+    assert text(eliminate([x * y, x * (z - 1), y - z], [0])) == text([y - z])
+    left = eliminate([x * y, x * (z - 1), y + z - 2, y * (z - 3)], [0, 1])
+    assert text(left) == text([z - 2, z - 3])
+    assert eliminate([x * y - 1, x], [0]) == ()
+    with pytest.raises(Stopped, match="finitely many"):
+        eliminate([x * y], [0, 1])
 
 
-def test_excluded_never_excludes_what_is_taken():
-    functions = [X, X * X, FIELD.constant(3)]
-    assert not excluded(functions, [Fraction(2), Fraction(4), Fraction(3)])
-    assert excluded(functions, [Fraction(2), Fraction(5), Fraction(3)])
-    assert excluded(functions, [Fraction(2), Fraction(4), Fraction(1)])
-    assert not excluded([X, Y], [Fraction(2), Fraction(5)])
+@pytest.mark.parametrize("basis", [elimination.BASIS, (0, 0, 0)], ids=["bases", "resultants"])
+def test_bases_and_resultants_agree_on_zeros(basis, monkeypatch):
+    """Every zero that is known stays one of what is left."""
+    monkeypatch.setattr(elimination, "BASIS", basis)
+    x, y, z = X.numerator, Y.numerator, Z.numerator
+    for point in ((1, 2, 5), (2, -1, 3), (-3, 1, 4)):
+        a, b, c = point
+        f = x**2 + y**2 + x * y - (a * a + b * b + a * b)
+        g = x**2 - 3 * y**2 + y * z - (a * a - 3 * b * b + b * c)
+        h = x**3 + y * z + x - (a**3 + b * c + a)
+        left = eliminate([f, g, h], [0, 1])
+        assert left
+        assert any(value(e, Fraction(c)) == 0 for e in left)
 
 
-def test_spheres_and_their_points():
-    sphere = X * X + 4 * Y * Y - 9
-    axes = sphere_axes(sphere.numerator)
-    assert axes == {0: 3, 1: Fraction(3, 2)}
-    chart, pole = stereographic(FIELD, axes)
-    images = [chart.get(k, g) for k, g in enumerate(FIELD.gens)]
-    assert sphere.compose(images, FIELD).is_zero()
-    assert [p.total_degree() for p in pole] == [1, 1]
-    for other in (X * X + Y * Y + 1, X * X + Y * Y - 2, X * X + X * Y - 1, X * X - Y * Y - 1):
-        assert sphere_axes(other.numerator) is None
+def test_what_grows_too_large_stops(monkeypatch):
+    x, y, z = X.numerator, Y.numerator, Z.numerator
+    monkeypatch.setattr(elimination, "BASIS", (0, 0, 0))
+    monkeypatch.setattr(elimination, "LARGEST", 0)
+    monkeypatch.setattr(elimination, "FILLED", 0)
+    with pytest.raises(Stopped, match="too large"):
+        eliminate([x**2 + y**2 - z, x**3 - y**3 - z], [0, 1])
 
 
-def test_definite_polynomials():
-    assert definite_parts((X * X + Y * Y + 1).numerator) == []
-    assert definite_parts((X * X + Y * Y).numerator) == [X.numerator, Y.numerator]
-    assert definite_parts((X * X + X * Y + Y * Y).numerator) == [X.numerator, Y.numerator]
-    assert definite_parts((X * X - 2 * Y * Y).numerator) is None
-    assert definite_parts((X * X - 2).numerator) is None
-
-
-def test_splitting_refuses_what_it_cannot_solve():
-    cost = problem(["a*b*c"], build=pose_cost)
-    a = cost.w[0]
-    with pytest.raises(Stopped, match="sphere"):
-        split(cost, [a * a - 2])
+def test_factors_without_critical_points_are_left_out():
+    """|dP/d w_0|^2 = 4 r (dP/dr)^2 on P: of resultants for u^2 v^3 one factor is left."""
+    (factor,) = critical_factors(problem(["u**2*v**3"]))
+    assert int(factor.degrees()[0]) == 10
 
 
 def test_feasible_points_are_proved_or_refused():

@@ -9,7 +9,7 @@ import pytest
 
 from derive import Parameterization, Verdict
 from derive.explicit.constrained import pose
-from derive.explicit.critical.elimination import follow_from_distance
+from derive.explicit.critical.equations import critical_factors, follow_from_distance
 from derive.explicit.minimum import RootValue, SquaredDistance
 from derive.explicit.regularize import minimum_by_elimination
 from derive.model.notation import Notation
@@ -38,6 +38,7 @@ def test_at_single_points_the_certified_root_is_the_smallest(F: str) -> None:
 
 
 def test_weights_that_two_critical_points_share_the_distance_of_do_not_follow() -> None:
-    # From b_0 = 0 the points (a, b) and (a, -b) are equally far.
-    p = Parameterization.parse(["a**2*b**2 + a"], {"a": "alpha", "b": "0"})
-    assert not follow_from_distance(pose(p))
+    # From b_0 = 0 the points (a, b) and (a, -b) are equally far; b = 0 has a factor of its own.
+    problem = pose(Parameterization.parse(["a**2*b**2 + a"], {"a": "alpha", "b": "0"}))
+    factors = sorted(critical_factors(problem), key=len)
+    assert [follow_from_distance(problem, f) for f in factors] == [True, False]

@@ -1,133 +1,224 @@
-"""Polynomials that vanish at every critical point, found by linear algebra, proved by expansion."""
+"""Polynomials in some variables that vanish at all common zeros of equations, the rest eliminated.
+
+Zeros are split until a step is exact. A product vanishes where a factor does. A factor a x + b is
+solved for x where a is not zero; elsewhere both a and b vanish. What is linear in no variable goes
+into a Groebner basis, which eliminates exactly, and where that grows too large into resultants: a
+resultant of two polynomials is a combination of them, and vanishes wherever both do. So what holds
+at no zero may come in as a factor, by resultants; none that holds is lost.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from fractions import Fraction
+import math
+import operator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
 
-from derive.exact.field.function_field import RationalFunction
-from derive.exact.field.polynomial import Polynomial, factorize, terms
-from derive.exact.linear.implicitization import Coordinates, Relation, RelationSearch, find_relation
-from derive.exact.linear.matrix import rank
-from derive.exact.linear.modular import centred, reconstruct, shows_full_rank
-from derive.exact.linear.monomials import Grading
-from derive.explicit.constrained import ConstrainedProblem, Stopped
-from derive.explicit.critical.critical_families import (
-    CriticalFamily,
-    critical_families,
-    differentials,
-)
-from derive.explicit.critical.resultants import critical_polynomial
+from flint import Ordering, fmpz_mpoly_ctx, fmpz_mpoly_vec
 
-MAXIMAL_MONOMIALS = 700
-HIGHEST = 80
+from derive.exact.field.polynomial import Polynomial, factorize, reindexed
+from derive.explicit.constrained import Stopped
+
+PARTS = 400
+BASIS = (100, 100, 1000)
+"""Polynomials of a Groebner basis, terms of one, and bits of a coefficient."""
+LARGEST = 16_000
+"""Of the bound on the products in a resultant, from the sizes of the two polynomials."""
+FILLED = 100_000
+"""Of the bound on a resultant's terms, from their degrees; one of the two bounds is to hold."""
+TERMS = 3_000
+"""Of a polynomial on the way."""
+NOT_LINEAR = 10**9
 
 
-def critical_factors(problem: ConstrainedProblem) -> tuple[Polynomial, ...]:
-    """Return the irreducible factors of the polynomial P(r; beta, start) of all critical points.
+def eliminate(equations: Iterable[Polynomial], variables: Iterable[int]) -> tuple[Polynomial, ...]:
+    """Return irreducible polynomials without the variables; at every common zero one vanishes.
 
-    Those without r, which vanish for special beta only, are left out. Raises Stopped where the
-    critical points, or their polynomial, were not found.
+    There are none where almost all values of the other variables have no common zero above them;
+    with one variable left, none where there is no common zero.
+
+    >>> from derive.exact.field.function_field import FunctionField
+    >>> u, v, r, beta = (x.numerator for x in FunctionField(("u", "v", "r", "beta")).gens)
+    >>> [str(f) for f in eliminate((u * v - beta, u**2 - v**2, u**2 + v**2 - r), (0, 1))]
+    ['r + 2*beta', 'r - 2*beta']
+
+    Raises:
+        Stopped: there is none but 0, or what is on the way grows too large.
     """
-    try:
-        return _factors_on_families(problem)
-    except Stopped as first:
-        try:
-            return critical_polynomial(problem)
-        except Stopped:
-            raise first from None
+    part = _Part(tuple(variables), list(equations), [])
+    found = _split(part, iter(range(PARTS)))
+    return tuple(sorted(_irreducible(found), key=str))
 
 
-def _factors_on_families(problem: ConstrainedProblem) -> tuple[Polynomial, ...]:
-    found: dict[str, Polynomial] = {}
-    for family in critical_families(problem):
-        if family.dominant:
-            relation = eliminate(family, family.distance, 2)
-            powers = enumerate(relation.coefficients)
-            total = {(k, *e): n for k, c in powers for e, n in terms(c.numerator)}
-            factors = factorize(problem.ring.from_dict(total))[1]
-            found.update((str(f), f) for f, _ in factors if int(f.degrees()[0]))
-    return tuple(found[text] for text in sorted(found))
+@dataclass(frozen=True)
+class _Part:
+    """Points where equations hold, and some polynomials do not vanish.
 
-
-def eliminate(family: CriticalFamily, target: RationalFunction, degree: int = 0) -> Relation:
-    """Return P with P(target; beta, start) = 0 on a dominant family, accepted by exact expansion.
-
-    *degree* is how the target scales with the weights, where the problem scales. Raises Stopped
-    where there is no P of a size that is tried.
+    Of equations in variables that have been eliminated resultants are left: they are held in
+    reserve for points where the resultants say nothing.
     """
-    found = _eliminate(family, target, degree)
-    if found is None:
-        raise Stopped("no polynomial of moderate size vanishes at the critical points")
+
+    variables: tuple[int, ...]
+    equations: list[Polynomial]
+    nonzero: list[Polynomial]
+    eliminated: tuple[int, ...] = ()
+    reserve: tuple[Polynomial, ...] = ()
+
+    def has(self, polynomial: Polynomial) -> bool:
+        """Tell whether a polynomial has any of the variables."""
+        degrees = polynomial.degrees()
+        return any(int(degrees[k]) for k in self.variables)
+
+    def products(self) -> list[list[Polynomial]]:
+        """Return, for each equation, the irreducible factors of which one is to vanish."""
+        if any(len(f) > TERMS for f in self.equations):
+            raise Stopped("the equations of the critical points grow too large")
+        found: list[list[Polynomial]] = []
+        for equation in self.equations:
+            factors = [f for f in _irreducible([equation]) if f not in self.nonzero]
+            if not equation.is_zero() and factors not in found:
+                found.append(factors)
+        return found
+
+    def solved(self, slope: Polynomial, line: Polynomial, k: int) -> _Part:
+        """Return the points where line = slope x_k + ... vanishes and its slope does not."""
+        nonzero = [_put(f, k, line) for f in self.nonzero]
+        equations = [_put(f, k, line) for f in self.equations]
+        left = tuple(x for x in self.variables if x != k)
+        reserve = tuple(_put(f, k, line) for f in self.reserve)
+        return _Part(left, equations, _irreducible([*nonzero, slope]), self.eliminated, reserve)
+
+
+def _put(f: Polynomial, k: int, line: Polynomial) -> Polynomial:
+    return f.resultant(line, k) if int(f.degrees()[k]) else f
+
+
+def _irreducible(polynomials: Iterable[Polynomial]) -> list[Polynomial]:
+    return list({str(f): f for x in polynomials for f, _ in factorize(x)[1]}.values())
+
+
+def _product(factors: Iterable[Polynomial]) -> Polynomial:
+    return functools.reduce(operator.mul, factors)
+
+
+def _split(part: _Part, budget: Iterator[int]) -> list[Polynomial]:
+    """Return irreducible polynomials of which one vanishes at every point of a part."""
+    if next(budget, None) is None:
+        raise Stopped("the critical points fall into too many parts")
+    if any(f.is_zero() for f in part.nonzero):
+        return []
+    products = part.products()
+    if [] in products:
+        return []
+    done = [_product(x) for x in products if not any(map(part.has, x))]
+    if done:
+        return _irreducible([functools.reduce(lambda f, g: f.gcd(g), done)])
+    if not products:
+        if not part.reserve:
+            raise Stopped("the critical points are more than finitely many for most beta")
+        variables = (*part.variables, *part.eliminated)
+        return _split(_Part(variables, list(part.reserve), part.nonzero), budget)
+    choice = min(products, key=lambda x: _effort(part, x))
+    rest = [_product(x) for x in products if x is not choice]
+    if len(choice) == 1 and _pivot(part, choice[0])[0] == NOT_LINEAR:
+        return _eliminated(replace(part, equations=[x for (x,) in products]), budget)
+    found = []
+    for n, factor in enumerate(choice):
+        # Points on an earlier factor have been met there.
+        there = replace(part, equations=rest, nonzero=[*part.nonzero, *choice[:n]])
+        found += _on(there, factor, budget)
     return found
 
 
-def follow_from_distance(problem: ConstrainedProblem) -> bool:
-    """Tell whether the weights are proved rational in r and the data on the one dominant family.
+def _on(part: _Part, factor: Polynomial, budget: Iterator[int]) -> list[Polynomial]:
+    """Return the same where an irreducible polynomial vanishes."""
+    effort, k = _pivot(part, factor)
+    if effort == NOT_LINEAR:
+        return _split(replace(part, equations=[factor, *part.equations]), budget)
+    slope = factor.derivative(k)
+    found = _split(part.solved(slope, factor, k), budget)
+    if not slope.is_constant():
+        remainder = factor - slope * factor.context().gen(k)
+        both = replace(part, equations=[slope, remainder, *part.equations])
+        found += _split(both, budget)
+    return found
 
-    Then for almost all data every real root r of an irreducible P has real weights above it.
+
+def _pivot(part: _Part, factor: Polynomial) -> tuple[int, int]:
+    """Return how hard it is to solve for the best variable, and which that is."""
+    slopes = [(k, factor.derivative(k)) for k in part.variables if int(factor.degrees()[k]) == 1]
+    efforts = [(0 if x.is_constant() else len(x), k) for k, x in slopes]
+    return min(efforts, default=(NOT_LINEAR, -1))
+
+
+def _effort(part: _Part, factors: list[Polynomial]) -> tuple[int, int, int]:
+    """Return what a product costs: all its factors are to be solved, or one by one."""
+    hardest = max(_pivot(part, f)[0] for f in factors)
+    if hardest == NOT_LINEAR and len(factors) > 1:
+        hardest -= 1
+    return hardest, len(factors), sum(map(len, factors))
+
+
+def _eliminated(part: _Part, budget: Iterator[int]) -> list[Polynomial]:
+    """Return the same where no equation factors, and none is linear in a variable."""
+    basis = _basis(part)
+    if basis is not None:
+        found = [f for f in basis if not part.has(f)]
+        if not found:
+            raise Stopped("the critical points are more than finitely many for most beta")
+        factors = _irreducible([functools.reduce(lambda f, g: f.gcd(g), found)])
+        return [f for f in factors if f not in part.nonzero]
+    used = [k for k in part.variables if any(int(f.degrees()[k]) for f in part.equations)]
+    k = min(used, key=lambda k: _size([int(f.degrees()[k]) for f in part.equations]))
+    having = [f for f in part.equations if int(f.degrees()[k])]
+    first, *others = sorted(having, key=lambda f: (int(f.degrees()[k]), len(f)))
+    found = [f for f in part.equations if not int(f.degrees()[k])]
+    found += [_resultant(f, first, k) for f in others]
+    left = tuple(x for x in part.variables if x != k)
+    nonzero = [f for f in part.nonzero if not int(f.degrees()[k])]
+    eliminated, reserve = (*part.eliminated, k), (*part.reserve, *having)
+    return _split(_Part(left, found, nonzero, eliminated, reserve), budget)
+
+
+def _resultant(f: Polynomial, g: Polynomial, k: int) -> Polynomial:
+    """Return the resultant in the variable k, if it is of moderate size."""
+    m, n = (int(x.degrees()[k]) for x in (f, g))
+    degrees = [n * int(a) + m * int(b) for a, b in zip(f.degrees(), g.degrees(), strict=True)]
+    used = [x for i, x in enumerate(degrees) if x and i != k]
+    total = int(f.total_degree()) * int(g.total_degree())
+    terms_of_it = min(math.prod(x + 1 for x in used), math.comb(total + len(used), len(used)))
+    if terms_of_it > FILLED and len(f) * len(g) * m * n > LARGEST:
+        raise Stopped("the resultants of the critical equations grow too large")
+    return f.resultant(g, k)
+
+
+def _size(degrees: Sequence[int]) -> tuple[int, int]:
+    """Return how long it takes to eliminate a variable in which equations have these degrees."""
+    used = [n for n in degrees if n]
+    return min(used) * max(used), sum(used)
+
+
+def _basis(part: _Part) -> list[Polynomial] | None:
+    """Return a Groebner basis of a part that eliminates its variables; None where it grows large.
+
+    A variable t with t n = 1 keeps the product n of what does not vanish from vanishing.
     """
-    dominant = [family for family in critical_families(problem) if family.dominant]
-    if len(dominant) != 1:
-        return False
-    (family,) = dominant
-    beside, linear = (("r", family.distance),), (0, 1)
-    return all(_relation(family, w, 1, beside, linear) is not None for w in family.w)
-
-
-@functools.lru_cache(maxsize=256)
-def _eliminate(family: CriticalFamily, target: RationalFunction, degree: int) -> Relation | None:
-    if not target.is_constant() and shows_full_rank(differentials([target, *family.data])):
-        # Independent of beta and the start: there is none of any size.
-        return None
-    return _relation(family, target, degree)
-
-
-def _relation(
-    family: CriticalFamily,
-    target: RationalFunction,
-    degree: int,
-    beside: Sequence[tuple[str, RationalFunction]] = (),
-    powers: tuple[int, ...] | None = None,
-) -> Relation | None:
-    """Return the relation of a target with the data and squared distances *beside* these."""
-    problem = family.problem
-    given = zip(problem.arguments, family.data, strict=True)
-    coordinates = Coordinates.of([*given, *beside])
-    field = coordinates.field
-    if target.is_constant():
-        return Relation((-field.constant(target.value()), field.one), target)
-    grading = None
-    if problem.scaled and problem.degree and degree:
-        outputs, symbols = (problem.degree for _ in problem.F), (1 for _ in problem.symbols)
-        grading = Grading((degree, *outputs, *symbols, *(2 for _ in beside)), exact=True)
-    lifts = (reconstruct, centred)
-    search = RelationSearch(
-        target, coordinates, powers, grading, limit=MAXIMAL_MONOMIALS, lifts=lifts
+    ring = part.equations[0].context()
+    names = ring.names()
+    order = sorted(range(len(names)), key=lambda k: k not in part.variables)
+    own = fmpz_mpoly_ctx.get(("t", *(names[k] for k in order)), Ordering.lex)
+    positions = {name: k for k, name in enumerate(own.names())}
+    equations, nonzero = (
+        [reindexed(f, names, own, positions) for f in x]
+        for x in (part.equations, list(filter(part.has, part.nonzero)))
     )
-    return next(filter(None, map(search.at, range(1, HIGHEST + 1))), None)
-
-
-def excluded(functions: Sequence[RationalFunction], values: Sequence[Fraction]) -> bool:
-    """Tell whether a relation between functions proves that they never take given values together.
-
-    False means that none was found that does.
-    """
-    independent: list[int] = []
-    for i, f in enumerate(functions):
-        if rank(differentials([functions[k] for k in (*independent, i)])) > len(independent):
-            independent.append(i)
-            continue
-        if f.is_constant():
-            if f.value() != values[i]:
-                return True
-            continue
-        # The names only tell the coordinates apart.
-        coordinates = Coordinates.of([(f"x{k}", functions[k]) for k in independent])
-        relation = find_relation(f, coordinates)
-        if relation is not None:
-            known = [values[k] for k in independent]
-            if sum(c.at(known) * values[i] ** n for n, c in enumerate(relation.coefficients)):
-                return True
-    return False
+    if nonzero:
+        equations.append(own.gen(0) * _product(nonzero) - 1)
+    members, complete = fmpz_mpoly_vec(equations, own).buchberger_naive(limits=BASIS)
+    # The stubs of python-flint take them for numbers.
+    basis = cast("Iterable[Polynomial]", members)
+    places = {name: k for k, name in enumerate(names)}
+    free = (f for f in basis if not int(f.degrees()[0]))
+    return [reindexed(f, own.names(), ring, places) for f in free] if complete else None

@@ -8,7 +8,7 @@ therefore one root throughout, and a proof at one rational point settles the int
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -20,9 +20,8 @@ from derive.exact.balls import ball, fraction, real_roots
 from derive.exact.field.polynomial import Polynomial, evaluate, terms
 from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.feasible import BITS
-from derive.explicit.critical.critical_families import CriticalFamily, critical_families, split
+from derive.explicit.critical.equations import singular
 from derive.explicit.critical.minimum_at import coefficients_at, root_at
-from derive.explicit.critical.resultants import critical_values
 
 MAXIMAL_DEGREE = 40
 
@@ -66,26 +65,48 @@ def find_intervals(
 ) -> tuple[RootInterval, ...]:
     """Return R as a root on each interval of b = beta, or b = beta/alpha^D at alpha = 1.
 
+    R stays on its root until that meets another: factors on which R is nowhere may come in by
+    resultants, and what their own roots do between each other does not matter.
+
     Raises Stopped where the breakpoints were not found, or a sample was not settled.
     """
     ring = fmpz_mpoly_ctx.get(("r", "b"), Ordering.degrevlex)
     values = (*ring.gens(), ring.constant(1))
     plane = [evaluate(f, values, ring.constant) for f in factors]
-    ends = _breakpoints(problem, plane)
-    found: list[RootInterval] = []
+    critical = _critical_values(problem)
+    used: set[int] = set()
+    while True:
+        found = list(_intervals(problem, plane, _breakpoints(problem, critical, plane, used)))
+        new = {x.factor for x in found if x.factor is not None}
+        if new <= used:
+            return tuple(_merged(found))
+        used |= new
+
+
+def _intervals(
+    problem: ConstrainedProblem, plane: Sequence[Polynomial], ends: Sequence[End]
+) -> Iterator[RootInterval]:
+    """Yield R between neighbouring points."""
     for low, high in pairwise([None, *ends, None]):
         sample = _between(low, high)
         root = root_at(problem, plane, [sample, *(Fraction(1) for _ in problem.symbols)])
-        new = RootInterval(low, high, None, 0, 0, (sample,))
+        interval = RootInterval(low, high, None, 0, 0, (sample,))
         if root is not None:
-            new = replace(new, factor=root.factor, index=root.index, roots=root.roots)
-        if found and (found[-1].factor, found[-1].index) == (new.factor, new.index):
-            last = found.pop()
-            roots, samples = max(last.roots, new.roots), (*last.samples, sample)
-            inner = last.inner if low is None else (*last.inner, low)
+            interval = replace(interval, factor=root.factor, index=root.index, roots=root.roots)
+        yield interval
+
+
+def _merged(intervals: Iterable[RootInterval]) -> list[RootInterval]:
+    """Return the same with neighbours in one where R is the same root."""
+    merged: list[RootInterval] = []
+    for new in intervals:
+        if merged and (merged[-1].factor, merged[-1].index) == (new.factor, new.index):
+            last = merged.pop()
+            roots, samples = max(last.roots, new.roots), (*last.samples, *new.samples)
+            inner = last.inner if new.low is None else (*last.inner, new.low)
             new = replace(new, low=last.low, roots=roots, samples=samples, inner=inner)
-        found.append(new)
-    return tuple(found)
+        merged.append(new)
+    return merged
 
 
 def limit_at(
@@ -116,68 +137,45 @@ def limit_at(
     return (roots[cell], cell, len(roots)) if cell < len(roots) else None
 
 
-def _breakpoints(problem: ConstrainedProblem, plane: Sequence[Polynomial]) -> list[End]:
-    """Return all b at which the root that R is may change, ascending."""
+def _breakpoints(
+    problem: ConstrainedProblem,
+    critical: Sequence[fmpz_poly],
+    plane: Sequence[Polynomial],
+    used: Collection[int],
+) -> list[End]:
+    """Return all b at which R may leave its root of the factors that are used, ascending."""
     special: list[Polynomial] = []
     for i, f in enumerate(plane):
+        # Where the range of F ends, if not at a critical value, R goes to infinity.
         degree = int(f.degrees()[0])
-        if degree > MAXIMAL_DEGREE:
-            raise Stopped("the critical polynomial is too large to follow its roots")
         leading: dict[tuple[int, ...], int] = {(0, e): c for (k, e), c in terms(f) if k == degree}
         special.append(f.context().from_dict(leading))
+        if i not in used:
+            continue
+        if degree > MAXIMAL_DEGREE:
+            raise Stopped("the critical polynomial is too large to follow its roots")
         if degree > 1:
             special.append(f.discriminant(0))
-        special += [f.resultant(g, 0) for g in plane[:i]]
+        special += [f.resultant(g, 0) for k, g in enumerate(plane) if k < i or k not in used]
     if any(s.is_zero() for s in special):
         raise Stopped("two factors of the critical polynomial coincide")
     b = fmpz_poly([0, 1])
     polynomials = [evaluate(s, (b, b), lambda c: fmpz_poly([c])) for s in special]
-    polynomials += _special_values(problem)
     _, w0 = problem.at([Fraction(0), *(Fraction(1) for _ in problem.symbols)])
-    polynomials += [_linear(v) for v in problem.outputs_at(w0)]
-    return _roots(polynomials)
+    return _roots([*polynomials, *critical, *(_linear(v) for v in problem.outputs_at(w0))])
 
 
 def _linear(root: Fraction) -> fmpz_poly:
     return fmpz_poly([-root.numerator, root.denominator])
 
 
-def _special_values(problem: ConstrainedProblem) -> list[fmpz_poly]:
-    """Return polynomials that vanish where F has a critical value or a thin family has points."""
-    found = _critical_values(problem)
-    try:
-        families = critical_families(problem)
-    except Stopped:
-        # Then the critical polynomial is of resultants, which vanish at every least w.
-        return found
-    return [*found, *(_constraint(problem, f) for f in families if not f.dominant)]
-
-
-def _constraint(problem: ConstrainedProblem, family: CriticalFamily) -> fmpz_poly:
-    """Return a polynomial in b that vanishes where a thin family has points."""
-    value, *symbols = family.data
-    if symbols and symbols[0].is_zero():
-        return fmpz_poly([1])
-    if symbols and not value.is_zero():
-        # b = beta/alpha^D is constant on a thin family.
-        value = value / symbols[0] ** int(problem.degree or 0)
-    if not value.is_constant():
-        raise Stopped("a thin family of critical points was not understood")
-    return _linear(value.value())
-
-
 def _critical_values(problem: ConstrainedProblem) -> list[fmpz_poly]:
     """Return polynomials that vanish where F has a critical value; 0 where F is homogeneous."""
     if problem.degree is not None:
         return [_linear(Fraction(0))]
-    try:
-        values = [family.of(problem.F[0]) for family in split(problem, problem.jacobian[0])]
-    except Stopped:
-        left = critical_values(problem)
-        return [evaluate(left, [fmpz_poly([0, 1])] * len(left.degrees()), lambda c: fmpz_poly([c]))]
-    if not all(value.is_constant() for value in values):
-        raise Stopped("the critical values of F were not found")
-    return [_linear(value.value()) for value in values]
+    b = fmpz_poly([0, 1])
+    left = singular(problem, [None]).outputs
+    return [evaluate(f, [b] * len(f.degrees()), lambda c: fmpz_poly([c])) for f in left]
 
 
 def _roots(polynomials: Sequence[fmpz_poly]) -> list[End]:

@@ -8,6 +8,7 @@ root of the critical polynomial that is follows from the ball.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Sequence
@@ -29,13 +30,7 @@ from derive.explicit.cost.feasible import (
 )
 from derive.explicit.cost.quadratic_forms import quadratic_forms
 from derive.explicit.critical.bounds import bounds_every_root
-from derive.explicit.critical.critical_families import (
-    CriticalFamily,
-    critical_families,
-    singular_families,
-)
-from derive.explicit.critical.elimination import eliminate, excluded
-from derive.explicit.critical.resultants import least_at
+from derive.explicit.critical.equations import CriticalEquations, lagrange, singular
 
 MAXIMAL_GRID = 40_000
 
@@ -60,7 +55,7 @@ def root_at(
     """
     with ctx.workprec(BITS):
         roots = _all_roots(factors, data)
-        value = _minimum_or_root(problem, factors, data, [root.ball for root in roots])
+        value = _minimum_or_root(problem, factors, tuple(data), [root.ball for root in roots])
         if value is None:
             return None
         matching = [root for root in roots if root.ball.overlaps(value)]
@@ -95,72 +90,65 @@ def coefficients_at(factor: Polynomial, data: Sequence[Fraction]) -> list[Fracti
     return line
 
 
+def _critical_values(problem: ConstrainedProblem, data: Sequence[Fraction]) -> list[arb]:
+    """Return balls, ascending, among which are all |w - w_0|^2 of critical points."""
+    systems = (lagrange(problem, data), singular(problem, data))
+    place = len(problem.F) + len(problem.weights)
+    lines = (_line(f, place) for equations in systems for f in equations.values)
+    return sorted((r for line in lines for r in real_roots(line)), key=lambda r: r.mid())
+
+
 def _minimum_or_root(
     problem: ConstrainedProblem,
     factors: Sequence[Polynomial],
-    data: Sequence[Fraction],
+    data: tuple[Fraction, ...],
     roots: Sequence[arb],
 ) -> arb | None:
     """Return the minimum in a ball, None where no w has F(w) = beta."""
     try:
         return minimum_at(problem, data)
-    except Stopped:
-        # It is one of the roots r >= 0: which one may be known where its w is not isolated.
-        known = sorted((r for r in roots if not r < 0), key=lambda r: r.mid())
+    except Stopped as first:
+        # Where its w is not isolated, it may be known which of the roots r >= 0 it is.
         is_cost = all(x.is_zero() for x in problem.w0)
-        if known and is_cost and bounds_every_root(problem, factors):
-            _check_generic(problem, data)
-            if _has_weights(problem, data, None):
-                return known[-1]
-        if any(a.overlaps(b) for a, b in itertools.pairwise(known)):
+        bounded = bool(roots) and is_cost and bounds_every_root(problem, factors)
+        if bounded and _has_weights(problem, data, None):
+            return max(roots, key=lambda r: r.mid())
+        values = [r for r in _critical_values(problem, data) if not r < 0]
+        if any(a.overlaps(b) for a, b in itertools.pairwise(values)):
             raise
-        _check_generic(problem, data)
-        if not known:
+        if not values:
             return None
-        if not _has_weights(problem, data, known[1] if len(known) > 1 else None):
-            raise
-        return known[0]
+        if not _has_weights(problem, data, values[1] if len(values) > 1 else None):
+            raise first
+        return values[0]
 
 
-def minimum_at(problem: ConstrainedProblem, data: Sequence[Fraction]) -> arb | None:
+@functools.lru_cache(maxsize=64)
+def minimum_at(problem: ConstrainedProblem, data: tuple[Fraction, ...]) -> arb | None:
     """Return R in a ball at numbers for beta and the start; None where no w has F(w) = beta.
 
     Raises Stopped where the critical points could not be enclosed.
     """
-    try:
-        return _least_on_families(problem, data)
-    except Stopped as first:
-        try:
-            return least_at(problem, data)
-        except Stopped:
-            raise first from None
-
-
-def _least_on_families(problem: ConstrainedProblem, data: Sequence[Fraction]) -> arb | None:
-    """Return R by the families of critical points; Stopped where beta has more than most."""
-    _check_generic(problem, data)
     beta, w0 = problem.at(data)
     with ctx.workprec(BITS):
-        found = [
+        points = [
             w
-            for family in critical_families(problem)
-            if family.dominant
-            for w in _grid(family, data)
+            for equations in (lagrange(problem, data), singular(problem, data))
+            for w in _grid(equations)
             if all(
                 (value_at(problem, f, w) - ball(b)).contains(0)
                 for f, b in zip(problem.F, beta, strict=True)
             )
         ]
-        return lowest_distance(problem, found, w0, beta)
+        return lowest_distance(problem, points, w0, beta)
 
 
-def _grid(family: CriticalFamily, data: Sequence[Fraction]) -> list[tuple[arb, ...]]:
+def _grid(equations: CriticalEquations) -> list[tuple[arb, ...]]:
+    """Return boxes of weights, among which are all real points where the equations hold."""
     axes = []
-    for w in family.w:
-        line = [c.at(data) for c in eliminate(family, w, 1).coefficients]
-        if not any(line):
-            raise Stopped("a polynomial of the critical points vanishes identically at a point")
-        axes.append(real_roots(line))
+    for k in range(equations.p):
+        lines = (_line(f, equations.d + k) for f in equations.values_of(k))
+        axes.append([x for line in lines for x in real_roots(line)])
         if not axes[-1]:
             return []
     if math.prod(map(len, axes)) > MAXIMAL_GRID:
@@ -168,23 +156,12 @@ def _grid(family: CriticalFamily, data: Sequence[Fraction]) -> list[tuple[arb, .
     return list(itertools.product(*axes))
 
 
-def _check_generic(problem: ConstrainedProblem, data: Sequence[Fraction]) -> None:
-    """Refuse beta that are critical values of F, or where thin families have points.
-
-    At other beta a least w exists, meets the Lagrange conditions, and lies on a dominant family.
-    """
-    beta = data[: len(problem.F)]
-    if len(problem.F) == 1 and problem.degree is not None:
-        # Euler: D F = <w, grad F>, so F = 0 wherever grad F = 0.
-        if beta[0] == 0:
-            raise Stopped("beta = 0 is a critical value of F")
-    else:
-        for family in singular_families(problem):
-            if not excluded([family.of(f) for f in problem.F], beta):
-                raise Stopped("this beta was not proved to be no critical value of F")
-    for family in critical_families(problem):
-        if not family.dominant and not excluded(family.data, data):
-            raise Stopped("at this beta there may be critical points that most beta do not have")
+def _line(f: Polynomial, k: int) -> list[Fraction]:
+    """Return the coefficients of a polynomial in the variable k alone."""
+    line = [Fraction(0)] * (int(f.degrees()[k]) + 1)
+    for exponents, c in terms(f):
+        line[exponents[k]] += c
+    return line
 
 
 def _has_weights(problem: ConstrainedProblem, data: Sequence[Fraction], limit: arb | None) -> bool:
@@ -209,7 +186,7 @@ def closed_cost_at(
         # Each w lies on a curve of others: all critical points are long to find.
         raise unsettled
     try:
-        found = minimum_at(problem, beta)
+        found = minimum_at(problem, tuple(beta))
     except Stopped:
         raise unsettled from None
     return None if found is None else closed.at(beta)
