@@ -16,7 +16,7 @@ from derive.printable import renderer
 from derive.render.page.blocks import Bullets, Display, Element, Page, Passage, literal
 from derive.render.page.latex import escaped
 from derive.render.page.lines import COLUMN, broken
-from derive.render.page.names import lettered
+from derive.render.page.names import set_letters
 from derive.render.plain import plain, wrap
 from derive.verdict import Verdict
 
@@ -49,12 +49,12 @@ def printed_lines(entry: Entry) -> str:
 
 def entry_page(entry: Entry, derivation: Derivation) -> Page:
     """Return the page of a model, with a remark on what the sources print."""
-    page = lettered(renderer(Derivation, "page")(derivation).chosen(), {})
+    page = set_letters(renderer(Derivation, "page")(derivation).select(), {})
     if not entry.printed:
         return page
     # In the letters of the sources: ours have no tilde here.
     remark = Passage("remark", (PRINT, Bullets(tuple(map(_as_printed, entry.printed)))))
-    return replace(page, passages=(*page.passages, *lettered(Page((remark,)), {}).passages))
+    return replace(page, passages=(*page.passages, *set_letters(Page((remark,)), {}).passages))
 
 
 PRINT = "What the sources print, in their own letters:"

@@ -16,7 +16,7 @@ from derive.model.names import PI
 from derive.outcome import HEADLINES
 from derive.records import Block, InducedMetric, Potential
 from derive.render import sections
-from derive.render.labels import marked, said, unmarked
+from derive.render.labels import mark, mark_quoted, unmark
 from derive.render.narration import (
     Made,
     Narration,
@@ -31,9 +31,9 @@ from derive.render.page.derivation import page_parts
 from derive.render.plain import (
     constant_lines,
     failure_lines,
+    formula_text,
     piece_lines,
     root_lines,
-    shown,
     vector_lines,
 )
 from derive.render.sections import norms_of, roads_to
@@ -77,7 +77,7 @@ def _sections(d: Derivation) -> Iterator[Part]:
     others = [*_sentences(d, "every time", "shrunk start")]
     yield _section("Other losses, and weight decay" if others[1:] else "Other losses", others)
     if d.asked is not None:
-        asked_for = (said(d.asked.name), *_finding(d.asked.finding))
+        asked_for = (mark_quoted(d.asked.name), *_finding(d.asked.finding))
         yield _section("The Ansatz asked for", asked_for, d.asked.finding.verdict)
     where = "weights" if direction is None else "scalars and the norm"
     yield _section(f"Proved by exact expansion in the {where}", _evidence(d))
@@ -88,7 +88,7 @@ def _section(heading: str, lines: Iterable[str], verdict: Verdict | None = None)
 
 
 def _headline(d: Derivation) -> str:
-    head = unmarked(HEADLINES[d.verdict])
+    head = unmark(HEADLINES[d.verdict])
     if d.verdict is not Verdict.PROVED:
         return f"{head}."
     how = "" if d.hessian.verdict is Verdict.PROVED else ", in a warped time"
@@ -107,11 +107,11 @@ def _predictor_map(d: Derivation) -> Iterator[str]:
     if d.equivalent is not None:
         start = ", ".join(f"{w} = {to_text(t)}" for w, t in d.equivalent.start if w not in d.idle)
         same = ", ".join(d.equivalent.functions)
-        yield f"beta moves as from the start {marked(start)} and 0 for all others, used below:"
+        yield f"beta moves as from the start {mark(start)} and 0 for all others, used below:"
         yield f"{same} are the same at both, their derivatives along grad F linear in them"
     yield from _left_out(d.idle, "start at 0 and stay there")
     for w, tree in d.ties:
-        yield f"left out: {marked(f'{w} = {to_text(tree)}')}, from the start and always"
+        yield f"left out: {mark(f'{w} = {to_text(tree)}')}, from the start and always"
     if d.ties:
         yield from flow_lines(d.potential.parameterization)
     if len(d.blocks) > 1:
@@ -122,19 +122,19 @@ def _predictor_map(d: Derivation) -> Iterator[str]:
 def _left_out(idle: Sequence[str], stay: str) -> Iterator[str]:
     if idle:
         stay = "starts at 0 and stays there" if len(idle) == 1 else stay
-        yield f"left out: {marked(', '.join(idle))}, which {stay}"
+        yield f"left out: {mark(', '.join(idle))}, which {stay}"
 
 
 def _vector_map(d: Derivation, direction: Direction) -> Iterator[str]:
     p, (s,) = direction.parameterization, d.beta
-    beta, u = direction.beta, marked(direction.vector)
-    starts = marked(", ".join(f"{w} = {to_text(tree)}" for w, tree in p.start))
-    turned = f"the direction of {marked(direction.start_vector)} is free"
+    beta, u = direction.beta, mark(direction.vector)
+    starts = mark(", ".join(f"{w} = {to_text(tree)}" for w, tree in p.start))
+    turned = f"the direction of {mark(direction.start_vector)} is free"
     if p.w0[-1].is_zero():
         turned = f"{u} needs no direction there, as y = {u}"
-    yield f"{beta} = phi {u}, phi = {marked(to_text(direction.coefficient))}, {u} in R^d"
-    known = f"all is known from ({marked(', '.join(p.weights))})"
-    yield f"rotation-equivariant: with {s} = |{beta}| = |phi| {marked(direction.norm)} {known}"
+    yield f"{beta} = phi {u}, phi = {mark(to_text(direction.coefficient))}, {u} in R^d"
+    known = f"all is known from ({mark(', '.join(p.weights))})"
+    yield f"rotation-equivariant: with {s} = |{beta}| = |phi| {mark(direction.norm)} {known}"
     yield from flow_lines(p)
     yield f"start: {starts}; {turned}"
     yield from _left_out(d.idle, "start and stay at 0")
@@ -151,7 +151,7 @@ def _heading_of_laws(d: Derivation) -> str:
 def _laws(d: Derivation) -> Iterator[str]:
     conserved = d.conserved
     if LATE in conserved.finding.reason:
-        yield said(conserved.finding.reason)
+        yield mark_quoted(conserved.finding.reason)
     for block in d.blocks if d.direction is None else ():
         yield from algebra_lines(block)
     yield from constant_lines(sections.named_laws(d))
@@ -173,11 +173,11 @@ def _kernel_entries(d: Derivation) -> Iterator[str]:
 def _entries(name: str, matrix: Expr, labels: Sequence[int]) -> Iterator[str]:
     """Yield the entries on and above the diagonal that are not 0."""
     if len(labels) == 1:
-        yield f"{name} = {shown(matrix[0, 0])}"
+        yield f"{name} = {formula_text(matrix[0, 0])}"
         return
     for (i, a), (j, b) in combinations_with_replacement(enumerate(labels), 2):
         if matrix[i, j] != 0:
-            yield f"{name}{pair(a, b)} = {shown(matrix[i, j])}"
+            yield f"{name}{pair(a, b)} = {formula_text(matrix[i, j])}"
 
 
 def _names(metric: InducedMetric) -> Iterator[str]:
@@ -199,12 +199,12 @@ def _kernel_eigenvalues(d: Derivation, direction: Direction) -> Iterator[str]:
 
 
 def _eigenvalues(matrix: Expr) -> Iterator[str]:
-    yield from (f"{name} = {shown(matrix[i, i])}" for i, name in enumerate("TR"))
+    yield from (f"{name} = {formula_text(matrix[i, i])}" for i, name in enumerate("TR"))
 
 
 def _relations(d: Derivation) -> Iterator[str]:
     for found in sections.dependent(d):
-        yield from (said(e.statement) for e in found.evidence)
+        yield from (mark_quoted(e.statement) for e in found.evidence)
         if found.missing:
             relations = "one more" if found.missing == 1 else f"{found.missing} more"
             yield f"{relations}, of which no polynomial in beta was found"
@@ -228,7 +228,7 @@ def _hessian_map(d: Derivation) -> Iterator[str]:
 
 def _dual(d: Derivation, right: str) -> Iterator[str]:
     for found in sections.dual_coordinates(d):
-        yield from (f"{name} = {shown(f)}" for name, f in found.items())
+        yield from (f"{name} = {formula_text(f)}" for name, f in found.items())
         yield f"<grad y_i, grad F_j> = {right}, so y - y(w_0) = grad Q"
         if "R" in found:
             yield "<grad R, grad F_j> = sum_i F_i <grad y_i, grad F_j>, so"
@@ -239,15 +239,15 @@ def _warp(d: Derivation) -> Iterator[str]:
     finding, g = d.warping.finding, d.warping.g
     yield from _finding(finding)
     if g is not None:
-        yield f"g = {shown(g)}"
+        yield f"g = {formula_text(g)}"
         yield from _dual(d, "g delta_ij")
     elif finding.verdict is Verdict.PROVED:
         yield "g = exp of the integral of H, H_a = <grad F_a, grad log g>:"
-        yield from (f"H{i} = {shown(h)}" for i, h in sections.warp_slopes(d))
+        yield from (f"H{i} = {formula_text(h)}" for i, h in sections.warp_slopes(d))
 
 
 def _finding(finding: Finding) -> Iterator[str]:
-    yield said(finding.reason)
+    yield mark_quoted(finding.reason)
     for identity in finding.evidence:
         if not identity.holds:
             yield from failure_lines(identity)
@@ -256,12 +256,12 @@ def _finding(finding: Finding) -> Iterator[str]:
 def _regularizer(d: Derivation) -> Iterator[str]:
     potential, normalized = d.potential, NORMALIZED
     if not potential.pieces:
-        yield said(potential.finding.reason)
+        yield mark_quoted(potential.finding.reason)
         return
     yield from (lines := list(_form(potential)))
     if other := [x for x in _form(potential.other_side) if x not in lines]:
         normalized = TWO_SIDED
-        yield from ("On the other side:", *other, said(potential.finding.reason))
+        yield from ("On the other side:", *other, mark_quoted(potential.finding.reason))
     yield from (*road_lines(d), normalized, *_sentences(d, "minimiser"))
 
 
@@ -288,7 +288,7 @@ def _form(potential: Potential | None) -> Iterator[str]:
 def _evidence(d: Derivation) -> Iterator[str]:
     proved = d.blocks if d.verdict is Verdict.PROVED else ()
     evidence = (e for b in proved for e in b.potential.finding.evidence)
-    yield from dict.fromkeys(said(e.statement) for e in evidence)
+    yield from dict.fromkeys(mark_quoted(e.statement) for e in evidence)
 
 
 def algebra_lines(block: Block) -> Iterator[str]:
@@ -298,7 +298,7 @@ def algebra_lines(block: Block) -> Iterator[str]:
     how = {True: "commute; they span", False: "generate", None: "span or generate at least"}
     yield f"the fields X_i = grad F_i {how[lie.commuting]} dimension {lie.dimension}: {words}"
     if lie.point is not None:
-        at = ", ".join(f"{marked(name)} = {value}" for name, value in lie.point)
+        at = ", ".join(f"{mark(name)} = {value}" for name, value in lie.point)
         complete = "complete: " if block.conserved.verdict is Verdict.PROVED else ""
         rank = "are independent" if lie.words[1:] else "is not zero"
         yield f"{complete}{words} {rank} at {at}"
@@ -309,4 +309,4 @@ def road_lines(d: Derivation) -> Iterator[str]:
     for name, roads, note in roads_to(d):
         which = f" on {name}" if len(d.blocks) > 1 else ""
         words = f"Roads that agree{which}: " if len(roads) > 1 else f"Road{which}: "
-        yield words + "; ".join(said(r.name) for r in roads) + note
+        yield words + "; ".join(mark_quoted(r.name) for r in roads) + note

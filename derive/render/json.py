@@ -25,7 +25,7 @@ from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import kernel_of
 from derive.records import Block
-from derive.render.labels import unmarked
+from derive.render.labels import unmark
 from derive.render.narration import as_text, lines_of
 from derive.render.plain import plain
 from derive.render.sections import dependent
@@ -37,7 +37,7 @@ DIGITS = 30
 """Decimal digits of certified values."""
 
 Record: TypeAlias = dict[str, object]
-"""Names with texts, whole numbers, truth values, nothing, lists, and what ``written`` knows."""
+"""Names with texts, whole numbers, truth values, nothing, lists, and what ``json_value`` knows."""
 
 FORMATS: Mapping[str, tuple[str, int]] = {
     "Derivation": ("derivation", 2),
@@ -139,7 +139,7 @@ def render_json(found: Any, seconds: float = 20.0) -> str:
 def json_text(kind: str, version: int, content: Record) -> str:
     """Return a versioned record as JSON text without floats."""
     head = {"format": f"regderive-{kind}", "version": version}
-    return json.dumps(head | content, indent=2, ensure_ascii=True, default=written)
+    return json.dumps(head | content, indent=2, ensure_ascii=True, default=json_value)
 
 
 def record(found: object) -> Record:
@@ -214,7 +214,7 @@ def _tried(finding: Finding) -> Record:
 
 def _cited(tail: Mapping[str, str] | None) -> Record | None:
     """Return what a source says of tails."""
-    words = {name: unmarked(text) for name, text in (tail or {}).items()}
+    words = {name: unmark(text) for name, text in (tail or {}).items()}
     return {**words, "status": "cited"} if tail else None
 
 
@@ -255,7 +255,7 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
     "in_components": _in_components,
     "kernel": kernel_of,
     "largest": lambda r: 0 if r.from_above == 0 and r.branch in LARGEST else None,
-    "lines": lambda lines: [unmarked(text) for line in lines for text in lines_of(line)],
+    "lines": lambda lines: [unmark(text) for line in lines for text in lines_of(line)],
     "listed": lambda values: values or (),
     "logs": lambda logs: [{"coefficient": c, "argument": a} for c, a in logs],
     "named": lambda pairs: named(pairs or ()),
@@ -273,7 +273,7 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
     "tried": _tried,
     "truth": bool,
     "unguarded": lambda conditions: [str(replace(c, guards=())) for c in conditions],
-    "words": unmarked,
+    "words": unmark,
 }
 """What is made of a value, where the record has it in another form."""
 
@@ -286,36 +286,36 @@ def affine_record(p: Parameterization) -> Record:
 
 
 @functools.singledispatch
-def written(value: object) -> object:
+def json_value(value: object) -> object:
     """Return what stands for a value in JSON."""
     return record(value)
 
 
 def record_of(value: object) -> Record:
     """Return the fields that stand for a value."""
-    found: Any = written(value)
+    found: Any = json_value(value)
     return dict(found)
 
 
-written.register(Expr, plain)
-written.register(Fraction, str)
-written.register(RationalFunction, RationalFunction.in_moduli)
-written.register(Tree, to_text)
-written.register(Verdict, lambda verdict: verdict.value)
-written.register(MatrixBase, lambda matrix: matrix.tolist())
-written.register(arb, lambda ball: str(ball.str(DIGITS, radius=False)))
+json_value.register(Expr, plain)
+json_value.register(Fraction, str)
+json_value.register(RationalFunction, RationalFunction.in_moduli)
+json_value.register(Tree, to_text)
+json_value.register(Verdict, lambda verdict: verdict.value)
+json_value.register(MatrixBase, lambda matrix: matrix.tolist())
+json_value.register(arb, lambda ball: str(ball.str(DIGITS, radius=False)))
 
 
-@written.register
+@json_value.register
 def _(finding: Finding) -> Record:
-    reason = unmarked(finding.reason)
+    reason = unmark(finding.reason)
     return {"verdict": finding.verdict, "reason": reason, "evidence": finding.evidence}
 
 
-@written.register
+@json_value.register
 def _(identity: Identity) -> Record:
     found: Record = {
-        "statement": unmarked(identity.statement),
+        "statement": unmark(identity.statement),
         "holds": identity.holds,
         "left": identity.left,
         "right": identity.right,
@@ -327,17 +327,17 @@ def _(identity: Identity) -> Record:
     return found
 
 
-@written.register
+@json_value.register
 def _(s: Statement) -> Record:
-    says = {"kind": s.kind, "says": unmarked("; ".join(lines_of(s)))}
-    conditions = [unmarked(as_text(c)) for c in s.conditions]
-    by = unmarked(as_text(s.by))
+    says = {"kind": s.kind, "says": unmark("; ".join(lines_of(s)))}
+    conditions = [unmark(as_text(c)) for c in s.conditions]
+    by = unmark(as_text(s.by))
     return {**says, "conditions": conditions, "ground": s.ground.value, "by": by}
 
 
-@written.register
+@json_value.register
 def _(s: Open) -> Record:
-    says = unmarked("; ".join(lines_of(s)))
+    says = unmark("; ".join(lines_of(s)))
     return {"kind": s.kind, "says": says, "conditions": [], "ground": "open", "by": ""}
 
 

@@ -28,22 +28,22 @@ OWN = frozenset(re.findall("`([^`]*)`", _SAID)) | {
 """Formulas in backticks that are ours."""
 
 
-def marked(text: object) -> str:
+def mark(text: object) -> str:
     """Return a formula of the user with its names marked."""
     return each_label(str(text), lambda name: MARK + name)
 
 
-def said(statement: str) -> str:
+def mark_quoted(statement: str) -> str:
     """Return a sentence of ours, in which a user's names are in backticks, with these marked."""
-    return re.sub("`([^`]*)`", lambda m: marked(m[1]), statement)
+    return re.sub("`([^`]*)`", lambda m: mark(m[1]), statement)
 
 
-def noted(words: str) -> str:
+def mark_note(words: str) -> str:
     """Return a note, in which all formulas are in backticks, with the user's marked."""
-    return re.sub("`([^`]*)`", lambda m: m[1] if m[1] in OWN else marked(m[1]), words)
+    return re.sub("`([^`]*)`", lambda m: m[1] if m[1] in OWN else mark(m[1]), words)
 
 
-def unmarked(text: str) -> str:
+def unmark(text: str) -> str:
     """Return words without marks and without the backticks around their formulas."""
     return text.replace("`", "").replace(MARK, "")
 

@@ -24,9 +24,16 @@ from derive.model.parameterization import Parameterization
 from derive.printable import Printable, renderer
 from derive.records import Potential
 from derive.regimes.point import Point
-from derive.render.labels import marked, noted, said
+from derive.render.labels import mark, mark_note, mark_quoted
 from derive.render.page.blocks import Kind
-from derive.render.plain import page, piece_lines, polynomial_text, shown, title, vector_lines
+from derive.render.plain import (
+    formula_text,
+    page,
+    piece_lines,
+    polynomial_text,
+    title,
+    vector_lines,
+)
 from derive.render.sections import part_names
 from derive.statement import Equations, Items, OnPage, OnTerminal, Sentence, Statement, Table, Text
 from derive.verdict import Finding, Identity, Verdict
@@ -40,9 +47,9 @@ LONG = 400
 
 
 WRITTEN: Mapping[str, Callable[[str], str]] = {
-    "given": marked,
-    "reason": said,
-    "note": noted,
+    "given": mark,
+    "reason": mark_quoted,
+    "note": mark_note,
     "cited": str,
 }
 
@@ -119,7 +126,7 @@ def part(heading: object, lines: Iterable[object], **more: object) -> Part:
     return replace(Part(heading, tuple(lines)), **more)  # type: ignore[arg-type]
 
 
-def narrated(record: Printable) -> Narration:
+def narrate(record: Printable) -> Narration:
     """Return what is said of a record."""
     found: Narration = renderer(type(record), "narration")(record)
     return found
@@ -127,7 +134,7 @@ def narrated(record: Printable) -> Narration:
 
 def render_text(record: Printable, width: int = 80) -> str:
     """Return a record as text; without lines only its first heading stands."""
-    told, sections = narrated(record), list[list[str]]()
+    told, sections = narrate(record), list[list[str]]()
     for one in told.parts:
         lines = [line for x in one.lines for line in lines_of(x)]
         if sections and not one.heading:
@@ -146,13 +153,13 @@ def as_text(value: object) -> str:
 
 
 as_text.register(str, lambda value: value.replace("`", ""))
-as_text.register(Expr, shown)
+as_text.register(Expr, formula_text)
 as_text.register(Poly, polynomial_text)
-as_text.register(Tree, lambda value: marked(to_text(value)))
-as_text.register(Finding, lambda value: said(value.reason))
-as_text.register(Identity, lambda value: said(value.statement))
-as_text.register(Point, lambda value: marked(value.text))
-as_text.register(Condition, lambda value: marked(value))
+as_text.register(Tree, lambda value: mark(to_text(value)))
+as_text.register(Finding, lambda value: mark_quoted(value.reason))
+as_text.register(Identity, lambda value: mark_quoted(value.statement))
+as_text.register(Point, lambda value: mark(value.text))
+as_text.register(Condition, lambda value: mark(value))
 as_text.register(Text, lambda value: WRITTEN[value.kind](value.text))
 as_text.register(Sequence, lambda value: "; ".join(map(as_text, value)))
 
@@ -230,7 +237,7 @@ def _(line: OnTerminal | Items | Made) -> Iterator[str]:
 @lines_of.register
 def _(line: Identity) -> Iterator[str]:
     if len(line.left + line.right) <= LONG:
-        yield f"  {marked(line.left)} = {marked(line.right)}"
+        yield f"  {mark(line.left)} = {mark(line.right)}"
 
 
 def norms_as_text(text: str, norms: Mapping[str, str]) -> str:
@@ -244,17 +251,17 @@ def output_lines(p: Parameterization) -> Iterator[str]:
     """Yield each output, then those that are affine functions of others."""
     notation = Notation(p, tuple(range(p.d)))
     names = (predictor(notation.taken),) if p.vectors else notation.betas
-    yield from (f"{b} = {marked(text)}" for b, text in zip(names, p.texts, strict=True))
+    yield from (f"{b} = {mark(text)}" for b, text in zip(names, p.texts, strict=True))
     for (b, written), output in zip(notation.affine, p.affine, strict=True):
-        given = marked(to_text(output.tree))
-        yield f"{b} = {given} = {shown(written)}: left out of F, not of X beta = y"
+        given = mark(to_text(output.tree))
+        yield f"{b} = {given} = {formula_text(written)}: left out of F, not of X beta = y"
     yield from flow_lines(p)
 
 
 def homogeneity(p: Parameterization) -> str:
     """Say of which degree D of homogeneity F is, a number or a constant of F, or that it is not."""
     D = p.homogeneity
-    return "not homogeneous" if D is None else f"homogeneous of degree {marked(D)}"
+    return "not homogeneous" if D is None else f"homogeneous of degree {mark(D)}"
 
 
 def flow_lines(p: Parameterization) -> Iterator[str]:
@@ -264,10 +271,10 @@ def flow_lines(p: Parameterization) -> Iterator[str]:
         vectors = {v.norm: v.name for v in p.vectors}
         rates = ", ".join(f"{vectors.get(w, w)}: {rate}".replace("'", "") for w, rate in pairs)
         if p.geometry.psi is not None:
-            psi = marked(to_text(p.geometry.psi))
+            psi = mark(to_text(p.geometry.psi))
             yield f"mirror descent on the weights: G = Hess psi, psi = {psi}"
         of, G = ("rates", "diag(rates)") if p.geometry.is_diagonal else ("rows of G^-1", "G^-1")
-        yield f"flow: {p.geometry.statement}, with the {of} {marked(rates)}"
+        yield f"flow: {p.geometry.statement}, with the {of} {mark(rates)}"
         yield f"so grad F stands for {G} dF, and K for J {G} J^T"
 
 
@@ -275,4 +282,4 @@ def start_words(p: Parameterization) -> str:
     """Return the values of weights at the start, and those that are free."""
     free = [t.name for w, t in p.start if isinstance(t, Name) and t.name.startswith(f"{w}_0")]
     given = [f"{w} = {to_text(t)}" for w, t in p.start if to_text(t) not in free]
-    return marked(", ".join([*given, *([f"free {', '.join(free)}"] if free else [])]))
+    return mark(", ".join([*given, *([f"free {', '.join(free)}"] if free else [])]))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from derive.model.labels import taken_names
 from derive.outcome import CUT, HEADLINES, Outcome
-from derive.render.labels import unmarked
+from derive.render.labels import unmark
 from derive.render.narration import Narration, part
 from derive.statement import Text, each, note, tell
 from derive.verdict import Identity
@@ -30,6 +30,6 @@ def _fails(e: Identity) -> Iterator[object]:
     """Yield the identity that fails, and by how much at which weights."""
     at = each("`{0} = {1}`", ((Text(name), value) for name, value in e.point))
     along = ", differentiated along the flow," if e.derivative else ""
-    identity = Text(f"`{unmarked(e.statement)}`", "note")
+    identity = Text(f"`{unmark(e.statement)}`", "note")
     yield tell("needed: {identity}", identity=identity)
     yield tell(f"the left side less the right{along} is `{{by}}` at {{at}}", by=e.residual, at=at)

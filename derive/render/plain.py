@@ -13,8 +13,8 @@ from derive.potential.block import DirectionTerms
 from derive.potential.piece import Parametric, Piece, Quadrature, Root, said_of
 from derive.records import Potential
 from derive.render.arranged import TOO_LONG, in_number, is_too_long, positive_first, tidy
-from derive.render.labels import marked, noted, said, step_aside
-from derive.render.sections import printed
+from derive.render.labels import mark, mark_note, mark_quoted, step_aside
+from derive.render.sections import to_print
 from derive.verdict import Identity, Number, Verdict
 
 
@@ -44,7 +44,7 @@ class _MarkedForms(_PlainForms):
     """The same, with names as they stand on a page."""
 
     def _print_Symbol(self, expr: Symbol) -> str:
-        return marked(super()._print_Symbol(expr))
+        return mark(super()._print_Symbol(expr))
 
     def _print_Abs(self, expr: Expr) -> str:
         return f"abs({self._print(expr.args[0])})"
@@ -59,7 +59,7 @@ def plain(expression: Expr) -> str:
     return _PlainForms().doprint(expression)
 
 
-def shown(expression: Expr) -> str:
+def formula_text(expression: Expr) -> str:
     """Return the same for a page, with the names in it marked as such, unless it is too long."""
     if is_too_long(expression):
         return f"[{TOO_LONG}]"
@@ -71,7 +71,7 @@ def polynomial_text(polynomial: Poly) -> str:
     text = ""
     for (power,), coefficient in polynomial.terms():
         sign = "-" if coefficient.could_extract_minus_sign() else "+"
-        factor = shown(-coefficient if sign == "-" else coefficient)
+        factor = formula_text(-coefficient if sign == "-" else coefficient)
         monomial = plain(polynomial.gen**power)
         if coefficient.is_Add and (power or sign == "-"):
             factor = f"({factor})"
@@ -82,44 +82,44 @@ def polynomial_text(polynomial: Poly) -> str:
 
 def piece_lines(piece: Piece, name: str) -> Iterator[str]:
     """Yield the lines of one closed form, called *name*; no slopes where the gradient is ()."""
-    piece = printed(piece)
+    piece = to_print(piece)
     if isinstance(piece, Parametric):
-        yield f"{piece.betas[0]} = {shown(piece.curve.beta)}"
-    yield f"{name} = {shown(piece.value)}"
+        yield f"{piece.betas[0]} = {formula_text(piece.curve.beta)}"
+    yield f"{name} = {formula_text(piece.value)}"
     for b, g in zip(piece.betas, piece.gradient, strict=False):
         if not g.has(Integral):
-            yield f"d{name}/d{b} = {shown(g)}"
+            yield f"d{name}/d{b} = {formula_text(g)}"
     if isinstance(piece, Parametric):
-        low, high = map(shown, piece.curve.interval)
+        low, high = map(formula_text, piece.curve.interval)
         yield f"with {low} < {piece.curve.parameter} < {high}".replace("oo", "infinity")
     if isinstance(piece, Quadrature) and piece.kernel is not None:
         for K in piece.value.atoms(AppliedUndef):
-            yield f"{shown(K)} = {shown(piece.kernel)}"
+            yield f"{formula_text(K)} = {formula_text(piece.kernel)}"
     for root in piece.roots:
         yield from root_lines(root)
     if isinstance(piece, Quadrature):
         yield from constant_lines(piece.abbreviations)
     yield from constant_lines(piece.constants)
     if note := said_of(piece):
-        yield noted(note) if note.startswith("an integral") else f"with {noted(note)}"
+        yield mark_note(note) if note.startswith("an integral") else f"with {mark_note(note)}"
     if piece.domain:
-        yield f"domain: {noted(piece.domain.words)}"
+        yield f"domain: {mark_note(piece.domain.words)}"
     if piece.assumptions:
-        yield f"assuming {marked('; '.join(map(str, piece.assumptions)))}"
+        yield f"assuming {mark('; '.join(map(str, piece.assumptions)))}"
 
 
 def root_lines(root: Root) -> Iterator[str]:
     """Yield the definition of a root."""
     if root.explicit is not None:
-        yield f"{marked(root.symbol)} = {shown(root.explicit)}"
+        yield f"{mark(root.symbol)} = {formula_text(root.explicit)}"
     else:
-        yield f"{marked(root.symbol)} = {said(root.branch)} of"
-        yield f"  {shown(root.polynomial.as_expr())} = 0"
+        yield f"{mark(root.symbol)} = {mark_quoted(root.branch)} of"
+        yield f"  {formula_text(root.polynomial.as_expr())} = 0"
 
 
 def constant_lines(constants: Iterable[tuple[object, Expr]]) -> Iterator[str]:
     """Yield a line for each named constant."""
-    yield from (f"{marked(symbol)} = {shown(value)}" for symbol, value in constants)
+    yield from (f"{mark(symbol)} = {formula_text(value)}" for symbol, value in constants)
 
 
 SENTENCE = re.compile(r"[,;] [\w(]+ [a-z]")
@@ -174,25 +174,25 @@ LONG = 4000
 
 def failure_lines(identity: Identity) -> Iterator[str]:
     """Yield the lines that show where an identity fails."""
-    yield f"needed: {said(identity.statement)}"
+    yield f"needed: {mark_quoted(identity.statement)}"
     for side, text in (("left ", identity.left), ("right", identity.right)):
-        yield f"{side} = {marked(text) if len(text) < LONG else f'[{TOO_LONG}]'}"
+        yield f"{side} = {mark(text) if len(text) < LONG else f'[{TOO_LONG}]'}"
     along = "".join(f", differentiated along {name}," for name in identity.derivative)
     yield f"left - right{along} = {identity.residual} at {at(identity.point)}"
 
 
 def at(point: Iterable[tuple[str, Number]]) -> str:
     """Return ``a = 1, b = 2`` for a point."""
-    return ", ".join(f"{marked(name)} = {value}" for name, value in point)
+    return ", ".join(f"{mark(name)} = {value}" for name, value in point)
 
 
 def vector_lines(potential: Potential, turning: DirectionTerms) -> Iterator[str]:
     """Yield Q = q(s) + <z, beta> of a vector of open dimension, and its gradient."""
     (piece,) = potential.pieces
     (s,), b, slope = piece.betas, turning.direction.beta, piece.gradient[0]
-    yield f"Q = {shown(piece.value + potential.linear)}"
+    yield f"Q = {formula_text(piece.value + potential.linear)}"
     if not slope.has(Integral):
-        linear = shown(-turning.slope * Symbol(turning.direction.start_vector, real=True))
+        linear = formula_text(-turning.slope * Symbol(turning.direction.start_vector, real=True))
         yield f"grad Q = q'({s}) {b}/{s} + z, z = {linear}"
     _, *rest = piece_lines(piece, "q")
     yield from (line.replace(f"dq/d{s} =", f"q'({s}) =") for line in rest)

@@ -69,7 +69,7 @@ def dependent(d: Derivation) -> tuple[Dependence, ...]:
     return tuple(b.dependence for b in d.blocks if b.dependence is not None)
 
 
-def printed(piece: Piece) -> Piece:
+def to_print(piece: Piece) -> Piece:
     """Return a form without what nothing refers to; K and its roots at b where K(b) is integrated.
 
     K(b) = 3 A(b)^2 - 2 A(b) delta, where A(b) is a root of a polynomial in A and b.

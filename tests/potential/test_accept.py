@@ -16,7 +16,7 @@ from derive.language import parse_expression
 from derive.potential import accept, coupled, kernel_integral, parametric, rational_kernel
 from derive.potential.piece import Piece
 from derive.potential.shortest import has_gradient
-from derive.render.labels import unmarked
+from derive.render.labels import unmark
 from derive.weights.kernel_relation import KernelRelation
 
 pytestmark = pytest.mark.every(2)
@@ -74,7 +74,7 @@ def test_what_is_printed_is_accepted(monkeypatch, output, start):
     found, piece = accepted_as(monkeypatch, output, start, lambda p: p)
     assert found[-1] is not None
     assert piece.kind == "explicit"
-    statements = [unmarked(e.statement) for e in piece.evidence]
+    statements = [unmark(e.statement) for e in piece.evidence]
     assert "Q'' K = 1" in statements
     slope = str(piece.gradient[0]).replace("Abs", "abs")
     assert f"dQ/dbeta = {slope}" in statements

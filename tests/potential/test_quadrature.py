@@ -16,7 +16,7 @@ from derive import Parameterization
 from derive.model.notation import Notation
 from derive.potential.piece import Quadrature
 from derive.potential.quadrature import integrate_along_segment, integrate_gradient, power_rule
-from derive.render.labels import unmarked
+from derive.render.labels import unmark
 from derive.render.plain import piece_lines
 from derive.weights.conserved import find_conserved
 from derive.weights.hessian import decide_hessian
@@ -44,7 +44,7 @@ def quadrature(output: str, start: dict[str, str]) -> Quadrature:
 
 def printed_integral(piece: Quadrature) -> tuple[sympy.Expr, sympy.Symbol, sympy.Expr]:
     """Return integrand, variable and lower end of Q as they are read on the page."""
-    line = unmarked(next(iter(piece_lines(piece, "Q"))))
+    line = unmark(next(iter(piece_lines(piece, "Q"))))
     found = re.fullmatch(r"Q = Integral\((.+), (\w+) = (.+) \.\. beta\)", line)
     assert found
     integrand, variable, low = found.groups()

@@ -22,7 +22,7 @@ from derive.regimes.find import regimes
 from derive.render import RENDERERS
 from derive.render.html import mathml
 from derive.render.html.page import SEARCH, TITLES
-from derive.render.page.names import lettered
+from derive.render.page.names import set_letters
 from derive.univariate.activation import read_activation
 from derive.univariate.density import read_density
 from derive.univariate.potential import read_potential
@@ -119,7 +119,7 @@ def assert_inert(page, scripts=()):
 @pytest.mark.parametrize("name", MODELS)
 def test_formulas_are_those_of_the_latex(name, derived):
     d = derived(name)
-    formulas = lettered(renderer(type(d), "page")(d).chosen(), {}).formulas
+    formulas = set_letters(renderer(type(d), "page")(d).select(), {}).formulas
     for formula in (f.replace("&", "") for f in formulas if "pmatrix" not in f):
         tree = ElementTree.fromstring(mathml.display(formula))
         assert back(tree) == bare(formula)

@@ -11,7 +11,7 @@ from derive.explicit.regularize import explicit_counterpart
 from derive.inverse.parameterize import parameterize
 from derive.potential.piece import trimmed
 from derive.regimes.find import regimes
-from derive.render.labels import unmarked
+from derive.render.labels import unmark
 from derive.render.plain import piece_lines
 from tests.published import derive_once
 
@@ -68,7 +68,7 @@ def test_a_form_without_its_gradient_keeps_what_it_refers_to():
     d = derive_once(Parameterization.parse(["a*u", "a*v"]))
     (piece,) = d.potential.pieces
     lines = list(piece_lines(replace(piece, gradient=()), "Q"))
-    assert any(unmarked(line).startswith("delta = a_0**2") for line in lines)
+    assert any(unmark(line).startswith("delta = a_0**2") for line in lines)
     assert not any(line.startswith("dQ") for line in lines)
     bare = trimmed(replace(piece, value=piece.betas[0], gradient=(), assumptions=()))
     assert bare.roots == bare.constants == ()

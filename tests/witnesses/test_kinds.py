@@ -11,7 +11,7 @@ from derive.inverse.parameterize import parameterize
 from derive.optimizers.optimizer import optimizer
 from derive.regimes.find import regimes
 from derive.regimes.random_width import random_width
-from derive.render.narration import narrated
+from derive.render.narration import narrate
 from derive.statement import (
     KINDS,
     Claims,
@@ -85,7 +85,7 @@ BESIDE = (Statement, Open, Note, Equations, Items, OnPage, OnTerminal, Derivatio
 
 @pytest.mark.parametrize("name", [n for n in RECORDS if n not in ("derivation", "refutation")])
 def test_renderers_set_statements_and_add_none(name):
-    told, record = narrated(RECORDS[name]), RECORDS[name]
+    told, record = narrate(RECORDS[name]), RECORDS[name]
     proofs = [line for s in record.statements if isinstance(s, Statement) for line in s.proof]
     lines = [line for part in told.parts for line in part.lines if line not in proofs]
     assert lines

@@ -11,11 +11,11 @@ from itertools import groupby
 from derive.catalogue.audit.judgement import Audit, Outcome, Witness
 from derive.errors import DeriveError
 from derive.render.json import Record, json_text
-from derive.render.labels import unmarked
+from derive.render.labels import unmark
 from derive.render.page.blocks import Bullets, Element, Page, Passage, literal
-from derive.render.page.formula import listed, relation, sentence
+from derive.render.page.formula import listing, relation, sentence
 from derive.render.page.latex import snippet
-from derive.render.page.names import latex_name, lettered
+from derive.render.page.names import latex_name, set_letters
 from derive.render.plain import at, wrap
 
 DETAILS = "What is not as it was printed:"
@@ -95,7 +95,7 @@ def _details(audit: Audit) -> Iterator[str]:
 def shown(witness: Witness) -> str:
     """Return a witness as one line."""
     printed, derived = ", ".join(witness.printed), ", ".join(witness.derived)
-    return f"at {unmarked(at(witness.point))}: printed {printed}; derived {derived}"
+    return f"at {unmark(at(witness.point))}: printed {printed}; derived {derived}"
 
 
 def render_json(audits: Sequence[Audit]) -> str:
@@ -163,7 +163,7 @@ def _difference(words: str) -> str:
 
 def _at(witness: Witness) -> str:
     """Return a witness as a part of a sentence."""
-    point = listed(f"${latex_name(name)} = {_value(x)}$" for name, x in witness.point)
+    point = listing(f"${latex_name(name)} = {_value(x)}$" for name, x in witness.point)
     printed, derived = (", ".join(map(_values, x)) for x in (witness.printed, witness.derived))
     return f"at {point}: printed {printed}; derived {derived}"
 
@@ -206,7 +206,7 @@ def code(text: str) -> str:
 
 def audit_page(audits: Sequence[Audit]) -> Page:
     """Return the audit as a page of one list."""
-    return lettered(Page((Passage("paragraph", audit_blocks(audits)),)), {})
+    return set_letters(Page((Passage("paragraph", audit_blocks(audits)),)), {})
 
 
 def render_latex(audits: Sequence[Audit]) -> str:

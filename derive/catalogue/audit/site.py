@@ -13,7 +13,7 @@ from derive.catalogue.listing import entry_page
 from derive.derivation import Derivation
 from derive.render.html.page import LOOKS, OUTCOMES, SEARCH, as_html, badge, document, sections
 from derive.render.page.blocks import Page, Passage
-from derive.render.page.names import lettered
+from derive.render.page.names import set_letters
 
 NAV = '<nav><a href="index.html">All models</a> &middot; <a href="audit.html">Audit</a></nav>'
 AUDIT = "What was printed, compared with what is derived"
@@ -28,7 +28,7 @@ def entry_html(entry: Entry, derivation: Derivation, audits: Sequence[Audit] | N
     """Return the page of a model; of a site with what became of the formulas printed."""
     page = entry_page(entry, derivation)
     if audits:
-        audit = lettered(Page((Passage("paragraph", audit_blocks(audits), "Audit"),)), {})
+        audit = set_letters(Page((Passage("paragraph", audit_blocks(audits), "Audit"),)), {})
         page = replace(page, passages=(*page.passages, *audit.passages))
     assumed = escape(entry.assumptions)
     about = f"<p>Assumptions: {assumed}.</p>" if assumed else ""

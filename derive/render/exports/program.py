@@ -17,7 +17,7 @@ from derive.outcome import HEADLINES
 from derive.potential.piece import UNSEEN, Parametric, Piece, Root, of_the_flow
 from derive.records import Potential
 from derive.render.exports.printer import LANGUAGES, OFF_ZERO, Language
-from derive.render.labels import unmarked
+from derive.render.labels import unmark
 from derive.verdict import Verdict
 
 _IMPORTS = {"jax": "import jax\nimport jax.numpy as jnp", "torch": "import torch"}
@@ -121,7 +121,7 @@ def render_torch(derivation: Derivation) -> str:
 def _module(d: Derivation, language: str) -> str:
     """Return the text of a module; NumericalError where there is no Q."""
     if d.verdict is not Verdict.PROVED:
-        raise NumericalError(f"no module is written: {unmarked(HEADLINES[d.verdict])}")
+        raise NumericalError(f"no module is written: {unmark(HEADLINES[d.verdict])}")
     kept = ("Yes", "Parameterization", "Conserved", "Implicit")
     sections = [part for part in d.to_text().split("\n\n") if part.startswith(kept)]
     title = "The implicit regularizer Q of gradient flow on F, derived and written by regderive."

@@ -28,11 +28,11 @@ from derive.render.page.blocks import (
     Page,
     Passage,
     inline,
-    punctuated,
+    punctuate,
 )
-from derive.render.page.formula import fraction, listed
+from derive.render.page.formula import fraction, listing
 from derive.render.page.lines import COLUMN, width
-from derive.render.page.names import latex_name, lettered
+from derive.render.page.names import latex_name, set_letters
 from derive.sources import reference
 from derive.verdict import Verdict
 
@@ -60,7 +60,7 @@ LOOKS = {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "open"
 def render_html(record: Printable, rename: Mapping[str, str] | None = None) -> str:
     """Return a finished record as a document."""
     title, typed = TITLES[type(record).__name__], _typed(record)
-    page = lettered(_page(record).chosen(), rename or {})
+    page = set_letters(_page(record).select(), rename or {})
     head = f'<h1>{title}</h1><p class="typed"><code>{escape(typed)}</code></p>'
     return document(f"{title}: {typed}", head + sections(record, page))
 
@@ -75,10 +75,10 @@ def render_card(record: Printable) -> str:
     page = _page(record)
     kinds = {passage.kind for passage in page.passages}
     part = next((kind for kind in ("formula", "theorem") if kind in kinds), "")
-    whole = as_html(lettered(page.chosen(), {})) if part else ""
+    whole = as_html(set_letters(page.select(), {})) if part else ""
     rest = f"<details><summary>Derivation</summary>{whole}</details>" if part else ""
     typed = f'<p class="typed"><code>{escape(_typed(record))}</code></p>'
-    body = (typed, *_head(record), as_html(lettered(page.chosen(part), {})), rest)
+    body = (typed, *_head(record), as_html(set_letters(page.select(part), {})), rest)
     return f'<style>{STYLE}</style><div class="regderive">{"".join(body)}</div>'
 
 
@@ -159,7 +159,7 @@ def _figure(derivation: Derivation) -> str:
     picture, caption, start = found
     values = ((latex_name(name).replace(MARK, ""), fraction(x)) for name, x in start.items())
     at = [mathml.inline(f"{name} = {value}") for name, value in values]
-    where = f" for {listed(at)}" if at else ""
+    where = f" for {listing(at)}" if at else ""
     source = f"data:image/svg+xml;base64,{base64.b64encode(picture).decode()}"
     return (
         f'<figure><img alt="{caption}" src="{source}"/><figcaption>{caption}{where}. '
@@ -204,7 +204,7 @@ class Writer:
     def body(self, blocks: Iterable[Element]) -> str:
         """Return blocks, those of words that follow each other as one paragraph."""
         parts, words = list[str](), list[str]()
-        for block in (*punctuated([*blocks]), None):
+        for block in (*punctuate([*blocks]), None):
             if isinstance(block, str):
                 words.append(block)
                 continue

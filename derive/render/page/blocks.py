@@ -72,7 +72,7 @@ class Page:
     passages: tuple[Passage, ...]
     taken: frozenset[str] = frozenset()
 
-    def mapped(self, change: Callable[[str], str]) -> Page:
+    def map(self, change: Callable[[str], str]) -> Page:
         """Return the page with every formula changed."""
         passages = (
             replace(
@@ -84,7 +84,7 @@ class Page:
         )
         return replace(self, passages=tuple(passages))
 
-    def chosen(self, part: str = "") -> Page:
+    def select(self, part: str = "") -> Page:
         """Return the page with the passages that are asked for.
 
         Raises:
@@ -101,7 +101,7 @@ class Page:
     def formulas(self) -> list[str]:
         """All formulas, from top to bottom."""
         found = list[str]()
-        self.mapped(lambda formula: found.append(formula) or formula)  # type: ignore[func-returns-value]
+        self.map(lambda formula: found.append(formula) or formula)  # type: ignore[func-returns-value]
         return found
 
     @property
@@ -178,15 +178,15 @@ def in_formulas(words: str, change: Callable[[str], str]) -> str:
 VERBS = frozenset(("are", "has", "have", "is"))
 
 
-def punctuated(blocks: Sequence[Element]) -> Iterator[Element]:
+def punctuate(blocks: Sequence[Element]) -> Iterator[Element]:
     r"""Yield blocks in which displayed formulas end as parts of their sentences do.
 
-    >>> list(punctuated([Display(("a",)), "with $c$ in", Display(("d",)), "The"]))
+    >>> list(punctuate([Display(("a",)), "with $c$ in", Display(("d",)), "The"]))
     [Display(rows=('a ,',), label=''), 'with $c$ in', Display(rows=('d .',), label=''), 'The']
     """
     for block, following in zip_longest(blocks, blocks[1:]):
         if isinstance(block, Bullets):
-            yield Bullets(tuple(tuple(punctuated(item)) for item in block.items))
+            yield Bullets(tuple(tuple(punctuate(item)) for item in block.items))
         elif isinstance(block, Display) and block.rows[-1].rstrip()[-1] not in ".,;:":
             word = re.match("[a-z]+", following) if isinstance(following, str) else None
             goes_on = word is not None or isinstance(following, Display)

@@ -26,7 +26,7 @@ from derive.render.page.formula import (
     affine_sentences,
     assumption,
     at_start,
-    listed,
+    listing,
     named_list,
     prose,
     root_note,
@@ -38,7 +38,7 @@ from derive.render.page.names import as_latex, latex_name, norms_as_latex
 from derive.render.page.printer import inline, latex
 from derive.render.page.proof import inner_product, proof_lines
 from derive.render.page.refutation import open_lines, refuted_claim, refuted_proof
-from derive.render.sections import norms_of, printed
+from derive.render.sections import norms_of, to_print
 from derive.verdict import Verdict
 
 
@@ -96,7 +96,7 @@ def _model(d: Derivation, start: str) -> str:
     elif _is_one(d):
         F = rf"$\beta_i = F(w^{{(i)}})$ with $F(w) = {inline(_outputs(d)[0][1])}$"
     else:
-        F = listed(f"${name} = {inline(f)}$" for name, f in _outputs(d))
+        F = listing(f"${name} = {inline(f)}$" for name, f in _outputs(d))
     F = F if width(F) < COLUMN else r"$\beta = F(w)$, as above,"
     rates = ", at their rates" * bool(d.parameterization.rates)
     return phrase("theorem.model", F=F, weights=rates + start)
@@ -154,7 +154,7 @@ def _changed(d: Derivation) -> Iterator[Element]:
     if d.equivalent is not None:
         yield from say("setting.equivalent", start=at_start(d.equivalent.start))
     if d.ties:
-        tied = listed(f"${latex_name(w)} = {inline(to_sympy(t))}$" for w, t in d.ties)
+        tied = listing(f"${latex_name(w)} = {inline(to_sympy(t))}$" for w, t in d.ties)
         yield from say("setting.ties", tied=tied)
         left = d.potential.parameterization
         yield from _rates(left, _symbols(left))
@@ -232,7 +232,7 @@ def _with_letters(theorem: Iterable[Element]) -> Iterator[Element]:
     blocks = [*theorem]
     whole = "\n".join(map(str, blocks))
     letters = [phrase(f"theorem.{name}") for name, mark in LETTERS.items() if mark.search(whole)]
-    yield from (*blocks, *(say("theorem.letters", letters=listed(letters)) if letters else ()))
+    yield from (*blocks, *(say("theorem.letters", letters=listing(letters)) if letters else ()))
 
 
 def _theorem(d: Derivation) -> Iterator[Element]:
@@ -247,7 +247,7 @@ def _theorem(d: Derivation) -> Iterator[Element]:
     yield from formula_of(d.potential, "eq:Q")
     if (other := d.potential.other_side) is not None:
         more = (a for piece in other.pieces for a in piece.assumptions if a not in assumed)
-        yield from say("theorem.other_side", assumed=listed(map(assumption, more)))
+        yield from say("theorem.other_side", assumed=listing(map(assumption, more)))
         yield from formula_of(other, "")
     yield from _assumed(late)
     yield from say("theorem.one" if _is_one(d) else "theorem.outputs")
@@ -260,7 +260,7 @@ def _theorem(d: Derivation) -> Iterator[Element]:
 
 def _assumed(what: Sequence[Condition]) -> Iterator[Element]:
     if what:
-        yield from say("theorem.assume", assumed=listed(map(assumption, what)))
+        yield from say("theorem.assume", assumed=listing(map(assumption, what)))
 
 
 def _clock(g: Expr | None) -> str:
@@ -275,9 +275,9 @@ def _where(d: Derivation) -> Iterator[Element]:
     if not domains:
         return
     unless = [f"${inline(c)} = 0$" for domain in domains for c in domain.unless]
-    where = listed(dict.fromkeys(prose(domain.where) for domain in domains))
-    but = f" unless {listed(unless, 'or')}" if unless else ""
-    convex = listed(dict.fromkeys(prose(CONVEX[domain.convex]) for domain in domains))
+    where = listing(dict.fromkeys(prose(domain.where) for domain in domains))
+    but = f" unless {listing(unless, 'or')}" if unless else ""
+    convex = listing(dict.fromkeys(prose(CONVEX[domain.convex]) for domain in domains))
     yield from say("theorem.lives", where=where + but, convex=convex.replace(" (below)", ""))
     if d.direction is not None and d.metric.kernel is not None:
         yield from say("theorem.R", R=inline(d.metric.kernel[1, 1]))
@@ -314,7 +314,7 @@ def _remark(d: Derivation) -> Iterator[Element]:
 
 def piece_latex(piece: Piece, name: str, label: str = "") -> Iterator[Element]:
     """Yield the names in one form, and the form, called *name*."""
-    piece = printed(piece)
+    piece = to_print(piece)
     named: list[Row] = [(latex(symbol), value) for symbol, value in piece.constants]
     if isinstance(piece, Quadrature):
         named += [(latex(symbol), value) for symbol, value in piece.abbreviations]
@@ -352,7 +352,7 @@ def algebra_words(block: Block) -> Iterator[str]:
     if block.lie.point is None:
         return
     words = [re.sub(r"X(\d+)", r"X_{\1}", f"${word}$") for word in block.lie.words]
-    shown = listed(words) if len(words) < 7 else f"{words[0]}, $\\dots$, {words[-1]}"
+    shown = listing(words) if len(words) < 7 else f"{words[0]}, $\\dots$, {words[-1]}"
     room = ", so all other conserved quantities are functions of these"
     if not block.conserved.laws:
         room = f", and there are {len(words)} weights" if words[1:] else ", and there is one weight"

@@ -137,13 +137,13 @@ def values_at(point: Iterable[tuple[str, Number]]) -> str:
     >>> values_at([("a", 1)])[-6:]
     'a = 1$'
     """
-    return listed(f"${latex_name(name)} = {fraction(value)}$" for name, value in point)
+    return listing(f"${latex_name(name)} = {fraction(value)}$" for name, value in point)
 
 
-def listed(parts: Iterable[str], word: str = "and") -> str:
+def listing(parts: Iterable[str], word: str = "and") -> str:
     """Return parts with commas and a word before the last one.
 
-    >>> listed("abc")
+    >>> listing("abc")
     'a, b and c'
     """
     *first, last = parts
@@ -152,12 +152,12 @@ def listed(parts: Iterable[str], word: str = "and") -> str:
 
 def named_list(names: Iterable[str]) -> str:
     """Return names as formulas in a line of words."""
-    return listed(f"${latex_name(name)}$" for name in names)
+    return listing(f"${latex_name(name)}$" for name in names)
 
 
 def at_start(start: Iterable[tuple[str, Tree]]) -> str:
     """Return the values of weights at the start, as formulas in a line of words."""
-    return listed(f"${latex_name(w)}(0) = {latex(to_sympy(tree))}$" for w, tree in start)
+    return listing(f"${latex_name(w)}(0) = {latex(to_sympy(tree))}$" for w, tree in start)
 
 
 def prose(text: str) -> str:
@@ -234,14 +234,14 @@ def sentence(text: str) -> str:
     '$K(b)$ is $0$ at $\\beta_{0}$'
     """
     parts = QUOTED.split(text)
-    return "".join(quoted(x) if i % 2 else _unquoted(x) for i, x in enumerate(parts))
+    return "".join(quote(x) if i % 2 else _unquoted(x) for i, x in enumerate(parts))
 
 
 QUOTED = re.compile(r"(?<!\S)`([^`]*)`(?=[\s,;:.]|$)")
 """A formula in backticks, of which others have names alone within a formula."""
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return a formula of the language, or words with formulas among them."""
     try:
         return f"${relation(text)}$"

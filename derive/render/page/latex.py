@@ -14,9 +14,9 @@ from derive.render.page.blocks import (
     Page,
     Passage,
     inline,
-    punctuated,
+    punctuate,
 )
-from derive.render.page.names import lettered
+from derive.render.page.names import set_letters
 from derive.sources import reference
 
 NEEDS = "% needs amsmath, amssymb, amsthm; the environments theorem and remark are yours"
@@ -55,7 +55,7 @@ def render_latex(
     Raises:
         InputError: there is no such part, or the LaTeX is no letter with an index.
     """
-    page = lettered(renderer(type(record), "page")(record).chosen(part), rename or {})
+    page = set_letters(renderer(type(record), "page")(record).select(part), rename or {})
     return document(page) if standalone else f"{NEEDS}\n{snippet(page)}"
 
 
@@ -78,7 +78,7 @@ def _bibitem(key: str) -> str:
 
 def _environment(passage: Passage) -> Iterable[str]:
     heading = words(passage.heading)
-    lines = [line for block in punctuated(passage.blocks) for line in lines_of(block)]
+    lines = [line for block in punctuate(passage.blocks) for line in lines_of(block)]
     if passage.kind == "formula":
         return lines
     if passage.kind == "paragraph":

@@ -95,13 +95,13 @@ def read_symbol(text: str) -> str:
     return text
 
 
-def lettered(page: Page, rename: Mapping[str, str]) -> Page:
+def set_letters(page: Page, rename: Mapping[str, str]) -> Page:
     """Return a page without marks: names written as they are given, our letters where none are.
 
     Raises:
         InputError: a name is not on the page, or what it is to be is there already.
     """
-    return with_tildes(page.mapped(_renaming(page, rename)))
+    return with_tildes(page.map(_renaming(page, rename)))
 
 
 def _renaming(page: Page, rename: Mapping[str, str]) -> Callable[[str], str]:
@@ -168,7 +168,7 @@ def with_tildes(page: Page) -> Page:
     def change(formula: str) -> str:
         return LETTER.sub(ours, re.sub(own_lam, r"\\varepsilon ", formula)).replace(MARK, "")
 
-    page = page.mapped(change)
+    page = page.map(change)
     if not altered:
         return page
     pairs = ", ".join(f"${new}$ for ${letter}$" for letter, new in altered.items())

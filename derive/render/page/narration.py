@@ -21,7 +21,7 @@ from derive.printable import Printable
 from derive.records import Potential
 from derive.regimes.point import Point
 from derive.render.arranged import read
-from derive.render.narration import Layout, Made, Part, narrated
+from derive.render.narration import Layout, Made, Part, narrate
 from derive.render.page.blocks import Bullets, Element, Grid, Page, Passage, literal
 from derive.render.page.derivation import formula_of, setting_of
 from derive.render.page.formula import (
@@ -32,7 +32,7 @@ from derive.render.page.formula import (
     hold,
     prose,
     put_back,
-    quoted,
+    quote,
     relation,
     sentence,
     typeset,
@@ -66,9 +66,9 @@ TALL = re.compile(r"\((\\int (?:[^()]|\([^()]*\))*)\)")
 
 def render_page(record: Printable) -> Page:
     """Return the page of a record: its parts with lines, as passages."""
-    told = narrated(record)
+    told = narrate(record)
     passages = tuple(p for p in map(_passage, told.page or told.parts) if p.blocks)
-    return Page(passages, told.taken).mapped(lambda x: norms_as_latex(x, told.norms))
+    return Page(passages, told.taken).map(lambda x: norms_as_latex(x, told.norms))
 
 
 def _passage(part: Part) -> Passage:
@@ -159,7 +159,7 @@ def _(value: Sentence) -> str:
 
 
 WRITTEN: Mapping[str, Callable[[str], str]] = {
-    "given": quoted,
+    "given": quote,
     "reason": sentence,
     "note": prose,
     "cited": "[@{}]".format,

@@ -25,7 +25,7 @@ from derive.records import Block
 from derive.render import sections
 from derive.render.arranged import read
 from derive.render.page.blocks import Element, say
-from derive.render.page.formula import fraction, listed, sentence, statement, values_at
+from derive.render.page.formula import fraction, listing, sentence, statement, values_at
 from derive.render.page.lines import INLINE, Row, display, width
 from derive.render.page.names import as_latex
 from derive.render.page.printer import inline, latex
@@ -178,7 +178,7 @@ def _candidate_lines(n: _Numbers, wanted: Sequence[int]) -> Iterator[Element]:
         yield from say("refutation.pair", i=labels[a], j=labels[b])
         yield from display([n.equation(a, b, c) for c in (a, b)])
     found = (f"$H_{{{labels[a]}}} = {fraction(shown(n.candidate(a)))}$" for a in wanted)
-    yield from say("refutation.solution", found=listed(found))
+    yield from say("refutation.solution", found=listing(found))
 
 
 def _no_candidate(n: _Numbers, first: str, entry: str) -> Iterator[Element]:
@@ -239,7 +239,7 @@ def plain_failure(block: Block, failure: Identity) -> Iterator[Element]:
         yield from say(f"refutation.{kind}", path=_path(failure), **found)
         return
     both = [inline(side) for side in sides]
-    numbers = f"{listed(f'${_value(side, failure)}$' for side in sides)} at {at}"
+    numbers = f"{listing(f'${_value(side, failure)}$' for side in sides)} at {at}"
     if max(map(width, both)) < INLINE and any(side.free_symbols for side in sides):
         numbers = f"${both[0]}$ and ${both[1]}$, which are {numbers}"
     kind = "alike" if failure.derivative else "sides"
@@ -247,7 +247,7 @@ def plain_failure(block: Block, failure: Identity) -> Iterator[Element]:
 
 
 def _path(failure: Identity) -> str:
-    return listed(f"${statement(x.removeprefix('grad '))}$" for x in failure.derivative or ("",))
+    return listing(f"${statement(x.removeprefix('grad '))}$" for x in failure.derivative or ("",))
 
 
 def _divisor(failure: Identity, times: str) -> Expr:
