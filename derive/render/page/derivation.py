@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+import sympy
 from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
@@ -178,7 +179,8 @@ def _law_lines(d: Derivation, laws: Sequence[tuple[str, Expr]]) -> Iterator[Elem
     several = len(laws) > 1 or d.parameterization.d > 1
     yield from say("laws.are")
     yield from display([(latex_name(name), law) for name, law in laws])
-    yield from say("laws.whatever")
+    balance = d.parameterization.homogeneity is not None and any(_is_balance(x) for _, x in laws)
+    yield from say("laws.balance" if balance else "laws.whatever")
     if not reasons:
         yield from say("laws.expansion")
         return
@@ -188,6 +190,13 @@ def _law_lines(d: Derivation, laws: Sequence[tuple[str, Expr]]) -> Iterator[Elem
     yield from say("laws.since", since=since, terms=reasons[0], **names)
     if several:
         yield from say("laws.likewise")
+
+
+def _is_balance(law: Expr) -> bool:
+    """Tell whether a law is a difference of squared norms."""
+    terms = [term.as_coeff_Mul() for term in sympy.Add.make_args(law)]
+    squares = all(c**2 == 1 and x.is_Pow and x.exp == 2 and x.base.is_Symbol for c, x in terms)
+    return squares and {c for c, _ in terms} == {1, -1}
 
 
 def _results(d: Derivation) -> Iterator[Part]:
@@ -353,7 +362,7 @@ def algebra_words(block: Block) -> Iterator[str]:
         return
     words = [re.sub(r"X(\d+)", r"X_{\1}", f"${word}$") for word in block.lie.words]
     shown = listing(words) if len(words) < 7 else f"{words[0]}, $\\dots$, {words[-1]}"
-    room = ", so all other conserved quantities are functions of these"
+    room = ", so all other conserved quantities are functions of these [@marcotte2024]"
     if not block.conserved.laws:
         room = f", and there are {len(words)} weights" if words[1:] else ", and there is one weight"
     so = room if block.conserved.verdict is Verdict.PROVED else ""
