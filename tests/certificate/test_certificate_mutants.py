@@ -43,6 +43,10 @@ MORE = {
     "powers": (["w**D*w**(1 - D)"], {}),
     "an algebraic function": (["w/sqrt(1 + w**2)"], {}),
     "logarithms": (["log(a) + log(b)"], {"start": {"a": "1", "b": "2"}}),
+    "a root": (["w + w**3"], {}),
+    "rates": (["w"], {"rates": {"w": "w**2"}}),
+    "two rates": (["p - m"], {"rates": {"p": "p", "m": "m"}}),
+    "a root of a rate": (["w"], {"rates": {"w": "sqrt(1 + w**2)"}}),
 }
 
 

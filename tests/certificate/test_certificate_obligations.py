@@ -252,6 +252,7 @@ def test_all_beta_are_reached_where_a_curve_tends_to_infinity(
         if onto or said:
             lines = check(record).theorem
             assert any(line.endswith(finite) for line in lines) == bool(said)
+            assert ("every beta is reached" in lines) == (not said)
         else:
             with pytest.raises(REFUSED, match="tend to infinity at both ends"):
                 check(record)

@@ -31,7 +31,7 @@ def test_all_of_the_plane_is_reached_unless_a_constant_of_the_start_is_0() -> No
     """|w|^4 = delta^2 + 4 |beta|^2 bounds the weights, and K = |w|^2 is 0 where that is 0."""
     report = check(record())
     assert (report.verdict, report.open) == ("PROVED", ())
-    assert "every beta is reached" in report.theorem
+    assert "every beta1, beta2 is reached" in report.theorem
     (assumed,) = (line for line in report.theorem if line.startswith("assumed: "))
     assert "a_0**2 + b_0**2 - c_0**2 - d_0**2 != 0" in assumed
 

@@ -31,6 +31,7 @@ UNDECIDED = {"kernel", "leaf", "length", "curve", "smooth", "beyond"}
 def domain(state: Checker, said: JSON, proof: JSON) -> None:
     """Accept the domain, or say that it is not decided, or leave what is said of it open."""
     where, curve, betas = said["domain"], said["curve"], said["beta"]
+    reached = f"every {', '.join(betas)}{' below' * bool(where['walls'])} is reached"
     require({*where["undecided"]} <= UNDECIDED, "a domain is undecided otherwise")
     fixed = names_in(where["unless_zero"]) <= state.space.fixed
     require(fixed, "what is not 0 has a name that is not said")
@@ -43,7 +44,10 @@ def domain(state: Checker, said: JSON, proof: JSON) -> None:
     if unread or proof.get("domain") is None:
         state.open.append(f"the domain of Q of {', '.join(betas)}")
     elif t is not None:
-        _of_one(state, said, proof, t)
+        whole = curve is None or where["walls"] or "curve" not in where["undecided"]
+        _of_one(state, said, proof, t, reached if whole else "")
+        # Of a vector that is shown of the line of beta_0 alone.
+        state.theorem += [reached] * bool(whole and "vector" not in state.given)
     else:
         unless = [f"{text} != 0" for text in where["unless_zero"]]
         Conditions(state.space, unless)
@@ -52,7 +56,7 @@ def domain(state: Checker, said: JSON, proof: JSON) -> None:
         lift.check([*map(state.given["beta"].index, betas)], proof["reached"])
         state.assumed |= dict.fromkeys(unless)
         state.generic |= signs.generic
-        state.theorem.append(f"every beta{' below' * bool(where['walls'])} is reached")
+        state.theorem.append(reached)
 
 
 class Coordinate(NamedTuple):
@@ -96,8 +100,8 @@ def coordinate(record: JSON, said: JSON, proof: JSON) -> Coordinate | None:
     return None if more else Coordinate(name, K, K or y, relation, *interval)
 
 
-def _of_one(state: Checker, said: JSON, proof: JSON, t: Coordinate) -> None:
-    """Accept what one output reaches: the beta of all t between the ends, up to the walls.
+def _of_one(state: Checker, said: JSON, proof: JSON, t: Coordinate, reached: str) -> None:
+    """Accept that all beta are *reached*, up to the walls; else those of all t of finite weights.
 
     Along w' = grad F, in a time mu, beta' = K >= 0, so beta is monotone. Inside the interval of t
     nothing divides by 0 or takes a root of it: beta = f(t) is finite, and so is mu, which is y(t),
@@ -114,8 +118,7 @@ def _of_one(state: Checker, said: JSON, proof: JSON, t: Coordinate) -> None:
     else:
         require(all(h.is_zero() for h in state.flow.H), "y is no time of the flow, which is warped")
         lives = []
-    where = said["domain"]  # of a curve it may be said while weights are finite
-    if said["curve"] is None or where["walls"] or "curve" not in where["undecided"]:
+    if reached:
         finite = _are_finite(state, x) or _are_bounded(state, said, proof)
         require(finite, "weights are not shown to be finite")
         if t.relation is not None:
