@@ -37,6 +37,7 @@ from derive.verdict import Decided, Finding, Verdict
 
 LENGTH = Symbol("r", real=True)
 """The squared distance, at alpha = 1 where the start is alpha times numbers."""
+REACHED = "`F(w) = beta` for some `w`"
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class SquaredDistance(Decided):
     @property
     def given(self) -> tuple[str, ...]:
         """Of which beta the root or formula is said, where it is not of every beta."""
-        return ("`F(w) = beta` for some `w`, at almost all `beta`",)
+        return (f"{REACHED}, at almost all `beta`",)
 
     def at(self, point: Mapping[str, Fraction]) -> CertifiedValue | None:
         """Return the minimum at numbers for beta and the start; None where no w has F(w) = beta.
@@ -165,15 +166,17 @@ class CriticalRoot(SquaredDistance):
 
 @dataclass(frozen=True)
 class GreatestRoot(CriticalRoot):
-    """The minimum is the greatest root at every beta, as was proved."""
+    """The minimum is the greatest root at every beta with some w; *onto*: every beta has some."""
+
+    onto: bool
 
     @property
     def given(self) -> tuple[str, ...]:
-        """Nothing: every beta is reached."""
-        return ()
+        """Whether every beta is reached."""
+        return () if self.onto else (REACHED,)
 
-    def _root_at(self, data: Sequence[Fraction]) -> CertifiedRoot:
-        return greatest_root_at(self.factors, data)
+    def _root_at(self, data: Sequence[Fraction]) -> CertifiedRoot | None:
+        return greatest_root_at(self.problem, self.factors, data, self.onto)
 
 
 @dataclass(frozen=True)
@@ -238,7 +241,7 @@ class ClosedMinimum(CriticalRoot):
     @property
     def given(self) -> tuple[str, ...]:
         """Whether every beta is reached."""
-        return () if self.closed.onto else ("`F(w) = beta` for some `w`",)
+        return () if self.closed.onto else (REACHED,)
 
     def _value_at(self, data: Sequence[Fraction]) -> CertifiedValue | None:
         ball = closed_cost_at(self.closed, self.problem, data)

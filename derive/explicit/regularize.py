@@ -15,7 +15,7 @@ from derive.explicit.contrast import contrast_with
 from derive.explicit.cost.composition import find_composition
 from derive.explicit.cost.duality import find_dual
 from derive.explicit.counterpart import BlockCounterpart, ExplicitCounterpart, evaluate
-from derive.explicit.critical.bounds import bounds_every_root, product_cost
+from derive.explicit.critical.bounds import bounds_every_root, is_onto, is_power
 from derive.explicit.critical.equations import critical_factors, follow_from_distance
 from derive.explicit.critical.intervals import find_intervals
 from derive.explicit.minimum import (
@@ -162,7 +162,9 @@ def _minimum(problem: ConstrainedProblem, betas: tuple[Symbol, ...]) -> Critical
         finding = Finding(Verdict.UNDECIDED, f"the root depends on several numbers: {where}")
         powers = {e[0] for factor in factors for e, _ in terms(factor)} - {0}
         if len(factors) == len(powers) == 1:
-            # a r^n + c has at most one root r >= 0.
+            # a r^n + c has at most one root r >= 0, where a is not 0.
+            if is_power(factors[0]):
+                return _greatest(problem, variables, factors, "one root r >= 0")
             finding = Finding(Verdict.PROVED, "one root r >= 0, for almost all beta with some w")
         elif len(factors) == 1 and follow_from_distance(problem, factors[0]):
             where = "the weights are rational in r, beta and the start, and so are real"
@@ -191,17 +193,24 @@ def representation_cost(p: Parameterization, betas: tuple[Symbol, ...]) -> Squar
     if found.verdict is Verdict.PROVED:
         return found
     if bounds_every_root(problem, found.factors):
-        reason = "the greatest root, for almost all beta with some w: |w|^2 bounds every root"
-        return replace(found, finding=Finding(Verdict.PROVED, reason))
+        why = "the greatest root, as |w|^2 bounds every root"
+        return _greatest(problem, betas, found.factors, why)
     return (_bounded(problem, betas) if problem.single else None) or found
+
+
+def _greatest(
+    problem: ConstrainedProblem,
+    variables: tuple[Symbol, ...],
+    factors: tuple[Polynomial, ...],
+    which: str,
+) -> GreatestRoot:
+    onto = is_onto(problem)
+    finding = Finding(Verdict.PROVED, f"{which}, for every beta{'' if onto else ' with some w'}")
+    return GreatestRoot(variables, finding, problem, factors, onto)
 
 
 def _bounded(problem: ConstrainedProblem, betas: tuple[Symbol, ...]) -> CriticalRoot | None:
     """Return R_F by a bound on |w|^2 that some w reaches, for every beta with some w."""
-    polynomial = product_cost(problem)
-    if polynomial is not None:
-        reason = "one root r >= 0, for every beta: inequality of the means, attained by some w"
-        return GreatestRoot(betas, Finding(Verdict.PROVED, reason), problem, (polynomial,))
     closed = find_composition(problem, betas) or find_dual(problem, betas)
     if closed is None:
         return None

@@ -14,7 +14,7 @@ from derive import Parameterization, Verdict, explicit_counterpart
 from derive.errors import NumericalError
 from derive.explicit.constrained import pose_cost
 from derive.explicit.cost.composition import find_composition
-from derive.explicit.critical.bounds import bounds_every_root, product_cost
+from derive.explicit.critical.bounds import bounds_every_root, is_onto
 from derive.explicit.critical.equations import critical_factors
 from derive.explicit.minimum import SquaredDistance
 from derive.explicit.regularize import representation_cost
@@ -60,7 +60,7 @@ PRODUCTS = [
 
 
 @pytest.mark.parametrize(("outputs", "expected"), PRODUCTS, ids=lambda x: str(x)[:24])
-def test_products_by_the_inequality_of_the_means(outputs, expected):
+def test_products_as_the_inequality_of_the_means_has_them(outputs, expected):
     cost = cost_of(outputs)
     assert cost.verdict is Verdict.PROVED
     agrees_with_scipy(outputs, cost)
@@ -70,23 +70,41 @@ def test_products_by_the_inequality_of_the_means(outputs, expected):
 
 
 @pytest.mark.parametrize(
-    "outputs",
+    ("outputs", "onto"),
     [
-        ["u**2*v**2"],  # beta < 0 has no w
-        ["a*b*u1", "a*c*u2"],
-        ["a*(u1 + a)", "a*u2"],
-        ["a*u1", "a*u1"],
-        ["u*v + 1"],
-        ["u*v + x*y*z"],
+        (["a**2*(u1 + 2*u2)", "3*a**2*u2"], True),
+        (["u**2*v", "u**2*x"], True),
+        (["u**2*v**2"], False),  # beta < 0 has no w
+        (["a*u1", "a*u2*u1"], False),
+        (["a**2", "a*b"], False),
+        (["u*v", "2*u*v + 0*x"], False),
     ],
 )
-def test_other_models_are_no_products(outputs):
-    if outputs == ["a*u1", "a*u1"]:
-        problem = pose_cost(Parameterization.parse(["a*u1", "a*u2"]))
+def test_every_beta_has_weights_or_that_is_not_said(outputs, onto):
+    if outputs[0] == "u*v":
+        problem = pose_cost(Parameterization.parse(["u*v", "u*x"]))
         object.__setattr__(problem, "F", (problem.F[0], problem.F[0]))
     else:
         problem = pose_cost(Parameterization.parse(outputs))
-    assert product_cost(problem) is None
+    assert is_onto(problem) is onto
+
+
+def test_the_root_holds_at_every_beta_with_some_w():
+    """a^2 + b^2 = beta1, c d = beta2: not where beta1 < 0, and at 0, a critical value, too."""
+    cost = cost_of(["a**2 + b**2", "c*d"])
+    assert cost.verdict is Verdict.PROVED
+    assert cost.given == ("`F(w) = beta` for some `w`",)
+    point = {"beta1": Fraction(3), "beta2": Fraction(0)}
+    assert (cost.at(point).ball - 3).contains(0)
+    assert cost.at({**point, "beta1": Fraction(-1)}) is None
+
+
+def test_where_the_leading_coefficient_may_vanish_it_is_almost_every_beta():
+    """beta1 r = beta1^2 + beta2^2 of x^2, x y says nothing of r at beta = 0."""
+    cost = cost_of(["x**2", "x*y"])
+    assert cost.verdict is Verdict.PROVED
+    assert "almost all" in cost.finding.reason
+    assert cost.given == ("`F(w) = beta` for some `w`, at almost all `beta`",)
 
 
 def layers(n: int, depth: int) -> list[str]:

@@ -64,8 +64,12 @@ def root_at(
     return replace(matching[0], ball=value)
 
 
-def greatest_root_at(factors: Sequence[Polynomial], data: Sequence[Fraction]) -> CertifiedRoot:
-    """Return the greatest real root at a rational point."""
+def greatest_root_at(
+    problem: ConstrainedProblem, factors: Sequence[Polynomial], data: Sequence[Fraction], onto: bool
+) -> CertifiedRoot | None:
+    """Return R where it is the greatest root at every beta with some w; None without w."""
+    if not onto and not _has_weights(problem, data, None):
+        return root_at(problem, factors, data)
     with ctx.workprec(BITS):
         return max(_all_roots(factors, data), key=lambda root: root.ball.mid())
 
