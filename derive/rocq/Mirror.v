@@ -2,11 +2,9 @@
 From Coq Require Import Reals Lra Lia Psatz Classical Ranalysis5.
 From Coquelicot Require Import Coquelicot.
 Open Scope R_scope.
-
 (* Coquelicot's algebra, read as that of R *)
 Ltac as_R := unfold plus, minus, opp, scal, mult, zero, one in *; simpl in *; unfold plus, minus, opp, mult in *; simpl in *;
   match goal with |- @eq _ ?a ?b => change (@eq R a b) end.
-
 (* ------------------------------------------------------------------ *)
 (* Finite sums: vectors are functions nat -> R, read below their length *)
 
@@ -45,7 +43,6 @@ Proof.
   induction n as [|n IH]; intros H; simpl. { apply @is_derive_const. }
   apply @is_derive_plus; auto.
 Qed.
-
 (* ------------------------------------------------------------------ *)
 (* (a) laws *)
 
@@ -95,33 +92,8 @@ Proof.
   rewrite RInt_point in L. unfold zero in L; simpl in L. rewrite Ropp_0, exp_0 in L.
   assert (0 < exp (- RInt e 0 t)) by apply exp_pos. nra.
 Qed.
-
 (* ------------------------------------------------------------------ *)
-(* (b) the row space *)
-
-Lemma row_space n (y g : R -> R) (r : nat -> R -> R) (x : nat -> R) :
-  (forall t, 0 <= t -> is_derive y t (g t * Sum n (fun j => x j * r j t))) ->
-  (forall t, 0 <= t -> continuous g t) -> (forall j t, (j < n)%nat -> 0 <= t -> continuous (r j) t) ->
-  forall t, 0 <= t -> y t - y 0 = Sum n (fun j => x j * RInt (fun s => g s * r j s) 0 t).
-Proof.
-  intros H Cg Cr t ht.
-  assert (I : is_RInt (fun s => g s * Sum n (fun j => x j * r j s)) 0 t (y t - y 0)).
-  { apply (is_RInt_derive y); rewrite Rmin_left, Rmax_right by lra; intros s hs; [apply H; lra|].
-    apply (continuous_mult g); [apply Cg; lra|].
-    clear H. induction n as [|n IH]; simpl; [apply continuous_const|].
-    apply (continuous_plus (fun s => Sum n (fun j => x j * r j s))); [apply IH; auto|].
-    apply (continuous_mult (fun _ => x n)); [apply continuous_const|apply Cr; [lia|lra]]. }
-  assert (J : is_RInt (fun s => g s * Sum n (fun j => x j * r j s)) 0 t
-              (Sum n (fun j => x j * RInt (fun s => g s * r j s) 0 t))).
-  { clear I H. induction n as [|n IH]; simpl.
-    - apply (is_RInt_ext (fun _ => 0)); [intros; as_R; ring|]. evar_last; [apply @is_RInt_const|]. as_R; ring.
-    - apply (is_RInt_ext (fun s => plus (g s * Sum n (fun j => x j * r j s)) (scal (x n) (g s * r n s)))).
-      { intros; as_R; ring. }
-      apply @is_RInt_plus; [apply IH; auto|]. apply @is_RInt_scal. apply @RInt_correct.
-      apply @ex_RInt_continuous. rewrite Rmin_left, Rmax_right by lra. intros s hs.
-      apply (continuous_mult g); [apply Cg; lra|apply Cr; [lia|lra]]. }
-  apply (@is_RInt_unique R_CompleteNormedModule) in I. apply (@is_RInt_unique R_CompleteNormedModule) in J. congruence.
-Qed.
+(* (b) multipliers *)
 
 (* A vector orthogonal to the kernel of X is a combination of the rows of X. *)
 Lemma multipliers d n (X : nat -> nat -> R) (p : nat -> R) :
@@ -158,7 +130,6 @@ Proof.
         rewrite (Sum_ext n (fun j => X j i * (if Nat.eqb j n then 0 else nu j)) (fun j => X j i * nu j)); [ring|].
         intros j hj. destruct (Nat.eqb_spec j n); [lia|reflexivity].
 Qed.
-
 (* ------------------------------------------------------------------ *)
 (* What is claimed.  Only these definitions have to be read. *)
 
@@ -208,7 +179,6 @@ Definition flow1 p (rate : nat -> (nat -> R) -> R) (F : (nat -> R) -> R) (w : R 
 (* d copies of it, copy i with weights w t i k *)
 Definition flows p d rate F (w : R -> nat -> nat -> R) (lam : R -> nat -> R) :=
   forall i, (i < d)%nat -> flow1 p rate F (fun t => w t i) (fun t => lam t i).
-
 (* ------------------------------------------------------------------ *)
 (* (c), (d), (e): what has to be shown of a model *)
 
@@ -374,7 +344,6 @@ Proof.
   destruct (at_limit _ _ _ _ _ R n X (fun t j => target j - dot d (X j) (beta t)) L b hb T) as [M _].
   apply M; [exact hc|]. intros j hj. rewrite E, E' by exact hj. reflexivity.
 Qed.
-
 (* ------------------------------------------------------------------ *)
 (* One output: Q' = q, q' = k > 0, k K = 1 *)
 
@@ -464,8 +433,6 @@ Proof.
   - intros; lra.
 Qed.
 End Separable.
-
-
 (* ------------------------------------------------------------------ *)
 (* Parametric Q and algebraic functions: the inverse of an increasing h on (l, u) *)
 
@@ -543,7 +510,6 @@ Proof.
   - rewrite E. generalize (P z hz). lra.
 Qed.
 End Inverse.
-
 (* ------------------------------------------------------------------ *)
 (* Quadratures *)
 
@@ -580,7 +546,6 @@ Proof.
     + as_R; ring.
 Qed.
 End Quadrature.
-
 (* ------------------------------------------------------------------ *)
 (* (f) refutations *)
 
@@ -664,7 +629,6 @@ Proof.
   replace (Dg a / g0 * K0 k e - Dg e / g0 * K0 k a) with ((Dg a * K0 k e - Dg e * K0 k a) / g0) by (field; lra).
   apply (Rmult_eq_reg_l g0); [|lra]. field_simplify; lra.
 Qed.
-
 (* ------------------------------------------------------------------ *)
 (* for the generated files *)
 
@@ -676,30 +640,8 @@ Proof.
   apply is_derive_unique in P. apply is_derive_unique in P'. congruence.
 Qed.
 
-(* conserved quantities, and what else moves: the derivative of an expression in weights whose derivatives are hypotheses *)
-Ltac known := repeat match goal with
-  | H : is_derive ?f ?t ?l |- context [Derive ?f' ?t] => change f' with f; rewrite (is_derive_unique f t l H)
-  end.
-Ltac derive_side := repeat split; try exact I; try (eexists; eassumption); try assumption; auto.
-Ltac steps := auto_derive; [derive_side|known].
-
-(* a root is what squares to it *)
-Lemma root e r : 0 <= r -> r * r = e -> sqrt e = r.
-Proof. intros h <-. apply sqrt_square; exact h. Qed.
-
 Lemma is_derive_arcsinh x : is_derive arcsinh x (/ sqrt (x ^ 2 + 1)).
 Proof. apply is_derive_Reals, derivable_pt_lim_arcsinh. Qed.
-Lemma Derive_arcsinh x : Derive (fun x => arcsinh x) x = / sqrt (x ^ 2 + 1).
-Proof. apply is_derive_unique, is_derive_arcsinh. Qed.
-Lemma ex_derive_arcsinh x : ex_derive (fun x => arcsinh x) x.
-Proof. eexists. apply is_derive_arcsinh. Qed.
-Global Hint Resolve ex_derive_arcsinh : core.
-
-(* f of whatever equals e becomes f e: auto_derive writes x * / y, and powers as products *)
-Ltac canon f e tac := repeat match goal with
-  | |- context [f ?e'] => tryif constr_eq e' e then fail else (replace (f e') with (f e) by (f_equal; simpl; tac))
-  end.
-
 (* The claim of a refutation: near w0 no gradient G (of a three times differentiable Q, whose derivatives are symmetric)
    and no positive differentiable g on the weights have (G o F)' = g * steering along the flow, whatever the steering. *)
 Definition velocity p (F : (nat -> R) -> nat -> R) (a : nat) (w : nat -> R) (c : R -> nat -> R) :=
@@ -812,7 +754,6 @@ Qed.
 Lemma d_Rpower (f : R -> R) c x a : 0 < f x -> is_derive f x a -> is_derive (fun s => Rpower (f s) c) x (c * Rpower (f x) c / f x * a).
 Proof. intros P A. unfold Rpower. evar_last. apply d_exp, d_scal, d_ln; eassumption. cbv beta. unfold Rdiv; ring. Qed.
 
-
 Lemma d_sinh (f : R -> R) x a : is_derive f x a -> is_derive (fun s => sinh (f s)) x (cosh (f x) * a).
 Proof. intros. apply (d_comp sinh f); [apply is_derive_Reals, derivable_pt_lim_sinh|assumption]. Qed.
 Lemma d_cosh (f : R -> R) x a : is_derive f x a -> is_derive (fun s => cosh (f s)) x (sinh (f x) * a).
@@ -858,6 +799,9 @@ Proof.
 Qed.
 Lemma off_0 x : 0 < x -> x <> 0.
 Proof. lra. Qed.
+(* equations say nothing of signs *)
+Ltac no_equations := repeat match goal with H : @eq R _ _ |- _ => clear H end.
+Ltac lin := no_equations; lra.
 Ltac pos := first [assumption | lazymatch goal with
   | |- 0 < exp _ => apply exp_pos
   | |- 0 < 1 - tanh _ => apply tanh_below
@@ -869,22 +813,25 @@ Ltac pos := first [assumption | lazymatch goal with
   | |- 0 < _ / _ => apply Rdiv_lt_0_compat; pos
   | |- 0 < / _ => apply Rinv_0_lt_compat; pos
   | |- 0 < _ ^ _ => first [apply even_gt0; [reflexivity|nz] | apply pow_lt; pos]
-  | |- 0 < _ + _ => first [apply ge0_off; [nn|assumption] | apply Rplus_le_lt_0_compat; [nn|pos] | apply Rplus_lt_le_0_compat; [pos|nn]]
-  end | lra]
+  | |- 0 < _ + _ => first [apply ge0_off; [|assumption]; apply Rplus_le_le_0_compat; nn
+      | apply Rplus_le_lt_0_compat; [nn|pos] | apply Rplus_lt_le_0_compat; [pos|nn]]
+  end | lin]
 with nn := first [assumption | lazymatch goal with
   | |- 0 <= exp _ => left; apply exp_pos
+  | |- 0 <= cosh _ => left; apply cosh_pos
   | |- 0 <= sqrt _ => apply sqrt_pos
   | |- 0 <= _ * _ => apply Rmult_le_pos; nn
   | |- 0 <= _ / _ => apply Rdiv_le_0_compat; [nn|pos]
   | |- 0 <= _ ^ _ => first [apply even_ge0; reflexivity | apply pow_le; nn]
   | |- 0 <= _ + _ => apply Rplus_le_le_0_compat; nn
-  end | left; pos | lra]
+  | |- _ => left; assumption
+  end | lin]
 with nz := first [assumption | lazymatch goal with
   | |- _ * _ <> 0 => apply Rmult_integral_contrapositive_currified; nz
   | |- _ / _ <> 0 => apply Rmult_integral_contrapositive_currified; [nz|apply Rinv_neq_0_compat; nz]
   | |- _ ^ _ <> 0 => apply pow_nonzero; nz
   | |- - _ <> 0 => apply Ropp_neq_0_compat; nz
-  end | apply off_0; pos | intro; lra].
+  end | apply off_0; pos | no_equations; intro; lra].
 Ltac sides := repeat match goal with |- _ /\ _ => split end; try exact I;
   first [nz | match goal with |- ?e <> 0 => ring_simplify e; nz end].
 
@@ -992,4 +939,54 @@ Proof.
   - intros t i ht hi. rewrite (copy_inverse _ _ _ _ _ _ (C i hi) t ht). field. apply Rgt_not_eq.
     rewrite <- (copy_inverse _ _ _ _ _ _ (C i hi) t ht). apply positive; [exact hi|apply (C i hi), ht].
   - intros i hi. apply (C i hi).
+Qed.
+
+Lemma Sum_le n f h : (forall i, (i < n)%nat -> f i <= h i) -> Sum n f <= Sum n h.
+Proof. induction n as [|n IH]; intros H; simpl; [lra|]. apply Rplus_le_compat; auto. Qed.
+Lemma Sum_term n f k : (k < n)%nat -> (forall i, (i < n)%nat -> 0 <= f i) -> f k <= Sum n f.
+Proof.
+  induction n as [|n IH]; intros hk H; [lia|]. simpl. assert (0 <= Sum n f) by (apply Sum_ge0; auto).
+  assert (0 <= f n) by auto. destruct (Nat.eq_dec k n) as [->|]; [lra|]. assert (f k <= Sum n f) by (apply IH; [lia|auto]). lra.
+Qed.
+Lemma Sum_continuous n (f : nat -> R -> R) t : (forall i, (i < n)%nat -> continuous (f i) t) -> continuous (fun s => Sum n (fun i => f i s)) t.
+Proof. induction n as [|n IH]; intros H; simpl; [apply continuous_const|]. apply (continuous_plus (fun s => Sum n (fun i => f i s))); auto. Qed.
+(* what moves by multiples of itself and starts at 0 stays there *)
+Lemma rests n (z : nat -> R -> R) (a : nat -> nat -> R -> R) :
+  (forall k t, (k < n)%nat -> 0 <= t -> is_derive (z k) t (Sum n (fun j => a k j t * z j t))) ->
+  (forall k j t, (k < n)%nat -> (j < n)%nat -> 0 <= t -> continuous (a k j) t) ->
+  (forall k, (k < n)%nat -> z k 0 = 0) -> forall k t, (k < n)%nat -> 0 <= t -> z k t = 0.
+Proof.
+  intros D C Z k T hk hT.
+  set (h := fun t => Sum n (fun k => z k t ^ 2)). set (m := fun t => Sum n (fun k => Sum n (fun j => a k j t ^ 2 + 1))).
+  assert (Cm : forall t, 0 <= t -> continuous m t).
+  { intros t ht. apply (Sum_continuous n (fun k s => Sum n (fun j => a k j s ^ 2 + 1))). intros i hi.
+    apply (Sum_continuous n (fun j s => a i j s ^ 2 + 1)). intros j hj.
+    apply (continuous_comp (a i j) (fun y => y ^ 2 + 1)); [apply C; assumption|].
+    apply @ex_derive_continuous. auto_derive. exact I. }
+  destruct (continuity_ab_maj m 0 T hT) as [x [M _]].
+  { intros t ht. apply continuity_pt_filterlim, Cm. lra. }
+  assert (Hp : forall t, 0 <= h t) by (intros t; apply Sum_ge0; intros; apply pow2_ge_0).
+  assert (Dh : forall t, 0 <= t -> is_derive h t (Sum n (fun k => 2 * z k t * Sum n (fun j => a k j t * z j t)))).
+  { intros t ht. apply (Sum_derive n (fun k s => z k s ^ 2)). intros i hi. evar_last; [apply (d_pow _ 1 2); [simpl; lra|apply D; assumption]|]. simpl. ring. }
+  assert (B : forall t, 0 <= t -> Sum n (fun k => 2 * z k t * Sum n (fun j => a k j t * z j t)) <= m t * h t).
+  { intros t ht. unfold m. rewrite Rmult_comm, <- Sum_scal. apply Sum_le. intros i hi. rewrite <- !Sum_scal. apply Sum_le. intros j hj.
+    assert (z i t ^ 2 <= h t) by (apply (Sum_term n (fun k => z k t ^ 2)); [exact hi|intros; apply pow2_ge_0]).
+    assert (z j t ^ 2 <= h t) by (apply (Sum_term n (fun k => z k t ^ 2)); [exact hj|intros; apply pow2_ge_0]).
+    assert (0 <= a i j t ^ 2) by apply pow2_ge_0. assert (0 <= (a i j t * z i t - z j t) ^ 2) by apply pow2_ge_0. nra. }
+  assert (E : h T <= 0).
+  { destruct (MVT_gen (fun t => h t * exp (- (m x * t))) 0 T
+      (fun t => (Sum n (fun k => 2 * z k t * Sum n (fun j => a k j t * z j t)) - m x * h t) * exp (- (m x * t)))) as [c [hc E]];
+      rewrite ?Rmin_left, ?Rmax_right in * by lra.
+    - intros t ht. evar_last; [apply (d_mult h (fun t => exp (- (m x * t)))); [apply Dh; lra|apply (d_exp (fun t => - (m x * t))), (d_opp (fun t => m x * t)), (d_scal (m x) (fun t => t)), d_id]|]. cbv beta. ring.
+    - intros t ht. apply continuity_pt_filterlim.
+      apply (ex_derive_continuous (fun t => h t * exp (- (m x * t)))). eexists. apply (d_mult h (fun t => exp (- (m x * t)))); [apply Dh; lra|apply (d_exp (fun t => - (m x * t))), (d_opp (fun t => m x * t)), (d_scal (m x) (fun t => t)), d_id].
+    - assert (H0 : h 0 = 0). { unfold h. rewrite (Sum_ext n _ (fun _ => 0)), Sum_0; [reflexivity|]. intros i hi. rewrite Z by exact hi. ring. }
+      rewrite H0, Rmult_0_l, Rminus_0_r in E.
+      assert (m c <= m x) by (apply M; lra). assert (Bc := B c ltac:(lra)). assert (Hc := Hp c).
+      assert (Pc := exp_pos (- (m x * c))). assert (PT := exp_pos (- (m x * T))).
+      assert (Sum n (fun k => 2 * z k c * Sum n (fun j => a k j c * z j c)) - m x * h c <= 0) by nra.
+      assert ((Sum n (fun k => 2 * z k c * Sum n (fun j => a k j c * z j c)) - m x * h c) * exp (- (m x * c)) <= 0) by nra.
+      assert (h T * exp (- (m x * T)) <= 0) by nra. nra. }
+  assert (z k T ^ 2 <= h T) by (apply (Sum_term n (fun k => z k T ^ 2)); [exact hk|intros; apply pow2_ge_0]).
+  assert (z k T ^ 2 = 0) by (generalize (pow2_ge_0 (z k T)); lra). nra.
 Qed.

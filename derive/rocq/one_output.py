@@ -14,10 +14,11 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.model.condition import Sign
+from derive.rocq.idle import idle
 from derive.rocq.place import DERIVE, Place, squares, sure
-from derive.rocq.signs import Signs
+from derive.rocq.signs import Signs, said, signs_of
 from derive.rocq.subject import OneOutput, X
-from derive.rocq.terms import ATOM, POWER, NoFile, Terms, name_of, plain
+from derive.rocq.terms import ATOM, POWER, NoFile, Terms, conjunction, name_of, plain
 
 HERE = "by (exact asked' || apply inside; exact"
 
@@ -33,7 +34,7 @@ class Writer:
         called = " ".join(self.given)
         names |= {c.name: f"{name_of(c.name)} {called}".strip() for c, _ in m.constants}
         self.names = {**names, X.name: "x"}
-        self.asked = _signs((plain(c.of), c.sign) for c in m.conditions)
+        self.asked = signs_of((plain(c.of), c.sign) for c in m.conditions)
         begun = (self.start_of(wall.subs(X, m.F)) for wall in m.walls)
         self.begun = tuple(e for e in begun if not self.asked.positive(e))
         self.asked = self.asked.with_(self.begun)
@@ -41,10 +42,12 @@ class Writer:
         self.m = m = replace(m, kernel=within.oriented(m.kernel))
         self.x = Place(self.names, within, "unfold ok, dom, q, dq, kernel. hyps.", {})
         self.smooth = tuple(self._smooth())
-        defined = _signs((e, sign) for _, e, sign in self.smooth)
+        defined = signs_of((e, sign) for _, e, sign in self.smooth)
         along = "intros ht'. assert (o' := on' t ht'). unfold defined in o'. "
         along += "".join(f"assert (V{k}' := W{k}' t ht'). " for k in range(len(m.weights)))
-        self.w = Place(self.at("t"), defined, f"{along}hyps.", {})
+        along += "".join(f"assert (Z{i}' := rests{i}' t ht'). " for i in m.idle)
+        still = tuple((m.moving[i], 1, sympy.Integer(0), f"Z{i}'") for i in m.idle)
+        self.w = Place(self.at("t"), defined, f"{along}hyps.", {}, relations=still)
         self.beta = Place(
             self.at("t"),
             within.with_(defined.above, defined.off),
@@ -53,6 +56,7 @@ class Writer:
             f"unfold dom in i'. set (x := {self.F_at('t')}) in *. clearbody x. hyps. "
             "unfold kernel.",
             {X: m.F},
+            relations=still,
         )
         start = m.at_start(m.F)
         self.zero = Place(
@@ -110,16 +114,16 @@ class Writer:
         rates = [f"| {i}%nat => {at(r)} " for i, r in enumerate(m.rates) if r != 1]
         chosen = f"match j with {''.join(rates)}| _ => 1 end" if rates else "1"
         yield f"Definition rate{of_F} (j : nat) (w : nat -> R) : R := {chosen}."
-        defined = [_said(at(e), sign) for _, e, sign in self.smooth]
-        yield f"Definition defined{of_F} (w : nat -> R) : Prop := {_and(defined)}."
+        defined = [said(at(e), sign) for _, e, sign in self.smooth]
+        yield f"Definition defined{of_F} (w : nat -> R) : Prop := {conjunction(defined)}."
         for symbol, value in m.constants:
             yield f"Definition {name_of(symbol.name)}{self.head()} := {terms(value)}."
-        asked = [_said(terms(plain(c.of)), c.sign) for c in m.conditions]
+        asked = [said(terms(plain(c.of)), c.sign) for c in m.conditions]
         asked += [f"0 < {terms(e)}" for e in self.begun]
-        yield f"Definition ok{self.head()} : Prop := {_and(asked)}."
+        yield f"Definition ok{self.head()} : Prop := {conjunction(asked)}."
         starts = [f"w {i}%nat = {terms(v)}" for i, v in enumerate(m.start)]
-        yield f"Definition starts{self.head('(w : nat -> R)')} : Prop := {_and(starts)}."
-        inside = _and([f"0 < {terms(wall)}" for wall in m.walls])
+        yield f"Definition starts{self.head('(w : nat -> R)')} : Prop := {conjunction(starts)}."
+        inside = conjunction([f"0 < {terms(wall)}" for wall in m.walls])
         yield f"Definition dom{self.head('(x : R)')} : Prop := {inside}."
         yield f"Definition q{self.head('(x : R)')} := {terms(m.q)}."
 
@@ -176,6 +180,7 @@ class Writer:
             f"Hypothesis on' : forall t, 0 <= t -> {defined.strip('()')} (w t)."
         )
         yield from map(self.weight, range(len(m.weights)))
+        yield idle(self.m, self.on) if m.idle else ""
         K = self.on("t")(m.kernel_in_weights, POWER)
         yield self.moves("beta_moves", m.F, f"{K} * lam t", [m.kernel_in_weights])
         start = m.at_start(m.F)
@@ -253,7 +258,7 @@ class Writer:
             replace(
                 place,
                 opening=f"{place.opening} ".replace("hyps. ", known),
-                relations=tuple(relations),
+                relations=(*place.relations, *relations),
             )
             for place in (self.beta, self.w)
         )
@@ -474,22 +479,6 @@ class Writer:
             "    [apply A', hi'|apply A', hi'|apply H', hi'|intros; apply on'; assumption].\n"
             "Qed."
         )
-
-
-def _signs(known: Iterable[tuple[Expr, Sign]]) -> Signs:
-    above: list[Expr] = []
-    off: list[Expr] = []
-    for e, sign in known:
-        (above if sign is Sign.POSITIVE else off).append(e)
-    return Signs(tuple(above), tuple(off))
-
-
-def _said(text: str, sign: Sign) -> str:
-    return f"0 < {text}" if sign is Sign.POSITIVE else f"{text} <> 0"
-
-
-def _and(parts: Iterable[str]) -> str:
-    return " /\\ ".join(parts) or "True"
 
 
 def _index(e: Expr) -> int:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import sympy
 from sympy import Expr
 
+from derive.model.condition import Sign
+
 ALWAYS = (sympy.exp, sympy.cosh)
 """Functions that are positive."""
 
@@ -118,3 +120,15 @@ class Signs:
 def _beyond_tanh(e: Expr) -> bool:
     """Say whether it is 1 - tanh or tanh + 1, which are positive."""
     return any(e in (1 - f, 1 + f) for f in e.atoms(sympy.tanh))
+
+
+def signs_of(known: Iterable[tuple[Expr, Sign]]) -> Signs:
+    """Return what is known where some expressions are positive, or not 0."""
+    pairs = [*known]
+    above = tuple(e for e, sign in pairs if sign is Sign.POSITIVE)
+    return Signs(above, tuple(e for e, sign in pairs if sign is not Sign.POSITIVE))
+
+
+def said(text: str, sign: Sign) -> str:
+    """Return that what is written is positive, or not 0, as Rocq has it."""
+    return f"0 < {text}" if sign is Sign.POSITIVE else f"{text} <> 0"

@@ -32,6 +32,7 @@ class OneOutput:
         walls: functions of x that are positive where Q lives.
         q, dq, kernel: Q, its slope, and K as functions of x.
         laws: functions of the weights that are conserved.
+        idle: places of the weights that start at 0 and stay there.
     """
 
     F: Expr
@@ -47,6 +48,7 @@ class OneOutput:
     dq: Expr
     kernel: Expr
     laws: tuple[Expr, ...]
+    idle: tuple[int, ...] = ()
 
     @functools.cached_property
     def moving(self) -> tuple[Symbol, ...]:
@@ -75,7 +77,7 @@ def one_output(d: Derivation) -> OneOutput:
     Raises:
         NoFile: the derivation has no such file.
     """
-    p = d.potential.parameterization
+    p = d.parameterization
     if p.d > 1 or p.vectors or p.affine:
         raise NoFile("F has several outputs, of which no file is written")
     (piece,) = d.potential.pieces
@@ -100,16 +102,17 @@ def one_output(d: Derivation) -> OneOutput:
         plain(piece.gradient[0]).xreplace(in_x),
         plain(piece.kernel).xreplace(in_x),
         tuple(map(plain, d.conserved.laws)),
+        tuple(map(p.weights.index, d.idle)),
     )
 
 
 def _outside(d: Derivation, piece: Explicit) -> dict[str, bool]:
     """Return the reasons for which there may be no file, and whether each holds."""
-    domain, p = piece.domain, d.potential.parameterization
+    domain, p = piece.domain, d.parameterization
     return {
         "Q has roots by name": bool(piece.roots),
         "F moves in fewer weights than it has, of which no file is written": bool(
-            d.idle or d.ties or d.equivalent
+            d.ties or d.equivalent
         ),
         "no file is written of a mirror that couples weights": not p.geometry.is_diagonal,
         "where Q lives is not decided": domain is None

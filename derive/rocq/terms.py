@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import sympy
@@ -142,3 +143,8 @@ def plain(e: Expr) -> Expr:
     """Return an expression whose symbols are known by their names alone, as real numbers."""
     e = sympy.sympify(e)
     return e.xreplace({s: Symbol(s.name, real=True) for s in e.free_symbols})
+
+
+def conjunction(parts: Iterable[str]) -> str:
+    """Return that all of some propositions hold."""
+    return " /\\ ".join(parts) or "True"

@@ -43,6 +43,8 @@ MODELS = {
     "asinh": (["asinh(u)"], {}),
     "ratio": (["log(p) - log(m)"], {}),
     "names": (["a*x"], {"a": "at", "x": "f"}),
+    "idle": (["u**2 + x0*y0"], {"x0": "0", "y0": "0"}),
+    "one idle": (["u**2 + v**2 + w**2"], {"v": "0"}),
 }
 """Others, by name."""
 MEMORY = 4 << 30
@@ -139,7 +141,7 @@ def mutants(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _broken(body: str) -> Iterator[tuple[re.Match[str], str]]:
-    for place in re.finditer(r"(?<![\w.])\d+(?![\w%.])| [+] | - |<>|0 <(?= )", body):
+    for place in re.finditer(r"(?<![\w.])\d+(?![\w%]|\.\d)| [+] | - |<>|0 <(?= )", body):
         yield (
             place,
             {" + ": " - ", " - ": " + ", "<>": "=", "0 <": "0 >"}.get(
