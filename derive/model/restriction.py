@@ -84,19 +84,6 @@ def _is_special(p: Parameterization) -> bool:
     return p.is_rational and p.geometry == EUCLIDEAN and len(p.start_symbols) < p.p
 
 
-def images_on_subspace(p: Parameterization) -> tuple[RationalFunction, ...]:
-    """Return each weight in those left, with numbers, on the subspace that the flow stays in."""
-    basis = _invariant_subspace(p) if _is_special(p) else None
-    if basis is None or not all(c.is_constant() for row in basis for c in row):
-        return p.w
-    left = [p.w[pivot_of(row)] for row in basis]
-    columns = zip(*basis, strict=True)
-    return tuple(
-        sum((c.value() * w for c, w in zip(column, left, strict=True)), p.field.zero)
-        for column in columns
-    )
-
-
 def _invariant_subspace(p: Parameterization) -> list[Row] | None:
     """Return a reduced basis of the closure of w_0 under the fields, None for the whole space."""
     basis = echelon([list(p.w0)])

@@ -21,15 +21,15 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import InputError, LanguageError
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.separated import SeparatedTower
 from derive.exact.towers.tower import build_elements
 from derive.language import OWN, from_sympy
 from derive.model.labels import quoted
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Curve, Explicit, Parametric
+from derive.potential.piece import Curve, Explicit, Parametric, moving
 from derive.verdict import Identity
-from derive.weights.dual import DualCoordinates
 from derive.weights.kernel_relation import KernelRelation
 
 OPAQUE = (sympy.asinh, sympy.atan)
@@ -51,7 +51,9 @@ class ZeroTest:
 
     def vanishes(self, expression: Expr) -> bool:
         """Tell whether an expression is proved zero; False means "not proved"."""
-        expression = self._without_opaque(without_modulus(expression.xreplace(self._images)))
+        expression = without_modulus(expression.xreplace(self._images))
+        # log |A B| = log |A| + log |B|
+        expression = self._without_opaque(sympy.expand_log(expression, force=True))
         # Powers of -s are taken where it is positive: they are powers of a new s.
         bases = {power.base for power in expression.atoms(sympy.Pow) if not power.exp.is_Integer}
         expression = expression.xreplace({s: -s for s in expression.free_symbols if -s in bases})
@@ -69,7 +71,7 @@ class ZeroTest:
 
     def _without_opaque(self, expression: Expr) -> Expr:
         """Return the expression with a symbol for each opaque function of its own argument."""
-        if expression.has(sympy.exp):  # which undoes an asinh
+        if expression.has(sympy.exp, sympy.log):  # which undo an asinh, or are in it
             expression = expression.replace(
                 sympy.asinh, lambda a: sympy.log(a + sympy.sqrt(1 + a * a))
             )
@@ -165,19 +167,20 @@ class CurveProposal:
 
 
 def accept_parametric(
-    dual: DualCoordinates, notation: Notation, proposal: CurveProposal
+    p: Parameterization, R: RationalFunction, notation: Notation, proposal: CurveProposal
 ) -> Parametric | None:
-    """Return the piece of a proposed flow with its evidence, or None where that is not shown."""
-    p = dual.parameterization
-    if dual.R is None:
-        raise AssertionError("parametric forms need the conjugate")
-    beta, conjugate = (_tidy(to_expr(f, proposal.weights)) for f in (p.F[0], dual.R.rational))
+    """Return the piece of a proposed flow with its evidence, or None where that is not shown.
+
+    R is the conjugate of Q in the weights.
+    """
+    beta, conjugate = (_tidy(to_expr(f, proposal.weights)) for f in (p.F[0], R))
+    conjugate = moving(_distributed(conjugate), proposal.z, *proposal.units)
     if "power" in p.field.kinds:
         # A proposal like any other: what is printed is compared with F(w) below.
         beta = sympy.powdenest(sympy.expand_power_base(beta, force=True), force=True)
     decide = ZeroTest(p, {})
     evidence: list[Identity] = []
-    for statement, left, right in _identities(dual, notation, proposal, beta, conjugate):
+    for statement, left, right in _identities(p, notation, proposal, beta, conjugate):
         if not decide.vanishes(left - right):
             return None
         left, right = proposal.written(left), proposal.written(right)
@@ -190,16 +193,15 @@ def accept_parametric(
         (proposal.mu,),
         curve=Curve(proposal.z, write(beta), proposal.interval, weights),
         assumptions=notation.assumptions,
-        evidence=(*evidence, *dual.evidence),
+        evidence=tuple(evidence),
     )
 
 
 def _identities(
-    dual: DualCoordinates, notation: Notation, proposal: CurveProposal, beta: Expr, conjugate: Expr
+    p: Parameterization, notation: Notation, proposal: CurveProposal, beta: Expr, conjugate: Expr
 ) -> Iterator[tuple[str, Expr, Expr]]:
     """Yield what is to be shown: a statement and its two sides."""
-    p, known = dual.parameterization, proposal.weights
-    (b,) = notation.betas
+    (b,), known = notation.betas, proposal.weights
     for name, slope, start in zip(p.weights, p.fields[0], p.w0, strict=True):
         w = known[name]
         own, at_start = quoted(name, p), to_expr(start, notation.start_symbols)
@@ -211,6 +213,12 @@ def _identities(
         yield f"{quoted(name, p)} is that of the weight", known[name], image
     yield f"{b} = F(w(mu))", beta, to_expr(p.F[0], known)
     yield f"d(mu {b} - Q)/dmu = {b}", proposal.rate(conjugate), beta
+
+
+def _distributed(expression: Expr) -> Expr:
+    """Return a sum with the numbers before the sums in it multiplied out; cosmetic."""
+    parts = (term.as_coeff_Mul() for term in sympy.Add.make_args(expression))
+    return sympy.Add(*(n * x for n, rest in parts for x in sympy.Add.make_args(rest)))
 
 
 def _tidy(expression: Expr) -> Expr:

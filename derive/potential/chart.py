@@ -196,8 +196,10 @@ def kernel_in_beta(metric: Metric, chart: Chart | None) -> tuple[tuple[Expr, ...
     indices = range(metric.parameterization.d)
     entries: dict[tuple[int, int], Expr] = {}
     for i, j in combinations_with_replacement(indices, 2):
-        # K_ij of many outputs is mostly a function of two and of what they share.
-        tried = (c.write(metric.K[i][j]) for c in (chart.with_outputs(i, j), chart))
+        # K_ij of many outputs is mostly a function of two and of what they share; of one it is a
+        # function of the root alone, along which the leaf is a curve.
+        alone = (chart.with_outputs(),) if len(indices) == 1 and chart.roots else ()
+        tried = (c.write(metric.K[i][j]) for c in (*alone, chart.with_outputs(i, j), chart))
         written = next((x for x in tried if x is not None), None)
         if written is None:
             return None

@@ -25,8 +25,13 @@ from derive.potential.block import BlockPotential
 from derive.potential.branch import keeps_sign, with_guards
 from derive.potential.chart import base_chart
 from derive.potential.coupled import write_in_beta
-from derive.potential.exponential import integrate_through_exponential
 from derive.potential.kernel_integral import integrate_kernel
+from derive.potential.leaf_curve import (
+    integrate_along_leaf,
+    through_call,
+    through_root,
+    through_weights,
+)
 from derive.potential.parametric import parametrize
 from derive.potential.piece import Explicit, Left, Piece, poles
 from derive.potential.power_kernel import integrate_power_kernel
@@ -35,7 +40,6 @@ from derive.potential.reached import find_domain
 from derive.potential.separation import find_separation
 from derive.potential.shortest import METRIC, SEPARATE, WEIGHT_SPACE, Form, shortest
 from derive.potential.vectors import find_radial_potential
-from derive.potential.weight_integral import integrate_through_weight
 from derive.verdict import Finding, Verdict
 from derive.weights.adjoin import find_warp, logarithmic_law
 from derive.weights.conserved import find_conserved
@@ -169,17 +173,18 @@ def _allowed(
 
 
 def _single(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation) -> list[Form]:
-    """Return Q of one output: from K(beta), else along the flow, else as an integral."""
+    """Return Q of one output: from K(beta), else along the leaf, else as an integral."""
     metric = warping.metric
     relation = find_kernel_relation(metric, notation)
     piece: Piece | None = None if relation is None else integrate_kernel(relation)
     piece = piece or integrate_power_kernel(metric, notation)
-    piece = piece or integrate_through_exponential(metric, notation)
-    if piece is None and dual is not None:
-        piece = parametrize(dual, notation)
+    if piece is None and (form := integrate_along_leaf(warping, notation, through_call)):
+        return [form]
+    piece = piece or parametrize(metric, dual, notation)
+    for present in (through_root, through_weights):
+        if piece is None and (form := integrate_along_leaf(warping, notation, present)):
+            return [form]
     if piece is None:
-        if found := integrate_through_weight(metric, notation):
-            return [Form(METRIC, *found)]
         integral, chart = integrate_along_beta(metric, notation)
         if integral.kernel is None:
             integral = replace(integral, left=_unwritten(metric, "kernel"))

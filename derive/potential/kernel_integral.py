@@ -8,13 +8,10 @@ function, Q = beta y - int beta/K with y = int 1/K, both proposed by SymPy.
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import isqrt, prod
-
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.field.factors import factored
+from derive.exact.field.factors import exact_square_root
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.positivity import is_nonnegative, is_positive
 from derive.model.condition import Condition
@@ -154,7 +151,7 @@ def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Explicit
     field = relation.field
     v = q.partial(0)
     q2 = v.partial(0) / field.constant(2)
-    exact, positive = _exact_square_root(q2), is_positive(q2, relation.positive)
+    exact, positive = exact_square_root(q2), is_positive(q2, relation.positive)
     if exact is None and not positive:
         return None
     take_root = _square_root if positive else _named_root
@@ -189,7 +186,7 @@ def _square_root(
     relation: KernelRelation, radicand: RationalFunction
 ) -> tuple[Expr, tuple[Constant, ...]]:
     """Return sqrt(radicand) in start symbols, or sqrt(k) with k named where it is no square."""
-    root = _exact_square_root(radicand)
+    root = exact_square_root(radicand)
     for candidate in () if root is None else (root, -root):
         if is_nonnegative(candidate, relation.positive):
             return relation.expr(candidate), ()
@@ -205,12 +202,3 @@ def _named_root(
         return sympy.sqrt(value), ()
     k = relation.notation.fresh("k", positive=True)
     return sympy.sqrt(k), ((k, value),)
-
-
-def _exact_square_root(radicand: RationalFunction) -> RationalFunction | None:
-    """Return the root of a square of a rational function, or None."""
-    square, powers = factored(radicand)
-    number = Fraction(isqrt(abs(square.numerator)), isqrt(square.denominator))
-    if number**2 != square or any(n % 2 for _, n in powers):
-        return None
-    return prod((f ** (n // 2) for f, n in powers), start=radicand.field.constant(number))

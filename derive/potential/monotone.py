@@ -16,14 +16,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import gcd, lcm
 
 import sympy
 from sympy import Expr, Symbol
 
+from derive.errors import InputError
+from derive.exact.constants import is_number, sign_of_number
 from derive.exact.elementary_signs import ElementarySigns, Undecided
-from derive.language import to_sympy
+from derive.exact.field.factors import linear_terms
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.towers.tower import Tower
+from derive.language import from_sympy, to_sympy
 from derive.language.tree import Call, Number, Operation, Power, RealPower, Tree, names
-from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr
+from derive.model.notation import AssumePositive, BranchOpen, Notation, rational, to_expr
 from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
 from derive.potential.domain import Domain, Wall
@@ -226,6 +232,17 @@ def outermost(p: Parameterization, notation: Notation) -> Layer | None:
     return None
 
 
+def logarithmic(p: Parameterization, notation: Notation) -> Layer | None:
+    """Return the logarithm of F = c log E + b, None of another."""
+    if (found := find_logarithm(p)) is None:
+        return None
+    E, c, b = found
+    inner = p.with_(outputs=[from_sympy(to_expr(E, notation.weights))])
+    shift = to_expr(b, notation.start_symbols)
+    limits = REAL if c > 0 else REAL[::-1]
+    return Layer(inner, lambda x: rational(c) * sympy.log(x) + shift, POSITIVE, limits, side=1)
+
+
 def _power(inner: Parameterization, q: Expr, sign: int, notation: Notation) -> Layer | None:
     """Return x -> x^q on the side of 0 on which the start lies."""
     sign, side = sign or (1 if q > 0 else -1), 1
@@ -284,3 +301,35 @@ def _ends(
 
 def _sign(end: Expr, decide: ElementarySigns) -> int:
     return 0 if decide.is_zero(end) else decide.sign(end)
+
+
+def find_logarithm(
+    p: Parameterization,
+) -> tuple[RationalFunction, Fraction, RationalFunction] | None:
+    """Return E > 0 in the field of F = c log E + b, the number c and the constant b, or None.
+
+    >>> find_logarithm(Parameterization.parse(["log(p)/2 - log(m)"]))
+    (p/m**2, Fraction(1, 2), 0)
+    """
+    b = constant_part(p.F[0])
+    terms = linear_terms(p.F[0] - b)
+    if not p.field.kinds & {"log", "asinh"}:
+        return None
+    bottom = lcm(*(t.coefficient.denominator for t in terms))
+    c = Fraction(gcd(*(int(t.coefficient * bottom) for t in terms)), bottom)
+    try:
+        E = Tower.over(p.field, p.positive).exp((p.F[0] - b) / p.field.constant(c))
+    except InputError:
+        return None
+    if {*E.variables()} - {*p.field.names}:
+        return None
+    start = p.at_start(E := p.field.embed(E))
+    negative = is_number(start) and sign_of_number(start) < 0  # log E is that of |E|
+    return -E if negative else E, c, b
+
+
+def constant_part(F: RationalFunction) -> RationalFunction:
+    """Return the terms of F without a weight."""
+    terms = (t.monomial * F.field.constant(t.coefficient) for t in linear_terms(F))
+    fixed = (t for t in terms if {*t.variables()} <= F.field.constants.keys())
+    return sum(fixed, F.field.zero)

@@ -1,234 +1,345 @@
-"""Q of a single output through its dual coordinate: beta = h(mu), Q = mu h(mu) - R(w(mu)).
+"""Q of a single output along the flow: beta = h(mu), mu = dQ/dbeta, Q = mu beta - H(mu), H' = h.
 
-The dual coordinate y of the flow satisfies <grad y, grad F> = 1, so mu = y - y(w_0) is both the
-mirror map dQ/dbeta and the time along w' = grad F. Where every weight is an algebraic function
-of y and of the conserved quantities, or a sum of exponentials of mu, the weights can be written
-in mu, and with them beta and Q. For p^D - m^D this is the closed form of Woodworth et al. 2020
-(section 4) with h_D; no closed form in beta exists there for D >= 3.
+The mirror map is the time mu of w' = grad F. A weight T, or a function of weights in F, is known in
+mu by its derivatives at the start alone, where on every leaf these solve one of the equations
+
+    T' T''' = k T''^2                    b + c (1 + s mu)^e, e = (2 - k)/(1 - k); or log, exp
+    prod_j (d/dmu - q_j) T' = 0          a sum of exponentials exp(q_j mu), and mu
+    T'''/T' - 3/2 (T''/T')^2 = -q^2/2    a quotient of linear functions of exp(q mu)
+
+with numbers k and q_j, and a q that the flow keeps. For p^D - m^D the first is the closed form of
+Woodworth et al. 2020 (section 4) with h_D; no closed form in beta exists there for D >= 3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from random import Random
-from typing import TypeAlias
+from itertools import pairwise
 
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.field.factors import factored
+from derive.exact.field.factors import exact_square_root, factored
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.implicitization import Coordinates
-from derive.exact.linear.matrix import dot
-from derive.exact.linear.modular import Evaluator, independent_rows, random_point
-from derive.exact.positivity import is_positive, nearest
-from derive.model.condition import Condition
-from derive.model.notation import AssumePositive, Notation, rational, to_expr, to_factored_expr
+from derive.exact.linear.families import LogFunction
+from derive.exact.linear.matrix import nullspace_over_constants
+from derive.exact.positivity import nearest
+from derive.model.condition import Condition, Sign
+from derive.model.notation import AssumePositive, Notation, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
 from derive.potential.accept import CurveProposal, accept_parametric
-from derive.potential.dual_powers import find_variable, inverted, power_of
 from derive.potential.piece import Parametric
-from derive.weights.dual import DualCoordinates
+from derive.weights.dual import DualCoordinates, find_conjugate
+from derive.weights.dual_families import conjugate_family
+from derive.weights.lie import along
+from derive.weights.metric import Metric
 
-MU = "_mu"
-"""The parameter in exact fields; no name of the user starts with an underscore."""
+EXPONENTIALS, MAXIMAL_TERMS = 4, 12
+"""Exponentials in a sum; terms of T' beyond which its derivatives grow too fast."""
+SMOOTH = frozenset({"exp", "sin", "cos", "parameter"})
+"""Generators that a weight may be inside of wherever it is."""
 
 
-Powers: TypeAlias = dict[str, tuple[RationalFunction, RationalFunction]]
-"""Of a variable, which is a weight or a function of one: (r, n) with variable^n = r(mu)."""
-
-
-def parametrize(dual: DualCoordinates, notation: Notation) -> Parametric | None:
+def parametrize(
+    metric: Metric, dual: DualCoordinates | None, notation: Notation
+) -> Parametric | None:
     """Return beta = h(z), Q = mu beta - H(z) with mu = dQ/dbeta a multiple of z, or None.
 
     Source: Woodworth et al. 2020, for h of p^D - m^D.
     """
-    if dual.R is None or dual.R.logs:
+    p = metric.parameterization
+    motions = _find_motions(p)
+    R = None if motions is None else dual.R if dual is not None else _find_conjugate(metric)
+    if motions is None or R is None or R.logs:
         return None
-    return (_exponential_weights if dual.y[0].logs else _algebraic_weights)(dual, notation)
-
-
-def _algebraic_weights(dual: DualCoordinates, notation: Notation) -> Parametric | None:
-    """Each weight w_i with w_i^n a rational function of y and the conserved quantities."""
-    p = dual.parameterization
-    field = p.start_field.extended((MU,))
-    try:
-        powers = _powers_of_weights(dual, field)
-    except ZeroDivisionError:
-        return None
-    if powers is None:
-        return None
-    z = notation.fresh("z")
-    scale = _scale(powers, field)
-    # From here the parameter is z = scale * mu.
-    rescaled = (field.gens[0] / scale, *field.gens[1:])
-    images = {MU: z, **notation.start_symbols}
-    units = Units(images, notation)
-    parameters = {x: notation.start_symbols[x] for x in p.parameters}
-    weights: dict[str, Expr] = {}
-    for name, (element, n) in powers.items():
-        element = element.compose(rescaled, field)
-        if n == 1 and _is_entire(p, name, element):
-            value = to_factored_expr(element, images)
-        else:
-            value = _radical(p.at_start(p.field.named(name)), element, n, units)
-        weights.update(inverted(p, name, value, notation.start_symbols))
-    interval = _interval(units)
+    time = _time_of(p, notation, motions.values())
+    known = {name: motion.written(time) for name, motion in motions.items()}
+    time.assumed += _signs(p, motions, notation)
+    interval = time.interval()
     if interval is None:
         return None
-    mu = sympy.powsimp(z / to_factored_expr(scale, images))
-    curve = CurveProposal(z, mu, {**weights, **parameters}, units.expressions, interval)
-    piece = accept_parametric(dual, notation, curve)
-    return piece and replace(piece, assumptions=(*piece.assumptions, *units.assumed))
+    parameters = {x: notation.start_symbols[x] for x in p.parameters}
+    mu = sympy.powsimp(time.z / to_factored_expr(time.scale, notation.start_symbols))
+    curve = CurveProposal(time.z, mu, {**known, **parameters}, time.units, interval)
+    piece = accept_parametric(p, R.rational, notation, curve)
+    return piece and replace(
+        piece,
+        assumptions=(*piece.assumptions, *time.assumed),
+        evidence=(*piece.evidence, *(() if dual is None else dual.evidence)),
+    )
 
 
-def _is_entire(p: Parameterization, name: str, element: RationalFunction) -> bool:
-    """Tell whether a weight is a polynomial in mu, and F one in it: it may change its sign."""
-    inside = (g.argument for g in p.field.generators if g.argument is not None)
-    used = {x for f in (p.field.polynomial(p.F[0].denominator), *inside) for x in f.variables()}
-    return name in p.weights and name not in used and not element.denominator.degrees()[0]
+def _find_motions(p: Parameterization) -> dict[str, Motion] | None:
+    """Return all weights as functions of mu, and functions of them in F where they have one."""
+    names = (*p.weights, *(g.name for g in p.field.generators if g.kind != "parameter"))
+    motions = dict[str, Motion]()
+    for name in names:
+        if (motion := _find_motion(p, name)) is not None:
+            motions[name] = motion
+        elif name in p.weights:
+            return None
+    return motions
 
 
-def _powers_of_weights(dual: DualCoordinates, field: FunctionField) -> Powers | None:
-    """Return a power of each weight, or of a function of it, in mu = y - y(w_0), or None."""
-    p, y = dual.parameterization, dual.y[0].rational
-    laws = dual.metric.conserved.laws
-    named = {"y": y, **{f"c{i}": law for i, law in enumerate(laws)}, **p.field.constants}
-    coordinates = Coordinates.of([*named.items()])
-    y0, *constants = (p.at_start(f).compose(field.gens[1:], field) for f in named.values())
-    on_leaf = (field.gens[0] + y0, *constants)
-    powers: Powers = {}
+def _signs(
+    p: Parameterization, motions: Mapping[str, Motion], notation: Notation
+) -> Iterator[Condition]:
+    """Yield what is assumed of the signs of weights at whose zeros F may end."""
     for name in p.weights:
-        found = find_variable(p, name, y, laws) if p.field.generators else None
-        if found is None:
-            rooted = power_of(p.field.named(name), coordinates, p.degree or 1)
-            if rooted is None:
+        if isinstance(motion := motions[name], Power) and not _is_smooth(p, name):
+            yield from start_sign(motion.c, notation)[1]
+
+
+def _find_conjugate(metric: Metric) -> LogFunction | None:
+    """Return R with <grad R, grad F> = F where mu was not found in the weights, or None."""
+    p = metric.parameterization
+    family = conjugate_family(metric.conserved, None)
+    return find_conjugate(p, p.field.one, family)
+
+
+@dataclass
+class Time:
+    """The parameter z = scale * mu, with positive symbols for what bounds its interval.
+
+    Attributes:
+        units: functions of z that are 1 at z = 0, by the symbols that stand for them.
+        ends: the zeros of linear ones.
+        others: those of others, with their signs.
+        assumed: of the start.
+    """
+
+    notation: Notation
+    z: Symbol
+    scale: RationalFunction
+    units: dict[Symbol, Expr] = field(default_factory=dict)
+    ends: list[RationalFunction] = field(default_factory=list)
+    others: list[tuple[int, Expr]] = field(default_factory=list)
+    assumed: list[Condition] = field(default_factory=list)
+
+    def expr(self, element: RationalFunction) -> Expr:
+        """Return a function of the start."""
+        return to_expr(element, self.notation.start_symbols)
+
+    def exponential(self, rate: RationalFunction) -> Expr:
+        """Return exp(rate mu)."""
+        return sympy.exp(self.expr(rate / self.scale) * self.z)
+
+    def unit(self, value: Expr) -> Symbol:
+        """Return the positive symbol of a unit, the same one for equal units."""
+        for symbol, known in self.units.items():
+            if known == value:
+                return symbol
+        symbol = self.notation.fresh(f"unit{len(self.units) + 1}", positive=True)
+        self.units[symbol] = value
+        return symbol
+
+    def linear(self, rate: RationalFunction) -> Symbol:
+        """Return 1 + rate mu, which is positive up to its zero."""
+        slope = rate / self.scale
+        self.ends.append(-slope.field.one / slope)
+        return self.unit(1 + self.expr(slope) * self.z)
+
+    def interval(self) -> tuple[Expr, Expr] | None:
+        """Return the interval around z = 0 on which the units are positive, None if not known."""
+        sides: dict[int, list[RationalFunction]] = {1: [], -1: []}
+        for end in self.ends:
+            sign, assumed = start_sign(end, self.notation)
+            if assumed:
+                open_ones = {*end.variables()} & {*self.notation.start_symbols}
+                if open_ones := open_ones - self.notation.positive:
+                    raise AssumePositive(frozenset(open_ones))
                 return None
-            found = name, *rooted
-        variable, power, n = found
-        powers[variable] = power.compose(on_leaf, field), field.embed(n)
-    return powers
+            sides[sign].append(end)
+        low, high = (
+            [
+                *(
+                    sympy.powsimp(to_factored_expr(end, self.notation.start_symbols))
+                    for end in nearest(sign, sides[sign], self.notation.positive)
+                ),
+                *(end for side, end in self.others if side == sign),
+            ]
+            for sign in (-1, 1)
+        )
+        return sympy.Max(*low) if low else -sympy.oo, sympy.Min(*high) if high else sympy.oo
 
 
-def _scale(powers: Powers, field: FunctionField) -> RationalFunction:
-    """Return s such that z = s mu makes the first linear factor in mu a multiple of 1 - z."""
-    for element, _ in powers.values():
-        for linear, _ in sorted(factored(element)[1], key=lambda power: power[1] > 0):
-            slope = linear.partial(0)
-            offset = linear - slope * field.gens[0]
-            if not (slope.is_zero() or offset.is_zero() or slope.depends_on(0)):
-                return -slope / offset
-    return field.one
+@dataclass(frozen=True)
+class Sum:
+    """constant + slope mu + sum_j c_j exp(q_j mu), with constants in start symbols."""
 
-
-class Units:
-    """Positive symbols for the factors of the weights' powers that depend on z, 1 at z = 0."""
-
-    def __init__(self, images: Mapping[str, Expr], notation: Notation) -> None:
-        self.images, self.notation = images, notation
-        self.symbols: dict[RationalFunction, Symbol] = {}
-        self.assumed = list[Condition]()
-
-    def symbol(self, unit: RationalFunction) -> Symbol:
-        """Return the symbol of a unit, the same one for equal units."""
-        if unit not in self.symbols:
-            name = f"unit{len(self.symbols) + 1}"
-            self.symbols[unit] = self.notation.fresh(name, positive=True)
-        return self.symbols[unit]
+    constant: RationalFunction
+    slope: RationalFunction
+    exponentials: tuple[tuple[RationalFunction, RationalFunction], ...] = ()
 
     @property
-    def expressions(self) -> dict[Symbol, Expr]:
-        """What the symbols stand for, in z."""
-        return {
-            s: sympy.expand(to_expr(u, self.images), power_exp=False)
-            for u, s in self.symbols.items()
-        }
+    def is_line(self) -> bool:
+        """Whether it is a multiple of 1 + s mu."""
+        return not (self.slope.is_zero() or self.constant.is_zero())
+
+    def written(self, time: Time) -> Expr:
+        """Return the function of z."""
+        exponentials = (time.expr(c) * time.exponential(q) for q, c in self.exponentials)
+        linear = time.expr(self.slope / time.scale) * time.z
+        return sympy.Add(time.expr(self.constant), linear, *exponentials)
 
 
-def _interval(units: Units) -> tuple[Expr, Expr] | None:
-    """Return the interval around z = 0 on which the units are positive, None where not known."""
-    notation = units.notation
-    sides: dict[int, list[RationalFunction]] = {1: [], -1: []}
-    for unit in units.symbols:
-        slope = unit.partial(0)
-        if slope.depends_on(0):
-            if is_positive(unit, notation.positive):
-                continue
-            return None
-        end = -slope.field.one / slope
-        sign, assumed = start_sign(end, notation)
+@dataclass(frozen=True)
+class Power:
+    """b + c (1 + s mu)^e, a logarithm for e = 0."""
+
+    b: RationalFunction
+    c: RationalFunction
+    s: RationalFunction
+    e: RationalFunction
+
+    def written(self, time: Time) -> Expr:
+        """Return the function of z, with a unit."""
+        unit, b, c = time.linear(self.s), time.expr(self.b), time.expr(self.c)
+        top, bottom = sympy.fraction(time.expr(self.e))
+        e = -top / -bottom if top.could_extract_minus_sign() else top / bottom  # D/(2 - D)
+        return b + c * (unit**e if e else sympy.log(unit))
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """(a E + b)/(c E + d) with E = exp(q mu) and c + d = 1."""
+
+    q: RationalFunction
+    above: tuple[RationalFunction, RationalFunction]
+    below: tuple[RationalFunction, RationalFunction]
+
+    def written(self, time: Time) -> Expr:
+        """Return the function of z, which ends where E = -d/c."""
+        E, (c, d) = time.exponential(self.q), self.below
+        if not self.q.is_constant():
+            time.assumed.append(Condition(time.expr(self.q), Sign.NONZERO))
+        top, bottom = (time.expr(x) * E + time.expr(y) for x, y in (self.above, self.below))
+        at_zero = -d / c
+        sign, assumed = start_sign(at_zero, time.notation)
         if assumed:
-            open_ones = set(end.variables()) & set(notation.start_symbols) - notation.positive
-            if open_ones:
-                raise AssumePositive(frozenset(open_ones))
+            raise AssumePositive(frozenset())
+        if sign > 0:
+            # log(-d/c)/q has the sign of (-d/c - 1)/q = -1/(c q), as c + d = 1.
+            side, _ = start_sign(-c * self.q, time.notation)
+            time.others.append((side, sympy.log(time.expr(at_zero)) / time.expr(self.q)))
+        return top / bottom
+
+
+Motion = Sum | Power | Quotient
+
+
+def _time_of(p: Parameterization, notation: Notation, motions: Iterable[Motion]) -> Time:
+    """Return the parameter mu, or that of which the first linear unit is 1 - z."""
+    scale, motions = p.start_field.one, list(motions)
+    if not any(isinstance(m, Quotient) or (isinstance(m, Sum) and m.exponentials) for m in motions):
+        powers = [m.s for m in motions if isinstance(m, Power)]
+        lines = [m.slope / m.constant for m in motions if isinstance(m, Sum) and m.is_line]
+        scale = -next(iter((*powers, *lines)), -scale)
+    return Time(notation, notation.fresh("z"), scale)
+
+
+def _find_motion(p: Parameterization, name: str) -> Motion | None:
+    """Return a weight, or a function of weights that F uses, as a function of mu, or None."""
+    slopes = [p.field.named(name)]
+    for _ in range(3):
+        slopes.append(along(p.fields[0], slopes[-1]))
+        if sum(map(len, slopes[1].parts)) > MAXIMAL_TERMS:
             return None
-        sides[sign].append(end)
-    low, high = (
-        [
-            sympy.powsimp(to_factored_expr(end, units.images))
-            for end in nearest(sign, sides[sign], notation.positive)
-        ]
-        for sign in (-1, 1)
-    )
-    return sympy.Max(*low) if low else -sympy.oo, sympy.Min(*high) if high else sympy.oo
-
-
-def _radical(
-    start: RationalFunction, element: RationalFunction, n: RationalFunction, units: Units
-) -> Expr:
-    """Return the real n-th root of *element* that is the weight at the start, in units."""
-    base = _in_units(element, units)
-    sign = 1
-    if n.is_constant() and n.value().denominator == 1 and abs(n.value()) > 1:
-        sign, assumed = start_sign(start, units.notation)
-        units.assumed += assumed
-    index = to_expr(n, units.images)
-    base = sympy.powsimp(base if sign == 1 else sign**index * base)
-    return sympy.powdenest(sign * sympy.expand_power_base(sympy.Pow(base, 1 / index)))
-
-
-def _in_units(element: RationalFunction, units: Units) -> Expr:
-    """Return *element* with each factor that depends on z as a constant times a unit."""
-    field = element.field
-    number, powers = factored(element)
-    result = rational(number)
-    for whole, n in powers:
-        at_zero = whole.compose((field.zero, *field.gens[1:]), field)
-        if at_zero.is_zero() or whole == at_zero:
-            result *= to_expr(whole, units.images) ** n
-        else:
-            result *= to_expr(at_zero, units.images) ** n * units.symbol(whole / at_zero) ** n
-    return result
-
-
-def _exponential_weights(dual: DualCoordinates, notation: Notation) -> Parametric | None:
-    """Weights that are sums of exponentials: linear forms P_k with grad F . grad P_k = r_k P_k."""
-    p = dual.parameterization
-    eigenforms = _linear_eigenforms(dual)
-    if len(eigenforms) != p.p or any(not f.is_homogeneous() for f, _ in eigenforms):
+    smooth = name in p.weights and _is_smooth(p, name)
+    try:
+        found = _power(p, slopes, smooth)
+        if found is None and smooth:
+            found = _sum(p, slopes) or _quotient(p, slopes)
+    except ZeroDivisionError:
         return None
-    z = notation.fresh("z")
-    slopes = [[rational(g.value()) for g in p.field.gradient(f)] for f, _ in eigenforms]
-    starts = (to_expr(p.at_start(f), notation.start_symbols) for f, _ in eigenforms)
-    rates = (sympy.exp(rational(rate) * z) for _, rate in eigenforms)
-    grown = sympy.Matrix([start * rate for start, rate in zip(starts, rates, strict=True)])
-    weights = dict(zip(p.weights, sympy.Matrix(slopes).LUsolve(grown), strict=True))
-    curve = CurveProposal(z, z, weights, {}, (-sympy.oo, sympy.oo))
-    return accept_parametric(dual, notation, curve)
+    return found
 
 
-def _linear_eigenforms(dual: DualCoordinates) -> list[tuple[RationalFunction, Fraction]]:
-    """Return independent linear P with <grad F, grad P> = r P, each with the number r."""
-    p = dual.parameterization
-    found: list[tuple[RationalFunction, Fraction]] = []
-    for P in dual.metric.conserved.darboux:
-        rate = dot(p.fields[0], p.field.gradient(P)) / P
-        if P.is_polynomial() and P.degree() == 1 and rate.is_constant():
-            found.append((P, rate.value()))
-    found += [(w, Fraction(0)) for w, x in zip(p.w, p.fields[0], strict=True) if x.is_zero()]
-    point = random_point(p.field, Random(7))
-    rows = [[Evaluator(g)(point) for g in p.field.gradient(P)] for P, _ in found]
-    return [found[i] for i in independent_rows(rows)] if rows else []
+def _is_smooth(p: Parameterization, name: str) -> bool:
+    """Tell whether F is smooth whatever the weight is: it may change its sign."""
+    below = [p.field.polynomial(p.F[0].denominator)]
+    below += [p.field.embed(g.argument) for g in p.field.generators if g.kind not in SMOOTH]
+    return not any(name in f.variables() for f in below)
+
+
+def _power(p: Parameterization, slopes: Sequence[RationalFunction], smooth: bool) -> Motion | None:
+    """Return b + c (1 + s mu)^e, or what that is a limit of; where F may end at 0, b is 0."""
+    _, T1, T2, T3 = slopes
+    zero, one = p.start_field.zero, p.start_field.one
+    T0, d1, d2 = map(p.at_start, slopes[:3])
+    found: Motion
+    if T1.is_zero() or (T2.is_zero() and (smooth or T0.is_zero())):
+        return Sum(T0, d1)
+    if T2.is_zero():
+        return Power(zero, T0, d1 / T0, one)
+    k = T1 * T3 / (T2 * T2)
+    if {*k.variables()} - p.field.constants.keys():
+        return None
+    k, s = p.at_start(k), d2 / d1
+    if k == one:
+        found, b = Sum(T0 - d1 / s, zero, ((s, d1 / s),)), T0 - d1 / s
+    elif k == 2:
+        found, b = Power(T0, -d1 / s, -s, zero), T0
+    else:
+        e = (2 - k) / (1 - k)
+        s = s / (e - 1)
+        b = T0 - d1 / (e * s)
+        found = Power(b, T0 - b, s, e)
+    return found if smooth or b.is_zero() else None
+
+
+def _sum(p: Parameterization, slopes: Sequence[RationalFunction]) -> Sum | None:
+    """Return T with prod_j (d/dmu - q_j) T' = 0 for distinct numbers q_j, or None."""
+    derivatives, zero = [*slopes[1:]], p.start_field.zero
+    for count in range(2, EXPONENTIALS + 1):
+        derivatives += [along(p.fields[0], derivatives[-1])] * (len(derivatives) == count)
+        if not (relations := nullspace_over_constants([(x,) for x in derivatives[: count + 1]])):
+            continue
+        rates = [p.start_field.constant(q) for q in _rational_roots(relations[0])]
+        if len(rates) < count:
+            return None
+        parts = {q: _part(q, rates, map(p.at_start, derivatives[:count])) for q in rates}
+        slope = parts.pop(zero, zero)
+        exponentials = tuple((q, c / q) for q, c in parts.items())
+        constant = p.at_start(slopes[0]) - sum((c for _, c in exponentials), zero)
+        return Sum(constant, slope, exponentials)
+    return None
+
+
+def _rational_roots(coefficients: Sequence[RationalFunction]) -> list[Fraction]:
+    """Return the simple rational roots of sum_n c_n q^n with numbers c_n."""
+    if not all(c.is_constant() for c in coefficients):
+        return []
+    (q,) = FunctionField(("q",)).gens
+    terms = (q.field.constant(c.value()) * q**n for n, c in enumerate(coefficients))
+    parts = (f for f, n in factored(sum(terms, q.field.zero))[1] if n == f.degree() == 1)
+    return [(q - f / f.partial(0)).value() for f in parts]
+
+
+def _part(
+    q: RationalFunction, rates: Sequence[RationalFunction], values: Iterable[RationalFunction]
+) -> RationalFunction:
+    """Return c_q of T' = sum_q c_q exp(q mu): prod_(r != q) (d/dmu - r)/(q - r) T' at the start."""
+    left = [*values]
+    for r in (r for r in rates if r != q):
+        left = [(y - x * r) / (q - r) for x, y in pairwise(left)]
+    return left[0]
+
+
+def _quotient(p: Parameterization, slopes: Sequence[RationalFunction]) -> Quotient | None:
+    """Return T where T'''/T' - 3/2 (T''/T')^2 is -q^2/2 for a q in the field of the start."""
+    _, T1, T2, T3 = slopes
+    square = 3 * (T2 / T1) ** 2 - 2 * T3 / T1
+    if not along(p.fields[0], square).is_zero():
+        return None
+    q, (T0, d1, d2) = exact_square_root(p.at_start(square)), map(p.at_start, slopes[:3])
+    if q is None or q.is_zero():
+        return None
+    # T = T_0 + 2 d1 (E - 1)/(q (E + 1) - (E - 1) d2/d1)
+    ratio, whole = d2 / d1, 2 * q
+    c, d = (q - ratio) / whole, (q + ratio) / whole
+    shift = 2 * d1 / whole
+    return Quotient(q, (T0 * c + shift, T0 * d - shift), (c, d))

@@ -20,6 +20,7 @@ from derive.model.notation import AssumePositive, BranchOpen
 from derive.model.signs import start_sign
 from derive.potential.accept import accept_explicit
 from derive.potential.piece import Explicit, moving
+from derive.potential.rewriting import as_fraction, with_conjugates, with_hyperbolic
 from derive.weights.kernel_relation import KernelRelation
 
 _TRIED = 10
@@ -32,11 +33,11 @@ def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Explici
         return None
     first, second, kappa = found
     x = relation.variable
-    first, whole = collected(first, x), collected(x * first - second, x)
+    first, whole = gathered(first, x), gathered(x * first - second, x)
     slope = at_start(relation, first)
     gradient = (first - slope) / kappa
     value = (moving(whole, x) - slope * x) / kappa
-    piece = Explicit((x,), value, (gradient,), kernel=relation.factored(K))
+    piece = Explicit((x,), value, (gradient,), kernel=with_conjugates(relation.factored(K)))
     return accept_explicit(relation, piece, f"K = {K!r}")
 
 
@@ -51,7 +52,10 @@ def antiderivatives(
         value = K.field.one
     first = antiderivative(relation, value / K)
     second = None if first is None else antiderivative(relation, f * value / K)
-    return None if first is None or second is None else (first, second, relation.factored(value))
+    if first is None or second is None:
+        return None
+    number, kappa = relation.factored(value).as_coeff_Mul()
+    return first / number, second / number, kappa
 
 
 def collected(expression: Expr, x: Symbol) -> Expr:
@@ -59,37 +63,59 @@ def collected(expression: Expr, x: Symbol) -> Expr:
     expanded = sympy.expand(expression, log=False)
     calls = sorted(expanded.atoms(sympy.log, sympy.atan), key=str)
     parts = sympy.collect(expanded, calls, evaluate=False) if calls else {sympy.S.One: expanded}
-    rest = sympy.apart(sympy.cancel(parts.pop(sympy.S.One, sympy.S.Zero)), x)
+    rest = as_fraction(parts.pop(sympy.S.One, sympy.S.Zero), x)
     return sympy.Add(rest, *(sympy.factor(c) * call for call, c in parts.items()))
+
+
+def gathered(expression: Expr, x: Symbol) -> Expr:
+    """Return the same with one logarithm, of a quotient, for those with one coefficient."""
+    terms = sympy.Add.make_args(collected(expression, x))
+    rates: dict[Expr, dict[Expr, Expr]] = {}
+    rest = []
+    for term in terms:
+        log = next(iter(t for t in sympy.Mul.make_args(term) if isinstance(t, sympy.log)), None)
+        number, unit = (term / log if log else term).as_coeff_Mul()
+        number, unit = (-number, -unit) if unit.could_extract_minus_sign() else (number, unit)
+        if log is None or log.has(sympy.Abs) or not number.is_Rational:
+            rest.append(term)
+        else:
+            rates.setdefault(unit, {})[log.args[0]] = number
+    for unit, numbers in rates.items():
+        common = sympy.gcd_list([*numbers.values()])
+        powers = (A ** (number / common) for A, number in numbers.items())
+        rest.append(sympy.Mul(common, unit, sympy.log(sympy.Mul(*powers))))
+    return sympy.Add(*rest)
 
 
 def at_start(relation: KernelRelation, expression: Expr) -> Expr:
     """Return a sum of logarithms, angles and fractions at beta_0, each in lowest terms."""
     x, beta0 = relation.variable, relation.beta0
-    images = (beta0, *relation.field.gens[1:])
 
     def exact(part: Expr) -> RationalFunction:
-        element = to_field(from_sympy(part), relation.field, "a term of Q")
-        return element.compose(images, relation.field)
+        return relation.start(to_field(from_sympy(part), relation.field, "a term of Q"))
 
     terms = sympy.Add.make_args(expression)
     rest = sympy.Add(*(t for t in terms if not t.has(sympy.log, sympy.atan)))
-    rates: dict[Expr, Expr] = {}
-    total = relation.expr(exact(rest))
+    total = with_hyperbolic(relation.expr(exact(rest)))
+    # c log A - c log B is c log(A/B) for positive A, B
+    rates: dict[Expr, dict[Expr, Expr]] = {}
     # Factors are not unique: (1 - sin)(1 + sin) is cos^2, (3 - sqrt(5))(3 + sqrt(5)) is 4.
     related = {g.name for g in relation.field.generators if g.kind in ("sin", "cos", "root")}
     unique = related.isdisjoint(relation.beta0.variables())
     for term in (t for t in terms if t.has(sympy.log, sympy.atan)):
         rate, call = term.as_independent(x, as_Add=False)
-        if unique and call.func is sympy.log and rate.is_Rational and not call.has(sympy.Abs):
-            rates[call.args[0]] = rate
+        number, unit = rate.as_coeff_Mul()
+        if unique and call.func is sympy.log and number.is_Rational and not call.has(sympy.Abs):
+            rates.setdefault(unit, {})[call.args[0]] = number
         else:
-            total += term.subs(x, relation.expr(beta0))
-    # c log A - c log B is c log(A/B) for positive A, B
-    common = sympy.gcd_list(list(rates.values())) if rates else sympy.S.One
-    powers = (exact(A) ** int(rate / common) for A, rate in rates.items())
-    product = prod(powers, start=relation.field.one)
-    return total + common * sympy.log(relation.factored(product))
+            there = with_hyperbolic(relation.expr(beta0))
+            total += sympy.expand_log(term.subs(x, there), force=True)
+    for unit, numbers in rates.items():
+        common = sympy.gcd_list(list(numbers.values()))
+        powers = (exact(A) ** int(rate / common) for A, rate in numbers.items())
+        product = prod(powers, start=relation.field.one)
+        total += unit * common * sympy.log(relation.factored(product))
+    return total
 
 
 def _at(K: RationalFunction, beta: int) -> RationalFunction | None:
@@ -104,8 +130,7 @@ def logarithm(relation: KernelRelation, argument: Expr) -> Expr:
     """Return log |A|, without the modulus where the sign of A, between zeros of K, is known."""
     try:
         A = to_field(from_sympy(argument), relation.field, "a logarithm")
-        start = A.compose((relation.beta0, *relation.field.gens[1:]), relation.field)
-        sign, assumed = start_sign(start, relation.notation)
+        sign, assumed = start_sign(relation.start(A), relation.notation)
     except (DeriveError, ZeroDivisionError, AssumePositive, BranchOpen):
         return sympy.log(sympy.Abs(argument))
     return sympy.log(sympy.Abs(argument) if assumed else sympy.expand(sign * argument))
@@ -157,7 +182,7 @@ def _of_quadratic(relation: KernelRelation, top: Poly, bottom: Poly) -> Expr | N
     a, b, c = bottom.all_coeffs()
     try:
         square = to_field(from_sympy(4 * a * c - b**2), relation.field, "a discriminant")
-        sign, assumed = start_sign(square, relation.notation)
+        sign, assumed = start_sign(relation.start(square), relation.notation)
     except (DeriveError, AssumePositive, BranchOpen):
         return None
     if assumed:

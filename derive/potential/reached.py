@@ -40,10 +40,11 @@ from derive.model.signs import start_sign
 from derive.potential.branch import keeps_sign
 from derive.potential.domain import Convexity, Domain, Undecided, Wall
 from derive.potential.half_spaces import Leaf, exceptions, half_spaces
-from derive.potential.monotone import along_curve, outermost, through
+from derive.potential.monotone import along_curve, logarithmic, outermost, through
 from derive.potential.piece import Parametric, Piece, kernel_of, written_out
 from derive.weights.conserved import find_conserved
 from derive.weights.dual import DualCoordinates, leaves_zero
+from derive.weights.kernel_relation import find_kernel_relation
 from derive.weights.lie import find_lie_structure
 from derive.weights.metric import Metric, find_metric
 
@@ -77,7 +78,7 @@ def find_domain(
 
 def _by_layers(p: Parameterization, notation: Notation) -> Domain | None:
     """Return the domain of one output h(G) by that of G, where h is known to be monotone."""
-    layer = outermost(p, notation)
+    layer = outermost(p, notation) or logarithmic(p, notation)
     if layer is None:
         return None
     inner = replace(notation, parameterization=layer.inner)
@@ -170,7 +171,7 @@ def _possible_ends(
 ) -> Iterator[tuple[RationalFunction | None, Expr | None, Undecided]]:
     """Yield functions of beta at whose zeros K or F may end, and what of the weights is 0 there."""
     leaf, K = Leaf(metric, notation), metric.K[0][0]
-    square = None if piece is None else _power_of_kernel(piece, leaf.field)
+    square = _kernel_in_beta(leaf) if piece is None else _power_of_kernel(piece, leaf.field)
     bounded = leaf.stays_bounded
     apart = leaf.avoids if bounded else leaf.is_bounded_away
     flat = list(filterfalse(apart, (g for g, _ in factors(K))))
@@ -275,6 +276,14 @@ def _power_of_kernel(piece: Piece, field: FunctionField) -> RationalFunction | N
         return to_field(from_sympy(kernel), field, "K")
     except (DeriveError, KeyError):
         return None
+
+
+def _kernel_in_beta(leaf: Leaf) -> RationalFunction | None:
+    """Return K as a rational function of beta and the start, or None."""
+    relation = find_kernel_relation(leaf.metric, leaf.notation)
+    if relation is None or len(relation.coefficients) > 2:
+        return None
+    return leaf.field.embed(-relation.coefficients[0] / relation.coefficients[-1])
 
 
 def _wall(

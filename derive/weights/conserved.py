@@ -17,6 +17,7 @@ from derive.exact.linear.families import (
     laurent_monomials,
     monomials,
     normalized,
+    separate_monomials,
 )
 from derive.exact.linear.matrix import determinant, nullspace_over_constants
 from derive.exact.linear.modular import (
@@ -145,7 +146,10 @@ def _completeness(p: Parameterization, laws: Sequence[RationalFunction], bound: 
 def _families(
     p: Parameterization, darboux: tuple[RationalFunction, ...]
 ) -> Iterator[Iterator[RationalFunction]]:
-    """Yield families of candidate laws: forms of degree 1 and 2, Laurent, Darboux, higher forms."""
+    """Yield families of candidate laws: forms of degree 1 and 2, Laurent, Darboux, higher forms.
+
+    Of one output also sums of functions of one weight each.
+    """
     for degree in (1, 2):
         yield _monomial_laws(p, tuple(monomials(p.p, degree)))
     if p.field.kinds:
@@ -161,6 +165,8 @@ def _families(
     for degree in range(3, MAXIMAL_DEGREE + 1):
         if comb(p.p + degree - 1, degree) <= MAXIMAL_COLUMNS:
             yield _monomial_laws(p, tuple(monomials(p.p, degree)))
+    if p.d == 1:  # where dw_i/dw_j is a quotient of functions of w_i and w_j
+        yield _monomial_laws(p, tuple(separate_monomials(p.field, MAXIMAL_DEGREE)))
 
 
 def _monomial_laws(

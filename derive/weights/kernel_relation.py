@@ -28,7 +28,7 @@ class KernelRelation:
         coefficients: of K^0, K^1, ...
         beta0, K0: the values at the start, in the field.
         variable: beta, or another coordinate of the leaf in its place.
-        image: the variable in beta, where beta0 is in beta while coefficients are in another.
+        constants: variables of the field after that, which the flow keeps, with their values.
     """
 
     notation: Notation
@@ -37,12 +37,18 @@ class KernelRelation:
     beta0: RationalFunction
     K0: RationalFunction
     variable: Symbol
-    image: Expr | None = None
+    constants: tuple[tuple[Symbol, RationalFunction], ...] = ()
 
     @property
     def images(self) -> dict[str, Expr]:
         """What the field's names are in SymPy."""
-        return {self.variable.name: self.image or self.variable, **self.notation.start_symbols}
+        own = {symbol.name: symbol for symbol, _ in self.constants}
+        return {self.variable.name: self.variable, **own, **self.notation.start_symbols}
+
+    def start(self, element: RationalFunction) -> RationalFunction:
+        """Return the value at the start."""
+        values = (self.beta0, *(value for _, value in self.constants))
+        return element.compose((*values, *self.field.gens[len(values) :]), self.field)
 
     def expr(self, element: RationalFunction) -> Expr:
         """Return an element in SymPy."""

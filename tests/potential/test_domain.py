@@ -121,11 +121,7 @@ def test_q_lies_above_its_tangents_inside(outputs: list[str], start: dict[str, s
         ("w**3 - w", "the interval around `beta_0` on which `K` is positive and finite"),
         ("atan(w)", "`-pi/2 < beta < pi/2`"),
         ("u*v**(1/2)", "all real `beta`, as far as `F` is smooth"),
-        (
-            "atan(u/v)",  # F jumps where v = 0
-            "the interval around `beta_0` on which `K` is positive and finite, "
-            "`-pi/2 < beta < pi/2`",
-        ),
+        ("atan(u/v)", "`-pi/2 < beta < pi/2`"),  # F jumps where v = 0
         ("u**2*v**2", "`beta > 0`"),
         ("u**2*v**2*w**2", "`beta > 0`"),
         ("u**(3/2)*v**(3/2)", "`beta > 0`"),

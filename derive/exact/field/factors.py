@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt, prod
 
 from flint import fmpz
 
@@ -23,6 +24,15 @@ def factored(function: RationalFunction) -> tuple[Fraction, list[tuple[RationalF
     bottom, below = factorize(function.denominator)
     powers = [*above, *((f, -n) for f, n in below)]
     return Fraction(top, bottom), [(field.polynomial(f), n) for f, n in powers]
+
+
+def exact_square_root(radicand: RationalFunction) -> RationalFunction | None:
+    """Return the root of a square of a rational function, or None."""
+    square, powers = factored(radicand)
+    number = Fraction(isqrt(abs(square.numerator)), isqrt(square.denominator))
+    if number**2 != square or any(n % 2 for _, n in powers):
+        return None
+    return prod((f ** (n // 2) for f, n in powers), start=radicand.field.constant(number))
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,22 @@ def generator_monomials(field: FunctionField, reach: int) -> Iterator[tuple[int,
         yield tuple(exponents)
 
 
+def separate_monomials(field: FunctionField, reach: int) -> Iterator[tuple[int, ...]]:
+    """Yield exponents, at most *reach*, of a weight, and of a function of it alone beside that."""
+    size, total, fixed = len(field.weights), len(field.names), field.constants.keys()
+    movable = [(size + j, g) for j, g in enumerate(field.generators) if g.kind != "parameter"]
+    for k, weight in enumerate(field.weights):
+        own = [
+            (at, n)
+            for at, g in movable
+            for n in ((-1, 1) if g.kind == "root" else (-2, -1, 1, 2))
+            if {*g.argument.variables()} - fixed == {weight}
+        ]
+        for e in range(-reach, reach + 1):
+            powers = [{k: e}, *({k: e, at: n} for at, n in own)]
+            yield from (tuple(x.get(i, 0) for i in range(total)) for x in powers if any(x.values()))
+
+
 def _beside_weights(
     field: FunctionField, at: int, g: Generator[RationalFunction], signed: Sequence[int]
 ) -> Iterator[tuple[tuple[int, int], ...]]:

@@ -17,7 +17,7 @@ from derive.exact.linear.modular import Evaluator, Pole, inverse, modulus_of
 
 Draw: TypeAlias = Callable[[FunctionField, Random], tuple[nmod, ...]]
 
-DEGREE_ZERO = 2
+DEGREE_ZERO = 4
 """The highest power of a function of degree 0 in a monomial."""
 
 

@@ -83,7 +83,7 @@ def _gradient(piece: Piece, name: str) -> list[Row]:
 def _weight(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """A weight A as the coordinate: beta = f(A), and dmu/dt = lambda for mu = dQ/dbeta."""
     b, A = latex(piece.betas[0]), latex(piece.roots[-1].symbol)
-    f = next(s for s in _statements(block) if "at fixed" in s).rpartition(" = ")[2]
+    f = next(s for s in _statements(block) if s.startswith("dQ/d")).rpartition(" = ")[2]
     yield from _chart_lines(block, piece)
     yield from say("weight.stationary", b=b, Q=name, A=A, f=formula(f))
     ((left, slope),) = _gradient(piece, name)

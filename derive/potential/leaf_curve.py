@@ -1,0 +1,322 @@
+"""Q of a single output through a coordinate t of its leaf, along which the flow is rational.
+
+Along w' = grad F let dt/dmu = r(t) and dbeta/dmu = K(t). The mirror map is mu = int dt/r, and t of
+beta is the solution of dt/dbeta = r/K from the start. Where beta = f(t) is rational, Q = beta mu -
+R with the conjugate R = int f/r dt, and t is the root of f(t) = beta on which the flow is. Where f
+= c log G + b or c atan G + b, with G of degree 1 or 2, t is an elementary function of beta, and Q
+is int mu df.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import permutations
+from typing import TypeAlias
+
+import sympy
+from sympy import Expr, Poly, Symbol
+
+from derive.exact.field.factors import factors
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.families import LogFunction
+from derive.exact.linear.implicitization import Coordinates, express, find_relation
+from derive.exact.linear.matrix import dot
+from derive.exact.towers.tower import to_field
+from derive.language import from_sympy
+from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr
+from derive.model.parameterization import Parameterization
+from derive.potential.accept import ZeroTest, without_modulus
+from derive.potential.chart import Chart, base_chart
+from derive.potential.coupled import write_in_beta
+from derive.potential.domain import Domain
+from derive.potential.entries import add_power
+from derive.potential.half_spaces import exceptions
+from derive.potential.monotone import constant_part, find_logarithm
+from derive.potential.piece import Explicit, Piece, Quadrature, moving, poles
+from derive.potential.quadrature import integral_from
+from derive.potential.rational_kernel import (
+    antiderivative,
+    antiderivatives,
+    at_start,
+    collected,
+    gathered,
+)
+from derive.potential.rewriting import with_hyperbolic
+from derive.potential.shortest import METRIC, WEIGHT_SPACE, Form
+from derive.verdict import Identity
+from derive.weights.dual import DualCoordinates, is_conjugate, is_dual
+from derive.weights.kernel_relation import KernelRelation
+from derive.weights.metric import Metric
+from derive.weights.warping import WarpVerdict
+
+
+@dataclass(frozen=True)
+class LeafCurve:
+    """The leaf in a coordinate t, of a chart of beta and of what is constant there.
+
+    Attributes:
+        relation: of K = dbeta/dmu and t, with t as its variable; beta0 is t at the start.
+        r: dt/dmu along the flow, as a function of t.
+        f: beta as a rational function of t, None of another.
+    """
+
+    warping: WarpVerdict
+    chart: Chart
+    t: RationalFunction
+    relation: KernelRelation
+    r: RationalFunction
+    f: RationalFunction | None
+
+    @property
+    def K(self) -> RationalFunction:
+        """dbeta/dmu along the flow, as a function of t."""
+        return -self.relation.coefficients[0]
+
+    @property
+    def valued(self) -> LeafCurve:
+        """The same with the values of constants in place of their names."""
+        relation, (t, *rest) = self.relation, self.relation.field.gens
+        values = [value for _, value in relation.constants]
+        images = (t, *values, *rest[len(values) :])
+
+        def at(element: RationalFunction) -> RationalFunction:
+            return element.compose(images, relation.field)
+
+        coefficients = tuple(map(at, relation.coefficients))
+        relation = replace(relation, coefficients=coefficients, constants=())
+        return replace(self, relation=relation, r=at(self.r), f=self.f and at(self.f))
+
+
+Present: TypeAlias = Callable[[LeafCurve], Form | None]
+
+
+def integrate_along_leaf(warping: WarpVerdict, notation: Notation, present: Present) -> Form | None:
+    """Return Q through the first coordinate in which it can be presented, or None."""
+    if (chart := _chart(warping.metric, notation)) is None:
+        return None
+    for t in _coordinates(warping.parameterization):
+        try:
+            curve = _find_curve(warping, chart, t)
+            found = None if curve is None else present(curve)
+        except (AssumePositive, BranchOpen, ZeroDivisionError):
+            continue
+        if found is not None:
+            return found
+    return None
+
+
+def _chart(metric: Metric, notation: Notation) -> Chart | None:
+    """Return the chart of beta and of what is constant on the leaf, where that is a sum by name."""
+    if (base := base_chart(metric, notation)) is None:
+        return None
+    short = {symbol: value for symbol, value in base.constants if not value.is_Add}
+    entries = tuple((n, f, image.xreplace(short)) for n, f, image in base.entries)
+    return replace(base, entries=entries)
+
+
+def _coordinates(p: Parameterization) -> Iterator[RationalFunction]:
+    """Yield E where F = c log E + b, what F is a function of, and weights with their squares."""
+    logarithm = find_logarithm(p)
+    yield from () if logarithm is None else logarithm[:1]
+    yield from (p.field.embed(g.argument) for g in p.field.generators if g.kind == "atan")
+    for w in p.w:
+        yield from (w * w, w)
+    yield from (v / w for v, w in permutations(p.w[:3], 2))
+    yield from (
+        p.field.named(g.name) for g in p.field.generators if g.kind not in ("parameter", "power")
+    )
+
+
+def _find_curve(warping: WarpVerdict, chart: Chart, t: RationalFunction) -> LeafCurve | None:
+    """Return the leaf in a coordinate in which r, and beta or K, are rational, or None."""
+    p, A = chart.parameterization, chart.notation.fresh("A")
+    own = [symbol for symbol, value in chart.constants if value.is_Add]
+    field = p.start_field.extended((A.name, *(symbol.name for symbol in own)))
+
+    def start(f: RationalFunction) -> RationalFunction:
+        return p.at_start(f).compose(field.gens[1 + len(own) :], field)
+
+    kept = [(n, f, image) for n, f, image in chart.entries[1:]]
+    coordinates = Coordinates.of([("_t", t), *((n, f) for n, f, _ in kept)])
+    values = (field.gens[0], *(field.named(n) if x in own else start(f) for n, f, x in kept))
+
+    def written(f: RationalFunction) -> RationalFunction | None:
+        found = express(f, coordinates)
+        return None if found is None else found.compose(values, field)
+
+    r = written(dot(p.fields[0], p.field.gradient(t)))
+    if r is None or r.is_zero():
+        return None
+    f, K = written(p.F[0]), chart.metric.K[0][0]
+    slope = written(K) if f is None else f.partial(0) * r
+    if slope is None:
+        return None
+    named = tuple((x, start(f)) for _, f, x in kept if x in own)
+    solution = (-slope, field.one)
+    relation = KernelRelation(chart.notation, field, solution, start(t), start(K), A, named)
+    return LeafCurve(warping, chart, t, relation, r, f)
+
+
+def through_root(curve: LeafCurve) -> Form | None:
+    """Return Q = beta mu(A) - R(A), A the root of f(A) = beta on which the flow is, or None."""
+    relation, r, f, chart = curve.relation, curve.r, curve.f, curve.chart
+    solved = None if f is None else find_relation(curve.t, chart.coordinates)
+    # Where t is rational in beta so is K.
+    if f is None or solved is None or solved.degree == 1:
+        return None
+    added, found = add_power(chart, repr(curve.t), curve.t, solved), antiderivatives(relation, r, f)
+    if found is None or added is None or added[1] != 1 or added[0].assumptions:
+        return None
+    A, (beta,), chart = relation.variable, chart.notation.betas, added[0]
+    first, second, kappa = gathered(found[0], A), gathered(found[1], A), found[2]
+    gradient = (first - at_start(relation, first)) / kappa
+    value = beta * gradient - moving(second, A) / kappa
+    evidence = _accept(curve, relation.expr(f), gradient, value)
+    if evidence is None:
+        return None
+    evidence = (*chart.evidence, *evidence)
+    domain = _domain(curve, f)
+    piece = chart.named(Explicit((beta,), value, (gradient,), evidence=evidence, domain=domain))
+    generic = poles(piece, {symbol.name for symbol, _ in piece.constants})
+    generic = tuple(condition.within(piece.constants) for condition in generic)
+    piece = replace(piece, assumptions=(*chart.notation.assumptions, *generic))
+    return Form(METRIC, piece, chart)
+
+
+def through_weights(curve: LeafCurve) -> Form | None:
+    """Return Q = beta mu - R with mu and R rational in t, and so in the weights, or None."""
+    relation, chart, p = curve.relation, curve.chart, curve.chart.parameterization
+    integrals = None if curve.f is None else antiderivatives(relation, curve.r, curve.f)
+    if integrals is None or any(e.has(sympy.log, sympy.atan) for e in integrals):
+        return None
+    laws = {name: f for name, f, _ in chart.entries}
+    known = [curve.t, *(laws[symbol.name] for symbol, _ in relation.constants)]
+    images = (*known, *[p.field.zero] * (len(relation.field.names) - len(known)))
+
+    def in_weights(e: Expr) -> RationalFunction:
+        element = to_field(from_sympy(e / integrals[2]), relation.field, "an integral")
+        return element.compose(images, p.field)
+
+    y, R = (LogFunction(in_weights(e)) for e in integrals[:2])
+    if not (is_dual(p, (y,), p.field.one) and is_conjugate(p, R, p.field.one)):
+        return None
+    dual = DualCoordinates(curve.warping, (y,), p.field.one, R, ())
+    written = write_in_beta(dual, chart.notation)
+    return None if written is None else Form(WEIGHT_SPACE, *written)
+
+
+def _domain(curve: LeafCurve, f: RationalFunction) -> Domain | None:
+    """Return all of R where F is a polynomial and K = f' r has no zero, or None.
+
+    The polynomial f then maps R onto R, and beta and A are bounded together.
+    """
+    relation, K = curve.relation, curve.K
+    notation, p = relation.notation, relation.notation.parameterization
+    if p.field.generators or p.parameters or not (f.is_polynomial() and p.F[0].is_polynomial()):
+        return None
+    met = {g for g, _ in factors(relation.start(K))}
+    for g, _ in factors(K):
+        middle = exceptions(g, 1, notation.positive)
+        # What is 0 nowhere but for a start with K = 0 is no end.
+        if g.depends_on(0) and (middle is None or not {*middle} <= met):
+            return None
+    return Domain(notation.betas, "slope")
+
+
+def through_call(curve: LeafCurve) -> Form | None:
+    """Return Q in beta where beta is c log G(t) + b or c atan G(t) + b, or None."""
+    curve = curve.valued
+    relation, notation, ratio = curve.relation, curve.chart.notation, curve.K / curve.r
+    x, (beta,), p = relation.variable, notation.betas, notation.parameterization
+    inverse = None if curve.f is not None else _invert(relation, ratio)
+    mu = None if inverse is None else antiderivative(relation, 1 / curve.r)
+    if inverse is None or mu is None:
+        return None
+    c, b, call, t = inverse
+    s, beta0 = (beta - b) / c, without_modulus(to_expr(p.at_start(p.F[0]), notation.start_symbols))
+    mu = without_modulus(mu)
+    k = mu.coeff(call)
+    rest = mu - k * call
+    start = at_start(relation, rest) + k * s.xreplace({beta: beta0})
+    gradient, printed = collected(mu, x) - start, relation.factored(curve.K)
+    value: Expr | None = None
+    if not rest.has(sympy.log, sympy.atan):
+        # As mu = rest + k f/c, Q is int rest df and half a square.
+        rest = to_field(from_sympy(rest), relation.field, "dQ/dbeta")
+        whole = collected(antiderivative(relation, rest * ratio), x)
+        others = without_modulus(whole).xreplace({call: sympy.S.Zero})
+        linear = sympy.expand((whole - others) / call / c - start)
+        value = others + c * k * s**2 / 2 + linear * beta
+    accepted = _accept(curve, c * call + b, gradient, value)
+    images, decide = {call: s, x: t}, ZeroTest(p, {})
+    # t solves dt/dbeta = r/K from the start.
+    moves = t.diff(beta) * relation.expr(ratio).xreplace(images) - 1
+    begins = t.xreplace({beta: beta0}) - relation.expr(relation.beta0)
+    if accepted is None or not (decide.vanishes(moves) and decide.vanishes(begins)):
+        return None
+    slope, kernel = (with_hyperbolic(e.xreplace(images)) for e in (gradient, printed))
+    evidence = (
+        Identity("Q'' K = 1", f"({slope.diff(beta)})*({kernel})", "1"),
+        Identity(f"dQ/d{beta} = 0 at the start", str(slope.xreplace({beta: beta0})), "0"),
+    )
+    piece: Piece
+    if value is None:
+        value = integral_from(beta0, slope, beta, notation)
+        piece = Quadrature((beta,), value, (slope,), left="conjugate", kernel=kernel)
+    else:
+        value = with_hyperbolic(value.xreplace(images))
+        piece = Explicit((beta,), value, (slope,), kernel=kernel)
+    piece = replace(piece, assumptions=notation.assumptions, evidence=evidence)
+    return Form(METRIC, piece, base_chart(curve.chart.metric, notation))
+
+
+def _invert(
+    relation: KernelRelation, slope: RationalFunction
+) -> tuple[Expr, Expr, Expr, Expr] | None:
+    """Return c, b and the call in beta = c call + b, and t in beta, where dbeta/dt is *slope*."""
+    x, notation, X = relation.variable, relation.notation, Symbol("X")
+    found = antiderivative(relation, slope)
+    (beta,), terms = notation.betas, sympy.Add.make_args(found or sympy.S.One)
+    parts = [without_modulus(term).as_independent(x, as_Add=False) for term in terms]
+    rates, kinds = [rate for rate, _ in parts], {call.func for _, call in parts}
+    c = sympy.gcd_list(rates)
+    if kinds == {sympy.log} and all((rate / c).is_Integer for rate in rates):
+        G = sympy.Mul(*(call.args[0] ** (rate / c) for rate, call in parts))
+        call, value = sympy.log(G), sympy.exp
+    elif kinds == {sympy.atan} and len(parts) == 1:
+        ((c, call),), value = parts, sympy.tan
+        G = call.args[0]
+    else:
+        return None
+    top, bottom = sympy.fraction(sympy.together(G))
+    equation = Poly(top - X * bottom, x)
+    if equation.degree() != 1:
+        return None
+    b = to_expr(constant_part(notation.parameterization.F[0]), notation.start_symbols)
+    a, shift = equation.all_coeffs()
+    return c, b, call, (-shift / a).xreplace({X: value((beta - b) / c)})
+
+
+def _accept(
+    curve: LeafCurve, f: Expr, gradient: Expr, value: Expr | None
+) -> tuple[Identity, ...] | None:
+    """Return what shows that mu is the time from the start, and dQ = mu dbeta on beta = f(t)."""
+    relation = curve.relation
+    t, (x,) = relation.variable, relation.notation.betas
+    r, K = map(relation.expr, (curve.r, curve.K))
+    mu = without_modulus(gradient)
+    begin = {s: relation.expr(value) for s, value in relation.constants}
+    begin[t] = relation.expr(relation.beta0)
+    shown = [
+        (f"dmu/d{t} d{t}/dmu = 1 where w' = grad F", mu.diff(t) * r, sympy.S.One),
+        ("mu = 0 at the start", mu.xreplace(begin), sympy.S.Zero),
+    ]
+    if value is not None:
+        Q = without_modulus(value)
+        slope = Q.diff(x) + Q.diff(t) * r / K
+        shown.append((f"dQ/d{x} = mu where {x} = {f}", slope.xreplace({x: f}), mu))
+    decide = ZeroTest(relation.notation.parameterization, {})
+    if not all(decide.vanishes(left - right) for _, left, right in shown):
+        return None
+    return tuple(Identity(what, str(left), str(right)) for what, left, right in shown)

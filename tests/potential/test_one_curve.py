@@ -1,0 +1,143 @@
+"""One output along its leaf: what a theorist would write, and the flow, for each coordinate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import mpmath
+import pytest
+import sympy
+from sympy import Expr
+
+from derive import Derivation, Parameterization, derive
+from derive.potential.piece import Parametric, Piece, written_out
+from derive.verdict import Verdict
+
+AT = {"a_0": 0.5, "b_0": 0.25, "u_0": 0.75, "v_0": 0.5, "w_0": 0.75, "W_0": -0.5}
+AT |= {"p_0": 0.75, "q_0": 0.5, "m_0": 0.25, "n_0": 0.5, "beta": 0.4, "z": 0.125}
+SIZE = "sqrt(4*beta + (u_0**2 - v_0**2)**2)"
+
+
+class Row(NamedTuple):
+    """F with options, and dQ/dbeta in beta, or beta in z = dQ/dbeta times a constant."""
+
+    F: str
+    slope: str = ""
+    curve: str = ""
+    options: Mapping[str, Any] = {}
+
+
+ROWS = [
+    Row("atan(w)", "tan(beta) + tan(beta)**3/3 - (w_0 + w_0**3/3)"),
+    Row(
+        "u**2*v**2",
+        f"log(({SIZE} - u_0**2 + v_0**2)/({SIZE} + u_0**2 - v_0**2)*u_0**2/v_0**2)"
+        "/(4*(u_0**2 - v_0**2))",
+    ),
+    Row("u**2 + u**4", "log((1 - 1/sqrt(4*beta + 1))*(1 + 1/(2*u_0**2)))/4"),
+    Row("tanh(w)", "(beta/(1 - beta**2) + atanh(beta) - w_0 - sinh(2*w_0)/2)/2"),
+    Row("sinh(w)", "atan(beta) - atan(sinh(w_0))"),
+    Row("sigmoid(w)", "2*log(beta/(1 - beta)) + 1/(1 - beta) - 1/beta - 2*w_0 - 2*sinh(w_0)"),
+    Row("W + a*b", "", "W_0 + z + a_0*b_0*cosh(2*z) + (a_0**2 + b_0**2)*sinh(2*z)/2"),
+    Row("exp(a) + exp(b)", "", "exp(a_0)/(1 - z) + exp(b_0)/(1 - z*exp(b_0 - a_0))"),
+    Row("u**5", "", "(1 + sqrt(3))**5*(1 - z)**Rational(-5, 3)", {"start": {"u": "1 + sqrt(3)"}}),
+    Row(
+        "p*q - m*n",
+        "",
+        "p_0*q_0*(p_0 - q_0)**2*exp((p_0 - q_0)*z)/(p_0 - q_0*exp((p_0 - q_0)*z))**2"
+        " - m_0*n_0*(m_0 - n_0)**2*exp((n_0 - m_0)*z)/(m_0 - n_0*exp((n_0 - m_0)*z))**2",
+        {"mirror": "p*log(p) + q*log(q) + m*log(m) + n*log(n)"},
+    ),
+]  # fmt: skip
+IN_WEIGHTS = {
+    "u*v**3": "u/(v*(v**2 - 3*u**2))",
+    "u**2*v**4": "(log(u**2/v**2) - (2*u**2 - v**2)/v**2)/(4*(2*u**2 - v**2)**2)",
+}
+"""dQ/dbeta in the weights on the leaf, up to a constant."""
+LAWS = [
+    ("g*w/sqrt(w**2 + e)", {"parameters": ["e"]}, "2*e*g**2 - w**4 - 2*e*w**2"),
+    ("u*v", {"rates": {"u": "1/(1 + u**2)", "v": "1/(1 + v**2)"}}, "u**4 - v**4 + 2*u**2 - 2*v**2"),
+    ("exp(a) + exp(b)", {}, "exp(-a) - exp(-b)"),
+    ("log(exp(a) + exp(b))", {}, "exp(-a) - exp(-b)"),
+    ("w*exp(s)", {}, "w**2 - 2*s"),
+]
+
+
+def of(text: str) -> Expr:
+    names = (*AT, "u", "v", "w", "g", "e", "a", "b", "s")
+    return sympy.sympify(text, locals={name: sympy.Symbol(name, real=True) for name in names})
+
+
+def number(expression: Expr, at: Mapping[str, float] = AT) -> float:
+    return float(sympy.N(of(str(expression)).subs({of(name): x for name, x in at.items()})))
+
+
+def derived(row: Row) -> tuple[Derivation, Piece]:
+    d = derive(Parameterization.parse([row.F], **row.options))
+    assert d.verdict is Verdict.PROVED
+    (piece,) = d.potential.pieces
+    return d, piece
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.slope], ids=lambda r: r.F)
+def test_the_gradient_is_what_a_theorist_writes(row: Row) -> None:
+    _, piece = derived(row)
+    assert piece.kind == "explicit"
+    slope = written_out(piece.gradient[0], piece.roots, piece.constants)
+    assert abs(number(slope) - number(of(row.slope))) < 1e-12
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.curve], ids=lambda r: r.F)
+def test_the_curve_is_what_a_theorist_writes(row: Row) -> None:
+    _, piece = derived(row)
+    assert isinstance(piece, Parametric)
+    assert abs(number(piece.curve.beta) - number(of(row.curve))) < 1e-12
+    z = piece.curve.parameter
+    assert (piece.gradient[0] / z).is_constant(z)
+
+
+@pytest.mark.parametrize("F", IN_WEIGHTS)
+def test_the_gradient_in_the_weights_grows_at_rate_one(F: str) -> None:
+    """On the leaf of w_0 both are the same: at other weights of it, and 0 at the start."""
+    p = Parameterization.parse([F])
+    (piece,) = derive(p).potential.pieces
+    assert piece.kind == "algebraic"
+    w0 = [AT[f"{name}_0"] for name in p.weights]
+    slopes = [sympy.lambdify([of("u"), of("v")], of(F).diff(of(x)), "mpmath") for x in p.weights]
+    flow = mpmath.odefun(lambda _, w: [s(*w) for s in slopes], 0, w0)
+    y = sympy.lambdify([of("u"), of("v")], of(IN_WEIGHTS[F]), "mpmath")
+    for time in (0.125, 0.25):
+        w = flow(time)
+        assert abs(y(*w) - y(*w0) - time) < 1e-12
+
+
+@pytest.mark.parametrize(
+    "row", [*ROWS, *(Row(F) for F in IN_WEIGHTS), Row("W + a*b + exp(v)")], ids=lambda r: r.F
+)
+def test_dq_dbeta_is_the_time_of_the_flow(row: Row) -> None:
+    """Along w' = G^-1 grad F, dQ/dbeta grows at rate 1 from 0: the flow knows nothing of beta."""
+    d, piece = derived(row)
+    assert piece.kind != "quadrature"
+    p = d.parameterization
+    w = [sympy.Symbol(name, real=True) for name in p.weights]
+    F = sympy.sympify(row.F.replace("sigmoid(w)", "1/(1 + exp(-w))"), locals={x.name: x for x in w})
+    scale = w if "mirror" in row.options else [1] * len(w)
+    field = [
+        sympy.lambdify(w, rate * F.diff(x), "mpmath") for rate, x in zip(scale, w, strict=True)
+    ]
+    known = {name: AT[name] for name in p.start_symbols}
+    start = [1 + mpmath.sqrt(3)] if row.F == "u**5" else [AT[f"{x}_0"] for x in w]
+    q = d.potential.numeric(known)
+    for time in (2**-9, -(2**-7)):
+        sign = 1 if time > 0 else -1
+        flow = mpmath.odefun(lambda _, w: [sign * f(*w) for f in field], 0, start)  # noqa: B023
+        beta = float(sympy.lambdify(w, F, "mpmath")(*flow(abs(time))))
+        assert abs(float(q.gradient(beta)) - time) < 1e-11
+
+
+@pytest.mark.parametrize(("F", "options", "law"), LAWS)
+def test_laws_that_separate_the_weights(F: str, options: Mapping[str, Any], law: str) -> None:
+    (found,) = derive(Parameterization.parse([F], **options)).conserved.laws
+    ratio = sympy.simplify(of(str(found)) / of(law))
+    assert ratio.is_number
