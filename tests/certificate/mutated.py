@@ -179,6 +179,7 @@ def conditions(theorem: Sequence[str]) -> set[str]:
     found |= {line for line in lines if line[:8] == "at least"}
     found |= {line[26:] for line in lines if line[:10] == "as long as"}
     found = {re.sub(r" keeps its sign along the flow$", " != 0", text).strip() for text in found}
+    found = {text.removesuffix(" along the flow") for text in found}
     return found | {f"{text[:-4]} != 0" for text in found if text.endswith((" > 0", " < 0"))}
 
 
@@ -237,6 +238,7 @@ def _difference(text: str, other: str, seed: int) -> float | None:
 
 
 def _value(text: str, seed: int) -> Any:
+    text = re.sub(r"<(\w+), (\w+)>", r"\1_\2", text.replace("q(s)", "q_s"))
     names = sorted({*re.findall(r"[A-Za-z_]\w*", text)})
     at = {n: random.Random(f"{seed} {n}").uniform(0.4, 2.5) for n in names if n not in KNOWN}
     try:

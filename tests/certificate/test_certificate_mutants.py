@@ -15,6 +15,7 @@ from derive.certificate.checking.check import Report, check
 from tests.certificate.certificates import replaced
 from tests.certificate.mutated import (
     accepted,
+    conditions,
     equal,
     is_law,
     mutant,
@@ -135,6 +136,10 @@ def test_formulas_are_compared_in_numbers() -> None:
     assert equal("K = [a, 0; 0, b*b] in the weights", "K = [a, 0/2; 0, b**2] in the weights")
     assert equal("y1 = log(Abs(a)) + 1", "y1 = log(a)")
     assert equal("w*w/w = 0 where beta = 0", "w = 0 where beta = 0")
+    linear = "Q(beta) = q(s) + ({})*<u_0, beta>"
+    assert equal(linear.format("(-1)*(-1)/(-1)"), linear.format("-1"))
+    assert not equal(linear.format("-2"), linear.format("-1"))
+    assert conditions(["assumed: w > 0 along the flow"]) == {"w > 0", "w != 0"}
     assert not equal("w + 1 = 0 where beta = 0", "w = 0 where beta = 0")
     assert not equal("dQ/dbeta = beta + 1", "dQ/dbeta = beta")
     assert not equal("y1 = 2*log(a)", "y1 = log(a)")
