@@ -191,7 +191,8 @@ def representation_cost(p: Parameterization, betas: tuple[Symbol, ...]) -> Squar
         return bounded
     found = _minimum(problem, betas)
     if found.verdict is Verdict.PROVED:
-        return found
+        by_root = isinstance(found, RootByInterval) and not found.is_closed
+        return (_bounded(problem, betas) if by_root else None) or found
     if bounds_every_root(problem, found.factors):
         why = "the greatest root, as |w|^2 bounds every root"
         return _greatest(problem, betas, found.factors, why)

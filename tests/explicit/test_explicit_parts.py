@@ -76,7 +76,7 @@ def test_what_grows_too_large_stops(monkeypatch):
     x, y, z = X.numerator, Y.numerator, Z.numerator
     monkeypatch.setattr(elimination, "BASIS", (0, 0, 0))
     monkeypatch.setattr(elimination, "LARGEST", 0)
-    monkeypatch.setattr(elimination, "FILLED", 0)
+    monkeypatch.setattr(elimination, "FILLED", (0, 0))
     with pytest.raises(Stopped, match="too large"):
         eliminate([x**2 + y**2 - z, x**3 - y**3 - z], [0, 1])
 

@@ -24,10 +24,10 @@ from derive.explicit.constrained import Stopped
 PARTS = 400
 BASIS = (100, 100, 1000)
 """Polynomials of a Groebner basis, terms of one, and bits of a coefficient."""
-LARGEST = 16_000
+LARGEST = 32_000
 """Of the bound on the products in a resultant, from the sizes of the two polynomials."""
-FILLED = 100_000
-"""Of the bound on a resultant's terms, from their degrees; one of the two bounds is to hold."""
+FILLED = (80_000, 20_000_000)
+"""Of the bound on a resultant's terms, from their degrees: whatever its products, and at all."""
 TERMS = 3_000
 """Of a polynomial on the way."""
 NOT_LINEAR = 10**9
@@ -189,7 +189,8 @@ def _resultant(f: Polynomial, g: Polynomial, k: int) -> Polynomial:
     used = [x for i, x in enumerate(degrees) if x and i != k]
     total = int(f.total_degree()) * int(g.total_degree())
     terms_of_it = min(math.prod(x + 1 for x in used), math.comb(total + len(used), len(used)))
-    if terms_of_it > FILLED and len(f) * len(g) * m * n > LARGEST:
+    most = FILLED[len(f) * len(g) * m * n <= LARGEST]
+    if terms_of_it > most:
         raise Stopped("the resultants of the critical equations grow too large")
     return f.resultant(g, k)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -135,29 +135,37 @@ def minimum_at(problem: ConstrainedProblem, data: tuple[Fraction, ...]) -> arb |
     """
     beta, w0 = problem.at(data)
     with ctx.workprec(BITS):
-        points = [
-            w
-            for equations in (lagrange(problem, data), singular(problem, data))
-            for w in _grid(equations)
-            if all(
-                (value_at(problem, f, w) - ball(b)).contains(0)
-                for f, b in zip(problem.F, beta, strict=True)
-            )
-        ]
+        systems = (lagrange(problem, data), singular(problem, data))
+        boxes = [box for equations in systems for box in _grid(equations, w0)]
+        boxes.sort(key=lambda pair: pair[0].mid())
+        points: list[tuple[arb, ...]] = []
+        lowest = arb("inf")
+        for r, w in boxes:
+            # Those that are farther than one where F may be beta do not matter.
+            if r > lowest:
+                continue
+            left = (value_at(problem, f, w) - ball(b) for f, b in zip(problem.F, beta, strict=True))
+            if all(x.contains(0) for x in left):
+                points.append(w)
+                lowest = lowest.min(r)
         return lowest_distance(problem, points, w0, beta)
 
 
-def _grid(equations: CriticalEquations) -> list[tuple[arb, ...]]:
-    """Return boxes of weights, among which are all real points where the equations hold."""
+def _grid(
+    equations: CriticalEquations, w0: Sequence[Fraction]
+) -> Iterator[tuple[arb, tuple[arb, ...]]]:
+    """Yield |w - w_0|^2 and boxes w, among which are all real points where the equations hold."""
     axes = []
-    for k in range(equations.p):
+    for k, x0 in enumerate(w0):
         lines = (_line(f, equations.d + k) for f in equations.values_of(k))
-        axes.append([x for line in lines for x in real_roots(line)])
-        if not axes[-1]:
-            return []
+        roots = [x for line in lines for x in real_roots(line)]
+        if not roots:
+            return
+        axes.append([((x - ball(x0)) * (x - ball(x0)), x) for x in roots])
     if math.prod(map(len, axes)) > MAXIMAL_GRID:
         raise Stopped("there are too many candidates for critical points")
-    return list(itertools.product(*axes))
+    for pairs in itertools.product(*axes):
+        yield sum((square for square, _ in pairs), arb(0)), tuple(x for _, x in pairs)
 
 
 def _line(f: Polynomial, k: int) -> list[Fraction]:
