@@ -94,8 +94,8 @@ class Derivation(Claims, Certified):
         """Return a file that other programs read.
 
         Args:
-            language: jax or torch, for Q and grad Q as differentiable functions; rocq, for the
-                theorem with a proof that Rocq accepts.
+            language: jax or torch, for Q and grad Q as differentiable functions; numpy, for these
+                and others; rocq, for the theorem with a proof that Rocq accepts.
 
         Raises:
             NumericalError: Q, or its proof, has no form there.

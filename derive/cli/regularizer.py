@@ -165,10 +165,10 @@ def with_conjecture(
 
 def _with_module(derived: Answer, derivation: Derivation, enter: Enter) -> Answer:
     """Add the NumPy module, or the line that says why there is none."""
-    from numerics.evaluate.source.module import numpy_module
+    from derive.render.exports.program import UNWRITTEN
 
     try:
-        return replace(derived, module=numpy_module(derivation))
+        return replace(derived, module=derivation.to_code("numpy"))
     except NumericalError as error:
-        said = f"--numpy: no module is written: {error}"
+        said = f"--numpy: no module is written: {str(error).removeprefix(UNWRITTEN)}"
         return derived.failing(said, derived.code or UNDECIDED)

@@ -16,7 +16,12 @@ def _told(module: str, name: str) -> dict[str, str]:
 
 RENDERERS: dict[str, dict[str, str]] = {
     "Derivation": _told("derivation", "tell_derivation")
-    | _forms(jax="exports.program", torch="exports.program", rocq="exports.rocq"),
+    | _forms(
+        jax="exports.program",
+        torch="exports.program",
+        numpy="exports.numpy_module",
+        rocq="exports.rocq",
+    ),
     "Outcome": _told("outcome", "tell_outcome"),
     "Regimes": _told("regimes", "tell_regimes"),
     "RandomWidth": _told("random_width", "tell_width"),

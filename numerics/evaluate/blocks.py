@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-import decimal
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Protocol, Self
 
-import mpmath
 import numpy as np
 
 from derive.records import Potential
-from numerics.evaluate.backend import GUARD, Array, Number
-from numerics.evaluate.balls.arithmetic import Ball
-from numerics.evaluate.balls.decimals import Digits
-from numerics.evaluate.balls.on_arrays import Total
-from numerics.evaluate.balls.plain import evaluate_plainly
-from numerics.evaluate.balls.precision import Formula, Start, evaluate, wide_context
+from numerics.evaluate.backend import Array
+from numerics.evaluate.balls.functions import REAL, ball
+from numerics.evaluate.doubles.arithmetic import Plain
+from numerics.evaluate.evaluator import (
+    SMALLEST,
+    SUMMAND,
+    Start,
+    evaluate,
+    evaluate_plainly,
+    evaluate_precisely,
+    on_balls,
+)
+from numerics.evaluate.formulas import FormulaText
 from numerics.evaluate.leaf import Leaf
 from numerics.evaluate.newton_inverse import invert_by_newton
-from numerics.evaluate.source.formulas import FormulaText
-from numerics.evaluate.source.program import Loaded, loaded, program
+from numerics.evaluate.program import Loaded, loaded, program
 from numerics.reals import Real
-
-_RUNGS = 1, 2, 4
 
 
 class NumericBlock(Protocol):
@@ -41,7 +44,7 @@ class NumericBlock(Protocol):
     ) -> list[Real]: ...
 
 
-class Blocks(Total):
+class Blocks:
     """Q on arrays (..., d), the sum over blocks.
 
     ``bounds`` are the ends of the domain for coordinates that are blocks of their own, infinite
@@ -56,17 +59,49 @@ class Blocks(Total):
         leaves: Sequence[tuple[Sequence[int], Leaf]] = (),
     ) -> None:
         """Keep the positions of the coordinates of each block, and its Q."""
-        super().__init__(parts)
         self.blocks, self.bounds, self.leaves = tuple(parts), tuple(bounds), tuple(leaves)
+        self.d = sum(len(outputs) for outputs, _ in parts)
+        self._walled = bool(np.any(np.isfinite(self.bounds)))
+
+    def __call__(self, what: str, *points: Array) -> Array:
+        """Return what is asked for: "value" or "bregman", (...); "hessian", (..., d, d).
+
+        "gradient", "inverse" and, of outputs that are blocks of their own, "stretch" have the shape
+        of the points.
+        """
+        parts = self.run(what, *points)
+        if what in ("value", "bregman"):
+            return functools.reduce(np.add, (numbers[0] for _, numbers in parts))
+        if what == "hessian":
+            matrix = np.zeros((*np.shape(parts[0][1][0]), self.d, self.d))
+            for outputs, entries in parts:
+                pairs = ((i, j) for i in outputs for j in outputs)
+                for (i, j), entry in zip(pairs, entries, strict=True):
+                    matrix[..., i, j] = entry
+            return matrix
+        # One coordinate takes a view, which is cheaper than a stack.
+        if self.d == 1:
+            return parts[0][1][0][..., None]
+        columns = {i: x for places, own in parts for i, x in zip(places, own, strict=True)}
+        return np.stack([columns[i] for i in range(self.d)], axis=-1)
 
     def run(self, what: str, *points: Array) -> list[tuple[Sequence[int], list[Array]]]:
-        """Evaluate on every block; nan at once at beta outside the bounds."""
-        if what != "inverse" and np.any(np.isfinite(self.bounds)):
+        """Evaluate on every block, one array for each number; nan at beta outside the bounds."""
+        if what != "inverse" and self._walled:
             low, high = np.transpose(self.bounds)
             count = 1 if what == "stretch" else len(points)  # y is no beta
             inside = (np.where((b < low) | (b > high), np.nan, b) for b in points[:count])
             points = (*inside, *points[count:])
-        return super().run(what, *points)
+        shape = points[0].shape[:-1]
+        if len(points) > 1:
+            shape = np.broadcast_shapes(*(p.shape[:-1] for p in points))
+            points = tuple(np.broadcast_to(p, (*shape, self.d)) for p in points)
+        least = SUMMAND if len(self.blocks) > 1 and what in ("value", "bregman") else SMALLEST
+        results: list[tuple[Sequence[int], list[Array]]] = []
+        for outputs, block in self.blocks:
+            columns = [p[..., i].ravel() for p in points for i in outputs]
+            results.append((outputs, [x.reshape(shape) for x in block(what, columns, least)]))
+        return results
 
     def curvature(self, beta: Array) -> Array:
         """Return the diagonal of the Hessian, of the shape of beta."""
@@ -126,12 +161,10 @@ class FormulaBlock:
             if self.along:
                 return self.along(what, columns, least)
             beta0 = list(map(float, self.beta0))
-            return invert_by_newton(self.program.plain, self.start, beta0, columns)
-        if not self.plain:
-            return evaluate(self.program.bounded.forms(what), self.start, columns, least)
-        # Q up to its constant, which nothing is subtracted from.
-        forms = self.program.plain.forms("primitive" if what == "value" else what)
-        return evaluate_plainly(forms, self.start, columns)
+            return invert_by_newton(self.program.plain, self.start.at(Plain), beta0, columns)
+        if self.plain:
+            return evaluate_plainly(self.program, what, self.start, columns)
+        return evaluate(self.program, what, self.start, columns, least)
 
     def precisely(
         self, what: str, point: Sequence[Fraction], digits: int, least: float = 0.0
@@ -139,8 +172,10 @@ class FormulaBlock:
         """Return what is asked for at a point, in mpf."""
         if what == "primitive" and self.along:
             return self.along.precisely(what, point, digits)
-        forms = self.program.bounded.forms(what)
-        return evaluate_precisely(forms[0], self.start, point, digits, least)
+        count = 1 if what in ("value", "primitive") else len(point)
+        return evaluate_precisely(
+            lambda: on_balls(self.program, what, self.start, point), count, digits, least
+        )
 
 
 def formula_block(
@@ -157,7 +192,7 @@ def formula_block(
     """
     program = loaded(potential, block)
     names = potential.parameterization.start_symbols
-    known: dict[str, Number] = dict(zip(program.names, (values[n] for n in names), strict=True))
+    known = dict(zip(program.names, (values[n] for n in names), strict=True))
     return FormulaBlock(program, Start(known, program.constants), beta0, along)
 
 
@@ -175,40 +210,10 @@ def precise_roots(
     q = formula_block(potential, block, values, beta)
     found = FormulaText("roots", piece.betas, piece.roots, tuple(r.symbol for r in piece.roots), "")
     written = program(potential, block)
-    space = replace(written, functions=((found.name, found.text(dict(written.known))),)).space()
-    return evaluate_precisely(space["roots"], q.start, beta, digits)
-
-
-def evaluate_precisely(
-    formula: Formula, start: Start, point: Sequence[Fraction], digits: int, least: float = 0.0
-) -> list[Real]:
-    """Evaluate a formula at one point, with bounds below 10^-digits relative where there are.
-
-    What is smaller than *least* need not have them. Another number that is 0, or whose digits
-    cancel, has those that four times as many leave.
-    """
-    for rung in _RUNGS:
-        with decimal.localcontext(wide_context(rung * (digits + GUARD))):
-            found = formula(start.at(Digits, ()), *(_column(Digits.of(x)) for x in point))
-            balls = [_single(Digits.of(x)) for x in found]
-            if all(x.d.scaleb(digits) <= abs(x.v) or abs(x.v) + x.d < least for x in balls):
-                break
-    with mpmath.workdps(digits + GUARD):
-        return [_mpf(x) for x in balls]
-
-
-def _column(x: Ball) -> Ball:
-    """Return a ball as one point of an array, as searches along curves need."""
-    return type(x)(*(np.array([y], dtype=object) for y in (x.v, x.d)))
-
-
-def _single(x: Ball) -> Ball:
-    """Return a ball of two decimals."""
-    v, d = (decimal.Decimal(y.item() if isinstance(y, np.ndarray) else y) for y in (x.v, x.d))
-    return type(x)(v, d)
-
-
-def _mpf(x: Ball) -> Real:
-    if x.v.is_finite() and x.d.is_finite():
-        return mpmath.mpf(str(x.v))
-    return mpmath.mpf(float(x.v)) if x.v.is_infinite() else mpmath.nan
+    functions = (*written.functions, (found.name, found.text(dict(written.known))))
+    roots = replace(written, functions=functions).space(REAL)[found.name]
+    return evaluate_precisely(
+        lambda: [ball(x) for x in roots(q.start.on_balls(), *map(ball, beta))],
+        len(piece.roots),
+        digits,
+    )

@@ -1,17 +1,19 @@
 """Numbers from a derived Q: float64 arrays in NumPy, or any precision in mpmath.
 
 Both run one program of the printed form, names in the order of their definition: on doubles with
-bounds of their errors, on decimals of any length, and, for searches, on doubles alone.
+bounds of their errors, on balls of python-flint, and, for searches, on doubles alone.
 
-In float64 every result has a bound of its error: it is given where it is proved right to 1e-14,
-else decimals step in, and where these fail too it is nan. ``pytest -m sweep`` compares all
-functions of every proved model of the catalogue with 60 digits. Exceptions to 1e-14, where the
-true value is a normal double:
+In float64 every result is right to 1e-14, or nan: doubles are tried, and where their bound is too
+large the bits of balls are doubled until 50 are right. ``pytest -m sweep`` compares all functions
+of every proved model of the catalogue with 60 digits. Exceptions to 1e-14, where the true value is
+a normal double:
 
 * The inverse mirror map of a model for which no formula of it is found, of which the catalogue
   has none: Newton's method in doubles, to 1e-9.
 * Q whose gradient is an integral (``a*b*c`` of three scalars), of which the catalogue has none
-  either: the results are those of an ODE or of a rule for integrals, without a bound.
+  either: the results are those of an ODE, without a bound.
+* Q that is an integral of its gradient, at points so far or so near the end of its domain that
+  its integrand is evaluated too often.
 * Weight normalization with c_0 > 37 |v_0|: the slope exp(c_0^2/(2 |v_0|^2)) at the start is no
   double, nor is any slope of Q.
 """
@@ -37,9 +39,9 @@ from numerics.evaluate.integrated_block import IntegratedBlock, LeafOde
 from numerics.evaluate.leaf import Coordinates, Leaf
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.potential import NumericPotential
-from numerics.evaluate.source.statements import NoSource
 from numerics.evaluate.start import at_start
-from numerics.evaluate.vectors.vector_potential import NumericVectorPotential, lower_vector
+from numerics.evaluate.statements import NoSource
+from numerics.evaluate.vectors import NumericVectorPotential, lower_vector
 
 _CHECK_DIGITS = 40
 
@@ -60,13 +62,13 @@ class HighPrecision:
     def gradient(self, beta: Sequence[Number]) -> list[Number]:
         """Return the d numbers grad Q; nan outside the domain."""
         found = self._found("gradient", beta)
-        places = chain(*(outputs for outputs, _ in self.blocks.parts))
+        places = chain(*(outputs for outputs, _ in self.blocks.blocks))
         by_place = dict(zip(places, chain(*found), strict=True))
         return [by_place[i] for i in range(len(by_place))]
 
     def _found(self, what: str, beta: Sequence[Number]) -> list[list[Number]]:
         if not all(x - x == 0 for x in beta):
-            return [[mpmath.nan] * len(outputs) for outputs, _ in self.blocks.parts]
+            return [[mpmath.nan] * len(outputs) for outputs, _ in self.blocks.blocks]
         point = [read_number(x, "beta") for x in beta]
         return self.blocks.precisely(what, point, self.digits)
 

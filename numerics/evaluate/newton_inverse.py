@@ -3,42 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from numerics.evaluate.backend import Array
-from numerics.evaluate.balls.plain import evaluate_plainly
-from numerics.evaluate.balls.precision import Start
+from numerics.evaluate.doubles.arithmetic import Constants, Plain
 
-_SLOPES = "gradient", "hessian"
+_STEPS, _HALVINGS = 400, 60
+_CLOSE = 1e-9
+"""Relative distance of grad Q(beta) from y at which beta is a result."""
+_FALL = 1e-4
+"""The part of the step by which a residual has to fall."""
 
 
 def invert_by_newton(
-    q: Any, start: Start, beta0: Sequence[float], y: Sequence[Array]
+    q: Any, c: Constants, beta0: Sequence[float], y: Sequence[Array]
 ) -> list[Array]:
     """Solve grad Q(beta) = y from beta_0, elementwise; nan where that is not reached to 1e-9.
 
-    *q* are formulas in doubles alone.
+    *q* are formulas in doubles alone, *c* the constants of the start.
     """
-    gradient, hessian = (partial(evaluate_plainly, q.forms(x), start) for x in _SLOPES)
+
+    def columns(what: str, at: Array) -> Array:
+        found = (Plain.of(x).v for x in q.forms(what)[0](c, *map(Plain, at.T)))
+        return np.stack([np.broadcast_to(x, len(at)) for x in found], axis=-1)
+
     d, shape = len(y), np.shape(y[0])
     goal = np.stack([np.reshape(v, -1) for v in y], axis=-1).astype(np.float64)
     x = np.broadcast_to(np.array(beta0), goal.shape).copy()
 
     def residual(at: Array) -> Array:
-        return np.stack(gradient(list(at.T)), axis=-1) - goal
+        return columns("gradient", at) - goal
 
     left = residual(x)
-    for _ in range(400):
-        entries = np.stack(hessian(list(x.T)), axis=-1).reshape(-1, d, d)
+    for _ in range(_STEPS):
+        entries = columns("hessian", x).reshape(-1, d, d)
         x, new = _damped_step(x, left, _solve(entries, left), residual)
         if np.array_equal(new, left):
             break
         left = new
     size = 1 + np.linalg.norm(goal, axis=-1, keepdims=True)
-    close = np.linalg.norm(left, axis=-1, keepdims=True) <= 1e-9 * size
+    close = np.isfinite(size) & (np.linalg.norm(left, axis=-1, keepdims=True) <= _CLOSE * size)
     x = np.where(close, x, np.nan)
     return [column.reshape(shape) for column in x.T]
 
@@ -60,10 +66,10 @@ def _damped_step(
     """Return x - t step with the first t = 1, 1/2, ... that lowers the residual; else x."""
     scale = np.ones(len(x))
     norm = np.asarray(np.linalg.norm(left, axis=-1))
-    for _ in range(60):
+    for _ in range(_HALVINGS):
         trial = x - scale[:, None] * step
         new = residual(trial)
-        better = np.asarray(np.linalg.norm(new, axis=-1) < norm * (1 - 1e-4 * scale))
+        better = np.asarray(np.linalg.norm(new, axis=-1) < norm * (1 - _FALL * scale))
         if np.all(better | (norm == 0)):
             break
         scale = np.where(better, scale, scale / 2)

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.optimize
 
 from derive.errors import InputError
-from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
+from numerics.evaluate.vectors import NumericVectorPotential
 from numerics.interpolate.equations import Equations, Point, Task, again, measured
 from numerics.interpolate.newton_steps import inverse_of
 

@@ -17,7 +17,7 @@ from derive.errors import InputError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.copies import numeric
 from numerics.evaluate.potential import AnyPotential, NumericPotential
-from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
+from numerics.evaluate.vectors import NumericVectorPotential
 from numerics.interpolate.by_length import solve_by_length
 from numerics.interpolate.coupled import solve_coupled
 from numerics.interpolate.design import Design, Matrix, Scaled, read_design, read_target

@@ -50,17 +50,20 @@ class Language:
 
 def _array_library(title: str, module: str, renamed: Mapping[str, str]) -> Language:
     own = {name: name for name in NAMES} | {"Abs": "abs"} | dict(renamed)
+    helpers = {OFF_ZERO: OFF_ZERO, "tangent": "_tangent"}
     functions = {name: f"{module}.{theirs}" for name, theirs in own.items()}
     where = {"Min": f"{module}.where({{0}} < {{1}}, {{0}}, {{1}})"}
     where["Max"] = f"{module}.where({{0}} > {{1}}, {{0}}, {{1}})"
-    words = {"beta", "jax", "jnp", "torch", "math", "abs", "Q", "gradient"}
+    words = {"beta", "jax", "jnp", "torch", "np", "math", "abs", "Q", "gradient"}
+    words |= {"y", "b", "b0", "hessian", "vector"} if module == "np" else set()
     reserved = frozenset({*words, *keyword.kwlist, *keyword.softkwlist})
-    return Language(title, functions | {OFF_ZERO: OFF_ZERO}, where, reserved)
+    return Language(title, functions | helpers, where, reserved)
 
 
 LANGUAGES = {
     "jax": _array_library("JAX", "jnp", {"asinh": "arcsinh", "atan": "arctan"}),
     "torch": _array_library("PyTorch", "torch", {}),
+    "numpy": _array_library("NumPy", "np", {"asinh": "arcsinh", "atan": "arctan"}),
 }
 
 

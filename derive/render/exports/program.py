@@ -1,10 +1,10 @@
-"""Q and grad Q as one differentiable module of JAX or PyTorch."""
+"""Q and grad Q as one module of JAX, PyTorch or NumPy."""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import sympy
@@ -20,8 +20,12 @@ from derive.render.exports.printer import LANGUAGES, OFF_ZERO, Language
 from derive.render.labels import unmark
 from derive.verdict import Verdict
 
-_IMPORTS = {"jax": "import jax\nimport jax.numpy as jnp", "torch": "import torch"}
-_CALLS = {
+_IMPORTS = {
+    "jax": "import jax\nimport jax.numpy as jnp",
+    "torch": "import torch",
+    "numpy": "import numpy as np",
+}
+CALLS = {
     "jax": {
         "xp": "jnp",
         "array": "jnp.asarray",
@@ -34,6 +38,7 @@ _CALLS = {
         "fixed": "x.detach()",
         "sorted": "torch.sort(real)[0]",
     },
+    "numpy": {"xp": "np", "array": "np.asarray", "fixed": "x", "sorted": "np.sort(real)"},
 }
 """What differs from one library to the other in the functions below."""
 _READ = '''def _read(beta, *start):
@@ -100,10 +105,13 @@ _HELPERS = {
 """Each after those that call it."""
 _NOTE = """These are the printed formulas in plain floating point, differentiable in beta and in the
 start; Q is up to an additive constant. They have no error bounds: next to where formulas cancel
-they lose digits, and outside the domain they give no nan; the module of --numpy does better."""
+they lose digits, and outside the domain they give no nan."""
+_CALL = re.compile(r"\{(xp|array|fixed|sorted|check)\}")
 _UNSEEN = textwrap.fill(UNSEEN, 92)
 
 
+UNWRITTEN = "no module is written: "
+"""How the reason begins where there is no Q."""
 _WIDTH = 92
 _WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
@@ -120,26 +128,33 @@ def render_torch(derivation: Derivation) -> str:
 
 def _module(d: Derivation, language: str) -> str:
     """Return the text of a module; NumericalError where there is no Q."""
+    calls = CALLS[language]
+    refuse_without_q(d)
+    writer = Writer(d.potential, LANGUAGES[language], calls["xp"])
+    parts = [writer.function("Q", "Return Q(beta)."), writer.function("gradient", "Return grad Q.")]
+    return assembled(d, language, _NOTE, [*parts, *writer.helpers(parts, calls)])
+
+
+def refuse_without_q(d: Derivation) -> None:
+    """Raise NumericalError where there is no Q."""
     if d.verdict is not Verdict.PROVED:
-        raise NumericalError(f"no module is written: {unmark(HEADLINES[d.verdict])}")
+        raise NumericalError(f"{UNWRITTEN}{unmark(HEADLINES[d.verdict])}")
+
+
+def assembled(d: Derivation, language: str, note: str, parts: Sequence[str]) -> str:
+    """Return a module of functions, with what the derivation says of F, its laws and Q."""
     kept = ("Yes", "Parameterization", "Conserved", "Implicit")
     sections = [part for part in d.to_text().split("\n\n") if part.startswith(kept)]
     title = "The implicit regularizer Q of gradient flow on F, derived and written by regderive."
-    notes = [_NOTE, *[_UNSEEN] * any(map(of_the_flow, d.potential.pieces))]
+    notes = [note, *[_UNSEEN] * any(map(of_the_flow, d.potential.pieces))]
     told = "\n\n".join([title, *sections, *notes]).replace("\\", "/")
-    head = f'"""{told}\n"""\n\nimport math\n\n{_IMPORTS[language]}\n'
-    calls = dict(_CALLS[language])
-    writer = _Writer(d.potential, LANGUAGES[language], calls["xp"])
-    parts = [writer.function("Q", "Return Q(beta)."), writer.function("gradient", "Return grad Q.")]
-    calls["check"] = writer.length_check()
-    for name, text in _HELPERS.items():
-        if any(f"{name}(" in part for part in parts):
-            parts.append(re.sub(r"\{(xp|array|fixed|sorted|check)\}", lambda m: calls[m[1]], text))
-    head = head if any("math." in part for part in parts) else head.replace("import math\n\n", "")
+    uses_math = any("math." in part for part in parts)
+    head = f'"""{told}\n"""\n\n{"import math" * uses_math}\n\n{_IMPORTS[language]}\n'
+    head = head if uses_math else head.replace('"""\n\n\n\n', '"""\n\n')
     return "\n\n".join([head, *parts]).rstrip()
 
 
-class _Writer:
+class Writer:
     """Writes functions of beta and the start."""
 
     def __init__(self, potential: Potential, language: Language, xp: str) -> None:
@@ -153,10 +168,22 @@ class _Writer:
         self.roots = {root.symbol for piece in potential.pieces for root in piece.roots}
 
     def name(self, given: str) -> str:
+        """Return a name that the language leaves free."""
         return self.language.name(given)
 
     def shown(self, expression: Expr) -> str:
+        """Return the text of an expression."""
         return self.language.shown(_off_zero(expression, self.roots))
+
+    def helpers(self, parts: Sequence[str], calls: Mapping[str, str]) -> list[str]:
+        """Return the functions that some parts, and each other, call."""
+        given, used = {**calls, "check": self.length_check()}, list(parts)
+        for name, text in _HELPERS.items():
+            if any(f"{name}(" in part for part in used):
+                used.append(
+                    re.sub(r"\{(xp|array|fixed|sorted|check)\}", lambda m: given[m[1]], text)
+                )
+        return used[len(parts) :]
 
     def length_check(self) -> str:
         """Return the lines that refuse a beta of another length; none where any shape will do."""
@@ -167,48 +194,74 @@ class _Writer:
 
     def function(self, name: str, says: str) -> str:
         """Return the text of Q or gradient."""
-        whole = name == "Q"
-        lines = [*self._read(), *(line for x in self.potential.pieces for line in self._piece(x))]
-        lines.append(f"return {self._value() if whole else self._gradient()}")
-        head = (
-            f'def {name}({", ".join(["beta", *self.start])}):\n    """{says} {self._shapes()}"""\n'
-        )
+        last = self._value() if name == "Q" else self._gradient()
+        return self.text(name, "beta", f"{says} {self.shapes()}", [*self.body(), f"return {last}"])
+
+    def text(self, name: str, given: str, says: str, lines: Iterable[str]) -> str:
+        """Return the text of a function of what is given and the start."""
+        head = f'def {name}({", ".join([given, *self.start])}):\n    """{says}"""\n'
         return head + "".join(f"    {_broken(line)}\n" for line in lines)
 
-    def _shapes(self) -> str:
+    def body(self) -> Iterator[str]:
+        """Return the lines that read beta and the start, and name constants and roots."""
+        yield from self.read()
+        for piece in self.potential.pieces:
+            yield from self.piece(piece)
+
+    def shapes(self) -> str:
+        """Return what is said of the shape of beta."""
         if self.vector:
             return f"beta has shape (..., d), {self.name(self.vector)} (d,)."
         d = self.potential.parameterization.d
         return "beta has any shape." if d == 1 else f"beta has shape (..., {d})."
 
-    def _read(self) -> Iterator[str]:
+    def reading(self) -> Iterator[str]:
+        """Return the lines that make arrays of what is given, and name |u_0| and pi."""
         given = ", ".join(["beta", *self.start])
         yield f"{given}{',' * (not self.start)} = _read({given})"
         if self.has_pi:
             yield f"{self.name(PI)} = math.pi"
-        betas = [b for piece in self.potential.pieces for b in piece.betas]
-        if self.vector:
-            (s,) = betas
+        if self.norm in self.potential.parameterization.start_symbols:
             norm, vector = self.name(self.norm), self.name(self.vector)
-            yield f"{self.name(s.name)} = {self.xp}.sqrt({OFF_ZERO}((beta * beta).sum(-1)))"
-            if self.norm in self.potential.parameterization.start_symbols:
-                yield f"{norm} = {self.xp}.sqrt(({vector} * {vector}).sum(-1))"
-        elif len(betas) > 1:
-            order = sorted(betas, key=lambda b: int(b.name.removeprefix("beta")))
-            for i, b in enumerate(order):
-                yield f"{self.name(b.name)} = beta[..., {i}]"
-        elif self.name(betas[0].name) != "beta":
-            yield f"{self.name(betas[0].name)} = beta"
+            yield f"{norm} = {self.xp}.sqrt(({vector} * {vector}).sum(-1))"
 
-    def _piece(self, piece: Piece) -> Iterator[str]:
+    def ordered(self) -> list[Symbol]:
+        """Return the symbols of the outputs, in their order."""
+        betas = [b for piece in self.potential.pieces for b in piece.betas]
+        places = [i for outputs in self.potential.parameterization.blocks for i in outputs]
+        return [b for _, b in sorted(zip(places, betas, strict=True), key=lambda pair: pair[0])]
+
+    def read(self) -> Iterator[str]:
+        """Return the lines that name the outputs, too."""
+        yield from self.reading()
+        first, *rest = betas = self.ordered()
+        if self.vector:
+            yield f"{self.name(first.name)} = {self.xp}.sqrt({OFF_ZERO}((beta * beta).sum(-1)))"
+        elif rest:
+            for i, b in enumerate(betas):
+                yield f"{self.name(b.name)} = beta[..., {i}]"
+        elif self.name(first.name) != "beta":
+            yield f"{self.name(first.name)} = beta"
+
+    def piece(self, piece: Piece) -> Iterator[str]:
+        """Return the lines of constants, roots and the point of a curve."""
+        yield from self.constants(piece)
+        yield from self.named(piece)
+
+    def constants(self, piece: Piece) -> Iterator[str]:
+        """Return the lines of named constants."""
         for symbol, value in piece.constants:
             yield f"{self.name(symbol.name)} = {self.shown(value)}"
+
+    def named(self, piece: Piece) -> Iterator[str]:
+        """Return the lines of roots, or of the point of a curve."""
         for root in piece.roots:
-            yield f"{self.name(root.symbol.name)} = {self._root(root)}"
+            yield f"{self.name(root.symbol.name)} = {self.root(root)}"
         if isinstance(piece, Parametric):
             yield from self._curve(piece)
 
-    def _root(self, root: Root) -> str:
+    def root(self, root: Root) -> str:
+        """Return the text of a root."""
         if root.explicit is not None:
             return self.shown(root.explicit)
         if root.from_above is None:
@@ -216,6 +269,8 @@ class _Writer:
                 f"{root.symbol.name} is told from other roots by its formula alone"
             )
         coefficients = sympy.Poly(root.polynomial, root.symbol).all_coeffs()[::-1]
+        if len(coefficients) == 2:
+            return self.shown(-coefficients[0] / coefficients[1])
         return f"_root({root.from_above}, {', '.join(map(self.shown, coefficients))})"
 
     def _curve(self, piece: Parametric) -> Iterator[str]:
@@ -224,7 +279,8 @@ class _Writer:
         yield f"_curve = lambda {z}: {self.shown(curve.beta)}"
         yield f"_slope = lambda {z}: {self.shown(curve.beta.diff(curve.parameter))}"
         along = _along(curve.interval, t)
-        yield f"_near = _between(_curve, lambda {t.name}: {self.shown(along)}, {b})"
+        yield f"_along = lambda {t.name}: {self.shown(along)}"
+        yield f"_near = _between(_curve, _along, {b})"
         yield f"{z} = _solve(lambda {z}: _curve({z}) - {b}, _slope, _near)"
 
     def _value(self) -> str:

@@ -1,1 +1,1 @@
-"""Arithmetic with error bounds, and the precision that rises with them."""
+"""Q on balls of python-flint."""

@@ -17,7 +17,7 @@ from derive.catalogue import entries, find
 from derive.catalogue.library import derive_entry
 from derive.model.condition import positive_names
 from numerics.evaluate.lowering import unchecked
-from numerics.evaluate.vectors.vector_potential import lower_vector
+from numerics.evaluate.vectors import lower_vector
 from tests.numerics.evaluate.engines import Balls, Multiprecision
 from tests.numerics.evaluate.reference import Reference, Undecided, Unsolved
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import decimal
 import pickle
 from dataclasses import replace
 from fractions import Fraction
@@ -12,16 +11,16 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
+from flint import ctx
 
 import numerics
 from derive import DegenerateStart, InputError, NumericalError, Parameterization
 from derive.model.condition import Condition, Sign
 from derive.records import Potential
-from numerics.evaluate.balls.arithmetic import Ball, Double, Extended
-from numerics.evaluate.balls.decimals import Digits
-from numerics.evaluate.balls.plain import Plain
-from numerics.evaluate.balls.precision import _Points, wide_context
-from numerics.evaluate.balls.zeros import largest_root, lower_root
+from numerics.evaluate import evaluator
+from numerics.evaluate.balls import functions as balls
+from numerics.evaluate.doubles.arithmetic import Double, Extended, Plain
+from numerics.evaluate.doubles.elementary import largest_root, lower_root
 from numerics.evaluate.lowering import high_precision, lower
 from numerics.evaluate.potential import NumericPotential
 from numerics.evaluate.start import broken_signs, kept_signs
@@ -369,22 +368,42 @@ def test_mpmath_is_left_alone() -> None:
     assert mpmath.mp.dps == before
 
 
-@pytest.mark.parametrize("kind", [Double, Plain, Digits])
-def test_real_roots_in_order(kind: type[Ball]) -> None:
-    def numbers(*coefficients: float) -> list[Ball]:
-        return [kind.of(np.array([c])) for c in coefficients]
+# (T - 1)(T - 2)(T^2 + 1), and (T - 2)((T - 3)^2 + 1/100): complex roots lie above the real one
+QUARTIC, CUBIC = (2, -3, 3, -3, 1), (-18.02, 21.01, -8, 1)
 
-    with decimal.localcontext(wide_context(50)), np.errstate(all="ignore"):
-        # (T - 1)(T - 2)(T^2 + 1)
-        quartic = numbers(2, -3, 3, -3, 1)
-        found = [float(lower_root(k, *quartic).v[0]) for k in range(3)]
+
+@pytest.mark.parametrize("kind", [Double, Plain])
+def test_real_roots_in_order(kind: type[Double]) -> None:
+    def numbers(*coefficients: float) -> list[Double]:
+        return [kind.of(np.array([c], dtype=float)) for c in coefficients]
+
+    with np.errstate(all="ignore"):
+        found = [float(lower_root(k, *numbers(*QUARTIC)).v[0]) for k in range(3)]
         assert np.allclose(found, [2, 1, np.nan], equal_nan=True)
-        assert np.isclose(float(largest_root(*quartic).v[0]), 2)
-        # (T - 2)((T - 3)^2 + 1/100): complex roots lie above the real one
-        cubic = numbers(-18.02, 21.01, -8, 1)
-        for root in (largest_root(*cubic), lower_root(0, *cubic)):
+        assert np.isclose(float(largest_root(*numbers(*QUARTIC)).v[0]), 2)
+        for root in (largest_root(*numbers(*CUBIC)), lower_root(0, *numbers(*CUBIC))):
             assert np.isclose(float(root.v[0]), 2)
             assert kind is Plain or 0 < float(root.d[0]) < 1e-11
+
+
+@pytest.mark.parametrize("bits", [64, 500])
+def test_real_roots_in_order_on_balls(bits: int) -> None:
+    with ctx.workprec(bits):
+        for root, wanted in zip((0, 1), (2, 1), strict=True):
+            found = balls.lower_root(root, *QUARTIC)
+            assert found.contains(wanted)
+            assert found.rel_accuracy_bits() > bits - 10
+        with pytest.raises(balls.Undefined):
+            balls.lower_root(2, *QUARTIC)
+        # A double root is not told from two, but one above it is found.
+        assert balls.largest_root(-4, 8, -5, 1).is_nan()
+        for coefficients in (QUARTIC, [Fraction(str(c)) for c in CUBIC], (0, 0, -2, 1)):
+            assert balls.largest_root(*coefficients).contains(2)
+        # A real root below complex ones, of coefficients that are no doubles.
+        third = balls.largest_root(Fraction(10, 27), 1, 0, 1)
+        assert (3 * third + 1).contains(0)
+        assert third.rel_accuracy_bits() > bits - 10
+        assert balls.largest_root(-1, 10**30, 1).rel_accuracy_bits() > bits - 10
 
 
 def test_roots_of_a_leading_coefficient_with_sign() -> None:
@@ -444,17 +463,17 @@ def test_numbers_for_parameters_are_kept_apart() -> None:
 
 
 @pytest.mark.skipif(Extended.unit == Double.unit, reason="long doubles are doubles here")
-def test_long_doubles_spare_decimals(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_doubles_spare_balls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Q(b) - Q(b0) - Q'(b0)(b - b0) loses two digits here; the bounds see it."""
     q = lower(potential("p**2-m**2", **TIED), {"alpha": "1/8"})
-    kinds: list[type[Ball]] = []
-    settle = _Points.settle
+    kinds: list[type[Double]] = []
+    at = evaluator.Start.at
 
-    def seen(points: Any, formula: Any, kind: Any, at: Any) -> Any:
+    def seen(start: Any, kind: Any) -> Any:
         kinds.append(kind)
-        return settle(points, formula, kind, at)
+        return at(start, kind)
 
-    monkeypatch.setattr(_Points, "settle", seen)
+    monkeypatch.setattr(evaluator.Start, "at", seen)
     b, b0 = 1.0, 0.75
     found = q.bregman(b, b0)
     assert kinds == [Double, Extended]
@@ -468,11 +487,8 @@ def _entropy(z: Any) -> Any:
     return z * mpmath.asinh(z) - mpmath.sqrt(1 + z * z)
 
 
-def test_the_functions_of_an_angle_in_decimals() -> None:
-    with decimal.localcontext(wide_context(40)), mpmath.workdps(60):
-        for text in ("0.7", "-22", "355", "1e-30", "1e20"):
-            x = np.array([decimal.Decimal(text)], dtype=object)
-            for name in ("sin", "cos"):
-                exact = getattr(mpmath, name)(mpmath.mpf(text))
-                found = mpmath.mpf(str(Digits.functions[name](x)[0]))
-                assert abs(found / exact - 1) < mpmath.mpf(10) ** -38
+def test_the_start_of_a_curve_is_no_double() -> None:
+    derived = potential("p**3-m**3", p="s", m="t")
+    form = high_precision(derived, {"s": "1/3", "t": "1/7"}, 30)
+    assert abs(form.gradient(form.beta0)[0]) < 1e-30
+    assert form.value(form.beta0) == pytest.approx(0, abs=1e-30)

@@ -14,7 +14,7 @@ from mpmath import mpf
 from derive import Derivation, InputError, NumericalError, Parameterization
 from numerics import interpolate
 from numerics.evaluate.start import read_start, start_point
-from numerics.evaluate.vectors.vector_potential import NumericVectorPotential
+from numerics.evaluate.vectors import NumericVectorPotential
 from tests.numerics.evaluate.engines import Multiprecision
 from tests.numerics.evaluate.reference import Block
 from tests.published import derive_once

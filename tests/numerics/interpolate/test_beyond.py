@@ -9,10 +9,10 @@ import pytest
 
 from derive import Parameterization, derive
 from derive.potential.piece import UNSEEN
+from derive.render.exports.numpy_module import render_numpy
 from derive.render.exports.program import render_jax, render_torch
 from numerics import flow, interpolate
 from numerics.evaluate.leaf import Coordinates
-from numerics.evaluate.source.module import numpy_module
 from numerics.interpolate.design import Dense
 from numerics.interpolate.interpolant import Status
 from numerics.interpolate.way import beyond
@@ -111,7 +111,7 @@ def test_several_rows_are_followed_on_the_path_of_the_squared_loss(seed):
 @pytest.mark.parametrize(("outputs", "told"), [("a*u a*v", True), ("a/(a+b+c) b/(a+b+c)", False)])
 def test_modules_say_what_beta_does_not_tell(outputs, told):
     d = derive(Parameterization.parse(outputs.split()))
-    texts = (numpy_module(d), render_jax(d), render_torch(d))
+    texts = (render_numpy(d), render_jax(d), render_torch(d))
     assert [" ".join(UNSEEN.split()) in " ".join(text.split()) for text in texts] == [told] * 3
 
 

@@ -1,26 +1,25 @@
-"""``Q(beta) = q(|beta|) - slope <u_0, beta>`` in R^d from formulas of q: balls of shape (n, d)."""
+"""``Q(beta) = q(|beta|) - slope <u_0, beta>`` in R^d from formulas of q, on doubles (n, d)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from numerics.evaluate.balls.arithmetic import Array, Ball, Double, tighter
-from numerics.evaluate.balls.closed import ClosedFormulas
-from numerics.evaluate.balls.elementary import sqrt
-from numerics.evaluate.balls.precision import Constants, Formula, Start, evaluate
+from numerics.evaluate.doubles.arithmetic import Array, Constants, Double, Formula, tighter
+from numerics.evaluate.doubles.closed import ClosedFormulas
+from numerics.evaluate.doubles.elementary import sqrt
 
 
-def column(x: Ball) -> Ball:
+def column(x: Double) -> Double:
     """Return x with one more axis, to multiply vectors by it."""
     v, d = (y[..., None] if isinstance(y, np.ndarray) else y for y in (x.v, x.d))
     return type(x)(v, d)
 
 
-def total(x: Ball) -> Ball:
+def total(x: Double) -> Double:
     """Return the sum over the last axis, by halves."""
     while (n := x.v.shape[-1]) > 1:
         half = n // 2
@@ -30,44 +29,42 @@ def total(x: Ball) -> Ball:
     return type(x)(v, d)
 
 
-def _span(x: Ball, low: int, high: int) -> Ball:
+def _span(x: Double, low: int, high: int) -> Double:
     return type(x)(x.v[..., low:high], x.d[..., low:high] if isinstance(x.d, np.ndarray) else x.d)
 
 
-def _joined(x: Ball, y: Ball) -> Ball:
+def _joined(x: Double, y: Double) -> Double:
     d = [np.broadcast_to(np.asarray(z.d, dtype=z.v.dtype), z.v.shape) for z in (x, y)]
     return type(x)(np.concatenate([x.v, y.v], axis=-1), np.concatenate(d, axis=-1))
 
 
-def dot(x: Ball, y: Ball) -> Ball:
+def dot(x: Double, y: Double) -> Double:
     """Return the inner product."""
     return total(x * y)
 
 
-def length(x: Ball) -> Ball:
+def length(x: Double) -> Double:
     """Return the Euclidean norm; squares neither overflow nor vanish."""
-    if not isinstance(x, Double):
-        return sqrt(dot(x, x))
     exponents: Array = np.frexp(np.max(np.abs(x.v), axis=-1))[1]
     scale = np.ldexp(1.0, np.clip(exponents, -1000, 1000))
-    part = Double(x.v / scale[..., None], x.d / scale[..., None])
+    part = type(x)(x.v / scale[..., None], x.d / scale[..., None])
     root = sqrt(dot(part, part))
-    return Double(root.v * scale, root.d * scale + x.tiny)
+    return type(x)(root.v * scale, root.d * scale + x.tiny)
 
 
-def unit(x: Ball, size: Ball) -> Ball:
+def unit(x: Double, size: Double) -> Double:
     """Return ``x/size``, and 0 for the zero vector."""
     still = size.v == 0
-    v, d = np.where(still, size.of(1).v, size.v), np.where(still, size.zero, size.d)
+    v, d = np.where(still, 1.0, size.v), np.where(still, 0.0, size.d)
     return x / column(type(x)(v, d))
 
 
-Polar: TypeAlias = tuple[Ball, Ball, Ball]
+Polar: TypeAlias = tuple[Double, Double, Double]
 """A vector, its length and its direction."""
-Ray: TypeAlias = Callable[[Constants, Ball, Ball, Ball], Ball]
+Ray: TypeAlias = Callable[[Constants, Double, Double, Double], Double]
 
 
-def _polar(b: Ball) -> Polar:
+def _polar(b: Double) -> Polar:
     size = length(b)
     return b, size, unit(b, size)
 
@@ -99,7 +96,9 @@ class VectorFormulas(NamedTuple):
                 return [lambda c, b: [self._origin(c)[0]]]
             case "pull":
                 return [lambda c, b: [c.slope * c.vector]]
-            case "value":
+            case "value" | "primitive" | "bregman" if self.q.value is None:
+                return []
+            case "value" | "primitive":
                 return self._from_start()
             case "bregman":
                 rays = self._rays()
@@ -123,42 +122,43 @@ class VectorFormulas(NamedTuple):
         found = [
             lambda c, b, a=a: self._bregman(c, _polar(b), self._origin(c), a) for a in self._rays()
         ]
-        above = [self._above_start] if self.q.difference_forms() else []
-        return [*above, *found] if self.q.divergence is None else [*found, *above]
+        above = self._above_start
+        return [above, *found] if self.q.divergence is None else [*found, above]
 
     def _rays(self) -> list[Ray]:
         """Return forms of the divergence of q from s_0 to s, functions of c, s, s_0, s - s_0."""
         return [
-            *(lambda c, s, s0, _, f=f: f(c, s, s0)[0] for f in self.q.difference_forms()),
+            lambda c, s, s0, _: self.q.difference_form(c, s, s0)[0],
             lambda c, _, s0, step: self.q.segment(c, [s0], [step]),
         ]
 
     def _origin(self, c: Constants) -> Polar:
         """Return beta_0, its length, which is known better than from its entries, and direction."""
-        vector: Ball = c.vector
-        s0: Ball = c.origin[0]
+        vector: Double = c.vector
+        s0: Double = c.origin[0]
         e0 = unit(vector, length(vector)) * self.sign
         return e0 * s0, s0, e0
 
-    def _above_start(self, c: Constants, b: Ball) -> Sequence[Ball]:
+    def _above_start(self, c: Constants, b: Double) -> Sequence[Double]:
+        assert self.q.value is not None
         b0, s0, _ = self._origin(c)
         (top,), (low,) = self.q.value(c, length(b)), self.q.value(c, s0)
         return [top - low - dot(c.slope * c.vector, b - b0)]
 
-    def _gradient(self, c: Constants, b: Ball) -> Sequence[Ball]:
+    def _gradient(self, c: Constants, b: Double) -> Sequence[Double]:
         (T,) = self.tangential(c, length(b))
         return [column(b.of(T)) * b - c.slope * c.vector]
 
-    def _spectrum(self, c: Constants, s: Ball) -> list[Ball]:
+    def _spectrum(self, c: Constants, s: Double) -> list[Double]:
         return [s.of(x) for x in (*self.tangential(c, s), *self.q.hessian(c, s))]
 
-    def _product(self, c: Constants, b: Ball, x: Ball) -> Sequence[Ball]:
+    def _product(self, c: Constants, b: Double, x: Double) -> Sequence[Double]:
         s = length(b)
         T, R = self._spectrum(c, s)
         e = unit(b, s)
         return [column(T) * x + column((R - T) * dot(e, x)) * e]
 
-    def _hessian(self, c: Constants, b: Ball) -> Sequence[Ball]:
+    def _hessian(self, c: Constants, b: Double) -> Sequence[Double]:
         s = length(b)
         T, R = (column(column(x)) for x in self._spectrum(c, s))
         e, identity = unit(b, s), np.eye(b.v.shape[-1])
@@ -166,14 +166,14 @@ class VectorFormulas(NamedTuple):
         outer = column(e) * type(b)(*parts)
         return [T * (b.of(identity) - outer) + R * outer]
 
-    def _inverse(self, c: Constants, y: Ball) -> Sequence[Ball]:
+    def _inverse(self, c: Constants, y: Double) -> Sequence[Double]:
         assert self.q.inverse is not None
         dual = y + c.slope * c.vector
         size = length(dual)
         (s,) = self.q.inverse(c, size)
         return [column(y.of(s)) * unit(dual, size)]
 
-    def _bregman(self, c: Constants, at: Polar, at0: Polar, along: Ray) -> Sequence[Ball]:
+    def _bregman(self, c: Constants, at: Polar, at0: Polar, along: Ray) -> Sequence[Double]:
         """Return what q gives along the ray, and ``q'(s0) s |e - e0|^2/2`` of directions e.
 
         Neither part is negative. |e - e0|^2/2 is 1 - <e, e0>.
@@ -188,32 +188,4 @@ class VectorFormulas(NamedTuple):
         if np.any(b.d != 0) or np.any(b0.d != 0):
             return [found]
         same = np.all(np.asarray(b.v == b0.v, dtype=bool), axis=-1)
-        return [type(b)(*(np.where(same, b.zero, x) for x in (found.v, found.d)))]
-
-
-class OnVectors:
-    """Q on beta of shape (..., d)."""
-
-    evaluated = staticmethod(evaluate)
-
-    def __init__(self, blocks: Sequence[Any], start: Mapping[str, Array], vector: Array) -> None:
-        """Bind the formulas of the only block to numbers of the start and to u_0, (d,)."""
-        ((_, constants, q),) = blocks
-        shared = {"vector": np.asarray(vector, dtype=np.float64)[None, :]}
-        self.q, self.start = q, Start(start, constants, shared)
-        self.dimension = shared["vector"].shape[1]
-
-    def __call__(self, what: str, *points: Array) -> Array:
-        """Return what is asked for, the two parts of a spectrum as a list; the shapes broadcast."""
-        arrays = [np.asarray(p, dtype=np.float64) for p in points]
-        for array in arrays:
-            if array.ndim == 0 or array.shape[-1] != self.dimension:
-                raise ValueError(
-                    f"the last axis must be {self.dimension}, not of shape {array.shape}"
-                )
-        shape = np.broadcast_shapes(*(x.shape for x in arrays))
-        flat = [np.broadcast_to(x, shape).reshape(-1, self.dimension) for x in arrays]
-        found = self.evaluated(self.q.forms(what), self.start, flat)
-        shaped = [x.reshape((*shape[:-1], *x.shape[1:])) for x in found]
-        numbers = [float(x) if np.ndim(x) == 0 else np.asarray(x) for x in shaped]
-        return numbers if what == "spectrum" else numbers[0]
+        return [type(b)(*(np.where(same, 0.0, x) for x in (found.v, found.d)))]

@@ -7,48 +7,45 @@ from typing import NamedTuple
 
 import numpy as np
 
-from numerics.evaluate.balls.arithmetic import Array, Ball, agreed, pairwise_sum
-from numerics.evaluate.balls.precision import Constants, Formula
+from numerics.evaluate.doubles.arithmetic import Array, Constants, Double, Formula, pairwise_sum
 
 _RULES = [np.polynomial.legendre.leggauss(n) for n in (16, 10)]
 
 
-def _no_formula(*_: object) -> Sequence[Ball]:
-    raise AssertionError("Q is an integral")
-
-
 class ClosedFormulas(NamedTuple):
-    """Q of one block in closed form, by functions of the constants and d balls.
+    """Q of one block in closed form, by functions of the constants and d numbers.
 
     Attributes:
         gradient: dQ/dbeta_i.
         hessian: d^2 Q/dbeta_i dbeta_j, row by row.
         value: Q, up to a constant; of an integral there is none.
         inverse: the beta with grad Q = y.
-        divergence: that of Bregman, of 2 d balls, where terms cancel in its formula.
+        divergence: that of Bregman, of 2 d numbers, where terms cancel in its formula.
         walls: what keeps on the domain of Q the sign that it has at the start; None: nothing.
     """
 
     gradient: Formula
     hessian: Formula
-    value: Formula = _no_formula
+    value: Formula | None = None
     inverse: Formula | None = None
     divergence: Formula | None = None
     walls: Formula | None = None
 
     def forms(self, what: str) -> list[Formula]:
-        """Return forms of what is asked for; its functions are of the constants and d balls.
+        """Return forms of what is asked for; its functions are of the constants and d numbers.
 
         "value" is 0 at the start, "primitive" is Q up to a constant, "bregman" is ``Q(b) - Q(b0) -
-        <grad Q(b0), b - b0>`` of 2 d balls, "stretch" dbeta/dy of one output at beta and y =
-        Q'(beta). Of "inverse" there are none where it is not known.
+        <grad Q(b0), b - b0>`` of 2 d numbers, "stretch" dbeta/dy of one output at beta and y =
+        Q'(beta). Of "inverse" there are none where it is not known, nor of Q as an integral.
         """
-        inside, inverse = self._inside, self.inverse
+        inside, inverse, value = self._inside, self.inverse, self.value
         match what:
+            case "value" | "bregman" if value is None:
+                return []
             case "value":
                 return self._from_start()
             case "primitive":
-                return [inside(self.value)]
+                return [inside(value)] if value else []
             case "gradient":
                 return [inside(f) for f in (self.gradient, self._rise)]
             case "hessian":
@@ -56,34 +53,35 @@ class ClosedFormulas(NamedTuple):
             case "stretch":
                 return [lambda c, b, y: [1 / b.of(inside(self.hessian)(c, b)[0])]]
             case "bregman":
-                return [inside(f) for f in (*self.difference_forms(), self._segment)]
+                return [inside(f) for f in (self.difference_form, self._segment)]
             case "inverse":
                 return [] if inverse is None else [lambda c, *y: self._kept(c, inverse(c, *y))]
         raise ValueError(f"Q has no {what!r}")
 
-    def difference_forms(self) -> list[Formula]:
-        """Return forms of the divergence by subtraction."""
-        return [self._difference] if self.divergence is None else [self.divergence]
+    @property
+    def difference_form(self) -> Formula:
+        """The divergence by subtraction."""
+        return self.divergence or self._difference
 
     def _from_start(self) -> list[Formula]:
         """Return forms of Q(beta) - Q(beta_0).
 
         Where J has lower rank at the start grad Q has no value there, and needs none.
         """
-        found = [lambda c, *b, f=f: f(c, *b, *c.origin) for f in self.forms("bregman")]
-        above = [self._inside(self._above_start)] if self.difference_forms() else []
-        return [*above, *found] if self.divergence is None else [*found, *above]
+        from_start = [lambda c, *b, f=f: f(c, *b, *c.origin) for f in self.forms("bregman")]
+        above = self._inside(self._above_start)
+        return [above, *from_start] if self.divergence is None else [*from_start, above]
 
     def _inside(self, formula: Formula) -> Formula:
         """Return a formula that is undefined outside the domain."""
         return lambda c, *points: formula(c, *self._kept(c, points))
 
-    def _kept(self, c: Constants, points: Sequence[Ball]) -> Sequence[Ball]:
+    def _kept(self, c: Constants, points: Sequence[Double]) -> Sequence[Double]:
         """Return the points, undefined where one of d numbers has certainly left the domain."""
         if self.walls is None:
             return points
         d, at_start = len(c.origin), self.walls(c, *c.origin)
-        found: list[Ball] = []
+        found: list[Double] = []
         for first in range(0, len(points), d):
             b = points[first : first + d]
             for wall, start in zip(self.walls(c, *b), at_start, strict=True):
@@ -93,10 +91,12 @@ class ClosedFormulas(NamedTuple):
             found += b
         return found
 
-    def _above_start(self, c: Constants, *b: Ball) -> Sequence[Ball]:
+    def _above_start(self, c: Constants, *b: Double) -> Sequence[Double]:
+        assert self.value is not None
         return [self.value(c, *b)[0] - self.value(c, *c.origin)[0]]
 
-    def _difference(self, c: Constants, *points: Ball) -> Sequence[Ball]:
+    def _difference(self, c: Constants, *points: Double) -> Sequence[Double]:
+        assert self.value is not None
         d = len(points) // 2
         b, b0 = points[:d], points[d:]
         (top,), (low,), slopes = self.value(c, *b), self.value(c, *b0), self.gradient(c, *b0)
@@ -105,30 +105,34 @@ class ClosedFormulas(NamedTuple):
             total = total - slope * (x - x0)
         return [total]
 
-    def _segment(self, c: Constants, *points: Ball) -> Sequence[Ball]:
+    def _segment(self, c: Constants, *points: Double) -> Sequence[Double]:
         d = len(points) // 2
         s = [x - x0 for x, x0 in zip(points[:d], points[d:], strict=True)]
         return [self.segment(c, points[d:], s)]
 
-    def segment(self, c: Constants, b0: Sequence[Ball], s: Sequence[Ball]) -> Ball:
+    def segment(self, c: Constants, b0: Sequence[Double], s: Sequence[Double]) -> Double:
         """Integrate ``(1-t) s^T H(b0 + t s) s``: no terms cancel, as H > 0."""
         total: Array = 0
         for x, row in zip(s, self._integrals(c, b0, s, lambda t: 1 - t), strict=True):
             total = x * row + total
         return total  # type: ignore[no-any-return]
 
-    def _rise(self, c: Constants, *b: Ball) -> Sequence[Ball]:
+    def _rise(self, c: Constants, *b: Double) -> Sequence[Double]:
         """Integrate ``H(beta_0 + t s) s``."""
         s = [x - x0 for x, x0 in zip(b, c.origin, strict=True)]
         return self._integrals(c, c.origin, s, lambda t: 1.0)
 
     def _integrals(
-        self, c: Constants, b0: Sequence[Ball], s: Sequence[Ball], factor: Callable[[float], float]
-    ) -> list[Ball]:
+        self,
+        c: Constants,
+        b0: Sequence[Double],
+        s: Sequence[Double],
+        factor: Callable[[float], float],
+    ) -> list[Double]:
         """Return ``sum_j (int_0^1 factor(t) H_ij dt) s_j`` as :func:`integrate` does."""
         d = len(s)
 
-        def entries(t: float) -> Sequence[Ball]:
+        def entries(t: float) -> Sequence[Double]:
             at = (y + x.of(t) * x for y, x in zip(b0, s, strict=True))
             return [s[0].of(x) for x in self.hessian(c, *at)]
 
@@ -137,10 +141,10 @@ class ClosedFormulas(NamedTuple):
 
 
 def integrate(
-    function: Callable[[float], Sequence[Ball]],
+    function: Callable[[float], Sequence[Double]],
     factor: Callable[[float], float],
     positive: Sequence[int],
-) -> list[Ball]:
+) -> list[Double]:
     """Return ``int_0^1 factor(t) f_i(t) dt`` by two Gauss-Legendre rules.
 
     Their distance is added to the running error: an estimate of the error of the finer one, which
@@ -156,8 +160,16 @@ def integrate(
             even = even & (np.maximum.reduce(sizes) <= 4 * np.minimum.reduce(sizes))
         totals.append([_weighted(factors, column) for column in columns])
     scale = sum(abs(totals[0][i].v) for i in positive)
-    return [agreed(f, c, scale).outside(False, ~even) for f, c in zip(*totals, strict=True)]
+    return [_agreed(f, c, scale).outside(False, ~even) for f, c in zip(*totals, strict=True)]
 
 
-def _weighted(factors: Sequence[float], terms: Sequence[Ball]) -> Array:
+def _weighted(factors: Sequence[float], terms: Sequence[Double]) -> Array:
     return pairwise_sum([x.of(w) * x for w, x in zip(factors, terms, strict=True)])
+
+
+def _agreed(fine: Double, coarse: Double, scale: Array) -> Double:
+    """Return the finer of two approximations, with their distance; no bound if that is large."""
+    distance = abs(fine.v - coarse.v)
+    far = ~np.asarray(distance * 2**20 < scale, dtype=bool)
+    d = np.where(far & (distance != 0), np.inf, fine.d + distance)
+    return type(fine)(fine.v, d)

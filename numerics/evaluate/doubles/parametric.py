@@ -3,19 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from numerics.evaluate.balls.arithmetic import Array, Ball, select, signed, tighter
-from numerics.evaluate.balls.closed import integrate
-from numerics.evaluate.balls.increasing import increasing_zero
-from numerics.evaluate.balls.precision import Constants, Formula, constants_at
+from numerics.evaluate.doubles.arithmetic import (
+    Array,
+    Constants,
+    Double,
+    Formula,
+    select,
+    signed,
+    tighter,
+)
+from numerics.evaluate.doubles.closed import integrate
 
-Point: TypeAlias = Sequence[Any]  # the balls z, high - z and z - low; None for an infinite end
-Place: TypeAlias = tuple[Ball, Point]
+Point: TypeAlias = Sequence[Any]  # z, high - z and z - low; None for an infinite end
+Place: TypeAlias = tuple[Double, Point]
 """A number beta and the z with h(z) = beta."""
+
+WEAK = 2.0**-49
+"""A bound that is no smaller part of what it is compared with is worth an integral."""
+LOST = 1e-7
+"""The part of h - h(0) from which on its error is worth another form."""
+FAR = 10**99
+"""A z at which h is next to its limit at an infinite end."""
+FADED = 1e-9
+"""What part of h(0) is left of h there, if it falls to 0."""
+BRACKETS, POLISHES = 40, 2
+"""Newton steps within brackets, on logarithms, and of z itself."""
+CLOSE = 1e-10
+"""The relative change of log z that ends the former."""
+BOUNDED = 65 / 64
+"""What the second order adds to the bound of a zero, at most."""
 
 
 class ParametricFormulas(NamedTuple):
@@ -51,33 +71,31 @@ class ParametricFormulas(NamedTuple):
                 return [self._image]
         raise ValueError(f"Q has no {what!r}")
 
-    def _place(self, c: Constants, b: Ball) -> Place:
+    def _place(self, c: Constants, b: Double) -> Place:
         return b, self._invert(c, b)
 
-    def _begin(self, c: Constants, b: Ball) -> Place:
+    def _begin(self, c: Constants, b: Double) -> Place:
         return c.origin[0], _point(c, b.of(0))
 
-    def _image(self, c: Constants, y: Ball) -> Sequence[Ball]:
+    def _image(self, c: Constants, y: Double) -> Sequence[Double]:
         p = _point(c, y / c.rate)
-        found = self._at(self.curve, c, p)
+        image = self._at(self.curve, c, p)
         for end in (x for x in p[1:] if x is not None):
-            found = found.outside(end.v + end.d < 0, (end.v <= end.d) & (end.v + end.d >= 0))
-        return [found]
+            image = image.outside(end.v + end.d < 0, (end.v <= end.d) & (end.v + end.d >= 0))
+        return [image]
 
-    def _rise(self, c: Constants, at: Place, at0: Place) -> Sequence[Ball]:
+    def _rise(self, c: Constants, at: Place, at0: Place) -> Sequence[Double]:
         """Return ``Q(b) - Q(b0) - Q'(b0) (b - b0)``, in the form that loses less."""
         (b, p), (b0, p0) = at, at0
         grown = self._at(self.conjugate, c, p) - self._at(self.conjugate, c, p0)
-        found = c.rate * b * _step(p0, p) - grown
+        direct = c.rate * b * _step(p0, p) - grown
 
-        def nearer(at: Array) -> Ball:
-            return self._segment(
-                constants_at(c, at), (b0 - b).take(at), _point_at(p, at), _point_at(p0, at)
-            )
+        def nearer(at: Array) -> Double:
+            return self._segment(c, _taken(b0 - b, at), _point_at(p, at), _point_at(p0, at))
 
-        return [_improved(found, found.v, nearer)]
+        return [_improved(direct, direct.v, nearer)]
 
-    def _segment(self, c: Constants, step: Ball, p: Point, p0: Point) -> Ball:
+    def _segment(self, c: Constants, step: Double, p: Point, p0: Point) -> Double:
         """Integrate Q*'' between dual points; *step* is beta_0 - beta.
 
         No terms cancel, nor do they in z_0 - z by the mean slope; half of that slope is exactly
@@ -85,24 +103,24 @@ class ParametricFormulas(NamedTuple):
         """
         mean, rest = self._slopes(c, p, p0)
         change = tighter(_step(p, p0), step / mean)
-        found: Ball = c.rate * change * (step / 2 + change * rest)
-        return found
+        total: Double = c.rate * change * (step / 2 + change * rest)
+        return total
 
-    def _slopes(self, c: Constants, p: Point, p0: Point) -> list[Ball]:
+    def _slopes(self, c: Constants, p: Point, p0: Point) -> list[Double]:
         """Return int_0^1 of h'(z + t (z0 - z)), and of 1/2 - t times that."""
 
-        def slopes(t: float) -> Sequence[Ball]:
+        def slopes(t: float) -> Sequence[Double]:
             at = [x and x + x.of(t) * (x0 - x) for x, x0 in zip(p, p0, strict=True)]
             slope = self._at(self.slope, c, at)
             return [slope, slope * slope.of(0.5 - t)]
 
         return integrate(slopes, lambda t: 1.0, [0])
 
-    def _at(self, formula: Formula, c: Constants, p: Point) -> Ball:
-        found: Ball = p[0].of(formula(c, *p)[0])
-        return found
+    def _at(self, formula: Formula, c: Constants, p: Point) -> Double:
+        value: Double = p[0].of(formula(c, *p)[0])
+        return value
 
-    def _invert(self, c: Constants, beta: Ball) -> Point:
+    def _invert(self, c: Constants, beta: Double) -> Point:
         """Return z with h(z) = beta, in the chart where h is near a power of x."""
         zero = _point(c, beta.of(0))
         target = beta - c.origin[0]
@@ -116,80 +134,128 @@ class ParametricFormulas(NamedTuple):
         chart = _Chart(c, side, upper, self._beyond(c, c.low, target, side < 0))
         fading = self._fading(c, beta, side)
 
-        def rise(x: Ball) -> Ball:
+        def rise(x: Double) -> Double:
             p = chart.point(x)
             direct = self._at(self.curve, c, p) - c.origin[0]
             near = p[0] * self._at(self.slope, c, _point(c, p[0] / 2))
-            grown = select(direct.d * 10**7 < abs(direct.v), direct, near)
+            grown = select(direct.d < LOST * abs(direct.v), direct, near)
             return select(fading, self._at(self.curve, c, p), grown) if np.any(fading) else grown
 
-        def left(x: Ball) -> Ball:
+        def left(x: Double) -> Double:
             p = chart.point(x)
 
-            def nearer(at: Array) -> Ball:
-                ends = _point_at(zero, at), _point_at(p, at)
-                mean, _ = self._slopes(constants_at(c, at), *ends)
-                found: Ball = p[0].take(at) * mean - target.take(at)
-                return found
+            def nearer(at: Array) -> Double:
+                mean, _ = self._slopes(c, _point_at(zero, at), _point_at(p, at))
+                rest: Double = _taken(p[0], at) * mean - _taken(target, at)
+                return rest
 
             return _improved(self._at(self.curve, c, p) - beta, target.v, nearer)
 
-        def slope(x: Ball) -> Ball:
+        def slope(x: Double) -> Double:
             return signed(self._at(self.slope, c, chart.point(x)), chart.direction)
 
         near = abs(target.v) / abs(self._at(self.slope, c, zero).v)
-        first = np.where(chart.outward > 0, near, beta.of(Fraction(1, 3)).v)
+        first = np.where(chart.outward > 0, near, 1 / 3)
         outward, goal = np.where(fading, -1, chart.outward), select(fading, beta, target)
-        x = increasing_zero(goal, first, rise, left, slope, outward=outward, most=chart.most)
+        x = type(beta)(np.exp(_bracketed(rise, slope, goal, np.log(first), (outward, chart.most))))
+        for _ in range(POLISHES):
+            x = type(beta)(x.v - left(x).v / slope(x).v)
+        x = _enclosed(x, left(x), slope(x), goal)
         for end in (distance for distance in chart.point(x)[1:] if distance is not None):
             x = x.outside(end.v + end.d < 0, end.v != end.v)
         return chart.point(x)
 
-    def _beyond(self, c: Constants, end: Ball | None, target: Ball, there: Array) -> Array:
+    def _beyond(self, c: Constants, end: Double | None, target: Double, there: Array) -> Array:
         """Tell where h - h(0) is more than at a quarter of the way to an end."""
         if end is None:
             return False
         quarter = self._at(self.curve, c, _point(c, end / 4)) - c.origin[0]
         return np.asarray(there & (abs(target.v) > abs(quarter.v)), dtype=bool)
 
-    def _fading(self, c: Constants, beta: Ball, side: Array) -> Array:
+    def _fading(self, c: Constants, beta: Double, side: Array) -> Array:
         """Tell where beta lies between h(0) and 0, to which h falls at an infinite end."""
-        found = np.zeros_like(side, dtype=bool)
+        fading = np.zeros_like(side, dtype=bool)
         for end, sign in ((c.high, 1), (c.low, -1)):
             if end is None and np.all(c.origin[0].v != 0):
-                far = self._at(self.curve, c, _point(c, beta.of(sign * 10**99))) / c.origin[0]
+                far = self._at(self.curve, c, _point(c, beta.of(sign * FAR))) / c.origin[0]
                 part = beta.v / c.origin[0].v
-                small = (far.v >= 0) & (far.v * 10**9 < 1) & (part > 0) & (part * 4 < 1)
-                found |= np.asarray(small & (side == sign), dtype=bool)
-        return found
+                small = (far.v >= 0) & (far.v < FADED) & (part > 0) & (part * 4 < 1)
+                fading |= np.asarray(small & (side == sign), dtype=bool)
+        return fading
 
 
-def _point(c: Constants, z: Ball) -> Point:
+def _enclosed(x: Double, residual: Double, slope: Double, goal: Double) -> Double:
+    """Return a zero near x with the bound that the residual and the slope there give."""
+    room = np.maximum(abs(slope.v) - slope.d, 0.0)
+    d = BOUNDED * (abs(residual.v) + residual.d) / room + x.tiny
+    zero, known = goal.v == 0, not isinstance(goal.d, np.ndarray) and not goal.d
+    return type(x)(np.where(zero, 0.0, x.v), np.where(zero, 0.0 if known else goal.d / room, d))
+
+
+def _bracketed(
+    rise: Callable[[Double], Double],
+    slope: Callable[[Double], Double],
+    goal: Double,
+    s: Array,
+    monotone: tuple[Array, Array],
+) -> Array:
+    """Solve ``rise(e^s) = goal`` by Newton's method on log|rise| against s, within brackets.
+
+    As rise is near a power of x both near 0 and near a pole, that function is near a line. It
+    grows (1) or falls (-1); where the second entry of *monotone* is not 0, e^s is at most that.
+    """
+    kind, (outward, most) = type(goal), monotone
+    low = s - np.inf
+    high = np.where(np.asarray(most != 0), np.log(np.where(most != 0, most, 1)), s + np.inf)
+    logarithm = np.log(abs(goal.v))
+    for _ in range(BRACKETS):
+        x = kind(np.exp(s))
+        grown = rise(x).v
+        error = np.log(abs(grown)) - logarithm + (logarithm - logarithm)
+        above = error * outward > 0
+        high, low = np.where(above, s, high), np.where(above, low, s)
+        new, reach = s - error * grown / (x.v * slope(x).v), 1 + abs(s)
+        middle = np.where(abs(high) == np.inf, low + reach, (low + high) / 2)
+        middle = np.where(abs(low) == np.inf, high - reach, middle)
+        new = np.where((new >= low) & (new <= high), new, middle)
+        moving = np.logical_and(abs(new - s) > CLOSE * reach, error == error)
+        s = np.where(error != error, s, new)
+        if not np.any(moving):
+            break
+    return s
+
+
+def _point(c: Constants, z: Double) -> Point:
     """Return z by its three distances."""
     return z, None if c.high is None else c.high - z, None if c.low is None else z - c.low
 
 
-def _step(p: Point, p0: Point) -> Ball:
+def _step(p: Point, p0: Point) -> Double:
     """Return z0 - z, from the distances that tell it best."""
-    step: Ball = p0[0] - p[0]
+    step: Double = p0[0] - p[0]
     for sign, x, x0 in zip((-1, 1), p[1:], p0[1:], strict=True):
         step = step if x is None else tighter(step, signed(x0 - x, sign))
     return step
 
 
+def _taken(x: Double, at: Array) -> Double:
+    """Return the entries at some points; a single number stands for all."""
+    return type(x)(*(y[at] if np.ndim(y) else y for y in (x.v, x.d)))
+
+
 def _point_at(p: Point, at: Array) -> Point:
-    return [x and x.take(at) for x in p]
+    return [x and _taken(x, at) for x in p]
 
 
-def _improved(found: Ball, scale: Array, nearer: Callable[[Array], Ball]) -> Ball:
+def _improved(direct: Double, scale: Array, nearer: Callable[[Array], Double]) -> Double:
     """Return doubles, computed in another way where their bound is no small part of a scale."""
-    weak = np.flatnonzero(~np.asarray(found.d * 2**49 < abs(scale), dtype=bool))
-    if not (found.coarse and len(weak)):
-        return found
-    better = tighter(found.take(weak), nearer(weak))
-    v, d = (np.broadcast_to(x, np.shape(found.v)).copy() for x in (found.v, found.d))
+    weak = np.flatnonzero(~np.asarray(direct.d < WEAK * abs(scale), dtype=bool))
+    if not (direct.bounded and len(weak)):
+        return direct
+    better = tighter(_taken(direct, weak), nearer(weak))
+    v, d = (np.broadcast_to(x, np.shape(direct.v)).copy() for x in (direct.v, direct.d))
     v[weak], d[weak] = better.v, better.d
-    return type(found)(v, d)
+    return type(direct)(v, d)
 
 
 class _Chart:
@@ -212,18 +278,16 @@ class _Chart:
     def most(self) -> Array:
         """An upper bound of x: beyond a quarter of the way to an end, the other three; or 0."""
         ends = (self._c.high, self._upper), (self._c.low, self._lower)
-        return sum((np.where(at, abs(end.v) * 3 / 4, end.zero) for end, at in ends if end), 0)
+        return sum((np.where(at, abs(end.v) * 3 / 4, 0.0) for end, at in ends if end), 0)
 
-    def point(self, x: Ball) -> Point:
+    def point(self, x: Double) -> Point:
         """Return z, high - z and z - low."""
         c = self._c
         p = _point(c, signed(x, self._side))
-        span = None if c.high is None or c.low is None else c.high - c.low
+        other = None if c.high is None or c.low is None else c.high - c.low - x
         if np.any(self._upper):
-            other = None if span is None else span - x
             p = _chosen(self._upper, (c.high - x, x, other), p)
         if np.any(self._lower):
-            other = None if span is None else span - x
             p = _chosen(self._lower, (c.low + x, other, x), p)
         return p
 

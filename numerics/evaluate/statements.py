@@ -13,7 +13,7 @@ from sympy import Expr, Rational, Symbol
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
-from numerics.evaluate.balls.elementary import FUNCTIONS
+from numerics.evaluate.doubles.elementary import FUNCTIONS
 
 _LINE = 76
 _SIMPLE_POWER = re.compile(r"(?<![\w.)\]])([\w.]+) \*\* (\w+)(?![\w.(])")  # as formatters write it

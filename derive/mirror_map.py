@@ -1,4 +1,4 @@
-"""Formulas of the inverse mirror map: grad Q(beta) = y solved for beta."""
+"""The mirror map grad Q of one block: its derivative, the Hessian, and its inverse, as formulas."""
 
 from __future__ import annotations
 
@@ -17,6 +17,23 @@ Solved: TypeAlias = tuple[tuple[Expr, ...], tuple[Root, ...]]
 
 class tangent(Function):  # type: ignore[misc]
     """The inverse of atan, on (-pi/2, pi/2) alone."""
+
+
+def hessian(piece: Piece) -> tuple[Expr, ...]:
+    """Return the entries of the Hessian, roots being differentiated by their equations."""
+    slopes: dict[tuple[Symbol, Symbol], Expr] = {}
+
+    def total(expression: Expr, b: Symbol) -> Expr:
+        parts = [expression.diff(s) * slope for (s, at), slope in slopes.items() if at == b]
+        return sympy.Add(expression.diff(b), *parts)
+
+    for root in piece.roots:
+        for b in piece.betas:
+            slopes[root.symbol, b] = -total(root.polynomial, b) / root.polynomial.diff(root.symbol)
+    # The derivative of log|u| is that of log u, and is found without signs so.
+    u = sympy.Wild("u")
+    slopes_of = [g.replace(sympy.log(sympy.Abs(u)), sympy.log(u)) for g in piece.gradient]
+    return tuple(total(g, b) for g in slopes_of for b in piece.betas)
 
 
 def inverse_of(piece: Piece, duals: Sequence[Symbol]) -> Solved | None:

@@ -1,10 +1,9 @@
-"""Q as Python functions with error bounds: their text, and the functions that it defines."""
+"""Q as Python functions: their text, and the functions that it defines on kinds of numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, TypeAlias
 
 import sympy
@@ -15,17 +14,15 @@ from derive.language import to_sympy
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Parametric, Piece
 from derive.records import Potential
-from numerics.evaluate.balls.arithmetic import Ball
-from numerics.evaluate.balls.closed import ClosedFormulas
-from numerics.evaluate.balls.elementary import FUNCTIONS
-from numerics.evaluate.balls.panels import IntegralFormulas
-from numerics.evaluate.balls.parametric import ParametricFormulas
-from numerics.evaluate.balls.plain import PLAIN_FUNCTIONS
-from numerics.evaluate.balls.precision import Constants
-from numerics.evaluate.balls.zeros import largest_root, lower_root
-from numerics.evaluate.source.formulas import FormulaText, closed_functions, curve_functions
-from numerics.evaluate.source.statements import NoSource, Statements, parameter, safe
-from numerics.evaluate.vectors.vector_formulas import VectorFormulas, length
+from numerics.evaluate.balls.forms import Closed, Curve, Integral, OnBalls, Vector
+from numerics.evaluate.balls.functions import COMPLEX, REAL
+from numerics.evaluate.doubles.arithmetic import Constants
+from numerics.evaluate.doubles.closed import ClosedFormulas
+from numerics.evaluate.doubles.elementary import FUNCTIONS, PLAIN_FUNCTIONS
+from numerics.evaluate.doubles.parametric import ParametricFormulas
+from numerics.evaluate.doubles.vectors import VectorFormulas
+from numerics.evaluate.formulas import FormulaText, closed_functions, curve_functions
+from numerics.evaluate.statements import NoSource, Statements, parameter, safe
 
 Space: TypeAlias = dict[str, Any]
 """What the text of formulas defines, by name."""
@@ -53,46 +50,47 @@ class Program:
     known: tuple[tuple[str, str], ...]
     sign: int = 0
 
-    def space(self, used: Mapping[str, Callable[..., Ball]] = FUNCTIONS) -> Space:
-        """Return the functions by name, in the company of those that they use."""
-        roots = {"largest_root": largest_root, "lower_root": lower_root}
-        space = {**used, **roots, "Fraction": Fraction, "length": length}
+    def space(self, used: Mapping[str, Callable[..., Any]]) -> Space:
+        """Return the functions by name, made of those that they use."""
+        space = dict(used)
         for text in (self.constants, *(text for _, text in self.functions)):
             exec(compile(text, "<formula of Q>", "exec"), space)
         return space
 
-    @property
-    def kind(self) -> type[ClosedFormulas | ParametricFormulas]:
-        """The class that the functions belong to."""
-        names = dict(self.functions)
-        return (
-            ParametricFormulas
-            if "curve" in names
-            else ClosedFormulas
-            if "value" in names
-            else IntegralFormulas
-        )
-
-    def form(self, space: Space) -> Any:
-        """Return Q with the functions of a space."""
-        q: Any = self.kind(**{name: space[name] for name, _ in self.functions if name != ALONG})
+    def in_doubles(self, used: Mapping[str, Callable[..., Any]]) -> Any:
+        """Return Q on doubles, with or without bounds as the functions have them."""
+        space, names = self.space(used), [name for name, _ in self.functions if name != ALONG]
+        kind = ParametricFormulas if "curve" in names else ClosedFormulas
+        q: Any = kind(**{name: space[name] for name in names})
         return VectorFormulas(q, space[ALONG], self.sign) if self.sign else q
+
+    def on_balls(self, space: Space) -> OnBalls:
+        """Return Q on balls, with the functions of a space."""
+        formulas = {name: space[name] for name, _ in self.functions if name != ALONG}
+        if "curve" in formulas:
+            return Curve(**formulas)
+        q = Closed(**formulas)
+        if "value" not in formulas:
+            q = Integral(**formulas, complex_hessian=self.space(COMPLEX)["hessian"])
+        return Vector(q, space[ALONG], self.sign) if self.sign else q
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A program that was read: its functions in doubles, with bounds or bare, and in decimals.
+    """A program that was read: its functions in doubles, with bounds or bare, and on balls.
 
     Attributes:
         names: the start symbols, as parameters of Python functions, in order.
-        constants: adds what depends on the start alone.
-        bounded, plain: Q on balls, and on doubles without bounds.
+        constants: adds, on balls, what depends on the start alone.
+        bounded, plain: Q on doubles with bounds, and without.
+        exact: Q on balls.
     """
 
     names: tuple[str, ...]
     constants: Callable[[Constants], None]
     bounded: Any
     plain: Any
+    exact: OnBalls
 
 
 def loaded(potential: Potential, block: int) -> Loaded:
@@ -100,9 +98,10 @@ def loaded(potential: Potential, block: int) -> Loaded:
     kept = potential.workspace
     if ("program", block) not in kept:
         written = program(potential, block)
-        space, bare = written.space(), written.space(PLAIN_FUNCTIONS)
-        forms = map(written.form, (space, bare))
-        kept["program", block] = Loaded(written.names, space["constants"], *forms)
+        space = written.space(REAL)
+        bounded, plain = map(written.in_doubles, (FUNCTIONS, PLAIN_FUNCTIONS))
+        exact = written.on_balls(space)
+        kept["program", block] = Loaded(written.names, space["constants"], bounded, plain, exact)
     found: Loaded = kept["program", block]
     return found
 
@@ -159,7 +158,7 @@ def _start_outputs(p: Parameterization, outputs: Sequence[int]) -> list[Expr]:
 def _constants(potential: Potential, block: int, names: dict[str, str]) -> str:
     p, piece, writer = potential.parameterization, potential.pieces[block], Statements(names)
     if (norm := norm_symbol(potential)) is not None:
-        writer.lines.append(f"{names[norm]} = length(c.vector).take(0)")
+        writer.lines.append(f"{names[norm]} = length(c.vector)")
     for symbol, value in piece.constants:
         if all(s.name in writer.names for s in value.free_symbols):
             writer.define(symbol.name, f"c.{safe(symbol.name)}", ("", [value]))

@@ -9,9 +9,9 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import ElementarySigns, Undecided
+from derive.mirror_map import hessian, inverse_of
 from derive.potential.piece import Parametric, Piece, Root
-from numerics.evaluate.source.inverses import inverse_of
-from numerics.evaluate.source.statements import NoSource, Statements, safe
+from numerics.evaluate.statements import NoSource, Statements, safe
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,20 +169,3 @@ def _vanishes(expression: Expr) -> bool:
         return ElementarySigns(positive, parameters=exponents).is_zero(expression)
     except Undecided:
         return False
-
-
-def hessian(piece: Piece) -> tuple[Expr, ...]:
-    """Return the entries of the Hessian, roots being differentiated by their equations."""
-    slopes: dict[tuple[Symbol, Symbol], Expr] = {}
-
-    def total(expression: Expr, b: Symbol) -> Expr:
-        parts = [expression.diff(s) * slope for (s, at), slope in slopes.items() if at == b]
-        return sympy.Add(expression.diff(b), *parts)
-
-    for root in piece.roots:
-        for b in piece.betas:
-            slopes[root.symbol, b] = -total(root.polynomial, b) / root.polynomial.diff(root.symbol)
-    # The derivative of log|u| is that of log u, and is found without signs so.
-    u = sympy.Wild("u")
-    slopes_of = [g.replace(sympy.log(sympy.Abs(u)), sympy.log(u)) for g in piece.gradient]
-    return tuple(total(g, b) for g in slopes_of for b in piece.betas)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 import mpmath
 import numpy as np
@@ -15,76 +14,81 @@ from derive.errors import InputError, NumericalError
 from derive.potential.piece import of_the_flow
 from derive.records import Potential
 from numerics.evaluate.backend import Array, FloatOrArray, Number, quiet
-from numerics.evaluate.balls.arithmetic import Ball
-from numerics.evaluate.balls.plain import Plain, evaluate_plainly
-from numerics.evaluate.balls.precision import Formula, evaluate
+from numerics.evaluate.doubles.arithmetic import Plain
+from numerics.evaluate.evaluator import Start, evaluate, evaluate_plainly
 from numerics.evaluate.leaf import Leaf, OfVector
 from numerics.evaluate.newton_inverse import invert_by_newton
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.potential import PotentialAtStart
-from numerics.evaluate.source.program import loaded, norm_symbol
-from numerics.evaluate.source.statements import NoSource
+from numerics.evaluate.program import Loaded, loaded, norm_symbol
 from numerics.evaluate.start import at_start
-from numerics.evaluate.vectors.vector_formulas import OnVectors
+from numerics.evaluate.statements import NoSource
 
 _BITS = 4096
 """Working precision of |u_0|."""
 _CLOSE = Fraction(1, 10**12)
 
 
-class VectorFunctions(OnVectors):
-    """Q on vectors: with error bounds, or in doubles alone."""
+class VectorFunctions:
+    """Q on beta of shape (..., d): with error bounds, or in doubles alone."""
 
-    in_doubles: VectorFunctions
     leaves: Sequence[tuple[Sequence[int], Leaf]] = ()
+
+    def __init__(self, program: Loaded, start: Start, dimension: int, *, plain: bool) -> None:
+        """Bind the formulas of the only block to numbers of the start and to u_0, (d,)."""
+        self.program, self.start, self.dimension = program, start, dimension
+        self._plain = plain
+
+    @functools.cached_property
+    def in_doubles(self) -> VectorFunctions:
+        """The same in doubles alone: fast, with no bound of the error."""
+        moved = VectorFunctions(self.program, self.start, self.dimension, plain=True)
+        moved.leaves = self.leaves
+        return moved
 
     @functools.cached_property
     def beta0(self) -> Array:
         """F(w_0), where grad Q = 0."""
-        return self._constant(self.q.forms("origin"))
+        return self._constant("origin")
 
     @functools.cached_property
     def pull(self) -> Array:
         """The vector of the linear term."""
-        return self._constant(self.q.forms("pull"))
+        return self._constant("pull")
 
     def length_slope(self, s: float) -> float:
         """Return q'(s) in doubles."""
-        (found,) = self._slope(Plain(np.float64(s)))
+        slope, *_ = self.program.plain.q.forms("gradient")
+        (found,) = slope(self.start.at(Plain), Plain(np.float64(s)))
         return float(found.v)
 
-    @functools.cached_property
-    def _slope(self) -> Callable[[Ball], Sequence[Ball]]:
-        slope, *_ = self.in_doubles.q.q.forms("gradient")
-        return functools.partial(slope, self.start.at(Plain, ()))
+    def __call__(self, what: str, *points: Array) -> FloatOrArray:
+        """Return what is asked for, the two parts of a spectrum as a list; the shapes broadcast.
 
-    def __call__(self, what: str, *points: Array) -> Array:
-        """Return what is asked for; by a search where the inverse of grad Q has no formula."""
-        if what == "inverse" and not self.q.forms(what):
-            return self._searched(*points)
-        return super().__call__(what, *points)  # type: ignore[no-any-return]
+        By a search where the inverse of grad Q has no formula.
+        """
+        shape = np.broadcast_shapes(*(x.shape for x in points))
+        flat = [np.broadcast_to(x, shape).reshape(-1, self.dimension) for x in points]
+        if what == "inverse" and not self.program.bounded.forms(what):
+            return self._searched(*flat).reshape(shape)
+        if self._plain:
+            results = evaluate_plainly(self.program, what, self.start, flat)
+        else:
+            results = evaluate(self.program, what, self.start, flat)
+        shaped = [x.reshape((*shape[:-1], *x.shape[1:])) for x in results]
+        numbers = [float(x) if np.ndim(x) == 0 else np.asarray(x) for x in shaped]
+        return numbers if what == "spectrum" else numbers[0]
 
     def _searched(self, y: Array) -> Array:
         dual = y + self.pull
-        size = np.linalg.norm(dual, axis=-1)
+        size, c = np.linalg.norm(dual, axis=-1), self.start.at(Plain)
         s0 = [float(np.linalg.norm(self.beta0))]
-        (s,) = invert_by_newton(self.in_doubles.q.q, self.start, s0, [size])
+        (s,) = invert_by_newton(self.program.plain.q, c, s0, [size])
         return np.asarray((s / size)[..., None] * dual)
 
-    def _constant(self, forms: Sequence[Formula]) -> Array:
-        (found,) = evaluate(forms, self.start, [np.zeros((1, self.dimension))])
+    def _constant(self, what: str) -> Array:
+        (found,) = evaluate(self.program, what, self.start, [np.zeros((1, self.dimension))])
         return np.asarray(found[0])
-
-
-class VectorsInDoubles(VectorFunctions):
-    """Q on vectors in doubles alone: fast, with no bound of the error."""
-
-    evaluated = staticmethod(evaluate_plainly)
-
-    def __init__(self, *given: Any) -> None:
-        """Bind the formulas, as the class above does."""
-        super().__init__(*given)
-        self.in_doubles = self
 
 
 class NumericVectorPotential(PotentialAtStart[VectorFunctions]):
@@ -159,12 +163,12 @@ def lower_vector(potential: Potential, start: Mapping[str, Number]) -> NumericVe
         text = f"no numeric form of Q for every dimension: {reason}; {advice}"
         raise NumericalError(text) from None
     numbers = {n: x for n, x in values.items() if n != norm}
-    known = dict(zip(written.names, numbers.values(), strict=True)), list(map(float, vector))
-    q = VectorFunctions([((0,), written.constants, written.bounded)], *known)
-    q.in_doubles = VectorsInDoubles([((0,), written.constants, written.plain)], *known)
+    known, doubles = dict(zip(written.names, numbers.values(), strict=True)), [*map(float, vector)]
+    begin = Start(known, written.constants, doubles)
+    q = VectorFunctions(written, begin, len(vector), plain=False)
     if any(map(of_the_flow, potential.pieces)):
-        leaf = OfVector(direction, weights[:-1], np.array(list(map(float, vector))))
-        q.leaves = q.in_doubles.leaves = ((range(len(vector)), leaf),)
+        leaf = OfVector(direction, weights[:-1], np.array(doubles))
+        q.leaves = ((range(len(vector)), leaf),)
     exact = (*numbers.items(), (name, vector))
     return NumericVectorPotential(len(vector), exact, q.beta0, q, potential)
 

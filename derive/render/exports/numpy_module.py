@@ -1,0 +1,201 @@
+"""Q in NumPy: beside Q and its gradient the Hessian, the inverse mirror map and the divergence.
+
+A start that Q was not derived for is refused, and beyond a wall of its domain all is nan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sympy import Expr, Symbol
+
+from derive.derivation import Derivation
+from derive.language import to_sympy
+from derive.mirror_map import hessian, inverse_of
+from derive.model.condition import Sign
+from derive.potential.piece import Parametric, Piece, start_signs
+from derive.render.exports.printer import LANGUAGES
+from derive.render.exports.program import CALLS, Writer, assembled, refuse_without_q
+
+_NOTE = """These are the printed formulas in plain floating point; Q is up to an additive constant.
+They have no error bounds: next to where formulas cancel they lose digits, which
+``Potential.numeric`` of regderive does not."""
+_MATRIX = '''def _matrix(beta, *entries):
+    """Return the entries, row by row, as (..., d, d)."""
+    shape, d = beta.shape[:-1], beta.shape[-1]
+    return np.stack([np.broadcast_to(x, shape) for x in entries], -1).reshape(*shape, d, d)
+'''
+_TANGENT = '''def _tangent(x):
+    """Return tan x for |x| < pi/2, where atan takes it back, else nan."""
+    return np.where(abs(x) < np.pi / 2, np.tan(x), np.nan)
+'''
+_BREGMAN = '''def bregman({arguments}):
+    """Return Q(b) - Q(b0) - <grad Q(b0), b - b0>."""
+    step = np.asarray(b) - np.asarray(b0)
+    rise = Q(b{start}) - Q(b0{start})
+    return rise - {product}
+'''
+_TURNED = "({} / _y1)[..., None] * _dual"
+_PRODUCT = '''def hessian_product({arguments}):
+    """Return Hess Q(beta) vector."""
+    return (hessian(beta{start}) @ np.asarray(vector)[..., None])[..., 0]
+'''
+
+
+def render_numpy(derivation: Derivation) -> str:
+    """Return a module of NumPy; NumericalError where there is no Q, or no formula of it."""
+    refuse_without_q(derivation)
+    writer = _NumpyWriter(derivation.potential, LANGUAGES["numpy"], "np")
+    parts = [f'@np.errstate(all="ignore")\n{part}' for part in writer.parts()]
+    helpers = [x for x in (_MATRIX, _TANGENT) if any(f"{x[4:12]}" in part for part in parts)]
+    parts += [*writer.helpers(parts, CALLS["numpy"]), *helpers]
+    return assembled(derivation, "numpy", _NOTE, parts)
+
+
+class _NumpyWriter(Writer):
+    """Writes functions of beta, or y, and the start."""
+
+    def parts(self) -> Iterator[str]:
+        """Return the texts of the functions that are for use."""
+        yield self.function("Q", "Return Q(beta).")
+        yield self.function("gradient", "Return grad Q.")
+        says = f"Return the Hessian of Q. {self.shapes()}"
+        yield self.text("hessian", "beta", says, [*self.body(), *self._hessian()])
+        if (lines := self._inverse()) is not None:
+            yield self.text(
+                "inverse_mirror_map", "y", "Return the beta with grad Q(beta) = y.", lines
+            )
+        start = "".join(f", {name}" for name in self.start)
+        single = self.potential.parameterization.d == 1 and not self.vector
+        slope = f"gradient(b0{start}) * step"
+        product = slope if single else f"({slope}).sum(-1)"
+        yield _BREGMAN.format(arguments=f"b, b0{start}", start=start, product=product)
+        if self.vector:
+            yield _PRODUCT.format(arguments=f"beta, vector{start}", start=start)
+        yield self._check()
+
+    def read(self) -> Iterator[str]:
+        """Read what is given, and refuse a start that Q was not derived for."""
+        yield from super().read()
+        yield f"_check({', '.join(self._checked())})"
+
+    def body(self) -> Iterator[str]:
+        """Return the lines before the result; beyond a wall beta is nan."""
+        yield from self.read()
+        for piece in self.potential.pieces:
+            yield from self.constants(piece)
+            yield from self._kept(piece)
+            yield from self.named(piece)
+
+    def _kept(self, piece: Piece) -> Iterator[str]:
+        """Return lines that make beta nan where a wall has another sign than at the start."""
+        p = self.potential.parameterization
+        if piece.domain is None or not piece.domain.walls or self.vector:
+            return
+        block = next(o for o, x in zip(p.blocks, self.potential.pieces, strict=True) if x is piece)
+        start = {name: to_sympy(tree) for name, tree in p.start}
+        at_start = {}
+        for b, i in zip(piece.betas, block, strict=True):
+            tree = to_sympy(p.trees[i])
+            named = {s: start[s.name] for s in tree.free_symbols if s.name in start}
+            at_start[b] = tree.subs(named, simultaneous=True)
+        signs = []
+        for wall in piece.domain.walls:
+            here, begin = map(self.shown, (wall.form, wall.form.subs(at_start)))
+            signs.append(f"(({here}) * ({begin}) >= 0)")
+        yield f"_inside = {' & '.join(signs)}"
+        for b in piece.betas:
+            yield f"{self.name(b.name)} = np.where(_inside, {self.name(b.name)}, np.nan)"
+
+    def _checked(self) -> list[str]:
+        p, lengths = self.potential.parameterization, [self.name(self.vector)] * bool(self.vector)
+        return [*map(self.name, (*p.parameters, *p.start_symbols)), *lengths]
+
+    def _check(self) -> str:
+        """Return the function that refuses a start."""
+        p = self.potential.parameterization
+        known, tests = {*p.parameters, *p.start_symbols}, dict[str, str]()
+        conditions = (c for piece in self.potential.pieces for _, c in start_signs(piece))
+        for condition in conditions:
+            if condition.names <= known:
+                sign = ">" if condition.sign is Sign.POSITIVE else "!="
+                tests[str(condition)] = f"{self.shown(condition.of)} {sign} 0"
+        if self.vector and self.norm not in p.start_symbols:
+            size = self.shown(to_sympy(dict(p.start)[p.weights[-1]]))
+            length, name = f"abs({size})", self.name(self.vector)
+            text = f"{name} of the length that the start says"
+            tests[text] = f"abs(np.linalg.norm({name}) - {length}) <= 1e-12 * {length}"
+        lines = [f"def _check({', '.join(self._checked())}):"]
+        lines.append('    """Raise ValueError for a start that Q was not derived for."""')
+        for text, test in tests.items():
+            lines.append(f"    if not np.all({test}):")
+            lines.append(f'        raise ValueError("Q was derived for {text}: derive again")')
+        return "\n".join(lines) + "\n"
+
+    def _hessian(self) -> Iterator[str]:
+        p, pieces = self.potential.parameterization, self.potential.pieces
+        entries = {(i, j): "0.0" for i in range(p.d) for j in range(p.d)}
+        for outputs, piece in zip(p.blocks, pieces, strict=True):
+            pairs = ((i, j) for i in outputs for j in outputs)
+            entries.update(zip(pairs, map(self.shown, _second(piece)), strict=True))
+        if self.vector:
+            ((s,), (slope,)) = pieces[0].betas, pieces[0].gradient
+            yield f"_e = beta / {self.name(s.name)}[..., None]"
+            yield f"_across = ({self.shown(slope / s)})[..., None, None]"
+            yield f"_along = ({entries[0, 0]})[..., None, None]"
+            outer = "_e[..., :, None] * _e[..., None, :]"
+            yield f"return _across * np.eye(beta.shape[-1]) + (_along - _across) * ({outer})"
+        elif p.d == 1:
+            yield f"return {entries[0, 0]} + np.zeros(beta.shape)"
+        else:
+            yield f"return _matrix(beta, {', '.join(entries.values())})"
+
+    def _inverse(self) -> list[str] | None:
+        """Return the lines of the inverse mirror map; None where it has no formula."""
+        p, turning = self.potential.parameterization, self.potential.turning
+        lines = [line.replace("beta", "y") for line in self.reading()]
+        lines.append(f"_check({', '.join(self._checked())})")
+        for outputs, piece in zip(p.blocks, self.potential.pieces, strict=True):
+            duals = tuple(Symbol(f"_y{i + 1}") for i in outputs)
+            lines += self.constants(piece)
+            if turning is None:
+                lines += [f"_y{i + 1} = {'y' if p.d == 1 else f'y[..., {i}]'}" for i in outputs]
+            else:
+                pull = f"({self.shown(turning.slope)}) * {self.name(self.vector)}"
+                lines += [f"_dual = y + {pull}", "_y1 = np.sqrt((_dual * _dual).sum(-1))"]
+            images = self._along(piece, duals[0]) if isinstance(piece, Parametric) else None
+            if images is None and (images := self._solved(piece, duals)) is None:
+                return None
+            lines += [*images, *self._kept(piece)]
+        names = [self.name(b.name) for b in self.ordered()]
+        last = names[0] if p.d == 1 else f"np.stack([{', '.join(names)}], -1)"
+        return [*lines, f"return {last}" if turning is None else f"return {_TURNED.format(last)}"]
+
+    def _solved(self, piece: Piece, duals: Sequence[Symbol]) -> list[str] | None:
+        """Return the lines of the beta with grad Q = y, by formulas; None where there are none."""
+        if (solved := inverse_of(piece, duals)) is None:
+            return None
+        images, roots = solved
+        lines = [f"{self.name(r.symbol.name)} = {self.root(r)}" for r in roots]
+        pairs = zip(piece.betas, images, strict=True)
+        return [*lines, *(f"{self.name(b.name)} = {self.shown(x)}" for b, x in pairs)]
+
+    def _along(self, piece: Parametric, y: Symbol) -> list[str]:
+        """Return the lines of beta = h(z) at z = y/rate, nan where no z is."""
+        curve, ((b,), (slope,)) = piece.curve, (piece.betas, piece.gradient)
+        z, (low, high) = self.name(curve.parameter.name), curve.interval
+        ends = [f"({z} > {self.shown(low)})"] * (low.is_finite is not False)
+        ends += [f"({z} < {self.shown(high)})"] * (high.is_finite is not False)
+        image = self.shown(curve.beta)
+        if ends:
+            image = f"np.where({' & '.join(ends)}, {image}, np.nan)"
+        rate = slope / curve.parameter
+        return [f"{z} = {self.shown(y / rate)}", f"{self.name(b.name)} = {image}"]
+
+
+def _second(piece: Piece) -> Sequence[Expr]:
+    """Return the entries of the Hessian, row by row; along a curve by its parameter."""
+    if isinstance(piece, Parametric):
+        z = piece.curve.parameter
+        return [piece.gradient[0].diff(z) / piece.curve.beta.diff(z)]
+    return hessian(piece)

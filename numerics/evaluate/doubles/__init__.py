@@ -1,0 +1,1 @@
+"""Arithmetic with error bounds, and the precision that rises with them."""

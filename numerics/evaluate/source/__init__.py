@@ -1,1 +1,0 @@
-"""Q as the text of Python functions."""

@@ -1,1 +1,0 @@
-"""Q of vectors of open dimension in numbers."""
