@@ -88,7 +88,7 @@ def test_a_broken_part_is_not_printed(monkeypatch, output, start, fault):
     assert found
     assert all(p is None for p in found)
     # Another coordinate of the leaf may serve, whose own identities are shown.
-    statements = [unmarked(e.statement) for e in piece.evidence]
+    statements = [unmark(e.statement) for e in piece.evidence]
     assert piece.kind != "explicit" or "mu = 0 at the start" in statements
 
 
