@@ -14,6 +14,7 @@ from derive.derivation import Derivation
 from derive.language import to_sympy
 from derive.model.condition import Condition
 from derive.model.direction import Direction
+from derive.model.geometry import EUCLIDEAN
 from derive.model.parameterization import Parameterization
 from derive.potential.domain import CONVEX
 from derive.potential.piece import WHY_LEFT, Parametric, Piece, Quadrature
@@ -179,8 +180,8 @@ def _law_lines(d: Derivation, laws: Sequence[tuple[str, Expr]]) -> Iterator[Elem
     several = len(laws) > 1 or d.parameterization.d > 1
     yield from say("laws.are")
     yield from display([(latex_name(name), law) for name, law in laws])
-    balance = d.parameterization.homogeneity is not None and any(_is_balance(x) for _, x in laws)
-    yield from say("laws.balance" if balance else "laws.whatever")
+    scaled = d.parameterization.geometry == EUCLIDEAN and all(_is_balance(x) for _, x in laws)
+    yield from say("laws.balance" if scaled else "laws.whatever")
     if not reasons:
         yield from say("laws.expansion")
         return
@@ -193,7 +194,10 @@ def _law_lines(d: Derivation, laws: Sequence[tuple[str, Expr]]) -> Iterator[Elem
 
 
 def _is_balance(law: Expr) -> bool:
-    """Tell whether a law is a difference of squared norms."""
+    """Tell whether a law c is a difference of squared norms: sum_k c_k w_k^2 with c_k = 1, -1.
+
+    As sum_k c_k w_k dF/dw_k = 0 then, F does not change where w_k becomes exp(c_k t) w_k.
+    """
     terms = [term.as_coeff_Mul() for term in sympy.Add.make_args(law)]
     squares = all(c**2 == 1 and x.is_Pow and x.exp == 2 and x.base.is_Symbol for c, x in terms)
     return squares and {c for c, _ in terms} == {1, -1}
