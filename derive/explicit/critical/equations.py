@@ -28,6 +28,8 @@ from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.critical.elimination import eliminate
 
 MAXIMAL_MINORS = 60
+LONGEST = 100
+"""Of the terms of a factor of P on which a determinant is evaluated."""
 
 
 @dataclass(frozen=True)
@@ -191,6 +193,8 @@ def follow_from_distance(problem: ConstrainedProblem, factor: Polynomial) -> boo
     rows = tuple(tuple(problem.conditions[i].partial(j) for j in others) for i in others)
     if not others or any(x.depends_on(k) for row in rows for x in row for k in others):
         return not others
+    if len(factor) > LONGEST:
+        return False
     field = FunctionField(("r", *problem.arguments))
     P = evaluate(factor, field.gens, field.constant)
     below = 2 * P.partial(0)
