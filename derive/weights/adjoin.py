@@ -25,12 +25,7 @@ from derive.exact.towers.tower import Tower
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 from derive.weights.conserved import ConservedQuantities
-from derive.weights.linear_search import (
-    find_coefficients,
-    log_combination,
-    particular_solutions,
-    terms_in,
-)
+from derive.weights.linear_search import Column, find_coefficients, log_combination, terms_in
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
 
@@ -53,15 +48,13 @@ def logarithm_within(
     p: Parameterization, family: Sequence[LogFunction], derivatives: Sequence[RationalFunction]
 ) -> LogFunction | None:
     """Return the combination log psi of few members with X_a log psi given, proved, or None."""
-    rows = [
-        [*(f.along(x) for f in family), given]
-        for x, given in zip(p.fields, derivatives, strict=True)
-    ]
-    for *multiples, scale in particular_solutions(p, rows):
-        numbers = [p.field.constant(Fraction(-n, scale)) for n in multiples]
-        proposal = log_combination(p, numbers, family)
-        if is_logarithm(p, proposal, derivatives):
-            return proposal
+    columns: list[Column] = [dict(enumerate(map(f.along, p.fields))) for f in family]
+    columns.append({a: -given for a, given in enumerate(derivatives)})
+    for *multiples, scale in sorted(find_coefficients(p, columns, p.d), key=terms_in):
+        if scale != 0:
+            proposal = log_combination(p, multiples, family).scaled(p.field.one / scale)
+            if is_logarithm(p, proposal, derivatives):
+                return proposal
     return None
 
 
@@ -86,7 +79,7 @@ def is_logarithm(
 
 def exponential(logarithm: LogFunction) -> RationalFunction | None:
     """Return prod_j P_j^n_j, or None where it is not rational."""
-    if not logarithm.rational.is_zero():
+    if not logarithm.rational.is_zero() or not has_numbers(logarithm):
         return None
     result = logarithm.rational.field.one
     for coefficient, P in logarithm.logs:
@@ -95,6 +88,11 @@ def exponential(logarithm: LogFunction) -> RationalFunction | None:
             return None
         result *= P ** int(n)
     return result
+
+
+def has_numbers(logarithm: LogFunction) -> bool:
+    """Tell whether the coefficients of all logarithms are numbers, not functions of parameters."""
+    return all(c.is_constant() for c, _ in logarithm.logs)
 
 
 def candidates(
@@ -130,7 +128,7 @@ def find_warp(warping: WarpVerdict) -> WrittenWarp | None:
     conserved = warping.metric.conserved
     tried = chain([()], exponents(conserved, warping.H))
     found = next(filter(None, (find_logarithm(conserved, warping.H, f) for f in tried)), None)
-    if found is None:
+    if found is None or not has_numbers(found):
         return None
     g = exponential(found)
     if g is not None:

@@ -80,9 +80,18 @@ def _mixed(warp: WrittenWarp) -> Iterator[DualFamily]:
 
 
 def _over(conserved: ConservedQuantities, degree: int, pole: RationalFunction) -> list[LogFunction]:
-    """Return the family of one degree with the given denominator."""
+    """Return the family of one degree, over the given denominator and with poles at weights."""
     if pole.is_constant():
         return _graded(conserved, degree)
+    if degree < 0:
+        return [*_graded(conserved, degree), *_above(conserved, degree, pole)]
+    return _above(conserved, degree, pole)
+
+
+def _above(
+    conserved: ConservedQuantities, degree: int, pole: RationalFunction
+) -> list[LogFunction]:
+    """Return the forms over a denominator that are of one degree."""
     p = conserved.parameterization
     forms = _forms(p, degree + pole.degree()) if degree + pole.degree() >= 0 else []
     found = [LogFunction(f.rational / pole) for f in forms]

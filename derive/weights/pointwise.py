@@ -21,6 +21,7 @@ from itertools import combinations, islice
 from typing import Protocol, TypeVar
 
 from derive.exact.balls import Unbounded, is_nonzero, precise, shown, values_of
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.jets import Jet, jet_of
 from derive.model.geometry import Scalar
@@ -105,7 +106,10 @@ ORDER = 4
 """Derivatives of F that are known there; the conditions look at 3, and 4 after one bracket."""
 
 LARGE = 12
-"""Terms of an entry of K above which a failure is shown in numbers, not in expressions."""
+"""Terms of an entry of K above which a failure is shown in numbers, not in expressions.
+
+Of a denominator the factors count, not their powers: they make no work.
+"""
 
 JetField = tuple[Jet, ...]
 
@@ -142,8 +146,7 @@ Conditions = Callable[[LocalFields], Iterator[Condition[Jet]]]
 def find_failing_condition(metric: Metric, conditions: Conditions) -> Identity | None:
     """Return a condition that fails at a start, for a metric whose K is large, or None."""
     p = metric.parameterization
-    entries = [x for row in metric.K for x in row]
-    if max(len(x.numerator) + len(x.denominator) for x in entries) <= LARGE:
+    if max(_terms(x) for row in metric.K for x in row) <= LARGE:
         return None
     for sample in islice(filter(functools.partial(is_free, p), samples(p)), STARTS):
         try:
@@ -154,6 +157,12 @@ def find_failing_condition(metric: Metric, conditions: Conditions) -> Identity |
         if found is not None:
             return found
     return None
+
+
+def _terms(f: RationalFunction) -> int:
+    """Return the number of terms of the numerator, and of the factors of the denominator."""
+    below = factors(f.field.polynomial(f.denominator))
+    return len(f.numerator) + sum(len(factor.numerator) for factor, _ in below)
 
 
 def _failure_at(p: Parameterization, sample: Sample, conditions: Conditions) -> Identity | None:

@@ -9,8 +9,9 @@ after P(f(w), g(w)) was expanded exactly and is the zero polynomial.
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
 from math import gcd, prod
@@ -76,9 +77,35 @@ class Coordinates:
     def __hash__(self) -> int:
         return hash((self.field.names, self.functions))
 
+    def beside(self, target: RationalFunction) -> Coordinates:
+        """Return those that a relation with *target* can use, as far as variables tell.
+
+        A function that has a variable which no other has is independent of all of them.
+        """
+        sought, uses = _variables(target), [_variables(f) for f in self.functions]
+        if not sought:
+            return self
+        kept = [*range(len(uses))]
+        while True:
+            counts = Counter(chain(sought, *(uses[k] for k in kept)))
+            left = [k for k in kept if all(counts[name] > 1 for name in uses[k])]
+            if len(left) == len(kept):
+                return Coordinates.of([(self.field.names[k], self.functions[k]) for k in kept])
+            kept = left
+
     def pull_back(self, element: RationalFunction) -> RationalFunction:
         """Return an element of Q(names) as the function of the weights that it is."""
         return element.compose(self.functions, self.functions[0].field)
+
+
+def _variables(f: RationalFunction) -> set[str]:
+    """Return the independent names that occur in f, or under its roots, but for constants."""
+    found = {*f.variables()}
+    for g in reversed(f.field.generators):
+        if g.name in found and g.relation():
+            inside = (x for x in (g.argument, g.exponent) if x is not None)
+            found = found.union(*(x.variables() for x in inside)) - {g.name}
+    return found - f.field.constants.keys()
 
 
 class RelationSearch:
@@ -104,6 +131,7 @@ class RelationSearch:
         limit: int = MAXIMAL_MONOMIALS,
         lifts: Sequence[Callable[[nmod], Fraction | None]] = (reconstruct,),
     ) -> None:
+        self._outer, coordinates = coordinates.field, coordinates.beside(target)
         given, constants = enumerate(coordinates.functions), target.field.constants.keys()
         self._moving = [k for k, f in given if grading or {*f.variables()} - constants]
         self._fixed = len(self._moving) < len(coordinates.functions)
@@ -121,7 +149,13 @@ class RelationSearch:
 
     def at(self, total: int) -> Relation | None:
         """Return a relation of weighted degree *total*, proved by expansion, or None."""
-        if self.exhausted:
+        relation = self._at(total)
+        if relation is None:
+            return None
+        return replace(relation, coefficients=tuple(map(self._outer.embed, relation.coefficients)))
+
+    def _at(self, total: int) -> Relation | None:
+        if self.exhausted or not self._moving:
             return None
         exponents = list(self._grading.monomials(total, self._powers))
         if len(exponents) > self._limit:
@@ -191,7 +225,7 @@ def _whole(coefficients: Sequence[RationalFunction]) -> tuple[RationalFunction, 
 
 
 # A derivation that comes back with one more assumption on the start asks for the same again.
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=512)
 def find_relation(
     target: RationalFunction,
     coordinates: Coordinates,
@@ -280,6 +314,10 @@ def express(
     """Return *target* as a rational function of the coordinates, proved by expansion, or None."""
     if target.is_zero():
         return coordinates.field.zero
+    # Forms of positive degree are sought among those of one degree.
+    if target.degree() < 0 < (1 / target).degree():
+        inverse = express(1 / target, coordinates, highest)
+        return None if inverse is None else 1 / inverse
     relation = find_relation(target, coordinates, powers=(0, 1), highest=highest)
     if relation is None:
         return None

@@ -17,8 +17,8 @@ from derive.exact.linear.modular import Evaluator, Pole, inverse, modulus_of
 
 Draw: TypeAlias = Callable[[FunctionField, Random], tuple[nmod, ...]]
 
-DEGREE_ZERO = 4
-"""The highest power of a function of degree 0 in a monomial."""
+DEGREE_ZERO, OF_MANY = 4, 2
+"""The highest power of a function of degree 0 in a monomial, and where there are more than two."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,12 @@ class Grading:
 
     @classmethod
     def of(cls, functions: Sequence[RationalFunction]) -> Grading:
-        """Return the degrees of homogeneous functions, else bounds on those of all."""
+        """Return the degrees of homogeneous functions, else bounds on those of all.
+
+        Functions that are independent of the weights, as exponentials, count as variables.
+        """
         degrees = tuple(f.degree() for f in functions)
-        if min(degrees) >= 0 < degrees[0] and all(f.is_homogeneous() for f in functions):
+        if min(degrees) >= 0 < degrees[0] and all(map(_is_form, functions)):
             return cls(degrees, True)
         total = (max(1, *(int(x.total_degree()) for x in f.parts)) for f in functions)
         return cls(tuple(total), False)
@@ -58,10 +61,18 @@ class Grading:
             if total == 0 or not self.exact:
                 yield ()
             return
-        highest = total // weights[0] if weights[0] else DEGREE_ZERO
+        free = OF_MANY if self.weights.count(0) > 2 else DEGREE_ZERO
+        highest = total // weights[0] if weights[0] else free
         for power in range(highest, -1, -1):
             for tail in self._compositions(weights[1:], total - power * weights[0]):
                 yield (power, *tail)
+
+
+def _is_form(f: RationalFunction) -> bool:
+    """Tell whether numerator and denominator are forms in variables without a relation."""
+    used, free = f.variables(), {*f.field.weights}
+    free |= {g.name for g in f.field.generators if g.kind != "parameter" and not g.relation()}
+    return {*used} <= free and all(len({sum(e) for e in x.monoms()}) <= 1 for x in f.parts)
 
 
 class Samples:
