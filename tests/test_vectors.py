@@ -12,10 +12,10 @@ from mpmath import mp, mpf
 from derive import DegenerateStart, InputError, Parameterization, RankDeficient, Verdict
 from derive.errors import ConsistencyError
 from derive.potential.piece import Explicit, Piece, Quadrature
-from derive.roads.components import check_dimension
 from derive.verdict import Finding
 from derive.weights.adjoin import is_logarithm
 from tests.conditions import texts
+from tests.in_components import check_dimension
 from tests.published import derive_once
 from tests.witness_flow import Model, claimed_gradient, evaluate, random_steering, run
 

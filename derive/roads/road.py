@@ -10,16 +10,12 @@ from derive.potential.shortest import DUAL_TIME, METRIC, SEPARATE, WEIGHT_SPACE
 from derive.printable import Held
 from derive.roads.ansatz import Ansatz
 from derive.roads.compare import DECISION, compare_decisions, compare_roads
-from derive.roads.components import check_dimension
 from derive.roads.published import follow_published
 from derive.verdict import Finding, Verdict
 from derive.weights.dual import DualCoordinates
-from derive.weights.hessian import HessianVerdict
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
 
-CHECKED = (2,)
-"""Dimensions in which what holds in every dimension is derived again, in components."""
 LENGTH, EIGENVALUES = "dual length psi", "eigenvalues of K (s q''/q' = T/R)"
 MAXIMAL_OUTPUTS = 6
 MAXIMAL_TERMS = 300
@@ -50,7 +46,7 @@ def find_roads(potential: BlockPotential) -> tuple[Road, ...]:
     """
     warping = potential.warping
     if warping.metric.direction is not None:
-        return _in_every_dimension(warping.hessian, potential)
+        return _in_every_dimension(potential)
     if warping.parameterization.d == 1:
         return _single(potential)
     if warping.parameterization.rank < warping.parameterization.d:
@@ -112,16 +108,12 @@ def _single(potential: BlockPotential) -> tuple[Road, ...]:
     return integrated, *(() if potential.dual is None else _main(potential))
 
 
-def _in_every_dimension(hessian: HessianVerdict, potential: BlockPotential) -> tuple[Road, ...]:
-    """Return the roads of a vector of open dimension: in its length, and in components."""
-    turning, direction = potential.turning, hessian.metric.direction
-    if turning is None or direction is None:
+def _in_every_dimension(potential: BlockPotential) -> tuple[Road, ...]:
+    """Return the road of a vector of open dimension, in its length."""
+    turning = potential.turning
+    if turning is None:
         return ()
     name, reason = LENGTH, "q' = psi, <grad log psi, grad s> = s/n^2"
     if turning.dual is None:
         name, reason = EIGENVALUES, "s q''/q' = T/R"
-    found = Road(name, Finding(Verdict.PROVED, reason, potential.finding.evidence))
-    laws = hessian.metric.conserved
-    checks = (check_dimension(direction, laws, hessian.finding, turning.dual, d) for d in CHECKED)
-    pairs = zip(CHECKED, checks, strict=True)
-    return found, *(Road(f"components, d = {d}", check) for d, check in pairs)
+    return (Road(name, Finding(Verdict.PROVED, reason, potential.finding.evidence)),)

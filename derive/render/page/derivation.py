@@ -382,7 +382,6 @@ FORMULAS = {
     SEPARATE: r"separate coordinates ($Q = \sum_k q_k(x_k)$)",
     "dual length psi": r"dual length $\psi$",
     "eigenvalues of K (s q''/q' = T/R)": r"eigenvalues of $K$ ($s q''/q' = T/R$)",
-    "components, d = 2": "components, $d = 2$",
     "dual time (beta = h(mu))": r"dual time ($\beta = h(\mu)$)",
 }
 """Names of roads with their formulas set as mathematics."""
