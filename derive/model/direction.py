@@ -25,7 +25,7 @@ from derive.model.labels import predictor
 from derive.model.names import unused
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
-from derive.model.signs import settle_sign
+from derive.model.signs import sign_at_start
 
 
 @dataclass(frozen=True)
@@ -150,9 +150,9 @@ def find_direction(p: Parameterization) -> Direction | None:
     value = p.at_start(p.F[0] / p.w[-1])
     if value.is_zero():
         return Direction(p, 1, (_at_limit(p),), notation)
-    sign, assumed, notation = settle_sign(value, notation)
-    found = Direction(p, 1, assumed, notation)
-    return found if sign > 0 else replace(_opposite(found), assumptions=assumed)
+    phi = sign_at_start(value, notation).settled()
+    found = Direction(p, 1, phi.conditions, phi.notation)
+    return found if phi.sign > 0 else replace(_opposite(found), assumptions=phi.conditions)
 
 
 def _opposite(found: Direction) -> Direction:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 
@@ -15,37 +16,73 @@ from derive.exact.positivity import proved_sign
 from derive.model.condition import Condition
 from derive.model.notation import AssumePositive, BranchOpen, Notation, positive_generators, to_expr
 
+ZERO = "the warp g, or a function under a root, is 0 at the start: its sign selects Q"
+NUMBER = "the sign of a number at the start is not settled: its sign selects Q"
+
+
+@dataclass(frozen=True)
+class StartSign:
+    """The sign of a function of the start, with what it rests on.
+
+    Attributes:
+        sign: 1 or -1; 0 where it is open, as it is 0 or a number that balls do not tell from 0.
+        notation: with the symbols assumed positive that make the sign of a monomial.
+        conditions: what else had to be assumed.
+        reason: why it is open.
+    """
+
+    sign: int
+    notation: Notation
+    conditions: tuple[Condition, ...] = ()
+    reason: str = ""
+
+    def settled(self) -> StartSign:
+        """Return this, or raise BranchOpen where the sign is open."""
+        if not self.sign:
+            raise BranchOpen(self.reason)
+        return self
+
+
+def sign_at_start(
+    value: RationalFunction, notation: Notation, known: Sequence[RationalFunction] = ()
+) -> StartSign:
+    """Return the sign of a function of the start, with what is assumed beside *known* > 0."""
+    if value.is_zero():
+        return StartSign(0, notation, reason=ZERO)
+    if is_number(value):
+        return StartSign(sign_of_number(value), notation, reason=NUMBER)
+    for factor, n in factors(value):  # as 1 - sqrt(2) of (1 - sqrt(2))*b_0
+        if n % 2 and is_number(factor) and not factor.is_constant():
+            if not sign_of_number(factor):
+                return StartSign(0, notation, reason=NUMBER)
+            value = sign_of_number(factor) * value / factor
+    value = _without_exponentials(value)
+    positive = notation.positive | positive_generators(value.field)
+    if sign := plain_sign(value, positive):
+        return StartSign(sign, notation)
+    odd = odd_symbols(value)
+    odd = odd and odd - positive
+    if odd is not None and odd <= set(notation.start_symbols):
+        return sign_at_start(value, notation.assuming(odd), known)
+    symbols = {**{b.name: b for b in notation.betas}, **notation.start_symbols}
+    value = _simplest_of_sign(value)
+    sign = _allowed_sign(value, known, positive)
+    return StartSign(sign, notation, (Condition(to_expr(sign * value, symbols)),))
+
 
 def start_sign(
     value: RationalFunction, notation: Notation, known: Sequence[RationalFunction] = ()
 ) -> tuple[int, tuple[Condition, ...]]:
-    """Return the sign of a function of the start, and what had to be assumed, beside *known* > 0.
+    """Return the sign and the conditions of :func:`sign_at_start`.
 
     Raises:
-        AssumePositive: it is a monomial of open sign: better to assume its symbols positive first.
-        BranchOpen: it is zero, so that its sign along the flow is not determined.
+        AssumePositive: it is a monomial of open sign: ask again with its symbols positive.
+        BranchOpen: it is open.
     """
-    if value.is_zero():
-        raise BranchOpen(
-            "the warp g, or a function under a root, is 0 at the start: its sign selects Q"
-        )
-    if is_number(value):
-        return _settled(value), ()
-    for factor, n in factors(value):  # as 1 - sqrt(2) of (1 - sqrt(2))*b_0
-        if n % 2 and is_number(factor) and not factor.is_constant():
-            value = _settled(factor) * value / factor
-    value = _without_exponentials(value)
-    positive = notation.positive | positive_generators(value.field)
-    if sign := plain_sign(value, positive):
-        return sign, ()
-    odd = odd_symbols(value)
-    odd = odd and odd - positive
-    if odd is not None and odd <= set(notation.start_symbols):
-        raise AssumePositive(odd)
-    symbols = {**{b.name: b for b in notation.betas}, **notation.start_symbols}
-    value = _simplest_of_sign(value)
-    sign = _allowed_sign(value, known, positive)
-    return sign, (Condition(to_expr(sign * value, symbols)),)
+    found = sign_at_start(value, notation, known).settled()
+    if more := found.notation.assumed - notation.assumed:
+        raise AssumePositive(more)
+    return found.sign, found.conditions
 
 
 def plain_sign(value: RationalFunction, positive: frozenset[str]) -> int:
@@ -82,25 +119,6 @@ def _is_bounded_below(value: RationalFunction) -> bool:
             numbers = a.is_constant() and b.is_constant()
             return bool(numbers and abs(b.value()) <= a.value())
     return False
-
-
-def _settled(number: RationalFunction) -> int:
-    """Return the sign of a number, or raise BranchOpen where balls do not tell."""
-    sign = sign_of_number(number)
-    if not sign:
-        raise BranchOpen("the sign of a number at the start is not settled: its sign selects Q")
-    return sign
-
-
-def settle_sign(
-    value: RationalFunction, notation: Notation
-) -> tuple[int, tuple[Condition, ...], Notation]:
-    """Return the sign at the start, what it rests on, and names with that assumed positive."""
-    try:
-        return *start_sign(value, notation), notation
-    except AssumePositive as request:
-        notation = notation.assuming(request.names)
-        return *start_sign(value, notation), notation
 
 
 def _without_exponentials(value: RationalFunction) -> RationalFunction:

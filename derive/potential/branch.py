@@ -22,17 +22,20 @@ from derive.exact.positivity import is_nonnegative, is_positive, vertices
 from derive.exact.towers.tower import Tower
 from derive.language import from_sympy
 from derive.model.condition import Condition, Sign
-from derive.model.notation import BranchOpen, Notation, to_expr
+from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
-from derive.model.signs import is_feasible, start_sign
+from derive.model.signs import StartSign, is_feasible, sign_at_start
 from derive.potential.chart import Chart
 from derive.potential.piece import Root
 from derive.weights.lie import along
 from derive.weights.metric import Metric
 
 
-def sign_in(chart: Chart, function: RationalFunction) -> tuple[int, Chart]:
-    """Return the sign of a function along the flow, and the chart with what that rests on."""
+def sign_in(chart: Chart, function: RationalFunction) -> tuple[int, Chart] | None:
+    """Return the sign of a function along the flow and the chart with what that rests on, or None.
+
+    It is open where the function is 0 at the start, or of another order than the warp there.
+    """
     if chart.warp is not None:
         for ratio in (function / chart.warp, function * chart.warp):
             if ratio.is_constant():
@@ -43,12 +46,20 @@ def sign_in(chart: Chart, function: RationalFunction) -> tuple[int, Chart]:
     try:
         value = at_start(function)
     except ZeroDivisionError:
-        raise BranchOpen("a function and the warp g are 0 at the start, of other order") from None
-    sign, assumed = start_sign(value, chart.notation, chart.conditions)
-    return sign, replace(
+        return None
+    start = sign_at_start(value, chart.notation, chart.conditions)
+    return (start.sign, _resting_on(chart, start, value, function)) if start.sign else None
+
+
+def _resting_on(
+    chart: Chart, start: StartSign, value: RationalFunction, function: RationalFunction
+) -> Chart:
+    """Return the chart with what the sign of a function along the flow rests on."""
+    chart = chart.assuming(start.notation)
+    return replace(
         chart,
-        assumptions=(*chart.assumptions, *assumed, *keeps_sign(chart.metric, function)),
-        conditions=(*chart.conditions, *([sign * value] if assumed else [])),
+        assumptions=(*chart.assumptions, *start.conditions, *keeps_sign(chart.metric, function)),
+        conditions=(*chart.conditions, *([start.sign * value] if start.conditions else [])),
     )
 
 
@@ -177,18 +188,21 @@ def _primitive(f: RationalFunction) -> Expr:
 
 def find_root(
     chart: Chart, symbol: Symbol, coefficients: Sequence[RationalFunction], T: RationalFunction
-) -> tuple[Root, tuple[Condition, ...]] | None:
-    """Return which root of sum_k c_k T^k = 0 T is on the leaf, and what that rests on, or None."""
+) -> tuple[Root, Chart] | None:
+    """Return which root of sum_k c_k T^k = 0 T is, the chart with what that rests on, or None."""
     expressions = [to_expr(c, chart.images) for c in coefficients]
     polynomial = sympy.Add(*(c * symbol**n for n, c in enumerate(expressions)))
     degree = len(coefficients) - 1
     if degree == 1:
         explicit = -expressions[0] / expressions[1]
-        return Root(symbol, polynomial, explicit, "the root", 0), ()
+        return Root(symbol, polynomial, explicit, "the root", 0), chart
     slopes = tuple(taylor(chart.coordinates, coefficients, T))
     if degree == 2:
-        explicit, branch, above, assumed = _quadratic_root(chart, coefficients, T)
-        return Root(symbol, polynomial, explicit, branch, above, slopes), assumed
+        quadratic = _quadratic_root(chart, coefficients, T)
+        if quadratic is None:
+            return None
+        explicit, branch, above, chart = quadratic
+        return Root(symbol, polynomial, explicit, branch, above, slopes), chart
     # A weight that is the warp is positive along the flow.
     p = chart.parameterization
     warps = {n for n, w in zip(p.weights, p.w, strict=True) if w == chart.warp}
@@ -199,26 +213,24 @@ def find_root(
         if not any(expressions[1:-1]) and is_nonnegative(T, nonnegative):
             power = -expressions[0] / expressions[-1]
             formula = sympy.powdenest(sympy.Pow(power, sympy.Rational(1, degree)))
-        return Root(symbol, polynomial, formula, "the largest real root", 0, slopes), ()
+        return Root(symbol, polynomial, formula, "the largest real root", 0, slopes), chart
     if is_only_root(chart, coefficients):
-        return Root(symbol, polynomial, None, "the only real root", 0), ()
+        return Root(symbol, polynomial, None, "the only real root", 0), chart
     above = _branch_at_start(chart, coefficients, T)
     if above is None:
         return None
     start = to_expr(chart.parameterization.at_start(T), chart.notation.start_symbols)
     branch = f"the real root that starts at {start}"
-    apart = Condition(symbol, Sign.SIMPLE)
-    return Root(symbol, polynomial, None, branch, above), (apart,)
+    apart = replace(chart, assumptions=(*chart.assumptions, Condition(symbol, Sign.SIMPLE)))
+    return Root(symbol, polynomial, None, branch, above), apart
 
 
 def _quadratic_root(
     chart: Chart, coefficients: Sequence[RationalFunction], T: RationalFunction
-) -> tuple[Expr, str, int | None, tuple[Condition, ...]]:
+) -> tuple[Expr, str, int | None, Chart] | None:
     """Return T = (-b + sign sqrt(b^2 - 4 a c))/(2 a), sign that of 2 a T + b, and its branch."""
-    c, b, a = (to_expr(x, chart.images) for x in coefficients)
     p = chart.parameterization
     sign, branch = 1, "the largest real root"
-    assumed: tuple[Condition, ...] = ()
     lifted = list(map(chart.coordinates.pull_back, coefficients))
     if not is_largest_root(chart.coordinates, coefficients, T, p.nonnegative):
         branch = "the root on the branch of the start"
@@ -227,8 +239,12 @@ def _quadratic_root(
         if settled:
             sign = settled
         else:
-            sign, assumed = start_sign(p.at_start(slope), chart.notation, chart.conditions)
-            assumed = (*assumed, *keeps_sign(chart.metric, slope))
+            value = p.at_start(slope)
+            start = sign_at_start(value, chart.notation, chart.conditions)
+            if not start.sign:
+                return None
+            sign, chart = start.sign, _resting_on(chart, start, value, slope)
+    c, b, a = (to_expr(x, chart.images) for x in coefficients)
     root = sign * _square_root(sympy.expand(b**2 - 4 * a * c))
     leading = coefficients[2]
     explicit = (root - b) / (2 * a)
@@ -238,7 +254,7 @@ def _quadratic_root(
     above = None
     if leading.is_constant():
         above = 0 if (sign > 0) == (leading.value() > 0) else 1
-    return explicit, branch, above, assumed
+    return explicit, branch, above, chart
 
 
 def _settled(chart: Chart, f: RationalFunction) -> int:

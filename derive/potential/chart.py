@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
+from math import lcm, prod
 
 import sympy
 from sympy import Expr, Symbol
@@ -21,7 +22,7 @@ from derive.exact.linear.implicitization import Coordinates, express
 from derive.exact.linear.matrix import dot
 from derive.exact.positivity import is_nonnegative
 from derive.model.condition import Condition
-from derive.model.notation import Constant, Notation, to_expr
+from derive.model.notation import Constant, Notation, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Algebraic, Explicit, Piece, Root
 from derive.verdict import Identity
@@ -93,6 +94,26 @@ class Chart:
         outputs = _outputs(self.parameterization, self.notation)
         return replace(self, entries=(*outputs, *self.with_outputs().entries))
 
+    def assuming(self, notation: Notation) -> Chart:
+        """Return the chart with the start symbols positive that are so in the notation."""
+        more = notation.assumed - self.notation.assumed
+        if not more:
+            return self
+        known = self.notation.start_symbols
+        positive = {known[name]: notation.start_symbols[name] for name in more}
+
+        def renamed(e: Expr) -> Expr:
+            return e.xreplace(positive)
+
+        return replace(
+            self,
+            notation=notation,
+            entries=tuple((name, f, renamed(image)) for name, f, image in self.entries),
+            constants=tuple((symbol, renamed(value)) for symbol, value in self.constants),
+            roots=tuple(root.mapped(renamed) for root in self.roots),
+            assumptions=(*self.assumptions, *(Condition(Symbol(name)) for name in sorted(more))),
+        )
+
     def extended(self, name: str, function: RationalFunction, image: Expr) -> Chart:
         """Return the chart with one more entry."""
         return replace(self, entries=(*self.entries, (name, function, image)))
@@ -108,7 +129,10 @@ class Chart:
             return to_expr(function, self.notation.weights)
         written = express(function, self.coordinates, HIGHEST) if self.entries else None
         if written is not None:
-            return to_expr(written, self.images)
+            whole = to_expr(written, self.images)
+            if written.denominator.is_constant():
+                return whole
+            return min(whole, to_factored_expr(written, self.images), key=sympy.count_ops)
         if function.is_polynomial():
             return None
         top, bottom = (self.write(function.field.polynomial(x)) for x in function.parts)
@@ -156,9 +180,36 @@ def base_chart(metric: Metric, notation: Notation) -> Chart | None:
         constants += [] if known else [(symbol, value)]
         image = (value if known else symbol) * to_expr(unit, notation.start_symbols)
         entries.append((symbol.name, law * unit, image))
+    entries += filter(None, [_exponential(p, *entry) for entry in entries[p.d :]])
     images = notation.start_symbols
     entries += [(name, c, to_expr(c, images)) for name, c in p.field.constants.items()]
     return Chart(notation, metric, tuple(entries), tuple(constants))
+
+
+def _exponential(
+    p: Parameterization, name: str, law: RationalFunction, image: Expr
+) -> tuple[str, RationalFunction, Expr] | None:
+    """Return prod_k E_k^n_k = exp(m c) for a law c = sum_k c_k w_k, E_k = exp(q_k w_k) of F.
+
+    It is algebraic in the functions of F, where the law is not.
+    """
+    rates = {
+        k: (p.field.named(g.name), p.field.embed(g.argument) / w)
+        for g in p.field.generators
+        for k, w in enumerate(p.w)
+        if g.kind == "exp" and (p.field.embed(g.argument) / w).is_constant()
+    }
+    slopes = {k: law.partial(k) for k in range(p.p) if not law.partial(k).is_zero()}
+    if not slopes or not slopes.keys() <= rates.keys():
+        return None
+    if law != sum((c * p.w[k] for k, c in slopes.items()), p.field.zero):
+        return None
+    if not all(c.is_constant() for c in slopes.values()):
+        return None
+    ratios = {k: (c / rates[k][1]).value() for k, c in slopes.items()}
+    m = lcm(*(n.denominator for n in ratios.values()))
+    powers = (rates[k][0] ** int(m * n) for k, n in ratios.items())
+    return f"exp({name})", prod(powers, start=p.field.one), sympy.exp(m * image)
 
 
 def length_of(betas: Sequence[Symbol]) -> Expr:

@@ -6,9 +6,8 @@ because m beta is a gradient: then the chart has |beta|^2 in the place of beta, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 import sympy
 from sympy import Expr
@@ -17,10 +16,10 @@ from sympy.core.function import AppliedUndef
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction, normalized
-from derive.exact.linear.implicitization import Relation, find_relation
+from derive.exact.linear.implicitization import find_relation
 from derive.exact.linear.matrix import dot
 from derive.model.condition import Condition, Sign
-from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr, to_factored_expr
+from derive.model.notation import Notation, to_expr, to_factored_expr
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import (
     Chart,
@@ -33,17 +32,10 @@ from derive.potential.chart import (
     write_function,
     write_logs,
 )
-from derive.potential.entries import (
-    add_functions,
-    add_power,
-    add_root,
-    add_simple,
-    add_weights,
-    cheapest_relation,
-)
+from derive.potential.entries import Want, adjoin, extend
 from derive.potential.piece import Explicit, Piece, Quadrature, moving
 from derive.potential.quadrature import integrate_gradient, integrate_in_length
-from derive.potential.shortest import has_gradient
+from derive.potential.shortest import WEIGHT_SPACE, Form, has_gradient, shortest
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates, is_conjugate, leaves_zero
 
@@ -51,7 +43,10 @@ ON_LEAF = "`psi(s) = |y|` at the point of the leaf where `|beta| = s`"
 
 
 def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Chart] | None:
-    """Return Q = sum_i y_i beta_i - R in beta through a chart of the leaf, or None without one."""
+    """Return Q = sum_i y_i beta_i - R in beta through a chart of the leaf, or None without one.
+
+    Of the charts that serve it is the one in which Q is shortest.
+    """
     p = dual.parameterization
     base = base_chart(dual.metric, notation)
     if base is None:
@@ -62,39 +57,38 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
     # A warp that is 0 at the start is positive at the limit, by assumption.
     beside = leaves_zero(dual)
     conditions = () if beside else (p.at_start(dual.g),)
-    found = _slopes(replace(base, warp=dual.g, conditions=conditions), dual)
-    if found is None:
-        return None
-    chart, slopes = found
-    first = [at_start(p, y, notation) for y in dual.y]
-    gradient = tuple(g - g0 for g, g0 in zip(slopes, first, strict=True))
-    piece = _closed(chart, dual, gradient, first) or _integral(chart, gradient, first)
-    if beside and isinstance(piece, Quadrature) and not chart.of_length:
-        return None
     kept = () if beside else keeps_sign(dual.metric, dual.g)
-    assumptions = (*chart.notation.assumptions, *chart.assumptions, *kept)
-    evidence = (*dual.evidence, *chart.evidence, *_legendre(dual))
-    piece = replace(piece, assumptions=assumptions, evidence=evidence)
-    return piece, chart.in_outputs()
+    base = replace(base, warp=dual.g, conditions=conditions, assumptions=kept)
+    first = [at_start(p, y, notation) for y in dual.y]
+    forms = []
+    for chart, slopes in _slopes(base, dual):
+        gradient = tuple(g - g0 for g, g0 in zip(slopes, first, strict=True))
+        piece = _closed(chart, base, dual, gradient, first) or _integral(chart, gradient, first)
+        if beside and isinstance(piece, Quadrature) and not chart.of_length:
+            continue
+        own = (*chart.notation.assumptions, *chart.assumptions[len(kept) :], *kept)
+        evidence = (*dual.evidence, *chart.evidence, *_legendre(dual))
+        piece = replace(piece, assumptions=tuple(dict.fromkeys(own)), evidence=evidence)
+        forms.append(Form(WEIGHT_SPACE, piece, chart.in_outputs()))
+    best = next(iter(shortest(forms)), None)
+    return None if best is None or best.chart is None else (best.piece, best.chart)
 
 
-def _slopes(base: Chart, dual: DualCoordinates) -> tuple[Chart, list[Expr]] | None:
-    """Return the chart, extended until y can be written in it, and y in beta; or None.
+def _slopes(base: Chart, dual: DualCoordinates) -> Iterator[tuple[Chart, list[Expr]]]:
+    """Yield charts, extended until y can be written in them, with y in beta.
 
     Where y = m beta and g is 0 at the start, m may be psi(s)/s of a function psi without a name.
     """
     m, betas = multiple_of_outputs(dual), base.notation.betas
     if m is not None:
         base, dual = base.in_length(), replace(dual, y=(LogFunction(m),))
-    chart = _complete(base, dual)
-    written = [] if chart is None else [write_function(chart, y) for y in dual.y]
-    slopes = [g for g in written if g is not None]
-    if (chart is None or len(slopes) < len(dual.y)) and m is not None and leaves_zero(dual):
+    charts = list(_complete(base, dual))
+    for chart in charts:
+        slopes = [g for g in (write_function(chart, y) for y in dual.y) if g is not None]
+        yield chart, slopes if m is None else [slopes[0] * b for b in betas]
+    if not charts and m is not None and leaves_zero(dual):
         s = length_of(betas)
-        chart, slopes = base, [sympy.Function("psi")(s) / s]
-    if chart is None or len(slopes) < len(dual.y):
-        return None
-    return chart, slopes if m is None else [slopes[0] * b for b in betas]
+        yield base, [sympy.Function("psi")(s) / s * b for b in betas]
 
 
 def multiple_of_outputs(dual: DualCoordinates) -> RationalFunction | None:
@@ -107,10 +101,14 @@ def multiple_of_outputs(dual: DualCoordinates) -> RationalFunction | None:
 
 
 def _closed(
-    chart: Chart, dual: DualCoordinates, gradient: tuple[Expr, ...], first: Sequence[Expr]
+    chart: Chart,
+    base: Chart,
+    dual: DualCoordinates,
+    gradient: tuple[Expr, ...],
+    first: Sequence[Expr],
 ) -> Piece | None:
     """Return Q with the value that goes with its gradient, which was *first* at the start."""
-    value, betas = _value(chart, dual), chart.notation.betas
+    value, betas = _value(chart, base, dual), chart.notation.betas
     if value is None or any(g.atoms(AppliedUndef) for g in gradient):
         return None
     value -= sympy.Add(*(g0 * b for g0, b in zip(first, betas, strict=True)))
@@ -151,63 +149,72 @@ def _legendre(dual: DualCoordinates) -> tuple[Identity, ...]:
     return (Identity("sum_i beta_i dy_i = dR, so Q = sum_i y_i beta_i - R", left, right),)
 
 
-Extension: TypeAlias = Callable[[Chart, DualCoordinates], Chart | None]
+def _complete(chart: Chart, dual: DualCoordinates) -> Iterator[Chart]:
+    """Yield the chart, extended until Q, or at least its gradient, is written in it.
+
+    Where there are logarithms their arguments are preferred, or the weights.
+    """
+    functions = (*dual.y, *(() if dual.R is None else (dual.R,)))
+    chart = _with_ratios(_away_from_zero(chart, log_arguments(dual.y)))
+    logs, poles = ([Want(P, exact=False) for P in f(functions)] for f in (log_arguments, _poles))
+    exact = [Want(f) for f in (*_factors_and_names(dual), *_duals(chart, dual))]
+    for first, then in ((logs, exact), (exact, logs))[: 2 if logs else 1]:
+        wants = [*first, *then, *poles]
+        extended = extend(chart, wants, lambda grown: _writes(grown, functions))
+        if _writes(extended, dual.y):
+            yield extended
 
 
-def _complete(chart: Chart, dual: DualCoordinates) -> Chart | None:
-    """Extend the chart until y, g and R can be written in it."""
-    logs = any(y.logs for y in dual.y)
-    if not logs and _suffices(chart, dual):
+def _writes(chart: Chart, functions: Sequence[LogFunction]) -> bool:
+    return all(write_function(chart, f) is not None for f in functions)
+
+
+def _factors_and_names(dual: DualCoordinates) -> Iterator[RationalFunction]:
+    """Yield the factors of g, and the weights and functions of g, y and R, those of g first."""
+    p, g = dual.parameterization, dual.g
+    if p.degree == 0:
+        yield p.w[-1]  # in which, and in their ratios, all weights are
+    yield from (P for P, _ in factored(g)[1] if P not in p.field.gens)
+    rational = (f.rational for f in (*dual.y, *(() if dual.R is None else (dual.R,))))
+    used = {name for f in (g, *rational) for name in f.variables()} - g.field.constants.keys()
+    first = sorted(p.field.names, key=lambda name: name not in g.variables())
+    yield from (p.field.named(name) for name in first if name in used)
+
+
+ROOTS = (2, 3, 4, 5, 6)
+"""Indices of the radicals that ratios of weights may be."""
+
+
+def _with_ratios(chart: Chart) -> Chart:
+    """Return the chart with ratios of weights for the outputs, where all of them are radicals.
+
+    F of degree 0 is a function of these.
+    """
+    p, radicals = chart.parameterization, chart
+    if p.degree != 0:
         return chart
-    requests: list[AssumePositive] = []
-    written: list[Chart] = []
-    roads: tuple[Extension, ...] = (_with_dual_roots, _with_weights, _with_factors)
-    if logs:
-        roads = (_with_log_arguments, _with_factors, _with_weights)
-    elif "root" in dual.g.field.kinds:
-        roads = (_with_weights, _with_factors, _with_dual_roots)
-    for extend in roads:
-        try:
-            found = extend(chart, dual)
-        except BranchOpen:
-            continue
-        except AssumePositive as request:
-            requests.append(request)
-            continue
-        if found is not None and _writes(found, dual):
-            written.append(found)
-            if not _is_crossed(found):
-                return found
-    if requests and not written:
-        raise requests[0]
-    return written[0] if written else None
+    for ratio in (w / p.w[-1] for w in p.w[:-1]):
+        tried = (find_relation(ratio, chart.coordinates, (0, n)) for n in ROOTS)
+        relation = None if chart.write(ratio) else next(filter(None, tried), None)
+        extended = relation and adjoin(radicals, Want(ratio), relation)
+        if not extended:
+            return chart
+        radicals = extended
+    return radicals.with_outputs()
 
 
-def _writes(chart: Chart, dual: DualCoordinates) -> bool:
-    return all(write_function(chart, y) is not None for y in dual.y)
+def _poles(functions: Sequence[LogFunction]) -> list[RationalFunction]:
+    """Return the irreducible factors of the denominators."""
+    bottoms = (f.rational.field.polynomial(f.rational.denominator) for f in functions)
+    return [P for x in bottoms for P, _ in factored(x)[1]]
 
 
-def _is_crossed(chart: Chart) -> bool:
-    """Tell whether a chart rests on a sign that is only assumed to be kept along the flow."""
-    return any(c.sign is Sign.KEPT for c in chart.assumptions)
-
-
-def _with_log_arguments(chart: Chart, dual: DualCoordinates) -> Chart | None:
-    """Add a power of each P in a log |P|: it gives log |P| whatever the sign of P."""
-    arguments = log_arguments(dual.y)
-    return _with_powers(_away_from_zero(chart, arguments), arguments)
-
-
-def _with_powers(chart: Chart, functions: Sequence[RationalFunction]) -> Chart | None:
-    """Add a power of each function."""
-    for function in functions:
-        relation = find_relation(function, chart.coordinates)
-        name = f"_P{len(chart.roots)}"
-        added = None if relation is None else add_power(chart, name, function, relation)
-        if added is None:
-            return None
-        chart = added[0]
-    return chart
+def _duals(chart: Chart, dual: DualCoordinates) -> list[RationalFunction]:
+    """Return the dual coordinates, or their inverses; |y|^2 where y = m beta."""
+    F, y = dual.parameterization.F, [y.rational for y in dual.y]
+    if chart.of_length:
+        return [dot(F, F) * y[0] ** 2]
+    return [normalized(1 / f if f.degree() < 0 else f) for f in y if not f.is_constant()]
 
 
 def _away_from_zero(chart: Chart, functions: Sequence[RationalFunction]) -> Chart:
@@ -219,114 +226,42 @@ def _away_from_zero(chart: Chart, functions: Sequence[RationalFunction]) -> Char
     return replace(chart, assumptions=(*chart.assumptions, *apart))
 
 
-def _with_factors(chart: Chart, dual: DualCoordinates) -> Chart | None:
-    """Add the factors of the warp, then powers of the arguments of logarithms and of poles."""
-    for P, _ in factored(dual.g)[1]:
-        if chart.write(P) is None:
-            relation = find_relation(P, chart.coordinates)
-            rooted = None if relation is None else add_root(chart, f"_g{P!r}", P, relation)
-            if rooted is None:
-                return None
-            chart = rooted
-    functions = (*dual.y, *(() if dual.R is None else (dual.R,)))
-    bottoms = (f.rational.field.polynomial(f.rational.denominator) for f in functions)
-    poles = (P for x in bottoms for P, _ in factored(x)[1])
-    arguments = tuple(dict.fromkeys((*log_arguments(functions), *poles)))
-    chart = _away_from_zero(chart, arguments)
-    return _with_powers(chart, [P for P in arguments if chart.write(P * P) is None])
-
-
-def _with_dual_roots(chart: Chart, dual: DualCoordinates) -> Chart | None:
-    """Make each dual coordinate, or its inverse, a root variable, where that is explicit."""
-    if len(dual.y) == 1:
-        return None  # a single y, the length of a vector: the root of the warp gives the shorter Q
-    # Multiples of the warp first: their sign is known.
-    ordered = sorted(enumerate(dual.y, 1), key=lambda e: not (e[1].rational / dual.g).is_constant())
-    try:
-        for i, y in ordered:
-            if chart.write(y.rational) is not None:
-                continue
-            function = normalized(1 / y.rational if y.rational.degree() < 0 else y.rational)
-            relation = find_relation(function, chart.coordinates, highest=6)
-            added = None if relation is None else add_root(chart, f"_y{i}", function, relation)
-            if added is None or added.roots[-1].explicit is None:
-                return None
-            chart = added
-    except BranchOpen:
-        return None
-    return chart if _suffices(chart, dual) else None
-
-
-def _with_weights(chart: Chart, dual: DualCoordinates) -> Chart | None:
-    """Add a root variable, the warp or a weight, and the weights that follow from it."""
-    p, names = chart.parameterization, _names(dual)
-    needed = [name for name in names if name in p.weights]
-    chart = add_simple(chart, names)
-    if _suffices(chart, dual):
-        return chart
-    candidates = {w: p.field.named(w) for w in needed if chart.image(w) is None}
-    if chart.of_length:
-        candidates["|y|**2"] = dot(p.F, p.F) * dual.y[0].rational ** 2
-    found = _cheapest(chart, dual.g, candidates)
-    rooted = chart if found is None else add_root(chart, *found)
-    if rooted is None or _suffices(rooted, dual):
-        return rooted
-    rooted = add_functions(rooted)
-    return rooted if _suffices(rooted, dual) else add_weights(rooted, needed)
-
-
-def _names(dual: DualCoordinates) -> list[str]:
-    """Return the weights and functions of y, g and R, those of the warp before what follows."""
-    shown = (*dual.y, LogFunction(dual.g), *(() if dual.R is None else (dual.R,)))
-    parts = [x for f in shown for x in (f.rational, *(a for _, a in f.logs))]
-    used = {name for x in parts for name in x.variables()} - dual.g.field.constants.keys()
-    names = (name for name in dual.parameterization.field.names if name in used)
-    return sorted(names, key=lambda name: name not in dual.g.variables())
-
-
-def _cheapest(
-    chart: Chart, g: RationalFunction, weights: Mapping[str, RationalFunction]
-) -> tuple[str, RationalFunction, Relation] | None:
-    """Return the relation of lowest degree, of a weight or of a warp that is no number."""
-    found = cheapest_relation(chart, weights if g.is_constant() else {"_g": g, **weights})
-    rational = found is not None and found[0] == "_g" and found[2].degree == 1
-    return cheapest_relation(chart, weights) if rational else found
-
-
-def _suffices(chart: Chart, dual: DualCoordinates) -> bool:
-    """Tell whether Q, or without R its gradient, can be written in the chart as it is."""
-    if dual.R is None:
-        return _writes(chart, dual)
-    if dual.R.logs and not chart.parameterization.field.generators:
-        return False
-    targets = [*(y.rational for y in dual.y), dual.R.rational]
-    if any(chart.write(t) is None for t in targets):
-        return False
-    return not dual.R.logs or write_logs(chart, dual.R) is not None
-
-
-def _value(chart: Chart, dual: DualCoordinates) -> Expr | None:
+def _value(chart: Chart, base: Chart, dual: DualCoordinates) -> Expr | None:
     """Return sum_i y_i F_i - R in beta, the shortest way that is found."""
     if dual.R is None:
         return None
-    pairs = zip(dual.y, dual.parameterization.F, strict=True)
-    total = sum((y.rational * f for y, f in pairs), -dual.R.rational)
-    rational = _shortest(chart, dual, total)
-    logs = [write_logs(chart, f) for f in (dual.R, *dual.y)]
-    if rational is None or any(part is None for part in logs):
+    signed = [(sympy.Integer(-1), dual.R), *zip(chart.notation.betas, dual.y, strict=True)]
+    logs = [write_logs(chart, f) for _, f in signed]
+    rational = _rational_value(chart, base, dual)
+    if rational is None or any(log is None for log in logs):
         return None
-    parts = (part * x for part, x in zip(logs, (-1, *chart.notation.betas), strict=True))
-    return sympy.Add(rational, *parts)
+    return sympy.Add(rational, *(x * log for (x, _), log in zip(signed, logs, strict=True)))
 
 
 SHORT = 30
-"""Operations up to which a form in the roots alone is kept where there is a warp."""
+"""Operations up to which a form in the adjoined functions alone is kept where there is a warp."""
 
 
-def _shortest(chart: Chart, dual: DualCoordinates, total: RationalFunction) -> Expr | None:
-    """Return a function in the chart: of its roots alone, of all it has, or from the weights."""
-    found = chart.with_outputs().write(total) if chart.roots else None
-    if found is not None and not dual.g.is_constant() and sympy.count_ops(found) <= SHORT:
-        return found  # without a warp R is often a multiple of an output
-    written = [e for e in (found, chart.write(total)) if e is not None]
-    return min(written, key=sympy.count_ops) if written else chart.substitute(total)
+def _rational_value(chart: Chart, base: Chart, dual: DualCoordinates) -> Expr | None:
+    """Return the rational part of sum_i y_i F_i - R: in few functions, in all, or term by term."""
+    p, R = dual.parameterization, dual.R or LogFunction(dual.g.field.zero)
+    pairs = [(-p.field.one, R), *zip(p.F, dual.y, strict=True)]
+    total = sum((x * f.rational for x, f in pairs), p.field.zero)
+    alone = chart.with_outputs().write(total)
+    if alone is not None and not dual.g.is_constant() and sympy.count_ops(alone) <= SHORT:
+        return alone  # without a warp R is often a multiple of an output
+    own = [e for e in chart.entries if e not in base.entries]
+    few = replace(chart, entries=(*base.entries, *own[-1:])).write(total)
+    written = [e for e in (alone, few, chart.write(total)) if e is not None]
+    if written:
+        return min(written, key=sympy.count_ops)
+    return chart.substitute(total) or _term_by_term(chart, [f.rational for _, f in pairs])
+
+
+def _term_by_term(chart: Chart, functions: Sequence[RationalFunction]) -> Expr | None:
+    """Return sum_i y_i beta_i - R for the functions R, y_1, ..., y_d."""
+    written = [chart.write(f) for f in functions]
+    if any(f is None for f in written):
+        return None
+    factors = (sympy.Integer(-1), *chart.notation.betas)
+    return sympy.Add(*(x * f for x, f in zip(factors, written, strict=True)))

@@ -1,55 +1,160 @@
-"""How a chart of a leaf grows: weights as algebraic functions of beta and the conserved values.
+"""How a chart of a leaf grows: functions of the weights as algebraic functions of beta and laws.
 
-A chart grows by one root variable with its polynomial, and by weights that are rational
-functions, or radicals of rational functions, of what it has. Every entry is an identity proved
-by expansion; what is left to choose is the branch of a root.
+Each function T of the weights solves a polynomial over the field of the chart. Where a power of T
+is rational there, T is a radical; else that power is a root variable with its polynomial. Every
+entry is an identity proved by expansion; what is left to settle is the branch of a root.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from math import gcd
 
 import sympy
-from sympy import Symbol
+from sympy import Expr, Symbol
 
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.implicitization import Relation, RelationSearch, find_relation
+from derive.exact.linear.implicitization import Relation, RelationSearch
+from derive.model.condition import Sign
 from derive.model.labels import quoted
-from derive.model.notation import FUNCTIONS, rational, to_expr
+from derive.model.notation import FUNCTIONS, rational, to_expr, to_factored_expr
 from derive.potential.branch import find_root, sign_in
 from derive.potential.chart import HIGHEST, Chart
 from derive.verdict import Identity
 
+SHORT = 12
+"""Operations up to which a rational function of beta has no name."""
 
-def cheapest_relation(
-    chart: Chart, candidates: Mapping[str, RationalFunction]
-) -> tuple[str, RationalFunction, Relation] | None:
-    """Return (name, function, relation) of the candidate with the relation of lowest degree."""
-    searches = {name: RelationSearch(f, chart.coordinates) for name, f in candidates.items()}
+
+@dataclass(frozen=True)
+class Want:
+    """A function of the weights that would do in a chart; if not *exact*, so do even powers."""
+
+    function: RationalFunction
+    exact: bool = True
+
+
+def extend(chart: Chart, wants: Sequence[Want], suffices: Callable[[Chart], bool]) -> Chart:
+    """Return the chart with one function after another adjoined, until it *suffices*.
+
+    Next is the one whose polynomial is of lowest degree, so that the rest is mostly rational in it.
+    Those whose branch rests on a sign along the flow that is only assumed to be kept come last.
+    Where a branch is open, or no polynomial is found, the chart may not suffice.
+
+    Args:
+        chart: of the outputs and the conserved values.
+        wants: functions of the weights, those preferred first.
+        suffices: whether all that is to be written can be written.
+    """
+    chart = add_functions(chart)
+    for shunned in ({Sign.KEPT}, set[Sign]()):
+        left = dict.fromkeys(wants)
+        while not suffices(chart):
+            known = {f for _, f, _ in chart.entries}
+            left = {want: None for want in left if want.function not in known}
+            found = cheapest_relation(chart, [want.function for want in left])
+            if found is None:
+                break
+            want = next(want for want in left if want.function == found.target)
+            del left[want]
+            grown = adjoin(chart, want, found)
+            more = {*grown.assumptions} - {*chart.assumptions} if grown else set()
+            if grown and not shunned & {condition.sign for condition in more}:
+                chart = add_functions(grown)
+    return chart
+
+
+def cheapest_relation(chart: Chart, candidates: Sequence[RationalFunction]) -> Relation | None:
+    """Return the relation of lowest degree of any candidate.
+
+    Of several of one degree it is the first with the fewest powers: radicals before roots.
+    """
+    searches = [RelationSearch(f, chart.coordinates) for f in candidates]
     for total in range(1, HIGHEST + 1):
-        for name, search in searches.items():
-            relation = search.at(total)
-            if relation is not None:
-                return name, candidates[name], relation
+        found = [relation for search in searches if (relation := search.at(total))]
+        if found:
+            return min(found, key=lambda r: sum(1 for c in r.coefficients if not c.is_zero()))
     return None
 
 
-def add_weights(chart: Chart, needed: Sequence[str]) -> Chart | None:
-    """Add weights that are rational in the chart, or roots of something rational; all or None."""
-    chart = add_simple(chart, needed)
-    return None if any(chart.image(name) is None for name in needed) else chart
+def adjoin(chart: Chart, want: Want, relation: Relation) -> Chart | None:
+    """Return the chart with a wanted function that solves a relation; None on an open branch."""
+    function = want.function
+    added = add_power(chart, function, relation)
+    if added is None:
+        return None
+    extended, power = added
+    if power == 1 or not (want.exact or power % 2):
+        return extended
+    signed = sign_in(extended, function)
+    if signed is None:
+        return None
+    sign, extended = signed
+    *others, (_, _, image) = extended.entries
+    image = sign * _radical(sign**power * image, power, chart.notation.betas)
+    return replace(extended, entries=tuple(others)).extended(_name(function), function, image)
 
 
-def add_simple(chart: Chart, names: Sequence[str]) -> Chart:
-    """Add those of the weights, and the functions of them that F uses."""
-    p = chart.parameterization
-    weights = {name: p.field.named(name) for name in names if chart.image(name) is None}
-    while (simple := simple_entry(chart, weights)) is not None:
-        chart = add_functions(simple)
-        weights = {name: w for name, w in weights.items() if chart.image(name) is None}
-    return chart
+def _name(function: RationalFunction) -> str:
+    """Return the name of a function as an entry: a weight or generator has its own."""
+    return repr(function) if function in function.field.gens else f"({function!r})"
+
+
+def _signless(product: Expr) -> Expr:
+    """Return a product with its minus sign inside of a sum: x/(1 - y) for -x/(y - 1).
+
+    >>> from sympy.abc import x, y
+    >>> _signless(-x / (y - 1))
+    x/(1 - y)
+    """
+    number, rest = product.as_coeff_Mul()
+    powers = [factor.as_base_exp() for factor in sympy.Mul.make_args(rest)]
+    odd = ((f, n) for f, n in powers if f.is_Add and n.is_Integer and n % 2)
+    if number >= 0 or (found := next(odd, None)) is None:
+        return product
+    f, n = found
+    return -number * (rest / f**n) * sympy.Pow(-f, n)
+
+
+def _radical(radicand: Expr, index: int, betas: Sequence[Symbol]) -> Expr:
+    """Return radicand^(1/n), as (1/radicand)^(-1/n) where beta is below the fraction bar alone."""
+    exponent = sympy.Rational(1, index)
+    above, _ = radicand.as_numer_denom()
+    below = radicand.has(*betas) and not above.has(*betas)
+    return sympy.Pow(1 / radicand, -exponent) if below else sympy.Pow(radicand, exponent)
+
+
+def add_power(
+    chart: Chart, function: RationalFunction, relation: Relation
+) -> tuple[Chart, int] | None:
+    """Return the chart with T = function^k as an entry, T a root of its relation, and k.
+
+    A rational T is written out where it is short; another is a named root.
+    """
+    power = gcd(*(n for n, c in enumerate(relation.coefficients) if not c.is_zero()))
+    T, p = function**power, chart.parameterization
+    if relation.degree == power:
+        what = f"{_name(function)}**{power}" if power > 1 else repr(function)
+        ratio = -relation.coefficients[0] / relation.coefficients[power]
+        names = [Symbol(known) for known, _, _ in chart.entries]
+        statement = quoted(f"{what} = {to_expr(ratio, names)}", p)
+        forms = to_expr(ratio, chart.images), _signless(to_factored_expr(ratio, chart.images))
+        if sympy.count_ops(image := min(forms, key=sympy.count_ops)) <= SHORT:
+            identity = Identity(statement, what, repr(ratio))
+            extended = chart.extended(_name(T), T, image)
+            return replace(extended, evidence=(*chart.evidence, identity)), power
+    letter = "ABCDEGHM"[len(chart.roots)] if len(chart.roots) < 8 else f"A{len(chart.roots)}"
+    symbol = chart.notation.fresh(letter, **({"nonnegative": True} if power % 2 == 0 else {}))
+    found = find_root(chart, symbol, relation.coefficients[::power], T)
+    if found is None:
+        return None
+    root, resting = found
+    what = f"({function!r})**{power}" if power > 1 else repr(function)
+    statement = quoted(f"{root.polynomial} = 0 for {symbol} = {what}", p)
+    evidence = (*chart.evidence, Identity(statement, str(root.polynomial), "0"))
+    extended = resting.extended(_name(T), T, symbol)
+    return replace(extended, evidence=evidence, roots=(*resting.roots, root)), power
 
 
 def add_functions(chart: Chart) -> Chart:
@@ -72,67 +177,3 @@ def add_functions(chart: Chart) -> Chart:
                     image = sympy.expand_log(sympy.log(known)) / rational(rate.value())
                     chart = chart.extended(name, w, image)
     return chart
-
-
-def simple_entry(
-    chart: Chart, weights: Mapping[str, RationalFunction], powers: Sequence[int] = (1, 2, 3, 4)
-) -> Chart | None:
-    """Return the chart with the first function w of which a power is rational in it, or None."""
-    for power in powers:
-        for name, weight in weights.items():
-            highest = 6 if chart.roots or chart.of_length else 3
-            relation = find_relation(weight, chart.coordinates, powers=(0, power), highest=highest)
-            if relation is None or relation.degree != power:
-                continue
-            ratio = -relation.coefficients[0] / relation.coefficients[power]
-            image = to_expr(ratio, chart.images)
-            if power > 1:
-                sign, chart = sign_in(chart, weight)
-                image = sign * sympy.Pow(sign**power * image, sympy.Rational(1, power))
-            what = name if power == 1 else f"{name}**{power}"
-            p = chart.parameterization
-            names = [Symbol(known) for known, _, _ in chart.entries]
-            identity = Identity(quoted(f"{what} = {to_expr(ratio, names)}", p), what, repr(ratio))
-            chart = chart.extended(name, weight, image)
-            return replace(chart, evidence=(*chart.evidence, identity))
-    return None
-
-
-def add_root(
-    chart: Chart, name: str, function: RationalFunction, relation: Relation
-) -> Chart | None:
-    """Return the chart with *function* as root variable: T = function^k solves its relation."""
-    added = add_power(chart, name, function, relation)
-    if added is None:
-        return None
-    extended, power = added
-    if power == 1:
-        return extended
-    symbol = extended.roots[-1].symbol
-    sign, signed = sign_in(extended, function)
-    image = sign * sympy.Pow(sign**power * symbol, sympy.Rational(1, power))
-    return replace(signed, entries=chart.extended(name, function, image).entries)
-
-
-def add_power(
-    chart: Chart, name: str, function: RationalFunction, relation: Relation
-) -> tuple[Chart, int] | None:
-    """Return the chart with T = function^k as an entry, T a root of its relation, and k."""
-    power = gcd(*(n for n, c in enumerate(relation.coefficients) if not c.is_zero()))
-    letter = "ABCDEGHM"[len(chart.roots)] if len(chart.roots) < 8 else f"A{len(chart.roots)}"
-    symbol = chart.notation.fresh(letter, **({"nonnegative": True} if power % 2 == 0 else {}))
-    T = function**power
-    found = find_root(chart, symbol, relation.coefficients[::power], T)
-    if found is None:
-        return None
-    root, assumed = found
-    what = f"({function!r})**{power}" if power > 1 else repr(function)
-    statement = quoted(f"{root.polynomial} = 0 for {symbol} = {what}", chart.parameterization)
-    identity = Identity(statement, str(root.polynomial), "0")
-    extended = replace(
-        chart.extended(name, T, symbol),
-        evidence=(*chart.evidence, identity),
-        roots=(*chart.roots, root),
-        assumptions=(*chart.assumptions, *assumed),
-    )
-    return extended, power

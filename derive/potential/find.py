@@ -18,8 +18,8 @@ from derive.exact.field.function_field import RationalFunction
 from derive.model.condition import Condition, Sign
 from derive.model.decided import Premises
 from derive.model.labels import quoted
-from derive.model.notation import AssumePositive, BranchOpen, Notation, assuming, to_expr
-from derive.model.signs import settle_sign
+from derive.model.notation import BranchOpen, Notation, assuming, to_expr
+from derive.model.signs import sign_at_start
 from derive.model.start_conditions import start_conditions
 from derive.potential.block import BlockPotential
 from derive.potential.branch import keeps_sign, with_guards
@@ -126,8 +126,9 @@ def _on_one_side(
             sides = [Condition(to_expr(dual.g, notation.weights), Sign.ENDS_POSITIVE)]
         elif dual is not None:
             start = dual.parameterization.at_start(dual.g)
-            sign, assumed, notation = settle_sign(start, notation)
-            dual, sides = orient(dual, sign), [*assumed]
+            warp = sign_at_start(start, notation).settled()
+            notation, sides = warp.notation, [*warp.conditions]
+            dual = orient(dual, warp.sign)
             shown = (to_expr(f, notation.start_symbols) for f, _ in factors(start))
             zeros = [Condition(f, Sign.NONZERO) for f in shown]
         if dual is not None:
@@ -139,8 +140,10 @@ def _on_one_side(
             return Premises((*given, *own), notation, piece.constants)
 
         given, symbols = start_conditions(p, notation), notation.start_symbols
-        build = _single if p.d == 1 else _coupled
-        forms = assuming(lambda n: build(warping, dual, n), notation)
+        if p.d == 1:
+            forms = assuming(lambda n: _single(warping, dual, n), notation)
+        else:
+            forms = _coupled(warping, dual, notation)
         (form, known), *others = _allowed(forms, premises)
     except BranchOpen as undetermined:
         finding = Finding(Verdict.UNDECIDED, str(undetermined))
@@ -208,23 +211,10 @@ def _coupled(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notat
 
 def _forms(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation) -> list[Form]:
     """Return the forms of Q that are found: by the dual coordinates, and as a sum."""
+    written = None if dual is None else write_in_beta(dual, notation)
     summed = _separated(warping, notation)
-    found = [] if summed is None else [Form(SEPARATE, summed, None)]
-    try:
-        return [*([] if dual is None else _in_dual(dual, notation)), *found]
-    except AssumePositive:
-        if found:
-            return found
-        raise
-
-
-def _in_dual(dual: DualCoordinates, notation: Notation) -> list[Form]:
-    """Return Q through a chart of the leaf, or nothing where its branch is open."""
-    try:
-        written = write_in_beta(dual, notation)
-    except BranchOpen:
-        return []
-    return [Form(WEIGHT_SPACE, *written)] if written else []
+    found = [] if written is None else [Form(WEIGHT_SPACE, *written)]
+    return found if summed is None else [*found, Form(SEPARATE, summed, None)]
 
 
 def _separated(warping: WarpVerdict, notation: Notation) -> Explicit | None:

@@ -165,7 +165,7 @@ def through_root(curve: LeafCurve) -> Form | None:
     # Where t is rational in beta so is K.
     if f is None or solved is None or solved.degree == 1:
         return None
-    added, found = add_power(chart, repr(curve.t), curve.t, solved), antiderivatives(relation, r, f)
+    added, found = add_power(chart, curve.t, solved), antiderivatives(relation, r, f)
     if found is None or added is None or added[1] != 1 or added[0].assumptions:
         return None
     A, (beta,), chart = relation.variable, chart.notation.betas, added[0]

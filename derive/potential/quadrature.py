@@ -9,7 +9,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.linear.matrix import dot
-from derive.model.notation import AssumePositive, BranchOpen, Constant, Notation
+from derive.model.notation import BranchOpen, Constant, Notation
 from derive.potential.chart import Chart, base_chart
 from derive.potential.entries import add_power, cheapest_relation
 from derive.potential.piece import Explicit, Lift, Piece, Quadrature, Root, without_roots
@@ -47,13 +47,8 @@ def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Quadrature
 def _with_root(chart: Chart) -> Chart | None:
     """Add a power of a weight as root variable, where its branch is proved without assumptions."""
     p = chart.parameterization
-    found = cheapest_relation(chart, dict(zip(p.weights, p.w, strict=True)))
-    if found is None:
-        return None
-    try:
-        added = add_power(chart, *found)
-    except (AssumePositive, BranchOpen):
-        return None
+    found = cheapest_relation(chart, p.w)
+    added = None if found is None else add_power(chart, found.target, found)
     return None if added is None or added[0].assumptions else added[0]
 
 

@@ -27,7 +27,7 @@ from derive.potential.branch import keeps_sign, with_guards
 from derive.potential.chart import Chart, at_start, base_chart, write_function
 from derive.potential.coupled import write_in_beta
 from derive.potential.domain import Domain
-from derive.potential.entries import add_root, add_weights, cheapest_relation
+from derive.potential.entries import Want, extend
 from derive.potential.piece import Explicit, Piece, Quadrature, Root, poles, without_roots
 from derive.potential.quadrature import integral_from, integrate_in_length
 from derive.verdict import Finding, Identity, Verdict
@@ -225,22 +225,13 @@ def _hyperexponential_form(
 
 def _complete_chart(chart: Chart | None, direction: Direction, dual: DualLength) -> Chart | None:
     """Extend the chart until psi can be written in it."""
-    if chart is None or _write(chart, dual.log_psi) is not None:
-        return chart
+    if chart is None:
+        return None
     functions = [dual.log_psi.rational, *(a for _, a in dual.log_psi.logs)]
     p = direction.parameterization
     used = {name for f in functions for name in f.variables()}
-    needed = {w: x for w, x in zip(p.weights, p.w, strict=True) if w in used}
-    # A norm that is conserved is known, as a constant of the leaf.
-    open_ones = {w: x for w, x in needed.items() if chart.write(x) is None}
-    found = cheapest_relation(chart, open_ones)
-    if found is None:
-        return None
-    try:
-        rooted = add_root(chart, *found)
-        return None if rooted is None else add_weights(rooted, tuple(needed))
-    except BranchOpen:
-        return None
+    wants = [Want(x) for w, x in zip(p.weights, p.w, strict=True) if w in used]
+    return extend(chart, wants, lambda grown: _write(grown, dual.log_psi) is not None)
 
 
 def _write(chart: Chart, log_psi: LogFunction) -> Expr | None:

@@ -41,7 +41,7 @@ def derived():
         (SPHERE, SQUARES, "DIFFERS", "no constant factor"),
         # at the start alone it is a multiple of the identity
         (SPHERE, f"-{HEMISPHERE} - {LINEAR} + (beta1 - beta1_0)**3", "DIFFERS", "no constant"),
-        (SIMPLEX, SQUARES, "DIFFERS", "no multiple m I"),
+        (SIMPLEX, SQUARES, "DIFFERS", "no constant factor"),
         (SIMPLEX, "beta1*log(beta1) + beta2*log(beta2)", "DIFFERS", "no multiple m I"),
         (("sqrt(a)*u1", "sqrt(a)*u2"), SQUARES, "DIFFERS", "no multiple m I"),
         (("u*v*w",), "beta**2", "DIFFERS", "changes along the flow"),
