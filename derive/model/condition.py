@@ -49,6 +49,11 @@ class Condition:
         when = " or ".join(options)
         return f"{said} (automatic when {when} at the start)" if when else said
 
+    @property
+    def written(self) -> str:
+        """The condition as one would write it: b**2 > a**2 + c**2 for b**2 - a**2 - c**2 > 0."""
+        return " ".join(map(str, compared(self.of))) if self.sign is Sign.POSITIVE else str(self)
+
     def within(self, constants: Sequence[tuple[Symbol, Expr]]) -> Condition:
         """Return it with the values of named constants, which may use earlier ones."""
         of = self.of

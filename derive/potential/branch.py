@@ -191,7 +191,7 @@ def find_root(
 ) -> tuple[Root, Chart] | None:
     """Return which root of sum_k c_k T^k = 0 T is, the chart with what that rests on, or None."""
     expressions = [to_expr(c, chart.images) for c in coefficients]
-    polynomial = sympy.Add(*(c * symbol**n for n, c in enumerate(expressions)))
+    polynomial = _polynomial(chart, symbol, coefficients)
     degree = len(coefficients) - 1
     if degree == 1:
         explicit = -expressions[0] / expressions[1]
@@ -202,6 +202,7 @@ def find_root(
         if quadratic is None:
             return None
         explicit, branch, above, chart = quadratic
+        polynomial = _polynomial(chart, symbol, coefficients)
         return Root(symbol, polynomial, explicit, branch, above, slopes), chart
     # A weight that is the warp is positive along the flow.
     p = chart.parameterization
@@ -223,6 +224,11 @@ def find_root(
     branch = f"the real root that starts at {start}"
     apart = replace(chart, assumptions=(*chart.assumptions, Condition(symbol, Sign.SIMPLE)))
     return Root(symbol, polynomial, None, branch, above), apart
+
+
+def _polynomial(chart: Chart, symbol: Symbol, coefficients: Sequence[RationalFunction]) -> Expr:
+    """Return sum_k c_k T^k in beta."""
+    return sympy.Add(*(to_expr(c, chart.images) * symbol**n for n, c in enumerate(coefficients)))
 
 
 def _quadratic_root(

@@ -1,5 +1,11 @@
 """Q of several coupled outputs from the dual coordinates: Q = sum_i y_i beta_i - R.
 
+On a leaf y, R and g are algebraic over the field of beta and the conserved values. That field is
+extended by one function of the weights at a time, the one whose polynomial over it is of lowest
+degree (:func:`derive.potential.entries.extend`), until y and R lie in it. What may be adjoined are
+the factors of g, the weights and functions in g, y and R, arguments of logarithms, poles, and y.
+Of the charts that result it is the one in which Q is shortest.
+
 Where y = m beta, as of a vector phi(a, |u|) u in coordinates, m is a function of |beta| alone,
 because m beta is a gradient: then the chart has |beta|^2 in the place of beta, in any dimension.
 """
@@ -59,9 +65,9 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
     conditions = () if beside else (p.at_start(dual.g),)
     kept = () if beside else keeps_sign(dual.metric, dual.g)
     base = replace(base, warp=dual.g, conditions=conditions, assumptions=kept)
-    first = [at_start(p, y, notation) for y in dual.y]
     forms = []
     for chart, slopes in _slopes(base, dual):
+        first = [at_start(p, y, chart.notation) for y in dual.y]
         gradient = tuple(g - g0 for g, g0 in zip(slopes, first, strict=True))
         piece = _closed(chart, base, dual, gradient, first) or _integral(chart, gradient, first)
         if beside and isinstance(piece, Quadrature) and not chart.of_length:

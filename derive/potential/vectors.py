@@ -19,7 +19,7 @@ from derive.exact.linear.families import LogFunction
 from derive.model.condition import Condition, Sign
 from derive.model.decided import Premises
 from derive.model.direction import Direction
-from derive.model.notation import BranchOpen, Notation, assuming, to_expr
+from derive.model.notation import AssumePositive, BranchOpen, Notation, assuming, to_expr
 from derive.model.signs import start_sign
 from derive.model.start_conditions import start_conditions
 from derive.potential.block import BlockPotential, DirectionTerms, Eigenvalues
@@ -188,6 +188,7 @@ def _rational_form(
     if found is None or isinstance(found[0], Quadrature):
         return None
     piece, chart = found
+    _without_more(chart, notation)
     (s,), slope = notation.betas, to_expr(p.at_start(psi), notation.start_symbols)
     along_R, statement = repr(R.along(p.fields[0])), "s <grad psi, grad s> = <grad R, grad s>"
     evidence = (
@@ -231,7 +232,15 @@ def _complete_chart(chart: Chart | None, direction: Direction, dual: DualLength)
     p = direction.parameterization
     used = {name for f in functions for name in f.variables()}
     wants = [Want(x) for w, x in zip(p.weights, p.w, strict=True) if w in used]
-    return extend(chart, wants, lambda grown: _write(grown, dual.log_psi) is not None)
+    grown = extend(chart, wants, lambda grown: _write(grown, dual.log_psi) is not None)
+    return _without_more(grown, chart.notation)
+
+
+def _without_more(chart: Chart, notation: Notation) -> Chart:
+    """Return a chart whose start symbols are those of the notation; else ask for its own."""
+    if more := chart.notation.assumed - notation.assumed:
+        raise AssumePositive(more)
+    return chart
 
 
 def _write(chart: Chart, log_psi: LogFunction) -> Expr | None:

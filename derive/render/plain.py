@@ -105,7 +105,7 @@ def piece_lines(piece: Piece, name: str) -> Iterator[str]:
     if piece.domain:
         yield f"domain: {mark_note(piece.domain.words)}"
     if piece.assumptions:
-        yield f"assuming {mark('; '.join(map(str, piece.assumptions)))}"
+        yield f"assuming {mark('; '.join(c.written for c in piece.assumptions))}"
 
 
 def root_lines(root: Root) -> Iterator[str]:

@@ -109,6 +109,20 @@ def test_models_ask_for_no_more_than_they_need(outputs, left):
     assert all(text in d.to_json() for text in asked)
 
 
+@pytest.mark.parametrize(
+    ("of", "written"),
+    [
+        ("b**2 - a**2 - c**2", "b**2 > a**2 + c**2"),
+        ("a", "a > 0"),
+        ("-a", "a < 0"),
+        ("a - 1", "a > 1"),
+        ("a**2 + b", "a**2 + b > 0"),
+    ],
+)
+def test_a_condition_is_written_without_signs(of: str, written: str) -> None:
+    assert condition(f"{of} > 0").written == written
+
+
 def test_balanced_layers_ask_for_no_order():
     """Neither a**2 > b**2 nor b**2 > a**2 holds at a = b."""
     start = {"a": "alpha", "b": "alpha", "u": "0"}

@@ -283,10 +283,10 @@ def assumption(given: Condition) -> str:
     of = given.of
     if given.sign in AT_START:
         number, what = of.as_coeff_Add()
-        moved = what.is_Symbol and given.sign is Sign.NONZERO
-        left, right = (what, -number) if moved else (of, 0)
-        relation = ">" if given.sign is Sign.POSITIVE else r"\neq"
-        return f"${inline(left)} {relation} {right}$"
+        left, relation, right = (what, r"\neq", -number) if what.is_Symbol else (of, r"\neq", 0)
+        if given.sign is Sign.POSITIVE:
+            left, relation, right = compared(of)
+        return f"${inline(left)} {relation} {inline(sympy.sympify(right))}$"
     before, _, after = given.sign.partition("{} ")
     said = f"{before}${inline(of)}$ {after.replace('> 0', 'is positive')}"
     options = map(compared, given.guards)
