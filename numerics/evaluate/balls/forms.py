@@ -100,6 +100,7 @@ class Integral(Closed):
 
         halves = (lambda t, _: (1 - t) * curvature(b0, t), lambda t, _: t * curvature(b, -t))
         half, limits = acb(0.5), dict[str, Any](depth_limit=_DEEPEST, eval_limit=_EVALUATIONS)
+        limits["abs_tol"] = arb(0)  # an integral may be as small as a double
         ends = [abs(curvature(end, acb(0))) for end in (b, b0)]
         if any(x > _BEYOND for x in ends):
             raise Undefined

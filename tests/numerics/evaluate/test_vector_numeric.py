@@ -324,3 +324,10 @@ def test_the_only_interpolant_may_be_zero() -> None:
     edge = interpolate(numeric("c*v/norm(v)", [0.1, 0.2, 0.3]), np.eye(3), np.zeros(3))
     assert not edge.converged
     assert "undefined" in edge.message
+
+
+def test_a_divergence_that_is_an_integral_may_be_tiny() -> None:
+    q = numeric("c*v/norm(v)", [0.5, -0.25, 0.75], 2)
+    b, b0 = 1e-100 * np.array([[1.0, 2.0, 3.0], [2.0, 1.0, -1.0]])
+    assert np.isfinite(q.bregman(b, b0))
+    assert 0 < q.bregman(b, b0) < 1e-90
