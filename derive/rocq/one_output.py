@@ -39,8 +39,10 @@ class Writer:
         self.begun = tuple(e for e in begun if not self.asked.positive(e))
         self.asked = self.asked.with_(self.begun)
         within = self.asked.with_(m.walls)
-        self.m = m = replace(m, kernel=within.oriented(m.kernel))
-        self.x = Place(self.names, within, "unfold ok, dom, q, dq, kernel. hyps.", {})
+        forms = (within.oriented(f) for f in (m.kernel, sympy.factor(m.kernel)))
+        kernel = next((f for f in forms if within.positive(f)), m.kernel)
+        self.m = m = replace(m, kernel=kernel)
+        self.x = Place(self.names, within, "unfold ok, dom, q, dq, kernel. hyps.", {}, split=True)
         self.smooth = tuple(self._smooth())
         defined = signs_of((e, sign) for _, e, sign in self.smooth)
         along = "intros ht'. assert (o' := on' t ht'). unfold defined in o'. "

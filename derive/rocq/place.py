@@ -52,12 +52,19 @@ class Place:
             lines.append(f"assert (0 < {text}) by pos.")
         for text, e in needs.divisors.items():
             if not e.is_number:
-                sure(calls.signs.nonzero(e), e, "!= 0")
-                lines.append(f"assert ({text} <> 0) by nz.")
+                lines.append(f"assert ({text} <> 0) by ({self._nonzero(text, e, calls.signs)}).")
         ends = tuple(
             end.replace("FIELD", calls.field()).replace("WRITE ", calls.rewrites()) for end in ends
         )
         return "Proof.\n  " + "\n  ".join((*lines, *calls.lines, *ends)) + "\nQed.\n"
+
+    def _nonzero(self, text: str, e: Expr, signs: Signs) -> str:
+        """Return what proves that an expression is not 0, by its form or that of its factors."""
+        if signs.nonzero(e):
+            return "nz"
+        factored = sympy.factor(e)
+        sure(signs.nonzero(factored), e, "!= 0")
+        return f"replace {text} with ({Terms({**self.names})(factored)}) by ring; nz"
 
     def calls(self, *read: Expr) -> Calls:
         """Return the functions in some expressions as names."""

@@ -56,7 +56,7 @@ def test_hypotheses_are_the_conditions_of_the_page(written, name):
         for c in piece.assumptions
     ]
     page = re.sub(r"\s+", " ", d.to_text())
-    assert all(str(c) in page for c in piece.assumptions)
+    assert all(c.written in page for c in piece.assumptions)
     hypotheses = [h for h in definition(written[name], "ok").split(" /\\ ") if h != "True"]
     assert hypotheses[: len(asked)] == asked
     begun = len(hypotheses) - len(asked)
