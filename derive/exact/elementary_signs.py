@@ -33,6 +33,9 @@ _BALLS = {
     sympy.exp: "exp",
     sympy.asinh: "asinh",
     sympy.atan: "atan",
+    sympy.cosh: "cosh",
+    sympy.sinh: "sinh",
+    sympy.tanh: "tanh",
     sympy.Abs: "__abs__",
 }
 

@@ -119,7 +119,7 @@ def _of_one(state: Checker, said: JSON, proof: JSON, t: Coordinate, reached: str
         require(all(h.is_zero() for h in state.flow.H), "y is no time of the flow, which is warped")
         lives = []
     if reached:
-        finite = _are_finite(state, x) or _are_bounded(state, said, proof)
+        finite = _are_finite(state, x, inside) or _are_bounded(state, said, proof)
         require(finite, "weights are not shown to be finite")
         if t.relation is not None:
             sides = zip((t.low, t.high), (-1, 1), strict=True)
@@ -151,11 +151,12 @@ def _is_an_end(state: Checker, said: JSON, signs: Conditions, end: End) -> bool:
     return all(map(alone.is_of_constants, taken))
 
 
-def _are_finite(state: Checker, x: Field) -> bool:
-    """Tell whether weights are finite where beta and mu are.
+def _are_finite(state: Checker, x: Field, inside: Sequence[str]) -> bool:
+    """Tell whether weights are finite where beta and mu are, and what is positive inside.
 
     With rates that stay what they are |w - w_0|^2 <= c mu (beta - beta_0), by Cauchy and Schwarz;
-    else w' is linear in w, or |<w, w'>| <= c (1 + |w|^2).
+    else w' is linear in w, or |<w, w'>| <= c (1 + |w|^2), or each weight that moves has a power
+    such that v w^n is linear in mu, n > 0, or constant, where v is 1 or positive inside.
     """
     space = state.space
     moves, w = range(space.weights), space.symbols[: space.weights]
@@ -163,7 +164,20 @@ def _are_finite(state: Checker, x: Field) -> bool:
     if fixed or all(space.is_of_constants(f.derivative(k)) for f in x for k in moves):
         return True
     size, slope = space.dot(w, w) + 1, space.dot(w, x)
-    return bounds(times(size.top, slope.bottom), slope.top)
+    if bounds(times(size.top, slope.bottom), slope.top):
+        return True
+    factors = [(v, space.along(x, v)) for v in (space.number(1), *map(space.read, inside))]
+    return all(
+        any(
+            (rate := dv * u + v * du * n).is_zero()
+            or (n > 0 and space.is_of_constants(u ** (n - 1) * rate))
+            for v, dv in factors
+            for n in range(-POWERS, POWERS)
+            if n
+        )
+        for u, du in zip(w, x, strict=True)
+        if du.top
+    )
 
 
 def _are_bounded(state: Checker, said: JSON, proof: JSON) -> bool:

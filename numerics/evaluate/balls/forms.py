@@ -252,7 +252,7 @@ class Vector:
             case "pull":
                 return [c.slope * x for x in c.vector]
             case "value":
-                return [self._difference(c, points[0], self._origin(c), c.origin[0])]
+                return [self._above_start(c, points[0])]
             case "bregman":
                 return [self._difference(c, points[0], points[1], length(points[1]))]
             case "gradient":
@@ -289,6 +289,15 @@ class Vector:
             return [T * y for y in x]
         along = (R - T) * reduce(add, map(mul, b, x)) / (s * s)
         return [T * y + along * z for y, z in zip(x, b, strict=True)]
+
+    def _above_start(self, c: Constants, b: Sequence[arb]) -> arb:
+        """Return Q(b) - Q(beta_0), a divergence where q has a formula of it."""
+        b0, s0 = self._origin(c), c.origin[0]
+        if self.q.value is None or self.q.divergence is not None:
+            return self._difference(c, b, b0, s0)
+        rise = self.q.value(c, length(b))[0] - self.q.value(c, s0)[0]
+        steps = (u * (x - x0) for u, x, x0 in zip(c.vector, b, b0, strict=True))
+        return arb(rise - c.slope * reduce(add, steps))
 
     def _difference(self, c: Constants, b: Sequence[arb], b0: Sequence[arb], s0: arb) -> arb:
         """Return that of q from s0 to s, and ``q'(s0) (s - <b, b0>/s0)`` of the directions."""
