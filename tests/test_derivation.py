@@ -251,6 +251,7 @@ def satisfiable(piece, names):
     return False
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     "outputs", [("x**2 + y**2", "x*y"), ("(x + y)**2", "(x - y)**2"), ("(x + y)**3", "(x - y)**3")]
 )
@@ -295,6 +296,7 @@ def test_logarithms_stay_finite_where_a_conserved_quantity_vanishes():
     assert q([-1.1, -1.05]) == q([-1.1, -1.05])  # a number, not nan
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("outputs", "start", "idle"),
     [
@@ -336,6 +338,7 @@ def test_idle_weights_can_leave_nothing_to_move():
         derived("x + y*z", "x + y*t", start={"y": "0", "z": "0", "t": "0"})
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("output", ["a*b + a + 3*b", "(a + 1)*(b - 2)", "a*b - 2*c"])
 def test_shifted_products_have_a_closed_form_that_was_checked(output):
     d = derived(output)

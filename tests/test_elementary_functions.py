@@ -26,6 +26,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("text", MODELS)
 def test_derived_confirmed_by_a_flow_and_certified(text: str) -> None:
     derivation = derive_once(Parameterization.parse([text]))

@@ -27,6 +27,7 @@ def parts(record):
     yield from (*q.pieces, *record.blocks, record.warping.finding)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", MODELS)
 def test_records_are_one_line_and_equal_by_content(name):
     twice = (parts(derive_entry(find(name))) for _ in range(2))
@@ -126,6 +127,7 @@ def test_outputs_are_taken_as_they_are():
             derive(odd)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", ["linear-neuron-plane", "deep-diagonal", "square"])
 def test_numbers_are_pickled_as_what_they_were_made_of(name):
     d = derive_entry(find(name))

@@ -136,6 +136,7 @@ def conditions(model: Model, w: list[Any]) -> tuple[Any, Any]:
 COUPLED = [c for c in CASES if len(c[0]) > 1 and len(prepared(c).blocks) == 1]
 
 
+@pytest.mark.every(12)
 @pytest.mark.parametrize("case", COUPLED, ids=name)
 def test_verdicts_are_those_of_high_precision_differentiation(case) -> None:
     outputs, _, hessian, verdict = case
@@ -161,6 +162,7 @@ def test_verdicts_are_those_of_high_precision_differentiation(case) -> None:
             assert (worst[1] < tolerance) == (d.warping.verdict is YES)
 
 
+@pytest.mark.every(16)
 @pytest.mark.parametrize("case", [c for c in CASES if c[3] is YES], ids=name)
 def test_gradients_are_those_of_the_flow(case) -> None:
     outputs, _, _, _ = case
@@ -185,6 +187,7 @@ def test_there_are_enough_of_them() -> None:
     assert {c[3] for c in CASES} == {YES, NO, OPEN}
 
 
+@pytest.mark.every(16)
 @pytest.mark.parametrize("case", CASES, ids=name)
 def test_every_rendering_is_written(case) -> None:
     d = derive_once(prepared(case))

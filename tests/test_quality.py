@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "command",
     [
@@ -26,6 +27,7 @@ def test_tools_agree(command):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.stem)
 def test_examples_run(script, capsys):
     runpy.run_path(str(script), run_name="__main__")

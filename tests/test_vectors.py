@@ -98,6 +98,7 @@ CLOSED = [
 ]
 
 
+@pytest.mark.every(16)
 @pytest.mark.parametrize("numeric", [False, True], ids=["symbols", "numbers"])
 @pytest.mark.parametrize("phi", CLOSED)
 def test_the_gradient_follows_the_flow_in_three_dimensions(phi, numeric):
@@ -241,6 +242,7 @@ BOTH_WAYS = [
 ]
 
 
+@pytest.mark.every(16)
 @pytest.mark.parametrize("d", [2, 3, 7])
 @pytest.mark.parametrize(("phi", "start"), BOTH_WAYS)
 def test_a_vector_and_its_coordinates_have_one_q(phi, start, d):
@@ -267,6 +269,7 @@ def test_a_vector_and_its_coordinates_have_one_q(phi, start, d):
             assert max(abs(x - y) for x, y in zip(found, expected, strict=True)) < 1e-13
 
 
+@pytest.mark.every(12)
 @pytest.mark.parametrize("d", [2, 3, 4])
 @pytest.mark.parametrize(
     "phi",
@@ -359,6 +362,7 @@ def test_two_vectors_ask_for_a_dimension():
         vector_model("3/norm_u")
 
 
+@pytest.mark.every(12)
 @pytest.mark.parametrize("phi", CLOSED)
 def test_every_rendering(phi):
     d = derived(phi)

@@ -79,6 +79,7 @@ SHOWN = [
 ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("line", SHOWN)
 def test_the_examples_of_the_readme_run(line):
     done = run(*shlex.split(line)[1:])

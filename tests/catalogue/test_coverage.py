@@ -43,6 +43,7 @@ def disagreement(row):
     return missing or ("" if done.returncode == row.status else f"exit status {done.returncode}")
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("row", [row for row in FAST if row.python], ids=lambda row: row.text[:60])
 def test_python_shows_what_the_table_says(row):
     assert not disagreement(row)
@@ -51,6 +52,7 @@ def test_python_shows_what_the_table_says(row):
 COMMANDS = [row for row in FAST if row.command]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("row", COMMANDS, ids=lambda row: row.command + row.shows[0][:20])
 def test_a_command_shows_what_the_table_says(row):
     assert not disagreement(row)

@@ -58,6 +58,7 @@ def test_the_catalogue_is_certified_in_full(entry):
     assert (report.verdict, report.open) == (entry.verdict, ())
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("outputs", "start", "verdict", "is_open"),
     [
@@ -170,6 +171,7 @@ def test_points_that_show_nothing_are_rejected(model):
                 check(replaced(record, path, zeros))
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: m.name)
 def test_what_the_verdict_needs_cannot_be_left_out(model):
     record = published(model.name)
@@ -195,6 +197,7 @@ def test_a_proof_that_is_left_out_is_named():
     assert not any(line.startswith(("Q(", "q(")) for line in report.theorem)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", ["tied pair", "neuron in R^2"])
 def test_entries_of_a_wrong_kind_raise_nothing_else(name):
     record = published(name)

@@ -25,6 +25,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("outputs", "options", "left"), MODELS, ids=lambda x: str(x)[:30])
 def test_a_drawn_model_has_a_certificate(outputs, options, left) -> None:
     record = json.loads(derive_once(Parameterization.parse(outputs, **options)).to_json())

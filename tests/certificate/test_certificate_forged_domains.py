@@ -113,6 +113,7 @@ LOGS = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("outputs", "start"), LOGS.values(), ids=LOGS)
 def test_logarithms_of_what_is_negative_are_those_of_absolute_values(outputs, start):
     report = check_text(derive(Parameterization.parse(outputs, start)).to_json())

@@ -30,6 +30,7 @@ def record_of(name: str):
     return json.loads(certified_once(Parameterization.parse(outputs, **options)))
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", MODELS)
 def test_what_was_derived_is_accepted(name: str) -> None:
     record = record_of(name)
@@ -89,6 +90,7 @@ def test_a_claimed_yes_is_rejected_for_a_no() -> None:
     assert refused(record)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("outputs", "start"),
     [(["a*b*c*u", "2*a*b*c*v"], {"b": "0"}), (["a*u + x*y*z", "a*v"], {"x": "0", "y": "0"})],
@@ -98,6 +100,7 @@ def test_a_record_without_an_answer_is_accepted_as_such(outputs, start) -> None:
     assert check_text(d.to_json()).verdict == d.verdict.value == "UNDECIDED"
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("output", "start"),
     [

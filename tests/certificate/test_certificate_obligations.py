@@ -90,6 +90,7 @@ def written(name: str, *assumptions: str) -> Any:
     return record
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", WRITTEN)
 def test_what_ends_where_the_flow_goes_is_a_condition(name: str) -> None:
     assert "a keeps its sign" in str(check(written(name, "a_0 > 0", KEEPS)).theorem)
@@ -97,6 +98,7 @@ def test_what_ends_where_the_flow_goes_is_a_condition(name: str) -> None:
         check(written(name, "a_0 > 0"))
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", WRITTEN)
 def test_a_weight_that_starts_positive_is_not_positive_on_the_way(name: str) -> None:
     record = written(name, "a_0 > 0")
@@ -180,6 +182,7 @@ def ended(output: str) -> str:
     return derive(Parameterization.parse([output])).to_json()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("output", [*ENDS, "sqrt(w)", "exp(log(w)/2)"])
 def test_a_domain_ends_where_f_does(output: str) -> None:
     """K is 1, or another function without a zero there: only F says that beta > 0."""
@@ -231,6 +234,7 @@ def along_a_curve(output: str, start: tuple[tuple[str, str], ...]) -> str:
 ALPHA = (("p", "alpha"), ("m", "alpha"))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("output", "start", "onto"),
     [
@@ -293,12 +297,14 @@ RATES = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("output", "rates"), RATES.values(), ids=RATES)
 def test_weights_are_finite_where_beta_is(output: str, rates: dict[str, str]) -> None:
     record = json.loads(derive(Parameterization.parse([output], rates=rates)).to_json())
     assert not [text for text in check(record).open if text.startswith("the domain")]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("output", "rates", "finite"),
     [

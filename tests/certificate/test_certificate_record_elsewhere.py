@@ -140,6 +140,7 @@ NEURON = (("a*u1", "a*u2"), (), ())
 BALANCED = (("a", 1), ("b", 1), ("u1", 1), ("u2", 0), ("v1", 1), ("v2", 0))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("forge", "model"),
     [

@@ -71,6 +71,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_record_that_says_something_else_is_refused(change):
     record = json.loads(neuron())

@@ -109,6 +109,7 @@ def holds(condition, x, y):
     return found is not None and (found < 0 if relation == "<" else found > 0 or "!" in relation)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("k", range(len(GIVEN)))
 def test_a_sign_is_shown_where_it_should_be_and_holds(k):
     space, known = conditions(*GIVEN[k])

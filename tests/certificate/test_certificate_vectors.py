@@ -27,6 +27,7 @@ def record_of(text, start):
     return json.loads(derive_once(model).to_json())
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("text", "start"), MODELS)
 def test_what_is_written_is_accepted(text, start):
     report = check_text(json.dumps(record_of(text, start)))

@@ -32,6 +32,7 @@ def shell(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("command", ["regularizer w", "--help", "catalogue"])
 def test_a_reader_that_leaves_ends_it_as_a_signal_does(command: str) -> None:
     done = shell(f"($DERIVE {command}; echo $? >&2) | true")
@@ -71,6 +72,7 @@ def test_a_package_that_does_not_work_is_70(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("script", "words"),
     [

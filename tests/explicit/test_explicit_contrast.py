@@ -15,6 +15,7 @@ def block(outputs, start=None):
     return found
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("outputs", "start", "order"),
     [
@@ -65,6 +66,7 @@ def test_there_may_be_no_Q_at_all():
     assert not found.contrast.rows
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("outputs", "start", "statements"),
     [

@@ -59,6 +59,7 @@ PRODUCTS = [
 ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("outputs", "expected"), PRODUCTS, ids=lambda x: str(x)[:24])
 def test_products_as_the_inequality_of_the_means_has_them(outputs, expected):
     cost = cost_of(outputs)
@@ -127,6 +128,7 @@ CONVOLUTIONS = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("n", CONVOLUTIONS)
 def test_convolutions_sum_the_discrete_fourier_transform(n):
     outputs = convolution(n)
@@ -189,6 +191,7 @@ def test_compositions_are_checked_and_others_left_out():
         assert composition(outputs) is None
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("n", [3, 5, 7])
 def test_the_identities_of_a_composition_hold_for_every_root(n):
     """q(F) = p_1 p_2 at numbers for the weights, at each conjugate of x, in floating point."""

@@ -27,6 +27,7 @@ def posed(outputs):
     return problem, quadratic_forms(problem)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("output", "expected"),
     [

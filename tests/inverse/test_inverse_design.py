@@ -137,6 +137,7 @@ def place(coordinate, numbers, rng):
             return sympy.N(w, 60)
 
 
+@pytest.mark.every(12)
 @pytest.mark.parametrize(("Q", "output", "start"), FOUND, ids=[row[0][:24] for row in FOUND])
 def test_found_and_proved(Q, output, start):
     design = designed(Q)
@@ -161,6 +162,7 @@ NOT_COMPARED = ("log(cosh(beta))", "log(1 + exp(beta))")
 """Forward, F is not taken or Q is an integral."""
 
 
+@pytest.mark.every(12)
 @pytest.mark.parametrize("Q", [row[0] for row in FOUND])
 def test_the_forward_derivation_finds_the_same_q(Q):
     (c,) = designed(Q).coordinates

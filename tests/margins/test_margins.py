@@ -50,6 +50,7 @@ def found(name):
     return margins(derive_once(Parameterization.parse(outputs, **options)))
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("name", "coercive", "norm", "cost"),
     [
@@ -85,6 +86,7 @@ def test_what_is_decided(name, coercive, norm, cost):
         assert m.agreement is None
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", ["tied pair", "neuron", "convolution", "unequal pair", "linear"])
 def test_slopes_far_out_are_those_of_the_horizon(name):
     """dQ/dbeta at c x over N(c) tends to grad h(x), in numbers that know nothing of expansions."""
@@ -121,6 +123,7 @@ def test_large_starts_are_a_linear_model_first():
         assert found(name).scaled.finding.verdict.value in ("UNDECIDED", "PROVED")
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("F", ["log(p) - log(m)", "1/p - 1/m", "p**(-2) - m**(-2)"])
 def test_large_starts_are_nothing_linear_where_the_degree_is_not_positive(F):
     p = Parameterization.parse([F], {"p": "alpha", "m": "alpha"}, ["alpha"])

@@ -24,6 +24,7 @@ def two_neurons(*values: object) -> Map:
     return Parameterization.parse(TWO, start=start)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("values", "neuron"),
     [

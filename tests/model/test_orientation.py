@@ -13,6 +13,7 @@ from tests.published import derive_once
 SIDES = [("(w**2)**(1/3)", "-1"), ("(w**2)**(1/4)", "-1"), ("((w-2)**2)**(1/3)", "1")]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("output", "start"), SIDES)
 def test_a_root_of_an_even_power_is_that_of_the_side_of_the_start(output: str, start: str) -> None:
     """All three are |x|^k from |x| = 1; the flow of the weights agrees, and ends at x = 0."""

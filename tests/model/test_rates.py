@@ -38,6 +38,7 @@ def test_exponentiated_gradient_has_the_hyperbolic_entropy():
     assert d.compare(Q).outcome == "DIFFERS"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("p", "F", "start", "v"),
     [
@@ -56,6 +57,7 @@ def test_it_is_gradient_flow_of_other_weights(p, F, start, v):
         assert q.gradient(beta) == pytest.approx(other.gradient(beta), rel=1e-12)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("p", [EXPONENTIATED, DISGUISED, LAYERS, NEURON], ids=lambda p: p.texts[0])
 def test_flow_and_formula_agree_and_the_certificate_is_of_this_metric(p):
     d = derive(p)
@@ -82,6 +84,7 @@ def test_the_page_expands_in_this_metric():
     assert r"\langle \nabla \delta, \nabla F\rangle = m \cdot p - p \cdot m = 0" in page
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("rates", [{"a": "eta"}, {"a": "2", "u": "zeta"}, {"u": "1 + a**2"}])
 def test_a_neuron_of_any_dimension_is_that_in_components(rates):
     d = derive(parse(["a*u"], vectors=["u"], rates=rates))
@@ -179,6 +182,7 @@ def test_conditions_on_the_start_are_those_that_can_fail():
     assert said(u="sqrt(1 + v**2)") == ()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("p", [COUPLED, ENTROPIES], ids=lambda p: p.texts[0])
 def test_a_mirror_that_is_no_sum_has_a_metric_of_rows(p):
     d = derive(p)

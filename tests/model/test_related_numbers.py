@@ -30,6 +30,7 @@ def test_an_asinh_of_a_number_is_its_logarithm():
         Parameterization.parse(["w**2"], start={"w": "asinh(1) - log(1 + sqrt(2))"})
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("output", "start"),
     [
@@ -58,6 +59,7 @@ def test_eulers_number_is_no_letter():
     assert "Q = beta**2*exp(-2)/2 - E*beta*exp(-1)" in text
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "output", ["p**(D + k)", "p**D*p**k", "p**(D - k)", "p**(D + k) - m**(D + k)"]
 )

@@ -25,6 +25,7 @@ def with_constant(outputs, start, c):
     return Parameterization.parse([f.replace("c", c) for f in outputs], start, (), parameters)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("outputs", "start", "constants"), MODELS)
 def test_any_constant_leaves_the_form(outputs, start, constants):
     found = [derive(with_constant(outputs, start, c)).potential for c in constants]
@@ -35,6 +36,7 @@ def test_the_flow_confirms_a_form_with_a_constant():
     assert crosscheck(derive(with_constant(*MODELS[0][:2], "sqrt(2)")), digits=15).passed
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("at", ["alpha", "alpha + 1", "alpha - 1", "2*alpha + 3", "alpha + gamma"])
 def test_q_has_the_gradient_that_is_printed_from_starts_that_are_sums(at):
     p = Parameterization.parse(["a*b*u1", "a*b*u2"], {"a": at, "b": at, "u1": "0", "u2": "0"})

@@ -78,6 +78,7 @@ def test_every_start_lies_inside() -> None:
         assert all(v > 0 for v in inside) == (abs(x) != abs(y))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("outputs", "start"),
     [
@@ -103,6 +104,7 @@ def test_q_lies_above_its_tangents_inside(outputs: list[str], start: dict[str, s
         assert slope > 0
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("output", "where"),
     [

@@ -44,6 +44,7 @@ def plain(expression: sympy.Expr) -> sympy.Expr:
     return of(str(expression))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("text", CLOSED)
 def test_q_is_closed_and_as_a_theorist_would_write_it(text: str) -> None:
     (piece,) = derive(Parameterization.parse([text])).potential.pieces
@@ -54,6 +55,7 @@ def test_q_is_closed_and_as_a_theorist_would_write_it(text: str) -> None:
     assert piece.domain.where == "all real `beta`"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("text", BY_CURVES)
 def test_q_is_closed_where_the_leaf_is_a_rational_curve(text: str) -> None:
     (piece,) = derive(Parameterization.parse([text])).potential.pieces
@@ -66,6 +68,7 @@ def test_q_is_closed_where_the_leaf_is_a_rational_curve(text: str) -> None:
     assert max(map(abs, slopes)) < 1e-12
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("text", INTEGRALS)
 def test_the_gradient_is_closed_where_q_is_a_dilogarithm(text: str) -> None:
     (piece,) = derive(Parameterization.parse([text])).potential.pieces
@@ -77,6 +80,7 @@ def test_the_gradient_is_closed_where_q_is_a_dilogarithm(text: str) -> None:
     assert piece.domain.exact
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("text", [*CLOSED, *INTEGRALS, "atan(w)", "u**2*v**2"])
 def test_the_gradient_is_the_time_of_the_flow(text: str) -> None:
     """Along w' = grad F, dQ/dbeta grows at rate 1 from 0: the flow knows nothing of beta."""
@@ -96,6 +100,7 @@ def test_the_gradient_is_the_time_of_the_flow(text: str) -> None:
         assert abs(reached - time) < 1e-12
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("text", ["log(w)", "asinh(w)", "softplus(w)"])
 def test_all_is_certified_and_another_gradient_is_not(text: str) -> None:
     record = json.loads(derive(Parameterization.parse([text])).to_json())
@@ -106,6 +111,7 @@ def test_all_is_certified_and_another_gradient_is_not(text: str) -> None:
         check(record)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("text", ["log(u*v)", "w + exp(w)", "2*log(p) - log(m)", "atan(w)"])
 def test_other_outputs_are_left_to_other_roads(text: str) -> None:
     (piece,) = derive(Parameterization.parse([text])).potential.pieces
@@ -120,6 +126,7 @@ def test_what_is_defined_nowhere_is_refused(text: str) -> None:
         derive(Parameterization.parse([text]))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("text", "start", "parameters", "kernel"),
     [

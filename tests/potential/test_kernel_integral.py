@@ -60,6 +60,7 @@ def relation_of(coefficients, beta0, K0):
     return KernelRelation(notation, field, tuple(found), beta0, K0, notation.betas[0])
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("coefficients", "beta0", "K0", "Q"), CASES, ids=str)
 def test_q_has_the_second_derivative_one_over_k(coefficients, beta0, K0, Q):
     relation = relation_of(coefficients, beta0, K0)

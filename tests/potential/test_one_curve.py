@@ -80,6 +80,7 @@ def derived(row: Row) -> tuple[Derivation, Piece]:
     return d, piece
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("row", [r for r in ROWS if r.slope], ids=lambda r: r.F)
 def test_the_gradient_is_what_a_theorist_writes(row: Row) -> None:
     _, piece = derived(row)
@@ -88,6 +89,7 @@ def test_the_gradient_is_what_a_theorist_writes(row: Row) -> None:
     assert abs(number(slope) - number(of(row.slope))) < 1e-12
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("row", [r for r in ROWS if r.curve], ids=lambda r: r.F)
 def test_the_curve_is_what_a_theorist_writes(row: Row) -> None:
     _, piece = derived(row)
@@ -112,6 +114,7 @@ def test_the_gradient_in_the_weights_grows_at_rate_one(F: str) -> None:
         assert abs(y(*w) - y(*w0) - time) < 1e-12
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     "row", [*ROWS, *(Row(F) for F in IN_WEIGHTS), Row("W + a*b + exp(v)")], ids=lambda r: r.F
 )
@@ -136,6 +139,7 @@ def test_dq_dbeta_is_the_time_of_the_flow(row: Row) -> None:
         assert abs(float(q.gradient(beta)) - time) < 1e-11
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("F", "options", "law"), LAWS)
 def test_laws_that_separate_the_weights(F: str, options: Mapping[str, Any], law: str) -> None:
     (found,) = derive(Parameterization.parse([F], **options)).conserved.laws

@@ -41,6 +41,7 @@ def derived(*outputs: str) -> Derivation:
     return derive_once(Parameterization.parse(list(outputs)))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("outputs", "warp", "Q"),
     [
@@ -60,6 +61,7 @@ def test_a_warp_with_poles_or_roots(outputs: tuple[str, ...], warp: str, Q: str)
     assert crosscheck(d, digits=15).passed
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("outputs", "kind"),
     [
@@ -74,6 +76,7 @@ def test_laws_of_degree_zero_and_factors_as_roots(outputs: tuple[str, ...], kind
     assert crosscheck(d, digits=15).passed
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("outputs", "left"),
     [

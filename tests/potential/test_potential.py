@@ -86,6 +86,7 @@ def numbers(symbols: dict[str, str]) -> dict[str, Any]:
     return {name: number(value) for name, value in symbols.items()}
 
 
+@pytest.mark.every(12)
 @pytest.mark.parametrize(("outputs", "start", "symbols"), PATHS)
 def test_gradient_is_the_integrated_steering(
     outputs: list[str], start: dict[str, str] | None, symbols: dict[str, str]
@@ -131,6 +132,7 @@ def test_warp_is_positive_or_assumed_so(outputs: list[str], symbols: dict[str, s
     assert g > 0 or any(evaluate(text, point) <= 0 for text in stated), assumptions
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("outputs", "start", "w"),
     [
@@ -157,6 +159,7 @@ def test_kernel_in_beta_is_the_gram_matrix(
     check_kernel(outputs, start, {}, w)
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("value", ["1/2", "2", "-1/2", "-2"])
 @pytest.mark.parametrize("output", ["y/(1+y**2)", "-2*y/(1+y**2)", "y**3-12*y", "y**3-y/12"])
 def test_kernel_of_a_symbolic_start_holds_at_every_start(output: str, value: str) -> None:

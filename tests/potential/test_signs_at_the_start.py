@@ -8,6 +8,7 @@ from tests.conditions import texts
 from tests.published import derive_once
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("outputs", "start", "g"),
     [
@@ -55,6 +56,7 @@ def test_a_root_that_is_not_crossed_is_preferred():
     assert abs(q.gradient(beta) - right).max() < 1e-12
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("output", "start"),
     [

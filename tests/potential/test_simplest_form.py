@@ -64,6 +64,7 @@ def test_one_sign_may_be_assumed_of_a_sum_but_not_two(start, separated) -> None:
         assert sympy.diff(found.potential.Q - q, b1, 2) == 0
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("scale", [Fraction(1), Fraction(1, 10**8)])
 def test_forms_on_two_roads_have_one_gradient(scale: Fraction) -> None:
     derivation = derive(Parameterization.parse(CONVOLVED))
@@ -110,6 +111,7 @@ def test_logarithms_say_on_which_side_of_their_pole_beta_is() -> None:
     assert str(Q) == "(2*beta - 1)*log(beta/(1 - beta))"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("F", "start", "Q", "root"),
     [
@@ -171,6 +173,7 @@ def test_roots_of_numbers_are_those_of_their_primes() -> None:
     assert [repr(f) for f in written.F] == [repr(f) for f in other.F]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("one", "other", "start"),
     [

@@ -134,6 +134,7 @@ def units(small, large, D):
     return np.concatenate([(x / y)[np.abs(y) > 1e-3 * scale] for x, y in pairs])
 
 
+@pytest.mark.every(16)
 @pytest.mark.parametrize("name", PROVED)
 def test_a_larger_start_gives_the_same_mirror_map_in_larger_units(name, in_plane):
     """For F(c w) = c^D F(w): grad Q from c w_0 at c^D beta is a multiple of grad Q from w_0.
@@ -155,6 +156,7 @@ def test_a_larger_start_gives_the_same_mirror_map_in_larger_units(name, in_plane
     assert not np.allclose(control, control[0], rtol=1e-6)
 
 
+@pytest.mark.every(16)
 @pytest.mark.parametrize("name", NAMES)
 def test_conserved_quantities_are_constant_along_the_flow(name, in_plane):
     """Of every model, also of those that have no Q; a weight that moves is the control."""
@@ -178,6 +180,7 @@ def test_conserved_quantities_are_constant_along_the_flow(name, in_plane):
     assert change > 1e-6
 
 
+@pytest.mark.every(16)
 @pytest.mark.parametrize("name", PROVED)
 def test_limits_of_small_and_large_starts_are_confirmed(name, derived):
     """What is proved is seen at two scales; what is not depends on a sign that is not given."""

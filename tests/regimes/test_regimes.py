@@ -111,6 +111,7 @@ CASES = {
 }
 
 
+@pytest.mark.every(12)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case)
 def test_limits_are_proved_and_confirmed_at_two_scales(case):
     outputs, start, names = CASES[case]
@@ -464,6 +465,7 @@ def test_the_command_writes_json_and_latex():
     assert r"\alpha \to \infty" in latex
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -108,6 +108,7 @@ def falls(errors, limit, x):
     return errors[1] < errors[0] * (second / first) ** 0.8 < 0.5
 
 
+@pytest.mark.every(9)
 @pytest.mark.parametrize("case", ONE, ids=lambda case: case)
 def test_the_mirror_map_of_one_output_is_the_time_of_a_flow(case):
     p, limits = proved(*ONE[case])
@@ -167,6 +168,7 @@ def test_from_a_small_start_a_cubic_is_infinite_after_a_finite_time(output, star
         assert 0 < gaps[1] < 0.15 * gaps[0] < 0.01
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("case", SEVERAL, ids=lambda case: case)
 def test_the_mirror_map_of_several_outputs_stays_along_what_steers_them(case):
     p, limits = proved(*SEVERAL[case])

@@ -25,6 +25,7 @@ def found(outputs: list[str], start: dict | None = None, positive: tuple = ()) -
     return warped
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("outputs", "start", "square"),
     [

@@ -152,6 +152,7 @@ def test_every_model_is_exported(entry):
         assert max(map(len, text.splitlines())) <= 130
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

@@ -116,6 +116,7 @@ def assert_inert(page, scripts=()):
     return seen
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_formulas_are_those_of_the_latex(name, derived):
     d = derived(name)
@@ -158,6 +159,7 @@ def test_records_of_other_rooms_have_pages_of_words_and_formulas(record):
     assert not re.search(r"[`\\$]|\b[vV]\d_\d", text + seen.words)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("weight", ["w" * 40, "input", "script", "catcode"])
 def test_names_are_letters(weight):
     assert_inert(derive(f"{weight}**2").to_html())

@@ -44,6 +44,7 @@ def test_golden(model, form):
     assert text == stored.read_text(encoding="utf-8")
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("outputs", STRANGERS, ids=lambda o: o[0])
 def test_text_fits_and_latex_balances(outputs):
     d = derive_once(Parameterization.parse(outputs))
@@ -60,6 +61,7 @@ def test_text_fits_and_latex_balances(outputs):
     assert d.to_latex(standalone=True).startswith(r"\documentclass")
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("outputs", STRANGERS, ids=lambda o: o[0])
 def test_json_is_exact_and_can_be_read_back(outputs):
     record = json.loads(certified_once(Parameterization.parse(outputs)))
@@ -99,6 +101,7 @@ def test_wrap_keeps_every_word_and_the_indent():
     assert " ".join(" ".join(lines).split()) == " ".join(line.split())
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("output", "said"),
     [
@@ -112,6 +115,7 @@ def test_degree_of_homogeneity_is_any_number_or_constant(output, said):
     assert f", {said}, J of" in derive_once(Parameterization.parse([output])).to_text()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("outputs", "losses", "decay"),
     [

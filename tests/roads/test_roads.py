@@ -33,6 +33,7 @@ def block(outputs, start=None):
     return derive(Parameterization.parse(outputs, start)).blocks[0]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("outputs", "ansatz"),
     [(n, RADIAL) for n in NEURONS]
@@ -95,6 +96,7 @@ def test_exponents_may_be_fractions():
     assert road.gradient is None
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("outputs", "ansatz"),
     [

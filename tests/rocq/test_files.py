@@ -41,6 +41,7 @@ def test_a_file_opens_with_the_theorem_in_words(written):
         assert next(part for part in page.split("\n\n") if part.startswith(section)) in words
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", [*CATALOGUE, *MODELS])
 def test_hypotheses_are_the_conditions_of_the_page(written, name):
     """Each condition of the page, by name; else only that beta starts where Q is said to live."""

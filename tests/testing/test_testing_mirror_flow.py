@@ -49,6 +49,7 @@ def test_sympy_and_parameterizations_are_taken_as_text_is():
     assert_mirror_flow([p**D - m**D], text, start={"p": 1, "m": 1, "D": 2})
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("Q", "why"),
     [

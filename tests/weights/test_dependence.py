@@ -20,6 +20,7 @@ RANK_ONE = ["u1*v1", "u1*v2", "u2*v1", "u2*v2"]
 AFFINE = ["a*u1", "a*u2", "1 - a*u1 - a*u2"]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("outputs", "rank", "laws", "relations"),
     [
@@ -53,6 +54,7 @@ def test_a_relation_is_found_and_holds(outputs, rank, laws, relations):
     assert f"J has rank {rank} < {p.d}" in d.potential.finding.reason
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("rows", "rank", "count"), [(1, 5, 4), (2, 8, 1)])
 def test_matrices_of_low_rank(rows, rank, count):
     """All 2 x 2 minors that are independent, and the determinant."""

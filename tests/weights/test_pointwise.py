@@ -50,6 +50,7 @@ def test_a_hessian_map_fails_nowhere(outputs: list[str], start: dict[str, str] |
     assert fails_with_warp(metric) is None
 
 
+@pytest.mark.every(4)
 @pytest.mark.usefixtures("always")
 @pytest.mark.parametrize("outputs", [*(o for o, _ in WARPED), SHARED])
 def test_a_warped_map_fails_only_without_its_warp(outputs: list[str]) -> None:

@@ -68,6 +68,7 @@ def decided(outputs: list[str], start: dict[str, str] | None = None) -> Derivati
     return derive_once(Parameterization.parse(outputs, start))
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("outputs", "start"), HESSIAN_MAPS)
 def test_hessian_maps(outputs: list[str], start: dict[str, str] | None) -> None:
     d = decided(outputs, start)
@@ -135,6 +136,7 @@ def test_evidence_says_what_the_statement_says(outputs: list[str]) -> None:
         assert sympy.expand(slope - sympy.sympify(text, locals=names)) == 0
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "start",
     [

@@ -46,7 +46,7 @@ def tried(record, seed):
     return trials
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(("outputs", "start"), OWN, ids=lambda x: str(x))
 def test_statements_withstand_their_witnesses(outputs, start):
     assert sum(tried(found(outputs, start), 1).values()) > 0, "nothing was tried"
@@ -103,6 +103,7 @@ KINDS = (
 )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_witnesses_refute_what_is_false(kind):
     record, statement = falsified(kind)

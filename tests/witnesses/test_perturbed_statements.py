@@ -84,7 +84,7 @@ def withstood(v, seeds):
     return Counter({s.kind: replay(WITNESSES[s.kind], v, s, seeds) for s in told})
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("model", FEW, ids=str)
 @pytest.mark.parametrize("by", BY[:4])
 def test_statements_withstand_their_witnesses(model, by):
@@ -136,6 +136,7 @@ def falsified(kind):
     raise KeyError(kind)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "kind",
     [
@@ -156,6 +157,7 @@ def test_witnesses_refute_what_is_false(kind):
         )
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("by", ["noise", "step", "momentum"])
 def test_a_witness_tells_the_two_processes_apart(by):
     """p m is kept by mirror descent alone; so each drift is false of the other process."""

@@ -50,7 +50,7 @@ def tried(record, seed):
     return trials
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(("outputs", "start", "parameters"), OWN, ids=lambda x: str(x))
 def test_statements_withstand_their_witnesses(outputs, start, parameters):
     trials = tried(found(outputs, start, parameters), 1)
@@ -116,6 +116,7 @@ KINDS = (
 )  # fmt: skip
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_witnesses_refute_what_is_false(kind):
     record, statement = falsified(kind)

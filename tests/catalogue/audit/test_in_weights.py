@@ -23,6 +23,7 @@ def derived():
     return lambda outputs: found.setdefault(outputs, derive(list(outputs)))
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("outputs", "Q", "outcome", "said"),
     [
@@ -93,6 +94,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("outputs", "given", "more"), MODELS, ids=lambda x: str(x)[:20])
 def test_q_as_derived_is_found_right_and_another_is_not(outputs, given, more):
     """The derived Q is a witness of the test in the weights, which knows nothing of it."""

@@ -62,6 +62,7 @@ def test_a_wrong_refusal_fails_the_check(monkeypatch):
     assert not tried.sound
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("outputs", "conditions"),
     [

@@ -57,6 +57,7 @@ MODELS = [
 IDS = [f"{','.join(outputs)} {','.join(start)}" for outputs, start in MODELS]
 
 
+@pytest.mark.every(12)
 @pytest.mark.parametrize(("outputs", "start"), MODELS, ids=IDS)
 def test_the_limit_minimizes_q(outputs: tuple[str, ...], start: dict[str, Any]) -> None:
     check = crosscheck(derived(*outputs, **start), digits=30)

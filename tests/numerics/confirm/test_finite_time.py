@@ -22,6 +22,7 @@ MODELS = {
 }
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("loss", ["exponential", "logistic"])
 @pytest.mark.parametrize("name", MODELS)
 def test_the_statement_at_every_time(name, loss):

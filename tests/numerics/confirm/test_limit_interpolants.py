@@ -27,6 +27,7 @@ CHECKED = [
 ]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("case", CHECKED)
 def test_interpolants_tend_to_the_minimizer_of_the_limit(case):
     outputs, start, _ = CASES[case]

@@ -38,6 +38,7 @@ HOMOGENEOUS = [
 ]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("p", HOMOGENEOUS, ids=lambda p: str(p.texts))
 def test_decay_shrinks_the_start_and_does_nothing_else(p):
     found = perturb(derive(p), "decay")
@@ -49,6 +50,7 @@ def test_decay_shrinks_the_start_and_does_nothing_else(p):
     assert confirm_perturbation(wrong, digits=18).limit < 5
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("by", ["momentum", "step", "noise"])
 @pytest.mark.parametrize(
     "p",
@@ -66,6 +68,7 @@ def test_laws_and_dual_coordinates_drift_as_derived(p, by):
         assert not confirm_perturbation(wrong, digits=18).passed
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("by", "penalty"),
     [

@@ -54,6 +54,7 @@ CLOSED = [
 ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("outputs", "start", "g"), CLOSED)
 def test_it_is_the_closed_form(
     outputs: tuple[str, ...], start: dict[str, Any], g: Fraction

@@ -212,6 +212,7 @@ def test_outside_the_domain_is_nan() -> None:
     assert mpmath.isnan(form.value([-1]))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("f", "start", "inside", "outside"),
     [
@@ -423,6 +424,7 @@ def test_package_names() -> None:
 
 
 # Where both poles are the same their distance is 0 up to the last of 100 digits only.
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("p0", "q0", "largest"), [(1, 2, 250), (2, 2, 60), (3, 1, 250)])
 def test_sum_of_cubes_from_any_start(p0: int, q0: int, largest: int) -> None:
     """beta = p^3/(1 - z)^3 + q^3/(1 - q z/p)^3 and Q' = z/(3 p), for z below the nearer pole."""

@@ -50,6 +50,7 @@ SIZES = (1e-170, 1e170, 5e-324, 1e308)
 ONE_OUTPUT = {"w**2": "w", "p**2 - m**2": "pm", "exp(w)": "w", "u*v*w": "uvw", "sinh(w)": "w"}
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("output", ONE_OUTPUT)
 def test_numbers_of_any_size_have_a_value_or_one_error(output: str) -> None:
     """Neither a start whose square under- or overflows, nor such a point, is a fault."""
@@ -74,6 +75,7 @@ def test_a_square_that_underflows_costs_no_digit() -> None:
     assert value == pytest.approx(340 * np.log(10) / 4 - 0.25, rel=1e-14)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("output", "slope", "points"),
     [

@@ -155,6 +155,7 @@ def test_derivatives_fit_each_other(text: str) -> None:
         assert np.allclose(proved, plain, rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("text", "outputs"),
     [("a*u", "a*u{}"), ("a*b*u", "a*b*u{}"), ("c*v/norm(v)", "c*v{}/sqrt(v1**2+v2**2+v3**2)")],
@@ -178,6 +179,7 @@ def problem(d: int, m: int, seed: int = 0) -> tuple[Any, Any, Any]:
     return X, X @ rng.normal(size=d), rng.normal(size=d) / np.sqrt(d)
 
 
+@pytest.mark.every(4)
 @each_model
 @pytest.mark.parametrize("d", [8, 100, 1000])
 def test_interpolants_in_many_dimensions(text: str, d: int) -> None:
@@ -196,6 +198,7 @@ def test_interpolants_in_many_dimensions(text: str, d: int) -> None:
     assert min(rises) > 0
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("a", [1e-6, 0.3, 1e3])
 def test_the_interpolant_is_that_of_the_coupled_solver(a: float) -> None:
     X, y, u0 = problem(4, 2)

@@ -329,6 +329,7 @@ def test_command_lists():
     assert all(line.startswith("  ") and len(line) <= 80 for line in lines[1::2])
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("name", "lines"),
     [("diagonal-balls", 6), ("neuron-levels", 1), ("univariate-scaled-errors", 6)],

@@ -148,6 +148,7 @@ def test_exponential_weights_minimise_an_entropy() -> None:
         assert distance_to_row_space(dual) < 1e-28
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "convert",
     [

@@ -229,6 +229,7 @@ def test_elementary_functions(tree: Tree, w: Jet, v: Jet) -> None:
     check_drawn(tree, w, v)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", CALLS)
 @few
 @given(rational_trees, jets, jets)

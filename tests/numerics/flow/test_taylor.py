@@ -249,6 +249,7 @@ SOLVED: dict[str, tuple[dict[str, Tree], list[Any], Any]] = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", SOLVED)
 @GIVEN
 @given(

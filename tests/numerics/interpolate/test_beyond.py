@@ -32,6 +32,7 @@ def limit(outputs, start, row, target):
     return np.array(flow(p, [row], [target], start, 10).limit, dtype=float)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("outputs", "start", "row", "near", "behind"), SIDES)
 def test_a_limit_behind_a_zero_of_the_warp(outputs, start, row, near, behind):
     q = derive(Parameterization.parse(outputs.split(), start=start)).potential.numeric({})
@@ -90,6 +91,7 @@ def test_a_leaf_ends_where_the_flow_does():
     assert beyond(leaves, design, np.array([-1.0]), np.array([-1.0, 0.0])) == "it ends before"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("seed", range(3))
 def test_several_rows_are_followed_on_the_path_of_the_squared_loss(seed):
     """Some limits behind a zero have their own steering on this side of it, and the reverse."""

@@ -114,6 +114,7 @@ def reachable(q: NumericPotential, d: int, m: int, seed: int) -> tuple[Any, Any,
     raise AssertionError("no dual vector in the range")
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", SEPARABLE)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_separable_optimum_is_found(name: str, seed: int) -> None:
@@ -127,6 +128,7 @@ def test_separable_optimum_is_found(name: str, seed: int) -> None:
     assert np.allclose(s.value, beta, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", COUPLED)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_coupled_optimum_is_found(name: str, seed: int) -> None:
@@ -139,6 +141,7 @@ def test_coupled_optimum_is_found(name: str, seed: int) -> None:
     assert np.allclose(s.value, beta, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", [*SEPARABLE, *COUPLED])
 def test_hessian_is_the_slope_of_the_gradient(name: str) -> None:
     outputs, options, start = (SEPARABLE | COUPLED)[name]
@@ -604,6 +607,7 @@ def test_targets_at_the_boundary_of_a_coupled_domain(q: Any, row: Any, y: float)
     assert "no beta fits" in s.message
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("q", "row", "y"),
     [(CONE, [1, 1], -1), (CONE, [1, -1], -1), (CONE, [2, 1], -1), (BLOCKS, [0, 0, 1], -1)],
@@ -780,6 +784,7 @@ def test_the_slope_of_the_inverse_is_one_over_that_of_the_mirror_map(depth: int)
         assert np.allclose(form.stretch(beta, q.gradient(beta)) * q.curvature(beta), 1, rtol=1e-12)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("m", "d"), [(8, 2**19), (200, 1000)], ids=["sketched", "by gradients"])
 @pytest.mark.parametrize("alpha", [0.1, 1e-2])
 def test_gram_products_are_saved(

@@ -20,6 +20,7 @@ ENTERS = [[3, 0, 0, -2], [1, 4, 1, -2], [2, 3, 0, 0]]
 DEEP = [pytest.param(3, X, marks=pytest.mark.slow) for X in (LEAVES, STAYS)]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("depth", "X"), [(2, LEAVES), (2, STAYS), (2, ENTERS), *DEEP])
 def test_it_is_refuted_where_a_row_leaves_and_only_there(depth, X):
     q = tied(depth).potential.numeric({"alpha": 1})
@@ -46,6 +47,7 @@ def test_it_is_decided_for_ever(depth):
     assert margin_path(q, STAYS, [1e9]).left == ()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("X", "stays"), [(STAYS, True), (ENTERS, False), (LEAVES, False)])
 def test_nothing_is_called_for_ever_of_which_a_row_leaves(X, stays):
     """From margins before a row leaves, or where one has left, with the rows at hand."""

@@ -81,6 +81,7 @@ def certificates(norm, count, seed):
     return [checked(*drawn(rng, norm), norm) for _ in range(count)]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("norm", NORMS)
 def test_certificates(norm):
     assert any(certificates(norm, 25, 0))

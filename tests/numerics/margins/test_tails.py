@@ -64,6 +64,7 @@ def test_a_power_tail_tends_to_the_largest_margin():
     assert apart[0] > 3 * apart[1] > 9 * apart[2] > 0
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("nu", [0.5, 1.5, 3])
 def test_the_gap_of_other_tails(nu):
     found = tail_rates(SPANNED, str(nu))

@@ -72,6 +72,7 @@ def functionals(h, pieces):
 CURVED = ["cosh(x)", "x**4", "abs(x)**3 + x**2"]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("potential", CURVED)
 def test_scaled_potentials_are_certified(potential):
     h = limit_function(X, Y, potential, "abs", scaled=True)
