@@ -118,6 +118,7 @@ def test_the_point_of_a_refutation_has_a_jacobian_of_full_rank() -> None:
         assert dict(finding.evidence[-1].point)["y"] != 1
 
 
+@pytest.mark.slow
 def test_a_shared_factor_of_several_functions_is_a_warp() -> None:
     d = derive(Parameterization.parse(SHARED))
     assert d.verdict is d.warping.verdict is Verdict.PROVED

@@ -73,6 +73,7 @@ def around(q: NumericPotential, count: int = 6) -> Any:
     return origin + noise * np.where(origin == 0, 1, np.abs(origin))
 
 
+@pytest.mark.every(3)
 @each_model
 def test_gradient_is_zero_at_the_start_and_inverts(
     outputs: tuple[str, ...], start: dict[str, Any], values: dict[str, Any]
@@ -102,6 +103,7 @@ def test_gradient_is_that_of_the_value(
             assert abs((above - below) / (2 * step) - slope) < 1e-19
 
 
+@pytest.mark.every(3)
 @each_with_the_last_slow
 def test_float64_is_high_precision_rounded(
     outputs: tuple[str, ...], start: dict[str, Any], values: dict[str, Any]
@@ -116,6 +118,7 @@ def test_float64_is_high_precision_rounded(
     assert np.allclose(q(beta) - q(np.array(q.beta0)), rises, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.every(3)
 @each_model
 def test_bregman_is_positive(
     outputs: tuple[str, ...], start: dict[str, Any], values: dict[str, Any]

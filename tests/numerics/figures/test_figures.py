@@ -56,6 +56,7 @@ def radius_on_the_diagonal(curve) -> float:
 LONG = "univariate-scaled-errors"  # trains nets at every width
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "name", [pytest.param(x, marks=pytest.mark.slow if x == LONG else ()) for x in IDS]
 )
