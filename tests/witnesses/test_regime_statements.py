@@ -102,6 +102,20 @@ def falsified(kind):
     return wide, changed(s, **{k: v for k, v in factors.items() if k in s.values})
 
 
+@pytest.mark.parametrize("slack", [sympy.Rational(1, 2), sympy.Rational(2, 3)])
+def test_a_sharp_rate_that_errors_outrun_is_refuted(slack):
+    record = found(["p**2 - m**2"], TIED)
+    s, *_ = record.says("limit error")
+    limit = s.values["limit"]
+    assert limit.sharp
+    WITNESSES["limit error"](record, s, random.Random(5))
+    slow = changed(s, error=limit.error**slack)
+    with pytest.raises(Refuted):
+        WITNESSES["limit error"](record, slow, random.Random(5))
+    bound = changed(slow, limit=replace(limit, sharp=False))
+    assert WITNESSES["limit error"](record, bound, random.Random(5)) > 0
+
+
 def wrong_clock(record, kind):
     """Return a floor that g falls below, or a g that is large where beta is not."""
     g, floor = record.derivation.warping.g, 4 * sympy.Symbol("alpha") ** 2
