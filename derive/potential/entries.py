@@ -92,7 +92,7 @@ def adjoin(chart: Chart, want: Want, relation: Relation) -> Chart | None:
         return None
     sign, extended = signed
     *others, (_, _, image) = extended.entries
-    image = sign * _radical(sign**power * image, power, chart.notation.betas)
+    image = sign * _radical(extended, sign**power * image, power)
     return replace(extended, entries=tuple(others)).extended(_name(function), function, image)
 
 
@@ -117,12 +117,19 @@ def _signless(product: Expr) -> Expr:
     return -number * (rest / f**n) * sympy.Pow(-f, n)
 
 
-def _radical(radicand: Expr, index: int, betas: Sequence[Symbol]) -> Expr:
-    """Return radicand^(1/n), as (1/radicand)^(-1/n) where beta is below the fraction bar alone."""
-    exponent = sympy.Rational(1, index)
-    above, _ = radicand.as_numer_denom()
-    below = radicand.has(*betas) and not above.has(*betas)
-    return sympy.Pow(1 / radicand, -exponent) if below else sympy.Pow(radicand, exponent)
+def _radical(chart: Chart, radicand: Expr, index: int) -> Expr:
+    """Return the positive root radicand^(1/n) of a fraction.
+
+    Where beta is below the bar alone it is (1/radicand)^(-1/n), by roots of both parts where what
+    is above is not negative.
+    """
+    exponent, betas = sympy.Rational(1, index), chart.notation.betas
+    above, below = radicand.as_numer_denom()
+    if not below.has(*betas) or above.has(*betas):
+        return sympy.Pow(radicand, exponent)
+    if above.xreplace(dict(chart.constants)).is_nonnegative:
+        return sympy.Pow(above, exponent) * sympy.Pow(below, -exponent)
+    return sympy.Pow(1 / radicand, -exponent)
 
 
 def add_power(

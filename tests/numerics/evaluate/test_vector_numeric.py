@@ -9,10 +9,12 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.sparse
+from flint import acb
 from mpmath import mpf
 
 from derive import Derivation, InputError, NumericalError, Parameterization
 from numerics import interpolate
+from numerics.evaluate.balls import forms
 from numerics.evaluate.start import read_start, start_point
 from numerics.evaluate.vectors import NumericVectorPotential
 from tests.numerics.evaluate.engines import Multiprecision
@@ -327,6 +329,20 @@ def test_the_only_interpolant_may_be_zero() -> None:
     edge = interpolate(numeric("c*v/norm(v)", [0.1, 0.2, 0.3]), np.eye(3), np.zeros(3))
     assert not edge.converged
     assert "undefined" in edge.message
+
+
+def test_nothing_is_integrated_far_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At beta of 1e116 |v_0| the integrand is a ball about 0 until it is told to be too large."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("integrated")
+
+    q = numeric("c*v/norm(v)", [0.5, -0.25, 0.75], 2)
+    assert np.isfinite(q([3.0, 9.0, -1.0]))
+    monkeypatch.setattr(forms, "acb", type("acb", (acb,), {"integral": staticmethod(refuse)}))
+    with pytest.raises(AssertionError, match="integrated"):
+        q([3.0, 9.0, -1.0])
+    assert np.isnan(q([[1e116, 1e115, 0.0], [1e300, 0.0, 1e299]])).all()
 
 
 def test_a_divergence_that_is_an_integral_may_be_tiny() -> None:
