@@ -1,8 +1,8 @@
 """min |w - w_0|^2 subject to F(w) = beta: what is known of it, one record for each case.
 
 A :class:`SquaredDistance` on its own says only why nothing is known. A :class:`CriticalRoot` is a
-root of a polynomial; which one is known at every beta for :class:`GreatestRoot`, between
-breakpoints for :class:`RootByInterval`. :class:`ClosedMinimum` is given by a formula.
+root of a polynomial; which one is known between breakpoints for :class:`RootByInterval`, and
+wherever some w has F(w) = beta for :class:`GreatestRoot` and :class:`ClosedMinimum`, a formula.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from derive.explicit.cost.feasible import BITS
 from derive.explicit.critical.intervals import RootInterval, limit_at
 from derive.explicit.critical.minimum_at import (
     CertifiedRoot,
-    closed_cost_at,
-    greatest_root_at,
+    greatest_root,
     has_no_weights,
+    has_weights,
     minimum_at,
     root_at,
 )
@@ -155,8 +155,10 @@ class CriticalRoot(SquaredDistance):
             ball = minimum_at(self.problem, tuple(data))
             return None if ball is None else CertifiedValue(ball)
         root = self._root_at(data)
-        if root is None:
-            return None
+        return None if root is None else self._root(root, data)
+
+    def _root(self, root: CertifiedRoot, data: Sequence[Fraction]) -> RootValue:
+        """Return a root with its polynomial."""
         polynomial = _equation(self.factors[root.factor], [LENGTH, *map(rational, data)])
         return RootValue(root.ball, polynomial, root.index, root.roots)
 
@@ -175,8 +177,12 @@ class GreatestRoot(CriticalRoot):
         """Whether every beta is reached."""
         return () if self.onto else (REACHED,)
 
-    def _root_at(self, data: Sequence[Fraction]) -> CertifiedRoot | None:
-        return greatest_root_at(self.problem, self.factors, data, self.onto)
+    def _value_at(self, data: Sequence[Fraction]) -> CertifiedValue | None:
+        return self._least(data) if self.onto or has_weights(self.problem, data) else None
+
+    def _least(self, data: Sequence[Fraction]) -> CertifiedValue:
+        """Return the value at beta with some w."""
+        return self._root(greatest_root(self.factors, data), data)
 
 
 @dataclass(frozen=True)
@@ -199,7 +205,7 @@ class RootByInterval(CriticalRoot):
         b = data[0] / alpha ** int(problem.degree or 0) if problem.symbols else data[0]
         (first,) = problem.outputs_at(problem.at([b, *ones])[1])
         for interval in self.intervals:
-            inside = interval.before(b, -1 if b > first else 1)
+            inside = interval.beside(b, -1 if b > first else 1)
             if inside is None or b == first:
                 continue
             if interval.factor is None:
@@ -228,7 +234,7 @@ class RootByInterval(CriticalRoot):
 
 
 @dataclass(frozen=True)
-class ClosedMinimum(CriticalRoot):
+class ClosedMinimum(GreatestRoot):
     """The minimum by a formula, or at least its value at single points; *factors* are of that."""
 
     closed: ClosedCost
@@ -238,14 +244,8 @@ class ClosedMinimum(CriticalRoot):
         """The formula, where it is an expression."""
         return (self.closed.expression(self.variables),)
 
-    @property
-    def given(self) -> tuple[str, ...]:
-        """Whether every beta is reached."""
-        return () if self.closed.onto else (REACHED,)
-
-    def _value_at(self, data: Sequence[Fraction]) -> CertifiedValue | None:
-        ball = closed_cost_at(self.closed, self.problem, data)
-        return None if ball is None else CertifiedValue(ball)
+    def _least(self, data: Sequence[Fraction]) -> CertifiedValue:
+        return CertifiedValue(self.closed.at(data))
 
 
 def _equation(polynomial: Polynomial, images: Sequence[Expr]) -> Expr:

@@ -223,4 +223,4 @@ def _bounded(problem: ConstrainedProblem, betas: tuple[Symbol, ...]) -> Critical
         verdict = Verdict.UNDECIDED
         reason += "; it is given at single points, not as a formula"
     finding = Finding(verdict, reason, closed.evidence)
-    return ClosedMinimum(betas, finding, problem, closed.factors, closed)
+    return ClosedMinimum(betas, finding, problem, closed.factors, closed.onto, closed)

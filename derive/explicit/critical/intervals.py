@@ -46,14 +46,15 @@ class RootInterval:
     samples: tuple[Fraction, ...]
     inner: tuple[End, ...] = ()
 
-    def before(self, b: Fraction, step: int) -> Fraction | None:
-        """Return a point inside with no special point between it and b, for a special b.
+    def beside(self, b: Fraction, step: int) -> Fraction | None:
+        """Return a point inside with no special point between it and b: b, if it is not special.
 
-        It is below b for step = -1, above for 1; None where b is no special point of this side.
+        Else it is below b for step = -1, above for 1; None where b is not here, or too close to
+        a special point to be told from it.
         """
         ends = [self.low, *self.inner, self.high]
         if b not in ends:
-            return None
+            return b if any(_less(x, b) and _less(b, y) for x, y in pairwise(ends)) else None
         k = ends.index(b) + step
         if not 0 <= k < len(ends):
             return None
@@ -114,12 +115,15 @@ def limit_at(
 ) -> tuple[arb, int, int] | None:
     """Return the limit at b of the real root with this index, and which of how many roots it is.
 
-    No two roots meet between *inside* and b. Rational cuts between the roots at b, and above them,
-    are no roots at b, nor nearer to b than some point: from there on the root stays between its
-    cuts, so that its limit is the root at b between them, or infinite: None.
+    No two roots meet between *inside* and b, nor at b where both are one. Rational cuts between the
+    roots at b, and above them, are no roots at b, nor nearer to b than some point: from there on
+    the root stays between its cuts, so that its limit is the root at b between them, or infinite:
+    None.
     """
     ones = [Fraction(1)] * symbols
     roots = real_roots(coefficients_at(factor, [b, *ones]))
+    if inside == b:
+        return roots[index], index, len(roots)
     cuts = [(_above(x) + _below(y)) / 2 for x, y in pairwise(roots)]
     cuts += [_above(x) + 1 for x in roots[-1:]]
     for cut in cuts:
@@ -189,6 +193,11 @@ def _roots(polynomials: Sequence[fmpz_poly]) -> list[End]:
             else:
                 found += real_roots([Fraction(int(c)) for c in factor.coeffs()])
     return sorted(found, key=_below)
+
+
+def _less(x: End | None, y: End | None) -> bool:
+    """Tell whether x < y is proved; None is an infinite end."""
+    return x is None or y is None or _above(x) < _below(y)
 
 
 def _below(end: End) -> Fraction:

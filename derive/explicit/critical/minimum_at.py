@@ -20,7 +20,6 @@ from flint import arb, ctx
 from derive.exact.balls import ball, real_roots
 from derive.exact.field.polynomial import Polynomial, terms
 from derive.explicit.constrained import ConstrainedProblem, Stopped
-from derive.explicit.cost.closed_cost import ClosedCost
 from derive.explicit.cost.feasible import (
     BITS,
     is_out_of_reach,
@@ -64,12 +63,8 @@ def root_at(
     return replace(matching[0], ball=value)
 
 
-def greatest_root_at(
-    problem: ConstrainedProblem, factors: Sequence[Polynomial], data: Sequence[Fraction], onto: bool
-) -> CertifiedRoot | None:
-    """Return R where it is the greatest root at every beta with some w; None without w."""
-    if not onto and not _has_weights(problem, data, None):
-        return root_at(problem, factors, data)
+def greatest_root(factors: Sequence[Polynomial], data: Sequence[Fraction]) -> CertifiedRoot:
+    """Return the greatest root of all factors."""
     with ctx.workprec(BITS):
         return max(_all_roots(factors, data), key=lambda root: root.ball.mid())
 
@@ -183,25 +178,16 @@ def _has_weights(problem: ConstrainedProblem, data: Sequence[Fraction], limit: a
         return lies_below(problem, w0, beta, limit)
 
 
-def closed_cost_at(
-    closed: ClosedCost, problem: ConstrainedProblem, beta: Sequence[Fraction]
-) -> arb | None:
-    """Return a closed form of R_F at beta; None without w, Stopped if that was not settled."""
-    if closed.onto or not any(beta):
-        return closed.at(beta)
-    if has_no_weights(problem, beta):
-        return None
-    if _has_weights(problem, beta, None):
-        return closed.at(beta)
-    unsettled = Stopped("it was not settled whether some w has F(w) = beta")
-    if len(problem.weights) > len(problem.F):
-        # Each w lies on a curve of others: all critical points are long to find.
-        raise unsettled
+def has_weights(problem: ConstrainedProblem, data: Sequence[Fraction]) -> bool:
+    """Decide whether some w has F(w) = beta; Stopped if that was not settled."""
+    if has_no_weights(problem, data):
+        return False
+    if _has_weights(problem, data, None):
+        return True
     try:
-        found = minimum_at(problem, tuple(beta))
+        return minimum_at(problem, tuple(data)) is not None
     except Stopped:
-        raise unsettled from None
-    return None if found is None else closed.at(beta)
+        raise Stopped("it was not settled whether some w has F(w) = beta") from None
 
 
 def has_no_weights(problem: ConstrainedProblem, data: Sequence[Fraction]) -> bool:
