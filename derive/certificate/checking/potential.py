@@ -97,7 +97,7 @@ class Printed:
                 state.take_kept(self.leaf)
                 shown = self.leaf.have_one_sign(at)
         elif said == "the only real root":
-            shown = all(self.leaf.sign(p) for p, n in slopes[0].factor()[1] if n % 2)
+            shown = all(self.leaf.of(p).value for p, n in slopes[0].factor()[1] if n % 2)
         elif said == "the root":
             shown = degree == 1
         else:
