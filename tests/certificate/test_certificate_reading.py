@@ -116,7 +116,8 @@ CALLS = [  # a call, what it is, by which others, and whether that is shown
     ("log(x/y**2)", "E - B", {"log(x)": "1", "log(y)": "-2"}, False),
     ("log(x/y)", "E - 2*B", {"log(x)": "1", "log(y)": "-2"}, False),
     ("log(sqrt(x**2 + 1)*A)", "x + log(C)", {}, False),
-    ("log(1)", "0", {}, False),
+    ("log(1)", "0", {}, True),
+    ("log(1)", "x", {}, False),
     ("log(Abs(-x))", "E", {"log(x)": "1"}, True),
     ("log(x**2*A**(-1))", "2*E - x", {"log(x)": "2", "exp(x)": "-1"}, True),
     ("log(sqrt(y))", "B/2", {"log(y)": "1/2"}, None),
@@ -154,16 +155,36 @@ def test_angles_are_added():
     value = float(u.at(s.start))
     assert float(c.at(s.start)) == pytest.approx(math.cos(value))
     assert float(i.at(s.start)) == pytest.approx(math.sin(value))
-    assert s.is_angle(u, c, i, parts)
-    assert not s.is_angle(s.read("2*x + y"), c, i, parts)
-    assert not s.is_angle(u, i, i, parts)
-    assert not s.is_angle(u, c, -i, parts)
-    assert not s.is_angle(u, c, i, parts[:1])
+
+    def is_angle(u, c, i, parts):
+        return s.is_call(Call("cos", u, s.number(0)), c, parts, i)
+
+    assert is_angle(u, c, i, parts)
+    assert not is_angle(s.read("2*x + y"), c, i, parts)
+    assert not is_angle(u, i, i, parts)
+    assert not is_angle(u, c, -i, parts)
+    assert not is_angle(u, c, i, parts[:1])
     for n in (fmpq(1, 2), fmpq(401), fmpq(-401)):
         with pytest.raises(Rejected, match="n times"):
-            s.is_angle(u, c, i, [(x, n)])
-    with pytest.raises(Rejected, match="n times"):
-        s.is_angle(u, c, i, [(Call("sin", s.read("x"), s.number(0)), fmpq(1))])
+            is_angle(s.read("x") * n, c, i, [(x, n)])
+    with pytest.raises(Rejected, match="no function of this kind"):
+        is_angle(u, c, i, [(Call("sin", s.read("x"), s.number(0)), fmpq(1))])
+
+
+def test_an_arc_tangent_is_the_angle_of_a_triangle():
+    s = space("sqrt(x**2 + 1)", "atan(x)", "cos(y)", "sin(y)", "exp(y)")
+    parts, others = ([(s.call(text), fmpq(1))] for text in ("atan(x)", "cos(y)"))
+    call, c, i = Call("cos", s.read("B"), s.number(0)), s.read("1/A"), s.read("x/A")
+    assert float(c.at(s.start)) == pytest.approx(
+        math.cos(math.atan(float(s.read("x").at(s.start))))
+    )
+    assert s.is_call(call, c, parts, i)
+    for image, sine in ((c, -i), (-c, i), (i, c)):
+        assert not s.is_call(call, image, parts, sine)
+    assert not s.is_call(call, c, others, i)
+    assert not s.is_call(call, c, [(s.call("exp(y)"), fmpq(1))], i)
+    with pytest.raises(Rejected, match="not shown to be"):  # it may be another by turns
+        s.define({"of": "atan(x)", "is": "B", "from": [["atan(x)", "1"]]})
 
 
 def test_a_logarithm_is_that_of_the_absolute_value():

@@ -209,64 +209,61 @@ class Reading(Ring):
             self._met[f] = f.at(self.start)
         return self._met[f]
 
-    def is_call(self, call: Call, f: Function, parts: Sequence[tuple[Call, fmpq]]) -> bool:
-        """Tell whether f is a call, by what pairs (E_i, L_i), |E_i| = exp(L_i), combine to.
+    def is_call(
+        self,
+        call: Call,
+        f: Function,
+        parts: Sequence[tuple[Call, fmpq]],
+        sine: Function | None = None,
+    ) -> bool:
+        """Tell whether f is a call, and *sine* its sine, by what other calls combine to.
 
-        exp(u) = f: u = sum n_i L_i, f = prod |E_i|^n_i; a power is exp(e log u); log|u| = f: the
-        other way round. The sign of f is read at the start.
+        Each call says that |E| = exp(L), or E = x + i y = exp(i L) of an angle L; this one does if
+        L = sum n_i L_i and E = prod E_i^n_i. A power is exp(e log u). Signs are read at the start.
         """
         kind, u, e = call
+        if kind in ("exp", "power"):
+            self.positive(f, f"the {kind}")
+        if kind == "power" and (n := root_of(e)):
+            return (f**n).same(u)
         if kind == "power":
-            self.positive(f, "a power")
-            if n := root_of(e):
-                return (f**n).same(u)
             self.positive(u, "the base of a power")
-            u = e * self.find("log", u)
-        elif kind == "asinh":  # the logarithm of u + sqrt(u^2 + 1)
-            kind, u = "log", u + self.hypotenuse(u)
-        elif kind not in ("exp", "log"):
+        x, y, L = self._unit(call, f, sine)
+        units = [(*self._unit(part, self.find(*part)), n) for part, n in parts]
+        alike = all((other is None) == (y is None) for _, other, _, _ in units)
+        if not alike or not L.same(self.sum(own * n for _, _, own, n in units)):
             return False
-        common = math.lcm(1, *(int(n.q) for _, n in parts))
-        total, product = self.number(0), self.number(1)
-        for part, m in parts:  # sum m_i L_i and prod E_i^(2 m_i common)
-            E, L = self._pair(part)
-            total, product = total + L * m, product * E ** (2 * int(m * common))
-        if kind == "log":
-            return bool(parts) and f.same(total) and (u ** (2 * common)).same(product)
-        if common > 1:
-            return False
-        self.positive(f, "an exponential")
-        return u.same(total) and (f**2).same(product)
+        if y is None:
+            power = 2 * math.lcm(*(int(n.q) for *_, n in units))
+            factors = (E ** int(n * power) for E, *_, n in units)
+            return (x**power).same(math.prod(factors, start=self.number(1)))
+        real, imaginary = self.number(1), self.number(0)
+        for cosine, other, _, n in units:
+            require(n.q == 1 and abs(n.p) <= TURNS, "angles are added n times")
+            turn = sign(n) * (other or self.number(0))
+            for _ in range(abs(int(n.p))):
+                before, real = real, real * cosine - imaginary * turn
+                imaginary = before * turn + imaginary * cosine
+        return x.same(real) and y.same(imaginary)
 
-    def _pair(self, call: Call) -> tuple[Function, Function]:
-        """Return (E, L) with |E| = exp(L) for a call that is known."""
+    def _unit(
+        self, call: Call, image: Function, sine: Function | None = None
+    ) -> tuple[Function, Function | None, Function]:
+        """Return (x, y, L) with x + i y = exp(i L), or without y, where |x| = exp(L)."""
         kind, u, e = call
-        image = self.find(kind, u, e)
-        if kind == "exp":
-            return image, u
-        if kind == "log":
-            return u, image
-        if kind == "asinh":
-            return u + self.hypotenuse(u), image
-        require(kind == "power", f"{kind:.40} is no function of this kind")
-        return image, e * self.find("log", u)
+        if kind == "cos":
+            return image, sine or self.find("sin", u), u
+        if kind in ("asinh", "atan"):
+            r = self.hypotenuse(u)
+            return (u + r, None, image) if kind == "asinh" else (1 / r, u / r, image)
+        require(kind in ("exp", "log", "power"), f"{kind:.40} is no function of this kind")
+        if kind == "power":
+            return image, None, e * self.find("log", u)
+        return (image, None, u) if kind == "exp" else (u, None, image)
 
     def hypotenuse(self, u: Function) -> Function:
         """Return sqrt(u^2 + 1)."""
         return self.read("sqrt(u**2 + 1)", {"u": u})
-
-    def is_angle(
-        self, u: Function, c: Function, s: Function, parts: Sequence[tuple[Call, fmpq]]
-    ) -> bool:
-        """Tell whether c + i s = prod (cos u_i + i sin u_i)^n_i and u = sum n_i u_i."""
-        real, imaginary, total = self.number(1), self.number(0), self.number(0)
-        for (kind, angle, e), n in parts:
-            require(kind == "cos" and n.q == 1 and abs(n.p) <= TURNS, "angles are added n times")
-            x, y = self.find("cos", angle, e), self.find("sin", angle, e) * sign(n)
-            total = total + angle * n
-            for _ in range(abs(int(n.p))):
-                real, imaginary = real * x - imaginary * y, real * y + imaginary * x
-        return u.same(total) and c.same(real) and s.same(imaginary)
 
     def written(self, f: Function | fmpz_mpoly) -> str:
         """Return a function as text, its calls spelled out."""

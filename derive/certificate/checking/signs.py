@@ -81,7 +81,7 @@ class Conditions:
             self.positive.append(self.signs[str(p)] * p)
 
     def sign_of(self, f: Function) -> int:
-        """Return the sign of a function that is other than 0 at the start, as far as shown, or 0."""
+        """Return the sign of a function that is not 0 at the start, as far as shown, or 0."""
         return self.sign_anywhere(f) if not_zero(f.at(self.space.start)) else 0
 
     def have_one_sign(self, functions: Iterable[Function]) -> bool:

@@ -42,8 +42,8 @@ SLOPES = {
     "log": "1/u",
     "atan": "1/(u**2 + 1)",
     "cos": "0",
-    "sin": "cos(u)",
     "asinh": "1/sqrt(u**2 + 1)",
+    "sin": "cos(u)",
     "power": "f*e/u",
 }
 
@@ -226,15 +226,16 @@ class Space(Reading):
         """Add a call that is shown to be a known function."""
         require(self.is_of_constants(call.exponent), "an exponent changes with the weights")
         image = self.read(entry["is"])
+        sine = self.read(entry["sin"]) if "sin" in entry else None
         parts = [(self.call(t), rational(n)) for t, n in entry.get("from", ())]
-        if call.kind == "cos":
-            sine = self.read(entry["sin"])
-            same = self.is_angle(call.argument, image, sine, parts)
-            self.known.append(Known("sin", call.argument, call.exponent, sine))
-        else:
-            same = self.is_call(call, image, parts)
+        # an angle would be known up to turns
+        plain = call.kind in ("exp", "log", "power", "asinh", "cos")
+        plain = plain and (call.kind == "cos") == (sine is not None)
+        same = plain and self.is_call(call, image, parts, sine)
         require(same, f"{entry['of']} is not shown to be {entry['is']:.60}")
         self.known.append(Known(*call, image))
+        if sine is not None:
+            self.known.append(Known("sin", call.argument, call.exponent, sine))
 
     def root(self, name: str, polynomial: str) -> tuple[fmpz_mpoly, int]:
         """Return the polynomial in the variable of a spare symbol that a name is a root of."""
