@@ -3,7 +3,7 @@
 import pytest
 from flint import fmpq
 
-from derive.certificate.checking.ends import BOUNDED, End
+from derive.certificate.checking.domain import BOUNDED, End
 from derive.certificate.checking.function import sign
 from derive.certificate.checking.space import Space
 

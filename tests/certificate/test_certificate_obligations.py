@@ -17,8 +17,7 @@ import pytest
 from derive import Parameterization, derive
 from derive.certificate.checking.check import NotACertificate, Rejected, check
 from derive.certificate.checking.domain import _are_finite
-from derive.certificate.checking.kept import Kept
-from derive.certificate.checking.signs import Conditions
+from derive.certificate.checking.signs import Conditions, Kept
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.theorem import Checker
 

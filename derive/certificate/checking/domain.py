@@ -10,19 +10,25 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from flint import fmpz_mpoly
+from flint import fmpq, fmpz_mpoly
 
-from derive.certificate.checking.ends import BOUNDED, End
-from derive.certificate.checking.existence import starts_at
 from derive.certificate.checking.flow import Field, determinant
-from derive.certificate.checking.function import Function, leading, not_zero, times
+from derive.certificate.checking.function import (
+    Function,
+    constant,
+    leading,
+    not_zero,
+    root_of,
+    sign,
+    times,
+)
+from derive.certificate.checking.reading import INFINITY, Known
 from derive.certificate.checking.signs import Conditions, bounds
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.start import rate_texts
 from derive.certificate.checking.text import JSON, Rejected, names_in, require
-from derive.certificate.checking.theorem import Checker
+from derive.certificate.checking.theorem import Checker, rate_texts
 
 POWERS = 13
 UNDECIDED = {"kernel", "leaf", "length", "curve", "smooth", "beyond"}
@@ -241,9 +247,9 @@ def _are_ends(space: Space, said: JSON, t: Coordinate | None) -> None:
     own = own and (t is None or names_in([t.low, t.high]) <= {*fixed, "oo"})
     require(own, "a wall, or an end, has a name that is not said")
     forms = [(wall["form"], wall["sign"]) for wall in walls]
-    for form, sign in [*forms, *((form, "> 0") for form in (t.ends if t else ()))]:
-        require(sign in ("> 0", "as at beta_0"), "a wall has another sign")
-        if sign == "> 0":
+    for form, relation in [*forms, *((form, "> 0") for form in (t.ends if t else ()))]:
+        require(relation in ("> 0", "as at beta_0"), "a wall has another sign")
+        if relation == "> 0":
             space.positive(space.read(form), f"{form:.60} at the start")
         require(not_zero(space.read(form).at(space.start)), "beta starts at a wall")
     for wall in walls:
@@ -274,7 +280,7 @@ class Lift:
         laws, values = (state.record["conserved"][key] for key in ("laws", "values_at_start"))
         for n, (law, value) in enumerate(zip(laws, values, strict=True), 1):
             c = space.names[f"_{n}"] = space.read(law)
-            kept = space.kept(c) and value is not None and starts_at(state, c, value)
+            kept = space.kept(c) and value is not None and state.starts_at(c, value)
             require(kept, "a law of the domain is no constant of the flow")
             alone.names[f"_{n}"] = alone.read(value)
 
@@ -324,3 +330,97 @@ class Lift:
             return False
         rest, of = f - c, self.signs.sign_anywhere
         return bool(rest.top.is_zero()) or of(rest) == of(c) != 0
+
+
+Order: TypeAlias = tuple[fmpq, fmpq, int]
+BOUNDED: Order = fmpq(0), fmpq(0), 0
+
+
+class Leading(NamedTuple):
+    """The order of a function and c, of which the sign alone is right where it is not *exact*."""
+
+    order: Order
+    c: Function
+    exact: bool
+
+
+class End:
+    """What functions of a variable z, the first of a space, tend to at an end of its interval.
+
+    Near a finite end e it is z = e + t or e - t with t -> 0+, else t = |z| -> infinity. There t,
+    exp(k z), roots and logarithms behave like c exp(r T) T^n (log T)^l, T = 1/t or t: the order
+    (r, n, l) of a product is the sum, and of a sum the largest, if no leading terms cancel.
+    *relied* are functions of constants that were taken not to be 0.
+    """
+
+    def __init__(self, alone: Space, text: str, side: int) -> None:
+        self.alone, z = alone, alone.symbols[0]
+        self.infinite = text in (INFINITY, f"-{INFINITY}")
+        self.image = z * side if self.infinite else alone.read(text) - z * side
+        self.side, self.relied = side, list[Function]()
+        order = (fmpq(0), fmpq(1 if self.infinite else -1), 0)
+        self.known = {0: Leading(order, alone.number(1), True)}
+        for k, call in enumerate(alone.generators, alone.size):
+            if (leading := self._call(call)) is not None:
+                self.known[k] = leading
+
+    def _call(self, call: Known) -> Leading | None:
+        """Return how a call behaves; None where that is not known."""
+        alone, z = self.alone, self.alone.symbols[0]
+        if alone.is_of_constants(call.image):
+            return Leading(BOUNDED, call.image, True)
+        if call.kind == "exp":
+            k = constant(call.argument.derivative(0))
+            if k is None or not call.argument.same(z * k):
+                return None
+            grows = (k * self.side, fmpq(0), 0) if self.infinite else BOUNDED
+            return Leading(grows, alone.number(1), self.infinite)
+        inside = self.leading(call.argument)
+        if inside is None:
+            return None
+        (rate, n, logs), root = inside.order, root_of(call.exponent)
+        if call.kind == "log" and rate == 0 and logs == 0:  # 0: bounded, of a sign not known
+            return Leading((fmpq(0), fmpq(0), int(n != 0)), alone.number(n), bool(n != 0))
+        if call.kind == "power" and root is not None and logs == 0:
+            one = alone.number(sign(call.image.at(alone.start)))
+            return Leading((rate / root, n / root, 0), one, False)
+        return None
+
+    def leading(self, f: Function) -> Leading | None:
+        """Return how a function behaves; None where leading terms cancel or one is not known."""
+        images, parts = [self.image, *self.alone.symbols[1:]], list[Leading]()
+        for side in (f.top, f.bottom):
+            near = self.alone.of(side).into(images)
+            leading = self._sum(near.top)
+            if leading is None:
+                return None
+            parts.append(leading._replace(c=leading.c * self.alone.of(near.bottom)))
+        (r, n, logs), (s, m, levels) = parts[0].order, parts[1].order
+        return Leading((r - s, n - m, logs - levels), parts[0].c * parts[1].c, False)
+
+    def _sum(self, polynomial: fmpz_mpoly) -> Leading | None:
+        """Return how a polynomial behaves: as the terms of the largest order, or the only one."""
+        terms = [self._product(e, int(c)) for e, c in polynomial.to_dict().items()]
+        orders = [x.order for x in terms if x is not None]
+        if len(orders) < len(terms) or not terms:
+            return None
+        group = [x for x in terms if x is not None and x.order == max(orders)]
+        total = self.alone.sum(x.c for x in group)
+        if total.is_zero() or (len(group) > 1 and not all(x.exact for x in group)):
+            return None
+        self.relied.append(total)
+        return Leading(group[0].order, total, group[0].exact)
+
+    def _product(self, exponents: tuple[int, ...], c: int) -> Leading | None:
+        (rate, power, logs), exact, value = BOUNDED, True, self.alone.number(c)
+        for k, n in enumerate(exponents):
+            if n and k not in self.known:
+                if not self.alone.is_of_constants(symbol := self.alone.symbols[k]):
+                    return None
+                value = value * symbol**n
+            elif n:
+                (r, m, level), factor, is_exact = self.known[k]
+                rate, power, logs = rate + r * n, power + m * n, logs + level * n
+                value, exact = value * factor**n, exact and is_exact
+        order = rate, power, logs
+        return None if value.is_zero() and order > BOUNDED else Leading(order, value, exact)

@@ -11,7 +11,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flint import ctx, fmpq, fmpz_mpoly
 
@@ -69,6 +69,14 @@ class Known(NamedTuple):
     argument: Function
     exponent: Function
     image: Function
+
+
+class Unit(NamedTuple):
+    """x + i y = exp(i L), or without y |x| = exp(L)."""
+
+    x: Function
+    y: Function | Any
+    L: Function
 
 
 class Reading(Ring):
@@ -224,42 +232,45 @@ class Reading(Ring):
         kind, u, e = call
         if kind in ("exp", "power"):
             self.positive(f, f"the {kind}")
-        if kind == "power" and (n := root_of(e)):
-            return (f**n).same(u)
+        if kind == "power" and (degree := root_of(e)):
+            return (f**degree).same(u)
         if kind == "power":
             self.positive(u, "the base of a power")
-        x, y, L = self._unit(call, f, sine)
-        units = [(*self._unit(part, self.find(*part)), n) for part, n in parts]
-        alike = all((other is None) == (y is None) for _, other, _, _ in units)
-        if not alike or not L.same(self.sum(own * n for _, _, own, n in units)):
+        own = self._unit(call, f, sine)
+        units = [(self._unit(part, self.find(*part)), n) for part, n in parts]
+        alike = all((unit.y is None) == (own.y is None) for unit, _ in units)
+        if not alike or not own.L.same(self.sum(unit.L * n for unit, n in units)):
             return False
-        if y is None:
-            power = 2 * math.lcm(*(int(n.q) for *_, n in units))
-            factors = (E ** int(n * power) for E, *_, n in units)
-            return (x**power).same(math.prod(factors, start=self.number(1)))
-        real, imaginary = self.number(1), self.number(0)
-        for cosine, other, _, n in units:
-            require(n.q == 1 and abs(n.p) <= TURNS, "angles are added n times")
-            turn = sign(n) * (other or self.number(0))
-            for _ in range(abs(int(n.p))):
-                before, real = real, real * cosine - imaginary * turn
-                imaginary = before * turn + imaginary * cosine
-        return x.same(real) and y.same(imaginary)
+        if own.y is None:
+            power, product = 2 * math.lcm(*(int(n.q) for _, n in units)), self.number(1)
+            for unit, n in units:
+                product = product * unit.x ** int(n * power)
+            return (own.x**power).same(product)
+        cosine, turned = self._turned(units)
+        return own.x.same(cosine) and own.y.same(turned)
 
-    def _unit(
-        self, call: Call, image: Function, sine: Function | None = None
-    ) -> tuple[Function, Function | None, Function]:
-        """Return (x, y, L) with x + i y = exp(i L), or without y, where |x| = exp(L)."""
+    def _turned(self, units: Sequence[tuple[Unit, fmpq]]) -> tuple[Function, Function]:
+        """Return x and y of a product of powers of x_i + i y_i, of modulus 1."""
+        x, y = self.number(1), self.number(0)
+        for unit, n in units:
+            require(n.q == 1 and abs(n.p) <= TURNS, "angles are added n times")
+            turn = sign(n) * unit.y
+            for _ in range(abs(int(n.p))):
+                x, y = x * unit.x - y * turn, x * turn + y * unit.x
+        return x, y
+
+    def _unit(self, call: Call, image: Function, sine: Function | None = None) -> Unit:
+        """Return what a call says of exp(L), or exp(i L)."""
         kind, u, e = call
         if kind == "cos":
-            return image, sine or self.find("sin", u), u
+            return Unit(image, sine or self.find("sin", u), u)
         if kind in ("asinh", "atan"):
             r = self.hypotenuse(u)
-            return (u + r, None, image) if kind == "asinh" else (1 / r, u / r, image)
+            return Unit(u + r, None, image) if kind == "asinh" else Unit(1 / r, u / r, image)
         require(kind in ("exp", "log", "power"), f"{kind:.40} is no function of this kind")
         if kind == "power":
-            return image, None, e * self.find("log", u)
-        return (image, None, u) if kind == "exp" else (u, None, image)
+            return Unit(image, None, e * self.find("log", u))
+        return Unit(image, None, u) if kind == "exp" else Unit(u, None, image)
 
     def hypotenuse(self, u: Function) -> Function:
         """Return sqrt(u^2 + 1)."""

@@ -12,12 +12,10 @@ from fractions import Fraction
 from functools import partial
 from itertools import islice, product
 
-from derive.certificate.checking import check, potential
+from derive.certificate.checking import check, sections
 from derive.certificate.checking.check import FORMAT, VERSION
 from derive.certificate.checking.domain import coordinate
-from derive.certificate.checking.existence import decide, laws
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.start import Kind, rate_texts
 from derive.certificate.checking.text import (
     JSON,
     PROVED,
@@ -27,7 +25,7 @@ from derive.certificate.checking.text import (
     Rejected,
     names_in,
 )
-from derive.certificate.checking.theorem import Check, Checker
+from derive.certificate.checking.theorem import Check, Checker, Kind, rate_texts
 from derive.certificate.writing import conditions
 from derive.certificate.writing.definitions import Calls
 from derive.certificate.writing.form import form_proofs
@@ -143,7 +141,7 @@ class _Writer:
         """Return the record with a proof of each section for which one is found."""
         d, state, record, proofs = self.d, self.state, self.record, self.proofs
         conserved = record["conserved"]
-        proofs["conserved"] = self.first(laws, conserved, self._laws())
+        proofs["conserved"] = self.first(sections.laws, conserved, self._laws())
         for name, kind in (("hessian", "hessian"), ("warping", "warp")):
             verdict = record[name]["verdict"]
             implied = name == "warping" and verdict == record["hessian"]["verdict"] == PROVED
@@ -151,9 +149,9 @@ class _Writer:
                 proved = verdict == PROVED
                 search = conditions.existence if proved else conditions.failures
                 tries = search(state, kind if proved else f"no {kind}")
-                proofs[name] = self.first(decide(name, verdict), record[name], tries)
+                proofs[name] = self.first(sections.decide(name, verdict), record[name], tries)
         tries = form_proofs(d.metric, d.blocks, state, self.calls)
-        proofs["metric"] = self.first(potential.metric, record["metric"], tries)
+        proofs["metric"] = self.first(sections.metric, record["metric"], tries)
         if d.warping.verdict is Verdict.PROVED:
             self.pieces()
         return record
@@ -165,7 +163,7 @@ class _Writer:
         for block, said in zip(d.blocks, duals, strict=True):
             outputs = [i + 1 for i in block.outputs]
             texts = [t for f in said.values() for t in _texts(f)]
-            proofs["dual"].append(self.first(potential.dual, [outputs, said], self._aids(texts)))
+            proofs["dual"].append(self.first(sections.dual, [outputs, said], self._aids(texts)))
             shown = block.potential.piece
             if shown is not None and d.potential.pieces:
                 said = next(pieces)
@@ -186,7 +184,7 @@ class _Writer:
                 with contextlib.suppress(Rejected):
                     for _ in range(TRIES):
                         try:
-                            self.state.prove("", potential.piece, said, part)
+                            self.state.prove("", sections.piece, said, part)
                             return part
                         except Missing as needed:
                             said["assumptions"] += needed.conditions

@@ -9,9 +9,8 @@ import sympy
 
 from derive.certificate.checking.function import Function, constant, not_zero, root_of
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.start import Kind, rate_texts
 from derive.certificate.checking.text import JSON, Rejected
-from derive.certificate.checking.theorem import Checker
+from derive.certificate.checking.theorem import Checker, Kind, rate_texts
 from derive.certificate.writing import products
 from derive.errors import DeriveError
 from derive.exact.field.function_field import FunctionField
