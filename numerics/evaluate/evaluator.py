@@ -52,10 +52,10 @@ class Start:
         key = arb, ctx.prec
         if key not in self._known:
             given = {name: ball(x) for name, x in self._values.items()}
-            c = SimpleNamespace(**given, vector=[ball(x) for x in self._vector], of=ball)
+            c = SimpleNamespace(**given, vector=_vector(self._vector), of=ball)
             self._constants(c)
-            del c.of  # which makes balls of numbers, and is none itself
-            self._known[key] = SimpleNamespace(**_images(c, ball), of=ball)
+            numbers = _images(c, ball)
+            self._known[key] = SimpleNamespace(**numbers, vector=c.vector, of=ball)
         return self._known[key]
 
     def at(self, kind: type[Double]) -> Constants:
@@ -63,21 +63,19 @@ class Start:
         key = kind, 0
         if key not in self._known:
             with ctx.workprec(_BITS_OF_CONSTANTS):
-                exact = SimpleNamespace(**vars(self.on_balls()))
-                del exact.of
-                numbers = _images(exact, lambda x: _rounded(x, kind))
-            numbers["vector"] = kind.of(np.array(self._vector, dtype=np.float64)[None, :])
-            self._known[key] = SimpleNamespace(**numbers, of=kind.of)
+                numbers = _images(self.on_balls(), lambda x: _rounded(x, kind))
+            vector = kind.of(np.array(self._vector, dtype=np.float64)[None, :])
+            self._known[key] = SimpleNamespace(**numbers, vector=vector, of=kind.of)
         return self._known[key]
 
 
 def _images(c: Constants, image: Callable[[Any], Any]) -> dict[str, Any]:
-    """Return the image of every constant by name, of lists that of their entries."""
+    """Return the image of every number by name, of lists that of their entries."""
 
     def of(x: Any) -> Any:
         return [image(y) for y in x] if isinstance(x, list) else x if x is None else image(x)
 
-    return {name: of(x) for name, x in vars(c).items()}
+    return {name: of(x) for name, x in vars(c).items() if name not in ("of", "vector")}
 
 
 def _rounded(x: arb, kind: type[Double]) -> Double:
@@ -182,8 +180,13 @@ def _write(
 
 def on_balls(q: Loaded, what: str, start: Start, point: Sequence[Any]) -> list[arb]:
     """Return what is asked for at one point, of numbers or of vectors, on balls."""
-    places = (list(map(ball, x)) if isinstance(x, list) else ball(x) for x in point)
-    return [ball(x) for x in q.exact.at(what, start.on_balls(), *places)]
+    places = (_vector(x) if isinstance(x, list) else ball(x) for x in point)
+    first, *_ = q.exact.forms(what)
+    return [ball(y) for x in first(start.on_balls(), *places) for y in np.ravel(x)]
+
+
+def _vector(x: Sequence[Any]) -> Array:
+    return np.array(list(map(ball, x)), dtype=object)
 
 
 def _place(results: Sequence[Array], i: int, numbers: Sequence[float] | None) -> None:

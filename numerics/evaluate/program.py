@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import sympy
 from sympy import Expr
@@ -14,9 +14,9 @@ from derive.language import to_sympy
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Parametric, Piece
 from derive.records import Potential
-from numerics.evaluate.balls.forms import Closed, Curve, Integral, OnBalls, Vector
+from numerics.evaluate.balls.forms import Closed, Curve, Integral, Vector
 from numerics.evaluate.balls.functions import COMPLEX, REAL
-from numerics.evaluate.doubles.arithmetic import Constants
+from numerics.evaluate.doubles.arithmetic import Constants, Formula
 from numerics.evaluate.doubles.closed import ClosedFormulas
 from numerics.evaluate.doubles.elementary import FUNCTIONS, PLAIN_FUNCTIONS
 from numerics.evaluate.doubles.parametric import ParametricFormulas
@@ -57,22 +57,32 @@ class Program:
             exec(compile(text, "<formula of Q>", "exec"), space)
         return space
 
-    def in_doubles(self, used: Mapping[str, Callable[..., Any]]) -> Any:
-        """Return Q on doubles, with or without bounds as the functions have them."""
-        space, names = self.space(used), [name for name, _ in self.functions if name != ALONG]
-        kind = ParametricFormulas if "curve" in names else ClosedFormulas
-        q: Any = kind(**{name: space[name] for name in names})
-        return VectorFormulas(q, space[ALONG], self.sign) if self.sign else q
-
-    def on_balls(self, space: Space) -> OnBalls:
-        """Return Q on balls, with the functions of a space."""
+    def bound(self, space: Space, kinds: Kinds) -> Any:
+        """Return Q by the functions of a space, on the numbers that these take."""
         formulas = {name: space[name] for name, _ in self.functions if name != ALONG}
-        if "curve" in formulas:
-            return Curve(**formulas)
-        q = Closed(**formulas)
-        if "value" not in formulas:
-            q = Integral(**formulas, complex_hessian=self.space(COMPLEX)["hessian"])
-        return Vector(q, space[ALONG], self.sign) if self.sign else q
+        q = (kinds.curve if "curve" in formulas else kinds.closed)(**formulas)
+        return kinds.vector(q, space[ALONG], self.sign) if self.sign else q
+
+    def on_balls(self, space: Space) -> Any:
+        """Return Q on balls: without a formula it is an integral of its Hessian."""
+
+        def closed(**formulas: Formula) -> Closed:
+            if "value" in formulas:
+                return Closed(**formulas)
+            return Integral(**formulas, complex_hessian=self.space(COMPLEX)["hessian"])
+
+        return self.bound(space, Kinds(closed, Curve, Vector))
+
+
+class Kinds(NamedTuple):
+    """What makes Q of formulas: in closed form, along a curve, and of a vector."""
+
+    closed: Callable[..., ClosedFormulas]
+    curve: Callable[..., ParametricFormulas]
+    vector: Callable[..., VectorFormulas]
+
+
+DOUBLES = Kinds(ClosedFormulas, ParametricFormulas, VectorFormulas)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +100,7 @@ class Loaded:
     constants: Callable[[Constants], None]
     bounded: Any
     plain: Any
-    exact: OnBalls
+    exact: Any
 
 
 def loaded(potential: Potential, block: int) -> Loaded:
@@ -99,7 +109,9 @@ def loaded(potential: Potential, block: int) -> Loaded:
     if ("program", block) not in kept:
         written = program(potential, block)
         space = written.space(REAL)
-        bounded, plain = map(written.in_doubles, (FUNCTIONS, PLAIN_FUNCTIONS))
+        bounded, plain = (
+            written.bound(written.space(f), DOUBLES) for f in (FUNCTIONS, PLAIN_FUNCTIONS)
+        )
         exact = written.on_balls(space)
         kept["program", block] = Loaded(written.names, space["constants"], bounded, plain, exact)
     found: Loaded = kept["program", block]

@@ -18,6 +18,7 @@ Array: TypeAlias = Any  # an array of floats, or one of them
 Constants: TypeAlias = Any  # the start symbols, and what depends on them alone, by name
 Formula: TypeAlias = Callable[..., Sequence[Any]]
 """A function of the constants and numbers."""
+Quantity: TypeAlias = Any  # a Double of some kind, or a ball of python-flint
 Operand: TypeAlias = "Double | int | Fraction | Array"
 
 _EXACT_FACTORS = (0.25, 0.5, 1, 2, 4, 8)

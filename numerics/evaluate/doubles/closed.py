@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from numerics.evaluate.doubles.arithmetic import Array, Constants, Double, Formula, pairwise_sum
+from numerics.evaluate.doubles.arithmetic import (
+    Array,
+    Constants,
+    Double,
+    Formula,
+    Quantity,
+    pairwise_sum,
+)
 
 _RULES = [np.polynomial.legendre.leggauss(n) for n in (16, 10)]
 
 
-class ClosedFormulas(NamedTuple):
-    """Q of one block in closed form, by functions of the constants and d numbers.
+@dataclass(frozen=True)
+class ClosedFormulas:
+    """Q of one block in closed form, by functions of the constants and d numbers of any kind.
 
     Attributes:
         gradient: dQ/dbeta_i.
@@ -36,12 +44,11 @@ class ClosedFormulas(NamedTuple):
 
         "value" is 0 at the start, "primitive" is Q up to a constant, "bregman" is ``Q(b) - Q(b0) -
         <grad Q(b0), b - b0>`` of 2 d numbers, "stretch" dbeta/dy of one output at beta and y =
-        Q'(beta). Of "inverse" there are none where it is not known, nor of Q as an integral.
+        Q'(beta). Of "inverse" there are none where it is not known, nor in doubles of Q as an
+        integral. The first needs no doubles.
         """
         inside, inverse, value = self._inside, self.inverse, self.value
         match what:
-            case "value" | "bregman" if value is None:
-                return []
             case "value":
                 return self._from_start()
             case "primitive":
@@ -51,17 +58,17 @@ class ClosedFormulas(NamedTuple):
             case "hessian":
                 return [inside(self.hessian)]
             case "stretch":
-                return [lambda c, b, y: [1 / b.of(inside(self.hessian)(c, b)[0])]]
+                return [lambda c, b, y: [1 / c.of(inside(self.hessian)(c, b)[0])]]
             case "bregman":
-                return [inside(f) for f in (self.difference_form, self._segment)]
+                return [inside(f) for f in self.differences]
             case "inverse":
                 return [] if inverse is None else [lambda c, *y: self._kept(c, inverse(c, *y))]
         raise ValueError(f"Q has no {what!r}")
 
     @property
-    def difference_form(self) -> Formula:
-        """The divergence by subtraction."""
-        return self.divergence or self._difference
+    def differences(self) -> list[Formula]:
+        """Forms of the divergence: by subtraction, by an integral; none where Q is one."""
+        return [self.divergence or self._difference, self._segment] if self.value else []
 
     def _from_start(self) -> list[Formula]:
         """Return forms of Q(beta) - Q(beta_0).
@@ -69,33 +76,40 @@ class ClosedFormulas(NamedTuple):
         Where J has lower rank at the start grad Q has no value there, and needs none.
         """
         from_start = [lambda c, *b, f=f: f(c, *b, *c.origin) for f in self.forms("bregman")]
-        above = self._inside(self._above_start)
-        return [above, *from_start] if self.divergence is None else [*from_start, above]
+        above = [self._inside(self._above_start)] if self.value else []
+        return [*above, *from_start] if self.divergence is None else [*from_start, *above]
 
     def _inside(self, formula: Formula) -> Formula:
         """Return a formula that is undefined outside the domain."""
+        if self.walls is None:
+            return formula
         return lambda c, *points: formula(c, *self._kept(c, points))
 
-    def _kept(self, c: Constants, points: Sequence[Double]) -> Sequence[Double]:
+    def _kept(self, c: Constants, points: Sequence[Quantity]) -> Sequence[Quantity]:
         """Return the points, undefined where one of d numbers has certainly left the domain."""
         if self.walls is None:
             return points
         d, at_start = len(c.origin), self.walls(c, *c.origin)
-        found: list[Double] = []
+        kept: list[Quantity] = []
         for first in range(0, len(points), d):
             b = points[first : first + d]
             for wall, start in zip(self.walls(c, *b), at_start, strict=True):
-                certain = (abs(wall.v) > wall.d) & (abs(start.v) > start.d)
-                beyond = np.asarray(certain & ((wall.v < 0) != (start.v < 0)), dtype=bool)
-                b = [x.outside(beyond, False) for x in b] if np.any(beyond) else b
-            found += b
-        return found
+                b = self._on_side(b, wall, start)
+            kept += b
+        return kept
 
-    def _above_start(self, c: Constants, *b: Double) -> Sequence[Double]:
+    @staticmethod
+    def _on_side(b: Sequence[Quantity], wall: Quantity, start: Quantity) -> Sequence[Quantity]:
+        """Return a point, undefined where a wall has certainly another sign than at the start."""
+        certain = (abs(wall.v) > wall.d) & (abs(start.v) > start.d)
+        beyond = np.asarray(certain & ((wall.v < 0) != (start.v < 0)), dtype=bool)
+        return [x.outside(beyond, False) for x in b] if np.any(beyond) else b
+
+    def _above_start(self, c: Constants, *b: Quantity) -> Sequence[Quantity]:
         assert self.value is not None
         return [self.value(c, *b)[0] - self.value(c, *c.origin)[0]]
 
-    def _difference(self, c: Constants, *points: Double) -> Sequence[Double]:
+    def _difference(self, c: Constants, *points: Quantity) -> Sequence[Quantity]:
         assert self.value is not None
         d = len(points) // 2
         b, b0 = points[:d], points[d:]

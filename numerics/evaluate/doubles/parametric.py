@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from numerics.evaluate.doubles.arithmetic import (
     Constants,
     Double,
     Formula,
+    Quantity,
     select,
     signed,
     tighter,
@@ -19,7 +21,7 @@ from numerics.evaluate.doubles.arithmetic import (
 from numerics.evaluate.doubles.closed import integrate
 
 Point: TypeAlias = Sequence[Any]  # z, high - z and z - low; None for an infinite end
-Place: TypeAlias = tuple[Double, Point]
+Place: TypeAlias = tuple[Quantity, Point]
 """A number beta and the z with h(z) = beta."""
 
 WEAK = 2.0**-49
@@ -38,7 +40,8 @@ BOUNDED = 65 / 64
 """What the second order adds to the bound of a zero, at most."""
 
 
-class ParametricFormulas(NamedTuple):
+@dataclass(frozen=True)
+class ParametricFormulas:
     """Q of one output with ``beta = h(z)``, ``Q' = rate z`` and ``Q = rate z beta - H(z)``.
 
     The formulas are functions of the constants c and of z, ``high - z`` and ``z - low``, None
@@ -58,13 +61,13 @@ class ParametricFormulas(NamedTuple):
         """Return forms of what is asked for, as those of closed formulas."""
         match what:
             case "value" | "primitive":
-                return [lambda c, b: self._rise(c, self._place(c, b), self._begin(c, b))]
+                return [lambda c, b: self._rise(c, self._place(c, b), self._begin(c))]
             case "gradient":
                 return [lambda c, b: [c.rate * self._invert(c, b)[0]]]
             case "hessian":
                 return [lambda c, b: [c.rate / self._at(self.slope, c, self._invert(c, b))]]
             case "stretch":  # from y alone
-                return [lambda c, b, y: [self._at(self.slope, c, _point(c, y / c.rate)) / c.rate]]
+                return [lambda c, b, y: [self._at(self.slope, c, point(c, y / c.rate)) / c.rate]]
             case "bregman":
                 return [lambda c, b, b0: self._rise(c, self._place(c, b), self._place(c, b0))]
             case "inverse":
@@ -74,17 +77,17 @@ class ParametricFormulas(NamedTuple):
     def _place(self, c: Constants, b: Double) -> Place:
         return b, self._invert(c, b)
 
-    def _begin(self, c: Constants, b: Double) -> Place:
-        return c.origin[0], _point(c, b.of(0))
+    def _begin(self, c: Constants) -> Place:
+        return c.origin[0], point(c, c.of(0))
 
-    def _image(self, c: Constants, y: Double) -> Sequence[Double]:
-        p = _point(c, y / c.rate)
+    def _image(self, c: Constants, y: Quantity) -> Sequence[Quantity]:
+        p = point(c, y / c.rate)
         image = self._at(self.curve, c, p)
         for end in (x for x in p[1:] if x is not None):
             image = image.outside(end.v + end.d < 0, (end.v <= end.d) & (end.v + end.d >= 0))
         return [image]
 
-    def _rise(self, c: Constants, at: Place, at0: Place) -> Sequence[Double]:
+    def _rise(self, c: Constants, at: Place, at0: Place) -> Sequence[Quantity]:
         """Return ``Q(b) - Q(b0) - Q'(b0) (b - b0)``, in the form that loses less."""
         (b, p), (b0, p0) = at, at0
         grown = self._at(self.conjugate, c, p) - self._at(self.conjugate, c, p0)
@@ -116,18 +119,17 @@ class ParametricFormulas(NamedTuple):
 
         return integrate(slopes, lambda t: 1.0, [0])
 
-    def _at(self, formula: Formula, c: Constants, p: Point) -> Double:
-        value: Double = p[0].of(formula(c, *p)[0])
-        return value
+    def _at(self, formula: Formula, c: Constants, p: Point) -> Quantity:
+        return c.of(formula(c, *p)[0])
 
-    def _invert(self, c: Constants, beta: Double) -> Point:
+    def _invert(self, c: Constants, beta: Quantity) -> Point:
         """Return z with h(z) = beta, in the chart where h is near a power of x."""
-        zero = _point(c, beta.of(0))
+        zero = point(c, beta.of(0))
         target = beta - c.origin[0]
         if np.all(target.v == 0):
             gap = self._at(self.curve, c, zero) - c.origin[0]
             z = target / self._at(self.slope, c, zero)
-            return _point(c, z.outside(abs(gap.v) > gap.d, False))
+            return point(c, z.outside(abs(gap.v) > gap.d, False))
         rising = np.where(self._at(self.slope, c, zero).v > 0, 1, -1)
         side = np.where(target.v < 0, -1, 1) * rising
         upper = self._beyond(c, c.high, target, side > 0)
@@ -137,7 +139,7 @@ class ParametricFormulas(NamedTuple):
         def rise(x: Double) -> Double:
             p = chart.point(x)
             direct = self._at(self.curve, c, p) - c.origin[0]
-            near = p[0] * self._at(self.slope, c, _point(c, p[0] / 2))
+            near = p[0] * self._at(self.slope, c, point(c, p[0] / 2))
             grown = select(direct.d < LOST * abs(direct.v), direct, near)
             return select(fading, self._at(self.curve, c, p), grown) if np.any(fading) else grown
 
@@ -169,7 +171,7 @@ class ParametricFormulas(NamedTuple):
         """Tell where h - h(0) is more than at a quarter of the way to an end."""
         if end is None:
             return False
-        quarter = self._at(self.curve, c, _point(c, end / 4)) - c.origin[0]
+        quarter = self._at(self.curve, c, point(c, end / 4)) - c.origin[0]
         return np.asarray(there & (abs(target.v) > abs(quarter.v)), dtype=bool)
 
     def _fading(self, c: Constants, beta: Double, side: Array) -> Array:
@@ -177,7 +179,7 @@ class ParametricFormulas(NamedTuple):
         fading = np.zeros_like(side, dtype=bool)
         for end, sign in ((c.high, 1), (c.low, -1)):
             if end is None and np.all(c.origin[0].v != 0):
-                far = self._at(self.curve, c, _point(c, beta.of(sign * FAR))) / c.origin[0]
+                far = self._at(self.curve, c, point(c, beta.of(sign * FAR))) / c.origin[0]
                 part = beta.v / c.origin[0].v
                 small = (far.v >= 0) & (far.v < FADED) & (part > 0) & (part * 4 < 1)
                 fading |= np.asarray(small & (side == sign), dtype=bool)
@@ -225,7 +227,7 @@ def _bracketed(
     return s
 
 
-def _point(c: Constants, z: Double) -> Point:
+def point(c: Constants, z: Quantity) -> Point:
     """Return z by its three distances."""
     return z, None if c.high is None else c.high - z, None if c.low is None else z - c.low
 
@@ -283,7 +285,7 @@ class _Chart:
     def point(self, x: Double) -> Point:
         """Return z, high - z and z - low."""
         c = self._c
-        p = _point(c, signed(x, self._side))
+        p = point(c, signed(x, self._side))
         other = None if c.high is None or c.low is None else c.high - c.low - x
         if np.any(self._upper):
             p = _chosen(self._upper, (c.high - x, x, other), p)

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from numerics.evaluate.doubles.arithmetic import Array, Constants, Double, Formula, tighter
-from numerics.evaluate.doubles.closed import ClosedFormulas
+from numerics.evaluate.doubles.arithmetic import (
+    Array,
+    Constants,
+    Double,
+    Formula,
+    Quantity,
+    tighter,
+)
 from numerics.evaluate.doubles.elementary import sqrt
 
 
@@ -59,20 +66,16 @@ def unit(x: Double, size: Double) -> Double:
     return x / column(type(x)(v, d))
 
 
-Polar: TypeAlias = tuple[Double, Double, Double]
+Polar: TypeAlias = tuple[Quantity, Quantity, Quantity]
 """A vector, its length and its direction."""
-Ray: TypeAlias = Callable[[Constants, Double, Double, Double], Double]
+Ray: TypeAlias = Callable[[Constants, Quantity, Quantity, Quantity], Quantity]
 
 
-def _polar(b: Double) -> Polar:
-    size = length(b)
-    return b, size, unit(b, size)
-
-
-class VectorFormulas(NamedTuple):
+@dataclass(frozen=True)
+class VectorFormulas:
     """Q from q, where ``Hess Q = T I + (R - T) beta beta^T/s^2``, T = q'(s)/s, R = q''(s).
 
-    The constants c hold u_0 as ``vector`` (1, d), s_0 as ``origin[0]``, and ``slope``.
+    The constants c hold u_0 as ``vector``, (1, d) in doubles, s_0 as ``origin[0]``, and ``slope``.
 
     Attributes:
         q: the formulas of q, functions of s = |beta|.
@@ -80,9 +83,14 @@ class VectorFormulas(NamedTuple):
         sign: that of <beta_0, u_0>.
     """
 
-    q: ClosedFormulas
+    q: Any
     tangential: Formula
     sign: int
+
+    column: ClassVar[Callable[..., Any]] = staticmethod(column)
+    dot: ClassVar[Callable[..., Any]] = staticmethod(dot)
+    length: ClassVar[Callable[..., Any]] = staticmethod(length)
+    unit: ClassVar[Callable[..., Any]] = staticmethod(unit)
 
     def forms(self, what: str) -> list[Formula]:
         """Return forms of what is asked for: numbers (n,), vectors (n, d) or matrices (n, d, d).
@@ -96,17 +104,15 @@ class VectorFormulas(NamedTuple):
                 return [lambda c, b: [self._origin(c)[0]]]
             case "pull":
                 return [lambda c, b: [c.slope * c.vector]]
-            case "value" | "primitive" | "bregman" if self.q.value is None:
-                return []
             case "value" | "primitive":
                 return self._from_start()
             case "bregman":
-                rays = self._rays()
                 return [
-                    lambda c, b, b0, a=a: self._bregman(c, _polar(b), _polar(b0), a) for a in rays
+                    lambda c, b, b0, a=a: self._bregman(c, self._polar(b), self._polar(b0), a)
+                    for a in self._rays()
                 ]
             case "spectrum":
-                return [lambda c, b: self._spectrum(c, length(b))]
+                return [lambda c, b: self._spectrum(c, self.length(b))]
             case "inverse":
                 return [] if self.q.inverse is None else [self._inverse]
             case "gradient":
@@ -117,48 +123,55 @@ class VectorFormulas(NamedTuple):
                 return [self._product]
         raise ValueError(f"Q has no {what!r}")
 
+    def _polar(self, b: Quantity) -> Polar:
+        size = self.length(b)
+        return b, size, self.unit(b, size)
+
     def _from_start(self) -> list[Formula]:
         """Return forms of ``Q(beta) - Q(beta_0)``, a divergence where grad Q(beta_0) = 0."""
-        found = [
-            lambda c, b, a=a: self._bregman(c, _polar(b), self._origin(c), a) for a in self._rays()
+        from_start = [
+            lambda c, b, a=a: self._bregman(c, self._polar(b), self._origin(c), a)
+            for a in self._rays()
         ]
-        above = self._above_start
-        return [above, *found] if self.q.divergence is None else [*found, above]
+        above = [self._above_start] if self.q.value else []
+        return [*above, *from_start] if self.q.divergence is None else [*from_start, *above]
 
     def _rays(self) -> list[Ray]:
         """Return forms of the divergence of q from s_0 to s, functions of c, s, s_0, s - s_0."""
+        if not self.q.differences:
+            return []
+        first, *_ = self.q.differences
         return [
-            lambda c, s, s0, _: self.q.difference_form(c, s, s0)[0],
+            lambda c, s, s0, _: first(c, s, s0)[0],
             lambda c, _, s0, step: self.q.segment(c, [s0], [step]),
         ]
 
     def _origin(self, c: Constants) -> Polar:
         """Return beta_0, its length, which is known better than from its entries, and direction."""
-        vector: Double = c.vector
-        s0: Double = c.origin[0]
-        e0 = unit(vector, length(vector)) * self.sign
+        s0: Quantity = c.origin[0]
+        e0 = self.unit(c.vector, self.length(c.vector)) * self.sign
         return e0 * s0, s0, e0
 
-    def _above_start(self, c: Constants, b: Double) -> Sequence[Double]:
-        assert self.q.value is not None
+    def _above_start(self, c: Constants, b: Quantity) -> Sequence[Quantity]:
         b0, s0, _ = self._origin(c)
-        (top,), (low,) = self.q.value(c, length(b)), self.q.value(c, s0)
-        return [top - low - dot(c.slope * c.vector, b - b0)]
+        (top,), (low,) = self.q.value(c, self.length(b)), self.q.value(c, s0)
+        return [top - low - self.dot(c.slope * c.vector, b - b0)]
 
-    def _gradient(self, c: Constants, b: Double) -> Sequence[Double]:
-        (T,) = self.tangential(c, length(b))
-        return [column(b.of(T)) * b - c.slope * c.vector]
+    def _gradient(self, c: Constants, b: Quantity) -> Sequence[Quantity]:
+        (T,) = self.tangential(c, self.length(b))
+        return [self.column(c.of(T)) * b - c.slope * c.vector]
 
-    def _spectrum(self, c: Constants, s: Double) -> list[Double]:
-        return [s.of(x) for x in (*self.tangential(c, s), *self.q.hessian(c, s))]
+    def _spectrum(self, c: Constants, s: Quantity) -> list[Quantity]:
+        (hessian, *_) = self.q.forms("hessian")
+        return [c.of(x) for x in (*self.tangential(c, s), *hessian(c, s))]
 
-    def _product(self, c: Constants, b: Double, x: Double) -> Sequence[Double]:
-        s = length(b)
+    def _product(self, c: Constants, b: Quantity, x: Quantity) -> Sequence[Quantity]:
+        s = self.length(b)
         T, R = self._spectrum(c, s)
-        e = unit(b, s)
-        return [column(T) * x + column((R - T) * dot(e, x)) * e]
+        e = self.unit(b, s)
+        return [self.column(T) * x + self.column((R - T) * self.dot(e, x)) * e]
 
-    def _hessian(self, c: Constants, b: Double) -> Sequence[Double]:
+    def _hessian(self, c: Constants, b: Quantity) -> Sequence[Quantity]:
         s = length(b)
         T, R = (column(column(x)) for x in self._spectrum(c, s))
         e, identity = unit(b, s), np.eye(b.v.shape[-1])
@@ -166,14 +179,13 @@ class VectorFormulas(NamedTuple):
         outer = column(e) * type(b)(*parts)
         return [T * (b.of(identity) - outer) + R * outer]
 
-    def _inverse(self, c: Constants, y: Double) -> Sequence[Double]:
-        assert self.q.inverse is not None
+    def _inverse(self, c: Constants, y: Quantity) -> Sequence[Quantity]:
         dual = y + c.slope * c.vector
-        size = length(dual)
-        (s,) = self.q.inverse(c, size)
-        return [column(y.of(s)) * unit(dual, size)]
+        size = self.length(dual)
+        (inverse,) = self.q.forms("inverse")
+        return [self.column(c.of(inverse(c, size)[0])) * self.unit(dual, size)]
 
-    def _bregman(self, c: Constants, at: Polar, at0: Polar, along: Ray) -> Sequence[Double]:
+    def _bregman(self, c: Constants, at: Polar, at0: Polar, along: Ray) -> Sequence[Quantity]:
         """Return what q gives along the ray, and ``q'(s0) s |e - e0|^2/2`` of directions e.
 
         Neither part is negative. |e - e0|^2/2 is 1 - <e, e0>.
@@ -184,8 +196,8 @@ class VectorFormulas(NamedTuple):
         (slope,) = self.q.gradient(c, s0)
         across = b.of(slope) * s * total(turn * turn) * b.of(Fraction(1, 2))
         across = across.outside((s0.v == 0) & (b.of(slope).v != 0), False)
-        found = across + along(c, s, s0, step)
+        sum_ = across + along(c, s, s0, step)
         if np.any(b.d != 0) or np.any(b0.d != 0):
-            return [found]
+            return [sum_]
         same = np.all(np.asarray(b.v == b0.v, dtype=bool), axis=-1)
-        return [type(b)(*(np.where(same, 0.0, x) for x in (found.v, found.d)))]
+        return [type(b)(*(np.where(same, 0.0, x) for x in (sum_.v, sum_.d)))]
