@@ -208,7 +208,7 @@ def precise_roots(
     if not piece.roots:
         return []
     q = formula_block(potential, block, values, beta)
-    found = FormulaText("roots", piece.betas, piece.roots, tuple(r.symbol for r in piece.roots), "")
+    found = FormulaText("roots", piece.betas, tuple(r.symbol for r in piece.roots), piece.roots)
     written = program(potential, block)
     functions = (*written.functions, (found.name, found.text(dict(written.known))))
     roots = replace(written, functions=functions).space(REAL)[found.name]

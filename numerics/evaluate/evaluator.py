@@ -15,7 +15,7 @@ from flint import arb, ctx
 
 from numerics.evaluate.backend import GUARD
 from numerics.evaluate.balls.functions import as_doubles, ball, refined, suffices
-from numerics.evaluate.doubles.arithmetic import Array, Constants, Double, Extended, Formula, Plain
+from numerics.evaluate.doubles.arithmetic import Array, Constants, Double, Extended, Plain
 from numerics.evaluate.program import Loaded
 from numerics.reals import Real
 
@@ -96,18 +96,20 @@ def evaluate(
     In doubles its forms are tried in turn, the first one in long doubles too; then it is
     evaluated on balls. What is smaller than *least* is given to within that.
     """
-    open_ = functools.reduce(np.logical_and, (_whole(np.isfinite(x)) for x in columns))
-    length = max(1, _CHUNK * len(open_) // max(1, sum(np.size(x) for x in columns)))
+    open_ = np.ones(len(columns[0]), dtype=bool)
+    for x in columns:
+        open_ &= _whole(np.isfinite(x))
+    length = max(1, _CHUNK * len(open_) // max(1, sum(map(np.size, columns))))
     results: list[Array] = []
     hopeful = open_
-    for kind, form in _attempts(q.bounded.forms(what)):
+    for kind, form in q.attempts(what):
         at = np.flatnonzero(hopeful if kind is Extended else open_)
         if results and not len(at):
             continue
         c, hopeful = start.at(kind), np.zeros_like(open_)
         for first in range(0, max(1, len(at)), length):
             part = at[first : first + length]
-            found = [kind.of(x) for x in form(c, *(kind.of(x[part]) for x in columns))]
+            found = [kind.of(x) for x in form(c, *[kind.of(x[part]) for x in columns])]
             results = results or [np.full((len(open_), *np.shape(x.v)[1:]), np.nan) for x in found]
             good, near = _write(results, found, part, least)
             open_[part[good]] = False
@@ -154,25 +156,15 @@ def _mpf(x: arb) -> Real:
     return mpmath.mp.make_mpf(mpmath.libmp.from_man_exp(int(mantissa), int(exponent)))
 
 
-def _attempts(forms: Sequence[Formula]) -> list[tuple[type[Double], Formula]]:
-    """Return the forms in doubles in their order, long doubles being worth a second try."""
-    kinds = [(Double, form) for form in forms]
-    return [*kinds[:1], *((Extended, form) for form in forms[:_LONGER]), *kinds[1:]]
-
-
-_LONGER = int(Extended.unit < Double.unit)
-"""How many forms are tried in long doubles, too."""
-
-
 def _write(
     results: Sequence[Array], found: Sequence[Double], at: Array, least: float
 ) -> tuple[Array, Array]:
     """Write results, and tell which are good, and which lack a few digits only."""
     good, near = np.ones((2, len(at)), dtype=bool)
     for result, x in zip(results, found, strict=True):
-        shape = (len(at), *result.shape[1:])
-        v, d = (np.broadcast_to(np.asarray(y, dtype=np.float64), shape) for y in (x.v, x.d))
-        result[at], size = v, np.abs(v)
+        v = np.broadcast_to(np.asarray(x.v, dtype=np.float64), (len(at), *result.shape[1:]))
+        d, size = np.asarray(x.d, dtype=np.float64), np.abs(v)
+        result[at] = v
         good &= _whole((d < TOLERANCE * size) | (size + d < least))
         near &= _whole(d < _HOPE * TOLERANCE * size)
     return good, near

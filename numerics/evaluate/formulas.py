@@ -20,22 +20,19 @@ class FormulaText:
 
     name: str
     arguments: tuple[Symbol, ...]
-    roots: tuple[Root, ...]
     results: tuple[Expr, ...]
-    equation: str
+    roots: tuple[Root, ...] = ()
 
     def text(self, constants: Mapping[str, str]) -> str:
         """Return Python source."""
         names = dict(constants)
         names.update((s.name, safe(s.name)) for s in self.arguments)
         arguments = ", ".join(names[s.name] for s in self.arguments)
-        lines = [f"def {self.name}(c, {arguments}):", f'    """Return {self.equation}."""']
         writer = Statements(names)
         for root in _needed(self.roots, self.results):
             writer.define(root.symbol.name, safe(root.symbol.name), _root_parts(root))
-        shown = writer.shortened(self.results)
-        lines += [f"    {line}" for line in writer.lines]
-        return "\n".join([*lines, f"    return [{shown}]"])
+        writer.lines.append(f"return [{writer.listed(self.results)}]")
+        return "\n    ".join([f"def {self.name}(c, {arguments}):", *writer.lines])
 
 
 def _needed(roots: Sequence[Root], results: Sequence[Expr]) -> list[Root]:
@@ -64,35 +61,21 @@ def _root_parts(root: Root) -> tuple[str, Sequence[Expr]]:
 
 
 def closed_functions(piece: Piece) -> list[FormulaText]:
-    """Return value, gradient, hessian and, where there are closed forms, inverse and ends."""
-    betas, roots = piece.betas, piece.roots
-    names = ", ".join(b.name for b in betas)
-    found = [
-        FormulaText("gradient", betas, roots, piece.gradient, "dQ/dbeta"),
-        FormulaText("hessian", betas, roots, hessian(piece), "d^2Q/dbeta^2, row by row"),
+    """Return the formulas that there are of those of ClosedFormulas."""
+    betas, d, roots = piece.betas, len(piece.betas), piece.roots
+    duals = (Symbol("y"),) if d == 1 else tuple(Symbol(f"y{i}") for i in range(1, d + 1))
+    walls = tuple(wall.form for wall in piece.domain.walls) if piece.domain else ()
+    texts = [
+        FormulaText("gradient", betas, piece.gradient, roots),
+        FormulaText("hessian", betas, hessian(piece), roots),
     ]
     if not piece.value.has(sympy.Integral):
-        value = FormulaText("value", betas, roots, (piece.value,), f"Q({names}), up to a constant")
-        found.insert(0, value)
-    return [*found, *(f for f in (_inverse(piece), _divergence(piece), _walls(piece)) if f)]
-
-
-def _inverse(piece: Piece) -> FormulaText | None:
-    """Return the inverse of grad Q, where a formula of it is found."""
-    d = len(piece.betas)
-    duals = (Symbol("y"),) if d == 1 else tuple(Symbol(f"y{i}") for i in range(1, d + 1))
-    solved = inverse_of(piece, duals)
-    if solved is None:
-        return None
-    images, roots = solved
-    return FormulaText("inverse", duals, roots, images, "the beta with grad Q(beta) = y")
-
-
-def _walls(piece: Piece) -> FormulaText | None:
-    """Return what is 0 at the ends of the domain."""
-    walls = tuple(wall.form for wall in piece.domain.walls) if piece.domain else ()
-    told = "what has the sign that it has at the start"
-    return FormulaText("walls", piece.betas, (), walls, told) if walls else None
+        texts.append(FormulaText("value", betas, (piece.value,), roots))
+    if solved := inverse_of(piece, duals):
+        texts.append(FormulaText("inverse", duals, *solved))
+    if divergence := _divergence(piece):
+        texts.append(divergence)
+    return [*texts, FormulaText("walls", betas, walls)] if walls else texts
 
 
 def _divergence(piece: Piece) -> FormulaText | None:
@@ -108,13 +91,12 @@ def _divergence(piece: Piece) -> FormulaText | None:
         return None
     from_b0 = value.subs(b, b0) + value.diff(b).subs(b, b0) * (b - b0)
     change = {sympy.log(b): sympy.log(b / b0, evaluate=False) + sympy.log(b0)}
-    found = sympy.expand((value - from_b0).subs(change), log=False)
-    taken = {s.name for s in found.free_symbols}
+    rest = sympy.expand((value - from_b0).subs(change), log=False)
+    taken = {s.name for s in rest.free_symbols}
     name = next(n for n in (f"{beta}_{'_' * k}0" for k in range(99)) if n not in taken)
     arguments = (beta, Symbol(name))
-    result = found.xreplace(dict(zip((b, b0), arguments, strict=True)))
-    equation = f"Q({beta}) - Q({name}) - Q'({name}) ({beta} - {name})"
-    return FormulaText("divergence", arguments, (), (result,), equation)
+    result = rest.xreplace(dict(zip((b, b0), arguments, strict=True)))
+    return FormulaText("divergence", arguments, (result,))
 
 
 def curve_functions(piece: Parametric) -> list[FormulaText]:
@@ -127,13 +109,8 @@ def curve_functions(piece: Parametric) -> list[FormulaText]:
     def written(expression: Expr) -> Expr:
         return _by_distances(expression, z, ((high, -u), (low, v)))
 
-    arguments = (z, u, v)
-    slope = curve.beta.diff(z)
-    return [
-        FormulaText("curve", arguments, (), (written(curve.beta),), "beta = h(z)"),
-        FormulaText("slope", arguments, (), (written(slope),), "dh/dz"),
-        FormulaText("conjugate", arguments, (), (written(conjugate),), "H(z)"),
-    ]
+    parts = {"curve": curve.beta, "slope": curve.beta.diff(z), "conjugate": conjugate}
+    return [FormulaText(name, (z, u, v), (written(f),)) for name, f in parts.items()]
 
 
 def _by_distances(expression: Expr, z: Symbol, ends: Sequence[tuple[Expr, Expr]]) -> Expr:

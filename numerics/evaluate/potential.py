@@ -183,9 +183,10 @@ class NumericPotential(PotentialAtStart[Blocks]):
         return array[..., None] if self._elementwise(array) else super()._read(array)
 
     def _mapped(self, values: ArrayLike, function: Callable[[Array], Array]) -> FloatOrArray:
-        array = read_array(values)
-        found = super()._mapped(array, function)
-        if self._elementwise(array):
+        points = self._read(values)
+        with quiet():
+            found = function(points)
+        if points.ndim > np.ndim(values):
             return number_or_array(found[..., 0])
         return found if self.d > 1 else np.array(found)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 import sympy
@@ -16,7 +16,7 @@ from derive.potential.piece import Parametric, Piece
 from derive.records import Potential
 from numerics.evaluate.balls.forms import Closed, Curve, Integral, Vector
 from numerics.evaluate.balls.functions import COMPLEX, REAL
-from numerics.evaluate.doubles.arithmetic import Constants, Formula
+from numerics.evaluate.doubles.arithmetic import Constants, Double, Extended, Formula
 from numerics.evaluate.doubles.closed import ClosedFormulas
 from numerics.evaluate.doubles.elementary import FUNCTIONS, PLAIN_FUNCTIONS
 from numerics.evaluate.doubles.parametric import ParametricFormulas
@@ -35,7 +35,6 @@ class Program:
     """Q on one block.
 
     Attributes:
-        outputs: which outputs, counted from 0.
         names: the start symbols, as parameters of Python functions, in order.
         constants: the text of the function that adds the constants of the start.
         functions: the texts of the formulas, by name.
@@ -43,7 +42,6 @@ class Program:
         sign: of a vector of open dimension, that of <beta_0, u_0>; else 0.
     """
 
-    outputs: tuple[int, ...]
     names: tuple[str, ...]
     constants: str
     functions: tuple[tuple[str, str], ...]
@@ -101,6 +99,20 @@ class Loaded:
     bounded: Any
     plain: Any
     exact: Any
+    _attempts: dict[str, list[tuple[type[Double], Formula]]] = field(default_factory=dict)
+
+    def attempts(self, what: str) -> list[tuple[type[Double], Formula]]:
+        """Return the forms in doubles in their order, the first in long doubles, too."""
+        if what not in self._attempts:
+            forms = self.bounded.forms(what)
+            again = [(Extended, form) for form in forms[:_LONGER]]
+            kinds = [(Double, form) for form in forms]
+            self._attempts[what] = [*kinds[:1], *again, *kinds[1:]]
+        return self._attempts[what]
+
+
+_LONGER = int(Extended.unit < Double.unit)
+"""How many forms are tried in long doubles, which some processors have not."""
 
 
 def loaded(potential: Potential, block: int) -> Loaded:
@@ -134,10 +146,10 @@ def program(potential: Potential, block: int) -> Program:
     written = curve_functions(piece) if isinstance(piece, Parametric) else closed_functions(piece)
     if turning is not None:
         (s,), (slope,) = piece.betas, piece.gradient
-        written.append(FormulaText(ALONG, (s,), piece.roots, (slope / s,), f"q'({s})/{s}"))
+        written.append(FormulaText(ALONG, (s,), (slope / s,), piece.roots))
     functions = tuple((f.name, f.text(known)) for f in written)
     sign = turning.direction.sign if turning else 0
-    return Program(p.blocks[block], arguments, text, functions, tuple(known.items()), sign)
+    return Program(arguments, text, functions, tuple(known.items()), sign)
 
 
 def norm_symbol(potential: Potential) -> str | None:
@@ -182,9 +194,8 @@ def _constants(potential: Potential, block: int, names: dict[str, str]) -> str:
                 writer.lines.append(f"c.{name} = None")
             else:
                 writer.define(f"{name} of z", f"c.{name}", ("", [value]))
-    origin = writer.shortened(_start_outputs(p, p.blocks[block]))
+    origin = writer.listed(_start_outputs(p, p.blocks[block]))
     writer.lines.append(f"c.origin = [{origin}]")
     if potential.turning is not None:
         writer.define("slope of Q", "c.slope", ("", [potential.turning.slope]))
-    lines = ["def constants(c):", '    """Add what depends on the start alone."""']
-    return "\n".join([*lines, *(f"    {line}" for line in writer.lines)])
+    return "\n    ".join(["def constants(c):", *writer.lines])

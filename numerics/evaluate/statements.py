@@ -1,11 +1,9 @@
-"""The text of expressions as Python source: assignments to balls, none too long for a line."""
+"""The text of expressions as Python source: assignments to numbers of any kind."""
 
 from __future__ import annotations
 
-import ast
 import functools
 import keyword
-import re
 from collections.abc import Mapping, Sequence
 
 import sympy
@@ -15,13 +13,11 @@ from sympy.printing.str import StrPrinter
 
 from numerics.evaluate.doubles.elementary import FUNCTIONS
 
-_LINE = 76
-_SIMPLE_POWER = re.compile(r"(?<![\w.)\]])([\w.]+) \*\* (\w+)(?![\w.(])")  # as formatters write it
-_ARGUMENTS = {
-    *("beta", "y", "b", "b0", "OnArrays", "origin", "rate", "low", "high"),
-    *("slope", "vector", "OnVectors"),
-}
-_TAKEN = {*FUNCTIONS, *keyword.kwlist, "c", "np", "abs", "largest_root", "lower_root", "Fraction"}
+_LONG = 76
+"""Characters from which on what one expression repeats is named."""
+_CONSTANTS = {"of", "origin", "rate", "low", "high", "slope", "vector"}
+"""What the constants of a start have beside its numbers."""
+_TAKEN = {*FUNCTIONS, *keyword.kwlist, "c", "abs", "length"}
 
 
 WORDS = {
@@ -44,8 +40,8 @@ def safe(name: str) -> str:
 
 
 def parameter(name: str) -> str:
-    """Return a name for a number of the start, which is an argument of the public functions."""
-    return safe(name) + "_" if name in _ARGUMENTS else safe(name)
+    """Return a name for a number of the start among the constants."""
+    return safe(name) + "_" if name in _CONSTANTS else safe(name)
 
 
 class _Printer(StrPrinter):  # type: ignore[misc]
@@ -121,76 +117,32 @@ class _Printer(StrPrinter):  # type: ignore[misc]
     _print_Integral = _print_ImaginaryUnit = emptyPrinter
 
 
-class _Negations(ast.NodeTransformer):
-    """Marks ``-(x**n)``, so that it keeps its brackets, as formatters want them."""
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
-        self.generic_visit(node)
-        power = isinstance(node.operand, ast.BinOp) and isinstance(node.operand.op, ast.Pow)
-        return ast.Call(ast.Name("_minus"), [node.operand], []) if power else node
-
-
 class Statements:
-    """Assignments in order, none too long for a line."""
+    """Assignments in order."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         """Begin with the names of the symbols at hand."""
         self.names, self.lines = dict(names), list[str]()
-        self._texts: dict[Expr, str] = {}
         free = (f"x{i}" for i in range(10**6))
         self._symbols = (Symbol(name) for name in free if name not in self.names)
 
     def define(self, name: str, target: str, call: tuple[str, Sequence[Expr]]) -> None:
         """Assign a function of expressions, or one expression."""
         function, arguments = call
-        shown = self.shortened(arguments)
-        self.lines.append(f"{target} = {function}({shown})" if function else f"{target} = {shown}")
+        text = self.listed(arguments)
+        self.lines.append(f"{target} = {function}({text})" if function else f"{target} = {text}")
         self.names[name] = target
 
-    def shortened(self, expressions: Sequence[Expr]) -> str:
-        """Return the expressions, after assignments of what they share and of long parts."""
-        shared: list[tuple[Symbol, Expr]] = []
-        if len(expressions) > 1:
-            shared, expressions = sympy.cse(expressions, symbols=self._symbols, order="none")
+    def listed(self, expressions: Sequence[Expr]) -> str:
+        """Return the text of expressions, after assignments of what they or a long one share."""
+        text = ", ".join(map(self._printed, expressions))
+        if len(expressions) < 2 and len(text) < _LONG:
+            return text
+        shared, expressions = sympy.cse(expressions, symbols=self._symbols, order="none")
         for symbol, value in shared:
-            self._assign(symbol, value)
-        room = _LINE
-        while len(shown := ", ".join(map(self._printed, expressions))) > _LINE and room > 10:
-            room = room * 2 // 3
-            expressions = [self._shorter(e, room) for e in expressions]
-        return shown
-
-    def _assign(self, symbol: Symbol, value: Expr) -> None:
-        shown = self._printed(self._shorter(value, _LINE))
-        self.names[symbol.name] = symbol.name
-        self.lines.append(f"{symbol.name} = {shown}")
-
-    def _shorter(self, expression: Expr, room: int) -> Expr:
-        """Return the expression with names for its parts, at most *room* characters long."""
-        while len(self._printed(expression)) > room:
-            parts = [a for a in expression.args if not a.is_Atom]
-            if not parts:
-                break
-            longest = max(parts, key=lambda a: len(self._printed(a)))
-            if len(parts) == 1 and len(self._printed(longest)) > room:
-                expression = expression.func(
-                    *(self._shorter(a, room) if a is longest else a for a in expression.args)
-                )
-                if expression.args and len(self._printed(expression)) <= room:
-                    break
-                longest = max(expression.args, key=lambda a: len(self._printed(a)))
-            symbol = next(self._symbols)
-            self._assign(symbol, longest)
-            expression = expression.xreplace({longest: symbol})
-        return expression
+            self.names[symbol.name] = symbol.name
+            self.lines.append(f"{symbol.name} = {self._printed(value)}")
+        return ", ".join(map(self._printed, expressions))
 
     def _printed(self, expression: Expr) -> str:
-        """Return the text, made once: a symbol keeps its name."""
-        if expression not in self._texts:
-            self._texts[expression] = self._written(expression)
-        return self._texts[expression]
-
-    def _written(self, expression: Expr) -> str:
-        tree = ast.parse(_Printer(self.names).doprint(expression), mode="eval")
-        shown = ast.unparse(_Negations().visit(tree))
-        return _SIMPLE_POWER.sub(r"\1**\2", shown.replace("_minus(", "-("))
+        return str(_Printer(self.names).doprint(expression))

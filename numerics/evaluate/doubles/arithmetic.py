@@ -50,6 +50,8 @@ class Double:
         """Convert an integer, a fraction or an array of doubles; a number with a bound stays."""
         if isinstance(value, Double):
             return value
+        if type(value) is int and abs(value) <= 2**53:
+            return cls(float(value))
         if isinstance(value, int | Fraction):
             return cls._of_exact(value)
         array = np.asarray(value, dtype=np.float64)
@@ -80,7 +82,7 @@ class Double:
         return type(self)(abs(self.v), self.d)
 
     def __add__(self, other: Operand) -> Double:
-        o = self.of(other)
+        o = other if isinstance(other, Double) else self.of(other)
         v = self.v + o.v
         if isinstance(v, np.ndarray):
             return type(self)(v, self.unit * abs(v) + (self.d + o.d))
@@ -89,7 +91,7 @@ class Double:
         return type(self)(v, lost + (self.d + o.d))
 
     def __mul__(self, other: Operand) -> Double:
-        o = self.of(other)
+        o = other if isinstance(other, Double) else self.of(other)
         if isinstance(o.v, float) and o.d == 0 and abs(o.v) in _EXACT_FACTORS:
             return type(self)(self.v * o.v, self.d * abs(o.v))
         v = self.v * o.v
@@ -101,7 +103,7 @@ class Double:
         return type(self)(v, lost)
 
     def __truediv__(self, other: Operand) -> Double:
-        o = self.of(other)
+        o = other if isinstance(other, Double) else self.of(other)
         # A float that underflowed to 0 divides as an array does.
         v = self.v / (np.float64(o.v) if isinstance(o.v, float) else o.v)
         lost = self.unit * abs(v) + self.tiny
@@ -112,17 +114,13 @@ class Double:
                 return type(self)(v, lost).outside(False, ~np.asarray(room > 0, dtype=bool))
         return type(self)(v, lost)
 
+    __radd__, __rmul__ = __add__, __mul__
+
     def __sub__(self, other: Operand) -> Double:
         return self.__add__(-self.of(other))
 
-    def __radd__(self, other: Operand) -> Double:
-        return self.__add__(other)
-
     def __rsub__(self, other: Operand) -> Double:
         return (-self).__add__(other)
-
-    def __rmul__(self, other: Operand) -> Double:
-        return self.__mul__(other)
 
     def __rtruediv__(self, other: Operand) -> Double:
         return self.of(other).__truediv__(self)
@@ -197,6 +195,8 @@ class Plain(Double):
 
     def __mul__(self, other: Operand) -> Double:
         return Plain(self.v * Plain.of(other).v)
+
+    __radd__, __rmul__ = __add__, __mul__
 
     def __truediv__(self, other: Operand) -> Double:
         # A float that is 0 divides as an array does.

@@ -1,5 +1,8 @@
 """Points that are no real numbers are refused, as X and y are."""
 
+import sys
+from types import FrameType
+
 import mpmath
 import numpy as np
 import pytest
@@ -44,6 +47,26 @@ def test_points_are_real_numbers(q, name: str) -> None:
 
 def test_whole_numbers_are_points(q) -> None:
     assert np.array_equal(q(np.array([1, 2])), q([1.0, 2.0]), equal_nan=True)
+
+
+def test_one_point_takes_few_calls() -> None:
+    p = Parameterization.parse(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}, ["alpha"])
+    q, calls = derive_once(p).potential.numeric({"alpha": 1}), []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        path = frame.f_code.co_filename
+        if event == "call" and (
+            "site-packages" not in path and "numerics" in path or path[0] == "<"
+        ):
+            calls.append(frame.f_code.co_qualname)
+
+    q.gradient([0.3])
+    sys.setprofile(note)
+    try:
+        q.gradient([0.3])
+    finally:
+        sys.setprofile(None)
+    assert len(calls) <= 46, calls
 
 
 SIZES = (1e-170, 1e170, 5e-324, 1e308)
