@@ -26,7 +26,7 @@ from numerics.evaluate.evaluator import (
 from numerics.evaluate.formulas import FormulaText
 from numerics.evaluate.leaf import Leaf
 from numerics.evaluate.newton_inverse import invert_by_newton
-from numerics.evaluate.program import Loaded, loaded, program
+from numerics.evaluate.program import Program, program
 from numerics.reals import Real
 
 
@@ -139,9 +139,9 @@ class FormulaBlock:
         plain: whether in doubles alone.
     """
 
-    program: Loaded
+    program: Program
     start: Start = field(repr=False)
-    beta0: tuple[Fraction, ...]
+    beta0: tuple[Fraction, ...] = ()
     along: NumericBlock | None = None
     plain: bool = False
 
@@ -190,10 +190,10 @@ def formula_block(
     Raises:
         NoSource: it needs a function that is not known here.
     """
-    program = loaded(potential, block)
-    names = potential.parameterization.start_symbols
-    known = dict(zip(program.names, (values[n] for n in names), strict=True))
-    return FormulaBlock(program, Start(known, program.constants), beta0, along)
+    written = program(potential, block)
+    numbers = (values[n] for n in potential.parameterization.start_symbols)
+    known = dict(zip(written.names, numbers, strict=True))
+    return FormulaBlock(written, Start(known, written.constants), beta0, along)
 
 
 def precise_roots(
@@ -208,10 +208,9 @@ def precise_roots(
     if not piece.roots:
         return []
     q = formula_block(potential, block, values, beta)
-    found = FormulaText("roots", piece.betas, tuple(r.symbol for r in piece.roots), piece.roots)
-    written = program(potential, block)
-    functions = (*written.functions, (found.name, found.text(dict(written.known))))
-    roots = replace(written, functions=functions).space(REAL)[found.name]
+    text = FormulaText("roots", piece.betas, tuple(r.symbol for r in piece.roots), piece.roots)
+    functions = {**q.program.functions, text.name: text.text(q.program.known)}
+    roots = replace(q.program, functions=functions).space(REAL)[text.name]
     return evaluate_precisely(
         lambda: [ball(x) for x in roots(q.start.on_balls(), *map(ball, beta))],
         len(piece.roots),

@@ -16,7 +16,7 @@ from flint import arb, ctx
 from numerics.evaluate.backend import GUARD
 from numerics.evaluate.balls.functions import as_doubles, ball, refined, suffices
 from numerics.evaluate.doubles.arithmetic import Array, Constants, Double, Extended, Plain
-from numerics.evaluate.program import Loaded
+from numerics.evaluate.program import Program
 from numerics.reals import Real
 
 TOLERANCE = 9.5e-15
@@ -89,7 +89,7 @@ def _rounded(x: arb, kind: type[Double]) -> Double:
 
 
 def evaluate(
-    q: Loaded, what: str, start: Start, columns: Sequence[Array], least: float = SMALLEST
+    q: Program, what: str, start: Start, columns: Sequence[Array], least: float = SMALLEST
 ) -> list[Array]:
     """Evaluate what is asked for at n points; nan where it is undefined or infinite.
 
@@ -122,7 +122,7 @@ def evaluate(
     return results
 
 
-def evaluate_plainly(q: Loaded, what: str, start: Start, columns: Sequence[Array]) -> list[Array]:
+def evaluate_plainly(q: Program, what: str, start: Start, columns: Sequence[Array]) -> list[Array]:
     """Evaluate in doubles alone, without bounds; Q up to a constant, nothing being subtracted."""
     forms = q.plain.forms("primitive" if what == "value" else what)
     if not forms:
@@ -170,7 +170,7 @@ def _write(
     return good, near
 
 
-def on_balls(q: Loaded, what: str, start: Start, point: Sequence[Any]) -> list[arb]:
+def on_balls(q: Program, what: str, start: Start, point: Sequence[Any]) -> list[arb]:
     """Return what is asked for at one point, of numbers or of vectors, on balls."""
     places = (_vector(x) if isinstance(x, list) else ball(x) for x in point)
     first, *_ = q.exact.forms(what)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import sympy
@@ -30,48 +31,6 @@ ALONG = "tangential"
 """The name of the formula of q'(s)/s."""
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
-    """Q on one block.
-
-    Attributes:
-        names: the start symbols, as parameters of Python functions, in order.
-        constants: the text of the function that adds the constants of the start.
-        functions: the texts of the formulas, by name.
-        known: what symbols of the start and constants are called in them.
-        sign: of a vector of open dimension, that of <beta_0, u_0>; else 0.
-    """
-
-    names: tuple[str, ...]
-    constants: str
-    functions: tuple[tuple[str, str], ...]
-    known: tuple[tuple[str, str], ...]
-    sign: int = 0
-
-    def space(self, used: Mapping[str, Callable[..., Any]]) -> Space:
-        """Return the functions by name, made of those that they use."""
-        space = dict(used)
-        for text in (self.constants, *(text for _, text in self.functions)):
-            exec(compile(text, "<formula of Q>", "exec"), space)
-        return space
-
-    def bound(self, space: Space, kinds: Kinds) -> Any:
-        """Return Q by the functions of a space, on the numbers that these take."""
-        formulas = {name: space[name] for name, _ in self.functions if name != ALONG}
-        q = (kinds.curve if "curve" in formulas else kinds.closed)(**formulas)
-        return kinds.vector(q, space[ALONG], self.sign) if self.sign else q
-
-    def on_balls(self, space: Space) -> Any:
-        """Return Q on balls: without a formula it is an integral of its Hessian."""
-
-        def closed(**formulas: Formula) -> Closed:
-            if "value" in formulas:
-                return Closed(**formulas)
-            return Integral(**formulas, complex_hessian=self.space(COMPLEX)["hessian"])
-
-        return self.bound(space, Kinds(closed, Curve, Vector))
-
-
 class Kinds(NamedTuple):
     """What makes Q of formulas: in closed form, along a curve, and of a vector."""
 
@@ -81,61 +40,95 @@ class Kinds(NamedTuple):
 
 
 DOUBLES = Kinds(ClosedFormulas, ParametricFormulas, VectorFormulas)
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """A program that was read: its functions in doubles, with bounds or bare, and on balls.
-
-    Attributes:
-        names: the start symbols, as parameters of Python functions, in order.
-        constants: adds, on balls, what depends on the start alone.
-        bounded, plain: Q on doubles with bounds, and without.
-        exact: Q on balls.
-    """
-
-    names: tuple[str, ...]
-    constants: Callable[[Constants], None]
-    bounded: Any
-    plain: Any
-    exact: Any
-    _attempts: dict[str, list[tuple[type[Double], Formula]]] = field(default_factory=dict)
-
-    def attempts(self, what: str) -> list[tuple[type[Double], Formula]]:
-        """Return the forms in doubles in their order, the first in long doubles, too."""
-        if what not in self._attempts:
-            forms = self.bounded.forms(what)
-            again = [(Extended, form) for form in forms[:_LONGER]]
-            kinds = [(Double, form) for form in forms]
-            self._attempts[what] = [*kinds[:1], *again, *kinds[1:]]
-        return self._attempts[what]
-
-
 _LONGER = int(Extended.unit < Double.unit)
 """How many forms are tried in long doubles, which some processors have not."""
 
 
-def loaded(potential: Potential, block: int) -> Loaded:
-    """Return the functions of one block; they are made once and kept with the potential."""
-    kept = potential.workspace
-    if ("program", block) not in kept:
-        written = program(potential, block)
-        space = written.space(REAL)
-        bounded, plain = (
-            written.bound(written.space(f), DOUBLES) for f in (FUNCTIONS, PLAIN_FUNCTIONS)
-        )
-        exact = written.on_balls(space)
-        kept["program", block] = Loaded(written.names, space["constants"], bounded, plain, exact)
-    found: Loaded = kept["program", block]
-    return found
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Q on one block: the texts of its functions, and what these are on each kind of numbers.
+
+    Attributes:
+        names: the start symbols, as names of constants, in order.
+        text: of the function that adds the constants of the start.
+        functions: the texts of the formulas, by name.
+        known: what symbols of the start and constants are called in them.
+        sign: of a vector of open dimension, that of <beta_0, u_0>; else 0.
+    """
+
+    names: tuple[str, ...]
+    text: str
+    functions: Mapping[str, str]
+    known: Mapping[str, str]
+    sign: int = 0
+
+    def space(self, used: Mapping[str, Callable[..., Any]]) -> Space:
+        """Return the functions by name, made of those that they use."""
+        space = dict(used)
+        for text in (self.text, *self.functions.values()):
+            exec(compile(text, "<formula of Q>", "exec"), space)
+        return space
+
+    @cached_property
+    def constants(self) -> Callable[[Constants], None]:
+        """What adds, on balls, the numbers that depend on the start alone."""
+        function: Callable[[Constants], None] = self.space(REAL)["constants"]
+        return function
+
+    @cached_property
+    def bounded(self) -> Any:
+        """Q on doubles with bounds of their errors."""
+        return self._bound(FUNCTIONS, DOUBLES)
+
+    @cached_property
+    def plain(self) -> Any:
+        """Q on doubles alone."""
+        return self._bound(PLAIN_FUNCTIONS, DOUBLES)
+
+    @cached_property
+    def exact(self) -> Any:
+        """Q on balls: without a formula it is an integral of its Hessian."""
+
+        def closed(**formulas: Formula) -> Closed:
+            if "value" in formulas:
+                return Closed(**formulas)
+            return Integral(**formulas, complex_hessian=self.space(COMPLEX)["hessian"])
+
+        return self._bound(REAL, Kinds(closed, Curve, Vector))
+
+    @cached_property
+    def attempts(self) -> Callable[[str], list[tuple[type[Double], Formula]]]:
+        """The forms in doubles of what is asked for, in order; the first in long doubles, too."""
+
+        def attempts(what: str) -> list[tuple[type[Double], Formula]]:
+            forms = self.bounded.forms(what)
+            kinds: list[tuple[type[Double], Formula]] = [(Double, form) for form in forms]
+            kinds[1:1] = [(Extended, form) for form in forms[:_LONGER]]
+            return kinds
+
+        return cache(attempts)
+
+    def _bound(self, used: Mapping[str, Callable[..., Any]], kinds: Kinds) -> Any:
+        space = self.space(used)
+        formulas = {name: space[name] for name in self.functions if name != ALONG}
+        q = (kinds.curve if "curve" in formulas else kinds.closed)(**formulas)
+        return kinds.vector(q, space[ALONG], self.sign) if self.sign else q
 
 
 def program(potential: Potential, block: int) -> Program:
-    """Write the functions of one block.
+    """Return the functions of one block; they are written once and kept with the potential.
 
     Raises:
         NoSource: the form of Q needs something that has no bounds here.
     """
+    kept = potential.workspace
+    if ("program", block) not in kept:
+        kept["program", block] = _program(potential, block)
+    found: Program = kept["program", block]
+    return found
+
+
+def _program(potential: Potential, block: int) -> Program:
     p, piece, turning = potential.parameterization, potential.pieces[block], potential.turning
     _check_formula(piece)
     known = {name: f"c.{parameter(name)}" for name in (*p.parameters, *p.start_symbols)}
@@ -147,9 +140,9 @@ def program(potential: Potential, block: int) -> Program:
     if turning is not None:
         (s,), (slope,) = piece.betas, piece.gradient
         written.append(FormulaText(ALONG, (s,), (slope / s,), piece.roots))
-    functions = tuple((f.name, f.text(known)) for f in written)
+    functions = {f.name: f.text(known) for f in written}
     sign = turning.direction.sign if turning else 0
-    return Program(arguments, text, functions, tuple(known.items()), sign)
+    return Program(arguments, text, functions, known, sign)
 
 
 def norm_symbol(potential: Potential) -> str | None:

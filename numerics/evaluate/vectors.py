@@ -14,13 +14,14 @@ from derive.errors import InputError, NumericalError
 from derive.potential.piece import of_the_flow
 from derive.records import Potential
 from numerics.evaluate.backend import Array, FloatOrArray, Number, quiet
+from numerics.evaluate.blocks import FormulaBlock
 from numerics.evaluate.doubles.arithmetic import Plain
-from numerics.evaluate.evaluator import Start, evaluate, evaluate_plainly
+from numerics.evaluate.evaluator import SMALLEST, Start, evaluate
 from numerics.evaluate.leaf import Leaf, OfVector
 from numerics.evaluate.newton_inverse import invert_by_newton
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.potential import PotentialAtStart
-from numerics.evaluate.program import Loaded, loaded, norm_symbol
+from numerics.evaluate.program import norm_symbol, program
 from numerics.evaluate.start import at_start
 from numerics.evaluate.statements import NoSource
 
@@ -34,15 +35,14 @@ class VectorFunctions:
 
     leaves: Sequence[tuple[Sequence[int], Leaf]] = ()
 
-    def __init__(self, program: Loaded, start: Start, dimension: int, *, plain: bool) -> None:
-        """Bind the formulas of the only block to numbers of the start and to u_0, (d,)."""
-        self.program, self.start, self.dimension = program, start, dimension
-        self._plain = plain
+    def __init__(self, block: FormulaBlock, dimension: int) -> None:
+        """Keep the formulas of the only block, bound to numbers of the start and u_0, (d,)."""
+        self.block, self.dimension = block, dimension
 
     @functools.cached_property
     def in_doubles(self) -> VectorFunctions:
         """The same in doubles alone: fast, with no bound of the error."""
-        moved = VectorFunctions(self.program, self.start, self.dimension, plain=True)
+        moved = VectorFunctions(self.block.in_doubles, self.dimension)
         moved.leaves = self.leaves
         return moved
 
@@ -58,9 +58,9 @@ class VectorFunctions:
 
     def length_slope(self, s: float) -> float:
         """Return q'(s) in doubles."""
-        slope, *_ = self.program.plain.q.forms("gradient")
-        (found,) = slope(self.start.at(Plain), Plain(np.float64(s)))
-        return float(found.v)
+        slope, *_ = self.block.program.plain.q.forms("gradient")
+        (number,) = slope(self.block.start.at(Plain), Plain(np.float64(s)))
+        return float(number.v)
 
     def __call__(self, what: str, *points: Array) -> FloatOrArray:
         """Return what is asked for, the two parts of a spectrum as a list; the shapes broadcast.
@@ -69,26 +69,24 @@ class VectorFunctions:
         """
         shape = np.broadcast_shapes(*(x.shape for x in points))
         flat = [np.broadcast_to(x, shape).reshape(-1, self.dimension) for x in points]
-        if what == "inverse" and not self.program.bounded.forms(what):
+        if what == "inverse" and not self.block.invertible:
             return self._searched(*flat).reshape(shape)
-        if self._plain:
-            results = evaluate_plainly(self.program, what, self.start, flat)
-        else:
-            results = evaluate(self.program, what, self.start, flat)
+        results = self.block(what, flat, SMALLEST)
         shaped = [x.reshape((*shape[:-1], *x.shape[1:])) for x in results]
         numbers = [float(x) if np.ndim(x) == 0 else np.asarray(x) for x in shaped]
         return numbers if what == "spectrum" else numbers[0]
 
     def _searched(self, y: Array) -> Array:
         dual = y + self.pull
-        size, c = np.linalg.norm(dual, axis=-1), self.start.at(Plain)
+        size, c = np.linalg.norm(dual, axis=-1), self.block.start.at(Plain)
         s0 = [float(np.linalg.norm(self.beta0))]
-        (s,) = invert_by_newton(self.program.plain.q, c, s0, [size])
+        (s,) = invert_by_newton(self.block.program.plain.q, c, s0, [size])
         return np.asarray((s / size)[..., None] * dual)
 
     def _constant(self, what: str) -> Array:
-        (found,) = evaluate(self.program, what, self.start, [np.zeros((1, self.dimension))])
-        return np.asarray(found[0])
+        zeros = [np.zeros((1, self.dimension))]
+        (rows,) = evaluate(self.block.program, what, self.block.start, zeros)
+        return np.asarray(rows[0])
 
 
 class NumericVectorPotential(PotentialAtStart[VectorFunctions]):
@@ -157,7 +155,7 @@ def lower_vector(potential: Potential, start: Mapping[str, Number]) -> NumericVe
         has, says = float(size), float(weights[-1])
         raise InputError(f"{name} has length {has:g}, but the start says {says:g}")
     try:
-        written = loaded(potential, 0)
+        written = program(potential, 0)
     except NoSource as reason:
         advice = f"give a dimension, --vector {direction.vector}:3"
         text = f"no numeric form of Q for every dimension: {reason}; {advice}"
@@ -165,7 +163,7 @@ def lower_vector(potential: Potential, start: Mapping[str, Number]) -> NumericVe
     numbers = {n: x for n, x in values.items() if n != norm}
     known, doubles = dict(zip(written.names, numbers.values(), strict=True)), [*map(float, vector)]
     begin = Start(known, written.constants, doubles)
-    q = VectorFunctions(written, begin, len(vector), plain=False)
+    q = VectorFunctions(FormulaBlock(written, begin), len(vector))
     if any(map(of_the_flow, potential.pieces)):
         leaf = OfVector(direction, weights[:-1], np.array(doubles))
         q.leaves = ((range(len(vector)), leaf),)

@@ -56,7 +56,7 @@ def test_one_point_takes_few_calls() -> None:
     def note(frame: FrameType, event: str, _: object) -> None:
         path = frame.f_code.co_filename
         if event == "call" and (
-            "site-packages" not in path and "numerics" in path or path[0] == "<"
+            ("site-packages" not in path and "numerics" in path) or path[0] == "<"
         ):
             calls.append(frame.f_code.co_qualname)
 
