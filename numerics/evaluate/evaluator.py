@@ -174,7 +174,8 @@ def on_balls(q: Program, what: str, start: Start, point: Sequence[Any]) -> list[
     """Return what is asked for at one point, of numbers or of vectors, on balls."""
     places = (_vector(x) if isinstance(x, list) else ball(x) for x in point)
     first, *_ = q.exact.forms(what)
-    return [ball(y) for x in first(start.on_balls(), *places) for y in np.ravel(x)]
+    results = first(start.on_balls(), *places)
+    return [ball(y) for x in results for y in np.asarray(x, dtype=object).ravel()]
 
 
 def _vector(x: Sequence[Any]) -> Array:

@@ -125,10 +125,11 @@ def largest_root(*coefficients: Any) -> arb:
         if not new < x:
             break
         x = new
-    room = (2 * abs(P(x) / slope(x)) + abs(x) * arb(2) ** (4 - ctx.prec)).upper()
-    above = P(arb_poly([x + room, 1])).coeffs()
-    if P(x - room) < 0 and all(c >= 0 for c in above):
-        return arb(x, room)
+    # Next to another root more than twice P/P' is needed to see signs through rounding.
+    room = 8 * abs(P(x) / slope(x)) + abs(x) * arb(2) ** (4 - ctx.prec)
+    low, high = (x - room).lower(), (x + room).upper()
+    if P(low) < 0 and all(c >= 0 for c in P(arb_poly([high, 1])).coeffs()):
+        return low.union(high)
     return lower_root(0, *coefficients)
 
 

@@ -410,6 +410,19 @@ def test_real_roots_in_order_on_balls(bits: int) -> None:
         assert balls.largest_root(-1, 10**30, 1).rel_accuracy_bits() > bits - 10
 
 
+@pytest.mark.parametrize("bits", [128, 256, 512, 2048])
+def test_the_largest_of_two_close_roots_on_balls(bits: int) -> None:
+    """t (t - p) (t - q) = 1e-570: at 256 bits and more there was no root."""
+    p, q = (Fraction(0.9876338463534734) ** 2 - Fraction(x) ** 2 for x in (1.5230428e-4, 3.6e-7))
+    with ctx.workprec(bits):
+        x, y = map(balls.ball, (p, q))
+        level = balls.ball(Fraction(1, 10**570))
+        root = balls.largest_root(-level, x * y, -x - y, 1)
+        assert (root * (root - x) * (root - y) - level).contains(0)
+        assert root > (x + y) / 2
+        assert root.rel_accuracy_bits() > bits - 60
+
+
 def test_roots_of_a_leading_coefficient_with_sign() -> None:
     coefficients = [Double.of(np.array([x, -x])) for x in (-6.0, 11.0, -6.0, 1.0)]
     assert np.allclose(largest_root(*coefficients).v, [3, 3])
