@@ -125,10 +125,12 @@ def largest_root(*coefficients: Any) -> arb:
         if not new < x:
             break
         x = new
-    # Next to another root more than twice P/P' is needed to see signs through rounding.
+    # Next to another root more than twice P/P' is needed to see signs through rounding; where it
+    # is not small, a step from above went past the root.
     room = 8 * abs(P(x) / slope(x)) + abs(x) * arb(2) ** (4 - ctx.prec)
     low, high = (x - room).lower(), (x + room).upper()
-    if P(low) < 0 and all(c >= 0 for c in P(arb_poly([high, 1])).coeffs()):
+    ended = room < abs(x) * arb(2) ** (-ctx.prec // 4)
+    if ended and P(low) < 0 and all(c >= 0 for c in P(arb_poly([high, 1])).coeffs()):
         return low.union(high)
     return lower_root(0, *coefficients)
 

@@ -408,6 +408,10 @@ def test_real_roots_in_order_on_balls(bits: int) -> None:
         assert (3 * third + 1).contains(0)
         assert third.rel_accuracy_bits() > bits - 10
         assert balls.largest_root(-1, 10**30, 1).rel_accuracy_bits() > bits - 10
+        # Newton's steps go past it.
+        for level in range(-40, 40, 7):
+            root = balls.largest_root(Fraction(level, 16), 1, 0, 1)
+            assert root.rel_accuracy_bits() > bits - 10
 
 
 @pytest.mark.parametrize("bits", [128, 256, 512, 2048])
