@@ -7,7 +7,6 @@ its derivative 1/K is expanded, and integrated term by term.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,13 +15,18 @@ from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
 from derive.potential.piece import Curve
-from derive.regimes.asymptotics import CONSTANT, Expander, Expansion, Growth, Unexpanded
-from derive.regimes.largest_root import expand_largest_root
-from derive.regimes.leading_gradient import SPANS
+from derive.regimes.asymptotics import (
+    CONSTANT,
+    SMALL,
+    Expander,
+    Growth,
+    Unexpanded,
+    leading_order,
+    widened,
+)
+from derive.regimes.implicit import expand_largest_root
 from derive.regimes.parametric_limit import ABOVE_TWO, signs_of
 from derive.verdict import Finding, Verdict
-
-_SMALL = Symbol("e_", positive=True)
 
 
 @dataclass(frozen=True)
@@ -104,11 +108,11 @@ def _unbounded(entry: Expr, curve: Curve, side: int, toward: int) -> End:
     finding = Finding(Verdict.PROVED, "`mu` is linear in `z`, which has no end")
     rate = toward * entry.diff(z)
     try:
-        k, _ = _order(curve.beta.subs(z, toward * sympy.log(1 / _SMALL)), decide)
+        k, _ = _order(curve.beta.subs(z, toward * sympy.log(1 / SMALL)), decide)
         if k > 0:
             value = rate * k.denominator / k.numerator
             return End(side, finding, (Fraction(0), -1), value)
-        n, c = _order(curve.beta.subs(z, toward / _SMALL), decide)
+        n, c = _order(curve.beta.subs(z, toward / SMALL), decide)
         value = rate * (side * c) ** -sympy.Rational(n.denominator, n.numerator)
         return End(side, finding, (-1 / n, 0), value)
     except Undecided:
@@ -117,10 +121,10 @@ def _unbounded(entry: Expr, curve: Curve, side: int, toward: int) -> End:
 
 def _order(h: Expr, decide: ElementarySigns) -> tuple[Fraction, Expr]:
     """Return n and c of h = c e^-n (1 + o(1))."""
-    found = Expander(_SMALL, decide, Fraction(1)).expand(sympy.powdenest(h))
+    found = Expander(SMALL, decide, Fraction(1)).expand(sympy.powdenest(h))
     if found.leading[1] or not found.reaches(found.leading):
         raise Unexpanded("no power alone")
-    return -found.leading[0], found.terms[found.leading]
+    return -found.leading[0], found.first
 
 
 def _concluded(side: int, growth: Growth, value: Expr | None) -> End:
@@ -147,41 +151,13 @@ def _leading(slope: Slope, f: Expr, side: int) -> tuple[Growth, Expr]:
     decide = ElementarySigns(slope.positive)
 
     def at_end(g: Expr) -> Expr:
-        return sympy.powdenest(g.subs(slope.variable, side / _SMALL))
+        return sympy.powdenest(g.subs(slope.variable, side / SMALL))
 
-    failure: Undecided = Unexpanded("no expansion")
-    for span in map(Fraction, SPANS):
-        try:
-            known = {A: _root(P, A, at_end, decide, span) for A, P in slope.roots if f.has(A)}
-            found = Expander(_SMALL, decide, span, known).expand(at_end(f))
-            growth = found.leading
-            if not found.reaches(growth):
-                raise Unexpanded("terms that cancel hide the leading one")
-        except Undecided as open_end:
-            failure = open_end
-            continue
-        # e^r log(e)^k is e^r log(1/e)^k up to a sign.
-        return growth, (-1) ** (growth[1] % 2) * found.terms[growth]
-    raise failure
+    def leading(span: Fraction) -> tuple[Growth, list[Expr]]:
+        roots = ((A, at_end(P)) for A, P in slope.roots if f.has(A))
+        known = {A: expand_largest_root(P, A, decide, span) for A, P in roots}
+        return leading_order([Expander(SMALL, decide, span, known).expand(at_end(f))])
 
-
-def _root(
-    P: Expr, A: Symbol, at_end: Callable[[Expr], Expr], decide: ElementarySigns, span: Fraction
-) -> Expansion:
-    """Return the largest real root A = B e^-m of P, where B has a limit other than 0.
-
-    Where the limit of P in B is B^n - b with b < 0 and n odd, its one real root is negative.
-    """
-    whole = sympy.Poly(at_end(P), A)
-    n = whole.degree()
-    last = Expander(_SMALL, decide, span).expand(whole.TC() / whole.LC())
-    m, turn = -last.leading[0] / n, 1
-    if n % 2 and decide.sign(last.terms[last.leading]) > 0:
-        turn = -1
-    power = sympy.Rational(m.numerator, m.denominator)
-    scaled = sympy.expand(
-        whole.as_expr().subs(A, turn * A * _SMALL**-power) * _SMALL ** (n * power)
-    )
-    B = expand_largest_root(scaled, A, _SMALL, decide, span)
-    terms = {(r - m, j): turn * c for (r, j), c in B.terms.items()}
-    return Expansion(terms, None if B.order is None else B.order - m)
+    # e^r log(e)^k is e^r log(1/e)^k up to a sign.
+    growth, (value,) = widened(leading)
+    return growth, (-1) ** (growth[1] % 2) * value

@@ -26,10 +26,10 @@ from derive.potential.piece import Curve, Parametric, Piece, kernel_of, written_
 from derive.potential.separation import Separation, find_separation
 from derive.records import Block
 from derive.regimes.asymptotics import Growth
-from derive.regimes.coupled_limit import find_radial, slopes_along
+from derive.regimes.fixed_beta import ClosedGradient, in_length
 from derive.regimes.initialization import norm
-from derive.regimes.leading_gradient import ClosedGradient, in_length
 from derive.regimes.parametric_limit import pole_at
+from derive.regimes.predictor_limit import find_radial
 from derive.verdict import Finding, Verdict
 
 Shape: TypeAlias = Literal["single", "radial", "sum", "quadratic", "other"]
@@ -260,9 +260,9 @@ def _quadratic(betas: tuple[Symbol, ...], hessian: sympy.Matrix) -> Far:
 def _separated(piece: Piece, gradient: tuple[Expr, ...], separation: Separation) -> Far:
     """Return the growth of a Q that is a sum of functions of x = V^T beta."""
     betas, everywhere = piece.betas, _everywhere(piece) or None
-    x = [Symbol(f"x{k}_", real=True) for k, _ in enumerate(betas, 1)]
-    whole = ClosedGradient(gradient, betas, (False,) * len(betas), _positive(*gradient))
-    slopes = slopes_along(whole, separation, x)
+    x = tuple(Symbol(f"x{k}_", real=True) for k, _ in enumerate(betas, 1))
+    whole = ClosedGradient(gradient, betas, (False,) * len(betas), _positive(*gradient), spare=x)
+    slopes = whole.separated(separation.basis)
     if slopes is None:
         return _open(betas, "`Q` was not written as a sum in other coordinates")
     ends: list[tuple[object, End]] = []

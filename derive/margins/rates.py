@@ -26,12 +26,10 @@ from sympy import Expr, Symbol, sqrt
 
 from derive.exact.elementary_signs import ElementarySigns
 from derive.model.notation import rational
-from derive.regimes.asymptotics import CONSTANT, Expander, Growth
+from derive.regimes.asymptotics import CONSTANT, SMALL, Expander, Growth
 
 Measure = Literal["margin", "direction"]
 Leading: TypeAlias = tuple[Growth, Expr]
-SMALL = Symbol("e_", positive=True)
-"""1/log t."""
 ACROSS = Symbol("b", positive=True)
 MEAN = Symbol("k", positive=True)
 
@@ -70,4 +68,4 @@ def leading_of(f: Expr) -> Leading:
     decide = ElementarySigns(sorted(s.name for s in f.free_symbols - {SMALL}))
     found = Expander(SMALL, decide, Fraction(2)).expand(f)
     assert found.reaches(found.leading)
-    return found.leading, found.terms[found.leading]
+    return found.leading, found.first

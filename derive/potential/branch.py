@@ -90,7 +90,7 @@ def with_guards(assumptions: Sequence[Condition], metric: Metric) -> tuple[Condi
     tower, guards = Tower.over(p.field, p.positive), dict[Condition, list[RationalFunction]]()
     for kept in (c for c in assumptions if c.sign is Sign.KEPT):
         factor = p.field.embed(tower.element(from_sympy(kept.of)))
-        found = [c for c in _guards(metric, factor) if _can_hold(metric, [c])]
+        found = [c for c in guards_of(metric, factor) if _can_hold(metric, [c])]
         guards |= {kept: found} if found else {}
     together = product(*guards.values()) if guards else ()
     chosen = zip(*(c for c in together if _can_hold(metric, c)), strict=True)
@@ -110,7 +110,7 @@ def _is_kept(metric: Metric, f: RationalFunction) -> bool:
     p, darboux = metric.parameterization, metric.conserved.darboux
     if any(is_nonnegative(x, p.nonnegative) or x in darboux for x in (f, -f)):
         return True
-    square, guards = p.at_start(f * f), _guards(metric, f)
+    square, guards = p.at_start(f * f), guards_of(metric, f)
     levels = [p.at_start(guard) for guard in guards]
     if any(_is_positive(x, p) for c in levels for x in (c, c / square)):
         return True
@@ -145,7 +145,7 @@ def _zero_where(f: RationalFunction) -> set[int]:
 def stays_away_from_zero(metric: Metric, factor: RationalFunction) -> bool:
     """Tell whether a conserved quantity, positive at the start, is proved to bound factor^2."""
     p = metric.parameterization
-    return any(_is_positive(p.at_start(guard), p) for guard in _guards(metric, factor))
+    return any(_is_positive(p.at_start(guard), p) for guard in guards_of(metric, factor))
 
 
 def _is_positive(value: RationalFunction, p: Parameterization) -> bool:
@@ -159,7 +159,7 @@ def _is_positive(value: RationalFunction, p: Parameterization) -> bool:
     return False
 
 
-def _guards(metric: Metric, factor: RationalFunction) -> list[RationalFunction]:
+def guards_of(metric: Metric, factor: RationalFunction) -> list[RationalFunction]:
     """Return conserved c with factor^2 - c a sum of squares: they keep the factor from zero.
 
     Of these the largest are kept.

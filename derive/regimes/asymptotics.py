@@ -10,23 +10,28 @@ manipulation system*, for why leading coefficients must be decided exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from itertools import count
 from math import factorial
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 
+Result = TypeVar("Result")
 Growth: TypeAlias = tuple[Fraction, int]
 """The exponents (r, -k) of e^r log(e)^k: in their order, what comes first is larger."""
 
 
+SMALL = Symbol("e_", positive=True)
+"""e, where nothing else is."""
+SPANS = tuple(map(Fraction, (1, 2, 4, 8)))
+"""Powers of e, beyond the leading one, to which expansions are tried."""
 FLAT = Fraction(10**6)
 """The order of what vanishes faster than every power of e."""
 
@@ -37,6 +42,17 @@ class Unexpanded(Undecided):
 
 class NotReal(Unexpanded):
     """An expression is not real: the logarithm or the root of what is negative."""
+
+
+def widened(attempt: Callable[[Fraction], Result]) -> Result:
+    """Return what expansions to the first span that suffices give; Undecided where none does."""
+    failure = Undecided("no expansion")
+    for span in SPANS:
+        try:
+            return attempt(span)
+        except Undecided as open_end:
+            failure = open_end
+    raise failure
 
 
 @dataclass(frozen=True)
@@ -58,13 +74,30 @@ class Expansion:
             raise Unexpanded("every known term cancels")
         return min(self.terms)
 
+    @property
+    def first(self) -> Expr:
+        """The coefficient of the largest term."""
+        return self.terms[self.leading]
+
     def coefficient(self, growth: Growth) -> Expr:
         """Return what stands beside e^r log(e)^k."""
         return self.terms.get(growth, sympy.S.Zero)
 
+    def below(self, power: Fraction, order: Fraction | None = None) -> Expansion:
+        """Return the terms of lower powers of e: exact, or up to O(e^order)."""
+        return Expansion({g: c for g, c in self.terms.items() if g[0] < power}, order)
+
     def reaches(self, growth: Growth) -> bool:
         """Tell whether all terms at least as large as *growth* are known."""
         return self.order is None or growth[0] < self.order
+
+
+def leading_order(entries: Sequence[Expansion]) -> tuple[Growth, list[Expr]]:
+    """Return the growth of the largest of some functions, and the coefficients of all there."""
+    growth = min((x.leading for x in entries if x.terms), default=None)
+    if growth is None or not all(x.reaches(growth) for x in entries):
+        raise Unexpanded("terms that cancel hide the leading one")
+    return growth, [x.coefficient(growth) for x in entries]
 
 
 LONG = 300
@@ -84,10 +117,10 @@ class Expander:
         variable: Symbol,
         coefficients: ElementarySigns,
         span: Fraction,
-        known: Mapping[Symbol, Expansion] | None = None,
+        known: Mapping[Expr, Expansion] | None = None,
     ) -> None:
         """Prepare; *span* bounds the work, and *known* symbols stand for their expansions."""
-        self._e, self._decide, self._span = variable, coefficients, span
+        self._e, self._decide, self.span = variable, coefficients, span
         self._known: dict[Expr, Expansion] = dict(known or {})
         self._functions: dict[Expr, Callable[[Expansion], Expansion]] = {
             sympy.log: self._log,
@@ -96,6 +129,10 @@ class Expander:
             sympy.atan: self._atan,
             sympy.Abs: self._abs,
         }
+
+    def knowing(self, known: Mapping[Symbol, Expansion]) -> Expander:
+        """Return an expander to which these symbols stand for expansions, too."""
+        return Expander(self._e, self._decide, self.span, {**self._known, **known})
 
     def expand(self, expression: Expr) -> Expansion:
         """Return the expansion; Unexpanded where there is none, or a sign was not decided."""
@@ -124,10 +161,6 @@ class Expander:
         orders = [x.order for x in parts if x.order is not None]
         return self._collect((t for x in parts for t in x.terms.items()), min(orders, default=None))
 
-    def truncated(self, x: Expansion) -> Expansion:
-        """Return an expansion without what is known beyond the span, taken as exact."""
-        return Expansion({g: c for g, c in x.terms.items() if g[0] < self._span}, None)
-
     def _collect(self, terms: Iterable[tuple[Growth, Expr]], order: Fraction | None) -> Expansion:
         """Add up terms of one growth; drop those that are proved zero or beyond the order."""
         found: dict[Growth, Expr] = {}
@@ -155,17 +188,17 @@ class Expander:
 
     def _split(self, x: Expansion) -> tuple[Fraction, Expr, Expansion]:
         """Return r, c and u of x = c e^r (1 + u), u a sum of positive powers of e."""
-        (r, k), c = x.leading, x.terms[x.leading]
+        (r, k), c = x.leading, x.first
         if k or any(s == r for s, j in x.terms if (s, j) != (r, k)):
             raise Unexpanded("a function of log(e)")
         rest = {(s - r, j): a / c for (s, j), a in x.terms.items() if s != r}
         return r, c, self._cut(Expansion(rest, None if x.order is None else x.order - r))
 
     def _cut(self, x: Expansion) -> Expansion:
-        if x.order is not None and x.order <= self._span:
+        if x.order is not None and x.order <= self.span:
             return x
-        kept = {g: c for g, c in x.terms.items() if g[0] < self._span}
-        return x if kept == x.terms else Expansion(kept, self._span)
+        kept = x.below(self.span, self.span)
+        return x if kept.terms == x.terms else kept
 
     def _series(self, u: Expansion, coefficient: Callable[[int], Expr]) -> Expansion:
         """Return sum_j coefficient(j) u^j, j >= 0, for u a sum of positive powers of e."""
@@ -202,7 +235,7 @@ class Expander:
     def _log(self, x: Expansion) -> Expansion:
         if x.is_zero:
             raise NotReal("a logarithm of 0")
-        if self._decide.sign(x.terms[x.leading]) < 0:
+        if self._decide.sign(x.first) < 0:
             raise NotReal("a logarithm of what is negative")
         return self._log_of_positive(x)
 
@@ -234,13 +267,13 @@ class Expander:
     def _abs(self, x: Expansion) -> Expansion:
         if not x.terms:
             return x
-        return self._scaled(x, sympy.Integer(self._decide.sign(x.terms[x.leading])))
+        return self._scaled(x, sympy.Integer(self._decide.sign(x.first)))
 
     def _asinh(self, x: Expansion) -> Expansion:
         """asinh x = log(x + sqrt(x^2 + 1)); where x is large its sign is taken out first."""
         if not x.terms:
             return x
-        sign = sympy.Integer(self._decide.sign(x.terms[x.leading]) if x.leading[0] < 0 else 1)
+        sign = sympy.Integer(self._decide.sign(x.first) if x.leading[0] < 0 else 1)
         y = self._scaled(x, sign)
         root = self._power(self.add(self._product(y, y), ONE), Fraction(1, 2))
         return self._scaled(self._log_of_positive(self.add(y, root)), sign)
@@ -250,7 +283,7 @@ class Expander:
         if not x.terms:
             return x
         if x.leading[0] < 0:
-            end = self._decide.sign(x.terms[x.leading]) * sympy.pi / 2
+            end = self._decide.sign(x.first) * sympy.pi / 2
             rest = self._scaled(self._atan(self._power(x, Fraction(-1))), sympy.S.NegativeOne)
             return self.add(Expansion({CONSTANT: end}, None), rest)
         c = x.coefficient(CONSTANT)

@@ -2,32 +2,32 @@
 
 Two roads. For homogeneous F and a start that is scaled as a whole, the kernel regime follows from
 the covariance of Q (:mod:`derive.regimes.kernel_regime`), closed form or not. For every symbol of
-the start the gradient of the closed form is expanded exactly (:mod:`derive.regimes.closed_form`).
+the start the gradient of the closed form is expanded exactly (:mod:`derive.regimes.fixed_beta`).
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 
 import sympy
-from sympy import Expr
+from sympy import Expr, Symbol
 
 from derive.components import in_components
 from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError, check_kind
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
 from derive.language import to_sympy
-from derive.model.condition import Condition
+from derive.model.condition import Condition, Sign
 from derive.model.direction import Direction
 from derive.model.geometry import Field
 from derive.model.notation import Notation
+from derive.potential.piece import Piece, start_signs
 from derive.printable import Certified
 from derive.regimes import statements as claims
-from derive.regimes.assumed import failing
 from derive.regimes.finite_time import finite_time_limit
 from derive.regimes.initialization import norm
 from derive.regimes.kernel_regime import (
@@ -37,9 +37,9 @@ from derive.regimes.kernel_regime import (
     find_scaled_start,
     find_tangent_kernel,
     kernel_limit,
+    near_start,
 )
 from derive.regimes.limit import Limit, undecided
-from derive.regimes.near_start import near_start
 from derive.regimes.point import Point, read_point
 from derive.regimes.predictor_limit import predictor_limit
 from derive.regimes.warped_time import WarpedTime, find_warped_time
@@ -186,7 +186,7 @@ def _limits(
     ]
     p = derivation.potential.parameterization
     symbols = [*Notation(p, tuple(range(p.d))).start_symbols.values()]
-    for broken in failing(derivation.potential.pieces, point, symbols):
+    for broken in _failing(derivation.potential.pieces, point, symbols):
         return (undecided(point, f"`Q` assumes `{broken}`, which fails near this limit"),)
     try:
         placed = point.in_exponentials((*kernel.matrix, *kernel.beta_0), positive)
@@ -199,6 +199,33 @@ def _limits(
     cases = [replace(point, given=(*point.given, sign * decisive)) for sign in (1, -1)]
     found = [x for case in cases for x in _limits(derivation, case, kernel, near, warp)]
     return tuple(found) if any(x.finding.verdict is Verdict.PROVED for x in found) else (limit,)
+
+
+def _failing(
+    pieces: Iterable[Piece], point: Point, symbols: Sequence[Symbol]
+) -> Iterator[Condition]:
+    """Yield the assumptions f > 0 of Q with f <= 0 at all starts near a limit: there Q is another.
+
+    Where that is not decided, by the leading term of f, the assumption stands beside the limit.
+    """
+    start = {s.name: s for s in symbols}
+    for said, written in (pair for piece in pieces for pair in start_signs(piece)):
+        if written.sign is Sign.POSITIVE and written.names <= start.keys():
+            f = written.of.xreplace({s: start[s.name] for s in written.of.free_symbols})
+            if _is_positive(f, point) is False:
+                yield said
+
+
+def _is_positive(f: Expr, point: Point) -> bool | None:
+    """Decide whether f > 0 near a limit; None where that is open, or f is free of its symbol."""
+    if all(s.name != point.variable for s in f.free_symbols):
+        return None
+    decide = point.decisions(s.name for s in f.free_symbols if s.is_positive)
+    try:
+        found = point.expand(f, decide)
+        return not found.is_zero and decide.sign(found.first) * (-1) ** found.leading[1] > 0
+    except Undecided:
+        return None
 
 
 def _start_factor(f: Expr | None, derivation: Derivation, decide: ElementarySigns) -> Expr | None:

@@ -14,7 +14,6 @@ c -> 0 it tends to c^(2 - D) Z, with a relative error of order c^(D - 2).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
@@ -25,7 +24,7 @@ from derive.exact.elementary_signs import Undecided
 from derive.model.labels import quoted
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Algebraic, Piece, Quadrature, kernel_of
-from derive.regimes.asymptotics import CONSTANT, Expander, Expansion
+from derive.regimes.asymptotics import CONSTANT
 from derive.regimes.kernel_regime import ScaledStart, TangentKernel
 from derive.regimes.limit import Limit, LimitingPotential, growth_expression, sided
 from derive.regimes.point import Point
@@ -85,9 +84,12 @@ def moved_start_limit(p: Parameterization, piece: Piece, point: Point, start: Ex
     """
     if p.d > 1 or not _is_fixed(piece, point):
         return None
-    place = _near(start, point)
-    rest = [] if place is None else [growth for growth in place.terms if growth != CONSTANT]
-    if place is None or not rest or min(rest) < CONSTANT or not place.reaches(CONSTANT):
+    try:
+        place = point.expand(start, span=Fraction(2))
+    except Undecided:
+        return None
+    rest = [growth for growth in place.terms if growth != CONSTANT]
+    if not rest or min(rest) < CONSTANT or not place.reaches(CONSTANT):
         return None
     b_0 = place.coefficient(CONSTANT)
     (beta,) = piece.betas
@@ -97,14 +99,6 @@ def moved_start_limit(p: Parameterization, piece: Piece, point: Point, start: Ex
     finding = Finding(Verdict.PROVED, reason)
     slopes = found.gradient
     return Limit(point, finding, "intermediate", (beta,), None, one, found, slopes, error)
-
-
-def _near(start: Expr, point: Point) -> Expansion | None:
-    e = Symbol("e_", positive=True)
-    decide = point.decisions(s.name for s in start.free_symbols if s.is_positive)
-    with suppress(Undecided):
-        return Expander(e, decide, Fraction(2)).expand(point.near(start, e))
-    return None
 
 
 def _is_fixed(piece: Piece, point: Point) -> bool:

@@ -17,7 +17,15 @@ from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.potential.piece import Curve
-from derive.regimes.asymptotics import CONSTANT, Expander, Expansion, Growth, Unexpanded
+from derive.regimes.asymptotics import (
+    CONSTANT,
+    SMALL,
+    Expander,
+    Expansion,
+    Growth,
+    Unexpanded,
+    widened,
+)
 from derive.regimes.limit import Limit, LimitingPotential, growth_expression, sided, undecided
 from derive.regimes.point import Point
 from derive.verdict import Finding, Identity, Verdict
@@ -156,7 +164,6 @@ def _limit_along_curve(
     curve: Curve, gradient: Expr, beta: Symbol, point: Point, symbol: Symbol
 ) -> Limit:
     """Return the parametric limit where h has one at every z."""
-    e = Symbol("e_", positive=True)
     z = curve.parameter
     if curve.interval != (-1, 1):
         raise Unexpanded("the interval of z is not (-1, 1)")
@@ -167,14 +174,16 @@ def _limit_along_curve(
     at_t = {z: (t - 1) / (t + 1)}
     meaning = {x: sympy.cancel(f.xreplace(at_t)) for x, f in {**back, z: z}.items()}
     decide = ElementarySigns(("below_", "above_", "t_"), meaning)
-    prepared = [f.subs(names).xreplace({symbol: point.image(e)}) for f in (curve.beta, gradient)]
-    for span in (1, 2, 4):
-        h, mu = (Expander(e, decide, Fraction(span)).expand(f) for f in prepared)
-        if h.leading == CONSTANT and h.reaches(h.leading) and mu.terms:
-            break
-    else:
-        raise Unexpanded("h has no finite limit at fixed z")
-    limits = [x.terms[x.leading].xreplace(back) for x in (h, mu)]
+    named = [f.subs(names).xreplace({symbol: point.image(SMALL)}) for f in (curve.beta, gradient)]
+
+    def expanded(span: Fraction) -> list[Expansion]:
+        h, mu = (Expander(SMALL, decide, span).expand(f) for f in named)
+        if h.leading != CONSTANT or not h.reaches(CONSTANT) or not mu.terms:
+            raise Unexpanded("h has no finite limit at fixed z")
+        return [h, mu]
+
+    h, mu = widened(expanded)
+    limits = [x.first.xreplace(back) for x in (h, mu)]
     if not limits[0].has(z):
         raise Unexpanded("h tends to a constant")
     unit = growth_expression(mu.leading, point.small)

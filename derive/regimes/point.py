@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Literal, TypeAlias
 
 import sympy
@@ -12,6 +13,7 @@ from sympy import Expr, Symbol
 from derive.errors import InputError, LanguageError
 from derive.exact.elementary_signs import ElementarySigns
 from derive.language import parse_expression, to_sympy
+from derive.regimes.asymptotics import SMALL, SPANS, Expander, Expansion
 
 Side: TypeAlias = Literal["0", "oo", "below", "above"]
 
@@ -74,7 +76,14 @@ class Point:
         side = {"0": small, "oo": 1 / small, "below": self.value - small}
         return side.get(self.side, self.value + small)
 
-    def near(self, expression: Expr, small: Expr) -> Expr:
+    def expand(
+        self, f: Expr, decide: ElementarySigns | None = None, span: Fraction = SPANS[0]
+    ) -> Expansion:
+        """Return the expansion of a function of the start as it tends here."""
+        positive = (s.name for s in f.free_symbols if s.is_positive)
+        return Expander(SMALL, decide or self.decisions(positive), span).expand(self.near(f))
+
+    def near(self, expression: Expr, small: Expr = SMALL) -> Expr:
         """Return an expression with the symbol in terms of a small e > 0."""
         image = {s: self.image(small) for s in expression.free_symbols if s.name == self.variable}
         found = sympy.powsimp(expression).xreplace(image)

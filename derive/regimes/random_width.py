@@ -25,8 +25,7 @@ from derive.language import parse_name
 from derive.model.notation import rational
 from derive.model.parameterization import Parameterization
 from derive.printable import Printable
-from derive.regimes.closed_form import closed_form_limit
-from derive.regimes.leading_gradient import ClosedGradient
+from derive.regimes.fixed_beta import ClosedGradient, closed_form_limit
 from derive.regimes.limit import Limit
 from derive.regimes.point import read_point
 from derive.regimes.statements import limit_statements

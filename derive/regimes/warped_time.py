@@ -27,6 +27,7 @@ from derive.exact.positivity import is_nonnegative, is_positive
 from derive.model.labels import quoted
 from derive.model.notation import Notation, to_expr
 from derive.model.signs import is_feasible
+from derive.potential.branch import guards_of
 from derive.potential.chart import base_chart
 from derive.potential.half_spaces import is_bounded
 from derive.verdict import Finding, Identity, Verdict
@@ -34,7 +35,6 @@ from derive.weights.dual import DualCoordinates
 from derive.weights.metric import Metric
 
 _CHOICES = 200
-_LAWS = 4
 
 
 @dataclass(frozen=True)
@@ -123,17 +123,9 @@ def _floor(g: RationalFunction, kept: Sequence[RationalFunction]) -> RationalFun
 
 def _guards(metric: Metric, f: RationalFunction) -> list[RationalFunction]:
     """Return conserved c with f^2 >= c: by a sum of squares, or as the square of a law |c| <= f."""
-    laws = [law for law in metric.conserved.laws if law.is_polynomial()][:_LAWS]
-    found = []
-    for signs in product((0, 1, -1), repeat=len(laws)):
-        c = sum((s * law for s, law in zip(signs, laws, strict=True)), f.field.zero)
-        if c.is_zero():
-            continue
-        if is_nonnegative(f * f - c):
-            found.append(c)
-        elif is_nonnegative(f - c) and is_nonnegative(f + c):
-            found.append(c * c)
-    return found
+    laws = (law for law in metric.conserved.laws if law.is_polynomial())
+    below = (c * c for c in laws if is_nonnegative(f - c) and is_nonnegative(f + c))
+    return [*guards_of(metric, f), *below]
 
 
 def _positive(

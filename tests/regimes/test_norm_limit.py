@@ -6,8 +6,8 @@ import pytest
 import sympy
 from sympy import exp, sqrt
 
-from derive.regimes.coupled_limit import norm_limit
 from derive.regimes.point import read_point
+from derive.regimes.predictor_limit import norm_limit
 
 x, y = betas = sympy.symbols("beta1 beta2", real=True)
 c, z = sympy.Symbol("c", positive=True), sympy.Symbol("z", real=True)

@@ -16,8 +16,9 @@ from derive.catalogue.library import Printed
 from derive.exact.towers.germ import Unsettled
 from derive.language import to_sympy
 from derive.margins.find import Margins, margins
-from derive.margins.rates import SMALL, Measure, leading_of, tail_rate
+from derive.margins.rates import Measure, leading_of, tail_rate
 from derive.model.notation import rational
+from derive.regimes.asymptotics import SMALL
 from derive.render.plain import plain
 
 MARGINS = "X beta >= 1"
