@@ -224,7 +224,7 @@ def _alone(space: Space, names: Sequence[str], definitions: JSON, values: JSON) 
     alone.start = [space.names[n].at(space.start) for n in (*names, *constants)]
     alone.w0 = alone.symbols[: len(names)]
     for entry in definitions:
-        require("of" in entry and "name" in entry, "only calls are defined for a domain")
+        require("of" in entry, "only calls are defined for a domain")
         alone.define(entry)
     for name, value in values.items():
         with contextlib.suppress(Rejected):  # of calls that are not known here

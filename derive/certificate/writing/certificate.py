@@ -27,7 +27,7 @@ from derive.certificate.checking.text import (
 )
 from derive.certificate.checking.theorem import Check, Checker, Kind, rate_texts
 from derive.certificate.writing import conditions
-from derive.certificate.writing.definitions import Calls
+from derive.certificate.writing.definitions import Calls, Definitions
 from derive.certificate.writing.form import form_proofs
 from derive.certificate.writing.products import calls_in, named_calls
 from derive.certificate.writing.reached import equivalence, intervals, lift
@@ -205,14 +205,29 @@ class _Writer:
         relations = lift(block, said["beta"], before) if moving or t is None else {}
         if t is not None:
             texts = [t.relation or "0", t.pace, *t.ends, *walls]
+            definitions = self._calls_alone(texts)
             for low, high in intervals(t, said["beta"][0], walls, self.state.space.fixed):
                 between = {} if (low, high) == (t.low, t.high) else {"interval": [low, high]}
-                yield {"domain": named_calls(texts), **between, **relations}
+                yield {"domain": definitions, **between, **relations}
         elif len(said["beta"]) > 1 and said["domain"]["undecided"][:1] != ["leaf"]:
             texts = [v for v in self.record["conserved"]["values_at_start"] if v is not None]
             yield {"domain": named_calls(texts), **relations}
         else:
             yield {"domain": named_calls(walls)}
+
+    def _calls_alone(self, texts: Sequence[str]) -> list[JSON]:
+        """Return definitions of calls in texts: of constants by those of their terms."""
+        space = self.state.space
+        constants = space.given[space.weights :]
+        alone = Space([], constants, SPARE)
+        alone.start = space.start[space.weights : space.size]
+        definitions = Definitions(alone, [], {*alone.names})
+        for call in dict.fromkeys(calls_in(texts)):
+            try:
+                definitions.name_terms(call)
+            except Rejected:  # it is of t, or of a constant that the piece names
+                definitions.entries.append({"name": definitions.fresh(), "of": call})
+        return definitions.entries
 
     def first(self, accept: Check, said: JSON, tries: Iterator[JSON]) -> JSON:
         """Return the first proof that the checker accepts, or None."""

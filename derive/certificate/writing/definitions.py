@@ -51,6 +51,19 @@ class Definitions:
         if text.startswith("cos("):
             self.name("sin" + text.removeprefix("cos"))
 
+    def name_terms(self, text: str) -> None:
+        """Name a call; an exponential of a sum is the product of those of its terms."""
+        kind, u, e = self.space.call(text)
+        top, below = u.top, self.space.of(u.bottom)
+        terms = [self.space.of(top.context().from_dict({m: c})) / below for m, c in top.terms()]
+        if kind == "exp" and len(terms) > 1 and not self.knows(text):
+            calls = [products.call_of(kind, term, e) for term in terms]
+            for call in calls:
+                self.name(call)
+            product = "*".join(f"({call})" for call in calls)
+            self.define({"of": text, "is": product, "from": [[call, "1"] for call in calls]})
+        self.name(text)
+
     def fresh(self) -> str:
         """Return a name that is not taken."""
         name = next(name for n in count(1) if (name := f"f{n}") not in self.taken)

@@ -15,7 +15,7 @@ from sympy import Expr
 
 from derive.certificate.checking.function import constant
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import JSON, Rejected, names_in
+from derive.certificate.checking.text import JSON, Rejected
 from derive.certificate.checking.theorem import Checker
 from derive.certificate.writing.definitions import Calls, FormDefinitions
 from derive.certificate.writing.products import calls_in, reduced, text_of, with_logs
@@ -127,18 +127,30 @@ class _Form:
         zeros = [f"({law}) - ({value})" for law, value in laws]
         if names == "start" and kernels and not self.shown.constants:
             zeros = [_pulled(*kernel) for kernel in kernels]
-        known = set(p.weights) if names == "weights" else set(p.start_symbols)
-        solved, seen = set[str](), set[str]()
+        solved, seen, space = set[str](), set[str](), self.space
         for zero in map(self._component, zeros):
+            symbols = self._symbols(zero, names)
             # What is solved last is replaced first: nothing before should need it.
-            for main in sorted(names_in([zero]) & known - solved, key=lambda n: (n in seen, n)):
+            order = sorted(symbols - solved, key=lambda n: (n in seen, n not in space.given, n))
+            for main in order:
                 try:
                     self.define({"zero": zero, "main": main})
-                except (Rejected, KeyError, ValueError):
+                except Rejected:
                     continue
                 solved.add(main)
-                seen |= names_in([zero])
+                seen |= symbols
                 break
+
+    def _symbols(self, zero: str, names: str) -> set[str]:
+        """Return the start symbols or the weights in a relation, and the calls of these."""
+        space, used = self.space, self.space.read(zero).variables
+        return {
+            name
+            for name, f in space.names.items()
+            if f in space.symbols
+            and space.symbols.index(f) in used
+            and space.is_of_constants(f) == (names == "start")
+        }
 
     def _component(self, zero: str) -> str:
         """Return what a function that is 0 on the leaf adds to what is known to be.
@@ -261,7 +273,9 @@ class _Form:
             texts += [*gradient, plain(shown.value)]
             kernel = kernel_of(shown)
             texts += [] if kernel is None else [plain(kernel)]
-            texts += [plain(shown.curve.beta)] if isinstance(shown, Parametric) else []
+            if isinstance(shown, Parametric):
+                ends = (end for end in shown.curve.interval if end.is_finite)
+                texts += [plain(x) for x in (shown.curve.beta, *ends)]
             texts += [] if turning is None else [plain(-turning.slope)]
         for text in texts:
             self.use(text)
