@@ -31,38 +31,47 @@ from derive.certificate.checking.text import JSON, Rejected, names_in, require
 from derive.certificate.checking.theorem import Checker, rate_texts
 
 POWERS = 13
+SIDES = {"> 0": "> 0", "as at beta_0": "has the sign that it has at beta_0"}
 UNDECIDED = {"kernel", "leaf", "length", "curve", "smooth", "beyond"}
 
 
-def domain(state: Checker, said: JSON, proof: JSON) -> None:
-    """Accept the domain, or say that it is not decided, or leave what is said of it open."""
+class Ends(NamedTuple):
+    """What is shown of the ends of where Q lives, in *lines*, and what is not 0 *inside*."""
+
+    lines: Sequence[str]
+    inside: Sequence[str]
+
+
+def domain(state: Checker, said: JSON, proof: JSON) -> Ends | None:
+    """Accept the domain, or say that it is not decided, or leave all that is said of it open."""
     where, curve, betas = said["domain"], said["curve"], said["beta"]
     reached = f"every {', '.join(betas)}{' below' * bool(where['walls'])} is reached"
     require({*where["undecided"]} <= UNDECIDED, "a domain is undecided otherwise")
     fixed = names_in(where["unless_zero"]) <= state.space.fixed
     require(fixed, "what is not 0 has a name that is not said")
     t = coordinate(state.record, said, proof)
-    _are_ends(state.space, said, t)
     if where["undecided"] and not (where["walls"] or where["unless_zero"] or curve):
         state.theorem.append(f"which {', '.join(betas)} are reached is not decided")
-        return
-    unread = len(betas) == 1 and (where["unless_zero"] or t is None)
-    if unread or proof.get("domain") is None:
+        return None
+    if proof.get("domain") is None or (len(betas) == 1 and (where["unless_zero"] or t is None)):
         state.open.append(f"the domain of Q of {', '.join(betas)}")
-    elif t is not None:
+        return None
+    ends = _ends(state.space, said, t)
+    if t is not None:
         whole = curve is None or where["walls"] or "curve" not in where["undecided"]
         _of_one(state, said, proof, t, reached if whole else "")
         # Of a vector that is shown of the line of beta_0 alone.
         state.theorem += [reached] * bool(whole and "vector" not in state.given)
-    else:
-        unless = [f"{text} != 0" for text in where["unless_zero"]]
-        Conditions(state.space, unless)
-        alone, signs = _between(state, said, proof, None, unless)
-        lift = Lift(state, alone, signs)
-        lift.check([*map(state.given["beta"].index, betas)], proof["reached"])
-        state.assumed |= dict.fromkeys(unless)
-        state.generic |= signs.generic
-        state.theorem.append(reached)
+        return ends
+    unless = [f"{text} != 0" for text in where["unless_zero"]]
+    Conditions(state.space, unless)
+    alone, signs = _between(state, said, proof, None, unless)
+    lift = Lift(state, alone, signs)
+    lift.check([*map(state.given["beta"].index, betas)], proof["reached"])
+    state.assumed |= dict.fromkeys(unless)
+    state.generic |= signs.generic
+    state.theorem.append(reached)
+    return ends
 
 
 class Coordinate(NamedTuple):
@@ -114,6 +123,8 @@ def _of_one(state: Checker, said: JSON, proof: JSON, t: Coordinate, reached: str
     where no warp turns the time, or int dbeta/K(t), K other than 0. Weights are finite with them,
     and F lives as long as nothing vanishes that it divides by, or takes a root of. So the flow runs
     through all t. At each end f tends to infinity, or a wall to 0; of beta itself this is plain.
+    Of a root t all of this may be so only where the walls are other than 0: the flow runs through
+    all t up to the first at which one is 0, or to the end.
     """
     space, at = state.space, state.given["beta"].index(said["beta"][0])
     alone, signs = _between(state, said, proof, t)
@@ -212,7 +223,7 @@ def _between(
     for text in (*state.conditions, *said["assumptions"], *unless):
         with contextlib.suppress(Rejected):  # of calls that are not known here
             signs.take([text], alone.names)
-    for form in t.ends if t is not None and solved else walls:
+    for form in [*(t.ends if t else ()), *(walls if said["curve"] is None else ())]:
         signs.add(form, "> 0" if alone.read(form).at(alone.start) > 0 else "< 0")
     return alone, signs
 
@@ -240,29 +251,26 @@ def _solve(alone: Space, relation: str, beta: str) -> None:
     alone.names |= {beta: alone.names[beta] - P / slope}
 
 
-def _are_ends(space: Space, said: JSON, t: Coordinate | None) -> None:
+def _ends(space: Space, said: JSON, t: Coordinate | None) -> Ends:
     """Require that walls are of beta, and ends of t are constants, on the side that is said."""
-    walls, fixed = said["domain"]["walls"], {*space.fixed}
-    own = all(names_in([wall["form"]]) <= {*fixed, *said["beta"]} for wall in walls)
-    own = own and (t is None or names_in([t.low, t.high]) <= {*fixed, "oo"})
+    walls = said["domain"]["walls"]
+    forms, sides = [w["form"] for w in walls], [w["sign"] for w in walls]
+    ends, points = ([], []) if t is None else (t.ends, [t.low, t.high])
+    own = names_in(forms) <= {*space.fixed, *said["beta"]}
+    own = own and names_in(points) <= {*space.fixed, INFINITY}
     require(own, "a wall, or an end, has a name that is not said")
-    forms = [(wall["form"], wall["sign"]) for wall in walls]
-    for form, relation in [*forms, *((form, "> 0") for form in (t.ends if t else ()))]:
-        require(relation in ("> 0", "as at beta_0"), "a wall has another sign")
-        if relation == "> 0":
+    for form, side in zip([*forms, *ends], [*sides, *("> 0" for _ in ends)], strict=True):
+        require(side in SIDES, "a wall has another sign")
+        if side == "> 0":
             space.positive(space.read(form), f"{form:.60} at the start")
         require(not_zero(space.read(form).at(space.start)), "beta starts at a wall")
-    for wall in walls:
-        if wall["vanishing"] is not None:
-            form, f = space.read(wall["form"]), space.read(wall["vanishing"])
-            powers = (space.is_of_constants(form / f**n) for n in range(1, POWERS))
-            require(any(powers), f"{wall['vanishing']:.60} does not vanish at the wall alone")
-
-
-def ends(record: JSON, said: JSON) -> list[str]:
-    """Return what keeps its sign: the walls, and z less the ends of its interval."""
-    t = coordinate(record, said, {})
-    return [*(wall["form"] for wall in said["domain"]["walls"]), *(t.ends if t else ())]
+    lines = [f"at least where {f} {SIDES[side]}" for f, side in zip(forms, sides, strict=True)]
+    for form, vanishing in ((w["form"], w["vanishing"]) for w in walls if w["vanishing"]):
+        wall, f = space.read(form), space.read(vanishing)
+        powers = (space.is_of_constants(wall / f**n) for n in range(1, POWERS))
+        require(any(powers), f"{vanishing:.60} does not vanish at the wall alone")
+        lines.append(f"{vanishing} = 0 where {form} = 0")
+    return Ends(lines, [*forms, *ends])
 
 
 class Lift:

@@ -236,8 +236,8 @@ class Reading(Ring):
             return (f**degree).same(u)
         if kind == "power":
             self.positive(u, "the base of a power")
-        own = self._unit(call, f, sine)
-        units = [(self._unit(part, self.find(*part)), n) for part, n in parts]
+        own = self.unit(call, f, sine)
+        units = [(self.unit(part, self.find(*part)), n) for part, n in parts]
         alike = all((unit.y is None) == (own.y is None) for unit, _ in units)
         if not alike or not own.L.same(self.sum(unit.L * n for unit, n in units)):
             return False
@@ -246,10 +246,10 @@ class Reading(Ring):
             for unit, n in units:
                 product = product * unit.x ** int(n * power)
             return (own.x**power).same(product)
-        cosine, turned = self._turned(units)
+        cosine, turned = self.turned(units)
         return own.x.same(cosine) and own.y.same(turned)
 
-    def _turned(self, units: Sequence[tuple[Unit, fmpq]]) -> tuple[Function, Function]:
+    def turned(self, units: Sequence[tuple[Unit, fmpq]]) -> tuple[Function, Function]:
         """Return x and y of a product of powers of x_i + i y_i, of modulus 1."""
         x, y = self.number(1), self.number(0)
         for unit, n in units:
@@ -259,7 +259,7 @@ class Reading(Ring):
                 x, y = x * unit.x - y * turn, x * turn + y * unit.x
         return x, y
 
-    def _unit(self, call: Call, image: Function, sine: Function | None = None) -> Unit:
+    def unit(self, call: Call, image: Function, sine: Function | None = None) -> Unit:
         """Return what a call says of exp(L), or exp(i L)."""
         kind, u, e = call
         if kind == "cos":

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import combinations, product
 
-from derive.certificate.checking.domain import domain, ends
+from derive.certificate.checking.domain import domain
 from derive.certificate.checking.flow import Field, determinant, independent
 from derive.certificate.checking.function import Function, Value, not_zero
 from derive.certificate.checking.signs import Conditions
@@ -232,10 +232,12 @@ def piece(state: Checker, said: JSON, proof: JSON) -> None:
     printed.leaf.take(state.conditions, {*space.given})
     printed.leaf.take(said["assumptions"], {*space.given, *printed.known})
     printed.branches(state)
-    domain(state, said, proof)
+    ends = domain(state, said, proof)
     state.ratios.append(ratio)
-    state.theorem += _lines(said, state.record["potential"].get("linear"), printed.lines)
-    state.assume(printed.leaf, ends(state.record, said), g)
+    linear = state.record["potential"].get("linear")
+    state.theorem += [*_lines(said, linear, ends is not None), *printed.lines]
+    state.theorem += () if ends is None else ends.lines
+    state.assume(printed.leaf, () if ends is None else ends.inside, g)
 
 
 def _in_beta(state: Checker, said: JSON, printed: Printed, at: Sequence[int]) -> None:
@@ -258,7 +260,7 @@ def _in_beta(state: Checker, said: JSON, printed: Printed, at: Sequence[int]) ->
         state.equal([[space.read(kernel)]], [[flow.K[at[0]][at[0]]]], "K of one output")
 
 
-def _lines(said: JSON, linear: JSON, names: list[str]) -> list[str]:
+def _lines(said: JSON, linear: JSON, ends: bool) -> list[str]:
     """Return what was shown of a piece; *linear* is the other term of Q of a vector."""
     curve, name = said["curve"], ", ".join(said["beta"])
     lines = [f"{'q' if linear else 'Q'}({name}) = {said['Q']}"] * (said["Q"] is not None)
@@ -267,15 +269,10 @@ def _lines(said: JSON, linear: JSON, names: list[str]) -> list[str]:
     lines += [f"dQ/d{b} = {y}" for b, y in zip(said["beta"], said["gradient"], strict=True)]
     if curve is not None:
         low, high = curve["interval"]
-        where = f"{low} < {curve['parameter']} < {high}"
-        finite = " while weights are finite" * ("curve" in said["domain"]["undecided"])
-        lines.append(f"{name} = {curve['beta']}, at least for {where}{finite}")
-    lines += [f"K = {said['kernel']}"] * (said["kernel"] is not None)
-    signs = {"> 0": "> 0", "as at beta_0": "has the sign that it has at beta_0"}
-    walls = [f"at least where {w['form']} {signs[w['sign']]}" for w in said["domain"]["walls"]]
-    zeros = ((w["vanishing"], w["form"]) for w in said["domain"]["walls"])
-    walls += [f"{f} = 0 where {form} = 0" for f, form in zeros if f is not None]
-    return lines + names + walls
+        where = f", at least for {low} < {curve['parameter']} < {high}" * ends
+        finite = " while weights are finite" * (ends and "curve" in said["domain"]["undecided"])
+        lines.append(f"{name} = {curve['beta']}{where}{finite}")
+    return lines + [f"K = {said['kernel']}"] * (said["kernel"] is not None)
 
 
 def laws(state: Checker, said: JSON, proof: JSON) -> None:

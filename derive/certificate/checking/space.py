@@ -105,7 +105,7 @@ class Space(Reading):
 
     def _call_at_start(self, kind: str, u: Function, exponent: Function) -> Function:
         """Return a call at w_0; an integral runs over nothing there."""
-        x = constant(u)
+        x = constant(u := self._of_roots(u))
         value = fmpq(0) if kind[0] == "I" else None if x is None else ball(kind, x, fmpq(0))
         if isinstance(value, fmpq):
             return self.number(value)
@@ -118,6 +118,10 @@ class Space(Reading):
             f = self.at_start(f)
         except Rejected:
             f = f.into([*self.w0, *self.symbols[self.weights :]])
+        return self._of_roots(f)
+
+    def _of_roots(self, f: Function) -> Function:
+        """Return a function with the powers of roots lowered by their relations."""
         sides = [f.top, f.bottom]
         for relation, k in self.relations[::-1]:
             if leading(relation, k).is_one():  # roots; what is left is the same function

@@ -206,7 +206,8 @@ class _Writer:
         if t is not None:
             texts = [t.relation or "0", t.pace, *t.ends, *walls]
             definitions = self._calls_alone(texts)
-            for low, high in intervals(t, said["beta"][0], walls, self.state.space.fixed):
+            fixed = {*self.state.space.fixed, *said["constants"]}
+            for low, high in intervals(t, said["beta"][0], walls, fixed):
                 between = {} if (low, high) == (t.low, t.high) else {"interval": [low, high]}
                 yield {"domain": definitions, **between, **relations}
         elif len(said["beta"]) > 1 and said["domain"]["undecided"][:1] != ["leaf"]:

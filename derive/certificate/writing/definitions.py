@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from itertools import count
 
@@ -9,7 +10,7 @@ import sympy
 
 from derive.certificate.checking.function import Function, constant, not_zero, root_of
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import JSON, Rejected
+from derive.certificate.checking.text import JSON, Rejected, rational
 from derive.certificate.checking.theorem import Checker, Kind, rate_texts
 from derive.certificate.writing import products
 from derive.errors import DeriveError
@@ -43,25 +44,20 @@ class Definitions:
         return True
 
     def name(self, text: str) -> None:
-        """Name a call as a generator, if it is not known, nor a power of an exponential."""
+        """Name a call as a generator, if it is not known, nor a product of exponentials."""
         if self.knows(text):
             return
-        power = products.power_of_exponential(self.space, text)
+        power = products.product_of_exponentials(self.space, text)
         self.define(power or {"name": self.fresh(), "of": text})
         if text.startswith("cos("):
             self.name("sin" + text.removeprefix("cos"))
 
     def name_terms(self, text: str) -> None:
-        """Name a call; an exponential of a sum is the product of those of its terms."""
+        """Name a call; for an exponential of a sum those of its terms."""
         kind, u, e = self.space.call(text)
-        top, below = u.top, self.space.of(u.bottom)
-        terms = [self.space.of(top.context().from_dict({m: c})) / below for m, c in top.terms()]
-        if kind == "exp" and len(terms) > 1 and not self.knows(text):
-            calls = [products.call_of(kind, term, e) for term in terms]
-            for call in calls:
-                self.name(call)
-            product = "*".join(f"({call})" for call in calls)
-            self.define({"of": text, "is": product, "from": [[call, "1"] for call in calls]})
+        if kind == "exp":
+            for term in products.terms_of(u):
+                self.name(products.call_of(kind, term, e))
         self.name(text)
 
     def fresh(self) -> str:
@@ -174,19 +170,34 @@ class FormDefinitions(Definitions):
         for call in calls:
             if self.knows(call):
                 continue
+            if call.startswith("cos("):
+                with contextlib.suppress(Rejected):
+                    self.define(self._cosine(call))
+                    continue
             image = self._image(*self.space.call(call))
             plain = constant(self.space.call(call).argument) not in (None, 1)
             if (several or plain) and call.startswith("log("):
                 for entry in products.logarithm(self.space, call, self.fresh):
                     self.define(entry)
             elif image is None:
-                power = products.power_of_exponential(self.space, call)
+                power = products.product_of_exponentials(self.space, call)
                 self.define(power or {"name": self.fresh(), "of": call})
             else:
                 for entry in products.entries_for(
                     self.space, call, products.text_of(image), self.fresh
                 ):
                     self.define(entry)
+
+    def _cosine(self, call: str) -> JSON:
+        """Return the definition of a cosine and its sine by angles that are known."""
+        units = []
+        for part, n in (parts := products.angles(self.space, call)):
+            inner = self.space.call(part)
+            if inner.kind == "atan":
+                self.use(f"sqrt(({products.text_of(inner.argument)})**2 + 1)")
+            units.append((self.space.unit(inner, self.space.find(*inner)), rational(n)))
+        c, s = map(products.text_of, self.space.turned(units))
+        return {"of": call, "is": c, "sin": s, "from": parts}
 
     def use_at_start(self, text: str) -> None:
         """Define the calls in a text with their arguments at w_0."""

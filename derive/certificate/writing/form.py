@@ -48,8 +48,7 @@ def form_proofs(
             if isinstance(shown, Parametric):
                 form.name_parameter(shown.curve, shown.gradient[0])
                 form.follow_curve(shown.curve)
-            if not isinstance(shown, InducedMetric):
-                form.name_powers(shown)
+            form.name_powers()
             form.name_roots()
             form.use_all()
             slopes = {str(r.symbol): [repr(f) for f in r.slopes] for r in shown.roots}
@@ -65,7 +64,7 @@ class _Form:
     """The names and calls of what is shown in beta, defined one after the other."""
 
     def __init__(self, shown: Shown, blocks: Sequence[Block], state: Checker, calls: Calls) -> None:
-        self.shown, self.block, self.state = shown, blocks[0], state
+        self.shown, self.blocks, self.state = shown, blocks, state
         self.space: Space = state.space
         self.before = self.space.scope()
         charts = (b.potential.chart for b in blocks)
@@ -101,10 +100,13 @@ class _Form:
 
     def _kernels(self) -> Iterator[tuple[Expr, RationalFunction, Expr, RationalFunction]]:
         """Yield K and its coordinate, each as printed and in the weights."""
-        p, K = self.block.parameterization, self.block.metric.K
+        p, K = self.blocks[0].parameterization, self.blocks[0].metric.K
         if isinstance(self.shown, InducedMetric):
-            if self.shown.kernel is not None and self.shown.kernel.shape == (1, 1):
-                yield self.shown.kernel[0, 0], K[0][0], self.beta, p.F[0]
+            entries = self.shown.kernel if self.shown.kernel is not None else {}
+            for (i, *others), block in ((b.outputs, b) for b in self.blocks if entries):
+                if not others:
+                    beta = sympy.Symbol(self.state.given["beta"][i], real=True)
+                    yield entries[i, i], block.metric.K[0][0], beta, block.parameterization.F[0]
             return
         kernel = kernel_of(self.shown)
         if kernel is not None:
@@ -117,13 +119,16 @@ class _Form:
 
     def solve_leaf(self, names: str) -> None:
         """Solve the relation of K and beta, or law - value, for start symbols, or for weights."""
-        p = self.block.parameterization
         kernels = [(_power_relation(kernel), *rest) for kernel, *rest in self._kernels()]
         laws = [
             (law, plain(value))
             for symbol, value in self.shown.constants
             if (law := self._law_of(symbol)) is not None
-        ] or [(repr(law), repr(p.at_start(law))) for law in self.block.conserved.laws]
+        ] or [
+            (repr(law), repr(block.parameterization.at_start(law)))
+            for block in self.blocks
+            for law in block.conserved.laws
+        ]
         zeros = [f"({law}) - ({value})" for law, value in laws]
         if names == "start" and kernels and not self.shown.constants:
             zeros = [_pulled(*kernel) for kernel in kernels]
@@ -166,11 +171,11 @@ class _Form:
 
     def name_parameter(self, curve: Curve, slope: Expr) -> None:
         """Name the parameter of a curve: Q' = c z with a number c, so z = (y - y_0)/c."""
-        dual, z = self.block.potential.dual, curve.parameter
+        dual, z = self.blocks[0].potential.dual, curve.parameter
         scale = sympy.diff(slope, z)
         if dual is None or scale.has(z):
             raise Rejected("the slope is not linear in the parameter")
-        y, p = dual.y[0], self.block.parameterization
+        y, p = dual.y[0], self.blocks[0].parameterization
         then = LogFunction(
             p.at_start(y.rational), tuple((p.at_start(c), p.at_start(a)) for c, a in y.logs)
         )
@@ -217,12 +222,12 @@ class _Form:
                 except Rejected:
                     space.leave(before)
 
-    def name_powers(self, piece: Piece) -> None:
+    def name_powers(self) -> None:
         """Say which weights powers of beta with open exponents are: c w^D to 1/D is c^(1/D) w."""
-        (beta, *others), space = piece.betas, self.space
-        expressions = (piece.value, *piece.gradient) if not others else ()
-        powers = {x for e in expressions for x in e.atoms(sympy.Pow) if x.base.has(beta)}
-        for base in {x.base for x in powers if not x.exp.is_Rational}:
+        space, betas = self.space, {*self.state.given["beta"]}
+        powers = {x for e in self.expressions() for x in e.atoms(sympy.Pow)}
+        open_ = {x.base for x in powers if not x.exp.is_Rational}
+        for base in (b for b in open_ if betas & {str(name) for name in b.free_symbols}):
             B = space.read(plain(base))
             for kind, weight, exponent, image in list(space.known):
                 factor = B / image
@@ -260,27 +265,24 @@ class _Form:
 
     def use_all(self) -> None:
         """Define the calls in all that is shown."""
-        shown, turning = self.shown, self.block.potential.turning
-        texts = [plain(r.explicit) for r in shown.roots if r.explicit is not None]
-        gradient: list[str] = []
+        for expression in self.expressions():
+            self.use(plain(expression))
+        for slope in () if isinstance(self.shown, InducedMetric) else self.shown.gradient:
+            self.definitions.use_at_start(plain(slope))
+
+    def expressions(self) -> list[Expr]:
+        """Return all that is shown, roots and constants by their names."""
+        shown, turning = self.shown, self.blocks[0].potential.turning
+        explicit = [r.explicit for r in shown.roots if r.explicit is not None]
         if isinstance(shown, InducedMetric):
-            tables = [
-                t for t in (shown.kernel_in_weights, shown.kernel, shown.rho) if t is not None
-            ]
-            texts += [plain(x) for table in tables for x in table]
-        else:
-            gradient = [plain(slope) for slope in shown.gradient]
-            texts += [*gradient, plain(shown.value)]
-            kernel = kernel_of(shown)
-            texts += [] if kernel is None else [plain(kernel)]
-            if isinstance(shown, Parametric):
-                ends = (end for end in shown.curve.interval if end.is_finite)
-                texts += [plain(x) for x in (shown.curve.beta, *ends)]
-            texts += [] if turning is None else [plain(-turning.slope)]
-        for text in texts:
-            self.use(text)
-        for text in gradient:
-            self.definitions.use_at_start(text)
+            tables = (shown.kernel_in_weights, shown.kernel, shown.rho)
+            return [*explicit, *(x for table in tables if table is not None for x in table)]
+        kernel = kernel_of(shown)
+        more = [*shown.gradient, shown.value, *([] if kernel is None else [kernel])]
+        if isinstance(shown, Parametric):
+            ends = (end for end in shown.curve.interval if end.is_finite)
+            more += [shown.curve.beta, *ends]
+        return [*explicit, *more, *([] if turning is None else [-turning.slope])]
 
 
 def _power_relation(kernel: Expr) -> Expr:

@@ -9,7 +9,7 @@ from itertools import combinations, product
 from typing import cast
 
 import sympy
-from flint import fmpz_mpoly
+from flint import fmpq, fmpz_mpoly
 
 from derive.certificate.checking import reading
 from derive.certificate.checking.function import Function, constant, leading, remainder, root_of
@@ -175,25 +175,41 @@ def logarithm(
     yield {"of": call, "is": " + ".join(values), "from": parts}
 
 
-def power_of_exponential(space: Space, text: str) -> JSON:
-    """Return the definition of exp(n u) as a power of exp(u), where that is known, or None."""
-    kind, argument, _ = space.call(text)
-    if kind != "exp":
-        return None
-    for u in (known.argument for known in space.known if known.kind == "exp"):
-        n = None if u.is_zero() else constant(argument / u)
-        if n is not None and n.q == 1:
-            part = call_of(kind, u, space.number(0))
-            return {"of": text, "is": f"({part})**({n})", "from": [[part, str(n)]]}
+def product_of_exponentials(space: Space, text: str) -> JSON:
+    """Return the definition of exp(u) by powers of exponentials, of u or of its terms, or None."""
+    kind, u, zero = space.call(text)
+    known = [call.argument for call in space.known if call.kind == "exp" and call.argument.top]
+    for terms in ([u], terms_of(u)) if kind == "exp" and u.top else ():
+        pairs = [next(_powers(term, known), None) for term in terms]
+        parts = [[call_of(kind, pair[0], zero), str(pair[1])] for pair in pairs if pair is not None]
+        if len(parts) == len(terms):
+            product = "*".join(f"({call})**({n})" for call, n in parts)
+            return {"of": text, "is": product, "from": parts}
     return None
 
 
+def terms_of(f: Function) -> list[Function]:
+    """Return the terms of a sum."""
+    ring, below = f.ring, f.ring.of(f.bottom)
+    return [ring.of(f.top.context().from_dict({m: c})) / below for m, c in f.top.terms()]
+
+
+def _powers(u: Function, known: Iterable[Function]) -> Iterator[tuple[Function, fmpq]]:
+    """Yield v and a whole number n with u = n v."""
+    ratios = ((v, constant(u / v)) for v in known)
+    yield from ((v, n) for v, n in ratios if n is not None and n.q == 1)
+
+
 def angles(space: Space, text: str) -> list[list[str]]:
-    """Return a cosine whose argument goes into that of another n times, or two by sum and n = 1."""
+    """Return an angle that goes into that of a cosine n times, or two by sum and n = 1."""
     _, argument, _ = space.call(text)
     if argument.is_zero():
         return []
-    known = [(call_of(*call[:3]), call.argument) for call in space.known if call.kind == "cos"]
+    known = [
+        (call_of(*call[:3]), call.argument if call.kind == "cos" else call.image)
+        for call in space.known
+        if call.kind in ("cos", "atan")
+    ]
     for name, u in known:
         n = None if u.top.is_zero() else constant(argument / u)
         if n is not None and n.q == 1:
