@@ -80,30 +80,28 @@ class Samples:
 
     def __init__(self, functions: Sequence[RationalFunction], draw: Draw) -> None:
         """Draw points for their field, the same in every search: values are kept."""
-        self._functions, self._draw, self._next = functions, draw, 0
-        self._known: list[tuple[nmod, ...]] = []
+        self._values, self._next = [_values(f, draw) for f in functions], 0
+        self._rows: list[tuple[nmod, ...]] = []
 
     def first(self, size: int) -> list[tuple[nmod, ...]]:
         """Return the values at so many points."""
-        while len(self._known) < size:
+        while len(self._rows) < size:
             with suppress(Pole):
-                values = [_value(f, self._draw, self._next) for f in self._functions]
-                self._known.append(tuple(values))
+                self._rows.append(tuple(values(self._next) for values in self._values))
             self._next += 1
-        return self._known[:size]
+        return self._rows[:size]
 
 
-@functools.lru_cache(maxsize=2**15)
-def _value(function: RationalFunction, draw: Draw, k: int) -> nmod:
-    return _evaluator(function)(_point(function.field, draw, k))
+@functools.lru_cache(maxsize=512)
+def _values(function: RationalFunction, draw: Draw) -> Callable[[int], nmod]:
+    """Return the value of a function at the point with a number, each computed once."""
+    evaluate, points = Evaluator(function), _points(function.field, draw)
+    return functools.cache(lambda k: evaluate(points(k)))
 
 
-@functools.lru_cache(maxsize=2**11)
-def _point(field: FunctionField, draw: Draw, k: int) -> tuple[nmod, ...]:
-    return draw(field, Random(k))
-
-
-_evaluator = functools.lru_cache(maxsize=128)(Evaluator)
+@functools.lru_cache(maxsize=32)
+def _points(field: FunctionField, draw: Draw) -> Callable[[int], tuple[nmod, ...]]:
+    return functools.cache(lambda k: draw(field, Random(k)))
 
 
 def scaled(sample: Sequence[nmod], weights: Sequence[int]) -> tuple[nmod, ...]:
