@@ -197,6 +197,7 @@ def test_every_rendering_is_written(case) -> None:
     assert d.to_json()
 
 
+@pytest.mark.slow
 def test_a_symbolic_depth_is_rendered() -> None:
     start = {"p": "alpha", "m": "alpha"}
     d = derive_once(Parameterization.parse(["p**D - m**D"], start=start))
@@ -230,6 +231,7 @@ def test_solve_finds_no_inverse_of_the_cubic_mirror_map() -> None:
     assert abs(q.inverse_gradient(q.gradient(2.5)) - 2.5) < 1e-12
 
 
+@pytest.mark.slow
 def test_a_real_quadratic_is_integrated() -> None:
     a, b, c, x = sympy.symbols("a b c x", real=True)
     assert sympy.integrate(1 / (a * x**2 + b * x + c), x) == 0

@@ -47,6 +47,7 @@ def test_an_audit_of_one_model_is_a_record():
     assert record["counts"]["MISPRINT"] == 1
 
 
+@pytest.mark.slow
 def test_an_audit_says_how_far_it_is():
     chosen, said = entries()[:3], []
     record = json.loads(_audit(chosen, FORMS["json"], said.append).result)
@@ -79,7 +80,7 @@ SHOWN = [
 ]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("line", SHOWN)
 def test_the_examples_of_the_readme_run(line):
     done = run(*shlex.split(line)[1:])

@@ -171,6 +171,7 @@ def test_output_file_is_whole_and_stdout_empty(tmp_path):
 CONVOLUTION = ["u1*v1+u2*v2", "u1*v2+u2*v1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "outputs", [["a*b*u1", "a*b*u2"], pytest.param(CONVOLUTION, marks=pytest.mark.slow)]
 )
@@ -233,6 +234,7 @@ def test_output_goes_through_pipes_and_links(tmp_path):
         assert reader.communicate(timeout=10)[0].startswith("Yes")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_lost_output_is_said():
     with open("/dev/full", "w", encoding="utf-8") as full:

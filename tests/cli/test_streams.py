@@ -32,7 +32,7 @@ def shell(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("command", ["regularizer w", "--help", "catalogue"])
 def test_a_reader_that_leaves_ends_it_as_a_signal_does(command: str) -> None:
     done = shell(f"($DERIVE {command}; echo $? >&2) | true")
@@ -106,6 +106,7 @@ def test_every_locale_will_do(encoding: str) -> None:
     assert (done.returncode, done.stderr, done.stdout) == (0, "", plain)
 
 
+@pytest.mark.slow
 def test_without_a_standard_error_the_answer_is_the_same() -> None:
     done = shell("$DERIVE regularizer w 2>&-")
     assert (done.returncode, done.stdout.partition(":")[0]) == (0, "Yes")
@@ -123,6 +124,7 @@ def test_pipes_that_nobody_is_at_keep_nobody_waiting(tmp_path: Path) -> None:
     assert written.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_record_can_come_through_a_pipe() -> None:
     done = shell("$DERIVE regularizer w --json | $DERIVE check -")
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "Accepted: PROVED")

@@ -128,7 +128,7 @@ CONVOLUTIONS = {
 }
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("n", CONVOLUTIONS)
 def test_convolutions_sum_the_discrete_fourier_transform(n):
     outputs = convolution(n)
@@ -236,6 +236,7 @@ def test_the_cost_vanishes_at_zero_and_a_vector_may_have_any_dimension():
     assert sympy.expand(block.cost.closed_forms[0] ** 3 - sympy.Rational(27, 4) * s**2) == 0
 
 
+@pytest.mark.slow
 def test_what_is_not_reached_is_said():
     cost = cost_of(["a*b*u1 + a**3*v", "a*c*u2 + u1**2*b"])
     assert cost.verdict is Verdict.UNDECIDED

@@ -66,7 +66,7 @@ def test_twice_the_nuclear_norm_is_the_cost_of_a_product_of_matrices(inner):
         assert float(value.mid()) == pytest.approx(found, rel=1e-6)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("outputs", "expected"),
     [

@@ -118,6 +118,7 @@ def test_twice_the_nuclear_norm_for_other_sizes(outputs):
             assert greatest == pytest.approx(exact, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_which_root_is_meant_is_said_in_every_output():
     found = explicit_counterpart(Parameterization.parse(product(3, 3, 3)))
     for text in (found.to_text(), found.to_latex(), found.to_json()):
@@ -189,6 +190,7 @@ def test_indefinite_matrices_are_no_gram_matrices():
         cost.at({**inside, "beta3": Fraction(4)})
 
 
+@pytest.mark.slow
 def test_bounded_roots_are_taken_where_critical_points_are_not_isolated():
     outputs = ["a*e + b*f + c*g + d*h", "a*f + b*e + c*h + d*g"]
     cost = cost_of(outputs)

@@ -84,6 +84,7 @@ def test_a_start_beside_it_has_no_q() -> None:
     assert derive_once(p).verdict is Verdict.REFUTED
 
 
+@pytest.mark.slow
 def test_a_matrix_from_the_identity() -> None:
     shapes = {"W": (2, 2), "u": (2,)}
     start: dict[str, object] = {"W11": 1, "W22": 1, "W12": 0, "W21": 0, "u1": 0, "u2": 0}

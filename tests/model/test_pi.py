@@ -58,12 +58,14 @@ def test_points_of_proofs_have_no_value_of_pi():
     assert "pi = " not in d.to_text()
 
 
+@pytest.mark.slow
 def test_numbers_for_pi_in_an_exponent_leave_something_to_evaluate():
     p = Parameterization.parse(["softplus(pi*a) - cos(b + 1/3)"], {"a": "alpha", "b": "alpha"})
     q = derive(p).potential.numeric({"alpha": 1})
     assert float(q.gradient(q.beta0[0])) == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("outputs", "start"),
     [

@@ -57,7 +57,7 @@ def test_it_is_gradient_flow_of_other_weights(p, F, start, v):
         assert q.gradient(beta) == pytest.approx(other.gradient(beta), rel=1e-12)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("p", [EXPONENTIATED, DISGUISED, LAYERS, NEURON], ids=lambda p: p.texts[0])
 def test_flow_and_formula_agree_and_the_certificate_is_of_this_metric(p):
     d = derive(p)
@@ -101,6 +101,7 @@ def test_a_neuron_of_any_dimension_is_that_in_components(rates):
     assert ("r_{u}" in d.to_latex()) == ("u" in rates)
 
 
+@pytest.mark.slow
 def test_the_rate_of_the_first_layer_between_its_limits():
     d = derive(parse(["a*u"], vectors=["u"], rates={"a": "eta"}))
     assert [str(law) for law in d.conserved.laws] == ["a**2/eta - norm_u**2"]
@@ -182,6 +183,7 @@ def test_conditions_on_the_start_are_those_that_can_fail():
     assert said(u="sqrt(1 + v**2)") == ()
 
 
+@pytest.mark.slow
 @pytest.mark.every(2)
 @pytest.mark.parametrize("p", [COUPLED, ENTROPIES], ids=lambda p: p.texts[0])
 def test_a_mirror_that_is_no_sum_has_a_metric_of_rows(p):

@@ -56,7 +56,7 @@ def printed(d: Derivation, matrix: sympy.Matrix, beta: list[Any]) -> sympy.Matri
     return matrix.subs(at).evalf(20)
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", CASES)
 def test_the_printed_metric_is_that_of_all_weights(name: str) -> None:
     outputs, start = CASES[name]

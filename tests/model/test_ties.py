@@ -16,6 +16,7 @@ TWO = ["a*u1 + b*v1", "a*u2 + b*v2"]
 BALANCED = {"a": "3", "b": "4", "u1": "9/5", "u2": "12/5", "v1": "12/5", "v2": "16/5"}
 
 
+@pytest.mark.slow
 def test_strictly_balanced_neurons_have_the_three_halves_power() -> None:
     d = derive_once(Parameterization.parse(TWO, start=BALANCED))
     assert d.verdict is Verdict.PROVED
@@ -62,6 +63,7 @@ def test_starts_that_are_not_aligned_have_no_ties(start: dict[str, str]) -> None
     assert derive_once(p).verdict is Verdict.REFUTED
 
 
+@pytest.mark.slow
 def test_symbolic_ratios_become_parameters() -> None:
     start = {"a": "s", "b": "k*s", "u1": "t", "u2": "0", "v1": "k*t", "v2": "0"}
     d = derive_once(Parameterization.parse(TWO, start=start))
@@ -79,6 +81,7 @@ def test_a_symbolic_start_has_no_ties() -> None:
 EQUAL = dict.fromkeys("pqrxyz", "alpha")
 
 
+@pytest.mark.slow
 def test_equal_weights_give_a_formula_where_the_general_way_gives_an_integral() -> None:
     """Three equal weights and three more are ``p**3 - x**3`` with the rate 1/3."""
     d = derive_once(Parameterization.parse(["p*q*r - x*y*z"], EQUAL, ["alpha"]))

@@ -18,6 +18,7 @@ def data():
     return rng.integers(-4, 5, size=(3, 200)), [3, -2, 5], rng.integers(5, 50, size=200)
 
 
+@pytest.mark.slow
 def test_200_tied_pairs(data):
     X, y, hundredths = data
     many = copies(PAIR, 200, start={"alpha": [f"{k}/100" for k in hundredths]})

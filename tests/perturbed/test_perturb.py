@@ -110,6 +110,7 @@ TIED = Parameterization.parse(["p**2 - m**2"], SAME, ["alpha"])
 DAMPING = {"mass": lambda t: (1 / LAM, 1 / LAM, LAM), "nesterov": lambda t: (3 / t, 1, t / 2)}
 
 
+@pytest.mark.every(6)
 @each_model
 @pytest.mark.parametrize("kind", DAMPING)
 @pytest.mark.parametrize("decay", [0.0, pytest.param(0.7, marks=pytest.mark.slow)])
@@ -440,6 +441,7 @@ def test_the_command_prints_each_kind_and_says_so_by_its_status():
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("by", ["decay", "momentum", "step", "noise"])
 def test_pages_are_set_for_models_of_every_kind(by):
     for name in ("tied pair", "depth 3", "neuron with a rate"):

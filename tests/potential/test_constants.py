@@ -25,7 +25,7 @@ def with_constant(outputs, start, c):
     return Parameterization.parse([f.replace("c", c) for f in outputs], start, (), parameters)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(("outputs", "start", "constants"), MODELS)
 def test_any_constant_leaves_the_form(outputs, start, constants):
     found = [derive(with_constant(outputs, start, c)).potential for c in constants]

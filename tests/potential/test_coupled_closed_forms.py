@@ -77,7 +77,7 @@ def derived(outputs: list[str], positive: list[str]) -> Derivation:
     return derive_once(Parameterization.parse(outputs, positive=positive))
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(("outputs", "written", "positive"), FORMS, ids=IDS)
 def test_the_form_is_the_one_that_one_would_write(
     outputs: list[str], written: str, positive: list[str]
@@ -111,6 +111,7 @@ def test_entries_of_K_are_outputs_where_they_are() -> None:
     assert str(d.metric.kernel) == "Matrix([[4*beta1, 4*beta2], [4*beta2, beta1]])"
 
 
+@pytest.mark.slow
 def test_a_rate_that_is_a_parameter_stands_in_the_exponent() -> None:
     d = derive_once(Parameterization.parse(["g*v/norm(v)"], vectors=["v"], rates={"g": "eta"}))
     (piece,) = d.potential.pieces

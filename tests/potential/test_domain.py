@@ -104,7 +104,7 @@ def test_q_lies_above_its_tangents_inside(outputs: list[str], start: dict[str, s
         assert slope > 0
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(12)
 @pytest.mark.parametrize(
     ("output", "where"),
     [

@@ -29,7 +29,7 @@ def named(outputs, values):
     return dict(zip(names, values, strict=True))
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("outputs", "start"), NORMALISED)
 def test_the_warp_writes_normalised_outputs_wherever_the_flow_goes(outputs, start):
     d = derived(outputs, start)
@@ -54,7 +54,7 @@ def test_a_difference_of_weights_crosses_zero_on_the_way():
     assert found.value[1] == pytest.approx(0.3925, abs=1e-4)
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("outputs", "start", "said"),
     [
@@ -100,7 +100,7 @@ def test_what_always_holds_is_not_assumed():
     )
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("outputs", "start", "kept"),
     [

@@ -114,7 +114,7 @@ def test_the_gradient_in_the_weights_grows_at_rate_one(F: str) -> None:
         assert abs(y(*w) - y(*w0) - time) < 1e-12
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(
     "row", [*ROWS, *(Row(F) for F in IN_WEIGHTS), Row("W + a*b + exp(v)")], ids=lambda r: r.F
 )
@@ -139,7 +139,7 @@ def test_dq_dbeta_is_the_time_of_the_flow(row: Row) -> None:
         assert abs(float(q.gradient(beta)) - time) < 1e-11
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(("F", "options", "law"), LAWS)
 def test_laws_that_separate_the_weights(F: str, options: Mapping[str, Any], law: str) -> None:
     (found,) = derive(Parameterization.parse([F], **options)).conserved.laws

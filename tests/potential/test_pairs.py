@@ -61,7 +61,7 @@ def test_a_warp_with_poles_or_roots(outputs: tuple[str, ...], warp: str, Q: str)
     assert crosscheck(d, digits=15).passed
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("outputs", "kind"),
     [

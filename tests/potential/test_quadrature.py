@@ -64,7 +64,7 @@ def along_flow(output: str, start: dict[str, str]) -> Any:
     return at
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(("output", "start"), MODELS)
 def test_the_printed_integral_is_q_along_the_flow(output: str, start: dict[str, str]) -> None:
     """With db = K dt: the integral of (beta - b)/K(b) db is int mu db, mu = dQ/dbeta = t."""

@@ -86,7 +86,7 @@ def end_of_walk(output: str, side: int) -> float:
     return side * math.inf if grows or abs(last) >= 1e7 else last
 
 
-@pytest.mark.every(20)
+@pytest.mark.every(40)
 @pytest.mark.parametrize("symbols", [False, True])
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_the_domain_is_what_the_curve_of_the_gradient_reaches(output: str, symbols: bool) -> None:

@@ -43,6 +43,7 @@ def test_flows_end_at_the_interpolant_of_their_side(X, y):
     assert not crosscheck(replace(d, potential=swapped), X, y, digits=15).passed
 
 
+@pytest.mark.slow
 def test_a_vector_of_open_dimension_has_both_sides():
     d = derive_once(Parameterization.parse(["(a - b)*u"], {"a": "c", "b": "c"}, vectors=["u"]))
     above, below = d.potential, d.potential.other_side

@@ -56,7 +56,7 @@ def test_a_root_that_is_not_crossed_is_preferred():
     assert abs(q.gradient(beta) - right).max() < 1e-12
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("output", "start"),
     [

@@ -33,6 +33,7 @@ def test_a_neuron_has_its_radial_form_in_many_components(d: int) -> None:
 CONVOLVED = ["u*x + v*y", "u*y + v*x"]
 
 
+@pytest.mark.slow
 def test_a_convolution_is_a_sum_over_sums_and_differences() -> None:
     found = derive(Parameterization.parse(CONVOLVED, start={"u": "a", "v": 0, "x": "a", "y": 0}))
     (piece,), (b1, b2) = found.potential.pieces, found.beta
@@ -64,6 +65,7 @@ def test_one_sign_may_be_assumed_of_a_sum_but_not_two(start, separated) -> None:
         assert sympy.diff(found.potential.Q - q, b1, 2) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.every(2)
 @pytest.mark.parametrize("scale", [Fraction(1), Fraction(1, 10**8)])
 def test_forms_on_two_roads_have_one_gradient(scale: Fraction) -> None:
@@ -244,6 +246,7 @@ def test_a_sine_stays_between_its_bounds() -> None:
         assert abs(float(piece.gradient[0].subs(beta, beta0).subs(at))) < 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [12, pytest.param(24, marks=pytest.mark.slow)])
 def test_many_products_have_the_closed_form_of_one(count: int) -> None:
     products = " + ".join(f"u{i}*v{i}" for i in range(count))

@@ -180,7 +180,7 @@ def test_conserved_quantities_are_constant_along_the_flow(name, in_plane):
     assert change > 1e-6
 
 
-@pytest.mark.every(16)
+@pytest.mark.every(32)
 @pytest.mark.parametrize("name", PROVED)
 def test_limits_of_small_and_large_starts_are_confirmed(name, derived):
     """What is proved is seen at two scales; what is not depends on a sign that is not given."""

@@ -85,6 +85,7 @@ def test_only_named_errors_and_every_record_is_readable(p: Parameterization) -> 
             assert residual_at_point(identity, d) == identity.residual != 0
 
 
+@pytest.mark.slow
 @few
 @given(MODELS)
 def test_some_start_meets_what_is_asked_of_it_and_none_of_that_is_declared(
@@ -102,6 +103,7 @@ def test_some_start_meets_what_is_asked_of_it_and_none_of_that_is_declared(
             assert not Premises(declared - {c}, Notation(p)).imply(c), texts(piece)
 
 
+@pytest.mark.slow
 @fewer
 @given(FIXED, st.integers(0, 5))
 def test_proved_potentials_agree_with_the_flow(p: Parameterization, seed: int) -> None:
@@ -258,6 +260,7 @@ def test_verdicts_are_invariant(p: Parameterization, change) -> None:
     assert other.warping.verdict is d.warping.verdict
 
 
+@pytest.mark.slow
 @fewer
 @given(parameterizations(start=NUMBERS))
 def test_more_precision_never_flips_a_verdict(p: Parameterization) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import pytest
 import sympy
 from hypothesis import given, settings
 from sympy import Expr
@@ -77,6 +78,7 @@ def test_a_convex_hessian_passes_and_a_symmetric_perturbation_fails(Q: str, othe
     assert decided(G, sympy.Integer(1))[0].verdict is REFUTED
 
 
+@pytest.mark.slow
 @drawn
 @given(convex_potentials(2), warps(2))
 def test_g_times_a_hessian_gives_one_over_g(Q: str, warp: str) -> None:

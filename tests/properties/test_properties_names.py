@@ -46,7 +46,7 @@ def shape(p: Parameterization) -> tuple[object, ...]:
     return d.verdict, d.hessian.verdict, len(d.conserved.laws), pieces
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(("outputs", "start"), MODELS)
 def test_names_and_order_change_nothing(outputs: list[str], start: dict[str, str]) -> None:
     expected = shape(Parameterization.parse(outputs, start))

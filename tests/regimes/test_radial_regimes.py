@@ -16,7 +16,7 @@ def limits_of(model):
     return regimes(derive_once(with_scale(model, "alpha")), "alpha")
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("text", "start", "names"),
     [

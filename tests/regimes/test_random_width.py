@@ -16,6 +16,7 @@ from tests.published import derive_once
 alpha = sympy.Symbol("alpha", positive=True)
 
 
+@pytest.mark.slow
 def test_random_width():
     wide = random_width()
     assert wide.finding.verdict is Verdict.PROVED
@@ -30,7 +31,7 @@ def test_random_width():
     assert sympy.expand(kernel**2 - 4 * beta**2 - constant[0]) == 0
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("unit", ["u*v", "p**2 - m**2", "3*u*v + 3*x*y/2 + 3*x*y/2"])
 def test_wide_starts_are_confirmed_by_draws(unit):
     wide = random_width(Parameterization.parse([unit]), "n")

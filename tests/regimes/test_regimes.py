@@ -111,7 +111,7 @@ CASES = {
 }
 
 
-@pytest.mark.every(12)
+@pytest.mark.every(24)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case)
 def test_limits_are_proved_and_confirmed_at_two_scales(case):
     outputs, start, names = CASES[case]
@@ -438,6 +438,7 @@ def test_the_command_prints_and_checks_limits():
     assert "NOT" not in done.stdout
 
 
+@pytest.mark.slow
 def test_what_is_printed_of_limits_is_named_and_short():
     text = found(["u*v"], {"u": "alpha", "v": "1"}).to_text()
     assert "assuming alpha > 0; k > 0\n  k = (alpha - 1)**2*(alpha + 1)**2" in text
@@ -456,6 +457,7 @@ def test_the_command_takes_a_width():
         assert words in done.stdout
 
 
+@pytest.mark.slow
 def test_the_command_writes_json_and_latex():
     record = json.loads(run("regimes", "a*u1", "a*u2", "--json").stdout)
     assert [x["regime"] for x in record["limits"]] == ["anti-NTK", "kernel"]
@@ -491,6 +493,7 @@ def test_refusals_are_one_line(arguments, words):
     assert words in refusal_of("regimes", *arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("outputs", "vectors"), [(["a*u1", "a*u2"], ()), (["a*u"], ("u",))])
 def test_limits_with_rates_are_proved_in_the_scale_and_in_the_rate(outputs, vectors):
     p = Parameterization.parse(outputs, vectors=vectors, rates={"a": "eta"})

@@ -168,7 +168,7 @@ def test_from_a_small_start_a_cubic_is_infinite_after_a_finite_time(output, star
         assert 0 < gaps[1] < 0.15 * gaps[0] < 0.01
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("case", SEVERAL, ids=lambda case: case)
 def test_the_mirror_map_of_several_outputs_stays_along_what_steers_them(case):
     p, limits = proved(*SEVERAL[case])

@@ -44,6 +44,7 @@ def test_what_does_not_separate_is_left_as_it_is(outputs):
     assert find_separation(Parameterization.parse(outputs)) is None
 
 
+@pytest.mark.slow
 def test_signs_of_separate_coordinates_are_their_own():
     p = scale_start(Parameterization.parse(["u*x + v*y", "u*y + v*x"]), "c")
     (limit,) = regimes(derive_once(p), "c", (0,)).limits

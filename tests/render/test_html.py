@@ -177,6 +177,7 @@ def test_texts_of_a_catalogue_are_words(derived):
     assert "<img src=x" not in pages["tied-pair.html"]
 
 
+@pytest.mark.slow
 def test_a_site_says_what_the_audit_found(derived):
     entry = find("tied-pair")
     audits = list(audit_entry(entry))

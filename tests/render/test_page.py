@@ -65,7 +65,7 @@ def differing(page, d):
     return wrong, wanted
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("name", PROVED)
 def test_formulas_on_the_page_are_those_of_the_record(name, derived):
     d = derived(name)

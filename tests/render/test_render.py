@@ -33,6 +33,7 @@ def slug(model):
     return re.sub(r"[^a-z0-9]+", "-", model.name.lower()).strip("-")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("model", MODELS, ids=slug)
 @pytest.mark.parametrize("form", ["txt", "tex", "json"])
 def test_golden(model, form):
@@ -44,7 +45,7 @@ def test_golden(model, form):
     assert text == stored.read_text(encoding="utf-8")
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("outputs", STRANGERS, ids=lambda o: o[0])
 def test_text_fits_and_latex_balances(outputs):
     d = derive_once(Parameterization.parse(outputs))
@@ -138,6 +139,7 @@ def many_outputs():
     return derive(Parameterization.parse(["W*T(W)"], arrays={"W": (4, 4)}))
 
 
+@pytest.mark.slow
 def test_a_long_rho_is_not_expanded(many_outputs):
     """K of W W^T, 4 x 4, is short in beta; its inverse would be a page for each entry."""
     metric = many_outputs.metric
@@ -155,6 +157,7 @@ def test_entries_of_many_outputs_can_be_told(many_outputs):
     assert r"K_{99}" in many_outputs.to_latex()
 
 
+@pytest.mark.slow
 def test_a_formula_that_is_too_long_is_said_to_be():
     d = derive("(a + b + c + d)**9*u", timeout=0)
     assert "K = [too long to print]" in d.to_text()

@@ -40,7 +40,7 @@ def gradient_at_dual_time(outputs: list[str]) -> np.ndarray:
     return d.potential.numeric().gradient(beta)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("outputs", [*COMMUTING, *([f] for f in SINGLE)])
 def test_in_the_dual_times_of_commuting_fields_the_gradient_is_the_time(outputs: list[str]) -> None:
     """Li, Wang, Lee, Arora 2022, section 4: Q is the Legendre transform of H, grad H = h."""

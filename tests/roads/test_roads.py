@@ -33,7 +33,7 @@ def block(outputs, start=None):
     return derive(Parameterization.parse(outputs, start)).blocks[0]
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(
     ("outputs", "ansatz"),
     [(n, RADIAL) for n in NEURONS]

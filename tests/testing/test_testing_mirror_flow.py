@@ -27,6 +27,7 @@ def complaint(outputs, Q, start=None, **options):
     return str(caught.value)
 
 
+@pytest.mark.slow
 def test_printed_potentials_pass():
     assert_mirror_flow(PAIR[0], HYPERBOLIC, start=PAIR[1])
     assert_mirror_flow(PAIR[0], HYPERBOLIC, start={**PAIR[1], "alpha": "1/3"}, digits=40)
@@ -101,6 +102,7 @@ def test_only_text_and_expressions_are_read(Q):
         assert_mirror_flow("w**2", Q)
 
 
+@pytest.mark.slow
 def test_without_hypothesis_one_line_says_what_to_install():
     program = "import sys; sys.modules['hypothesis'] = None; import derive.testing"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -121,7 +121,7 @@ def test_components_give_the_form_of_the_vector_model() -> None:
             assert abs(mpmath.mpf(str(found)) / expected - 1) < mpmath.mpf(10) ** -30
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("outputs", "start"),
     [
@@ -145,6 +145,7 @@ def test_an_elliptic_norm_has_no_warp() -> None:
     assert d.warping.verdict is Verdict.REFUTED
 
 
+@pytest.mark.slow
 @pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("outputs", "warp"),

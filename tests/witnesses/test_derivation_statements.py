@@ -43,7 +43,7 @@ def tried(d, seed):
     return Counter({s.kind: WITNESSES[s.kind](d, s, rng) for s in d.statements})
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @pytest.mark.parametrize(("outputs", "start"), OWN, ids=str)
 def test_statements_withstand_their_witnesses(outputs, start):
     d = derive_once(Parameterization.parse(outputs, start))
@@ -51,7 +51,7 @@ def test_statements_withstand_their_witnesses(outputs, start):
     assert sum(trials.values()) > 0, "nothing was tried"
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("kind", OTHERS)
 def test_witnesses_refute_what_is_claimed_of_another_map(kind):
     own, other = OTHERS[kind]

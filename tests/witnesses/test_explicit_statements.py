@@ -46,12 +46,13 @@ def tried(record, seed):
     return trials
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(16)
 @pytest.mark.parametrize(("outputs", "start"), OWN, ids=lambda x: str(x))
 def test_statements_withstand_their_witnesses(outputs, start):
     assert sum(tried(found(outputs, start), 1).values()) > 0, "nothing was tried"
 
 
+@pytest.mark.slow
 def test_values_withstand_theirs():
     record = found(["p**2 - m**2"], TIED, {"beta": Fraction(3), "a": Fraction(1)})
     assert tried(record, 1)["value"] == 2

@@ -49,7 +49,7 @@ def tried(m, seed):
     return trials
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @pytest.mark.parametrize(("outputs", "start", "parameters"), OWN, ids=lambda x: str(x))
 def test_statements_withstand_their_witnesses(outputs, start, parameters):
     m = found(outputs, start, parameters)
@@ -111,7 +111,7 @@ def degree_below_0():
     return replace_scaled(m, time=sympy.Integer(-4), displacement=sympy.Integer(-2), kernel=K)
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("kind", sorted(OWNED))
 def test_witnesses_refute_what_is_false(kind):
     m, statement = falsified(kind)

@@ -26,7 +26,7 @@ def broken(name, **update):
     return replace(o, update=replace(o.update, **update))
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("false", "kind"),
     [

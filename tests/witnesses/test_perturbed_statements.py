@@ -157,7 +157,7 @@ def test_witnesses_refute_what_is_false(kind):
         )
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("by", ["noise", "step", "momentum"])
 def test_a_witness_tells_the_two_processes_apart(by):
     """p m is kept by mirror descent alone; so each drift is false of the other process."""
@@ -170,6 +170,7 @@ def test_a_witness_tells_the_two_processes_apart(by):
             replay(WITNESSES["drift"], false, kinds_of(v)["drift"])
 
 
+@pytest.mark.slow
 def test_a_weight_of_its_own_for_each_column_is_not_left_out():
     """x = (1, 2) and (1, 3/2): h without S is refuted, as its least sum is at the other end."""
     v = found(TIED, (), "noise")

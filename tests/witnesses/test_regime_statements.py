@@ -50,7 +50,7 @@ def tried(record, seed):
     return trials
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(16)
 @pytest.mark.parametrize(("outputs", "start", "parameters"), OWN, ids=lambda x: str(x))
 def test_statements_withstand_their_witnesses(outputs, start, parameters):
     trials = tried(found(outputs, start, parameters), 1)
@@ -58,6 +58,7 @@ def test_statements_withstand_their_witnesses(outputs, start, parameters):
     assert trials["start kernel"] > 0
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("unit", ["u*v", "p**2 - m**2"])
 def test_statements_of_wide_starts_withstand_theirs(unit):
     trials = tried(random_width(Parameterization.parse([unit])), 2)

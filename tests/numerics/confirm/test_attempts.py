@@ -62,7 +62,7 @@ def test_a_wrong_refusal_fails_the_check(monkeypatch):
     assert not tried.sound
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("outputs", "conditions"),
     [

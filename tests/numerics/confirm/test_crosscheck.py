@@ -57,7 +57,7 @@ MODELS = [
 IDS = [f"{','.join(outputs)} {','.join(start)}" for outputs, start in MODELS]
 
 
-@pytest.mark.every(12)
+@pytest.mark.every(24)
 @pytest.mark.parametrize(("outputs", "start"), MODELS, ids=IDS)
 def test_the_limit_minimizes_q(outputs: tuple[str, ...], start: dict[str, Any]) -> None:
     check = crosscheck(derived(*outputs, **start), digits=30)
@@ -130,6 +130,7 @@ LEFT = "a*u1/(1+a**2)", "a*u2/(1+a**2)"
 SLOW = (pytest.param(part, marks=pytest.mark.slow) for part in ("log_warp", "rho"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["weights", *SLOW])
 def test_a_wrong_lift_is_found(part: str) -> None:
     def doubled(functions: Any) -> Any:

@@ -41,6 +41,7 @@ def test_interpolants_tend_to_the_minimizer_of_the_limit(case):
         assert "interpolant confirmed" in a.report()
 
 
+@pytest.mark.slow
 def test_a_limit_in_which_an_integral_stands_is_not_tested():
     rich, kernel = confirm_minimizers(found(*CASES["no closed form"][:2]))
     assert rich.report().endswith("NOT TESTED; an integral stands in it")
@@ -60,6 +61,7 @@ def test_the_minimizer_of_an_l1_limit_is_sparse_and_of_a_kernel_limit_solves_equ
     assert kernel.predicted == pytest.approx(kernel.ratio, rel=0.05)
 
 
+@pytest.mark.slow
 def test_parametric_limits_and_shapes():
     depth = found(["p**D - m**D"], {"p": "1", "m": "1"}, "D", (), ("oo",))
     shape = found(["u*v - x*y"], shaped("alpha", "s"), "s", ("alpha",), ("1-",))
@@ -86,6 +88,7 @@ def test_a_wrong_limit_is_not_confirmed():
     assert not a.passed, a.report()
 
 
+@pytest.mark.slow
 def test_a_limit_that_cannot_be_tested_says_why():
     rich, _ = (r := found(["p**2 - m**2"], TIED)).limits
     slow = replace(rich, potential=replace(rich.potential, gradient=(rich.coordinates[0] ** 3,)))

@@ -38,6 +38,7 @@ HOMOGENEOUS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.every(4)
 @pytest.mark.parametrize("p", HOMOGENEOUS, ids=lambda p: str(p.texts))
 def test_decay_shrinks_the_start_and_does_nothing_else(p):
@@ -50,7 +51,7 @@ def test_decay_shrinks_the_start_and_does_nothing_else(p):
     assert confirm_perturbation(wrong, digits=18).limit < 5
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("by", ["momentum", "step", "noise"])
 @pytest.mark.parametrize(
     "p",
@@ -68,6 +69,7 @@ def test_laws_and_dual_coordinates_drift_as_derived(p, by):
         assert not confirm_perturbation(wrong, digits=18).passed
 
 
+@pytest.mark.slow
 @pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("by", "penalty"),
@@ -90,6 +92,7 @@ def test_several_at_once_and_penalties_are_confirmed(by, penalty):
     ).passed
 
 
+@pytest.mark.slow
 def test_nesterov_s_damping_is_confirmed_and_another_is_not(monkeypatch):
     found = perturb(derive(PAIR), "momentum")
     assert confirm_perturbation(found, digits=18).damped > 20
@@ -111,6 +114,7 @@ def test_paths_of_noise_have_the_drift_in_the_mean():
     assert not confirm_perturbation(doubled, digits=18).paths[0].agrees
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "by", ["momentum, noise", pytest.param("decay, momentum, noise", marks=slow)]
 )
@@ -123,12 +127,14 @@ def test_paths_of_noise_have_no_drift_of_their_own_under_momentum(by):
     assert not confirm_perturbation(wrong, digits=12).paths[0].agrees
 
 
+@pytest.mark.slow
 def test_outputs_of_two_blocks_may_alternate():
     found = perturb(derive(["u*v + x*y", "p**2 - m**2", "u*y + v*x"]), "decay")
     assert [str(y.symbol) for y in found.of_dual] == ["y1_", "y2_", "y3_"]
     assert confirm_perturbation(found, digits=12).passed
 
 
+@pytest.mark.slow
 def test_where_one_block_has_no_dual_coordinates_laws_are_compared_alone():
     found = perturb(derive(["a*u1 + p", "a*u2", "q**2 - n**2"]), "decay")
     assert [str(y.symbol) for y in found.of_dual] == ["y3"]
@@ -167,6 +173,7 @@ def test_decay_and_momentum_go_together_and_constant_decay_leaves_no_interpolant
         perturbed_flow(p, data, Terms(mass=Fraction(-1)), 20)
 
 
+@pytest.mark.slow
 def test_label_noise_shrinks_the_scale_of_the_tied_pair():
     rng = np.random.default_rng(3)
     noise = [(Fraction(int(k), 50),) for k in rng.integers(-100, 101, size=300)]

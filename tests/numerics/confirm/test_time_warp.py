@@ -36,7 +36,7 @@ def data(d: int) -> dict[str, Any]:
     return {"X": [[1, 2][:d]], "y": [3]}
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("outputs", "start"), WARPED, ids=lambda x: ", ".join(x))
 def test_a_warped_flow_takes_the_path_of_the_mirror_flow(outputs, start):
     warp = time_warp(derived(outputs), **data(2), start=start)

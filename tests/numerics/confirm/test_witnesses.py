@@ -70,7 +70,7 @@ def of_another_warp(piece: Piece) -> Piece:
     return replace(deep, assumptions=piece.assumptions)
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("outputs", "start", "change"),
     [

@@ -98,6 +98,7 @@ def test_a_square_that_underflows_costs_no_digit() -> None:
     assert value == pytest.approx(340 * np.log(10) / 4 - 0.25, rel=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("output", "slope", "points"),

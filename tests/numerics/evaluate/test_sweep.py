@@ -25,7 +25,7 @@ def _hold(rows: dict[str, Row], wanted: int) -> None:
         assert row.disagreeing == 0, f"{function}: arb and mpmath differ"
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("name", MODELS)
 def test_results_have_all_digits(name: str) -> None:
     """At a few points, every one by mpmath too."""

@@ -22,6 +22,7 @@ def test_two_layers_have_one_value_and_three_have_several():
     assert found.to_csv().count("\n") == 10
 
 
+@pytest.mark.slow
 def test_the_cost_of_a_kkt_point_is_that_of_its_frequencies():
     X = [[4, 2, 0, -3], [-2, -5, -5, -5]]
     for seed in (0, 1, 3):

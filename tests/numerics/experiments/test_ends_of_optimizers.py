@@ -12,6 +12,7 @@ from numerics.experiments.settings import OptimizerSetting
 from tests.cli.commands import refusal_of, run
 
 
+@pytest.mark.slow
 def test_each_optimizer_ends_where_it_is_said_to():
     found = optimizers(OptimizerSetting(3, 6, 1500, (3.0, 0.1), seed=4))
     ends = {(e.problem, e.optimizer, e.step): e for e in found.ends}

@@ -36,6 +36,7 @@ def small() -> MatrixResults:
     return matrix_factorization(SMALL)
 
 
+@pytest.mark.slow
 def test_small_starts_reconstruct_and_large_ones_do_not(small: MatrixResults) -> None:
     errors = np.array([d.error for d in small.grid]).reshape(3, 2)
     assert all(d.status == "fits" and d.residual <= SMALL.tolerance for d in small.grid)

@@ -148,6 +148,7 @@ def test_settings_out_of_range(changes: dict[str, Any], message: str) -> None:
 COMMAND = ["experiment", "sparse-regression", "--dimension", "100", "--samples", "30"]
 
 
+@pytest.mark.slow
 def test_command_prints_json() -> None:
     done = run(*COMMAND, "--sizes", "40", "--json")
     assert done.returncode == 0

@@ -56,7 +56,7 @@ def radius_on_the_diagonal(curve) -> float:
 LONG = "univariate-scaled-errors"  # trains nets at every width
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(9)
 @pytest.mark.parametrize(
     "name", [pytest.param(x, marks=pytest.mark.slow if x == LONG else ()) for x in IDS]
 )
@@ -330,7 +330,7 @@ def test_command_lists():
     assert all(line.startswith("  ") and len(line) <= 80 for line in lines[1::2])
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("name", "lines"),
     [("diagonal-balls", 6), ("neuron-levels", 1), ("univariate-scaled-errors", 6)],
@@ -344,6 +344,7 @@ def test_each_kind_is_drawn(name, lines, tmp_path):
     assert "<svg" in (tmp_path / "figure.svg").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_drawing_from_the_command_line(tmp_path):
     pytest.importorskip("matplotlib")
     path = tmp_path / "figure.pdf"

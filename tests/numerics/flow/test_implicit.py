@@ -39,6 +39,7 @@ def test_a_stiff_system_takes_few_steps_and_keeps_its_digits() -> None:
         integrate(*given, time=Fraction(20), engine=Taylor)
 
 
+@pytest.mark.slow
 @pytest.mark.every(2)
 @pytest.mark.parametrize("digits", [45, 60])
 def test_a_tiny_weight_that_leaves_a_saddle_late_keeps_its_digits(digits: int) -> None:

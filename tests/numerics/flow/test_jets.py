@@ -223,6 +223,7 @@ def check_drawn(tree: Tree, w: Jet, v: Jet) -> None:
         reject()
 
 
+@pytest.mark.slow
 @many
 @given(trees, jets, jets)
 def test_elementary_functions(tree: Tree, w: Jet, v: Jet) -> None:
@@ -237,6 +238,7 @@ def test_every_function(name: str, inner: Tree, w: Jet, v: Jet) -> None:
     check_drawn(Call(name, inner), w, v)
 
 
+@pytest.mark.slow
 @many
 @given(rational_trees, jets, jets, st.integers(-40, 40), st.integers(-40, 40))
 def test_rational_functions_at_any_scale(tree: Tree, w: Jet, v: Jet, a: int, b: int) -> None:
@@ -244,6 +246,7 @@ def test_rational_functions_at_any_scale(tree: Tree, w: Jet, v: Jet, a: int, b: 
     check_drawn(tree, [ten**a * x for x in w], [ten**b * x for x in v])
 
 
+@pytest.mark.slow
 @many
 @given(rational_trees, jets, jets, st.integers(1, ORDERS - 1))
 def test_jets_that_start_at_zero(tree: Tree, w: Jet, v: Jet, zeros: int) -> None:

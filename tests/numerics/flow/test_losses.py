@@ -59,6 +59,7 @@ def test_the_losses_differ() -> None:
         assert close(ends[2], mpmath.log(2), 20)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])
 def test_the_direction_converges_to_the_largest_margin(loss: str) -> None:
     # With the labels, the points are (2, 1), (1, 2) and (1, 1/2). The least w with all margins >= 1

@@ -94,6 +94,7 @@ print(BACKEND, *((x._mpf_[0], int(x._mpf_[1]), x._mpf_[2]) for x in (*end.state,
 """
 
 
+@pytest.mark.slow
 def test_the_integers_of_python_give_the_same_bits() -> None:
     lines = []
     for without in ({}, {"MPMATH_NOGMPY": "1"}):

@@ -114,7 +114,7 @@ def reachable(q: NumericPotential, d: int, m: int, seed: int) -> tuple[Any, Any,
     raise AssertionError("no dual vector in the range")
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("name", SEPARABLE)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_separable_optimum_is_found(name: str, seed: int) -> None:
@@ -128,7 +128,7 @@ def test_separable_optimum_is_found(name: str, seed: int) -> None:
     assert np.allclose(s.value, beta, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("name", COUPLED)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_coupled_optimum_is_found(name: str, seed: int) -> None:
@@ -718,6 +718,7 @@ SMALL = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "size",
     [

@@ -92,6 +92,7 @@ def test_the_flow_in_dual_numbers_is_that_of_the_weights(outputs, start, X):
     assert loss_flow(q, X, [level]).value[0] == pytest.approx(beta, rel=1e-7)
 
 
+@pytest.mark.slow
 def test_the_rate_at_which_coordinates_vanish_is_that_of_the_certificate():
     """beta_j/beta_max ~ log(1/L)^(|z_j| - 1), z = X^T y of the exact l1 margin."""
     largest = max_margin(LEAVES, norm="l1")

@@ -63,6 +63,7 @@ def test_the_limit_is_not_the_least_l1_norm():
     assert found.levels == (9, HALF * 3, HALF, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "step", "error"),
     [(8, 2e-3, 2e-3), pytest.param(50, 1.5e-4, 1e-4, marks=pytest.mark.slow)],

@@ -45,6 +45,7 @@ def test_steps_in_doubles_tend_to_the_quadrature():
     assert w == pytest.approx(limit, abs=2e-3)
 
 
+@pytest.mark.slow
 def test_quadrature_and_flow_agree_on_drawn_data():
     rng = np.random.default_rng(3)
     for _ in range(6):

@@ -72,7 +72,7 @@ def functionals(h, pieces):
 CURVED = ["cosh(x)", "x**4", "abs(x)**3 + x**2"]
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("potential", CURVED)
 def test_scaled_potentials_are_certified(potential):
     h = limit_function(X, Y, potential, "abs", scaled=True)
@@ -108,6 +108,7 @@ def test_no_ball_is_certified_beside_the_solution():
             dual._certified(near)
 
 
+@pytest.mark.slow
 def test_unscaled_potentials_have_one_limit_and_relu_may_be_scaled():
     plain = limit_function(X, Y)
     assert limit_function(X, Y, "cosh(x)").coefficients == plain.coefficients

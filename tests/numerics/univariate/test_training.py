@@ -66,6 +66,7 @@ def test_kinks_that_stay_at_data_are_held_there():
     assert np.abs(net(t) - end.net(t)).max() > 0.1
 
 
+@pytest.mark.slow
 def test_a_kink_of_the_curvature_is_seen_at_order_one_over_n():
     # Width n under an unscaled phi is the scaled problem of n^2 phi(x/n): that is what is learned.
     given = ["-3/5", "0", "1/2"], ["1/2", "-1/4", "1/4"]
