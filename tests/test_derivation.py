@@ -5,7 +5,7 @@ import pickle
 import pytest
 import sympy
 
-from derive import DegenerateStart, InputError, Parameterization, Verdict, derive
+from derive import DegenerateStart, InputError, Parameterization, Verdict, derive, margins
 from derive.model.condition import Sign
 from derive.potential.piece import Parametric
 from tests.conditions import texts
@@ -184,6 +184,14 @@ def test_records_are_frozen_and_survive_pickling():
         d.blocks = ()
     again = pickle.loads(pickle.dumps(d.parameterization))
     assert again == d.parameterization
+
+
+def test_records_in_a_larger_field_than_that_of_the_map_survive_pickling():
+    """The exponential of g is adjoined to the field of F."""
+    d = derived("c*x/sqrt(x**2 + y**2)", "c*y/sqrt(x**2 + y**2)")
+    again = pickle.loads(pickle.dumps(d))
+    assert again.to_text() == d.to_text()
+    assert margins(again).to_text() == margins(d).to_text()
 
 
 def test_progress_names_the_stages_in_order():

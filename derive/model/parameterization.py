@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Unpack
@@ -177,8 +176,8 @@ class Parameterization(ExactMap):
             "affine": self.affine,
         }
 
-    def __reduce__(self) -> tuple[Callable[[], Parameterization], tuple[()]]:
-        return functools.partial(Parameterization, **self._ingredients), ()
+    def __reduce__(self) -> tuple[Callable[..., Parameterization], tuple[object, ...]]:
+        return _made, (self._ingredients, self.field)
 
     @classmethod
     def of(cls, outputs: Parameterization | Expr | str | Sequence[Expr | str]) -> Parameterization:
@@ -259,3 +258,8 @@ class Parameterization(ExactMap):
             object.__setattr__(lifted, attribute.name, getattr(self, attribute.name))
         lifted.__dict__["_functions"] = tuple(map(field.embed, self._functions))
         return lifted
+
+
+def _made(ingredients: Ingredients, field: FunctionField) -> Parameterization:
+    """Return a map in a larger field than its own, in which other records have elements."""
+    return Parameterization(**ingredients).over(field)
