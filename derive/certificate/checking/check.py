@@ -13,7 +13,7 @@ certified. With an equivalent start all of it is of the flow from there, which h
 see :mod:`derive.certificate.checking.theorem`. Definitions: {"name", "of": "exp(w)"} a new
 generator; {"name", "is": f} a name; {"of": "sqrt(...)", "is": f} a call that is a known function;
 {"zero": f, "main": x} what is 0 on the leaf, as it is at w_0 and its derivatives along X_a are
-where it is, solved for x.
+where it is, solved for x. "sums" of laws, if there are any, are positive at w_0.
 With K_ab = <X_a, X_b>, outputs counted from 1, the sections are:
 
 conserved: <grad c, X_a> = 0; all of them, if p - n "brackets" of the X_a, named by paths as in
@@ -284,6 +284,7 @@ KEYS = {
     "wall": "form sign vanishing",
     "proof": "format version at definitions conserved hessian warping metric dual pieces",
     "proof equivalent_start": "equivalence",
+    "proof sums": "sums",
     "relations": "blocks",
     "equation": "beta output is",
     "curve": "parameter beta interval",
@@ -294,7 +295,7 @@ KEYS = {
 TYPES = {
     list: "outputs weights parameters positive idle blocks laws values_at_start roots pieces dual "
     "dual_coordinates gradient assumptions walls undecided unless_zero definitions "
-    "logarithms",
+    "logarithms sums",
     dict: "start ties constants abbreviations at equivalent_start rates",
 }
 
@@ -343,7 +344,7 @@ def shape(record: JSON, flow: Sequence[str]) -> None:
     """Require that the record has the keys of its format, and says in words what it has to."""
     typed(record)
     given, q, metric = record["parameterization"], record["potential"], record["metric"]
-    optional = {"relations": record, "other_side": q}
+    optional = {"relations": record, "other_side": q, "sums": record["certificate"]}
     optional |= dict.fromkeys(("vector", "affine", "rates", "equivalent_start"), given)
     here = {key for key, entry in optional.items() if key in entry}
     keyed(record, "record", here if "vector" in here else {*here, "scalars"})

@@ -6,11 +6,11 @@ import contextlib
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cache, cached_property, reduce
-from itertools import combinations, islice, product
+from functools import cache, cached_property
+from itertools import combinations, product
 from typing import NamedTuple
 
-from flint import fmpq, fmpz_mat, fmpz_mpoly
+from flint import fmpq, fmpz_mpoly
 
 from derive.certificate.checking.flow import Field
 from derive.certificate.checking.function import (
@@ -21,7 +21,6 @@ from derive.certificate.checking.function import (
     remainder,
     root_of,
     sign,
-    times,
 )
 from derive.certificate.checking.reading import Known
 from derive.certificate.checking.space import Space
@@ -260,10 +259,6 @@ def factors(f: Function) -> Iterator[tuple[fmpz_mpoly, int]]:
         yield from ((p, int(n)) for p, n in side.factor()[1])
 
 
-MOST = 2000
-"""Sums of laws that are tried, times laws: those of the fewest laws first."""
-
-
 class Kept:
     """What has to stay other than 0 along fields with bounded speeds, one thing after the other.
 
@@ -382,25 +377,17 @@ class Kept:
 
     @cached_property
     def _positive_laws(self) -> list[Function]:
-        """Sums of laws that are positive at w_0, as numbers and by signs: those of fewest terms.
-
-        All sums are sums of these in which no terms cancel (Rockafellar 1969, elementary vectors);
-        so p^2, where it is more than one by even powers, is so than each of these times a number.
-        """
-        space, laws = self.space, list[tuple[Function, Function]]()
+        """Laws, and sums of these, with the signs that make them positive at w_0."""
+        laws = list[Function]()
         for text in self.laws:
             with contextlib.suppress(Rejected):  # its calls may not be known here
-                found = (law for law in [space.read(text)] if space.kept(law))
-                laws += [(law, space.near_start(law)) for law in found]
-        sums = (
-            [space.sum(f[i] * (k * x) for f, x in zip(laws, n, strict=True)) for i in (0, 1)]
-            for n in (_fewest_terms([law for law, _ in laws]) if laws else ())
-            for k in (1, -1)
-        )
-        return [c for c, first in sums if self.signs.sign_of(first) == 1]
+                law = self.space.read(text)
+                sign = self.signs.sign_of(self.space.near_start(law))
+                laws += [law * sign] if sign and self.space.kept(law) else []
+        return laws
 
     def stays_away(self, f: Function) -> bool:
-        """Tell whether f^2 >= t c for a conserved c > 0, a sum of laws, and a number t > 0."""
+        """Tell whether f^2 >= t c for a conserved c > 0, of the laws, and a number t > 0."""
         c = next((c for c in self._positive_laws if self._is_above(f * f, c)), None)
         self.from_start += [] if c is None else [c.top]
         return c is not None
@@ -410,25 +397,3 @@ class Kept:
         above, below = (f.top * c.bottom).to_dict(), (c.top * f.bottom).to_dict()
         ratios = {fmpq(above[m], below[m]) for m in above.keys() & below.keys()}
         return any(t > 0 and self.signs.sign_anywhere(f - c * t) == 1 for t in ratios)
-
-
-def _fewest_terms(functions: Sequence[Function]) -> set[tuple[int, ...]]:
-    """Return n where sum_i n_i f_i lacks functions and terms that leave it up to a factor."""
-    size, below = len(functions), reduce(times, (f.bottom for f in functions))
-    rows = [times(f.top, below / f.bottom).to_dict() for f in functions]
-    monomials = dict.fromkeys(m for row in rows for m in row)
-    lacking = [[int(i == k) for i in range(size)] for k in range(size)]
-    lacking += [[int(row.get(m, 0)) for row in rows] for m in monomials]
-    systems = islice(combinations(lacking, size - 1), MOST // size)
-    found = (_line_of([x for row in system for x in row], size) for system in systems)
-    return {n for n in found if n is not None}
-
-
-def _line_of(entries: Sequence[int], size: int) -> tuple[int, ...] | None:
-    """Return the whole numbers on which size - 1 equations vanish, up to a factor, if a line."""
-    vectors, nullity = fmpz_mat(size - 1, size, entries).nullspace()
-    if nullity != 1:
-        return None
-    n = [int(vectors[i, 0]) for i in range(size)]
-    unit = math.gcd(*n) * (1 if max(n, key=abs) > 0 else -1)
-    return tuple(x // unit for x in n)

@@ -250,7 +250,8 @@ class Checker:
         values = [self.space.read(wall) for wall in walls]
         powers = [call for call in self.space.known if call.kind == "power"]
         values += [c.image for c in powers if any(map(c.argument.same, values))]
-        fields, laws = self.flow.X if fields is None else fields, self.record["conserved"]["laws"]
+        laws = [*self.record["conserved"]["laws"], *self.proof.get("sums", ())]
+        fields = self.flow.X if fields is None else fields
         return Kept(fields, signs, laws, [*values, *more], self.flow.F)
 
     def constant_divisors(self) -> list[fmpz_mpoly]:

@@ -16,7 +16,7 @@ from derive.exact.linear.implicitization import Coordinates, find_relation
 from derive.exact.linear.matrix import determinant, dot, nullspace_over_constants
 from derive.model.equivalent_start import closed_span
 from derive.model.parameterization import Parameterization
-from derive.potential.branch import stays_away_from_zero
+from derive.potential.branch import guards_of, stays_away_from_zero
 from derive.potential.half_spaces import HIGHEST
 from derive.records import Block
 
@@ -42,6 +42,21 @@ def intervals(
     yield from ((point, "oo") for point in points)
     yield from (("-oo", point) for point in points)
     yield from permutations(points, 2)
+
+
+def sums(blocks: Sequence[Block]) -> list[str]:
+    """Return sums of laws that are less than the square of a weight, up to a constant."""
+    found = dict[str, None]()
+    for metric in (block.metric for block in blocks):
+        laws = metric.conserved.laws
+        weights = (f for f in metric.parameterization.w if laws)
+        guards = (c for f in weights for c in guards_of(metric, f))
+        found |= {repr(c): None for c in guards if not any(_is_number(c / law) for law in laws)}
+    return [*found]
+
+
+def _is_number(f: RationalFunction) -> bool:
+    return f.numerator.is_constant() and f.denominator.is_constant()
 
 
 def lift(block: Block, betas: Sequence[str], before: int) -> JSON:
