@@ -123,6 +123,11 @@ def test_a_sum_of_laws_keeps_a_sign_in_the_certificate_too(outputs, start, kept)
         piece["assumptions"] = [a for a in piece["assumptions"] if "keeps" not in a]
     with pytest.raises(Rejected) if not kept else nullcontext():
         check_text(json.dumps(record))
+    # Of sums that are not conserved, or not positive at the start, nothing follows.
+    for sums in ([], ["b**2 + 1", "a**2", "-1 - u**2"]) if "sums" in record["certificate"] else ():
+        record["certificate"]["sums"] = sums
+        with pytest.raises(Rejected):
+            check_text(json.dumps(record))
 
 
 @pytest.mark.every(3)
