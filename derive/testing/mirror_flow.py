@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,19 +11,24 @@ import numpy as np
 import sympy
 from sympy import Expr
 
-from derive.errors import DegenerateStart, InputError, NumericalError
+from derive.errors import InputError
 from derive.language import bind, parse_expression, to_sympy
 from derive.model.parameterization import Parameterization
 from numerics.confirm.agreement import stationarity
-from numerics.confirm.regression_problem import COPIES, RegressionProblem, complete_problem
+from numerics.confirm.regression_problem import (
+    COPIES,
+    RegressionProblem,
+    complete_problem,
+    first_sound,
+)
+from numerics.evaluate.backend import compiled
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.start import start_point
-from numerics.flow.gradient_flow import Flow, flow
+from numerics.flow.gradient_flow import Flow
 from numerics.reals import Real, check_digits, rational
 
 GUARD = 10
 """Digits that the flow is run to beyond those asked for."""
-ATTEMPTS, MAX_STEPS = 12, 1500
 
 
 def assert_mirror_flow(
@@ -71,13 +76,19 @@ def assert_mirror_flow(
     p, fixed = _read_model(outputs, start or {})
     candidate = _Candidate.of(Q, p)
     rng = np.random.default_rng(0) if rng is None else rng
+
+    def run() -> tuple[RegressionProblem, Flow]:
+        starts = [_draw_start(p, fixed, rng) for _ in range(COPIES if p.d == 1 else 1)]
+        problem = complete_problem(p, None, None, starts, rng)
+        return problem, problem.flow(digits + GUARD)
+
     for _ in range(problems):
-        problem, end = _draw(p, fixed, rng, digits + GUARD)
+        problem, end = first_sound(run, "test Q")
         if not candidate.defect(problem, end, digits):
             continue
         # A defect that twice the digits make vanish was one of the arithmetic.
-        if defect := candidate.defect(problem, _run(problem, 2 * (digits + GUARD)), digits):
-            raise AssertionError(f"{Q} is no mirror potential of {p}: {defect}{_shown(problem)}")
+        if defect := candidate.defect(problem, problem.flow(2 * (digits + GUARD)), digits):
+            raise AssertionError(f"{Q} is no mirror potential of {p}: {defect}, at {problem}")
 
 
 def _read_model(
@@ -99,21 +110,6 @@ def _read_model(
     return p, {name: read_number(value, f"the start of {name}") for name, value in rest.items()}
 
 
-def _draw(
-    p: Parameterization, fixed: Mapping[str, Fraction], rng: np.random.Generator, digits: int
-) -> tuple[RegressionProblem, Flow]:
-    """Return a problem on which the flow converges, and its end."""
-    last = ""
-    for _ in range(ATTEMPTS):
-        starts = [_draw_start(p, fixed, rng) for _ in range(COPIES if p.d == 1 else 1)]
-        try:
-            problem = complete_problem(p, None, None, starts, rng)
-            return problem, _run(problem, digits)
-        except (NumericalError, DegenerateStart) as error:
-            last = str(error)
-    raise NumericalError(f"no problem was found on which to test Q: {last}")
-
-
 def _draw_start(
     p: Parameterization, fixed: Mapping[str, Fraction], rng: np.random.Generator
 ) -> dict[str, Fraction]:
@@ -121,19 +117,6 @@ def _draw_start(
     names = [name for name in p.start_symbols if name not in fixed]
     sizes = rng.integers(8, 33, size=len(names)).tolist()
     return {**fixed, **{name: Fraction(k, 16) for name, k in zip(names, sizes, strict=True)}}
-
-
-def _run(problem: RegressionProblem, digits: int) -> Flow:
-    origin = dict(problem.origin)
-    return flow(problem.model, problem.X, problem.y, origin, digits, max_steps=MAX_STEPS)
-
-
-def _shown(problem: RegressionProblem) -> str:
-    """Say what the problem was."""
-    copies = f" for {problem.model.count} copies of F" if problem.model.count > 1 else ""
-    rows = ", ".join(f"[{', '.join(map(str, row))}]" for row in problem.X)
-    starts = ", ".join(f"{name} = {value}" for name, value in problem.origin)
-    return f", at X = [{rows}], y = [{', '.join(map(str, problem.y))}] from {starts}{copies}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +140,7 @@ class _Candidate:
             raise InputError(f"Q uses {strange[0]}: it may use {', '.join(known)}")
         symbols = [sympy.Symbol(name, real=True) for name in known]
         gradient = [sympy.diff(read.xreplace(real), b) for b in symbols[: p.d]]
-        return cls(p, betas, tuple(known), sympy.lambdify(symbols, gradient, modules="mpmath"))
+        return cls(p, betas, tuple(known), compiled(gradient, tuple(known), "mpmath"))
 
     def at(self, beta: Sequence[Real], values: Mapping[str, Real]) -> list[Real]:
         """Return grad Q, nan where it is no real number."""
@@ -174,7 +157,12 @@ class _Candidate:
             change: list[Real] = []
             sizes: list[Real] = []
             steps: list[Real] = []
-            for beta0, beta, values in self._copies(problem, end):
+            for copy in problem.copies(end):
+                weights, origin = start_point(self.parameterization, copy.start)
+                names = (f"{w}_0" for w in self.parameterization.weights)
+                known = {**dict(zip(names, weights, strict=True)), **copy.start}
+                values = {name: rational(x) for name, x in known.items()}
+                beta0, beta = list(map(rational, origin)), copy.limit
                 before, after = self.at(beta0, values), self.at(beta, values)
                 if undefined := _undefined(beta0, before) or _undefined(beta, after):
                     return undefined
@@ -189,18 +177,6 @@ class _Candidate:
             off = mpmath.nstr(mpmath.mpf(10) ** -found, 2)
         text = f"the change of grad Q leaves the row space of X by {off} of its length"
         return text if found < digits else ""
-
-    def _copies(
-        self, problem: RegressionProblem, end: Flow
-    ) -> Iterator[tuple[Sequence[Real], Sequence[Real], dict[str, Real]]]:
-        """Yield beta at the start and at the end of each copy, and what Q may use of its start."""
-        p = self.parameterization
-        for i, start in enumerate(problem.starts):
-            weights, beta0 = start_point(p, dict(start))
-            origin = {f"{w}_0": x for w, x in zip(p.weights, weights, strict=True)}
-            known = {**origin, **dict(start)}
-            values = {name: rational(x) for name, x in known.items()}
-            yield [rational(b) for b in beta0], end.limit[p.d * i : p.d * (i + 1)], values
 
 
 def _undefined(beta: Sequence[Real], gradient: Sequence[Real]) -> str:

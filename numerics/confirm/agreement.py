@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
@@ -16,7 +16,7 @@ import sympy
 from derive.potential.piece import Explicit, Quadrature
 from derive.records import Potential
 from numerics.confirm.attempts import Attempt
-from numerics.confirm.regression_problem import RegressionProblem
+from numerics.confirm.regression_problem import Copy, RegressionProblem
 from numerics.evaluate.lowering import HighPrecision, unchecked
 from numerics.flow.builder import compile_kernel
 from numerics.flow.fixed_point import bits_of
@@ -34,16 +34,6 @@ _COMPARED = {
     "consistency": "Q, its gradient and K agree",
     "drift": "conserved quantities at every step",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """One copy of F on its way: its start symbols, its weights at both ends, and its limit."""
-
-    start: Mapping[str, Fraction]
-    begin: Mapping[str, Real]
-    end: Mapping[str, Real]
-    limit: tuple[Real, ...]
 
 
 def digits_of(error: Real, scale: Real) -> float:

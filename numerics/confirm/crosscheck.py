@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -12,34 +12,33 @@ from sympy import Expr
 
 from derive.copies import Copies
 from derive.derivation import Derivation
-from derive.errors import DegenerateStart, InputError, NumericalError, check_kind
+from derive.errors import InputError, NumericalError, check_kind
 from derive.language.budget import DEFAULT
 from derive.language.symbolic import from_sympy
 from derive.language.tree import Tree
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.confirm import agreement
-from numerics.confirm.agreement import Copy, CrossCheck, digits_of
+from numerics.confirm.agreement import CrossCheck, digits_of
 from numerics.confirm.attempts import attempts
 from numerics.confirm.regression_problem import (
     COPIES,
     RegressionProblem,
     complete_problem,
     draw_starts,
+    first_sound,
 )
 from numerics.evaluate.backend import exact
 from numerics.evaluate.copies import check_clock, fixed_starts
 from numerics.evaluate.lowering import refuse_integrals, side_by_side, unchecked
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.start import broken_signs, specialize, with_pi
-from numerics.flow.gradient_flow import Flow, flow
+from numerics.flow.gradient_flow import Flow
 from numerics.interpolate.polish import Gradient, polished_interpolant
 from numerics.reals import Real
 
 GUARD = 6
 """Digits that the flow is run to beyond those asked for."""
-_ATTEMPTS = 12
-_MAX_STEPS = 1500
 # Laws were derived from F, which was read within limits of its own.
 ANY_SIZE = replace(
     DEFAULT, degree=10**6, exponent=10**4, nodes=10**6, terms=10**12, digits=1000, bits=10**5
@@ -106,8 +105,14 @@ def crosscheck(
         starts = draw_starts(potential, fixed, rng)
         return _check(subject, complete_problem(p, X, y, starts, rng), digits)
 
+    def keeping_signs() -> CrossCheck:
+        found = check()
+        if found.broken:
+            raise NumericalError(f"{', '.join(found.broken)} changed sign along the flow")
+        return found
+
     drawn = X is None or any(len(values) < len(p.start_symbols) for values in fixed)
-    found = _first_sound(check) if drawn else check()
+    found = first_sound(keeping_signs, "check Q") if drawn else check()
     elsewhere = subject.whole is not None or potential.other_side is not None
     if X is not None or elsewhere or not found.passed:
         return found
@@ -171,26 +176,10 @@ def _copies_for(X: Iterable[object] | None) -> int:
         raise InputError("X must be a sequence of rows of numbers") from None
 
 
-def _first_sound(check: Callable[[], CrossCheck]) -> CrossCheck:
-    """Return the first check of a drawn problem on which the signs that Q assumes are kept."""
-    last = ""
-    for _ in range(_ATTEMPTS):
-        try:
-            found = check()
-        except (NumericalError, DegenerateStart) as error:
-            last = str(error)
-            continue
-        if not found.broken:
-            return found
-        last = f"{', '.join(found.broken)} changed sign along the flow"
-    raise NumericalError(f"no problem was found on which to check Q: {last}")
-
-
 def _check(subject: _Subject, problem: RegressionProblem, digits: int) -> CrossCheck:
     """Run the flow and compare; where terms of Q may cancel, once more at twice the digits."""
     laws = problem.model.spread(subject.laws)
-    given = problem.X, problem.y, dict(problem.origin), digits + GUARD
-    end = flow(problem.model, *given, conserved=laws, max_steps=_MAX_STEPS)
+    end = problem.flow(digits + GUARD, conserved=laws)
     if subject.whole is not None:
         end = replace(end, limit=_limit(subject.whole, problem, digits + GUARD))
     check = _compare(subject, problem, end, digits, digits)
@@ -201,8 +190,7 @@ def _limit(whole: Parameterization, problem: RegressionProblem, digits: int) -> 
     """Return the limit of the flow on the same data in all weights, from the start given."""
     rng = np.random.default_rng(0)  # nothing is left to be drawn
     starts = list(map(dict, problem.starts))
-    same = complete_problem(whole, problem.X, problem.y, starts, rng)
-    return flow(same.model, same.X, same.y, dict(same.origin), digits, max_steps=_MAX_STEPS).limit
+    return complete_problem(whole, problem.X, problem.y, starts, rng).flow(digits).limit
 
 
 def _compare(
@@ -211,7 +199,7 @@ def _compare(
     """Compare to *digits*, with Q evaluated to *precision* digits and guard digits."""
     p, potential = subject.parameterization, subject.side(end)
     d, working, most = p.d, precision + 2 * GUARD, digits + GUARD
-    copies = _copies(p, problem, end)
+    copies = problem.copies(end)
     # A wrong gradient is to be found by the flow, not refused for its value at the start.
     forms = [unchecked(potential, c.start, working)[1] for c in copies]
 
@@ -266,12 +254,3 @@ def _interpolant(
 
 def _least(found: Iterable[float | None], cap: int) -> float | None:
     return min((min(x, cap) for x in found if x is not None), default=None)
-
-
-def _copies(p: Parameterization, problem: RegressionProblem, end: Flow) -> list[Copy]:
-    copies = []
-    for i, start in enumerate(problem.starts):
-        own = slice(p.p * i, p.p * (i + 1))
-        begin, last = (dict(zip(p.weights, w[own], strict=True)) for w in (end.start, end.weights))
-        copies.append(Copy(dict(start), begin, last, end.limit[p.d * i : p.d * (i + 1)]))
-    return copies

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import count
 from operator import mul
 from typing import TypeAlias
 
@@ -17,7 +18,7 @@ from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit
 from derive.regimes.point import Point
 from derive.verdict import Verdict
-from numerics.confirm.regression_problem import draw_starts
+from numerics.confirm.regression_problem import draw_starts, first_sound
 from numerics.evaluate.backend import GUARD, precise_number
 from numerics.evaluate.lowering import high_precision
 from numerics.evaluate.start import specialize
@@ -111,25 +112,22 @@ def _confirm(
     if limit.point.rate is not None or limit.error == 0:
         near, nearer = _EXPONENTS
     scales = point_at(limit.point, near), point_at(limit.point, nearer)
-    last: DeriveError = NumericalError("no start was found on which to confirm the limit")
-    for attempt in range(_ATTEMPTS):
-        try:
-            rest = draw_rest(potential, limit.point, scales[0], rng, attempt)
-            sizes = [1] + [3**attempt] * (len(limit.coordinates) - 1)
-            x = tuple(Fraction(int(rng.integers(9, 30)), 7 * size) for size in sizes)
-            starts = [{**rest, name: scale} for scale in scales]
-            first, second = (_error(potential, limit, start, x, digits) for start in starts)
-        except DeriveError as fault:
-            last = fault
-            continue
-        predicted = None
+    attempts = count()
+
+    def check() -> LimitConfirmation:
+        attempt, predicted = next(attempts), None
+        rest = draw_rest(potential, limit.point, scales[0], rng, attempt)
+        sizes = [1] + [3**attempt] * (len(limit.coordinates) - 1)
+        x = tuple(Fraction(int(rng.integers(9, 30)), 7 * size) for size in sizes)
+        starts = [{**rest, name: scale} for scale in scales]
+        first, second = (_error(potential, limit, start, x, digits) for start in starts)
         if limit.error:
-            orders = [
-                precise_number(limit.error, {**s, **_named(limit, x)}, digits) for s in starts
-            ]
-            predicted = orders[1] / orders[0]
+            at = ({**start, **_named(limit, x)} for start in starts)
+            before, after = (precise_number(limit.error, values, digits) for values in at)
+            predicted = after / before
         return LimitConfirmation(limit, scales, (first, second), predicted, tuple(rest.items()), x)
-    raise last
+
+    return first_sound(check, "confirm the limit", _ATTEMPTS, (DeriveError,))
 
 
 def _error(

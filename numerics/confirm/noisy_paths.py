@@ -22,7 +22,7 @@ from derive.language import to_sympy
 from derive.model.geometry import Field
 from derive.model.labels import beside
 from derive.model.notation import to_expr
-from numerics.evaluate.backend import Array
+from numerics.evaluate.backend import Array, compiled
 
 if TYPE_CHECKING:
     from numerics.confirm.perturbed_case import Case
@@ -155,7 +155,7 @@ class Coordinates:
 
 def _moved(forms: Sequence[Expr], weights: Sequence[str], begin: Array, w: Array) -> Array:
     """Return by how much functions, or integrals over the one weight, differ from the start."""
-    quantity = _function([0 if isinstance(f, Integral) else f for f in forms], weights)
+    quantity = _function([sympy.S.Zero if isinstance(f, Integral) else f for f in forms], weights)
     integrals = np.array([_integral(f, weights, begin, w) for f in forms])
     found: Array = quantity(w) - quantity(begin) + integrals
     return found
@@ -187,5 +187,5 @@ def _compared(name: str, moved: Array, drift: Array) -> PathMean:
 
 def _function(forms: list[Expr], weights: Sequence[str]) -> Callable[[Array], Array]:
     """Return functions of the weights on all paths."""
-    f = sympy.lambdify([Symbol(w, real=True) for w in weights], forms, "numpy")
+    f = compiled(forms, weights)
     return lambda w: np.array([np.broadcast_to(x, w.shape[1:]) for x in f(*w)], dtype=float)

@@ -10,13 +10,15 @@ import mpmath
 import numpy as np
 import sympy
 
-from derive.errors import DegenerateStart, NumericalError, check_kind
+from derive.errors import NumericalError, check_kind
 from derive.language import parse_expression
 from derive.language.tree import Name
 from derive.perturbed.record import Perturbation
 from numerics.confirm.agreement import SLACK, distance, stationarity
 from numerics.confirm.noisy_paths import PathMean, noisy_paths
-from numerics.confirm.perturbed_case import Case, cases
+from numerics.confirm.perturbed_case import Case, drawing
+from numerics.confirm.regression_problem import first_sound
+from numerics.evaluate.backend import compiled
 from numerics.flow.fixed_point import bits_of
 from numerics.flow.gradient_flow import flow
 from numerics.flow.perturbed import (
@@ -137,25 +139,24 @@ def confirm_perturbation(
     """
     check_kind(found, Perturbation, "perturb(derive('p**2'), 'decay')")
     rng = np.random.default_rng(0) if rng is None else rng
-    kinds, last = found.kinds, ""
+    kinds, draw = found.kinds, drawing(found, dict(start or {}), rng)
     terms = Terms(
         parse_expression(decay) if "decay" in kinds else NONE,
         mass if "momentum" in kinds else Fraction(0),
     )
-    for case in cases(found, dict(start or {}), rng):
-        try:
-            if "step" in kinds:
-                return _stepped(case, found, digits, rng)
-            if "noise" in kinds and "momentum" not in kinds:
-                return _differences(case, found, digits, rng)
-            check = _flowed(
-                case, found, replace(terms, penalty=case.penalty, mirror=case.mirror), digits
-            )
-            drawn = "noise" in kinds and not case.penalty
-            return replace(check, paths=noisy_paths(case, kinds, rng) if drawn else ())
-        except (NumericalError, DegenerateStart) as error:
-            last = str(error)
-    raise NumericalError(f"no problem was found on which to check the drift: {last}")
+
+    def check() -> PerturbedCheck:
+        case = draw()
+        if "step" in kinds:
+            return _stepped(case, found, digits, rng)
+        if "noise" in kinds and "momentum" not in kinds:
+            return _differences(case, found, digits, rng)
+        own = replace(terms, penalty=case.penalty, mirror=case.mirror)
+        flowed = _flowed(case, found, own, digits)
+        drawn = "noise" in kinds and not case.penalty
+        return replace(flowed, paths=noisy_paths(case, kinds, rng) if drawn else ())
+
+    return first_sound(check, "check the drift")
 
 
 def _flowed(case: Case, found: Perturbation, terms: Terms, digits: int) -> PerturbedCheck:
@@ -197,9 +198,9 @@ def _predicted(case: Case, decayed: Real, digits: int) -> tuple[Real, ...]:
         for prefix, start in zip(case.problem.model.prefixes, case.problem.starts, strict=True):
             own = {name: rational(x) for name, x in start}
             for w, f in case.start:
-                symbols = sorted(f.free_symbols, key=str)
-                values = [own.get(s.name, decayed) for s in symbols]
-                begin[prefix + w] = sympy.lambdify(symbols, f, "mpmath")(*values)
+                names = sorted(s.name for s in f.free_symbols)
+                values = [own.get(name, decayed) for name in names]
+                (begin[prefix + w],) = compiled([f], names, "mpmath")(*values)
         return flow(case.problem.model, case.problem.X, case.problem.y, begin, digits).limit
 
 

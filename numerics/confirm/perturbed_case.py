@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -11,7 +11,6 @@ import numpy as np
 import sympy
 from sympy import Expr, Symbol
 
-from derive.errors import NumericalError
 from derive.language.symbolic import from_sympy
 from derive.language.tree import Number, Tree, names, substituted
 from derive.model.labels import beside
@@ -29,13 +28,13 @@ from numerics.confirm.regression_problem import (
     complete_problem,
     draw_starts,
 )
+from numerics.evaluate.backend import compiled
 from numerics.evaluate.copies import fixed_starts
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.start import with_pi
 from numerics.flow.perturbed import letter
 from numerics.reals import Real, rational
 
-_ATTEMPTS = 12
 Numbers = Mapping[str, Fraction]
 
 
@@ -116,8 +115,8 @@ class Case:
         """Return functions of the weights, and of G_1, G_2, ..., k where these are given."""
         G = (self.letter(f"G_{i}") for i in range(1, len(self.problem.model.trees) + 1))
         names = [*map(_real, self.problem.model.weights), *G, self.letter("k")]
-        symbols = names[: len(values)]
-        return [sympy.lambdify(symbols, f, "mpmath")(*map(mpmath.mpf, values)) for f in forms]
+        known = [symbol.name for symbol in names[: len(values)]]
+        return list(compiled(forms, known, "mpmath")(*map(mpmath.mpf, values)))
 
     def derivatives(self, w: Sequence[Real], velocities: Sequence[Real]) -> list[Real]:
         """Return the derivatives of every law and y along velocities of the weights."""
@@ -143,9 +142,9 @@ class Case:
         """Return the integral over a weight from its start."""
         ((weight, *_),) = f.limits
         k = self.problem.model.weights.index(weight.name)
-        slope = sympy.lambdify([weight], f.function, "mpmath")
-        found: Real = mpmath.quad(slope, [self.origin[k], mpmath.mpf(w[k])])
-        return found
+        slope = compiled([f.function], [weight.name], "mpmath")
+        total: Real = mpmath.quad(lambda x: slope(x)[0], [self.origin[k], mpmath.mpf(w[k])])
+        return total
 
     def split(
         self, errors: Sequence[Real], values: Sequence[Real]
@@ -171,10 +170,10 @@ def _digits(errors: Sequence[Real], values: Sequence[Real]) -> float | None:
     return digits_of(mpmath.norm(list(errors)), max(1, mpmath.norm(list(values))))
 
 
-def cases(
+def drawing(
     found: Perturbation, start: dict[str, object], rng: np.random.Generator
-) -> Iterator[Case]:
-    """Yield problems that are drawn one after the other, for what is not given."""
+) -> Callable[[], Case]:
+    """Return what draws a problem, as far as it is not given."""
     d = found.derivation
     if d.direction is not None:
         d = followed_in_plane(d)
@@ -196,15 +195,15 @@ def cases(
         for group in (found.of_laws, found.of_dual)
     )
     begin = tuple((w, bound(x)) for w, x in found.start)
-    for _ in range(_ATTEMPTS):
+    h = [] if found.penalty is None else [from_sympy(bound(found.penalty), ANY_SIZE)]
+    psi = _psi(found, one, values)
+
+    def draw() -> Case:
         starts = draw_starts(subject.potential, fixed, rng)
-        try:
-            problem = complete_problem(one, None, None, starts, rng)
-        except NumericalError:
-            continue
-        h = [] if found.penalty is None else [from_sympy(bound(found.penalty), ANY_SIZE)]
-        psi = _psi(found, one, values)
-        yield Case(problem, laws, dual, begin, taken, problem.model.spread(h), psi)
+        problem = complete_problem(one, None, None, starts, rng)
+        return Case(problem, laws, dual, begin, taken, problem.model.spread(h), psi)
+
+    return draw
 
 
 def _psi(found: Perturbation, one: Parameterization, values: Numbers) -> tuple[Tree, ...]:

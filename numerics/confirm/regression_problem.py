@@ -1,26 +1,41 @@
-"""Small exact regression problems on which a derived Q can be put to the test."""
+"""Small exact regression problems that are drawn, and the first on which a check can be made."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from derive.copies import Copies
-from derive.errors import InputError, NumericalError
+from derive.errors import DegenerateStart, DeriveError, InputError, NumericalError
 from derive.exact.balls import Unbounded
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.evaluate.numbers import read_data
 from numerics.evaluate.start import check_assumptions, outputs_at, start_point
+from numerics.flow.gradient_flow import Flow, flow
+from numerics.reals import Real
 
 COPIES = 3
 """How often a single output is replicated: alone, its interpolant would be unique."""
-_DRAWS = 100
+ATTEMPTS = 12
+"""Problems that are drawn before there is no check."""
+_DRAWS, _MAX_STEPS = 100, 1500
 Start: TypeAlias = tuple[tuple[str, Fraction], ...]
+Checked = TypeVar("Checked")
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """One copy of F on its way: its start symbols, its weights at both ends, and its limit."""
+
+    start: Mapping[str, Fraction]
+    begin: Mapping[str, Real]
+    end: Mapping[str, Real]
+    limit: tuple[Real, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +51,44 @@ class RegressionProblem:
     y: tuple[Fraction, ...]
     starts: tuple[Start, ...]
     origin: tuple[tuple[str, Fraction], ...]
+
+    def flow(self, digits: int, **options: Any) -> Flow:
+        """Run gradient flow of all copies."""
+        options = {"max_steps": _MAX_STEPS, **options}
+        return flow(self.model, self.X, self.y, dict(self.origin), digits, **options)
+
+    def copies(self, end: Flow) -> list[Copy]:
+        """Return each copy on its way to the end of a flow."""
+        p, copies = self.model.one, []
+        for i, start in enumerate(self.starts):
+            own, outputs = slice(p.p * i, p.p * (i + 1)), slice(p.d * i, p.d * (i + 1))
+            begin, last = (
+                dict(zip(p.weights, w[own], strict=True)) for w in (end.start, end.weights)
+            )
+            copies.append(Copy(dict(start), begin, last, end.limit[outputs]))
+        return copies
+
+    def __str__(self) -> str:
+        copies = f" for {self.model.count} copies of F" if self.model.count > 1 else ""
+        rows = ", ".join(f"[{', '.join(map(str, row))}]" for row in self.X)
+        starts = ", ".join(f"{name} = {value}" for name, value in self.origin)
+        return f"X = [{rows}], y = [{', '.join(map(str, self.y))}] from {starts}{copies}"
+
+
+def first_sound(
+    check: Callable[[], Checked],
+    task: str,
+    attempts: int = ATTEMPTS,
+    faults: tuple[type[DeriveError], ...] = (NumericalError, DegenerateStart),
+) -> Checked:
+    """Draw a problem and check on it, until one allows the check; NumericalError if none does."""
+    last = ""
+    for _ in range(attempts):
+        try:
+            return check()
+        except faults as error:
+            last = str(error)
+    raise NumericalError(f"no problem was found on which to {task}: {last}")
 
 
 def complete_problem(

@@ -10,7 +10,7 @@ import sympy
 
 from derive.errors import NumericalError
 from derive.regimes.random_width import DEVIATION, RandomWidth
-from numerics.evaluate.backend import Array
+from numerics.evaluate.backend import Array, compiled
 
 _WIDTHS = 16, 256
 _DRAWS = 4000
@@ -74,7 +74,7 @@ def _draw(found: RandomWidth, width: int, rng: np.random.Generator) -> tuple[flo
     """Return the mean of kappa in standard errors, and how far dQ/dbeta is from its limit."""
     names = [sympy.Symbol(w, real=True) for w in found.unit.weights]
     (F,) = found.unit.outputs
-    values = sympy.lambdify(names, [F, *(sympy.diff(F, w) for w in names)], "numpy")
+    values = compiled([F, *(sympy.diff(F, w) for w in names)], found.unit.weights)
     w = rng.standard_normal((len(names), _DRAWS, width))
     f, *slopes = (np.broadcast_to(x, w.shape[1:]) for x in values(*w))
     K, beta0 = sum(s * s for s in slopes).sum(axis=1), f.sum(axis=1)

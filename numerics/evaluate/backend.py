@@ -51,16 +51,24 @@ def quiet() -> AbstractContextManager[object]:
     return np.errstate(all="ignore")
 
 
-def on_arrays(expressions: Sequence[Expr]) -> Compiled:
-    """Return what evaluates expressions in doubles, on arrays of one shape by name.
+def compiled(
+    expressions: Sequence[Expr], names: Sequence[str], library: str = "numpy"
+) -> Callable[..., list[Any]]:
+    """Return what evaluates expressions at numbers for some names, by NumPy or mpmath.
 
     SymPy writes Python source from the expressions: no name of the user's may reach it.
     """
-    free = {s for e in expressions for s in e.free_symbols}
-    names = tuple(sorted({s.name for s in free}))
-    safe = {name: sympy.Dummy(f"x{i}", real=True) for i, name in enumerate(names)}
-    renamed = [e.xreplace({s: safe[s.name] for s in free}) for e in expressions]
-    function = sympy.lambdify([safe[n] for n in names], renamed, modules="numpy", cse=True)
+    own = {name: sympy.Dummy(f"x{i}", real=True) for i, name in enumerate(names)}
+    renamed = [e.xreplace({s: own[s.name] for s in e.free_symbols}) for e in expressions]
+    function: Callable[..., list[Any]]
+    function = sympy.lambdify([*own.values()], renamed, modules=library, cse=True)
+    return function
+
+
+def on_arrays(expressions: Sequence[Expr]) -> Compiled:
+    """Return what evaluates expressions in doubles, on arrays of one shape by name."""
+    names = sorted({s.name for e in expressions for s in e.free_symbols})
+    function = compiled(expressions, names)
 
     def evaluate(values: Values) -> list[Array]:
         shape = np.broadcast_shapes(*map(np.shape, values.values()))

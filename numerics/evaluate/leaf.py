@@ -23,10 +23,10 @@ from derive.model.geometry import Field
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece
-from numerics.evaluate.backend import Array
+from numerics.evaluate.backend import Array, compiled
 from numerics.evaluate.start import broken_signs
 
-Compiled: TypeAlias = Callable[[Sequence[float] | Array], list[float]]
+Compiled: TypeAlias = Callable[..., list[float]]
 KEPT = 16
 """Compiled functions that are kept, for other starts of the same F."""
 
@@ -57,11 +57,11 @@ class Coordinates:
     def outputs(self, w: Array) -> Array:
         """Return F(w)."""
         p = self.parameterization
-        return np.asarray(_compiled(p, p.F)(w), dtype=np.float64)
+        return np.asarray(_compiled(p, p.F)(*w), dtype=np.float64)
 
     def motion(self, steering: Array, w: Array) -> tuple[Array, float]:
         """Return w' and <lambda, K lambda>."""
-        *moves, rate = _motion(self.parameterization)((*w, *steering))
+        *moves, rate = _motion(self.parameterization)(*w, *steering)
         return np.array(moves), float(rate)
 
     def broken(self, w: Array) -> tuple[str, ...]:
@@ -129,15 +129,15 @@ class OfVector:
         """Return s and what moves it, u/n and n."""
         u = w[self._scalars :]
         n = float(np.linalg.norm(u))
-        return self._known([*w[: self._scalars], n]), u / n, n
+        return self._known(*w[: self._scalars], n), u / n, n
 
 
 @functools.lru_cache(maxsize=KEPT)
 def _motion(p: Parameterization) -> Compiled:
     """Compile w' and <lambda, K lambda> as functions of the weights and lambda."""
-    lam, fields = [Symbol(f"lambda{i}") for i in range(p.d)], (p.fields, p.covectors)
+    lam, fields = [Symbol(f"lambda {i}") for i in range(p.d)], (p.fields, p.covectors)
     X, J = ([_dot(lam, x) for x in zip(*_written(p, f), strict=True)] for f in fields)
-    return _function(p, [*X, _dot(X, J)], lam)
+    return compiled([*X, _dot(X, J)], (*p.weights, *(x.name for x in lam)))
 
 
 def _dot(left: Sequence[Expr], right: Sequence[Expr]) -> Expr:
@@ -146,21 +146,9 @@ def _dot(left: Sequence[Expr], right: Sequence[Expr]) -> Expr:
 
 @functools.lru_cache(maxsize=KEPT)
 def _compiled(p: Parameterization, functions: Field) -> Compiled:
-    return _function(p, _written(p, [functions])[0], [])
+    return compiled(_written(p, [functions])[0], p.weights)
 
 
 def _written(p: Parameterization, rows: Sequence[Field]) -> list[list[Expr]]:
     symbols = Notation(p, tuple(range(p.d))).weights
     return [[to_expr(x, symbols) for x in row] for row in rows]
-
-
-def _function(
-    p: Parameterization, expressions: Sequence[Expr], others: Sequence[Symbol]
-) -> Compiled:
-    """Compile functions of the weights and other names; no name of the user reaches the source."""
-    weights = Notation(p, tuple(range(p.d))).weights
-    names = [*(weights[w] for w in p.weights), *others]
-    own = [Symbol(f"x{i}") for i in range(len(names))]
-    images = dict(zip(names, own, strict=True))
-    written = [e.xreplace(images) for e in expressions]
-    return sympy.lambdify([own], written, modules="numpy", cse=True)  # type: ignore[no-any-return]
