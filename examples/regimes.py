@@ -1,7 +1,7 @@
 """From the rich to the kernel regime: what Q tends to as the start is scaled."""
 
 from derive import Parameterization, derive, regimes
-from numerics.confirm.limit_gradients import confirm_limits
+from numerics.confirm.limits import confirm_limits
 
 tied = Parameterization.parse(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}, ["alpha"])
 found = regimes(derive(tied), "alpha")

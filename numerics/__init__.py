@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 from derive.lazy import make_lazy
 
 if TYPE_CHECKING:
-    from numerics.confirm.agreement import CrossCheck
-    from numerics.confirm.crosscheck import crosscheck
-    from numerics.confirm.finite_time import FiniteTime, confirm_finite_time
+    from numerics.confirm.crosscheck import CrossCheck, crosscheck
+    from numerics.confirm.paths import FiniteTime, TimeWarp, confirm_finite_time, time_warp
     from numerics.confirm.perturbed import PerturbedCheck, confirm_perturbation
-    from numerics.confirm.time_warp import TimeWarp, time_warp
     from numerics.evaluate.lowering import lower
     from numerics.evaluate.potential import NumericPotential
     from numerics.figures.derived import FlowDisplay, PotentialDisplay, RegimeDisplay
@@ -55,9 +53,9 @@ __all__ = [
 make_lazy(
     __name__,
     {
-        "CrossCheck": "numerics.confirm.agreement",
-        "FiniteTime": "numerics.confirm.finite_time",
-        "confirm_finite_time": "numerics.confirm.finite_time",
+        "CrossCheck": "numerics.confirm.crosscheck",
+        "FiniteTime": "numerics.confirm.paths",
+        "confirm_finite_time": "numerics.confirm.paths",
         "Flow": "numerics.flow.gradient_flow",
         "LossFlow": "numerics.margins.loss_flow",
         "MarginPath": "numerics.margins.margin_path",
@@ -73,13 +71,13 @@ make_lazy(
         "PerturbedCheck": "numerics.confirm.perturbed",
         "confirm_perturbation": "numerics.confirm.perturbed",
         "Solution": "numerics.interpolate.interpolant",
-        "TimeWarp": "numerics.confirm.time_warp",
+        "TimeWarp": "numerics.confirm.paths",
         "crosscheck": "numerics.confirm.crosscheck",
         "flow": "numerics.flow.gradient_flow",
         "interpolate": "numerics.interpolate.interpolant",
         "interpolate_path": "numerics.interpolate.interpolant",
         "lower": "numerics.evaluate.lowering",
         "max_margin": "numerics.margins.max_margin",
-        "time_warp": "numerics.confirm.time_warp",
+        "time_warp": "numerics.confirm.paths",
     },
 )

@@ -15,7 +15,7 @@ from derive.cli.main import app
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.explicit.regularize import explicit_counterpart
 from numerics import flow, interpolate
-from numerics.confirm.time_warp import time_warp
+from numerics.confirm.paths import time_warp
 from tests.published import derive_once
 
 

@@ -123,7 +123,7 @@ def _positive(model: ReadModel, name: str) -> ReadModel:
 def _confirm_limits(found: Regimes, enter: Enter) -> tuple[str, bool]:
     """Test the limits of grad Q by numbers."""
     enter("numbers at two scales")
-    from numerics.confirm.limit_gradients import confirm_limits
+    from numerics.confirm.limits import confirm_limits
 
     confirmations = confirm_limits(found)
     lines = [c.report() for c in confirmations] or ["there is no limit to check"]
@@ -140,7 +140,7 @@ def _of_wide_starts(model: ReadModel, name: str, enter: Enter) -> RandomWidth:
 def _confirm_width(found: RandomWidth, enter: Enter) -> tuple[str, bool]:
     """Test by random draws how often Q is in either regime."""
     enter("random draws")
-    from numerics.confirm.wide_starts import confirm_width
+    from numerics.confirm.limits import confirm_width
 
     confirmed = confirm_width(found)
     return confirmed.report(), confirmed.passed

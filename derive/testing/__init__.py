@@ -17,11 +17,13 @@ from __future__ import annotations
 
 try:
     from derive.testing.mirror_flow import assert_mirror_flow
-    from derive.testing.models import KINDS, parameterizations, starts
-    from derive.testing.problems import (
+    from derive.testing.strategies import (
+        KINDS,
         convex_potentials,
+        parameterizations,
         regression_problems,
         separable_problems,
+        starts,
         warps,
     )
 except ModuleNotFoundError as error:

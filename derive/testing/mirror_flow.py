@@ -14,7 +14,7 @@ from sympy import Expr
 from derive.errors import InputError
 from derive.language import bind, parse_expression, to_sympy
 from derive.model.parameterization import Parameterization
-from numerics.confirm.agreement import stationarity
+from numerics.confirm.check import stationarity
 from numerics.confirm.regression_problem import (
     COPIES,
     RegressionProblem,

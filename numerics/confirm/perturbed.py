@@ -1,4 +1,4 @@
-"""What a perturbation does, put to the test by perturbed flows of the weights."""
+"""What a perturbation does, put to the test by perturbed flows on small regression problems."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from derive.errors import NumericalError, check_kind
 from derive.language import parse_expression
 from derive.language.tree import Name
 from derive.perturbed.record import Perturbation
-from numerics.confirm.agreement import SLACK, distance, stationarity
-from numerics.confirm.noisy_paths import PathMean, noisy_paths
-from numerics.confirm.perturbed_case import Case, drawing
+from numerics.confirm.check import SLACK, distance, least, stationarity, table
+from numerics.confirm.perturbed_case import Case, PathMean, drawing, noisy_paths
 from numerics.confirm.regression_problem import first_sound
 from numerics.evaluate.backend import compiled
 from numerics.flow.fixed_point import bits_of
@@ -71,8 +70,8 @@ class PerturbedCheck:
     @property
     def digits(self) -> float:
         """The least of what was compared; inf where nothing was."""
-        compared = (self.laws, self.dual, self.limit, self.damped)
-        return min((x for x in compared if x is not None), default=np.inf)
+        compared = least((self.laws, self.dual, self.limit, self.damped))
+        return np.inf if compared is None else compared
 
     @property
     def passed(self) -> bool:
@@ -83,7 +82,7 @@ class PerturbedCheck:
     def report(self) -> str:
         """Return the check as lines of at most 80 columns."""
         verdict = "agree to" if self.passed else "DISAGREE: they share only"
-        shown = {
+        rows = {
             f"laws under {self.by}": self.laws,
             f"dual coordinates under {self.by}": self.dual,
             "both under Nesterov's damping 3/t": self.damped,
@@ -93,14 +92,7 @@ class PerturbedCheck:
         lines = [f"Flow of the weights and drift {verdict} {self.digits:.0f} digits"]
         if self.digits == np.inf:
             lines = ["NOT CONFIRMED: there is nothing to compare with a flow of the weights"]
-        width = max(38, *map(len, shown))
-        for name, x in shown.items():
-            lines.append(f"  {name:{width}} {_shown(x)}")
-        return "\n".join([*lines, *(path.report() for path in self.paths)])
-
-
-def _shown(x: float | None) -> str:
-    return "not compared" if x is None else "exactly" if x == np.inf else f"{x:3.0f} digits"
+        return "\n".join([*lines, *table(rows), *(path.report() for path in self.paths)])
 
 
 def confirm_perturbation(
@@ -187,8 +179,7 @@ def _damped(case: Case, found: Perturbation, terms: Terms, digits: int) -> float
         mu = rational(UNTIL) / (DAMPING - 1)
         rates = case.derivatives(end.weights, end.velocities)
         left = [a - mu * b for a, b in zip(end.along, rates, strict=True)]
-    both = _drifted(case, end.weights, left, digits)
-    return min((x for x in both if x is not None), default=None)
+    return least(_drifted(case, end.weights, left, digits))
 
 
 def _predicted(case: Case, decayed: Real, digits: int) -> tuple[Real, ...]:

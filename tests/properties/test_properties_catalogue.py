@@ -17,7 +17,7 @@ from derive.components import in_components
 from derive.language import bind, to_sympy
 from derive.model.notation import to_expr
 from derive.regimes.initialization import with_scale
-from numerics.confirm.limit_gradients import confirm_limits
+from numerics.confirm.limits import confirm_limits
 from numerics.flow.gradient_flow import flow
 from tests.published import derive_once, regimes_once
 

@@ -8,7 +8,7 @@ from sympy import Rational, sqrt
 
 from derive import Parameterization, regimes
 from derive.regimes.initialization import with_scale
-from numerics.confirm.limit_gradients import confirm_limits
+from numerics.confirm.limits import confirm_limits
 from tests.published import derive_once
 
 

@@ -10,7 +10,7 @@ import sympy
 from sympy import Rational
 
 from derive import Parameterization, Verdict, random_width
-from numerics.confirm.wide_starts import confirm_width
+from numerics.confirm.limits import confirm_width
 from tests.published import derive_once
 
 alpha = sympy.Symbol("alpha", positive=True)

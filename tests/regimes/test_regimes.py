@@ -14,7 +14,7 @@ from derive import InputError, Parameterization, Verdict, regimes, scale_start
 from derive.regimes.find import Regimes
 from derive.regimes.initialization import with_scale
 from derive.regimes.point import read_point
-from numerics.confirm.limit_gradients import confirm_limits
+from numerics.confirm.limits import confirm_limits
 from numerics.flow.gradient_flow import flow
 from tests.cli.commands import refusal_of, run
 from tests.published import derive_once, regimes_once

@@ -12,7 +12,7 @@ from derive import Parameterization, regimes
 from derive.regimes.find import warped_time
 from derive.regimes.warped_time import WarpedTime, find_warped_time
 from derive.verdict import Verdict
-from numerics.confirm.time_warp import time_warp
+from numerics.confirm.paths import time_warp
 from tests.published import derive_once
 
 NEURON = ["a*u1", "a*u2"]

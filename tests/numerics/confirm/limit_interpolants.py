@@ -13,13 +13,7 @@ from derive.errors import DeriveError, NumericalError
 from derive.records import Potential
 from derive.regimes.find import Regimes
 from derive.regimes.limit import Limit
-from numerics.confirm.limit_gradients import (
-    draw_rest,
-    has_integral,
-    moves_exponent,
-    point_at,
-    proved_limits,
-)
+from numerics.confirm.limits import draw_rest, has_integral, moves_exponent, point_at, proved_limits
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
 from numerics.interpolate.interpolant import interpolate

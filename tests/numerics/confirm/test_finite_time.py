@@ -8,7 +8,7 @@ import pytest
 
 from derive import InputError, NumericalError, Parameterization, derive
 from numerics import confirm_finite_time, interpolate
-from numerics.confirm.finite_time import along_path, weights_path
+from numerics.confirm.paths import along_path, weights_path
 from numerics.confirm.regression_problem import complete_problem
 
 TIED = {"start": {"p": "alpha", "m": "alpha"}, "positive": ["alpha"]}

@@ -11,7 +11,7 @@ import sympy
 
 from derive import InputError, NumericalError, Parameterization
 from derive.derivation import Derivation
-from numerics.confirm.time_warp import time_warp
+from numerics.confirm.paths import time_warp
 from tests.published import derive_once
 
 NEURON = (("a*u1", "a*u2"), {"a_0": 1, "u1_0": "1/2", "u2_0": "-1/3"})

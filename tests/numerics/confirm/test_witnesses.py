@@ -22,8 +22,7 @@ from derive.cli.running import UNDECIDED, Enter
 from derive.derivation import Derivation
 from derive.model.typed import TypedModel
 from derive.potential.piece import Explicit, Piece
-from numerics.confirm.agreement import CrossCheck
-from numerics.confirm.crosscheck import crosscheck
+from numerics.confirm.crosscheck import CrossCheck, crosscheck
 from numerics.evaluate.lowering import high_precision, lower, side_by_side
 from numerics.interpolate.polish import polished_interpolant
 
