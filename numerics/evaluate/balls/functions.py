@@ -53,7 +53,7 @@ def as_doubles(evaluate: Callable[[], Sequence[arb]], least: float) -> list[floa
     numbers = refined(evaluate, known, LADDER)
     if numbers is None or not all(map(known, numbers)):
         return None
-    return [float(x.mid()) for x in numbers]
+    return [float(x.mid()) + 0.0 for x in numbers]  # 0.0 for what underflows from below
 
 
 def suffices(x: arb, bits: int, least: float) -> bool:
