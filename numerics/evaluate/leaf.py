@@ -85,9 +85,15 @@ class OfVector:
     (a, n)' = <u/n, lambda> grad s,   (u/n)' = (r phi/n) (lambda - <u/n, lambda> u/n).
     """
 
-    def __init__(self, direction: Direction, start: Sequence[Fraction], vector: Array) -> None:
-        """Keep phi, the scalars at the start without n, and u_0."""
-        self._direction = direction
+    def __init__(
+        self,
+        direction: Direction,
+        start: Sequence[Fraction],
+        vector: Array,
+        parameters: Sequence[Fraction] = (),
+    ) -> None:
+        """Keep phi, the scalars at the start without n, u_0, and numbers for parameters of F."""
+        self._direction, self._parameters = direction, tuple(map(float, parameters))
         self.start = np.array([*map(float, start), *vector])
         p = direction.parameterization
         exact = (*p.F, direction.turn * direction.n, *p.fields[0], direction.R, direction.T)
@@ -129,7 +135,7 @@ class OfVector:
         """Return s and what moves it, u/n and n."""
         u = w[self._scalars :]
         n = float(np.linalg.norm(u))
-        return self._known(*w[: self._scalars], n), u / n, n
+        return self._known(*w[: self._scalars], n, *self._parameters), u / n, n
 
 
 @functools.lru_cache(maxsize=KEPT)
@@ -146,7 +152,7 @@ def _dot(left: Sequence[Expr], right: Sequence[Expr]) -> Expr:
 
 @functools.lru_cache(maxsize=KEPT)
 def _compiled(p: Parameterization, functions: Field) -> Compiled:
-    return compiled(_written(p, [functions])[0], p.weights)
+    return compiled(_written(p, [functions])[0], (*p.weights, *p.parameters))
 
 
 def _written(p: Parameterization, rows: Sequence[Field]) -> list[list[Expr]]:

@@ -22,7 +22,7 @@ from numerics.evaluate.newton_inverse import invert_by_newton
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.potential import PotentialAtStart
 from numerics.evaluate.program import norm_symbol, program
-from numerics.evaluate.start import at_start
+from numerics.evaluate.start import at_start, with_pi
 from numerics.evaluate.statements import NoSource
 
 _BITS = 4096
@@ -165,7 +165,10 @@ def lower_vector(potential: Potential, start: Mapping[str, Number]) -> NumericVe
     begin = Start(known, written.constants, doubles)
     q = VectorFunctions(FormulaBlock(written, begin), len(vector))
     if any(map(of_the_flow, potential.pieces)):
-        leaf = OfVector(direction, weights[:-1], np.array(doubles))
+        powers = direction.parameterization.parameters
+        given = with_pi(powers, given)
+        bound = [read_number(given[name], f"the parameter {name}") for name in powers]
+        leaf = OfVector(direction, weights[:-1], np.array(doubles), bound)
         q.leaves = ((range(len(vector)), leaf),)
     exact = (*numbers.items(), (name, vector))
     return NumericVectorPotential(len(vector), exact, q.beta0, q, potential)

@@ -331,6 +331,17 @@ def test_the_only_interpolant_may_be_zero() -> None:
     assert "undefined" in edge.message
 
 
+def test_interpolants_where_a_rate_is_a_parameter() -> None:
+    start = {"a_0": 1.5, "u_0": [0.5, 0.25, 1]}
+    models = (Parameterization.parse(["a*u"], vectors=["u"], rates={"a": r}) for r in ("eta", "2"))
+    named, plain = (derive_once(p).potential.numeric for p in models)
+    found, same = (
+        interpolate(q, [[1, 2, 3]], [4]) for q in (named({**start, "eta": 2}), plain(start))
+    )
+    assert found.converged
+    assert np.allclose(found.value, same.value, rtol=1e-13)
+
+
 def test_nothing_is_integrated_far_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """At beta of 1e116 |v_0| the integrand is a ball about 0 until it is told to be too large."""
 
