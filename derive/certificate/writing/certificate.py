@@ -123,13 +123,21 @@ class _Writer:
         head: JSON = {"format": FORMAT, "version": VERSION, "at": dict(at)}
         head["definitions"] = named_calls(texts)
         head |= {"equivalence": equivalence(d.parameterization)} if moved else {}
-        head |= {"sums": laws} if (laws := sums(d.blocks)) else {}
         self.d, self.record = d, {**record, "certificate": {**head, **proofs}}
         self.proofs = self.record["certificate"]
         self.calls = Calls(self.record, d.parameterization, kind)
         self._name_assumed()
         self.state = Checker(self.record, SPARE, kind)
         self.state.outputs()
+        if laws := [*filter(self._has_sign, sums(d.blocks))]:
+            self.proofs["sums"] = laws
+
+    def _has_sign(self, law: str) -> bool:
+        """Tell whether a law is shown to be other than 0 at the start."""
+        space = self.state.space
+        with contextlib.suppress(Rejected):
+            return bool(self.state.stated().sign_of(space.near_start(space.read(law))))
+        return False
 
     def _name_assumed(self) -> None:
         """Name the calls in conditions on weights and constants: every section reads these."""
