@@ -21,6 +21,7 @@ from derive.model.labels import quoted
 from derive.model.notation import BranchOpen, Notation, assuming, to_expr
 from derive.model.signs import sign_at_start
 from derive.model.start_conditions import start_conditions
+from derive.potential.along_weight import integrate_along_weight
 from derive.potential.block import BlockPotential
 from derive.potential.branch import keeps_sign, with_guards
 from derive.potential.chart import base_chart
@@ -190,7 +191,8 @@ def _single(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notati
     if piece is None:
         integral, chart = integrate_along_beta(metric, notation)
         if integral.kernel is None:
-            integral = replace(integral, left=_unwritten(metric, "kernel"))
+            along = integrate_along_weight(metric, dual, notation)
+            integral = along or replace(integral, left=_unwritten(metric, "kernel"))
         return [Form(METRIC, integral, chart)]
     piece = replace(piece, assumptions=(*notation.assumptions, *piece.assumptions))
     return [Form(METRIC, piece, base_chart(metric, notation))]

@@ -10,6 +10,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import Matrix
 from derive.model.condition import AT_START, Condition, Sign
 from derive.model.notation import Constant
@@ -62,6 +63,24 @@ class Curve(Held):
     beta: Expr
     interval: tuple[Expr, Expr]
     weights: tuple[tuple[str, Expr], ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Path(Held):
+    """beta as a function of one weight, as far as the flow from the start goes.
+
+    Attributes:
+        parameter: what the weight is called as a variable.
+        weight: its name.
+        laws: what the flow keeps, with the symbols of the values.
+    """
+
+    interval: ClassVar[None] = None
+
+    parameter: Symbol
+    weight: str
+    beta: Expr
+    laws: tuple[tuple[Symbol, LogFunction], ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,8 +164,8 @@ WHY_LEFT: dict[Left, str] = {
     "warp": "`g` is no product of powers times an exponential that was found",
     "dual": "the gradient of Q was not found among quotients with the poles of `g`, and logarithms "
     "of polynomials over the rationals; it may be an arctangent or an elliptic integral",
-    "law": "a sum of logarithms and weights is conserved, so that the weights above `beta` solve "
-    "an equation that is not algebraic",
+    "law": "a sum of logarithms and functions of weights is conserved, so that the weights above "
+    "`beta` solve an equation that is not algebraic",
     "leaf": "the laws that were found do not determine the weights above `beta`",
     "root": "the weights above `beta` were not written by roots whose branch is known "
     "for every such start",
@@ -168,6 +187,7 @@ class Quadrature(Piece):
         kernel: as for the explicit form.
         lift: for coupled outputs whose gradient is an integral, what its integrand needs; there
             g is 1 at the start.
+        curve: of an integral over a weight, beta as a function of it.
     """
 
     kind = "quadrature"
@@ -177,6 +197,7 @@ class Quadrature(Piece):
     abbreviations: tuple[Constant, ...] = ()
     kernel: Expr | None = None
     lift: Lift | None = None
+    curve: Path | None = None
 
 
 KINDS: tuple[Kind, ...] = tuple(c.kind for c in (Explicit, Parametric, Algebraic, Quadrature))
@@ -190,7 +211,7 @@ def _mapped(part: Part, f: Rewriting) -> Part:
         mapped = f(part)
     elif isinstance(part, tuple):
         mapped = tuple(_mapped(x, f) for x in part)
-    elif isinstance(part, Piece | Root | Curve | Domain | Wall):
+    elif isinstance(part, Piece | Root | Curve | Path | Domain | Wall):
         parts = {x.name: _mapped(getattr(part, x.name), f) for x in fields(part)}
         mapped = replace(part, **parts)
     return cast(Part, mapped)
@@ -200,8 +221,8 @@ def trimmed(piece: Piece) -> Piece:
     """Return the form without the roots, abbreviations and constants that nothing refers to."""
     known = {x.name for x in piece.betas}
     parts = [piece.value, *piece.gradient]
-    if isinstance(piece, Parametric):
-        parts.append(piece.curve.beta)
+    if (curve := curve_of(piece)) is not None:
+        parts.append(curve.beta)
     if isinstance(piece, Quadrature) and piece.kernel is not None:
         parts.append(piece.kernel)
     known |= {x.name for part in parts for x in part.free_symbols}
@@ -259,6 +280,11 @@ def start_signs(piece: Piece) -> Iterator[tuple[Condition, Condition]]:
 def moving(value: Expr, *symbols: Symbol) -> Expr:
     """Return the terms that are not constant along the flow: those with one of the symbols."""
     return sympy.Add(*(t for t in sympy.Add.make_args(value) if t.has(*symbols)))
+
+
+def curve_of(piece: Piece) -> Curve | Path | None:
+    """Return beta as a function of a parameter, where the form is in one."""
+    return piece.curve if isinstance(piece, Parametric | Quadrature) else None
 
 
 def kernel_of(piece: Piece) -> Expr | None:

@@ -113,6 +113,7 @@ FIELDS: Mapping[str, str] = {
     "Piece": "kind beta=betas Q=value gradient constants:pairs roots curve? kernel=:kernel"
     " abbreviations?:named assumptions:unguarded domain",
     "Curve": "parameter beta interval",
+    "Path": "parameter beta interval",
     "Root": "symbol polynomial explicit branch real_roots_above=:largest",
     "Domain": "walls undecided unless_zero=unless",
     "Wall": "form sign=oriented:sign vanishing",

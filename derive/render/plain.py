@@ -10,7 +10,7 @@ from sympy.core.function import AppliedUndef
 from sympy.printing.str import StrPrinter
 
 from derive.potential.block import DirectionTerms
-from derive.potential.piece import Parametric, Piece, Quadrature, Root, said_of
+from derive.potential.piece import Parametric, Piece, Quadrature, Root, curve_of, said_of
 from derive.records import Potential
 from derive.render.arranged import TOO_LONG, in_number, is_too_long, positive_first, tidy
 from derive.render.labels import mark, mark_note, mark_quoted, step_aside
@@ -83,8 +83,8 @@ def polynomial_text(polynomial: Poly) -> str:
 def piece_lines(piece: Piece, name: str) -> Iterator[str]:
     """Yield the lines of one closed form, called *name*; no slopes where the gradient is ()."""
     piece = to_print(piece)
-    if isinstance(piece, Parametric):
-        yield f"{piece.betas[0]} = {formula_text(piece.curve.beta)}"
+    if (curve := curve_of(piece)) is not None:
+        yield f"{piece.betas[0]} = {formula_text(curve.beta)}"
     yield f"{name} = {formula_text(piece.value)}"
     for b, g in zip(piece.betas, piece.gradient, strict=False):
         if not g.has(Integral):

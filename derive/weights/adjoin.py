@@ -18,13 +18,13 @@ from math import lcm
 from derive.errors import InputError
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.families import LogFunction, monomials, normalized
+from derive.exact.linear.families import LogFunction, monomials, normalized, separate_monomials
 from derive.exact.positivity import is_nonnegative
 from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
-from derive.weights.conserved import ConservedQuantities
+from derive.weights.conserved import MAXIMAL_DEGREE, ConservedQuantities
 from derive.weights.linear_search import Column, find_coefficients, log_combination, terms_in
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
@@ -59,15 +59,31 @@ def logarithm_within(
 
 
 def logarithmic_law(conserved: ConservedQuantities) -> LogFunction | None:
-    """Return a conserved sum_j n_j log P_j + sum_k m_k w_k, of which no power is rational."""
+    """Return a conserved sum_j n_j log P_j + sum_k m_k f_k, of which no power is rational.
+
+    Of one output f_k and P_j are functions of one weight each, as where dw_i/dw_j is a quotient of
+    functions of w_i and w_j; else weights, and polynomials that the flow cannot cross.
+    """
     p = conserved.parameterization
     zero, one = p.field.zero, p.field.one
-    logs = (LogFunction(zero, ((one, P),)) for P in dict.fromkeys((*conserved.darboux, *p.w)))
-    family = [*map(LogFunction, p.w), *logs]
+    alone, arguments = [*p.w], [*conserved.darboux, *p.w]
+    if p.d == 1:
+        alone = [*map(p.field.monomial, separate_monomials(p.field, MAXIMAL_DEGREE))]
+        arguments += _of_one_weight(p)
+    logs = (LogFunction(zero, ((one, P),)) for P in dict.fromkeys(arguments))
+    family = [*map(LogFunction, alone), *logs]
     columns = [dict(enumerate(map(f.along, p.fields))) for f in family]
-    proposals = sorted(find_coefficients(p, columns, p.d), key=terms_in)
-    laws = (log_combination(p, v, family) for v in proposals if any(v[: p.p]) and any(v[p.p :]))
+    proposals, n = sorted(find_coefficients(p, columns, p.d), key=terms_in), len(alone)
+    laws = (log_combination(p, v, family) for v in proposals if any(v[:n]) and any(v[n:]))
     return next((law for law in laws if is_logarithm(p, law, [zero] * p.d)), None)
+
+
+def _of_one_weight(p: Parameterization) -> Iterator[RationalFunction]:
+    """Yield the irreducible factors of the flow in which one weight is alone."""
+    for g in (normalized(g) for x in p.fields[0] for g, _ in factors(x)):
+        slopes = (f for f in p.field.gradient(g) if not f.is_zero())
+        if sum(1 for _ in slopes) == 1:
+            yield g
 
 
 def is_logarithm(

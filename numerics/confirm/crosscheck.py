@@ -24,6 +24,7 @@ from derive.language.tree import Tree
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Explicit, Quadrature
 from derive.records import Potential
+from numerics.confirm.along_weight import path_agreement
 from numerics.confirm.attempts import Attempt, attempts
 from numerics.confirm.check import SLACK, digits_of, distance, least, stationarity, table
 from numerics.confirm.regression_problem import (
@@ -432,6 +433,7 @@ def _compare(
         optimality = min(in_row_space(found), fits)
     consistent = [consistency(potential, c, precision) for c in copies]
     consistent += [kernel_agreement(potential, c, working) for c in copies]
+    consistent += [path_agreement(potential, c, precision) for c in copies[:1]]
     ends = (({**c.start, **c.begin}, {**c.start, **c.end}) for c in copies)
     broken = (text for begin, last in ends for text in broken_signs(potential.pieces, begin, last))
     return CrossCheck(

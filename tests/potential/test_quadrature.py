@@ -28,9 +28,9 @@ from tests.published import derive_once
 TIME = mpf(1) / 4
 K = sympy.Function("K")
 MODELS = [
-    ("w**2 + w**3", {"w": "-1/6"}),
-    ("w + sin(w)", {"w": "-1/2"}),
-    ("exp(w) + w**2", {"w": "1/3"}),
+    ("u**2 + u*v**3", {"u": "-1/6", "v": "1"}),
+    ("u + sin(u*v)", {"u": "-1/2", "v": "1"}),
+    ("exp(u*v) + u**2", {"u": "1/3", "v": "-1"}),
     ("u*v + sin(w)", {"u": "1", "v": "-1/2", "w": "2/3"}),
     ("w + w**5", {"w": "1/5"}),
 ]

@@ -28,6 +28,7 @@ pieces: y = grad Q as printed, 0 at w_0, with X_a y_b = g delta_ab, X_a g = H_a 
     X_a Q = sum_b K_ab y_b; constants are kept by the flow, roots on the branch that is printed.
     Where Q lives: of one output all t of an interval with beta = f(t), t being beta, z of a curve,
     or a root, which is given its "interval"; of several all between walls, by relations, "reached".
+    A curve without an interval is in a function on the leaf, along the flow, and says no more.
     "domain" has the calls, or is null: :mod:`derive.certificate.checking.domain`.
 
 With a "vector" u in R^d, d >= 2, beta = phi u, and the weights are the scalars in phi and n = |u|.

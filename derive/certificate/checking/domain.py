@@ -44,7 +44,7 @@ class Ends(NamedTuple):
 
 def domain(state: Checker, said: JSON, proof: JSON) -> Ends | None:
     """Accept the domain, or say that it is not decided, or leave all that is said of it open."""
-    where, curve, betas = said["domain"], said["curve"], said["beta"]
+    where, curve, betas = said["domain"], _bounded(said["curve"]), said["beta"]
     reached = f"every {', '.join(betas)}{' below' * bool(where['walls'])} is reached"
     require({*where["undecided"]} <= UNDECIDED, "a domain is undecided otherwise")
     fixed = names_in(where["unless_zero"]) <= state.space.fixed
@@ -94,10 +94,18 @@ class Coordinate(NamedTuple):
         return [low] * (self.low != "-oo") + [high] * (self.high != "oo")
 
 
+def _bounded(curve: JSON) -> JSON:
+    """Return a curve, None of one whose parameter has no interval."""
+    return None if curve is None or curve["interval"] is None else curve
+
+
 def coordinate(record: JSON, said: JSON, proof: JSON) -> Coordinate | None:
-    """Return z of a curve, else the one root in which K or y is written, or beta; or None."""
+    """Return z of a curve, else the one root in which K or y is written, or beta; or None.
+
+    None too of a curve without an interval.
+    """
     table, betas, curve = record["metric"]["kernel"], said["beta"], said["curve"]
-    if len(betas) > 1:
+    if len(betas) > 1 or curve != _bounded(curve):
         return None
     K, y = said["kernel"], said["gradient"][0]
     if curve is not None:

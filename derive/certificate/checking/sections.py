@@ -268,10 +268,11 @@ def _lines(said: JSON, linear: JSON, ends: bool) -> list[str]:
         lines.append(f"Q(beta) = q({name}) + ({linear['coefficient']})*<{linear['vector']}, beta>")
     lines += [f"dQ/d{b} = {y}" for b, y in zip(said["beta"], said["gradient"], strict=True)]
     if curve is not None:
-        low, high = curve["interval"]
+        low, high = curve["interval"] or ("", "")
         where = f", at least for {low} < {curve['parameter']} < {high}" * ends
-        finite = " while weights are finite" * (ends and "curve" in said["domain"]["undecided"])
-        lines.append(f"{name} = {curve['beta']}{where}{finite}")
+        where += " while weights are finite" * (ends and "curve" in said["domain"]["undecided"])
+        where = where if curve["interval"] else ", along the flow from the start"
+        lines.append(f"{name} = {curve['beta']}{where}")
     return lines + [f"K = {said['kernel']}"] * (said["kernel"] is not None)
 
 

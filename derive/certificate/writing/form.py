@@ -23,7 +23,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import dot
-from derive.potential.piece import Curve, Parametric, Piece, Root, kernel_of
+from derive.potential.piece import Curve, Parametric, Path, Piece, Root, curve_of, kernel_of
 from derive.records import Block, InducedMetric
 from derive.render.plain import plain
 
@@ -48,6 +48,8 @@ def form_proofs(
             if isinstance(shown, Parametric):
                 form.name_parameter(shown.curve, shown.gradient[0])
                 form.follow_curve(shown.curve)
+            if isinstance(path := form.curve, Path):
+                form.define({"name": str(path.parameter), "is": path.weight})
             form.name_powers()
             form.name_roots()
             form.use_all()
@@ -67,6 +69,7 @@ class _Form:
         self.shown, self.blocks, self.state = shown, blocks, state
         self.space: Space = state.space
         self.before = self.space.scope()
+        self.curve = None if isinstance(shown, InducedMetric) else curve_of(shown)
         charts = (b.potential.chart for b in blocks)
         self.chart = [entry for chart in charts if chart is not None for entry in chart.entries]
         self.definitions = FormDefinitions(state, calls, [repr(f) for _, f, _ in self.chart])
@@ -88,6 +91,8 @@ class _Form:
 
     def _law_of(self, symbol: Expr) -> str | None:
         """Return the conserved function of the weights that a constant is the value of."""
+        if isinstance(path := self.curve, Path):
+            return next((with_logs(law) for known, law in path.laws if known == symbol), None)
         for _, function, image in self.chart:
             if image == symbol:
                 return repr(function)
@@ -279,9 +284,9 @@ class _Form:
             return [*explicit, *(x for table in tables if table is not None for x in table)]
         kernel = kernel_of(shown)
         more = [*shown.gradient, shown.value, *([] if kernel is None else [kernel])]
-        if isinstance(shown, Parametric):
-            ends = (end for end in shown.curve.interval if end.is_finite)
-            more += [shown.curve.beta, *ends]
+        if self.curve is not None:
+            ends = (end for end in self.curve.interval or () if end.is_finite)
+            more += [self.curve.beta, *ends]
         return [*explicit, *more, *([] if turning is None else [-turning.slope])]
 
 

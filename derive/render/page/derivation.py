@@ -17,7 +17,7 @@ from derive.model.direction import Direction
 from derive.model.geometry import EUCLIDEAN
 from derive.model.parameterization import Parameterization
 from derive.potential.domain import CONVEX
-from derive.potential.piece import WHY_LEFT, Parametric, Piece, Quadrature
+from derive.potential.piece import WHY_LEFT, Parametric, Piece, Quadrature, curve_of
 from derive.potential.shortest import SEPARATE
 from derive.records import Block, Potential
 from derive.render import sections
@@ -353,8 +353,8 @@ def piece_latex(piece: Piece, name: str, label: str = "") -> Iterator[Element]:
 def _equations(piece: Piece, name: str) -> Iterator[Row]:
     """Yield the equation of Q, and what its letters mean that have no line above."""
     beta = piece.betas[0] if len(piece.betas) == 1 else Symbol("beta")
-    if isinstance(piece, Parametric):
-        yield latex(beta), piece.curve.beta
+    if (curve := curve_of(piece)) is not None:
+        yield latex(beta), curve.beta
     yield f"{name}({latex(beta)})" if name != "Q" else r"Q(\beta)", piece.value
     if isinstance(piece, Quadrature) and piece.kernel is not None:
         yield from ((latex(K), piece.kernel) for K in piece.value.atoms(AppliedUndef))

@@ -11,8 +11,9 @@ from sympy.core.function import AppliedUndef
 from derive.derivation import Derivation
 from derive.model.direction import Direction
 from derive.model.notation import log_expr, to_expr
+from derive.potential.along_weight import ALONG
 from derive.potential.block import DirectionTerms
-from derive.potential.piece import Parametric, Piece, Root, kernel_of, trimmed
+from derive.potential.piece import Parametric, Piece, Root, curve_of, kernel_of, trimmed
 from derive.records import Block
 from derive.render.arranged import read
 from derive.render.page.blocks import Display, Element, say
@@ -102,6 +103,22 @@ def _curve(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     if mu == z:
         yield from say("curve.itself", z=latex(z))
     yield from say("curve.so", b=latex(piece.betas[0]), Q=name)
+
+
+def _path(block: Block, piece: Piece, name: str) -> Iterator[Element]:
+    """All weights as functions of one of them, t, and its flow."""
+    path = curve_of(piece)
+    if path is None:
+        raise AssertionError("the form is in a weight")
+    t, b = latex(path.parameter), latex(piece.betas[0])
+    yield from say("path.leaf", t=t)
+    pace = next(s for s in _statements(block) if s.startswith(f"d{path.parameter}/dmu = "))
+    yield from display(
+        [(rf"\frac{{\mathrm{{d}} {t}}}{{\mathrm{{d}} \mu}}", formula(pace.partition(" = ")[2]))]
+    )
+    yield from say("path.time", t=t)
+    yield from display([(r"\mu", piece.gradient[0])])
+    yield from say("path.so", b=b, Q=name)
 
 
 def _integral(block: Block, piece: Piece, name: str) -> Iterator[Element]:
@@ -276,6 +293,7 @@ ARGUMENTS: tuple[tuple[str, Callable[[Block, Piece, str], Iterator[Element]]], .
     ("Q'' K = 1", _kernel),
     ("dmu/d", _weight),
     ("F(w(mu))", _curve),
+    (ALONG, _path),
     ("Q'' = 1/K", _integral),
     ("grad log psi", _direction),
     ("s q''/q'", _direction),

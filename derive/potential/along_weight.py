@@ -1,0 +1,247 @@
+"""Q of one output as integrals over a weight t, by which the laws give all others.
+
+With beta = f(t) and dt/dmu = r(t) along the flow, Q = beta mu - R, mu = int dt/r, R = int f/r dt.
+Where a weight passes through 0 it is no function of t. Its square is, and so are K and beta^2
+mostly: Q'' = 1/K at the t that F = beta has.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.field.factors import factors
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.families import LogFunction
+from derive.exact.positivity import is_positive
+from derive.language import to_sympy
+from derive.model.condition import Condition, Sign
+from derive.model.labels import quoted
+from derive.model.notation import AssumePositive, Notation, log_expr, to_expr, to_factored_expr
+from derive.model.signs import start_sign
+from derive.potential.accept import ZeroTest
+from derive.potential.piece import Path, Quadrature, moving
+from derive.potential.rewriting import fewest, with_hyperbolic
+from derive.verdict import Identity
+from derive.weights.dual import DualCoordinates, find_conjugate
+from derive.weights.dual_families import conjugate_family
+from derive.weights.metric import Metric
+from derive.weights.solved_leaf import SolvedLeaf, solved_leaves
+
+ALONG = "on the leaf, by"
+"""Before the weight by which all others are known."""
+
+
+def integrate_along_weight(
+    metric: Metric, dual: DualCoordinates | None, notation: Notation
+) -> Quadrature | None:
+    """Return Q by integrals of elementary functions of a weight, or None.
+
+    Those over a weight come first, then those that assume nothing of the start, then the shortest.
+
+    Raises:
+        AssumePositive: there are some, for known signs of start symbols alone.
+    """
+    R = _find_conjugate(metric) if dual is None else dual.R
+    pieces, asked = list[Quadrature](), list[AssumePositive]()
+    leaves = solved_leaves(metric.conserved, notation)
+    while True:
+        try:
+            pieces += filter(None, [_AlongWeight(metric, next(leaves), notation).piece(R)])
+        except StopIteration:
+            break
+        except AssumePositive as request:
+            asked.append(request)
+    if not pieces and asked:
+        raise asked[0]
+    return min(pieces, key=_openness, default=None)
+
+
+def _openness(piece: Quadrature) -> tuple[bool, int, int]:
+    written = [piece.value, *(e for _, e in piece.abbreviations)]
+    return piece.curve is None, len(piece.assumptions), sum(int(e.count_ops()) for e in written)
+
+
+def _find_conjugate(metric: Metric) -> LogFunction | None:
+    """Return R with <grad R, grad F> = F in the weights, or None."""
+    p = metric.parameterization
+    return find_conjugate(p, p.field.one, conjugate_family(metric.conserved, None))
+
+
+class _AlongWeight:
+    """What is printed of a leaf in a weight t."""
+
+    def __init__(self, metric: Metric, leaf: SolvedLeaf, notation: Notation) -> None:
+        self.p, self.K, self.leaf = metric.parameterization, metric.K[0][0], leaf
+        self.notation, self.t = notation, notation.fresh("t")
+        own = {s.name: s for s in (self.t, *(s for s, _ in leaf.laws))}
+        self.symbols: dict[str, Expr] = {**own, **notation.start_symbols}
+        self.f, self.r = leaf.at(self.p.F[0]), leaf.at(self.p.fields[0][leaf.index])
+        self.decide = ZeroTest(self.p, {})
+
+    def piece(self, R: LogFunction | None) -> Quadrature | None:
+        """Return Q by an integral over t where the weights are functions of t, else over beta."""
+        if self.uses(self.leaf.crossing, self.f, self.r):
+            return self.over_beta()
+        try:
+            return self.over_weight(R)
+        except AssumePositive:
+            if (piece := self.over_beta()) is None:
+                raise
+            return piece
+
+    def uses(self, names: frozenset[str], *functions: RationalFunction) -> bool:
+        """Tell whether some functions of t have one of the names."""
+        return any(names.intersection(f.variables()) for f in functions)
+
+    def over_weight(self, R: LogFunction | None) -> Quadrature:
+        """Return Q = beta mu - R along t, mu = int dt/r, and R = int f/r dt where not known."""
+        p, leaf, t, x = self.p, self.leaf, self.t, self.notation.fresh("x")
+        for name, roots in leaf.either.items():
+            if self.uses(roots, self.f, self.r):
+                start_sign(p.at_start(p.field.named(name)), self.notation)
+        (beta,), t0 = self.notation.betas, self.value(p.w[leaf.index])
+        F, X = self.as_typed()
+        height, pace = self.shortest(self.f, F), self.shortest(self.r, X)
+
+        def integral(integrand: Expr) -> Expr:
+            return sympy.Integral(integrand.xreplace({t: x}), (x, t0, t))
+
+        mu = integral(fewest([self.shortest(1 / self.r), 1 / pace]))
+        conjugate = None if R is None else self.written(R)
+        if conjugate is None:
+            conjugate = integral(self.shortest(self.f / self.r, height / pace))
+        return Quadrature(
+            (beta,),
+            beta * mu - conjugate,
+            (mu,),
+            self.constants(),
+            assumptions=(*self.notation.assumptions, *self.conditions(self.moving())),
+            evidence=tuple(self.evidence(height, pace)),
+            note=", ".join(self.weights()),
+            curve=Path(t, p.weights[leaf.index], height, leaf.laws),
+        )
+
+    def over_beta(self) -> Quadrature | None:
+        """Return Q = int (beta - b)/K(b) db, K(b) where t has beta^2 = b^2; None without that."""
+        p, leaf, square = self.p, self.leaf, self.f * self.f
+        K, roots = leaf.at(self.K), leaf.crossing.union(*leaf.either.values())
+        if self.uses(roots, K, square) or leaf.field.derivative(square, 0).is_zero():
+            return None
+        (beta,), (beta0,), b = self.notation.betas, self.notation.beta_0, self.notation.fresh("b")
+        there = Symbol(f"{self.t}({b})", real=True)
+        kernel, T = Symbol(f"{self.notation.fresh('K')}({b})", real=True), {self.t: there}
+        F, _ = self.as_typed()
+        shown, height = self.shortest(K), self.shortest(square, F**2)
+        weight = p.weights[leaf.index]
+        return Quadrature(
+            (beta,),
+            sympy.Integral((beta - b) / kernel, (b, beta0, beta)),
+            (sympy.Integral(1 / kernel, (b, beta0, beta)),),
+            self.constants(),
+            assumptions=(*self.notation.assumptions, *self.conditions()),
+            evidence=(
+                Identity("Q'' = 1/K, K = |grad F|^2 on the leaf", "1/Q''", repr(self.K)),
+                Identity(f"K = {shown}, {self.t} = {quoted(weight, p)}", str(shown), repr(K)),
+                Identity(f"F**2 = {height}", str(height), repr(square)),
+            ),
+            abbreviations=((kernel, shown.xreplace(T)),),
+            note=f"`{there} = {weight}` where `F = {b}`, so that `{height.xreplace(T)} = {b}**2`",
+        )
+
+    def value(self, f: RationalFunction) -> Expr:
+        """Return a function of the weights at the start."""
+        return to_expr(self.p.at_start(f), self.notation.start_symbols)
+
+    def constants(self) -> tuple[tuple[Symbol, Expr], ...]:
+        """Return the values of the laws."""
+        return tuple(
+            (symbol, self.value(law.rational) + self.logs(law)) for symbol, law in self.leaf.laws
+        )
+
+    def logs(self, law: LogFunction) -> Expr:
+        """Return the logarithms in a law at the start."""
+        start = self.notation.start_symbols
+        at, zero = self.p.at_start, self.p.start_field.zero
+        return log_expr(LogFunction(zero, tuple((at(c), at(A)) for c, A in law.logs)), start)
+
+    def moving(self) -> RationalFunction:
+        """Return dt/dmu in the weights."""
+        return self.p.fields[0][self.leaf.index]
+
+    def conditions(self, *moving: RationalFunction) -> Iterator[Condition]:
+        """Yield that functions of the weights, and logarithms in laws, are not 0 at the start."""
+        p, positive = self.p, self.notation.positive
+        stopped = {repr(g) for g, _ in factors(p.at_start(self.K))}
+        finite = [p.at_start(A) for _, law in self.leaf.laws for _, A in law.logs]
+        for f in (*map(p.at_start, moving), *finite):
+            for g in (g for g, _ in factors(f) if repr(g) not in stopped):
+                if not (is_positive(g, positive) or is_positive(-g, positive)):
+                    yield Condition(to_expr(g, self.notation.start_symbols), Sign.NONZERO)
+
+    def as_typed(self) -> tuple[Expr, Expr]:
+        """Return F and the flow of t on the leaf, in the functions that were typed."""
+        p, names = self.p, self.notation.weights
+        F = to_sympy(p.trees[0], names)
+        slopes = [F.diff(names[w]) for w in p.weights]
+        pushed = p.geometry.raised(slopes, lambda rate: to_expr(rate, names))[self.leaf.index]
+        images = {names[w]: self.expr(self.leaf.at(p.field.named(w))) for w in p.weights}
+        return F.subs(images, simultaneous=True), pushed.subs(images, simultaneous=True)
+
+    def weights(self) -> Iterator[str]:
+        """Yield what the weights are, or their squares where their signs are not known."""
+        for w in self.p.weights:
+            image = self.leaf.at(self.p.field.named(w))
+            if self.uses(self.leaf.either.get(w, self.leaf.crossing), image):
+                yield f"`{w}**2 = {self.shortest(image * image)}`"
+            else:
+                yield f"`{w} = {self.shortest(image)}`"
+
+    def expr(self, f: RationalFunction) -> Expr:
+        """Return a function of t in SymPy, logarithms of what is positive as such."""
+        return self.positive(sympy.powsimp(to_expr(f, self.symbols), combine="exp"))
+
+    def positive(self, expression: Expr) -> Expr:
+        """Return an expression with log A for log |A| of what is not 0, and positive at w_0."""
+        return expression.xreplace(self.logarithms)
+
+    @functools.cached_property
+    def logarithms(self) -> dict[Expr, Expr]:
+        """The logarithms of what has a sign at the start, which it keeps, without modulus."""
+        images = dict[Expr, Expr]()
+        for g in (g for g in self.leaf.field.generators if g.kind == "log"):
+            if sign := self.leaf.sign(g.argument):
+                A = to_expr(g.argument, self.symbols)
+                images[sympy.log(sympy.Abs(A))] = sympy.log(sympy.expand(sign * A))
+        return images
+
+    def shortest(self, f: RationalFunction, *others: Expr) -> Expr:
+        """Return a function of t in the shortest way to write it that is proved equal."""
+        whole = self.expr(f)
+        factored = self.positive(sympy.powsimp(to_factored_expr(f, self.symbols), combine="exp"))
+        others = (*others, with_hyperbolic(whole))
+        return fewest([whole, factored, *(e for e in others if self.decide.vanishes(e - whole))])
+
+    def written(self, R: LogFunction) -> Expr | None:
+        """Return what moves of a function of the weights on the leaf; None of an unknown sign."""
+        used = self.leaf.crossing.union(*self.leaf.either.values())
+        logs = tuple((self.leaf.at(c), self.leaf.at(A)) for c, A in R.logs)
+        rational = self.leaf.at(R.rational)
+        if self.uses(used, rational, *(f for pair in logs for f in pair)):
+            return None
+        total = log_expr(LogFunction(rational, logs), self.symbols)
+        return moving(sympy.powsimp(sympy.expand(self.positive(total)), combine="exp"), self.t)
+
+    def evidence(self, f: Expr, r: Expr) -> Iterator[Identity]:
+        """Yield the flow of the weights along t."""
+        (beta,), p, leaf = self.notation.betas, self.p, self.leaf
+        for w, x in zip(p.weights, p.fields[0], strict=True):
+            image = leaf.at(p.field.named(w))
+            slope, own = leaf.field.derivative(image, 0) * self.r, quoted(w, p)
+            what = f"d{own}/dmu = dF/d{own} {ALONG} {self.t}"
+            yield Identity(what, repr(slope), repr(leaf.at(x)))
+        yield Identity(f"{beta} = {f} {ALONG} {self.t}", str(f), repr(self.f))
+        yield Identity(f"d{self.t}/dmu = {r}", str(r), repr(self.r))

@@ -1,0 +1,345 @@
+"""The weights on the leaf of one output as elementary functions of one of them, t.
+
+A law says how two weights go with each other, mostly with what was integrated of dw_i/dw_j. Where
+what is unknown in it stands there once, as w^k or exp(q w), it is solved for that, and so are the
+others, one after the other. A proposal is accepted where it is the flow from the start: there it
+has the signs that the weights have, and dw_j/dt dt/dmu = dF/dw_j are identities of functions of t.
+
+A weight is a root on the whole leaf only if it has no zero there, as where d log w/dmu is finite.
+Then dt/dmu = r(t) is smooth, no zero of r is met, and t goes on as long as the flow does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TypeAlias
+
+from sympy import Symbol
+
+from derive.errors import InputError
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.linear.families import LogFunction
+from derive.exact.towers.reader import refined
+from derive.exact.towers.tower import Tower
+from derive.model.notation import AssumePositive, BranchOpen, Notation
+from derive.model.parameterization import Parameterization
+from derive.model.signs import start_sign
+from derive.weights.adjoin import logarithmic_law
+from derive.weights.conserved import ConservedQuantities
+
+Images: TypeAlias = dict[str, RationalFunction]
+"""What names of a field are in another one."""
+Law: TypeAlias = tuple[Symbol, LogFunction]
+"""What the flow keeps, with the symbol of its value."""
+POSITIVE = ("exp", "power", "root")
+
+
+@dataclass(frozen=True)
+class SolvedLeaf:
+    """The leaf of one output in a weight t.
+
+    Attributes:
+        index: the position of the weight t.
+        laws: what the flow keeps, with the symbols of the values.
+        field: of functions of t, its first variable, of the values of laws and of the start.
+        images: all names of the field of F.
+        either: of weights whose sign at the start is not known, the roots that they are.
+        crossing: roots in weights that may have zeros, beyond which these have the other sign.
+        start: what functions of t are at the start.
+    """
+
+    index: int
+    laws: tuple[Law, ...]
+    field: FunctionField
+    images: Images
+    either: Mapping[str, frozenset[str]]
+    crossing: frozenset[str]
+    start: _Start
+
+    def at(self, f: RationalFunction) -> RationalFunction:
+        """Return a function of the weights on the leaf."""
+        known = [self.field.embed(self.images[name]) for name in f.field.names]
+        return f.compose(known, self.field)
+
+    def sign(self, f: RationalFunction) -> int:
+        """Return the sign of a function of t at the start; 0 where it is not known."""
+        try:
+            return self.start.sign(f)
+        except (InputError, AssumePositive, BranchOpen):
+            return 0
+
+
+def solved_leaves(conserved: ConservedQuantities, notation: Notation) -> Iterator[SolvedLeaf]:
+    """Yield the leaf of one output in each weight by which the laws give all others.
+
+    Raises:
+        AssumePositive: for one more it depends on the signs of start symbols.
+    """
+    p, laws = conserved.parameterization, [*map(LogFunction, conserved.laws)]
+    if len(laws) < conserved.bound:
+        laws += filter(None, [logarithmic_law(conserved)])
+    if len(laws) < p.p - 1:
+        return
+    names = [f"delta{i}" if len(laws) > 1 else "delta" for i, _ in enumerate(laws, 1)]
+    named = tuple(zip(map(notation.fresh, names), laws, strict=True))
+    asked: AssumePositive | None = None
+    for index in range(p.p):
+        try:
+            solving = partial(_solved, p, index, named, notation)
+            leaf = refined(solving, "the fractions in exponents on the leaf")
+        except AssumePositive as request:
+            asked = asked or request
+        except (InputError, ZeroDivisionError, BranchOpen):
+            continue
+        else:
+            yield from () if leaf is None else (leaf,)
+    if asked is not None:
+        raise asked
+
+
+def _solved(
+    p: Parameterization, index: int, laws: Sequence[Law], notation: Notation, units: dict[str, int]
+) -> SolvedLeaf | None:
+    """Return the leaf in one weight, where it is proved, with given units of exponents."""
+    start = _Start(p, index, laws, notation, units)
+    leaf = _Solving(p, index, laws, start, units).leaf()
+    if leaf is None or not _is_the_flow(p, leaf):
+        return None
+    # F has real roots of its own, and squares of weights have them
+    own = {repr(leaf.at(g.argument)) for g in p.field.generators if g.kind in ("root", "power")}
+    squares = leaf.crossing.union(*leaf.either.values())
+    for g in (g for g in leaf.field.generators if g.kind in ("root", "power")):
+        real = g.name in squares or repr(g.argument) in own
+        if not real and start.sign(g.argument) < 0:
+            return None
+    used = {name for f in (p.F[0], p.fields[0][index]) for name in leaf.at(f).variables()}
+    for name in (name for name, roots in leaf.either.items() if used & roots):
+        start_sign(p.at_start(p.field.named(name)), notation)
+    return leaf
+
+
+def _is_the_flow(p: Parameterization, leaf: SolvedLeaf) -> bool:
+    """Tell exactly whether dw_j/dt dt/dmu = dF/dw_j, each weight as it is on the leaf."""
+    r = leaf.at(p.fields[0][leaf.index])
+    pairs = ((leaf.at(w), leaf.at(x)) for w, x in zip(p.w, p.fields[0], strict=True))
+    return not r.is_zero() and all(leaf.field.derivative(w, 0) * r == x for w, x in pairs)
+
+
+class _Growing:
+    """Images of names in a field that grows."""
+
+    def __init__(self, tower: Tower, images: Images) -> None:
+        self.tower, self.images = tower, images
+
+    def of(self, f: RationalFunction) -> RationalFunction:
+        """Return a function of names whose images are known."""
+        field = self.tower.field
+        known = [field.embed(self.images.get(name, field.zero)) for name in f.field.names]
+        return f.compose(known, field)
+
+    def grow(self, field: FunctionField, needed: Collection[str]) -> None:
+        """Add the generators among the *needed* names whose arguments are known."""
+        for g in (g for g in field.generators if g.name in needed and g.name not in self.images):
+            inside = [x for x in (g.argument, g.exponent) if x is not None]
+            if all({*x.variables()} <= self.images.keys() for x in inside):
+                zero, here = self.tower.field.zero, self.tower.field
+                known = {n: here.embed(self.images.get(n, zero)) for n in field.names}
+                self.images[g.name] = self.tower.generator_at(g, known)
+
+    def minus(self, value: RationalFunction, f: RationalFunction) -> RationalFunction:
+        """Return a difference, after what the field grew by."""
+        return self.tower.field.embed(value) - self.tower.field.embed(f)
+
+    def log(self, f: RationalFunction) -> RationalFunction:
+        """Return log |f|."""
+        return self.tower.log(self.of(f))
+
+    def value(self, law: LogFunction) -> RationalFunction:
+        """Return a function with logarithms."""
+        total = self.of(law.rational)
+        for c, A in law.logs:
+            total = self.minus(total, self.tower.times(-self.of(c), self.log(A)))
+        return total
+
+
+def _names_in(f: RationalFunction) -> set[str]:
+    """Return the names in a function, and in the calls in it."""
+    found = {*f.variables()}
+    for g in reversed(f.field.generators):
+        if g.name in found:
+            found = found.union(*(x.variables() for x in (g.argument, g.exponent) if x is not None))
+    return found
+
+
+class _Start(_Growing):
+    """What functions of t, of the values of laws and of the start are at the start."""
+
+    def __init__(
+        self,
+        p: Parameterization,
+        index: int,
+        laws: Sequence[Law],
+        notation: Notation,
+        units: dict[str, int],
+    ) -> None:
+        tower = Tower.over(p.start_field, notation.positive)
+        tower.units |= units
+        self.notation, names = notation, (*p.start_field.names,)
+        weights = zip(p.field.names, map(p.at_start, p.field.gens), strict=True)
+        begin = _Growing(tower, dict(weights))
+        values = {symbol.name: begin.value(law) for symbol, law in laws}
+        known = {name: tower.field.named(name) for name in names}
+        super().__init__(tower, {**known, notation.fresh("t").name: begin.of(p.w[index]), **values})
+
+    def sign(self, f: RationalFunction) -> int:
+        """Return the sign of a function at the start; InputError for one that is assumed.
+
+        Roots and exponentials are positive.
+        """
+        for g in f.field.generators:
+            if g.kind in POSITIVE and g.name in f.variables():
+                k = f.field.positions[g.name]
+                n = {int(e[k]) for side in f.parts for e in side.monoms()}
+                if len(n) == 1 or (0 in n and len(n) == 2):
+                    f = self._without(f, k)
+        self.grow(f.field, _names_in(f))
+        sign, assumed = start_sign(self.of(f), self.notation)
+        if assumed or not {*f.variables()} <= self.images.keys():
+            raise InputError(f"the sign of {f!r} at the start is not known")
+        return sign
+
+    def _without(self, f: RationalFunction, k: int) -> RationalFunction:
+        """Return f, a power of a variable times what is free of it, without that power."""
+        sides = [{int(e[k]) for e in side.monoms()} for side in f.parts]
+        if any(len(n) > 1 for n in sides):
+            return f
+        return f / f.field.gens[k] ** (max(sides[0]) - max(sides[1]))
+
+
+class _Solving(_Growing):
+    """The laws, solved for one weight after the other."""
+
+    def __init__(
+        self,
+        p: Parameterization,
+        index: int,
+        laws: Sequence[Law],
+        start: _Start,
+        units: dict[str, int],
+    ) -> None:
+        self.p, self.index, self.laws, self.start = p, index, laws, start
+        t = start.notation.fresh("t").name
+        names = (t, *(symbol.name for symbol, _ in laws))
+        tower = Tower.over(p.start_field.extended(names), start.notation.positive)
+        tower.units |= units
+        super().__init__(tower, {name: tower.field.named(name) for name in p.parameters})
+        self.either: dict[str, frozenset[str]] = {}
+        self.crossing: frozenset[str] = frozenset()
+        self._know(p.weights[index], tower.field.named(t))
+
+    def leaf(self) -> SolvedLeaf | None:
+        """Return the leaf, None where a law is solved for nothing."""
+        left = list(self.laws)
+        while left:
+            solved = next((law for law in left if self._solve(*law)), None)
+            if solved is None:
+                return None
+            left.remove(solved)
+        if not {*self.p.field.names} <= self.images.keys():
+            return None
+        field = self.tower.field
+        images = {name: field.embed(image) for name, image in self.images.items()}
+        found = self.either, self.crossing, self.start
+        return SolvedLeaf(self.index, tuple(self.laws), field, images, *found)
+
+    def _know(self, name: str, image: RationalFunction) -> None:
+        """Add what a name is, and the generators that are known with it."""
+        self.images[name] = image
+        self.grow(self.p.field, self.p.field.names)
+
+    def _solve(self, symbol: Symbol, law: LogFunction) -> bool:
+        """Solve law = value for the one name in it that is not known; True if that was done."""
+        parts = [law.rational, *(x for pair in law.logs for x in pair)]
+        unknown = {n for f in parts for n in f.variables()} - self.images.keys()
+        if len(unknown) != 1:
+            return False
+        (name,), value = unknown, self.tower.field.named(symbol.name)
+        below = [(c, A) for c, A in law.logs if name in {*c.variables(), *A.variables()}]
+        known = tuple(pair for pair in law.logs if pair not in below)
+        if not below:
+            value = self.minus(value, self.value(LogFunction(self.p.field.zero, known)))
+            power = self._isolated(law.rational, name, value)
+        else:
+            ((c, A), *more), rest = below, LogFunction(law.rational, known)
+            if more or name in {*c.variables(), *law.rational.variables()}:
+                return False
+            modulus = self.tower.exp(self.minus(value, self.value(rest)) / self.of(c))
+            sign = start_sign(self.p.at_start(A), self.start.notation)[0] * self.start.sign(modulus)
+            power = self._isolated(A, name, modulus * sign)
+        return power is not None and self._root(name, *power)
+
+    def _isolated(
+        self, f: RationalFunction, name: str, value: RationalFunction
+    ) -> tuple[int, RationalFunction] | None:
+        """Return k and what the k-th power of a name is where f = value, or None."""
+        field = self.tower.field
+        wider = field.extended(("_x",))
+        known = [wider.embed(field.embed(self.images.get(n, field.zero))) for n in f.field.names]
+        known[f.field.positions[name]] = wider.gens[0]
+        equation = (f.compose(known, wider) - wider.embed(field.embed(value))).numerator
+        terms: dict[int, RationalFunction] = {}
+        for exponents, c in equation.to_dict().items():
+            rest = field.polynomial(field.ring.from_dict({tuple(exponents[1:]): c}))
+            terms[int(exponents[0])] = terms.get(int(exponents[0]), field.zero) + rest
+        if len(terms) != 2:
+            return None
+        low, high = sorted(terms)
+        return high - low, -terms[low] / terms[high]
+
+    def _root(self, name: str, k: int, power: RationalFunction) -> bool:
+        """Take the root of what a power of a name is: of a weight without zeros, or exp(q w)."""
+        if name in self.p.weights:
+            if k % 2 == 0:
+                self._know(name, self._signed_root(name, k, power))
+            elif k == 1 or self._has_no_zero(name):
+                self._know(name, power if k == 1 else self._signed_root(name, k, power))
+            return name in self.images
+        g = next(g for g in self.p.field.generators if g.name == name)
+        inner, *more = {*g.argument.variables()} - self.images.keys()
+        rate = self.p.field.embed(g.argument) / self.p.field.named(inner)
+        if more or g.kind != "exp" or not rate.is_constant():
+            return False
+        if self.start.sign(power) < 0:
+            return False
+        # log |A| is that of A, but exp of it may be -A in the field
+        self.images[name] = self.tower.power(power, Fraction(1, k))
+        logarithm = self.tower.log(power)
+        self._know(inner, logarithm / (k * self.tower.field.constant(rate.value())))
+        return True
+
+    def _has_no_zero(self, name: str) -> bool:
+        """Tell whether d log w/dmu is finite where w is 0."""
+        w = self.p.field.named(name)
+        slope = self.p.fields[0][self.p.weights.index(name)] / w
+        return bool(slope.denominator.gcd(w.numerator).is_constant())
+
+    def _signed_root(self, name: str, k: int, power: RationalFunction) -> RationalFunction:
+        """Return the root of w^k of the sign that w has at the start, of an even k of either."""
+        before, sign, crossing = {*self.tower.field.names}, 0, not self._has_no_zero(name)
+        try:
+            if not crossing:
+                start = self.p.at_start(self.p.field.named(name))
+                sign, _ = start_sign(start, self.start.notation)
+        except AssumePositive:
+            if k % 2:
+                raise
+        root = self.tower.power(power * (sign or 1) ** k, Fraction(1, k))
+        if sign:
+            return root * (sign * self.start.sign(root))
+        roots = frozenset({*self.tower.field.names} - before)
+        self.crossing |= roots if crossing else frozenset()
+        self.either |= {} if crossing else {name: roots}
+        return root

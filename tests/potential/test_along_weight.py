@@ -1,0 +1,197 @@
+"""Integrals over a weight, as they are printed, against flows of the weights; and what is none."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import mpmath
+import pytest
+import sympy
+from mpmath import mp, mpf
+from witness_flow import Model, integrate, number
+
+from derive import Parameterization
+from derive.certificate.checking.check import Rejected, check_text
+from derive.exact.linear.families import LogFunction
+from derive.model.condition import Sign
+from derive.model.notation import Notation
+from derive.potential.piece import Path, Quadrature
+from derive.weights import solved_leaf
+from derive.weights.adjoin import logarithmic_law
+from derive.weights.conserved import ConservedQuantities, find_conserved
+from derive.weights.lie import find_lie_structure
+from derive.weights.solved_leaf import solved_leaves
+from numerics.confirm.along_weight import evaluated
+from tests.published import derive_once
+
+TIME = mpf(1) / 8
+OVER_A_WEIGHT = [
+    ("w*exp(s)", {"w": "-1/2", "s": "1/3"}),
+    ("b**2*exp(b)", {"b": "1/2"}),
+    ("log(exp(a) + exp(b))", {"a": "1/2", "b": "-1"}),
+    ("log(1 + exp(a**2 + b))", {"a": "-1/2", "b": "1/4"}),
+    ("b**2*tanh(a)", {"b": "1", "a": "-1/4"}),
+    ("b**3/(b**2 + a**2)", {"b": "-1", "a": "-1/2"}),
+    ("b**3/(b**2 + a**2)", {"b": "1", "a": "-1/2"}),
+    ("sinh(c + a**2)", {"c": "0", "a": "-1/2"}),
+    ("a**2*b/(1 + b**2)", {"a": "-1", "b": "2"}),
+    ("tanh(c**2 + a**2)", {"c": "-1/2", "a": "1/3"}),
+    ("log(log(1 + exp(a)) + exp(c))", {"a": "1/2", "c": "1/3"}),
+]
+OVER_BETA = [
+    ("w/(1 + exp(-s))", {"w": "0", "s": "1/3"}),
+    ("w/(1 + exp(-s))", {"w": "-1/2", "s": "1/3"}),
+    ("a*sinh(b)", {"a": "1/2", "b": "-1"}),
+    ("a*tanh(b)", {"a": "-1/16", "b": "1"}),
+    ("c*a/(1 + a**2)", {"c": "1/2", "a": "2"}),
+    ("w*v*exp(s)", {"w": "-1/16", "v": "1", "s": "0"}),
+]
+
+
+def quadrature(output: str, start: dict[str, str] | None = None) -> Quadrature:
+    (piece,) = derive_once(Parameterization.parse([output], start or {})).potential.pieces
+    assert isinstance(piece, Quadrature)
+    return piece
+
+
+def flow(output: str, start: dict[str, str], time: Any) -> tuple[dict[str, Any], Any, Any]:
+    """Return the weights after a time of w' = grad F, with F and |grad F|^2 there."""
+    model, w = Model.of([output], tuple(start)), [number(x) for x in start.values()]
+    w = integrate(lambda w: model.velocity(w, [mpf(1)]), w, time, 2, 8) if time else w
+    return dict(zip(start, w, strict=True)), model.F(*w)[0], model.kernel(w)[0][0]
+
+
+def known(piece: Quadrature, start: dict[str, str]) -> dict[str, Any]:
+    values = {f"{name}_0": number(x) for name, x in start.items()}
+    for symbol, value in piece.constants:
+        values[symbol.name] = evaluated(value, values)
+    return values
+
+
+@pytest.mark.parametrize(("output", "start"), OVER_A_WEIGHT)
+def test_an_integral_over_a_weight_is_the_time_and_q_its_integral(
+    output: str, start: dict[str, str]
+) -> None:
+    """dQ/dbeta = mu, the time of w' = grad F, and Q grows by int mu K dmu."""
+    follow(quadrature(output, start), output, start)
+
+
+@pytest.mark.parametrize("signs", [(1, 1), (-1, 1), (1, -1), (-1, -1)])
+def test_one_integral_serves_for_all_signs_of_the_start(signs: tuple[int, int]) -> None:
+    """Where delta = u_0^2 - 2 v_0^2 may have either sign, and so may u."""
+    for u, v in ((1, 2), (2, 1)):
+        start = {"u": f"{signs[0] * u}/2", "v": f"{signs[1] * v}/2"}
+        follow(quadrature("u**2*v"), "u**2*v", start)
+
+
+def follow(piece: Quadrature, output: str, start: dict[str, str]) -> None:
+    path, (slope,), (beta,) = piece.curve, piece.gradient, piece.betas
+    assert isinstance(path, Path)
+    with mp.workdps(20):
+        for time in (TIME, -TIME / 2):
+            w, F, _ = flow(output, start, time)
+            there = {**known(piece, start), path.parameter.name: w[path.weight], beta.name: F}
+            assert abs(evaluated(path.beta, there) - F) < 1e-12
+            assert abs(evaluated(slope, there) - time) < 1e-12
+            begin, F0, _ = flow(output, start, 0)
+            here = {**known(piece, start), path.parameter.name: begin[path.weight], beta.name: F0}
+            rise = evaluated(piece.value, there) - evaluated(piece.value, here)
+            nodes = {"maxdegree": 3, "method": "gauss-legendre"}
+            expected = mpmath.quad(lambda t: t * flow(output, start, t)[2], [0, time], **nodes)
+            assert abs(rise - expected) < 1e-9
+            assert abs(expected) > 1e-5
+
+
+@pytest.mark.parametrize(("output", "start"), OVER_BETA)
+def test_a_kernel_in_a_weight_is_that_of_the_flow(output: str, start: dict[str, str]) -> None:
+    """K(b), and what b^2 is, at the weight that the flow has there, on both sides of a zero."""
+    piece = quadrature(output, start)
+    assert piece.curve is None
+    ((_, kernel),) = piece.abbreviations
+    found = re.fullmatch(
+        r"`t\(\w+\) = (\w+)` where `F = (\w+)`, so that `(.+) = \2\*\*2`", piece.note
+    )
+    assert found
+    weight, square = found[1], sympy.sympify(found[3].replace(f"t({found[2]})", "t_b"))
+    (t,) = (s for s in kernel.free_symbols if s.name.startswith("t("))
+    with mp.workdps(20):
+        for time in (0, TIME, -TIME / 2):
+            w, F, K = flow(output, start, time)
+            there = {**known(piece, start), t.name: w[weight], "t_b": w[weight]}
+            assert abs(evaluated(kernel, there) - K) < 1e-12
+            assert abs(evaluated(square, there) - F**2) < 1e-12
+
+
+def test_a_weight_with_zeros_is_no_coordinate_beyond_them() -> None:
+    for output in ("w*sigmoid(s)", "a*tanh(b)"):
+        assert quadrature(output).curve is None
+    assert quadrature("b**2*tanh(a)").curve is not None
+
+
+def test_signs_are_those_of_the_start() -> None:
+    """sqrt((delta - t^3)/t) is written over t, which may be negative; the square of u is u^2."""
+    assert {c.of.name for c in quadrature("b**3/(b**2 + a**2)").assumptions} == {"a_0", "b_0"}
+    assert "`u**2 = delta + 2*t**2`" in quadrature("u**2*v").note
+    assert not quadrature("u**2*v").assumptions
+    nonzero = [c.of for c in quadrature("a**2*b/(1 + b**2)").assumptions if c.sign is Sign.NONZERO]
+    b0 = sympy.Symbol("b_0")
+    assert {str(x) for x in nonzero} == {str(b0 - 1), str(b0 + 1)}
+
+
+def laws_of(output: str) -> ConservedQuantities:
+    return find_conserved(find_lie_structure(Parameterization.parse([output])))
+
+
+def test_laws_are_found_where_the_weights_separate() -> None:
+    for output in ("sinh(c + a**2)", "a*sinh(b)", "c*a/(1 + a**2)", "a*b**2/sqrt(1 + b**2)"):
+        conserved = laws_of(output)
+        law = logarithmic_law(conserved)
+        assert law is not None
+        assert law.along(conserved.parameterization.fields[0]).is_zero()
+    assert logarithmic_law(laws_of("exp(a*b)*tanh(a)")) is None
+
+
+@pytest.mark.parametrize("output", ["w*exp(s)", "u**2*v", "b**2*tanh(a)"])
+def test_what_is_no_law_gives_no_leaf(output: str) -> None:
+    conserved = laws_of(output)
+    p = conserved.parameterization
+    assert [*solved_leaves(conserved, Notation(p))]
+    (law,) = conserved.laws
+    for wrong in (law + p.w[1], 2 * law + p.w[0] ** 2, law * p.w[0]):
+        broken = replace(conserved, laws=(wrong,))
+        assert not [*solved_leaves(broken, Notation(p))]
+
+
+def test_the_flow_is_asked_of_every_weight(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without that identity a law that is none passes, so nothing else refuses it."""
+    conserved = laws_of("w*exp(s)")
+    p, (law,) = conserved.parameterization, conserved.laws
+    broken = replace(conserved, laws=(law + p.w[1],))
+    monkeypatch.setattr(solved_leaf, "_is_the_flow", lambda *_: True)
+    assert [*solved_leaves(broken, Notation(p))]
+    assert LogFunction(law).along(p.fields[0]).is_zero()
+
+
+def test_the_certificate_has_the_weight_and_refuses_others() -> None:
+    """The integrals, the weight, beta in it and the law are all read from the weights."""
+    text = derive_once(Parameterization.parse(["w*exp(s)"])).to_json()
+    report = check_text(text)
+    assert not report.open
+    assert any("along the flow from the start" in line for line in report.theorem)
+    for old, new in (
+        ("exp(delta/2 - x**2/2)", "exp(delta/2 - x**2/3)"),
+        ("- t**2/2", "- t**2/3"),
+        ("t*exp(t**2/2 - delta/2)", "t*exp(t**2/2 - delta/3)"),
+        ('"is": "w"', '"is": "s"'),
+        ("x = w_0 .. t", "x = s_0 .. t"),
+    ):
+        assert old in text
+        with pytest.raises(Rejected):
+            check_text(text.replace(old, new))
+    record = json.loads(text)
+    record["potential"]["pieces"][0]["curve"] = None
+    with pytest.raises(Rejected):
+        check_text(json.dumps(record))
