@@ -127,10 +127,13 @@ class At:
         """Return the start at a distance from its limit."""
         return {**self.start, self.limit.point.variable: near(self.limit.point, e)}
 
+    def origin(self, e: float) -> Vector:
+        """Return beta at x = 0."""
+        return np.array([number(b, self.numbers(e)) for b in self.limit.origin or 0 * self.x])
+
     def found(self, e: float) -> Vector:
         """Return dQ/dx over N, by a flow."""
-        limit, numbers, size = self.limit, self.numbers(e), len(self.x)
-        origin = np.array([number(b, numbers) for b in limit.origin or (0,) * size])
+        limit, numbers, size, origin = self.limit, self.numbers(e), len(self.x), self.origin(e)
         basis = np.eye(size)
         if limit.basis is not None:
             basis = np.array(limit.basis.tolist(), dtype=float)
@@ -225,7 +228,9 @@ def exponents(at: At, told: Vector, error: Any) -> list[tuple[float, str]]:
     def power(pair: tuple[float, float]) -> tuple[float, str] | None:
         off = errors(at, told, pair)
         fault = f"off by {off} at {pair}, {at.x.tolist()} from {at.start}"
-        if len(off) < 2 or (off[1] < 1e-8 and error != 0):
+        # Of beta far out x is a small part.
+        least = 1e-8 + 3e-11 * np.max(np.abs(at.origin(pair[1]))) / np.max(np.abs(at.x))
+        if len(off) < 2 or (off[1] < least and error != 0):
             return None
         if error == 0:
             return float(off[1] < 1e-6), fault
