@@ -20,8 +20,6 @@ from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import evaluate
 from derive.exact.rationals import as_fmpq, as_fraction
-from derive.explicit.constrained import Stopped
-from derive.explicit.critical.minimum_at import root_at
 from derive.explicit.minimum import CriticalRoot, SquaredDistance
 from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
@@ -138,18 +136,18 @@ def _rows(
         origin = [f.at(_start_point(p, start)) for f in p.F]
     except (DeriveError, ZeroDivisionError):
         return
-    symbols = [start[s.removeprefix("start ")] for s in distance.problem.symbols]
+    names = [str(s) for s in distance.variables]
     for step in STEPS:
         beta = [b + step * (k + 1) for k, b in enumerate(origin)]
         # Of one output its numbers, of several their lists are passed.
         points = [[float(b) for b in point] for point in (beta, origin)]
         try:
-            root = root_at(distance.problem, distance.factors, [*beta, *symbols])
+            least = distance.at({**dict(zip(names, beta, strict=False)), **start})
             implied = unit * float(potential.bregman(*(x[0] if p.d == 1 else x for x in points)))
-        except (Stopped, DeriveError):
+        except DeriveError:
             continue
-        if root is not None and implied == implied:
-            yield ComparedValues(tuple(beta), root.ball, implied)
+        if least is not None and implied == implied:
+            yield ComparedValues(tuple(beta), least.ball, implied)
 
 
 def explicit_series(

@@ -28,6 +28,7 @@ from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.potential.domain import Wall
 from derive.potential.piece import Curve
 from derive.regimes.asymptotics import (
+    FLAT,
     SMALL,
     SPANS,
     Expander,
@@ -144,8 +145,9 @@ class LeadingGradient:
         slopes: G_i on the sides where Q is defined and not steep; in the coordinates, those that
             have an entry of their own by magnitude.
         error: the growth of the largest term left out, over that of the leading one; None where
-            nothing is left out.
-        second: the coefficients of that term, where it is known, rather than a bound.
+            it is not known, or nothing is left out.
+        second: the coefficients of that term; none where it is below every power.
+        whole: whether nothing is left out.
         steep: where Q/N tends to infinity, dQ/dx = e^r |log e|^k (c + o(1)): (r, -k) and c.
         idle: why the leading order decides no minimizer; empty where it does.
     """
@@ -154,13 +156,14 @@ class LeadingGradient:
     slopes: Mapping[Side, Expr]
     error: Growth | None
     second: Mapping[Side, Expr]
+    whole: bool
     steep: Mapping[Side, tuple[Growth, Expr]] = field(default_factory=dict)
     idle: str = ""
 
     @property
     def sharp(self) -> bool:
         """Whether errors are no smaller than that."""
-        return self.error is None or bool(self.second)
+        return self.whole or bool(self.second)
 
 
 class _Sides:
@@ -204,13 +207,13 @@ class _Sides:
             return {i: (turn * x.coefficient(order)).xreplace(named) for i, x in reached.items()}
 
         rest = {g for x in entries for g in x.terms} - {growth}
-        bounds = [(x.order, 0) for x in entries if x.order is not None]
-        least = min([*rest, *bounds], default=None)
-        if least is None:
-            return LeadingGradient(growth, beside(growth), None, {})
-        sharp = least in rest and all(x.reaches(least) for x in entries)
-        error = least[0] - growth[0], least[1] - growth[1]
-        return LeadingGradient(growth, beside(growth), error, beside(least) if sharp else {})
+        orders = [x.order for x in entries if x.order is not None]
+        least = min(rest, default=(min(orders, default=FLAT), 0))
+        second = beside(least) if rest and all(x.reaches(least) for x in entries) else {}
+        # Of a bound the logarithms are not known, which do not matter where it is flat.
+        told = second or (orders and least[0] > FLAT / 2)
+        error = (least[0] - growth[0], least[1] - growth[1]) if told else None
+        return LeadingGradient(growth, beside(growth), error, second, not (rest or orders))
 
     def _reached(self, i: int, sign: int, span: Fraction) -> Expansion | None:
         """Return an entry on one side, None where Q does not reach there."""
@@ -340,10 +343,8 @@ def _beyond(
 def _series(leading: LeadingGradient, error: Expr | None) -> list[str]:
     """Return G, the term after it where it is known, and Landau's symbol for the remainder."""
     above = {side: g for side, g in leading.slopes.items() if side[1] > 0}
-    if error is None:
-        return [*map(str, above.values())]
     if not leading.second:
-        return [f"{g} + O({error})" for g in above.values()]
+        return [f"{g}{'' if leading.whole else ' + o(1)'}" for g in above.values()]
     return [f"{g} + ({leading.second[i]})*{error} + o({error})" for i, g in above.items()]
 
 

@@ -283,8 +283,25 @@ def _limit(
     entries = [path.expand(to_expr(x, weights)) for row in K for x in row]
     slopes = [path.expand(to_expr(h, weights)) for h in warp[0]]
     growth, M = _leading_kernel(path, entries)
-    error = min(*(_beyond(x, growth) for x in entries), *map(_largest, slopes), (_SPAN, 0))
-    return _kernel_norm(path, kernel, warp[1], point, (growth, M, error)) if error[0] > 0 else None
+    error = _beyond(entries, slopes, growth)
+    return _kernel_norm(path, kernel, warp[1], point, (growth, M, error))
+
+
+def _beyond(
+    entries: Sequence[Expansion], slopes: Sequence[Expansion], growth: Growth
+) -> Growth | None:
+    """Return what follows the leading order of K, relative to it, or the largest slope of log g.
+
+    None where that may have logarithms that are not known. Unexpanded: it does not tend to 0.
+    """
+    known = [(r - growth[0], k) for x in entries for r, k in x.terms if (r, k) != growth]
+    known += [g for x in slopes for g in x.terms]
+    places = [(x, growth[0]) for x in entries] + [(x, Fraction(0)) for x in slopes]
+    bound = min([x.order - q for x, q in places if x.order is not None], default=_SPAN)
+    error = min([*known, (min(bound, _SPAN), 0)])
+    if error[0] <= 0:
+        raise Unexpanded("K or g does not keep its value at the start")
+    return None if bound <= error[0] and any(k for _, k in known) else error
 
 
 def _leading_kernel(
@@ -306,17 +323,18 @@ def _kernel_norm(
     kernel: TangentKernel,
     g: Expr,
     point: Point,
-    found: tuple[Growth, sympy.ImmutableMatrix, Growth],
+    found: tuple[Growth, sympy.ImmutableMatrix, Growth | None],
 ) -> Limit:
     """Return the limit M^-1 with its evidence."""
     (q, _), M, error = found
     x, potential = kernel_norm(M, kernel, path.notation)
-    unit, order = growth_expression((-q, 0), point.small), growth_expression(error, point.small)
+    unit = growth_expression((-q, 0), point.small)
+    order = None if error is None else growth_expression(error, point.small)
     evidence = tuple(
         Identity(
             f"K{pair(i + 1, j + 1)} at the start, to leading order",
             str(kernel.matrix[i, j]),
-            f"({1 / unit})*({M[i, j]} + O({order}))",
+            f"({1 / unit})*({M[i, j]} + {'o(1)' if order is None else f'O({order})'})",
         )
         for i, j in combinations_with_replacement(range(M.rows), 2)
     )
@@ -326,19 +344,6 @@ def _kernel_norm(
     )
     finding, slopes = Finding(Verdict.PROVED, reason, evidence), potential.gradient
     return Limit(point, finding, "kernel", x, kernel.beta_0, g * unit, potential, slopes, order)
-
-
-def _largest(x: Expansion) -> Growth:
-    """Return the growth of the largest term, or of what is left out."""
-    bound = (_SPAN if x.order is None else x.order, 0)
-    return min([*x.terms, bound])
-
-
-def _beyond(x: Expansion, growth: Growth) -> Growth:
-    """Return the growth of what follows the leading order, relative to it."""
-    rest = Expansion({g: c for g, c in x.terms.items() if g != growth}, x.order)
-    r, k = _largest(rest) if rest.terms or rest.order is not None else (growth[0] + _SPAN, 0)
-    return r - growth[0], k - growth[1]
 
 
 def _stays_bounded(path: _Path, speeds: Sequence[Sequence[Expansion]]) -> bool:
