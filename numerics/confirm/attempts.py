@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import scipy.integrate
-from sympy import Expr
 
 from derive.errors import DeriveError, InputError
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece
 from derive.records import Potential
-from numerics.evaluate.backend import Array, exact, on_arrays
+from numerics.evaluate.backend import Array, compiled, exact
 from numerics.evaluate.leaf import Coordinates
 from numerics.evaluate.lowering import unchecked
 from numerics.evaluate.potential import NumericPotential
@@ -103,7 +103,8 @@ def _data(
     leaf = Coordinates(own, [begin[w] for w in own.weights], [piece])
     for kept in kept_signs(piece):
         if {s.name for s in kept.free_symbols} <= {*own.weights}:
-            yield f"that {kept} keeps its sign", *_against(leaf, _function(kept, own))
+            f = partial(_value, compiled([kept], own.weights))
+            yield f"that {kept} keeps its sign", *_against(leaf, f)
     at_start = dict(zip(piece.betas, leaf.outputs(leaf.start).tolist(), strict=True))
     for wall in () if piece.domain is None else piece.domain.walls:
         form = exact(wall.form, start)
@@ -120,10 +121,8 @@ def _short(x: float) -> Fraction:
     return Fraction(round(x * _UNITS), _UNITS)
 
 
-def _function(expression: Expr, p: Parameterization) -> Callable[[Array], float]:
-    """Return a function of the weights in doubles."""
-    f = on_arrays([expression])
-    return lambda w: float(f(dict(zip(p.weights, w.tolist(), strict=True)))[0])
+def _value(f: Callable[..., Sequence[Array]], w: Array) -> float:
+    return float(f(*w)[0])
 
 
 def _against(leaf: Coordinates, f: Callable[[Array], float]) -> tuple[list[Fraction], Fraction]:

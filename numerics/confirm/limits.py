@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
@@ -108,37 +109,53 @@ def confirm_limits(
 def _confirm(
     potential: Potential, limit: Limit, digits: int, rng: np.random.Generator
 ) -> LimitConfirmation:
-    name = limit.point.variable
     near, nearer = _DEPTHS if moves_exponent(potential, limit.point) else _SCALES
     if limit.point.rate is not None or limit.error == 0:
         near, nearer = _EXPONENTS
     scales = point_at(limit.point, near), point_at(limit.point, nearer)
     attempts = count()
 
+    def gradient(start: Mapping[str, Fraction], beta: Sequence[Real]) -> Sequence[Real]:
+        return high_precision(potential, start, digits).gradient(beta)
+
     def check() -> LimitConfirmation:
-        attempt, predicted = next(attempts), None
+        attempt = next(attempts)
         rest = draw_rest(potential, limit.point, scales[0], rng, attempt)
         sizes = [1] + [3**attempt] * (len(limit.coordinates) - 1)
         x = tuple(Fraction(int(rng.integers(9, 30)), 7 * size) for size in sizes)
-        starts = [{**rest, name: scale} for scale in scales]
-        first, second = (_error(potential, limit, start, x, digits) for start in starts)
-        if limit.error:
-            at = ({**start, **_named(limit, x)} for start in starts)
-            before, after = (precise_number(limit.error, values, digits) for values in at)
-            predicted = after / before
-        return LimitConfirmation(limit, scales, (first, second), predicted, tuple(rest.items()), x)
+        return _at_scales(limit, gradient, (scales, rest, x), digits)
 
     return first_sound(check, "confirm the limit", _ATTEMPTS, (DeriveError,))
 
 
+_Gradient: TypeAlias = Callable[[Mapping[str, Fraction], Sequence[Real]], Sequence[Real]]
+"""grad Q by the start and beta."""
+
+
+def _at_scales(
+    limit: Limit,
+    gradient: _Gradient,
+    at: tuple[tuple[Fraction, Fraction], Mapping[str, Fraction], _Point],
+    digits: int,
+) -> LimitConfirmation:
+    """Return the errors of grad Q at two scales, from a start and at a point."""
+    (scales, rest, x), predicted = at, None
+    starts = [{**rest, limit.point.variable: scale} for scale in scales]
+    first, second = (_error(limit, gradient, start, x, digits) for start in starts)
+    if limit.error:
+        named = ({**start, **_named(limit, x)} for start in starts)
+        before, after = (precise_number(limit.error, values, digits) for values in named)
+        predicted = after / before
+    return LimitConfirmation(limit, scales, (first, second), predicted, tuple(rest.items()), x)
+
+
 def _error(
-    potential: Potential, limit: Limit, start: dict[str, Fraction], x: _Point, digits: int
+    limit: Limit, gradient: _Gradient, start: Mapping[str, Fraction], x: _Point, digits: int
 ) -> Real:
     """Return the largest error of dQ/dx_i, over the largest |G_i|."""
     form, unit = limit.potential, limit.unit
     if form is None or unit is None:
-        raise NumericalError("there is no limit to confirm")
-    Q = high_precision(potential, start, digits)
+        raise NumericalError(f"there is no limit to confirm: {limit.finding.reason}")
     rows = _basis(limit)
     origin = [precise_number(c, start, digits) for c in limit.origin or (sympy.S.Zero,) * len(x)]
     with mpmath.workdps(digits + GUARD):
@@ -154,9 +171,9 @@ def _error(
     with mpmath.workdps(digits + GUARD):
         N = precise_number(unit, at, digits)
         expected = [precise_number(g, at, digits) for g in form.gradient]
-        slopes = [g / N for g in Q.gradient(beta)]
-        found = [mpmath.fdot(column, slopes) for column in zip(*rows, strict=True)]
-        error = _relative(found, expected)
+        slopes = [g / N for g in gradient(start, beta)]
+        along = [mpmath.fdot(column, slopes) for column in zip(*rows, strict=True)]
+        error = _relative(along, expected)
         # What rounding leaves counts as nothing.
         return error if error > mpmath.mpf(10) ** -(3 * digits // 4) else mpmath.mpf(0)
 
@@ -232,7 +249,6 @@ _DRAWS = 4000
 _STANDARD_ERRORS = 6
 _RATE = 0.15, 0.4
 """Bounds of the fall of the mean squared distance, 1/16 in the width, to the power 1/2."""
-_DEVIATIONS = mpmath.mpf(10) ** -3, mpmath.mpf(10) ** -6
 _DIGITS = 40
 
 
@@ -243,21 +259,18 @@ class WidthConfirmation:
     Attributes:
         means: the mean of kappa/E kappa - 1 at each, in standard errors.
         distances: the root mean square of dQ/dbeta over its limit, less 1, at beta = mu^2.
-        limits: errors of the limits as mu -> 0 and infinity, at two scales each.
-        predicted: the ratios of these errors.
+        limits: those as mu -> 0 and infinity.
     """
 
     means: tuple[float, float]
     distances: tuple[float, float]
-    limits: tuple[tuple[float, float], ...]
-    predicted: tuple[float, ...]
+    limits: tuple[LimitConfirmation, ...]
 
     @property
     def passed(self) -> bool:
         """Whether the moments fit, and the distances and the errors fall as they should."""
         ratio = self.distances[1] / self.distances[0]
-        falls = zip(self.limits, self.predicted, strict=True)
-        fall = all(abs(b / a / asked - 1) < _RATE[0] for (a, b), asked in falls)
+        fall = all(x.predicted and abs(x.ratio / x.predicted - 1) < _RATE[0] for x in self.limits)
         fits = max(map(abs, self.means)) < _STANDARD_ERRORS
         return bool(fits and fall and _RATE[0] < ratio < _RATE[1])
 
@@ -271,8 +284,9 @@ class WidthConfirmation:
             f"  mean of kappa: {means[0]:.2g} and {means[1]:.2g} standard errors from E kappa",
             f"  dQ/dbeta at mu^2: {distances[0]:.3g} and {distances[1]:.3g} from its limit",
         ]
-        for side, errors in zip(("0", "infinity"), self.limits, strict=True):
-            lines.append(f"  mu -> {side}: errors {errors[0]:.3g} and {errors[1]:.3g}")
+        for side, limit in zip(("0", "infinity"), self.limits, strict=True):
+            first, second = map(float, limit.errors)
+            lines.append(f"  mu -> {side}: errors {first:.3g} and {second:.3g}")
         return "\n".join(lines)
 
 
@@ -281,8 +295,17 @@ def confirm_width(found: RandomWidth, rng: np.random.Generator | None = None) ->
     rng = np.random.default_rng(0) if rng is None else rng
     draws = [_draw(found, width, rng) for width in _WIDTHS]
     means, distances = zip(*draws, strict=True)
-    limits, predicted = zip(*(_limit(found, k) for k in range(len(found.limits))), strict=True)
-    return WidthConfirmation(means, distances, limits, predicted)
+    x = Fraction(7, 5)
+
+    def gradient(start: Mapping[str, Fraction], _: Sequence[Real]) -> Sequence[Real]:
+        (beta,) = found.limits[0].coordinates
+        return [precise_number(found.gradient, {**start, beta.name: x}, _DIGITS)]
+
+    limits = []
+    for limit in found.limits:
+        near, nearer = (point_at(limit.point, small) for small in _SCALES)
+        limits.append(_at_scales(limit, gradient, ((near, nearer), {}, (x,)), _DIGITS))
+    return WidthConfirmation(means, distances, tuple(limits))
 
 
 def _draw(found: RandomWidth, width: int, rng: np.random.Generator) -> tuple[float, float]:
@@ -302,24 +325,3 @@ def _draw(found: RandomWidth, width: int, rng: np.random.Generator) -> tuple[flo
     ends = [np.arcsinh(np.sqrt(c / kappa) * b) for b in ((mean / c) ** 0.5, beta0)]
     ratio = (ends[0] - ends[1]) / np.arcsinh(1)
     return float(error), float(np.sqrt(np.mean((ratio - 1) ** 2)))
-
-
-def _limit(found: RandomWidth, index: int) -> tuple[tuple[float, float], float]:
-    """Return the errors of a limit in mu at two scales, and their predicted ratio."""
-    limit = found.limits[index]
-    (beta,) = limit.coordinates
-    if limit.potential is None or limit.unit is None or limit.error is None:
-        raise NumericalError(f"there is no limit to confirm: {limit.finding.reason}")
-    wanted = found.gradient, limit.unit, limit.potential.gradient[0], limit.error
-    errors, orders = [], []
-    with mpmath.workdps(_DIGITS):
-        for scale in _DEVIATIONS:
-            mu = scale if limit.point.side == "0" else 1 / scale
-            at = {limit.point.variable: mu, beta.name: mpmath.mpf(7) / 5}
-            gradient, N, G, order = (
-                mpmath.mpf(str(sympy.N(x.subs({s: at[s.name] for s in x.free_symbols}), _DIGITS)))
-                for x in wanted
-            )
-            errors.append(abs(gradient / N / G - 1))
-            orders.append(order)
-    return (float(errors[0]), float(errors[1])), float(orders[1] / orders[0])
