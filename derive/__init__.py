@@ -23,20 +23,20 @@ from derive.lazy import make_lazy
 from derive.verdict import Verdict
 
 if TYPE_CHECKING:
-    from derive.copies import Copies, copies
+    from derive.copying import Copies, copies
     from derive.derivation import Derivation, derive
     from derive.explicit.counterpart import ExplicitCounterpart
     from derive.explicit.regularize import explicit_counterpart
     from derive.inverse.design import InverseDesign
     from derive.inverse.parameterize import parameterize
-    from derive.margins.find import Margins, margins
+    from derive.limits.find import Regimes, regimes
+    from derive.limits.initialization import scale_start
+    from derive.limits.random_width import random_width
     from derive.model.parameterization import Parameterization
     from derive.perturbed.find import perturb
     from derive.perturbed.record import Perturbation
-    from derive.regimes.find import Regimes, regimes
-    from derive.regimes.initialization import scale_start
-    from derive.regimes.random_width import random_width
     from derive.roads.ansatz import Ansatz
+    from derive.separable.find import Margins, margins
 
 __version__ = "0.1.0"
 
@@ -73,22 +73,22 @@ make_lazy(
     __name__,
     {
         "Ansatz": "derive.roads.ansatz",
-        "Copies": "derive.copies",
-        "copies": "derive.copies",
+        "Copies": "derive.copying",
+        "copies": "derive.copying",
         "Derivation": "derive.derivation",
         "derive": "derive.derivation",
         "ExplicitCounterpart": "derive.explicit.counterpart",
         "explicit_counterpart": "derive.explicit.regularize",
         "InverseDesign": "derive.inverse.design",
-        "Margins": "derive.margins.find",
-        "margins": "derive.margins.find",
+        "Margins": "derive.separable.find",
+        "margins": "derive.separable.find",
         "parameterize": "derive.inverse.parameterize",
         "Parameterization": "derive.model.parameterization",
         "Perturbation": "derive.perturbed.record",
         "perturb": "derive.perturbed.find",
-        "random_width": "derive.regimes.random_width",
-        "Regimes": "derive.regimes.find",
-        "regimes": "derive.regimes.find",
-        "scale_start": "derive.regimes.initialization",
+        "random_width": "derive.limits.random_width",
+        "Regimes": "derive.limits.find",
+        "regimes": "derive.limits.find",
+        "scale_start": "derive.limits.initialization",
     },
 )

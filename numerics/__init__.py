@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from numerics.evaluate.lowering import lower
     from numerics.evaluate.potential import NumericPotential
     from numerics.figures.derived import FlowDisplay, PotentialDisplay, RegimeDisplay
-    from numerics.flow.gradient_flow import Flow, flow
-    from numerics.interpolate.interpolant import Solution, interpolate, interpolate_path
+    from numerics.integrator.gradient_flow import Flow, flow
+    from numerics.interpolants.interpolant import Solution, interpolate, interpolate_path
     from numerics.margins.interval import MarginInterval
     from numerics.margins.loss_flow import LossFlow, loss_flow
     from numerics.margins.margin_path import MarginPath, margin_path
@@ -56,7 +56,7 @@ make_lazy(
         "CrossCheck": "numerics.confirm.crosscheck",
         "FiniteTime": "numerics.confirm.paths",
         "confirm_finite_time": "numerics.confirm.paths",
-        "Flow": "numerics.flow.gradient_flow",
+        "Flow": "numerics.integrator.gradient_flow",
         "LossFlow": "numerics.margins.loss_flow",
         "MarginPath": "numerics.margins.margin_path",
         "loss_flow": "numerics.margins.loss_flow",
@@ -70,12 +70,12 @@ make_lazy(
         "RegimeDisplay": "numerics.figures.derived",
         "PerturbedCheck": "numerics.confirm.perturbed",
         "confirm_perturbation": "numerics.confirm.perturbed",
-        "Solution": "numerics.interpolate.interpolant",
+        "Solution": "numerics.interpolants.interpolant",
         "TimeWarp": "numerics.confirm.paths",
         "crosscheck": "numerics.confirm.crosscheck",
-        "flow": "numerics.flow.gradient_flow",
-        "interpolate": "numerics.interpolate.interpolant",
-        "interpolate_path": "numerics.interpolate.interpolant",
+        "flow": "numerics.integrator.gradient_flow",
+        "interpolate": "numerics.interpolants.interpolant",
+        "interpolate_path": "numerics.interpolants.interpolant",
         "lower": "numerics.evaluate.lowering",
         "max_margin": "numerics.margins.max_margin",
         "time_warp": "numerics.confirm.paths",

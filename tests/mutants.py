@@ -55,7 +55,7 @@ SUBJECTS = {
     "derive/weights": ("tests/weights", "tests/model", *WHOLE),
     "derive/potential": ("tests/potential", "tests/roads", *WHOLE),
     "derive/certificate/checking": ("tests/certificate",),
-    "numerics/flow": ("tests/numerics/flow", "tests/model"),
+    "numerics/integrator": ("tests/numerics/integrator", "tests/model"),
 }
 # Of the flows, the Taylor integrator: not other engines, and not what is integrated.
 LEFT_OUT = (

@@ -4,7 +4,7 @@ import functools
 from dataclasses import dataclass, field
 
 from derive import Derivation, Parameterization, derive, regimes
-from derive.regimes.find import Regimes
+from derive.limits.find import Regimes
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from derive.errors import InputError, NumericalError
 from derive.model.typed import ReadModel
 
 if TYPE_CHECKING:
-    from derive.margins.find import Margins
+    from derive.separable.find import Margins
     from numerics.margins.interval import MarginInterval
     from numerics.margins.predictor import Cancelling, MaxMargin
 
@@ -111,7 +111,7 @@ def text_of(path: Path) -> str:
 
 def _margins(model: ReadModel, enter: Enter) -> Margins:
     from derive.derivation import derive
-    from derive.margins.find import margins
+    from derive.separable.find import margins
 
     enter("parameterization")
     return margins(derive(model.parameterization(), enter), enter)

@@ -17,8 +17,8 @@ from derive.errors import InputError
 from derive.model.typed import ReadModel, TypedModel
 
 if TYPE_CHECKING:
-    from derive.regimes.find import Regimes
-    from derive.regimes.random_width import RandomWidth
+    from derive.limits.find import Regimes
+    from derive.limits.random_width import RandomWidth
 
 SCALE = "The start symbol that tends to a limit; a new name scales the whole start."
 Scale = Annotated[str, typer.Option(help=SCALE, metavar="NAME")]
@@ -103,8 +103,8 @@ def _refuse_what_width_says(model: TypedModel, read: ReadModel, limit: tuple[str
 
 def _of_scaled_starts(model: ReadModel, name: str, toward: list[str], enter: Enter) -> Regimes:
     from derive.derivation import derive
-    from derive.regimes.find import regimes
-    from derive.regimes.initialization import with_scale
+    from derive.limits.find import regimes
+    from derive.limits.initialization import with_scale
 
     enter("parameterization")
     p = _positive(model, name).parameterization()
@@ -131,7 +131,7 @@ def _confirm_limits(found: Regimes, enter: Enter) -> tuple[str, bool]:
 
 
 def _of_wide_starts(model: ReadModel, name: str, enter: Enter) -> RandomWidth:
-    from derive.regimes.random_width import random_width
+    from derive.limits.random_width import random_width
 
     enter("moments")
     return random_width(model.parameterization(), name)

@@ -32,7 +32,7 @@ class ScaleLimit:
 
 
 def scale_limits(p: Parameterization) -> tuple[ScaleLimit, ...]:
-    """Return the limits of R on one block of outputs; :mod:`derive.regimes` has those of Q.
+    """Return the limits of R on one block of outputs; :func:`derive.regimes` has those of Q.
 
     The distance from w_0 to a set moves by at most |w_0| as w_0 goes to 0, so R -> R_F there, for
     any F. Where F is homogeneous of degree D and w_0 = alpha times numbers, R = alpha^2 r(b) with

@@ -13,6 +13,8 @@ from sympy import Expr, Symbol
 from sympy.core.function import AppliedUndef
 
 from derive.derivation import Derivation, derive
+from derive.limits.find import regimes
+from derive.limits.initialization import with_scale
 from derive.model.labels import taken_names
 from derive.model.names import unused
 from derive.perturbed.coordinates import PRECONDITIONED
@@ -20,8 +22,6 @@ from derive.perturbed.drift import Drift
 from derive.perturbed.momentum import OneSided
 from derive.perturbed.noise import takes_to_zero
 from derive.printable import Printable
-from derive.regimes.find import regimes
-from derive.regimes.initialization import with_scale
 from derive.statement import Claims, Open, Statement
 from derive.verdict import Finding, Verdict
 

@@ -220,8 +220,8 @@ def _cited(tail: Mapping[str, str] | None) -> Record | None:
 
 
 def _growth(leading: Any) -> Expr:
-    from derive.margins.statements import C
-    from derive.regimes.limit import growth_expression
+    from derive.limits.limit import growth_expression
+    from derive.separable.statements import C
 
     return growth_expression(leading.growth, 1 / C)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from derive.margins.find import Margins
 from derive.model.labels import taken_names
 from derive.render.narration import Narration, Part, part
+from derive.separable.find import Margins
 from derive.statement import OnPage
 from derive.verdict import Finding, Verdict
 

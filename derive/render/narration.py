@@ -17,13 +17,13 @@ from sympy import Expr, Poly
 from derive.derivation import Derivation
 from derive.language import to_text
 from derive.language.tree import Name, Tree
+from derive.limits.point import Point
 from derive.model.condition import Condition
 from derive.model.labels import predictor
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.printable import Printable, renderer
 from derive.records import Potential
-from derive.regimes.point import Point
 from derive.render.labels import mark, mark_note, mark_quoted
 from derive.render.page.blocks import Kind
 from derive.render.plain import (

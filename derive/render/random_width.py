@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from derive.regimes.random_width import DEVIATION, RandomWidth
+from derive.limits.random_width import DEVIATION, RandomWidth
 from derive.render.narration import Narration, part
 from derive.render.regimes import limit_parts
 from derive.statement import Equations, note, tell

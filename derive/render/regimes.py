@@ -7,10 +7,10 @@ from operator import eq
 
 from sympy import Symbol
 
+from derive.limits.find import Regimes
+from derive.limits.limit import Limit
+from derive.limits.statements import limit_statements
 from derive.model.labels import taken_names
-from derive.regimes.find import Regimes
-from derive.regimes.limit import Limit
-from derive.regimes.statements import limit_statements
 from derive.render.narration import Narration, Part, part
 from derive.statement import Equations, OnPage, each, note, tell
 

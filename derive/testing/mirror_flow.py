@@ -24,7 +24,7 @@ from numerics.confirm.regression_problem import (
 from numerics.evaluate.backend import compiled
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.start import start_point
-from numerics.flow.gradient_flow import Flow
+from numerics.integrator.gradient_flow import Flow
 from numerics.reals import Real, check_digits, rational
 
 GUARD = 10

@@ -27,8 +27,8 @@ from numerics.evaluate.leaf import Coordinates
 from numerics.evaluate.lowering import unchecked
 from numerics.evaluate.potential import NumericPotential
 from numerics.evaluate.start import broken_signs, kept_signs, start_point
-from numerics.flow.gradient_flow import flow
-from numerics.interpolate.interpolant import Status, interpolate
+from numerics.integrator.gradient_flow import flow
+from numerics.interpolants.interpolant import Status, interpolate
 
 _DIGITS, _CLOSE, _STEPS, _LONGEST = 10, 1e-6, 400, 200
 _FAR = 3.0

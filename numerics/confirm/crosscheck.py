@@ -15,7 +15,7 @@ import numpy as np
 import sympy
 from sympy import Expr
 
-from derive.copies import Copies
+from derive.copying import Copies
 from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError, check_kind
 from derive.language.budget import DEFAULT
@@ -40,11 +40,11 @@ from numerics.evaluate.copies import check_clock, fixed_starts
 from numerics.evaluate.lowering import HighPrecision, refuse_integrals, side_by_side, unchecked
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.start import broken_signs, specialize, with_pi
-from numerics.flow.builder import compile_kernel
-from numerics.flow.fixed_point import bits_of
-from numerics.flow.gradient_flow import Flow
-from numerics.flow.jets import Program
-from numerics.interpolate.polish import Gradient, polished_interpolant
+from numerics.integrator.builder import compile_kernel
+from numerics.integrator.fixed_point import bits_of
+from numerics.integrator.gradient_flow import Flow
+from numerics.integrator.jets import Program
+from numerics.interpolants.polish import Gradient, polished_interpolant
 from numerics.reals import Real, rational
 
 _COMPARED = {

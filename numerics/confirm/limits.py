@@ -14,11 +14,11 @@ import numpy as np
 import sympy
 
 from derive.errors import DeriveError, NumericalError
+from derive.limits.find import Regimes
+from derive.limits.limit import Limit
+from derive.limits.point import Point
+from derive.limits.random_width import DEVIATION, RandomWidth
 from derive.records import Potential
-from derive.regimes.find import Regimes
-from derive.regimes.limit import Limit
-from derive.regimes.point import Point
-from derive.regimes.random_width import DEVIATION, RandomWidth
 from derive.verdict import Verdict
 from numerics.confirm.regression_problem import draw_starts, first_sound
 from numerics.evaluate.backend import GUARD, Array, compiled, precise_number

@@ -21,8 +21,8 @@ from derive.language import parse_expression, to_sympy
 from derive.records import Potential
 from numerics.evaluate.backend import Array
 from numerics.evaluate.lowering import lower
-from numerics.interpolate.interpolant import interpolate
-from numerics.interpolate.least_l1 import least_l1
+from numerics.interpolants.interpolant import interpolate
+from numerics.interpolants.least_l1 import least_l1
 
 SLACK = 1e-9
 """Of rounding: relative, on the norm."""

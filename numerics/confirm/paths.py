@@ -14,9 +14,9 @@ from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError
 from derive.language.symbolic import from_sympy
 from derive.language.tree import Tree
+from derive.limits.find import warped_time
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
-from derive.regimes.find import warped_time
 from derive.verdict import Finding, Verdict
 from numerics.confirm.check import SLACK, digits_of, stationarity
 from numerics.confirm.regression_problem import RegressionProblem, complete_problem
@@ -24,13 +24,13 @@ from numerics.evaluate.copies import fixed_starts
 from numerics.evaluate.lowering import high_precision
 from numerics.evaluate.numbers import read_data, read_matrix, read_number
 from numerics.evaluate.start import broken_signs, read_start, start_point
-from numerics.flow.builder import Builder, Seed
-from numerics.flow.fixed_point import bits_of
-from numerics.flow.gradient_flow import flow, read_loss, steering
-from numerics.flow.jets import Program
-from numerics.flow.mirror_flow import MirrorFlow, mirror_flow
-from numerics.flow.tape import Tape
-from numerics.flow.taylor import Stepper, integrate
+from numerics.integrator.builder import Builder, Seed
+from numerics.integrator.fixed_point import bits_of
+from numerics.integrator.gradient_flow import flow, read_loss, steering
+from numerics.integrator.jets import Program
+from numerics.integrator.mirror_flow import MirrorFlow, mirror_flow
+from numerics.integrator.tape import Tape
+from numerics.integrator.taylor import Stepper, integrate
 from numerics.reals import Real, check_digits, rational
 
 GUARD = 8

@@ -18,9 +18,9 @@ from numerics.confirm.check import SLACK, distance, least, stationarity, table
 from numerics.confirm.perturbed_case import Case, PathMean, drawing, noisy_paths
 from numerics.confirm.regression_problem import first_sound
 from numerics.evaluate.backend import compiled
-from numerics.flow.fixed_point import bits_of
-from numerics.flow.gradient_flow import flow
-from numerics.flow.perturbed import (
+from numerics.integrator.fixed_point import bits_of
+from numerics.integrator.gradient_flow import flow
+from numerics.integrator.perturbed import (
     NONE,
     Step,
     Terms,

@@ -43,7 +43,7 @@ from numerics.evaluate.backend import Array, compiled
 from numerics.evaluate.copies import fixed_starts
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.start import with_pi
-from numerics.flow.perturbed import letter
+from numerics.integrator.perturbed import letter
 from numerics.reals import Real, rational
 
 Numbers = Mapping[str, Fraction]

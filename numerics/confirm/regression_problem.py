@@ -9,14 +9,14 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from derive.copies import Copies
+from derive.copying import Copies
 from derive.errors import DegenerateStart, DeriveError, InputError, NumericalError
 from derive.exact.balls import Unbounded
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.evaluate.numbers import read_data
 from numerics.evaluate.start import check_assumptions, outputs_at, start_point
-from numerics.flow.gradient_flow import Flow, flow
+from numerics.integrator.gradient_flow import Flow, flow
 from numerics.reals import Real
 
 COPIES = 3

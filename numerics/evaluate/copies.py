@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
 
-from derive.copies import Copies
+from derive.copying import Copies
 from derive.errors import InputError, NumericalError
 from derive.verdict import Verdict
 from numerics.evaluate.backend import Number

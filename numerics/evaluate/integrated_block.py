@@ -17,10 +17,10 @@ from derive.model.parameterization import Parameterization
 from derive.potential.piece import Lift
 from numerics.evaluate.backend import Array, Number
 from numerics.evaluate.numbers import read_number
-from numerics.flow.builder import Builder, compile_forward
-from numerics.flow.jets import propagate
-from numerics.flow.tape import Register, Tape
-from numerics.flow.taylor import integrate
+from numerics.integrator.builder import Builder, compile_forward
+from numerics.integrator.jets import propagate
+from numerics.integrator.tape import Register, Tape
+from numerics.integrator.taylor import integrate
 from numerics.reals import Real
 
 _Q, _WARP = "potential", "warp g"  # with a space: no weight is called so

@@ -23,7 +23,7 @@ from derive.optimizers.table import find_update
 from numerics.evaluate.backend import Array
 from numerics.experiments.scaffold import Results, Stages, table
 from numerics.experiments.settings import OptimizerSetting
-from numerics.interpolate.least_l1 import least_l1
+from numerics.interpolants.least_l1 import least_l1
 from numerics.margins.interval import MarginInterval
 from numerics.margins.max_margin import max_margin
 from numerics.margins.power_norm import dual_slope

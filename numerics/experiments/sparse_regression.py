@@ -26,8 +26,8 @@ from numerics.evaluate.lowering import lower
 from numerics.experiments.scaffold import Stages
 from numerics.experiments.settings import SparseSetting
 from numerics.experiments.sparse_results import Comparison, Prediction, SparseResults, Threshold
-from numerics.interpolate.interpolant import Solution, interpolate
-from numerics.interpolate.least_l1 import least_l1
+from numerics.interpolants.interpolant import Solution, interpolate
+from numerics.interpolants.least_l1 import least_l1
 
 _SMALLEST, _LARGEST = -8.0, 2.0
 _RELATIVE, _ABSOLUTE = 1e-12, 1e-14

@@ -15,8 +15,8 @@ from derive.derivation import Derivation, derive
 from derive.errors import NumericalError
 from derive.explicit.counterpart import distance_function
 from derive.explicit.regularize import explicit_counterpart
+from derive.limits.limit import Limit
 from derive.model.parameterization import Parameterization
-from derive.regimes.limit import Limit
 from numerics.evaluate.backend import Array
 from numerics.evaluate.lowering import lower
 

@@ -22,17 +22,17 @@ from sympy import Expr
 
 from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError
+from derive.limits.find import Regimes
+from derive.limits.limit import Limit
+from derive.limits.point import Point
 from derive.records import Potential
-from derive.regimes.find import Regimes
-from derive.regimes.limit import Limit
-from derive.regimes.point import Point
 from numerics.evaluate.backend import Array
 from numerics.evaluate.numbers import read_data
 from numerics.evaluate.potential import AnyPotential
 from numerics.figures.curves import at_start, limiting
 from numerics.figures.display import Display
-from numerics.flow.gradient_flow import flow
-from numerics.flow.start import FlowModel
+from numerics.integrator.gradient_flow import flow
+from numerics.integrator.start import FlowModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import qr
 from scipy.optimize import nnls
 
-from derive.copies import copies
+from derive.copying import copies
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import ball, precise
 from derive.model.parameterization import Parameterization

@@ -12,8 +12,8 @@ import sympy
 from flint import fmpq
 from sympy import Expr
 
-from derive.margins.rates import ACROSS, MEAN, offsets, tail_rate
 from derive.model.notation import rational
+from derive.separable.rates import ACROSS, MEAN, offsets, tail_rate
 
 FACTORED = 128
 """Bits of numbers whose square factors are taken out of roots."""

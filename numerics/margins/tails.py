@@ -7,7 +7,7 @@ For sum_i u_i^-nu, u = X w, gradient flow has the solution w(t) = (nu (nu + 2) t
 and every other tends to its direction, argmin sum_i <x_i, v>^-nu over |v| = 1: not that of largest
 margin, to which it tends as nu -> infinity.
 
-For sum_i exp(-u_i^nu) the direction is that of largest margin: :mod:`derive.margins.rates`.
+For sum_i exp(-u_i^nu) the direction is that of largest margin: :mod:`derive.separable.rates`.
 
 Source: Nacson et al. 2019 for the tails, Soudry et al. 2018 for degenerate data; the constants are
 our own derivation.
@@ -30,8 +30,8 @@ from sympy import Expr
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import ball, precise
 from derive.exact.rationals import as_fmpq, as_fraction, identity
-from derive.margins.rates import ACROSS, Measure, tail_rate
 from derive.model.notation import rational
+from derive.separable.rates import ACROSS, Measure, tail_rate
 from numerics.evaluate.backend import Array
 from numerics.evaluate.numbers import read_number
 from numerics.margins.classes import fold

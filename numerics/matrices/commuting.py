@@ -17,8 +17,8 @@ from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.evaluate.backend import Array
 from numerics.evaluate.lowering import lower
-from numerics.interpolate.interpolant import interpolate
-from numerics.interpolate.least_l1 import NoInterpolant, least_l1
+from numerics.interpolants.interpolant import interpolate
+from numerics.interpolants.least_l1 import NoInterpolant, least_l1
 from numerics.matrices.matrix_flow import Measurements
 from numerics.reals import Real
 

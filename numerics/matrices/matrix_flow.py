@@ -13,9 +13,9 @@ import numpy as np
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
 from numerics.evaluate.numbers import read_vector
-from numerics.flow.builder import Builder
-from numerics.flow.tape import Tape
-from numerics.flow.taylor import integrate
+from numerics.integrator.builder import Builder
+from numerics.integrator.tape import Tape
+from numerics.integrator.taylor import integrate
 from numerics.reals import Real, check_digits, rational
 
 Rows = tuple[tuple[Fraction, ...], ...]

@@ -36,9 +36,9 @@ from derive.optimizers.norms import Norm, read_norm
 from derive.optimizers.paths import Path, path
 from numerics.evaluate.backend import Array
 from numerics.evaluate.numbers import read_number, read_vector
-from numerics.flow.builder import compile_forward
-from numerics.flow.taylor import integrate
-from numerics.flow.watch import ConvergenceWatch
+from numerics.integrator.builder import compile_forward
+from numerics.integrator.taylor import integrate
+from numerics.integrator.watch import ConvergenceWatch
 from numerics.margins.power_norm import dual_slope
 from numerics.reals import Real, check_digits, rational
 

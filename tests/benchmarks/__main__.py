@@ -28,8 +28,8 @@ import sympy
 
 from derive import Parameterization, derive
 from numerics.experiments.sparse_regression import train
-from numerics.interpolate.design import read_design
-from numerics.interpolate.interpolant import interpolate
+from numerics.interpolants.design import read_design
+from numerics.interpolants.interpolant import interpolate
 from tests.benchmarks.contest import HEADER, Contest, Entry, measure, rows
 from tests.benchmarks.flows import (
     diagonal_by_heyoka,
@@ -66,7 +66,7 @@ def interpolants(m: int, d: int, alpha: float, rounds: int = 5) -> Contest:
     q = POTENTIAL.numeric({"alpha": alpha})
     start = {"p": alpha, "m": alpha}
     entries = [
-        Entry("numerics.interpolate.interpolant", lambda: interpolate(q, X, y).value, rounds),
+        Entry("numerics.interpolants.interpolant", lambda: interpolate(q, X, y).value, rounds),
         Entry("gradient flow, scipy DOP853", lambda: train(PAIR, X, y, start).value),
         Entry("CVXPY + Clarabel", lambda: _conic(X, y, alpha), needs="cvxpy"),
     ]
@@ -114,7 +114,7 @@ def sparse_limit(m: int, d: int) -> Contest:
         return x[:d] - x[d:]
 
     entries = (
-        Entry("numerics.interpolate.interpolant, 1e-8", lambda: interpolate(q, X, y).value, 5),
+        Entry("numerics.interpolants.interpolant, 1e-8", lambda: interpolate(q, X, y).value, 5),
         Entry("HiGHS, least l1 norm", basis_pursuit),
     )
     return Contest(f"(m, d) = ({m}, {d}), towards l1", entries, _relative(X, y))
@@ -140,7 +140,7 @@ def gram_products(m: int, d: int, alpha: float) -> Contest:
     entries = (
         Entry(f"{products} Gram products, in blocks", only_products, 2),
         Entry(f"{products} Gram products, scaled copies", scaled_copies, 2),
-        Entry("numerics.interpolate.interpolant", lambda: interpolate(q, X, y).value, 2),
+        Entry("numerics.interpolants.interpolant", lambda: interpolate(q, X, y).value, 2),
     )
     return Contest(f"(m, d) = ({m}, {d}), alpha = {alpha:g}", entries, _relative(X, y))
 
@@ -156,7 +156,7 @@ def precise_flow(digits: int, horizon: Fraction, rounds: int = 3, seed: int = 0)
         return diagonal_by_heyoka(horizon, digits, seed)
 
     entries = (
-        Entry("numerics.flow.gradient_flow", ours, rounds),
+        Entry("numerics.integrator.gradient_flow", ours, rounds),
         Entry("by heyoka, with its compilation", heyoka, 1, "heyoka"),
         Entry("mpmath.odefun", lambda: diagonal_by_odefun(horizon, digits, seed)),
     )

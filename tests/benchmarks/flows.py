@@ -14,9 +14,9 @@ import mpmath
 import numpy as np
 
 from derive import Parameterization
-from numerics.flow.builder import Builder
-from numerics.flow.gradient_flow import Flow, flow, read_loss, steering
-from numerics.flow.taylor import integrate
+from numerics.integrator.builder import Builder
+from numerics.integrator.gradient_flow import Flow, flow, read_loss, steering
+from numerics.integrator.taylor import integrate
 
 D, ROWS, DIGITS = 8, 3, 50
 MODELS = {

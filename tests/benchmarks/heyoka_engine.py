@@ -11,9 +11,9 @@ import mpmath
 from mpmath import libmp
 
 from derive.errors import NumericalError
-from numerics.flow.fixed_point import bits_of, real, scaled, undefined
-from numerics.flow.tape import Tape
-from numerics.flow.taylor import STEP_GUARD
+from numerics.integrator.fixed_point import bits_of, real, scaled, undefined
+from numerics.integrator.tape import Tape
+from numerics.integrator.taylor import STEP_GUARD
 from numerics.reals import Real
 
 with suppress(ImportError):

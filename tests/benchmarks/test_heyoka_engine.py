@@ -9,10 +9,10 @@ import mpmath
 import pytest
 
 from derive.language import parse_expression
-from numerics.flow.builder import compile_forward
-from numerics.flow.taylor import integrate
+from numerics.integrator.builder import compile_forward
+from numerics.integrator.taylor import integrate
 from tests.benchmarks.flows import diagonal_by_heyoka, run
-from tests.numerics.flow.test_taylor import pendulum
+from tests.numerics.integrator.test_taylor import pendulum
 
 EXPRESSIONS = ("log(w)", "sqrt(w)", "sin(w) + cos(v)", "sinh(w)/cosh(v)", "asinh(w)*exp(v)", "v**3")
 

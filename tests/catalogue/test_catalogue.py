@@ -13,7 +13,7 @@ from derive.catalogue.library import read_entry
 from derive.catalogue.listing import markdown
 from derive.components import in_components
 from derive.folder import read_folder
-from derive.margins.weights_problem import HOMOGENEOUS
+from derive.separable.weights_problem import HOMOGENEOUS
 from derive.sources import sources
 from numerics import crosscheck
 

@@ -15,10 +15,10 @@ from derive.certificate.checking.check import check_text
 from derive.certificate.checking.text import Rejected
 from derive.components import in_components
 from derive.language import bind, to_sympy
+from derive.limits.initialization import with_scale
 from derive.model.notation import to_expr
-from derive.regimes.initialization import with_scale
 from numerics.confirm.limits import confirm_limits
-from numerics.flow.gradient_flow import flow
+from numerics.integrator.gradient_flow import flow
 from tests.published import derive_once, regimes_once
 
 pytestmark = pytest.mark.every(4)

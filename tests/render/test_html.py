@@ -15,14 +15,14 @@ from derive.catalogue import entries, find
 from derive.catalogue.audit.formula_kinds import audit_entry
 from derive.catalogue.audit.site import site
 from derive.explicit.regularize import explicit_counterpart
-from derive.margins.find import margins
+from derive.limits.find import regimes
 from derive.optimizers.optimizer import optimizers
 from derive.printable import renderer
-from derive.regimes.find import regimes
 from derive.render import RENDERERS
 from derive.render.html import mathml
 from derive.render.html.page import SEARCH, TITLES
 from derive.render.page.names import set_letters
+from derive.separable.find import margins
 from derive.univariate.activation import read_activation
 from derive.univariate.density import read_density
 from derive.univariate.potential import read_potential

@@ -9,8 +9,8 @@ import pytest
 from derive import Parameterization
 from derive.explicit.regularize import explicit_counterpart
 from derive.inverse.parameterize import parameterize
+from derive.limits.find import regimes
 from derive.potential.piece import trimmed
-from derive.regimes.find import regimes
 from derive.render.labels import unmark
 from derive.render.plain import piece_lines
 from tests.published import derive_once

@@ -11,7 +11,7 @@ from derive import Parameterization, Verdict
 from derive.certificate.checking.check import Rejected, check_text
 from derive.errors import NumericalError
 from derive.explicit.regularize import explicit_counterpart
-from derive.regimes.find import regimes
+from derive.limits.find import regimes
 from numerics import crosscheck, flow
 from tests.cli.commands import run
 from tests.published import derive_once

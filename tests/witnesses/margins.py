@@ -17,7 +17,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import minimize, nnls
 from scipy.special import logsumexp, softmax
 
-from derive.margins.find import Margins
+from derive.separable.find import Margins
 from derive.statement import Statement
 from derive.verdict import Verdict
 from tests.witnesses import Refuted, witness

@@ -16,9 +16,9 @@ from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
 
 from derive.language import to_sympy
-from derive.regimes.limit import Limit
-from derive.regimes.point import Point
-from derive.regimes.random_width import RandomWidth
+from derive.limits.limit import Limit
+from derive.limits.point import Point
+from derive.limits.random_width import RandomWidth
 from derive.statement import Statement
 from tests.witnesses import Refuted, witness
 from tests.witnesses.derivation import NO_TRIAL, function

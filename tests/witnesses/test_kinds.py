@@ -8,9 +8,9 @@ import pytest
 import tests.witnesses
 from derive import Derivation, Parameterization, explicit_counterpart, margins, perturb
 from derive.inverse.parameterize import parameterize
+from derive.limits.find import regimes
+from derive.limits.random_width import random_width
 from derive.optimizers.optimizer import optimizer
-from derive.regimes.find import regimes
-from derive.regimes.random_width import random_width
 from derive.render.narration import narrate
 from derive.statement import (
     KINDS,

@@ -10,8 +10,8 @@ import sympy
 import tests.witnesses.margins
 import tests.witnesses.regimes  # noqa: F401 (its witnesses)
 from derive import Parameterization
-from derive.regimes.find import regimes
-from derive.regimes.random_width import random_width
+from derive.limits.find import regimes
+from derive.limits.random_width import random_width
 from derive.statement import Statement
 from tests.published import derive_once
 from tests.witnesses import WITNESSES, Refuted, repeated

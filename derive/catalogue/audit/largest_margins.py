@@ -15,11 +15,11 @@ from derive.catalogue.audit.subject import Subject
 from derive.catalogue.library import Printed
 from derive.exact.towers.germ import Unsettled
 from derive.language import to_sympy
-from derive.margins.find import Margins, margins
-from derive.margins.rates import Measure, leading_of, tail_rate
+from derive.limits.asymptotics import SMALL
 from derive.model.notation import rational
-from derive.regimes.asymptotics import SMALL
 from derive.render.plain import plain
+from derive.separable.find import Margins, margins
+from derive.separable.rates import Measure, leading_of, tail_rate
 
 MARGINS = "X beta >= 1"
 BOUND = re.compile(r"O\((.*)\)")

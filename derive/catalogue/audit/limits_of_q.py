@@ -25,10 +25,10 @@ from derive.errors import DeriveError
 from derive.exact.positivity import is_nonnegative
 from derive.exact.towers.germ import Unsettled
 from derive.language import Name, Tree, names, parse_expression
+from derive.limits.find import Regimes, regimes
+from derive.limits.initialization import with_scale
+from derive.limits.limit import Limit
 from derive.model.parameterization import Parameterization
-from derive.regimes.find import Regimes, regimes
-from derive.regimes.initialization import with_scale
-from derive.regimes.limit import Limit
 from derive.render.plain import plain
 from derive.roads.components import components_along_axis
 from derive.verdict import Verdict

@@ -27,10 +27,10 @@ from derive.exact.field.polynomial import terms
 from derive.exact.towers.germ import Unsettled
 from derive.language import Name, Number, names, parse_expression
 from derive.language.tree import Operation
+from derive.limits.find import regimes
+from derive.limits.random_width import random_width
 from derive.model.notation import rational, to_expr
 from derive.model.parameterization import Parameterization
-from derive.regimes.find import regimes
-from derive.regimes.random_width import random_width
 from derive.render.plain import plain
 from derive.verdict import Verdict
 

@@ -16,8 +16,8 @@ from derive.derivation import Derivation
 from derive.errors import InputError
 from derive.inverse.design import InverseDesign
 from derive.language import to_text
+from derive.limits.random_width import RandomWidth
 from derive.printable import Printable, renderer
-from derive.regimes.random_width import RandomWidth
 from derive.render.html import mathml
 from derive.render.labels import MARK
 from derive.render.page.blocks import (

@@ -14,12 +14,12 @@ from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.language import to_sympy
 from derive.language.tree import Tree
+from derive.limits.point import Point
 from derive.model.condition import Condition
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.printable import Printable
 from derive.records import Potential
-from derive.regimes.point import Point
 from derive.render.arranged import read
 from derive.render.narration import Layout, Made, Part, narrate
 from derive.render.page.blocks import Bullets, Element, Grid, Page, Passage, literal

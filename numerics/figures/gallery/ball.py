@@ -1,6 +1,6 @@
 """Level sets through (1, 0) in the plane of two coordinates of beta."""
 
-from derive.regimes.find import regimes
+from derive.limits.find import regimes
 from numerics.experiments.sparse_regression import weights
 from numerics.figures.curves import explicit, implicit, level_set, limiting, tied, untied
 from numerics.figures.display import Display

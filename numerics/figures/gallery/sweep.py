@@ -11,8 +11,8 @@ from numerics.experiments.settings import SparseSetting
 from numerics.experiments.sparse_regression import draw, predict
 from numerics.figures.curves import at_start, implicit, tied
 from numerics.figures.display import Display
-from numerics.interpolate.interpolant import interpolate
-from numerics.interpolate.least_l1 import least_l1
+from numerics.interpolants.interpolant import interpolate
+from numerics.interpolants.least_l1 import least_l1
 from numerics.margins.loss_flow import loss_flow
 from numerics.margins.max_margin import max_margin
 

@@ -10,14 +10,14 @@ import numpy as np
 import scipy.optimize
 
 from derive.errors import DeriveError, NumericalError
+from derive.limits.find import Regimes
+from derive.limits.limit import Limit
 from derive.records import Potential
-from derive.regimes.find import Regimes
-from derive.regimes.limit import Limit
 from numerics.confirm.limits import draw_rest, has_integral, moves_exponent, point_at, proved_limits
 from numerics.evaluate.backend import Array
 from numerics.evaluate.potential import NumericPotential
-from numerics.interpolate.interpolant import interpolate
-from numerics.interpolate.least_l1 import NoMinimizer
+from numerics.interpolants.interpolant import interpolate
+from numerics.interpolants.least_l1 import NoMinimizer
 from tests.numerics.confirm.limit_minimizer import LimitProblem, basis_of, least_of_limit
 
 _HALVES = Fraction(1, 2), range(1, 61), 0.02, 0.02

@@ -18,12 +18,12 @@ import sympy
 from sympy import Expr
 
 from derive.errors import NumericalError
+from derive.limits.limit import Limit, LimitingPotential
 from derive.records import Potential
-from derive.regimes.limit import Limit, LimitingPotential
 from numerics.evaluate.backend import Array, on_arrays, quiet
 from numerics.evaluate.lowering import lower
 from numerics.evaluate.potential import NumericPotential
-from numerics.interpolate.least_l1 import least_l1
+from numerics.interpolants.least_l1 import least_l1
 
 _SUPPORT = 1e-9
 """Of the largest coordinate: what is smaller is 0."""

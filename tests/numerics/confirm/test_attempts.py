@@ -13,7 +13,7 @@ from derive import Parameterization, derive
 from numerics.confirm import attempts as module
 from numerics.confirm.attempts import attempts
 from numerics.confirm.crosscheck import crosscheck
-from numerics.interpolate.interpolant import Solution, Status
+from numerics.interpolants.interpolant import Solution, Status
 
 NEURON = {"a": Fraction(29, 16), "u": Fraction(23, 16), "v": Fraction(5, 4)}
 

@@ -9,8 +9,8 @@ import pytest
 import sympy
 
 from derive.verdict import Verdict
+from tests.limits.test_regimes import CASES, TIED, found, shaped
 from tests.numerics.confirm.limit_interpolants import InterpolantConfirmation, confirm_minimizers
-from tests.regimes.test_regimes import CASES, TIED, found, shaped
 
 alpha = sympy.Symbol("alpha", positive=True)
 CHECKED = [

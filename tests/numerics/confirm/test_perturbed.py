@@ -8,7 +8,7 @@ import pytest
 
 from derive import InputError, Parameterization, derive, perturb
 from numerics import confirm_perturbation
-from numerics.flow.perturbed import Step, Terms, perturbed_flow, take_steps
+from numerics.integrator.perturbed import Step, Terms, perturbed_flow, take_steps
 
 pytestmark = pytest.mark.every(2)
 

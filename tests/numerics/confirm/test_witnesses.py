@@ -24,7 +24,7 @@ from derive.model.typed import TypedModel
 from derive.potential.piece import Explicit, Piece
 from numerics.confirm.crosscheck import CrossCheck, crosscheck
 from numerics.evaluate.lowering import high_precision, lower, side_by_side
-from numerics.interpolate.polish import polished_interpolant
+from numerics.interpolants.polish import polished_interpolant
 
 DIGITS = 20
 TIED = {"p": "alpha", "m": "alpha"}

@@ -434,7 +434,7 @@ def test_roots_of_a_leading_coefficient_with_sign() -> None:
 
 
 def test_package_names() -> None:
-    from numerics.flow.gradient_flow import flow
+    from numerics.integrator.gradient_flow import flow
 
     assert numerics.flow is flow
     assert numerics.lower is lower

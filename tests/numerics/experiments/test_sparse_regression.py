@@ -16,7 +16,7 @@ from numerics.experiments.settings import ALPHAS, SparseSetting
 from numerics.experiments.sparse_regression import draw, predict, sparse_regression, train, weights
 from numerics.experiments.sparse_results import SparseResults
 from numerics.figures import experiments as displays
-from numerics.interpolate.least_l1 import least_l1
+from numerics.interpolants.least_l1 import least_l1
 from tests.cli.commands import refusal_of, run
 
 SMALL = SparseSetting(

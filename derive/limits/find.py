@@ -1,0 +1,328 @@
+"""Regimes of a derived Q: its limits in the scale, or any other symbol, of the start.
+
+Two roads. For homogeneous F and a start that is scaled as a whole, the kernel regime follows from
+the covariance of Q (:mod:`derive.limits.kernel_regime`), closed form or not. For every symbol of
+the start the gradient of the closed form is expanded exactly (:mod:`derive.limits.fixed_beta`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.components import in_components
+from derive.derivation import Derivation
+from derive.errors import InputError, NumericalError, check_kind
+from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
+from derive.language import to_sympy
+from derive.limits import statements as claims
+from derive.limits.finite_time import finite_time_limit
+from derive.limits.initialization import norm
+from derive.limits.kernel_regime import (
+    Homogeneity,
+    TangentKernel,
+    find_homogeneity,
+    find_scaled_start,
+    find_tangent_kernel,
+    kernel_limit,
+    near_start,
+)
+from derive.limits.limit import Limit, undecided
+from derive.limits.point import Point, read_point
+from derive.limits.predictor_limit import predictor_limit
+from derive.limits.warped_time import WarpedTime, find_warped_time
+from derive.model.condition import Condition, Sign
+from derive.model.direction import Direction
+from derive.model.geometry import Field
+from derive.model.notation import Notation
+from derive.potential.piece import Piece, start_signs
+from derive.printable import Certified
+from derive.statement import Claims, Open, Statement
+from derive.verdict import Finding, Identity, Verdict, conclude
+
+_CASES = 2
+"""Functions of the start of which either sign is tried."""
+
+
+@dataclass(frozen=True, repr=False)
+class Regimes(Claims, Certified):
+    """Where Q tends to, in one symbol of the start.
+
+    Attributes:
+        derivation: of Q.
+        variable: the start symbol.
+        kernel: the tangent kernel at the start.
+        homogeneity: F(c w) = c^D F(w), or None.
+        deciding: that Q depends on the start through K(w_0) alone, which then decides every joint
+            limit; None where that was not proved, or there is no second symbol.
+        limits: what Q tends to.
+        warped: what is proved of the warped time; None where g = 1, or is not known.
+        vector: of open dimension: beta1 is along its start, beta2 the length of the rest; or "".
+    """
+
+    derivation: Derivation
+    variable: str
+    kernel: TangentKernel
+    homogeneity: Homogeneity | None
+    deciding: Finding | None
+    limits: tuple[Limit, ...]
+    warped: WarpedTime | None = None
+    vector: str = ""
+
+    @functools.cached_property
+    def statements(self) -> tuple[Statement | Open, ...]:
+        """What is claimed at the start, of each limit, and of the warped time."""
+        d = self.derivation
+        told: list[Statement | Open] = [claims.at_start(d, self.kernel, self.assumptions)]
+        told += () if self.homogeneity is None else claims.homogeneous(self.homogeneity)
+        told += () if self.deciding is None else [claims.deciding(self.deciding)]
+        for limit in self.limits:
+            told += claims.limit_statements(limit, d.beta)
+        warped = () if self.warped is None else claims.clock(self.warped, d.warping.g)
+        return (*told, *warped)
+
+    @property
+    def verdict(self) -> Verdict:
+        """PROVED where every limit is."""
+        return conclude(tuple(limit.finding for limit in self.limits))
+
+    @property
+    def assumptions(self) -> tuple[Condition, ...]:
+        """What Q assumes of the start."""
+        pieces = self.derivation.potential.pieces
+        return tuple(dict.fromkeys(a for piece in pieces for a in piece.assumptions))
+
+
+def regimes(
+    derivation: Derivation,
+    variable: str,
+    toward: Iterable[str | int] = (0, "oo"),
+    progress: Callable[[str], None] | None = None,
+) -> Regimes:
+    """Return the limits of Q as a positive start symbol tends to 0 and to infinity.
+
+    At fixed beta grad Q = N (G + o(1)), so Q/N tends to a convex function with gradient G. Where
+    the whole start is c^m w_1, also Q -> x^T K(w_0)^-1 x/2 at fixed x = beta - beta_0, up to a
+    factor: the kernel regime.
+
+    >>> from derive import Parameterization, derive
+    >>> p = Parameterization.parse(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}, ["alpha"])
+    >>> [limit.regime for limit in regimes(derive(p), "alpha").limits]
+    ['rich', 'kernel']
+
+    Args:
+        derivation: a Q that was proved; the limits of a vector of open dimension hold in every one.
+        variable: a start symbol, or a parameter such as the depth.
+        toward: the limits: 0, "oo", or a number with - or + behind it for one side, "1-".
+        progress: called with the name of each step as it begins.
+
+    Returns:
+        a limit for each entry of *toward*, in its order, PROVED or UNDECIDED on its own; two where
+        the sign of a function of the start decides.
+
+    Raises:
+        InputError: there is no such symbol, or a limit is not read.
+
+    Source: Chizat, Oyallon, Bach 2019; Woodworth et al. 2020; Azulay et al. 2021, section 7.
+    """
+    check_kind(derivation, Derivation, "derive('p**2')")
+    enter = progress or (lambda step: None)
+    direction = derivation.direction
+    if direction is not None:
+        derivation = in_plane(derivation, direction)
+    p = derivation.potential.parameterization
+    if variable not in (*p.start_symbols, *p.parameters):
+        known = ", ".join((*p.start_symbols, *p.parameters)) or "none"
+        raise InputError(f"{variable} is no symbol of the start; its symbols are: {known}")
+    points = [read_point(variable, text) for text in toward]
+    enter("tangent kernel")
+    notation = Notation(p, tuple(range(p.d)))
+    kernel = find_tangent_kernel(p, notation)
+    homogeneity = find_homogeneity(p, notation)
+    # Several blocks need no warp.
+    H = derivation.blocks[0].warping.H if len(derivation.blocks) == 1 else None
+    warp = H or (p.field.zero,) * p.d, _warp_at_start(derivation)
+    scaled = None
+    if homogeneity is not None and derivation.warping.verdict is Verdict.PROVED:
+        scaled = find_scaled_start(p, homogeneity, variable, warp[0])
+    limits: list[Limit] = []
+    for point in points:
+        enter(f"limit {point.text}")
+        near = None
+        if scaled is not None:
+            near = kernel_limit(point, kernel, scaled, notation, warp[1])
+        if scaled is not None and near is None:
+            near = finite_time_limit(p, derivation.potential.pieces, point, kernel, scaled)
+        limits += _limits(derivation, point, kernel, near, warp)
+    decided = _decided_by_kernel(derivation, kernel)
+    found = Regimes(derivation, variable, kernel, homogeneity, decided, tuple(limits))
+    if direction is not None:
+        # What holds of the warped time in the plane was not proved in other dimensions.
+        return replace(found, vector=direction.vector)
+    enter("warped time")
+    return replace(found, warped=warped_time(derivation))
+
+
+def _limits(
+    derivation: Derivation,
+    point: Point,
+    kernel: TangentKernel,
+    near: Limit | None,
+    warp: tuple[Field, Expr],
+) -> tuple[Limit, ...]:
+    """Return the limit, or one for each sign of a function of the start that decides it."""
+    positive = [
+        s.name
+        for row in kernel.matrix.tolist()
+        for f in row
+        for s in f.free_symbols
+        if s.is_positive
+    ]
+    p = derivation.potential.parameterization
+    symbols = [*Notation(p, tuple(range(p.d))).start_symbols.values()]
+    for broken in _failing(derivation.potential.pieces, point, symbols):
+        return (undecided(point, f"`Q` assumes `{broken}`, which fails near this limit"),)
+    try:
+        placed = point.in_exponentials((*kernel.matrix, *kernel.beta_0), positive)
+        limit = _limit(derivation, placed, kernel, near, warp)
+    except OpenSign as fault:
+        limit = undecided(point, fault)
+    decisive = _start_factor(limit.open_sign, derivation, point.decisions(positive))
+    if decisive is None or len(point.given) == _CASES:
+        return (limit,)
+    cases = [replace(point, given=(*point.given, sign * decisive)) for sign in (1, -1)]
+    found = [x for case in cases for x in _limits(derivation, case, kernel, near, warp)]
+    return tuple(found) if any(x.finding.verdict is Verdict.PROVED for x in found) else (limit,)
+
+
+def _failing(
+    pieces: Iterable[Piece], point: Point, symbols: Sequence[Symbol]
+) -> Iterator[Condition]:
+    """Yield the assumptions f > 0 of Q with f <= 0 at all starts near a limit: there Q is another.
+
+    Where that is not decided, by the leading term of f, the assumption stands beside the limit.
+    """
+    start = {s.name: s for s in symbols}
+    for said, written in (pair for piece in pieces for pair in start_signs(piece)):
+        if written.sign is Sign.POSITIVE and written.names <= start.keys():
+            f = written.of.xreplace({s: start[s.name] for s in written.of.free_symbols})
+            if _is_positive(f, point) is False:
+                yield said
+
+
+def _is_positive(f: Expr, point: Point) -> bool | None:
+    """Decide whether f > 0 near a limit; None where that is open, or f is free of its symbol."""
+    if all(s.name != point.variable for s in f.free_symbols):
+        return None
+    decide = point.decisions(s.name for s in f.free_symbols if s.is_positive)
+    try:
+        found = point.expand(f, decide)
+        return not found.is_zero and decide.sign(found.first) * (-1) ** found.leading[1] > 0
+    except Undecided:
+        return None
+
+
+def _start_factor(f: Expr | None, derivation: Derivation, decide: ElementarySigns) -> Expr | None:
+    """Return a factor of a function of the start whose sign is not known, or None."""
+    p = derivation.potential.parameterization
+    if f is None or not {s.name for s in f.free_symbols} <= {*p.start_symbols, *p.parameters}:
+        return None
+    for factor in sympy.Mul.make_args(sympy.factor(sympy.numer(sympy.together(f)))):
+        base = factor.as_base_exp()[0]
+        try:
+            decide.sign(base)
+        except OpenSign:
+            return base
+        except Undecided:
+            return None
+    return None
+
+
+def _limit(
+    derivation: Derivation,
+    point: Point,
+    kernel: TangentKernel,
+    near: Limit | None,
+    warp: tuple[Field, Expr],
+) -> Limit:
+    """Return the limit at fixed beta; the one near beta_0 where that is all that was proved."""
+    if near is not None and near.regime == "kernel" and not kernel.unbiased:
+        return near  # As beta_0 -> infinity there is nothing to see at fixed beta.
+    fixed = predictor_limit(derivation, point, kernel)
+    if fixed.finding.verdict is Verdict.PROVED:
+        return fixed
+    if near is None and derivation.warping.verdict is Verdict.PROVED:
+        near = near_start(derivation.potential.parameterization, kernel, warp, point)
+    return near or fixed
+
+
+def warped_time(
+    derivation: Derivation, start: Mapping[str, Fraction] | None = None
+) -> WarpedTime | None:
+    """Return what is proved of tau(t) = int_0^t g ds at numbers *start* or every start, or None."""
+    if len(derivation.blocks) > 1:
+        return None
+    (block,) = derivation.blocks
+    dual = block.potential.dual
+    if block.hessian.verdict is Verdict.PROVED or dual is None:
+        return None
+    return find_warped_time(block.metric, dual, block.notation, start)
+
+
+def _warp_at_start(derivation: Derivation) -> Expr:
+    """Return g(w_0) in start symbols."""
+    p = derivation.potential.parameterization
+    g = derivation.warping.g
+    if g is None or len(derivation.blocks) > 1:
+        return sympy.S.One
+    symbols = Notation(p, tuple(range(p.d))).start_symbols
+    start = {w: to_sympy(tree, symbols) for w, tree in p.start}
+    return g.subs({s: start[s.name] for s in g.free_symbols if s.name in start}, simultaneous=True)
+
+
+def _decided_by_kernel(derivation: Derivation, kernel: TangentKernel) -> Finding | None:
+    """Decide by dQ' and dK(w_0) being parallel whether Q' is a function of beta and K(w_0)."""
+    potential = derivation.potential
+    if potential.kind != "explicit" or potential.gradient is None or not kernel.unbiased:
+        return None
+    (slope, *others), K = potential.gradient, kernel.matrix[0, 0]
+    symbols = sorted(K.free_symbols | (slope.free_symbols - {derivation.beta[0]}), key=str)
+    if others or len(symbols) < 2:
+        return None
+    dQ, dK = ({s: sympy.diff(f, s) for s in symbols} for f in (slope, K))
+    equations = [
+        (f"dQ'/d{s} dK/d{t} = dQ'/d{t} dK/d{s}", dQ[s] * dK[t], dQ[t] * dK[s])
+        for s, t in combinations(symbols, 2)
+    ]
+    decide = ElementarySigns({s.name for s in symbols if s.is_positive})
+    try:
+        parallel = all(decide.is_zero(left - right) for _, left, right in equations)
+    except Undecided:
+        return None
+    evidence = tuple(Identity(name, str(left), str(right)) for name, left, right in equations)
+    reason = "Q depends on the start through K(w_0) alone"
+    return Finding(Verdict.PROVED, reason, evidence) if parallel else None
+
+
+PLANE = 2
+
+
+def in_plane(derivation: Derivation, direction: Direction) -> Derivation:
+    """Return the derivation in the plane of u_0 and the rest of beta; InputError for no Q(s)."""
+    g, u = derivation.warping.g, direction.vector
+    refusal = f"Q has no form that can be expanded in every dimension: give {u} one, {u}:2"
+    if g is None:
+        raise InputError(refusal)
+    try:
+        plane = in_components(derivation, PLANE)
+    except NumericalError:
+        raise InputError(refusal) from None
+    entries = [sympy.Symbol(w, real=True) for w in plane.parameterization.weights[-PLANE:]]
+    norms = {s: norm(entries) for s in g.free_symbols if s.name == direction.norm}
+    return replace(plane, warping=replace(plane.warping, g=g.subs(norms)))

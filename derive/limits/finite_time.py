@@ -1,0 +1,143 @@
+"""Homogeneous F of degree D > 2 from a small start: Q is an l1 norm, closed form or not.
+
+Let beta = F(w) be one output, polynomial, F(c w) = c^D F(w), and w' = grad F from w_1, grad F not 0
+there. Where beta > 0, r = |w|^2 has r' = 2 D beta and beta' = |grad F|^2 >= D^2 beta^2/r, as
+<w, grad F> = D beta. So (log beta)' >= (D/2) (log r)', beta >= C r^(D/2) with C > 0, and
+    beta' >= D^2 C^(2/D) beta^(2 - 2/D):
+
+beta, and with it w, is infinite after a finite time Z = int_0^oo db/K(b). Where beta < 0 the same
+holds of -F. K = |grad F|^2 is 0 where beta is or nowhere: if it is, beta keeps the sign of F(w_1),
+and is never 0. From c w_1 the time is dQ/dbeta = c^(2 - D) z(beta/c^D), z that from w_1, so that as
+c -> 0 it tends to c^(2 - D) Z, with a relative error of order c^(D - 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.elementary_signs import Undecided
+from derive.limits.asymptotics import CONSTANT
+from derive.limits.kernel_regime import ScaledStart, TangentKernel
+from derive.limits.limit import Limit, LimitingPotential, growth_expression, sided
+from derive.limits.point import Point
+from derive.model.labels import quoted
+from derive.model.parameterization import Parameterization
+from derive.potential.piece import Algebraic, Piece, Quadrature, kernel_of
+from derive.verdict import Finding, Verdict
+
+_TWO = 2
+
+
+def finite_time_limit(
+    p: Parameterization,
+    pieces: Sequence[Piece],
+    point: Point,
+    kernel: TangentKernel,
+    scaled: ScaledStart,
+) -> Limit | None:
+    """Return the limit of Q = int (beta - b)/K(b) db as the start vanishes, or None."""
+    D, m = scaled.degree, scaled.exponent
+    vanishes = (m * {"0": 1, "oo": -1}.get(point.side, 0)).is_positive
+    piece = pieces[0] if len(pieces) == 1 else None
+    if not (isinstance(piece, Quadrature | Algebraic) and vanishes):
+        return None
+    if not _is_plain_polynomial(p) or not D.is_Rational or D <= _TWO:
+        return None
+    (beta,) = piece.betas
+    symbol = Symbol(point.variable, positive=True)
+    start = kernel.beta_0[0].xreplace({symbol: sympy.S.One})
+    above, below = _time(p, sympy.oo, start), _time(p, -sympy.oo, start)
+    unit, error = symbol ** (m * (2 - D)), symbol ** (m * (D - 2))
+    reason = (
+        f"covariance, and beta = F(w) of degree {D} > 2 is infinite after the finite time "
+        f"int db/K(b), K at {quoted(point.variable, p)} = 1"
+    )
+    if not kernel.unbiased:
+        reason += "; beta of the other sign than F(w_0) are reached where K is not 0 at beta = 0"
+    if kernel.unbiased and _is_even(piece, beta):
+        unit, above, below = above * unit, sympy.S.One, sympy.S.NegativeOne
+    finding = Finding(Verdict.PROVED, reason, scaled.evidence)
+    regime, found = sided(above, below, beta)
+    if not kernel.unbiased:  # Where K(0) = 0 the integral to the other side is infinite.
+        found = replace(found, Q=beta * _time(p, sympy.oo * sympy.sign(beta), start))
+    return Limit(point, finding, regime, (beta,), None, unit, found, (below,), error)
+
+
+def _is_plain_polynomial(p: Parameterization) -> bool:
+    """Tell whether F is one polynomial, with the Euclidean metric of the weights."""
+    square = sum((w * w for w in p.w), p.field.zero)
+    if p.d > 1 or p.field.generators or p.geometry.weight_square(p.w) != square:
+        return False
+    return p.F[0].is_polynomial()
+
+
+def moved_start_limit(p: Parameterization, piece: Piece, point: Point, start: Expr) -> Limit | None:
+    """Return the limit of Q' = int_beta_0 db/K(b) where the start symbol moves beta_0 alone.
+
+    K is positive and finite on all of R, so that the integral is continuous in beta_0. None where
+    that is not proved, or beta_0 has no limit.
+    """
+    if p.d > 1 or not _is_fixed(piece, point):
+        return None
+    try:
+        place = point.expand(start, span=Fraction(2))
+    except Undecided:
+        return None
+    rest = [growth for growth in place.terms if growth != CONSTANT]
+    if not rest or min(rest) < CONSTANT or not place.reaches(CONSTANT):
+        return None
+    b_0 = place.coefficient(CONSTANT)
+    (beta,) = piece.betas
+    reason = "K does not depend on the start: beta_0 tends to a number, and the integral with it"
+    found = LimitingPotential("other", None, (_time(p, beta, b_0),))
+    error, one = growth_expression(min(rest), point.small), sympy.S.One
+    finding = Finding(Verdict.PROVED, reason)
+    slopes = found.gradient
+    return Limit(point, finding, "intermediate", (beta,), None, one, found, slopes, error)
+
+
+def _is_fixed(piece: Piece, point: Point) -> bool:
+    """Tell whether K does not depend on what tends to a limit, and is positive and finite on R."""
+    domain = piece.domain
+    if domain is None or domain.walls or not domain.exact:
+        return False
+    written = (*_kernel(piece), *(c for _, c in piece.constants))
+    return bool(written) and all(s.name != point.variable for f in written for s in f.free_symbols)
+
+
+def _kernel(piece: Piece) -> tuple[Expr, ...]:
+    """Return what K is made of: itself or dQ'/dA, and the polynomials of its roots; else nothing.
+
+    dQ'/dA and the polynomial of the one root A, which Q' is a function of.
+    """
+    kernel, polynomials = kernel_of(piece), tuple(root.polynomial for root in piece.roots)
+    if isinstance(piece, Algebraic) and len(piece.roots) == 1:
+        kernel = piece.gradient[0].diff(piece.roots[0].symbol)
+    return () if kernel is None else (kernel, *polynomials)
+
+
+def _time(p: Parameterization, end: Expr, start: Expr = sympy.S.Zero) -> Expr:
+    """Return the time from one beta to another."""
+    taken = {*p.weights, *p.start_symbols, *p.parameters}
+    b = Symbol(next(name for name in ("b", "b_", "b__") if name not in taken), real=True)
+    return sympy.Integral(1 / sympy.Function("K")(b), (b, start, end))
+
+
+def _is_even(piece: Piece, beta: Symbol) -> bool:
+    """Tell whether K(beta) = K(-beta), as it is written."""
+    written = _kernel(piece)
+    if isinstance(piece, Algebraic) and written:
+        # The only root A of f(A) = beta is odd where f is.
+        (A,) = (root.symbol for root in piece.roots)
+        slope, polynomial = written
+        odd = sympy.expand(polynomial + polynomial.subs({A: -A, beta: -beta}, simultaneous=True))
+        same = sympy.together(slope - slope.subs(A, -A))
+        return bool(odd == 0 and sympy.expand(sympy.numer(same)) == 0)
+    largest = all(root.from_above == 0 for root in piece.roots)
+    even = (sympy.expand(f - f.subs(beta, -beta)) == 0 for f in written)
+    return largest and bool(written) and all(even)

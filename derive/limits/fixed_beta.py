@@ -1,0 +1,379 @@
+"""Limits of Q in a start symbol: exact expansions of its gradient, and what they are called.
+
+At fixed beta, grad Q(beta) = N (G(beta) + o(1)) as the symbol tends to its limit, N > 0 free of
+beta. Q/N, fixed to be 0 at one point, is convex and its gradient converges almost everywhere and,
+as gradients of convex functions, locally bounded; so Q/N converges to the convex function with
+gradient G, uniformly on compact sets, and where that has a single minimizer on {X beta = y} the
+minimizers converge to it (Rockafellar & Wets 1998, theorems 7.17 and 7.33).
+
+Each coordinate that has an entry of its own is followed on either side of 0. Where the leading
+order vanishes on one side of a coordinate and Q rises on the other, the limit is decided at a lower
+order: there Q/N tends to a function on the first side, and to infinity on the second. Convex
+functions that converge inside the domain of their limit, and to infinity outside of its closure,
+have minimizers that converge, whatever happens at the boundary (Rockafellar & Wets 1998, theorems
+7.17 and 7.33).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TypeAlias
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.elementary_signs import ElementarySigns, Undecided
+from derive.limits.asymptotics import (
+    FLAT,
+    SMALL,
+    SPANS,
+    Expander,
+    Expansion,
+    Growth,
+    NotReal,
+    Unexpanded,
+    leading_order,
+    widened,
+)
+from derive.limits.implicit import expand_along, expand_largest_root
+from derive.limits.limit import (
+    Limit,
+    LimitingPotential,
+    Regime,
+    growth_expression,
+    order_expression,
+    recognize,
+    undecided,
+)
+from derive.limits.point import Point
+from derive.potential.domain import Wall
+from derive.potential.piece import Curve
+from derive.verdict import Finding, Identity, Verdict
+
+
+@dataclass(frozen=True)
+class ClosedGradient:
+    """grad Q in closed form, and what is known of its symbols.
+
+    Attributes:
+        entries: d expressions in the coordinates and start symbols.
+        coordinates: the d betas, or others in which Q is a sum.
+        single: for each, whether its entry depends on it alone.
+        positive: start symbols that are positive.
+        roots: symbols in the entries that stand for the largest real root of a polynomial.
+        walls: of the domain of Q, in the coordinates, and beta_0 in them; none by default.
+        curves: for each coordinate, the curve that it is given by, where its entry is in z.
+        spare: names for other coordinates; those that they have by default.
+        origin, basis: beta = origin + basis x, where x are not beta itself.
+    """
+
+    entries: tuple[Expr, ...]
+    coordinates: tuple[Symbol, ...]
+    single: tuple[bool, ...]
+    positive: frozenset[str]
+    roots: tuple[tuple[Symbol, Expr], ...] = ()
+    walls: tuple[Wall, ...] = ()
+    start: tuple[Expr, ...] = ()
+    curves: tuple[Curve | None, ...] = ()
+    spare: tuple[Symbol, ...] = ()
+    origin: tuple[Expr, ...] = ()
+    basis: sympy.ImmutableMatrix | None = None
+
+    def turned(self, turn: sympy.Matrix, origin: Sequence[Expr] = ()) -> ClosedGradient:
+        """Return the gradient turn^T grad Q in x, coordinates = origin + turn x."""
+        x, shift = self.spare or self.coordinates, sympy.Matrix(origin or [0] * turn.rows)
+        images = dict(zip(self.coordinates, shift + turn * sympy.Matrix(x), strict=True))
+
+        def at(f: Expr) -> Expr:
+            return f.subs(images, simultaneous=True)
+
+        basis = self.basis or sympy.eye(turn.rows)
+        start = turn.inv() * (sympy.Matrix(self.start) - shift) if self.start else ()
+        places = zip(self.curves, shift, turn.diagonal(), strict=False)
+        return replace(
+            self,
+            entries=tuple(turn.T * sympy.Matrix([at(g) for g in self.entries])),
+            roots=tuple((A, at(P)) for A, P in self.roots),
+            coordinates=x,
+            walls=tuple(replace(w, form=sympy.expand(at(w.form))) for w in self.walls),
+            start=tuple(start),
+            curves=tuple(h and replace(h, beta=s * (h.beta - c)) for h, c, s in places),
+            origin=tuple(basis * shift + sympy.Matrix(self.origin or [0] * turn.rows)),
+            basis=sympy.ImmutableMatrix(basis * turn),
+        )
+
+    def separated(self, turn: sympy.Matrix) -> ClosedGradient | None:
+        """Return the same where each entry is of its own x alone, as it is written, or None."""
+        whole = self.turned(turn)
+        entries = tuple(map(sympy.expand, whole.entries))
+        others = ([y for y in whole.coordinates if y != own] for own in whole.coordinates)
+        if any(g.has(*o) for g, o in zip(entries, others, strict=True)):
+            return None
+        return replace(whole, entries=entries, single=(True,) * turn.rows)
+
+    def expand(self, point: Point) -> LeadingGradient:
+        """Return the leading order as a start symbol tends to *point*; Undecided where unknown."""
+        found, failure = None, Undecided("no expansion")
+        sides = _Sides(self, point)
+        for span in SPANS:
+            try:
+                found = sides.leading(span)
+            except Undecided as open_end:
+                if found is not None:
+                    break
+                failure = open_end
+                continue
+            if found.sharp:
+                break
+        if found is None:
+            raise failure
+        return found
+
+
+Side: TypeAlias = tuple[int, int]
+"""Which coordinate, and the sign that it has there: 1 for one that shares its entry with others."""
+
+
+@dataclass(frozen=True)
+class LeadingGradient:
+    """grad Q = e^r |log e|^k (G + O(error)), one G for each side of a coordinate.
+
+    Attributes:
+        growth: (r, -k).
+        slopes: G_i on the sides where Q is defined and not steep; in the coordinates, those that
+            have an entry of their own by magnitude.
+        error: the growth of the largest term left out, over that of the leading one; None where
+            it is not known, or nothing is left out.
+        second: the coefficients of that term; none where it is below every power.
+        whole: whether nothing is left out.
+        steep: where Q/N tends to infinity, dQ/dx = e^r |log e|^k (c + o(1)): (r, -k) and c.
+        idle: why the leading order decides no minimizer; empty where it does.
+    """
+
+    growth: Growth
+    slopes: Mapping[Side, Expr]
+    error: Growth | None
+    second: Mapping[Side, Expr]
+    whole: bool
+    steep: Mapping[Side, tuple[Growth, Expr]] = field(default_factory=dict)
+    idle: str = ""
+
+    @property
+    def sharp(self) -> bool:
+        """Whether errors are no smaller than that."""
+        return self.whole or bool(self.second)
+
+
+class _Sides:
+    """A gradient on either side of 0 of each coordinate that has an entry of its own."""
+
+    def __init__(self, gradient: ClosedGradient, point: Point) -> None:
+        self.gradient, self.point = gradient, point
+        pairs = list(zip(gradient.coordinates, gradient.single, strict=True))
+        self.signed = {b for b, alone in pairs if alone}
+        self.magnitudes = {b: Symbol(b.name, positive=True) if alone else b for b, alone in pairs}
+        # In the length of beta the roots of equivariant models have short coefficients.
+        self.length = Symbol("length_", positive=True)
+        self.norm = sympy.sqrt(sympy.Add(*(m**2 for m in self.magnitudes.values())))
+        names = {*gradient.positive, *(b.name for b in self.signed), self.length.name}
+        self.decide = ElementarySigns(names, {self.length: self.norm}, given=point.given)
+
+    def leading(self, span: Fraction) -> LeadingGradient:
+        """Return the leading order that decides, from expansions to *span* powers."""
+        single = enumerate(self.gradient.single)
+        sides = [(i, sign) for i, alone in single for sign in ((1, -1) if alone else (1,))]
+        reached = {side: x for side in sides if (x := self._reached(*side, span)) is not None}
+        if {i for i, _ in reached} < {i for i, _ in sides}:
+            raise Unexpanded("no beta is left in the limit at which Q as it is written is defined")
+        steep: dict[Side, tuple[Growth, Expr]] = {}
+        while True:
+            found = self._leading(reached)
+            rising = [side for side in found.slopes if self._rises(found, *side)]
+            if not rising:
+                return replace(found, steep=steep, idle=self._idle(found))
+            for side in rising:
+                steep[side] = found.growth, found.slopes[side]
+                del reached[side]
+
+    def _leading(self, reached: Mapping[Side, Expansion]) -> LeadingGradient:
+        """Return the leading order of some entries."""
+        entries, growth = reached.values(), leading_order([*reached.values()])[0]
+
+        def beside(order: Growth) -> dict[Side, Expr]:
+            # e^r log(1/e)^k is e^r log(e)^k up to a sign.
+            turn, named = (-1) ** (order[1] % 2), {self.length: self.norm}
+            return {i: (turn * x.coefficient(order)).xreplace(named) for i, x in reached.items()}
+
+        rest = {g for x in entries for g in x.terms} - {growth}
+        orders = [x.order for x in entries if x.order is not None]
+        least = min(rest, default=(min(orders, default=FLAT), 0))
+        second = beside(least) if rest and all(x.reaches(least) for x in entries) else {}
+        # Of a bound the logarithms are not known, which do not matter where it is flat.
+        told = second or (orders and least[0] > FLAT / 2)
+        error = (least[0] - growth[0], least[1] - growth[1]) if told else None
+        return LeadingGradient(growth, beside(growth), error, second, not (rest or orders))
+
+    def _reached(self, i: int, sign: int, span: Fraction) -> Expansion | None:
+        """Return an entry on one side, None where Q does not reach there."""
+        try:
+            return self._expanded(i, sign, span) if self._is_inside(i, sign, span) else None
+        except NotReal:
+            return None
+
+    def _is_inside(self, i: int, sign: int, span: Fraction) -> bool:
+        """Tell whether no wall keeps Q from a side, in the limit; False is proved."""
+        x, m = self.gradient.coordinates[i], self.magnitudes[self.gradient.coordinates[i]]
+
+        def side(wall: Wall, place: Expr) -> int:
+            at = self.point.expand(wall.form.xreplace({x: place}), self.decide, span)
+            return self.decide.sign(at.first)
+
+        walls = self.gradient.walls if self.gradient.single[i] else ()
+        for wall in (w for w in walls if w.form.has(x)):
+            try:
+                here = side(wall, sign * m)
+            except Undecided:
+                continue  # Q ends at a number other than 0
+            if here * (1 if wall.oriented else side(wall, self.gradient.start[i])) < 0:
+                return False
+        return True
+
+    def _rises(self, found: LeadingGradient, i: int, sign: int) -> bool:
+        """Tell whether Q rises on a side while it is flat on the other one."""
+        slope, other = found.slopes[i, sign], found.slopes.get((i, -sign))
+        return other == 0 and slope != 0 and self.decide.sign(slope) == sign
+
+    def _idle(self, found: LeadingGradient) -> str:
+        """Say why the leading order has no minimizer, or not one alone; empty where it has."""
+        variables = tuple(self.magnitudes.values())
+        moving = {i for (i, _), slope in found.slopes.items() if slope != 0}
+        if len(variables) > 1 and len(moving) < len(variables):
+            return "Q/N does not depend on all outputs: their scales differ"
+        for (i, sign), slope in found.slopes.items():
+            if slope == 0:
+                return "Q/N tends to 0 on a half-line"
+            alone = self.gradient.single[i]
+            if not slope.has(*variables) and not (alone and self.decide.sign(slope) == sign):
+                return "Q/N tends to a linear function"
+        return ""
+
+    def _expanded(self, i: int, sign: int, span: Fraction) -> Expansion:
+        g = self.gradient.entries[i]
+        curve = self.gradient.curves[i] if self.gradient.curves else None
+        if curve is not None:
+            h, mu = map(self.point.near, (curve.beta, g))
+            beta = sign * self.magnitudes[self.gradient.coordinates[i]]
+            expander = Expander(SMALL, self.decide, span)
+            return expand_along(replace(curve, beta=h), mu, beta, expander, self.decide)
+        at = {b: sign * m if b in self.signed else m for b, m in self.magnitudes.items()}
+        known: dict[Symbol, Expansion] = {}
+        for symbol, polynomial in self.gradient.roots:
+            P = self.point.near(polynomial.subs(at, simultaneous=True))
+            P = in_length(P, tuple(self.magnitudes.values()), self.length)
+            known[symbol] = expand_largest_root(P, symbol, self.decide, span)
+        image = g.subs(at, simultaneous=True)
+        if image.has(sympy.zoo, sympy.nan, sympy.oo):
+            raise NotReal("a pole")
+        return Expander(SMALL, self.decide, span, known).expand(self.point.near(image))
+
+
+def in_length(polynomial: Expr, betas: Sequence[Symbol], length: Symbol) -> Expr:
+    """Return a polynomial in |beta| where it depends on the betas through it alone."""
+    last, others = betas[-1], betas[:-1]
+    square = length**2 - sympy.Add(*(b**2 for b in others))
+    expanded = sympy.expand(sympy.expand(polynomial).subs(last**2, square))
+    return polynomial if expanded.has(*betas) else expanded
+
+
+def closed_form_limit(
+    gradient: ClosedGradient, point: Point, kernel: sympy.ImmutableMatrix
+) -> Limit:
+    """Return the limit of Q at fixed beta from the closed form of its gradient."""
+    try:
+        gradient, leading = _upright(gradient, point)
+        slopes, at = leading.slopes, gradient.coordinates
+        above = tuple(slopes[i, 1] for i, _ in enumerate(at))
+        signs = (-1 if alone else 1 for alone in gradient.single)
+        below = tuple(slopes.get((i, sign)) for i, sign in enumerate(signs))
+        found = recognize(above, below, at, gradient.single, gradient.positive)
+    except Undecided as open_end:
+        return undecided(point, open_end)
+    if leading.idle:
+        reason = f"at fixed beta {leading.idle}, which decides no minimizer"
+        return undecided(point, reason)
+    small = point.small
+    unit = growth_expression(leading.growth, small)
+    error = None if leading.error is None else order_expression(leading.error, small)
+    roots, rows = gradient.roots, zip(at, gradient.entries, _series(leading, error), strict=True)
+    evidence = (
+        *(Identity(f"{A} is the largest real root of this", str(P), "0") for A, P in roots),
+        *(Identity(f"dQ/d{b} = N (G + ...)", str(g), f"({unit})*({s})") for b, g, s in rows),
+    )
+    finding = Finding(Verdict.PROVED, "exact expansion of grad Q at fixed beta", evidence)
+    regime = _regime(found, gradient, point, kernel)
+    limit = Limit(point, finding, regime, at, None, unit, found, below, error, leading.sharp)
+    return replace(
+        limit,
+        origin=gradient.origin if any(gradient.origin) else None,
+        basis=None if gradient.basis == sympy.eye(len(at)) else gradient.basis,
+        steep=tuple(_beyond(at[i], sign, *x, small) for (i, sign), x in leading.steep.items()),
+    )
+
+
+def _upright(gradient: ClosedGradient, point: Point) -> tuple[ClosedGradient, LeadingGradient]:
+    """Return the leading order in coordinates whose positive side is in the domain of the limit."""
+    leading = gradient.expand(point)
+    signs = [1 if (i, 1) in leading.slopes else -1 for i, _ in enumerate(gradient.entries)]
+    if -1 not in signs:
+        return gradient, leading
+    turned = gradient.turned(sympy.diag(*signs))
+    return turned, turned.expand(point)
+
+
+def _beyond(
+    x: Symbol, sign: int, growth: Growth, slope: Expr, small: Expr
+) -> tuple[Symbol, int, Expr]:
+    """Return a coordinate, the sign it has where Q/N tends to infinity, and its slope there."""
+    slope = slope.xreplace({Symbol(x.name, positive=True): sign * x})
+    return x, sign, growth_expression(growth, small) * slope
+
+
+def _series(leading: LeadingGradient, error: Expr | None) -> list[str]:
+    """Return G, the term after it where it is known, and Landau's symbol for the remainder."""
+    above = {side: g for side, g in leading.slopes.items() if side[1] > 0}
+    if not leading.second:
+        return [f"{g}{'' if leading.whole else ' + o(1)'}" for g in above.values()]
+    return [f"{g} + ({leading.second[i]})*{error} + o({error})" for i, g in above.items()]
+
+
+def _regime(
+    found: LimitingPotential, gradient: ClosedGradient, point: Point, kernel: sympy.ImmutableMatrix
+) -> Regime:
+    if found.shape in ("quadratic", "l2") and found.degree == 2:
+        rows = [[sympy.diff(g, b) for b in gradient.coordinates] for g in found.gradient]
+        forms = (gradient.basis or sympy.eye(len(rows))).inv()
+        product = forms * kernel * forms.T * sympy.Matrix(rows)
+        if _is_multiple_of_identity(product, point, gradient.positive):
+            return "kernel"
+    if found.shape == "l1":
+        return "rich"
+    return "anti-NTK" if found.shape == "l2" and found.degree != 2 else "intermediate"
+
+
+def _is_multiple_of_identity(product: sympy.Matrix, point: Point, names: frozenset[str]) -> bool:
+    """Tell whether K(w_0) times the Hessian of a limit is one, to leading order and scale."""
+    decide = point.decisions(names)
+
+    def leading(span: Fraction) -> list[Expr]:
+        return leading_order([point.expand(x, decide, span) for x in product])[1]
+
+    try:
+        entries = widened(leading)
+        return all(
+            decide.is_zero(c - (entries[0] if k % (product.rows + 1) == 0 else 0))
+            for k, c in enumerate(entries)
+        )
+    except Undecided:
+        return False

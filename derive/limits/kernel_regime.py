@@ -1,0 +1,375 @@
+"""The tangent kernel at the start, and the kernel regime near it.
+
+Of homogeneous models: if F(c w) = c^D F(w), then J(c w) = c^(D-1) J(w) and K(c w) = c^(2D-2) K(w).
+Gradient flow from c w_0 runs on c times the leaf of w_0, where the induced metric at c^D b is
+c^(2-2D) times that at b. Hess Q = g rho is unique up to a constant, so up to a positive factor and
+an additive constant
+
+    Q_c(c^D b) = Q_1(b),    Q_c(beta_0 + x) = Q_1(b_0 + x/c^D),   beta_0 = c^D b_0.
+
+As c^D -> infinity only the second-order term of Q_1 at b_0, where its gradient is 0, remains:
+Q_c -> x^T K(w_0)^-1 x, up to a factor, with a relative error of order c^-D, or c^-2D where the
+third derivatives of Q_1 vanish at b_0. The time of the flow is rescaled by c^(2D-2).
+
+Of any start, by exact powers of a small parameter: let x = beta - beta_0 be fixed. The path w(s)
+above beta_0 + s x on the leaf of w_0, 0 <= s <= 1, has
+
+    w' = V(w) x,    V = G^-1 J^T K^-1,    w(0) = w_0.
+
+With w = w_0 + e^t nu, a power t_i for each weight, this is nu' = e^-t V(w_0 + e^t nu) x. Where the
+right side tends to a limit at every nu, in which each entry depends on entries of nu before it
+alone, nu stays bounded and w(s) is known to leading order. Where along it e^q K tends to an
+invertible M that is free of nu, and the derivatives of log g tend to 0, Hess Q = g K^-1 tends to
+M^-1 up to the factor g(w_0) e^q, and grad Q, which is 0 at x = 0, to M^-1 x: the squared norm of
+the tangent kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from string import ascii_lowercase
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.elementary_signs import Undecided
+from derive.exact.linear.matrix import determinant, dot, inverse
+from derive.limits.asymptotics import SMALL, Expander, Expansion, Growth, Unexpanded, leading_order
+from derive.limits.limit import Limit, LimitingPotential, growth_expression
+from derive.limits.parametric_limit import depths_in, is_positive_exponent
+from derive.limits.point import Point
+from derive.model.geometry import Field
+from derive.model.labels import pair
+from derive.model.notation import Notation, rational, to_expr, to_factored_expr
+from derive.model.parameterization import Parameterization
+from derive.verdict import Finding, Identity, Verdict
+from derive.weights.metric import tangent_kernel
+
+
+@dataclass(frozen=True)
+class TangentKernel:
+    """K = J J^T at the start, and what gradient flow would minimise if K stayed so.
+
+    Attributes:
+        matrix: K(w_0), d x d, in start symbols.
+        beta_0: F(w_0).
+        unbiased: whether F(w_0) = 0 identically.
+    """
+
+    matrix: sympy.ImmutableMatrix
+    beta_0: tuple[Expr, ...]
+    unbiased: bool
+
+
+@dataclass(frozen=True)
+class Homogeneity:
+    """F(c w) = c^D F(w), by Euler's identity for every output; D may have parameters in it."""
+
+    degree: Expr
+    finding: Finding
+
+    @property
+    def time(self) -> Expr:
+        """The exponent 2D - 2: the flow from c w_0 is c^(2D-2) times as fast, near its start."""
+        return sympy.expand(2 * self.degree - 2)
+
+
+@dataclass(frozen=True)
+class ScaledStart:
+    """w_0 = c^m times a start that does not depend on c.
+
+    Attributes:
+        degree: D.
+        exponent: m.
+        order: the relative error of the kernel limit is of order (c^(m D))^-order.
+        evidence: Euler's identity, c dw_0/dc = m w_0, and the identities behind the order.
+    """
+
+    degree: Expr
+    exponent: Expr
+    order: int
+    evidence: tuple[Identity, ...]
+
+
+def find_tangent_kernel(p: Parameterization, notation: Notation) -> TangentKernel:
+    """Return K(w_0) = J(w_0) J(w_0)^T in start symbols.
+
+    Source: Jacot, Gabriel, Hongler 2018, for the kernel; Azulay et al. 2021, appendix E and F.
+    """
+    start = notation.start_symbols
+    beta_0 = [p.at_start(f) for f in p.F]
+    rows = [[to_factored_expr(p.at_start(x), start) for x in row] for row in tangent_kernel(p)]
+    matrix = sympy.ImmutableMatrix(rows)
+    unbiased = all(b.is_zero() for b in beta_0)
+    return TangentKernel(matrix, tuple(to_expr(b, start) for b in beta_0), unbiased)
+
+
+def find_homogeneity(p: Parameterization, notation: Notation) -> Homogeneity | None:
+    """Return the degree of F by Euler's identity <w, grad F_i> = D F_i, or None.
+
+    Source: Chizat, Oyallon, Bach 2019, for scaled starts of homogeneous models.
+    """
+    degree, metric = p.homogeneity, p.geometry.functions
+    if degree is None or any({*x.variables()} - x.field.parameters for x in metric):
+        return None
+    D = to_expr(degree, notation.weights)
+    evidence = tuple(
+        Identity(f"<w, grad F{i}> = D F{i}", repr(dot(p.w, row)), repr(degree * f))
+        for i, f, row in zip(p.labels, p.F, p.covectors, strict=True)
+    )
+    return Homogeneity(D, Finding(Verdict.PROVED, "Euler's identity", evidence))
+
+
+def find_scaled_start(
+    p: Parameterization, homogeneity: Homogeneity, variable: str, H: Field
+) -> ScaledStart | None:
+    """Return m with w_0 = c^m w_1, w_1 free of the start symbol c, or None; H is that of a Q."""
+    field = p.start_field
+    if variable not in field.weights:
+        return None
+    try:
+        at_start = tuple(tuple(p.at_start(x) for x in row) for row in tangent_kernel(p))
+    except ZeroDivisionError:
+        return None
+    if determinant(at_start).is_zero():
+        return None
+    c, k = field.named(variable), field.weights.index(variable)
+    moved = {
+        name: (w, c * field.derivative(w, k))
+        for name, w in zip(p.weights, p.w0, strict=True)
+        if not w.is_zero()
+    }
+    first, slope = next(iter(moved.values()))
+    m = slope / first
+    if not m.is_constant() or m.is_zero() or any(d != m * w for w, d in moved.values()):
+        return None
+    exponent, order, flat = rational(m.value()), *_order(p, H)
+    statement = f"{variable} d{{0}}/d{variable} = {exponent} {{0}} at the start"
+    moves = (Identity(statement.format(w), repr(d), repr(m * x)) for w, (x, d) in moved.items())
+    evidence = (*homogeneity.finding.evidence, *moves, *flat)
+    return ScaledStart(homogeneity.degree, exponent, order, evidence)
+
+
+def kernel_limit(
+    point: Point, kernel: TangentKernel, scaled: ScaledStart, notation: Notation, warp: Expr
+) -> Limit | None:
+    """Return the limit x^T K(w_0)^-1 x at fixed x = beta - beta_0, or None if c^(m D) -> 0."""
+    D, m = scaled.degree, scaled.exponent
+    if not is_positive_exponent(m * D * {"0": -1, "oo": 1}.get(point.side, 0)):
+        return None
+    symbol = notation.start_symbols[point.variable]
+    x, found = kernel_norm(kernel.matrix.xreplace({symbol: sympy.S.One}), kernel, notation)
+    finding = Finding(
+        Verdict.PROVED,
+        "covariance: up to a factor and a constant Q is Q_1((beta - beta_0)/c^D + b_0) for the "
+        "start c w_1, Q_1 and b_0 those of w_1, and the second-order term of Q_1 at b_0 is that of "
+        "the tangent kernel",
+        scaled.evidence,
+    )
+    unit = warp * symbol ** sympy.expand(2 * m * (1 - D))
+    error = symbol ** sympy.expand(-scaled.order * m * D)
+    slopes = found.gradient
+    found_at = Limit(point, finding, "kernel", x, kernel.beta_0, unit, found, slopes, error)
+    return replace(found_at, depths=depths_in(D))
+
+
+def kernel_norm(
+    K: sympy.ImmutableMatrix, kernel: TangentKernel, notation: Notation
+) -> tuple[tuple[Symbol, ...], LimitingPotential]:
+    """Return x = beta - beta_0, and x^T K^-1 x/2."""
+    x = notation.betas
+    if not kernel.unbiased:
+        x = tuple(notation.fresh(f"x{b.name.lstrip(ascii_lowercase)}") for b in x)
+    slopes = K.adjugate(method="berkowitz") / K.det(method="berkowitz") * sympy.Matrix(x)
+    gradient = tuple(sympy.factor(g) for g in slopes)
+    Q = sympy.factor(sympy.Add(*(xi * g for xi, g in zip(x, gradient, strict=True))) / 2)
+    return x, LimitingPotential("quadratic", Q, gradient, sympy.Integer(2))
+
+
+def _order(p: Parameterization, H: Field) -> tuple[int, tuple[Identity, ...]]:
+    """Return 2 where the first derivatives of K and of g vanish at the start, else 1."""
+    K, pairs = tangent_kernel(p), combinations_with_replacement(enumerate(p.labels), 2)
+    gradients = {f"K{pair(i, j)}": p.field.gradient(K[b][c]) for (b, i), (c, j) in pairs}
+    fields = dict(zip(p.labels, p.fields, strict=True))
+    slopes = {
+        f"<grad F{i}, grad {name}>": dot(x, gradient)
+        for i, x in fields.items()
+        for name, gradient in gradients.items()
+    }
+    slopes.update((f"<grad F{i}, grad log g>", h) for i, h in zip(p.labels, H, strict=True))
+    try:
+        if any(not p.at_start(slope).is_zero() for slope in slopes.values()):
+            return 1, ()
+    except ZeroDivisionError:
+        return 1, ()
+    return 2, tuple(
+        Identity(f"{name} = 0 at the start", f"{slope!r} at w_0", repr(p.at_start(slope)))
+        for name, slope in slopes.items()
+    )
+
+
+_SPAN = Fraction(4)
+_ROUNDS = 6
+
+
+def near_start(
+    p: Parameterization, kernel: TangentKernel, warp: tuple[Field, Expr], point: Point
+) -> Limit | None:
+    """Return the limit x^T M^-1 x/2 at fixed x = beta - beta_0, or None where it is not proved.
+
+    Args:
+        p: F and w_0; Q is known to exist.
+        kernel: K(w_0).
+        warp: the derivatives of log g in beta, functions of the weights, and g(w_0).
+        point: where a start symbol tends to.
+    """
+    if any(generator.kind != "exp" for generator in p.field.generators):
+        return None
+    try:
+        return _limit(_Path(p, point), kernel, warp, point)
+    except (Undecided, ZeroDivisionError):
+        return None
+
+
+class _Path:
+    """Functions of the weights at w_0 + e^t nu, expanded at fixed nu."""
+
+    def __init__(self, p: Parameterization, point: Point) -> None:
+        self.notation = Notation(p, tuple(range(p.d)))
+        start = self.notation.start_symbols
+        self.start = [point.near(to_expr(w, start)) for w in p.w0]
+        self.nu = [Symbol(f"nu{i}_", real=True) for i in range(p.p)]
+        self.powers: list[Fraction | None] = [None] * p.p
+        self.decide = point.decisions(s.name for s in start.values() if s.is_positive)
+        self.expander = Expander(SMALL, self.decide, _SPAN)
+        self._weights = [self.notation.weights[w] for w in p.weights]
+
+    def expand(self, f: Expr) -> Expansion:
+        """Return a function of the weights along the path."""
+        moved = [
+            w if t is None else w + SMALL ** sympy.Rational(t.numerator, t.denominator) * nu
+            for w, nu, t in zip(self.start, self.nu, self.powers, strict=True)
+        ]
+        top, bottom = sympy.fraction(f)
+        at = dict(zip(self._weights, moved, strict=True))
+        below = self.expander.expand(bottom.xreplace(at))
+        if below.terms and below.first.has(*self.nu):
+            raise Unexpanded("a denominator may vanish along the path")
+        return self.expander.expand((top / bottom).xreplace(at))
+
+    def settle(self, V: Sequence[Sequence[Expr]]) -> list[list[Expansion]]:
+        """Find the powers t at which e^-t V tends to a limit, and return V there."""
+        for _ in range(_ROUNDS):
+            rows = [[self.expand(v) for v in row] for row in V]
+            orders = [min((min(x.terms)[0] for x in row if x.terms), default=None) for row in rows]
+            if orders == self.powers:
+                return rows
+            self.powers = orders
+        raise Unexpanded("the weights do not settle")
+
+
+def _limit(
+    path: _Path, kernel: TangentKernel, warp: tuple[Field, Expr], point: Point
+) -> Limit | None:
+    p, weights = path.notation.parameterization, path.notation.weights
+    K = tangent_kernel(p)
+    rho, columns = inverse(K), list(zip(*p.fields, strict=True))
+    V = [[to_expr(dot(c, r), weights) for r in zip(*rho, strict=True)] for c in columns]
+    if not _stays_bounded(path, path.settle(V)):
+        return None
+    entries = [path.expand(to_expr(x, weights)) for row in K for x in row]
+    slopes = [path.expand(to_expr(h, weights)) for h in warp[0]]
+    growth, M = _leading_kernel(path, entries)
+    error = _beyond(entries, slopes, growth)
+    return _kernel_norm(path, kernel, warp[1], point, (growth, M, error))
+
+
+def _beyond(
+    entries: Sequence[Expansion], slopes: Sequence[Expansion], growth: Growth
+) -> Growth | None:
+    """Return what follows the leading order of K, relative to it, or the largest slope of log g.
+
+    None where that may have logarithms that are not known. Unexpanded: it does not tend to 0.
+    """
+    known = [(r - growth[0], k) for x in entries for r, k in x.terms if (r, k) != growth]
+    known += [g for x in slopes for g in x.terms]
+    places = [(x, growth[0]) for x in entries] + [(x, Fraction(0)) for x in slopes]
+    bound = min([x.order - q for x, q in places if x.order is not None], default=_SPAN)
+    error = min([*known, (min(bound, _SPAN), 0)])
+    if error[0] <= 0:
+        raise Unexpanded("K or g does not keep its value at the start")
+    return None if bound <= error[0] and any(k for _, k in known) else error
+
+
+def _leading_kernel(
+    path: _Path, entries: Sequence[Expansion]
+) -> tuple[Growth, sympy.ImmutableMatrix]:
+    """Return q and M, K = e^q (M + ...); Unexpanded where M is singular or moves along the path."""
+    d = path.notation.parameterization.d
+    growth, coefficients = leading_order(entries)
+    M = sympy.ImmutableMatrix(d, d, coefficients)
+    if growth[1]:
+        raise Unexpanded("the leading order of K has logarithms")
+    if M.has(*path.nu) or path.decide.is_zero(sympy.expand(M.det("berkowitz"))):
+        raise Unexpanded("K does not keep its value at the start")
+    return growth, M
+
+
+def _kernel_norm(
+    path: _Path,
+    kernel: TangentKernel,
+    g: Expr,
+    point: Point,
+    found: tuple[Growth, sympy.ImmutableMatrix, Growth | None],
+) -> Limit:
+    """Return the limit M^-1 with its evidence."""
+    (q, _), M, error = found
+    x, potential = kernel_norm(M, kernel, path.notation)
+    unit = growth_expression((-q, 0), point.small)
+    order = None if error is None else growth_expression(error, point.small)
+    evidence = tuple(
+        Identity(
+            f"K{pair(i + 1, j + 1)} at the start, to leading order",
+            str(kernel.matrix[i, j]),
+            f"({1 / unit})*({M[i, j]} + {'o(1)' if order is None else f'O({order})'})",
+        )
+        for i, j in combinations_with_replacement(range(M.rows), 2)
+    )
+    reason = (
+        "exact expansion along the path from beta_0 to beta_0 + x: K and g keep their values at "
+        "the start to leading order"
+    )
+    finding, slopes = Finding(Verdict.PROVED, reason, evidence), potential.gradient
+    return Limit(point, finding, "kernel", x, kernel.beta_0, g * unit, potential, slopes, order)
+
+
+def _stays_bounded(path: _Path, speeds: Sequence[Sequence[Expansion]]) -> bool:
+    """Tell whether nu' has a limit, polynomials each in entries of nu before it alone."""
+    open_ends: dict[int, set[Symbol]] = {}
+    for i, (row, t) in enumerate(zip(speeds, path.powers, strict=True)):
+        if t is None and all(x.is_zero for x in row):
+            continue
+        if t is None or not all(_is_polynomial(x, t, path.nu) for x in row):
+            return False
+        found = {s for x in row for s in x.coefficient((t, 0)).free_symbols}
+        open_ends[i] = found & set(path.nu)
+    return _are_in_turn(open_ends, path.nu)
+
+
+def _are_in_turn(open_ends: dict[int, set[Symbol]], nu: Sequence[Symbol]) -> bool:
+    """Tell whether the entries of nu have an order in which each needs those before it alone."""
+    while open_ends:
+        done = {nu[i] for i, others in open_ends.items() if not others}
+        if not done:
+            return False
+        open_ends = {i: others - done for i, others in open_ends.items() if others}
+    return True
+
+
+def _is_polynomial(x: Expansion, t: Fraction, nu: Sequence[Symbol]) -> bool:
+    """Tell whether e^-t x has a limit, and a polynomial."""
+    known = x.reaches((t, 0)) and not any(s == t and k for s, k in x.terms)
+    return known and bool(x.coefficient((t, 0)).is_polynomial(*nu))

@@ -1,0 +1,230 @@
+"""A limit of Q: where a start symbol tends to, what Q tends to there, and what it is called.
+
+Every property that gives a name, linear, homogeneous, along beta, is an identity that is tested
+exactly; a gradient that has none of them is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Literal, NamedTuple, TypeAlias
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
+from derive.limits.asymptotics import FLAT, Growth
+from derive.limits.initialization import norm
+from derive.limits.point import Point
+from derive.printable import Held
+from derive.verdict import Finding, Verdict
+
+Shape: TypeAlias = Literal["l1", "l2", "quadratic", "power", "other"]
+_ONE_HALF = sympy.Rational(1, 2)
+
+
+@dataclass(frozen=True, repr=False)
+class LimitingPotential(Held):
+    """The limit of Q, and what it is called.
+
+    Attributes:
+        shape: l1, a weighted sum of |beta_i|; l2, an increasing function of |beta|; a quadratic
+            that is not; power for another homogeneous function; other where only the gradient is
+            given.
+        Q: the limit, or None where only the gradient was found.
+        gradient: its gradient, for beta > 0 where signs matter.
+        degree: of homogeneity of Q, where it is so.
+        curve: beta as a function of the parameter that the gradient is written in, where it is.
+    """
+
+    shape: Shape
+    Q: Expr | None
+    gradient: tuple[Expr, ...]
+    degree: Expr | None = None
+    curve: Expr | None = None
+
+
+class _Entry(NamedTuple):
+    """One entry of the limit of a gradient; the magnitude is |coordinate| of a single output."""
+
+    above: Expr
+    below: Expr | None
+    coordinate: Symbol
+    magnitude: Symbol
+    single: bool
+
+
+def recognize(
+    above: Sequence[Expr],
+    below: Sequence[Expr | None],
+    betas: Sequence[Symbol],
+    single: Sequence[bool],
+    positive: frozenset[str],
+) -> LimitingPotential:
+    """Return the limit of Q from that of its gradient, by exact identities; or Undecided."""
+    magnitudes = [
+        Symbol(b.name, positive=True) if s else b for b, s in zip(betas, single, strict=True)
+    ]
+    entries = [_Entry(*row) for row in zip(above, below, betas, magnitudes, single, strict=True)]
+    alone = {b.name for b, s in zip(betas, single, strict=True) if s}
+    decide = ElementarySigns({*positive, *alone})
+    if all(_is_linear(entry, magnitudes, decide) for entry in entries):
+        back = dict(zip(magnitudes, betas, strict=True))
+        return _quadratic([g.xreplace(back) for g in above], betas)
+    known = [g for g in (*above, *below) if g is not None]
+    degrees = {_degree(g, magnitudes, decide) for g in known if not decide.is_zero(g)}
+    q = degrees.pop() if len(degrees) == 1 else None
+    if q is None or q == -1:
+        return LimitingPotential("other", None, tuple(above))
+    return _homogeneous(entries, q, decide) if any(single) else _coupled(above, betas, q, decide)
+
+
+def _is_linear(entry: _Entry, variables: Sequence[Symbol], decide: ElementarySigns) -> bool:
+    """Tell whether an entry is linear, the same on both sides of 0."""
+    up, down, _, m, alone = entry
+    if not up.is_polynomial(*variables) or sympy.Poly(up, *variables).total_degree() != 1:
+        return False
+    return not alone or (down is not None and decide.is_zero(up - down.subs(m, -m)))
+
+
+def _quadratic(gradient: Sequence[Expr], betas: Sequence[Symbol]) -> LimitingPotential:
+    hessian = sympy.Matrix([[sympy.diff(g, b) for b in betas] for g in gradient])
+    offset = [g.xreplace(dict.fromkeys(betas, sympy.S.Zero)) for g in gradient]
+    products = (
+        _ONE_HALF * hessian[i, j] * x * y for i, x in enumerate(betas) for j, y in enumerate(betas)
+    )
+    Q = sympy.Add(*products, *(z * b for z, b in zip(offset, betas, strict=True)))
+    round_ = hessian == hessian[0, 0] * sympy.eye(len(betas))
+    centred = round_ and all(z == 0 for z in offset)
+    shape: Shape = "l2" if centred else "quadratic"
+    return LimitingPotential(shape, Q, tuple(gradient), sympy.Integer(2))
+
+
+def _homogeneous(entries: Sequence[_Entry], q: Expr, decide: ElementarySigns) -> LimitingPotential:
+    """Name a gradient that is homogeneous of degree q: Q = <beta, G>/(q + 1)."""
+    total: list[Expr] = []
+    even = True
+    for up, down, b, m, alone in entries:
+        if not alone:
+            even = False
+            total.append(b * up)
+            continue
+        # <beta, G> on both sides of 0: an even and an odd part.
+        rise = sympy.expand(up * m**-q)
+        fall = rise if down is None else sympy.expand(-down * m**-q)
+        even = even and decide.is_zero(rise - fall) and decide.sign(rise) > 0
+        total.append((rise + fall) / 2 * sympy.Abs(b) ** (q + 1))
+        total.append((rise - fall) / 2 * b * sympy.Abs(b) ** q)
+    Q = sympy.Add(*(sympy.expand(t) for t in total)) / (q + 1)
+    shape: Shape = "l1" if q == 0 and even else "power"
+    return LimitingPotential(shape, Q, tuple(entry.above for entry in entries), q + 1)
+
+
+def _coupled(
+    gradient: Sequence[Expr], betas: Sequence[Symbol], q: Expr, decide: ElementarySigns
+) -> LimitingPotential:
+    """Name the limit where all outputs are coupled: c |beta|^(q + 1) where G is along beta."""
+    if _is_radial(gradient, betas, decide):
+        c = gradient[0].subs({**dict.fromkeys(betas, sympy.S.Zero), betas[0]: sympy.S.One})
+        length = norm(betas)
+        if decide.is_zero(c * length ** (q - 1) * betas[0] - gradient[0]):
+            Q = c * length ** (q + 1) / (q + 1)
+            rising = decide.sign(c) > 0
+            return LimitingPotential("l2" if rising else "power", Q, tuple(gradient), q + 1)
+    Q = sympy.Add(*(b * g for b, g in zip(betas, gradient, strict=True))) / (q + 1)
+    return LimitingPotential("power", Q, tuple(gradient), q + 1)
+
+
+def _degree(g: Expr, variables: Sequence[Symbol], decide: ElementarySigns) -> Expr | None:
+    """Return q with sum_j b_j dg/db_j = q g, a rational number, or None."""
+    moved = sympy.Add(*(b * sympy.diff(g, b) for b in variables))
+    at = {s: sympy.Rational(7 + 2 * k, 5) for k, s in enumerate(sorted(g.free_symbols, key=str))}
+    guess = sympy.N(moved.subs(at) / g.subs(at), 30)
+    if not guess.is_real:
+        return None
+    q = sympy.Rational(Fraction(str(guess)).limit_denominator(64))
+    return q if decide.is_zero(moved - q * g) else None
+
+
+def _is_radial(g: Sequence[Expr], betas: Sequence[Symbol], decide: ElementarySigns) -> bool:
+    pairs = combinations(zip(g, betas, strict=True), 2)
+    return all(decide.is_zero(x * b - y * a) for (x, a), (y, b) in pairs)
+
+
+Regime: TypeAlias = Literal["rich", "kernel", "anti-NTK", "intermediate", "unknown"]
+
+
+@dataclass(frozen=True, repr=False)
+class Limit(Held):
+    """What Q tends to.
+
+    Attributes:
+        point: where the start symbol tends to.
+        finding: PROVED with what it rests on, or UNDECIDED with the reason.
+        regime: kernel, where the limit is the squared norm of the tangent kernel at the start;
+            rich, where it is an l1 norm; anti-NTK, where it is an increasing function of the l2
+            norm and not quadratic; intermediate otherwise; unknown where nothing was decided.
+        coordinates: the arguments x of the limit: beta = origin + basis x.
+        origin: where x = 0: beta_0 = F(w_0) where it is the distance from it that is fixed, F(0)
+            where that is not 0, else None.
+        unit: N in Q/N -> limit; where it depends on |beta|, grad Q/N -> gradient of the limit.
+        potential: the limit, in the coordinates.
+        below: its gradient for beta < 0 as a function of |beta|, where signs matter.
+        error: the relative error of the gradient is of this order, 0 where it vanishes faster than
+            every power; None where that was not found.
+        sharp: whether it is no better than that.
+        basis: None for the standard one.
+        steep: where Q/N tends to infinity: a coordinate, its sign there, and dQ/dx to leading
+            order.
+        open_sign: a function of the start whose sign would have to be known; of an UNDECIDED one.
+        depths: exponents, such as D, which are above 2 in what is said.
+    """
+
+    point: Point
+    finding: Finding
+    regime: Regime = "unknown"
+    coordinates: tuple[Symbol, ...] = ()
+    origin: tuple[Expr, ...] | None = None
+    unit: Expr | None = None
+    potential: LimitingPotential | None = None
+    below: tuple[Expr | None, ...] = ()
+    error: Expr | None = None
+    sharp: bool = False
+    basis: sympy.ImmutableMatrix | None = None
+    steep: tuple[tuple[Symbol, int, Expr], ...] = ()
+    open_sign: Expr | None = None
+    depths: tuple[Symbol, ...] = ()
+
+    @property
+    def slopes_below(self) -> list[Expr | None]:
+        """Its gradient for negative coordinates; None where these are not reached."""
+        signs = {Symbol(x.name, positive=True): -x for x in self.coordinates}
+        return [None if g is None else g.xreplace(signs) for g in self.below]
+
+
+def sided(above: Expr, below: Expr, beta: Symbol) -> tuple[Regime, LimitingPotential]:
+    """Return the function of one output with these slopes on either side of 0, and its name."""
+    if (above, below) == (1, -1):
+        return "rich", LimitingPotential("l1", sympy.Abs(beta), (above,), sympy.S.One)
+    Q = (above - below) / 2 * sympy.Abs(beta) + (above + below) / 2 * beta
+    return "intermediate", LimitingPotential("power", Q, (above,), sympy.S.One)
+
+
+def undecided(point: Point, reason: str | Undecided) -> Limit:
+    """Return a limit of which nothing is claimed."""
+    open_sign = reason.expression if isinstance(reason, OpenSign) else None
+    return Limit(point, Finding(Verdict.UNDECIDED, str(reason)), open_sign=open_sign)
+
+
+def growth_expression(growth: Growth, small: Expr) -> Expr:
+    """Return e^r log(1/e)^k."""
+    r, k = growth
+    return small ** sympy.Rational(r.numerator, r.denominator) * sympy.log(1 / small) ** -k
+
+
+def order_expression(growth: Growth, small: Expr) -> Expr:
+    """Return the same of an error: 0 where it is below every power."""
+    return sympy.S.Zero if growth[0] > FLAT / 2 else growth_expression(growth, small)

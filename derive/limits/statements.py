@@ -1,0 +1,166 @@
+"""What is claimed of the regimes of Q: at the start, of each limit, and of the warped time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations_with_replacement
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.derivation import Derivation
+from derive.limits.kernel_regime import Homogeneity, TangentKernel
+from derive.limits.limit import Limit, LimitingPotential
+from derive.limits.warped_time import WarpedTime
+from derive.model.condition import Condition
+from derive.model.labels import pair
+from derive.statement import Equations, Open, Statement, note, tell
+from derive.verdict import Finding, Verdict
+
+MEANING = {
+    "kernel": "the squared norm of the tangent kernel at the start",
+    "rich": "an `l1` norm",
+    "anti-NTK": "an increasing function of the `l2` norm, so of the same minimizer",
+    "intermediate": "neither the kernel norm nor `l1` nor `l2`",
+}
+
+
+def at_start(d: Derivation, kernel: TangentKernel, given: Sequence[Condition]) -> Statement:
+    """Return K and beta at the start, under what Q assumes of it."""
+    labels = d.potential.parameterization.labels
+    entries = combinations_with_replacement(enumerate(labels), 2)
+    names = ((pair(a, b) * (len(labels) > 1), kernel.matrix[i, j]) for (i, a), (j, b) in entries)
+    starts = zip(d.beta, kernel.beta_0, strict=True)
+    values = (
+        *((f"K{index}(w_0)", value) for index, value in names),
+        *((tell("`{b}(0)`", b=b), value) for b, value in starts),
+    )
+    notes: list[object] = []
+    if given:
+        notes.append(note("assuming {given}", given=given))
+        used = frozenset[str]().union(*(c.names for c in given))
+        named = (c for piece in d.potential.pieces for c in piece.constants)
+        rows = tuple((s, value) for s, value in named if s.name in used)
+        notes += [Equations(rows)] if rows else []
+    words = "the tangent kernel on predictors, `K = J J^T`, and `beta` at the start are"
+    below = (Equations(values), *notes)
+    return Statement(words, {"kernel": kernel}, kind="start kernel", below=below)
+
+
+def homogeneous(found: Homogeneity) -> Iterator[Statement]:
+    """Yield the degree of F, and how fast scaled starts move at first."""
+    words = "`F(c w) = c^D F(w)` with `D = {D}`, by Euler's identity"
+    given = () if found.degree.is_number else ("`c > 0`",)
+    D = {"D": found.degree}
+    yield Statement(words, D, kind="homogeneous", conditions=given, by=found.finding)
+    if found.time != 0:
+        power = "c^{e}" if found.time.is_Atom else "c^({e})"
+        words = f"from `c w_0` gradient flow is `{power}` times as fast near its start"
+        yield Statement(words, {"e": found.time}, kind="time scale", conditions=given)
+
+
+def limit_statements(limit: Limit, betas: Sequence[Symbol]) -> tuple[Statement | Open, ...]:
+    """Return what Q tends to, what that is called, and how fast."""
+    return tuple(replace(s, about=limit.point.text) for s in _limit(limit, betas))
+
+
+def _limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[Statement | Open]:
+    form = limit.potential
+    if form is None or limit.unit is None:
+        yield Open("{why}", {"why": limit.finding}, kind="limit")
+        return
+    values = {"limit": limit, "betas": tuple(betas)}
+    given = tuple(tell("`{D} > 2`", D=D) for D in limit.depths)
+    words = f"{limit.regime} regime: {MEANING[limit.regime]}"
+    yield Statement(words, values, kind="regime", conditions=given, by=limit.finding)
+    moved = zip(limit.coordinates, betas, _moved(limit), strict=False)
+    places = ((x, _less(b, b0)) for x, b, b0 in moved)
+    # A symbol of the start may be known to be positive in some places and not in others.
+    unit = limit.unit.xreplace({s: Symbol(s.name, real=True) for s in limit.unit.free_symbols})
+    where = Equations((("N", unit), *_in_basis(limit, betas), *places))
+    fixed = "`, `".join(map(str, limit.coordinates))
+    words = f"at fixed `{fixed}`" + (", up to an additive constant" if form.Q is not None else "")
+    below = (Equations(tuple(_tending(limit, form)), "->"), "with", where)
+    yield Statement(words, values, kind="limit", conditions=given, by=limit.finding, below=below)
+    yield from _beyond(limit, values)
+    if limit.error is not None:
+        error = {**values, "error": limit.error, "x": Symbol(limit.point.variable)}
+        order = "of order `{error}`" if limit.sharp else "at most of order `{error}`"
+        small = "smaller than every power of `{x}`" if limit.error == 0 else order
+        words = f"the relative error of the gradient is {small}"
+        yield Statement(words, error, kind="limit error", conditions=given)
+
+
+def _tending(limit: Limit, form: LimitingPotential) -> Iterator[tuple[object, Expr]]:
+    """Yield what has a limit, Q/N or its slopes, and beta, with the limit."""
+    if form.Q is not None:
+        yield "Q/N", form.Q
+    else:
+        for x, g in zip(limit.coordinates, form.gradient, strict=True):
+            yield tell("`(dQ/d{x})/N`", x=x), _with_asinh(g)
+    if form.curve is not None:
+        yield limit.coordinates[0], form.curve
+
+
+def _with_asinh(g: Expr) -> Expr:
+    """Return a formula with asinh x for log(x + sqrt(x^2 + 1))."""
+
+    def written(A: Expr) -> Expr:
+        pairs = ((A - root, root) for root in A.atoms(sympy.Pow))
+        found = (sympy.asinh(x) for x, root in pairs if sympy.expand(root**2 - x**2) == 1)
+        return next(found, sympy.log(A))
+
+    return g.replace(sympy.log, written)
+
+
+def _in_basis(limit: Limit, betas: Sequence[Symbol]) -> Iterator[tuple[Symbol, Expr]]:
+    """Yield the coordinates of another basis than that of beta."""
+    if limit.basis is not None:
+        places = [b - c for b, c in zip(betas, limit.origin or (0,) * len(betas), strict=True)]
+        yield from zip(limit.coordinates, limit.basis.inv() * sympy.Matrix(places), strict=True)
+
+
+def _less(b: Symbol, b0: Expr) -> object:
+    """Return b - b0 in this order."""
+    minus = b0.could_extract_minus_sign()
+    shift = sympy.factor_terms(-b0 if minus else b0)
+    amount = tell("`({x})`" if shift.is_Add else "`{x}`", x=shift)
+    return b if b0 == 0 else tell(f"`{{b}} {'+' if minus else '-'} {{amount}}`", b=b, amount=amount)
+
+
+def _beyond(limit: Limit, values: dict[str, object]) -> Iterator[Statement]:
+    """Say on which side of 0 alone Q/N has a finite limit, and what is on the other one."""
+    steep = {x: (side, slope) for x, side, slope in limit.steep}
+    for x, down in zip(limit.coordinates, limit.below, strict=False):
+        if x in steep:
+            side, slope = steep[x]
+            where = f"for `{{x}} {'>' if side > 0 else '<'} 0`, `Q/N -> infinity`"
+            told = {**values, "x": x, "slope": slope, "side": side}
+            yield Statement(f"{where}: `dQ/d{{x}} ~ {{slope}}`", told, kind="steep side")
+        elif down is None:
+            told = {**values, "x": x}
+            yield Statement("only `{x} > 0` is reached", told, kind="side reached")
+
+
+def _moved(limit: Limit) -> tuple[Expr, ...]:
+    """Return the origin of the coordinates, where that is not 0 and the basis is that of beta."""
+    origin = limit.origin if limit.basis is None else None
+    return origin if origin is not None and any(b != 0 for b in origin) else ()
+
+
+def deciding(found: Finding) -> Statement:
+    """Return that K(w_0) decides every joint limit."""
+    words = "{why}: it decides every joint limit"
+    return Statement(words, {"why": found}, kind="kernel decides", by=found)
+
+
+def clock(found: WarpedTime, g: Expr | None) -> Iterator[Statement | Open]:
+    """Yield what is known of tau(t) = int_0^t g ds."""
+    asked = ("clock runs", "clock is onto", "clock is bounded")
+    for kind, finding in zip(asked, found.findings, strict=True):
+        if finding.verdict is Verdict.PROVED:
+            told = {"why": finding, "floor": found.floor, "g": g}
+            yield Statement("{why}", told, kind=kind, by=finding)
+        else:
+            yield Open("{why}", {"why": finding}, kind=kind)

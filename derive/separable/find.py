@@ -1,0 +1,139 @@
+"""Separable data: what gradient flow solves at finite time, and where its direction tends.
+
+Two roads to the direction. The mirror road, where Q is proved and its gradient is coercive: the
+largest margin in the horizon of Q. The road in the weights, for homogeneous F: a KKT point of least
+|w|^2. Where both apply they are compared.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sympy import Expr
+
+from derive.derivation import Derivation
+from derive.errors import check_kind
+from derive.printable import Printable
+from derive.separable import statements as claims
+from derive.separable.far import Far, far_out
+from derive.separable.finite_time import finite_time
+from derive.separable.horizon import Horizon, Hypothesis, find_horizon
+from derive.separable.scaled_start import ScaledStart, scaled_start
+from derive.separable.weights_problem import WeightsProblem, agreement, pose_in_weights
+from derive.statement import Claims, Open, Statement
+from derive.verdict import Finding, Verdict, conclude
+
+
+@dataclass(frozen=True, repr=False)
+class Margins(Claims, Printable):
+    """What is known of gradient flow under monotone losses on separable data.
+
+    Attributes:
+        derivation: of Q.
+        finite_time: does beta(t) minimise Q at the margins that it has, for every t?
+        coercive: does |grad Q| -> infinity as |beta| -> infinity?
+        far: how Q of each block grows; empty without Q.
+        shape: the horizon of Q, with the hypotheses under which it decides the direction.
+        weights: the margin problem in the weights, and R_F.
+        agreement: do both have the same predictors? None where one of them does not apply.
+        scaled: what large starts do at first: the limits of scale and of accuracy do not commute.
+    """
+
+    derivation: Derivation
+    finite_time: Finding
+    coercive: Finding
+    far: tuple[Far, ...]
+    shape: Horizon
+    weights: WeightsProblem
+    agreement: Finding | None
+    scaled: ScaledStart
+
+    @property
+    def horizon(self) -> Expr | None:
+        """The horizon of Q in the betas of the derivation, homogeneous of degree 1."""
+        return self.shape.function
+
+    @property
+    def norm(self) -> str | None:
+        """What the horizon is called; of one output, for copies of it side by side."""
+        return self.shape.norm
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """Those of the theorem that goes from the horizon to the direction."""
+        return self.shape.hypotheses
+
+    @property
+    def cost(self) -> Expr | None:
+        """R_F(beta) = min |w|^2 subject to F(w) = beta, where it is written."""
+        return self.weights.formula
+
+    @functools.cached_property
+    def statements(self) -> tuple[Statement | Open, ...]:
+        """What is claimed, from finite times to the limit, and for large starts."""
+        d, shape, w = self.derivation, self.shape, self.weights
+        told: list[Statement | Open] = [claims.every_time(d, self.finite_time)]
+        if self.far:
+            told.append(claims.coercivity(self.coercive, self.far))
+            told += [claims.growth(far) for far in self.far if far.leading is not None]
+            told.append(claims.direction(d, shape))
+        told += claims.in_weights(d, w)
+        if self.agreement is not None:
+            told.append(claims.agreement(self.agreement))
+        limit = "w" if w.finding.verdict is Verdict.PROVED else ""
+        limit = "beta" if shape.function is not None else limit
+        return (*told, *claims.large_starts(self.scaled, limit))
+
+    @property
+    def verdict(self) -> Verdict:
+        """PROVED: the finite-time statement, and whether grad Q is coercive, are decided.
+
+        REFUTED: there is no Q. UNDECIDED: one of the two is not known.
+        """
+        if self.finite_time.verdict is not Verdict.PROVED:
+            return self.finite_time.verdict
+        return Verdict.UNDECIDED if self.coercive.verdict is Verdict.UNDECIDED else Verdict.PROVED
+
+
+def margins(derivation: Derivation, progress: Callable[[str], None] | None = None) -> Margins:
+    """Return what gradient flow tends to on separable data, under decreasing losses.
+
+    >>> from derive import Parameterization, derive
+    >>> p = Parameterization.parse(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}, ["alpha"])
+    >>> found = margins(derive(p))
+    >>> found.finite_time.verdict.value, found.coercive.verdict.value, found.norm, found.cost
+    ('PROVED', 'PROVED', 'l1', Abs(beta))
+
+    Args:
+        derivation: of any verdict; without Q the problem in the weights is all that is left.
+        progress: called with the name of each step as it begins.
+
+    Source: Pesme, Dragomir, Flammarion 2024, for the horizon; Lyu, Li 2020 and Ji, Telgarsky 2020
+    for the problem in the weights.
+    """
+    check_kind(derivation, Derivation, "derive('p**2')")
+    enter = progress or (lambda step: None)
+    stated = finite_time(derivation)
+    enter("growth of Q")
+    far: tuple[Far, ...] = ()
+    if stated.verdict is Verdict.PROVED:
+        far = tuple(far_out(block) for block in derivation.blocks)
+    coercive = _coercive(far)
+    shape = find_horizon(derivation, far, coercive) if far else Horizon(())
+    enter("the problem in the weights")
+    weights = pose_in_weights(derivation)
+    agree = agreement(far, weights) if shape.function is not None and weights.costs else None
+    scaled = scaled_start(derivation)
+    return Margins(derivation, stated, coercive, far, shape, weights, agree, scaled)
+
+
+def _coercive(far: tuple[Far, ...]) -> Finding:
+    """Join the blocks: all of them must be coercive."""
+    if not far:
+        return Finding(Verdict.UNDECIDED, "there is no Q to ask about")
+    found = tuple(f.coercive for f in far)
+    verdict = conclude(found)
+    reasons = dict.fromkeys(f.reason for f in found if f.verdict is verdict)
+    return Finding(verdict, "; ".join(reasons))

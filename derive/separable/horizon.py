@@ -1,0 +1,118 @@
+"""The shape of Q at infinity, and the theorem that the flow tends to the largest margin in it.
+
+Pesme, Dragomir, Flammarion 2024, "Implicit bias of mirror flow on separable data": for a loss that
+is convex and decreasing with an exponential tail, separable data, a potential Q on R^d, twice
+differentiable with positive Hessian, whose gradient is coercive and whose sets {Q <= r}, scaled to
+one size, converge to {phi <= 1}, beta(t)/|beta(t)| tends to the direction of the minimizer of phi
+subject to <x_i, beta> >= 1, if that is unique. phi is the horizon of Q.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr, ImmutableMatrix
+
+from derive.derivation import Derivation
+from derive.separable.far import Far, Leading, same
+from derive.separable.finite_time import clock_runs, lives_everywhere
+from derive.verdict import Finding, Verdict
+
+SOURCE = "Pesme, Dragomir, Flammarion 2024"
+_PAIR = ImmutableMatrix([[1, 1], [1, -1]])
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One of what the theorem needs; UNDECIDED: assumed, *of_data* or of the loss, or open."""
+
+    statement: str
+    finding: Finding
+    of_data: bool = False
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """The horizon of Q.
+
+    Attributes:
+        hypotheses: of the theorem, each decided or assumed.
+        function: phi in beta, homogeneous of degree 1; None where it is not known, or where a
+            hypothesis fails.
+        norm: what it is called: l1, l2, l3/2, group l1, |DFT|_1, ...
+        weighted: whether it depends on the start.
+    """
+
+    hypotheses: tuple[Hypothesis, ...]
+    function: Expr | None = None
+    norm: str | None = None
+    weighted: bool = False
+
+
+def find_horizon(derivation: Derivation, far: Sequence[Far], coercive: Finding) -> Horizon:
+    """Return the horizon of Q and what became of the hypotheses of the theorem."""
+    everywhere, clock = lives_everywhere(derivation), clock_runs(derivation)
+    leading = [f.leading for f in far if f.leading is not None]
+    shape = _shape(far)
+    assumed = Finding(Verdict.UNDECIDED, "assumed, of the loss and the data")
+    of_data = Finding(Verdict.UNDECIDED, "assumed; decided for given data")
+    hypotheses = (
+        Hypothesis(
+            "the loss is convex and decreases like `exp(-u)`, `X` is separable", assumed, True
+        ),
+        Hypothesis("`Q` lives on all of `R^d` with `Hess Q > 0`", everywhere),
+        Hypothesis("`g > 0` along the flow, which then only changes its clock", clock),
+        Hypothesis("`|grad Q| -> infinity` as `|beta| -> infinity`", coercive),
+        Hypothesis("the sets `{Q <= r}`, scaled to one size, converge", shape),
+        Hypothesis("the predictor of largest margin is unique", of_data, True),
+    )
+    failing = Verdict.REFUTED in (everywhere.verdict, coercive.verdict)
+    if failing or shape.verdict is not Verdict.PROVED:
+        return Horizon(hypotheses)
+    weighted = any(c.free_symbols for c in _constants(leading))
+    return Horizon(hypotheses, _function(leading), _name(far, leading), weighted)
+
+
+def _shape(far: Sequence[Far]) -> Finding:
+    """Decide whether Q(c x)/(c N(c)) converges to a function that is positive away from 0."""
+    if any(f.leading is None for f in far):
+        return Finding(Verdict.UNDECIDED, "`Q(c x)/(c N(c))` was not seen to converge on all sides")
+    if len({f.leading.growth for f in far if f.leading is not None}) > 1:
+        reason = "blocks of outputs grow at different rates, so the sets become flat"
+        return Finding(Verdict.REFUTED, reason)
+    reason = "`Q(c x)/(c N(c))` converges, by exact expansions, to a function positive away from 0"
+    return Finding(Verdict.PROVED, reason)
+
+
+def _constants(leading: Sequence[Leading]) -> tuple[Expr, ...]:
+    return tuple(c for x in leading for c in x.constants)
+
+
+def _function(leading: Sequence[Leading]) -> Expr:
+    """Return (sum of h)^(1/p), up to a factor."""
+    p, constants = leading[0].degree, _constants(leading)
+    unit = constants[0] if same(constants) else sympy.S.One
+    whole = sympy.Add(*(sympy.expand(p * x.h / unit) for x in leading))
+    return whole if p == 1 else sympy.powdenest(sympy.factor_terms(whole) ** (1 / p))
+
+
+def _name(far: Sequence[Far], leading: Sequence[Leading]) -> str:
+    """Return what the horizon is called."""
+    shapes = [f.shape for f in far]
+    if shapes == ["radial"]:
+        return "l2"
+    if "quadratic" in shapes:
+        return "quadratic"
+    if any(f.shape == "single" and len(x.constants) > 1 for f, x in zip(far, leading, strict=True)):
+        return "asymmetric"
+    p, weighted = leading[0].degree, "" if same(_constants(leading)) else "weighted "
+    if "sum" in shapes:
+        return _of_forms(far, f"{weighted}l{p}")
+    return f"{'group ' if 'radial' in shapes and p != 2 else ''}{weighted}l{p}"
+
+
+def _of_forms(far: Sequence[Far], name: str) -> str:
+    """Return the name of a norm of V^T beta; of the sum and the difference it is |DFT|."""
+    return "|DFT|_1" if name == "l1" and [f.forms for f in far] == [_PAIR] else f"{name} of V^T"

@@ -1,0 +1,242 @@
+"""What is claimed of gradient flow on separable data, each with its conditions and its ground.
+
+Conditions of the cited theorems that are decided for F stand as proved below the statement; those
+of the loss and of the data stand in front of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import sympy
+
+from derive.derivation import Derivation
+from derive.limits.limit import growth_expression
+from derive.separable.far import Far
+from derive.separable.horizon import SOURCE, Horizon, Hypothesis
+from derive.separable.scaled_start import ScaledStart
+from derive.separable.weights_problem import HOMOGENEOUS, BlockCost, WeightsProblem
+from derive.statement import (
+    Equations,
+    Ground,
+    Items,
+    Open,
+    Sentence,
+    Statement,
+    Text,
+    each,
+    note,
+    tell,
+)
+from derive.verdict import Finding, Verdict
+
+C = sympy.Symbol("c", positive=True)
+LINEAR = "Soudry et al. 2018"
+"""Who proved what linear models tend to."""
+TAIL = "the loss decreases like `exp(-u)` and `X` is separable"
+
+
+def every_time(d: Derivation, found: Finding) -> Statement | Open:
+    """Return what beta(t) minimises."""
+    if found.verdict is Verdict.UNDECIDED:
+        return Open("{why}", {"why": found}, kind="every time")
+    if found.verdict is Verdict.REFUTED:
+        return Statement("{why}", {"why": found}, kind="mirror flow")
+    data = "<x_i, beta> >= <x_i, beta(t)>"
+    least = (("beta(t)", f"argmin Q(beta) subject to {data}"), ("grad Q(beta(t))", "X^T s(t)"))
+    below = (
+        Equations(least),
+        "for all `i`, over every convex subset of the domain that contains `beta(t)`, where",
+        Equations((("s_i(t)", "int_0^t g a_i"), ("a_i", "-l'(<x_i, beta>) > 0"))),
+        d.potential,
+    )
+    words = (
+        "for every decreasing loss `l`, wherever it is stopped, with labels in the rows `x_i` of"
+        " `X`,"
+    )
+    return Statement(words, kind="every time", by=found, below=below)
+
+
+def coercivity(found: Finding, far: Sequence[Far]) -> Statement | Open:
+    """Return whether grad Q grows without bound."""
+    why = {"why": found}
+    if found.verdict is Verdict.UNDECIDED:
+        return Open("{why}", why, kind="coercive")
+    given = dict.fromkeys(s for x in far for s in x.depths)
+    deep = tuple(tell("`{D} > 2`", D=s) for s in given)
+    tends = found.verdict is Verdict.PROVED and not all(x.bounded for x in far)
+    words = "`|grad Q| -> infinity` as `|beta| -> infinity` where `Q` lives" if tends else "{why}"
+    return Statement(words, why, kind="coercive", conditions=deep, by=found)
+
+
+def growth(far: Far) -> Statement:
+    """Return how Q of one block grows, where that is known."""
+    if far.leading is None:
+        raise AssertionError("this is asked of what has a leading part")
+    x = each("`{0}`", ((b,) for b in far.betas))
+    point = tell("`({x})`", x=x) if len(far.betas) > 1 else x
+    N = growth_expression(far.leading.growth, 1 / C)
+    words = "`Q(c x)/(c N) -> {h}` at `x = {x}`, `N = {N}`"
+    return Statement(words, {"h": far.leading.h, "x": point, "N": N, "far": far}, kind="growth")
+
+
+def direction(d: Derivation, shape: Horizon) -> Statement | Open:
+    """Return the theorem of the horizon, or what keeps it from being applied."""
+    if shape.function is None:
+        failing = [h for h in shape.hypotheses if h.finding.verdict is Verdict.REFUTED]
+        left = failing or [h for h in shape.hypotheses if not h.of_data and not _holds(h)]
+        why = each("{0}", ((_hypothesis(h),) for h in left), "; ")
+        words = "what `beta(t)/|beta(t)|` tends to is not decided by the shape of `Q`; {why}"
+        return Open(words, {"why": why}, kind="direction")
+    least = "argmin phi(beta) subject to <x_i, beta> >= 1 for all i"
+    proved = tuple(_hypothesis(h) for h in shape.hypotheses if _holds(h))
+    below: tuple[object, ...] = (
+        Equations((("beta_inf", least), ("phi", shape.function))),
+        "the other hypotheses of the theorem:",
+        Items(proved),
+    )
+    if len(d.beta) == 1 and d.direction is None:
+        which = " from one start" if shape.weighted else ""
+        below += (note(f"for copies of `F` side by side{which} `phi` is `{shape.norm}`"),)
+    return Statement(
+        "`beta(t)/|beta(t)|` tends to the direction of `beta_inf`",
+        {"phi": shape.function},
+        kind="direction",
+        ground=Ground.CITED,
+        conditions=tuple(tell(h.statement) for h in shape.hypotheses if not _holds(h)),
+        by=SOURCE,
+        below=below,
+    )
+
+
+def _holds(h: Hypothesis) -> bool:
+    return h.finding.verdict is Verdict.PROVED
+
+
+def _hypothesis(h: Hypothesis) -> Sentence:
+    """Return what became of a hypothesis, and why."""
+    word = {Verdict.PROVED: "proved", Verdict.REFUTED: "fails"}.get(h.finding.verdict, "open")
+    return tell(f"{word}: {h.statement} ({{why}})", why=Text(h.finding.reason, "note"))
+
+
+def in_weights(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
+    """Yield the problem in the weights, and what is known of its KKT points."""
+    if w.degree is not None:
+        given = () if w.degree.is_number else ("`c > 0`",)
+        words = "`F(c w) = c^D F(w)` with `D = {D}`"
+        yield Statement(words, {"D": w.degree}, kind="homogeneous", conditions=given)
+    if w.degree is None or w.finding.verdict is not Verdict.PROVED:
+        words = "whether the flow tends to a KKT point of it is not decided: {why}"
+        yield Open(words, {"why": w.finding}, kind="KKT")
+        return
+    yield Statement(
+        "`w(t)/|w(t)|` converges, to the direction of a KKT point, `w = J^T X^T lambda` with"
+        " `lambda >= 0`, `lambda_i = 0` unless `<x_i, F(w)> = 1`; {why}",
+        {"why": w.finding},
+        kind="KKT",
+        ground=Ground.CITED,
+        conditions=(
+            "the loss `l` is exponential or logistic",
+            "`sum_i l(<x_i, beta>) < l(0)` at some time",
+        ),
+        by=HOMOGENEOUS,
+    )
+    for law in w.vanishing:
+        yield Statement("at a KKT point `{law} = 0`", {"law": law}, kind="KKT law")
+    yield from (_cost(cost, len(w.costs)) for cost in w.costs)
+    yield from _minimizers(d, w)
+
+
+def _minimizers(d: Derivation, w: WeightsProblem) -> Iterator[Statement]:
+    """Yield whether KKT points are minimizers, where that is plain.
+
+    Linear F: the problem is convex. Of one output of degree D >= 2, J(0) = 0: so on x = (2, s) two
+    copies have a KKT point with all weights of the first 0 and least ones of the second, where
+    they are least with F = s; in beta it is (0, s), and (s/2, 0) costs 2^(-2/D) of it.
+    """
+    if w.degree == 1:
+        words = "a KKT point is the minimizer: `F` is linear, so the problem is convex"
+        yield Statement(words, kind="KKT minimizer")
+    elif len(d.beta) == 1 and d.direction is None:
+        (cost,) = w.costs
+        if cost.formula is not None:
+            s = -1 if cost.side < 0 else 1
+            rows = f"`X = [[{2 * s}, {s}]]`"
+            point = f"least weights above `beta = (0, {s})`, those of the first copy 0, are one"
+            words = f"a KKT point need not be a minimizer: of two copies on {rows}, {point}"
+            cheaper = f"`({'-' * (s < 0)}1/2, 0)` costs less"
+            yield Statement(f"{words}, and {cheaper}", {"s": s}, kind="KKT minimizer")
+
+
+def _cost(cost: BlockCost, blocks: int) -> Statement | Open:
+    """Return R_F of one block of outputs."""
+    beta = each("`{0}`", ((b,) for b in cost.betas))
+    name = tell("`R_F({beta})`", beta=beta) if blocks > 1 else tell("`R_F`")
+    least = "`{name} = min |w|^2` subject to `F(w) = beta`"
+    about = ", ".join(map(str, cost.betas)) if blocks > 1 else ""
+    if cost.formula is None:
+        proved = cost.cost.finding.verdict is Verdict.PROVED
+        why = "a root of a polynomial is left" if proved else cost.cost.finding
+        words = f"{least} is not written: {{why}}"
+        return Open(words, {"name": name, "why": why}, kind="representation cost", about=about)
+    given: tuple[object, ...] = cost.cost.given
+    nowhere: tuple[object, ...] = ()
+    if cost.side:
+        (b,) = cost.betas
+        given = (tell("`{b}` is not " + ("negative" if cost.side > 0 else "positive"), b=b),)
+        side = "<" if cost.side > 0 else ">"
+        nowhere = (tell(f"no `w` has `F(w) = beta` for `{{beta}} {side} 0`", beta=b),)
+    return Statement(
+        f"{least} is",
+        {"name": name, "R_F": cost.formula, "betas": cost.betas, "outputs": cost.outputs},
+        kind="representation cost",
+        about=about,
+        conditions=given,
+        by=cost.cost.finding,
+        below=(Equations(((name, cost.formula),)), *nowhere),
+    )
+
+
+def agreement(found: Finding) -> Statement | Open:
+    """Return whether both roads lead to one problem."""
+    if found.verdict is Verdict.UNDECIDED:
+        return Open("{why}", {"why": found}, kind="agreement")
+    same = "the same margin problem" if found.verdict is Verdict.PROVED else "two margin problems"
+    words = f"the horizon and `R_F` give {same}: {{why}}"
+    return Statement(words, {"why": found}, kind="agreement", by=found)
+
+
+def large_starts(scaled: ScaledStart, limit: str) -> Iterator[Statement]:
+    """Yield what large starts do, where *limit* names that of all starts, if it is known."""
+    if scaled.kernel is None or scaled.time is None or scaled.displacement is None:
+        return
+    positive = (tell("`{D} > 0`", D=scaled.degree),) if not scaled.degree.is_number else ()
+    words = (
+        "from `c w_0`, `c -> infinity`, at times `tau/{time}` with bounded `tau` it is"
+        " `w = c w_0 + (v(tau) + o(1))/{late}` and `beta -> J(w_0) v`: a linear model, `K_0` its"
+        " kernel"
+    )
+    rows = [each("`{0}`", ((x,) for x in row)) for row in scaled.kernel.tolist()]
+    kernel = each("`[{0}]`", ((row,) for row in rows)) if len(rows) > 1 else rows[0]
+    yield Statement(
+        words,
+        {"time": C**scaled.time, "late": C**scaled.displacement, "scaled": scaled},
+        kind="large starts",
+        conditions=positive,
+        by=scaled.finding,
+        below=(Equations((("K_0", kernel),)),),
+    )
+    lazy = (
+        "first `c -> infinity`, then `L -> 0`, `beta/|beta|` tends to the direction of"
+        " `argmin <beta, K_0^-1 beta>` subject to `<x_i, beta> >= 1`"
+    )
+    above = f"first `L -> 0`, for each `c`, `{limit}(t)/|{limit}(t)|` tends to what is said above"
+    yield Statement(
+        lazy,
+        {"scaled": scaled},
+        kind="large starts, late",
+        ground=Ground.CITED,
+        conditions=(*positive, TAIL),
+        by=LINEAR,
+        below=(note(above),) if limit else (),
+    )

@@ -1,0 +1,222 @@
+"""The margin problem in the weights, for homogeneous F, and what it costs in beta.
+
+Gradient flow of logistic or exponential loss whose sum is below l(0) at some time tends in
+direction to a KKT point of
+
+    min |w|^2/2  subject to  <x_i, F(w)> >= 1:   w = J^T X^T lambda, lambda_i (u_i - 1) = 0,
+
+lambda >= 0 (Lyu, Li 2020; that the direction converges: Ji, Telgarsky 2020), for F homogeneous of
+positive degree, locally Lipschitz with a chain rule, and definable. In beta its global
+minimizers are those of R_F(beta) = min |w|^2 s.t. F(w) = beta, homogeneous of degree 2/D.
+
+A conserved c that is homogeneous of degree m != 0 vanishes at KKT points: m c = <grad c, w> =
+<grad c, J^T X^T lambda> = 0. Where D >= 2, J(0) = 0, so weights of a copy that are 0 satisfy their
+conditions whatever the data are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.derivation import Derivation
+from derive.exact.elementary_signs import ElementarySigns, Undecided
+from derive.exact.linear.matrix import dot
+from derive.explicit.minimum import RootByInterval, SquaredDistance
+from derive.explicit.regularize import representation_cost
+from derive.model.geometry import EUCLIDEAN
+from derive.model.notation import Notation, to_expr
+from derive.model.parameterization import Parameterization
+from derive.model.restriction import leave_out
+from derive.records import Block
+from derive.separable.far import Far, Leading
+from derive.verdict import Finding, Verdict
+
+HOMOGENEOUS = "Lyu, Li 2020; Ji, Telgarsky 2020"
+"""Who proved what homogeneous models tend to."""
+
+
+@dataclass(frozen=True)
+class BlockCost:
+    """R_F on outputs that share weights.
+
+    Attributes:
+        outputs: which, counted from 0.
+        cost: how it was found, as a root of a polynomial or a formula.
+        formula: R_F in betas; None where it was not written; on its *side* of 0 alone where that
+            is 1 or -1, no w having F(w) = beta on the other.
+    """
+
+    outputs: tuple[int, ...]
+    betas: tuple[Symbol, ...]
+    cost: SquaredDistance
+    formula: Expr | None
+    side: int = 0
+
+
+@dataclass(frozen=True)
+class WeightsProblem:
+    """min |w|^2/2 subject to <x_i, F(w)> >= 1.
+
+    Attributes:
+        finding: is it what the flow tends to a KKT point of?
+        degree: D of F(c w) = c^D F(w), or None.
+        costs: R_F of each block.
+        vanishing: conserved quantities that are 0 at every KKT point.
+    """
+
+    finding: Finding
+    degree: Expr | None
+    costs: tuple[BlockCost, ...] = ()
+    vanishing: tuple[Expr, ...] = ()
+
+    @property
+    def formula(self) -> Expr | None:
+        """R_F in beta, the sum over blocks, where it is written on both sides of 0."""
+        known = [c.formula for c in self.costs if c.formula is not None and not c.side]
+        whole = len(known) == len(self.costs) > 0
+        return sympy.Add(*known) if whole else None
+
+
+def pose_in_weights(derivation: Derivation) -> WeightsProblem:
+    """Return the margin problem in the weights that move, with the cost in beta."""
+    p = leave_out(derivation.parameterization, derivation.idle)
+    if p.geometry != EUCLIDEAN:
+        reason = "it is known for gradient flow in the Euclidean metric of the weights"
+        return WeightsProblem(Finding(Verdict.UNDECIDED, reason), None)
+    homogeneity = p.homogeneity
+    if homogeneity is None:
+        return WeightsProblem(Finding(Verdict.UNDECIDED, "F is not homogeneous"), None)
+    D = to_expr(homogeneity, Notation(p, ()).weights)
+    reason = "a homogeneous polynomial is locally Lipschitz and definable, with a chain rule"
+    finding = Finding(Verdict.PROVED, reason)
+    if not _is_polynomial(p):
+        reason = "F is homogeneous, but no polynomial: smoothness where weights vanish is not known"
+        return WeightsProblem(Finding(Verdict.UNDECIDED, reason), D)
+    vanishing = tuple(law for block in derivation.blocks for law in _vanishing(block))
+    return WeightsProblem(finding, D, tuple(_costs(p, D)), vanishing)
+
+
+def _is_polynomial(p: Parameterization) -> bool:
+    """Tell whether F is a polynomial; of a sum of phi_k u_k, whether it is 0 where all u_k are."""
+    if p.F[0].field.generators or not all(f.is_polynomial() for f in p.F):
+        return False
+    images = list(p.field.gens)
+    for vector in p.vectors:
+        images[p.weights.index(vector.norm)] = p.field.zero
+    return not p.vectors or p.F[0].compose(images, p.field).is_zero()
+
+
+def _vanishing(block: Block) -> list[Expr]:
+    """Return the laws with <grad c, w> = m c, m != 0: they are 0 at KKT points."""
+    p, found = block.parameterization, list[Expr]()
+    for law in block.conserved.laws:
+        if law.field is not p.field or not law.is_polynomial():
+            continue
+        moved = dot(p.w, p.field.gradient(law))
+        if not moved.is_zero() and (moved / law).is_constant():
+            found.append(to_expr(law, block.notation.weights))
+    return found
+
+
+def _costs(p: Parameterization, D: Expr) -> list[BlockCost]:
+    if p.vectors:
+        s = Symbol("s", real=True)
+        cost = representation_cost(p, (s,))
+        k = _factor(cost, s, 1) if isinstance(cost, RootByInterval) else None
+        return [BlockCost((0,), (s,), cost, None if k is None else k * s ** (2 / D))]
+    found = []
+    for group in p.blocks:
+        block = p if len(p.blocks) == 1 else p.restrict(group)
+        betas = Notation(p, group).betas
+        found.append(_block_cost(group, betas, representation_cost(block, betas), D))
+    return found
+
+
+def _block_cost(
+    outputs: tuple[int, ...], betas: tuple[Symbol, ...], cost: SquaredDistance, D: Expr
+) -> BlockCost:
+    formula, side = None, 0
+    if cost.verdict is Verdict.PROVED:
+        if isinstance(cost, RootByInterval):
+            formula, side = _on_sides(cost, betas[0], 2 / D)
+        else:
+            formula = next(iter(cost.closed_forms), None)
+    return BlockCost(outputs, betas, cost, formula, side)
+
+
+def _on_sides(cost: RootByInterval, b: Symbol, q: Expr) -> tuple[Expr | None, int]:
+    """Return R_F = k |b|^q, k by the sign of b, and the one side where it is, if not both are."""
+    up, down = (_factor(cost, b, side) for side in (1, -1))
+    if up is None and down is None:
+        return None, 0
+    if up is None or down is None:
+        return (up * b**q, 1) if down is None else (down * (-b) ** q, -1)
+    size = sympy.Abs(b) ** q
+    if up == down:
+        return up * size, 0
+    return (up + down) / 2 * size + (up - down) / 2 * b * sympy.Abs(b) ** (q - 1), 0
+
+
+def _factor(cost: RootByInterval, b: Symbol, side: int) -> Expr | None:
+    """Return R_F(side) from the form on the interval that has it; None where it is not written."""
+    for interval, form in zip(cost.intervals, cost.closed_forms, strict=True):
+        low, high = interval.low, interval.high
+        far, near = (high, low) if side > 0 else (low, high)
+        if far is None and near in (None, 0) and form is not None:
+            return form.subs(b, side)
+    return None
+
+
+def agreement(far: Sequence[Far], problem: WeightsProblem) -> Finding:
+    """Decide whether the horizon of Q and R_F have the same predictors of largest margin.
+
+    They do where R_F = k h on every block, h and R_F being sums over blocks and over copies of one
+    output; where all outputs share weights, R_F = k h^r for some r > 0 will do.
+    """
+    costs, D = problem.costs, problem.degree
+    if D is None or [len(f.betas) for f in far] != [len(c.betas) for c in costs]:
+        return Finding(Verdict.UNDECIDED, "they are not sums over the same blocks")
+    both = ((f.leading, _in_symbols_of(f, c)) for f, c in zip(far, costs, strict=True))
+    pairs = [(x, R) for x, R in both if x is not None and R is not None]
+    if len(pairs) < len(far):
+        return Finding(Verdict.UNDECIDED, "one of them was not written")
+    free = len(far) == 1 and far[0].shape != "single"
+    try:
+        equal = _are_multiples(far, pairs, D if free else None)
+    except Undecided as open_end:
+        return Finding(Verdict.UNDECIDED, str(open_end))
+    if not equal:
+        return Finding(Verdict.REFUTED, "R_F is no increasing function of the horizon of Q")
+    return Finding(Verdict.PROVED, "R_F is an increasing function of the horizon of Q")
+
+
+def _in_symbols_of(f: Far, c: BlockCost) -> Expr | None:
+    """Return R_F in the symbols of Q, where it is written on both sides of 0."""
+    if c.formula is None or c.side:
+        return None
+    return c.formula.xreplace(dict(zip(c.betas, f.betas, strict=True)))
+
+
+def _are_multiples(
+    far: Sequence[Far], pairs: Sequence[tuple[Leading, Expr]], D: Expr | None
+) -> bool:
+    """Tell whether R_F = k h^r with one k, exactly; r = 1 unless a degree D is given."""
+    first, R = pairs[0]
+    r = sympy.S.One if D is None else 2 / D / first.degree
+    unit = dict.fromkeys(far[0].betas, sympy.S.Zero) | {far[0].betas[0]: sympy.S.One}
+    k = R.subs(unit) / (first.h**r).subs(unit)
+    gaps = (R - k * x.h**r for x, R in pairs)
+    return all(_vanishes(f, gap) for f, gap in zip(far, gaps, strict=True))
+
+
+def _vanishes(f: Far, gap: Expr) -> bool:
+    """Tell whether a function of the betas of a block is 0; of one coordinate on either side."""
+    if len(f.betas) > 1:
+        return ElementarySigns().is_zero(gap)
+    (b,), x = f.betas, Symbol("size_", positive=True)
+    sides = (1, -1) if f.shape == "single" else (1,)
+    return all(ElementarySigns([x.name]).is_zero(gap.subs(b, side * x)) for side in sides)

@@ -1,0 +1,233 @@
+"""Gradient flow in the weights: the witness of what is derived, which knows nothing but F."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias, get_args
+
+import mpmath
+
+from derive.errors import InputError, NumericalError
+from derive.language import parse_expression
+from derive.language.tree import Tree
+from numerics.evaluate.numbers import read_data, read_number
+from numerics.integrator.builder import Builder, Seed
+from numerics.integrator.fixed_point import as_mpf
+from numerics.integrator.implicit import Automatic
+from numerics.integrator.start import FlowModel, check_start, rates_of, read_start
+from numerics.integrator.tape import Register, Tape
+from numerics.integrator.taylor import Stepper, integrate
+from numerics.integrator.watch import ConvergenceWatch, DriftWatch, Report, narrated
+from numerics.reals import Real
+
+Terms: TypeAlias = Iterable[tuple[Register, Fraction]]
+"""A prediction ``z = sum c_i beta_i`` as its pairs (beta_i, c_i)."""
+Slope: TypeAlias = Callable[[Builder, Terms, Fraction], Register]
+"""Writes dL/dz of a prediction and its target."""
+# The residual of the squared loss and of the others, and what to do where it does not vanish.
+_SQUARED = "|X beta - y|", "try another start or better conditioned X"
+_LABELS = "|dL/dz|", "there may be no beta that separates the labels; give a time at which to end"
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The end of a gradient flow, in mpf with guard digits.
+
+    Attributes:
+        limit: beta = F(w) at the end (d).
+        weights, start: w at the end and at the start (p).
+        residual: the norm of the slopes dL/dz at the end; of X beta - y for the squared loss.
+        scale, tolerance: what it is relative to; the residual at which the flow has converged.
+        time: the time it took.
+        steps, smallest, largest, order: the number, least and largest size, and greatest order of
+            its steps.
+        digits: those asked for.
+        drift: the largest change on the way of each conserved quantity that was given, relative to
+            what a change of the weights may make of it.
+    """
+
+    limit: tuple[Real, ...]
+    weights: tuple[Real, ...]
+    start: tuple[Real, ...]
+    residual: Real
+    scale: Real
+    tolerance: Real
+    time: Real
+    steps: int
+    smallest: Real
+    largest: Real
+    order: int
+    digits: int
+    drift: tuple[Real, ...]
+
+    @property
+    def converged(self) -> bool:
+        """Whether the residual is within the tolerance; else the time was over first."""
+        return bool(self.residual <= self.tolerance)
+
+
+def flow(
+    p: FlowModel,
+    X: Iterable[object],
+    y: Iterable[object],
+    start: Mapping[str, object] | None = None,
+    digits: int = 50,
+    *,
+    loss: str = "squared",
+    tolerance: object = None,
+    time: object = None,
+    conserved: Iterable[object] = (),
+    max_steps: int = 10_000,
+    progress: Report | None = None,
+) -> Flow:
+    """Run gradient flow until it fits the data.
+
+    ``w' = -G^-1 J(w)^T X^T s``, ``w(0) = start``, with slopes ``s_i = dL/dz_i``, z = X F(w), until
+    ``|s| <= tolerance scale`` in the Euclidean norm; scale is the larger of |y| and |s| at the
+    start, or 1 if both are 0. The losses are squared, ``(z - y)^2/2`` with ``s = z - y``; logistic,
+    ``log(1 + exp(-y z))``, and exponential, ``exp(-y z)``, for labels y = 1 or -1. Those two have
+    no limit on separable data: beta grows like a power of log(time), and its direction converges.
+
+    Args:
+        p: the parameterization, with the learning rates G^-1 = diag(r(w)) that it has, or 1; or
+            copies of it.
+        X, y: m rows of d numbers, and m numbers. Integers, fractions, strings such as "1/3" or
+            "0.1", floats and mpf all count at their exact value.
+        start: a number for every weight. Of copies, which bring theirs along, also for the weights
+            or start symbols of one: a number for all of them, or a sequence.
+        digits: those of the weights, which carry guard digits besides.
+        loss: squared, logistic or exponential.
+        tolerance: of the residual, relative to its scale; 10^-digits by default.
+        time: at which to end at the latest, converged or not.
+        conserved: functions of the weights, as text, trees or SymPy expressions, to be monitored.
+        max_steps: the steps after which to give up.
+        progress: called with the step and the residual, at the start and after each step; without
+            it, flows that take long show a bar on stderr, if that is a terminal.
+
+    Returns:
+        The end of the flow: beta (d), w (p), the residual, the time and the steps taken.
+
+    Raises:
+        InputError: a number, a shape or a name is wrong.
+        DegenerateStart: F or J is undefined at the start.
+        NumericalError: the flow stalls at a critical point, leaves the domain of F, or is too slow.
+
+    Source: Soudry et al. 2018, "The implicit bias of gradient descent on separable data", for the
+    limit of the direction.
+
+    >>> from derive.language.tree import Name
+    >>> @dataclass
+    ... class Linear:
+    ...     trees: tuple[Tree, ...] = (Name("a"), Name("b"))
+    ...     weights: tuple[str, ...] = ("a", "b")
+    >>> end = flow(Linear(), X=[[1, 2]], y=[1], start={"a": 0, "b": 0}, digits=20)
+    >>> [mpmath.nstr(x, 15) for x in end.limit]
+    ['0.2', '0.4']
+    """
+    if not isinstance(max_steps, int) or max_steps < 1:
+        raise InputError(f"max_steps must be a whole number from 1 on, not {max_steps!r:.40}")
+    rows, target = read_data(X, y, len(p.trees))
+    slope, origin = read_loss(loss, target), read_start(p, start or {}, digits)
+    share, until = _tolerance(tolerance, digits), None if time is None else _positive(time, "time")
+    trees = [f if isinstance(f, get_args(Tree)) else parse_expression(str(f)) for f in conserved]
+    laws = DriftWatch(trees, p.weights, digits)
+    field, observed = _programs(p, slope, rows, target)
+    check_start(field, origin, digits)
+    watch = ConvergenceWatch(observed, target, digits, share)
+    decades = math.log10(share.denominator) - math.log10(share.numerator)
+    with narrated(progress, decades) as report:
+
+        def stop(run: Stepper) -> bool:
+            done = watch(run)
+            laws.observe(run.state)
+            report(watch.steps, as_mpf(watch.residual))
+            return done
+
+        try:
+            end = integrate(field, origin, digits, stop, max_steps, time=until, engine=Automatic)
+        except NumericalError as error:
+            residual, advice = _SQUARED if loss == "squared" else _LABELS
+            raise NumericalError(
+                f"gradient flow did not reach {residual} <= {mpmath.nstr(watch.tolerance, 3)} "
+                f"but {mpmath.nstr(watch.residual, 3)}: {error}; {advice}"
+            ) from error
+    reached = as_mpf(watch.residual), as_mpf(watch.scale), as_mpf(watch.tolerance)
+    steps = end.time, end.steps, end.smallest, end.largest, end.order
+    return Flow(watch.beta, end.state, watch.start, *reached, *steps, digits, laws.drift)
+
+
+def _programs(
+    p: FlowModel, slope: Slope, X: list[list[Fraction]], y: list[Fraction]
+) -> tuple[Tape, Tape]:
+    """Return the tape of w' (p outputs), and that of F and the slopes of the loss (d + m)."""
+    builder = Builder(p.weights)
+    beta = tuple(builder.tree(tree) for tree in p.trees)
+    seeds = steering(slope, X, y)(builder, beta)
+    field = builder.tape(builder.raised(rates_of(p), builder.reverse(beta, seeds)))
+    return field, builder.tape([*beta, *slopes(slope, X, y)(builder, beta)])
+
+
+def _positive(value: object, what: str) -> Fraction:
+    number = read_number(value, what)
+    if number <= 0:
+        raise InputError(f"{what} must be positive")
+    return number
+
+
+def _tolerance(tolerance: object, digits: int) -> Fraction:
+    least = Fraction(1, 10**digits)
+    share = least if tolerance is None else _positive(tolerance, "the tolerance")
+    if not least <= share < 1:
+        raise InputError(f"the tolerance must be at least 10^-digits = 1e-{digits}, and below 1")
+    return share
+
+
+def _squared(builder: Builder, z: Terms, y: Fraction) -> Register:
+    """``L = (z - y)^2 / 2``."""
+    return builder.linear(z, -y)
+
+
+def _exponential(builder: Builder, z: Terms, y: Fraction) -> Register:
+    """``L = exp(-y z)``."""
+    margin = builder.linear((x, -y * c) for x, c in z)
+    return builder.linear([(builder.call("exp", margin), -y)])
+
+
+def _logistic(builder: Builder, z: Terms, y: Fraction) -> Register:
+    """``L = log(1 + exp(-y z))``."""
+    growth = builder.call("exp", builder.linear((x, y * c) for x, c in z))
+    top, one = builder.constant(-y), Fraction(1)
+    return builder.divide(top, builder.linear([(growth, one)], one))
+
+
+LOSSES = {"squared": _squared, "logistic": _logistic, "exponential": _exponential}
+
+
+def slopes(slope: Slope, X: Sequence[Sequence[Fraction]], y: Sequence[Fraction]) -> Seed:
+    """Return what writes the m registers of dL/dz, z = X beta, on the d registers of beta."""
+    pairs = list(zip(X, y, strict=True))
+    return lambda builder, beta: [slope(builder, zip(beta, x, strict=True), t) for x, t in pairs]
+
+
+def steering(slope: Slope, X: Sequence[Sequence[Fraction]], y: Sequence[Fraction]) -> Seed:
+    """Return what writes the d registers of ``-X^T dL/dz``, which steers beta, on those of beta."""
+    loss_slopes = slopes(slope, X, y)
+
+    def seed(builder: Builder, beta: tuple[Register, ...]) -> list[Register]:
+        left, columns = loss_slopes(builder, beta), zip(*X, strict=True)
+        return [builder.linear(zip(left, (-x for x in c), strict=True)) for c in columns]
+
+    return seed
+
+
+def read_loss(name: str, target: Sequence[Fraction]) -> Slope:
+    """Return the slope of the loss of that name; InputError for targets that are no labels."""
+    if name not in LOSSES:
+        raise InputError(f"there is no loss {name!r}; the losses are {', '.join(LOSSES)}")
+    for i, y in enumerate(target, 1):
+        if name != "squared" and abs(y) != 1:
+            raise InputError(f"number {i} of y must be a label 1 or -1 for the {name} loss")
+    return LOSSES[name]

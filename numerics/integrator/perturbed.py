@@ -1,0 +1,409 @@
+"""Perturbed flows of the weights: decay and momentum as more terms of one field, and finite steps.
+
+    mass w'' + w' = -G^-1 J^T X^T r - kappa(t) w,    w(0) = start,  w'(0) = 0
+
+(or - kappa(t) G^-1 dh for a penalty h) is, for mass > 0, w' = (u - w)/mass and u' = the right side
+for u = w + mass w', as all digits of w', which falls to 0, would count. Beside the weights run the
+time and integrals of what is asked for.
+With Nesterov's damping w'' + (r/t) w' takes the place of mass w'' + w', from t = 1.
+A step is w -> w - eta (G^-1 J^T X^T r + k w) + mu v, v the step before; r of some rows, or with
+noise added to it.
+
+Mirror descent with a mirror psi has theta = grad psi(w), G = Hess psi, in the place of w:
+
+    mass theta'' + theta' = -J^T X^T r - kappa(t) e,    w' = G^-1 theta',
+    theta(w_next) = theta(w) - eta (J^T X^T r + k e) + mu (theta(w) - theta(w - v)),
+
+e = G w or dh, and w_next is found by Newton's method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from operator import add
+
+import mpmath
+from mpmath import libmp
+
+from derive.errors import InputError, NumericalError
+from derive.language.tree import Number, Tree
+from derive.model.names import unused
+from numerics.evaluate.numbers import read_data
+from numerics.integrator.builder import Builder
+from numerics.integrator.fixed_point import as_mpf, bits_of
+from numerics.integrator.gradient_flow import LOSSES, slopes, steering
+from numerics.integrator.jets import Program
+from numerics.integrator.start import FlowModel, check_start, rates_of, read_start
+from numerics.integrator.tape import Register, Tape
+from numerics.integrator.taylor import integrate
+from numerics.integrator.watch import ConvergenceWatch
+from numerics.reals import Real
+
+NONE = Number(Fraction(0))
+_TIME = " t"
+"""No name of a weight has a blank."""
+_ONE = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What is added to gradient flow, and what is integrated along it.
+
+    Attributes:
+        decay: kappa(t), an expression in t.
+        mass: 0 without momentum.
+        along: integrands, in weights w, velocities w_t, t and kappa, as :func:`letter` has these.
+        penalty: h, of all weights; () where decay is that of the weights.
+        damping: r, 0 without.
+        mirror: psi of all weights, of mirror descent with momentum.
+    """
+
+    decay: Tree = NONE
+    mass: Fraction = Fraction(0)
+    along: tuple[Tree, ...] = ()
+    penalty: tuple[Tree, ...] = ()
+    damping: Fraction = Fraction(0)
+    mirror: tuple[Tree, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Perturbed:
+    """The end of a perturbed flow: beta = F(w) and w, integrals or sums along it, and its steps.
+
+    The *velocities* are those of a flow with damping, or the last step.
+    """
+
+    limit: tuple[Real, ...]
+    weights: tuple[Real, ...]
+    along: tuple[Real, ...]
+    steps: int
+    velocities: tuple[Real, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: its size eta, the rows of X that it uses (all, if none), and noise of residuals.
+
+    *decay* is k and *momentum* mu.
+    """
+
+    eta: Fraction
+    rows: tuple[int, ...] = ()
+    noise: tuple[Fraction, ...] = ()
+    decay: Fraction = Fraction(0)
+    momentum: Fraction = Fraction(0)
+
+
+NEWTON = 60
+"""Steps of Newton's method at most."""
+Move = Callable[[Sequence[Real]], Sequence[Real]]
+"""The weights after a step."""
+Problem = tuple[Iterable[object], Iterable[object], Mapping[str, object]]
+"""X, y and the start of every weight, as for :func:`numerics.integrator.gradient_flow.flow`."""
+
+
+def letter(p: FlowModel, name: str) -> str:
+    """Return what a letter of ours is called beside the weights, which may have the name."""
+    return unused(name, p.weights)
+
+
+def perturbed_flow(
+    p: FlowModel, problem: Problem, terms: Terms, digits: int = 30, max_steps: int = 10_000
+) -> Perturbed:
+    """Run gradient flow with decay and momentum until it fits the data, and is at rest.
+
+    Args:
+        p: F with its learning rates; or copies of it.
+        problem: X, y and the start of every weight.
+        terms: what is added. A decay that does not fade leaves no interpolant to converge to.
+
+    Raises:
+        InputError: a number, a shape or a name is wrong, or the mass is negative.
+        DegenerateStart: F or J is undefined at the start.
+        NumericalError: it does not converge, or meets a pole, as where a weight crosses 0.
+
+    >>> import mpmath
+    >>> from derive import Parameterization
+    >>> p = Parameterization.parse(["p*m"])
+    >>> data = [[1]], [2], {"p": 1, "m": "1/2"}
+    >>> end = perturbed_flow(p, data, Terms(mass=Fraction(1, 10)), digits=15)
+    >>> mpmath.nstr(end.limit[0], 12)
+    '2.0'
+    """
+    rows, target = read_data(problem[0], problem[1], len(p.trees))
+    origin, n = read_start(p, problem[2], digits), len(p.weights)
+    if terms.mass < 0:
+        raise InputError("the mass of momentum must not be negative")
+    field, observed, _ = _programs(p, terms, rows, target, _offset(p, terms, origin, digits))
+    lifted = [Fraction(0)] * n if terms.mirror else origin
+    first = [*origin, *(lifted if terms.mass else ())]
+    start = [*first, *[Fraction(0)] * (len(field.outputs) - len(first))]
+    check_start(field, start, digits)
+    rest = [*target, *[Fraction(0)] * (len(observed.outputs) - len(p.trees) - len(target))]
+    watch = ConvergenceWatch(observed, rest, digits, Fraction(1, 10**digits))
+    end = integrate(field, start, digits, watch, max_steps)
+    sizes = tuple(map(as_mpf, end.state[len(end.state) - len(terms.along) :]))
+    return Perturbed(tuple(map(as_mpf, watch.beta)), tuple(end.state[:n]), sizes, end.steps)
+
+
+def damped_flow(
+    p: FlowModel, problem: Problem, terms: Terms, until: Fraction, digits: int = 30
+) -> Perturbed:
+    """Run the flow with damping r/t from rest at t = 1 until a time: it comes to rest too slowly.
+
+    Raises:
+        InputError, DegenerateStart, NumericalError: as for :func:`perturbed_flow`.
+    """
+    rows, target = read_data(problem[0], problem[1], len(p.trees))
+    origin, n = read_start(p, problem[2], digits), len(p.weights)
+    field, observed, moved = _programs(p, terms, rows, target)
+    start = [*origin, *[Fraction(0)] * n, Fraction(1), *[Fraction(0)] * len(terms.along)]
+    check_start(field, start, digits)
+    end = integrate(field, start, digits, time=until - 1)
+    beta = Program(observed, bits_of(digits)).at(end.state)[: len(p.trees)]
+    whole = tuple(map(as_mpf, end.state))
+    velocities = tuple(map(as_mpf, Program(moved, bits_of(digits)).at(end.state)))
+    limit = tuple(map(as_mpf, beta))
+    return Perturbed(limit, whole[:n], whole[2 * n + 1 :], end.steps, velocities)
+
+
+def _offset(p: FlowModel, terms: Terms, origin: Sequence[Fraction], digits: int) -> list[Fraction]:
+    """Return theta at the start, to more digits than are asked for; 0 without a mirror."""
+    if not terms.mirror:
+        return [Fraction(0)] * len(origin)
+    theta = Mirror.of(p, terms.mirror, bits_of(2 * digits)).theta.at(origin)
+    return [Fraction(*libmp.to_rational(x._mpf_)) for x in theta]
+
+
+def _programs(
+    p: FlowModel,
+    terms: Terms,
+    X: list[list[Fraction]],
+    y: list[Fraction],
+    offset: Sequence[Fraction] = (),
+) -> tuple[Tape, Tape, Tape]:
+    """Return the field, beta with the residuals and velocities, which all fall to 0, and these."""
+    second = terms.mass or terms.damping
+    lifted = _lifted(p) if second else ()
+    sums = (f" integral {i}" for i in range(len(terms.along)))
+    builder = Builder((*p.weights, *lifted, _TIME, *sums))
+    time = builder.input(_TIME)
+    beta = tuple(map(builder.tree, p.trees))
+    seeds = steering(LOSSES["squared"], X, y)(builder, beta)
+    kappa = builder.tree(terms.decay, {"t": time})
+    steered = builder.reverse(beta, seeds)[: len(p.weights)]
+    pushed, shrinking = _forces(p, builder, steered, terms.penalty, terms.mirror)
+    force = [
+        builder.linear([(f, _ONE), (builder.multiply(kappa, x), -_ONE)])
+        for f, x in zip(pushed, shrinking, strict=True)
+    ]
+    moved = _moved(builder, p, terms, force, offset)
+    if terms.damping:
+        rate = builder.divide(builder.constant(terms.damping), time)
+        drags = [builder.multiply(rate, builder.input(name)) for name in lifted]
+        force = [builder.linear([(f, _ONE), (x, -_ONE)]) for f, x in zip(force, drags, strict=True)]
+    resting = moved if lifted and not terms.damping else []
+    names = (letter(p, x) for x in (*(f"{w}_t" for w in p.weights), "t", "kappa"))
+    known = dict(zip(names, (*moved, time, kappa), strict=True))
+    along = [builder.tree(f, known) for f in terms.along]
+    field = [*moved, *(force if lifted else ()), builder.constant(_ONE), *along]
+    residuals = slopes(LOSSES["squared"], X, y)(builder, beta)
+    tapes = [field, [*beta, *residuals, *resting], moved]
+    return tuple(map(builder.tape, tapes))  # type: ignore[return-value]
+
+
+def _lifted(p: FlowModel) -> tuple[str, ...]:
+    return tuple(f" u {w}" for w in p.weights)
+
+
+def _moved(
+    builder: Builder, p: FlowModel, terms: Terms, force: list[Register], offset: Sequence[Fraction]
+) -> list[Register]:
+    """Return w': the force; or the velocity, or (u - x)/mass, of the coordinates, raised."""
+    moved, lifted = force, map(builder.input, _lifted(p)) if terms.mass or terms.damping else ()
+    if terms.damping:
+        moved = list(lifted)
+    elif terms.mass:
+        share, w = 1 / terms.mass, map(builder.input, p.weights)
+        x = theta_of(builder, p, terms.mirror) if terms.mirror else list(w)
+        moved = [
+            builder.linear([(a, share), (b, -share)], share * c)
+            for a, b, c in zip(lifted, x, offset, strict=True)
+        ]
+    return builder.raised(rates_of(p), moved) if terms.mirror else moved
+
+
+def _forces(
+    p: FlowModel,
+    builder: Builder,
+    slopes: list[Register],
+    penalty: Sequence[Tree],
+    mirror: Sequence[Tree],
+) -> tuple[list[Register], list[Register]]:
+    """Return slopes, J^T seeds, and what decay is along, w or dh; raised but for mirror descent."""
+    n, one, rates = len(p.weights), builder.constant(_ONE), rates_of(p)
+    w = list(map(builder.input, p.weights))
+    h = [builder.tree(tree) for tree in penalty]
+    dh = builder.reverse(h, [one] * len(h))[:n]
+    if not mirror:
+        raised = builder.raised(rates, slopes)
+        return raised, builder.raised(rates, dh) if penalty else w
+    if not penalty and len(rates) > n:
+        raise NumericalError("decay of the weights is not run with a mirror that couples them")
+    over = zip(w, rates, strict=False)
+    return slopes, dh if penalty else [builder.divide(x, builder.tree(r)) for x, r in over]
+
+
+def take_steps(
+    p: FlowModel,
+    problem: Problem,
+    steps: Iterable[Step],
+    along: Sequence[Tree] = (),
+    digits: int = 30,
+    *,
+    penalty: Sequence[Tree] = (),
+    mirror: Sequence[Tree] = (),
+) -> Perturbed:
+    """Take steps one after the other until the residual is 0 to these digits, or none are left.
+
+    Args:
+        p: F with its learning rates; or copies of it.
+        problem: X, y and the start of every weight.
+        steps: their sizes, rows and noise; drawn by the caller, by a generator with a seed.
+        along: what is summed, in the weights w before a step, the step before w_t, eta, k, mu and
+            G_1, G_2, ..., G = X^T r, as :func:`letter` has these; and the weights w_next after it.
+        penalty: h of decay, one for each copy; that of the weights without.
+        mirror: psi of mirror descent, one for each copy.
+
+    Raises:
+        InputError: a number, a shape or a name is wrong.
+        NumericalError: a step leaves the domain of F.
+
+    >>> p, data = __import__("derive").Parameterization.parse(["w"]), ([[1]], [2], {"w": 0})
+    >>> float(take_steps(p, data, [Step(Fraction(1, 2))] * 3).limit[0])
+    1.75
+    """
+    rows, target = read_data(problem[0], problem[1], len(p.trees))
+    origin, bits = read_start(p, problem[2], digits), bits_of(digits)
+    F, moves, sums_of = stepper(p, along, bits, penalty, mirror)
+    context = mpmath.MPContext()
+    context.prec = bits
+
+    def number(x: Fraction) -> Real:
+        return context.mpf(x.numerator) / x.denominator
+
+    X, y = [[number(x) for x in row] for row in rows], list(map(number, target))
+    w, total, taken = list(map(number, origin)), [context.zero] * len(along), 0
+    v = [context.zero] * len(w)
+    small = context.mpf(10) ** -digits * max(1, context.norm(y))
+    for step in steps:
+        beta = [context.mpf(b) for b in F.at(w)]
+        r = [context.fdot(row, beta) - t for row, t in zip(X, y, strict=True)]
+        if context.norm(r) <= small and not step.noise:
+            break
+        noise = list(map(number, step.noise)) or [context.zero] * len(r)
+        G = _gradient(X, list(map(add, r, noise)), step.rows)
+        given = [*w, *v, *G, *map(number, (step.eta, step.decay, step.momentum))]
+        found = [context.mpf(x) for x in moves(given)]
+        added = sums_of.at([*given, *found])
+        v = [a - b for a, b in zip(found, w, strict=True)]
+        w, taken = found, taken + 1
+        total = [a + context.mpf(b) for a, b in zip(total, added, strict=True)]
+    limit = tuple(map(as_mpf, F.at(w)))
+    ends = (tuple(map(as_mpf, x)) for x in (w, total, v))
+    weights, sums, last = ends
+    return Perturbed(limit, weights, sums, taken, last)
+
+
+def _gradient(X: Sequence[Sequence[Real]], r: Sequence[Real], rows: Sequence[int]) -> list[Real]:
+    """Return X^T r, of some rows or of all."""
+    batch = rows or range(len(X))
+    return [sum(X[i][k] * r[i] for i in batch) for k in range(len(X[0]))]
+
+
+def stepper(
+    p: FlowModel,
+    along: Sequence[Tree],
+    bits: int,
+    penalty: Sequence[Tree] = (),
+    mirror: Sequence[Tree] = (),
+) -> tuple[Program, Move, Program]:
+    """Return F, the weights after a step from w, v, G, eta, k, mu, and what is summed in it.
+
+    What is summed has the weights after the step, too.
+    """
+    letters = [letter(p, f"G_{i}") for i in range(1, len(p.trees) + 1)]
+    last = [letter(p, f"{w}_t") for w in p.weights]
+    sizes = [letter(p, x) for x in ("eta", "k", "mu")]
+    after = [letter(p, f"{w}_next") for w in p.weights]
+    builder = Builder((*p.weights, *last, *letters, *sizes, *after))
+    sums = Program(builder.tape([builder.tree(tree) for tree in along]), bits)
+    builder = Builder((*p.weights, *last, *letters, *sizes))
+    beta = tuple(builder.tree(tree) for tree in p.trees)
+    (eta, k, mu), G = map(builder.input, sizes), list(map(builder.input, letters))
+    steered = builder.reverse(beta, G)[: len(p.weights)]
+    pairs = zip(*_forces(p, builder, steered, penalty, mirror), strict=True)
+    forces = [builder.total([x, builder.multiply(k, h)]) for x, h in pairs]
+    pushed = [builder.multiply(eta, f) for f in forces]
+    forward = Builder(p.weights)
+    F = Program(forward.tape([forward.tree(tree) for tree in p.trees]), bits)
+    if mirror:
+        return F, Mirror.of(p, mirror, bits).mover(Program(builder.tape(pushed), bits)), sums
+    rows = zip(map(builder.input, p.weights), pushed, map(builder.input, last), strict=True)
+    moved = [
+        builder.linear([(w, _ONE), (x, -_ONE), (builder.multiply(mu, v), _ONE)]) for w, x, v in rows
+    ]
+    return F, Program(builder.tape(moved), bits).at, sums
+
+
+def theta_of(builder: Builder, p: FlowModel, psi: Sequence[Tree]) -> list[Register]:
+    """Write out theta = grad psi(w)."""
+    values = [builder.tree(tree) for tree in psi]
+    return builder.reverse(values, [builder.constant(_ONE)] * len(values))[: len(p.weights)]
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """theta = grad psi(w), and G^-1 times a covector, of w and that."""
+
+    theta: Program
+    raised: Program
+    size: int
+
+    @classmethod
+    def of(cls, p: FlowModel, psi: Sequence[Tree], bits: int) -> Mirror:
+        """Return psi of all weights, one for each copy, in numbers."""
+        forward, n = Builder(p.weights), len(p.weights)
+        theta = theta_of(forward, p, psi)
+        covector = tuple(f" d {w}" for w in p.weights)
+        builder = Builder((*p.weights, *covector))
+        raised = builder.raised(rates_of(p), list(map(builder.input, covector)))
+        return cls(Program(forward.tape(theta), bits), Program(builder.tape(raised), bits), n)
+
+    def mover(self, pushed: Program) -> Move:
+        """Return how w moves as theta moves by -pushed + mu (theta - theta before)."""
+
+        def move(given: Sequence[Real]) -> Sequence[Real]:
+            w, v, mu = given[: self.size], given[self.size : 2 * self.size], given[-1]
+            target = [x - f for x, f in zip(self.theta.at(w), pushed.at(given), strict=True)]
+            if mu:
+                before = self.theta.at([a - b for a, b in zip(w, v, strict=True)])
+                now = self.theta.at(w)
+                target = [t + mu * (a - b) for t, a, b in zip(target, now, before, strict=True)]
+            return self.inverse(target, w)
+
+        return move
+
+    def inverse(self, target: Sequence[Real], w: Sequence[Real]) -> Sequence[Real]:
+        """Return the weights with this theta by Newton's method from others, near them."""
+        last = mpmath.inf
+        for _ in range(NEWTON):
+            off = [a - b for a, b in zip(target, self.theta.at(w), strict=True)]
+            size = mpmath.norm(off)
+            if not size or size >= last < mpmath.mpf(10) ** -10:
+                return w  # to all digits
+            moves, last = self.raised.at([*w, *off]), size
+            w = [a + b for a, b in zip(w, moves, strict=True)]
+        raise NumericalError("no weights were found with the theta of a step: take smaller steps")

@@ -1,0 +1,214 @@
+"""Products of series, one convolution for several that share a factor, and linear combinations."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import count, islice
+from operator import itemgetter, mul
+from typing import TypeAlias
+
+from mpmath.libmp import MPZ
+
+from numerics.integrator.fixed_point import ZERO, Integer, Rule, Series, scaled, shifted
+from numerics.integrator.tape import Instruction, Register
+
+_GROWTH = 16  # bits by which coefficients in lanes may outgrow the first one
+_TERMS = 20  # bits by which a sum of products may outgrow them, and its sign
+_LANES = 8
+_SPAN = 1 << 16  # bits between the terms of a sum within which they may cancel
+_CLOSE = 512  # bits between grids that are bridged by longer factors, not by shifts
+_LAST: Callable[[list[Integer]], Integer] = itemgetter(-1)
+Group: TypeAlias = tuple[Register, ...]
+"""Products of one factor, or a single register."""
+
+
+def product(out: Series, x: Series, y: Series) -> Rule:
+    """Write ``out_k = sum_i x_i y_(k-i)``."""
+    a, b, write = x.cells, y.cells, out.cells.append
+    while not (raw := sum(map(mul, a, reversed(b)))):
+        write(ZERO)
+        yield
+    down = out.fix(raw, x.grid + y.grid)
+    while True:
+        write(raw >> down)
+        yield
+        raw = sum(map(mul, a, reversed(b)))
+
+
+def square(out: Series, x: Series) -> Rule:
+    """Write ``out_k = 2 sum_(i < k/2) x_i x_(k-i)``, and the square in the middle for even k."""
+    a, write, order = x.cells, out.cells.append, 0
+    while not (middle := a[order // 2]):
+        write(ZERO)
+        yield
+        order += 1
+    # The first coefficient that is not 0 is of even order.
+    down = out.fix(middle * middle, 2 * x.grid)
+    for half in count(order // 2):
+        middle = a[half]
+        raw = (sum(map(mul, islice(a, half), reversed(a))) << 1) + middle * middle
+        write(raw >> down)
+        yield
+        write(sum(map(mul, islice(a, half + 1), reversed(a))) << 1 >> down)
+        yield
+
+
+def products(outs: Sequence[Series], xs: Sequence[Series], y: Series) -> Rule:
+    """Write ``out_k = sum_i x_i y_(k-i)`` for several x, as ``(x + 2^W z) y = x y + 2^W z y``.
+
+    One convolution in lanes of W bits costs less than several, for as long as the coefficients fit.
+    """
+    pairs = list(zip(outs, xs, strict=True))
+    apart = [product(out, x, y) for out, x in pairs]
+    while any(out.exponent is None for out in outs):
+        deque(map(next, apart), maxlen=0)
+        yield
+    size = y.bits + _GROWTH
+    width = 2 * size + _TERMS
+    half, known, b, wide = MPZ(1) << (width - 1), len(outs[0].cells), y.cells, list[Integer]()
+    lanes = [(out.cells.append, out.grid - x.grid - y.grid, x.cells) for out, x in pairs]
+    (top, over, highest), lower = lanes[-1], lanes[:-1]
+    for k in count():
+        packed, fits = highest[k], max(b[k].bit_length(), highest[k].bit_length()) <= size
+        for _, _, a in reversed(lower):
+            fits &= a[k].bit_length() <= size
+            packed = (packed << width) + a[k]
+        if not fits:
+            break
+        wide.append(packed)
+        if k >= known:
+            raw = sum(map(mul, wide, reversed(b)))
+            for write, down, _ in lower:
+                rest = (raw + half) >> width
+                write((raw - (rest << width)) >> down)
+                raw = rest
+            top(raw >> over)
+            yield
+    while True:
+        for write, down, a in lanes:
+            write(sum(map(mul, a, reversed(b))) >> down)
+        yield
+
+
+def groups(instructions: Sequence[Instruction]) -> list[Group]:
+    """Return all registers in an order of execution, products of one factor together."""
+    levels: list[int] = []
+    for i, step in enumerate(instructions):
+        # Of a pair such as sin and cos, each lags behind the other.
+        levels.append(max((levels[a] + 1 for a in step.args if a < i), default=0))
+    uses = Counter(
+        (level, a)
+        for level, step in zip(levels, instructions, strict=True)
+        if is_product(step)
+        for a in step.args
+    )
+    shared: defaultdict[tuple[int, Register], list[Register]] = defaultdict(list)
+    order: list[tuple[int, Group]] = []
+    for i, (level, step) in enumerate(zip(levels, instructions, strict=True)):
+        if is_product(step):
+            factor = max(step.args, key=lambda a, level=level: (uses[level, a], a))  # type: ignore[misc]
+            shared[level, factor].append(i)
+        else:
+            order.append((level, (i,)))
+    for (level, _), members in shared.items():
+        parts = (members[n : n + _LANES] for n in range(0, len(members), _LANES))
+        order += [(level, tuple(part)) for part in parts]
+    return [group for _, group in sorted(order)]
+
+
+def is_product(step: Instruction) -> bool:
+    """Tell whether it multiplies two different registers."""
+    return step.op == "multiply" and step.args[0] != step.args[1]
+
+
+class Linear:
+    """Writes ``out_k = sum_i c_i x_ik``, and a constant for k = 0; c_i over one denominator."""
+
+    def __init__(self, values: Sequence[Fraction], bits: int) -> None:
+        self.values, self.constant = values[:-1], values[-1]
+        bottom = math.lcm(*(c.denominator for c in self.values))
+        tops = [c.numerator * (bottom // c.denominator) for c in self.values]
+        if max(map(abs, tops)).bit_length() > bits:
+            grid = min(scaled(c, bits)[1] for c in self.values)
+            bottom = 1 << max(-grid, 0)
+            tops = [int(c * bottom) for c in self.values]
+        self.tops = [MPZ(n) for n in tops]
+        low = (bottom & -bottom).bit_length() - 1
+        self.bottom, self.down = bottom >> low, low  # the denominator is bottom 2^down
+
+    def rule(self, out: Series, args: Sequence[Series]) -> Rule:
+        """Start the rule on its series."""
+        if len(args) == 1 and not self.constant:
+            yield from self._scaling(out, args[0])
+        yield from self._until_aligned(out, args)
+        low = min(x.grid for x in args)
+        factors = [n << (x.grid - low) for n, x in zip(self.tops, args, strict=True)]
+        cells, down, bottom = [x.cells for x in args], out.grid - low + self.down, self.bottom
+        if down < 0:
+            factors, down = [n << -down for n in factors], 0
+        write = out.cells.append
+        if len(args) == 2 and bottom == 1:
+            (a, b), (x, y) = factors, cells
+            while True:
+                write((a * x[-1] + b * y[-1]) >> down)
+                yield
+        while True:
+            raw = sum(map(mul, factors, map(_LAST, cells))) >> down
+            write(raw if bottom == 1 else raw // bottom)
+            yield
+
+    def _until_aligned(self, out: Series, args: Sequence[Series]) -> Rule:
+        """Write sums until all grids are known and near each other, or for ever."""
+        while out.exponent is None:
+            self._first(out, args)
+            yield
+        while any(x.exponent is None for x in args) or _spread(args) > _CLOSE:
+            out.cells.append(self._apart(out, args))
+            yield
+
+    def _scaling(self, out: Series, x: Series) -> Rule:
+        """Write ``out_k = c x_k`` on the grid of x, or a finer one."""
+        cells, write, top, bottom = x.cells, out.cells.append, self.tops[0], self.bottom
+        while not cells[-1]:
+            write(ZERO)
+            yield
+        up = bottom.bit_length() - 1
+        out.choose(x.grid - self.down - up)
+        while True:
+            raw = top * cells[-1] << up
+            write(raw if bottom == 1 else raw // bottom)
+            yield
+
+    def _first(self, out: Series, args: Sequence[Series]) -> None:
+        """Append a sum that sets the grid, or 0; it may cancel down to the finest of all grids."""
+        k = len(out.cells)
+        pairs = zip(self.tops, args, strict=True)
+        terms = [(n * x.cells[k], x.grid - self.down) for n, x in pairs if x.cells[k]]
+        if self.constant and not k:
+            terms.append(scaled(self.constant * self.bottom, out.bits + self.bottom.bit_length()))
+        if not terms:
+            out.cells.append(ZERO)
+            return
+        top = max(raw.bit_length() + exponent for raw, exponent in terms)
+        low = max(min(exponent for _, exponent in terms), top - _SPAN)
+        low -= self.bottom.bit_length()
+        total = sum(shifted(raw, exponent - low) for raw, exponent in terms)
+        out.place(total // self.bottom, low)
+
+    def _apart(self, out: Series, args: Sequence[Series]) -> Integer:
+        """Return a sum of terms on grids that are far from each other, or not yet known."""
+        k, up = len(out.cells), -out.grid - self.down
+        pairs = zip(self.tops, args, strict=True)
+        return sum(
+            (shifted(n * x.cells[k], x.grid + up) // self.bottom for n, x in pairs if x.cells[k]),
+            start=ZERO,
+        )
+
+
+def _spread(args: Sequence[Series]) -> int:
+    """Return how many bits the grids are apart."""
+    grids = [x.grid for x in args]
+    return max(grids) - min(grids)

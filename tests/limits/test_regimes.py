@@ -1,0 +1,527 @@
+"""Regimes of Q: limits are proved, named, and confirmed by numbers at two scales."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sympy
+from sympy import Abs, Rational, log, sqrt
+
+from derive import InputError, Parameterization, Verdict, regimes, scale_start
+from derive.limits.find import Regimes
+from derive.limits.initialization import with_scale
+from derive.limits.point import read_point
+from numerics.confirm.limits import confirm_limits
+from numerics.integrator.gradient_flow import flow
+from tests.cli.commands import refusal_of, run
+from tests.published import derive_once, regimes_once
+
+pytestmark = pytest.mark.every(3)
+
+alpha = sympy.Symbol("alpha", positive=True)
+
+
+def found(
+    outputs: list[str],
+    start: dict[str, str] | None = None,
+    variable: str = "alpha",
+    positive: tuple[str, ...] = (),
+    toward: tuple[Any, ...] = (0, "oo"),
+) -> Regimes:
+    p = Parameterization.parse(outputs, start, (*positive, variable) if start else positive)
+    if variable not in (*p.start_symbols, *p.parameters):
+        p = scale_start(p, variable)
+    return regimes_once(p, variable, toward)
+
+
+def shaped(scale: str, shape: str) -> dict[str, str]:
+    """Return u, v > 0 with u v = scale and (v - u)/(v + u) = shape."""
+    u = f"sqrt({scale})*sqrt((1 - {shape})/(1 + {shape}))"
+    v = f"sqrt({scale})*sqrt((1 + {shape})/(1 - {shape}))"
+    return {"u": u, "x": u, "v": v, "y": v}
+
+
+TIED = {"p": "alpha", "m": "alpha"}
+CASES = {
+    "tied": (["p**2 - m**2"], TIED, ["rich", "kernel"]),
+    "tied, two outputs": (
+        ["p**2 - m**2", "q**2 - r**2"],
+        {**TIED, "q": "2*alpha", "r": "2*alpha"},
+        ["rich", "kernel"],
+    ),
+    "tied, depth 3": (["p**3 - m**3"], TIED, ["rich", "kernel"]),
+    "tied, depth 5": (["p**5 - m**5"], TIED, ["rich", "kernel"]),
+    "tied, any depth": (["p**D - m**D"], TIED, ["rich", "kernel"]),
+    "biased": (["p**2 - m**2"], {"p": "alpha", "m": "2*alpha"}, ["rich", "kernel"]),
+    "untied, any start": (["u*v - x*y"], None, ["rich", "kernel"]),
+    "width two": (["u*v + 2*x*y"], {"u": "alpha", "v": "0", "x": "0", "y": "alpha"}, None),
+    "one shape": (["u*v - x*y"], shaped("alpha", "3/5"), ["rich", "kernel"]),
+    "square": (["w**2"], {"w": "alpha"}, ["rich", "kernel"]),
+    "linear": (["2*w"], None, ["kernel", "kernel"]),
+    "neuron": (["a*u1", "a*u2"], None, ["anti-NTK", "kernel"]),
+    "skew neuron": (["a*u1", "a*u2 - a*u1"], None, ["intermediate", "kernel"]),
+    "balanced deep neuron": (
+        ["a*b*u1", "a*b*u2"],
+        {"a": "alpha", "b": "alpha", "u1": "3*alpha/5", "u2": "4*alpha/5"},
+        ["anti-NTK", "kernel"],
+    ),
+    "deep neuron, any start": (["a*b*u1", "a*b*u2"], None, ["anti-NTK", "kernel"]),
+    "square, any start": (["w**2"], None, ["rich", "kernel"]),
+    "cube": (["w**3"], {"w": "alpha"}, ["rich", "kernel"]),
+    "inverse": (["1/w"], {"w": "alpha"}, ["kernel", "rich"]),
+    "biased, any depth": (
+        ["p**D - m**D"],
+        {"p": "alpha", "m": "2*alpha"},
+        ["intermediate", "kernel"],
+    ),
+    "neuron, one layer fixed": (
+        ["a*u1", "a*u2"],
+        {"a": "alpha", "u1": "1", "u2": "2"},
+        ["intermediate", "kernel"],
+    ),
+    "two numbers convolved, positive": (
+        ["u*x + v*y", "u*y + v*x"],
+        {"u": "alpha", "v": "0", "x": "alpha", "y": "0"},
+        ["rich", "kernel"],
+    ),
+    "two numbers convolved": (["u*x + v*y", "u*y + v*x"], None, ["rich", "kernel"]),
+    "rotated, weighted": (
+        ["p**2 - m**2 + q**2 - r**2", "2*p**2 - 2*m**2 - 3*q**2 + 3*r**2"],
+        {**TIED, "q": "2*alpha", "r": "2*alpha"},
+        ["rich", "kernel"],
+    ),
+    "weight normalization": (
+        ["c*x/sqrt(x**2 + y**2)", "c*y/sqrt(x**2 + y**2)"],
+        None,
+        ["anti-NTK", "kernel"],
+    ),
+    "balanced neurons": (
+        ["a*u + b*v", "a*x + b*y"],
+        {"a": "alpha", "b": "alpha", "u": "alpha", "x": "0", "v": "alpha", "y": "0"},
+        ["anti-NTK", "kernel"],
+    ),
+    "no closed form": (
+        ["a*b*c"],
+        {"a": "2*alpha", "b": "alpha", "c": "3*alpha"},
+        ["intermediate", "kernel"],
+    ),
+}
+
+
+@pytest.mark.every(24)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case)
+def test_limits_are_proved_and_confirmed_at_two_scales(case):
+    outputs, start, names = CASES[case]
+    r = found(outputs, start)
+    if names is not None:
+        assert [limit.regime for limit in r.limits] == names
+    confirmed = confirm_limits(r)
+    proved = [limit for limit in r.limits if limit.finding.verdict is Verdict.PROVED]
+    closed = [x for x in proved if not any(g.has(sympy.Integral) for g in x.potential.gradient)]
+    assert [c.limit for c in confirmed] == closed
+    assert closed
+    for c in confirmed:
+        assert c.passed, c.report()
+        assert c.report().splitlines()[0].endswith(": confirmed")
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [
+        (["p**2 - m**2"], TIED),
+        (["u*v - x*y"], {"u": "alpha", "x": "alpha", "v": "1", "y": "1"}),
+        (["w**3"], {"w": "alpha"}),
+        (["a*u1", "a*u2"], {"a": "alpha", "u1": "alpha", "u2": "2*alpha"}),
+        (["a*u1", "a*u2"], {"a": "alpha", "u1": "1", "u2": "2"}),
+    ],
+)
+def test_the_evidence_of_an_expansion_is_its_terms_and_a_remainder(outputs, start):
+    """What is written after the second term is seen to vanish beside it, at 60 digits."""
+    (limit,) = found(outputs, start, toward=(0,)).limits
+    names = {s: sympy.Symbol(s, positive=True) for s in ("alpha", "beta", "beta1", "beta2")}
+    assert limit.finding.evidence
+    for e in limit.finding.evidence:
+        left = sympy.sympify(e.left, names)
+        known, _, remainder = e.right.rpartition(" + o(")
+        right = sympy.sympify(known + ")", names)
+        second = sympy.sympify(remainder.removesuffix("))"), names) * limit.unit
+        beside = []
+        for scale in (Rational(1, 10**4), Rational(1, 10**8)):
+            at = {"alpha": scale, "beta": Rational(7, 5), "beta1": Rational(7, 5), "beta2": 2}
+            values = {names[n]: v for n, v in at.items()}
+            beside.append(abs(sympy.N(((left - right) / second).subs(values), 60)))
+        assert beside[1] < beside[0] < Rational(1, 10) or beside == [0, 0]
+
+
+def test_the_limits_have_the_forms_that_theory_gives():
+    zero, infinity = found(["p**2 - m**2"], TIED).limits
+    beta = sympy.Symbol("beta", real=True)
+    assert zero.potential is not None
+    assert infinity.potential is not None
+    assert (zero.potential.Q, zero.unit, zero.error) == (
+        Abs(beta) / 2,
+        log(1 / alpha),
+        1 / log(1 / alpha),
+    )
+    assert (infinity.potential.Q, infinity.unit, infinity.error) == (
+        beta**2 / 16,
+        alpha**-2,
+        alpha**-4,
+    )
+    neuron = found(["a*u1", "a*u2"])
+    b1, b2 = neuron.derivation.beta
+    assert Rational(2, 3) * (b1**2 + b2**2) ** Rational(3, 4) == neuron.limits[0].potential.Q
+
+
+def test_the_kernel_limit_of_a_neuron_is_a_mahalanobis_distance():
+    # I - (1 - s)^2/(2 (1 + s^2)) u u^T/|u|^2, up to scale: Azulay et al. 2021, appendix F.
+    start = {"a": "2*sqrt(alpha)", "u1": "3*sqrt(alpha)/10", "u2": "4*sqrt(alpha)/10"}
+    r = found(["a*u1", "a*u2"], start)
+    limit = r.limits[1]
+    assert limit.regime == "kernel"
+    assert limit.potential is not None
+    assert limit.origin is not None
+    hessian = sympy.Matrix(
+        [[sympy.diff(g, x) for x in limit.coordinates] for g in limit.potential.gradient]
+    )
+    s, unit = Rational(3, 5), sympy.Matrix([Rational(3, 5), Rational(4, 5)])
+    expected = sympy.eye(2) - (1 - s) ** 2 / (2 * (1 + s**2)) * unit * unit.T
+    ratio = hessian * expected.inv()
+    assert ratio[0, 1] == ratio[1, 0] == 0
+    assert ratio[0, 0] == ratio[1, 1] != 0
+    # beta_0 = alpha u/|u|: the scale is that of the predictor.
+    assert [sympy.expand(b / alpha) for b in limit.origin] == list(unit)
+
+
+def test_both_roads_to_the_kernel_limit_agree():
+    # Expansion of the closed form, and covariance: the same quadratic form, up to the unit.
+    r = found(["p**2 - m**2", "q**2 - r**2"], CASES["tied, two outputs"][1])
+    by_expansion = r.limits[1]
+    assert "expansion" in by_expansion.finding.reason
+    whole = by_expansion.potential.Q * by_expansion.unit
+    K = r.kernel.matrix
+    quadratic = sum(b**2 / K[i, i] for i, b in enumerate(r.derivation.beta)) / 2
+    assert sympy.expand(whole - quadratic) == 0
+
+
+def test_the_shape_alone_decides_as_well():
+    # The scale is fixed: |s| -> 1 is a kernel regime of the untied pair, with K(w_0) -> infinity.
+    r = found(["u*v - x*y"], shaped("alpha", "s"), "s", ("alpha",), ("1-",))
+    (limit,) = r.limits
+    assert limit.regime == "kernel"
+    (c,) = confirm_limits(r)
+    assert c.passed, c.report()
+
+
+def test_a_joint_limit_is_decided_by_the_scale_over_one_less_the_squared_shape():
+    # Q depends on the two layers through K(w_0) = 4 alpha (1 + s^2)/(1 - s^2) alone.
+    start = {"u": "c", "x": "c", "v": "d", "y": "d"}
+    r = found(["u*v - x*y"], start, "c", ("d",), ("oo",))
+    assert r.deciding is not None
+    assert r.deciding.verdict is Verdict.PROVED
+    K = r.kernel.matrix[0, 0]
+    c, d = sorted(K.free_symbols, key=str)
+    s, a = sympy.Symbol("s", real=True), sympy.Symbol("alpha", real=True)
+    value = K.subs({c: sympy.sqrt(a * (1 - s) / (1 + s)), d: sympy.sqrt(a * (1 + s) / (1 - s))})
+    assert sympy.simplify(value - 4 * a * (1 + s**2) / (1 - s**2)) == 0
+    # Along alpha = 1/n^2, s = 1 - 1/n^e the quotient tends to 0 or infinity with e - 2.
+    rich = {"u": "c/2", "x": "c/2", "v": "2*c", "y": "2*c"}
+    lazy = {"u": "c**2", "x": "c**2", "v": "1/c", "y": "1/c"}  # alpha = c -> 0, s -> 1
+    assert found(["u*v - x*y"], rich, "c", (), (0,)).limits[0].regime == "rich"
+    assert found(["u*v - x*y"], lazy, "c", (), (0,)).limits[0].regime == "kernel"
+
+
+def test_two_constants_that_both_matter_are_not_called_one():
+    # A biased pair depends on beta_0 as well, and this one on p and m through other functions.
+    r = found(["w**3 - z**2"], {"w": "c", "z": "d"}, "c", ("d",), (0,))
+    assert r.deciding is None
+
+
+def test_a_neuron_whose_outer_layer_vanishes_has_no_quadratic_limit():
+    # s -> -1 at fixed scale: Q/N -> |beta_0| |beta| - <beta_0, beta>, not a Mahalanobis distance.
+    r = found(["a*u1", "a*u2"], {"a": "c", "u1": "3/c", "u2": "4/c"}, "c", (), (0, "oo"))
+    vanishing, dominant = r.limits
+    assert vanishing.regime == "intermediate"
+    assert vanishing.potential is not None
+    b1, b2 = r.derivation.beta
+    assert sympy.simplify(vanishing.potential.Q - 5 * sqrt(b1**2 + b2**2) + 3 * b1 + 4 * b2) == 0
+    # s -> 1: |beta - beta_0|.
+    assert dominant.regime == "kernel"
+    assert dominant.potential is not None
+    assert sympy.expand(2 * dominant.potential.Q - b1**2 - b2**2 + 6 * b1 + 8 * b2) == 0
+    assert all(c.passed for c in confirm_limits(r))
+
+
+def test_what_is_assumed_of_a_symbolic_depth_is_said():
+    limits = found(["p**D - m**D"], TIED).limits
+    assert all("D" in map(str, limit.depths) for limit in limits)
+
+
+def test_the_limit_of_depth_is_parametric():
+    r = found(["p**D - m**D"], {"p": "1", "m": "1"}, "D", (), ("oo",))
+    (limit,) = r.limits
+    assert limit.potential is not None
+    assert limit.potential.curve is not None
+    (z,) = limit.potential.curve.free_symbols
+    assert sympy.simplify(limit.potential.curve - 2 * z / (1 - z**2)) == 0
+    assert limit.potential.gradient == (z,)
+    (c,) = confirm_limits(r)
+    assert c.passed, c.report()
+
+
+def test_homogeneity_and_the_time_of_the_flow():
+    r = found(["p**3 - m**3"], TIED)
+    assert r.homogeneity is not None
+    assert (r.homogeneity.degree, r.homogeneity.time) == (3, 4)
+    # K(c w_0) = c^4 K(w_0), and the flow gets as near c^4 times as soon.
+    p = Parameterization.parse(["p**3 - m**3"])
+
+    def distance(scale, time):
+        end = flow(p, [[1]], ["1/10"], {"p": scale, "m": scale}, 15, time=time)
+        return float(end.limit[0]) - 0.1
+
+    slow, fast = distance(10, "1/100000"), distance(20, "1/1600000")
+    assert abs(slow) < 0.09
+    assert abs(slow / fast - 1) < 1e-4
+    assert abs(slow / distance(20, "1/400000") - 1) > 0.5
+    assert found(["w + w**3"], {"w": "alpha"}).homogeneity is None
+
+
+@pytest.mark.parametrize(
+    ("scales", "limit", "rate"),
+    [
+        # min |beta|_1 and min |beta|_2 subject to beta1 + 2 beta2 = 3.
+        (("1/10", "1/40"), (0.0, 1.5), 1 / 16),
+        (("4", "8"), (0.6, 1.2), 1 / 16),
+    ],
+)
+def test_the_flow_in_the_weights_tends_to_the_minimizer_of_the_limit(scales, limit, rate):
+    p = Parameterization.parse(["p**2 - m**2", "q**2 - r**2"])
+    errors = []
+    for scale in scales:
+        end = flow(p, [[1, 2]], [3], dict.fromkeys("pmqr", scale), 15)
+        errors.append(max(abs(float(b) - x) for b, x in zip(end.limit, limit, strict=True)))
+    # As alpha -> infinity the error is of order alpha^-4; as alpha -> 0 here of order alpha^2, as
+    # beta1 = 2 alpha^2 sinh(mu) with sinh(2 mu) = 1.5/(2 alpha^2), so of order alpha.
+    expected = rate if limit[0] else 1 / 4
+    assert abs(errors[1] / errors[0] / expected - 1) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: found(["w**2"], {"w": "alpha"}, toward=("soon",)), "is not read"),
+        (lambda: found(["w**2"], {"w": "alpha"}, toward=("1",)), "is not read"),
+        (
+            lambda: regimes(derive_once(Parameterization.parse(["w**2"])), "gamma"),
+            "no symbol of the",
+        ),
+        (lambda: scale_start(Parameterization.parse(["w**2"]), "w"), "a name already"),
+        (lambda: confirm_limits(found(["w**2"], {"w": "alpha"}), digits=0), "digits"),
+    ],
+)
+def test_bad_input_is_one_line(call, message):
+    with pytest.raises(InputError, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_points_are_read():
+    assert [read_point("s", t).text for t in (0, "oo", "1-", "-1+", "1/2-")] == [
+        "s -> 0+",
+        "s -> infinity",
+        "s -> 1-",
+        "s -> -1+",
+        "s -> 1/2-",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start", "reason"),
+    [
+        (["a*c", "a**2 + c**3"], None, "there is no Q"),
+        (["u*exp(v)"], {"u": "1/2", "v": "alpha"}, "given by an integral"),
+    ],
+)
+def test_without_a_closed_form_or_a_sign_nothing_is_claimed(outputs, start, reason):
+    r = found(outputs, start, toward=(0,))
+    assert all(reason in limit.finding.reason for limit in r.limits)
+    assert {limit.finding.verdict for limit in r.limits} == {Verdict.UNDECIDED}
+    assert confirm_limits(r) == ()
+
+
+def test_where_q_lives_on_ever_fewer_beta_there_is_no_limit():
+    # |beta| < 4 alpha^(4/3), on which Q is quadratic.
+    near_zero, far = found(["p**(4/3) - m**(4/3)"], TIED).limits
+    assert "no beta is left" in near_zero.finding.reason
+    assert far.regime == "kernel"
+
+
+@pytest.mark.parametrize(
+    ("outputs", "given", "units"),
+    [
+        (["exp(-w)"], ("w_0 > 0", "w_0 < 0"), ("exp(alpha*w_0)", "1")),
+        (["sinh(w)"], ("w_0 > 0", "w_0 < 0"), ("1", "1")),
+        (
+            ["exp(u+v)"],
+            ("u_0 + v_0 > 0", "u_0 + v_0 < 0"),
+            ("1", "exp(-alpha*u_0)*exp(-alpha*v_0)"),
+        ),
+    ],
+)
+def test_exponentials_of_the_scale_are_orders_and_signs_are_told_apart(outputs, given, units):
+    limits = found(outputs, toward=("oo",)).limits
+    assert tuple(c for limit in limits for c in limit.point.conditions) == given
+    assert tuple(str(sympy.expand(limit.unit)) for limit in limits) == units
+    power = f"alpha*({given[0].removesuffix(' > 0')})"
+    errors = [str(sympy.expand(limit.error)) for limit in limits]
+    assert errors == [str(sympy.expand(f"exp({sign}{power})")) for sign in ("-", "")]
+    assert all(c.passed for c in confirm_limits(found(outputs, toward=("oo",))))
+
+
+def test_an_integral_that_moves_with_its_start_alone_has_its_limit():
+    near_zero, far = found(["w + w**3"]).limits
+    assert str(near_zero.potential.gradient[0]) == "Integral(1/K(b), (b, 0, beta))"
+    assert near_zero.error == alpha
+    assert far.regime == "kernel"
+
+
+def test_the_larger_of_two_starts_decides():
+    first, second, _ = found(["p**3 + m**3"]).limits
+    p_0, m_0 = sympy.symbols("p_0 m_0", positive=True)
+    beta = sympy.Symbol("beta", real=True)
+    assert Abs(beta) / (3 * p_0) == first.potential.Q
+    assert Abs(beta) / (3 * m_0) == second.potential.Q
+    assert first.below == second.below == (None,)
+
+
+def test_what_vanishes_faster_than_every_power_is_said():
+    (limit,) = found(["exp(w)"], {"w": "alpha**2"}, toward=("oo",)).limits
+    assert limit.error == 0
+    assert all(c.passed for c in confirm_limits(found(["exp(w)"], {"w": "alpha**2"})))
+
+
+def test_the_side_that_is_left_out_has_its_slope():
+    (limit,) = found(["p**3 - m**3"], {"p": "alpha", "m": "alpha**2"}, toward=(0,)).limits
+    beta = sympy.Symbol("beta", real=True)
+    assert limit.below == (None,)
+    assert limit.steep == ((beta, -1, -(alpha**-2) / 3),)
+    # Outputs of two scales have no limit of one order.
+    apart = found(["p**2 - m**2", "q**2 - r**2"], {**TIED, "q": "1", "r": "1"})
+    assert all("their scales differ" in limit.finding.reason for limit in apart.limits)
+
+
+@pytest.mark.parametrize("spoiled", ["unit", "form", "error"])
+def test_a_wrong_limit_is_not_confirmed(spoiled):
+    r = found(["p**2 - m**2"], TIED)
+    rich, kernel = r.limits
+    assert rich.potential is not None
+    assert rich.unit is not None
+    wrong = {
+        "unit": replace(rich, unit=2 * rich.unit),
+        "form": replace(rich, potential=kernel.potential),
+        "error": replace(kernel, error=alpha**-6),
+    }[spoiled]
+    (c,) = confirm_limits(replace(r, limits=(wrong,)))
+    assert not c.passed
+    assert "NOT CONFIRMED" in c.report()
+
+
+def test_the_command_prints_and_checks_limits():
+    done = run("regimes", "p**2 - m**2", "--start", "p=alpha,m=alpha", "--check")
+    assert done.returncode == 0, done.stderr
+    for words in ("rich regime", "kernel regime", "Q/N -> abs(beta)/2", "alpha -> 0+: confirmed"):
+        assert words in done.stdout
+    assert "NOT" not in done.stdout
+
+
+@pytest.mark.slow
+def test_what_is_printed_of_limits_is_named_and_short():
+    text = found(["u*v"], {"u": "alpha", "v": "1"}).to_text()
+    assert "assuming alpha > 0; k > 0\n  k = (alpha - 1)**2*(alpha + 1)**2" in text
+    assert "(dQ/dbeta)/N -> asinh(2*beta)/2" in text
+    assert "c^2 times as fast" in text
+    text = found(["p**D - m**D"]).to_text()
+    assert "assuming p_0 > 0; m_0 > 0; alpha > 0" in text
+    assert "a power with an open exponent is not expanded" in text
+    assert "x = beta + alpha**D*(m_0**D - p_0**D)" in text
+
+
+def test_the_command_takes_a_width():
+    done = run("regimes", "u*v", "--width", "k", "--check")
+    assert done.returncode == 0, done.stderr
+    for words in ("E kappa = 4*k**2*sigma**4", "mu = alpha*k**(1/4)", "random starts: confirmed"):
+        assert words in done.stdout
+
+
+@pytest.mark.slow
+def test_the_command_writes_json_and_latex():
+    record = json.loads(run("regimes", "a*u1", "a*u2", "--json").stdout)
+    assert [x["regime"] for x in record["limits"]] == ["anti-NTK", "kernel"]
+    assert record["homogeneity"]["degree"] == "2"
+    latex = run("regimes", "a*u1", "a*u2", "--latex", "--standalone").stdout
+    assert latex.startswith(r"\documentclass")
+    assert r"\alpha \to \infty" in latex
+
+
+@pytest.mark.every(9)
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["w**2", "--to", "soon"], "is not read"),
+        (["w**2", "--scale", "w"], "a name already"),
+        (["w**2", "--scale", "a,b"], "one name"),
+        (["exp(a)*u", "--vector", "u"], "give u one, u:2"),
+        (["a*u", "--vector", "u", "--scale", "a"], "a name already"),
+        (["a*u + b*v", "--vector", "u,v"], "depends on the dimension"),
+        (["a*u", "--vector", "u", "--width", "k"], "--width goes with one number"),
+        (["w**2", "--latex", "--json"], "one of"),
+        (["u*v", "--width", "k", "--start", "u=1"], "--width draws the start"),
+        (["u*v", "--width", "k,n"], "--width: give one name"),
+        (["u*v", "w", "--width", "k"], "--width goes with one output"),
+        (["u*exp(v)", "--width", "k"], "--width needs a polynomial"),
+        (["w**2", "--width", "k"], "0 on average"),
+        (["u*v + 2*x*y", "--width", "k"], "is no multiple of F"),
+        (["w**2", "--check", "--json"], "leave out --json, --html or --latex"),
+        (["w**2", "--check", "--latex"], "leave out --json, --html or --latex"),
+    ],
+)
+def test_refusals_are_one_line(arguments, words):
+    assert words in refusal_of("regimes", *arguments)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("outputs", "vectors"), [(["a*u1", "a*u2"], ()), (["a*u"], ("u",))])
+def test_limits_with_rates_are_proved_in_the_scale_and_in_the_rate(outputs, vectors):
+    p = Parameterization.parse(outputs, vectors=vectors, rates={"a": "eta"})
+    for variable in ("eta", "alpha"):
+        r = regimes(derive_once(with_scale(p, variable)), variable)
+        assert r.verdict is Verdict.PROVED, variable
+
+
+def test_a_gradient_with_sizes_is_read() -> None:
+    """Euler's equation of |beta| asks for its derivative, which is a sign."""
+    p = Parameterization.parse(["c*b", "c*a*b"])
+    text = regimes(derive_once(with_scale(p, "alpha")), "alpha").to_text()
+    assert "part of the language" not in text
+    assert "UNDECIDED" in text
+
+
+@pytest.mark.parametrize(
+    ("start", "toward", "fails"),
+    [
+        ({"a": "2*alpha", "u": "1"}, "0", "2*alpha - 1 > 0"),
+        ({"a": "1", "u": "2*alpha"}, "oo", "1 - 2*alpha > 0"),
+        ({"a": "1", "u": "2*alpha"}, "0", ""),
+    ],
+)
+def test_no_limit_is_claimed_where_q_is_another(start, toward, fails):
+    """Q of a*u, a + u is one for a > u and another for a < u: grad Q vanishes at its start."""
+    d = derive_once(Parameterization.parse(["a*u", "a + u"], start))
+    (limit,) = regimes(d, "alpha", [toward]).limits
+    said = f"`Q` assumes `{fails}`, which fails near this limit"
+    assert (limit.finding.verdict is Verdict.PROVED) == (not fails)
+    assert (limit.finding.reason == said) == bool(fails)

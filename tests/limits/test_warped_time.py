@@ -1,0 +1,105 @@
+"""The warped time: a lower bound of g from conserved quantities, or an assumption that is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+import sympy
+
+from derive import Parameterization, regimes
+from derive.limits.find import warped_time
+from derive.limits.warped_time import WarpedTime, find_warped_time
+from derive.verdict import Verdict
+from numerics.confirm.paths import time_warp
+from tests.published import derive_once
+
+NEURON = ["a*u1", "a*u2"]
+DEEP = ["a*b*u1", "a*b*u2"]
+
+
+def found(outputs: list[str], start: dict | None = None, positive: tuple = ()) -> WarpedTime:
+    warped = warped_time(derive_once(Parameterization.parse(outputs, start, positive)))
+    assert warped is not None
+    return warped
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(
+    ("outputs", "start", "square"),
+    [
+        (NEURON, {"a": 1, "u1": "1/2", "u2": "-1/3"}, "23/36"),
+        (NEURON, {"a": "2*alpha", "u1": "alpha", "u2": "alpha/2"}, "11*alpha**2/4"),
+        (DEEP, {"a": 2, "b": "3/2", "u1": "1/2", "u2": "1/3"}, "2227/324"),
+        # |x|^2 + |y|^2 >= ||x|^2 - |y|^2|.
+        (["x*z - y*w", "x*w + y*z"], {"x": 2, "y": 0, "z": 1, "w": 0}, "9"),
+        (["3*a*u1 + a*u2", "a*u2 - a*u1"], {"a": 1, "u1": "1/2", "u2": "1/3"}, "23/36"),
+    ],
+)
+def test_conserved_quantities_bound_the_pace(outputs, start, square):
+    warped = found(outputs, start, ("alpha",) if "alpha" in square else ())
+    assert warped.floor == sympy.sympify(square, {"alpha": sympy.Symbol("alpha", positive=True)})
+    assert [f.verdict for f in warped.findings] == [Verdict.PROVED] * 3
+    assert all(e.left != e.right for e in warped.positive.evidence)
+    for e in warped.positive.evidence:
+        assert sympy.expand(sympy.sympify(f"{e.left} - ({e.right})")) == 0
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [
+        (NEURON, None),
+        (NEURON, {"a": "1/2", "u1": 1, "u2": 0}),  # delta < 0: beta = 0 has a = 0
+        (NEURON, {"a": 1, "u1": 1, "u2": 0}),  # delta = 0
+        (DEEP, {"a": 1, "b": 1, "u1": 1, "u2": 0}),
+        (["c*v1/sqrt(v1**2 + v2**2)", "c*v2/sqrt(v1**2 + v2**2)"], None),
+    ],
+)
+def test_what_is_not_proved_is_an_assumption(outputs, start):
+    warped = found(outputs, start)
+    assert warped.floor is None
+    assert warped.positive.verdict is warped.onto.verdict is Verdict.UNDECIDED
+    assert "assumed" in warped.positive.reason
+    assert "assumed" in warped.onto.reason
+
+
+def test_a_factor_that_no_law_bounds_is_not_called_positive():
+    (block,) = derive_once(Parameterization.parse(NEURON, {"a": 2, "u1": 1, "u2": 1})).blocks
+    dual = block.potential.dual
+    assert dual is not None
+    a, u1, _ = block.metric.parameterization.w
+    for g in (u1, a + u1, a - u1 * u1):
+        wrong = find_warped_time(block.metric, replace(dual, g=g), block.notation)
+        assert wrong.floor is None
+        assert wrong.positive.verdict is Verdict.UNDECIDED
+    right = find_warped_time(block.metric, replace(dual, g=3 * a * a), block.notation)
+    assert right.floor == 9 * 2**2
+
+
+def test_without_a_warp_there_is_nothing_to_say():
+    assert warped_time(derive_once(Parameterization.parse(["p**2 - m**2"]))) is None
+    assert warped_time(derive_once(Parameterization.parse(["p**2 - m**2", "w"]))) is None
+
+
+def test_numbers_decide_what_symbols_leave_open():
+    d = derive_once(Parameterization.parse(NEURON))
+    data = {"X": [[1, 2]], "y": [3], "digits": 15}
+    warp = time_warp(d, **data, start={"a_0": 1, "u1_0": "1/2", "u2_0": "-1/3"})
+    assert [c.verdict for c in warp.claims] == [Verdict.PROVED] * 3
+    assert warp.floor is not None
+    assert abs(warp.floor**2 - Fraction(23, 36)) < 1e-15
+    assert warp.floor <= min(warp.warp)
+    assert "tau(t) >= m t" in warp.report()
+    other = time_warp(d, **data, start={"a_0": "1/2", "u1_0": 1, "u2_0": "2/3"})
+    assert other.floor is None
+    assert "assumed: g stays positive" in other.report()
+    same = time_warp(derive_once(Parameterization.parse(["w"])), [[1]], [2], {"w_0": 1}, 15)
+    assert same.claims == ()
+
+
+def test_the_regimes_say_what_is_proved_of_the_warped_time():
+    p = Parameterization.parse(NEURON, {"a": "2*alpha", "u1": "alpha", "u2": 0}, ("alpha",))
+    text = regimes(derive_once(p), "alpha").to_text()
+    assert "g >= m > 0 along the flow, m^2 = 3*alpha**2" in text
+    assert '"warped_time": {' in regimes(derive_once(p), "alpha").to_json()

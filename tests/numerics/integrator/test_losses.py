@@ -1,0 +1,171 @@
+"""Exponential-tailed losses, conserved quantities on the way, and where a flow is told to end."""
+
+from __future__ import annotations
+
+import io
+import sys
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import pytest
+
+from derive import Parameterization, derive
+from derive.errors import InputError, NumericalError
+from numerics.integrator import watch
+from numerics.integrator.gradient_flow import Flow, flow
+
+ONE = Parameterization.parse(["w"])
+LINE = Parameterization.parse(["w1", "w2"])
+ORIGIN = {"w1": 0, "w2": 0}
+POINTS, LABELS = [[2, 1], [1, 2], [-1, "-1/2"]], [1, 1, -1]
+PAIR = Parameterization.parse(["p**2 - m**2"])
+
+
+def close(a: Any, b: Any, digits: int) -> bool:
+    with mpmath.workdps(80):
+        return bool(abs(mpmath.mpf(a) - b) <= mpmath.mpf(10) ** -digits * abs(b))
+
+
+@pytest.mark.parametrize("label", [1, -1])
+def test_the_exponential_loss_of_one_weight_grows_like_the_log_of_time(label: int) -> None:
+    # w' = exp(-w) from 0: w = log(1 + t), and the slope of the loss is 1/(1 + t).
+    end = flow(ONE, [[1]], [label], {"w": 0}, digits=40, loss="exponential")
+    assert end.converged
+    with mpmath.workdps(60):
+        assert end.time > mpmath.mpf(10) ** 39
+        assert close(end.limit[0], label * mpmath.log1p(end.time), 38)
+        assert close(end.residual, 1 / (1 + end.time), 38)
+
+
+@pytest.mark.parametrize("label", [1, -1])
+def test_the_logistic_loss_of_one_weight(label: int) -> None:
+    # w' = 1/(1 + e^w) from 0: w + e^w = 1 + t.
+    end = flow(ONE, [[1]], [label], {"w": 0}, digits=40, loss="logistic", tolerance="1e-12")
+    with mpmath.workdps(60):
+        w = abs(end.limit[0])
+        assert close(w + mpmath.exp(w), 1 + end.time, 39)
+        assert not close(w, mpmath.log1p(end.time), 20)
+
+
+def test_the_losses_differ() -> None:
+    ends = [
+        flow(ONE, [[1]], [1], {"w": 0}, digits=20, loss=loss, time=1).limit[0]
+        for loss in ("squared", "logistic", "exponential")
+    ]
+    with mpmath.workdps(40):
+        assert close(ends[0], 1 - mpmath.exp(-1), 20)
+        assert close(ends[1], mpmath.findroot(lambda w: w + mpmath.exp(w) - 2, 0.4), 20)
+        assert close(ends[2], mpmath.log(2), 20)
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+def test_the_direction_converges_to_the_largest_margin(loss: str) -> None:
+    # With the labels, the points are (2, 1), (1, 2) and (1, 1/2). The least w with all margins >= 1
+    # is (4/5, 2/5), of margins 2, 8/5 and 1: the direction (2, 1), off that of the mean (8, 7).
+    def angle(tolerance: str) -> Any:
+        end = flow(LINE, POINTS, LABELS, ORIGIN, 30, loss=loss, tolerance=tolerance)
+        a, b = end.limit
+        return abs(mpmath.atan2(b, a) - mpmath.atan2(1, 2))
+
+    angles = [angle(t) for t in ("1e-5", "1e-10", "1e-20")]
+    # bounded / log time
+    assert angles[2] < 0.03
+    assert 1.5 < angles[0] / angles[1] < 2.5
+    assert 1.5 < angles[1] / angles[2] < 2.5
+
+
+def test_labels_that_nothing_separates_have_no_end() -> None:
+    with pytest.raises(NumericalError, match="no beta that separates the labels") as caught:
+        flow(ONE, [[1], [1]], [1, -1], {"w": 1}, digits=10, loss="logistic", max_steps=400)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def pair() -> Flow:
+    start = {"p": "1/2", "m": "1/3"}
+    return flow(PAIR, [[1]], [1], start, digits=30, conserved=["p*m", "p**2 - m"])
+
+
+def test_conserved_quantities_are_monitored(pair: Flow) -> None:
+    kept, lost = pair.drift
+    assert kept < mpmath.mpf(10) ** -30
+    assert lost > 0.1
+
+
+def test_what_is_lost_only_on_the_way_is_seen() -> None:
+    # (w - 1)(w - 3) is the same at both ends, but not between them.
+    end = flow(ONE, [[1]], [3], {"w": 1}, digits=20, conserved=["(w - 1)*(w - 3)"])
+    assert end.drift[0] > 0.01
+
+
+def test_laws_of_a_derivation_are_kept() -> None:
+    derivation = derive(Parameterization.parse(["a*u1", "a*u2"]))
+    start = {"a": 1, "u1": "1/2", "u2": "1/3"}
+    laws = derivation.conserved.laws
+    end = flow(derivation.parameterization, [[1, 2]], [1], start, digits=40, conserved=laws)
+    assert laws
+    assert max(end.drift) < mpmath.mpf(10) ** -40
+
+
+def test_step_statistics(pair: Flow) -> None:
+    assert 0 < pair.smallest <= pair.largest
+    with mpmath.workdps(50):
+        assert pair.steps * pair.smallest <= pair.time <= pair.steps * pair.largest
+
+
+def test_tolerance_and_time_end_a_flow() -> None:
+    whole = flow(ONE, [[1]], [1], {"w": 0}, digits=30)
+    rough = flow(ONE, [[1]], [1], {"w": 0}, digits=30, tolerance="1e-5")
+    early = flow(ONE, [[1]], [1], {"w": 0}, digits=30, time="1/2")
+    assert whole.converged
+    assert rough.converged
+    assert not early.converged
+    assert whole.time > rough.time > early.time == 0.5
+    with mpmath.workdps(50):
+        assert close(early.limit[0], -mpmath.expm1(mpmath.mpf(-1) / 2), 30)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"loss": "hinge"}, "no loss 'hinge'; the losses are squared, logistic, exponential"),
+        ({"loss": "logistic", "y": [2]}, "number 1 of y must be a label 1 or -1"),
+        ({"loss": "exponential", "y": ["1/2"]}, "number 1 of y must be a label 1 or -1"),
+        ({"tolerance": 0}, "the tolerance must be positive"),
+        ({"tolerance": 1}, "the tolerance must be at least 10\\^-digits = 1e-15, and below 1"),
+        ({"tolerance": "1e-16"}, "the tolerance must be at least"),
+        ({"tolerance": "nan"}, "the tolerance must be a finite real number"),
+        ({"time": -1}, "time must be positive"),
+        ({"conserved": ["w*v"]}, "v is not a weight"),
+        ({"conserved": ["w +"]}, "column"),
+    ],
+)
+def test_wrong_options(changes: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"X": [[1]], "y": [1], "start": {"w": 0}, "digits": 15} | changes
+    with pytest.raises(InputError, match=message) as caught:
+        flow(ONE, **given)
+    assert "\n" not in str(caught.value)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("stream", "shown"), [(Terminal, True), (io.StringIO, False)])
+def test_a_bar_is_for_terminals(
+    stream: type[io.StringIO], shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", stream())
+    monkeypatch.setattr(watch, "PATIENCE", 0)
+    flow(ONE, [[1]], [1], {"w": Fraction(1, 2)}, digits=15)
+    assert ("residual" in sys.stderr.getvalue()) is shown  # type: ignore[attr-defined]
+
+
+def test_short_flows_show_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(watch, "PATIENCE", 3600)
+    flow(ONE, [[1]], [1], {"w": Fraction(1, 2)}, digits=15)
+    assert sys.stderr.getvalue() == ""  # type: ignore[attr-defined]

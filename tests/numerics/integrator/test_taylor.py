@@ -1,0 +1,318 @@
+"""The Taylor integrator against closed forms, mpmath.odefun and mpmath arithmetic."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath.libmp import MPZ
+
+from derive.errors import NumericalError
+from derive.language.tree import Call, Name, Number, Operation, Power, Tree
+from numerics.integrator.builder import compile_forward
+from numerics.integrator.fixed_point import Series
+from numerics.integrator.tape import Tape
+from numerics.integrator.taylor import Stepper, Taylor, _log_steps, integrate
+
+ROOT = Path(__file__).parents[3]
+W, V = Name("w"), Name("v")
+ONE = Fraction(1)
+
+
+def pendulum() -> Tape:
+    """``w' = v, v' = -sin w - w v / 5``."""
+    drag = Operation("/", Operation("*", W, V), Number(Fraction(-5)))
+    force = Operation("+", Operation("*", Number(-ONE), Call("sin", W)), drag)
+    return compile_forward([V, force], ["w", "v"])
+
+
+def solve(tree: Tree, start: Fraction, time: Fraction, digits: int = 40) -> Any:
+    return integrate(compile_forward([tree], ["w"]), [start], digits, time=time).state[0]
+
+
+def error(a: Any, b: Any) -> Any:
+    with mpmath.workdps(120):
+        return abs(mpmath.mpf(a) - b)
+
+
+@pytest.mark.parametrize("digits", [5, 15, 30, 50, 100])
+def test_growth_gives_e(digits: int) -> None:
+    with mpmath.workdps(digits + 10):
+        assert error(solve(W, ONE, ONE, digits), mpmath.e) < mpmath.mpf(10) ** -(digits + 3)
+
+
+@pytest.mark.parametrize(
+    ("tree", "start", "exact"),
+    [
+        (Power(W, Fraction(2)), Fraction(1, 2), lambda: mpmath.mpf(1)),
+        (Operation("/", Number(ONE), W), ONE, lambda: mpmath.sqrt(3)),
+        (Call("exp", W), Fraction(-1), lambda: -mpmath.log(mpmath.e - 1)),
+        (Call("sqrt", W), ONE, lambda: mpmath.mpf(9) / 4),
+        (Number(Fraction(3)), Fraction(0), lambda: mpmath.mpf(3)),
+        (Power(W, Fraction(2, 3)), ONE, lambda: (mpmath.mpf(4) / 3) ** 3),
+    ],
+)
+def test_closed_forms(tree: Tree, start: Fraction, exact: Any) -> None:
+    with mpmath.workdps(60):
+        assert error(solve(tree, start, ONE), exact()) < mpmath.mpf(10) ** -42
+
+
+def test_a_chain_of_polynomials_from_zero_is_exact() -> None:
+    tape = compile_forward([Number(ONE), Power(W, Fraction(3)), V], ["w", "v", "u"])
+    end = integrate(tape, [Fraction(0)] * 3, 30, time=Fraction(2))
+    assert [error(x, y) < 1e-40 for x, y in zip(end.state, (2, 4, 1.6), strict=True)][:2] == [
+        True
+    ] * 2
+    assert error(end.state[2] * 5, 8) < 1e-38
+
+
+def test_against_odefun_of_mpmath() -> None:
+    end = integrate(pendulum(), [ONE, Fraction(1, 2)], 30, time=ONE)
+    with mpmath.workdps(40):
+        solution = mpmath.odefun(
+            lambda _, y: [y[1], -mpmath.sin(y[0]) - y[0] * y[1] / 5], 0, [1, mpmath.mpf(1) / 2]
+        )
+        assert max(error(a, b) for a, b in zip(end.state, solution(1), strict=True)) < 1e-30
+
+
+PROGRAM = """
+from fractions import Fraction
+from mpmath.libmp import BACKEND
+from tests.numerics.integrator.test_taylor import pendulum
+from numerics.integrator.taylor import integrate
+end = integrate(pendulum(), [Fraction(1), Fraction(1, 2)], 40, time=Fraction(3))
+print(BACKEND, *((x._mpf_[0], int(x._mpf_[1]), x._mpf_[2]) for x in (*end.state, end.time)))
+"""
+
+
+@pytest.mark.slow
+def test_the_integers_of_python_give_the_same_bits() -> None:
+    lines = []
+    for without in ({}, {"MPMATH_NOGMPY": "1"}):
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env={**os.environ, **without},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        lines.append(done.stdout.split(maxsplit=1))
+    assert [backend for backend, _ in lines] == ["gmpy", "python"]
+    assert lines[0][1] == lines[1][1]
+
+
+def test_more_digits_change_only_later_digits() -> None:
+    start = [ONE, Fraction(1, 2)]
+    few, many = (integrate(pendulum(), start, digits, time=Fraction(5)) for digits in (20, 60))
+    assert max(error(a, b) for a, b in zip(few.state, many.state, strict=True)) < 1e-22
+    assert (few.order, many.order) == (33, 79)
+
+
+def test_small_weights_keep_their_relative_accuracy() -> None:
+    tape = compile_forward([Operation("*", Number(-ONE), V), W, Name("u")], ["w", "v", "u"])
+    tiny = Fraction(1, 10**40)
+    end = integrate(tape, [ONE, Fraction(0), tiny], 30, time=Fraction(10))
+    with mpmath.workdps(60):
+        assert abs(end.state[2] * mpmath.mpf(10) ** 40 / mpmath.exp(10) - 1) < 1e-35
+
+
+def test_stop_is_tested_at_the_start_and_after_each_step() -> None:
+    tape, seen = compile_forward([W], ["w"]), []
+
+    def stop(run: Stepper) -> bool:
+        seen.append(run.state[0])
+        return bool(run.state[0] > 100)
+
+    end = integrate(tape, [ONE], 20, stop)
+    assert seen[0] == 1
+    assert len(seen) == end.steps + 1
+    assert end.state[0] == seen[-1] > 100 >= seen[-2]
+    assert error(mpmath.log(end.state[0]), end.time) < 1e-12
+    assert integrate(tape, [ONE], 20, lambda _: True).steps == 0
+
+
+def test_no_global_state_is_changed() -> None:
+    before = (mpmath.mp.prec, mpmath.mp.dps)
+    solve(W, ONE, ONE, 200)
+    with pytest.raises(NumericalError):
+        solve(Call("log", W), -ONE, ONE)
+    assert (mpmath.mp.prec, mpmath.mp.dps) == before
+
+
+@pytest.mark.parametrize(
+    ("tree", "start", "message"),
+    [
+        (Power(W, Fraction(2)), ONE, "no longer changes"),
+        (Call("log", W), -ONE, "undefined"),
+        (Operation("/", Number(ONE), W), Fraction(0), "undefined"),
+        (Call("sqrt", W), Fraction(0), "undefined"),
+        (Call("exp", Call("exp", Call("exp", W))), Fraction(10), "undefined or overflows"),
+    ],
+)
+def test_what_cannot_be_integrated(tree: Tree, start: Fraction, message: str) -> None:
+    with pytest.raises(NumericalError, match=message) as caught:
+        solve(tree, start, Fraction(2))
+    assert "\n" not in str(caught.value)
+
+
+def test_stalls_and_limits() -> None:
+    tape = compile_forward([Operation("*", Number(-ONE), W)], ["w"])
+    with pytest.raises(NumericalError, match="does not move"):
+        integrate(tape, [Fraction(0)], 20, lambda _: False)
+    with pytest.raises(NumericalError, match="max_steps = 3"):
+        integrate(tape, [ONE], 20, lambda _: False, 3)
+    with pytest.raises(ValueError, match="give stop or time"):
+        integrate(tape, [ONE], 20)
+    with pytest.raises(ValueError, match="as many starts"):
+        integrate(tape, [ONE, ONE], 20, time=ONE)
+
+
+@pytest.mark.parametrize("digits", [15, 30, 50])
+@pytest.mark.parametrize("end", [Fraction(1, 40), Fraction(2, 5), Fraction(1, 3), Fraction(7, 5)])
+def test_an_end_that_is_no_binary_fraction_is_met_exactly(end: Fraction, digits: int) -> None:
+    tape = compile_forward([Name("w")], ["w"])
+    found = integrate(tape, [ONE], digits, time=end).state[0]
+    with mpmath.workdps(digits + 10):
+        exact = mpmath.exp(mpmath.mpf(end.numerator) / end.denominator)
+        assert abs(found / exact - 1) < mpmath.mpf(10) ** (1 - digits)
+
+
+def test_an_end_just_after_a_step_is_met() -> None:
+    run = Taylor(compile_forward([W], ["w"]), [ONE], 20)
+    run.step(None)
+    before, end = run.state[0], run.time + Fraction(1, 10**80)
+    run.step(end)
+    assert run.time == end
+    assert error(run.state[0], before) < 1e-30
+
+
+TIMES = st.fractions(Fraction(1, 10**4), 3, max_denominator=10**4)
+GIVEN = settings(max_examples=15, deadline=None)
+
+
+def number(x: Fraction) -> Any:
+    return mpmath.mpf(x.numerator) / x.denominator
+
+
+def circle(start: Fraction, t: Any) -> tuple[Any, ...]:
+    return start + mpmath.sin(t), t
+
+
+def logistic(start: Fraction, t: Any) -> tuple[Any, ...]:
+    return (1 / (1 + (1 / number(start) - 1) * mpmath.exp(-t)),)
+
+
+def decay(start: Fraction, t: Any) -> tuple[Any, ...]:
+    return (1 / mpmath.sqrt(1 / number(start) ** 2 + 2 * t),)
+
+
+def rotation(start: Fraction, t: Any) -> tuple[Any, ...]:
+    return number(start) * mpmath.cos(t), number(start) * mpmath.sin(t)
+
+
+def products(start: Fraction, t: Any) -> tuple[Any, ...]:
+    growth = mpmath.exp(mpmath.expm1(t))
+    return number(start) * growth, 1 / growth, growth / 3, mpmath.exp(t)
+
+
+MINUS = Number(-ONE)
+SOLVED: dict[str, tuple[dict[str, Tree], list[Any], Any]] = {
+    "w' = w": ({"w": W}, [], lambda start, t: (number(start) * mpmath.exp(t),)),
+    "w' = w (1 - w)": (
+        {"w": Operation("*", W, Operation("+", Number(ONE), Operation("*", MINUS, W)))},
+        [],
+        logistic,
+    ),
+    "w' = -w^3": ({"w": Operation("*", MINUS, Power(W, Fraction(3)))}, [], decay),
+    "w' = cos v, v' = 1": ({"w": Call("cos", V), "v": Number(ONE)}, [Fraction(0)], circle),
+    "w' = -v, v' = w": ({"w": Operation("*", MINUS, V), "v": W}, [Fraction(0)], rotation),
+    # Products with one factor, of which one falls and the others grow.
+    "w' = w u, v' = -v u, x' = x u, u' = u": (
+        {
+            "w": Operation("*", W, Name("u")),
+            "v": Operation("*", MINUS, Operation("*", V, Name("u"))),
+            "x": Operation("*", Name("x"), Name("u")),
+            "u": Name("u"),
+        },
+        [ONE, Fraction(1, 3), ONE],
+        products,
+    ),
+}
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("name", SOLVED)
+@GIVEN
+@given(
+    time=TIMES,
+    start=st.fractions(Fraction(1, 100), 2, max_denominator=100),
+    digits=st.integers(5, 70),
+)
+def test_solved_equations(name: str, time: Fraction, start: Fraction, digits: int) -> None:
+    trees, rest, solution = SOLVED[name]
+    end = integrate(
+        compile_forward(list(trees.values()), list(trees)), [start, *rest], digits, time=time
+    )
+    with mpmath.workdps(digits + 20):
+        for found, exact in zip(end.state, solution(start, number(time)), strict=True):
+            assert abs(found - exact) <= mpmath.mpf(10) ** -digits * max(1, abs(exact))
+
+
+@GIVEN
+@given(
+    start=st.fractions(Fraction(1, 100), 2, max_denominator=100),
+    share=st.fractions(Fraction(1, 100), Fraction(99, 100), max_denominator=997),
+    digits=st.integers(5, 70),
+)
+def test_towards_a_pole(start: Fraction, share: Fraction, digits: int) -> None:
+    # w' = w^2 has the solution w_0/(1 - w_0 t), whose errors grow like its slope.
+    found = solve(Power(W, Fraction(2)), start, share / start, digits)
+    with mpmath.workdps(digits + 20):
+        exact = number(start / (1 - share))
+        assert abs(found / exact - 1) <= mpmath.mpf(10) ** -digits / number(1 - share)
+
+
+@pytest.mark.parametrize("scale", [-30, 0, 30])
+def test_a_first_step_that_is_guessed_too_long(scale: int) -> None:
+    # The scale of time is then much larger than the step, and the coefficients grow.
+    rate = Number(Fraction(10) ** scale)
+    tree = Operation("*", rate, Operation("+", Number(ONE), Operation("*", W, W)))
+    for numerator in range(1, 15, 3):
+        time = Fraction(numerator, 10) / Fraction(10) ** scale
+        found = solve(tree, Fraction(0), time, 50)
+        with mpmath.workdps(70):
+            assert abs(found / mpmath.tan(mpmath.mpf(numerator) / 10) - 1) < mpmath.mpf(10) ** -50
+
+
+@pytest.mark.parametrize("digits", [15, 30, 50])
+@pytest.mark.parametrize("start", [Fraction(0), Fraction(1, 1000)])
+def test_coefficients_that_come_late_are_found(start: Fraction, digits: int) -> None:
+    """x' = 1, y' = x^60: to the orders used, y may look like a constant or a polynomial."""
+    x = Name("x")
+    tape = compile_forward([Number(Fraction(1)), Power(x, Fraction(60))], ["x", "y"])
+    end = integrate(tape, [start, Fraction(0)], digits, time=Fraction(3))
+    exact = ((start + 3) ** 61 - start**61) / 61
+    with mpmath.workdps(digits + 20):
+        error = end.state[1] / mpmath.mpf(exact.numerator) * exact.denominator - 1
+        assert abs(error) < mpmath.mpf(10) ** -digits
+
+
+@pytest.mark.parametrize("gap", [1, 2])
+def test_a_step_is_where_the_last_terms_fall_to_the_accuracy(gap: int) -> None:
+    """For w_j = 2^-j, or every second, h_j = 2 eps^(1/j); the smaller of the last two counts."""
+    series = Series(200)
+    series.cells = [MPZ(1) << (200 - j) if j % gap == 0 else MPZ(0) for j in range(31)]
+    series.choose(-200)
+    orders, accuracy = (20, 30), -60.0
+    expected = [1 + accuracy / (n - gap) - 0.7 / (n - 1) * math.log2(math.e) for n in orders]
+    assert _log_steps([series], accuracy, orders) == pytest.approx(expected, abs=1e-9)

@@ -1,0 +1,127 @@
+"""Points that solve the equations of Q, and to which gradient flow does not go."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from derive import Parameterization, derive
+from derive.potential.piece import UNSEEN
+from derive.render.exports.numpy_module import render_numpy
+from derive.render.exports.program import render_jax, render_torch
+from numerics import flow, interpolate
+from numerics.evaluate.leaf import Coordinates
+from numerics.interpolants.design import Dense
+from numerics.interpolants.interpolant import Status
+from numerics.interpolants.way import beyond
+
+SIDES = [  # outputs, start, the datum, a target that is met, one behind a zero
+    ("a*u a*v", {"a": "1", "u": "2", "v": "1/5"}, (1, "1/2"), "1", "-1"),
+    ("a*u a*v", {"a": "-1", "u": "2", "v": "1/5"}, (1, "1/2"), "-1", "1"),
+    ("(a+b)*u (a+b)*v", {"a": "-3/5", "b": "-4/3", "u": "-9/5", "v": "11/4"}, (1, 0), "3", "-1"),
+    ("(a+1)*u (a+1)*v", {"a": "-4/3", "u": "-11/5", "v": "1/2"}, (0, 1), "-1", "1"),
+    ("a*b*u a*b*v", {"a": "3/4", "b": "9/4", "u": "-1", "v": "-7/5"}, (1, 0), "-2", "2"),
+]
+AT_ONE = {"w": 1, "v": 1}
+
+
+def limit(outputs, start, row, target):
+    p = Parameterization.parse(outputs.split())
+    return np.array(flow(p, [row], [target], start, 10).limit, dtype=float)
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(("outputs", "start", "row", "near", "behind"), SIDES)
+def test_a_limit_behind_a_zero_of_the_warp(outputs, start, row, near, behind):
+    q = derive(Parameterization.parse(outputs.split(), start=start)).potential.numeric({})
+    X = [[float(Fraction(x)) for x in row]]
+    found = interpolate(q, X, [float(near)])
+    assert found.status is Status.CONVERGED
+    assert np.allclose(found.value, limit(outputs, start, row, near), atol=1e-7)
+    found = interpolate(q, X, [float(behind)])
+    assert found.status is Status.BEYOND
+    assert not found.converged
+    assert "another sign" in found.message
+    assert not np.allclose(found.value, limit(outputs, start, row, behind), atol=1e-2)
+
+
+@pytest.mark.parametrize(("y", "status"), [(1.0, Status.CONVERGED), (-1.0, Status.BEYOND)])
+def test_vectors_are_told_as_their_coordinates(y, status):
+    start = {"a": "1", "u": "2", "v": "1/5"}
+    p = Parameterization.parse(["a*u"], vectors=["u"])
+    q = derive(p).potential.numeric({"a_0": 1, "u_0": [2, Fraction(1, 5)]})
+    two = derive(Parameterization.parse(["a*u", "a*v"], start=start)).potential.numeric({})
+    found, same = (interpolate(f, [[1.0, 0.5]], [y]) for f in (q, two))
+    assert found.status is same.status is status
+    assert np.allclose(found.value, same.value)
+
+
+def test_a_start_that_keeps_the_sign_is_met_on_both_sides():
+    """As a^2 > u^2 + v^2, a stays away from 0 whatever the datum."""
+    start = {"a": "3", "u": "2", "v": "1/5"}
+    q = derive(Parameterization.parse(["a*u", "a*v"], start=start)).potential.numeric({})
+    for target in ("5", "-5", "-50"):
+        found = interpolate(q, [[1.0, 0.5]], [float(target)])
+        assert found.converged
+        assert np.allclose(found.value, limit("a*u a*v", start, (1, "1/2"), target), atol=1e-6)
+
+
+def test_the_other_side_of_a_start_at_which_the_warp_is_zero():
+    q = derive(Parameterization.parse(["a*u", "a*v"], start={"a": "0", "u": "1", "v": "2"}))
+    numbers = q.potential.numeric({})
+    assert interpolate(numbers, [[1.0, 0.5]], [3.0]).status is Status.CONVERGED
+    assert interpolate(numbers, [[1.0, 0.5]], [-3.0]).status is Status.BEYOND
+
+
+def test_a_leaf_ends_where_the_flow_does():
+    d = derive(Parameterization.parse(["w", "w*v"]))
+    leaf = Coordinates(d.parameterization, [Fraction(1), Fraction(1)], d.potential.pieces)
+    leaves, design = [(range(2), leaf)], Dense(np.array([[1.0, 0.0]]))
+    beta0 = leaf.outputs(leaf.start)
+    assert beta0.tolist() == [1, 1]
+    assert beyond(leaves, design, np.array([1.0]), beta0) == ""  # nothing moves
+    end = np.array([float(b) for b in flow(d.parameterization, [[1, 0]], [2], AT_ONE, 10).limit])
+    assert beyond(leaves, design, np.array([2.0]), end) == ""
+    assert beyond(leaves, design, np.array([2.0]), 1.1 * end) == "it passes by"
+    square = derive(Parameterization.parse(["w**2", "w**2*v"]))
+    leaf = Coordinates(square.parameterization, [Fraction(1), Fraction(0)], square.potential.pieces)
+    leaves = [(range(2), leaf)]
+    assert beyond(leaves, design, np.array([-1.0]), np.array([-1.0, 0.0])) == "it ends before"
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("seed", range(3))
+def test_several_rows_are_followed_on_the_path_of_the_squared_loss(seed):
+    """Some limits behind a zero have their own steering on this side of it, and the reverse."""
+    rng = np.random.default_rng(seed)
+    start = {n: Fraction(int(x), 8) for n, x in zip("auvw", rng.integers(-16, 17, 4), strict=True)}
+    start["a"] = start["a"] / 4 or Fraction(1, 4)
+    outputs = ["a*u", "a*v", "a*w"]
+    text = {n: str(x) for n, x in start.items()}
+    q = derive(Parameterization.parse(outputs, start=text)).potential.numeric({})
+    X = [[Fraction(int(x), 4) for x in row] for row in rng.integers(-8, 9, (2, 3))]
+    y = [Fraction(int(x), 4) for x in rng.integers(-8, 9, 2)]
+    end = flow(Parameterization.parse(outputs), X, y, start, 10)
+    found = interpolate(q, np.array(X, dtype=float), np.array(y, dtype=float))
+    same = np.allclose(found.value, np.array(end.limit, dtype=float), atol=1e-6)
+    assert found.status is (Status.CONVERGED if same else Status.BEYOND)
+    assert same == (float(end.weights[0]) * float(start["a"]) > 0)
+
+
+@pytest.mark.parametrize(("outputs", "told"), [("a*u a*v", True), ("a/(a+b+c) b/(a+b+c)", False)])
+def test_modules_say_what_beta_does_not_tell(outputs, told):
+    d = derive(Parameterization.parse(outputs.split()))
+    texts = (render_numpy(d), render_jax(d), render_torch(d))
+    assert [" ".join(UNSEEN.split()) in " ".join(text.split()) for text in texts] == [told] * 3
+
+
+@pytest.mark.parametrize(("y", "status"), [(0, "CONVERGED"), (5, "CONVERGED"), (-1, "BEYOND")])
+def test_a_critical_point_is_no_passage(y, status):
+    """From a = |u| on a row along u the flow tends to 0, and never gets behind it."""
+    start = {"a": "5", "u": "3", "v": "4"}
+    q = derive(Parameterization.parse(["a*u", "a*v"], start=start)).potential.numeric({})
+    found = interpolate(q, [[3, 4]], [y])
+    assert found.status.name == status
+    assert ("it ends before" in found.message) == (status == "BEYOND")

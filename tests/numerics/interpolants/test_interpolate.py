@@ -1,0 +1,847 @@
+"""The interpolant of least Q, against optimality conditions, other solvers and flows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.sparse
+import sympy
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+from derive import InputError, Parameterization
+from derive.records import Potential
+from numerics import Solution, flow, interpolate, interpolate_path
+from numerics.evaluate.potential import NumericPotential
+from numerics.interpolants.design import Dense
+from numerics.interpolants.interpolant import Status
+from numerics.interpolants.line_search import search
+from tests.published import derive_once
+
+
+def potential(*outputs: str, **options: Any) -> Potential:
+    return derive_once(Parameterization.parse(outputs, **options)).potential
+
+
+PAIR = {"start": {"p": "alpha", "m": "alpha"}, "positive": ["alpha"]}
+TIED = potential("p**2-m**2", **PAIR)
+SQUARE = potential("w**2").numeric({"w_0": 1})
+EXPONENTIAL = potential("exp(w)").numeric({"w_0": 0})
+BESIDE = potential(*(f"w{i}**2" for i in range(8)), "p**2-m**2", **PAIR).numeric(
+    {"alpha": 1, **{f"w{i}_0": 1 for i in range(8)}}
+)
+NEURON = potential("a*u1", "a*u2").numeric({"a_0": 1, "u1_0": "1/4", "u2_0": "-1/2"})
+
+
+def tied(alpha: Any) -> NumericPotential:
+    return TIED.numeric({"alpha": alpha})
+
+
+def gaussian(m: int, d: int, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((m, d)), rng.standard_normal(m)
+
+
+def check(q: NumericPotential, X: Any, y: Any, s: Solution, tol: float = 1e-10) -> None:
+    """Test both optimality conditions, which suffice as Q is strictly convex."""
+    assert s.converged
+    assert s.status is Status.CONVERGED
+    scale = max(np.linalg.norm(y), np.linalg.norm(X @ np.resize(q.beta0, X.shape[1]) - y))
+    assert np.linalg.norm(X @ s.value - y) <= tol * scale
+    dual = X.T @ s.multiplier
+    assert np.abs(q.gradient(s.value) - dual).max() <= tol * max(np.abs(dual).max(), 1e-300)
+
+
+SEPARABLE = {
+    "explicit, linear": (("w",), {}, {"w_0": 1}),
+    "explicit, one-sided": (("w**2",), {}, {"w_0": "-3/2"}),
+    "explicit, log": (("exp(w)",), {}, {"w_0": "1/3"}),
+    "explicit, asinh": (("p**2-m**2",), PAIR, {"alpha": Fraction(1, 2)}),
+    "explicit, own start": (("u*v-x*y",), {}, {"u_0": 1, "v_0": "1/2", "x_0": "-1/4", "y_0": 2}),
+    "parametric, depth 3": (("p**3-m**3",), PAIR, {"alpha": "1/2"}),
+    "parametric, depth 5": (("p**5-m**5",), PAIR, {"alpha": 1}),
+    "algebraic": (("3*p**2-2*m**2",), {}, {"p_0": 1, "m_0": "1/2"}),
+    "two roots": (("a*b*c",), {"start": {"a": "s", "b": "s", "c": "t"}}, {"s": 1, "t": 2}),
+    "quadrature": (("w+w**3",), {}, {"w_0": "-1/2"}),
+    "quadrature with an edge": (("a*b*c",), {}, {"a_0": 1, "b_0": "1/2", "c_0": "3/4"}),
+    "different blocks": (("w1**2", "w2**3", "w3"), {}, {"w1_0": 1, "w2_0": "1/2", "w3_0": 0}),
+}
+COUPLED = {
+    "neuron": (("a*u1", "a*u2"), {}, {"a_0": 1, "u1_0": "1/4", "u2_0": "-1/2"}),
+    "neuron in three dimensions": (
+        ("a*u1", "a*u2", "a*u3"),
+        {},
+        {"a_0": 1, "u1_0": "1/4", "u2_0": "-1/2", "u3_0": 1},
+    ),
+    "deep neuron": (
+        ("a*b*u1", "a*b*u2"),
+        {},
+        {"a_0": 1, "b_0": "3/4", "u1_0": "1/4", "u2_0": "1/2"},
+    ),
+    "symmetric pair": (
+        ("u1*v1+u2*v2", "u1*v2+u2*v1"),
+        {},
+        {"u1_0": 2, "u2_0": "1/2", "v1_0": "1/4", "v2_0": 1},
+    ),
+    "coupled quadrature": (
+        ("a*b*c*u1", "a*b*c*u2"),
+        {},
+        {"a_0": 1, "b_0": "3/4", "c_0": "5/4", "u1_0": "1/4", "u2_0": "1/2"},
+    ),
+    "pair and a coordinate": (
+        ("u1*v1+u2*v2", "u1*v2+u2*v1", "w**2"),
+        {},
+        {"u1_0": 2, "u2_0": "1/2", "v1_0": "1/4", "v2_0": 1, "w_0": 1},
+    ),
+}
+
+
+def reachable(q: NumericPotential, d: int, m: int, seed: int) -> tuple[Any, Any, Any]:
+    """Return X, y and the optimum: a beta whose mirror map is in the row space of X."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((m, d))
+    multiplier = rng.standard_normal(m) / 10
+    for _ in range(20):
+        beta = q.inverse_gradient(X.T @ multiplier)
+        if np.isfinite(beta).all():
+            return X, X @ beta, beta
+        multiplier /= 2
+    raise AssertionError("no dual vector in the range")
+
+
+@pytest.mark.every(12)
+@pytest.mark.parametrize("name", SEPARABLE)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_separable_optimum_is_found(name: str, seed: int) -> None:
+    outputs, options, start = SEPARABLE[name]
+    q = potential(*outputs, **options).numeric(start)
+    assert q.separable
+    d = 8 if q.d == 1 else q.d
+    X, y, beta = reachable(q, d, max(1, d // 3), seed)
+    s = interpolate(q, X, y)
+    check(q, X, y, s)
+    assert np.allclose(s.value, beta, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.every(8)
+@pytest.mark.parametrize("name", COUPLED)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_coupled_optimum_is_found(name: str, seed: int) -> None:
+    outputs, options, start = COUPLED[name]
+    q = potential(*outputs, **options).numeric(start)
+    assert not q.separable
+    X, y, beta = reachable(q, q.d, q.d - 1, seed)
+    s = interpolate(q, X, y)
+    check(q, X, y, s)
+    assert np.allclose(s.value, beta, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize("name", [*SEPARABLE, *COUPLED])
+def test_hessian_is_the_slope_of_the_gradient(name: str) -> None:
+    outputs, options, start = (SEPARABLE | COUPLED)[name]
+    q = potential(*outputs, **options).numeric(start)
+    beta = np.array(q.beta0) * 1.05 + 0.02
+    step = 1e-5
+    slopes = [
+        (q.gradient(beta + step * unit) - q.gradient(beta - step * unit)) / (2 * step)
+        for unit in np.eye(q.d)
+    ]
+    hessian = q.hessian(beta).reshape(q.d, q.d)
+    assert np.allclose(hessian, np.reshape(slopes, (q.d, q.d)), rtol=1e-6, atol=1e-8)
+    assert np.allclose(hessian, hessian.T)
+    assert np.linalg.eigvalsh(hessian).min() > 0
+    assert np.allclose(np.reshape(q.curvature(beta), -1), np.diag(hessian))
+
+
+def test_beyond_an_edge_nothing_is_defined() -> None:
+    """The leaf of a b c ends at finite dual times; points beyond are nan, in any order."""
+    q = potential("a*b*c").numeric({"a_0": 1, "b_0": "1/2", "c_0": "3/4"})
+    dual = np.array([2.0, 0.1, np.nan, -9, -0.1, 1, 30, -10])
+    beta = q.inverse_gradient(dual)
+    inside = np.array([False, True, False, False, True, True, False, False])
+    assert (np.isfinite(beta) == inside).all()
+    assert np.allclose(q.gradient(beta[inside]), dual[inside])
+
+
+def test_the_interpolant_is_least_in_Q() -> None:
+    """Control: every other interpolant nearby has a larger Q, of first order zero."""
+    X, y = gaussian(3, 7)
+    q = tied("1/10")
+    s = interpolate(q, X, y)
+    _, _, vt = np.linalg.svd(X)
+    for direction in vt[3:]:
+        heights = [q(s.value + t * direction).sum() for t in (-1e-3, 0, 1e-3)]
+        assert min(heights[0], heights[2]) > heights[1]
+
+
+def test_agrees_with_an_independent_solver() -> None:
+    X, y = gaussian(3, 6, seed=4)
+    q = tied("1/2")
+    reference = scipy.optimize.minimize(
+        lambda b: q(b).sum(),
+        np.linalg.pinv(X) @ y,
+        jac=q.gradient,
+        method="SLSQP",
+        constraints={"type": "eq", "fun": lambda b: X @ b - y, "jac": lambda b: X},
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    assert np.allclose(interpolate(q, X, y).value, reference.x, atol=1e-5)
+    assert not np.allclose(interpolate(tied("1/10"), X, y).value, reference.x, atol=1e-2)
+
+
+@pytest.mark.parametrize("outputs", [("a*u1", "a*u2"), ("a*b*u1", "a*b*u2")])
+def test_agrees_with_the_flow_in_the_weights(outputs: tuple[str, ...]) -> None:
+    start = {"a": 1, "b": "3/4", "u1": "1/4", "u2": "1/2"}
+    start = {w: x for w, x in start.items() if w in "".join(outputs)}
+    p = Parameterization.parse(outputs)
+    q = derive_once(p).potential.numeric({f"{w}_0": x for w, x in start.items()})
+    limit = flow(p, [[1, 2]], [3], start, digits=15).limit
+    assert np.allclose(interpolate(q, [[1, 2]], [3]).value, [float(x) for x in limit], rtol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [f"1e{k}" for k in range(2, -13, -2)])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_every_scale_of_the_start(alpha: str, seed: int) -> None:
+    X, y = gaussian(30, 300, seed)
+    s = interpolate(tied(alpha), X, y)
+    check(tied(alpha), X, y, s)
+
+
+def test_small_scales_approach_least_l1_norm_and_large_ones_least_l2_norm() -> None:
+    X, y = gaussian(10, 40)
+    basis_pursuit = scipy.optimize.linprog(np.ones(80), A_eq=np.hstack([X, -X]), b_eq=y).fun
+    excess = [
+        np.abs(interpolate(tied(a), X, y).value).sum() / basis_pursuit - 1
+        for a in ("1e-2", "1e-4", "1e-8")
+    ]
+    assert excess[0] > excess[1] > excess[2] > -1e-9
+    assert excess[2] < 0.05
+    shortest = np.linalg.pinv(X) @ y
+    assert np.allclose(interpolate(tied(100), X, y).value, shortest, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("tol", [1e-6, 1e-13])
+def test_tolerance_is_met(tol: float) -> None:
+    X, y = gaussian(10, 40)
+    for alpha in ("1", "1e-6", "1e-12"):
+        check(tied(alpha), X, y, interpolate(tied(alpha), X, y, tol=tol), tol)
+
+
+def mask(X: Any) -> Any:
+    return X * (np.abs(X) > 0.7)
+
+
+FORMS = {
+    "list": lambda X: X.tolist(),
+    "Fortran order": np.asfortranarray,
+    "view": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "csr array": scipy.sparse.csr_array,
+    "coo matrix": scipy.sparse.coo_matrix,
+    "operator": aslinearoperator,
+    "operator of a sparse array": lambda X: aslinearoperator(scipy.sparse.csc_array(X)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms_of_X(form: str) -> None:
+    X, y = gaussian(6, 20)
+    X = mask(X)
+    reference = interpolate(tied("1/10"), X, y)
+    s = interpolate(tied("1/10"), FORMS[form](X), y)
+    check(tied("1/10"), X, y, s)
+    assert np.allclose(s.value, reference.value, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", [scipy.sparse.csr_array, aslinearoperator])
+def test_forms_of_X_for_coupled_potentials(form: Any) -> None:
+    X = np.array([[1.0, 2.0]])
+    assert np.allclose(interpolate(NEURON, form(X), [3]).value, interpolate(NEURON, X, [3]).value)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.int8, bool, np.float32, np.float16])
+def test_number_types_count_at_their_value(dtype: Any) -> None:
+    X = np.array([[1, 2, 3, 0], [0, 1, 100, 7]]).astype(dtype)
+    y = np.array([1, 101]).astype(dtype)
+    s = interpolate(tied("1/10"), X, y)
+    check(tied("1/10"), X.astype(float), y.astype(float), s)
+    assert s.value.dtype == np.float64
+
+
+def test_mapped_singles_give_what_doubles_give(tmp_path: Path) -> None:
+    X, y = gaussian(4, 300_000)
+    np.save(tmp_path / "X.npy", X.astype(np.float32))
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    found = interpolate(tied("1/10"), mapped, y)
+    reference = interpolate(tied("1/10"), mapped.astype(np.float64), y)
+    assert np.allclose(found.value, reference.value, rtol=1e-9, atol=1e-12)
+
+
+def test_exact_numbers_are_read() -> None:
+    X = [[Fraction(1, 3), 1, 10**30]]
+    assert interpolate(tied(1), X, [Fraction(1, 2)]).converged
+
+
+def test_the_input_is_left_alone() -> None:
+    X, y = gaussian(6, 20)
+    X.flags.writeable = y.flags.writeable = False
+    assert interpolate(tied("1/10"), X, y).converged
+
+
+def replaced(array: Any, index: Any, value: float) -> Any:
+    copy = array.copy()
+    copy[index] = value
+    return copy
+
+
+X4, Y4 = gaussian(4, 12)
+REFUSED = {
+    "nan in X": (replaced(X4, (1, 2), np.nan), Y4, "row 1 of X .* nan or inf"),
+    "inf in X": (replaced(X4, (2, 2), np.inf), Y4, "row 2 of X .* nan or inf"),
+    "inf - inf in X": (
+        replaced(replaced(X4, (2, 2), np.inf), (2, 3), -np.inf),
+        Y4,
+        "row 2 of X .* nan or inf",
+    ),
+    "nan in a sparse X": (
+        scipy.sparse.csr_array(replaced(X4, (1, 2), np.nan)),
+        Y4,
+        "row 1 of X .* nan or inf",
+    ),
+    "nan in an operator": (
+        aslinearoperator(replaced(X4, (1, 2), np.nan)),
+        Y4,
+        "product .* nan or inf",
+    ),
+    "nan in y": (X4, replaced(Y4, 1, np.nan), "entry 1 of y .* nan or inf"),
+    "inf in y": (X4, replaced(Y4, 3, -np.inf), "entry 3 of y .* nan or inf"),
+    "y too long": (X4, np.ones(5), "X has 4 rows but y has shape"),
+    "y a column": (X4, np.ones((4, 1)), "y has shape"),
+    "y a number": (X4, 1.0, "y has shape"),
+    "X a vector": (np.ones(3), [1], "must be a matrix"),
+    "X a tensor": (np.ones((2, 2, 2)), [1, 1], "must be a matrix"),
+    "X None": (None, [1], "must be a matrix"),
+    "no rows": (np.ones((0, 5)), [], "empty"),
+    "no columns": (np.ones((5, 0)), np.ones(5), "empty"),
+    "nothing": ([], [], "must be a matrix"),
+    "ragged": ([[1, 2], [1]], [1, 2], "rows of one length"),
+    "text": ([["1", "2"]], [1], "real numbers"),
+    "text in y": ([[1, 2]], ["1"], "real numbers"),
+    "complex X": (X4 + 1j, Y4, "complex"),
+    "complex sparse X": (scipy.sparse.csr_array(X4 + 1j), Y4, "complex"),
+    "complex y": (X4, Y4 + 1j, "complex"),
+    "X overflows": (1e200 * X4, Y4, "overflows"),
+    "X underflows": (replaced(X4, 1, 1e-200), Y4, "row 1 .* underflows"),
+    "y overflows": (X4, 1e200 * Y4, "too large"),
+    "no adjoint": (
+        LinearOperator((4, 12), matvec=lambda v: X4 @ v, dtype=np.float64),
+        Y4,
+        "rmatvec",
+    ),
+    "no products": (
+        LinearOperator((4, 12), matvec=lambda v: v, rmatvec=lambda u: X4.T @ u, dtype=np.float64),
+        Y4,
+        "a product with X fails: cannot reshape",
+    ),
+    "complex products": (
+        LinearOperator((4, 12), lambda v: 1j * X4 @ v, lambda u: X4.T @ u, dtype=np.float64),
+        Y4,
+        "not real numbers",
+    ),
+    "no true adjoint": (
+        LinearOperator((4, 12), lambda v: X4 @ v, lambda u: 2 * X4.T @ u, dtype=np.float64),
+        Y4,
+        "not the adjoint",
+    ),
+    "repeated row": (X4[[0, 1, 1, 2]], Y4, "row 2 .* combination of row 1; y is not"),
+    "repeated row of a sparse X": (
+        scipy.sparse.csr_array(X4[[0, 1, 1, 2]]),
+        Y4,
+        "row 2 .* combination of row 1; y is not",
+    ),
+    "dependent row": (
+        np.vstack([X4, 3 * X4[0] - X4[1]]),
+        np.append(Y4, 1),
+        "row 4 .* combination of rows 0, 1; y is not",
+    ),
+    "zero row": (np.vstack([X4, 0 * X4[0]]), np.append(Y4, 1), "row 4 .* zero; y is 1 there"),
+    "more rows than columns": (X4.T, np.ones(12), "is a combination of rows"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_data_gets_one_line(name: str) -> None:
+    X, y, message = REFUSED[name]
+    with pytest.raises(InputError, match=message) as caught:
+        interpolate(tied("1/10"), X, y)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options", [{"tol": 0}, {"tol": np.nan}, {"tol": "a"}, {"max_iterations": 0}]
+)
+def test_bad_options_get_one_line(options: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="must be"):
+        interpolate(tied("1/10"), X4, Y4, **options)
+
+
+def test_options_may_be_numbers_of_numpy() -> None:
+    s = interpolate(tied("1/10"), X4, Y4, tol=np.float32(1e-8), max_iterations=np.int64(50))  # type: ignore[arg-type]
+    assert s.converged
+
+
+@pytest.mark.parametrize("alpha", [0, "0", -1])
+def test_a_start_that_cannot_move_is_refused(alpha: Any) -> None:
+    with pytest.raises(InputError, match="alpha > 0"):
+        tied(alpha)
+
+
+def test_symbols_are_no_numbers() -> None:
+    with pytest.raises(InputError, match="numeric"):
+        interpolate(TIED, X4, Y4)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="12 columns but Q has 2"):
+        interpolate(NEURON, X4, Y4)
+
+
+POSITIVE = np.abs(X4)
+
+
+@pytest.mark.parametrize("q", [SQUARE, EXPONENTIAL], ids=["w^2", "exp w"])
+@pytest.mark.parametrize("y", [-np.abs(Y4), [1, 1, 1, -1]], ids=["all", "one"])
+def test_targets_outside_the_range_are_refused(q: NumericPotential, y: Any) -> None:
+    row = int(np.flatnonzero(np.asarray(y) < 0)[0])
+    with pytest.raises(InputError, match=f"out of reach.* as row {row} shows"):
+        interpolate(q, POSITIVE, y)
+
+
+def test_several_rows_put_a_target_out_of_reach() -> None:
+    """Each row has beta of both signs; their sum has none, and is to be negative."""
+    X = np.vstack([X4[0], POSITIVE[1] - X4[0]])
+    with pytest.raises(InputError, match=r"out of reach.* as a combination of rows 0, 1 shows"):
+        interpolate(SQUARE, X, [1, -2])
+
+
+def test_rows_that_are_out_of_reach_count_the_dropped_ones() -> None:
+    X = np.vstack([POSITIVE[:1], POSITIVE[:1], np.eye(12)[3]])
+    with pytest.raises(InputError, match="as row 2 shows"):
+        interpolate(SQUARE, X, [5, 5, -1])
+
+
+def test_targets_on_the_side_of_the_start_are_reached() -> None:
+    y = POSITIVE @ np.linspace(0.1, 3, 12)
+    for q in (SQUARE, EXPONENTIAL):
+        s = interpolate(q, POSITIVE, y)
+        check(q, POSITIVE, y, s)
+        assert s.value.min() > 0
+
+
+DEPENDENT = {
+    "repeated": (X4[[0, 1, 1, 2]], Y4[[0, 1, 1, 2]], (2,)),
+    "combined": (np.vstack([X4, 3 * X4[0] - X4[1]]), np.append(Y4, 3 * Y4[0] - Y4[1]), (4,)),
+    "nearly repeated": (np.vstack([X4, X4[0] + 1e-14 * X4[1] ** 3]), np.append(Y4, Y4[0]), (4,)),
+    "zero": (np.vstack([X4, 0 * X4[0]]), np.append(Y4, 0), (4,)),
+    "only zeros": (np.zeros((2, 12)), np.zeros(2), (0, 1)),
+}
+
+
+@pytest.mark.parametrize("name", DEPENDENT)
+def test_rows_that_follow_from_others_are_dropped(name: str) -> None:
+    X, y, dropped = DEPENDENT[name]
+    s = interpolate(tied("1/10"), X, y)
+    check(tied("1/10"), X, y, s)
+    assert s.dropped == dropped
+    assert not s.multiplier[list(dropped)].any()
+    assert "dropped" in s.message
+
+
+def test_close_rows_are_kept() -> None:
+    """Control: a row at a relative distance of 1e-6 is independent, and counts."""
+    X = np.vstack([X4, X4[0] + 1e-6 * X4[1] ** 3])
+    y = np.append(Y4, Y4[0] + 1e-6)
+    s = interpolate(tied("1/10"), X, y)
+    assert s.dropped == ()
+    check(tied("1/10"), X, y, s)
+
+
+def test_more_rows_than_columns_with_one_solution() -> None:
+    beta = np.array([0.5, -1, 2, 0.25])
+    s = interpolate(tied("1/10"), X4.T, X4.T @ beta)
+    assert len(s.dropped) == 8
+    assert np.allclose(s.value, beta, rtol=1e-8)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-20, 1e6, 1e20])
+def test_sizes_of_the_target(size: float) -> None:
+    s = interpolate(tied("1/10"), X4, size * Y4)
+    assert s.converged
+    assert np.linalg.norm(X4 @ (s.value / size) - Y4) < 1e-9
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e-12, 1e12])
+@pytest.mark.parametrize("name", ["tied pair", "square", "depth 3", "neuron"])
+def test_tiny_targets_are_met_to_their_own_digits(name: str, size: float) -> None:
+    X, y = np.array([[2.0, 1.0, 0.0], [0.5, 0.0, 1.0]]), np.array([3.0, 1.0]) * size
+    models = {
+        "tied pair": tied("1/10"),
+        "square": SQUARE,
+        "depth 3": potential("p**3-m**3", **PAIR).numeric({"alpha": "1/2"}),
+        "neuron": NEURON,
+    }
+    q = models[name]
+    X, y = (X, y) if q.d == 1 else (X[:1, 1::-1], y[:1])
+    s, other = (interpolate(q, X, target) for target in (y, y * (1 + 1e-9)))
+    missed, wrong = (float(np.linalg.norm(X @ x.value - y)) for x in (s, other))
+    tol, rounding = 1e-10 * np.linalg.norm(y), 2e-15 * np.linalg.norm(X) * np.linalg.norm(s.value)
+    assert s.converged
+    assert missed <= max(tol, rounding)
+    # beta of the neuron does not vanish with y. The others are told from the solution of another y,
+    # which relative to X beta_0 they are not.
+    assert rounding < tol or name == "neuron"
+    assert wrong > tol or name == "neuron"
+
+
+@pytest.mark.parametrize("step", [1e-6, 1e-12])
+def test_targets_next_to_the_start_move_beta(step: float) -> None:
+    X, y = gaussian(3, 8)
+    moved = X.sum(axis=1) + step * y
+    s = interpolate(SQUARE, X, moved)
+    assert s.converged
+    nearest = np.linalg.pinv(X) @ (step * y)  # as Q is a quadratic form so near to beta_0
+    assert np.linalg.norm(s.value - 1 - nearest) < (1e-3 + step) * np.linalg.norm(nearest) + 1e-15
+    # A coordinate that stays 0, right to its own rounding, leaves the others as they were.
+    both = interpolate(BESIDE, np.column_stack([X, np.zeros(3)]), moved)
+    assert both.converged
+    assert np.array_equal(both.value, [*s.value, 0])
+
+
+def test_the_start_is_the_answer_where_it_interpolates() -> None:
+    s = interpolate(tied("1/10"), X4, np.zeros(4))
+    assert s.iterations == 0
+    assert not s.value.any()
+    s = interpolate(SQUARE, X4, X4.sum(axis=1))
+    assert np.allclose(s.value, 1)
+
+
+def test_columns_of_different_sizes() -> None:
+    X, y = gaussian(20, 20, seed=9)
+    X = X * np.logspace(0, 4, 20)
+    for alpha in ("1e-4", "1e-8", "1e-12"):
+        check(tied(alpha), X, y, interpolate(tied(alpha), X, y, tol=1e-9), 1e-9)
+
+
+def test_limits_are_told() -> None:
+    s = interpolate(tied("1e-6"), X4, Y4, max_iterations=1)
+    assert (s.status, s.converged, s.iterations) == (Status.ITERATION_LIMIT, False, 1)
+    assert "max_iterations" in s.message
+    X = np.diag([1, 1, 500, 1]) @ X4
+    s = interpolate(tied("1/10"), X, Y4, tol=1e-15)
+    assert s.status is Status.STALLED
+    assert "rounding" in s.message
+    assert s.residual > 1e-15
+
+
+@pytest.mark.parametrize("span", [5, 9, 16, 60, 250])
+@pytest.mark.parametrize("alpha", ["10", "1e-1", "1e-8"])
+def test_rows_of_different_lengths(alpha: str, span: int) -> None:
+    """A row times a power of 2 is the same equation: the same beta, to the last bit."""
+    X, y = gaussian(20, 60)
+    powers = np.round(np.linspace(-span / 2, span / 2, 20) / np.log10(2))
+    units = 2.0**powers
+    s = interpolate(tied(alpha), units[:, None] * X, units * y, tol=1e-13)
+    check(tied(alpha), X, y, replace(s, multiplier=units * s.multiplier), 1e-12)
+    assert "cancel" not in s.message
+    again = interpolate(tied(alpha), units[::-1, None] * X, units[::-1] * y, tol=1e-13)
+    assert np.allclose(again.value, s.value, rtol=1e-9, atol=1e-12)
+
+
+def test_long_rows_that_cancel_are_told() -> None:
+    X, y = gaussian(20, 60)
+    lengths = np.logspace(-6, 6, 20)
+    s = interpolate(tied("1/10"), lengths[:, None] * X, y)
+    check(tied("1/10"), X, y / lengths, replace(s, multiplier=lengths * s.multiplier), 1e-12)
+    assert "cancel" in s.message
+    assert np.linalg.norm(lengths * (X @ s.value) - y) > 1e-10 * np.linalg.norm(y)
+
+
+def test_line_search_ends_on_slopes_that_do_not_rise() -> None:
+    assert search(lambda t: -1.0, -1.0)[1] is False
+    assert search(lambda t: np.nan if t > 1e-9 else -1.0, -1.0)[1] is False
+    assert search(lambda t: 1e308 if t > 1e-3 else t - 1e-3, -1e-3)[1]
+    assert search(lambda t: t, 0.0) == (0.0, False)
+
+
+@pytest.mark.parametrize("alpha", ["1", "1e-4", "1e-8", "1e-12"])
+def test_nearly_dependent_rows(alpha: str) -> None:
+    """Singular values from 1 to 1e-5: products of the rows themselves lose ten digits."""
+    X, y = gaussian(20, 60, seed=1)
+    left, _, right = np.linalg.svd(X, full_matrices=False)
+    X = left * np.logspace(0, -5, 20) @ right
+    s = interpolate(tied(alpha), X, y)
+    check(tied(alpha), X, y, s)
+    assert s.iterations < 60
+
+
+CONE = potential(
+    "u1*v1+u2*v2", "u1*v2+u2*v1", start={"u1": "s", "v1": "s", "u2": "t", "v2": "t"}
+).numeric({"s": 1, "t": "1/2"})
+"""Its domain is the cone |beta_2| < beta_1."""
+BLOCKS = potential(*COUPLED["pair and a coordinate"][0]).numeric(
+    COUPLED["pair and a coordinate"][2]
+)
+"""The domain of its last coordinate is beta_3 > 0."""
+
+
+@pytest.mark.parametrize(
+    ("q", "row", "y"),
+    [(CONE, [1, 1], 0), (CONE, [1, 0], 0), (BLOCKS, [0, 0, 1], 0)],
+    ids=["face", "apex", "block"],
+)
+def test_targets_at_the_boundary_of_a_coupled_domain(q: Any, row: Any, y: float) -> None:
+    s = interpolate(q, [row], [y])
+    assert s.status is Status.BOUNDARY
+    assert "no beta fits" in s.message
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize(
+    ("q", "row", "y"),
+    [(CONE, [1, 1], -1), (CONE, [1, -1], -1), (CONE, [2, 1], -1), (BLOCKS, [0, 0, 1], -1)],
+    ids=["below", "above", "apex", "block"],
+)
+def test_targets_outside_a_coupled_domain_are_refused(q: Any, row: Any, y: float) -> None:
+    with pytest.raises(InputError, match="out of reach"):
+        interpolate(q, [row], [y])
+
+
+@pytest.mark.parametrize(
+    ("q", "row", "y"),
+    [(CONE, [1, 1], 1e-9), (CONE, [1, 0], 1e-3), (BLOCKS, [0, 0, 1], 1e-8)],
+    ids=["face", "apex", "block"],
+)
+def test_targets_near_the_boundary_of_a_coupled_domain(q: Any, row: Any, y: float) -> None:
+    """Control: they are reached, in a few steps."""
+    s = interpolate(q, [row], [y])
+    check(q, np.array([row]), np.array([y]), s)
+    assert s.iterations < 40
+
+
+@pytest.mark.parametrize("alpha", ["1e-100", "1e-300", "1e200"])
+def test_scales_beyond_double_precision_get_one_line(alpha: str) -> None:
+    with pytest.raises(InputError, match="the start is too small or too large"):
+        interpolate(tied(alpha), X4, Y4)
+    assert interpolate(tied("1e-70"), X4, Y4).converged
+    assert interpolate(tied("1e100"), X4, Y4).converged
+
+
+@pytest.mark.parametrize(
+    "form",
+    [np.asarray, scipy.sparse.csr_array, aslinearoperator],
+    ids=["array", "sparse", "operator"],
+)
+def test_targets_out_of_reach_among_many_columns(form: Any) -> None:
+    """Of 3000 columns the program takes a part; a combination of two rows is positive."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((5, 3000)), rng.standard_normal(5)
+    X[3], y[3] = np.abs(X[3]) - X[1], -1 - y[1]
+    with pytest.raises(InputError, match=r"out of reach.* rows"):
+        interpolate(SQUARE, form(X), y)
+    reached = interpolate(SQUARE, form(X), X @ rng.uniform(0.5, 2, 3000))
+    assert reached.converged
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_boundary_is_where_a_linear_program_finds_no_positive_solution(seed: int) -> None:
+    """``max t`` subject to ``X beta = y, beta_j >= t`` is 0 where only a boundary point fits."""
+    rng = np.random.default_rng(seed)
+    m, k = int(rng.integers(2, 8)), int(rng.integers(1, 4))
+    d = int(rng.integers(m + 1, 20))
+    X, beta = np.abs(rng.normal(size=(m, d))), np.zeros(d)
+    beta[:k] = rng.uniform(0.5, 2, k)
+    s = interpolate(SQUARE, X, X @ beta)
+    most = scipy.optimize.linprog(
+        np.append(np.zeros(d), -1),
+        A_ub=np.hstack([-np.eye(d), np.ones((d, 1))]),
+        b_ub=np.zeros(d),
+        A_eq=np.hstack([X, np.zeros((m, 1))]),
+        b_eq=X @ beta,
+        bounds=(None, None),
+    )
+    assert s.status is (Status.BOUNDARY if -most.fun < 1e-7 else Status.CONVERGED)
+
+
+@pytest.mark.parametrize("added", [0, 0.1])
+def test_a_boundary_of_many_coordinates(added: float) -> None:
+    rng = np.random.default_rng(0)
+    X = np.abs(rng.normal(size=(20, 10_000)))
+    X[0, :3] = 0  # so that the first equation alone puts all others at 0
+    beta = np.where(np.arange(10_000) < 3, 1.0, added)
+    s = interpolate(SQUARE, X, X @ beta)
+    assert s.status is (Status.CONVERGED if added else Status.BOUNDARY)
+
+
+def test_one_row_that_is_out_of_reach_is_named() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6, 40))
+    X[3] = np.abs(X[3])
+    y = X @ rng.uniform(size=40)
+    y[3] = -1
+    with pytest.raises(InputError, match="as row 3 shows"):
+        interpolate(SQUARE, X, y)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_reach_is_that_of_a_linear_program(seed: int) -> None:
+    """Beta of w**2 is positive; targets are drawn near the end of what such beta reach."""
+    rng = np.random.default_rng(seed)
+    m, d = int(rng.integers(2, 12)), int(rng.integers(13, 60))
+    X = rng.normal(size=(m, d)) + 0.5
+    y = X @ rng.uniform(0, 1, d) - rng.uniform(0, 3) * d * rng.normal(size=m) / 2
+    feasible = scipy.optimize.linprog(np.zeros(d), A_eq=X, b_eq=y, bounds=(0, None)).status == 0
+    if feasible:
+        check(SQUARE, X, y, interpolate(SQUARE, X, y))
+    else:
+        with pytest.raises(InputError, match="out of reach"):
+            interpolate(SQUARE, X, y)
+
+
+SMALL = {
+    "sum and product": (("x**2+y**2", "x*y"), {"x_0": 3, "y_0": 1}),
+    "convolution": (("a*c+b*d", "a*d+b*c"), {"a_0": 2, "b_0": 1, "c_0": "1/2", "d_0": "1/3"}),
+    "pair and a coordinate": COUPLED["pair and a coordinate"][::2],
+    "complex": (("a*c-b*d", "a*d+b*c"), {"a_0": 2, "b_0": 1, "c_0": "1/2", "d_0": "1/3"}),
+    "neuron": (("a*u1", "a*u2"), {"a_0": 1, "u1_0": "1/4", "u2_0": "-1/2"}),
+}
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param(100, marks=pytest.mark.slow),
+        Fraction(1, 1000),
+        pytest.param(Fraction(1, 10**5), marks=pytest.mark.slow),
+        Fraction(1, 10**8),
+    ],
+)
+@pytest.mark.parametrize("name", SMALL)
+def test_coupled_q_from_starts_of_any_size(name: str, size: Fraction) -> None:
+    """The targets are F(w) at drawn w; from small starts beta is next to the end of the domain."""
+    outputs, start = SMALL[name]
+    derived = potential(*outputs)
+    q = derived.numeric({k: size * Fraction(v) for k, v in start.items()})
+    F = [sympy.sympify(f) for f in outputs]
+    rng = np.random.default_rng(0)
+    for _ in range(2):
+        X = rng.normal(size=(1, len(F)))
+        w = {k.removesuffix("_0"): rng.normal() for k in start}
+        y = X @ [float(f.subs(w)) for f in F]
+        s = interpolate(q, X, y)
+        assert s.converged
+        nearest = q.inverse_gradient(X.T @ s.multiplier)
+        assert np.allclose(s.value, nearest, rtol=0, atol=1e-9 * np.abs(nearest).max())
+        assert np.abs(X @ nearest - y) <= 1e-9 * np.abs(X * nearest).sum()
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+def test_a_path_is_the_same_solutions_in_fewer_steps(depth: int) -> None:
+    X, y = gaussian(4, 20)
+    pair = potential(f"p**{depth}-m**{depth}", **PAIR)
+    alphas = np.geomspace(1, 0.2, 6)
+    cold = [interpolate(pair.numeric({"alpha": a}), X, y) for a in alphas]
+    path = interpolate_path(lambda a: pair.numeric({"alpha": a}), alphas, X, y)
+    for alpha, alone, s in zip(alphas, cold, path, strict=True):
+        check(pair.numeric({"alpha": alpha}), X, y, s)
+        assert np.allclose(s.value, alone.value, rtol=1e-7, atol=1e-9)
+    assert sum(s.iterations for s in path[1:]) < sum(s.iterations for s in cold[1:])
+
+
+def test_a_coupled_path() -> None:
+    neuron, X = potential("a*u1", "a*u2"), np.array([[1.0, 2.0]])
+    start = {"u1_0": "1/4", "u2_0": "-1/2"}
+    found = interpolate_path(lambda a: neuron.numeric({"a_0": a, **start}), [1, 1.1], X, [3])
+    check(neuron.numeric({"a_0": 1.1, **start}), X, np.array([3.0]), found[1])
+
+
+def test_a_warm_start_that_is_of_no_use_does_no_harm() -> None:
+    X, y = gaussian(4, 20)
+    wrong = replace(interpolate(tied(1), X, y), value=np.full(20, 1e200))
+    check(tied(1), X, y, interpolate(tied(1), X, y, warm=wrong))
+    undefined = replace(wrong, value=np.full(20, np.nan))
+    check(tied(1), X, y, interpolate(tied(1), X, y, warm=undefined))
+    with pytest.raises(InputError, match="warm is of 20 coordinates, X has 19"):
+        interpolate(tied(1), X[:, 1:], y, warm=wrong)
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_the_slope_of_the_inverse_is_one_over_that_of_the_mirror_map(depth: int) -> None:
+    q = potential(f"p**{depth}-m**{depth}", **PAIR).numeric({"alpha": 0.5})
+    beta = np.array([-3.0, -0.1, 0.0, 0.4, 20.0])
+    for form in (q, q.in_doubles):
+        assert np.allclose(form.stretch(beta, q.gradient(beta)) * q.curvature(beta), 1, rtol=1e-12)
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize(("m", "d"), [(8, 2**19), (200, 1000)], ids=["sketched", "by gradients"])
+@pytest.mark.parametrize("alpha", [0.1, 1e-2])
+def test_gram_products_are_saved(
+    m: int, d: int, alpha: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((m, d)), rng.standard_normal(m)
+    made = []
+
+    gram = Dense.gram
+
+    def counted(design: Dense, weights: Any) -> Any:
+        made.append(np.count_nonzero(weights))
+        return gram(design, weights)
+
+    monkeypatch.setattr(Dense, "gram", counted)
+    found = interpolate(TIED.numeric({"alpha": alpha}), X, y)
+    assert found.converged
+    assert np.linalg.norm(X @ found.value - y) <= 1e-9 * np.linalg.norm(y)
+    beta = 2 * alpha**2 * np.sinh(4 * X.T @ found.multiplier)
+    assert np.allclose(beta, found.value, rtol=1e-6, atol=1e-12)
+    assert sum(made) < d * (1.5 if m == 8 else found.iterations - 2)
+
+
+@pytest.mark.parametrize("alpha", [1, Fraction(1, 100)])
+def test_slopes_that_stay_below_a_bound_are_found_again(alpha):
+    """Q' = atan(A/alpha)/alpha has no beta beyond pi/(2 alpha), where tan goes on."""
+    start = {"a": "alpha", "b": "alpha", "u": "0"}
+    q = potential("a*b*u", start=start, positive=["alpha"]).numeric({"alpha": alpha})
+    end = float(np.pi / 2 / alpha)
+    assert np.isnan(q.inverse_gradient([1.01 * end, -2 * end, 3 * end])).all()
+    assert np.isfinite(q.inverse_gradient([0.99 * end, -0.5 * end])).all()
+    X, y = np.array([[1.0, 2.0, 0.5, 1.5], [0.7, 1.1, 1.9, 0.6]]), np.array([7.0, 5.0])
+    found = interpolate(q, X, y)
+    assert max(found.residual, found.stationarity) < 1e-9
+
+
+@pytest.mark.parametrize(("depth", "alpha"), [(5, 1e-2), (5, 3e-3), (4, 1e-3)])
+def test_rounding_of_the_dual_is_no_end_where_beta_is_steep_in_it(depth: int, alpha: float) -> None:
+    """Next to the end of the curve of depth 5 a dual in doubles tells few digits of beta."""
+    rng = np.random.default_rng(0)
+    X, sparse = rng.normal(size=(100, 1000)), np.zeros(1000)
+    sparse[:5] = 1
+    q = potential(f"p**{depth}-m**{depth}", **PAIR).numeric({"alpha": alpha})
+    found = interpolate(q, X, X @ sparse)
+    assert found.converged
+    assert found.iterations < 15
+    assert np.abs(found.value - sparse).max() < 1e-2
+
+
+@pytest.mark.parametrize(("depth", "alpha"), [(4, 0.01), (5, 0.03)])
+def test_deep_nets_from_small_starts_take_few_steps(depth: int, alpha: float) -> None:
+    """On a target that takes as many coordinates as rows, each next to the end of its curve."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 300)), rng.normal(size=30)
+    q = potential(f"p**{depth}-m**{depth}", **PAIR).numeric({"alpha": alpha})
+    found = interpolate(q, X, y)
+    assert found.converged
+    assert found.iterations < 30

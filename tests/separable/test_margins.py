@@ -1,0 +1,293 @@
+"""What gradient flow tends to on separable data: coercivity, horizon, KKT problem, agreement."""
+
+import functools
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy
+from hypothesis import given, settings
+from scipy.integrate import solve_ivp
+from sympy import Symbol
+
+from derive import Parameterization, Verdict, derive, margins
+from derive.limits.find import regimes
+from derive.separable.ends import Slope, find_end
+from derive.separable.far import far_out
+from derive.separable.weights_problem import agreement, pose_in_weights
+from derive.statement import Open, Statement
+from derive.testing import parameterizations
+from tests.cli.commands import run
+from tests.published import derive_once
+
+TIED = {"start": {"p": "alpha", "m": "alpha"}, "positive": ["alpha"]}
+MODELS = {
+    "tied pair": (["p**2 - m**2"], TIED),
+    "copies": (["p1**2 - m1**2", "p2**2 - m2**2"], {}),
+    "unequal pair": (["p**2 - m**2/2"], {}),
+    "depth 3": (["p**3 - m**3"], TIED),
+    "any depth": (["p**D - m**D"], TIED),
+    "neuron": (["a*u1", "a*u2"], {}),
+    "vector": (["a*u"], {"vectors": ["u"]}),
+    "deep neuron": (["a*b*u"], {"vectors": ["u"]}),
+    "width two": (["u1*v1 + u2*v2"], {}),
+    "convolution": (["u*v + x*y", "u*y + v*x"], {}),
+    "linear": (["w"], {}),
+    "correlated": (["a + b", "a - 2*b"], {}),
+    "square": (["w**2"], {}),
+    "exponential": (["exp(w)"], {}),
+    "sinh": (["sinh(w)"], {}),
+    "cubic": (["w + w**3"], {}),
+    "two rates": (["w", "p**2 - m**2"], {}),
+    "bounded": (["tanh(w)"], {}),
+}
+
+
+@functools.cache
+def found(name):
+    outputs, options = MODELS[name]
+    return margins(derive_once(Parameterization.parse(outputs, **options)))
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize(
+    ("name", "coercive", "norm", "cost"),
+    [
+        ("tied pair", "PROVED", "l1", "Abs(beta)"),
+        ("copies", "PROVED", "l1", "Abs(beta1) + Abs(beta2)"),
+        ("unequal pair", "PROVED", "asymmetric", "-beta/2 + 3*Abs(beta)/2"),
+        ("depth 3", "REFUTED", None, "Abs(beta)**(2/3)"),
+        ("any depth", "REFUTED", None, "None"),
+        ("neuron", "PROVED", "l2", "2*sqrt(beta1**2 + beta2**2)"),
+        ("vector", "PROVED", "l2", "2*s"),
+        ("deep neuron", "PROVED", "l2", "3*s**(2/3)"),
+        ("width two", "PROVED", "l1", "2*Abs(beta)"),
+        ("convolution", "PROVED", "|DFT|_1", "Abs(beta1 - beta2) + Abs(beta1 + beta2)"),
+        ("linear", "PROVED", "l2", "beta**2"),
+        ("correlated", "PROVED", "quadratic", "(5*beta1**2 + 2*beta1*beta2 + 2*beta2**2)/9"),
+        ("square", "PROVED", None, "None"),
+        ("exponential", "REFUTED", None, "None"),
+        ("sinh", "REFUTED", None, "None"),
+        ("cubic", "REFUTED", None, "None"),
+        ("two rates", "PROVED", None, "None"),
+        ("bounded", "PROVED", None, "None"),
+    ],
+)
+def test_what_is_decided(name, coercive, norm, cost):
+    m = found(name)
+    assert m.finite_time.verdict is m.verdict is Verdict.PROVED
+    assert m.coercive.verdict.value == coercive
+    assert (m.norm, m.horizon is None) == (norm, norm is None)
+    assert str(m.cost) == cost
+    if norm is not None:
+        assert m.agreement.verdict is Verdict.PROVED
+    else:
+        assert m.agreement is None
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("name", ["tied pair", "neuron", "convolution", "unequal pair", "linear"])
+def test_slopes_far_out_are_those_of_the_horizon(name):
+    """dQ/dbeta at c x over N(c) tends to grad h(x), in numbers that know nothing of expansions."""
+    d = found(name).derivation
+    start = dict.fromkeys(d.potential.parameterization.start_symbols, 0.5) | {"a_0": 1.25}
+    start = {s: v + 0.25 * k**2 for k, (s, v) in enumerate(start.items())}
+    q = d.potential.numeric({k: start[k] for k in d.potential.parameterization.start_symbols})
+    for block in d.blocks:
+        far = far_out(block)
+        x = {b: 0.75 - 1.5 * k for k, b in enumerate(far.betas)}
+        exact = [float(far.leading.h.diff(b).subs(x).doit()) for b in far.betas]
+        r, k = far.leading.growth
+        c = 1e12
+        unit = c ** -float(r) * np.log(c) ** -k
+        slopes = q.gradient(np.array([c * v for v in x.values()])) / unit
+        assert slopes == pytest.approx(exact, rel=0.1)
+
+
+def test_a_horizon_that_is_not_that_of_the_cost_is_told():
+    """A negative control: the horizon of one model against the cost of another."""
+    linear, tied = found("linear"), found("tied pair")
+    assert agreement(linear.far, tied.weights).verdict is Verdict.REFUTED
+    assert agreement(tied.far, linear.weights).verdict is Verdict.REFUTED
+    other = pose_in_weights(found("unequal pair").derivation)
+    assert agreement(tied.far, other).verdict is Verdict.REFUTED
+
+
+def test_large_starts_are_a_linear_model_first():
+    scaled = found("tied pair").scaled
+    assert (scaled.time, scaled.displacement, str(scaled.kernel[0])) == (2, 1, "8*alpha**2")
+    assert str(found("any depth").scaled.time) == "2*D - 2"
+    assert found("neuron").scaled.kernel is None  # F(w_0) is not 0
+    for name in ("exponential", "vector", "correlated"):
+        assert found(name).scaled.finding.verdict.value in ("UNDECIDED", "PROVED")
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("F", ["log(p) - log(m)", "1/p - 1/m", "p**(-2) - m**(-2)"])
+def test_large_starts_are_nothing_linear_where_the_degree_is_not_positive(F):
+    p = Parameterization.parse([F], {"p": "alpha", "m": "alpha"}, ["alpha"])
+    m = margins(derive_once(p))
+    assert m.scaled.finding.verdict is Verdict.UNDECIDED
+    assert m.says("large starts", "large starts, late") == ()
+    assert not m.says("KKT")[0].words.startswith("`w(t)")
+
+
+def test_conditions_of_cited_theorems_are_printed():
+    text = " ".join(found("depth 3").to_text().split())
+    assert "if the loss l is exponential or logistic and sum_i l(<x_i, beta>) < l(0)" in text
+    assert "locally Lipschitz and definable, with a chain rule (cited, Lyu, Li 2020; Ji" in text
+    deep = " ".join(found("any depth").to_text().split())
+    assert "if D > 2, grad Q stays bounded" in deep
+    assert "if D > 0, from c w_0" in deep
+    assert "KKT point need not" not in " ".join(found("neuron").to_text().split())
+    assert "a KKT point is the minimizer" in " ".join(found("linear").to_text().split())
+
+
+def test_what_is_claimed_is_not_open():
+    for name in MODELS:
+        statements = found(name).statements
+        claimed = {s.kind for s in statements if isinstance(s, Statement)}
+        assert not claimed & {s.kind for s in statements if isinstance(s, Open)}, name
+
+
+def test_scaled_time_and_displacement_on_runs():
+    """w' = -J^T X^T l' at scales that grow, against the linear model at the same tau."""
+    X, w0, tau = np.array([[2.0, 3.0], [-2.0, 5.0]]), np.ones(4), 0.05
+    J0 = np.array([[3.0, 0, -3, 0], [0, 3, 0, -3]])
+
+    def flow(F, J, w, t):
+        def slope(_, w):
+            return J(w).T @ X.T @ np.exp(-X @ F(w))
+
+        return solve_ivp(slope, (0, t), w, rtol=1e-10, atol=1e-12).y[:, -1]
+
+    v = flow(lambda v: J0 @ v, lambda v: J0, np.zeros(4), tau)
+    scaled = found("depth 3").scaled
+    apart = []
+    for c in (4, 16):
+        t = tau / c ** int(scaled.time)
+        w = flow(
+            lambda w: w[:2] ** 3 - w[2:] ** 3,
+            lambda w: np.hstack([np.diag(3 * w[:2] ** 2), np.diag(-3 * w[2:] ** 2)]),
+            c * w0,
+            t,
+        )
+        apart.append(np.abs((w - c * w0) * c ** int(scaled.displacement) - v).max())
+    assert apart[1] < apart[0] / 16
+    assert apart[1] < 1e-4 < np.abs(v).max()
+
+
+def test_the_table_of_losses_is_what_is_derived():
+    table = (Path(__file__).parents[2] / "docs/howto/margins.md").read_text(encoding="utf-8")
+    for depth in ("2", "3", "4", "D"):
+        outputs = f"p**{depth} - m**{depth}"
+        m = margins(derive_once(Parameterization.parse([outputs], **TIED)))
+        (limit,) = regimes(m.derivation, "alpha", ["0"]).limits
+        logistic = "not decided"
+        if m.norm or m.cost is not None:
+            kkt = f"KKT point in the weights, R_F = {m.cost}"
+            logistic = f"largest {m.norm} margin" if m.norm else kkt
+        row = (outputs, limit.potential.Q, logistic, m.scaled.kernel[0])
+        assert f"| {' | '.join(map(str, row))} |" in table
+
+
+def test_laws_that_vanish_at_kkt_points():
+    assert [str(law) for law in found("vector").weights.vanishing] == ["a**2 - norm_u**2"]
+    assert [str(law) for law in found("unequal pair").weights.vanishing] == ["m**2*p"]
+    assert found("depth 3").weights.vanishing == ()  # 1/p + 1/m has a pole there
+
+
+def test_a_homogeneous_map_that_is_no_polynomial_poses_no_problem_in_the_weights():
+    """Weight normalization: the least |w|^2 would be at v = 0, where F is not defined."""
+    p = Parameterization.parse(["c*v/norm(v)"], vectors=["v"])
+    m = margins(derive_once(p))
+    assert m.weights.finding.verdict is Verdict.UNDECIDED
+    assert m.cost is None
+
+
+def test_without_a_potential_the_problem_in_the_weights_is_left():
+    p = Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)})
+    m = margins(derive_once(p))
+    assert m.verdict is m.finite_time.verdict is Verdict.REFUTED
+    assert (m.far, m.hypotheses, m.horizon) == ((), (), None)
+    assert str(m.cost) == "beta1 + beta3"
+
+
+x = Symbol("x", real=True)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "verdict", "growth", "value"),
+    [
+        (sympy.sqrt(x**2 + 1), "PROVED", (0, -1), 1),
+        (2 * (x**2 + 1) ** sympy.Rational(1, 4), "PROVED", (sympy.Rational(-1, 2), 0), 1),
+        (x**2 + 3, "REFUTED", None, None),
+        (sympy.sqrt(x**2 + 1) / sympy.log(x**2 + 2), "PROVED", (0, -2), 1),
+        (sympy.sqrt(x**2 + 1) * sympy.log(x**2 + 2), "UNDECIDED", None, None),
+    ],
+)
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_slope_that_is_an_integral_grows_as_the_integral_of_its_leading_term(
+    kernel, verdict, growth, value, side
+):
+    slope = Slope(sympy.Integral(1 / kernel, x), x, kernel=kernel)
+    end = find_end(slope, side)
+    assert (end.finding.verdict.value, end.growth) == (verdict, growth)
+    assert end.value == (None if value is None else side * value)
+
+
+def test_the_root_that_is_negative_far_out_is_followed():
+    A = Symbol("A", real=True)
+    ends = [find_end(Slope(A, x, ((A, A**3 + A - x),)), side) for side in (1, -1)]
+    assert [(e.growth, e.value) for e in ends] == [((sympy.Rational(-1, 3), 0), s) for s in (1, -1)]
+
+
+def test_a_slope_of_unknown_sign_on_a_curve_with_ends_is_bounded():
+    p = Parameterization.parse(["p**3 - m**3"], {"p": "alpha", "m": "alpha"})
+    assert margins(derive_once(p)).coercive.verdict is Verdict.REFUTED
+
+
+def test_what_is_not_reached_for_sure_is_not_called_bounded():
+    m = margins(derive_once(Parameterization.parse(["1/w"])))
+    assert m.verdict is Verdict.UNDECIDED
+    assert "if Q reaches there" in m.coercive.reason.replace("`", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["p**2 - m**2", "--start", "p=alpha,m=alpha"], 0, "Horizon of Q: l1"),
+        (["W*T(W)", "--matrix", "W:2x2"], 1, "there is no Q"),
+        (["1/w"], 3, "if Q reaches there"),
+        (["w +"], 2, ""),
+    ],
+)
+def test_the_command(arguments, code, said):
+    done = run("margin", *arguments)
+    assert done.returncode == code
+    assert said in " ".join(done.stdout.split())
+    assert "Traceback" not in done.stderr
+
+
+def test_every_form_is_written():
+    m = found("vector")
+    record = json.loads(m.to_json())
+    assert (record["format"], record["norm"], record["R_F"]) == ("regderive-margin", "l2", "2*s")
+    assert r"\varphi &= s" in m.to_latex()
+    assert max(map(len, m.to_text().splitlines())) <= 80
+    assert r"\tau/c^{2}" in found("tied pair").to_latex()
+    for name in ("copies", "depth 3", "square", "two rates", "bounded"):
+        assert "None" not in found(name).to_text() + found(name).to_latex()
+
+
+@pytest.mark.slow
+@settings(max_examples=120, deadline=None, derandomize=True)
+@given(parameterizations())
+def test_drawn_models(p):
+    """Whatever is drawn is answered and written, and both roads agree where they apply."""
+    m = margins(derive(p, timeout=8))
+    assert m.to_text()
+    assert m.to_latex()
+    assert json.loads(m.to_json())["verdict"] == m.verdict.value
+    assert m.agreement is None or m.agreement.verdict is not Verdict.REFUTED
