@@ -11,7 +11,7 @@ from sympy import Expr, Symbol
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.mirror_map import hessian, inverse_of
 from derive.potential.piece import Parametric, Piece, Root
-from numerics.evaluate.statements import NoSource, Statements, safe
+from numerics.evaluate.statements import NoSource, Statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +25,13 @@ class FormulaText:
 
     def text(self, constants: Mapping[str, str]) -> str:
         """Return Python source."""
-        names = dict(constants)
-        names.update((s.name, safe(s.name)) for s in self.arguments)
-        arguments = ", ".join(names[s.name] for s in self.arguments)
-        writer = Statements(names)
-        for root in _needed(self.roots, self.results):
-            writer.define(root.symbol.name, safe(root.symbol.name), _root_parts(root))
+        arguments = {s.name: f"v{i}" for i, s in enumerate(self.arguments)}
+        writer = Statements({**constants, **arguments})
+        for i, root in enumerate(_needed(self.roots, self.results)):
+            writer.define(root.symbol.name, f"r{i}", _root_parts(root))
         writer.lines.append(f"return [{writer.listed(self.results)}]")
-        return "\n    ".join([f"def {self.name}(c, {arguments}):", *writer.lines])
+        head = f"def {self.name}(c, {', '.join(arguments.values())}):"
+        return "\n    ".join([head, *writer.lines])
 
 
 def _needed(roots: Sequence[Root], results: Sequence[Expr]) -> list[Root]:
@@ -62,8 +61,8 @@ def _root_parts(root: Root) -> tuple[str, Sequence[Expr]]:
 
 def closed_functions(piece: Piece) -> list[FormulaText]:
     """Return the formulas that there are of those of ClosedFormulas."""
-    betas, d, roots = piece.betas, len(piece.betas), piece.roots
-    duals = (Symbol("y"),) if d == 1 else tuple(Symbol(f"y{i}") for i in range(1, d + 1))
+    betas, roots = piece.betas, piece.roots
+    duals = tuple(Symbol(f"y {i}") for i in range(1, len(betas) + 1))
     walls = tuple(wall.form for wall in piece.domain.walls) if piece.domain else ()
     texts = [
         FormulaText("gradient", betas, piece.gradient, roots),
@@ -92,9 +91,7 @@ def _divergence(piece: Piece) -> FormulaText | None:
     from_b0 = value.subs(b, b0) + value.diff(b).subs(b, b0) * (b - b0)
     change = {sympy.log(b): sympy.log(b / b0, evaluate=False) + sympy.log(b0)}
     rest = sympy.expand((value - from_b0).subs(change), log=False)
-    taken = {s.name for s in rest.free_symbols}
-    name = next(n for n in (f"{beta}_{'_' * k}0" for k in range(99)) if n not in taken)
-    arguments = (beta, Symbol(name))
+    arguments = (beta, Symbol(f"{beta} 0"))
     result = rest.xreplace(dict(zip((b, b0), arguments, strict=True)))
     return FormulaText("divergence", arguments, (result,))
 
@@ -103,7 +100,7 @@ def curve_functions(piece: Parametric) -> list[FormulaText]:
     """Return h, its slope and H of a parametric piece, in the distances of z from its ends."""
     curve = piece.curve
     z, (low, high) = curve.parameter, curve.interval
-    u, v = (Symbol(name) for name in ("from_high", "from_low"))
+    u, v = (Symbol(name) for name in ("from high", "from low"))
     conjugate = -piece.value.subs(piece.betas[0], 0)
 
     def written(expression: Expr) -> Expr:

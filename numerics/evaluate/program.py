@@ -23,7 +23,7 @@ from numerics.evaluate.doubles.elementary import FUNCTIONS, PLAIN_FUNCTIONS
 from numerics.evaluate.doubles.parametric import ParametricFormulas
 from numerics.evaluate.doubles.vectors import VectorFormulas
 from numerics.evaluate.formulas import FormulaText, closed_functions, curve_functions
-from numerics.evaluate.statements import NoSource, Statements, parameter, safe
+from numerics.evaluate.statements import NoSource, Statements
 
 Space: TypeAlias = dict[str, Any]
 """What the text of formulas defines, by name."""
@@ -131,11 +131,11 @@ def program(potential: Potential, block: int) -> Program:
 def _program(potential: Potential, block: int) -> Program:
     p, piece, turning = potential.parameterization, potential.pieces[block], potential.turning
     _check_formula(piece)
-    known = {name: f"c.{parameter(name)}" for name in (*p.parameters, *p.start_symbols)}
-    norm = norm_symbol(potential)
-    arguments = tuple(parameter(name) for name in known if name != norm)
+    start, norm = (*p.parameters, *p.start_symbols), norm_symbol(potential)
+    constants = dict.fromkeys((*start, *(s.name for s, _ in piece.constants)))
+    known = {name: f"c.k{i}" for i, name in enumerate(constants)}
     text = _constants(potential, block, known)
-    known.update((s.name, f"c.{safe(s.name)}") for s, _ in piece.constants)
+    arguments = tuple(known[name].removeprefix("c.") for name in start if name != norm)
     written = curve_functions(piece) if isinstance(piece, Parametric) else closed_functions(piece)
     if turning is not None:
         (s,), (slope,) = piece.betas, piece.gradient
@@ -172,13 +172,14 @@ def _start_outputs(p: Parameterization, outputs: Sequence[int]) -> list[Expr]:
     return found
 
 
-def _constants(potential: Potential, block: int, names: dict[str, str]) -> str:
-    p, piece, writer = potential.parameterization, potential.pieces[block], Statements(names)
+def _constants(potential: Potential, block: int, names: Mapping[str, str]) -> str:
+    p, piece = potential.parameterization, potential.pieces[block]
+    writer = Statements({name: names[name] for name in (*p.parameters, *p.start_symbols)})
     if (norm := norm_symbol(potential)) is not None:
         writer.lines.append(f"{names[norm]} = length(c.vector)")
     for symbol, value in piece.constants:
         if all(s.name in writer.names for s in value.free_symbols):
-            writer.define(symbol.name, f"c.{safe(symbol.name)}", ("", [value]))
+            writer.define(symbol.name, names[symbol.name], value)
     if isinstance(piece, Parametric):
         rate = piece.gradient[0] / piece.curve.parameter
         given = zip(("rate", "low", "high"), (rate, *piece.curve.interval), strict=True)
@@ -186,9 +187,9 @@ def _constants(potential: Potential, block: int, names: dict[str, str]) -> str:
             if value.is_finite is False:
                 writer.lines.append(f"c.{name} = None")
             else:
-                writer.define(f"{name} of z", f"c.{name}", ("", [value]))
+                writer.define(f"{name} of z", f"c.{name}", value)
     origin = writer.listed(_start_outputs(p, p.blocks[block]))
     writer.lines.append(f"c.origin = [{origin}]")
     if potential.turning is not None:
-        writer.define("slope of Q", "c.slope", ("", [potential.turning.slope]))
+        writer.define("slope of Q", "c.slope", potential.turning.slope)
     return "\n    ".join(["def constants(c):", *writer.lines])

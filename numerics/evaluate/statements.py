@@ -1,9 +1,13 @@
-"""The text of expressions as Python source: assignments to numbers of any kind."""
+"""The text of expressions as Python source: assignments to numbers of any kind.
+
+No name of the user's is in it: symbols are called k0, k1, ... among the constants c, v0, v1, ...
+among the arguments, r0, r1, ... where they are roots, and x0, x1, ... where expressions share them.
+"""
 
 from __future__ import annotations
 
 import functools
-import keyword
+import itertools
 from collections.abc import Mapping, Sequence
 
 import sympy
@@ -15,11 +19,6 @@ from numerics.evaluate.doubles.elementary import FUNCTIONS
 
 _LONG = 76
 """Characters from which on what one expression repeats is named."""
-_CONSTANTS = {"of", "origin", "rate", "low", "high", "slope", "vector"}
-"""What the constants of a start have beside its numbers."""
-_TAKEN = {*FUNCTIONS, *keyword.kwlist, "c", "abs", "length"}
-
-
 WORDS = {
     sympy.Integral: "an integral",
     sympy.CRootOf: "a root of a polynomial",
@@ -30,18 +29,6 @@ WORDS = {
 
 class NoSource(ValueError):
     """The form cannot be written with the functions at hand."""
-
-
-def safe(name: str) -> str:
-    """Return a name that Python and the formulas leave free."""
-    if not name.isidentifier():
-        raise NoSource(f"{name} is no name of Python")
-    return name + "_" if name in _TAKEN else name
-
-
-def parameter(name: str) -> str:
-    """Return a name for a number of the start among the constants."""
-    return safe(name) + "_" if name in _CONSTANTS else safe(name)
 
 
 class _Printer(StrPrinter):  # type: ignore[misc]
@@ -123,25 +110,24 @@ class Statements:
     def __init__(self, names: Mapping[str, str]) -> None:
         """Begin with the names of the symbols at hand."""
         self.names, self.lines = dict(names), list[str]()
-        free = (f"x{i}" for i in range(10**6))
-        self._symbols = (Symbol(name) for name in free if name not in self.names)
+        # with a space: no symbol of the user's is called so
+        self._shared = (Symbol(f"x {i}") for i in itertools.count())
 
-    def define(self, name: str, target: str, call: tuple[str, Sequence[Expr]]) -> None:
-        """Assign a function of expressions, or one expression."""
-        function, arguments = call
+    def define(self, symbol: str, name: str, value: Expr | tuple[str, Sequence[Expr]]) -> None:
+        """Assign an expression, or a function of expressions, to a name for a symbol."""
+        function, arguments = value if isinstance(value, tuple) else ("", [value])
         text = self.listed(arguments)
-        self.lines.append(f"{target} = {function}({text})" if function else f"{target} = {text}")
-        self.names[name] = target
+        self.lines.append(f"{name} = {function}({text})" if function else f"{name} = {text}")
+        self.names[symbol] = name
 
     def listed(self, expressions: Sequence[Expr]) -> str:
         """Return the text of expressions, after assignments of what they or a long one share."""
         text = ", ".join(map(self._printed, expressions))
         if len(expressions) < 2 and len(text) < _LONG:
             return text
-        shared, expressions = sympy.cse(expressions, symbols=self._symbols, order="none")
+        shared, expressions = sympy.cse(expressions, symbols=self._shared, order="none")
         for symbol, value in shared:
-            self.names[symbol.name] = symbol.name
-            self.lines.append(f"{symbol.name} = {self._printed(value)}")
+            self.define(symbol.name, symbol.name.replace(" ", ""), value)
         return ", ".join(map(self._printed, expressions))
 
     def _printed(self, expression: Expr) -> str:

@@ -364,6 +364,9 @@ def test_names_do_not_reach_the_compiler() -> None:
         "sqrt_": 2, "mpf": 1, "numpy": 1,
     })  # fmt: skip
     assert np.allclose(q.gradient([2.0, 2.0]), 0)
+    for name in ("of", "origin", "x0", "k0", "v0", "c", "slope"):
+        q = lower(potential("w**2", w=name), {name: 2})
+        assert np.allclose(q.gradient([4.0, 8.0]), [0, np.log(2) / 4])
 
 
 def test_mpmath_is_left_alone() -> None:
