@@ -50,7 +50,7 @@ SIGNS = {  # under each of these: "+", "-" nowhere 0, ">", "<" with zeros, "." n
     "x - y - 1": "....-.....",
     "y - x - 1": "..........",
     "x**2 + x + 1": "++++++++++",
-    "x**2 + 3*x + 1": ".+...+....",
+    "x**2 + 3*x + 1": ".++..+....",
     "x**4 + 1": "++++++++++",
     "-2 - x**2*y**2": "----------",
     "7 - 7*E": ".-...-....",
@@ -125,6 +125,14 @@ def test_a_sign_is_shown_where_it_should_be_and_holds(k):
         assert known.sign_of(f) == (sign if at_start else 0), text
         found = [sign * v for p in points if (v := value(text, *p)) is not None]
         assert min(found) >= 0, text
+
+
+def test_a_term_of_either_sign_keeps_no_sum_from_zero():
+    """(x + y)^2 + (x - 1)^2 >= x y/1024, which is not 0, and is 0 at (1, -1)."""
+    space, known = conditions("x != 0", "y != 0")
+    p, q = (space.read(f"(x + y)**2 + (x - 1)**2 + {c}*x**2").top for c in (0, 1))
+    assert (known.of(p).value, known.keeps_sign(p)) == (1, False)
+    assert known.keeps_sign(q)
 
 
 MISSING = [  # conditions; functions, with what they miss; divisors, with what they miss; generic

@@ -121,8 +121,8 @@ def check(record: JSON) -> Report:
     """
     try:
         if _command(record) == "regularizer":
-            return derived(record)[0]
-        report = derived(record["derivation"])[0]
+            return derived(record)
+        report = derived(record["derivation"])
         return Report(report.verdict, report.theorem, [*report.open, LIMITS])
     except _FAULTS as fault:
         raise NotACertificate(f"an entry is missing or of the wrong type ({fault})") from None
@@ -149,8 +149,8 @@ def _command(record: JSON) -> str:
     return command
 
 
-def derived(record: JSON) -> tuple[Report, Checker]:
-    """Return what the record of a derivation proves, and the state."""
+def derived(record: JSON) -> Report:
+    """Return what the record of a derivation proves."""
     require(_command(record) == "regularizer", "the derivation has another format")
     state = Checker(record)
     shape(record, FLOW)
@@ -178,7 +178,7 @@ def derived(record: JSON) -> tuple[Report, Checker]:
     state.open += ["Q where the warp ends negative"] * ("other_side" in q)
     state.open += ["the Ansatz asked for"] * (q["asked"] is not None)
     lines = dict.fromkeys(_head(record, state) + state.theorem)
-    return Report(verdict, tuple(lines), tuple(state.open)), state
+    return Report(verdict, tuple(lines), tuple(state.open))
 
 
 def _decided(record: JSON, state: Checker) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import islice, product
 from typing import TypeAlias
@@ -125,10 +126,8 @@ class Flow:
         """Tell whether a polynomial is shown not to be 0 on all of the leaf of the start."""
         if not_zero(evaluated(polynomial, self.space.start)):
             return True
-        common = polynomial
-        for k in range(len(self.space.symbols)):
-            common = common.gcd(polynomial.derivative(k))
-        polynomial = polynomial / common  # each factor once
+        parts = (part for part, _ in polynomial.factor_squarefree()[1])
+        polynomial = math.prod(parts, start=self.space.one)  # each factor once
         labels = range(1, self.d + 1)
         paths = (path for n in range(ORDER + 1) for path in product(labels, repeat=n))
         tried = islice(paths, PATHS)

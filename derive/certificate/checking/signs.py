@@ -107,38 +107,37 @@ class Conditions:
         """Return what is shown of p: by itself, or as of beta + 1 where beta - 1 > 0."""
         alone = self._alone(p)
         shifts = ((p - n * q, n) for q in self.positive for n in (1, -1))
-        above = cache(lambda: next((n for rest, n in shifts if self._of_terms(rest).value == n), 0))
+        above = cache(lambda: next((n for rest, n in shifts if self._of_sum(rest).value == n), 0))
         return Sign(alone.value or above(), lambda: [] if above() else alone.zeros())
 
     def _alone(self, p: fmpz_mpoly) -> Sign:
         """Return what is shown of a polynomial, what is positive not taken from it."""
-        found, given = self._of_terms(p), self.signs.get(str(p)) or -self.signs.get(str(-p), 0)
-        squares = 0 if found.value else is_square_sum(p) - is_square_sum(-p)
-        if squares:
-            least = (squares * p).to_dict().get((0,) * len(p.degrees()), 0)
-            apart = least and is_square_sum(squares * p * MARGIN - least)
-            found = Sign(squares, lambda: [] if apart else [p])
+        found, given = self._of_sum(p), self.signs.get(str(p)) or -self.signs.get(str(-p), 0)
         met = {str(p), str(-p)} & self.others
         return Sign(given or found.value, list if met else found.zeros)
 
-    def _of_terms(self, p: fmpz_mpoly) -> Sign:
-        """Return what is shown of a sum by its terms, or by what decides between two of them."""
-        terms = [self._of_term(exponents, int(c)) for exponents, c in p.to_dict().items()]
-        signs = {term.value for term in terms}
-        if len(signs) != 1 or 0 in signs:
-            return self._of_difference(p)
+    def _of_sum(self, p: fmpz_mpoly) -> Sign:
+        """Return what is shown of a sum of squares, as all are that have a sign, or a difference.
+
+        It is nowhere 0 if it is more than a part of a term that is so.
+        """
+        names = {k: self._of_name(k) for k, n in enumerate(p.degrees()) if n > 0}
+        signs = {k: name.value for k, name in names.items() if name.value}
+        gens = enumerate(p.context().gens())
+        image = p.compose(*(x * x * signs[k] if k in signs else x for k, x in gens))
+        value = is_square_sum(image) - is_square_sum(-image)
 
         def zeros() -> list[fmpz_mpoly]:
-            each = [term.zeros() for term in terms]
-            return [] if not all(each) else each[0] if len(terms) == 1 else [p]
+            open_ = list[fmpz_mpoly]()
+            for e in image.to_dict():
+                open_ = [q for k, n in enumerate(e) if n for q in names[k].zeros()]
+                term = image.context().from_dict({e: value})
+                even = not any(n % 2 for n in e)
+                if even and not open_ and is_square_sum(value * (image * MARGIN - term)):
+                    return []
+            return open_ if len(p) == 1 else [p]
 
-        return Sign(signs.pop(), zeros)
-
-    def _of_term(self, exponents: Sequence[int], coefficient: int) -> Sign:
-        names = [(self._of_name(k), n) for k, n in enumerate(exponents) if n]
-        values = (name.value for name, n in names if n % 2)
-        value = math.prod(values, start=sign(fmpq(coefficient)))
-        return Sign(value, lambda: [p for name, _ in names for p in name.zeros()])
+        return Sign(value, zeros) if value else self._of_difference(p)
 
     def _of_name(self, k: int) -> Sign:
         """Return what is shown of a name or call: exponentials and powers are positive.
@@ -227,7 +226,7 @@ def is_square_sum(p: fmpz_mpoly) -> bool:
     known = {tuple(map(int, e)): fmpq(int(c)) for e, c in p.to_dict().items()}
     squares = [e for e, c in known.items() if c > 0 and not any(n % 2 for n in e)]
     if len(squares) > LARGEST:
-        return False
+        return len(squares) == len(known)
     gram = {(k, k): known.pop(e) for k, e in enumerate(squares)}
     for (i, u), (j, v) in combinations(enumerate(squares), 2):
         middle = tuple((m + n) // 2 for m, n in zip(u, v, strict=True))
