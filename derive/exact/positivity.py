@@ -13,8 +13,8 @@ from flint import fmpq, fmpq_mat
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import Polynomial, factorize, terms
 
-MAXIMAL_SQUARES = 40
-"""Squares among the terms beyond which no sum of squares is sought."""
+MAXIMAL_SQUARES, MARGIN = 40, 1024
+"""Squares among the terms beyond which no sum of squares is sought; how much more it may be."""
 
 
 def is_nonnegative(function: RationalFunction, positive: frozenset[str] = frozenset()) -> bool:
@@ -40,12 +40,14 @@ def is_positive(
 ) -> bool:
     """Tell whether *function* is proved > 0 wherever it is defined; False means "not proved".
 
-    Every factor must have positive coefficients, its variables in even powers or in *positive*,
-    and one term in these and in what is *nonzero* alone.
+    Every factor must be more, as by :func:`is_nonnegative`, than a part of one of its terms, in
+    *positive* names and even powers of what is *nonzero* alone.
 
     >>> from derive.exact.field.function_field import FunctionField
     >>> u, v = FunctionField(("u", "v")).gens
     >>> is_positive(u**2 + v, frozenset("v")), is_positive(u**2 + v**2, frozenset())
+    (True, False)
+    >>> is_positive(u**2 + u + 1, frozenset()), is_positive(u**2 + 2 * u + 1, frozenset())
     (True, False)
     """
     names = function.field.names
@@ -149,16 +151,19 @@ def _is_positive_factor(
     positive: frozenset[str],
     nonzero: frozenset[str],
 ) -> bool:
-    """Tell whether a polynomial is seen to be positive."""
-    known = list(terms(polynomial))
-    # For each term, the variables that may have any sign, with their exponents.
-    free = [
-        {name: e for name, e in zip(names, exponents, strict=True) if e and name not in positive}
-        for exponents, _ in known
-    ]
-    even = all(e % 2 == 0 for exponents in free for e in exponents.values())
-    nowhere_zero = any(nonzero.issuperset(exponents) for exponents in free)
-    return all(c > 0 for _, c in known) and even and nowhere_zero
+    """Tell whether a polynomial is seen to be more than a fraction of a term that is positive."""
+
+    def is_positive_term(exponents: Sequence[int]) -> bool:
+        powers = zip(names, exponents, strict=True)
+        free = [(name, e) for name, e in powers if e and name not in positive]
+        return all(name in nonzero and e % 2 == 0 for name, e in free)
+
+    context = polynomial.context()
+    least = (
+        context.from_dict({e: c}) for e, c in terms(polynomial) if c > 0 and is_positive_term(e)
+    )
+    rests = (polynomial * MARGIN - term for term in least)
+    return any(_is_nonnegative_factor(rest, names, positive) for rest in rests)
 
 
 def _is_nonnegative_factor(

@@ -14,7 +14,7 @@ from sympy import Expr, Symbol
 
 from derive.errors import DeriveError
 from derive.exact.field.function_field import FunctionField
-from derive.exact.positivity import is_nonnegative
+from derive.exact.positivity import is_positive
 from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Unsettled
 from derive.exact.towers.tower import to_field
@@ -79,11 +79,7 @@ def known_sign(expression: Expr, positive: frozenset[str]) -> int | None:
         return None
     if element.is_zero():
         return 0
-    # With a monomial in positive parameters only a sum >= 0 is > 0.
-    open_ones = [k for k, name in enumerate(field.names) if name not in positive]
-    if all(any(m[k] for k in open_ones) for m in element.numerator.monoms()):
-        return None
-    return next((s for s in (1, -1) if is_nonnegative(s * element, positive)), None)
+    return next((s for s in (1, -1) if is_positive(s * element, positive)), None)
 
 
 def tidy(expression: Expr) -> Expr:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -110,9 +109,9 @@ def _is_kept(metric: Metric, f: RationalFunction) -> bool:
     p, darboux = metric.parameterization, metric.conserved.darboux
     if any(is_nonnegative(x, p.nonnegative) or x in darboux for x in (f, -f)):
         return True
-    square, guards = p.at_start(f * f), guards_of(metric, f)
+    square, guards, positive = p.at_start(f * f), guards_of(metric, f), frozenset(p.positive)
     levels = [p.at_start(guard) for guard in guards]
-    if any(_is_positive(x, p) for c in levels for x in (c, c / square)):
+    if any(is_positive(x, positive) for c in levels for x in (c, c / square)):
         return True
     balanced = (guard for guard, c in zip(guards, levels, strict=True) if c.is_zero())
     return any(_stay_zero(p, [f, f * f - guard]) for guard in balanced)
@@ -144,19 +143,8 @@ def _zero_where(f: RationalFunction) -> set[int]:
 
 def stays_away_from_zero(metric: Metric, factor: RationalFunction) -> bool:
     """Tell whether a conserved quantity, positive at the start, is proved to bound factor^2."""
-    p = metric.parameterization
-    return any(_is_positive(p.at_start(guard), p) for guard in guards_of(metric, factor))
-
-
-def _is_positive(value: RationalFunction, p: Parameterization) -> bool:
-    """Tell whether a function of the start is proved > 0, as a positive number plus squares."""
-    positive, field = frozenset(p.positive), value.field
-    if is_positive(value, positive):
-        return True
-    with suppress(ZeroDivisionError):
-        constant = value.compose([field.zero] * len(field.names), field)
-        return constant.value() > 0 and is_nonnegative(value - constant, positive)
-    return False
+    p, guards = metric.parameterization, guards_of(metric, factor)
+    return any(is_positive(p.at_start(guard), frozenset(p.positive)) for guard in guards)
 
 
 def guards_of(metric: Metric, factor: RationalFunction) -> list[RationalFunction]:
