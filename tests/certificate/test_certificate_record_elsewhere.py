@@ -57,7 +57,7 @@ def test_a_weight_that_keeps_its_sign_has_one_at_the_start():
     record["certificate"]["pieces"] = [part]
     kept = ["w_0 != 0", "w_0 + 1 != 0", "w keeps its sign along the flow"]
     form(record, None, [y], kept, names)
-    record["potential"]["pieces"][0].update(kind="algebraic", roots=[root])
+    record["potential"]["pieces"][0].update(kind="algebraic", roots=[root], curve=None)
     record["potential"]["kind"] = "algebraic"
     with pytest.raises(Rejected, match="not stated: w_0 > 0"):
         said(record)
