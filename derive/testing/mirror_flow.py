@@ -12,7 +12,8 @@ import sympy
 from sympy import Expr
 
 from derive.errors import InputError
-from derive.language import bind, parse_expression, to_sympy
+from derive.language import parse_expression, to_sympy
+from derive.model.names import read_starts
 from derive.model.parameterization import Parameterization
 from numerics.confirm.check import stationarity
 from numerics.confirm.regression_problem import (
@@ -23,7 +24,7 @@ from numerics.confirm.regression_problem import (
 )
 from numerics.evaluate.backend import compiled
 from numerics.evaluate.numbers import read_number
-from numerics.evaluate.start import start_point
+from numerics.evaluate.start import bound_at, start_point
 from numerics.integrator.gradient_flow import Flow
 from numerics.reals import Real, check_digits, rational
 
@@ -101,9 +102,9 @@ def _read_model(
     if missing := [name for name in p.parameters if name not in start]:
         raise InputError(f"the start gives no number for the parameter {missing[0]}")
     powers = {name: read_number(start[name], f"the parameter {name}") for name in p.parameters}
-    origins = {**dict(p.start), **{w: start[w] for w in p.weights if w in start}}
-    trees = [bind(tree, powers) for tree in p.trees]
-    p = Parameterization(trees, p.weights, origins, set(p.positive) & set(p.weights))
+    given = {w: start[w] for w in p.weights if w in start}
+    origins = read_starts(p.weights, p.parameters, {**dict(p.start), **given})
+    p = bound_at(p.with_(start=dict(origins)), powers)
     rest = {name: value for name, value in start.items() if name not in (*p.weights, *powers)}
     if unknown := [name for name in rest if name not in p.start_symbols]:
         raise InputError(f"the start names {unknown[0]}, which nothing starts from")

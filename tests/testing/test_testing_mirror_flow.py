@@ -69,6 +69,20 @@ def test_what_is_no_potential_is_told_in_a_line(Q, why):
     assert re.search(r"at X = \[\[.*\]\], y = \[.*\] from copy1_p = .* for 3 copies of F$", said)
 
 
+def test_rates_and_mirrors_are_those_of_the_model():
+    """They were left out: a Q of plain gradient flow passed, and the right one did not."""
+    root = "sqrt(4*r**2*beta**2 + (r**2*v_0**2 - u_0**2)**2)"
+    Q = f"beta*asinh(2*r*beta/(r**2*v_0**2 - u_0**2)) - {root}/(2*r)"
+    start = {"u": 1, "v": 2}
+    for rates, r, other in ({"u": 4}, 2, 1), ({}, 1, 2):
+        p = Parameterization.parse(["u*v"], rates=rates)
+        assert_mirror_flow(p, re.sub(r"\br\b", str(r), Q), start=start)
+        complaint(p, re.sub(r"\br\b", str(other), Q), start=start)
+    entropy = Parameterization.parse(["p - m"], mirror="p*log(p) + m*log(m)")
+    assert_mirror_flow(entropy, "beta*asinh(beta/2) - sqrt(beta**2 + 4)", start={"p": 1, "m": 1})
+    complaint(entropy, "beta**2", start={"p": 1, "m": 1})
+
+
 def test_the_potential_of_another_start_fails():
     complaint(NEURON[0], "(beta1**2 + beta2**2)**(3/4)", start=NEURON[1])
     complaint(["u*v", "w*z"], "cosh(beta1) + beta2**2")
