@@ -35,12 +35,12 @@ from derive.potential.piece import Piece, Quadrature, of_the_flow
 from derive.records import Potential
 from numerics.evaluate.backend import GUARD, Number, exact
 from numerics.evaluate.blocks import Blocks, NumericBlock, formula_block
+from numerics.evaluate.formulas import NoSource
 from numerics.evaluate.integrated_block import IntegratedBlock, LeafOde
 from numerics.evaluate.leaf import Coordinates, Leaf
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.potential import NumericPotential
 from numerics.evaluate.start import at_start
-from numerics.evaluate.statements import NoSource
 from numerics.evaluate.vectors import NumericVectorPotential, lower_vector
 
 _CHECK_DIGITS = 40

@@ -22,8 +22,13 @@ from numerics.evaluate.doubles.closed import ClosedFormulas
 from numerics.evaluate.doubles.elementary import FUNCTIONS, PLAIN_FUNCTIONS
 from numerics.evaluate.doubles.parametric import ParametricFormulas
 from numerics.evaluate.doubles.vectors import VectorFormulas
-from numerics.evaluate.formulas import FormulaText, closed_functions, curve_functions
-from numerics.evaluate.statements import NoSource, Statements
+from numerics.evaluate.formulas import (
+    FormulaText,
+    NoSource,
+    Statements,
+    closed_functions,
+    curve_functions,
+)
 
 Space: TypeAlias = dict[str, Any]
 """What the text of formulas defines, by name."""

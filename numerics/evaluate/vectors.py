@@ -14,16 +14,15 @@ from derive.errors import InputError, NumericalError
 from derive.potential.piece import of_the_flow
 from derive.records import Potential
 from numerics.evaluate.backend import Array, FloatOrArray, Number, quiet
-from numerics.evaluate.blocks import FormulaBlock
+from numerics.evaluate.blocks import FormulaBlock, invert_by_newton
 from numerics.evaluate.doubles.arithmetic import Plain
 from numerics.evaluate.evaluator import SMALLEST, Start, evaluate
+from numerics.evaluate.formulas import NoSource
 from numerics.evaluate.leaf import Leaf, OfVector
-from numerics.evaluate.newton_inverse import invert_by_newton
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.potential import PotentialAtStart
 from numerics.evaluate.program import norm_symbol, program
 from numerics.evaluate.start import at_start, with_pi
-from numerics.evaluate.statements import NoSource
 
 _BITS = 4096
 """Working precision of |u_0|."""
