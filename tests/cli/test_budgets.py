@@ -66,7 +66,7 @@ def test_a_section_that_takes_too_long_costs_no_other(monkeypatch: pytest.Monkey
         raise OutOfTime
 
     d = derive(Parameterization.parse(["u*v"]))
-    monkeypatch.setattr(certificate.potential, "piece", late)
+    monkeypatch.setattr(certificate._Writer, "_ends", late)
     report = check_text(d.to_json())
     assert (report.verdict, report.open) == ("PROVED", ("Q of beta",))
 
