@@ -104,8 +104,8 @@ class _AlongWeight:
             if self.uses(roots, self.f, self.r):
                 start_sign(p.at_start(p.field.named(name)), self.notation)
         (beta,), t0 = self.notation.betas, self.value(p.w[leaf.index])
-        F, X = self.as_typed()
-        height, pace = self.shortest(self.f, F), self.shortest(self.r, X)
+        F, flow, _ = self.as_typed()
+        height, pace = self.shortest(self.f, F), self.shortest(self.r, flow)
 
         def integral(integrand: Expr) -> Expr:
             return sympy.Integral(integrand.xreplace({t: x}), (x, t0, t))
@@ -134,8 +134,8 @@ class _AlongWeight:
         (beta,), (beta0,), b = self.notation.betas, self.notation.beta_0, self.notation.fresh("b")
         there = Symbol(f"{self.t}({b})", real=True)
         kernel, T = Symbol(f"{self.notation.fresh('K')}({b})", real=True), {self.t: there}
-        F, _ = self.as_typed()
-        shown, height = self.shortest(K), self.shortest(square, F**2)
+        F, _, kernel_as_typed = self.as_typed()
+        shown, height = self.shortest(K, kernel_as_typed), self.shortest(square, F**2)
         weight = p.weights[leaf.index]
         return Quadrature(
             (beta,),
@@ -182,14 +182,15 @@ class _AlongWeight:
                 if not (is_positive(g, positive) or is_positive(-g, positive)):
                     yield Condition(to_expr(g, self.notation.start_symbols), Sign.NONZERO)
 
-    def as_typed(self) -> tuple[Expr, Expr]:
-        """Return F and the flow of t on the leaf, in the functions that were typed."""
+    def as_typed(self) -> tuple[Expr, ...]:
+        """Return F, the flow of t and K on the leaf, in the functions that were typed."""
         p, names = self.p, self.notation.weights
         F = to_sympy(p.trees[0], names)
         slopes = [F.diff(names[w]) for w in p.weights]
-        pushed = p.geometry.raised(slopes, lambda rate: to_expr(rate, names))[self.leaf.index]
+        flow = p.geometry.raised(slopes, lambda rate: to_expr(rate, names))
+        kernel = sympy.Add(*(x * y for x, y in zip(slopes, flow, strict=True)))
         images = {names[w]: self.expr(self.leaf.at(p.field.named(w))) for w in p.weights}
-        return F.subs(images, simultaneous=True), pushed.subs(images, simultaneous=True)
+        return tuple(e.subs(images, simultaneous=True) for e in (F, flow[self.leaf.index], kernel))
 
     def weights(self) -> Iterator[str]:
         """Yield what the weights are, or their squares where their signs are not known."""

@@ -108,12 +108,11 @@ def _solved(
     leaf = _Solving(p, index, laws, start, units).leaf()
     if leaf is None or not _is_the_flow(p, leaf):
         return None
-    # F has real roots of its own, and squares of weights have them
+    # F and the start have real roots of their own, and squares of weights have them
     own = {repr(leaf.at(g.argument)) for g in p.field.generators if g.kind in ("root", "power")}
-    squares = leaf.crossing.union(*leaf.either.values())
+    real = leaf.crossing.union(p.start_field.names, *leaf.either.values())
     for g in (g for g in leaf.field.generators if g.kind in ("root", "power")):
-        real = g.name in squares or repr(g.argument) in own
-        if not real and start.sign(g.argument) < 0:
+        if not (g.name in real or repr(g.argument) in own) and start.sign(g.argument) < 0:
             return None
     used = {name for f in (p.F[0], p.fields[0][index]) for name in leaf.at(f).variables()}
     for name in (name for name, roots in leaf.either.items() if used & roots):
