@@ -70,7 +70,11 @@ def logarithmic_law(conserved: ConservedQuantities) -> LogFunction | None:
     if p.d == 1:
         alone = [*map(p.field.monomial, separate_monomials(p.field, MAXIMAL_DEGREE))]
         arguments += _of_one_weight(p)
-    logs = (LogFunction(zero, ((one, P),)) for P in dict.fromkeys(arguments))
+    exponents = ((p.field.named(g.name), g.argument) for g in p.field.generators if g.kind == "exp")
+    # log exp(A) is A, which is no law beside itself
+    known = [E for E, A in exponents if any((p.field.embed(A) / f).is_constant() for f in alone)]
+    arguments = [P for P in dict.fromkeys(arguments) if P not in known]
+    logs = (LogFunction(zero, ((one, P),)) for P in arguments)
     family = [*map(LogFunction, alone), *logs]
     columns = [dict(enumerate(map(f.along, p.fields))) for f in family]
     proposals, n = sorted(find_coefficients(p, columns, p.d), key=terms_in), len(alone)

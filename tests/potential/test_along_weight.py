@@ -45,6 +45,7 @@ OVER_BETA = [
     ("w/(1 + exp(-s))", {"w": "0", "s": "1/3"}),
     ("w/(1 + exp(-s))", {"w": "-1/2", "s": "1/3"}),
     ("a*sinh(b)", {"a": "1/2", "b": "-1"}),
+    ("g*w/sqrt(w**2 + e)", {"g": "1/16", "w": "-1", "e": "1/2"}),
     ("a*tanh(b)", {"a": "-1/16", "b": "1"}),
     ("c*a/(1 + a**2)", {"c": "1/2", "a": "2"}),
     ("w*v*exp(s)", {"w": "-1/16", "v": "1", "s": "0"}),
@@ -151,7 +152,8 @@ def test_laws_are_found_where_the_weights_separate() -> None:
         law = logarithmic_law(conserved)
         assert law is not None
         assert law.along(conserved.parameterization.fields[0]).is_zero()
-    assert logarithmic_law(laws_of("exp(a*b)*tanh(a)")) is None
+    for output in ("exp(a*b)*tanh(a)", "b**2*tanh(a) + b", "sigmoid(a)*atan(b)", "a**2*sigmoid(a)"):
+        assert logarithmic_law(laws_of(output)) is None  # log exp(a) - a is no law
 
 
 @pytest.mark.parametrize("output", ["w*exp(s)", "u**2*v", "b**2*tanh(a)"])
