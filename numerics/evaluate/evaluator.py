@@ -139,18 +139,20 @@ def evaluate_precisely(
     """Evaluate so many numbers on balls, with bounds below 10^-digits relative where there are.
 
     What is smaller than *least* need not have them. Another number that is 0, or whose digits
-    cancel, has those that four times as many leave.
+    cancel, has those that four times as many leave; it is nan where that is none, and the bound of
+    its error is not below 10^-digits either.
     """
     bits = math.ceil((digits + GUARD) * _BITS_OF_A_DIGIT)
     wanted = math.ceil(digits * _BITS_OF_A_DIGIT)
     known = functools.partial(suffices, bits=wanted, least=least)
     numbers = refined(exact, known, [rung * bits for rung in _RUNGS])
+    small = max(arb(2) ** -wanted, arb(least))
     with mpmath.workprec(bits):
-        return [mpmath.nan] * count if numbers is None else [+_mpf(x) for x in numbers]
+        return [mpmath.nan] * count if numbers is None else [+_mpf(x, small) for x in numbers]
 
 
-def _mpf(x: arb) -> Real:
-    if not x.is_finite():
+def _mpf(x: arb, small: arb) -> Real:
+    if not x.is_finite() or (x.rel_accuracy_bits() < 1 and x.rad() > small):
         return mpmath.nan
     mantissa, exponent = x.mid().man_exp()
     return mpmath.mp.make_mpf(mpmath.libmp.from_man_exp(int(mantissa), int(exponent)))

@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
-from flint import ctx
+from flint import arb, ctx
 
 import numerics
 from derive import DegenerateStart, InputError, NumericalError, Parameterization
@@ -21,6 +21,7 @@ from numerics.evaluate import evaluator
 from numerics.evaluate.balls import functions as balls
 from numerics.evaluate.doubles.arithmetic import Double, Extended, Plain
 from numerics.evaluate.doubles.elementary import largest_root, lower_root
+from numerics.evaluate.evaluator import evaluate_precisely
 from numerics.evaluate.lowering import high_precision, lower
 from numerics.evaluate.potential import NumericPotential
 from numerics.evaluate.start import broken_signs, kept_signs
@@ -367,6 +368,14 @@ def test_names_do_not_reach_the_compiler() -> None:
     for name in ("of", "origin", "x0", "k0", "v0", "c", "slope"):
         q = lower(potential("w**2", w=name), {name: 2})
         assert np.allclose(q.gradient([4.0, 8.0]), [0, np.log(2) / 4])
+
+
+def test_numbers_of_which_nothing_is_known_are_none() -> None:
+    for x, known in ((arb(1, 2), False), (arb(0, 1e-40), True), (arb(1e30, 1e10), True)):
+        (number,) = evaluate_precisely(lambda x=x: [x], 1, 30)
+        assert bool(mpmath.isfinite(number)) is known
+    (number,) = evaluate_precisely(lambda: [arb(0, 1e-10)], 1, 30, least=1e-6)
+    assert number == 0
 
 
 def test_mpmath_is_left_alone() -> None:
