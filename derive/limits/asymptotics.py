@@ -163,11 +163,11 @@ class Expander:
 
     def _collect(self, terms: Iterable[tuple[Growth, Expr]], order: Fraction | None) -> Expansion:
         """Add up terms of one growth; drop those that are proved zero or beyond the order."""
-        found: dict[Growth, Expr] = {}
+        sums: dict[Growth, Expr] = {}
         for growth, c in terms:
             if order is None or growth[0] < order:
-                found[growth] = found.get(growth, sympy.S.Zero) + c
-        expanded = {growth: _expanded(c) for growth, c in found.items()}
+                sums[growth] = sums.get(growth, sympy.S.Zero) + c
+        expanded = {growth: _expanded(c) for growth, c in sums.items()}
         kept = {growth: c for growth, c in expanded.items() if not self._decide.is_zero(c)}
         return Expansion(kept, order)
 

@@ -79,13 +79,13 @@ class Regimes(Claims, Certified):
     def statements(self) -> tuple[Statement | Open, ...]:
         """What is claimed at the start, of each limit, and of the warped time."""
         d = self.derivation
-        told: list[Statement | Open] = [claims.at_start(d, self.kernel, self.assumptions)]
-        told += () if self.homogeneity is None else claims.homogeneous(self.homogeneity)
-        told += () if self.deciding is None else [claims.deciding(self.deciding)]
+        claimed: list[Statement | Open] = [claims.at_start(d, self.kernel, self.assumptions)]
+        claimed += () if self.homogeneity is None else claims.homogeneous(self.homogeneity)
+        claimed += () if self.deciding is None else [claims.deciding(self.deciding)]
         for limit in self.limits:
-            told += claims.limit_statements(limit, d.beta)
+            claimed += claims.limit_statements(limit, d.beta)
         warped = () if self.warped is None else claims.clock(self.warped, d.warping.g)
-        return (*told, *warped)
+        return (*claimed, *warped)
 
     @property
     def verdict(self) -> Verdict:
@@ -138,8 +138,8 @@ def regimes(
         derivation = in_plane(derivation, direction)
     p = derivation.potential.parameterization
     if variable not in (*p.start_symbols, *p.parameters):
-        known = ", ".join((*p.start_symbols, *p.parameters)) or "none"
-        raise InputError(f"{variable} is no symbol of the start; its symbols are: {known}")
+        symbols = ", ".join((*p.start_symbols, *p.parameters)) or "none"
+        raise InputError(f"{variable} is no symbol of the start; its symbols are: {symbols}")
     points = [read_point(variable, text) for text in toward]
     enter("tangent kernel")
     notation = Notation(p, tuple(range(p.d)))
@@ -161,12 +161,12 @@ def regimes(
             near = finite_time_limit(p, derivation.potential.pieces, point, kernel, scaled)
         limits += _limits(derivation, point, kernel, near, warp)
     decided = _decided_by_kernel(derivation, kernel)
-    found = Regimes(derivation, variable, kernel, homogeneity, decided, tuple(limits))
+    result = Regimes(derivation, variable, kernel, homogeneity, decided, tuple(limits))
     if direction is not None:
         # What holds of the warped time in the plane was not proved in other dimensions.
-        return replace(found, vector=direction.vector)
+        return replace(result, vector=direction.vector)
     enter("warped time")
-    return replace(found, warped=warped_time(derivation))
+    return replace(result, warped=warped_time(derivation))
 
 
 def _limits(
@@ -197,8 +197,8 @@ def _limits(
     if decisive is None or len(point.given) == _CASES:
         return (limit,)
     cases = [replace(point, given=(*point.given, sign * decisive)) for sign in (1, -1)]
-    found = [x for case in cases for x in _limits(derivation, case, kernel, near, warp)]
-    return tuple(found) if any(x.finding.verdict is Verdict.PROVED for x in found) else (limit,)
+    by_sign = [x for case in cases for x in _limits(derivation, case, kernel, near, warp)]
+    return tuple(by_sign) if any(x.finding.verdict is Verdict.PROVED for x in by_sign) else (limit,)
 
 
 def _failing(
@@ -209,11 +209,11 @@ def _failing(
     Where that is not decided, by the leading term of f, the assumption stands beside the limit.
     """
     start = {s.name: s for s in symbols}
-    for said, written in (pair for piece in pieces for pair in start_signs(piece)):
-        if written.sign is Sign.POSITIVE and written.names <= start.keys():
-            f = written.of.xreplace({s: start[s.name] for s in written.of.free_symbols})
+    for assumption, sign in (pair for piece in pieces for pair in start_signs(piece)):
+        if sign.sign is Sign.POSITIVE and sign.names <= start.keys():
+            f = sign.of.xreplace({s: start[s.name] for s in sign.of.free_symbols})
             if _is_positive(f, point) is False:
-                yield said
+                yield assumption
 
 
 def _is_positive(f: Expr, point: Point) -> bool | None:
@@ -222,8 +222,11 @@ def _is_positive(f: Expr, point: Point) -> bool | None:
         return None
     decide = point.decisions(s.name for s in f.free_symbols if s.is_positive)
     try:
-        found = point.expand(f, decide)
-        return not found.is_zero and decide.sign(found.first) * (-1) ** found.leading[1] > 0
+        expansion = point.expand(f, decide)
+        return (
+            not expansion.is_zero
+            and decide.sign(expansion.first) * (-1) ** expansion.leading[1] > 0
+        )
     except Undecided:
         return None
 

@@ -62,10 +62,10 @@ def finite_time_limit(
     if kernel.unbiased and _is_even(piece, beta):
         unit, above, below = above * unit, sympy.S.One, sympy.S.NegativeOne
     finding = Finding(Verdict.PROVED, reason, scaled.evidence)
-    regime, found = sided(above, below, beta)
+    regime, potential = sided(above, below, beta)
     if not kernel.unbiased:  # Where K(0) = 0 the integral to the other side is infinite.
-        found = replace(found, Q=beta * _time(p, sympy.oo * sympy.sign(beta), start))
-    return Limit(point, finding, regime, (beta,), None, unit, found, (below,), error)
+        potential = replace(potential, Q=beta * _time(p, sympy.oo * sympy.sign(beta), start))
+    return Limit(point, finding, regime, (beta,), None, unit, potential, (below,), error)
 
 
 def _is_plain_polynomial(p: Parameterization) -> bool:
@@ -94,11 +94,11 @@ def moved_start_limit(p: Parameterization, piece: Piece, point: Point, start: Ex
     b_0 = place.coefficient(CONSTANT)
     (beta,) = piece.betas
     reason = "K does not depend on the start: beta_0 tends to a number, and the integral with it"
-    found = LimitingPotential("other", None, (_time(p, beta, b_0),))
+    potential = LimitingPotential("other", None, (_time(p, beta, b_0),))
     error, one = growth_expression(min(rest), point.small), sympy.S.One
     finding = Finding(Verdict.PROVED, reason)
-    slopes = found.gradient
-    return Limit(point, finding, "intermediate", (beta,), None, one, found, slopes, error)
+    slopes = potential.gradient
+    return Limit(point, finding, "intermediate", (beta,), None, one, potential, slopes, error)
 
 
 def _is_fixed(piece: Piece, point: Point) -> bool:

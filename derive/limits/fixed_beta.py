@@ -115,21 +115,21 @@ class ClosedGradient:
 
     def expand(self, point: Point) -> LeadingGradient:
         """Return the leading order as a start symbol tends to *point*; Undecided where unknown."""
-        found, failure = None, Undecided("no expansion")
+        leading, failure = None, Undecided("no expansion")
         sides = _Sides(self, point)
         for span in SPANS:
             try:
-                found = sides.leading(span)
+                leading = sides.leading(span)
             except Undecided as open_end:
-                if found is not None:
+                if leading is not None:
                     break
                 failure = open_end
                 continue
-            if found.sharp:
+            if leading.sharp:
                 break
-        if found is None:
+        if leading is None:
             raise failure
-        return found
+        return leading
 
 
 Side: TypeAlias = tuple[int, int]
@@ -189,12 +189,12 @@ class _Sides:
             raise Unexpanded("no beta is left in the limit at which Q as it is written is defined")
         steep: dict[Side, tuple[Growth, Expr]] = {}
         while True:
-            found = self._leading(reached)
-            rising = [side for side in found.slopes if self._rises(found, *side)]
+            leading = self._leading(reached)
+            rising = [side for side in leading.slopes if self._rises(leading, *side)]
             if not rising:
-                return replace(found, steep=steep, idle=self._idle(found))
+                return replace(leading, steep=steep, idle=self._idle(leading))
             for side in rising:
-                steep[side] = found.growth, found.slopes[side]
+                steep[side] = leading.growth, leading.slopes[side]
                 del reached[side]
 
     def _leading(self, reached: Mapping[Side, Expansion]) -> LeadingGradient:
@@ -211,8 +211,8 @@ class _Sides:
         least = min(rest, default=(min(orders, default=FLAT), 0))
         second = beside(least) if rest and all(x.reaches(least) for x in entries) else {}
         # Of a bound the logarithms are not known, which do not matter where it is flat.
-        told = second or (orders and least[0] > FLAT / 2)
-        error = (least[0] - growth[0], least[1] - growth[1]) if told else None
+        certain = second or (orders and least[0] > FLAT / 2)
+        error = (least[0] - growth[0], least[1] - growth[1]) if certain else None
         return LeadingGradient(growth, beside(growth), error, second, not (rest or orders))
 
     def _reached(self, i: int, sign: int, span: Fraction) -> Expansion | None:
@@ -240,18 +240,18 @@ class _Sides:
                 return False
         return True
 
-    def _rises(self, found: LeadingGradient, i: int, sign: int) -> bool:
+    def _rises(self, leading: LeadingGradient, i: int, sign: int) -> bool:
         """Tell whether Q rises on a side while it is flat on the other one."""
-        slope, other = found.slopes[i, sign], found.slopes.get((i, -sign))
+        slope, other = leading.slopes[i, sign], leading.slopes.get((i, -sign))
         return other == 0 and slope != 0 and self.decide.sign(slope) == sign
 
-    def _idle(self, found: LeadingGradient) -> str:
+    def _idle(self, leading: LeadingGradient) -> str:
         """Say why the leading order has no minimizer, or not one alone; empty where it has."""
         variables = tuple(self.magnitudes.values())
-        moving = {i for (i, _), slope in found.slopes.items() if slope != 0}
+        moving = {i for (i, _), slope in leading.slopes.items() if slope != 0}
         if len(variables) > 1 and len(moving) < len(variables):
             return "Q/N does not depend on all outputs: their scales differ"
-        for (i, sign), slope in found.slopes.items():
+        for (i, sign), slope in leading.slopes.items():
             if slope == 0:
                 return "Q/N tends to 0 on a half-line"
             alone = self.gradient.single[i]
@@ -268,15 +268,15 @@ class _Sides:
             expander = Expander(SMALL, self.decide, span)
             return expand_along(replace(curve, beta=h), mu, beta, expander, self.decide)
         at = {b: sign * m if b in self.signed else m for b, m in self.magnitudes.items()}
-        known: dict[Symbol, Expansion] = {}
+        roots: dict[Symbol, Expansion] = {}
         for symbol, polynomial in self.gradient.roots:
             P = self.point.near(polynomial.subs(at, simultaneous=True))
             P = in_length(P, tuple(self.magnitudes.values()), self.length)
-            known[symbol] = expand_largest_root(P, symbol, self.decide, span)
+            roots[symbol] = expand_largest_root(P, symbol, self.decide, span)
         image = g.subs(at, simultaneous=True)
         if image.has(sympy.zoo, sympy.nan, sympy.oo):
             raise NotReal("a pole")
-        return Expander(SMALL, self.decide, span, known).expand(self.point.near(image))
+        return Expander(SMALL, self.decide, span, roots).expand(self.point.near(image))
 
 
 def in_length(polynomial: Expr, betas: Sequence[Symbol], length: Symbol) -> Expr:
@@ -297,7 +297,7 @@ def closed_form_limit(
         above = tuple(slopes[i, 1] for i, _ in enumerate(at))
         signs = (-1 if alone else 1 for alone in gradient.single)
         below = tuple(slopes.get((i, sign)) for i, sign in enumerate(signs))
-        found = recognize(above, below, at, gradient.single, gradient.positive)
+        potential = recognize(above, below, at, gradient.single, gradient.positive)
     except Undecided as open_end:
         return undecided(point, open_end)
     if leading.idle:
@@ -312,8 +312,8 @@ def closed_form_limit(
         *(Identity(f"dQ/d{b} = N (G + ...)", str(g), f"({unit})*({s})") for b, g, s in rows),
     )
     finding = Finding(Verdict.PROVED, "exact expansion of grad Q at fixed beta", evidence)
-    regime = _regime(found, gradient, point, kernel)
-    limit = Limit(point, finding, regime, at, None, unit, found, below, error, leading.sharp)
+    regime = _regime(potential, gradient, point, kernel)
+    limit = Limit(point, finding, regime, at, None, unit, potential, below, error, leading.sharp)
     return replace(
         limit,
         origin=gradient.origin if any(gradient.origin) else None,
@@ -349,17 +349,20 @@ def _series(leading: LeadingGradient, error: Expr | None) -> list[str]:
 
 
 def _regime(
-    found: LimitingPotential, gradient: ClosedGradient, point: Point, kernel: sympy.ImmutableMatrix
+    potential: LimitingPotential,
+    gradient: ClosedGradient,
+    point: Point,
+    kernel: sympy.ImmutableMatrix,
 ) -> Regime:
-    if found.shape in ("quadratic", "l2") and found.degree == 2:
-        rows = [[sympy.diff(g, b) for b in gradient.coordinates] for g in found.gradient]
+    if potential.shape in ("quadratic", "l2") and potential.degree == 2:
+        rows = [[sympy.diff(g, b) for b in gradient.coordinates] for g in potential.gradient]
         forms = (gradient.basis or sympy.eye(len(rows))).inv()
         product = forms * kernel * forms.T * sympy.Matrix(rows)
         if _is_multiple_of_identity(product, point, gradient.positive):
             return "kernel"
-    if found.shape == "l1":
+    if potential.shape == "l1":
         return "rich"
-    return "anti-NTK" if found.shape == "l2" and found.degree != 2 else "intermediate"
+    return "anti-NTK" if potential.shape == "l2" and potential.degree != 2 else "intermediate"
 
 
 def _is_multiple_of_identity(product: sympy.Matrix, point: Point, names: frozenset[str]) -> bool:

@@ -161,7 +161,7 @@ def kernel_limit(
     if not is_positive_exponent(m * D * {"0": -1, "oo": 1}.get(point.side, 0)):
         return None
     symbol = notation.start_symbols[point.variable]
-    x, found = kernel_norm(kernel.matrix.xreplace({symbol: sympy.S.One}), kernel, notation)
+    x, potential = kernel_norm(kernel.matrix.xreplace({symbol: sympy.S.One}), kernel, notation)
     finding = Finding(
         Verdict.PROVED,
         "covariance: up to a factor and a constant Q is Q_1((beta - beta_0)/c^D + b_0) for the "
@@ -171,9 +171,9 @@ def kernel_limit(
     )
     unit = warp * symbol ** sympy.expand(2 * m * (1 - D))
     error = symbol ** sympy.expand(-scaled.order * m * D)
-    slopes = found.gradient
-    found_at = Limit(point, finding, "kernel", x, kernel.beta_0, unit, found, slopes, error)
-    return replace(found_at, depths=depths_in(D))
+    slopes = potential.gradient
+    limit = Limit(point, finding, "kernel", x, kernel.beta_0, unit, potential, slopes, error)
+    return replace(limit, depths=depths_in(D))
 
 
 def kernel_norm(
@@ -294,14 +294,14 @@ def _beyond(
 
     None where that may have logarithms that are not known. Unexpanded: it does not tend to 0.
     """
-    known = [(r - growth[0], k) for x in entries for r, k in x.terms if (r, k) != growth]
-    known += [g for x in slopes for g in x.terms]
+    later = [(r - growth[0], k) for x in entries for r, k in x.terms if (r, k) != growth]
+    later += [g for x in slopes for g in x.terms]
     places = [(x, growth[0]) for x in entries] + [(x, Fraction(0)) for x in slopes]
     bound = min([x.order - q for x, q in places if x.order is not None], default=_SPAN)
-    error = min([*known, (min(bound, _SPAN), 0)])
+    error = min([*later, (min(bound, _SPAN), 0)])
     if error[0] <= 0:
         raise Unexpanded("K or g does not keep its value at the start")
-    return None if bound <= error[0] and any(k for _, k in known) else error
+    return None if bound <= error[0] and any(k for _, k in later) else error
 
 
 def _leading_kernel(
@@ -323,10 +323,10 @@ def _kernel_norm(
     kernel: TangentKernel,
     g: Expr,
     point: Point,
-    found: tuple[Growth, sympy.ImmutableMatrix, Growth | None],
+    leading: tuple[Growth, sympy.ImmutableMatrix, Growth | None],
 ) -> Limit:
     """Return the limit M^-1 with its evidence."""
-    (q, _), M, error = found
+    (q, _), M, error = leading
     x, potential = kernel_norm(M, kernel, path.notation)
     unit = growth_expression((-q, 0), point.small)
     order = None if error is None else growth_expression(error, point.small)
@@ -354,8 +354,8 @@ def _stays_bounded(path: _Path, speeds: Sequence[Sequence[Expansion]]) -> bool:
             continue
         if t is None or not all(_is_polynomial(x, t, path.nu) for x in row):
             return False
-        found = {s for x in row for s in x.coefficient((t, 0)).free_symbols}
-        open_ends[i] = found & set(path.nu)
+        symbols = {s for x in row for s in x.coefficient((t, 0)).free_symbols}
+        open_ends[i] = symbols & set(path.nu)
     return _are_in_turn(open_ends, path.nu)
 
 
@@ -371,5 +371,5 @@ def _are_in_turn(open_ends: dict[int, set[Symbol]], nu: Sequence[Symbol]) -> boo
 
 def _is_polynomial(x: Expansion, t: Fraction, nu: Sequence[Symbol]) -> bool:
     """Tell whether e^-t x has a limit, and a polynomial."""
-    known = x.reaches((t, 0)) and not any(s == t and k for s, k in x.terms)
-    return known and bool(x.coefficient((t, 0)).is_polynomial(*nu))
+    has_limit = x.reaches((t, 0)) and not any(s == t and k for s, k in x.terms)
+    return has_limit and bool(x.coefficient((t, 0)).is_polynomial(*nu))

@@ -74,8 +74,8 @@ def recognize(
     if all(_is_linear(entry, magnitudes, decide) for entry in entries):
         back = dict(zip(magnitudes, betas, strict=True))
         return _quadratic([g.xreplace(back) for g in above], betas)
-    known = [g for g in (*above, *below) if g is not None]
-    degrees = {_degree(g, magnitudes, decide) for g in known if not decide.is_zero(g)}
+    slopes = [g for g in (*above, *below) if g is not None]
+    degrees = {_degree(g, magnitudes, decide) for g in slopes if not decide.is_zero(g)}
     q = degrees.pop() if len(degrees) == 1 else None
     if q is None or q == -1:
         return LimitingPotential("other", None, tuple(above))

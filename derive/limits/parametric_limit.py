@@ -84,8 +84,8 @@ def _limit_at_ends(
     if decide.is_zero(above + below):
         unit *= below if decide.is_zero(above) else above
         above, below = sympy.S.One, sympy.S.NegativeOne
-    regime, found = sided(above, below, beta)
-    limit = Limit(point, finding, regime, at, None, unit, found, (below,), error)
+    regime, potential = sided(above, below, beta)
+    limit = Limit(point, finding, regime, at, None, unit, potential, (below,), error)
     return replace(limit, depths=depths_in(rise))
 
 
@@ -164,6 +164,29 @@ def _limit_along_curve(
     curve: Curve, gradient: Expr, beta: Symbol, point: Point, symbol: Symbol
 ) -> Limit:
     """Return the parametric limit where h has one at every z."""
+    z, (h, mu, back) = curve.parameter, _at_fixed_z(curve, gradient, point, symbol)
+    limits = [x.first.xreplace(back) for x in (h, mu)]
+    if not limits[0].has(z):
+        raise Unexpanded("h tends to a constant")
+    unit = growth_expression(mu.leading, point.small)
+    rates = [growth_expression(_next(x)[0], point.small) for x in (h, mu)]
+    h_series, mu_series = (f"({x} + O({rate}))" for x, rate in zip(limits, rates, strict=True))
+    evidence = (
+        Identity("h = limit + ...", str(curve.beta), f"(1)*{h_series}"),
+        Identity("mu = N (limit + ...)", str(gradient), f"({unit})*{mu_series}"),
+    )
+    reason = "h and mu converge at every z, and the inverse of an increasing function with them"
+    finding = Finding(Verdict.PROVED, reason, evidence)
+    potential = LimitingPotential("other", None, (limits[1],), None, limits[0])
+    growth, sharp = _error(h, mu)
+    error = None if growth is None else growth_expression(growth, point.small)
+    return Limit(point, finding, "intermediate", (beta,), None, unit, potential, (), error, sharp)
+
+
+def _at_fixed_z(
+    curve: Curve, gradient: Expr, point: Point, symbol: Symbol
+) -> tuple[Expansion, Expansion, dict[Expr, Expr]]:
+    """Return h and mu near the limit, in names for 1 - z and 1 + z, and what these stand for."""
     z = curve.parameter
     if curve.interval != (-1, 1):
         raise Unexpanded("the interval of z is not (-1, 1)")
@@ -180,25 +203,22 @@ def _limit_along_curve(
         h, mu = (Expander(SMALL, decide, span).expand(f) for f in named)
         if h.leading != CONSTANT or not h.reaches(CONSTANT) or not mu.terms:
             raise Unexpanded("h has no finite limit at fixed z")
+        if not all(x.order is None or len(x.terms) > 1 for x in (h, mu)):
+            raise Unexpanded("what follows the limits of h and mu is not known")
         return [h, mu]
 
     h, mu = widened(expanded)
-    limits = [x.first.xreplace(back) for x in (h, mu)]
-    if not limits[0].has(z):
-        raise Unexpanded("h tends to a constant")
-    unit = growth_expression(mu.leading, point.small)
-    rates = [growth_expression(_next(x)[0], point.small) for x in (h, mu)]
-    h_series, mu_series = (f"({x} + O({rate}))" for x, rate in zip(limits, rates, strict=True))
-    evidence = (
-        Identity("h = limit + ...", str(curve.beta), f"(1)*{h_series}"),
-        Identity("mu = N (limit + ...)", str(gradient), f"({unit})*{mu_series}"),
-    )
-    reason = "h and mu converge at every z, and the inverse of an increasing function with them"
-    finding = Finding(Verdict.PROVED, reason, evidence)
-    found = LimitingPotential("other", None, (limits[1],), None, limits[0])
-    growth, bound = min(_next(h), _next(mu))
-    error = growth_expression(growth, point.small)
-    return Limit(point, finding, "intermediate", (beta,), None, unit, found, (), error, not bound)
+    return h, mu, back
+
+
+def _error(h: Expansion, mu: Expansion) -> tuple[Growth | None, bool]:
+    """Return the growth of what is left out of mu where h(z) = beta, and whether it is sharp.
+
+    Of a bound the logarithms are not known, and terms of one order may cancel.
+    """
+    (growth, bound), (other, unknown) = sorted((_next(h), _next(mu)))
+    known = not bound and not (unknown and other[0] <= growth[0])
+    return growth if known else None, growth != other
 
 
 def _next(x: Expansion) -> tuple[Growth, bool]:

@@ -86,8 +86,8 @@ class Point:
     def near(self, expression: Expr, small: Expr = SMALL) -> Expr:
         """Return an expression with the symbol in terms of a small e > 0."""
         image = {s: self.image(small) for s in expression.free_symbols if s.name == self.variable}
-        found = sympy.powsimp(expression).xreplace(image)
-        return sympy.powdenest(found.replace(sympy.exp, lambda x: sympy.exp(sympy.cancel(x))))
+        joined = sympy.powsimp(expression).xreplace(image)
+        return sympy.powdenest(joined.replace(sympy.exp, lambda x: sympy.exp(sympy.cancel(x))))
 
     @property
     def small(self) -> Expr:

@@ -94,8 +94,8 @@ def _closed_gradient(
     curves = _curves(pieces)
     written = (*entries, *(curve.beta for curve in curves.values()))
     symbols = set[Symbol]().union(*(f.free_symbols for f in written))
-    known = {*derivation.beta, *dict(roots or ()), *(c.parameter for c in curves.values())}
-    names = {*p.start_symbols, *p.parameters, *(symbol.name for symbol in known)}
+    own = {*derivation.beta, *dict(roots or ()), *(c.parameter for c in curves.values())}
+    names = {*p.start_symbols, *p.parameters, *(symbol.name for symbol in own)}
     if roots is None or not {s.name for s in symbols} <= names:
         return None
     notation = Notation(p, tuple(range(p.d)))
@@ -189,14 +189,14 @@ def norm_limit(
         for b, g, z in zip(betas, gradient, slopes, strict=True)
     )
     reason = "grad Q = N beta/|beta| + z with N > 0 a function of |beta| and z/N -> 0"
-    found = LimitingPotential("l2", None, tuple(b / length for b in betas), sympy.S.One)
+    potential = LimitingPotential("l2", None, tuple(b / length for b in betas), sympy.S.One)
     error = None if size == 0 else size / factor
-    finding, at, below = Finding(Verdict.PROVED, reason, evidence), tuple(betas), found.gradient
-    return Limit(point, finding, "anti-NTK", at, None, factor, found, below, error, True)
+    finding, at, below = Finding(Verdict.PROVED, reason, evidence), tuple(betas), potential.gradient
+    return Limit(point, finding, "anti-NTK", at, None, factor, potential, below, error, True)
 
 
 def _vanishes(f: Expr, point: Point, decide: ElementarySigns) -> bool:
     """Tell whether f -> 0 by its expansion; what is flat counts as any power."""
     small = {x: point.image(SMALL) for x in f.free_symbols if x.name == point.variable}
-    found = Expander(SMALL, decide, SPANS[0]).expand(sympy.powsimp(f.xreplace(small)))
-    return found.reaches(CONSTANT) and all(r > 0 for r, _ in found.terms)
+    expansion = Expander(SMALL, decide, SPANS[0]).expand(sympy.powsimp(f.xreplace(small)))
+    return expansion.reaches(CONSTANT) and all(r > 0 for r, _ in expansion.terms)

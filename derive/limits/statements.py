@@ -48,16 +48,16 @@ def at_start(d: Derivation, kernel: TangentKernel, given: Sequence[Condition]) -
     return Statement(words, {"kernel": kernel}, kind="start kernel", below=below)
 
 
-def homogeneous(found: Homogeneity) -> Iterator[Statement]:
+def homogeneous(homogeneity: Homogeneity) -> Iterator[Statement]:
     """Yield the degree of F, and how fast scaled starts move at first."""
     words = "`F(c w) = c^D F(w)` with `D = {D}`, by Euler's identity"
-    given = () if found.degree.is_number else ("`c > 0`",)
-    D = {"D": found.degree}
-    yield Statement(words, D, kind="homogeneous", conditions=given, by=found.finding)
-    if found.time != 0:
-        power = "c^{e}" if found.time.is_Atom else "c^({e})"
+    given = () if homogeneity.degree.is_number else ("`c > 0`",)
+    D = {"D": homogeneity.degree}
+    yield Statement(words, D, kind="homogeneous", conditions=given, by=homogeneity.finding)
+    if homogeneity.time != 0:
+        power = "c^{e}" if homogeneity.time.is_Atom else "c^({e})"
         words = f"from `c w_0` gradient flow is `{power}` times as fast near its start"
-        yield Statement(words, {"e": found.time}, kind="time scale", conditions=given)
+        yield Statement(words, {"e": homogeneity.time}, kind="time scale", conditions=given)
 
 
 def limit_statements(limit: Limit, betas: Sequence[Symbol]) -> tuple[Statement | Open, ...]:
@@ -108,8 +108,8 @@ def _with_asinh(g: Expr) -> Expr:
 
     def written(A: Expr) -> Expr:
         pairs = ((A - root, root) for root in A.atoms(sympy.Pow))
-        found = (sympy.asinh(x) for x, root in pairs if sympy.expand(root**2 - x**2) == 1)
-        return next(found, sympy.log(A))
+        arguments = (sympy.asinh(x) for x, root in pairs if sympy.expand(root**2 - x**2) == 1)
+        return next(arguments, sympy.log(A))
 
     return g.replace(sympy.log, written)
 
@@ -149,18 +149,18 @@ def _moved(limit: Limit) -> tuple[Expr, ...]:
     return origin if origin is not None and any(b != 0 for b in origin) else ()
 
 
-def deciding(found: Finding) -> Statement:
+def deciding(finding: Finding) -> Statement:
     """Return that K(w_0) decides every joint limit."""
     words = "{why}: it decides every joint limit"
-    return Statement(words, {"why": found}, kind="kernel decides", by=found)
+    return Statement(words, {"why": finding}, kind="kernel decides", by=finding)
 
 
-def clock(found: WarpedTime, g: Expr | None) -> Iterator[Statement | Open]:
+def clock(time: WarpedTime, g: Expr | None) -> Iterator[Statement | Open]:
     """Yield what is known of tau(t) = int_0^t g ds."""
     asked = ("clock runs", "clock is onto", "clock is bounded")
-    for kind, finding in zip(asked, found.findings, strict=True):
+    for kind, finding in zip(asked, time.findings, strict=True):
         if finding.verdict is Verdict.PROVED:
-            told = {"why": finding, "floor": found.floor, "g": g}
-            yield Statement("{why}", told, kind=kind, by=finding)
+            values = {"why": finding, "floor": time.floor, "g": g}
+            yield Statement("{why}", values, kind=kind, by=finding)
         else:
             yield Open("{why}", {"why": finding}, kind=kind)
