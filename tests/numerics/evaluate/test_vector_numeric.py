@@ -9,12 +9,13 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.sparse
-from flint import acb
+from flint import acb, ctx
 from mpmath import mpf
 
 from derive import Derivation, InputError, NumericalError, Parameterization
 from numerics import interpolate
 from numerics.evaluate.balls import forms
+from numerics.evaluate.evaluator import on_balls
 from numerics.evaluate.start import read_start, start_point
 from numerics.evaluate.vectors import NumericVectorPotential
 from tests.numerics.evaluate.engines import Multiprecision
@@ -329,6 +330,18 @@ def test_the_only_interpolant_may_be_zero() -> None:
     edge = interpolate(numeric("c*v/norm(v)", [0.1, 0.2, 0.3]), np.eye(3), np.zeros(3))
     assert not edge.converged
     assert "undefined" in edge.message
+
+
+def test_balls_have_no_direction_at_zero() -> None:
+    """Hess Q(0) = q'(s)/s at s = 0 in every direction, and beta = 0 where grad Q + u_0 = 0."""
+    q = numeric("a*u", [0.5, -0.25, 0.75], 2)
+    program, start = q.functions.block.program, q.functions.block.start
+    zero = [0.0] * 3
+    with ctx.workprec(200):
+        found = on_balls(program, "product", start, [zero, [1.0, 2.0, 3.0]])
+        assert np.allclose([float(x) for x in found], q.hessian_product(zero, [1.0, 2.0, 3.0]))
+        found = on_balls(program, "inverse", start, [(-q.pull).tolist()])
+        assert np.allclose([float(x) for x in found], 0, atol=1e-15)
 
 
 def test_interpolants_where_a_rate_is_a_parameter() -> None:
