@@ -17,7 +17,7 @@ from derive.explicit.counterpart import distance_function
 from derive.explicit.regularize import explicit_counterpart
 from derive.limits.limit import Limit
 from derive.model.parameterization import Parameterization
-from numerics.evaluate.backend import Array
+from numerics.evaluate.backend import Array, compiled
 from numerics.evaluate.lowering import lower
 
 FunctionOfBeta: TypeAlias = Callable[[Array], Array]
@@ -67,8 +67,8 @@ def limiting(limit: Limit, start: Mapping[str, Any]) -> FunctionOfBeta:
     """Return what Q tends to, in the coordinates of a limit; NumericalError without a form."""
     if limit.potential is None or limit.potential.Q is None:
         raise NumericalError(f"no form of Q as {limit.point.text} is known")
-    Q = sympy.lambdify([limit.coordinates], at_start(limit.potential.Q, start), "numpy")
-    return lambda x: np.asarray(Q(np.moveaxis(x, -1, 0)))
+    Q = compiled([at_start(limit.potential.Q, start)], [c.name for c in limit.coordinates])
+    return lambda x: np.asarray(Q(*np.moveaxis(x, -1, 0))[0])
 
 
 def at_start(expression: Expr, start: Mapping[str, Any]) -> Expr:

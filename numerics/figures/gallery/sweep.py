@@ -1,11 +1,11 @@
 """What Q prefers, over a number of the start."""
 
 import numpy as np
-import sympy
 
 from derive.derivation import derive
 from derive.errors import NumericalError
 from derive.perturbed.find import perturb
+from numerics.evaluate.backend import compiled
 from numerics.evaluate.lowering import lower
 from numerics.experiments.settings import SparseSetting
 from numerics.experiments.sparse_regression import draw, predict
@@ -78,6 +78,6 @@ def perturbed_scale(points: int = 50) -> list[Display]:
         ((alpha, left),) = (perturb(of, by).effective or {}).items()
         values = {"G": "1"} if by == "step" else {}
         ratio = at_start(left / alpha, values)
-        y = sympy.lambdify([*ratio.free_symbols], ratio, "numpy")(x)
+        (y,) = compiled([ratio], [s.name for s in ratio.free_symbols])(x)
         shown.add(label, x, y, of=of, quantity=by, measure="start", **values)
     return [shown]
