@@ -57,6 +57,7 @@ order without circles, or is printed as a condition: see :mod:`derive.certificat
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -256,55 +257,46 @@ NORMALIZATION = tuple(
     for zero in ("grad Q(beta_0) = 0", "grad Q = y - y(w_0), or y(w_0) - y")
 )
 KINDS = ("explicit", "parametric", "algebraic", "quadrature")
-# The keys of each kind of entry, "key:kind" for entries or lists of them, "key:kind?" where there
-# may be none; "kind feature" for the keys that entries of the kind have besides in some records.
+# The keys of each kind of entry: "key[]" is a list, "key{}" an object; "key:kind" has entries of a
+# kind, or is one; of "key:kind?" there may be none. "kind feature" has the keys that entries of the
+# kind have besides in some records.
 KEYS = {
     "record": "format version verdict certificate:proof parameterization:F conserved:conserved "
     "metric:metric hessian:hessian warping:warping potential:potential",
     "record relations": "relations:relations",
-    "F": "flow outputs weights parameters start positive idle ties kernel_factor "
-    "homogeneity_degree beta blocks",
-    "F equivalent_start": "equivalent_start",
+    "F": "flow outputs[] weights[] parameters[] start{} positive[] idle[] ties{} kernel_factor "
+    "homogeneity_degree beta blocks[]",
+    "F equivalent_start": "equivalent_start{}",
     "F vector": "dimension vector coefficient norms start_vector s",
     "F affine": "affine:equation",
-    "F rates": "rates",
-    "conserved": "laws values_at_start count bound lie_dimension verdict",
-    "metric": "kernel_in_weights kernel rho roots:root constants",
+    "F rates": "rates{}",
+    "conserved": "laws[] values_at_start[] count bound lie_dimension verdict",
+    "metric": "kernel_in_weights kernel rho roots[]:root constants{}",
     "metric vector": "frame formula T R",
     "hessian": "verdict",
-    "warping": "verdict g dual_coordinates:dual",
+    "warping": "verdict g dual_coordinates[]:dual",
     "dual scalars": "y:function? conjugate:function?",
     "dual vector": "log_psi:function?",
-    "potential": "kind pieces:piece normalization asked verdict",
+    "potential": "kind pieces[]:piece normalization asked verdict",
     "potential vector": "linear:coefficient Q",
     "potential other_side": "other_side",
-    "piece": "kind beta Q gradient constants roots:root curve:curve? kernel abbreviations "
-    "assumptions domain:domain",
+    "piece": "kind beta Q gradient[] constants{} roots[]:root curve:curve? kernel abbreviations{} "
+    "assumptions[] domain:domain",
     "root": "symbol polynomial explicit branch real_roots_above",
-    "domain": "walls:wall undecided unless_zero",
+    "domain": "walls[]:wall undecided[] unless_zero[]",
     "wall": "form sign vanishing",
-    "proof": "format version at definitions conserved hessian warping metric dual pieces",
+    "proof": "format version at{} definitions[] conserved hessian warping metric dual[] pieces[]",
     "proof equivalent_start": "equivalence",
-    "proof sums": "sums",
-    "relations": "blocks",
+    "proof sums": "sums[]",
+    "relations": "blocks[]",
     "equation": "beta output is",
     "curve": "parameter beta interval",
-    "function": "rational logarithms:log",
+    "function": "rational logarithms[]:log",
     "log": "coefficient argument",
     "coefficient": "vector coefficient",
 }
-TYPES = {
-    list: "outputs weights parameters positive idle blocks laws values_at_start roots pieces dual "
-    "dual_coordinates gradient assumptions walls undecided unless_zero definitions "
-    "logarithms sums",
-    dict: "start ties constants abbreviations at equivalent_start rates",
-}
-
-
-def keys_of(*names: str) -> dict[str, str]:
-    """Return the keys of some kinds, with the kinds of what they have."""
-    pairs = (key.partition(":") for name in names for key in KEYS.get(name, "").split())
-    return {key: inner for key, _, inner in pairs}
+KEY = re.compile(r"(\w+)(\[\]|{}|):?(.*)")
+TYPES = {"": object, "[]": list, "{}": dict}
 
 
 def keyed(entry: JSON, kind: str, features: Collection[str] = ()) -> None:
@@ -319,31 +311,23 @@ def keyed(entry: JSON, kind: str, features: Collection[str] = ()) -> None:
     if entry is None and kind.endswith("?"):
         return
     kind = kind.rstrip("?")
-    inside = keys_of(kind, *(f"{kind} {feature}" for feature in features))
-    if entry.get("verdict") == UNDECIDED and "certificate" not in inside:
-        inside["reason"] = ""
+    kinds = (kind, *(f"{kind} {feature}" for feature in features))
+    keys = [key for name in kinds for key in KEYS.get(name, "").split()]
+    if entry.get("verdict") == UNDECIDED and "certificate:proof" not in keys:
+        keys.append("reason")
         require(isinstance(entry.get("reason"), str), "what is undecided has a reason")
+    parts = (part for key in keys for part in KEY.findall(key))
+    inside = {name: (TYPES[mark], inner) for name, mark, inner in parts}
     odd = min({*inside} ^ {*entry}, default="")
     require(not odd, f"{kind}: the key {odd!s:.40} is missing or unknown")
-    for key, inner in inside.items():
+    for name, (plain, inner) in inside.items():
+        require(isinstance(entry[name], plain), f"{name} is of another type")
         if inner:
-            keyed(entry[key], inner, features)
-
-
-def typed(value: JSON) -> None:
-    """Require lists and objects where these belong."""
-    if isinstance(value, dict):
-        for kind, keys in TYPES.items():
-            odd = [k for k in keys.split() if not isinstance(value.get(k, kind()), kind)]
-            require(not odd, f"{''.join(odd[:1])} is of another type")
-    for inner in value.values() if isinstance(value, dict) else value:
-        if isinstance(inner, dict | list):
-            typed(inner)
+            keyed(entry[name], inner, features)
 
 
 def shape(record: JSON, flow: Sequence[str]) -> None:
     """Require that the record has the keys of its format, and says in words what it has to."""
-    typed(record)
     given, q, metric = record["parameterization"], record["potential"], record["metric"]
     optional = {"relations": record, "other_side": q, "sums": record["certificate"]}
     optional |= dict.fromkeys(("vector", "affine", "rates", "equivalent_start"), given)
