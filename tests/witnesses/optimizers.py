@@ -21,7 +21,9 @@ FUNCTIONS: dict[str, Any] = {"exp": np.exp, "sqrt": np.sqrt, "log": np.log}
 STEPS = 20_000
 CLOSE = 1e-4
 NEAR = 0.05
-"""How near a margin is to the largest after STEPS steps."""
+"""How near a margin is to the largest after STEPS steps, or comes nearer at the rate 1/|w|."""
+SHRINKS = 0.8
+"""What is left of its distance in the last three quarters of the steps: half, as |w| is twice."""
 DUAL = {"l1": np.inf, "l2": 2.0, "linf": 1.0, "l4/3": 4.0}
 """The exponent of the dual of each norm."""
 
@@ -195,10 +197,12 @@ def margin_is_near_the_largest(o: Optimizer, statement: Statement, rng: random.R
         weights = np.exp(-(X @ w) + np.min(X @ w))
         return np.asarray(-X.T @ (weights / np.sum(weights)))
 
-    w = trained(o, slope, 0.1, 3)
-    found = float(np.min(X @ w) / _size(w, name))
-    if found < (1 - NEAR) * best or found > best * (1 + NEAR):
-        raise Refuted(f"the margin in {name} is {found}, the largest {best}, on {X.tolist()}")
+    early, late = (trained(o, slope, 0.1, 3, steps) for steps in (STEPS // 4, STEPS))
+    off, found = (best - float(np.min(X @ w) / _size(w, name)) for w in (early, late))
+    stays = abs(found) > SHRINKS * abs(off)
+    if found < -NEAR * best or (found > NEAR * best and stays):
+        margin = best - found
+        raise Refuted(f"the margin in {name} is {margin}, the largest {best}, on {X.tolist()}")
     return 1
 
 

@@ -34,6 +34,7 @@ def broken(name, **update):
         (broken("gradient-descent", update={"w": "w - eta*g*sqrt(1 + g*g)"}), "optimizer limit"),
         (broken("gradient-descent", update={"w": "w + eta*g"}), "iterates"),
         (broken("coordinate-descent", norm="inf"), "tail"),
+        (broken("normalized", tail={**FOUND["normalized"].update.tail, "norm": "l1"}), "tail"),
         (broken("adagrad", update={"w": "w - eta*g", "S": "S"}), "span"),
         (broken("coordinate-descent", norm="inf"), "optimizer limit"),
     ],
