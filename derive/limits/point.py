@@ -86,7 +86,8 @@ class Point:
     def near(self, expression: Expr, small: Expr = SMALL) -> Expr:
         """Return an expression with the symbol in terms of a small e > 0."""
         image = {s: self.image(small) for s in expression.free_symbols if s.name == self.variable}
-        joined = sympy.powsimp(expression).xreplace(image)
+        exponential = expression.rewrite([sympy.sinh, sympy.cosh, sympy.tanh], sympy.exp)
+        joined = sympy.powsimp(exponential).xreplace(image)
         return sympy.powdenest(joined.replace(sympy.exp, lambda x: sympy.exp(sympy.cancel(x))))
 
     @property

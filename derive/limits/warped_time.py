@@ -95,18 +95,24 @@ def _keepers(
     at_start: Callable[[RationalFunction], RationalFunction],
     positive: frozenset[str],
 ) -> tuple[tuple[RationalFunction, ...], tuple[Identity, ...]]:
-    """Return conserved quantities, positive at this or else some start, for the factors of g."""
+    """Return conserved quantities for the factors of g: positive at this start, or else at some.
+
+    Of those that are positive here the ones that bound g best are taken, where these are numbers.
+    """
     if not g.is_polynomial() or g.field.generators or g.is_constant():
         return (), ()
     factors = factored(g)[1]
     choices = list(product(*(_guards(metric, f) for f, _ in factors)))[:_CHOICES]
     values = [[at_start(c) for c in kept] for kept in choices]
-    proved = [all(is_positive(v, positive) for v in row) for row in values]
-    if True in proved:
-        kept = choices[proved.index(True)]
-    else:
-        feasible = (k for k, v in zip(choices, values, strict=True) if is_feasible(v, positive))
-        kept = next(feasible, ())
+    pairs = list(zip(choices, values, strict=True))
+    proved = [k for k, row in pairs if all(is_positive(v, positive) for v in row)]
+
+    def size(kept: Sequence[RationalFunction]) -> Fraction:
+        floor = at_start(_floor(g, kept))
+        return floor.value() if floor.is_constant() else Fraction(0)
+
+    feasible = (k for k, v in pairs if is_feasible(v, positive))
+    kept = max(proved, key=size) if proved else next(feasible, ())
     return kept, tuple(
         Identity(f"({f!r})**2 = conserved + squares", repr(f * f), f"{c!r} + ({f * f - c!r})")
         for (f, _), c in zip(factors, kept, strict=False)
