@@ -46,13 +46,13 @@ def least(found: Iterable[float | None], cap: float = math.inf) -> float | None:
     return min((min(x, cap) for x in found if x is not None), default=None)
 
 
-def table(rows: Mapping[str, float | None]) -> list[str]:
-    """Return lines of what was compared, and the digits that agree."""
+def table(rows: Mapping[str, float | None], absent: str = "not compared") -> list[str]:
+    """Return lines of what was compared, and the digits that agree; *absent* for None."""
     width = max(37, *map(len, rows))
 
     def text(x: float | None) -> str:
         if x is None:
-            return "not compared: there is none"
+            return absent
         return "exactly" if x == math.inf else f"{x:3.0f} digits"
 
     return [f"  {name:{width}} {text(x)}" for name, x in rows.items()]

@@ -199,7 +199,8 @@ class CrossCheck:
             lines = ["Flow, interpolant and Q DISAGREE where a condition is broken"]
         if self.interpolant is None:
             lines = ["NOT CONFIRMED: the minimizer of Q was not found"]
-        lines += table({_COMPARED[name]: x for name, x in self.agreement.items()})
+        rows = {_COMPARED[name]: x for name, x in self.agreement.items()}
+        lines += table(rows, "not compared: there is none")
         for text in self._data():
             lines += textwrap.wrap(text, 80, initial_indent="  ", subsequent_indent="    ")
         return "\n".join(lines)
