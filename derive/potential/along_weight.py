@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import sympy
 from sympy import Expr, Symbol
 
+from derive.errors import InputError
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
@@ -26,10 +27,9 @@ from derive.potential.accept import ZeroTest
 from derive.potential.piece import Path, Quadrature, moving
 from derive.potential.rewriting import fewest, with_hyperbolic
 from derive.verdict import Identity
-from derive.weights.dual import DualCoordinates, find_conjugate
-from derive.weights.dual_families import conjugate_family
+from derive.weights.dual import DualCoordinates, conjugate_in_time
 from derive.weights.metric import Metric
-from derive.weights.solved_leaf import SolvedLeaf, solved_leaves
+from derive.weights.solved_leaf import SolvedLeaf, names_in, solved_leaves
 
 ALONG = "on the leaf, by"
 """Before the weight by which all others are known."""
@@ -45,7 +45,7 @@ def integrate_along_weight(
     Raises:
         AssumePositive: there are some, for known signs of start symbols alone.
     """
-    R = _find_conjugate(metric) if dual is None else dual.R
+    R = conjugate_in_time(metric.conserved, dual)
     pieces, asked = list[Quadrature](), list[AssumePositive]()
     leaves = solved_leaves(metric.conserved, notation)
     while True:
@@ -65,12 +65,6 @@ def _openness(piece: Quadrature) -> tuple[bool, int, int]:
     return piece.curve is None, len(piece.assumptions), sum(int(e.count_ops()) for e in written)
 
 
-def _find_conjugate(metric: Metric) -> LogFunction | None:
-    """Return R with <grad R, grad F> = F in the weights, or None."""
-    p = metric.parameterization
-    return find_conjugate(p, p.field.one, conjugate_family(metric.conserved, None))
-
-
 class _AlongWeight:
     """What is printed of a leaf in a weight t."""
 
@@ -84,18 +78,20 @@ class _AlongWeight:
 
     def piece(self, R: LogFunction | None) -> Quadrature | None:
         """Return Q by an integral over t where the weights are functions of t, else over beta."""
-        if self.uses(self.leaf.crossing, self.f, self.r):
-            return self.over_beta()
         try:
-            return self.over_weight(R)
+            if not self.uses(self.leaf.crossing, self.f, self.r):
+                return self.over_weight(R)
         except AssumePositive:
             if (piece := self.over_beta()) is None:
                 raise
             return piece
+        except InputError:
+            return None
+        return self.over_beta()
 
     def uses(self, names: frozenset[str], *functions: RationalFunction) -> bool:
-        """Tell whether some functions of t have one of the names."""
-        return any(names.intersection(f.variables()) for f in functions)
+        """Tell whether some functions of t have one of the names, in calls too."""
+        return any(names & names_in(f) for f in functions)
 
     def over_weight(self, R: LogFunction | None) -> Quadrature:
         """Return Q = beta mu - R along t, mu = int dt/r, and R = int f/r dt where not known."""
@@ -104,6 +100,9 @@ class _AlongWeight:
             if self.uses(roots, self.f, self.r):
                 start_sign(p.at_start(p.field.named(name)), self.notation)
         (beta,), t0 = self.notation.betas, self.value(p.w[leaf.index])
+        generic = dict.fromkeys(
+            self.conditions(p.at_start(self.moving()), *leaf.poles(self.f, self.r))
+        )
         F, flow, _ = self.as_typed()
         height, pace = self.shortest(self.f, F), self.shortest(self.r, flow)
 
@@ -119,7 +118,7 @@ class _AlongWeight:
             beta * mu - conjugate,
             (mu,),
             self.constants(),
-            assumptions=(*self.notation.assumptions, *self.conditions(self.moving())),
+            assumptions=(*self.notation.assumptions, *generic),
             evidence=tuple(self.evidence(height, pace)),
             note=", ".join(self.weights()),
             curve=Path(t, p.weights[leaf.index], height, leaf.laws),
@@ -130,6 +129,10 @@ class _AlongWeight:
         p, leaf, square = self.p, self.leaf, self.f * self.f
         K, roots = leaf.at(self.K), leaf.crossing.union(*leaf.either.values())
         if self.uses(roots, K, square) or leaf.field.derivative(square, 0).is_zero():
+            return None
+        try:
+            generic = dict.fromkeys(self.conditions(*leaf.poles(K, square)))
+        except InputError:
             return None
         (beta,), (beta0,), b = self.notation.betas, self.notation.beta_0, self.notation.fresh("b")
         there = Symbol(f"{self.t}({b})", real=True)
@@ -142,7 +145,7 @@ class _AlongWeight:
             sympy.Integral((beta - b) / kernel, (b, beta0, beta)),
             (sympy.Integral(1 / kernel, (b, beta0, beta)),),
             self.constants(),
-            assumptions=(*self.notation.assumptions, *self.conditions()),
+            assumptions=(*self.notation.assumptions, *generic),
             evidence=(
                 Identity("Q'' = 1/K, K = |grad F|^2 on the leaf", "1/Q''", repr(self.K)),
                 Identity(f"K = {shown}, {self.t} = {quoted(weight, p)}", str(shown), repr(K)),
@@ -172,15 +175,15 @@ class _AlongWeight:
         """Return dt/dmu in the weights."""
         return self.p.fields[0][self.leaf.index]
 
-    def conditions(self, *moving: RationalFunction) -> Iterator[Condition]:
-        """Yield that functions of the weights, and logarithms in laws, are not 0 at the start."""
+    def conditions(self, *divisors: RationalFunction) -> Iterator[Condition]:
+        """Yield that functions of the start, and logarithms in laws, are not 0."""
         p, positive = self.p, self.notation.positive
         stopped = {repr(g) for g, _ in factors(p.at_start(self.K))}
         finite = [p.at_start(A) for _, law in self.leaf.laws for _, A in law.logs]
-        for f in (*map(p.at_start, moving), *finite):
-            for g in (g for g, _ in factors(f) if repr(g) not in stopped):
-                if not (is_positive(g, positive) or is_positive(-g, positive)):
-                    yield Condition(to_expr(g, self.notation.start_symbols), Sign.NONZERO)
+        for g in (g for f in (*divisors, *finite) for g, _ in factors(f)):
+            known = repr(g) in stopped or is_positive(g, positive) or is_positive(-g, positive)
+            if not known:
+                yield Condition(to_expr(g, self.notation.start_symbols), Sign.NONZERO)
 
     def as_typed(self) -> tuple[Expr, ...]:
         """Return F, the flow of t and K on the leaf, in the functions that were typed."""

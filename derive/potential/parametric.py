@@ -23,7 +23,6 @@ from sympy import Expr, Symbol
 
 from derive.exact.field.factors import exact_square_root, factored
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import nullspace_over_constants
 from derive.exact.positivity import nearest
 from derive.model.condition import Condition, Sign
@@ -32,8 +31,7 @@ from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
 from derive.potential.accept import CurveProposal, accept_parametric
 from derive.potential.piece import Parametric
-from derive.weights.dual import DualCoordinates, find_conjugate
-from derive.weights.dual_families import conjugate_family
+from derive.weights.dual import DualCoordinates, conjugate_in_time
 from derive.weights.lie import along
 from derive.weights.metric import Metric
 
@@ -52,7 +50,7 @@ def parametrize(
     """
     p = metric.parameterization
     motions = _find_motions(p)
-    R = None if motions is None else dual.R if dual is not None else _find_conjugate(metric)
+    R = None if motions is None else conjugate_in_time(metric.conserved, dual)
     if motions is None or R is None or R.logs:
         return None
     time = _time_of(p, notation, motions.values())
@@ -91,13 +89,6 @@ def _signs(
     for name in p.weights:
         if isinstance(motion := motions[name], Power) and not _is_smooth(p, name):
             yield from start_sign(motion.c, notation)[1]
-
-
-def _find_conjugate(metric: Metric) -> LogFunction | None:
-    """Return R with <grad R, grad F> = F where mu was not found in the weights, or None."""
-    p = metric.parameterization
-    family = conjugate_family(metric.conserved, None)
-    return find_conjugate(p, p.field.one, family)
 
 
 @dataclass

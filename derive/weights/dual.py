@@ -25,7 +25,14 @@ from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.verdict import Identity
 from derive.weights.adjoin import WrittenWarp, find_warp
-from derive.weights.dual_families import MAXIMAL_COLUMNS, dual_families, forms_of_warp, regular
+from derive.weights.conserved import ConservedQuantities
+from derive.weights.dual_families import (
+    MAXIMAL_COLUMNS,
+    conjugate_family,
+    dual_families,
+    forms_of_warp,
+    regular,
+)
 from derive.weights.linear_search import Column, find_coefficients, log_combination, terms_in
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
@@ -154,6 +161,16 @@ def find_conjugate(
     """Return R with <grad R, grad F_j> = g F_j, by Euler's identity or in the family, or None."""
     proposals = chain(_by_euler(p, g), _conjugates(p, g, family))
     return next((R for R in proposals if is_conjugate(p, R, g)), None)
+
+
+def conjugate_in_time(
+    conserved: ConservedQuantities, dual: DualCoordinates | None
+) -> LogFunction | None:
+    """Return R with <grad R, grad F> = F of one output, also where y was not found, or None."""
+    if dual is not None:
+        return dual.R
+    p = conserved.parameterization
+    return find_conjugate(p, p.field.one, conjugate_family(conserved, None))
 
 
 def _by_euler(p: Parameterization, g: RationalFunction) -> Iterator[LogFunction]:

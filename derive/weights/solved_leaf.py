@@ -35,6 +35,7 @@ Images: TypeAlias = dict[str, RationalFunction]
 Law: TypeAlias = tuple[Symbol, LogFunction]
 """What the flow keeps, with the symbol of its value."""
 POSITIVE = ("exp", "power", "root")
+UNITS = "the fractions in exponents on the leaf"
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,19 @@ class SolvedLeaf:
         known = [self.field.embed(self.images[name]) for name in f.field.names]
         return f.compose(known, self.field)
 
+    def poles(self, *functions: RationalFunction) -> Iterator[RationalFunction]:
+        """Yield the divisors in functions of t at the start; InputError where one is not known."""
+        for f in functions:
+            below = self.field.polynomial(f.denominator)
+            yield refined(partial(self._begin, below), UNITS)
+
+    def _begin(self, f: RationalFunction, units: dict[str, int]) -> RationalFunction:
+        return self.start.again(units).begin(f)
+
     def sign(self, f: RationalFunction) -> int:
         """Return the sign of a function of t at the start; 0 where it is not known."""
         try:
-            return self.start.sign(f)
+            return refined(lambda units: self.start.again(units).sign(f), UNITS)
         except (InputError, AssumePositive, BranchOpen):
             return 0
 
@@ -89,7 +99,7 @@ def solved_leaves(conserved: ConservedQuantities, notation: Notation) -> Iterato
     for index in range(p.p):
         try:
             solving = partial(_solved, p, index, named, notation)
-            leaf = refined(solving, "the fractions in exponents on the leaf")
+            leaf = refined(solving, UNITS)
         except AssumePositive as request:
             asked = asked or request
         except (InputError, ZeroDivisionError, BranchOpen):
@@ -114,9 +124,6 @@ def _solved(
     for g in (g for g in leaf.field.generators if g.kind in ("root", "power")):
         if not (g.name in real or repr(g.argument) in own) and start.sign(g.argument) < 0:
             return None
-    used = {name for f in (p.F[0], p.fields[0][index]) for name in leaf.at(f).variables()}
-    for name in (name for name, roots in leaf.either.items() if used & roots):
-        start_sign(p.at_start(p.field.named(name)), notation)
     return leaf
 
 
@@ -164,12 +171,13 @@ class _Growing:
         return total
 
 
-def _names_in(f: RationalFunction) -> set[str]:
+def names_in(f: RationalFunction) -> set[str]:
     """Return the names in a function, and in the calls in it."""
     found = {*f.variables()}
     for g in reversed(f.field.generators):
         if g.name in found:
-            found = found.union(*(x.variables() for x in (g.argument, g.exponent) if x is not None))
+            inside = (x for x in (g.argument, g.exponent) if x is not None)
+            found = found.union(*(x.variables() for x in inside))
     return found
 
 
@@ -186,6 +194,7 @@ class _Start(_Growing):
     ) -> None:
         tower = Tower.over(p.start_field, notation.positive)
         tower.units |= units
+        self.again = partial(_Start, p, index, laws, notation)
         self.notation, names = notation, (*p.start_field.names,)
         weights = zip(p.field.names, map(p.at_start, p.field.gens), strict=True)
         begin = _Growing(tower, dict(weights))
@@ -204,11 +213,17 @@ class _Start(_Growing):
                 n = {int(e[k]) for side in f.parts for e in side.monoms()}
                 if len(n) == 1 or (0 in n and len(n) == 2):
                     f = self._without(f, k)
-        self.grow(f.field, _names_in(f))
-        sign, assumed = start_sign(self.of(f), self.notation)
-        if assumed or not {*f.variables()} <= self.images.keys():
+        sign, assumed = start_sign(self.begin(f), self.notation)
+        if assumed:
             raise InputError(f"the sign of {f!r} at the start is not known")
         return sign
+
+    def begin(self, f: RationalFunction) -> RationalFunction:
+        """Return a function at the start; InputError where what is in it is not known there."""
+        self.grow(f.field, names_in(f))
+        if not {*f.variables()} <= self.images.keys():
+            raise InputError(f"{f!r} is not known at the start")
+        return self.of(f)
 
     def _without(self, f: RationalFunction, k: int) -> RationalFunction:
         """Return f, a power of a variable times what is free of it, without that power."""

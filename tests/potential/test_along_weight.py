@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import mpmath
@@ -126,6 +127,45 @@ def test_a_kernel_in_a_weight_is_that_of_the_flow(output: str, start: dict[str, 
             assert abs(evaluated(square, there) - F**2) < 1e-12
 
 
+GENERIC = [
+    *dict.fromkeys(output for output, _ in (*OVER_A_WEIGHT, *OVER_BETA)),
+    "log(1 + exp(b + a*b))",
+    "exp(u*v) + u*v",
+    "a*exp(b**2)",
+    "tanh(u*v)",
+]
+
+
+@pytest.mark.parametrize("output", GENERIC)
+def test_forms_of_a_start_in_symbols_hold_for_all_of_its_signs(output: str) -> None:
+    """A root in a weight that may have either sign must not be hidden in an exponential."""
+    (piece,) = derive_once(Parameterization.parse([output])).potential.pieces
+    if not isinstance(piece, Quadrature) or not (piece.curve or piece.abbreviations):
+        return
+    names = Parameterization.parse([output]).weights
+    with mp.workdps(20):
+        for signs in product((1, -1), repeat=len(names)):
+            numbers = zip(names, signs, (5, 7, 9), strict=False)
+            start = {name: f"{sign * n}/8" for name, sign, n in numbers}
+            values = {f"{name}_0": number(x) for name, x in start.items()}
+            positive = (c.of for c in piece.assumptions if c.sign is Sign.POSITIVE)
+            if not all(evaluated(f, values) > 0 for f in positive):
+                continue
+            w, F, K = flow(output, start, TIME / 4)
+            values = known(piece, start)
+            if (path := piece.curve) is not None:
+                there = {**values, path.parameter.name: w[path.weight], piece.betas[0].name: F}
+                assert abs(evaluated(path.beta, there) - F) < 1e-12 * (1 + abs(F))
+                assert abs(evaluated(piece.gradient[0], there) - TIME / 4) < 1e-12
+                # Q = beta mu - R is stationary in t, as R' = f mu'
+                assert abs(evaluated(piece.value.diff(path.parameter), there)) < 1e-9 * (1 + abs(F))
+                continue
+            ((_, kernel),) = piece.abbreviations
+            weight = re.findall(r"= (\w+)` where", piece.note)[0]
+            t = {s.name: w[weight] for s in kernel.free_symbols if s.name.startswith("t(")}
+            assert abs(evaluated(kernel, {**values, **t}) - K) < 1e-12 * (1 + K)
+
+
 def test_a_weight_with_zeros_is_no_coordinate_beyond_them() -> None:
     for output in ("w*sigmoid(s)", "a*tanh(b)"):
         assert quadrature(output).curve is None
@@ -133,8 +173,10 @@ def test_a_weight_with_zeros_is_no_coordinate_beyond_them() -> None:
 
 
 def test_signs_are_those_of_the_start() -> None:
-    """sqrt((delta - t^3)/t) is written over t, which may be negative; the square of u is u^2."""
-    assert {c.of.name for c in quadrature("b**3/(b**2 + a**2)").assumptions} == {"a_0", "b_0"}
+    """sqrt((delta - t^3)/t) has the sign of t below it, where b is asked for; u^2 has none."""
+    either = quadrature("b**3/(b**2 + a**2)")
+    assert [(str(c.of), c.sign) for c in either.assumptions] == [("a_0", Sign.NONZERO)]
+    assert quadrature("b**3/(b**2 + a**2)", {"a": "-1/2", "b": "1"}).curve is not None
     assert "`u**2 = delta + 2*t**2`" in quadrature("u**2*v").note
     assert not quadrature("u**2*v").assumptions
     nonzero = [c.of for c in quadrature("a**2*b/(1 + b**2)").assumptions if c.sign is Sign.NONZERO]
