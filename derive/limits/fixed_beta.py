@@ -81,6 +81,15 @@ class ClosedGradient:
     origin: tuple[Expr, ...] = ()
     basis: sympy.ImmutableMatrix | None = None
 
+    @property
+    def is_algebraic(self) -> bool:
+        """Whether it has expansions in powers alone, without logarithms."""
+        curves = (c.beta for c in self.curves if c)
+        forms = (*self.entries, *(P for _, P in self.roots), *curves)
+        calls = {f for e in forms for f in e.atoms(sympy.Function)}
+        powers = (p.exp for e in forms for p in e.atoms(sympy.Pow))
+        return all(isinstance(f, sympy.Abs) for f in calls) and all(n.is_Rational for n in powers)
+
     def turned(self, turn: sympy.Matrix, origin: Sequence[Expr] = ()) -> ClosedGradient:
         """Return the gradient turn^T grad Q in x, coordinates = origin + turn x."""
         x, shift = self.spare or self.coordinates, sympy.Matrix(origin or [0] * turn.rows)
@@ -208,10 +217,13 @@ class _Sides:
 
         rest = {g for x in entries for g in x.terms} - {growth}
         orders = [x.order for x in entries if x.order is not None]
-        least = min(rest, default=(min(orders, default=FLAT), 0))
+        bound = min(orders, default=FLAT), 0
+        least = min(rest, default=bound)
         second = beside(least) if rest and all(x.reaches(least) for x in entries) else {}
+        if not second:
+            least = min(least, bound)
         # Of a bound the logarithms are not known, which do not matter where it is flat.
-        certain = second or (orders and least[0] > FLAT / 2)
+        certain = second or (orders and (least[0] > FLAT / 2 or self.gradient.is_algebraic))
         error = (least[0] - growth[0], least[1] - growth[1]) if certain else None
         return LeadingGradient(growth, beside(growth), error, second, not (rest or orders))
 

@@ -374,11 +374,12 @@ def _integral(f: Expr, weights: Sequence[str], begin: Array, w: Array) -> Array:
     return found
 
 
-def _covariance(case: Case, variance: float) -> dict[Symbol, float]:
+def _covariance(case: Case, variance: float) -> dict[Symbol, Expr]:
     """Return the numbers of all S, which are called otherwise where a weight has the name."""
     pairs = product(("", *map(str, case.problem.model.one.labels)), repeat=2)
     return {
-        Symbol(beside(f"S{a}{b}", case.taken), real=True): variance * (a == b) for a, b in pairs
+        Symbol(beside(f"S{a}{b}", case.taken), real=True): sympy.Float(variance * (a == b))
+        for a, b in pairs
     }
 
 
