@@ -45,6 +45,7 @@ def refused(record) -> bool:
     return False
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", MODELS)
 def test_another_function_is_rejected(name: str) -> None:
     record = record_of(name)

@@ -95,6 +95,7 @@ A = sympy.Symbol("A", real=True)
 THIRD = Rational(1, 3)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("cubic", "factor", "leading"),
     [

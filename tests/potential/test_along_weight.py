@@ -73,6 +73,7 @@ def known(piece: Quadrature, start: dict[str, str]) -> dict[str, Any]:
     return values
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("output", "start"), OVER_A_WEIGHT)
 def test_an_integral_over_a_weight_is_the_time_and_q_its_integral(
     output: str, start: dict[str, str]
@@ -107,6 +108,7 @@ def follow(piece: Quadrature, output: str, start: dict[str, str]) -> None:
             assert abs(expected) > 1e-5
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("output", "start"), OVER_BETA)
 def test_a_kernel_in_a_weight_is_that_of_the_flow(output: str, start: dict[str, str]) -> None:
     """K(b), and what b^2 is, at the weight that the flow has there, on both sides of a zero."""
@@ -136,6 +138,7 @@ GENERIC = [
 ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("output", GENERIC)
 def test_forms_of_a_start_in_symbols_hold_for_all_of_its_signs(output: str) -> None:
     """A root in a weight that may have either sign must not be hidden in an exponential."""

@@ -192,6 +192,7 @@ def test_implicit_and_explicit_differ_between_the_limits():
     assert abs(found["R", "1"].y - x**2).max() < 0.05
 
 
+@pytest.mark.slow
 def test_explicit_balls_of_depth_three_are_not_convex():
     found = {(c.quantity, c.values["alpha"]): c for c in curves_of("implicit-explicit-balls")}
     implicit, explicit = (radius_on_the_diagonal(found[q, "0.05"]) for q in "QR")
