@@ -27,7 +27,7 @@ def test_a_neuron_has_its_radial_form_in_many_components(d: int) -> None:
     assert all(law.as_poly().total_degree() == 2 for law in found.conserved.laws)
     # In the directions of beta, Q is a function of |beta| beside its linear term.
     (piece,) = found.potential.pieces
-    assert len(piece.roots) == (1 if d == 7 else 2)
+    assert len(piece.roots) == 1
 
 
 CONVOLVED = ["u*x + v*y", "u*y + v*x"]
