@@ -34,7 +34,8 @@ def path_agreement(potential: Potential, copy: Copy, digits: int) -> float | Non
         for (i, *_), piece in zip(p.blocks, potential.pieces, strict=True):
             if not isinstance(path := curve_of(piece), Path):
                 continue
-            values, (beta,), (slope,) = dict(_start(copy)), piece.betas, piece.gradient
+            values = {name: rational(x) for name, x in copy.start.items()}
+            (beta,), (slope,) = piece.betas, piece.gradient
             values |= {s.name: evaluated(e, values) for s, e in piece.constants}
             there = {**values, path.parameter.name: copy.end[path.weight], beta.name: limit[i]}
             shown = evaluated(path.beta, there), evaluated(slope, there)
@@ -47,10 +48,6 @@ def path_agreement(potential: Potential, copy: Copy, digits: int) -> float | Non
                 rise = evaluated(whole, there) - evaluated(whole, here)
                 found.append(digits_of(rise - known, gradient[i] * limit[i]))
     return min(found, default=None)
-
-
-def _start(copy: Copy) -> Mapping[str, Real]:
-    return {name: rational(x) for name, x in copy.start.items()}
 
 
 def evaluated(expression: Expr, values: Values) -> Real:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import sympy
 from sympy import Rational, sqrt
 
 from derive import Parameterization, regimes
+from derive.limits.fixed_beta import ClosedGradient
 from derive.limits.initialization import with_scale
 from numerics.confirm.limits import confirm_limits
 from tests.published import derive_once
@@ -53,3 +56,16 @@ def test_limits_in_every_dimension_are_those_of_three():
         there = dict(zip(space.coordinates, beta, strict=True))
         ours, theirs = plane.potential.Q * plane.unit, space.potential.Q * space.unit
         assert sympy.simplify(ours.subs(here) - theirs.subs(there)) == 0
+
+
+def test_a_bound_is_said_where_no_logarithm_can_stand_before_it():
+    c = sympy.Symbol("c", positive=True)
+    start = {"a": "c", "u1": "3/c", "u2": "4/c"}
+    model = Parameterization.parse(["a*u1", "a*u2"], start, ("c",))
+    limit, _ = regimes(derive_once(model), "c").limits
+    assert (limit.error.subs(sympy.Symbol("c"), c), limit.sharp) == (c**4, False)
+    x = sympy.Symbol("x", real=True)
+    gradient = ClosedGradient((x / sqrt(abs(x) + c),), (x,), (True,), frozenset("c"))
+    assert gradient.is_algebraic
+    for e in (sympy.asinh(x / c), sympy.log(x + c), c**x, sympy.exp(x)):
+        assert not replace(gradient, entries=(e,)).is_algebraic
