@@ -19,7 +19,7 @@ from sympy import Expr, Symbol
 from derive.errors import InputError
 from derive.exact.balls import ball, whole_power
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.positivity import is_positive, proved_sign
+from derive.exact.signs import Signs
 from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower
 from derive.language.budget import Budget
@@ -122,11 +122,10 @@ class ElementarySigns:
         if c.is_Rational:
             return int(sympy.sign(c))
         element, tower = self.element(c)
-        positive = self._positive_in(tower)
-        sign = proved_sign(element, positive)
+        sign = self._signs_in(tower).of(element)
         for known in self._given if sign == 0 else ():
             quotient, tower = self.element(sympy.cancel(c / known))
-            sign = sign or proved_sign(quotient, self._positive_in(tower))
+            sign = sign or self._signs_in(tower).of(quotient)
         if sign == 0:
             raise OpenSign(c)
         return sign
@@ -141,11 +140,11 @@ class ElementarySigns:
     def is_positive(self, c: Expr) -> bool:
         """Tell whether an expression is proved to be > 0; False means "not proved"."""
         element, tower = self.element(c)
-        return is_positive(element, self._positive_in(tower))
+        return self._signs_in(tower).is_positive(element)
 
-    def _positive_in(self, tower: Tower) -> frozenset[str]:
+    def _signs_in(self, tower: Tower) -> Signs:
         kinds, generators = ("root", "power", "exp"), tower.field.generators
-        return self._positive.union(g.name for g in generators if g.kind in kinds)
+        return Signs(self._positive.union(g.name for g in generators if g.kind in kinds))
 
 
 def _opaque(c: Expr) -> list[Expr]:

@@ -14,7 +14,7 @@ from sympy import Expr, Symbol
 
 from derive.errors import DeriveError
 from derive.exact.field.function_field import FunctionField
-from derive.exact.positivity import is_positive
+from derive.exact.signs import Signs
 from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Unsettled
 from derive.exact.towers.tower import to_field
@@ -77,9 +77,7 @@ def known_sign(expression: Expr, positive: frozenset[str]) -> int | None:
         element = to_field(tree, field, "a constant")
     except (DeriveError, Unsettled):
         return None
-    if element.is_zero():
-        return 0
-    return next((s for s in (1, -1) if is_positive(s * element, positive)), None)
+    return 0 if element.is_zero() else Signs(positive).strict(element) or None
 
 
 def tidy(expression: Expr) -> Expr:

@@ -13,7 +13,7 @@ from sympy import Expr, Symbol, oo
 
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.positivity import is_nonnegative
+from derive.exact.signs import Signs
 from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import GermField, Unsettled
 from derive.inverse.line_element import Interval, LineElement, tidy
@@ -173,7 +173,7 @@ def _nonpositive(term: SeparableTerm, tower: GermField, second: RationalFunction
             return False
         if generator.kind in ("exp", "root"):
             positive.add(generator.name)
-    return is_nonnegative(-second, frozenset(positive))
+    return Signs(positive).is_nonnegative(-second)
 
 
 def _smooth_interval(
@@ -221,7 +221,7 @@ def _never_zero(tower: GermField, branch: RationalFunction, variable: str) -> bo
     # An irreducible polynomial >= 0 that depends on beta has no linear factor there.
     place = list(tower.known).index(variable)
     linear = branch.partial(place).partial(place).is_zero()
-    return not linear and (is_nonnegative(branch) or is_nonnegative(-branch))
+    return not linear and any(map(Signs().is_nonnegative, (branch, -branch)))
 
 
 def expressions(tower: GermField, symbols: dict[str, Symbol]) -> list[Expr]:

@@ -23,10 +23,9 @@ from sympy import Expr
 
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.positivity import is_nonnegative, is_positive
+from derive.exact.signs import Signs, is_feasible
 from derive.model.labels import quoted
 from derive.model.notation import Notation, to_expr
-from derive.model.signs import is_feasible
 from derive.potential.branch import guards_of
 from derive.potential.chart import base_chart
 from derive.potential.half_spaces import is_bounded
@@ -78,7 +77,7 @@ def find_warped_time(
         return value.field.constant(value.at([start[name] for name in value.field.names]))
 
     kept, evidence = _keepers(metric, g, at_start, notation.positive)
-    proved = bool(kept) and all(is_positive(at_start(c), notation.positive) for c in kept)
+    proved = bool(kept) and all(Signs(notation.positive).is_positive(at_start(c)) for c in kept)
     floor = at_start(_floor(g, kept)) if proved else None
     return WarpedTime(
         kept,
@@ -105,7 +104,7 @@ def _keepers(
     choices = list(product(*(_guards(metric, f) for f, _ in factors)))[:_CHOICES]
     values = [[at_start(c) for c in kept] for kept in choices]
     pairs = list(zip(choices, values, strict=True))
-    proved = [k for k, row in pairs if all(is_positive(v, positive) for v in row)]
+    proved = [k for k, row in pairs if all(Signs(positive).is_positive(v) for v in row)]
 
     def size(kept: Sequence[RationalFunction]) -> Fraction:
         floor = at_start(_floor(g, kept))
@@ -130,7 +129,7 @@ def _floor(g: RationalFunction, kept: Sequence[RationalFunction]) -> RationalFun
 def _guards(metric: Metric, f: RationalFunction) -> list[RationalFunction]:
     """Return conserved c with f^2 >= c: by a sum of squares, or as the square of a law |c| <= f."""
     laws = (law for law in metric.conserved.laws if law.is_polynomial())
-    below = (c * c for c in laws if is_nonnegative(f - c) and is_nonnegative(f + c))
+    below = (c * c for c in laws if all(map(Signs().is_nonnegative, (f - c, f + c))))
     return [*guards_of(metric, f), *below]
 
 

@@ -12,17 +12,15 @@ from contextlib import suppress
 from typing import TypeAlias
 
 from derive.errors import DeriveError
-from derive.exact.constants import is_number
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.positivity import is_nonnegative, is_positive, vertices
+from derive.exact.signs import Signs, is_number
 from derive.exact.towers.reader import Refine, refined
 from derive.exact.towers.tower import Tower
 from derive.language import from_sympy
 from derive.model.condition import AT_START, Condition, Sign
 from derive.model.names import PI
 from derive.model.notation import BranchOpen, Constant, Notation, positive_generators, to_expr
-from derive.model.signs import plain_sign
 
 Equation: TypeAlias = frozenset[RationalFunction | None]
 """Factors of which an even number is negative; with None among them an odd number."""
@@ -84,15 +82,12 @@ class _Signs:
         names = dict(zip(p.field.names, p.field.gens, strict=True))
         positive = {name for name, x in names.items() if self._sign(x) > 0}
         positive |= positive_generators(p.field) | {PI}
-        known, nonzero = frozenset(positive), {n for n, x in names.items() if x in self.nonzero}
+        nonzero = positive | {n for n, x in names.items() if x in self.nonzero}
         below = [self._sign(q) * q for q in self.solved if self._sign(q) and q != p]
-        for sign in (1, -1):
-            if is_positive(sign * p, known, known | nonzero):
-                return sign
-            for n, rest in vertices(sign * p, below):
-                if any(n) and min(n) >= 0 and is_nonnegative(rest, known):
-                    return sign
-        return plain_sign(p, known) if p in self.nonzero or is_number(p) else 0
+        known = Signs(positive, nonzero, below)
+        if sign := known.strict(p):
+            return sign
+        return known.of(p) if p in self.nonzero or is_number(p) else 0
 
 
 def _equation(f: RationalFunction) -> Equation:

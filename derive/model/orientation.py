@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from derive.errors import InputError
-from derive.exact.positivity import is_positive
+from derive.exact.signs import Signs
 from derive.exact.towers.tower import build_elements
 from derive.language.tree import (
     Number,
@@ -50,6 +50,6 @@ def _sign_at(start: Mapping[str, Tree], positive: frozenset[str]) -> Callable[[T
             (element,) = build_elements([value], names((value,)), positive=positive)
         except (InputError, ZeroDivisionError):
             return 0
-        return int(is_positive(element, positive)) - int(is_positive(-element, positive))
+        return Signs(positive).strict(element)
 
     return sign

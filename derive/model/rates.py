@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from derive.errors import DegenerateStart, InputError
-from derive.exact.constants import is_number, sign_of_number
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import determinant, dot, inverse
-from derive.exact.positivity import is_nonnegative, is_positive
+from derive.exact.signs import Signs, is_number
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression, to_text
 from derive.language.arrays import Shape, by_entry, refuse_arrays
@@ -113,19 +112,18 @@ def check_rates(p: ExactMap, words: str) -> None:
             value = p.at_start(rate)
         except ZeroDivisionError:
             raise DegenerateStart(f"{said} is undefined at the start") from None
-        if is_nonnegative(-value, frozenset(p.positive)) or (
-            is_number(value) and sign_of_number(value) <= 0
-        ):
+        sign = Signs(p.positive).of(value)
+        if sign < 0 or (not sign and is_number(value)):
             raise InputError(f"{said} is not positive at the start")
 
 
 def open_factors(p: ExactMap) -> Iterator[RationalFunction]:
     """Yield the factors f of rates that are not seen to keep their sign: as where f | X_a f."""
     roots = (g.name for g in p.field.generators if g.kind in ("exp", "root"))
-    known = frozenset((*p.parameters, *p.nonnegative, *roots))
+    known = Signs((*p.parameters, *p.nonnegative, *roots))
     for f in (f for _, rate in _rates(p) for f, _ in factored(rate)[1]):
         slopes = [dot(x, p.field.gradient(f)) / f for x in p.fields]
-        if not (all(slope.is_polynomial() for slope in slopes) or is_positive(f, known)):
+        if not (all(slope.is_polynomial() for slope in slopes) or known.is_positive(f)):
             yield f
 
 

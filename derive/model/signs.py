@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from derive.exact.balls import Unbounded, evaluate_any, values_of
-from derive.exact.constants import free_names, is_number, points, sign_of_number
 from derive.exact.field.factors import factored, factors
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.positivity import proved_sign
+from derive.exact.signs import Signs, free_names, is_feasible, is_number, sign_of_number
 from derive.model.condition import Condition
 from derive.model.notation import AssumePositive, BranchOpen, Notation, positive_generators, to_expr
 
@@ -58,7 +55,7 @@ def sign_at_start(
             value = sign_of_number(factor) * value / factor
     value = _without_exponentials(value)
     positive = notation.positive | positive_generators(value.field)
-    if sign := plain_sign(value, positive):
+    if sign := Signs(positive).of(value):
         return StartSign(sign, notation)
     odd = odd_symbols(value)
     odd = odd and odd - positive
@@ -85,14 +82,6 @@ def start_sign(
     return found.sign, found.conditions
 
 
-def plain_sign(value: RationalFunction, positive: frozenset[str]) -> int:
-    """Return the sign that a function is proved to have wherever it is not 0; 0: none is proved."""
-    if is_number(value):
-        return sign_of_number(value)
-    bounded = (sign for sign in (1, -1) if _is_bounded_below(sign * value))
-    return next(bounded, 0) or proved_sign(value, positive)
-
-
 def _simplest_of_sign(value: RationalFunction) -> RationalFunction:
     """Return a function of the same sign: a product of factors, each once or squared."""
     number, powers = factored(value)
@@ -109,18 +98,6 @@ def _allowed_sign(
     return next(allowed, -1)
 
 
-def _is_bounded_below(value: RationalFunction) -> bool:
-    """Tell whether it is a + b sin(A), or cos, with numbers |b| <= a: never negative."""
-    field = value.field
-    for g in field.generators:
-        if g.kind in ("sin", "cos") and value.variables() == (g.name,):
-            b = value.partial(field.positions[g.name])
-            a = value - b * field.named(g.name)
-            numbers = a.is_constant() and b.is_constant()
-            return bool(numbers and abs(b.value()) <= a.value())
-    return False
-
-
 def _without_exponentials(value: RationalFunction) -> RationalFunction:
     """Return value/E^n for the exponentials E, and radicands, that divide it: of the same sign."""
     for g in value.field.generators:
@@ -133,17 +110,6 @@ def _without_exponentials(value: RationalFunction) -> RationalFunction:
             n -= min(int(e[k]) for e in value.denominator.monoms())
             value = value / value.field.named(g.name) ** n
     return value
-
-
-def is_feasible(conditions: Sequence[RationalFunction], positive: frozenset[str]) -> bool:
-    """Tell whether a start was found at which all the functions are positive."""
-    field = conditions[0].field
-    for point in points(free_names(field), positive):
-        with contextlib.suppress(Unbounded, ZeroDivisionError):
-            values = values_of(field, point)
-            if all(evaluate_any(c, values) > 0 for c in conditions):
-                return True
-    return False
 
 
 def odd_symbols(element: RationalFunction) -> frozenset[str] | None:

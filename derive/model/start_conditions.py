@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from derive.errors import InputError
-from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.positivity import is_nonnegative, is_positive
+from derive.exact.signs import Signs
 from derive.exact.towers.reader import Refine
 from derive.exact.towers.tower import Tower
 from derive.model.condition import Condition, Sign
@@ -27,10 +26,11 @@ def start_conditions(p: Parameterization, notation: Notation) -> tuple[Condition
         InputError: no start satisfies them.
     """
     images, field = notation.start_symbols, p.start_field
-    known = frozenset((PI, *(g.name for g in field.generators if g.kind == "exp")))
+    exponentials = (g.name for g in field.generators if g.kind == "exp")
+    known = Signs((PI, *exponentials, *p.positive))
     values = [*_positive(p)]
     for value in values:
-        if is_nonnegative(-value, known | {*p.positive}) or -value in values:
+        if known.is_nonnegative(-value) or -value in values:
             shown = to_expr(value, images)
             raise InputError(f"F is defined nowhere: it has a logarithm or a root of {shown}")
     return (
@@ -41,17 +41,17 @@ def start_conditions(p: Parameterization, notation: Notation) -> tuple[Condition
 
 
 def _rates(p: Parameterization) -> Iterator[RationalFunction]:
-    known = positive_generators(p.start_field) | {*p.positive}
+    known = Signs(positive_generators(p.start_field) | {*p.positive})
     found = map(p.at_start, p.geometry.signs)
-    return (rate for rate in found if not is_positive(rate, known))
+    return (rate for rate in found if not known.is_positive(rate))
 
 
 def _not_zero(p: Parameterization) -> Iterator[RationalFunction]:
     """Yield the factors of the rates that are never negative, such as u of u^2."""
-    known = frozenset(p.positive)
+    known = Signs(p.positive)
     for rate in _rates(p):
-        if is_nonnegative(rate, known):
-            yield from (f for f, _ in factors(rate) if not is_positive(f, known))
+        if known.is_nonnegative(rate):
+            yield from known.zeros_of(rate)
 
 
 def _positive(p: Parameterization) -> Iterator[RationalFunction]:
@@ -60,7 +60,7 @@ def _positive(p: Parameterization) -> Iterator[RationalFunction]:
             yield p.w0[p.weights.index(name)]
         elif name in p.start_field.positions:
             yield p.start_field.named(name)
-    yield from (rate for rate in _rates(p) if not is_nonnegative(rate, frozenset(p.positive)))
+    yield from (rate for rate in _rates(p) if not Signs(p.positive).is_nonnegative(rate))
     for tree in bases(p.trees):
         try:
             yield p.at_start(p.field.embed(Tower.over(p.field, p.positive).element(tree)))

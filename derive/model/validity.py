@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from derive.errors import DegenerateStart, InputError, RankDeficient
-from derive.exact.constants import is_number, sign_of_number
-from derive.exact.positivity import is_nonnegative
+from derive.exact.signs import Signs, is_number
 from derive.exact.towers.reader import Refine
 from derive.exact.towers.tower import Tower
 from derive.language import to_text
@@ -82,10 +81,7 @@ def _check_length(p: ExactMap) -> None:
 def _check_positive(p: ExactMap) -> None:
     """Refuse a weight that is declared positive, or has to be, but starts at or below zero."""
     for weight, value in zip(p.weights, p.w0, strict=True):
-        symbols = frozenset(p.positive) & frozenset(value.field.names)
-        known = is_number(value) and sign_of_number(value)
-        below = known < 0 if known else is_nonnegative(-value, symbols)
-        if weight in p.positive and below:
+        if weight in p.positive and (value.is_zero() or Signs(p.positive).of(value) < 0):
             if weight in p.nonnegative:
                 raise DegenerateStart(
                     f"F is defined only where {weight} > 0, but {weight} starts at {value!r}"
@@ -102,7 +98,7 @@ def _check_bases(p: ExactMap) -> None:
                 value = p.at_start(base)
             except (InputError, Refine, ValueError, ZeroDivisionError):
                 continue
-            if is_number(value) and sign_of_number(value) < 0:
+            if is_number(value) and Signs().of(value) < 0:
                 raise DegenerateStart(
                     f"F is defined only where {to_text(tree)} > 0, which starts at {value!r}"
                 )

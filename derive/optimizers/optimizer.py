@@ -18,7 +18,7 @@ from flint import arb, arb_mat
 from derive.errors import InputError
 from derive.exact.balls import ball, fraction, shown
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.positivity import is_positive
+from derive.exact.signs import Signs
 from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower
 from derive.language import parse_expression
@@ -180,7 +180,7 @@ def _of_potential(update: Update, data: str) -> Finding:
     found = [tower.element(t, {"w": x}) for x in (w, w0) for t in trees if t is not None]
     here, slope, there, slope0 = map(tower.field.embed, found)
     D = here - there - slope0 * tower.field.embed(w - w0)
-    convex = is_positive(tower.field.derivative(slope, 0), frozenset(("w", "w_0")))
+    convex = Signs(("w", "w_0")).is_positive(tower.field.derivative(slope, 0))
     if tower.field.derivative(here, 0) != slope or not convex:
         return Finding(Verdict.UNDECIDED, "`psi` is not proved to be convex")
     return Finding(Verdict.PROVED, f"`argmin sum [{D}]` s.t. {data}")

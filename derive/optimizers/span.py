@@ -22,7 +22,7 @@ from itertools import product
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
-from derive.exact.positivity import is_positive
+from derive.exact.signs import Signs
 from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower
 from derive.language import parse_expression
@@ -114,12 +114,12 @@ def _is_cone(
     shifted = {b: named(m.point) - sign * named(b) for b, sign in signs.items()}
     moves = [m.step, *(sign * (z - m.images[b]) for b, sign in signs.items())]
     moves += [image for x, image in m.images.items() if m.update.state.get(x) == "0"]
-    positive = frozenset((*m.update.scalars, *signed))
+    known = Signs((*m.update.scalars, *signed))
     for move in (_at(move, shifted) for move in moves):
         for name in move.variables():
             if grades[name] == 1 and (name == "g" or name not in m.update.rows):
                 slope = move.partial(move.field.positions[name])
-                if not is_positive(-slope if name == "g" else slope, positive):
+                if not known.is_positive(-slope if name == "g" else slope):
                     return False
     return True
 

@@ -23,7 +23,7 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import Matrix, nullspace_over_constants
-from derive.exact.positivity import is_positive
+from derive.exact.signs import Signs
 from derive.model.geometry import Field
 from derive.model.labels import beside
 from derive.model.notation import Notation, log_expr, to_expr
@@ -69,7 +69,7 @@ class Followed:
         seen = chain([f.field.polynomial(f.denominator)], (a for _, a in self.function.logs))
         for argument in seen:
             zeros = (_base(factor) for factor, _ in factors(argument) if _vanishes(factor))
-            yield from (P for P in zeros if not is_positive(P, frozenset()))
+            yield from (P for P in zeros if not Signs().is_positive(P))
 
 
 @dataclass(frozen=True)

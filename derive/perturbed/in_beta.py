@@ -10,7 +10,7 @@ from sympy import Expr
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
 from derive.exact.linear.implicitization import Coordinates, express
-from derive.exact.positivity import is_nonnegative
+from derive.exact.signs import Signs
 from derive.model.notation import to_expr
 from derive.perturbed.followed import Leaf
 from derive.potential.chart import Chart
@@ -70,6 +70,6 @@ def _roots(leaf: Leaf, chart: Chart) -> Iterator[tuple[str, RationalFunction, Ex
         laws[symbol] = leaf.written(p.field.embed(h) / law.function.rational) * law.symbol
     for root in chart.roots:
         squares = [h * h for _, h, image in chart.entries if image**2 == root.symbol]
-        largest = root.slopes and is_nonnegative(root.slopes[0], frozenset())
+        largest = root.slopes and Signs().is_nonnegative(root.slopes[0])
         if squares and largest and root.explicit is not None:
             yield root.symbol.name, squares[0], sympy.factor_terms(root.explicit.xreplace(laws))

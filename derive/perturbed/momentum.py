@@ -23,7 +23,7 @@ from sympy import Expr, Symbol
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import Matrix, dot, inverse, rank
-from derive.exact.positivity import is_nonnegative, is_positive
+from derive.exact.signs import Signs
 from derive.model.geometry import Field
 from derive.perturbed.drift import Drift, drift_of, open_drift
 from derive.perturbed.followed import Followed, Leaf
@@ -114,8 +114,8 @@ def one_sided(leaf: Leaf) -> Iterator[OneSided]:
 
 def _positive(leaf: Leaf) -> tuple[str, ...]:
     """Return the weights that are positive at the start."""
-    p, known = leaf.parameterization, leaf.notation.positive
-    return tuple(w for w, value in zip(p.weights, p.w0, strict=True) if is_positive(value, known))
+    p, known = leaf.parameterization, Signs(leaf.notation.positive)
+    return tuple(w for w, value in zip(p.weights, p.w0, strict=True) if known.is_positive(value))
 
 
 def _side(H: Matrix, positive: frozenset[str]) -> int:
@@ -127,7 +127,7 @@ def _side(H: Matrix, positive: frozenset[str]) -> int:
             if any(not x.is_zero() for x in rows[k]):
                 return 0
             continue
-        signs = [s for s in (1, -1) if is_nonnegative(s * pivot, positive)]
+        signs = [s for s in (1, -1) if Signs(positive).is_nonnegative(s * pivot)]
         sides.update(signs or [0])
         for i in range(k + 1, len(rows)):
             factor = rows[i][k] / pivot

@@ -17,7 +17,7 @@ from derive.errors import InputError
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
-from derive.exact.positivity import is_positive
+from derive.exact.signs import Signs
 from derive.language import to_sympy
 from derive.model.condition import Condition, Sign
 from derive.model.labels import quoted
@@ -177,12 +177,11 @@ class _AlongWeight:
 
     def conditions(self, *divisors: RationalFunction) -> Iterator[Condition]:
         """Yield that functions of the start, and logarithms in laws, are not 0."""
-        p, positive = self.p, self.notation.positive
+        p, known = self.p, Signs(self.notation.positive)
         stopped = {repr(g) for g, _ in factors(p.at_start(self.K))}
         finite = [p.at_start(A) for _, law in self.leaf.laws for _, A in law.logs]
-        for g in (g for f in (*divisors, *finite) for g, _ in factors(f)):
-            known = repr(g) in stopped or is_positive(g, positive) or is_positive(-g, positive)
-            if not known:
+        for g in (g for f in (*divisors, *finite) for g in known.zeros_of(f)):
+            if repr(g) not in stopped:
                 yield Condition(to_expr(g, self.notation.start_symbols), Sign.NONZERO)
 
     def as_typed(self) -> tuple[Expr, ...]:

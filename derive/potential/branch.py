@@ -12,18 +12,17 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.balls import branch_from_above
-from derive.exact.constants import sign_of_number
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
 from derive.exact.linear.implicitization import Coordinates
-from derive.exact.positivity import is_nonnegative, is_positive, vertices
+from derive.exact.signs import Signs, is_feasible, vertices
 from derive.exact.towers.tower import Tower
 from derive.language import from_sympy
 from derive.model.condition import Condition, Sign
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
-from derive.model.signs import StartSign, is_feasible, sign_at_start
+from derive.model.signs import StartSign, sign_at_start
 from derive.potential.chart import Chart
 from derive.potential.piece import Root
 from derive.weights.lie import along
@@ -38,7 +37,7 @@ def sign_in(chart: Chart, function: RationalFunction) -> tuple[int, Chart] | Non
     if chart.warp is not None:
         for ratio in (function / chart.warp, function * chart.warp):
             if ratio.is_constant():
-                return sign_of_number(ratio), chart
+                return Signs().of(ratio), chart
     at_start = chart.parameterization.at_start
     if chart.warp is not None and at_start(function).is_zero():
         function = function / chart.warp  # of which the sign is the same where g ends positive
@@ -107,11 +106,11 @@ def _is_kept(metric: Metric, f: RationalFunction) -> bool:
     all that are 0 then stay so, as for balanced layers.
     """
     p, darboux = metric.parameterization, metric.conserved.darboux
-    if any(is_nonnegative(x, p.nonnegative) or x in darboux for x in (f, -f)):
+    if any(Signs(p.nonnegative).is_nonnegative(x) or x in darboux for x in (f, -f)):
         return True
-    square, guards, positive = p.at_start(f * f), guards_of(metric, f), frozenset(p.positive)
+    square, guards, known = p.at_start(f * f), guards_of(metric, f), Signs(p.positive)
     levels = [p.at_start(guard) for guard in guards]
-    if any(is_positive(x, positive) for c in levels for x in (c, c / square)):
+    if any(known.is_positive(x) for c in levels for x in (c, c / square)):
         return True
     balanced = (guard for guard, c in zip(guards, levels, strict=True) if c.is_zero())
     return any(_stay_zero(p, [f, f * f - guard]) for guard in balanced)
@@ -144,7 +143,7 @@ def _zero_where(f: RationalFunction) -> set[int]:
 def stays_away_from_zero(metric: Metric, factor: RationalFunction) -> bool:
     """Tell whether a conserved quantity, positive at the start, is proved to bound factor^2."""
     p, guards = metric.parameterization, guards_of(metric, factor)
-    return any(is_positive(p.at_start(guard), frozenset(p.positive)) for guard in guards)
+    return any(Signs(p.positive).is_positive(p.at_start(guard)) for guard in guards)
 
 
 def guards_of(metric: Metric, factor: RationalFunction) -> list[RationalFunction]:
@@ -157,10 +156,10 @@ def guards_of(metric: Metric, factor: RationalFunction) -> list[RationalFunction
     found = dict[RationalFunction, None]()
     for n, rest in () if p.field.generators else vertices(square, laws):
         constant = rest.compose([p.field.zero] * p.p, p.field)
-        if any(n) and is_nonnegative(rest - constant):
+        if any(n) and Signs().is_nonnegative(rest - constant):
             found[square - rest + constant] = None
     others = {c: [o for o in found if o != c] for c in found}
-    return [c for c in found if not any(is_nonnegative(o - c) for o in others[c])]
+    return [c for c in found if not any(Signs().is_nonnegative(o - c) for o in others[c])]
 
 
 def _can_hold(metric: Metric, guards: Sequence[RationalFunction]) -> bool:
@@ -199,7 +198,7 @@ def find_root(
     largest = is_largest_root(chart.coordinates, coefficients, T, nonnegative)
     if largest:
         formula: Expr | None = None
-        if not any(expressions[1:-1]) and is_nonnegative(T, nonnegative):
+        if not any(expressions[1:-1]) and Signs(nonnegative).is_nonnegative(T):
             power = -expressions[0] / expressions[-1]
             formula = sympy.powdenest(sympy.Pow(power, sympy.Rational(1, degree)))
         return Root(symbol, polynomial, formula, "the largest real root", 0, slopes), chart
@@ -256,9 +255,9 @@ def _settled(chart: Chart, f: RationalFunction) -> int:
 
     det K >= 0, and so is what it is a nonnegative multiple of.
     """
-    known = chart.parameterization.nonnegative
+    known = Signs(chart.parameterization.nonnegative)
     for sign in (1, -1):
-        if any(is_nonnegative(x, known) for x in (sign * f, sign * f / chart.metric.determinant)):
+        if any(map(known.is_nonnegative, (sign * f, sign * f / chart.metric.determinant))):
             return sign
     return 0
 
@@ -284,7 +283,7 @@ def is_largest_root(
     *slopes, leading = taylor(coordinates, coefficients, T)
     if not leading.is_constant() or leading.value() <= 0:
         return False
-    return all(is_nonnegative(slope, nonnegative) for slope in slopes)
+    return all(map(Signs(nonnegative).is_nonnegative, slopes))
 
 
 def taylor(
@@ -317,7 +316,7 @@ def is_only_root(chart: Chart, coefficients: Sequence[RationalFunction]) -> bool
             for n, c in enumerate(coefficients)
             if n
         )
-        return is_nonnegative(sum(slopes, field.zero), chart.notation.positive)
+        return Signs(chart.notation.positive).is_nonnegative(sum(slopes, field.zero))
     except ZeroDivisionError:
         return False
 

@@ -20,7 +20,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.implicitization import Coordinates, express
 from derive.exact.linear.matrix import dot
-from derive.exact.positivity import is_nonnegative
+from derive.exact.signs import Signs
 from derive.model.condition import Condition
 from derive.model.notation import Constant, Notation, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
@@ -312,7 +312,7 @@ def definite_logs(dual: DualCoordinates, R: LogFunction, notation: Notation) -> 
 
 def _has_sign(p: Parameterization, function: RationalFunction, notation: Notation) -> bool:
     value = p.at_start(function)
-    return is_nonnegative(value, notation.positive) or is_nonnegative(-value, notation.positive)
+    return any(map(Signs(notation.positive).is_nonnegative, (value, -value)))
 
 
 def write_logs(chart: Chart, function: LogFunction) -> Expr | None:
@@ -348,10 +348,10 @@ def _logarithm(chart: Chart, argument: RationalFunction) -> Expr | None:
     if image is None:
         square = chart.write(argument * argument)
         return None if square is None else sympy.log(square) / 2
-    start = chart.parameterization.at_start(argument)
-    if image.is_nonnegative or is_nonnegative(start, chart.notation.positive):
+    start, known = chart.parameterization.at_start(argument), Signs(chart.notation.positive)
+    if image.is_nonnegative or known.is_nonnegative(start):
         return sympy.log(image)
-    if is_nonnegative(-start, chart.notation.positive):
+    if known.is_nonnegative(-start):
         return sympy.log(-image)
     return sympy.log(sympy.Abs(image))
 

@@ -20,7 +20,7 @@ from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import Coordinates, Relation, find_relation
 from derive.exact.linear.matrix import determinant, dot
-from derive.exact.positivity import is_nonnegative, is_positive
+from derive.exact.signs import Signs
 from derive.model.notation import AssumePositive, BranchOpen, Notation, positive_generators, to_expr
 from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
@@ -70,7 +70,7 @@ class Leaf:
         roots = {g.name: repr(g.argument) for g in f.field.generators if g.kind == "root"}
         named = {repr(g) for g in ends if g != f}
         nonzero = frozenset(named | {roots[name] for name in named & roots.keys()})
-        return is_positive(f, positive, nonzero) or stays_away_from_zero(self.metric, f)
+        return Signs(positive, nonzero).is_positive(f) or stays_away_from_zero(self.metric, f)
 
     @property
     def stays_bounded(self) -> bool:
@@ -99,8 +99,8 @@ class Leaf:
         if self.has_fixed_rates or all({*d.variables()} <= field.constants.keys() for d in slopes):
             return True
         size, slope = (dot(w, w) + field.one) * field.constant(GROWTH), dot(w, x)
-        positive = self.p.nonnegative | positive_generators(field)
-        if all(is_nonnegative(size + way, positive) for way in (slope, -slope)):
+        known = Signs(self.p.nonnegative | positive_generators(field))
+        if all(known.is_nonnegative(size + way) for way in (slope, -slope)):
             return True
         plain = self.p.F[0].is_polynomial() and {*self.p.F[0].variables()} <= {*self.p.weights}
         return plain and is_bounded(dot(w, w), self.coordinates)
@@ -110,10 +110,10 @@ class Leaf:
         if stays_away_from_zero(self.metric, f):
             return True
         constant = f.compose([f.field.zero] * len(f.field.names), f.field)
-        positive = self.p.nonnegative | positive_generators(self.p.field)
+        known = Signs(self.p.nonnegative | positive_generators(self.p.field))
         if constant.is_zero():
             return False
-        return is_nonnegative(f / constant - f.field.one / f.field.constant(2), positive)
+        return known.is_nonnegative(f / constant - f.field.one / f.field.constant(2))
 
     def relation(self, f: RationalFunction) -> Relation | None:
         """Return a polynomial equation of f over beta and the conserved quantities."""
@@ -221,14 +221,13 @@ def exceptions(
     if d == 1 and not (curvature.is_zero() or curvature.depends_on(0)):
         centre = f.field.gens[0] - slope / curvature
     constant = f.compose((*[centre] * d, *f.field.gens[d:]), f.field)
-    rest = f - constant
+    rest, known = f - constant, Signs(positive)
     sides = ([sign * x for x in (rest, constant)] for sign in (1, -1))
     if constant.is_zero() or not (
-        rest.is_zero() or any(all(is_nonnegative(x, positive) for x in side) for side in sides)
+        rest.is_zero() or any(all(map(known.is_nonnegative, side)) for side in sides)
     ):
         return None
-    found = (x for x, _ in factors(constant) if not x.is_constant())
-    return [x for x in found if not (is_positive(x, positive) or is_positive(-x, positive))]
+    return known.zeros_of(constant)
 
 
 def _is_linear(f: RationalFunction, d: int) -> bool:

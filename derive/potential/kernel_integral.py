@@ -13,7 +13,7 @@ from sympy import Expr, Symbol
 
 from derive.exact.field.factors import exact_square_root
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.positivity import is_nonnegative, is_positive
+from derive.exact.signs import Signs
 from derive.model.condition import Condition
 from derive.model.notation import Constant, rational
 from derive.model.signs import start_sign
@@ -151,13 +151,13 @@ def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Explicit
     field = relation.field
     v = q.partial(0)
     q2 = v.partial(0) / field.constant(2)
-    exact, positive = exact_square_root(q2), is_positive(q2, relation.positive)
+    exact, positive = exact_square_root(q2), Signs(relation.positive).is_positive(q2)
     if exact is None and not positive:
         return None
     take_root = _square_root if positive else _named_root
     leading = relation.factored(q2)
     discriminant = 4 * q2 * q - v * v
-    if discriminant.is_zero() or not is_nonnegative(discriminant, relation.positive):
+    if discriminant.is_zero() or not Signs(relation.positive).is_nonnegative(discriminant):
         return None
     square = _square_content(q)
     # Either sign serves where the root of q2 is rational, as asinh is odd.
@@ -188,7 +188,7 @@ def _square_root(
     """Return sqrt(radicand) in start symbols, or sqrt(k) with k named where it is no square."""
     root = exact_square_root(radicand)
     for candidate in () if root is None else (root, -root):
-        if is_nonnegative(candidate, relation.positive):
+        if Signs(relation.positive).is_nonnegative(candidate):
             return relation.expr(candidate), ()
     return _named_root(relation, radicand)
 

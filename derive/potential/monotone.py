@@ -22,10 +22,10 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import InputError
-from derive.exact.constants import is_number, sign_of_number
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.exact.field.factors import linear_terms
 from derive.exact.field.function_field import RationalFunction
+from derive.exact.signs import Signs
 from derive.exact.towers.tower import Tower
 from derive.language import from_sympy, to_sympy
 from derive.language.tree import Call, Number, Operation, Power, RealPower, Tree, names
@@ -324,8 +324,8 @@ def find_logarithm(
     if {*E.variables()} - {*p.field.names}:
         return None
     start = p.at_start(E := p.field.embed(E))
-    negative = is_number(start) and sign_of_number(start) < 0  # log E is that of |E|
-    return -E if negative else E, c, b
+    # log E is that of |E|
+    return -E if Signs().of(start) < 0 else E, c, b
 
 
 def constant_part(F: RationalFunction) -> RationalFunction:

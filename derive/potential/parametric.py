@@ -24,7 +24,7 @@ from sympy import Expr, Symbol
 from derive.exact.field.factors import exact_square_root, factored
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import nullspace_over_constants
-from derive.exact.positivity import nearest
+from derive.exact.signs import Signs
 from derive.model.condition import Condition, Sign
 from derive.model.notation import AssumePositive, Notation, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
@@ -148,7 +148,7 @@ class Time:
             [
                 *(
                     sympy.powsimp(to_factored_expr(end, self.notation.start_symbols))
-                    for end in nearest(sign, sides[sign], self.notation.positive)
+                    for end in Signs(self.notation.positive).nearest(sign, sides[sign])
                 ),
                 *(end for side, end in self.others if side == sign),
             ]

@@ -29,7 +29,7 @@ from derive.errors import DeriveError
 from derive.exact.field.factors import factored, factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import dot
-from derive.exact.positivity import is_positive, nearest
+from derive.exact.signs import Signs
 from derive.exact.towers.tower import Tower, to_field
 from derive.language import from_sympy
 from derive.language.tree import Power, Tree, walk
@@ -140,7 +140,7 @@ def _nearest(
     for side in (1, -1):
         oriented = (e for e, w in walls.items() if w.oriented and w.form.diff(beta) == -side)
         there = list(oriented)
-        sides[side] = nearest(side, there, notation.positive)
+        sides[side] = Signs(notation.positive).nearest(side, there)
         walls = {e: wall for e, wall in walls.items() if e not in {*there} - {*sides[side]}}
     return walls, sides
 
@@ -160,10 +160,9 @@ def _is_beyond(
 ) -> bool:
     """Tell whether a function of beta is proved not to be 0 on the inner side of some end."""
     (beta,), field = notation.betas, g.field
-    positive = notation.positive | {beta.name}
+    known = Signs(notation.positive | {beta.name})
     inside = (end - side * field.gens[0] for side, ends in sides.items() for end in ends)
-    shifted = (g.compose([x, *field.gens[1:]], field) for x in inside)
-    return any(is_positive(x, positive) or is_positive(-x, positive) for x in shifted)
+    return any(known.strict(g.compose([x, *field.gens[1:]], field)) for x in inside)
 
 
 def _possible_ends(

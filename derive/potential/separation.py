@@ -19,7 +19,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.linear.matrix import dot
-from derive.exact.positivity import is_nonnegative
+from derive.exact.signs import Signs
 from derive.language import to_sympy
 from derive.model.geometry import Field
 from derive.model.notation import Notation, rational
@@ -124,7 +124,7 @@ def find_separation(p: Parameterization) -> Separation | None:
 def _upward(row: list[Expr], p: Parameterization) -> list[Expr]:
     """Return v or -v, of which x = <v, F(w)> is not negative where that is proved."""
     x = dot([p.field.constant(int(c)) for c in row], p.F)
-    return [-c for c in row] if is_nonnegative(-x, p.nonnegative) else row
+    return [-c for c in row] if Signs(p.nonnegative).is_nonnegative(-x) else row
 
 
 def _is_zero_identity(product: str, u: Field, v: Field) -> Identity:

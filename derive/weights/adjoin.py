@@ -19,7 +19,7 @@ from derive.errors import InputError
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.families import LogFunction, monomials, normalized, separate_monomials
-from derive.exact.positivity import is_nonnegative
+from derive.exact.signs import Signs
 from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower
 from derive.model.geometry import Field
@@ -173,7 +173,7 @@ def _split(
     index = lcm(*(n.denominator for _, n in powers))
     whole, radicand = p.field.one, p.field.one
     for P, n in powers:
-        if is_nonnegative(-p.at_start(P), frozenset(p.positive)):
+        if Signs(p.positive).is_nonnegative(-p.at_start(P)):
             P = -P
         whole *= P ** (n.numerator // n.denominator)
         radicand *= P ** int(n % 1 * index)

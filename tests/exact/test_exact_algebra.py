@@ -28,7 +28,7 @@ from derive.exact.linear.families import (
     normalized,
 )
 from derive.exact.linear.implicitization import Coordinates, express, find_relation, holds
-from derive.exact.positivity import is_nonnegative
+from derive.exact.signs import Signs
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 
@@ -219,7 +219,7 @@ def test_nonnegative_is_exact_on_quadratic_forms(c: list[int]) -> None:
         gram.extract(list(s), list(s)).det()
         for s in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2))
     ]
-    assert is_nonnegative(f) == all(m >= 0 for m in minors)
+    assert Signs().is_nonnegative(f) == all(m >= 0 for m in minors)
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
@@ -233,7 +233,7 @@ def test_never_true_where_a_value_is_negative(
     terms: list[tuple[int, int, int]], positive: set[str]
 ) -> None:
     f = sum((c * u**i * v**j for c, i, j in terms), FIELD.zero)
-    assume(is_nonnegative(f, frozenset(positive)))
+    assume(Signs(positive).is_nonnegative(f))
     values = [Fraction(n, 3) for n in range(-7, 8)]
     for a, b in product(values, values):
         if ("u" in positive and a <= 0) or ("v" in positive and b <= 0):
@@ -256,12 +256,12 @@ def test_never_true_where_a_value_is_negative(
     ],
 )
 def test_nonnegative_cases(f: RationalFunction, expected: bool) -> None:
-    assert is_nonnegative(f) is expected
+    assert Signs().is_nonnegative(f) is expected
 
 
 def test_positive_variables() -> None:
-    assert is_nonnegative(u * v**3, frozenset({"u", "v"}))
-    assert not is_nonnegative(u * v**3, frozenset({"u"}))
+    assert Signs("uv").is_nonnegative(u * v**3)
+    assert not Signs("u").is_nonnegative(u * v**3)
 
 
 integer_roots = st.lists(st.integers(-6, 6), min_size=1, max_size=4)

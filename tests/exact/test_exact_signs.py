@@ -8,7 +8,7 @@ from sympy import Abs, Symbol, asinh, atan, exp, log, pi, sqrt
 
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
 from derive.exact.field.function_field import FunctionField
-from derive.exact.positivity import is_nonnegative, is_positive, nearest
+from derive.exact.signs import Signs
 
 u, v, w = FunctionField(("u", "v", "w")).gens
 e, b, x, y, D = map(Symbol, "ebxyD")
@@ -26,17 +26,17 @@ e, b, x, y, D = map(Symbol, "ebxyD")
     ],
 )
 def test_what_is_positive_for_some_names(f, names):
-    assert is_positive(f, frozenset(names))
-    assert not is_positive(-f, frozenset(names))
-    assert not is_positive(f * w**2 * (u - v), frozenset(names))
-    assert is_nonnegative(f, frozenset(names))
-    assert not is_nonnegative(-f, frozenset(names))
+    assert Signs(names).is_positive(f)
+    assert not Signs(names).is_positive(-f)
+    assert not Signs(names).is_positive(f * w**2 * (u - v))
+    assert Signs(names).is_nonnegative(f)
+    assert not Signs(names).is_nonnegative(-f)
 
 
 @pytest.mark.parametrize("f", [u**2 + v**2, u**2 + 1 - v, u**2 + 1 + v, u, u**3 + 1, 0 * u])
 def test_what_is_not_proved_to_be_positive(f):
-    assert not is_positive(f, frozenset())
-    assert not is_positive(f + 1 - 1, frozenset("w"))
+    assert not Signs().is_positive(f)
+    assert not Signs("w").is_positive(f + 1 - 1)
 
 
 @pytest.mark.parametrize(
@@ -51,17 +51,17 @@ def test_what_is_not_proved_to_be_positive(f):
     ],
 )
 def test_sums_of_squares_of_polynomials_are_not_negative(f, square):
-    assert is_nonnegative(f) is square
-    assert not is_nonnegative(-f)
+    assert Signs().is_nonnegative(f) is square
+    assert not Signs().is_nonnegative(-f)
 
 
 def test_the_nearest_ends_of_an_interval_are_kept():
     one = u / u
-    assert nearest(1, [one, 2 * one, one, 3 * one], frozenset()) == [one]
-    assert nearest(-1, [-one, -2 * one, -3 * one], frozenset()) == [-one]
-    assert nearest(1, [u, v, u + w**2], frozenset()) == [u, v]
-    assert nearest(1, [u, u + w], frozenset()) == [u, u + w]
-    assert nearest(1, [u, u + w], frozenset("w")) == [u]
+    assert Signs().nearest(1, [one, 2 * one, one, 3 * one]) == [one]
+    assert Signs().nearest(-1, [-one, -2 * one, -3 * one]) == [-one]
+    assert Signs().nearest(1, [u, v, u + w**2]) == [u, v]
+    assert Signs().nearest(1, [u, u + w]) == [u, u + w]
+    assert Signs("w").nearest(1, [u, u + w]) == [u]
 
 
 SIGNS = {  # of expressions with e, b > 0; None where it is not decided

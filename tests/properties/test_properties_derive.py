@@ -28,7 +28,7 @@ from witness_flow import (
 from derive import Derivation, Parameterization, Verdict, derive
 from derive.errors import DeriveError
 from derive.exact import balls
-from derive.exact.constants import points
+from derive.exact.signs import points
 from derive.exact.towers import germ
 from derive.language import to_text
 from derive.language.tree import Name

@@ -22,7 +22,7 @@ from derive.catalogue.audit.subject import Subject
 from derive.catalogue.library import Printed
 from derive.derivation import derive
 from derive.errors import DeriveError
-from derive.exact.positivity import is_nonnegative
+from derive.exact.signs import Signs
 from derive.exact.towers.germ import Unsettled
 from derive.language import Name, Tree, names, parse_expression
 from derive.limits.find import Regimes, regimes
@@ -99,10 +99,10 @@ def _require_proportion(p: Parameterization, claim: Claim) -> None:
     germs.define(claim.definitions)
     tower = germs.tower
     quotient = tower.tidy(germs.read(claim.what) / germs.read(known.kernel.matrix[0, 0]))
-    positive = frozenset(p.positive)
+    signs = Signs(p.positive)
     bounds = [tower.field.constant(c) for c in BOUNDS]
-    above = any(is_nonnegative(quotient - c, positive) for c in bounds)
-    if not above or not any(is_nonnegative(c - quotient, positive) for c in bounds):
+    above = any(signs.is_nonnegative(quotient - c) for c in bounds)
+    if not above or not any(signs.is_nonnegative(c - quotient) for c in bounds):
         raise Unsettled("it is not proved to be in proportion to K(w_0)")
 
 

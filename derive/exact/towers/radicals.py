@@ -13,7 +13,7 @@ from derive.exact.field.factors import Term, integer_root, linear_terms, oriente
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
 from derive.exact.field.polynomial import terms
-from derive.exact.positivity import is_nonnegative
+from derive.exact.signs import Signs
 from derive.exact.towers.reader import Refine, TreeReader
 
 
@@ -58,7 +58,7 @@ class Radicals(TreeReader):
         positive = self.positive | {
             g.name for g in f.field.generators if g.kind in ("exp", "power")
         }
-        return is_nonnegative(f, positive)
+        return Signs(positive).is_nonnegative(f)
 
     def power(self, A: RationalFunction, exponent: Fraction) -> RationalFunction:
         """Return A^exponent for a rational exponent, A > 0 where it is not an integer."""

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import Polynomial, evaluate, terms
-from derive.exact.positivity import is_nonnegative
+from derive.exact.signs import Signs
 from derive.explicit.constrained import ConstrainedProblem
 from derive.explicit.cost.feasible import reaches_all
 
@@ -46,7 +46,7 @@ def _is_bound(problem: ConstrainedProblem, square: RationalFunction, factor: Pol
         return False
     value = evaluate(factor, (square, *problem.F), problem.field.constant)
     (leading,) = (c for e, c in terms(factor) if e[0])
-    return is_nonnegative(value if leading > 0 else -value)
+    return Signs().is_nonnegative(value if leading > 0 else -value)
 
 
 def is_power(factor: Polynomial) -> bool:

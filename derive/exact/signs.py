@@ -1,0 +1,261 @@
+"""The signs of functions of one field: whatever is decided of them is decided here.
+
+A function is a number times powers of irreducible factors. A factor is not negative where none of
+its terms is, or where it is a positive semidefinite quadratic form in monomials; it is positive
+where it is more than a part of a term that is, or than a sum of what is given to be. a + b sqrt(A)
+has the sign of a where a^2 >= b^2 A, else that of b; a + b sin(A) that of a where |b| <= a; and a
+number such as 1 - sqrt(2) is in a ball. What is not proved is open, not false.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+from random import Random
+
+from flint import fmpq, fmpq_mat
+
+from derive.exact.balls import PRECISIONS, Unbounded, evaluate_any, values_of
+from derive.exact.field.factors import factors
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.polynomial import Polynomial, factorize, terms
+
+MAXIMAL_SQUARES, MARGIN = 40, 1024
+"""Squares among the terms beyond which no sum of squares is sought; how much more it may be."""
+
+
+@dataclass(frozen=True)
+class Signs:
+    """What is proved of signs where some names are positive, or not 0, and functions positive.
+
+    >>> u, v = FunctionField(("u", "v")).gens
+    >>> Signs().is_nonnegative(u**2 - u * v + v**2), Signs().is_nonnegative(u**2 - 3 * u * v + v**2)
+    (True, False)
+    >>> Signs("v").strict(-u**2 - v), Signs().strict(u**2 + u + 1), Signs().strict(u**2 + v**2)
+    (-1, 1, 0)
+    """
+
+    positive: Collection[str] = ()
+    nonzero: Collection[str] = ()
+    given: Sequence[RationalFunction] = ()
+
+    def is_nonnegative(self, f: RationalFunction) -> bool:
+        """Tell whether f is proved >= 0 wherever it is defined."""
+        return f.is_zero() or _is_one_sided(f, lambda p, n: n % 2 == 0 or self._is_form(f, p))
+
+    def is_positive(self, f: RationalFunction) -> bool:
+        """Tell whether f is proved > 0 wherever it is defined."""
+        rests = (rest for n, rest in vertices(f, self.given) if any(n) and min(n) >= 0)
+        return _is_one_sided(f, lambda p, _: self._exceeds_a_term(f, p)) or any(
+            map(self.is_nonnegative, rests)
+        )
+
+    def strict(self, f: RationalFunction) -> int:
+        """Return the sign that f is proved to have wherever it is defined; 0: none is proved."""
+        return int(self.is_positive(f)) - int(self.is_positive(-f))
+
+    def zeros_of(self, f: RationalFunction) -> list[RationalFunction]:
+        """Return the irreducible factors of f that are not proved to be nowhere 0."""
+        return [p for p, _ in factors(f) if not self.strict(p)]
+
+    def of(self, f: RationalFunction) -> int:
+        """Return the sign that f is proved to have wherever it is not 0; 0: none is proved."""
+        if f.is_zero():
+            return 0
+        if is_number(f):
+            return sign_of_number(f)
+        bounded = (sign for sign in (1, -1) if _exceeds_a_sine(sign * f))
+        if sign := next(bounded, 0) or self._manifest(f):
+            return sign
+        sign = 1
+        for part in map(f.field.polynomial, f.parts):
+            sign *= self._manifest(part) or self._by_norm(part)
+        return sign
+
+    def nearest(self, side: int, ends: Iterable[RationalFunction]) -> list[RationalFunction]:
+        """Return the ends of an interval on one side that are not proved to lie beyond another."""
+        kept = list(dict.fromkeys(ends))
+        for end in tuple(kept):
+            others = [other for other in kept if other != end]
+            if any(self.is_nonnegative(side * (end - other)) for other in others):
+                kept = others
+        return kept
+
+    def _manifest(self, f: RationalFunction) -> int:
+        return int(self.is_nonnegative(f)) - int(self.is_nonnegative(-f))
+
+    def _by_norm(self, f: RationalFunction) -> int:
+        """Return the sign of f = a + b r by a^2 - b^2 r^2, for a square root r, 0 if none tells."""
+        field = f.field
+        for root in (g for g in field.generators if g.kind == "root" and g.index == 2):
+            k = field.positions[root.name]
+            b = f.partial(k)
+            a = f - b * field.gens[k]
+            if not (b.is_zero() or b.depends_on(k)):
+                norm = self._manifest(a * a - b * b * field.embed(root.argument))
+                if sign := abs(norm) * self._manifest(a if norm > 0 else b):
+                    return sign
+        return 0
+
+    def _is_form(self, f: RationalFunction, factor: Polynomial) -> bool:
+        """Tell whether a factor of f is seen not to be negative."""
+        names = f.field.names
+        manifest = all(
+            c > 0 and all(e % 2 == 0 or names[k] in self.positive for k, e in enumerate(exponents))
+            for exponents, c in terms(factor)
+        )
+        return manifest or _is_sum_of_squares(factor)
+
+    def _exceeds_a_term(self, f: RationalFunction, factor: Polynomial) -> bool:
+        """Tell whether a factor of f is more than a fraction of a term that is positive."""
+
+        def is_positive_term(exponents: Sequence[int]) -> bool:
+            powers = zip(f.field.names, exponents, strict=True)
+            free = [(name, e) for name, e in powers if e and name not in self.positive]
+            return all(name in self.nonzero and e % 2 == 0 for name, e in free)
+
+        context = factor.context()
+        least = (
+            context.from_dict({e: c}) for e, c in terms(factor) if c > 0 and is_positive_term(e)
+        )
+        return any(self._is_form(f, factor * MARGIN - term) for term in least)
+
+
+MOST, ZERO = 400, fmpq(0)
+"""Systems of equations that are tried for vertices."""
+
+
+def vertices(
+    f: RationalFunction, given: Sequence[RationalFunction]
+) -> Iterator[tuple[list[Fraction], RationalFunction]]:
+    """Yield (n, f - sum_i n_i g_i) where as many n_i and coefficients are 0 as there are g_i.
+
+    Among them are the vertices of the n for which no coefficient is negative but for the constant
+    one: all other such sums of the g_i are means of those at vertices, or less.
+
+    >>> u, v = FunctionField(("u", "v")).gens
+    >>> {str(*n): rest for n, rest in vertices(u**2, [2 * u**2 - v**2])}
+    {'0': u**2, '1/2': v**2/2}
+    """
+    if not given:
+        return
+    above, *rows = map(_coefficients, (f, *given))
+    monomials = sorted(set[tuple[int, ...]]().union(*rows))
+    equations = [([row.get(m, ZERO) for row in rows], above.get(m, ZERO)) for m in monomials]
+    equations += [([fmpq(g is h) for h in given], ZERO) for g in given]
+    few = comb(len(equations), len(given)) <= MOST
+    for chosen in combinations(equations, len(given)) if few else ():
+        left, right = zip(*chosen, strict=True)
+        with suppress(ZeroDivisionError):
+            solved = fmpq_mat([*left]).solve(fmpq_mat([[x] for x in right]))
+            n = [Fraction(int(x.p), int(x.q)) for x in solved.entries()]
+            sums = (f.field.constant(x) * g for x, g in zip(n, given, strict=True))
+            yield n, f - sum(sums, f.field.zero)
+
+
+def _coefficients(f: RationalFunction) -> dict[tuple[int, ...], fmpq]:
+    """Return the coefficients of a polynomial but for the constant one."""
+    below = int(f.denominator.leading_coefficient())
+    return {e: fmpq(c, below) for e, c in terms(f.numerator) if any(e)}
+
+
+def _is_one_sided(function: RationalFunction, passes: Callable[[Polynomial, int], bool]) -> bool:
+    """Tell whether numbers make a positive sign and all factors pass, whose first terms are > 0."""
+    sides = [factorize(polynomial) for polynomial in function.parts]
+    same = len({content > 0 for content, _ in sides}) == 1
+    return same and all(passes(f, n) for _, factors in sides for f, n in factors)
+
+
+def _is_sum_of_squares(polynomial: Polynomial) -> bool:
+    """Test a polynomial as a quadratic form in the monomials whose squares are among its terms."""
+    known = {tuple(map(int, e)): Fraction(c) for e, c in terms(polynomial)}
+    squares = [e for e, c in known.items() if c > 0 and all(n % 2 == 0 for n in e)]
+    if len(squares) > MAXIMAL_SQUARES:
+        return False
+    gram = {(e, e): known.pop(e) for e in squares}
+    for u, v in combinations(squares, 2):
+        between = tuple((m + n) // 2 for m, n in zip(u, v, strict=True))
+        gram[u, v] = gram[v, u] = known.pop(between, Fraction(0)) / 2
+    return not known and _is_semidefinite([[gram[u, v] for v in squares] for u in squares])
+
+
+def _is_semidefinite(gram: list[list[Fraction]]) -> bool:
+    """Tell whether a symmetric matrix is positive semidefinite, by exact elimination."""
+    while gram:
+        (pivot, *row), *rest = gram
+        if pivot < 0 or (pivot == 0 and any(row)):
+            return False
+        gram = [
+            [x - first * y / pivot if first else x for x, y in zip(others, row, strict=True)]
+            for first, *others in rest
+        ]
+    return True
+
+
+def _exceeds_a_sine(f: RationalFunction) -> bool:
+    """Tell whether f is a + b sin(A), or cos, with numbers |b| <= a."""
+    for g in f.field.generators:
+        if g.kind in ("sin", "cos") and f.variables() == (g.name,):
+            b = f.partial(f.field.positions[g.name])
+            a = f - b * f.field.named(g.name)
+            return a.is_constant() and b.is_constant() and abs(b.value()) <= a.value()
+    return False
+
+
+def is_number(value: RationalFunction) -> bool:
+    """Tell whether a function of the start has no name in it that is free, as 1 - sqrt(2)."""
+    generators = {g.name: g for g in value.field.generators if g.kind != "parameter"}
+    used, seen = set(value.variables()), set[str]()
+    while left := used - seen:
+        seen |= left
+        inner = (g for name, g in generators.items() if name in left)
+        parts = (x for g in inner for x in (g.argument, g.exponent) if x is not None)
+        used |= {name for x in parts for name in x.variables()}
+    return used <= set(generators)
+
+
+def sign_of_number(value: RationalFunction) -> int:
+    """Return the sign of a number by balls; 0 where no ball is small enough to tell."""
+    free = free_names(value.field)
+    for point in points(free, frozenset(free)):
+        for bits in PRECISIONS:
+            with suppress(Unbounded, ZeroDivisionError):  # of what it does not use
+                x = evaluate_any(value, values_of(value.field, point, bits), bits)
+                if x > 0 or x < 0:
+                    return 1 if x > 0 else -1
+    return 0
+
+
+def free_names(field: FunctionField) -> list[str]:
+    """Return the names of a field that are no calls."""
+    calls = {g.name for g in field.generators if g.kind != "parameter"}
+    return [name for name in field.names if name not in calls]
+
+
+TRIES = 300
+
+
+def points(names: Sequence[str], positive: frozenset[str]) -> Iterator[dict[str, Fraction]]:
+    """Yield small numbers for names, positive ones where they are known to be."""
+    rng = Random(8)
+    for _ in range(TRIES):
+        yield {
+            name: Fraction(rng.randint(1, 12), rng.randint(1, 4))
+            * (1 if name in positive or rng.random() < 0.5 else -1)
+            for name in names
+        }
+
+
+def is_feasible(conditions: Sequence[RationalFunction], positive: frozenset[str]) -> bool:
+    """Tell whether a start was found at which all the functions are positive."""
+    field = conditions[0].field
+    for point in points(free_names(field), positive):
+        with suppress(Unbounded, ZeroDivisionError):
+            values = values_of(field, point)
+            if all(evaluate_any(c, values) > 0 for c in conditions):
+                return True
+    return False
