@@ -13,7 +13,7 @@ from derive import DegenerateStart, InputError, Parameterization, RankDeficient,
 from derive.errors import ConsistencyError
 from derive.potential.piece import Explicit, Piece, Quadrature
 from derive.verdict import Finding
-from derive.weights.adjoin import is_logarithm
+from derive.weights.linear_search import has_slopes
 from tests.conditions import texts
 from tests.in_components import check_dimension
 from tests.published import derive_once
@@ -299,8 +299,8 @@ def test_a_wrong_claim_fails_in_components():
     a, n = field.gens
     wrong = replace(dual, log_psi=dual.log_psi.scaled(field.constant(2)))
     p, rate = model.parameterization, [model.parameterization.F[0] / (n * n)]
-    assert is_logarithm(p, dual.log_psi, rate)
-    assert not is_logarithm(p, wrong.log_psi, rate)
+    assert has_slopes(p, dual.log_psi, rate)
+    assert not has_slopes(p, wrong.log_psi, rate)
     with pytest.raises(ConsistencyError):
         check_dimension(model, laws, d.hessian.finding, wrong, 2)
     with pytest.raises(ConsistencyError):

@@ -25,7 +25,13 @@ from derive.exact.towers.tower import Tower
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 from derive.weights.conserved import MAXIMAL_DEGREE, ConservedQuantities
-from derive.weights.linear_search import Column, find_coefficients, log_combination, terms_in
+from derive.weights.linear_search import (
+    coefficients,
+    has_slopes,
+    log_combination,
+    terms_in,
+    with_slopes,
+)
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
 
@@ -48,14 +54,8 @@ def logarithm_within(
     p: Parameterization, family: Sequence[LogFunction], derivatives: Sequence[RationalFunction]
 ) -> LogFunction | None:
     """Return the combination log psi of few members with X_a log psi given, proved, or None."""
-    columns: list[Column] = [dict(enumerate(map(f.along, p.fields))) for f in family]
-    columns.append({a: -given for a, given in enumerate(derivatives)})
-    for *multiples, scale in sorted(find_coefficients(p, columns, p.d), key=terms_in):
-        if scale != 0:
-            proposal = log_combination(p, multiples, family).scaled(p.field.one / scale)
-            if is_logarithm(p, proposal, derivatives):
-                return proposal
-    return None
+    found = with_slopes(p, family, [derivatives])
+    return None if found is None else found[0]
 
 
 def logarithmic_law(conserved: ConservedQuantities) -> LogFunction | None:
@@ -76,10 +76,10 @@ def logarithmic_law(conserved: ConservedQuantities) -> LogFunction | None:
     arguments = [P for P in dict.fromkeys(arguments) if P not in known]
     logs = (LogFunction(zero, ((one, P),)) for P in arguments)
     family = [*map(LogFunction, alone), *logs]
-    columns = [dict(enumerate(map(f.along, p.fields))) for f in family]
-    proposals, n = sorted(find_coefficients(p, columns, p.d), key=terms_in), len(alone)
+    rows = [[f.along(x) for f in family] for x in p.fields]
+    proposals, n = sorted(coefficients(p, rows), key=terms_in), len(alone)
     laws = (log_combination(p, v, family) for v in proposals if any(v[:n]) and any(v[n:]))
-    return next((law for law in laws if is_logarithm(p, law, [zero] * p.d)), None)
+    return next((law for law in laws if has_slopes(p, law, [zero] * p.d)), None)
 
 
 def _of_one_weight(p: Parameterization) -> Iterator[RationalFunction]:
@@ -88,13 +88,6 @@ def _of_one_weight(p: Parameterization) -> Iterator[RationalFunction]:
         slopes = (f for f in p.field.gradient(g) if not f.is_zero())
         if sum(1 for _ in slopes) == 1:
             yield g
-
-
-def is_logarithm(
-    p: Parameterization, logarithm: LogFunction, derivatives: Sequence[RationalFunction]
-) -> bool:
-    """Tell exactly whether X_a log psi = f_a for every a: the check behind every psi."""
-    return all(logarithm.along(x) == f for x, f in zip(p.fields, derivatives, strict=True))
 
 
 def exponential(logarithm: LogFunction) -> RationalFunction | None:

@@ -8,7 +8,7 @@ from itertools import combinations
 from math import comb, prod
 from random import Random
 
-from flint import nmod, nmod_mat
+from flint import nmod
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import (
@@ -19,7 +19,7 @@ from derive.exact.linear.families import (
     normalized,
     separate_monomials,
 )
-from derive.exact.linear.matrix import determinant, nullspace_over_constants
+from derive.exact.linear.matrix import determinant
 from derive.exact.linear.modular import (
     Evaluator,
     Pole,
@@ -29,13 +29,12 @@ from derive.exact.linear.modular import (
     random_point,
     rank,
     saturated,
-    supports,
 )
 from derive.model.labels import quoted
 from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.lie import LieStructure, along
-from derive.weights.linear_search import combination, integer_relations
+from derive.weights.linear_search import combination, integer_relations, over_parameters
 
 MAXIMAL_DEGREE = 4
 MAXIMAL_COLUMNS = 400
@@ -186,23 +185,13 @@ def _monomial_laws(
             return []
 
     rows = saturated(len(exponents), draw)
-    if p.field.constants:
-        yield from _parametric_laws(p, exponents, rows)
-        return
     members = [p.field.monomial(e) for e in exponents]
-    for vector in nullspace(rows):
+
+    def slopes(k: int) -> list[RationalFunction]:
+        return [along(x, members[k]) for x in p.fields]
+
+    for vector in over_parameters(rows, slopes) if p.field.constants else nullspace(rows):
         yield combination(p, vector, members)
-
-
-def _parametric_laws(
-    p: Parameterization, exponents: Sequence[tuple[int, ...]], rows: nmod_mat
-) -> Iterator[RationalFunction]:
-    """Yield the laws whose coefficients are functions of the parameters."""
-    for support in supports(rows):
-        members = [p.field.monomial(exponents[k]) for k in support]
-        columns = [[along(x, m) for x in p.fields] for m in members]
-        for vector in nullspace_over_constants(columns):
-            yield combination(p, vector, members)
 
 
 def _derivative_rows(

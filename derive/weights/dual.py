@@ -13,14 +13,14 @@ so that no integral has to be found. Both are accepted by these identities in Q(
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.model.condition import Condition, Sign
+from derive.model.geometry import Field
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.verdict import Identity
@@ -33,7 +33,7 @@ from derive.weights.dual_families import (
     forms_of_warp,
     regular,
 )
-from derive.weights.linear_search import Column, find_coefficients, log_combination, terms_in
+from derive.weights.linear_search import has_slopes, with_slopes
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
 from derive.weights.witness import is_zero_along_flow
@@ -85,7 +85,8 @@ def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
     p, g = warp.warping.parameterization, warp.g
     y, R, members = _radial(warp), None, list[LogFunction]()
     for family in dual_families(warp):
-        y = y or _solve(p, g, family.y)
+        if y is None and family.y and p.d * len(family.y) <= 2 * MAXIMAL_COLUMNS:
+            y = with_slopes(p, family.y, _sides(p, g))
         if y is not None:
             members = list(family.R)
             R = find_conjugate(p, g, members)
@@ -106,61 +107,33 @@ def _radial(warp: WrittenWarp) -> tuple[LogFunction, ...] | None:
     return y if len(regular(p, y)) == len(y) and is_dual(p, y, warp.g) else None
 
 
-def _solve(
-    p: Parameterization, g: RationalFunction, family: Sequence[LogFunction]
-) -> tuple[LogFunction, ...] | None:
-    """Return the y of the family that go with g, proved, or None."""
-    size = len(family)
-    if not family or p.d * size > 2 * MAXIMAL_COLUMNS:
-        return None
-    columns = [*_dual_columns(p, family), {i * p.d + i: -g for i in range(p.d)}]
-    for *vector, scale in sorted(find_coefficients(p, columns, p.d * p.d), key=terms_in):
-        if scale == 0:
-            continue
-        unit = p.field.one / scale
-        parts = (vector[i * size : (i + 1) * size] for i in range(p.d))
-        y = tuple(log_combination(p, part, family).scaled(unit) for part in parts)
-        if is_dual(p, y, g):
-            return y
-    return None
-
-
-def _dual_columns(p: Parameterization, family: Sequence[LogFunction]) -> list[Column]:
-    """Return the terms X_j f of each member f as part of y_i, in equations (i, j)."""
-    slopes = [list(map(f.along, p.fields)) for f in family]
-    return [
-        {i * p.d + j: slope for j, slope in enumerate(along_fields)}
-        for i in range(p.d)
-        for along_fields in slopes
-    ]
-
-
-def _is_number(g: RationalFunction) -> bool:
-    """Tell whether a function is made of numbers and parameters."""
-    return set(g.variables()) <= g.field.constants.keys()
+def _sides(p: Parameterization, g: RationalFunction) -> list[Field]:
+    """Return g delta_ij, the slopes of y_i."""
+    return [tuple(g if i == j else p.field.zero for j in range(p.d)) for i in range(p.d)]
 
 
 def is_dual(p: Parameterization, y: Sequence[LogFunction], g: RationalFunction) -> bool:
     """Tell exactly whether <grad y_i, grad F_j> = g delta_ij: the check behind every (y, g)."""
-    zero = p.field.zero
-    return all(
-        yi.along(x) == (g if i == j else zero)
-        for i, yi in enumerate(y)
-        for j, x in enumerate(p.fields)
-    )
+    return all(has_slopes(p, yi, h) for yi, h in zip(y, _sides(p, g), strict=True))
 
 
 def is_conjugate(p: Parameterization, R: LogFunction, g: RationalFunction) -> bool:
     """Tell exactly whether <grad R, grad F_j> = g F_j for every j."""
-    return all(R.along(x) == g * f for x, f in zip(p.fields, p.F, strict=True))
+    return has_slopes(p, R, [g * f for f in p.F])
 
 
 def find_conjugate(
     p: Parameterization, g: RationalFunction, family: Iterable[LogFunction]
 ) -> LogFunction | None:
     """Return R with <grad R, grad F_j> = g F_j, by Euler's identity or in the family, or None."""
-    proposals = chain(_by_euler(p, g), _conjugates(p, g, family))
-    return next((R for R in proposals if is_conjugate(p, R, g)), None)
+    D, square = p.homogeneity, p.geometry.weight_square(p.w)
+    if g == p.field.one and D is not None and not D.is_zero() and square is not None:
+        R = LogFunction(square / (2 * D))
+        if is_conjugate(p, R, g):
+            return R
+    members = list(family)
+    found = with_slopes(p, members, [[g * f for f in p.F]]) if members else None
+    return None if found is None else found[0]
 
 
 def conjugate_in_time(
@@ -173,36 +146,14 @@ def conjugate_in_time(
     return find_conjugate(p, p.field.one, conjugate_family(conserved, None))
 
 
-def _by_euler(p: Parameterization, g: RationalFunction) -> Iterator[LogFunction]:
-    """Yield |w|^2/(2 D) for a D-homogeneous F with g = 1, by Euler's identity."""
-    D = p.homogeneity
-    if D is not None and not D.is_zero() and g == p.field.one:
-        square = p.geometry.weight_square(p.w)
-        if square is not None:
-            yield LogFunction(square / (2 * D))
-
-
-def _conjugates(
-    p: Parameterization, g: RationalFunction, family: Iterable[LogFunction]
-) -> Iterator[LogFunction]:
-    """Yield the members of the span of the family that look like R."""
-    members = list(family)
-    if not members:
-        return
-    columns: list[Column] = [{j: f.along(x) for j, x in enumerate(p.fields)} for f in members]
-    columns.append({j: -g * f for j, f in enumerate(p.F)})
-    for *vector, last in find_coefficients(p, columns, p.d):
-        if last != 0:
-            yield log_combination(p, vector, members).scaled(p.field.one / last)
-
-
 def generic_parameters(dual: DualCoordinates, notation: Notation) -> tuple[Condition, ...]:
     """Say which values of the parameters are poles of y or R: there the solution is another."""
     field = dual.g.field
     functions = [*dual.y, *([] if dual.R is None else [dual.R])]
     elements = [x for f in functions for x in (f.rational, *(c for c, _ in f.logs))]
     denominators = (field.polynomial(x.denominator) for x in elements)
-    poles = (f for x in denominators for f, _ in factors(x) if _is_number(f))
+    constants = field.constants.keys()
+    poles = (f for x in denominators for f, _ in factors(x) if {*f.variables()} <= constants)
     written = (to_expr(f, notation.start_symbols) for f in poles)
     return tuple(Condition(f, Sign.NONZERO) for f in written)
 

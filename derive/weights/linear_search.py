@@ -1,17 +1,18 @@
-"""Unknown coefficients from linear equations between functions of the weights.
+"""Functions from their slopes along the flow: one linear system for all that is sought.
 
-What is sought, (y, g), R, or a logarithm, is a combination of given functions, and what it has to
-satisfy is linear in its coefficients: sum_k c_k column_k = 0 as functions of the weights. The
-coefficients are numbers, or functions of the parameters. They are read off a nullspace modulo a
-prime at random points, so that every solution is a proposal, to be expanded by who asked.
+Laws, the logarithm of a warp, dual coordinates and the conjugate R are each an f with given slopes
+X_a f = h_a, sought as a combination of given functions. That is linear in its coefficients, which
+are numbers or functions of the parameters. They are read off a nullspace modulo a prime at random
+points: proposals, until X_a f = h_a holds exactly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from random import Random
+from typing import TypeAlias
 
 from flint import nmod, nmod_mat
 
@@ -21,60 +22,57 @@ from derive.exact.linear.matrix import nullspace_over_constants
 from derive.exact.linear.modular import (
     Evaluator,
     Pole,
-    Row,
     nullspace,
     random_point,
     saturated,
     supports,
 )
-from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 
-Column = Mapping[int, RationalFunction]
-"""The terms of one unknown, by the number of the equation."""
-
-Coefficients = Sequence[int | RationalFunction]
-
-
-def find_coefficients(
-    p: Parameterization, columns: Sequence[Column], equations: int
-) -> Sequence[Coefficients]:
-    """Return independent vectors c with sum_k c_k column_k = 0, as found at random points."""
-    # Terms that several unknowns share are evaluated once.
-    evaluators = {id(f): Evaluator(f) for column in columns for f in column.values()}
-    rng = Random(5)
-
-    def draw() -> list[Row]:
-        point = random_point(p.field, rng)
-        with suppress(Pole):
-            values: dict[int, nmod | int] = {key: f(point) for key, f in evaluators.items()}
-            known = [{i: values[id(f)] for i, f in column.items()} for column in columns]
-            return [[column.get(i, 0) for column in known] for i in range(equations)]
-        return []
-
-    rows = saturated(len(columns), draw)
-    return _over_parameters(p, columns, rows) if p.field.constants else nullspace(rows)
+Coefficients: TypeAlias = Sequence[int | RationalFunction]
+Rows: TypeAlias = Sequence[Sequence[RationalFunction]]
+"""Equations sum_k c_k row_k = 0 for unknown constants c."""
 
 
-def _over_parameters(
-    p: Parameterization, columns: Sequence[Column], rows: nmod_mat
-) -> list[list[RationalFunction]]:
-    """Return the solutions whose entries are functions of the parameters, exactly."""
-    zero = p.field.zero
-    equations = range(1 + max(i for column in columns for i in column))
-    found = []
-    for support in supports(rows):
-        terms = [[columns[k].get(i, zero) for i in equations] for k in support]
-        for vector in nullspace_over_constants(terms):
-            entries = dict(zip(support, vector, strict=True))
-            found.append([entries.get(k, zero) for k in range(len(columns))])
-    return found
+def with_slopes(
+    p: Parameterization, family: Sequence[LogFunction], sides: Rows
+) -> tuple[LogFunction, ...] | None:
+    """Return for each of the sides h a combination f of few members with X_a f = h_a, or None."""
+    size = len(family)
+    rows = [
+        [*(f.along(x) for f in family), *(-h[a] for h in sides)] for a, x in enumerate(p.fields)
+    ]
+    proved = dict[int, LogFunction]()
+    for vector in sorted(coefficients(p, rows), key=terms_in):
+        scales = {k: c for k, c in enumerate(vector[size:]) if c != 0}
+        if len(scales) == 1 and not scales.keys() & proved.keys():
+            ((k, scale),) = scales.items()
+            f = log_combination(p, vector[:size], family).scaled(p.field.one / scale)
+            if has_slopes(p, f, sides[k]):
+                proved[k] = f
+    return tuple(proved[k] for k in sorted(proved)) if len(proved) == len(sides) else None
 
 
-def integer_relations(
-    p: Parameterization, rows: Sequence[Field | Sequence[RationalFunction]]
-) -> list[tuple[int, ...]]:
-    """Return integer vectors v with sum_k v_k row_k = 0 for every row, as found modulo a prime."""
+def has_slopes(p: Parameterization, f: LogFunction, h: Sequence[RationalFunction]) -> bool:
+    """Tell exactly whether X_a f = h_a for every a: the check behind all that is sought."""
+    return all(f.along(x) == slope for x, slope in zip(p.fields, h, strict=True))
+
+
+def coefficients(p: Parameterization, rows: Rows) -> Sequence[Coefficients]:
+    """Return independent constant vectors c with sum_k c_k row_k = 0, as seen at random points."""
+    matrix = _at_points(p, rows)
+    if not p.field.constants:
+        return nullspace(matrix)
+    return [*over_parameters(matrix, lambda k: [row[k] for row in rows])]
+
+
+def integer_relations(p: Parameterization, rows: Rows) -> list[tuple[int, ...]]:
+    """Return those of whole numbers, where there are parameters as well."""
+    return nullspace(_at_points(p, rows))
+
+
+def _at_points(p: Parameterization, rows: Rows) -> nmod_mat:
+    """Return the rows at enough random points modulo the prime."""
     rng = Random(2)
     # What several rows share is evaluated once.
     places = {f: k for k, f in enumerate(dict.fromkeys(chain(*rows)))}
@@ -87,12 +85,22 @@ def integer_relations(
             return [[values[k] for k in row] for row in indices]
         return []
 
-    return nullspace(saturated(len(rows[0]), draw))
+    return saturated(len(rows[0]), draw)
 
 
-def particular_solutions(
-    p: Parameterization, rows: Sequence[Sequence[RationalFunction]]
-) -> list[tuple[int, ...]]:
+def over_parameters(
+    matrix: nmod_mat, column: Callable[[int], Sequence[RationalFunction]]
+) -> Iterator[list[RationalFunction]]:
+    """Yield constant vectors that some columns of functions have, by where those modulo p live."""
+    for support in supports(matrix):
+        columns = [column(k) for k in support]
+        zero = columns[0][0].field.zero
+        for vector in nullspace_over_constants(columns):
+            entries = dict(zip(support, vector, strict=True))
+            yield [entries.get(k, zero) for k in range(matrix.ncols())]
+
+
+def particular_solutions(p: Parameterization, rows: Rows) -> list[tuple[int, ...]]:
     """Return the integer relations that use the last column, those of fewest terms first."""
     return sorted((v for v in integer_relations(p, rows) if v[-1]), key=terms_in)
 
