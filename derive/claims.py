@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from derive.derivation import Derivation
 from derive.outcome import HEADLINES
-from derive.statement import Equations, Open, Statement, Text
+from derive.statement import Equations, OnPage, Open, Statement, Text, each, note
 from derive.verdict import Verdict
 
 
@@ -50,14 +50,26 @@ def _potential(d: Derivation) -> Iterator[Statement]:
     """Yield Q with its domain, and what it is for: regression, decreasing losses, decay."""
     pieces, by = d.potential.pieces, d.potential.finding
     assumed = tuple(dict.fromkeys(a for p in pieces for a in p.assumptions))
-    words = "`grad Q(beta(t)) = int_0^t g lambda`"
-    below = (d.potential,)
-    yield Statement(words, kind="regularizer", conditions=assumed, by=by, below=below)
+    words = "then along the flow `grad Q(beta(t)) = int_0^t g lambda`"
+    yield Statement(words, kind="regularizer", by=by, above=(*introduction(d),))
     for domain in (piece.domain for piece in pieces if piece.domain is not None):
         where = {"where": Text(domain.where, "note")}
         words = "`Q` is defined on {where}"
         yield Statement(words, where, kind="domain", conditions=assumed, by=by)
     yield from uses(d)
+
+
+def introduction(d: Derivation) -> Iterator[object]:
+    """Yield Q, what it assumes, and where it is: what stands before a sentence about it."""
+    pieces = d.potential.pieces
+    yield d.potential
+    page: list[object] = []
+    if assumed := dict.fromkeys(a for p in pieces for a in p.assumptions):
+        page.append(note("assuming {given}", given=each("{0}", ((x,) for x in assumed), " and ")))
+    if places := dict.fromkeys(p.domain.where for p in pieces if p.domain is not None):
+        where = each("{0}", ((Text(x, "note"),) for x in places), " and ")
+        page.append(note("`Q` is defined on {where}", where=where))
+    yield OnPage(tuple(page))
 
 
 def uses(d: Derivation) -> Iterator[Statement]:

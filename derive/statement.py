@@ -174,6 +174,7 @@ class Statement(Sentence):
         ground: why.
         conditions: under which it is claimed, beside those of the record: sentences or relations.
         by: the finding, or the key of the source, that is its ground.
+        above: what the words are about, such as Q, which stands before them.
         below: formulas and notes that belong to the words and stand below them.
         proof: lines that show why.
     """
@@ -183,6 +184,7 @@ class Statement(Sentence):
     ground: Ground = Ground.PROVED
     conditions: tuple[object, ...] = ()
     by: object = ""
+    above: tuple[object, ...] = ()
     below: tuple[object, ...] = ()
     proof: tuple[object, ...] = ()
 

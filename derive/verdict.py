@@ -60,6 +60,11 @@ class Finding(Held):
     reason: str
     evidence: tuple[Identity, ...] = ()
 
+    @property
+    def words(self) -> str:
+        """The reason without the backticks around its formulas."""
+        return self.reason.replace("`", "")
+
 
 class Decided:
     """What has a finding."""

@@ -323,7 +323,7 @@ def closed_form_limit(
         *(Identity(f"{A} is the largest real root of this", str(P), "0") for A, P in roots),
         *(Identity(f"dQ/d{b} = N (G + ...)", str(g), f"({unit})*({s})") for b, g, s in rows),
     )
-    finding = Finding(Verdict.PROVED, "exact expansion of grad Q at fixed beta", evidence)
+    finding = Finding(Verdict.PROVED, "`grad Q` is expanded exactly at fixed `beta`", evidence)
     regime = _regime(potential, gradient, point, kernel)
     limit = Limit(point, finding, regime, at, None, unit, potential, below, error, leading.sharp)
     return replace(

@@ -164,9 +164,9 @@ def kernel_limit(
     x, potential = kernel_norm(kernel.matrix.xreplace({symbol: sympy.S.One}), kernel, notation)
     finding = Finding(
         Verdict.PROVED,
-        "covariance: up to a factor and a constant Q is Q_1((beta - beta_0)/c^D + b_0) for the "
-        "start c w_1, Q_1 and b_0 those of w_1, and the second-order term of Q_1 at b_0 is that of "
-        "the tangent kernel",
+        "by covariance `Q` is `Q_1((beta - beta_0)/c^D + b_0)` up to a factor and a constant, for "
+        "the start `c w_1`, with `Q_1` and `b_0` those of `w_1`; the second-order term of `Q_1` at "
+        "`b_0` is that of the tangent kernel",
         scaled.evidence,
     )
     unit = warp * symbol ** sympy.expand(2 * m * (1 - D))
@@ -339,8 +339,8 @@ def _kernel_norm(
         for i, j in combinations_with_replacement(range(M.rows), 2)
     )
     reason = (
-        "exact expansion along the path from beta_0 to beta_0 + x: K and g keep their values at "
-        "the start to leading order"
+        "by exact expansion along the path from `beta_0` to `beta_0 + x`, `K` and `g` keep their "
+        "values at the start to leading order"
     )
     finding, slopes = Finding(Verdict.PROVED, reason, evidence), potential.gradient
     return Limit(point, finding, "kernel", x, kernel.beta_0, g * unit, potential, slopes, order)

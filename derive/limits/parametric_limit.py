@@ -77,7 +77,7 @@ def _limit_at_ends(
     for end, value in ((high, above), (low, below)):
         left = re.sub(rf"\b{curve.parameter}\b", f"({end})", str(free))
         evidence.append(Identity(f"({symbol})**({-slope}) mu at z = {end}", left, str(value)))
-    reason = "h -> 0 at every z, so beta fixed forces z to an end of its interval"
+    reason = "`h -> 0` at every `z`, so fixed `beta` forces `z` to an end of its interval"
     decide = signs_of(above + below)
     error = symbol ** errors[0] if decide.is_zero(errors[0] - errors[1]) else None
     finding, at, unit = Finding(Verdict.PROVED, reason, tuple(evidence)), (beta,), symbol**slope
@@ -175,7 +175,9 @@ def _limit_along_curve(
         Identity("h = limit + ...", str(curve.beta), f"(1)*{h_series}"),
         Identity("mu = N (limit + ...)", str(gradient), f"({unit})*{mu_series}"),
     )
-    reason = "h and mu converge at every z, and the inverse of an increasing function with them"
+    reason = (
+        "`h` and `mu` converge at every `z`, and the inverse of an increasing function with them"
+    )
     finding = Finding(Verdict.PROVED, reason, evidence)
     potential = LimitingPotential("other", None, (limits[1],), None, limits[0])
     growth, sharp = _error(h, mu)

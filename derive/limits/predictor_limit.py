@@ -188,7 +188,7 @@ def norm_limit(
         Identity(f"dQ/d{b} = N {b}/|beta| + z", str(g), f"({factor})*{b}/{length} + ({z})")
         for b, g, z in zip(betas, gradient, slopes, strict=True)
     )
-    reason = "grad Q = N beta/|beta| + z with N > 0 a function of |beta| and z/N -> 0"
+    reason = "`grad Q = N beta/|beta| + z` with `N > 0` a function of `|beta|`, and `z/N -> 0`"
     potential = LimitingPotential("l2", None, tuple(b / length for b in betas), sympy.S.One)
     error = None if size == 0 else size / factor
     finding, at, below = Finding(Verdict.PROVED, reason, evidence), tuple(betas), potential.gradient

@@ -72,7 +72,7 @@ def _limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[Statement | Open]:
         return
     values = {"limit": limit, "betas": tuple(betas)}
     given = tuple(tell("`{D} > 2`", D=D) for D in limit.depths)
-    words = f"{limit.regime} regime: {MEANING[limit.regime]}"
+    words = f"{limit.regime} regime: the limit is {MEANING[limit.regime]}"
     yield Statement(words, values, kind="regime", conditions=given, by=limit.finding)
     moved = zip(limit.coordinates, betas, _moved(limit), strict=False)
     places = ((x, _less(b, b0)) for x, b, b0 in moved)

@@ -142,13 +142,13 @@ def _positive(
 ) -> Finding:
     if floor is not None:
         square = quoted(repr(floor), metric.parameterization)
-        reason = f"g >= m > 0 along the flow, m^2 = {square}, so tau increases"
+        reason = f"`g >= m > 0` along the flow, `m^2` = {square}, so `tau` increases"
         return Finding(Verdict.PROVED, reason, evidence)
     darboux = {repr(s * x) for x in metric.conserved.darboux for s in (1, -1)}
     if all(repr(f) in darboux for f, _ in factored(g)[1]):
-        reason = "g > 0: its factors are Darboux polynomials, which the flow cannot bring to 0"
+        reason = "`g > 0`: its factors are Darboux polynomials, which the flow cannot bring to 0"
         return Finding(Verdict.PROVED, reason)
-    reason = "assumed: g stays positive, so that tau increases"
+    reason = "assumed: `g` stays positive, so that `tau` increases"
     if kept:
         conditions = " and ".join(f"{c!r} > 0" for c in dict.fromkeys(kept))
         reason += f"; it does where {conditions} at the start"
@@ -158,16 +158,16 @@ def _positive(
 def _onto(metric: Metric, floor: RationalFunction | None) -> Finding:
     p = metric.parameterization
     smooth = all(f.is_polynomial() for f in p.F) and not p.field.generators
-    exists = "the flow exists for all t: |w - w_0|^2 <= t L(w_0)"
+    exists = "the flow exists for all `t`: `|w - w_0|^2 <= t L(w_0)`"
     if smooth and floor is not None:
-        return Finding(Verdict.PROVED, f"tau(t) >= m t, onto [0, infinity); {exists}")
+        return Finding(Verdict.PROVED, f"`tau(t) >= m t`, onto `[0, infinity)`; {exists}")
     prefix = f"{exists}; " if smooth else ""
-    return Finding(Verdict.UNDECIDED, f"{prefix}assumed: tau(t) tends to infinity with t")
+    return Finding(Verdict.UNDECIDED, f"{prefix}assumed: `tau(t)` tends to infinity with `t`")
 
 
 def _bounded(metric: Metric, g: RationalFunction, notation: Notation) -> Finding:
     p = metric.parameterization
-    assumed = Finding(Verdict.UNDECIDED, "assumed: g is bounded where the flow converges")
+    assumed = Finding(Verdict.UNDECIDED, "assumed: `g` is bounded where the flow converges")
     plain = all(f.is_polynomial() for f in p.F) and not (p.field.generators or p.parameters)
     if not plain or not g.is_polynomial():
         return assumed
@@ -175,5 +175,6 @@ def _bounded(metric: Metric, g: RationalFunction, notation: Notation) -> Finding
     square = sum((w * w for w in p.w), p.field.zero)
     if chart is None or not is_bounded(square, chart.coordinates):
         return assumed
-    reason = "g is bounded where beta is: |w|^2 is integral over beta and the conserved quantities"
+    integral = "`|w|^2` is integral over `beta` and the conserved quantities"
+    reason = f"`g` is bounded where `beta` is: {integral}"
     return Finding(Verdict.PROVED, reason)

@@ -34,7 +34,8 @@ SENSE = {
     " `lam y'' + y' = g lambda + lam Delta y`, where `w_t = w'` is the velocity of a weight `w`",
     "step": "where `Delta c = c(w_next) - c(w)`, and `Delta y = y(w_next) - y(w)`,"
     " which is `-eta g G` to first order",
-    "noise": "per unit of `S = int X^T sigma sigma^T X dt`, those of `y` beside what `X^T` steers",
+    "noise": "to first order in the growth `S` of `int X^T sigma sigma^T X dt`, those of `y` beside"
+    " what `X^T` steers",
 }
 """What the drifts are."""
 SUMS = {

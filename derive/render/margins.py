@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from derive.model.labels import taken_names
 from derive.render.narration import Narration, Part, part
+from derive.render.sections import norms_of
 from derive.separable.find import Margins
 from derive.statement import OnPage
 from derive.verdict import Finding, Verdict
@@ -37,7 +38,8 @@ def tell_margins(m: Margins) -> Narration:
         parts.append(part(agree, told, verdict=m.agreement.verdict, title=title))
     large = m.says("large starts", "large starts, late")
     parts.append(part("Starts `c w_0`, `c -> infinity`", large))
-    return Narration(tuple(parts), taken_names(m.derivation.parameterization))
+    d = m.derivation
+    return Narration(tuple(parts), taken_names(d.parameterization), norms_of(d.direction))
 
 
 def _why_finite(finding: Finding) -> Iterator[object]:

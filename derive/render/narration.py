@@ -186,8 +186,7 @@ def _(line: Equations) -> Iterator[str]:
 
 @lines_of.register
 def _(line: Statement) -> Iterator[str]:
-    yield as_text(line)
-    yield from (text for x in line.below for text in lines_of(x))
+    yield from (text for x in (*line.above, line.sentence, *line.below) for text in lines_of(x))
 
 
 @lines_of.register

@@ -12,6 +12,7 @@ from derive.limits.limit import Limit
 from derive.limits.statements import limit_statements
 from derive.model.labels import taken_names
 from derive.render.narration import Narration, Part, part
+from derive.render.sections import norms_of
 from derive.statement import Equations, OnPage, each, note, tell
 
 
@@ -28,7 +29,8 @@ def tell_regimes(r: Regimes) -> Narration:
     start = part("Start", (*_plane(r), *r.says(*kinds)))
     given = Part("The regularizer", (OnPage(d.says("regularizer")),), kind="theorem")
     parts = (heading, setting, start, given, *limits, warped)
-    return Narration(parts, taken_names(d.parameterization, (r.variable,)))
+    taken = taken_names(d.parameterization, (r.variable,))
+    return Narration(parts, taken, norms_of(d.direction))
 
 
 def _plane(r: Regimes) -> Iterator[object]:
@@ -46,7 +48,7 @@ def limit_parts(limit: Limit, betas: Sequence[Symbol]) -> Iterator[Part]:
     yield part(heading, limit_statements(limit, betas), verdict=limit.finding.verdict)
     if limit.potential is not None and limit.unit is not None:
         expansion = OnPage((*limit.finding.evidence, *_slopes(limit)))
-        yield part("", (note("by {why}", why=limit.finding), expansion), kind="proof")
+        yield part("", (note("{why}", why=limit.finding), expansion), kind="proof")
 
 
 def _slopes(limit: Limit) -> Iterator[object]:
@@ -59,6 +61,6 @@ def _slopes(limit: Limit) -> Iterator[object]:
         pairs = zip(limit.coordinates, slopes, strict=False)
         rows = tuple((tell("`(dQ/d{x})/N`", x=x), g) for x, g in pairs if g is not None)
         if rows:
-            yield note("at fixed {at}", at=each(f"`{{0}}{sign}`", zip(limit.coordinates)))
+            yield note("for fixed {at} one has", at=each(f"`{{0}}{sign}`", zip(limit.coordinates)))
             yield Equations(rows, "->")
-    yield note("`Q/N` tends to the integral of this")
+    yield note("so `Q/N` tends to the integral of this")

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import sympy
 
+from derive.claims import introduction
 from derive.derivation import Derivation
 from derive.limits.limit import growth_expression
 from derive.separable.far import Far
@@ -48,13 +49,12 @@ def every_time(d: Derivation, found: Finding) -> Statement | Open:
         Equations(least),
         "for all `i`, over every convex subset of the domain that contains `beta(t)`, where",
         Equations((("s_i(t)", "int_0^t g a_i"), ("a_i", "-l'(<x_i, beta>) > 0"))),
-        d.potential,
     )
     words = (
         "for every decreasing loss `l`, wherever it is stopped, with labels in the rows `x_i` of"
         " `X`,"
     )
-    return Statement(words, kind="every time", by=found, below=below)
+    return Statement(words, kind="every time", by=found, above=(*introduction(d),), below=below)
 
 
 def coercivity(found: Finding, far: Sequence[Far]) -> Statement | Open:

@@ -307,7 +307,7 @@ def crosscheck(
     subject, given = in_numbers(derivation, given)
     p, potential = subject.parameterization, subject.potential
     if not potential.pieces:
-        raise NumericalError(f"there is no Q to check: {potential.finding.reason}")
+        raise NumericalError(f"there is no Q to check: {potential.finding.words}")
     refuse_integrals(potential.pieces)
     if (X is None) != (y is None):
         raise InputError("give X and y together, or neither")

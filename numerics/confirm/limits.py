@@ -155,7 +155,7 @@ def _error(
     """Return the largest error of dQ/dx_i, over the largest |G_i|."""
     form, unit = limit.potential, limit.unit
     if form is None or unit is None:
-        raise NumericalError(f"there is no limit to confirm: {limit.finding.reason}")
+        raise NumericalError(f"there is no limit to confirm: {limit.finding.words}")
     rows = _basis(limit)
     origin = [precise_number(c, start, digits) for c in limit.origin or (sympy.S.Zero,) * len(x)]
     with mpmath.workdps(digits + GUARD):

@@ -106,7 +106,7 @@ def confirm_finite_time(
     if derivation.direction is not None:
         raise InputError("flows need a number for the dimension: give outputs in components")
     if not potential.pieces:
-        raise NumericalError(f"there is no Q to confirm: {potential.finding.reason}")
+        raise NumericalError(f"there is no Q to confirm: {potential.finding.words}")
     given = [list(row) for row in X]  # type: ignore[call-overload]
     copies = 1 if p.d > 1 or not given else len(given[0])
     rows = read_matrix(given, p.d * copies)
@@ -213,7 +213,7 @@ class TimeWarp:
             lines.append(f"m = {mpmath.nstr(self.floor, 6)}")
         for claim in self.claims:
             proved = "proved: " if claim.verdict is Verdict.PROVED else ""
-            lines.append(f"{proved}{claim.reason}")
+            lines.append(f"{proved}{claim.words}")
         return "\n".join(lines)
 
 
@@ -249,7 +249,7 @@ def time_warp(
     rows, target = read_data(X, y, p.d)
     check_digits(digits)
     if g is None or not potential.pieces:
-        raise NumericalError(f"there is no Q to flow along: {potential.finding.reason}")
+        raise NumericalError(f"there is no Q to flow along: {potential.finding.words}")
     if p.parameters:
         raise InputError(f"give the parameters numbers in F itself: {', '.join(p.parameters)}")
     values, working = read_start(p, start), digits + _GUARD

@@ -35,7 +35,7 @@ def at_start(
 ) -> tuple[Potential, dict[str, Fraction], tuple[Fraction, ...], tuple[Fraction, ...]]:
     """Return Q with numbers for the parameters of F, the exact start symbols, w_0 and beta_0."""
     if not potential.pieces:
-        raise NumericalError(f"there is no Q to evaluate: {potential.finding.reason}")
+        raise NumericalError(f"there is no Q to evaluate: {potential.finding.words}")
     p = potential.parameterization
     start = with_pi(p.parameters, start)
     refuse_missing(p.parameters, start)

@@ -135,7 +135,7 @@ def lower_vector(potential: Potential, start: Mapping[str, Number]) -> NumericVe
         NumericalError: there is no Q, or q'(s) is known along a curve in the weights only.
     """
     if potential.turning is None:
-        raise NumericalError(f"there is no Q to evaluate: {potential.finding.reason}")
+        raise NumericalError(f"there is no Q to evaluate: {potential.finding.words}")
     direction, norm = potential.turning.direction, norm_symbol(potential)
     name, given = direction.start_vector, dict(start)
     if name not in given:

@@ -181,7 +181,7 @@ class RegimeDisplay(Display):
             raise InputError("a regime is drawn in coordinates: give the vector a dimension, u:2")
         limit, of = regimes.limits[which], regimes.derivation
         if not limit.coordinates:
-            raise NumericalError(f"no limit was proved: {limit.finding.reason}")
+            raise NumericalError(f"no limit was proved: {limit.finding.words}")
         x, end = np.linspace(*bounds, points), None
         numbers = tuple(_near(limit.point, Fraction(1, 10**k)) for k in range(_NEAR))
         givens = ({**(start or {}), regimes.variable: number} for number in numbers)

@@ -68,7 +68,7 @@ def mirror_flow(
     InputError where Q assumes another start, NumericalError without Q or its gradient.
     """
     if not potential.pieces:
-        raise NumericalError(f"there is no Q to flow along: {potential.finding.reason}")
+        raise NumericalError(f"there is no Q to flow along: {potential.finding.words}")
     check_assumptions(potential, values)
     p = potential.parameterization
     _, beta0 = start_point(p, values)

@@ -200,7 +200,7 @@ def test_both_roads_to_the_kernel_limit_agree():
     # Expansion of the closed form, and covariance: the same quadratic form, up to the unit.
     r = found(["p**2 - m**2", "q**2 - r**2"], CASES["tied, two outputs"][1])
     by_expansion = r.limits[1]
-    assert "expansion" in by_expansion.finding.reason
+    assert "expanded" in by_expansion.finding.reason
     whole = by_expansion.potential.Q * by_expansion.unit
     K = r.kernel.matrix
     quadratic = sum(b**2 / K[i, i] for i, b in enumerate(r.derivation.beta)) / 2

@@ -106,7 +106,10 @@ def put_back(text: str, held: Sequence[str]) -> str:
 def _script(text: str) -> str:
     if text == "T":
         return r"\top"
-    word = text.isalpha() and len(text) > 1 and text not in NAMES and text not in GREEK
+    index = set(text) <= {*"ijk"}
+    word = (
+        text.isalpha() and len(text) > 1 and text not in NAMES and text not in GREEK and not index
+    )
     return rf"\mathrm{{{text}}}" if word else text if "/" in text else typeset(text).strip()
 
 
@@ -234,7 +237,8 @@ def sentence(text: str) -> str:
     '$K(b)$ is $0$ at $\\beta_{0}$'
     """
     parts = QUOTED.split(text)
-    return "".join(quote(x) if i % 2 else _unquoted(x) for i, x in enumerate(parts))
+    pairs = enumerate(parts)
+    return "".join(f"${relation(x, _either)}$" if i % 2 else _unquoted(x) for i, x in pairs)
 
 
 QUOTED = re.compile(r"(?<!\S)`([^`]*)`(?=[\s,;:.]|$)")

@@ -91,14 +91,17 @@ def _single(token: str) -> float:
 def display(rows: Sequence[Row], label: str = "", relation: str = "=") -> Iterator[Display]:
     """Yield displayed equations left = right, long ones broken; they may get a label.
 
+    A row without a left side goes on with the equation above it.
     Those that are too wide when aligned, as one has a long left side, are displayed one by one.
     """
     if not rows:
         return
     apart = [list(equation(left, right, relation)) for left, right in rows]
-    whole = [line for lines in apart for line in (*lines[:-1], f"{lines[-1]} ,")]
-    whole[-1] = whole[-1].removesuffix(" ,")
-    beside = r" \qquad ".join(map(_unaligned, whole))
+    ends = [" ," if left else "" for left, _ in rows[1:]] + [""]
+    whole = [
+        x for lines, end in zip(apart, ends, strict=True) for x in (*lines[:-1], lines[-1] + end)
+    ]
+    beside = r" \qquad ".join(map(_unaligned, whole)).replace(r" \qquad  =", " =")
     if not label and len(whole) == len(rows) and width(beside) < COLUMN:
         yield Display((beside,))
     elif not label and len(rows) > 1 and _aligned(whole) > COLUMN + 10:

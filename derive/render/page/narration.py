@@ -37,7 +37,7 @@ from derive.render.page.formula import (
     sentence,
     typeset,
 )
-from derive.render.page.lines import COLUMN, by_powers, display, width
+from derive.render.page.lines import COLUMN, Row, by_powers, display, width
 from derive.render.page.names import latex_name, norms_as_latex
 from derive.render.page.printer import inline, latex
 from derive.sources import sources
@@ -58,7 +58,9 @@ ANSWERS = {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "not
 DECIDED = {Verdict.PROVED: "", Verdict.REFUTED: "refuted", Verdict.UNDECIDED: "not decided"}
 WORDS = (str, Sentence, Finding)
 DISPLAYED = (Equations, Parameterization)
-GOES_ON = re.compile(r"(with|where|has|for all|among|subject to|so that|per|in the sense|drift)\b")
+GOES_ON = re.compile(
+    r"(with|where|assuming|to first|has|for all|among|subject to|so that|per|in the sense|drift)\b"
+)
 """How lines begin that go on with a sentence after its formulas."""
 TALL = re.compile(r"\((\\int (?:[^()]|\([^()]*\))*)\)")
 """What larger brackets are around."""
@@ -99,7 +101,7 @@ def _citing(line: Element) -> Element:
 def _on_page(lines: Iterable[object]) -> Iterator[object]:
     for line in lines:
         if isinstance(line, Statement):
-            yield from (line.sentence, *_on_page(line.below))
+            yield from (*_on_page(line.above), line.sentence, *_on_page(line.below))
         elif not isinstance(line, OnTerminal):
             yield from _on_page(line.lines) if isinstance(line, OnPage) else (line,)
 
@@ -190,7 +192,16 @@ def blocks_of(line: object) -> Iterator[Element]:
 @blocks_of.register
 def _(line: Equations) -> Iterator[Element]:
     relation = typeset(line.relation).strip()
-    yield from display([(_side(a), _right(b)) for a, b in line.rows], relation=relation)
+    yield from display([*_chained(line.rows)], relation=relation)
+
+
+def _chained(rows: Sequence[tuple[object, object]]) -> Iterator[Row]:
+    """Yield the sides of rows; where the left is that of the row before, the right goes on."""
+    before = ""
+    for a, b in rows:
+        left = _side(a)
+        yield ("" if left == before else left), _right(b)
+        before = left
 
 
 def _side(value: object) -> str:
