@@ -29,20 +29,26 @@ class Printed:
     """A formula as it was printed, of one of :data:`derive.catalogue.audit.formula_kinds.KINDS`.
 
     *text* has its components in the language of the command line, *where* what their names mean,
-    *assuming* what is printed to hold: texts such as ``z > 0`` or ``c != 0``. *read* says where it
-    was read, of :data:`READINGS`; *quote* is the whole passage, as it stands there. Where it is
-    printed of more than the model, *instance* says what of it the model is.
+    *assuming* what is printed to hold: texts such as ``z > 0`` or ``c != 0``. *source* says where
+    it is, formulas in backticks, *read* where it was read, of :data:`READINGS`; *quote* is the
+    whole passage, as it stands there. Where it is printed of more than the model, *instance* says
+    what of it the model is.
     """
 
     kind: str
     text: tuple[str, ...]
-    place: str
+    source: str
     cite: str
     read: str
     where: tuple[tuple[str, str], ...] = ()
     assuming: tuple[str, ...] = ()
     quote: str = ""
     instance: str = ""
+
+    @property
+    def place(self) -> str:
+        """The place in the source, in plain words."""
+        return self.source.replace("`", "")
 
     @property
     def meanings(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from derive.language import parse_expression, to_sympy
 from derive.potential.piece import Parametric, Piece
 from derive.printable import renderer
 from derive.render.page.blocks import Bullets, Display, Element, Page, Passage, literal
+from derive.render.page.formula import given_words
 from derive.render.page.latex import escaped
 from derive.render.page.lines import COLUMN, broken
 from derive.render.page.names import set_letters
@@ -61,8 +62,8 @@ PRINT = "What the sources print, in their own letters:"
 
 
 def _as_printed(printed: Printed) -> tuple[Element, ...]:
-    place, kind = literal(printed.place), literal(printed.kind)
-    head = f"{place} [@{printed.cite}], {kind}, {printed.reading}:"
+    kind = literal(printed.kind)
+    head = f"{given_words(printed.source)} [@{printed.cite}], {kind}, {printed.reading}:"
     return (head, *map(_shown_formula, printed.text))
 
 

@@ -131,7 +131,7 @@ def test_an_unknown_model_is_refused_with_the_nearest():
         bibtex(["nobody1900"])
 
 
-FORMULA = {"kind": "Q", "text": ["w"], "place": "p", "cite": "c"}
+FORMULA = {"kind": "Q", "text": ["w"], "source": "p", "cite": "c"}
 GOOD = {"title": "t", "outputs": ["w"], "verdict": "PROVED"}
 
 

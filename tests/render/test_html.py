@@ -168,7 +168,7 @@ def test_names_are_letters(weight):
 def test_texts_of_a_catalogue_are_words(derived):
     hostile = r"</title><script>alert(1)</script> \input{x} % & $ <img src=x onerror=y>"
     entry = find("tied-pair")
-    printed = replace(entry.printed[0], place=hostile, kind="Q", text=(hostile,))
+    printed = replace(entry.printed[0], source=hostile, kind="Q", text=(hostile,))
     entry = replace(entry, title=hostile, assumptions="<b>", printed=(printed,))
     pages = site([(entry, derived("tied-pair"))], [])
     assert set(pages) == {"index.html", "audit.html", "tied-pair.html"}

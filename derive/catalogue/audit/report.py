@@ -13,7 +13,7 @@ from derive.errors import DeriveError
 from derive.render.json import Record, json_text
 from derive.render.labels import unmark
 from derive.render.page.blocks import Bullets, Element, Page, Passage, literal
-from derive.render.page.formula import listing, relation, sentence
+from derive.render.page.formula import given_words, listing, relation, sentence
 from derive.render.page.latex import snippet
 from derive.render.page.names import latex_name, set_letters
 from derive.render.plain import at, wrap
@@ -131,18 +131,20 @@ def audit_blocks(audits: Sequence[Audit]) -> tuple[Element, ...]:
 
 
 def _item(audit: Audit) -> str:
+    """Return the kind and place of a formula, where it was read, and what became of it."""
     judgement, printed = audit.judgement, audit.printed
-    place = f"{literal(audit.model)}: {literal(printed.kind)}. {sentence(printed.place)}"
     told = [sentence(text) for text in (judgement.reason, judgement.fault) if text]
     if judgement.differs:
-        told.append(f"quoted: [emph:{literal(printed.quote)}]")
-        told.append(f"printed: {'; '.join(map(mathematics, printed.text))}")
-        told += [f"derived: {mathematics(judgement.derived)}"] if judgement.derived else []
+        told.append(f"Quoted: [emph:{literal(printed.quote)}]")
+        told.append(f"Printed: {'; '.join(map(mathematics, printed.text))}")
+        told += [f"Derived: {mathematics(judgement.derived)}"] if judgement.derived else []
         told += map(_at, judgement.witnesses)
-    told.append(f"Read: {printed.reading}")
     up_to = ", ".join(map(_difference, judgement.up_to))
-    outcome = f"[emph:{judgement.outcome.value}] {up_to}".rstrip()
-    return f"{place} [@{printed.cite}]: {outcome}. {'. '.join(told)}."
+    told.insert(0, f"[emph:{judgement.outcome.value.capitalize()}] {up_to}".rstrip())
+    place = f"{given_words(printed.source)} [@{printed.cite}] ({printed.reading})"
+    return (
+        f"[emph:{literal(printed.kind)}], {place}. {'. '.join(x[0].upper() + x[1:] for x in told)}."
+    )
 
 
 FACTOR = re.compile(r"(.*): printed = (.*?) ?\* ?derived(.*)")
@@ -205,8 +207,12 @@ def code(text: str) -> str:
 
 
 def audit_page(audits: Sequence[Audit]) -> Page:
-    """Return the audit as a page of one list."""
-    return set_letters(Page((Passage("paragraph", audit_blocks(audits)),)), {})
+    """Return the audit as a page, with a list for each model."""
+    lists = (
+        Passage("paragraph", audit_blocks(tuple(group)), literal(model))
+        for model, group in groupby(audits, lambda audit: audit.model)
+    )
+    return set_letters(Page(tuple(lists) or (Passage("paragraph", audit_blocks(())),)), {})
 
 
 def render_latex(audits: Sequence[Audit]) -> str:

@@ -172,6 +172,12 @@ def prose(text: str) -> str:
     return re.sub("`([^`]*)`", set_, text)
 
 
+def given_words(text: str) -> str:
+    """Return words from elsewhere as they are, and the formulas in backticks as mathematics."""
+    parts = enumerate(text.split("`"))
+    return "".join(f"${typeset(x)}$" if i % 2 else literal(x) for i, x in parts)
+
+
 def relation(text: str, side: Callable[[str], str] | None = None) -> str:
     """Return equations and inequalities as LaTeX, side by side."""
     parts = re.split(r" (=|<|>|!=) ", text)
