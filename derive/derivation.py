@@ -27,7 +27,6 @@ from derive.model.restriction import (
 from derive.outcome import Outcome
 from derive.potential.block import BlockPotential
 from derive.potential.find import find_potential
-from derive.potential.piece import Quadrature
 from derive.printable import Certified, renderer
 from derive.records import Block, Compared, Conserved, Decision, InducedMetric, Potential
 from derive.roads.ansatz import Ansatz
@@ -236,7 +235,7 @@ def _tell(
 
 
 def _is_integral(potential: Potential) -> bool:
-    return any(isinstance(piece, Quadrature) for piece in potential.pieces)
+    return potential.kind == "quadrature"
 
 
 def _derive_moving(

@@ -11,7 +11,7 @@ from derive.catalogue.library import Entry, Printed
 from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.language import parse_expression, to_sympy
-from derive.potential.piece import Parametric, Piece
+from derive.potential.piece import Piece, curve_of
 from derive.printable import renderer
 from derive.render.page.blocks import Bullets, Display, Element, Page, Passage, literal
 from derive.render.page.formula import given_words
@@ -112,8 +112,8 @@ def formulas(derivation: Derivation) -> Iterator[str]:
 def definitions(pieces: Sequence[Piece]) -> Iterator[str]:
     """Yield what the names in Q stand for."""
     for piece in pieces:
-        if isinstance(piece, Parametric):
-            yield f"{piece.betas[0]} = {plain(piece.curve.beta)}"
+        if (curve := curve_of(piece)) is not None:
+            yield f"{piece.betas[0]} = {plain(curve.beta)}"
         for root in piece.roots:
             if root.explicit is not None:
                 yield f"{root.symbol} = {plain(root.explicit)}"

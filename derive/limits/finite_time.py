@@ -27,7 +27,7 @@ from derive.limits.limit import Limit, LimitingPotential, growth_expression, sid
 from derive.limits.point import Point
 from derive.model.labels import quoted
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Algebraic, Piece, Quadrature, kernel_of
+from derive.potential.piece import Parametric, Piece, kernel_of
 from derive.verdict import Finding, Verdict
 
 _TWO = 2
@@ -44,7 +44,7 @@ def finite_time_limit(
     D, m = scaled.degree, scaled.exponent
     vanishes = (m * {"0": 1, "oo": -1}.get(point.side, 0)).is_positive
     piece = pieces[0] if len(pieces) == 1 else None
-    if not (isinstance(piece, Quadrature | Algebraic) and vanishes):
+    if piece is None or piece.kind == "explicit" or isinstance(piece, Parametric) or not vanishes:
         return None
     if not _is_plain_polynomial(p) or not D.is_Rational or D <= _TWO:
         return None
@@ -116,7 +116,7 @@ def _kernel(piece: Piece) -> tuple[Expr, ...]:
     dQ'/dA and the polynomial of the one root A, which Q' is a function of.
     """
     kernel, polynomials = kernel_of(piece), tuple(root.polynomial for root in piece.roots)
-    if isinstance(piece, Algebraic) and len(piece.roots) == 1:
+    if piece.kind == "algebraic" and len(piece.roots) == 1:
         kernel = piece.gradient[0].diff(piece.roots[0].symbol)
     return () if kernel is None else (kernel, *polynomials)
 
@@ -131,7 +131,7 @@ def _time(p: Parameterization, end: Expr, start: Expr = sympy.S.Zero) -> Expr:
 def _is_even(piece: Piece, beta: Symbol) -> bool:
     """Tell whether K(beta) = K(-beta), as it is written."""
     written = _kernel(piece)
-    if isinstance(piece, Algebraic) and written:
+    if piece.kind == "algebraic" and written:
         # The only root A of f(A) = beta is odd where f is.
         (A,) = (root.symbol for root in piece.roots)
         slope, polynomial = written

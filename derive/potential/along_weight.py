@@ -24,7 +24,8 @@ from derive.model.labels import quoted
 from derive.model.notation import AssumePositive, Notation, log_expr, to_expr, to_factored_expr
 from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest
-from derive.potential.piece import Path, Quadrature, moving
+from derive.potential.piece import Curve, Quadrature, moving
+from derive.potential.rational_kernel import antiderivative, gathered
 from derive.potential.rewriting import fewest, with_hyperbolic
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates, conjugate_in_time
@@ -40,7 +41,8 @@ def integrate_along_weight(
 ) -> Quadrature | None:
     """Return Q by integrals of elementary functions of a weight, or None.
 
-    Those over a weight come first, then those that assume nothing of the start, then the shortest.
+    Closed ones come first, then those over a weight, then those that assume nothing of the start,
+    then the shortest.
 
     Raises:
         AssumePositive: there are some, for known signs of start symbols alone.
@@ -60,9 +62,10 @@ def integrate_along_weight(
     return min(pieces, key=_openness, default=None)
 
 
-def _openness(piece: Quadrature) -> tuple[bool, int, int]:
+def _openness(piece: Quadrature) -> tuple[bool, bool, int, int]:
     written = [piece.value, *(e for _, e in piece.abbreviations)]
-    return piece.curve is None, len(piece.assumptions), sum(int(e.count_ops()) for e in written)
+    length = sum(int(e.count_ops()) for e in written)
+    return piece.kind == "quadrature", piece.curve is None, len(piece.assumptions), length
 
 
 class _AlongWeight:
@@ -70,9 +73,7 @@ class _AlongWeight:
 
     def __init__(self, metric: Metric, leaf: SolvedLeaf, notation: Notation) -> None:
         self.p, self.K, self.leaf = metric.parameterization, metric.K[0][0], leaf
-        self.notation, self.t = notation, notation.fresh("t")
-        own = {s.name: s for s in (self.t, *(s for s, _ in leaf.laws))}
-        self.symbols: dict[str, Expr] = {**own, **notation.start_symbols}
+        self.notation, self.t, self.symbols = notation, leaf.variable, leaf.images
         self.f, self.r = leaf.at(self.p.F[0]), leaf.at(self.p.fields[0][leaf.index])
         self.decide = ZeroTest(self.p, {})
 
@@ -109,8 +110,14 @@ class _AlongWeight:
         def integral(integrand: Expr) -> Expr:
             return sympy.Integral(integrand.xreplace({t: x}), (x, t0, t))
 
-        mu = integral(fewest([self.shortest(1 / self.r), 1 / pace]))
+        if (mu := self.antiderivative(1 / self.r)) is not None:
+            # One logarithm of a quotient would ask more of the start.
+            mu = gathered(mu, t) - mu.xreplace({t: t0})
+        else:
+            mu = integral(fewest([self.shortest(1 / self.r), 1 / pace]))
         conjugate = None if R is None else self.written(R)
+        if conjugate is None:
+            conjugate = self.antiderivative(self.f / self.r)
         if conjugate is None:
             conjugate = integral(self.shortest(self.f / self.r, height / pace))
         return Quadrature(
@@ -121,8 +128,22 @@ class _AlongWeight:
             assumptions=(*self.notation.assumptions, *generic),
             evidence=tuple(self.evidence(height, pace)),
             note=", ".join(self.weights()),
-            curve=Path(t, p.weights[leaf.index], height, leaf.laws),
+            curve=Curve(t, height, weight=p.weights[leaf.index], laws=leaf.laws),
         )
+
+    def antiderivative(self, integrand: RationalFunction) -> Expr | None:
+        """Return that of a function that is rational in t, or None.
+
+        That logarithms with roots are not those of 0 at the start would be a condition.
+        """
+        t = self.t.name
+        inside = (g for g in integrand.field.generators if g.name in integrand.variables())
+        if any(t in names_in(integrand.field.named(g.name)) for g in inside):
+            return None
+        found = antiderivative(self.leaf, integrand)
+        logs = () if found is None else found.atoms(sympy.log)
+        powers = set[Expr]().union(*(log.atoms(sympy.Pow) for log in logs))
+        return found if all(power.exp.is_Integer for power in powers) else None
 
     def over_beta(self) -> Quadrature | None:
         """Return Q = int (beta - b)/K(b) db, K(b) where t has beta^2 = b^2; None without that."""

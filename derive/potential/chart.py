@@ -24,7 +24,7 @@ from derive.exact.signs import Signs
 from derive.model.condition import Condition
 from derive.model.notation import Constant, Notation, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Algebraic, Explicit, Piece, Root
+from derive.potential.piece import Piece, Root
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates, is_conjugate
 from derive.weights.metric import Metric
@@ -153,12 +153,8 @@ class Chart:
         return roots, tuple(c for c in self.constants if c[0] in used)
 
     def named(self, piece: Piece) -> Piece:
-        """Return the piece with the names that it uses; algebraic where a root has no formula."""
+        """Return the piece with the names that it uses."""
         roots, constants = self.names_in(piece.value, *piece.gradient)
-        if isinstance(piece, Explicit) and any(r.explicit is None for r in roots):
-            given = (piece.betas, piece.value, piece.gradient)
-            proved = (piece.assumptions, piece.evidence, piece.domain)
-            return Algebraic(*given, constants, roots, *proved)
         return replace(piece, roots=roots, constants=constants)
 
 

@@ -31,9 +31,9 @@ def integrate_kernel(relation: KernelRelation) -> Explicit | None:
 
     Source: Woodworth et al. 2020, for the hyperbolic entropy.
     """
+    if (K := relation.K) is not None:
+        return _rational_kernel(relation, K)
     c = relation.coefficients
-    if len(c) == 2:
-        return _rational_kernel(relation, -c[0] / c[1])
     if any(not x.is_zero() for x in c[1:-1]):
         return None
     power = -c[0] / c[-1]

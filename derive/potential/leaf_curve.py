@@ -45,47 +45,38 @@ from derive.potential.rational_kernel import (
 from derive.potential.rewriting import with_hyperbolic
 from derive.potential.shortest import METRIC, WEIGHT_SPACE, Form
 from derive.verdict import Identity
+from derive.weights.coordinate import Coordinate
 from derive.weights.dual import DualCoordinates, is_conjugate, is_dual
-from derive.weights.kernel_relation import KernelRelation
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
 
 
 @dataclass(frozen=True)
-class LeafCurve:
-    """The leaf in a coordinate t, of a chart of beta and of what is constant there.
+class LeafCurve(Coordinate):
+    """The leaf in a coordinate t in which r and K are rational.
 
     Attributes:
-        relation: of K = dbeta/dmu and t, with t as its variable; beta0 is t at the start.
-        r: dt/dmu along the flow, as a function of t.
-        f: beta as a rational function of t, None of another.
+        chart: of beta and of what is constant on the leaf.
+        t: the coordinate in the weights.
+        r, K: dt/dmu and dbeta/dmu along the flow.
+        f: beta where it is a rational function of t, None of another.
     """
 
     warping: WarpVerdict
     chart: Chart
     t: RationalFunction
-    relation: KernelRelation
     r: RationalFunction
+    K: RationalFunction
     f: RationalFunction | None
-
-    @property
-    def K(self) -> RationalFunction:
-        """dbeta/dmu along the flow, as a function of t."""
-        return -self.relation.coefficients[0]
 
     @property
     def valued(self) -> LeafCurve:
         """The same with the values of constants in place of their names."""
-        relation, (t, *rest) = self.relation, self.relation.field.gens
-        values = [value for _, value in relation.constants]
+        (t0, *values), (t, *rest) = self.values, self.field.gens
         images = (t, *values, *rest[len(values) :])
-
-        def at(element: RationalFunction) -> RationalFunction:
-            return element.compose(images, relation.field)
-
-        coefficients = tuple(map(at, relation.coefficients))
-        relation = replace(relation, coefficients=coefficients, constants=())
-        return replace(self, relation=relation, r=at(self.r), f=self.f and at(self.f))
+        r, K = (x.compose(images, self.field) for x in (self.r, self.K))
+        f = self.f and self.f.compose(images, self.field)
+        return replace(self, values=(t0,), constants=(), r=r, K=K, f=f)
 
 
 Present: TypeAlias = Callable[[LeafCurve], Form | None]
@@ -152,27 +143,25 @@ def _find_curve(warping: WarpVerdict, chart: Chart, t: RationalFunction) -> Leaf
     slope = written(K) if f is None else f.partial(0) * r
     if slope is None:
         return None
-    named = tuple((x, start(f)) for _, f, x in kept if x in own)
-    solution = (-slope, field.one)
-    relation = KernelRelation(chart.notation, field, solution, start(t), start(K), A, named)
-    return LeafCurve(warping, chart, t, relation, r, f)
+    at_start = (start(t), *(start(f) for _, f, x in kept if x in own))
+    return LeafCurve(chart.notation, field, A, at_start, tuple(own), warping, chart, t, r, slope, f)
 
 
 def through_root(curve: LeafCurve) -> Form | None:
     """Return Q = beta mu(A) - R(A), A the root of f(A) = beta on which the flow is, or None."""
-    relation, r, f, chart = curve.relation, curve.r, curve.f, curve.chart
+    r, f, chart = curve.r, curve.f, curve.chart
     solved = None if f is None else find_relation(curve.t, chart.coordinates)
     # Where t is rational in beta so is K.
     if f is None or solved is None or solved.degree == 1:
         return None
-    added, found = add_power(chart, curve.t, solved), antiderivatives(relation, r, f)
+    added, found = add_power(chart, curve.t, solved), antiderivatives(curve, r, f)
     if found is None or added is None or added[1] != 1 or added[0].assumptions:
         return None
-    A, (beta,), chart = relation.variable, chart.notation.betas, added[0]
+    A, (beta,), chart = curve.variable, chart.notation.betas, added[0]
     first, second, kappa = gathered(found[0], A), gathered(found[1], A), found[2]
-    gradient = (first - at_start(relation, first)) / kappa
+    gradient = (first - at_start(curve, first)) / kappa
     value = beta * gradient - moving(second, A) / kappa
-    evidence = _accept(curve, relation.expr(f), gradient, value)
+    evidence = _accept(curve, curve.expr(f), gradient, value)
     if evidence is None:
         return None
     evidence = (*chart.evidence, *evidence)
@@ -186,16 +175,16 @@ def through_root(curve: LeafCurve) -> Form | None:
 
 def through_weights(curve: LeafCurve) -> Form | None:
     """Return Q = beta mu - R with mu and R rational in t, and so in the weights, or None."""
-    relation, chart, p = curve.relation, curve.chart, curve.chart.parameterization
-    integrals = None if curve.f is None else antiderivatives(relation, curve.r, curve.f)
+    chart, p = curve.chart, curve.chart.parameterization
+    integrals = None if curve.f is None else antiderivatives(curve, curve.r, curve.f)
     if integrals is None or any(e.has(sympy.log, sympy.atan) for e in integrals):
         return None
     laws = {name: f for name, f, _ in chart.entries}
-    known = [curve.t, *(laws[symbol.name] for symbol, _ in relation.constants)]
-    images = (*known, *[p.field.zero] * (len(relation.field.names) - len(known)))
+    known = [curve.t, *(laws[symbol.name] for symbol in curve.constants)]
+    images = (*known, *[p.field.zero] * (len(curve.field.names) - len(known)))
 
     def in_weights(e: Expr) -> RationalFunction:
-        element = to_field(from_sympy(e / integrals[2]), relation.field, "an integral")
+        element = to_field(from_sympy(e / integrals[2]), curve.field, "an integral")
         return element.compose(images, p.field)
 
     y, R = (LogFunction(in_weights(e)) for e in integrals[:2])
@@ -211,11 +200,10 @@ def _domain(curve: LeafCurve, f: RationalFunction) -> Domain | None:
 
     The polynomial f then maps R onto R, and beta and A are bounded together.
     """
-    relation, K = curve.relation, curve.K
-    notation, p = relation.notation, relation.notation.parameterization
+    K, notation, p = curve.K, curve.notation, curve.notation.parameterization
     if p.field.generators or p.parameters or not (f.is_polynomial() and p.F[0].is_polynomial()):
         return None
-    met = {g for g, _ in factors(relation.start(K))}
+    met = {g for g, _ in factors(curve.start(K))}
     for g, _ in factors(K):
         middle = exceptions(g, 1, notation.positive)
         # What is 0 nowhere but for a start with K = 0 is no end.
@@ -227,10 +215,10 @@ def _domain(curve: LeafCurve, f: RationalFunction) -> Domain | None:
 def through_call(curve: LeafCurve) -> Form | None:
     """Return Q in beta where beta is c log G(t) + b or c atan G(t) + b, or None."""
     curve = curve.valued
-    relation, notation, ratio = curve.relation, curve.chart.notation, curve.K / curve.r
-    x, (beta,), p = relation.variable, notation.betas, notation.parameterization
-    inverse = None if curve.f is not None else _invert(relation, ratio)
-    mu = None if inverse is None else antiderivative(relation, 1 / curve.r)
+    notation, ratio = curve.notation, curve.K / curve.r
+    x, (beta,), p = curve.variable, notation.betas, notation.parameterization
+    inverse = None if curve.f is not None else _invert(curve, ratio)
+    mu = None if inverse is None else antiderivative(curve, 1 / curve.r)
     if inverse is None or mu is None:
         return None
     c, b, call, t = inverse
@@ -238,21 +226,21 @@ def through_call(curve: LeafCurve) -> Form | None:
     mu = without_modulus(mu)
     k = mu.coeff(call)
     rest = mu - k * call
-    start = at_start(relation, rest) + k * s.xreplace({beta: beta0})
-    gradient, printed = collected(mu, x) - start, relation.factored(curve.K)
+    start = at_start(curve, rest) + k * s.xreplace({beta: beta0})
+    gradient, printed = collected(mu, x) - start, curve.factored(curve.K)
     value: Expr | None = None
     if not rest.has(sympy.log, sympy.atan):
         # As mu = rest + k f/c, Q is int rest df and half a square.
-        rest = to_field(from_sympy(rest), relation.field, "dQ/dbeta")
-        whole = collected(antiderivative(relation, rest * ratio), x)
+        rest = to_field(from_sympy(rest), curve.field, "dQ/dbeta")
+        whole = collected(antiderivative(curve, rest * ratio), x)
         others = without_modulus(whole).xreplace({call: sympy.S.Zero})
         linear = sympy.expand((whole - others) / call / c - start)
         value = others + c * k * s**2 / 2 + linear * beta
     accepted = _accept(curve, c * call + b, gradient, value)
     images, decide = {call: s, x: t}, ZeroTest(p, {})
     # t solves dt/dbeta = r/K from the start.
-    moves = t.diff(beta) * relation.expr(ratio).xreplace(images) - 1
-    begins = t.xreplace({beta: beta0}) - relation.expr(relation.beta0)
+    moves = t.diff(beta) * curve.expr(ratio).xreplace(images) - 1
+    begins = t.xreplace({beta: beta0}) - curve.expr(curve.values[0])
     if accepted is None or not (decide.vanishes(moves) and decide.vanishes(begins)):
         return None
     slope, kernel = (with_hyperbolic(e.xreplace(images)) for e in (gradient, printed))
@@ -271,12 +259,10 @@ def through_call(curve: LeafCurve) -> Form | None:
     return Form(METRIC, piece, base_chart(curve.chart.metric, notation))
 
 
-def _invert(
-    relation: KernelRelation, slope: RationalFunction
-) -> tuple[Expr, Expr, Expr, Expr] | None:
+def _invert(curve: LeafCurve, slope: RationalFunction) -> tuple[Expr, Expr, Expr, Expr] | None:
     """Return c, b and the call in beta = c call + b, and t in beta, where dbeta/dt is *slope*."""
-    x, notation, X = relation.variable, relation.notation, Symbol("X")
-    found = antiderivative(relation, slope)
+    x, notation, X = curve.variable, curve.notation, Symbol("X")
+    found = antiderivative(curve, slope)
     (beta,), terms = notation.betas, sympy.Add.make_args(found or sympy.S.One)
     parts = [without_modulus(term).as_independent(x, as_Add=False) for term in terms]
     rates, kinds = [rate for rate, _ in parts], {call.func for _, call in parts}
@@ -302,12 +288,10 @@ def _accept(
     curve: LeafCurve, f: Expr, gradient: Expr, value: Expr | None
 ) -> tuple[Identity, ...] | None:
     """Return what shows that mu is the time from the start, and dQ = mu dbeta on beta = f(t)."""
-    relation = curve.relation
-    t, (x,) = relation.variable, relation.notation.betas
-    r, K = map(relation.expr, (curve.r, curve.K))
+    t, (x,) = curve.variable, curve.notation.betas
+    r, K = map(curve.expr, (curve.r, curve.K))
     mu = without_modulus(gradient)
-    begin = {s: relation.expr(value) for s, value in relation.constants}
-    begin[t] = relation.expr(relation.beta0)
+    begin = dict(zip((t, *curve.constants), map(curve.expr, curve.values), strict=True))
     shown = [
         (f"dmu/d{t} d{t}/dmu = 1 where w' = grad F", mu.diff(t) * r, sympy.S.One),
         ("mu = 0 at the start", mu.xreplace(begin), sympy.S.Zero),
@@ -316,7 +300,7 @@ def _accept(
         Q = without_modulus(value)
         slope = Q.diff(x) + Q.diff(t) * r / K
         shown.append((f"dQ/d{x} = mu where {x} = {f}", slope.xreplace({x: f}), mu))
-    decide = ZeroTest(relation.notation.parameterization, {})
+    decide = ZeroTest(curve.notation.parameterization, {})
     if not all(decide.vanishes(left - right) for _, left, right in shown):
         return None
     return tuple(Identity(what, str(left), str(right)) for what, left, right in shown)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import ClassVar, Literal, Self, TypeAlias, TypeVar, cast
+from typing import Literal, Self, TypeAlias, TypeVar, cast, get_args
 
 import sympy
 from sympy import Expr, Symbol
@@ -19,6 +19,7 @@ from derive.printable import Held
 from derive.verdict import Identity
 
 Kind: TypeAlias = Literal["explicit", "parametric", "algebraic", "quadrature"]
+"""From the most to the least explicit."""
 Part = TypeVar("Part")
 Rewriting: TypeAlias = Callable[[Expr], Expr]
 
@@ -53,34 +54,24 @@ class Root(Held):
 
 @dataclass(frozen=True, repr=False)
 class Curve(Held):
-    """A parametric form: beta = h(z) for z in an interval, with the flow w(z), beta = F(w(z)).
+    """beta = f(t) along the flow w' = grad F from the start.
 
     Attributes:
-        interval: the open interval of z on which h is monotone; infinite ends allowed.
+        parameter: t, a multiple of the dual time mu = dQ/dbeta, or a weight.
+        beta: f.
+        interval: of a multiple of mu, the open interval on which f is monotone, with infinite ends
+            allowed; () of a weight, which goes as far as the flow does.
+        weights: the weights as functions of a multiple of mu, beta = F(w(mu)).
+        weight: the name of the weight that t is.
+        laws: what the flow keeps, with the symbols of the values, where t is a weight.
     """
 
     parameter: Symbol
     beta: Expr
-    interval: tuple[Expr, Expr]
+    interval: tuple[Expr, ...] = ()
     weights: tuple[tuple[str, Expr], ...] = ()
-
-
-@dataclass(frozen=True, repr=False)
-class Path(Held):
-    """beta as a function of one weight, as far as the flow from the start goes.
-
-    Attributes:
-        parameter: what the weight is called as a variable.
-        weight: its name.
-        laws: what the flow keeps, with the symbols of the values.
-    """
-
-    interval: ClassVar[None] = None
-
-    parameter: Symbol
-    weight: str
-    beta: Expr
-    laws: tuple[tuple[Symbol, LogFunction], ...]
+    weight: str = ""
+    laws: tuple[tuple[Symbol, LogFunction], ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,7 +90,7 @@ class Lift(Held):
 
 @dataclass(frozen=True, repr=False)
 class Piece(Held):
-    """Q restricted to one block, with grad Q = 0 at the start: one of the four classes below.
+    """Q restricted to one block, with grad Q = 0 at the start: one of the three classes below.
 
     Attributes:
         betas: the block's predictor coordinates.
@@ -111,8 +102,6 @@ class Piece(Held):
         domain: where Q is, which the stage proves last of all.
     """
 
-    kind: ClassVar[Kind]
-
     betas: tuple[Symbol, ...]
     value: Expr
     gradient: tuple[Expr, ...]
@@ -122,6 +111,15 @@ class Piece(Held):
     evidence: tuple[Identity, ...] = ()
     domain: Domain | None = None
 
+    @property
+    def kind(self) -> Kind:
+        """How explicit it is: by integrals that are left, a curve, and roots without a formula."""
+        if any(e.has(sympy.Integral) for e in (self.value, *self.gradient)):
+            return "quadrature"
+        if curve_of(self) is not None:
+            return "parametric"
+        return "algebraic" if any(r.explicit is None for r in self.roots) else "explicit"
+
     def mapped(self, f: Rewriting) -> Self:
         """Return the piece with *f* applied to its expressions; it must leave the names alone."""
         return _mapped(self, f)
@@ -129,29 +127,18 @@ class Piece(Held):
 
 @dataclass(frozen=True, repr=False)
 class Explicit(Piece):
-    """Q in beta, with roots that have a formula.
+    """Q in beta and roots, which may have a formula, or a branch alone.
 
     Attributes:
         kernel: K(beta) of a single output, which was proved; None for coupled outputs.
     """
 
-    kind = "explicit"
-
     kernel: Expr | None = None
 
 
 @dataclass(frozen=True, repr=False)
-class Algebraic(Piece):
-    """Q in beta and roots that have no formula, each with its branch."""
-
-    kind = "algebraic"
-
-
-@dataclass(frozen=True, repr=False)
 class Parametric(Piece):
-    """Q of a single output along a curve: beta = h(z), Q = mu beta - H(z)."""
-
-    kind = "parametric"
+    """Q of a single output along its dual time: beta = h(z), Q = mu beta - H(z), mu = rate z."""
 
     curve: Curve = field(kw_only=True)
 
@@ -178,7 +165,7 @@ WHY_LEFT: dict[Left, str] = {
 
 @dataclass(frozen=True, repr=False)
 class Quadrature(Piece):
-    """Q as an integral, where no closed form was found.
+    """Q by integrals, or along a weight by what they are, where those have a closed form.
 
     Attributes:
         note: what the integrand means, in words with formulas in backticks.
@@ -190,18 +177,15 @@ class Quadrature(Piece):
         curve: of an integral over a weight, beta as a function of it.
     """
 
-    kind = "quadrature"
-
     note: str = ""
     left: Left = "antiderivative"
     abbreviations: tuple[Constant, ...] = ()
     kernel: Expr | None = None
     lift: Lift | None = None
-    curve: Path | None = None
+    curve: Curve | None = None
 
 
-KINDS: tuple[Kind, ...] = tuple(c.kind for c in (Explicit, Parametric, Algebraic, Quadrature))
-"""From the most to the least explicit."""
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def _mapped(part: Part, f: Rewriting) -> Part:
@@ -211,7 +195,7 @@ def _mapped(part: Part, f: Rewriting) -> Part:
         mapped = f(part)
     elif isinstance(part, tuple):
         mapped = tuple(_mapped(x, f) for x in part)
-    elif isinstance(part, Piece | Root | Curve | Path | Domain | Wall):
+    elif isinstance(part, Piece | Root | Curve | Domain | Wall):
         parts = {x.name: _mapped(getattr(part, x.name), f) for x in fields(part)}
         mapped = replace(part, **parts)
     return cast(Part, mapped)
@@ -244,9 +228,11 @@ def trimmed(piece: Piece) -> Piece:
 
 
 def said_of(piece: Piece) -> str:
-    """Return what an integral means and why it is left, with formulas in backticks; else ""."""
+    """Return what a form means, and why an integral is left, with formulas in backticks."""
     if not isinstance(piece, Quadrature):
         return ""
+    if piece.kind != "quadrature":
+        return piece.note
     left = f"an integral is left: {WHY_LEFT[piece.left]}"
     return f"{piece.note}; {left}" if piece.note else left
 
@@ -282,9 +268,16 @@ def moving(value: Expr, *symbols: Symbol) -> Expr:
     return sympy.Add(*(t for t in sympy.Add.make_args(value) if t.has(*symbols)))
 
 
-def curve_of(piece: Piece) -> Curve | Path | None:
+def curve_of(piece: Piece) -> Curve | None:
     """Return beta as a function of a parameter, where the form is in one."""
     return piece.curve if isinstance(piece, Parametric | Quadrature) else None
+
+
+def follows_flow(piece: Piece) -> bool:
+    """Tell whether grad Q is no formula in beta or in mu: an integral is left, or a weight."""
+    curve = curve_of(piece)
+    integral = any(g.has(sympy.Integral) for g in piece.gradient)
+    return integral or (curve is not None and bool(curve.weight))
 
 
 def kernel_of(piece: Piece) -> Expr | None:

@@ -58,7 +58,7 @@ def integrate_power_kernel(metric: Metric, notation: Notation) -> Explicit | Non
     field = power.field
     beta0, K0, b = map(field.embed, (beta0, K0, b))
     solved = (-field.embed(kappa) * power, field.one)
-    relation = KernelRelation(notation, field, solved, beta0, K0, notation.betas[0])
+    relation = KernelRelation(notation, field, notation.betas[0], (beta0,), (), solved, K0)
     exponent, scale = (to_expr(x, notation.start_symbols) for x in (n, kappa))
     piece = shifted_power(relation, scale, b, exponent, f"K/K' = (beta - b)/n, n = {n!r}")
     if piece is None:

@@ -5,6 +5,7 @@ SymPy proposes the integrals; each is differentiated back in the field of the re
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from math import prod
 
 import sympy
@@ -21,9 +22,12 @@ from derive.model.signs import start_sign
 from derive.potential.accept import accept_explicit
 from derive.potential.piece import Explicit, moving
 from derive.potential.rewriting import as_fraction, with_conjugates, with_hyperbolic
+from derive.weights.coordinate import Coordinate
 from derive.weights.kernel_relation import KernelRelation
 
 _TRIED = 10
+MAXIMAL_POWER = 12
+"""Powers in a logarithm beyond which a sum of several is shorter."""
 
 
 def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Explicit | None:
@@ -42,7 +46,7 @@ def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Explici
 
 
 def antiderivatives(
-    relation: KernelRelation, K: RationalFunction, f: RationalFunction
+    relation: Coordinate, K: RationalFunction, f: RationalFunction
 ) -> tuple[Expr, Expr, Expr] | None:
     """Return int kappa/K and int kappa f/K in the variable of the field, and kappa, or None."""
     # K divided by its value at one beta is r up to a number when r has numbers alone.
@@ -70,26 +74,38 @@ def collected(expression: Expr, x: Symbol) -> Expr:
 def gathered(expression: Expr, x: Symbol) -> Expr:
     """Return the same with one logarithm, of a quotient, for those with one coefficient."""
     terms = sympy.Add.make_args(collected(expression, x))
-    rates: dict[Expr, dict[Expr, Expr]] = {}
+    rates: dict[tuple[Expr, bool], list[tuple[Expr, Expr]]] = {}
     rest = []
     for term in terms:
         log = next(iter(t for t in sympy.Mul.make_args(term) if isinstance(t, sympy.log)), None)
         number, unit = (term / log if log else term).as_coeff_Mul()
         number, unit = (-number, -unit) if unit.could_extract_minus_sign() else (number, unit)
-        if log is None or log.has(sympy.Abs) or not number.is_Rational:
+        if log is None or not number.is_Rational:
             rest.append(term)
         else:
-            rates.setdefault(unit, {})[log.args[0]] = number
-    for unit, numbers in rates.items():
-        common = sympy.gcd_list([*numbers.values()])
-        powers = (A ** (number / common) for A, number in numbers.items())
-        rest.append(sympy.Mul(common, unit, sympy.log(sympy.Mul(*powers))))
+            inside, modulus = log.args[0], isinstance(log.args[0], sympy.Abs)
+            A = inside.args[0] if modulus else inside
+            rates.setdefault((unit, modulus), []).append((A, number))
+    for (unit, modulus), numbers in rates.items():
+        for common, powers in _joined(numbers):
+            A = sympy.Mul(*(a**n for a, n in powers))
+            rest.append(sympy.Mul(common, unit, sympy.log(sympy.Abs(A) if modulus else A)))
     return sympy.Add(*rest)
 
 
-def at_start(relation: KernelRelation, expression: Expr) -> Expr:
+def _joined(numbers: Sequence[tuple[Expr, Expr]]) -> Iterator[tuple[Expr, list[tuple[Expr, int]]]]:
+    """Yield c and powers of A_j with sum_j c_j log A_j = c log prod_j A_j^n_j, in one if short."""
+    common = sympy.gcd_list([number for _, number in numbers])
+    powers = [(A, int(number / common)) for A, number in numbers]
+    if max(abs(n) for _, n in powers) <= MAXIMAL_POWER:
+        yield common, powers
+    else:
+        yield from ((number, [(A, 1)]) for A, number in numbers)
+
+
+def at_start(relation: Coordinate, expression: Expr) -> Expr:
     """Return a sum of logarithms, angles and fractions at beta_0, each in lowest terms."""
-    x, beta0 = relation.variable, relation.beta0
+    x, beta0 = relation.variable, relation.start(relation.field.gens[0])
 
     def exact(part: Expr) -> RationalFunction:
         return relation.start(to_field(from_sympy(part), relation.field, "a term of Q"))
@@ -98,23 +114,22 @@ def at_start(relation: KernelRelation, expression: Expr) -> Expr:
     rest = sympy.Add(*(t for t in terms if not t.has(sympy.log, sympy.atan)))
     total = with_hyperbolic(relation.expr(exact(rest)))
     # c log A - c log B is c log(A/B) for positive A, B
-    rates: dict[Expr, dict[Expr, Expr]] = {}
+    rates: dict[Expr, list[tuple[Expr, Expr]]] = {}
     # Factors are not unique: (1 - sin)(1 + sin) is cos^2, (3 - sqrt(5))(3 + sqrt(5)) is 4.
     related = {g.name for g in relation.field.generators if g.kind in ("sin", "cos", "root")}
-    unique = related.isdisjoint(relation.beta0.variables())
+    unique = related.isdisjoint(beta0.variables())
     for term in (t for t in terms if t.has(sympy.log, sympy.atan)):
         rate, call = term.as_independent(x, as_Add=False)
         number, unit = rate.as_coeff_Mul()
         if unique and call.func is sympy.log and number.is_Rational and not call.has(sympy.Abs):
-            rates.setdefault(unit, {})[call.args[0]] = number
+            rates.setdefault(unit, []).append((call.args[0], number))
         else:
             there = with_hyperbolic(relation.expr(beta0))
             total += sympy.expand_log(term.subs(x, there), force=True)
     for unit, numbers in rates.items():
-        common = sympy.gcd_list(list(numbers.values()))
-        powers = (exact(A) ** int(rate / common) for A, rate in numbers.items())
-        product = prod(powers, start=relation.field.one)
-        total += unit * common * sympy.log(relation.factored(product))
+        for common, powers in _joined(numbers):
+            product = prod((exact(A) ** n for A, n in powers), start=relation.field.one)
+            total += unit * common * sympy.log(relation.factored(product))
     return total
 
 
@@ -126,7 +141,7 @@ def _at(K: RationalFunction, beta: int) -> RationalFunction | None:
         return None
 
 
-def logarithm(relation: KernelRelation, argument: Expr) -> Expr:
+def logarithm(relation: Coordinate, argument: Expr) -> Expr:
     """Return log |A|, without the modulus where the sign of A, between zeros of K, is known."""
     try:
         A = to_field(from_sympy(argument), relation.field, "a logarithm")
@@ -136,7 +151,7 @@ def logarithm(relation: KernelRelation, argument: Expr) -> Expr:
     return sympy.log(sympy.Abs(argument) if assumed else sympy.expand(sign * argument))
 
 
-def antiderivative(relation: KernelRelation, integrand: RationalFunction) -> Expr | None:
+def antiderivative(relation: Coordinate, integrand: RationalFunction) -> Expr | None:
     """Return a real antiderivative whose derivative was proved equal to the integrand."""
     x = relation.variable
     top, bottom = (Poly(part, x) for part in relation.expr(integrand).as_numer_denom())
@@ -158,7 +173,7 @@ def antiderivative(relation: KernelRelation, integrand: RationalFunction) -> Exp
         return None
 
 
-def _of_simple_poles(relation: KernelRelation, term: Expr) -> Expr | None:
+def _of_simple_poles(relation: Coordinate, term: Expr) -> Expr | None:
     """Return a proposal for the integral of a fraction over an irreducible denominator."""
     x = relation.variable
     top, bottom = (Poly(part, x) for part in term.as_numer_denom())
@@ -175,11 +190,12 @@ def _of_simple_poles(relation: KernelRelation, term: Expr) -> Expr | None:
     return None if found.has(sympy.RootSum, sympy.Integral, sympy.I) else found
 
 
-def _of_quadratic(relation: KernelRelation, top: Poly, bottom: Poly) -> Expr | None:
+def _of_quadratic(relation: Coordinate, top: Poly, bottom: Poly) -> Expr | None:
     """Return int (p x + q)/(a x^2 + b x + c), by the sign of 4 a c - b^2 at the start."""
     x = relation.variable
     p, q = top.coeff_monomial(x), top.coeff_monomial(1)
-    a, b, c = bottom.all_coeffs()
+    content, bottom = bottom.primitive()
+    p, q, (a, b, c) = p / content, q / content, bottom.all_coeffs()
     try:
         square = to_field(from_sympy(4 * a * c - b**2), relation.field, "a discriminant")
         sign, assumed = start_sign(relation.start(square), relation.notation)
@@ -189,7 +205,7 @@ def _of_quadratic(relation: KernelRelation, top: Poly, bottom: Poly) -> Expr | N
         return None
     # Either sign of a root will do.
     s = sympy.sqrt(relation.factored(sign * square)).replace(sympy.Abs, lambda e: e)
-    even = p / (2 * a) * sympy.log(bottom.primitive()[1].as_expr())
+    even = p / (2 * a) * sympy.log(bottom.as_expr())
     rate, t = sympy.cancel(q - p * b / (2 * a)), 2 * a * x + b
     if sign > 0:
         return even + 2 * rate / s * sympy.atan(sympy.cancel(t / s))

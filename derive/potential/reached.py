@@ -280,9 +280,8 @@ def _power_of_kernel(piece: Piece, field: FunctionField) -> RationalFunction | N
 def _kernel_in_beta(leaf: Leaf) -> RationalFunction | None:
     """Return K as a rational function of beta and the start, or None."""
     relation = find_kernel_relation(leaf.metric, leaf.notation)
-    if relation is None or len(relation.coefficients) > 2:
-        return None
-    return leaf.field.embed(-relation.coefficients[0] / relation.coefficients[-1])
+    K = None if relation is None else relation.K
+    return None if K is None else leaf.field.embed(K)
 
 
 def _wall(

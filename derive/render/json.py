@@ -112,8 +112,7 @@ FIELDS: Mapping[str, str] = {
     "Coordinate": DESIGN,
     "Piece": "kind beta=betas Q=value gradient constants:pairs roots curve? kernel=:kernel"
     " abbreviations?:named assumptions:unguarded domain",
-    "Curve": "parameter beta interval",
-    "Path": "parameter beta interval",
+    "Curve": "parameter beta interval=interval:filled",
     "Root": "symbol polynomial explicit branch real_roots_above=:largest",
     "Domain": "walls undecided unless_zero=unless",
     "Wall": "form sign=oriented:sign vanishing",

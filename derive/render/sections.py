@@ -41,7 +41,8 @@ def dual_coordinates(d: Derivation) -> Iterator[dict[str, Expr]]:
         if dual is not None:
             y = zip(block.parameterization.labels, dual.y, strict=True)
             found = {f"y{i}": log_expr(f, weights) for i, f in y}
-            if isinstance(block.potential.piece, Quadrature) and dual.R is not None:
+            piece = block.potential.piece
+            if piece is not None and piece.kind == "quadrature" and dual.R is not None:
                 found["R"] = log_expr(dual.R, weights)
             yield found
 

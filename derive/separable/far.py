@@ -26,7 +26,7 @@ from derive.limits.initialization import norm
 from derive.limits.parametric_limit import pole_at
 from derive.limits.predictor_limit import find_radial
 from derive.model.notation import rational
-from derive.potential.piece import Curve, Parametric, Piece, kernel_of, written_out
+from derive.potential.piece import Curve, Parametric, Piece, curve_of, kernel_of, written_out
 from derive.potential.separation import Separation, find_separation
 from derive.records import Block
 from derive.separable.ends import End, Slope, depths_of, find_end
@@ -89,6 +89,8 @@ def far_out(block: Block) -> Far:
     if block.potential.turning is not None:
         end = _reached(find_end(_slope(piece, written[0]), 1), None)
         return _radial(piece.betas, end, piece.betas[0])
+    if (curve := curve_of(piece)) is not None and curve.weight:
+        return _open(piece.betas, f"the gradient of `Q` is known along `{curve.weight}`")
     if len(piece.betas) == 1:
         return _single(piece, _slope(piece, written[0]))
     return _coupled(block, piece, written)

@@ -8,60 +8,38 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sympy import Expr, Symbol
-
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.conserved_polynomial import conserved_polynomial
 from derive.exact.linear.implicitization import Coordinates, find_relation
 from derive.exact.linear.matrix import dot
-from derive.model.notation import Notation, to_expr, to_factored_expr
+from derive.model.notation import Notation
+from derive.weights.coordinate import Coordinate
 from derive.weights.metric import Metric
 
 
 @dataclass(frozen=True)
-class KernelRelation:
-    """P(K; beta) = 0 on the leaf of the start, irreducible over Q(start symbols).
+class KernelRelation(Coordinate):
+    """Beta as the coordinate: P(K; beta) = 0, irreducible over Q(start symbols).
 
     Attributes:
-        field: Q(beta, start symbols).
-        coefficients: of K^0, K^1, ...
-        beta0, K0: the values at the start, in the field.
-        variable: beta, or another coordinate of the leaf in its place.
-        constants: variables of the field after that, which the flow keeps, with their values.
+        coefficients: of K^0, K^1, ..., in Q(beta, start symbols).
+        K0: K at the start, in the field.
     """
 
-    notation: Notation
-    field: FunctionField
     coefficients: tuple[RationalFunction, ...]
-    beta0: RationalFunction
     K0: RationalFunction
-    variable: Symbol
-    constants: tuple[tuple[Symbol, RationalFunction], ...] = ()
 
     @property
-    def images(self) -> dict[str, Expr]:
-        """What the field's names are in SymPy."""
-        own = {symbol.name: symbol for symbol, _ in self.constants}
-        return {self.variable.name: self.variable, **own, **self.notation.start_symbols}
-
-    def start(self, element: RationalFunction) -> RationalFunction:
-        """Return the value at the start."""
-        values = (self.beta0, *(value for _, value in self.constants))
-        return element.compose((*values, *self.field.gens[len(values) :]), self.field)
-
-    def expr(self, element: RationalFunction) -> Expr:
-        """Return an element in SymPy."""
-        return to_expr(element, self.images)
-
-    def factored(self, element: RationalFunction) -> Expr:
-        """Return an element in SymPy as a product of irreducible factors."""
-        return to_factored_expr(element, self.images)
+    def beta0(self) -> RationalFunction:
+        """Beta at the start, in the field."""
+        return self.values[0]
 
     @property
-    def positive(self) -> frozenset[str]:
-        """Start symbols known to be positive."""
-        return self.notation.positive
+    def K(self) -> RationalFunction | None:
+        """K where it is in the field."""
+        c = self.coefficients
+        return -c[0] / c[1] if len(c) == 2 else None
 
 
 def find_kernel_relation(metric: Metric, notation: Notation) -> KernelRelation | None:
@@ -84,7 +62,7 @@ def find_kernel_relation(metric: Metric, notation: Notation) -> KernelRelation |
     factor = coefficients and _irreducible(coefficients, field, beta0, K0)
     if not factor:
         return None
-    return KernelRelation(notation, field, factor, beta0, K0, notation.betas[0])
+    return KernelRelation(notation, field, notation.betas[0], (beta0,), (), factor, K0)
 
 
 def _pure_power(metric: Metric, field: FunctionField) -> list[RationalFunction] | None:

@@ -29,6 +29,7 @@ from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
 from derive.weights.adjoin import logarithmic_law
 from derive.weights.conserved import ConservedQuantities
+from derive.weights.coordinate import Coordinate
 
 Images: TypeAlias = dict[str, RationalFunction]
 """What names of a field are in another one."""
@@ -39,45 +40,42 @@ UNITS = "the fractions in exponents on the leaf"
 
 
 @dataclass(frozen=True)
-class SolvedLeaf:
+class SolvedLeaf(Coordinate):
     """The leaf of one output in a weight t.
 
     Attributes:
         index: the position of the weight t.
         laws: what the flow keeps, with the symbols of the values.
-        field: of functions of t, its first variable, of the values of laws and of the start.
-        images: all names of the field of F.
+        elements: all names of the field of F as functions of t.
         either: of weights whose sign at the start is not known, the roots that they are.
         crossing: roots in weights that may have zeros, beyond which these have the other sign.
-        start: what functions of t are at the start.
+        begin: what functions of t are at the start.
     """
 
     index: int
     laws: tuple[Law, ...]
-    field: FunctionField
-    images: Images
+    elements: Images
     either: Mapping[str, frozenset[str]]
     crossing: frozenset[str]
-    start: _Start
+    begin: _Start
 
     def at(self, f: RationalFunction) -> RationalFunction:
         """Return a function of the weights on the leaf."""
-        known = [self.field.embed(self.images[name]) for name in f.field.names]
+        known = [self.field.embed(self.elements[name]) for name in f.field.names]
         return f.compose(known, self.field)
+
+    def start(self, element: RationalFunction) -> RationalFunction:
+        """Return a function of t at the start; InputError where what is in it is not known."""
+        return refined(lambda units: self.begin.again(units).begin(element), UNITS)
 
     def poles(self, *functions: RationalFunction) -> Iterator[RationalFunction]:
         """Yield the divisors in functions of t at the start; InputError where one is not known."""
-        for f in functions:
-            below = self.field.polynomial(f.denominator)
-            yield refined(partial(self._begin, below), UNITS)
-
-    def _begin(self, f: RationalFunction, units: dict[str, int]) -> RationalFunction:
-        return self.start.again(units).begin(f)
+        yield from (self.start(self.field.polynomial(f.denominator)) for f in functions)
 
     def sign(self, f: RationalFunction) -> int:
         """Return the sign of a function of t at the start; 0 where it is not known."""
         try:
-            return refined(lambda units: self.start.again(units).sign(f), UNITS)
+            return refined(lambda units: self.begin.again(units).sign(f), UNITS)
         except (InputError, AssumePositive, BranchOpen):
             return 0
 
@@ -266,8 +264,9 @@ class _Solving(_Growing):
             return None
         field = self.tower.field
         images = {name: field.embed(image) for name, image in self.images.items()}
-        found = self.either, self.crossing, self.start
-        return SolvedLeaf(self.index, tuple(self.laws), field, images, *found)
+        given = (notation := self.start.notation), field, notation.fresh("t"), ()
+        laws, known = tuple(self.laws), (self.either, self.crossing, self.start)
+        return SolvedLeaf(*given, tuple(s for s, _ in laws), self.index, laws, images, *known)
 
     def _know(self, name: str, image: RationalFunction) -> None:
         """Add what a name is, and the generators that are known with it."""

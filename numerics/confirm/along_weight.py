@@ -9,7 +9,7 @@ import mpmath
 import sympy
 from sympy import Expr
 
-from derive.potential.piece import Path, curve_of
+from derive.potential.piece import curve_of
 from derive.records import Potential
 from numerics.confirm.check import digits_of
 from numerics.confirm.regression_problem import Copy
@@ -32,7 +32,8 @@ def path_agreement(potential: Potential, copy: Copy, digits: int) -> float | Non
         gradient, limit = form.gradient(copy.limit), copy.limit
         known = form.value(limit) - form.value(list(map(rational, form.beta0)))
         for (i, *_), piece in zip(p.blocks, potential.pieces, strict=True):
-            if not isinstance(path := curve_of(piece), Path):
+            path = curve_of(piece)
+            if path is None or not path.weight:
                 continue
             values = {name: rational(x) for name, x in copy.start.items()}
             (beta,), (slope,) = piece.betas, piece.gradient

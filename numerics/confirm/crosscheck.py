@@ -22,7 +22,7 @@ from derive.language.budget import DEFAULT
 from derive.language.symbolic import from_sympy
 from derive.language.tree import Tree
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Explicit, Quadrature
+from derive.potential.piece import Explicit, Quadrature, follows_flow
 from derive.records import Potential
 from numerics.confirm.along_weight import path_agreement
 from numerics.confirm.attempts import Attempt, attempts
@@ -83,11 +83,11 @@ def feasibility(
 def consistency(potential: Potential, copy: Copy, digits: int) -> float | None:
     """Return the digits to which the printed gradient is that of the printed Q.
 
-    By a central difference at twice the precision. None for quadratures, whose value is printed
-    as the integral of their gradient.
+    By a central difference at twice the precision. None for integrals, whose value is printed
+    as that of their gradient, and for forms in a weight.
     """
     pairs = zip(potential.parameterization.blocks, potential.pieces, strict=True)
-    closed = (block for block, piece in pairs if not piece.value.has(sympy.Integral))
+    closed = (b for b, x in pairs if not (follows_flow(x) or x.value.has(sympy.Integral)))
     coordinates = list(chain(*closed))
     if not coordinates:
         return None

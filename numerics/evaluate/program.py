@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, NamedTuple, TypeAlias
 
-import sympy
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from derive.language import to_sympy
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Parametric, Piece
+from derive.potential.piece import Parametric, Piece, follows_flow
 from derive.records import Potential
 from numerics.evaluate.balls.forms import Closed, Curve, Integral, Vector
 from numerics.evaluate.balls.functions import COMPLEX, REAL
@@ -159,9 +158,9 @@ def norm_symbol(potential: Potential) -> str | None:
 
 def _check_formula(piece: Piece) -> None:
     """Raise NoSource where grad Q has no formula in beta."""
+    if follows_flow(piece):
+        raise NoSource("its gradient is an integral, or along a weight, and no formula in beta")
     for slope in piece.gradient:
-        if slope.has(sympy.Integral):
-            raise NoSource("its gradient is an integral, of which no closed form was found")
         if unknown := sorted(str(f.func) for f in slope.atoms(AppliedUndef)):
             raise NoSource(f"its gradient is {unknown[0]}, known along a curve in the weights only")
 

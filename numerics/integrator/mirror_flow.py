@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 
-import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import LanguageError, NumericalError
 from derive.language.budget import Budget
 from derive.language.symbolic import from_sympy
-from derive.potential.piece import Parametric, Piece
+from derive.potential.piece import Parametric, Piece, follows_flow
 from derive.records import Potential
 from numerics.evaluate.backend import exact
 from numerics.evaluate.blocks import precise_roots
@@ -97,8 +96,8 @@ def _chart(
     first: int,
 ) -> _Chart:
     """Return coordinates x<first>, x<first + 1>, ... of a piece, with numbers for constants."""
-    if any(g.has(sympy.Integral) for g in piece.gradient):
-        raise NumericalError("the mirror flow needs grad Q in closed form; here it is an integral")
+    if follows_flow(piece):
+        raise NumericalError("the mirror flow needs grad Q in beta; here that is no formula")
     constants = constants_of(piece, values)
 
     def known(e: Expr) -> Expr:

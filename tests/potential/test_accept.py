@@ -14,7 +14,7 @@ from derive.exact.linear.separated import SeparatedTower
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 from derive.potential import accept, coupled, kernel_integral, parametric, rational_kernel
-from derive.potential.piece import Piece
+from derive.potential.piece import Parametric, Piece
 from derive.potential.shortest import has_gradient
 from derive.render.labels import unmark
 from derive.weights.kernel_relation import KernelRelation
@@ -139,7 +139,7 @@ def _scaled(weights, factor):
 @pytest.mark.parametrize(("output", "options"), CURVES)
 def test_a_curve_is_printed_when_it_is_the_flow(output, options):
     (piece,) = derive(Parameterization.parse([output], **options)).potential.pieces
-    assert piece.kind == "parametric"
+    assert isinstance(piece, Parametric)
     shown = {e.statement: e for e in piece.evidence}
     assert shown["beta = F(w(mu))"].left == str(piece.curve.beta)
     assert "d(mu beta - Q)/dmu = beta" in shown
@@ -154,7 +154,7 @@ def test_a_curve_that_is_not_the_flow_is_not_printed(monkeypatch, output, option
 
     monkeypatch.setattr(parametric, "accept_parametric", broken)
     (piece,) = derive(Parameterization.parse([output], **options)).potential.pieces
-    assert piece.kind != "parametric"
+    assert not isinstance(piece, Parametric)
 
 
 @pytest.mark.parametrize("name", ["powdenest", "expand_power_base"])

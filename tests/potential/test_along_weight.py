@@ -19,7 +19,7 @@ from derive.certificate.checking.check import Rejected, check_text
 from derive.exact.linear.families import LogFunction
 from derive.model.condition import Sign
 from derive.model.notation import Notation
-from derive.potential.piece import Path, Quadrature
+from derive.potential.piece import Quadrature
 from derive.weights import solved_leaf
 from derive.weights.adjoin import logarithmic_law
 from derive.weights.conserved import ConservedQuantities, find_conserved
@@ -41,6 +41,13 @@ OVER_A_WEIGHT = [
     ("a**2*b/(1 + b**2)", {"a": "-1", "b": "2"}),
     ("tanh(c**2 + a**2)", {"c": "-1/2", "a": "1/3"}),
     ("log(log(1 + exp(a)) + exp(c))", {"a": "1/2", "c": "1/3"}),
+]
+CLOSED = [
+    ("w**3 + w**2", {"w": "-1/2"}),
+    ("w**3 + w**2", {"w": "-2"}),
+    ("w**3 + w**2", {"w": "1/4"}),
+    ("w/(1 + w**2)", {"w": "1/2"}),
+    ("w/(1 + w**2)", {"w": "-2"}),
 ]
 OVER_BETA = [
     ("w/(1 + exp(-s))", {"w": "0", "s": "1/3"}),
@@ -82,6 +89,18 @@ def test_an_integral_over_a_weight_is_the_time_and_q_its_integral(
     follow(quadrature(output, start), output, start)
 
 
+@pytest.mark.every(2)
+@pytest.mark.parametrize(("output", "start"), CLOSED)
+def test_rational_integrands_over_a_weight_are_integrated(
+    output: str, start: dict[str, str]
+) -> None:
+    piece = quadrature(output)
+    assert piece.kind == "parametric"
+    assert not piece.assumptions
+    follow(piece, output, start)
+    assert not check_text(derive_once(Parameterization.parse([output])).to_json()).open
+
+
 @pytest.mark.parametrize("signs", [(1, 1), (-1, 1), (1, -1), (-1, -1)])
 def test_one_integral_serves_for_all_signs_of_the_start(signs: tuple[int, int]) -> None:
     """Where delta = u_0^2 - 2 v_0^2 may have either sign, and so may u."""
@@ -92,7 +111,7 @@ def test_one_integral_serves_for_all_signs_of_the_start(signs: tuple[int, int]) 
 
 def follow(piece: Quadrature, output: str, start: dict[str, str]) -> None:
     path, (slope,), (beta,) = piece.curve, piece.gradient, piece.betas
-    assert isinstance(path, Path)
+    assert path is not None
     with mp.workdps(20):
         for time in (TIME, -TIME / 2):
             w, F, _ = flow(output, start, time)

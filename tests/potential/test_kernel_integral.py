@@ -57,7 +57,7 @@ def relation_of(coefficients, beta0, K0):
     tower = build_elements([parse_expression(f"({t}) + 0*beta") for t in texts], ("beta", "a", "b"))
     field = tower[0].field
     *found, beta0, K0 = tower
-    return KernelRelation(notation, field, tuple(found), beta0, K0, notation.betas[0])
+    return KernelRelation(notation, field, notation.betas[0], (beta0,), (), tuple(found), K0)
 
 
 @pytest.mark.every(4)

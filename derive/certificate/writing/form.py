@@ -23,7 +23,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import dot
-from derive.potential.piece import Curve, Parametric, Path, Piece, Root, curve_of, kernel_of
+from derive.potential.piece import Curve, Piece, Root, curve_of, kernel_of
 from derive.records import Block, InducedMetric
 from derive.render.plain import plain
 
@@ -45,11 +45,11 @@ def form_proofs(
             form.name_constants(solved)
             if solved:
                 form.solve_leaf(solved)
-            if isinstance(shown, Parametric):
-                form.name_parameter(shown.curve, shown.gradient[0])
-                form.follow_curve(shown.curve)
-            if isinstance(path := form.curve, Path):
-                form.define({"name": str(path.parameter), "is": path.weight})
+            if (curve := form.curve) is not None and curve.weight:
+                form.define({"name": str(curve.parameter), "is": curve.weight})
+            elif curve is not None and not isinstance(shown, InducedMetric):
+                form.name_parameter(curve, shown.gradient[0])
+                form.follow_curve(curve)
             form.name_powers()
             form.name_roots()
             form.use_all()
@@ -91,8 +91,9 @@ class _Form:
 
     def _law_of(self, symbol: Expr) -> str | None:
         """Return the conserved function of the weights that a constant is the value of."""
-        if isinstance(path := self.curve, Path):
-            return next((with_logs(law) for known, law in path.laws if known == symbol), None)
+        if self.curve is not None and self.curve.weight:
+            laws = self.curve.laws
+            return next((with_logs(law) for known, law in laws if known == symbol), None)
         for _, function, image in self.chart:
             if image == symbol:
                 return repr(function)
@@ -285,7 +286,7 @@ class _Form:
         kernel = kernel_of(shown)
         more = [*shown.gradient, shown.value, *([] if kernel is None else [kernel])]
         if self.curve is not None:
-            ends = (end for end in self.curve.interval or () if end.is_finite)
+            ends = (end for end in self.curve.interval if end.is_finite)
             more += [self.curve.beta, *ends]
         return [*explicit, *more, *([] if turning is None else [-turning.slope])]
 

@@ -14,7 +14,7 @@ from derive.derivation import Derivation
 from derive.errors import NumericalError
 from derive.model.names import PI
 from derive.outcome import HEADLINES
-from derive.potential.piece import UNSEEN, Parametric, Piece, Root, of_the_flow
+from derive.potential.piece import UNSEEN, Parametric, Piece, Root, curve_of, of_the_flow
 from derive.records import Potential
 from derive.render.exports.printer import LANGUAGES, OFF_ZERO, Language
 from derive.render.labels import unmark
@@ -136,9 +136,12 @@ def _module(d: Derivation, language: str) -> str:
 
 
 def refuse_without_q(d: Derivation) -> None:
-    """Raise NumericalError where there is no Q."""
+    """Raise NumericalError where there is no Q, or none in beta or in mu."""
     if d.verdict is not Verdict.PROVED:
         raise NumericalError(f"{UNWRITTEN}{unmark(HEADLINES[d.verdict])}")
+    for curve in map(curve_of, d.potential.pieces):
+        if curve is not None and curve.weight:
+            raise NumericalError(f"{UNWRITTEN}Q is a formula in {curve.weight}, and none in beta")
 
 
 def assembled(d: Derivation, language: str, note: str, parts: Sequence[str]) -> str:

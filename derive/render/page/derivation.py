@@ -320,7 +320,8 @@ def _other_training(d: Derivation) -> Iterator[Element]:
 
 def _remark(d: Derivation) -> Iterator[Element]:
     yield from say("remark.unique")
-    left = dict.fromkeys(p.left for p in d.potential.pieces if isinstance(p, Quadrature))
+    integrals = (p for p in d.potential.pieces if p.kind == "quadrature")
+    left = dict.fromkeys(p.left for p in integrals if isinstance(p, Quadrature))
     for why in left:
         yield from say("remark.integral", why=prose(WHY_LEFT[why]))
 
