@@ -6,26 +6,32 @@ identity of functions of the weights
     X_a K_bc = X_b K_ac,   that is   [X_a, X_b] F_c = 0,   X_a = grad F_a,
 
 with no inverse in it. It is necessary, and sufficient when moreover what it defines closes along
-the vertical directions (:mod:`derive.weights.vertical`).
+the vertical directions (:mod:`derive.weights.equations`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from random import Random
 
+from flint import nmod
+
+from derive.exact.linear.modular import Evaluator, Pole, random_point, rank
 from derive.model.direction import Direction
+from derive.model.geometry import Field
 from derive.verdict import Decided, Finding, Identity, Verdict
 from derive.weights.dependence import no_row_space_law
+from derive.weights.equations import closure, hessian_conditions
 from derive.weights.metric import Metric
-from derive.weights.pointwise import find_failing_condition, hessian_conditions
-from derive.weights.vertical import check_vertical
-from derive.weights.witness import NotProved, find_failure, require_equations
+from derive.weights.pointwise import find_failing_condition
+from derive.weights.witness import NotProved, find_failure, require, require_equations
 
 FAILS = "d_k rho_ij = d_i rho_kj fails on the leaf of the start"
 OPEN = (
     "d_k rho_ij = d_i rho_kj fails for general starts, but not visibly on the leaf of this one, "
     "whose closure was not decided"
 )
+NOT_CLOSED = "rho is not, up to any factor g, a Hessian in beta on the leaf of the start"
 
 
 @dataclass(frozen=True)
@@ -70,10 +76,48 @@ def decide_hessian(metric: Metric) -> HessianVerdict:
     if metric.lie.commuting:
         reason = "the fields grad F_a commute, so d_k rho_ij = d_i rho_kj on every leaf"
         return HessianVerdict(metric, Finding(Verdict.PROVED, reason, equations))
-    closure = check_vertical(metric, (p.field.zero,) * p.d)
-    if closure.verdict is Verdict.PROVED:
-        closure = replace(closure, evidence=(*equations, *closure.evidence))
-    return HessianVerdict(metric, closure)
+    closed = check_closure(metric, (p.field.zero,) * p.d)
+    if closed.verdict is Verdict.PROVED:
+        closed = replace(closed, evidence=(*equations, *closed.evidence))
+    return HessianVerdict(metric, closed)
+
+
+def check_closure(metric: Metric, H: Field) -> Finding:
+    """Decide whether some g makes g * rho a Hessian, for H that solves its equations, d >= 2."""
+    p, point = metric.parameterization, random_point(metric.parameterization.field, Random(4))
+    vertical, values = list[Field](), list[list[nmod]]()
+
+    def is_new(v: Field) -> bool:
+        try:
+            rows = [*values, [Evaluator(x)(point) for x in v]]
+        except Pole:
+            raise _undecided("a vertical field has a pole at a random point") from None
+        if rank(rows) < len(rows):
+            return False
+        vertical.append(v)
+        values.append(rows[-1])
+        return True
+
+    try:
+        equations = [e for e in closure(metric, H, is_new) if require(p, [e], NOT_CLOSED)]
+        laws = len(metric.conserved.laws)
+        if vertical and p.d + len(vertical) + laws != p.p:
+            raise _undecided(
+                f"{len(vertical)} vertical directions and {laws} conserved quantities leave the "
+                f"dimension of the leaf open (d = {p.d}, p = {p.p})"
+            )
+    except NotProved as end:
+        return end.finding
+    evidence = [Identity(s, repr(x), repr(y)) for s, x, y in equations if s.startswith("X")]
+    statement = "V K = omega(V) K for every vertical V on a leaf"
+    factors = (repr(metric.change(v, 0, 0)) for v in vertical)
+    evidence += [Identity(statement, factor, factor) for factor in factors]
+    reason = "rho is, up to the factor g, a function of beta on every leaf, and a Hessian"
+    return Finding(Verdict.PROVED, reason, tuple(evidence))
+
+
+def _undecided(reason: str) -> NotProved:
+    return NotProved(Finding(Verdict.UNDECIDED, reason))
 
 
 def _needs_no_warp(direction: Direction) -> Finding:

@@ -10,14 +10,16 @@ from derive.errors import DegenerateStart
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import Matrix, determinant, dot, inverse
 from derive.model.direction import Direction
+from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 from derive.weights.conserved import ConservedQuantities
-from derive.weights.lie import LieStructure
+from derive.weights.equations import Flow
+from derive.weights.lie import LieStructure, along
 from derive.weights.witness import is_zero_along_flow
 
 
 @dataclass(frozen=True)
-class Metric:
+class Metric(Flow[RationalFunction]):
     """K and rho as exact functions of the weights: beta' = K lambda, so rho beta' = lambda.
 
     Attributes:
@@ -67,9 +69,22 @@ class Metric:
         """det K in the weights, the Gram determinant of J."""
         return determinant(self.K)
 
-    def along(self, a: int, b: int, c: int) -> RationalFunction:
-        """Return X_a K_bc = <grad F_a, grad K_bc>."""
-        return dot(self.parameterization.fields[a], self._slopes[b][c])
+    @property
+    def X(self) -> tuple[Field, ...]:
+        """The fields grad F_a."""
+        return self.parameterization.fields
+
+    def change(self, v: Field, b: int, c: int) -> RationalFunction:
+        """Return the derivative of K_bc along a field."""
+        return dot(v, self._slopes[b][c])
+
+    def slope(self, x: Field, f: RationalFunction) -> RationalFunction:
+        """Return the derivative of a function along a field."""
+        return along(x, f)
+
+    def commutator(self, a: int, b: int) -> Field:
+        """Return [X_a, X_b]."""
+        return self.lie.brackets[a, b]
 
     @functools.cached_property
     def _slopes(self) -> tuple[tuple[tuple[RationalFunction, ...], ...], ...]:

@@ -6,7 +6,7 @@ With H_a = X_a log g the condition reads
 
 linear equations for H whose 2 x 2 minors are Gram determinants, hence positive: there is at most
 one H, so at most one g up to a constant. It exists on a leaf exactly when this H solves them all
-and the conditions of :mod:`derive.weights.vertical` hold.
+and the conditions of :mod:`derive.weights.equations` hold.
 """
 
 from __future__ import annotations
@@ -18,15 +18,10 @@ from derive.model.geometry import Field
 from derive.model.labels import quoted
 from derive.model.parameterization import Parameterization
 from derive.verdict import Decided, Finding, Verdict
-from derive.weights.hessian import HessianVerdict
+from derive.weights.equations import warp_candidate, warp_conditions
+from derive.weights.hessian import NOT_CLOSED, HessianVerdict, check_closure
 from derive.weights.metric import Metric
-from derive.weights.pointwise import (
-    find_failing_condition,
-    warp_and_closure,
-    warp_candidate,
-    warp_conditions,
-)
-from derive.weights.vertical import NOT_CLOSED, check_vertical
+from derive.weights.pointwise import find_failing_condition, warp_and_closure
 from derive.weights.witness import NotProved, require_equations
 
 NO_CANDIDATE = "the only candidate for H_a = <grad F_a, grad log g> fails: no scalar warp exists"
@@ -88,7 +83,7 @@ def decide_warp(hessian: HessianVerdict) -> WarpVerdict:
     H = warp_candidate(metric)
     try:
         solved = require_equations(p, warp_conditions(metric, H), NO_CANDIDATE, OPEN)
-        closure = check_vertical(metric, H)
+        closure = check_closure(metric, H)
         finding = replace(closure, evidence=(*solved, *closure.evidence))
     except NotProved as end:
         finding = end.finding

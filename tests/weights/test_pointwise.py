@@ -15,6 +15,7 @@ from derive.certificate.checking.check import check_text
 from derive.verdict import Identity
 from derive.weights import pointwise
 from derive.weights.conserved import find_conserved
+from derive.weights.equations import hessian_conditions
 from derive.weights.lie import find_lie_structure
 from derive.weights.metric import Metric, find_metric
 from derive.weights.witness import is_free, samples
@@ -35,7 +36,7 @@ def metric_of(outputs: list[str], start: dict[str, str] | None = None) -> Metric
 
 
 def fails_as_hessian(metric: Metric) -> Identity | None:
-    return pointwise.find_failing_condition(metric, pointwise.hessian_conditions)
+    return pointwise.find_failing_condition(metric, hessian_conditions)
 
 
 def fails_with_warp(metric: Metric) -> Identity | None:

@@ -30,8 +30,8 @@ from derive.render.page.lines import INLINE, Row, display, width
 from derive.render.page.names import as_latex
 from derive.render.page.printer import inline, latex
 from derive.verdict import Identity, Verdict
+from derive.weights.equations import warp_candidate
 from derive.weights.metric import Metric
-from derive.weights.pointwise import warp_candidate
 
 LARGEST = 4000
 """Characters of a side beyond which it is not put together again."""
