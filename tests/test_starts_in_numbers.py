@@ -8,14 +8,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from typer.testing import CliRunner
 
 from derive import Parameterization
-from derive.cli.main import app
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.explicit.regularize import explicit_counterpart
 from numerics import flow, interpolate
 from numerics.confirm.paths import time_warp
+from tests.cli.commands import refusal_of, run
 from tests.published import derive_once
 
 
@@ -77,14 +76,14 @@ def test_a_root_of_a_negative_power_is_refused():
 
 def test_explicit_takes_the_fraction_that_its_help_gives():
     arguments = ["explicit", "w**2", "--start", "w=1", "--at", "beta=1/2"]
-    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert run(*arguments).returncode == 0
 
 
 def test_a_module_gives_no_number_where_its_assumption_fails(tmp_path):
     # Q was derived for a_0 > 0: the gradient at beta_0 is 0, or nan where it does not hold.
     path = tmp_path / "neuron.py"
-    done = CliRunner().invoke(app, ["regularizer", "a*u1", "a*u2", "--numpy", str(path)])
-    assert done.exit_code == 0
+    done = run("regularizer", "a*u1", "a*u2", "--numpy", str(path))
+    assert done.returncode == 0
     module: dict[str, object] = {"__name__": "neuron"}
     exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module)
     gradient = module["gradient"]
@@ -125,8 +124,7 @@ def test_flow_refuses_an_odd_number_of_steps(max_steps):
     ids=" ".join,
 )
 def test_parameterize_refuses_what_is_no_potential_or_start(arguments):
-    done = CliRunner().invoke(app, arguments)
-    assert isinstance(done.exception, InputError) or done.exit_code == 2
+    refusal_of(*arguments)
 
 
 def test_a_target_near_the_boundary_is_reached():
@@ -172,15 +170,15 @@ def test_a_flow_that_leaves_what_q_was_derived_for_has_no_warped_path():
     ("option", "value"), [("--sizes", "0"), ("--plot", "/no-such-folder/a.svg")]
 )
 def test_an_option_of_an_experiment_is_named(option, value):
-    done = CliRunner().invoke(app, ["experiment", "sparse-regression", option, value])
-    assert str(done.exception).startswith(f"{option}: ")
+    line = refusal_of("experiment", "sparse-regression", option, value)
+    assert line.startswith(f"derive: {option}: ")
 
 
 def test_a_check_that_cannot_be_done_leaves_the_derivation():
-    done = CliRunner().invoke(app, ["regularizer", "exp(a)*u", "--vector", "u", "--check"])
-    assert done.exit_code == 3
-    assert "Implicit regularizer Q" in done.output
-    assert "could not be done" in done.output
+    done = run("regularizer", "exp(a)*u", "--vector", "u", "--check")
+    assert done.returncode == 3
+    assert "Implicit regularizer Q" in done.stdout
+    assert "could not be done" in done.stderr
 
 
 @pytest.mark.parametrize("start", ["1", "1/100"])

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from derive.cli.forms import Form, offer
-from derive.cli.options import Output, Timeout, argument
+from derive.cli.options import Command, time_limit
 from derive.cli.output import check_writable
 from derive.cli.running import Answer, Enter, finish
+from derive.option import option
 
 if TYPE_CHECKING:
-    from derive.catalogue.audit.judgement import Audit
+    from derive.catalogue.audit.judgement import Audit as Judged
     from derive.catalogue.library import Entry
     from numerics.confirm.norm_bounds import BoundTrial
 
-ReportForm: TypeAlias = Annotated[Form, offer("latex", "standalone", "html", "json")]
 WIDTH = 24
-Models = Annotated[list[str] | None, argument("ID")]
 
 
-def audit(
-    models: Models = None, *, form: ReportForm, output: Output = None, timeout: Timeout = 300.0
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Audit(Command):
     """Compare every printed formula of the catalogue with what is derived from F alone.
 
     Each ID is a model, as `derive catalogue` lists them; without one all are compared.
@@ -47,32 +47,40 @@ def audit(
       derive audit tied-pair deep-diagonal
       derive audit --json -o audit.json
     """
-    check_writable(output)
-    from derive.catalogue import entries, find
 
-    chosen = tuple(find(name) for name in dict.fromkeys(models)) if models else entries()
-    finish(lambda enter: _audit(chosen, form, enter), timeout, output)
+    models: tuple[str, ...] = option((), metavar="[ID]...")
+    form: Form = offer("latex", "standalone", "html", "json")
+    timeout: float = time_limit(300.0)
+
+    def run(self) -> int:
+        """Print the audit of the models that are named, or of all."""
+        check_writable(self.output)
+        from derive.catalogue import entries, find
+
+        models = tuple(map(find, dict.fromkeys(self.models))) or entries()
+        return finish(partial(audit_answer, models, self.form), self.timeout, self.output)
 
 
-def _audit(chosen: tuple[Entry, ...], form: Form, enter: Enter) -> Answer:
+def audit_answer(models: tuple[Entry, ...], form: Form, enter: Enter) -> Answer:
+    """Return the audit of some models; this runs in the child."""
     enter("importing the algebra")
     from derive.catalogue.audit.formula_kinds import audit_entry
     from derive.catalogue.audit.report import audit_page, render_json, render_latex, render_text
+    from derive.catalogue.audit.site import audit_html
+    from derive.render.page.latex import document
 
-    audits: list[Audit] = []
-    for done, entry in enumerate(chosen):
-        enter(progress(done, len(chosen), entry.id))
+    audits: list[Judged] = []
+    for done, entry in enumerate(models):
+        enter(progress(done, len(models), entry.id))
         audits += audit_entry(entry, try_norm_bound)
-    if form.name == "standalone":
-        from derive.render.page.latex import document
-
-        return Answer(document(audit_page(audits)))
-    if form.name == "html":
-        from derive.catalogue.audit.site import audit_html
-
-        return Answer(audit_html(audits))
-    render = {"latex": render_latex, "json": render_json, "text": render_text}[form.name]
-    return Answer(render(audits))
+    write = {
+        "text": render_text,
+        "latex": render_latex,
+        "standalone": lambda audits: document(audit_page(audits)),
+        "html": audit_html,
+        "json": render_json,
+    }[form.name]
+    return Answer(write(audits))
 
 
 def try_norm_bound(*claim: Any) -> BoundTrial:

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from typing import Annotated, Literal, TypeAlias
+from dataclasses import dataclass
+from functools import partial
 
-import typer
-
-from derive.cli.options import Timeout, argument
+from derive.cli.options import Limited
 from derive.cli.output import contents, deliver, source
 from derive.cli.running import BAD_INPUT, NO, YES, Answer, Enter, run
+from derive.option import option
 
-Wanted: TypeAlias = Literal["all", "some"]
 _FOLD = textwrap.TextWrapper(80, subsequent_indent=" " * 6, break_on_hyphens=False)
-Strict = Annotated[
-    bool, typer.Option("--strict", help="Fail where anything that FILE says is not certified.")
-]
 
 
-def check(
-    file: Annotated[str, argument("FILE")], strict: Strict = False, timeout: Timeout = 60.0
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Check(Limited):
     """Check a record: recompute what it says from F, without SymPy and without any search.
 
     FILE is a record that --json of `derive regularizer` or `derive regimes` wrote; - reads the
@@ -37,36 +32,39 @@ def check(
       derive check neuron.json
       derive check --strict neuron.json
     """
-    opened = source(file)
-    wanted: Wanted = "all" if strict else "some"
-    answer = run(lambda enter: _check(opened, wanted, enter), timeout)
-    if answer.code == YES:
-        deliver(answer.result, None)
-    else:
-        print(f"derive: {' '.join(answer.result.split())}", file=sys.stderr)
-    raise typer.Exit(answer.code)
 
+    file: str = option(..., metavar="FILE")
+    strict: bool = option(False, "Fail where anything that FILE says is not certified.")
 
-def _check(opened: str | int, wanted: Wanted, enter: Enter) -> Answer:
-    """Check a record, of which all has to be certified, or some may be left open by name."""
-    enter("reading")
-    text = contents(opened)
-    enter("checking the certificate")
-    from derive.certificate.checking.check import check_text
-    from derive.certificate.checking.text import NotACertificate, Rejected
+    def run(self) -> int:
+        """Print the theorem that was proved, or one line for what does not follow."""
+        answer = run(partial(self.answer, source(self.file)), self.timeout)
+        if answer.code == YES:
+            deliver(answer.result, None)
+        else:
+            print(f"derive: {' '.join(answer.result.split())}", file=sys.stderr)
+        return answer.code
 
-    try:
-        report = check_text(text)
-    except NotACertificate as fault:
-        return Answer(_printable(f"not a certificate: {fault}"), BAD_INPUT)
-    except Rejected as fault:
-        return Answer(_printable(f"rejected: {fault}"), NO)
-    if wanted == "all" and report.open:
-        return Answer(_printable(f"rejected: not certified: {'; '.join(report.open)}"), NO)
-    lines = [f"  {line}" for line in report.theorem]
-    lines += [f"  not certified: {what}" for what in report.open]
-    folded = (part for line in lines for part in _FOLD.wrap(_printable(line)))
-    return Answer("\n".join([f"Accepted: {report.verdict}", *folded]))
+    def answer(self, opened: str | int, enter: Enter) -> Answer:
+        """Check a record; this runs in the child."""
+        enter("reading")
+        text = contents(opened)
+        enter("checking the certificate")
+        from derive.certificate.checking.check import check_text
+        from derive.certificate.checking.text import NotACertificate, Rejected
+
+        try:
+            report = check_text(text)
+        except NotACertificate as fault:
+            return Answer(_printable(f"not a certificate: {fault}"), BAD_INPUT)
+        except Rejected as fault:
+            return Answer(_printable(f"rejected: {fault}"), NO)
+        if self.strict and report.open:
+            return Answer(_printable(f"rejected: not certified: {'; '.join(report.open)}"), NO)
+        lines = [f"  {line}" for line in report.theorem]
+        lines += [f"  not certified: {what}" for what in report.open]
+        folded = (part for line in lines for part in _FOLD.wrap(_printable(line)))
+        return Answer("\n".join([f"Accepted: {report.verdict}", *folded]))
 
 
 def _printable(line: str) -> str:

@@ -2,132 +2,96 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from contextlib import closing
-from dataclasses import Field, dataclass, fields
+from dataclasses import dataclass
 from importlib import import_module
-from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, get_args, get_origin, get_type_hints
 
-import typer
+import click
 
 from derive.cli.forms import Form, offer, rendered
-from derive.cli.options import Bundle, Output, bundle_of
+from derive.cli.options import Commands, command
 from derive.cli.output import Narrator, check_writable, deliver
-from derive.cli.running import use_one_thread
-from derive.errors import InputError
-from numerics.experiments.settings import (
-    ConvolutionSetting,
-    MatrixSetting,
-    OptimizerSetting,
-    ReachSetting,
-    Setting,
-    SparseSetting,
-    UnivariateSetting,
-    require_bounds,
-)
-
-Asked: TypeAlias = Callable[..., Setting]
-"""What makes a setting of the seed: the options that are given."""
+from derive.cli.running import YES, use_one_thread
+from derive.option import option
+from numerics.experiments import settings
+from numerics.experiments.settings import Setting
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Session:
     """How an experiment is run, and where its results go."""
 
-    seed: Annotated[int, typer.Option(help="Seed of the random numbers.", min=0, metavar="N")] = 0
-    jobs: Annotated[
-        int, typer.Option(help="Processes, by joblib.", min=1, max=1024, metavar="N")
-    ] = 1
-    form: Annotated[Form, offer("json", "csv")]
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw the errors to a PNG, SVG or PDF file.", metavar="FILE")
-    ] = None
-    output: Output = None
+    jobs: int = option(1, "Processes, by joblib.", "N", at_least=1, at_most=1024)
+    form: Form = offer("json", "csv")
+    output: Path | None = option(None, "Write the result to FILE.", "FILE", "-o", "--output")
+    plot: Path | None = None
 
-    def run(self, name: str, asked: Asked) -> None:
-        """Run the experiment of a module, draw it where that is asked, and write its results.
+    def run(self, name: str, setting: Setting) -> int:
+        """Run an experiment, draw it where that is asked, and write its results.
 
         What cannot be written is refused before time is spent; NumPy is kept to one thread.
         """
         check_writable(self.output)
         check_writable(self.plot, "--plot")
         use_one_thread()
-        setting = asked(seed=self.seed)
         if self.plot is not None:
             from numerics.figures.display import require_matplotlib
 
             require_matplotlib()
         experiment = getattr(import_module(f"numerics.experiments.{name}"), name)
         with closing(Narrator()) as narrator:
-            found = experiment(setting, self.jobs, narrator)
+            results = experiment(setting, self.jobs, narrator)
         if self.plot is not None:
             from numerics.figures import experiments
             from numerics.figures.display import arranged, save
 
-            save(arranged(getattr(experiments, name)(found)), self.plot, "--plot")
-        deliver(rendered(found, self.form), self.output)
+            save(arranged(getattr(experiments, name)(results)), self.plot, "--plot")
+        deliver(rendered(results, self.form), self.output)
+        return YES
 
 
-Shared: TypeAlias = Annotated[Session, bundle_of(Session)]
-WithoutPlot: TypeAlias = Annotated[Session, bundle_of(Session, "plot")]
+@dataclass(frozen=True, kw_only=True)
+class Plotted(Session):
+    """One of an experiment whose results are drawn by the function of its name in figures."""
+
+    plot: Path | None = option(None, "Draw the errors to a PNG, SVG or PDF file.", "FILE")
 
 
-def options_of(setting: type[Setting]) -> Bundle:
-    """Return the options of a setting, one for each field with a help text."""
-    hints = get_type_hints(setting)
-    named = [one for one in fields(setting) if one.metadata.get("help")]
-    kinds = {one.name: get_args(hints[one.name])[:1] or (hints[one.name],) for one in named}
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """An experiment: its setting, a line on it, its page of help, and how it is run.
 
-    def build(**values: Any) -> Asked:
-        for one in named:
-            if isinstance(one.default, tuple):
-                values[one.name] = _read(one, values[one.name], *kinds[one.name])
-        return functools.partial(setting, **values)
+    The module of its name in ``numerics/experiments`` has the function of its name, which runs it.
+    """
 
-    return Bundle(tuple(_option(one, hints[one.name]) for one in named), build)
+    setting: type[Setting]
+    summary: str
+    text: str
+    session: type[Session] = Session
 
 
-def _option(one: Field[Any], kind: Any) -> Parameter:
-    """Return the option of a field; several numbers are one text."""
-    default: Any = one.default
-    letter, bounds = one.metadata["letter"], one.metadata["bounds"]
-    if get_origin(kind) is tuple:
-        default, kind = ",".join(f"{x:g}" for x in default), str
-        letter, bounds = f"{letter},...", {}
-    option = typer.Option(
-        _name(one),
-        help=one.metadata["help"],
-        metavar=letter,
-        min=bounds.get("at_least"),
-        max=bounds.get("at_most"),
-    )
-    hint = Annotated[kind, option]
-    return Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+def experiment() -> click.Group:
+    """Return the commands of all experiments."""
+    summaries = {name: one.summary for name, one in EXPERIMENTS.items()}
+    text = "Repeat a published experiment: what a start leads to, predicted and trained."
+    return Commands(summaries, _command, name="experiment", help=text)
 
 
-def _name(one: Field[Any]) -> str:
-    return one.metadata["option"] or f"--{one.name}"
+def _command(name: str) -> click.Command:
+    one, module = EXPERIMENTS[name], name.replace("-", "_")
+
+    def run(setting: Setting, session: Session) -> int:
+        return session.run(module, setting)
+
+    return command(name, one.text, one.summary, run, one.setting, one.session)
 
 
-def _read(one: Field[Any], text: str, kind: Callable[[str], Any]) -> tuple[Any, ...]:
-    """Read the numbers of an option."""
-    default: Any = one.default
-    try:
-        numbers = tuple(kind(part) for part in text.split(",") if part.strip())
-    except ValueError:
-        example = ",".join(map(str, default[:3]))
-        raise InputError(f"{_name(one)}: {text!r} must be numbers such as {example}") from None
-    require_bounds(f"{_name(one)}: a number", numbers, one.metadata["bounds"])
-    return numbers
-
-
-def sparse_regression(
-    *, asked: Annotated[Asked, options_of(SparseSetting)], session: Shared
-) -> None:
-    """Find a sparse beta* with a diagonal network, from starts of many scales and shapes.
+EXPERIMENTS = {
+    "sparse-regression": Experiment(
+        settings.SparseSetting,
+        "Sparse beta*, by a diagonal network.",
+        """Find a sparse beta* with a diagonal network, from starts of many scales and shapes.
 
     y = <beta*, x> + noise of variance 0.01; the error is that on new data. Each limit is
     predicted by its Q, some are trained by gradient flow in the weights as well
@@ -140,14 +104,13 @@ def sparse_regression(
       derive experiment sparse-regression
       derive experiment sparse-regression --csv -o errors.csv --plot errors.svg
       derive experiment sparse-regression --samples 200 --jobs 2 --json
-    """
-    session.run("sparse_regression", asked)
-
-
-def matrix_factorization(
-    *, asked: Annotated[Asked, options_of(MatrixSetting)], session: Shared
-) -> None:
-    """Find a low-rank n x n matrix beta* by gradient descent on U U^T or U V^T, of full size.
+    """,
+        Plotted,
+    ),
+    "matrix-factorization": Experiment(
+        settings.MatrixSetting,
+        "Low-rank beta*, by descent on U U^T.",
+        """Find a low-rank n x n matrix beta* by gradient descent on U U^T or U V^T, of full size.
 
     y_i = <A_i, beta*> + noise for m Gaussian A_i, fewer than beta* has entries: most matrices that
     fit are far from beta*. For U U^T small starts and small steps lead near it, large starts do
@@ -171,14 +134,13 @@ def matrix_factorization(
       derive experiment matrix-factorization --noise 0 --tolerance 1e-5 --json
       derive experiment matrix-factorization --model "U*T(V)" --truth general
       derive experiment matrix-factorization --measurements completion
-    """
-    session.run("matrix_factorization", asked)
-
-
-def univariate_nets(
-    *, asked: Annotated[Asked, options_of(UnivariateSetting)], session: Shared
-) -> None:
-    """Train univariate shallow nets by mirror flow, and compare them with their derived limits.
+    """,
+        Plotted,
+    ),
+    "univariate-nets": Experiment(
+        settings.UnivariateSetting,
+        "Wide shallow nets on the line, by mirror flow.",
+        """Train univariate shallow nets by mirror flow, and compare them with their derived limits.
 
     f(x) = sum_j a_j sigma(w_j x - b_j) + d with uniform biases. ReLU nets under three unscaled
     potentials tend to one limit, nets with |.| under the same potentials, scaled, to a limit each.
@@ -194,14 +156,13 @@ def univariate_nets(
       derive experiment univariate-nets
       derive experiment univariate-nets --plot panels.pdf --jobs 2
       derive experiment univariate-nets --widths 100,400,1600 --nets 5 --json
-    """
-    session.run("univariate", asked)
-
-
-def optimizers(
-    *, asked: Annotated[Asked, options_of(OptimizerSetting)], session: WithoutPlot
-) -> None:
-    """Run optimizers from 0 on one Gaussian X: regression, and separable data.
+    """,
+        Plotted,
+    ),
+    "optimizers": Experiment(
+        settings.OptimizerSetting,
+        "Ends of optimizers on one linear model.",
+        """Run optimizers from 0 on one Gaussian X: regression, and separable data.
 
     Quality in a norm is, on regression, the least norm with the predictions of the end over that of
     the end; on separable data the margin of the end over the largest. It is at most 1. Gradient
@@ -218,34 +179,12 @@ def optimizers(
       derive experiment optimizers
       derive experiment optimizers --dimension 30 --samples 8 --csv
       derive experiment optimizers --adagrad 1,0.01 --rounds 100000 --seed 3
-    """
-    session.run("optimizers", asked)
-
-
-def controllability(
-    *, asked: Annotated[Asked, options_of(ReachSetting)], session: WithoutPlot
-) -> None:
-    """Find what U' = sum_i s_i(t) A_i U reaches, for random symmetric A_i of whole numbers.
-
-    The dimension of the Lie algebra that the A_i generate is computed exactly. Where it is n^2,
-    arbitrary steering s leads U U^T, of full rank, to every positive definite matrix: with two
-    measurements nothing but the steering of gradient flow itself regularizes (of singular ones
-    only as limits: the rank of U stays).
-
-    Exit status: 0 the results are printed; 2 bad input; 3 a limit was not found.
-
-    \b
-    Examples:
-      derive experiment controllability
-      derive experiment controllability --dimensions 3,6 --matrices 3 --json
-    """
-    session.run("controllability", asked)
-
-
-def convolution(
-    *, asked: Annotated[Asked, options_of(ConvolutionSetting)], session: WithoutPlot
-) -> None:
-    """Find which critical point linear convolutional nets tend to from each start.
+    """,
+    ),
+    "convolution": Experiment(
+        settings.ConvolutionSetting,
+        "Limits of linear convolutional nets, by start.",
+        """Find which critical point linear convolutional nets tend to from each start.
 
     beta = w_1 * ... * w_L, circular, on separable rows of whole numbers with their labels, under
     exponential loss. Each run ends near a KKT point of min |w|^2 with margins at least 1, which is
@@ -261,20 +200,25 @@ def convolution(
       derive experiment convolution
       derive experiment convolution --layers 3,4 --dimension 3 --deviation 0.3
       derive experiment convolution --starts 30 --jobs 2 --csv
-    """
-    session.run("convolution", asked)
+    """,
+    ),
+    "controllability": Experiment(
+        settings.ReachSetting,
+        "What steering reaches, by exact Lie algebras.",
+        """Find what U' = sum_i s_i(t) A_i U reaches, for random symmetric A_i of whole numbers.
 
+    The dimension of the Lie algebra that the A_i generate is computed exactly. Where it is n^2,
+    arbitrary steering s leads U U^T, of full rank, to every positive definite matrix: with two
+    measurements nothing but the steering of gradient flow itself regularizes (of singular ones
+    only as limits: the rank of U stays).
 
-def experiment() -> None:
-    """Repeat a published experiment: what a start leads to, predicted and trained."""
+    Exit status: 0 the results are printed; 2 bad input; 3 a limit was not found.
 
-
-EXPERIMENTS = (
-    ("sparse-regression", sparse_regression, "Sparse beta*, by a diagonal network."),
-    ("matrix-factorization", matrix_factorization, "Low-rank beta*, by descent on U U^T."),
-    ("univariate-nets", univariate_nets, "Wide shallow nets on the line, by mirror flow."),
-    ("optimizers", optimizers, "Ends of optimizers on one linear model."),
-    ("convolution", convolution, "Limits of linear convolutional nets, by start."),
-    ("controllability", controllability, "What steering reaches, by exact Lie algebras."),
-)
-"""Name, function and summary of each experiment."""
+    \b
+    Examples:
+      derive experiment controllability
+      derive experiment controllability --dimensions 3,6 --matrices 3 --json
+    """,
+    ),
+}
+"""The experiments by their names."""

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, TypeAlias
 
-from derive.cli.forms import RecordForm
-from derive.cli.options import ModelWithoutParameters, Output, Timeout, text_option
-from derive.cli.output import check_writable
-from derive.cli.running import Enter, find_and_answer, finish
+from derive.cli.options import OfPolynomials
+from derive.cli.running import Enter, Recorded
 from derive.errors import DeriveError, InputError
-from derive.model.typed import read_option
+from derive.model.typed import ReadModel, read_option
+from derive.option import option
 
 if TYPE_CHECKING:
     from derive.explicit.counterpart import ExplicitCounterpart
 
-At = Annotated[str, text_option("NAME=V,...", "Certify values at a point: beta=2,alpha=1/2.")]
+Point: TypeAlias = dict[str, Fraction]
 
 
-def explicit(
-    *,
-    model: ModelWithoutParameters,
-    at: At = "",
-    form: RecordForm,
-    output: Output = None,
-    timeout: Timeout = 60.0,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Explicit(OfPolynomials, Recorded):
     """Find what explicit l2 regularization of the weights gives, beside the implicit Q.
 
     R(beta) = min |w - w_0|^2 and R_F(beta) = min |w|^2, both subject to F(w) = beta, for F
@@ -51,32 +44,30 @@ def explicit(
       derive explicit "U*T(V)" --matrix U:2x2,V:2x2
       derive explicit "a*u1" "a*u2" --start a=alpha,u1=0,u2=0 --latex
     """
-    read = model.read()
-    point = _point(at)
-    check_writable(output)
 
-    def find(enter: Enter) -> ExplicitCounterpart:
+    at: str = option("", "Certify values at a point: beta=2,alpha=1/2.", "NAME=V,...")
+
+    def read(self) -> tuple[ReadModel, Point]:
+        """Return F, its start and the point."""
+        from derive.exact.field.function_field import FunctionField
+        from derive.exact.towers.tower import to_field
+        from derive.language import parse_assignments
+
+        model, point = self.model.read(), Point()
+        for name, tree in read_option("--at", parse_assignments, self.at):
+            try:
+                value = to_field(tree, FunctionField(()), name)
+            except (DeriveError, KeyError):
+                value = None
+            if value is None or not value.is_constant():
+                raise InputError(f"--at: {name} needs a rational number, such as 1/2")
+            point[name] = value.value()
+        return model, point
+
+    def find(self, read: tuple[ReadModel, Point], enter: Enter) -> ExplicitCounterpart:
+        """Return the costs of F, with their values at the point."""
         from derive.explicit.regularize import explicit_counterpart
 
+        model, point = read
         enter("parameterization")
-        return explicit_counterpart(read.parameterization(), enter, point)
-
-    finish(partial(find_and_answer, find, form, None), timeout, output)
-
-
-def _point(text: str) -> dict[str, Fraction]:
-    """Read numbers for names."""
-    from derive.exact.field.function_field import FunctionField
-    from derive.exact.towers.tower import to_field
-    from derive.language import parse_assignments
-
-    point = {}
-    for name, tree in read_option("--at", parse_assignments, text):
-        try:
-            value = to_field(tree, FunctionField(()), name)
-        except (DeriveError, KeyError):
-            value = None
-        if value is None or not value.is_constant():
-            raise InputError(f"--at: {name} needs a rational number, such as 1/2")
-        point[name] = value.value()
-    return point
+        return explicit_counterpart(model.parameterization(), enter, point)

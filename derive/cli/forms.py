@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import methodcaller
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
-import typer
+import click
 
-from derive.cli.options import Bundle, text_option
 from derive.cli.pdf import MARK
 from derive.errors import InputError
 
@@ -75,12 +73,6 @@ def chosen_form(**asked: bool) -> Form:
     return chosen
 
 
-def refuse_check(form: Form) -> None:
-    """Refuse --check beside other forms than text."""
-    if form is not TEXT:
-        raise InputError("--check is for text: leave out --json, --html or --latex")
-
-
 def in_brief(form: Form) -> Form | None:
     """Return the form for a bare verdict, which has no parts; None where it has none of its own."""
     if form.name == "pdf":
@@ -97,14 +89,34 @@ def rendered(record: object, form: Form) -> str:
     return form.render(record)
 
 
-def offer(*names: str) -> Bundle:
-    """Return the options of some forms; together they make the form that is asked for."""
-    hints = {x: Annotated[bool, typer.Option(f"--{x}", help=FORMS[x].help)] for x in names}
-    options = (_parameter(x, default=False, annotation=hint) for x, hint in hints.items())
-    return Bundle(tuple(options), chosen_form)
+def offer(*names: str) -> Any:
+    """Return the field of a command for the form that is asked for, by an option for each."""
+    flags = [click.Option([f"--{x}"], is_flag=True, help=FORMS[x].help) for x in names]
+    return field(default=TEXT, metadata={"parts": flags, "make": chosen_form})
 
 
-_parameter = functools.partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
+def offer_page(*more: str) -> Any:
+    """Return the same for a finished record, whose page has parts and names, and *more* forms."""
+    flags = offer(*PAGE, "json", *more).metadata["parts"]
+    texts = (
+        click.Option(
+            ["--part"],
+            default="",
+            metavar="PART",
+            help="Of --latex: theorem, proof or formula alone.",
+        ),
+        click.Option(
+            ["--rename"],
+            default="",
+            metavar="NAME=LATEX,...",
+            help="In --latex and --html: names written otherwise.",
+        ),
+    )
+    return field(default=TEXT, metadata={"parts": (*flags, *texts), "make": _of_record})
+
+
+PAGE = ("latex", "standalone", "html", "pdf", "bibtex")
+"""The forms of a page."""
 
 
 def _of_record(part: str, rename: str, **asked: bool) -> Form:
@@ -142,19 +154,3 @@ def _bibtex(record: Any) -> str:
     from derive.sources import bibtex
 
     return bibtex(renderer(type(record), "page")(record).sources)
-
-
-def _record_form(*more: str) -> Bundle:
-    offered = offer("latex", "standalone", "html", "pdf", "bibtex", "json", *more)
-    texts = {
-        "part": text_option("PART", "Of --latex: theorem, proof or formula alone."),
-        "rename": text_option("NAME=LATEX,...", "In --latex and --html: names written otherwise."),
-    }
-    options = (_parameter(x, default="", annotation=Annotated[str, o]) for x, o in texts.items())
-    return Bundle((*offered.options, *options), _of_record)
-
-
-RecordForm: TypeAlias = Annotated[Form, _record_form()]
-"""The form of one finished record."""
-DerivationForm: TypeAlias = Annotated[Form, _record_form("jax", "torch", "rocq")]
-"""The form of a derivation, which other programs read too."""

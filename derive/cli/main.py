@@ -5,18 +5,16 @@ Nothing heavy is imported before the arguments are known to be good.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated, Any
 
-import typer
-from typer.core import TyperCommand, TyperGroup
-from typer.main import get_command
+import click
 
-from derive.cli.options import spelled_out
+from derive.cli.options import Commands, command
 from derive.cli.output import ReaderLeft
 from derive.cli.running import BAD_INPUT, FAULT, INTERRUPTED, READER_LEFT, UNDECIDED, YES, Stop
 from derive.errors import ConsistencyError, DeriveError, InputError
@@ -39,86 +37,64 @@ COMMANDS = {
     "figure": "List the figures of regularizers, or draw one.",
     "experiment": "Repeat a published experiment.",
 }
-"""The commands, each a function of the module of its name, with one line on it for the list."""
+"""The commands, each a dataclass in the module of its name, with one line on it for the list."""
 
 LONGEST = 200
 """Characters at which what is refused is not printed whole."""
 
 
-class _Once(TyperCommand):
-    """A command that refuses an option given twice, of which the first would be lost."""
-
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Return what is left of the arguments, as Typer does."""
-        given = [a.partition("=")[0] for a in args]
-        options = given[: given.index("--")] if "--" in given else given
-        for option in self.params:
-            if sum(name in option.opts for name in options) > 1:
-                said = f"{option.opts[-1]} {option.metavar or ''}".strip()
-                raise InputError(f"{option.opts[-1]} is given twice: give it once, as {said}")
-        return super().parse_args(ctx, args)
+def load(name: str) -> click.Command:
+    """Return a command of the table; of the experiments, their group."""
+    module = import_module(f"derive.cli.{name}")
+    if name == "experiment":
+        group: click.Group = module.experiment()
+        return group
+    kind = getattr(module, name.capitalize())
+    return command(name, kind.__doc__, COMMANDS[name], kind.run, kind)
 
 
-class _Imported(TyperGroup):
-    """The commands of the table, of which the one that is asked for is imported."""
-
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
-        self.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment]
-
-    def get_command(self, ctx: typer.Context, name: str) -> Any:  # type: ignore[override]
-        return command(name) if name in COMMANDS else None
-
-    def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
-        with formatter.section("Commands"):
-            formatter.write_dl([*COMMANDS.items()])
-
-
-def command(name: str) -> Any:
-    """Return a command as it is run; of the experiments, their group."""
-    function = getattr(import_module(f"derive.cli.{name}"), name)
-    if name != "experiment":
-        return get_command(_group(name, [(name, function, COMMANDS[name])]))
-    from derive.cli.experiment import EXPERIMENTS
-
-    group = _group(name, EXPERIMENTS)
-    group.callback()(function)
-    return get_command(group)
-
-
-def _group(name: str, commands: Iterable[tuple[str, Callable[..., None], str]]) -> typer.Typer:
-    group = typer.Typer(
-        name=name,
-        add_completion=name == "derive",
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    for command, function, summary in commands:
-        group.command(command, cls=_Once, short_help=summary)(spelled_out(function))
-    return group
-
-
-app = _group("derive", ())
-
-
-@app.callback(cls=_Imported, invoke_without_command=True)
-def top(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
-) -> None:
-    """Derive the implicit regularizer of gradient flow on a parameterization beta = F(w).
-
-    Try:  derive regularizer "a*u1" "a*u2"
-
-    "derive COMMAND --help" explains a command and gives examples.
-    """
+def top(version: bool, show_completion: str | None) -> int:
+    """Print what is asked of the program itself, or its page."""
+    context = click.get_current_context()
     if version:
         from derive import __version__
 
         print(f"regderive {__version__}")
+    elif show_completion:
+        from click.shell_completion import get_completion_class
+
+        writer = get_completion_class(show_completion)
+        assert writer is not None
+        print(writer(app, {}, "derive", COMPLETE).source())
     elif context.invoked_subcommand is None:
         print(context.get_help())
+    return YES
+
+
+COMPLETE = "_DERIVE_COMPLETE"
+"""The variable in which a shell asks for completions."""
+app = Commands(
+    COMMANDS,
+    load,
+    name="derive",
+    callback=top,
+    invoke_without_command=True,
+    params=[
+        click.Option(["--version"], is_flag=True, help="Print the version."),
+        click.Option(
+            ["--show-completion"],
+            type=click.Choice(["bash", "zsh", "fish"]),
+            metavar="SHELL",
+            help="Print the completion of bash, zsh or fish, to be run as it starts.",
+        ),
+    ],
+    help="""Derive the implicit regularizer of gradient flow on a parameterization beta = F(w).
+
+    Try:  derive regularizer "a*u1" "a*u2"
+
+    "derive COMMAND --help" explains a command and gives examples.
+    """,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -126,8 +102,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = sys.argv[1:] if arguments is None else arguments
     # One leading minus is no option here: expressions such as -w**2 pass as arguments.
     protected = [re.sub(r"\A-(?!-|[oh]?\Z)", " -", a) for a in given]
+    if instruction := os.environ.get(COMPLETE):
+        from click.shell_completion import shell_complete
+
+        sys.exit(shell_complete(app, {}, "derive", COMPLETE, instruction))
     try:
-        code = app(protected, prog_name="derive", standalone_mode=False)
+        with app.make_context("derive", protected) as context:
+            code = app.invoke(context)
+    except click.exceptions.Exit as end:  # of a page of help
+        code = end.exit_code
     except Stop as stop:
         _refuse(str(stop))
         sys.exit(stop.code)
@@ -144,15 +127,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(READER_LEFT)
     except Exception as fault:
         sys.exit(_explain(fault))
-    if code == INTERRUPTED:  # which the argument parser answers by a status alone
-        _refuse("interrupted")
-    sys.exit(code if isinstance(code, int) else YES)
+    sys.exit(code)
 
 
 def _teach(arguments: Sequence[str]) -> None:
     """Show on a terminal the examples of a command that was given nothing."""
     if len(arguments) == 1 and arguments[0] in COMMANDS and sys.stderr.isatty():
-        _, heading, examples = command(arguments[0]).help.partition("Examples:\n")
+        _, heading, examples = (load(arguments[0]).help or "").partition("Examples:\n")
         print(
             f"\n{heading}{textwrap.indent(textwrap.dedent(examples).rstrip(), '  ')}",
             file=sys.stderr,
@@ -161,11 +142,9 @@ def _teach(arguments: Sequence[str]) -> None:
 
 def _explain(fault: Exception) -> int:
     """Print one line for what the argument parser refused, or for a fault of this program."""
-    usage = getattr(fault, "format_message", None)
-    if usage is not None:
-        context = getattr(fault, "ctx", None)
-        command = "derive" if context is None else context.command_path
-        _refuse(f"{usage()} ({command} --help shows what is accepted)")
+    if isinstance(fault, click.UsageError):
+        path = "derive" if fault.ctx is None else fault.ctx.command_path
+        _refuse(f"{fault.format_message()} ({path} --help shows what is accepted)")
         return BAD_INPUT
     _refuse(f"internal error ({type(fault).__name__}: {fault}); please report this command")
     return FAULT

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Annotated
+from dataclasses import dataclass
 
-from derive.cli.forms import RecordForm
-from derive.cli.options import Output, Timeout, argument
-from derive.cli.output import check_writable
-from derive.cli.running import Concluded, Enter, find_and_answer, finish
-
-Name = Annotated[str | None, argument("NAME")]
+from derive.cli.running import Concluded, Enter, Recorded
+from derive.option import option
 
 
-def optimizers(
-    name: Name = None, *, form: RecordForm, output: Output = None, timeout: Timeout = 60.0
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Optimizers(Recorded):
     """Say what an optimizer on a linear model X w spans, and what its limits minimise.
 
     Without NAME all are listed. An optimizer is a record: its update, as formulas. What is said of
@@ -36,12 +30,12 @@ def optimizers(
       derive optimizers coordinate-descent --json
       derive optimizers adagrad --latex --standalone
     """
-    check_writable(output)
 
-    def find(enter: Enter) -> Concluded:
-        from derive.optimizers import optimizer as found
+    name: str | None = option(None, metavar="[NAME]")
+
+    def find(self, read: None, enter: Enter) -> Concluded:
+        """Return the record of one, or of all."""
+        from derive.optimizers import optimizer as of_table
 
         enter("optimizers")
-        return found.optimizers() if name is None else found.optimizer(name)
-
-    finish(partial(find_and_answer, find, form, None), timeout, output)
+        return of_table.optimizers() if self.name is None else of_table.optimizer(self.name)

@@ -1,117 +1,215 @@
-"""The options that commands share: one name, one meaning and one help text for each.
+"""A command is a dataclass: its text is the page of --help, its fields are what one types.
 
-Typer reads a command's options off its signature. What several commands share is declared once, as
-a bundle that annotates one argument; :func:`spelled_out` writes its options in that place.
+The fields that commands share stand in classes that they inherit: one name, one meaning and one
+help text for each.
 """
 
 from __future__ import annotations
 
-import functools
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import Field, dataclass, fields
 from pathlib import Path
-from typing import Annotated, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Any, cast, get_args, get_origin, get_type_hints
 
-import typer
-from typer.models import ArgumentInfo, OptionInfo
+import click
 
+from derive.errors import InputError
 from derive.model.typed import TypedModel
+from derive.option import option, require_bounds
 
-Result = TypeVar("Result")
-
-
-@dataclass(frozen=True)
-class Bundle:
-    """Options, as Typer reads them, of whose values *build* makes one argument of a command."""
-
-    options: tuple[inspect.Parameter, ...]
-    build: Callable[..., object]
+LAST = {"form": 1, "output": 2, "timeout": 3}
+"""The fields whose options stand last on a page of help, in this order."""
+HELP = {"help_option_names": ["-h", "--help"]}
 
 
-def bundle_of(build: Callable[..., object], *left_out: str) -> Bundle:
-    """Return the bundle of the options that a function or dataclass takes, but for some."""
-    flat = spelled_out(build)
-    options = inspect.signature(flat).parameters
-    return Bundle(tuple(o for o in options.values() if o.name not in left_out), flat)
+def time_limit(seconds: float) -> Any:
+    """Return the field of the seconds that a command may take."""
+    return option(seconds, "Give up after S seconds.", "S", at_least=0.1, at_most=86400)
 
 
-def spelled_out(function: Callable[..., Result]) -> Callable[..., Result]:
-    """Return a function with the options of each bundle in the place of its argument."""
-    bundles: dict[str, Bundle] = {}
-    options: list[inspect.Parameter] = []
-    hints = get_type_hints(function, include_extras=True)
-    for name, parameter in inspect.signature(function).parameters.items():
-        notes = get_args(hints[name]) if get_origin(hints[name]) is Annotated else ()
-        if bundle := next((note for note in notes if isinstance(note, Bundle)), None):
-            bundles[name] = bundle
-            options += bundle.options
-        else:
-            kind = inspect.Parameter.KEYWORD_ONLY
-            options.append(parameter.replace(kind=kind, annotation=hints[name]))
+@dataclass(frozen=True, kw_only=True)
+class Program(ABC):
+    """A command; its text is the page of its --help, its fields are what one types after it."""
 
-    @functools.wraps(function, updated=())
-    def flat(**values: object) -> Result:
-        for name, bundle in bundles.items():
-            given = {o.name: values.pop(o.name) for o in bundle.options}
-            values[name] = bundle.build(**given)
-        return function(**values)
-
-    flat.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    flat.__annotations__ = {o.name: o.annotation for o in options}
-    return flat
+    @abstractmethod
+    def run(self) -> int:
+        """Refuse what is typed, or do what it asks for; return the exit status."""
 
 
-def text_option(metavar: str, help: str) -> OptionInfo:
-    """Return an option whose text is read by the command, "" where it is not given."""
-    found: OptionInfo = typer.Option(help=help, metavar=metavar, show_default=False)
-    return found
+@dataclass(frozen=True, kw_only=True)
+class Limited(Program):
+    """A command with a limit of time."""
+
+    timeout: float = time_limit(60.0)
 
 
-def argument(metavar: str) -> ArgumentInfo:
-    """Return an argument; the command's text says what it is: a list would say it twice."""
-    found: ArgumentInfo = typer.Argument(metavar=metavar, hidden=True, show_default=False)
-    return found
+@dataclass(frozen=True, kw_only=True)
+class Command(Limited):
+    """One that prints its result or writes it to a file."""
+
+    output: Path | None = option(None, "Write the result to FILE.", "FILE", "-o", "--output")
 
 
-Output: TypeAlias = Annotated[
-    Path | None, typer.Option("-o", "--output", help="Write the result to FILE.", metavar="FILE")
-]
-Timeout: TypeAlias = Annotated[
-    float, typer.Option(help="Give up after S seconds.", min=0.1, max=86400, metavar="S")
-]
+@dataclass(frozen=True, kw_only=True)
+class OfPolynomials:
+    """Options of F and its start, for commands that need polynomials of given degree."""
+
+    outputs: tuple[str, ...] = option((), metavar="[OUTPUT]...")
+    start: str = option("", "Start values: a=1/2,p=alpha. Others start at w_0.", "W=V,...")
+    positive: str = option("", "Weights or start symbols that start positive.", "NAMES")
+    vector: str = option("", "Vectors: u:3, or u alone to leave the dimension open.", "U[:D],...")
+    matrix: str = option("", "Matrices: W:2x2; then W*T(W) is accepted.", "W:MxN,...")
+    rates: str = option("", "Learning rates of weights: a=eta,p=p. Others are 1.", "W=R,...")
+    mirror: str = option("", "Mirror descent on the weights: p*log(p) + m*log(m).", "PSI")
+
+    @property
+    def model(self) -> TypedModel:
+        """F and its start, as they are typed."""
+        given: dict[str, Any] = {f.name: getattr(self, f.name, "") for f in fields(TypedModel)}
+        return TypedModel(**given)
 
 
-def _typed(
-    *,
-    outputs: Annotated[list[str] | None, argument("OUTPUT")] = None,
-    start: Annotated[
-        str, text_option("W=V,...", "Start values: a=1/2,p=alpha. Others start at w_0.")
-    ] = "",
-    positive: Annotated[
-        str, text_option("NAMES", "Weights or start symbols that start positive.")
-    ] = "",
-    vector: Annotated[
-        str, text_option("U[:D],...", "Vectors: u:3, or u alone to leave the dimension open.")
-    ] = "",
-    matrix: Annotated[
-        str, text_option("W:MxN,...", "Matrices: W:2x2; then W*T(W) is accepted.")
-    ] = "",
-    parameter: Annotated[
-        str, text_option("NAMES", "Names that are constants, beside those in exponents.")
-    ] = "",
-    rates: Annotated[
-        str, text_option("W=R,...", "Learning rates of weights: a=eta,p=p. Others are 1.")
-    ] = "",
-    mirror: Annotated[
-        str, text_option("PSI", "Mirror descent on the weights: p*log(p) + m*log(m).")
-    ] = "",
-) -> TypedModel:
-    given = start, positive, vector, matrix, parameter, rates, mirror
-    return TypedModel(tuple(outputs or ()), *given)
+@dataclass(frozen=True, kw_only=True)
+class OfModel(OfPolynomials):
+    """Options of F and its start: what every command takes that derives something from them."""
+
+    parameter: str = option("", "Names that are constants, beside those in exponents.", "NAMES")
 
 
-Model: TypeAlias = Annotated[TypedModel, bundle_of(_typed)]
-"""F and its start: what every command takes that derives something from them."""
-ModelWithoutParameters: TypeAlias = Annotated[TypedModel, bundle_of(_typed, "parameter")]
-"""The same for commands that need F to be a polynomial of given degree."""
+def command(
+    name: str, text: str, summary: str, run: Callable[..., int], *kinds: type
+) -> click.Command:
+    """Return a command that runs on records of some kinds, which it makes of what is typed."""
+
+    def make_and_run(**values: Any) -> int:
+        return run(*(_made(kind, values) for kind in kinds))
+
+    return _Once(
+        name,
+        callback=make_and_run,
+        params=[one for kind in kinds for one in parameters(kind)],
+        help=inspect.cleandoc(text),
+        short_help=summary,
+        context_settings=HELP,
+    )
+
+
+class Commands(click.Group):
+    """Commands with a line on each, of which the one that is asked for is imported."""
+
+    def __init__(
+        self, summaries: Mapping[str, str], load: Callable[[str], click.Command], **given: Any
+    ) -> None:
+        super().__init__(context_settings=HELP, no_args_is_help=False, **given)
+        self._summaries, self._load = summaries, load
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order in which one learns them."""
+        return [*self._summaries]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Return a command of the table."""
+        return self._load(name) if name in self._summaries else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list, for which no command is imported."""
+        with formatter.section("Commands"):
+            formatter.write_dl([*self._summaries.items()])
+
+
+class _Once(click.Command):
+    """A command that refuses an option given twice, of which the first would be lost."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = [a.partition("=")[0] for a in args]
+        options = given[: given.index("--")] if "--" in given else given
+        for one in self.params:
+            if sum(name in one.opts for name in options) > 1:
+                usage = f"{one.opts[-1]} {one.metavar or ''}".strip()
+                raise InputError(f"{one.opts[-1]} is given twice: give it once, as {usage}")
+        return super().parse_args(ctx, args)
+
+
+def parameters(kind: type) -> Iterator[click.Parameter]:
+    """Return the options and arguments of a dataclass; last, those that most commands have."""
+    hints = get_type_hints(kind)
+    for one in sorted(fields(kind), key=lambda one: LAST.get(one.name, 0)):
+        if parts := one.metadata.get("parts"):
+            yield from parts
+        elif one.metadata.get("help"):
+            yield _option(one, hints[one.name])
+        elif one.metadata.get("metavar"):
+            yield _argument(one)
+
+
+def _argument(one: Field[Any]) -> click.Argument:
+    """Return the argument of a field: a tuple is of any number, no default of one."""
+    return click.Argument(
+        [one.name],
+        metavar=one.metadata["metavar"],
+        nargs=-1 if isinstance(one.default, tuple) else 1,
+        required=one.default is ...,
+    )
+
+
+def _option(one: Field[Any], hint: Any) -> click.Option:
+    """Return the option of a field; several numbers are one text."""
+    about, default = one.metadata, cast(Any, one.default)
+    ends = about["bounds"].get("at_least"), about["bounds"].get("at_most")
+    kind = get_args(hint)[0] if get_origin(hint) in (UnionType, tuple) else hint
+    names, metavar = _names(one), about["metavar"] or None
+    if isinstance(default, tuple):
+        kind = _numbers(names[-1], kind, default[:3])
+        default, metavar = ",".join(f"{x:g}" for x in default), f"{metavar},..."
+    elif kind is Path:
+        kind = click.Path(path_type=Path)
+    elif ends != (None, None):
+        kind = (click.IntRange if kind is int else click.FloatRange)(*ends)
+        kind.name = kind.name.removesuffix(" range")  # which a refusal of what is none calls it
+    given: dict[str, Any] = {"required": True} if default is ... else {"default": default}
+    return click.Option(
+        [one.name, *names],
+        type=kind,
+        is_flag=hint is bool,
+        help=about["help"],
+        metavar=metavar,
+        show_default=default not in (None, "", ...) and default is not False,
+        **given,
+    )
+
+
+def _names(one: Field[Any]) -> tuple[str, ...]:
+    names: tuple[str, ...] = one.metadata["names"]
+    return names or (f"--{one.name}",)
+
+
+def _numbers(
+    option: str, kind: Callable[[str], object], example: tuple[object, ...]
+) -> Callable[[str], tuple[object, ...]]:
+    """Return what reads the numbers of an option."""
+
+    def numbers(text: str) -> tuple[object, ...]:
+        try:
+            return tuple(kind(part) for part in text.split(",") if part.strip())
+        except ValueError:
+            like = ",".join(map(str, example))
+            raise InputError(f"{option}: {text!r} must be numbers such as {like}") from None
+
+    return numbers
+
+
+def _made(kind: type, values: dict[str, Any]) -> object:
+    """Return the record of the values of its options; InputError for one out of its bounds."""
+    given: dict[str, Any] = {}
+    for one in fields(kind):
+        if parts := one.metadata.get("parts"):
+            given[one.name] = one.metadata["make"](**{p.name: values[p.name] for p in parts})
+        elif one.name in values:
+            value = given[one.name] = values[one.name]
+            if value is not None:
+                of = ": a number" if isinstance(value, tuple) else ""
+                require_bounds(f"{_names(one)[-1]}{of}", value, one.metadata["bounds"])
+    return kind(**given)

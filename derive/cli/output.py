@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from keyword import iskeyword
 from pathlib import Path
 
@@ -46,6 +47,15 @@ def contents(file: str | int) -> str:
         raise InputError(f"{name}: {error.strerror}") from None
     except ValueError:  # of bytes, or of a name with one that is 0
         raise InputError(f"{name} is no text") from None
+
+
+def text_of(path: Path) -> str:
+    """Return the text of --data, or refuse the file."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        raise InputError(f"--data: {path} cannot be read: {why}") from None
 
 
 def check_writable(path: Path | None, option: str = "-o") -> None:
@@ -96,6 +106,18 @@ def deliver(text: str, path: Path | None, option: str = "-o") -> None:
         # Nothing that was derived is lost.
         _print(text)
         raise InputError(f"{option}: {path}: {error.strerror}; printed instead") from None
+
+
+def deliver_to_folder(files: Mapping[str, str], folder: Path) -> None:
+    """Write files to a folder, which is made where it is not there."""
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"-o: {folder}: {error.strerror}") from None
+    for name in files:
+        check_writable(folder / name)
+    for name, text in files.items():
+        deliver(text, folder / name)
 
 
 def _print(text: str) -> None:

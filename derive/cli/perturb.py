@@ -2,51 +2,23 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import typer
-
-from derive.cli.forms import RecordForm, refuse_check
-from derive.cli.options import Model, Output, Timeout, text_option
-from derive.cli.output import check_writable
-from derive.cli.running import Enter, find_and_answer, finish
+from derive.cli.options import OfModel
+from derive.cli.running import Checked, Enter
 from derive.errors import InputError
+from derive.model.typed import ReadModel
+from derive.option import option
 
 if TYPE_CHECKING:
     from derive.perturbed.record import Perturbation
 
 KINDS = ("decay", "momentum", "step", "noise")
-By = Annotated[
-    str,
-    typer.Option("--by", help="What perturbs the flow; several as a,b.", metavar="|".join(KINDS)),
-]
-Check = Annotated[bool, typer.Option("--check", help="Confirm by precise flows of the weights.")]
-
-Penalty = Annotated[
-    str | None,
-    text_option("H", "With decay: a penalty h(w), decay -k(t) grad h in place of -k(t) w."),
-]
-Process = Annotated[
-    str | None,
-    text_option(
-        "PROCESS",
-        "With --mirror: steps, noise and momentum of mirror, the default, or of preconditioned.",
-    ),
-]
 
 
-def perturb(
-    *,
-    model: Model,
-    by: By,
-    penalty: Penalty = None,
-    process: Process = None,
-    check: Check = False,
-    form: RecordForm,
-    output: Output = None,
-    timeout: Timeout = 60.0,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Perturb(OfModel, Checked):
     """Find what weight decay, momentum, finite steps or noise do to the regularizer of F.
 
     Each moves the conserved quantities c and the dual coordinates y = grad Q of gradient flow, and
@@ -82,29 +54,37 @@ def perturb(
       derive perturb "p - m" --mirror "p*log(p) + m*log(m)" --by noise
       derive perturb "w" --mirror "w*log(w)" --by noise --process preconditioned
     """
-    read = model.read()
-    if wrong := [kind for kind in by.split(",") if kind.strip() not in KINDS]:
-        raise InputError(f"--by is one of {', '.join(KINDS)}, not {wrong[0]!r:.40}")
-    if check:
-        refuse_check(form)
-    check_writable(output)
 
-    def find(enter: Enter) -> Perturbation:
+    by: str = option(..., "What perturbs the flow; several as a,b.", "|".join(KINDS))
+    penalty: str | None = option(
+        None, "With decay: a penalty h(w), decay -k(t) grad h in place of -k(t) w.", "H"
+    )
+    process: str | None = option(
+        None,
+        "With --mirror: steps, noise and momentum of mirror, the default, or of preconditioned.",
+        "PROCESS",
+    )
+
+    def read(self) -> ReadModel:
+        """Return F and its start."""
+        if wrong := [kind for kind in self.by.split(",") if kind.strip() not in KINDS]:
+            raise InputError(f"--by is one of {', '.join(KINDS)}, not {wrong[0]!r:.40}")
+        return self.model.read()
+
+    def find(self, read: ReadModel, enter: Enter) -> Perturbation:
+        """Return the drift of laws and dual coordinates."""
         from derive.derivation import derive
-        from derive.perturbed import find as perturbed
+        from derive.perturbed.find import perturb
 
         enter("parameterization")
         derivation = derive(read.parameterization(), enter)
-        return perturbed.perturb(derivation, by, enter, penalty=penalty, process=process)
+        more = {"penalty": self.penalty, "process": self.process}
+        return perturb(derivation, self.by, enter, **more)
 
-    work = partial(find_and_answer, find, form, _confirm if check else None)
-    finish(work, timeout, output)
+    def confirm(self, record: Perturbation, enter: Enter) -> tuple[str, bool]:
+        """Test the drift by perturbed flows of the weights."""
+        enter("perturbed flow of the weights")
+        from numerics.confirm.perturbed import confirm_perturbation
 
-
-def _confirm(found: Perturbation, enter: Enter) -> tuple[str, bool]:
-    """Test the drift by perturbed flows of the weights."""
-    enter("perturbed flow of the weights")
-    from numerics.confirm.perturbed import confirm_perturbation
-
-    confirmed = confirm_perturbation(found)
-    return confirmed.report(), confirmed.passed
+        confirmed = confirm_perturbation(record)
+        return confirmed.report(), confirmed.passed

@@ -2,45 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from derive.cli.forms import RecordForm, refuse_check
-from derive.cli.options import Model, Output, Timeout, text_option
-from derive.cli.output import check_writable
-from derive.cli.running import Answer, Enter, find_and_answer, finish
+from derive.cli.options import OfModel
+from derive.cli.running import Checked, Enter
 from derive.errors import InputError
-from derive.model.typed import ReadModel, TypedModel
+from derive.model.typed import ReadModel
+from derive.option import option
 
 if TYPE_CHECKING:
-    from derive.limits.find import Regimes
+    from derive.limits.find import Regimes as Limits
     from derive.limits.random_width import RandomWidth
 
-SCALE = "The start symbol that tends to a limit; a new name scales the whole start."
-Scale = Annotated[str, typer.Option(help=SCALE, metavar="NAME")]
-LIMITS = "The limits: 0, oo, or a number and a side, such as 1-."
-To = Annotated[str, typer.Option(help=LIMITS, metavar="V,...")]
-Width = Annotated[
-    str, text_option("NAME", "Sum NAME copies of F, their weights drawn from N(0, sigma^2).")
-]
-Check = Annotated[bool, typer.Option("--check", help="Confirm each limit by numbers.")]
+SCALE, TO = "alpha", "0,oo"
 
 
-def regimes(
-    *,
-    scale: Scale = "alpha",
-    to: To = "0,oo",
-    width: Width = "",
-    model: Model,
-    check: Check = False,
-    form: RecordForm,
-    output: Output = None,
-    timeout: Timeout = 60.0,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Regimes(OfModel, Checked):
     """Find what Q tends to as the start is scaled, or in any symbol of the start.
 
     Kernel regime: Q tends to the squared norm of the tangent kernel at the start. Rich regime:
@@ -66,81 +45,59 @@ def regimes(
       derive regimes "p**D - m**D" --start p=1,m=1 --scale D --to oo
       derive regimes "u*v" --width k --check
     """
-    if check:
-        refuse_check(form)
-    check_writable(output)
-    read = model.read()
-    name = _name(scale, "--scale")
-    work: Callable[[Enter], Answer]
-    if width:
-        _refuse_what_width_says(model, read, (scale, to))
-        wide = partial(_of_wide_starts, read, _name(width, "--width"))
-        work = partial(find_and_answer, wide, form, _confirm_width if check else None)
-    else:
-        scaled = partial(_of_scaled_starts, read, name, to.split(","))
-        work = partial(find_and_answer, scaled, form, _confirm_limits if check else None)
-    finish(work, timeout, output)
 
+    scale: str = option(
+        SCALE, "The start symbol that tends to a limit; a new name scales the whole start.", "NAME"
+    )
+    to: str = option(TO, "The limits: 0, oo, or a number and a side, such as 1-.", "V,...")
+    width: str = option("", "Sum NAME copies of F, their weights drawn from N(0, sigma^2).", "NAME")
+    check: bool = option(False, "Confirm each limit by numbers.")
 
-def _name(text: str, option: str) -> str:
-    from derive.language import parse_names
+    def read(self) -> tuple[ReadModel, str]:
+        """Return F with its start, and the name of the scale or of the width."""
+        from derive.language import parse_names
 
-    names = parse_names(text)
-    if len(names) != 1:
-        raise InputError(f"{option}: give one name")
-    return names[0]
+        model = self.model.read()
+        option, text = ("--width", self.width) if self.width else ("--scale", self.scale)
+        names = parse_names(text)
+        if len(names) != 1:
+            raise InputError(f"{option}: give one name")
+        if self.width and (self.start or (self.scale, self.to) != (SCALE, TO)):
+            raise InputError(
+                "--width draws the start: leave out --start, --scale, --to and open dimensions"
+            )
+        if self.width and model.vectors:
+            raise InputError(f"--width goes with one number as output: {model.vectors[0]} is open")
+        return model, names[0]
 
+    def find(self, read: tuple[ReadModel, str], enter: Enter) -> Limits | RandomWidth:
+        """Return the limits in the scale, or those of many copies with random starts."""
+        model, name = read
+        if self.width:
+            from derive.limits.random_width import random_width
 
-def _refuse_what_width_says(model: TypedModel, read: ReadModel, limit: tuple[str, str]) -> None:
-    """Refuse a start, or limits in it, beside a start that is random."""
-    if model.start or limit != ("alpha", "0,oo"):
-        raise InputError(
-            "--width draws the start: leave out --start, --scale, --to and open dimensions"
-        )
-    if read.vectors:
-        raise InputError(f"--width goes with one number as output: {read.vectors[0]} is open")
+            enter("moments")
+            return random_width(model.parameterization(), name)
+        from derive.derivation import derive
+        from derive.language import names
+        from derive.limits.find import regimes
+        from derive.limits.initialization import with_scale
 
+        enter("parameterization")
+        if name in names(tuple(model.start.values())):  # a scale that the start uses is positive
+            model = replace(model, positive=tuple(dict.fromkeys((*model.positive, name))))
+        scaled = with_scale(model.parameterization(), name)
+        return regimes(derive(scaled, enter), name, self.to.split(","), enter)
 
-def _of_scaled_starts(model: ReadModel, name: str, toward: list[str], enter: Enter) -> Regimes:
-    from derive.derivation import derive
-    from derive.limits.find import regimes
-    from derive.limits.initialization import with_scale
+    def confirm(self, record: Any, enter: Enter) -> tuple[str, bool]:
+        """Test the limits of grad Q at two scales, or by random draws how often Q is in either."""
+        from numerics.confirm.limits import confirm_limits, confirm_width
 
-    enter("parameterization")
-    p = _positive(model, name).parameterization()
-    return regimes(derive(with_scale(p, name), enter), name, toward, enter)
-
-
-def _positive(model: ReadModel, name: str) -> ReadModel:
-    """Return the model with a scale that the start uses among what is positive."""
-    from derive.language import names
-
-    if name not in names(tuple(model.start.values())):
-        return model
-    return replace(model, positive=tuple(dict.fromkeys((*model.positive, name))))
-
-
-def _confirm_limits(found: Regimes, enter: Enter) -> tuple[str, bool]:
-    """Test the limits of grad Q by numbers."""
-    enter("numbers at two scales")
-    from numerics.confirm.limits import confirm_limits
-
-    confirmations = confirm_limits(found)
-    lines = [c.report() for c in confirmations] or ["there is no limit to check"]
-    return "\n".join(lines), all(c.passed for c in confirmations)
-
-
-def _of_wide_starts(model: ReadModel, name: str, enter: Enter) -> RandomWidth:
-    from derive.limits.random_width import random_width
-
-    enter("moments")
-    return random_width(model.parameterization(), name)
-
-
-def _confirm_width(found: RandomWidth, enter: Enter) -> tuple[str, bool]:
-    """Test by random draws how often Q is in either regime."""
-    enter("random draws")
-    from numerics.confirm.limits import confirm_width
-
-    confirmed = confirm_width(found)
-    return confirmed.report(), confirmed.passed
+        if self.width:
+            enter("random draws")
+            confirmed = confirm_width(record)
+            return confirmed.report(), confirmed.passed
+        enter("numbers at two scales")
+        confirmations = confirm_limits(record)
+        lines = [c.report() for c in confirmations] or ["there is no limit to check"]
+        return "\n".join(lines), all(c.passed for c in confirmations)

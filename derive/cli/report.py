@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from derive.cli.audit import progress, try_norm_bound
-from derive.cli.options import Timeout
-from derive.cli.output import check_writable, deliver
-from derive.cli.running import Enter, run
+from derive.cli.options import Limited, time_limit
+from derive.cli.output import check_writable, deliver, deliver_to_folder
+from derive.cli.running import YES, Enter, run
 from derive.errors import InputError
+from derive.option import option
 
 if TYPE_CHECKING:
     from derive.catalogue.audit.judgement import Audit
@@ -19,12 +19,10 @@ if TYPE_CHECKING:
     from derive.derivation import Derivation
 
 OURS = '<meta name="generator" content="regderive">'
-Folder = Annotated[
-    Path | None, typer.Option("-o", "--output", help="Write the pages to DIR.", metavar="DIR")
-]
 
 
-def report(*, output: Folder = None, timeout: Timeout = 300.0) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Report(Limited):
     """Write the catalogue and its audit as a small site: an index, and a page a model.
 
     DIR is new, empty, or holds such a site, which is replaced. The pages fetch nothing: open
@@ -37,17 +35,19 @@ def report(*, output: Folder = None, timeout: Timeout = 300.0) -> None:
     Examples:
       derive report -o site
     """
-    if output is None:
-        raise InputError("give a folder for the pages, as -o DIR")
-    _check(output)
-    pages = run(_pages, timeout)
-    try:
-        output.mkdir(exist_ok=True)
-    except OSError as error:
-        raise InputError(f"-o: {output}: {error.strerror}") from None
-    for name, page in pages.items():
-        deliver(page, output / name)
-    deliver(f"{len(pages)} pages: open {output / 'index.html'}", None)
+
+    output: Path | None = option(None, "Write the pages to DIR.", "DIR", "-o", "--output")
+    timeout: float = time_limit(300.0)
+
+    def run(self) -> int:
+        """Derive and audit all models, and write their pages."""
+        if self.output is None:
+            raise InputError("give a folder for the pages, as -o DIR")
+        _check(self.output)
+        pages = run(_pages, self.timeout)
+        deliver_to_folder(pages, self.output)
+        deliver(f"{len(pages)} pages: open {self.output / 'index.html'}", None)
+        return YES
 
 
 def _check(folder: Path) -> None:

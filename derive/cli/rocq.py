@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from derive.cli.output import check_writable, deliver
+from derive.cli.options import Program
+from derive.cli.output import deliver, deliver_to_folder
+from derive.cli.running import YES
 from derive.errors import InputError
-from derive.rocq.library import library as library_files
-
-Library = Annotated[bool, typer.Option("--library", help="Write the library.")]
-Folder = Annotated[
-    Path | None, typer.Option("-o", "--output", help="Write the files to DIR.", metavar="DIR")
-]
+from derive.option import option
+from derive.rocq.library import library
 
 
-def rocq(*, library: Library = False, output: Folder = None) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Rocq(Program):
     """Write the library that files of derive regularizer --rocq are compiled with.
 
     DIR then holds Mirror.v, a _CoqProject, and REFEREE.md, which says which seven definitions one
@@ -30,15 +27,16 @@ def rocq(*, library: Library = False, output: Folder = None) -> None:
       derive rocq --library -o proofs
       derive regularizer "a*b" --rocq -o proofs/product.v
     """
-    if not library or output is None:
-        raise InputError("write the library to a folder, as derive rocq --library -o DIR")
-    if output.exists() and not output.is_dir():
-        raise InputError(f"-o: {output} is a file; give a folder")
-    try:
-        output.mkdir(exist_ok=True)
-    except OSError as error:
-        raise InputError(f"-o: {output}: {error.strerror}") from None
-    for name, text in library_files().items():
-        check_writable(output / name)
-        deliver(text.rstrip("\n"), output / name)
-    deliver(f"3 files: cd {output} && coqc Mirror.v", None)
+
+    library: bool = option(False, "Write the library.")
+    output: Path | None = option(None, "Write the files to DIR.", "DIR", "-o", "--output")
+
+    def run(self) -> int:
+        """Write the files."""
+        if not self.library or self.output is None:
+            raise InputError("write the library to a folder, as derive rocq --library -o DIR")
+        if self.output.exists() and not self.output.is_dir():
+            raise InputError(f"-o: {self.output} is a file; give a folder")
+        deliver_to_folder({n: text.rstrip("\n") for n, text in library().items()}, self.output)
+        deliver(f"3 files: cd {self.output} && coqc Mirror.v", None)
+        return YES

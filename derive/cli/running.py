@@ -13,19 +13,21 @@ import os
 import signal
 import sys
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-import typer
-
-from derive.cli.forms import Form, in_brief, rendered
-from derive.cli.output import Narrator, deliver
-from derive.errors import DeriveError, NumericalError
+from derive.cli.forms import TEXT, Form, in_brief, offer_page, rendered
+from derive.cli.options import Command
+from derive.cli.output import Narrator, check_writable, deliver
+from derive.errors import DeriveError, InputError, NumericalError
+from derive.option import option
 from derive.printable import Certified
 
 if TYPE_CHECKING:
@@ -42,7 +44,6 @@ _ENDS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(sign
 SHARE = 0.7
 """What one part of the work may take of the time that is left."""
 Result = TypeVar("Result")
-Found = TypeVar("Found", bound="Concluded")
 
 
 class Enter:
@@ -128,28 +129,63 @@ def answer_with(record: Concluded, form: Form, enter: Enter) -> Answer:
     return Answer(whole, code, _missing(whole))
 
 
-def find_and_answer(
-    find: Callable[[Enter], Found],
-    form: Form,
-    confirm: Callable[[Found, Enter], tuple[str, bool]] | None,
-    enter: Enter,
-) -> Answer:
-    """Return what is found in its form; if that is asked, with what numbers say, and if they pass.
+@dataclass(frozen=True, kw_only=True)
+class Recorded(Command):
+    """A command that finds a record, and prints it in a form."""
 
-    This part runs in the child.
-    """
-    enter("importing the algebra")
-    found = find(enter)
-    answer = answer_with(found, form, enter)
-    if confirm is None:
+    form: Form = offer_page()
+
+    def read(self) -> Any:
+        """Return what the texts that were typed say; InputError for what is not accepted."""
+
+    @abstractmethod
+    def find(self, read: Any, enter: Enter) -> Concluded:
+        """Return the record that is asked for; this part, and what follows, runs in the child."""
+
+    def complete(self, record: Any, answer: Answer, enter: Enter) -> Answer:
+        """Return the answer that prints a record with what else is asked for."""
         return answer
-    enter.keep_unfinished(answer)
-    try:
-        lines, passed = confirm(found, enter)
-    except DeriveError as error:
-        lines, passed = f"--check: could not be done: {error}", False
-    code = answer.code if passed else UNDECIDED
-    return replace(answer, result=f"{answer.result}\n\n{lines}", code=code)
+
+    def answer(self, read: Any, enter: Enter) -> Answer:
+        """Return the record that is asked for in its form, and what else is."""
+        enter("importing the algebra")
+        record = self.find(read, enter)
+        return self.complete(record, answer_with(record, self.form, enter), enter)
+
+    def run(self) -> int:
+        """Read what was typed, then find and print the record, with limits."""
+        read = self.read()
+        check_writable(self.output)
+        return finish(partial(self.answer, read), self.timeout, self.output)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked(Recorded):
+    """One that --check confirms by numbers."""
+
+    check: bool = option(False, "Confirm by precise flows of the weights.")
+
+    @abstractmethod
+    def confirm(self, record: Any, enter: Enter) -> tuple[str, bool]:
+        """Return what numbers say of a record, and whether they confirm it."""
+
+    def complete(self, record: Any, answer: Answer, enter: Enter) -> Answer:
+        """Add what numbers say; where they do not confirm the record, it is undecided."""
+        if not self.check:
+            return answer
+        enter.keep_unfinished(answer)
+        try:
+            lines, passed = self.confirm(record, enter)
+        except DeriveError as error:
+            lines, passed = f"--check: could not be done: {error}", False
+        code = answer.code if passed else UNDECIDED
+        return replace(answer, result=f"{answer.result}\n\n{lines}", code=code)
+
+    def run(self) -> int:
+        """Refuse a check beside other forms than text."""
+        if self.check and self.form is not TEXT:
+            raise InputError("--check is for text: leave out --json, --html or --latex")
+        return super().run()
 
 
 def _missing(text: str) -> str:
@@ -159,14 +195,39 @@ def _missing(text: str) -> str:
     return f"derive: {why}" if why else ""
 
 
-def finish(work: Callable[[Enter], Answer], timeout: float, output: Path | None) -> NoReturn:
-    """Run *work* with limits, write its answer to *output* or print it, and exit."""
+class OnData(Protocol):
+    """What is found on data, beside a record."""
+
+    def to_text(self) -> str:
+        """Return it as text."""
+
+    def to_json(self) -> str:
+        """Return its JSON record."""
+
+
+def with_data(answer: Answer, found: OnData, form: Form) -> Answer:
+    """Return an answer, in text or JSON, with what is found on data."""
+    if form is TEXT:
+        return replace(answer, result=f"{answer.result}\n\n{found.to_text()}")
+    record = json.loads(answer.result) | {"data": json.loads(found.to_json())}
+    return replace(answer, result=json.dumps(record, indent=2, ensure_ascii=True))
+
+
+def finish(
+    work: Callable[[Enter], Answer], timeout: float, output: Path | None, module: Path | None = None
+) -> int:
+    """Run *work* with limits, write its answer to *output* or print it; return its status.
+
+    What it writes to a file of its own goes to *module*.
+    """
     answer = run(work, timeout)
     if answer.result:
         deliver(answer.result, output)
+    if module is not None and answer.module:
+        deliver(answer.module.rstrip("\n"), module, "--numpy")
     if answer.narration:
         print(answer.narration, file=sys.stderr)
-    raise typer.Exit(answer.code)
+    return answer.code
 
 
 def use_one_thread() -> None:

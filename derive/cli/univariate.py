@@ -2,52 +2,20 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from derive.cli.forms import TEXT, Form, RecordForm, rendered
-from derive.cli.margin import text_of
-from derive.cli.options import Output, Timeout
-from derive.cli.output import check_writable
-from derive.cli.running import Answer, Enter, finish, use_one_thread
+from derive.cli.forms import Form, offer_page, rendered
+from derive.cli.options import Command, time_limit
+from derive.cli.output import check_writable, text_of
+from derive.cli.running import Answer, Enter, finish, use_one_thread, with_data
 from derive.errors import InputError
-
-if TYPE_CHECKING:
-    from numerics.univariate.limit_function import LimitFunction
-
-Data = Annotated[
-    Path | None, typer.Option("--data", help="Rows x,y.", metavar="FILE.csv", show_default=False)
-]
+from derive.option import option
 
 
-def univariate(
-    *,
-    data: Data = None,
-    potential: Annotated[
-        str, typer.Option(help="phi, convex, in one name.", metavar="PHI")
-    ] = "x**2",
-    activation: Annotated[
-        str, typer.Option(help="The activation sigma.", metavar="relu|abs")
-    ] = "relu",
-    density: Annotated[
-        str, typer.Option(help="Density of the biases: an even expression.", metavar="P")
-    ] = "uniform",
-    scaled: Annotated[
-        bool, typer.Option("--scaled", help="The potential n^-2 sum phi(n (theta - theta(0))).")
-    ] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Compare with quadrature and a trained net.")
-    ] = False,
-    figure: Annotated[
-        Path | None, typer.Option(help="Draw the limit to a PNG, SVG or PDF file.", metavar="FILE")
-    ] = None,
-    form: RecordForm,
-    output: Output = None,
-    timeout: Timeout = 120.0,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Univariate(Command):
     """Find the function that wide shallow nets on the line tend to under mirror flow.
 
     f(x) = sum_j a_j sigma(w_j x - b_j) + d with n units, w_j = 1 or -1, biases from the density P.
@@ -77,52 +45,56 @@ def univariate(
       derive univariate --data points.csv --scaled --potential "cosh(x)"
       derive univariate --scaled --activation abs --potential "x**4" --latex
     """
-    if data is None and (check or figure):
-        raise InputError("--check and --figure go with --data FILE.csv")
-    if data is not None and form.name not in ("text", "json"):
-        raise InputError(f"--data is for text and --json: leave out --{form.name}")
-    check_writable(output)
-    check_writable(figure, "--figure")
-    use_one_thread()
-    text = None if data is None else text_of(data)
-    if figure is not None:
-        from numerics.figures.display import require_matplotlib
 
-        require_matplotlib()
+    data: Path | None = option(None, "Rows x,y.", "FILE.csv")
+    potential: str = option("x**2", "phi, convex, in one name.", "PHI")
+    activation: str = option("relu", "The activation sigma.", "relu|abs")
+    density: str = option("uniform", "Density of the biases: an even expression.", "P")
+    scaled: bool = option(False, "The potential n^-2 sum phi(n (theta - theta(0))).")
+    check: bool = option(False, "Compare with quadrature and a trained net.")
+    figure: Path | None = option(None, "Draw the limit to a PNG, SVG or PDF file.", "FILE")
+    form: Form = offer_page()
+    timeout: float = time_limit(120.0)
 
-    def work(enter: Enter) -> Answer:
+    def run(self) -> int:
+        """Print the variational problem, and with data its solution on them."""
+        if self.data is None and (self.check or self.figure):
+            raise InputError("--check and --figure go with --data FILE.csv")
+        if self.data is not None and self.form.name not in ("text", "json"):
+            raise InputError(f"--data is for text and --json: leave out --{self.form.name}")
+        check_writable(self.output)
+        check_writable(self.figure, "--figure")
+        use_one_thread()
+        if self.figure is not None:
+            from numerics.figures.display import require_matplotlib
+
+            require_matplotlib()
+        text = None if self.data is None else text_of(self.data)
+        return finish(partial(self.answer, text), self.timeout, self.output)
+
+    def answer(self, text: str | None, enter: Enter) -> Answer:
+        """Return the problem, with its solution on the rows of a text; this runs in the child."""
         enter("importing the algebra")
         from derive.univariate.activation import read_activation
         from derive.univariate.density import read_density
         from derive.univariate.potential import read_potential
         from derive.univariate.problem import variational_problem
 
-        setting = read_potential(potential), read_activation(activation), read_density(density)
-        problem = variational_problem(*setting, scaled)
+        potential, activation = read_potential(self.potential), read_activation(self.activation)
+        density = read_density(self.density)
+        problem = variational_problem(potential, activation, density, self.scaled)
         if text is None:
-            return Answer(rendered(problem, form))
+            return Answer(rendered(problem, self.form))
         enter("limit function")
         from numerics.univariate.limit_function import limit_of
-        from numerics.univariate.report import read_points
+        from numerics.univariate.report import Report, checks, read_points
 
         h = limit_of(problem, *read_points(text))
-        if figure is not None:
+        if self.figure is not None:
             from numerics.figures import experiments as displays
             from numerics.figures.display import arranged, save
 
-            save(arranged(displays.limit(h)), figure, "--figure")
+            save(arranged(displays.limit(h)), self.figure, "--figure")
         enter("report")
-        return _answer(h, form, check)
-
-    finish(work, timeout, output)
-
-
-def _answer(h: LimitFunction, form: Form, check: bool) -> Answer:
-    """Return the problem and the limit on the data, and what a check finds."""
-    from numerics.univariate.report import checks, record_of, report
-
-    found = checks(h) if check else {}
-    if form is TEXT:
-        return Answer("\n\n".join((h.problem.to_text(), report(h, found))))
-    record = json.loads(rendered(h.problem, form)) | {"data": record_of(h, found)}
-    return Answer(json.dumps(record, indent=2, ensure_ascii=True))
+        report = Report(h, checks(h) if self.check else {})
+        return with_data(Answer(rendered(problem, self.form)), report, self.form)

@@ -6,10 +6,11 @@ Nothing is computed here, and nothing that computes is imported.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from derive.errors import InputError
+from derive.option import option, require_bounds
 
 MOST_PRODUCTS = 1000
 """In an entry of beta of a convolutional net."""
@@ -21,33 +22,9 @@ _KINDS = {
 }
 
 
-def asked(
-    default: Any, help: str = "", letter: str = "", *, option: str = "", **bounds: float
-) -> Any:
-    """Return a field, which is an option where it has a help text.
-
-    *bounds* of its number, or of each of its numbers, are at_least, at_most, above and below; the
-    *option* has a name where that is not the field's.
-    """
-    about = {"help": help, "letter": letter, "option": option, "bounds": bounds}
-    return field(default=default, metadata=about)
-
-
-_HOLDS = {
-    "at_least": lambda x, bound: x >= bound,
-    "at_most": lambda x, bound: x <= bound,
-    "above": lambda x, bound: x > bound,
-    "below": lambda x, bound: x < bound,
-}
-
-
-def require_bounds(name: str, value: object, bounds: dict[str, float]) -> None:
-    """Raise InputError for a number, or one of several, that is out of its bounds."""
-    for number in value if isinstance(value, tuple) else (value,):
-        for relation, bound in bounds.items():
-            if not _HOLDS[relation](number, bound):
-                words = relation.replace("_", " ")
-                raise InputError(f"{name} must be {words} {bound:g}, not {number:g}")
+def random_seed() -> Any:
+    """Return the field of the seed."""
+    return option(0, "Seed of the random numbers.", "N", at_least=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +55,18 @@ class SparseSetting(Setting):
         target: a population error, below which the largest alpha is sought.
     """
 
-    dimension: int = asked(1000, _DIMENSION, "D", at_least=1, at_most=10**5)
-    samples: int = asked(100, _SAMPLES, "M", at_least=1, at_most=10**4)
-    sparsity: int = asked(5, "Entries of beta* that are not 0.", "K", at_least=1)
-    variance: float = asked(0.01, at_least=0)
-    seed: int = 0
-    alphas: tuple[float, ...] = asked(ALPHAS, above=0)
-    shapes: tuple[float, ...] = asked((0.0, 0.5, 0.7, 0.9, 0.99), above=-1, below=1)
+    dimension: int = option(1000, _DIMENSION, "D", at_least=1, at_most=10**5)
+    samples: int = option(100, _SAMPLES, "M", at_least=1, at_most=10**4)
+    sparsity: int = option(5, "Entries of beta* that are not 0.", "K", at_least=1)
+    variance: float = option(0.01, at_least=0)
+    seed: int = random_seed()
+    alphas: tuple[float, ...] = option(ALPHAS, above=0)
+    shapes: tuple[float, ...] = option((0.0, 0.5, 0.7, 0.9, 0.99), above=-1, below=1)
     trained: tuple[tuple[float, float], ...] = TRAINED
-    sizes: tuple[int, ...] = asked(
+    sizes: tuple[int, ...] = option(
         (80, 100, 150, 200), "The m for which the largest good alpha is found.", "M", at_least=1
     )
-    target: float = asked(0.025, above=0)
+    target: float = option(0.025, above=0)
 
     def refuse(self) -> None:
         """Raise InputError for more samples, or entries, than dimensions."""
@@ -108,34 +85,34 @@ class MatrixSetting(Setting):
         tolerance: of ``|<A_i, beta> - y_i|/|y|``; the truth has about the noise.
     """
 
-    size: int = asked(50, "beta* is N x N.", "N", at_least=1, at_most=300)
-    samples: int = asked(300, _SAMPLES, "M", at_least=1, at_most=10**4)
-    rank: int = asked(2, "The rank of beta*.", "R", at_least=1)
-    noise: float = asked(1e-3, "Standard deviation of the noise.", "X", at_least=0, below=math.inf)
-    seed: int = 0
-    scales: tuple[float, ...] = asked(
+    size: int = option(50, "beta* is N x N.", "N", at_least=1, at_most=300)
+    samples: int = option(300, _SAMPLES, "M", at_least=1, at_most=10**4)
+    rank: int = option(2, "The rank of beta*.", "R", at_least=1)
+    noise: float = option(1e-3, "Standard deviation of the noise.", "X", at_least=0, below=math.inf)
+    seed: int = random_seed()
+    scales: tuple[float, ...] = option(
         (1e-4, 1e-3, 1e-2, 1e-1, 1.0),
         "Starts: U is each scale times the identity.",
         "X",
         above=0,
         below=math.inf,
     )
-    steps: tuple[float, ...] = asked(
+    steps: tuple[float, ...] = option(
         (0.3, 0.1, 0.03), "Step sizes, constant in each descent.", "X", above=0, below=math.inf
     )
-    sizes: tuple[int, ...] = asked(
+    sizes: tuple[int, ...] = option(
         (100, 150, 200, 300),
         "The m at which the first scale is compared with the least nuclear norm.",
         "M",
         at_least=1,
     )
-    tolerance: float = asked(
+    tolerance: float = option(
         5e-4, "Relative residual at which descent ends.", "X", above=0, below=1
     )
-    max_iterations: int = asked(1_000_000, at_least=1)
-    model: str = asked("U*T(U)", "What is trained: U*T(U) or U*T(V), from U = V.", "F")
-    truth: str = asked("psd", "beta*: psd, or general for U*T(V).", "KIND")
-    measurements: str = asked("gaussian", "gaussian, completion or multitask.", "KIND")
+    max_iterations: int = option(1_000_000, at_least=1)
+    model: str = option("U*T(U)", "What is trained: U*T(U) or U*T(V), from U = V.", "F")
+    truth: str = option("psd", "beta*: psd, or general for U*T(V).", "KIND")
+    measurements: str = option("gaussian", "gaussian, completion or multitask.", "KIND")
 
     @property
     def is_symmetric(self) -> bool:
@@ -165,11 +142,11 @@ class UnivariateSetting(Setting):
 
     x: tuple[str, ...] = ("-4/5", "-1/3", "1/4", "3/4")
     y: tuple[str, ...] = ("1/2", "-1/4", "1/4", "0")
-    widths: tuple[int, ...] = asked(
+    widths: tuple[int, ...] = option(
         (100, 400, 1600, 6400), "Even widths of the nets.", "N", at_least=10, at_most=10**6
     )
-    nets: int = asked(12, "Nets drawn for each width.", "N", at_least=1, at_most=1000)
-    seed: int = 0
+    nets: int = option(12, "Nets drawn for each width.", "N", at_least=1, at_most=1000)
+    seed: int = random_seed()
 
     def refuse(self) -> None:
         """Raise InputError for odd widths, or none."""
@@ -181,13 +158,13 @@ class UnivariateSetting(Setting):
 class OptimizerSetting(Setting):
     """Optimizers on one X: d, m; absolute steps of AdaGrad, whose limit depends on them."""
 
-    samples: int = asked(5, _SAMPLES, "M", at_least=1, at_most=10**4)
-    dimension: int = asked(10, _DIMENSION, "D", at_least=2, at_most=10**5)
-    steps: int = asked(10_000, "Steps of each run.", "N", option="--rounds", at_least=1)
-    adagrad: tuple[float, ...] = asked(
+    samples: int = option(5, _SAMPLES, "M", at_least=1, at_most=10**4)
+    dimension: int = option(10, _DIMENSION, "D", at_least=2, at_most=10**5)
+    steps: int = option(10_000, "Steps of each run.", "N", "--rounds", at_least=1)
+    adagrad: tuple[float, ...] = option(
         (3.0, 1.0, 0.3, 0.1), "Steps of AdaGrad on regression.", "X", above=0
     )
-    seed: int = 0
+    seed: int = random_seed()
 
     def refuse(self) -> None:
         """Raise InputError unless many w fit."""
@@ -199,31 +176,24 @@ class OptimizerSetting(Setting):
 class ReachSetting(Setting):
     """Random symmetric matrices: their sizes n, and how many of each."""
 
-    sizes: tuple[int, ...] = asked(
-        (2, 3, 4, 5),
-        "The sizes n of the matrices.",
-        "N",
-        option="--dimensions",
-        at_least=1,
-        at_most=12,
+    sizes: tuple[int, ...] = option(
+        (2, 3, 4, 5), "The sizes n of the matrices.", "N", "--dimensions", at_least=1, at_most=12
     )
-    matrices: int = asked(2, "How many are drawn.", "K", at_least=1)
-    seed: int = 0
+    matrices: int = option(2, "How many are drawn.", "K", at_least=1)
+    seed: int = random_seed()
 
 
 @dataclass(frozen=True, slots=True)
 class ConvolutionSetting(Setting):
     """Convolutional nets: d, m, depths L, starts of Gaussian weights, steps over |grad|."""
 
-    size: int = asked(4, _DIMENSION, "D", option="--dimension", at_least=2, at_most=10**5)
-    samples: int = asked(2, _SAMPLES, "M", at_least=1, at_most=10**4)
-    layers: tuple[int, ...] = asked((2, 3), "Depths L.", "L", at_least=2)
-    starts: int = asked(8, "Starts for each depth.", "N", at_least=1, at_most=1000)
-    scale: float = asked(
-        1.0, "Standard deviation of the starts.", "X", option="--deviation", above=0
-    )
-    steps: int = asked(3000, at_least=1)
-    seed: int = 0
+    size: int = option(4, _DIMENSION, "D", "--dimension", at_least=2, at_most=10**5)
+    samples: int = option(2, _SAMPLES, "M", at_least=1, at_most=10**4)
+    layers: tuple[int, ...] = option((2, 3), "Depths L.", "L", at_least=2)
+    starts: int = option(8, "Starts for each depth.", "N", at_least=1, at_most=1000)
+    scale: float = option(1.0, "Standard deviation of the starts.", "X", "--deviation", above=0)
+    steps: int = option(3000, at_least=1)
+    seed: int = random_seed()
 
     def refuse(self) -> None:
         """Raise InputError for depths with too many products."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from numerics.experiments.matrix_results import MatrixResults
 from numerics.experiments.sparse_results import SparseResults
-from numerics.experiments.univariate import Task, UnivariateResults
+from numerics.experiments.univariate_nets import Task, UnivariateResults
 from numerics.figures.display import Display
 from numerics.figures.gallery import figures
 from numerics.univariate.limit_function import LimitFunction
@@ -40,7 +40,7 @@ def matrix_factorization(found: MatrixResults) -> list[Display]:
     return panels
 
 
-def univariate(found: UnivariateResults) -> list[Display]:
+def univariate_nets(found: UnivariateResults) -> list[Display]:
     """Show the panels of nets in the gallery, with the setting and errors of an experiment."""
     medians = {Task(e.potential, e.kind, e.biases, e.width): e.median for e in found.errors}
     panels = []

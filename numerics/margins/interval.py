@@ -9,6 +9,7 @@ whatever doubles find, the bounds are those of the numbers that they found, y < 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context
@@ -63,7 +64,7 @@ class MarginInterval:
         """Bounds of the largest margin, 1/min |w|."""
         return 1 / self.upper, 1 / self.lower
 
-    def report(self) -> str:
+    def to_text(self) -> str:
         """Return it as text."""
         more = ", ..." * (len(self.value) > SHOWN)
         value = ", ".join(_rounded(x, 9) for x in self.value[:SHOWN])
@@ -72,17 +73,18 @@ class MarginInterval:
         lines += [f"  {_between(self.lower, self.upper)} (min |beta|, all margins at least 1)"]
         return "\n".join([*lines, f"  beta near ({value}{more})"])
 
-    def record(self) -> dict[str, object]:
-        """Return it for JSON."""
+    def to_json(self) -> str:
+        """Return its record."""
         low, high = _decimals(self.lower, self.upper)
         values = {"value": self.value, "multiplier": self.multiplier}
-        return {
+        record = {
             "separable": True,
             "norm": self.norm,
             "classes": list(self.classes),
             "least": [low, high],
             **{name: [_rounded(x, 17) for x in numbers] for name, numbers in values.items()},
         }
+        return json.dumps(record, indent=2)
 
 
 def _between(low: Fraction, high: Fraction) -> str:

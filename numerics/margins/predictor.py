@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Context
@@ -104,15 +105,15 @@ class MaxMargin:
             return (None,) * len(self.multiplier)
         return tuple(-sympy.log(rational(y)) if y else None for y in self.multiplier)
 
-    def report(self) -> str:
+    def to_text(self) -> str:
         """Return it as text."""
         return "\n".join(_report(self))
 
-    def record(self) -> dict[str, object]:
-        """Return it for JSON: exact numbers as text, roots and logarithms of very long ones not."""
+    def to_json(self) -> str:
+        """Return its record: exact numbers as text, roots and logarithms of very long ones not."""
         names = ("loss_constant", "gap_constant", "step_constant")
         constants = {name: getattr(self, name) for name in names}
-        return {
+        record = {
             "separable": True,
             "norm": self.norm,
             "classes": list(self.classes),
@@ -123,6 +124,7 @@ class MaxMargin:
             "degenerate": self.degenerate,
             **{name: x and _short(x, LONGEST) for name, x in constants.items()},
         }
+        return json.dumps(record, indent=2)
 
 
 @dataclass(frozen=True)
@@ -131,16 +133,17 @@ class Cancelling:
 
     weights: tuple[Fraction, ...]
 
-    def report(self) -> str:
+    def to_text(self) -> str:
         """Return it as text."""
         weights = _listed([(i, y) for i, y in enumerate(self.weights, 1) if y])
         lines = ["On these data: no predictor separates the classes"]
         lines += ["  with these weights the rows, times their labels, add up to 0:", f"  {weights}"]
         return "\n".join(lines)
 
-    def record(self) -> dict[str, object]:
-        """Return it for JSON."""
-        return {"separable": False, "weights": [_exact(y) for y in self.weights]}
+    def to_json(self) -> str:
+        """Return its record."""
+        record = {"separable": False, "weights": [_exact(y) for y in self.weights]}
+        return json.dumps(record, indent=2)
 
 
 def _is_short(x: sympy.Rational) -> bool:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import json
 import textwrap
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -33,37 +36,43 @@ def read_points(text: str) -> tuple[list[Fraction], list[str]]:
     return [row[0] for row in rows], y
 
 
-def report(h: LimitFunction, checks: Mapping[str, float]) -> str:
-    """Return the limit on its data as text, with what was checked."""
-    values = [f"  {name}: {value:.1e}" for name, value in checks.items()]
-    lines = [*_limit(h), *_cost(h), *(["", "Check", *values] if values else [])]
-    return "\n".join(
-        textwrap.fill(line, 80, subsequent_indent="    ", break_on_hyphens=False) for line in lines
-    )
+@dataclass(frozen=True)
+class Report:
+    """A limit on its data, with distances that were measured, by what they are of."""
 
+    h: LimitFunction
+    checks: Mapping[str, float]
 
-def record_of(h: LimitFunction, checks: Mapping[str, float]) -> dict[str, Any]:
-    """Return it for JSON: exact numbers as text, others to 20 digits."""
-    found = _cost_of(h)
-    return {
-        "x": [str(x) for x in h.dual.x],
-        "y": [str(y) for y in h.dual.y],
-        "exact": h.exact,
-        "digits": h.digits,
-        "coefficients": [_number(c) for c in h.coefficients],
-        "pieces": [
-            {
-                "left": None if p.left is None else str(p.left),
-                "right": None if p.right is None else str(p.right),
-                "coefficients": [str(c) for c in p.coefficients],
-            }
-            for p in h.pieces
-        ],
-        "values": {str(t): _number(h(t)) for t in _places(h)},
-        "functionals": {name: _number(value) for name, value in h.functionals.items()},
-        "relu_cost": None if found is None else str(found.value),
-        "checks": {name: f"{value:.3e}" for name, value in checks.items()},
-    }
+    def to_text(self) -> str:
+        """Return it as text."""
+        values = [f"  {name}: {value:.1e}" for name, value in self.checks.items()]
+        lines = [*_limit(self.h), *_cost(self.h), *(["", "Check", *values] if values else [])]
+        wrap = partial(textwrap.fill, width=80, subsequent_indent="    ", break_on_hyphens=False)
+        return "\n".join(map(wrap, lines))
+
+    def to_json(self) -> str:
+        """Return its record: exact numbers as text, others to 20 digits."""
+        h, cost = self.h, _cost_of(self.h)
+        record = {
+            "x": [str(x) for x in h.dual.x],
+            "y": [str(y) for y in h.dual.y],
+            "exact": h.exact,
+            "digits": h.digits,
+            "coefficients": [_number(c) for c in h.coefficients],
+            "pieces": [
+                {
+                    "left": None if p.left is None else str(p.left),
+                    "right": None if p.right is None else str(p.right),
+                    "coefficients": [str(c) for c in p.coefficients],
+                }
+                for p in h.pieces
+            ],
+            "values": {str(t): _number(h(t)) for t in _places(h)},
+            "functionals": {name: _number(value) for name, value in h.functionals.items()},
+            "relu_cost": None if cost is None else str(cost.value),
+            "checks": {name: f"{value:.3e}" for name, value in self.checks.items()},
+        }
+        return json.dumps(record, indent=2)
 
 
 def checks(h: LimitFunction) -> dict[str, float]:

@@ -13,13 +13,17 @@ from derive.certificate.checking.check import NotACertificate, check_text
 from derive.certificate.writing import certificate
 from derive.cli import running
 from derive.cli.forms import FORMS, Form
-from derive.cli.regularizer import derive_and_add
+from derive.cli.regularizer import Regularizer
 from derive.cli.running import Answer, Enter, answer_with, bare_answer
 from derive.clock import OutOfTime
-from derive.model.typed import TypedModel
 from derive.outcome import Outcome
 from derive.verdict import Finding
 from tests.cli import commands
+
+
+def derived(outputs: tuple[str, ...], enter: Enter, form: Form = FORMS["text"]) -> Answer:
+    command = Regularizer(outputs=outputs, form=form)
+    return command.answer(command.model.read(), enter)
 
 
 def test_what_was_kept_is_the_answer_where_the_time_ends() -> None:
@@ -86,7 +90,7 @@ def test_a_verdict_is_known_before_it_is_rendered(outputs, code, words, form) ->
             raise TimeoutError
 
     with pytest.raises(TimeoutError):
-        derive_and_add(TypedModel(outputs).read(), FORMS[form], [], Enter(send, 60))
+        derived(outputs, Enter(send, 60), FORMS[form])
     kept, last = (answer for kind, answer in told if kind == "kept")
     assert isinstance(kept, Answer)
     assert kept == last
@@ -100,9 +104,8 @@ def test_a_verdict_is_known_before_it_is_rendered(outputs, code, words, form) ->
 
 def test_a_check_that_was_not_done_is_no_yes() -> None:
     told: list[tuple[str, object]] = []
-    read = TypedModel(("u*v",)).read()
-    late = running.Answer("", 3)
-    derive_and_add(read, FORMS["text"], [lambda *_: late], Enter(told.append, 60))
+    command = Regularizer(outputs=("u*v",), check=True)
+    command.answer(command.model.read(), Enter(told.append, 60))
     for kept in (answer for kind, answer in told if kind == "kept"):
         assert isinstance(kept, Answer)
         assert kept.code == 3
@@ -125,7 +128,7 @@ def test_what_is_open_is_said_though_it_is_not_rendered() -> None:
             raise TimeoutError
 
     with pytest.raises(TimeoutError):
-        derive_and_add(TypedModel(("u*v",)).read(), FORMS["text"], [], Enter(send, 0))
+        derived(("u*v",), Enter(send, 0))
     (kept,) = (answer for kind, answer in told if kind == "kept")
     assert isinstance(kept, Answer)
     assert kept.code == 3
@@ -154,7 +157,6 @@ def test_a_verdict_outlives_what_comes_after_it(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_derivation_that_takes_too_long_is_printed_as_far_as_it_came() -> None:
-    read = TypedModel(("a*u1", "a*u2")).read()
-    answer = derive_and_add(read, FORMS["text"], [], Enter(lambda told: None, 0))
+    answer = derived(("a*u1", "a*u2"), Enter(lambda told: None, 0))
     assert answer.code == 3
     assert "out of time in stage: Lie structure" in answer.result

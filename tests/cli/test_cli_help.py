@@ -1,16 +1,17 @@
 """The help pages as a stranger reads them, and the options that commands share."""
 
 import pytest
-from typer.testing import CliRunner
 
-from derive.cli.forms import FORMS, chosen_form
 from derive.cli.main import COMMANDS as TABLE
-from derive.cli.main import app, command
-from derive.errors import InputError
+from derive.cli.main import load
 from tests.cli.commands import printed_by, refusal_of, run
 
-COMMANDS = {(name,): command(name) for name in TABLE if name != "experiment"}
-COMMANDS |= {("experiment", name): c for name, c in command("experiment").commands.items()}
+COMMANDS = {(name,): load(name) for name in TABLE if name != "experiment"}
+EXPERIMENTS = load("experiment")
+COMMANDS |= {
+    ("experiment", name): EXPERIMENTS.get_command(None, name)
+    for name in EXPERIMENTS.list_commands(None)
+}
 # A potential starts at a beta and has parameters; what is confirmed and sized is the command's.
 OWN = {
     ("parameterize", "--start"),
@@ -25,8 +26,8 @@ OWN = {
 
 
 def page(*names: str) -> str:
-    done = CliRunner().invoke(app, [*names, "--help"], terminal_width=80)
-    assert done.exit_code == 0
+    done = run(*names, "--help")
+    assert done.returncode == 0
     return done.stdout
 
 
@@ -68,9 +69,9 @@ def test_an_option_means_the_same_everywhere():
 
 def test_pages_and_lists_import_nothing_that_computes():
     program = (
-        "import sys; from typer.testing import CliRunner; from derive.cli.main import app\n"
+        "import sys; from tests.cli.commands import run\n"
         f"for command in {[[*names, '--help'] for names in COMMANDS] + [['figure']]}:\n"
-        "    assert CliRunner().invoke(app, command).exit_code == 0\n"
+        "    assert run(*command).returncode == 0\n"
         "heavy = ('sympy', 'numpy', 'flint', 'matplotlib', 'derive.language')\n"
         "print([m for m in heavy if m in sys.modules])"
     )
@@ -80,16 +81,6 @@ def test_pages_and_lists_import_nothing_that_computes():
 def test_a_mistyped_option_names_the_page_that_helps():
     line = refusal_of("regimes", "w", "--chekc")
     assert line.endswith("(derive regimes --help shows what is accepted)")
-
-
-def test_one_form_at_a_time():
-    assert chosen_form(latex=False, json=False) is FORMS["text"]
-    assert chosen_form(latex=True, json=False, standalone=True) is FORMS["standalone"]
-    with pytest.raises(InputError, match="one of --bibtex, --latex and --json"):
-        chosen_form(bibtex=True, latex=False, json=True)
-    for json in (False, True):
-        with pytest.raises(InputError, match="--standalone goes with --latex"):
-            chosen_form(latex=False, json=json, standalone=True)
 
 
 def test_the_catalogue_goes_to_a_file(tmp_path):

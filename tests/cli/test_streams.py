@@ -43,7 +43,7 @@ def test_it_does_so_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
     def leave(*arguments: object, **options: object) -> None:
         raise ReaderLeft
 
-    monkeypatch.setattr(cli, "app", leave)
+    monkeypatch.setattr(cli.app, "invoke", leave)
     with pytest.raises(SystemExit) as end:
         cli.main([])
     assert end.value.code == 141
@@ -56,7 +56,7 @@ def test_a_fault_of_the_program_is_70(
     def fail(*arguments: object, **options: object) -> None:
         raise fault
 
-    monkeypatch.setattr(cli, "app", fail)
+    monkeypatch.setattr(cli.app, "invoke", fail)
     with pytest.raises(SystemExit) as end:
         cli.main([])
     assert end.value.code == running.FAULT == 70
@@ -64,7 +64,7 @@ def test_a_fault_of_the_program_is_70(
 
 
 def test_a_package_that_does_not_work_is_70(tmp_path: Path) -> None:
-    (tmp_path / "typer.py").write_text("raise TypeError('too old')", encoding="utf-8")
+    (tmp_path / "click.py").write_text("raise TypeError('too old')", encoding="utf-8")
     done = shell("$DERIVE regularizer w", PYTHONPATH=str(tmp_path))
     assert (done.returncode, done.stdout) == (70, "")
     assert done.stderr.splitlines() == [

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from numerics.experiments.settings import UnivariateSetting
-from numerics.experiments.univariate import POTENTIALS, Task, limit_of_task, trained_net
+from numerics.experiments.univariate_nets import POTENTIALS, Task, limit_of_task, trained_net
 from numerics.figures.display import Display, Series
 from numerics.univariate.distance import distance_to_net
 

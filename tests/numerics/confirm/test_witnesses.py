@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import mpmath
@@ -17,10 +16,9 @@ from sympy import Expr
 
 from derive import InputError, NumericalError, Parameterization, derive
 from derive.cli.forms import FORMS
-from derive.cli.regularizer import derive_and_add, with_check
+from derive.cli.regularizer import Regularizer
 from derive.cli.running import UNDECIDED, Enter
 from derive.derivation import Derivation
-from derive.model.typed import TypedModel
 from derive.potential.piece import Explicit, Piece
 from numerics.confirm.crosscheck import CrossCheck, crosscheck
 from numerics.evaluate.lowering import high_precision, lower, side_by_side
@@ -141,9 +139,8 @@ def test_the_command_fails_where_the_witnesses_disagree(monkeypatch: pytest.Monk
     ]  # the package shows the function of that name
     monkeypatch.setattr(module, "crosscheck", lambda *args, **kwargs: wrong)
     for form in ("text", "json", "latex"):
-        check = partial(with_check, FORMS[form], DIGITS)
-        model = TypedModel(("w**2",)).read()
-        answer = derive_and_add(model, FORMS[form], [check], Enter(lambda told: None, 60))
+        command = Regularizer(outputs=("w**2",), check=True, digits=DIGITS, form=FORMS[form])
+        answer = command.answer(command.model.read(), Enter(lambda told: None, 60))
         assert answer.code == UNDECIDED
         alarm = answer.narration.splitlines()[-1]
         assert alarm.startswith("derive: --check: Flow, interpolant and Q DISAGREE")

@@ -243,14 +243,14 @@ def test_command_prints_json() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--json", "--csv"], "choose one"),
+        (["--sizes", "20", "--json", "--csv"], "choose one"),
         (["--sizes", "a"], "--sizes"),
         (["--scales", "1,b"], "--scales"),
         (["--steps", "0.1;0.2"], "--steps"),
         (["--sizes", "20", "--steps", ""], "at least one scale and one step"),
         (["--sizes", "1000"], "at most n (n + 1)/2"),
         (["--samples", "0"], "--samples"),
-        (["--plot", "/nowhere/x.svg"], "there is no folder"),
+        (["--sizes", "20", "--plot", "/nowhere/x.svg"], "there is no folder"),
     ],
 )
 def test_command_refuses_in_one_line(arguments: list[str], message: str) -> None:

@@ -160,11 +160,11 @@ def test_command_prints_json() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--json", "--csv"], "choose one"),
+        (["--sizes", "20", "--json", "--csv"], "choose one"),
         (["--sizes", "a"], "--sizes"),
         (["--sizes", "1000"], "at most the dimension"),
         (["--samples", "0"], "--samples"),
-        (["--plot", "/nowhere/x.svg"], "there is no folder"),
+        (["--sizes", "20", "--plot", "/nowhere/x.svg"], "there is no folder"),
     ],
 )
 def test_command_refuses_in_one_line(arguments: list[str], message: str) -> None:

@@ -1,6 +1,7 @@
 """Exact margins: certificates, SciPy, degenerate data, rates, and what is refused."""
 
 import importlib
+import json
 import random
 from fractions import Fraction
 
@@ -383,5 +384,5 @@ def test_long_numbers_are_written():
     X = rng.standard_normal((300, 180))
     found = max_margin((X * np.sign(X @ rng.standard_normal(180))[:, None]).tolist())
     assert max(y.denominator for y in found.multiplier) > 10**4300
-    assert sympy.N(found.margin, 8) == sympy.N(found.record()["margin"].rstrip("."), 8)
-    assert "log(t) (margin" in found.report()
+    assert sympy.N(found.margin, 8) == sympy.N(json.loads(found.to_json())["margin"].rstrip("."), 8)
+    assert "log(t) (margin" in found.to_text()

@@ -95,7 +95,7 @@ class UnivariateResults(Results):
         return "\n".join(lines)
 
 
-def univariate(
+def univariate_nets(
     setting: UnivariateSetting | None = None,
     jobs: int = 1,
     progress: Callable[[str], None] | None = None,
