@@ -118,3 +118,22 @@ LOGS = {
 def test_logarithms_of_what_is_negative_are_those_of_absolute_values(outputs, start):
     report = check_text(derive(Parameterization.parse(outputs, start)).to_json())
     assert (report.verdict, report.open) == ("PROVED", ())
+
+
+def test_a_curve_that_turns_back_does_not_reach_all_beta():
+    """Of exp(w) over z, beta = z^2 + 1 tends to oo at both ends, and no flow comes below 0."""
+    record = json.loads(derive(Parameterization.parse(["exp(w)"], {"w": "1"})).to_json())
+    (piece,), (proof,) = record["potential"]["pieces"], record["certificate"]["pieces"]
+    curve = {"parameter": "z", "beta": "z**2 + 1", "interval": ["-oo", "oo"]}
+    piece |= {"kind": "parametric", "curve": curve, "gradient": ["exp(-1) - 1/(z**2 + 1)"]}
+    piece |= {"Q": None, "kernel": None}
+    piece["assumptions"] = ["exp(w) - 1 keeps its sign along the flow"]
+    piece["domain"]["walls"], record["potential"]["kind"] = [], "parametric"
+    inverse = {"of": "exp(-1)", "is": "1/e", "from": [["exp(1)", "-1"]]}
+    roots = [{"name": f"z{n}"[: 1 + n], "of": f"sqrt(exp({w}) - 1)"} for n, w in enumerate("w1")]
+    proof["definitions"] = [{**inverse, "is": "1/f2"}, *roots]
+    proof["domain"] = None
+    assert "the domain of Q of beta" in check(record).open
+    proof["domain"] = [{"name": "e", "of": "exp(1)"}, inverse]
+    with pytest.raises(REFUSED, match="is not shown to tend to infinity at both ends"):
+        check(record)

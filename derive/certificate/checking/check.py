@@ -26,8 +26,9 @@ hessian, warping: if PROVED, with H = 0, or the forced H, and V from "paths", "s
 metric: K and rho = K^-1 in weights and beta. dual: X_a y_b = g delta_ab in the weights.
 pieces: y = grad Q as printed, 0 at w_0, with X_a y_b = g delta_ab, X_a g = H_a g, g > 0 at w_0, and
     X_a Q = sum_b K_ab y_b; constants are kept by the flow, roots on the branch that is printed.
-    Where Q lives: of one output all t of an interval with beta = f(t), t being beta, z of a curve,
-    or a root, which is given its "interval"; of several all between walls, by relations, "reached".
+    Where Q lives: all beta between walls; of one output also by t of an interval, beta = f(t), t
+    being z of a curve, or a root, which is given its "interval". A "warp" is 0 nowhere, and the
+    "square" |w|^2 finite, by their relations with beta and laws.
     A curve without an interval is in a function on the leaf, along the flow, and says no more.
     "domain" has the calls, or is null: :mod:`derive.certificate.checking.domain`.
 
@@ -75,7 +76,7 @@ from derive.certificate.checking.text import (
 )
 from derive.certificate.checking.theorem import Checker
 
-FORMAT, VERSION = "regderive-certificate", 4
+FORMAT, VERSION = "regderive-certificate", 5
 FLOW = "w' = -J^T X^T r", "w' = -diag(rates) J^T X^T r", "w' = -G^-1 J^T X^T r"
 RECORDS = {"regderive-derivation": "regularizer", "regderive-regimes": "regimes"}
 LIMITS = "the regimes: limits are shown by the expansions that their page prints"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from flint import Ordering, arb, ctx, fmpq, fmpz_mpoly, fmpz_mpoly_ctx
 
@@ -20,7 +20,7 @@ from derive.certificate.checking.text import require
 Value: TypeAlias = fmpq | arb
 Number: TypeAlias = "Function | int | fmpq"
 Table: TypeAlias = "Sequence[Sequence[Function]]"
-X = TypeVar("X", fmpq | arb, "Function")
+X = TypeVar("X", bound=Any)  # what can be added and multiplied
 BITS, NAMES = 320, 400
 TERMS, DEGREE, DIGITS, WORK = 300_000, 2_000, 20_000, 30_000_000
 

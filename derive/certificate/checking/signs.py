@@ -228,9 +228,12 @@ def is_square_sum(p: fmpz_mpoly) -> bool:
     if len(squares) > LARGEST:
         return len(squares) == len(known)
     gram = {(k, k): known.pop(e) for k, e in enumerate(squares)}
+    pairs = dict[tuple[int, ...], list[tuple[int, int]]]()
     for (i, u), (j, v) in combinations(enumerate(squares), 2):
-        middle = tuple((m + n) // 2 for m, n in zip(u, v, strict=True))
-        gram[i, j] = gram[j, i] = known.pop(middle, fmpq(0)) / 2
+        pairs.setdefault(tuple((m + n) // 2 for m, n in zip(u, v, strict=True)), []).append((i, j))
+    for middle, at in pairs.items():
+        half = known.pop(middle, fmpq(0)) / (2 * len(at))
+        gram |= {place: half for i, j in at for place in ((i, j), (j, i))}
     return not known and _is_semidefinite(gram, len(squares))
 
 

@@ -14,7 +14,8 @@ from itertools import islice, product
 
 from derive.certificate.checking import check, sections
 from derive.certificate.checking.check import FORMAT, VERSION
-from derive.certificate.checking.domain import coordinate
+from derive.certificate.checking.domain import coordinate, paces
+from derive.certificate.checking.reading import INFINITY
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import (
     JSON,
@@ -203,40 +204,53 @@ class _Writer:
         return None
 
     def _ends(self, said: JSON, block: Block) -> Iterator[JSON]:
-        """Yield the calls in what t alone gives, with its interval; or the lift of beta.
+        """Yield the calls in which paths in beta are lifted; then those in which t is followed."""
+        where, curve = said["domain"], said["curve"]
+        ended = curve is not None and curve["interval"] is not None
+        if where["undecided"] and not (where["walls"] or where["unless_zero"] or ended):
+            yield {"domain": []}  # of which nothing is said
+        elif curve is None or ended:
+            yield from self._paths(said, block)
 
-        Of several outputs these are the calls in the values of conserved quantities.
-        """
-        t = coordinate(self.record, said, {})
-        walls = [wall["form"] for wall in said["domain"]["walls"]]
+    def _paths(self, said: JSON, block: Block) -> Iterator[JSON]:
+        betas, walls = said["beta"], [wall["form"] for wall in said["domain"]["walls"]]
         before = sum(len(b.conserved.laws) for b in self.d.blocks[: self.d.blocks.index(block)])
         moving = {*block.parameterization.weights} & {*names_in(rate_texts(self.state.given))}
-        relations = lift(block, said["beta"], before) if moving or t is None else {}
+        turned = not all(h.is_zero() for h in self.state.flow.H)
+        relations = lift(block, betas, before, turned, bool(moving))
+        values = [v for v in self.record["conserved"]["values_at_start"] if v is not None]
+        texts = [*paces(self.record, said), *walls, *(values if relations else ())]
+        if said["curve"] is None:
+            yield {"domain": self._calls_alone(texts, said["roots"]), **relations}
+        t = coordinate(self.record, said, {"interval": [f"-{INFINITY}", INFINITY]})
         if t is not None:
-            texts = [t.relation or "0", t.pace, *t.ends, *walls]
-            definitions = self._calls_alone(texts)
+            definitions = self._calls_alone([t.relation, *t.ends, *texts], [])
             fixed = {*self.state.space.fixed, *said["constants"]}
-            for low, high in intervals(t, said["beta"][0], walls, fixed):
-                between = {} if (low, high) == (t.low, t.high) else {"interval": [low, high]}
+            for low, high in intervals(t, betas[0], walls, fixed):
+                between = {"interval": [low, high]} if said["curve"] is None else {}
                 yield {"domain": definitions, **between, **relations}
-        elif len(said["beta"]) > 1 and said["domain"]["undecided"][:1] != ["leaf"]:
-            texts = [v for v in self.record["conserved"]["values_at_start"] if v is not None]
-            yield {"domain": named_calls(texts), **relations}
-        else:
-            yield {"domain": named_calls(walls)}
 
-    def _calls_alone(self, texts: Sequence[str]) -> list[JSON]:
-        """Return definitions of calls in texts: of constants by those of their terms."""
+    def _calls_alone(self, texts: Sequence[str], roots: JSON) -> list[JSON]:
+        """Return definitions of calls in texts, and of roots by formulas.
+
+        Calls of constants are defined by those of their terms.
+        """
         space = self.state.space
         constants = space.given[space.weights :]
         alone = Space([], constants, SPARE)
         alone.start = space.start[space.weights : space.size]
         definitions = Definitions(alone, [], {*alone.names})
-        for call in dict.fromkeys(calls_in(texts)):
-            try:
-                definitions.name_terms(call)
-            except Rejected:  # it is of t, or of a constant that the piece names
-                definitions.entries.append({"name": definitions.fresh(), "of": call})
+        formulas = {r["symbol"]: r["explicit"] for r in roots if r["explicit"] is not None}
+        for text in [*formulas.values(), *texts]:
+            for call in dict.fromkeys(calls_in([text])):
+                try:
+                    definitions.name_terms(call)
+                except Rejected:  # it is of t, or of a constant that the piece names
+                    entry = {"name": definitions.fresh(), "of": call}
+                    same = [e for e in definitions.entries if e.get("of") == call]
+                    definitions.entries += [] if same else [entry]
+            names = [name for name, formula in formulas.items() if formula is text]
+            definitions.entries += [{"name": name, "is": text} for name in names]
         return definitions.entries
 
     def first(self, accept: Check, said: JSON, tries: Iterator[JSON]) -> JSON:

@@ -10,13 +10,12 @@ from derive.certificate.checking.domain import Coordinate
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected
 from derive.certificate.writing.products import text_of
-from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import Coordinates, find_relation
-from derive.exact.linear.matrix import determinant, dot, nullspace_over_constants
+from derive.exact.linear.matrix import dot, nullspace_over_constants
 from derive.model.equivalent_start import closed_span
 from derive.model.parameterization import Parameterization
-from derive.potential.branch import guards_of, stays_away_from_zero
+from derive.potential.branch import guards_of
 from derive.potential.half_spaces import HIGHEST
 from derive.records import Block
 
@@ -59,21 +58,22 @@ def _is_number(f: RationalFunction) -> bool:
     return f.numerator.is_constant() and f.denominator.is_constant()
 
 
-def lift(block: Block, betas: Sequence[str], before: int) -> JSON:
-    """Return relations of |w|^2 and of the factors of det K with beta and the laws, or {}.
+def lift(block: Block, betas: Sequence[str], before: int, warped: bool, moving: bool) -> JSON:
+    """Return relations of a warp g, and of |w|^2 where rates are moving, with beta and the laws.
 
     The laws are "_1", "_2", ...; those of this block come after *before* others.
     """
-    p, laws = block.metric.parameterization, block.metric.conserved.laws
+    dual = block.potential.dual
+    metric = block.metric if dual is None else dual.metric
+    p, laws = metric.parameterization, metric.conserved.laws
     named = list(zip(betas, p.F, strict=True))
     named += [(f"_{n}", law) for n, law in enumerate(laws, before + 1)]
     coordinates = Coordinates.of(named)
-    square = _relation(sum((w * w for w in p.w), p.field.zero), coordinates)
-    met = (f for f, _ in factors(determinant(block.metric.K)))
-    met = (f for f in met if not stays_away_from_zero(block.metric, f))
-    found = [{"is": repr(f), "zero": _relation(f, coordinates)} for f in met]
-    whole = square is not None and all(entry["zero"] is not None for entry in found)
-    return {"reached": {"square": square, "factors": found}} if whole else {}
+    wanted = {"square": sum((w * w for w in p.w), p.field.zero)} if moving else {}
+    if warped and dual is not None:
+        wanted["warp"] = dual.g
+    found = {name: _relation(f, coordinates) for name, f in wanted.items()}
+    return {name: text for name, text in found.items() if text is not None}
 
 
 def _relation(f: RationalFunction, coordinates: Coordinates) -> str | None:
