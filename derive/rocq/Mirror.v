@@ -164,13 +164,8 @@ Record regularizes d (dom : (nat -> R) -> Prop) (Q : (nat -> R) -> R) (beta lam 
     Q (beta t) <= Q c
 }.
 
-(* the flow w' = J^T lam of the weights of F: R^p -> R^d *)
 Definition upd (w : nat -> R) k x := fun k' => if Nat.eqb k' k then x else w k'.
 Definition partial (F : (nat -> R) -> R) k (w : nat -> R) l := is_derive (fun x => F (upd w k x)) (w k) l.
-Definition flow p d (F : (nat -> R) -> nat -> R) (w lam : R -> nat -> R) :=
-  forall t k, 0 <= t -> (k < p)%nat -> exists J : nat -> R,
-    (forall i, (i < d)%nat -> partial (fun v => F v i) k (w t) (J i)) /\
-    is_derive (fun s => w s k) t (dot d J (lam t)).
 (* one output F: R^p -> R with rates of its weights (1 where none are given), and continuous steering *)
 Definition flow1 p (rate : nat -> (nat -> R) -> R) (F : (nat -> R) -> R) (w : R -> nat -> R) (lam : R -> R) :=
   (forall t, 0 <= t -> continuous lam t) /\
@@ -194,9 +189,6 @@ Record mirror d (dom : (nat -> R) -> Prop) (Q : (nat -> R) -> R) (G : (nat -> R)
   m_positive : forall t, 0 <= t -> 0 < g t
 }.
 
-Lemma dot_ext d x x' z z' : agree d x x' -> agree d z z' -> dot d x z = dot d x' z'.
-Proof. intros H H'. apply Sum_ext. intros i hi. rewrite (H i hi), (H' i hi). reflexivity. Qed.
-
 Lemma tends_unique f l l' : tends f l -> tends f l' -> l = l'.
 Proof. intros H H'. apply is_lim_unique in H. apply is_lim_unique in H'. rewrite H in H'. congruence. Qed.
 Lemma tends_const c : tends (fun _ => c) c.
@@ -205,42 +197,12 @@ Lemma tends_plus f h l m : tends f l -> tends h m -> tends (fun t => f t + h t) 
 Proof. intros. apply is_lim_plus'; assumption. Qed.
 Lemma tends_minus f h l m : tends f l -> tends h m -> tends (fun t => f t - h t) (l - m).
 Proof. intros. apply is_lim_minus'; assumption. Qed.
-Lemma tends_opp f l : tends f l -> tends (fun t => - f t) (- l).
-Proof. intros. apply (is_lim_opp f p_infty l). assumption. Qed.
 Lemma tends_mult f h l m : tends f l -> tends h m -> tends (fun t => f t * h t) (l * m).
 Proof. intros. apply (is_lim_mult f h p_infty l m); simpl; auto. Qed.
 Lemma tends_comp (u : R -> R) f l : continuous u l -> tends f l -> tends (fun t => u (f t)) (u l).
 Proof. intros C H. apply (is_lim_comp_continuous f u p_infty l); assumption. Qed.
-Lemma tends_inv f l : l <> 0 -> tends f l -> tends (fun t => / f t) (/ l).
-Proof. intros N H. apply (tends_comp Rinv); [|exact H]. apply @ex_derive_continuous. auto_derive; exact N. Qed.
-Lemma tends_div f h l m : m <> 0 -> tends f l -> tends h m -> tends (fun t => f t / h t) (l / m).
-Proof. intros. apply tends_mult; [|apply tends_inv]; assumption. Qed.
-Lemma tends_pow f l n : tends f l -> tends (fun t => f t ^ n) (l ^ n).
-Proof. intros H. apply (tends_comp (fun x => x ^ n)); [|exact H]. apply @ex_derive_continuous. auto_derive; exact I. Qed.
-Lemma tends_sqrt f l : tends f l -> tends (fun t => sqrt (f t)) (sqrt l).
-Proof. apply tends_comp. apply continuous_sqrt. Qed.
-Lemma tends_ln f l : 0 < l -> tends f l -> tends (fun t => ln (f t)) (ln l).
-Proof. intros P. apply tends_comp. apply continuous_ln; exact P. Qed.
-Lemma tends_exp f l : tends f l -> tends (fun t => exp (f t)) (exp l).
-Proof. apply tends_comp. apply continuous_exp. Qed.
 Lemma tends_Sum n (f : nat -> R -> R) l : (forall i, (i < n)%nat -> tends (f i) (l i)) -> tends (fun t => Sum n (fun i => f i t)) (Sum n l).
 Proof. induction n as [|n IH]; intros H; simpl; [apply tends_const|apply tends_plus; auto]. Qed.
-
-(* leaves denominators and arguments of ln to the caller *)
-Ltac tends := cbv beta in *; lazymatch goal with
-  | |- tends (fun _ => ?c) _ => apply tends_const
-  | |- tends (fun t => _ + _) _ => apply tends_plus; tends
-  | |- tends (fun t => _ - _) _ => apply tends_minus; tends
-  | |- tends (fun t => _ * _) _ => apply tends_mult; tends
-  | |- tends (fun t => _ / _) _ => apply tends_div; [|tends|tends]
-  | |- tends (fun t => / _) _ => apply tends_inv; [|tends]
-  | |- tends (fun t => - _) _ => apply tends_opp; tends
-  | |- tends (fun t => _ ^ _) _ => apply tends_pow; tends
-  | |- tends (fun t => sqrt _) _ => apply tends_sqrt; tends
-  | |- tends (fun t => exp _) _ => apply tends_exp; tends
-  | |- tends (fun t => ln _) _ => apply tends_ln; [|tends]
-  | |- _ => try assumption; auto
-  end.
 
 Section Core.
 Variables (d : nat) (dom : (nat -> R) -> Prop) (Q : (nat -> R) -> R) (G : (nat -> R) -> nat -> R).
@@ -434,116 +396,93 @@ Proof.
 Qed.
 End Separable.
 (* ------------------------------------------------------------------ *)
-(* Parametric Q and algebraic functions: the inverse of an increasing h on (l, u) *)
+(* Curves: the inverse of an increasing h on an open interval, which is given by what holds on it *)
 
-Definition between (l u : Rbar) (z : R) := Rbar_lt l z /\ Rbar_lt z u.
-Definition inv (h : R -> R) (l u : Rbar) (x : R) : R := real (Lub_Rbar (fun z => between l u z /\ h z <= x)).
-Definition image (h : R -> R) (l u : Rbar) (x : R) := exists z, between l u z /\ h z = x.
-
-Lemma between_convex l u x y z : between l u x -> between l u y -> x <= z <= y -> between l u z.
-Proof.
-  intros [a _] [_ b] [hx hy]. split.
-  - apply Rbar_lt_le_trans with (1 := a). exact hx.
-  - apply Rbar_le_lt_trans with (2 := b). exact hy.
-Qed.
-Lemma between_open l u z : between l u z -> exists a b, between l u a /\ between l u b /\ a < z < b.
-Proof.
-  intros [hl hu].
-  assert (exists a : R, Rbar_lt l a /\ a < z) as [a [la az]].
-  { clear hu. destruct l as [l| |]; simpl in hl; [exists ((l + z) / 2); split; simpl; lra|contradiction|exists (z - 1); split; [exact I|lra]]. }
-  assert (exists b : R, Rbar_lt b u /\ z < b) as [b [bu zb]].
-  { clear hl. destruct u as [u| |]; simpl in hu; [exists ((u + z) / 2); split; simpl; lra|exists (z + 1); split; [exact I|lra]|contradiction]. }
-  exists a, b. split; [|split; [|lra]]; split; try assumption.
-  - apply Rbar_lt_trans with (2 := hu). exact az.
-  - apply Rbar_lt_trans with (1 := hl). exact zb.
-Qed.
+Definition inv (h : R -> R) (P : R -> Prop) (x : R) : R := real (Lub_Rbar (fun z => P z /\ h z <= x)).
+Definition image (h : R -> R) (P : R -> Prop) (x : R) := exists z, P z /\ h z = x.
 
 Section Inverse.
-Variables (h h' : R -> R) (l u : Rbar).
-Hypothesis D : forall z, between l u z -> is_derive h z (h' z).
-Hypothesis P : forall z, between l u z -> 0 < h' z.
+Variables (P : R -> Prop) (h h' : R -> R).
+Hypothesis convex : forall x y z, P x -> P y -> x <= z <= y -> P z.
+Hypothesis D : forall z, P z -> is_derive h z (h' z).
+Hypothesis positive : forall z, P z -> 0 < h' z.
 
-Lemma h_increasing x y : between l u x -> between l u y -> x < y -> h x < h y.
-Proof. apply (increasing (between l u) h h'); auto. apply between_convex. Qed.
-
-Lemma inv_left z : between l u z -> inv h l u (h z) = z.
+Lemma h_increasing x y : P x -> P y -> x < y -> h x < h y.
+Proof. apply (increasing P h h'); auto. Qed.
+Lemma inv_left z : P z -> inv h P (h z) = z.
 Proof.
   intros hz. unfold inv. rewrite (is_lub_Rbar_unique _ z); [reflexivity|]. split.
   - intros y [hy E]. simpl. destruct (Rle_lt_dec y z); [assumption|]. generalize (h_increasing z y hz hy r). lra.
   - intros b hb. apply hb. split; [exact hz|lra].
 Qed.
-Lemma inv_right x : image h l u x -> between l u (inv h l u x) /\ h (inv h l u x) = x.
+Lemma inv_right x : image h P x -> P (inv h P x) /\ h (inv h P x) = x.
 Proof. intros [z [hz <-]]. rewrite inv_left by exact hz. auto. Qed.
 
-Lemma image_convex x y z : image h l u x -> image h l u y -> x <= z <= y -> image h l u z.
+Lemma image_convex x y z : image h P x -> image h P y -> x <= z <= y -> image h P z.
 Proof.
   intros [a [ha <-]] [b [hb <-]] [h1 h2].
   destruct (Req_dec (h a) z) as [E|N]; [exists a; auto|]. destruct (Req_dec (h b) z) as [E|N']; [exists b; auto|].
   assert (a < b). { destruct (Rlt_le_dec a b) as [|[L|E]]; [assumption| |]; [|subst; lra]. generalize (h_increasing b a hb ha L). lra. }
   destruct (IVT_interv (fun t => h t - z) a b) as [c [hc E]]; [| exact H| lra| lra|].
   - intros t ht. apply continuity_pt_filterlim. apply (continuous_minus h (fun _ => z)); [|apply continuous_const].
-    apply @ex_derive_continuous. exists (h' t). apply D, (between_convex l u a b); assumption.
-  - exists c. split; [apply (between_convex l u a b); assumption|lra].
+    apply @ex_derive_continuous. exists (h' t). apply D, (convex a b); assumption.
+  - exists c. split; [apply (convex a b); assumption|lra].
 Qed.
-Lemma image_all : (forall x, exists a, between l u a /\ h a <= x) -> (forall x, exists b, between l u b /\ x <= h b) -> forall x, image h l u x.
+Lemma image_all : (forall x, exists a, P a /\ h a <= x) -> (forall x, exists b, P b /\ x <= h b) -> forall x, image h P x.
 Proof. intros A B x. destruct (A x) as [a [? ?]]. destruct (B x) as [b [? ?]]. apply (image_convex (h a) (h b)); [exists a|exists b|]; auto. Qed.
 
-Lemma inv_derive x : image h l u x -> is_derive (inv h l u) x (/ h' (inv h l u x)).
+Hypothesis opened : forall z, P z -> locally z P.
+Lemma surrounded z : P z -> exists a b, P a /\ P b /\ a < z < b.
 Proof.
-  intros [z [hz <-]]. rewrite inv_left by exact hz. destruct (between_open l u z hz) as [a [b [ha [hb [h1 h2]]]]].
-  assert (B : forall t, a <= t <= b -> between l u t) by (intros; apply (between_convex l u a b); assumption).
-  assert (Prf : forall t, inv h l u (h a) <= t <= inv h l u (h b) -> derivable_pt h t).
+  intros hz. destruct (opened z hz) as [[e he] H]. exists (z - e / 2), (z + e / 2).
+  split; [|split; [|lra]]; apply H; unfold ball; simpl; unfold AbsRing_ball, abs, minus, plus, opp; simpl; apply Rabs_def1; lra.
+Qed.
+Lemma image_open x : image h P x -> locally x (image h P).
+Proof.
+  intros [z [hz <-]]. destruct (surrounded z hz) as [a [b [ha [hb [h1 h2]]]]].
+  generalize (h_increasing a z ha hz h1) (h_increasing z b hz hb h2). intros l u.
+  assert (e : 0 < Rmin (h z - h a) (h b - h z)) by (apply Rmin_pos; lra). exists (mkposreal _ e). intros y hy.
+  unfold ball in hy; simpl in hy. unfold AbsRing_ball, abs, minus, plus, opp in hy; simpl in hy. apply Rabs_def2 in hy.
+  generalize (Rmin_l (h z - h a) (h b - h z)) (Rmin_r (h z - h a) (h b - h z)). intros m1 m2.
+  apply (image_convex (h a) (h b)); [exists a|exists b|lra]; auto.
+Qed.
+
+Lemma inv_derive x : image h P x -> is_derive (inv h P) x (/ h' (inv h P x)).
+Proof.
+  intros [z [hz <-]]. rewrite inv_left by exact hz. destruct (surrounded z hz) as [a [b [ha [hb [h1 h2]]]]].
+  assert (B : forall t, a <= t <= b -> P t) by (intros; apply (convex a b); assumption).
+  assert (Prf : forall t, inv h P (h a) <= t <= inv h P (h b) -> derivable_pt h t).
   { intros t. rewrite !inv_left by assumption. intros ht. exists (h' t). apply is_derive_Reals, D, B, ht. }
-  assert (C : continuity_pt (inv h l u) (h z)).
-  { apply (continuity_pt_recip_prelim h (inv h l u) a b); [lra| | | |split; apply h_increasing; assumption].
+  assert (C : continuity_pt (inv h P) (h z)).
+  { apply (continuity_pt_recip_prelim h (inv h P) a b); [lra| | | |split; apply h_increasing; assumption].
     - intros; apply h_increasing; [apply B; lra|apply B; lra|lra].
     - intros; unfold comp, id. apply inv_left, B; assumption.
     - intros t ht. apply continuity_pt_filterlim, @ex_derive_continuous. exists (h' t). apply D, B, ht. }
-  assert (Prg : inv h l u (h a) <= inv h l u (h z) <= inv h l u (h b)) by (rewrite !inv_left by assumption; lra).
-  assert (E : derive_pt h (inv h l u (h z)) (Prf _ Prg) = h' z).
+  assert (Prg : inv h P (h a) <= inv h P (h z) <= inv h P (h b)) by (rewrite !inv_left by assumption; lra).
+  assert (E : derive_pt h (inv h P (h z)) (Prf _ Prg) = h' z).
   { apply derive_pt_eq_0. rewrite inv_left by exact hz. apply is_derive_Reals, D, hz. }
-  apply is_derive_Reals. rewrite <- E. replace (/ derive_pt h (inv h l u (h z)) (Prf _ Prg)) with (1 / derive_pt h (inv h l u (h z)) (Prf _ Prg)) by (unfold Rdiv; ring).
-  apply (derivable_pt_lim_recip_interv h (inv h l u) (h a) (h b) (h z) Prf C).
+  apply is_derive_Reals. rewrite <- E. replace (/ derive_pt h (inv h P (h z)) (Prf _ Prg)) with (1 / derive_pt h (inv h P (h z)) (Prf _ Prg)) by (unfold Rdiv; ring).
+  apply (derivable_pt_lim_recip_interv h (inv h P) (h a) (h b) (h z) Prf C).
   - apply h_increasing; [assumption|assumption|lra].
   - split; apply h_increasing; assumption.
   - intros t ht. unfold comp, id. apply inv_right, (image_convex (h a) (h b)); [exists a|exists b|]; auto.
-  - rewrite E. generalize (P z hz). lra.
+  - rewrite E. generalize (positive z hz). lra.
 Qed.
 End Inverse.
 (* ------------------------------------------------------------------ *)
 (* Quadratures *)
 
 Section Quadrature.
-Variables (k : R -> R) (l u : Rbar) (c : R).
-Hypothesis C : forall x, between l u x -> continuous k x.
-Hypothesis hc : between l u c.
+Variables (P : R -> Prop) (c : R).
+Hypothesis convex : forall x y z, P x -> P y -> x <= z <= y -> P z.
+Hypothesis opened : forall z, P z -> locally z P.
+Hypothesis hc : P c.
 
-Lemma quad_ex (f : R -> R) x : (forall x, between l u x -> continuous f x) -> between l u x -> locally x (fun y => is_RInt f c y (RInt f c y)).
+Lemma quad (f : R -> R) x : (forall x, P x -> continuous f x) -> P x -> is_derive (fun x => RInt f c x) x (f x).
 Proof.
-  intros Cf hx. destruct (between_open l u x hx) as [a [b [ha [hb [h1 h2]]]]].
-  assert (e : 0 < Rmin (x - a) (b - x)) by (apply Rmin_pos; lra). exists (mkposreal _ e). intros y hy.
-  unfold ball in hy; simpl in hy. unfold AbsRing_ball, abs, minus, plus, opp in hy; simpl in hy.
-  apply Rabs_def2 in hy. generalize (Rmin_l (x - a) (b - x)) (Rmin_r (x - a) (b - x)). intros m1 m2.
-  assert (hy' : between l u y) by (apply (between_convex l u a b); [assumption|assumption|lra]).
-  apply @RInt_correct. apply @ex_RInt_continuous. intros z. unfold Rmin, Rmax. destruct (Rle_dec c y); intros hz; apply Cf;
-    [apply (between_convex l u c y)|apply (between_convex l u y c)]; assumption.
-Qed.
-Lemma quad1 (f : R -> R) x : (forall x, between l u x -> continuous f x) -> between l u x -> is_derive (fun x => RInt f c x) x (f x).
-Proof. intros Cf hx. apply (is_derive_RInt f (fun x => RInt f c x) c x); [apply quad_ex; assumption|apply Cf, hx]. Qed.
-Lemma quad2 x : between l u x -> is_derive (fun x => RInt (fun s => (x - s) * k s) c x) x (RInt k c x).
-Proof.
-  intros hx.
-  assert (Cs : forall x, between l u x -> continuous (fun s => s * k s) x).
-  { intros z hz. apply (continuous_mult (fun s : R => s) k z); [apply continuous_id|apply C, hz]. }
-  apply (is_derive_ext_loc (fun x => x * RInt k c x - RInt (fun s => s * k s) c x)).
-  - generalize (quad_ex k x C hx) (quad_ex (fun s => s * k s) x Cs hx). intros A B.
-    generalize (filter_and _ _ A B). apply filter_imp. intros y [E F]. symmetry. apply @is_RInt_unique.
-    apply (is_RInt_ext (fun s => minus (scal y (k s)) (s * k s))); [intros; as_R; ring|].
-    apply (is_RInt_minus (fun s => scal y (k s)) (fun s => s * k s)); [|exact F]. apply (is_RInt_scal k c y y). exact E.
-  - evar_last. 
-    + apply @is_derive_minus; [|apply (quad1 (fun s => s * k s)); assumption].
-      apply @is_derive_mult; [apply @is_derive_id|apply (quad1 k); assumption|intros; apply Rmult_comm].
-    + as_R; ring.
+  intros C hx. apply (is_derive_RInt f (fun x => RInt f c x) c x); [|apply C, hx].
+  generalize (opened x hx). apply filter_imp. intros y hy. apply @RInt_correct. apply @ex_RInt_continuous. intros z.
+  unfold Rmin, Rmax. destruct (Rle_dec c y); intros hz; apply C; [apply (convex c y)|apply (convex y c)]; assumption.
 Qed.
 End Quadrature.
 (* ------------------------------------------------------------------ *)
@@ -631,14 +570,6 @@ Proof.
 Qed.
 (* ------------------------------------------------------------------ *)
 (* for the generated files *)
-
-Lemma flow_at p d F w lam : flow p d F w lam -> forall t k J, 0 <= t -> (k < p)%nat ->
-  (forall i, (i < d)%nat -> partial (fun v => F v i) k (w t) (J i)) -> is_derive (fun s => w s k) t (dot d J (lam t)).
-Proof.
-  intros H t k J ht hk P. destruct (H t k ht hk) as [J' [P' D]]. replace (dot d J (lam t)) with (dot d J' (lam t)); [exact D|].
-  apply Sum_ext. intros i hi. f_equal. specialize (P i hi). specialize (P' i hi).
-  apply is_derive_unique in P. apply is_derive_unique in P'. congruence.
-Qed.
 
 Lemma is_derive_arcsinh x : is_derive arcsinh x (/ sqrt (x ^ 2 + 1)).
 Proof. apply is_derive_Reals, derivable_pt_lim_arcsinh. Qed.
@@ -914,33 +845,92 @@ Proof.
   - apply (N c); lra.
 Qed.
 Ltac hyps := intros; repeat match goal with H : _ /\ _ |- _ => destruct H end.
-(* what is shown of one copy of an output, and the theorem on all copies *)
-Record copy (I : R -> Prop) (dq k : R -> R) (beta K lam : R -> R) : Prop := {
-  copy_inside : forall t, 0 <= t -> I (beta t);
-  copy_moves : forall t, 0 <= t -> is_derive beta t (K t * lam t);
-  copy_inverse : forall t, 0 <= t -> k (beta t) = K t;
-  copy_start : dq (beta 0) = 0
+(* One output along a curve beta = f z on the open interval where P holds; Q explicit in beta is f z = z.
+   height x z is Q where x = f z, mu its slope, k is K *)
+Record curve (P : R -> Prop) (f df : R -> R) (height : R -> R -> R) (mu k : R -> R) : Prop := {
+  curve_convex : forall x y z, P x -> P y -> x <= z <= y -> P z;
+  curve_opened : forall z, P z -> locally z P;
+  curve_moves : forall z, P z -> is_derive f z (df z);
+  curve_rises : forall z, P z -> 0 < df z;
+  curve_height : forall z, P z -> is_derive (fun z => height (f z) z) z (mu z * df z);
+  curve_mu : forall z, P z -> is_derive mu z (df z / k z);
+  curve_positive : forall z, P z -> 0 < k z
 }.
-Theorem copies d (I : nat -> R -> Prop) (q dq k : nat -> R -> R) (beta lam : R -> nat -> R) (K : nat -> R -> R) :
-  (forall i x y z, I i x -> I i y -> x <= z <= y -> I i z) ->
-  (forall i x, (i < d)%nat -> I i x -> is_derive (q i) x (dq i x)) ->
-  (forall i x, (i < d)%nat -> I i x -> is_derive (dq i) x (1 / k i x)) ->
-  (forall i x, (i < d)%nat -> I i x -> 0 < k i x) ->
-  (forall i, (i < d)%nat -> copy (I i) (dq i) (k i) (fun t => beta t i) (K i) (fun t => lam t i)) ->
-  regularizes d (fun b => forall i, (i < d)%nat -> I i (b i)) (fun b => Sum d (fun i => q i (b i))) beta lam.
+(* and the flow of a copy, whose weights are at T on the curve *)
+Record copy (P : R -> Prop) (f mu k : R -> R) (beta T K lam : R -> R) : Prop := {
+  copy_inside : forall t, 0 <= t -> P (T t);
+  copy_beta : forall t, 0 <= t -> f (T t) = beta t;
+  copy_moves : forall t, 0 <= t -> is_derive beta t (K t * lam t);
+  copy_inverse : forall t, 0 <= t -> k (T t) = K t;
+  copy_start : mu (T 0) = 0
+}.
+Theorem copies d (dom P : nat -> R -> Prop) (f df : nat -> R -> R) (height : nat -> R -> R -> R) (mu k : nat -> R -> R)
+  (beta lam : R -> nat -> R) (T K : nat -> R -> R) :
+  (forall i, (i < d)%nat -> curve (P i) (f i) (df i) (height i) (mu i) (k i)) ->
+  (forall i x, (i < d)%nat -> dom i x <-> image (f i) (P i) x) ->
+  (forall i, (i < d)%nat -> copy (P i) (f i) (mu i) (k i) (fun t => beta t i) (T i) (K i) (fun t => lam t i)) ->
+  regularizes d (fun b => forall i, (i < d)%nat -> dom i (b i)) (fun b => Sum d (fun i => height i (b i) (inv (f i) (P i) (b i)))) beta lam.
 Proof.
-  intros convex q' dq' positive C. apply (separable d I q dq (fun i x => 1 / k i x) beta lam (fun t i => K i t)).
-  - intros i x y z _ hx hy h. exact (convex i x y z hx hy h).
-  - exact q'.
-  - exact dq'.
-  - intros i x hi h. apply Rdiv_lt_0_compat; [lra|apply positive; assumption].
+  intros U I C.
+  assert (L : forall i z, (i < d)%nat -> P i z -> inv (f i) (P i) (f i z) = z) by (intros i z hi; destruct (U i hi); apply (inv_left (P i) (f i) (df i)); assumption).
+  assert (A : forall i t, (i < d)%nat -> 0 <= t -> inv (f i) (P i) (beta t i) = T i t).
+  { intros i t hi ht. destruct (C i hi) as [c1 c2 _ _ _]. rewrite <- c2 by exact ht. apply L; auto. }
+  assert (D : forall i x, (i < d)%nat -> dom i x -> exists z, P i z /\ x = f i z /\ inv (f i) (P i) x = z /\ is_derive (inv (f i) (P i)) x (/ df i z) /\ locally x (image (f i) (P i))).
+  { intros i x hi hx. apply I in hx; [|exact hi]. destruct (U i hi). assert (hx' := hx). destruct hx' as [z [hz <-]]. exists z.
+    assert (E := L i z hi hz). split; [exact hz|]. split; [reflexivity|]. split; [exact E|]. split.
+    - rewrite <- E at 2. apply (inv_derive (P i) (f i) (df i)); assumption.
+    - apply (image_open (P i) (f i) (df i)); assumption. }
+  apply (separable d dom (fun i x => height i x (inv (f i) (P i) x)) (fun i x => mu i (inv (f i) (P i) x)) (fun i x => 1 / k i (inv (f i) (P i) x)) beta lam (fun t i => K i t)).
+  - intros i x y z hi hx hy h. apply I; [exact hi|]. generalize (proj1 (I i x hi) hx) (proj1 (I i y hi) hy). intros a b. destruct (U i hi).
+    apply (image_convex (P i) (f i) (df i)) with (x := x) (y := y); assumption.
+  - intros i x hi hx. destruct (D i x hi hx) as [z [hz [E [E' [V N]]]]]. destruct (U i hi).
+    apply (is_derive_ext_loc (fun x => (fun z => height i (f i z) z) (inv (f i) (P i) x))).
+    + revert N. apply filter_imp. intros y [v [hv <-]]. rewrite (L i v hi hv). reflexivity.
+    + rewrite E'. evar_last; [apply (d_comp (fun z => height i (f i z) z)); [rewrite E'; apply curve_height0, hz|exact V]|].
+      field. apply Rgt_not_eq, curve_rises0, hz.
+  - intros i x hi hx. destruct (D i x hi hx) as [z [hz [E [E' [V N]]]]]. destruct (U i hi). rewrite E'.
+    evar_last; [apply (d_comp (mu i)); [rewrite E'; apply curve_mu0, hz|exact V]|]. field.
+    split; apply Rgt_not_eq; [apply curve_positive0|apply curve_rises0]; exact hz.
+  - intros i x hi hx. destruct (D i x hi hx) as [z [hz [E [E' _]]]]. rewrite E'. apply Rdiv_lt_0_compat; [lra|apply (U i hi), hz].
+  - intros t i ht hi. apply I; [exact hi|]. destruct (C i hi). exists (T i t). auto.
   - intros t i ht hi. apply (C i hi), ht.
-  - intros t i ht hi. apply (C i hi), ht.
-  - intros t i ht hi. rewrite (copy_inverse _ _ _ _ _ _ (C i hi) t ht). field. apply Rgt_not_eq.
-    rewrite <- (copy_inverse _ _ _ _ _ _ (C i hi) t ht). apply positive; [exact hi|apply (C i hi), ht].
-  - intros i hi. apply (C i hi).
+  - intros t i ht hi. rewrite (A i t hi ht), (copy_inverse _ _ _ _ _ _ _ _ (C i hi) t ht). field. apply Rgt_not_eq.
+    rewrite <- (copy_inverse _ _ _ _ _ _ _ _ (C i hi) t ht). apply (U i hi), (C i hi), ht.
+  - intros i hi. rewrite (A i 0 hi (Rle_refl 0)). apply (C i hi).
 Qed.
 
+(* towards the end with the sign s: s f = g + r, where r grows that way and g has no bound *)
+Lemma far (P : R -> Prop) (f g r k : R -> R) s : s * s = 1 -> (forall x y z, P x -> P y -> x <= z <= y -> P z) -> P 0 ->
+  (forall z, P z -> s * f z = g z + r z) -> (forall z, P z -> is_derive r z (s * k z)) -> (forall z, P z -> 0 <= k z) ->
+  (forall y, exists z, P z /\ 0 <= s * z /\ y <= g z) -> forall x, exists z, P z /\ x <= s * f z.
+Proof.
+  intros S C O E D N G x. destruct (G (x - r 0)) as [z [hz [h hg]]]. exists z. split; [exact hz|]. rewrite E by exact hz.
+  enough (r 0 <= r z) by lra.
+  assert (B : forall y, Rmin 0 z <= y <= Rmax 0 z -> P y).
+  { intros y. unfold Rmin, Rmax. destruct (Rle_dec 0 z); intros; [apply (C 0 z)|apply (C z 0)]; assumption. }
+  destruct (MVT_gen r 0 z (fun z => s * k z)) as [c [hc V]].
+  - intros y hy. apply D, B. lra.
+  - intros y hy. apply continuity_pt_filterlim, @ex_derive_continuous. exists (s * k y). apply D, B, hy.
+  - assert (0 <= k c * (s * z)) by (apply Rmult_le_pos; [apply N, B, hc|exact h]). lra.
+Qed.
+Lemma large c n y : 0 < c -> (0 < n)%nat -> y <= c * (1 + (y / c) ^ 2) ^ n.
+Proof.
+  intros h hn. set (u := y / c). replace y with (c * u) by (unfold u; field; lra). apply Rmult_le_compat_l; [lra|].
+  assert (B : 1 <= 1 + u ^ 2) by (generalize (pow2_ge_0 u); lra). apply Rle_trans with ((1 + u ^ 2) ^ 1); [nra|].
+  apply Rle_pow; [exact B|lia].
+Qed.
+Lemma large_exp c y : 0 < c -> y <= c * exp (1 + (y / c) ^ 2).
+Proof.
+  intros h. apply Rle_trans with (1 := large c 1 y h Nat.lt_0_1). apply Rmult_le_compat_l; [lra|]. rewrite pow_1. left.
+  apply Rlt_trans with (2 := exp_ineq1 (1 + (y / c) ^ 2) ltac:(generalize (pow2_ge_0 (y / c)); lra)). lra.
+Qed.
+(* beta itself is the coordinate *)
+Lemma explicit_image (P : R -> Prop) x : P x <-> image (fun z => z) P x.
+Proof. split; [intros h; exists x; auto|intros [z [h <-]]; exact h]. Qed.
+Lemma open_and (P Q : R -> Prop) z : locally z P -> locally z Q -> locally z (fun y => P y /\ Q y).
+Proof. apply filter_and. Qed.
+Lemma open_above (f : R -> R) z : ex_derive f z -> 0 < f z -> locally z (fun y => 0 < f y).
+Proof. intros D h. apply (ex_derive_continuous f z D (fun y => 0 < y)), (open_gt 0), h. Qed.
 Lemma Sum_le n f h : (forall i, (i < n)%nat -> f i <= h i) -> Sum n f <= Sum n h.
 Proof. induction n as [|n IH]; intros H; simpl; [lra|]. apply Rplus_le_compat; auto. Qed.
 Lemma Sum_term n f k : (k < n)%nat -> (forall i, (i < n)%nat -> 0 <= f i) -> f k <= Sum n f.

@@ -280,7 +280,7 @@ class Calls:
         elif self.split and part.func in HYPERBOLIC:
             exponential = sympy.exp(*part.args)
             self._visit(exponential)
-            image = self.normal(HYPERBOLIC[part.func](self._images[exponential]))
+            image = sympy.together(HYPERBOLIC[part.func](self._images[exponential]))
             proof = "unfold tanh, sinh, cosh; rewrite ?exp_Ropp; "
             self._equal(part, image, f"{proof}{self._rewriting()}{self.field()}")
         elif part.func in PYTHAGOREAN:
@@ -290,7 +290,7 @@ class Calls:
             if partner not in self._images:
                 self._name(partner)
             name = self._name(part)
-            self._rule(name, 2, 1 + sign * partner**2, f"apply {lemma}")
+            self._rule(name, 2, 1 + sign * partner**2, f"rewrite {lemma}; ring")
         elif part.func in SAME:
             self._transcendental(part)
         elif part.func in (sympy.sin, sympy.sinh, sympy.tanh):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import sympy
 from sympy import Expr, Rational, Symbol
@@ -12,6 +12,9 @@ from derive.rocq.calls import Calls
 from derive.rocq.signs import Signs
 from derive.rocq.terms import NoFile, Terms
 
+Relation = tuple[Symbol, int, Expr, str]
+"""A name that has a power, n, which is equal to an expression, and what the equation is called."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -19,20 +22,33 @@ class Place:
 
     Attributes:
         names: texts of symbols.
-        signs: what is known of signs, once *opening* is run.
+        signs: what is known of signs, once the opening is run.
         opening: the commands with which a proof begins.
-        values: what x is equal to; the equation is called ``hx``.
+        closing: those that follow when all conjunctions are taken apart.
+        values: what some symbols are equal to; *first* is the tactic that puts that in.
         split: whether logarithms of products are sums.
-        relations: names that have a power, n, which is equal to an expression, and what the
-            equation is called.
+        relations: equations for powers of names.
     """
 
     names: Mapping[str, str]
     signs: Signs
-    opening: str
-    values: Mapping[Symbol, Expr]
+    opening: str = ""
+    closing: str = ""
+    values: Mapping[Symbol, Expr] = field(default_factory=dict)
+    first: str = ""
     split: bool = False
-    relations: tuple[tuple[Symbol, int, Expr, str], ...] = ()
+    relations: tuple[Relation, ...] = ()
+
+    def knowing(
+        self, commands: str, signs: Iterable[Expr] = (), relations: Iterable[Relation] = ()
+    ) -> Place:
+        """Return the place where commands have shown more."""
+        return replace(
+            self,
+            opening=f"{self.opening}{commands} ",
+            signs=self.signs.with_(signs),
+            relations=(*self.relations, *relations),
+        )
 
     def proof(self, written: Iterable[Expr], read: Iterable[Expr], *ends: str) -> str:
         """Return a proof: opening, what is defined, the names of functions, and the ends.
@@ -46,7 +62,7 @@ class Place:
         for e in written:
             needs(e)
         calls = self.calls(*read)
-        lines = [self.opening]
+        lines = [f"{self.opening}hyps. {self.closing}".strip()]
         for text, e in needs.positive.items():
             sure(calls.signs.positive(e), e, "> 0")
             lines.append(f"assert (0 < {text}) by pos.")
@@ -68,8 +84,7 @@ class Place:
 
     def calls(self, *read: Expr) -> Calls:
         """Return the functions in some expressions as names."""
-        first = "subst x; " if self.values else ""
-        calls = Calls(Terms({**self.names}), self.signs, self.values, first, self.split)
+        calls = Calls(Terms({**self.names}), self.signs, self.values, self.first, self.split)
         calls.know(self.relations)
         calls.read(*read)
         return calls

@@ -25,12 +25,13 @@ FUNCTIONS = {
 }
 """What SymPy calls a function, and what Rocq does."""
 WORDS = """
-F q dq dom ok starts defined rate kernel model copy inside inverse balanced power positive smooth
-begins kernel_power kernel_positive q_slope dq_slope beta_moves beta_start a_copy w lam x t s d i j
-b S O R I PI INR IZR Sum dot tends gradient agree exp ln sqrt arcsinh atan sin cos tan sinh cosh
-tanh Rpower pos nn nz sides hyps diff logs law moving off_zero same_power copies flow flow1 flows
-as at cofix else end exists exists2 fix for forall fun if in let match mod return then using where
-with by Prop Set Type SProp eq nat lia lra field ring partial upd
+F rate defined ok starts range f df height mu kernel dom q model curve image inv rises df_positive
+height_slope mu_slope kernel_positive the_curve reached everywhere above below far large large_exp
+copy inside at_beta inverse balanced power positive smooth begins kernel_power beta_moves a_copy
+w lam x y z t s d i j k b S O R I PI INR IZR Sum dot tends gradient agree exp ln sqrt arcsinh atan
+sin cos tan sinh cosh tanh Rpower pos nn nz sides hyps diff logs law moving off_zero same_power
+copies flow1 flows as at cofix else end exists exists2 fix for forall fun if in let match mod return
+then using where with by Prop Set Type SProp eq nat lia lra field ring partial upd
 """
 RESERVED = frozenset(WORDS.split())
 """Names that a file uses itself."""

@@ -8,7 +8,8 @@
         (fun b => Sum d (fun i => q (u_0 i) (b i))) (fun t i => F (w t i)) lam.
 
 is stated for one output, in d copies that start where each likes: ``ok`` are the conditions that
-the page prints, ``defined`` says that F is defined on the way, ``dom`` is where Q lives. What
+the page prints, ``defined`` says that F is defined on the way, ``dom`` is where Q lives. Along a
+curve beta = f(z) ``q x`` is Q at x and the z that the inverse of f gives. What
 ``regularizes`` says is in the library, ``Mirror.v``. The generator need not be trusted: Rocq reads
 what it writes, and what has no proof here is refused by name, never written.
 """
@@ -17,7 +18,9 @@ from __future__ import annotations
 
 from derive.derivation import Derivation
 from derive.outcome import HEADLINES
+from derive.rocq.flow import Flow
 from derive.rocq.one_output import Writer
+from derive.rocq.reach import everywhere
 from derive.rocq.subject import one_output
 from derive.rocq.terms import NoFile
 from derive.verdict import Verdict
@@ -45,8 +48,11 @@ def written(d: Derivation, name: str = "model") -> str:
     """
     if d.verdict is not Verdict.PROVED:
         raise NoFile(f"no file is written: {HEADLINES[d.verdict].replace(MARK, '')}")
-    writer = Writer(one_output(d))
-    parts = [*writer.definitions(), "", *writer.slopes(), *writer.copy(), "", writer.theorem(name)]
+    writer = Writer(*one_output(d))
+    flow = Flow(writer)
+    reached = [*(everywhere(writer) if writer.curve.everywhere else ()), writer.reached()]
+    lemmas = [*writer.lemmas(), *reached, *flow.section()]
+    parts = [*writer.definitions(), "", *lemmas, "", flow.theorem(name)]
     return "\n".join([_words(d), IMPORTS, "", *parts, f"Print Assumptions {name}."])
 
 

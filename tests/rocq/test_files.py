@@ -8,7 +8,6 @@ import sympy
 
 from derive import NumericalError, derive
 from derive.model.condition import Sign
-from derive.potential.piece import Explicit
 from derive.rocq.library import library
 from derive.rocq.signs import Signs
 from derive.rocq.terms import RESERVED, Terms, name_of, plain
@@ -47,7 +46,6 @@ def test_hypotheses_are_the_conditions_of_the_page(written, name):
     """Each condition of the page, by name; else only that beta starts where Q is said to live."""
     d = catalogued(name) if name in CATALOGUE else model(name)
     (piece,), p = d.potential.pieces, d.potential.parameterization
-    assert isinstance(piece, Explicit)
     given = [name_of(s) for s in (*p.parameters, *p.start_symbols)]
     names = dict(zip((*p.parameters, *p.start_symbols), given, strict=True))
     names |= {c.name: " ".join((name_of(c.name), *given)) for c, _ in piece.constants}
@@ -78,11 +76,26 @@ def test_the_claim_is_what_the_record_says(written):
     assert text.rstrip().endswith("Print Assumptions model.")
 
 
+def test_a_curve_is_claimed_as_the_page_has_it(written):
+    """The interval and the functions of z are those printed, and where Q lives is the page's."""
+    text = written["deep-diagonal-3"]
+    assert definition(text, "range") == "0 < z + 1 /\\ 0 < 1 - z"
+    assert definition(text, "f") == "- alpha ^ 3 / (z + 1) ^ 3 + alpha ^ 3 / (1 - z) ^ 3"
+    assert definition(text, "height") == (
+        "- alpha ^ 2 / (6 * (z + 1) ^ 2) - alpha ^ 2 / (6 * (1 - z) ^ 2) + x * z / (3 * alpha)"
+    )
+    assert definition(text, "q") == "height alpha x (inv (f alpha) (range alpha) x)"
+    for name in ("deep-diagonal-3", "sum of cubes"):
+        d = catalogued(name) if name in CATALOGUE else model(name)
+        everywhere = "domain: all real beta" in d.to_text()
+        assert everywhere == (definition(written[name], "dom") == "True")
+
+
 @pytest.mark.parametrize(
     ("outputs", "why"),
     [
-        (["u**2*v"], "Q is quadrature"),
-        (["p**3 - m**3"], "Q is parametric"),
+        (["u**2*v"], "where Q lives is not decided"),
+        (["p**2 - m**3"], "the curve of Q takes every value is not proved"),
         (["a*u1", "a*u2"], "F has several outputs"),
         (["a", "a*b", "b"], "no file is written"),
         (["1/w"], "where Q lives is not decided"),
@@ -111,7 +124,7 @@ def test_the_library_is_written_with_its_page(tmp_path):
     assert {p.name for p in folder.iterdir()} == {"Mirror.v", "_CoqProject", "REFEREE.md"}
     page, text = (folder / "REFEREE.md").read_text(), (folder / "Mirror.v").read_text()
     read = re.findall(r"^\d\. `(\w+)", page, re.MULTILINE)
-    assert len(read) == 7
+    assert len(read) == 9
     assert all(re.search(rf"^(Definition|Record) {name}\b", text, re.MULTILINE) for name in read)
     assert "derive rocq --library -o DIR" in refusal_of("rocq")
     assert "is a file" in refusal_of("rocq", "--library", "-o", str(folder / "Mirror.v"))
@@ -131,7 +144,9 @@ def test_names_make_way_for_those_of_the_file(written):
 def test_there_is_something_to_break_in_each_file(written):
     assert all(len([*mutants(text)]) >= 2 for text in written.values())
     whole = {what.partition(":")[0] for what, _ in mutants(written["square"])}
-    assert whole >= {"F", "q", "kernel", "dq", "dom"}
+    assert whole >= {"F", "q", "kernel", "mu", "dom"}
+    whole = {what.partition(":")[0] for what, _ in mutants(written["deep-diagonal-3"])}
+    assert whole >= {"F", "f", "range", "height", "kernel", "mu", "law"}
     assert any(what.startswith("law") for what, _ in mutants(written["product"]))
 
 
