@@ -8,7 +8,7 @@ iterate minimises Q among the beta with its own X beta; what converges is X beta
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -20,8 +20,14 @@ from numerics.evaluate.potential import NumericPotential
 from numerics.interpolants.equations import Equations, Point, Task, again, by_inverse, measured
 from numerics.interpolants.line_search import search
 from numerics.interpolants.newton_steps import SeparableSteps, inverse_of
-from numerics.interpolants.reach import Box, Mirror, Walled, box_of, only_at_the_boundary
-from numerics.interpolants.reach import blocking_rows as rows_that_block
+from numerics.interpolants.reach import (
+    Mirror,
+    Walled,
+    blocking_row,
+    blocking_rows,
+    box_of,
+    only_at_the_boundary,
+)
 from numerics.interpolants.rows import named
 
 _NEAR, _FINE, _RENEWED = 1e-4, 1e-12, 4
@@ -168,15 +174,17 @@ def solve_separable(q: NumericPotential, task: Task) -> Point:
     """
     fast, equations = q.in_doubles, task.equations
     box = box_of(fast, task.start)
+    if len(equations.y) == 1:  # which one product tells
+        _refuse(blocking_row(box, equations), task)
 
     def watch(at: Point) -> None:
         late = at.iterations == _LATE and not task.close
         if late and equations.size(at.residual) > _UNREACHED:
-            _refuse_unreachable(box, task, at.multiplier)
+            _refuse(blocking_rows(box, equations, task.start, at.multiplier), task)
 
     point = task.solved(fast, partial(_by_dual, fast, task, watch))
     if equations.missed(point) > task.tol or np.isinf(point.stationarity):
-        _refuse_unreachable(box, task, point.multiplier)
+        _refuse(blocking_rows(box, equations, task.start, point.multiplier), task)
         _refuse_scale(fast, task.start)
     if equations.error(point) > task.tol and point.stationarity < _UNREACHED:
         point = polish(q, equations, point, task.tol)
@@ -201,9 +209,8 @@ def _on_closed_box(walled: Walled, task: Task, point: Point) -> Point:
     return point
 
 
-def _refuse_unreachable(box: Box, task: Task, multiplier: Array) -> None:
+def _refuse(blocking: Sequence[int], task: Task) -> None:
     """Raise where a combination of rows is bounded on the domain of Q, and y lies beyond."""
-    blocking = rows_that_block(box, task.equations, task.start, multiplier)
     if blocking:
         which = named([task.rows.kept[i] for i in blocking])
         which = which if len(blocking) == 1 else f"a combination of {which}"

@@ -86,14 +86,27 @@ class Walled:
 def box_of(mirror: NumericPotential, start: Array) -> Box:
     """Return the ends of the domain on both sides of the start, infinite where none is known.
 
-    They are those of the domain of Q, and what grad Q is infinite at.
+    They are those of the domain of Q, and what grad Q is infinite at, where its inverse is a
+    formula.
     """
     below, above = np.broadcast_to(np.array(mirror.functions.bounds), (start.size, 2)).T
+    if not mirror.invertible:
+        return Box(below, above)
     low, high = (mirror.inverse_gradient(np.full(start.size, far)) for far in (-_FAR, _FAR))
     # 1/beta = 1e300 stands for beta = 0.
     low, high = (np.where(np.abs(x) < 1 / _ROOT, 0, x) for x in (low, high))
     low, high = np.where(low < start, low, -np.inf), np.where(high > start, high, np.inf)
     return Box(np.maximum(low, below), np.minimum(high, above))
+
+
+def blocking_row(box: Box, equations: Equations) -> list[int]:
+    """Return a row that is bounded on the domain of Q, and y beyond; or none."""
+    design, y = equations.design, equations.y
+    for i, row in enumerate(np.eye(design.shape[0])):
+        slopes = design.adjoint(row)
+        if box.separates(row, slopes, y) or box.separates(-row, -slopes, y):
+            return [i]
+    return []
 
 
 def blocking_rows(box: Box, equations: Equations, start: Array, guess: Array) -> list[int]:
@@ -111,10 +124,8 @@ def blocking_rows(box: Box, equations: Equations, start: Array, guess: Array) ->
     low, high = box.low - rest, box.high - rest
     if not (np.isfinite(low) | np.isfinite(high)).any():
         return []
-    for i, row in enumerate(np.eye(m)):
-        slopes = design.adjoint(row)
-        if box.separates(row, slopes, y) or box.separates(-row, -slopes, y):
-            return [i]
+    if row := blocking_row(box, equations):
+        return row
     scales = np.maximum(np.sqrt(np.diag(equations.gram)), np.abs(y))
     target = (y - design.apply(rest)) / scales
     size = np.abs(y / scales).sum() + np.abs(target).sum()
