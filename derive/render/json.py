@@ -24,15 +24,14 @@ from derive.language.tree import Tree
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import kernel_of
-from derive.records import Block
 from derive.render.labels import unmark
 from derive.render.narration import as_text, lines_of
 from derive.render.plain import plain
 from derive.render.sections import dependent
-from derive.statement import Open, Statement
 from derive.verdict import Finding, Identity, Verdict
 
 LARGEST = ("the root", "the only real root", "the largest real root", "the length of beta")
+VECTOR_FORM = "q(s) + coefficient*<start_vector, beta>"
 DIGITS = 30
 """Decimal digits of certified values."""
 
@@ -63,8 +62,32 @@ DESIGN = (
     " evidence=:design forward=:forward"
 )
 FIELDS: Mapping[str, str] = {
-    "Outcome": "verdict parameterization=parameterization:asked finding pieces=:pieces missing",
+    "Derivation": "verdict parameterization=:written conserved=:laws metric=:metric"
+    " -relations=:relations hessian=hessian.finding:decision warping=:warp potential=:potential",
+    "written": "flow=parameterization.geometry.statement outputs=parameterization:outputs"
+    " weights=parameterization.weights parameters=parameterization.parameters"
+    " start=parameterization.start:pairs positive=parameterization.positive idle ties:pairs"
+    " kernel_factor=:nothing homogeneity_degree=:degree beta blocks=:blocks"
+    " *parameterization:affine *:vector -rates=parameterization:rates"
+    " -equivalent_start=:equivalent_start",
+    "laws": "laws=conserved.laws values_at_start=conserved.values count=conserved.count"
+    " bound=conserved.bound lie_dimension=:lie_dimension *conserved.finding:decision",
+    "warp": "*warping.finding:decision g=warping.g dual_coordinates=:dual_coordinates",
+    "dual": "y=potential.dual.y conjugate=potential.dual.R",
+    "dual_length": "log_psi=potential.turning.dual.log_psi",
+    "potential": "-Q=:vector_form kind=potential.kind pieces=potential.pieces"
+    " -other_side=potential.other_side.pieces normalization=:normalization asked"
+    " *potential.finding:decision -linear=:linear",
+    "Road": "name verdict=finding.verdict",
+    "Finding": "verdict reason:words evidence",
+    "Identity": "statement:words holds left right *:failure",
+    "Statement": "kind says=:says conditions:sentences ground=ground.value by:sentence",
+    "Open": "kind says=:says conditions=:none ground=:open by=:empty",
+    "Outcome": "verdict parameterization=parameterization:model finding pieces=:pieces missing",
     "Parameterization": "outputs=texts weights start:pairs",
+    "model": "outputs=:outputs weights start:pairs",
+    "in_components": "outputs=texts weights start:pairs vector=:vectors homogeneity_degree=degree"
+    " *:affine",
     "Margins": f"verdict {MODEL} Q=derivation.potential.Q"
     " gradient=derivation.potential.gradient finite_time coercive growth=far horizon norm"
     " hypotheses weights R_F=cost agreement large_starts=scaled statements",
@@ -119,8 +142,9 @@ FIELDS: Mapping[str, str] = {
     "LogFunction": "rational logarithms=logs:logs",
 }
 """What JSON has of a record: a name, and the attributes that lead to it where they are called
-otherwise; after a colon what is made of it (``WAYS``), and ``?`` where a kind of record has none.
-An asterisk puts the fields of another record in its place.
+otherwise; after a colon what is made of it (``WAYS``, or the fields of that name), and ``?`` where
+a kind of record has none. An asterisk puts the fields of another record in its place, and what has
+a minus sign is left out where there is none.
 """
 
 
@@ -142,17 +166,20 @@ def json_text(kind: str, version: int, content: Record) -> str:
     return json.dumps(head | content, indent=2, ensure_ascii=True, default=json_value)
 
 
-def record(found: object) -> Record:
-    """Return the fields of a record that is in the table."""
+def record(found: object, kind: str = "") -> Record:
+    """Return the fields of a record that are in the table, under its type or another name."""
+    kinds = (kind,) if kind else (base.__name__ for base in type(found).__mro__)
     result: Record = {}
-    for field in next(
-        FIELDS[k.__name__] for k in type(found).__mro__ if k.__name__ in FIELDS
-    ).split():
+    for field in next(FIELDS[name] for name in kinds if name in FIELDS).split():
         path, _, way = field.partition(":")
-        name, equals, given = path.removeprefix("*").partition("=")
+        name, equals, given = path.lstrip("*-").partition("=")
         value = _followed(found, given if equals else name)
-        value = WAYS[way](value) if way else value
-        result |= record_of(value) if path[0] == "*" else {name.rstrip("?"): value}
+        if way:
+            value = WAYS[way](value) if way in WAYS else record(value, way)
+        if path[0] == "*":
+            result |= record_of(value)
+        elif path[0] != "-" or value is not None:
+            result[name.rstrip("?")] = value
     return result
 
 
@@ -225,203 +252,37 @@ def _growth(leading: Any) -> Expr:
     return growth_expression(leading.growth, 1 / C)
 
 
-def _in_components(p: Parameterization) -> Record:
-    """Return the F of an explicit counterpart."""
-    vector = ", ".join(v.name for v in p.vectors) or None
-    return record(p) | {"vector": vector, "homogeneity_degree": p.degree, **affine_record(p)}
-
-
-WAYS: Mapping[str, Callable[[Any], object]] = {
-    "above": _above,
-    "asked": lambda p: {
-        "outputs": p.trees or p.texts,
-        "weights": p.weights,
-        "start": dict(p.start),
-    },
-    "below": _below,
-    "branches": _branches,
-    "cited": _cited,
-    "clock": _clock,
-    "closed_form": lambda m: None if hasattr(m, "intervals") else next(iter(m.closed_forms), None),
-    "counted": lambda outputs: [i + 1 for i in outputs],
-    "decimal": "{:.15g}".format,
-    "design": lambda c: record_of(c.finding)["evidence"] if hasattr(c, "output") else [],
-    "distance": lambda _: "R",
-    "example": _if_any(asdict),
-    "filled": lambda text: text or None,
-    "flat": lambda _: "0 and flat with Hessian 2 K(w_0)^-1 at beta_0",
-    "forward": lambda _: {"ran": False, "verdict": None, "reason": ""},
-    "growth": _if_any(_growth),
-    "in_components": _in_components,
-    "kernel": kernel_of,
-    "largest": lambda r: 0 if r.from_above == 0 and r.branch in LARGEST else None,
-    "lines": lambda lines: [unmark(text) for line in lines for text in lines_of(line)],
-    "listed": lambda values: values or (),
-    "logs": lambda logs: [{"coefficient": c, "argument": a} for c, a in logs],
-    "named": lambda pairs: named(pairs or ()),
-    "nothing": lambda _: None,
-    "only": lambda values: values[0],
-    "pairs": _if_any(named),
-    "pieces": lambda o: () if o.potential is None else o.potential.pieces,
-    "proof": lambda p: [text for line in p.statements[0].proof for text in lines_of(line)],
-    "root_from_below": lambda interval: None if interval.factor is None else interval.index,
-    "side": {0: "all", 1: "positive", -1: "negative"}.__getitem__,
-    "sign": ("as at beta_0", "> 0").__getitem__,
-    "smooth": lambda smooth: smooth is not False,
-    "steep": lambda steep: [{"coordinate": x, "side": s, "slope": m} for x, s, m in steep],
-    "texts": lambda values: list(map(str, values)),
-    "tried": _tried,
-    "truth": bool,
-    "unguarded": lambda conditions: [str(replace(c, guards=())) for c in conditions],
-    "words": unmark,
-}
-"""What is made of a value, where the record has it in another form."""
-
-
-def affine_record(p: Parameterization) -> Record:
+def _affine(p: Parameterization) -> Record:
     """Return the outputs that are left out, as affine functions of the others; {} without any."""
     pairs = zip(Notation(p, ()).affine, p.affine, strict=True)
     found = [{"beta": b, "output": output.tree, "is": image} for (b, image), output in pairs]
     return {"affine": found} if found else {}
 
 
-@functools.singledispatch
-def json_value(value: object) -> object:
-    """Return what stands for a value in JSON."""
-    return record(value)
-
-
-def record_of(value: object) -> Record:
-    """Return the fields that stand for a value."""
-    found: Any = json_value(value)
-    return dict(found)
-
-
-json_value.register(Expr, plain)
-json_value.register(Fraction, str)
-json_value.register(RationalFunction, RationalFunction.in_moduli)
-json_value.register(Tree, to_text)
-json_value.register(Verdict, lambda verdict: verdict.value)
-json_value.register(MatrixBase, lambda matrix: matrix.tolist())
-json_value.register(arb, lambda ball: str(ball.str(DIGITS, radius=False)))
-
-
-@json_value.register
-def _(finding: Finding) -> Record:
-    reason = unmark(finding.reason)
-    return {"verdict": finding.verdict, "reason": reason, "evidence": finding.evidence}
-
-
-@json_value.register
-def _(identity: Identity) -> Record:
-    found: Record = {
-        "statement": unmark(identity.statement),
-        "holds": identity.holds,
-        "left": identity.left,
-        "right": identity.right,
-    }
-    if not identity.holds:
-        found["point"] = named(identity.point)
-        found["residual"] = str(identity.residual)
-        found["differentiated_along"] = identity.derivative
-    return found
-
-
-@json_value.register
-def _(s: Statement) -> Record:
-    says = {"kind": s.kind, "says": unmark("; ".join(lines_of(s)))}
-    conditions = [unmark(as_text(c)) for c in s.conditions]
-    by = unmark(as_text(s.by))
-    return {**says, "conditions": conditions, "ground": s.ground.value, "by": by}
-
-
-@json_value.register
-def _(s: Open) -> Record:
-    says = unmark("; ".join(lines_of(s)))
-    return {"kind": s.kind, "says": says, "conditions": [], "ground": "open", "by": ""}
-
-
-NO_CERTIFICATE = "no certificate was written: it took too long; the result does not depend on it"
-
-
-def _certified(d: Derivation, seconds: float) -> Record:
-    """Return what a certificate is about, and nothing else, with the certificate."""
-    from derive.certificate.writing import certify
-
-    found = dependent(d)
-    content: Record = {
-        "verdict": d.verdict,
-        "parameterization": _parameterization(d),
-        "conserved": _conserved(d),
-        "metric": _metric(d),
-        **({"relations": {"blocks": [x.relations for x in found]}} if found else {}),
-        "hessian": _decision(d.hessian.finding),
-        "warping": _warping(d),
-        "potential": _potential(d),
-    }
-    texts: Record = json.loads(json_text(*FORMATS["Derivation"], content))
-    try:
-        certified: Record = certify(d, texts, seconds)
-    except OutOfTime:
-        certified = texts | {"certificate": None, "certificate_missing": NO_CERTIFICATE}
-    return certified
-
-
-def _parameterization(d: Derivation) -> Record:
-    p, direction = d.parameterization, d.direction
-    vector: Record = {}
-    if direction is not None:
-        vector = {
-            "dimension": "d >= 2",
-            "vector": direction.vector,
-            "coefficient": p.vectors[0].coefficient,
-            "norms": {direction.vector: direction.norm},
-            "start_vector": direction.start_vector,
-            "s": d.beta[0],
-        }
-    # The rate of each weight, or its row of G^-1; that of a norm is of its vector.
-    texts = p.geometry.texts if p.rates else ()
-    rates: Record = {"rates": dict(zip(p.weights, texts, strict=True))} if texts else {}
-    return {
-        "flow": p.geometry.statement,
-        "outputs": p.trees if direction is None else p.texts,
-        "weights": p.weights,
-        "parameters": p.parameters,
-        "start": dict(p.start),
-        "positive": p.positive,
-        "idle": d.idle,
-        "ties": dict(d.ties),
-        "kernel_factor": None,  # K is that of F as it is given
-        "homogeneity_degree": p.degree if direction is None else None,
-        "beta": d.beta,
-        "blocks": [[i + 1 for i in block.outputs] for block in d.blocks],
-        **affine_record(p),
-        **vector,
-        **rates,
-        **_equivalent_start(d),
-    }
-
-
-def _equivalent_start(d: Derivation) -> Record:
-    """Return the other start, where one is used."""
-    if d.equivalent is None:
+def _vector(d: Derivation) -> Record:
+    """Return what is said of a vector of open dimension, in the model."""
+    if (direction := d.direction) is None:
         return {}
-    weights = dict.fromkeys(d.parameterization.weights, "0")
-    return {"equivalent_start": {**weights, **dict(d.equivalent.start)}}
-
-
-def _conserved(d: Derivation) -> Record:
-    conserved, weights = d.conserved, len(d.parameterization.weights)
-    known = conserved.finding.verdict is Verdict.PROVED
-    dimension = weights - len(d.idle) - len(d.ties) - conserved.bound
     return {
-        "laws": conserved.laws,
-        "values_at_start": conserved.values,
-        "count": len(conserved.laws),
-        "bound": conserved.bound,
-        "lie_dimension": dimension if known else None,
-        **_decision(conserved.finding),
+        "dimension": "d >= 2",
+        "vector": direction.vector,
+        "coefficient": d.parameterization.vectors[0].coefficient,
+        "norms": {direction.vector: direction.norm},
+        "start_vector": direction.start_vector,
+        "s": d.beta[0],
     }
+
+
+def _rates(p: Parameterization) -> Record | None:
+    """Return the rate of each weight, or its row of G^-1; that of a norm is of its vector."""
+    texts = p.geometry.texts if p.rates else ()
+    return dict(zip(p.weights, texts, strict=True)) if texts else None
+
+
+def _equivalent_start(d: Derivation) -> Record | None:
+    """Return the other start, where one is used."""
+    weights = dict.fromkeys(d.parameterization.weights, "0")
+    return None if d.equivalent is None else {**weights, **dict(d.equivalent.start)}
 
 
 def _metric(d: Derivation) -> Record:
@@ -437,47 +298,151 @@ def _metric(d: Derivation) -> Record:
     return {**frame, **vars(metric), "constants": named(metric.constants)}
 
 
-def _warping(d: Derivation) -> Record:
-    warping = d.warping
-    dual = [_dual(block, d) for block in d.blocks]
-    if warping.verdict is not Verdict.PROVED:  # of blocks alone
-        dual = [dict.fromkeys(found) for found in dual]
-    return {**_decision(warping.finding), "g": warping.g, "dual_coordinates": dual}
+def _dual_coordinates(d: Derivation) -> list[Record]:
+    """Return those of each block, which are nothing where blocks alone have a warp."""
+    kind = "dual_length" if d.parameterization.vectors else "dual"
+    duals = [record(block, kind) for block in d.blocks]
+    return duals if d.warping.verdict is Verdict.PROVED else [dict.fromkeys(x) for x in duals]
 
 
-def _dual(block: Block, d: Derivation) -> Record:
-    dual, turning = block.potential.dual, block.potential.turning
-    if d.parameterization.vectors:
-        found = None if turning is None else turning.dual
-        return {"log_psi": None if found is None else found.log_psi}
-    return {"y": None, "conjugate": None} if dual is None else {"y": dual.y, "conjugate": dual.R}
+def _linear(d: Derivation) -> Record | None:
+    """Return the linear term of Q: z = -slope u_0 of grad Q = q'(s) beta/s + z."""
+    turning, other = d.potential.turning, d.potential.other_side
+    if turning is None:
+        return None
+    found = {"vector": turning.direction.start_vector, "coefficient": -turning.slope}
+    if other is not None and other.turning is not None:
+        found["on_the_other_side"] = -other.turning.slope
+    return found
 
 
-def _potential(d: Derivation) -> Record:
-    potential, other = d.potential, d.potential.other_side
-    zero = "grad Q(beta_0) = 0" if other is None else "grad Q = y - y(w_0), or y(w_0) - y"
-    formula: Record = {}
-    linear: Record = {}
-    if potential.turning is not None:
-        # z = -slope u_0 of grad Q = q'(s) beta/s + z
-        formula = {"Q": "q(s) + coefficient*<start_vector, beta>"}
-        vector = potential.turning.direction.start_vector
-        linear = {"vector": vector, "coefficient": -potential.turning.slope}
-        if other is not None and other.turning is not None:
-            linear["on_the_other_side"] = -other.turning.slope
-    return {
-        **formula,
-        "kind": potential.kind,
-        "pieces": potential.pieces,
-        **({} if other is None else {"other_side": other.pieces}),
-        "normalization": f"{zero}; up to a positive factor and a constant",
-        "asked": d.asked and {"name": d.asked.name, "verdict": d.asked.finding.verdict},
-        **_decision(potential.finding),
-        **({"linear": linear} if linear else {}),
-    }
+def _normalization(d: Derivation) -> str:
+    two = d.potential.other_side is not None
+    zero = "grad Q = y - y(w_0), or y(w_0) - y" if two else "grad Q(beta_0) = 0"
+    return f"{zero}; up to a positive factor and a constant"
+
+
+def _relations(d: Derivation) -> Record | None:
+    found = dependent(d)
+    return {"blocks": [x.relations for x in found]} if found else None
+
+
+def _failure(identity: Identity) -> Record:
+    """Return where an identity fails."""
+    if identity.holds:
+        return {}
+    where = {"point": named(identity.point), "residual": str(identity.residual)}
+    return {**where, "differentiated_along": identity.derivative}
 
 
 def _decision(finding: Finding) -> Record:
     """Return a verdict, and why there is none."""
     reason = {"reason": finding.reason} if finding.verdict is Verdict.UNDECIDED else {}
     return {"verdict": finding.verdict, **reason}
+
+
+def _lie_dimension(d: Derivation) -> int | None:
+    if d.conserved.verdict is not Verdict.PROVED:
+        return None
+    return len(d.parameterization.weights) - len(d.idle) - len(d.ties) - d.conserved.bound
+
+
+WAYS: Mapping[str, Callable[[Any], object]] = {
+    "above": _above,
+    "affine": _affine,
+    "below": _below,
+    "blocks": lambda d: [[i + 1 for i in block.outputs] for block in d.blocks],
+    "branches": _branches,
+    "cited": _cited,
+    "clock": _clock,
+    "closed_form": lambda m: None if hasattr(m, "intervals") else next(iter(m.closed_forms), None),
+    "counted": lambda outputs: [i + 1 for i in outputs],
+    "decimal": "{:.15g}".format,
+    "decision": _decision,
+    "degree": lambda d: d.parameterization.degree if d.direction is None else None,
+    "design": lambda c: record_of(c.finding)["evidence"] if hasattr(c, "output") else [],
+    "distance": lambda _: "R",
+    "dual_coordinates": _dual_coordinates,
+    "empty": lambda _: "",
+    "equivalent_start": _equivalent_start,
+    "example": _if_any(asdict),
+    "failure": _failure,
+    "filled": lambda text: text or None,
+    "flat": lambda _: "0 and flat with Hessian 2 K(w_0)^-1 at beta_0",
+    "forward": lambda _: {"ran": False, "verdict": None, "reason": ""},
+    "growth": _if_any(_growth),
+    "kernel": kernel_of,
+    "largest": lambda r: 0 if r.from_above == 0 and r.branch in LARGEST else None,
+    "lie_dimension": _lie_dimension,
+    "linear": _linear,
+    "lines": lambda lines: [unmark(text) for line in lines for text in lines_of(line)],
+    "listed": lambda values: values or (),
+    "logs": lambda logs: [{"coefficient": c, "argument": a} for c, a in logs],
+    "metric": _metric,
+    "named": lambda pairs: named(pairs or ()),
+    "none": lambda _: [],
+    "normalization": _normalization,
+    "nothing": lambda _: None,
+    "only": lambda values: values[0],
+    "open": lambda _: "open",
+    "outputs": lambda p: p.trees or p.texts,
+    "pairs": _if_any(named),
+    "pieces": lambda o: () if o.potential is None else o.potential.pieces,
+    "proof": lambda p: [text for line in p.statements[0].proof for text in lines_of(line)],
+    "rates": _rates,
+    "relations": _relations,
+    "root_from_below": lambda interval: None if interval.factor is None else interval.index,
+    "says": lambda s: unmark("; ".join(lines_of(s))),
+    "sentence": lambda s: unmark(as_text(s)),
+    "sentences": lambda sentences: [unmark(as_text(s)) for s in sentences],
+    "side": {0: "all", 1: "positive", -1: "negative"}.__getitem__,
+    "sign": ("as at beta_0", "> 0").__getitem__,
+    "smooth": lambda smooth: smooth is not False,
+    "steep": lambda steep: [{"coordinate": x, "side": s, "slope": m} for x, s, m in steep],
+    "texts": lambda values: list(map(str, values)),
+    "tried": _tried,
+    "truth": bool,
+    "unguarded": lambda conditions: [str(replace(c, guards=())) for c in conditions],
+    "vector": _vector,
+    "vector_form": lambda d: VECTOR_FORM if d.potential.turning else None,
+    "vectors": lambda p: ", ".join(v.name for v in p.vectors) or None,
+    "words": unmark,
+}
+"""What is made of a value, where the record has it in another form."""
+
+
+@functools.singledispatch
+def json_value(value: object) -> object:
+    """Return what stands for a value in JSON."""
+    return record(value)
+
+
+def record_of(value: object) -> Record:
+    """Return the fields that stand for a value."""
+    found: Any = json_value(value)
+    return dict(found)
+
+
+json_value.register(Expr, plain)
+json_value.register(dict, dict)
+json_value.register(Fraction, str)
+json_value.register(RationalFunction, RationalFunction.in_moduli)
+json_value.register(Tree, to_text)
+json_value.register(Verdict, lambda verdict: verdict.value)
+json_value.register(MatrixBase, lambda matrix: matrix.tolist())
+json_value.register(arb, lambda ball: str(ball.str(DIGITS, radius=False)))
+
+
+NO_CERTIFICATE = "no certificate was written: it took too long; the result does not depend on it"
+
+
+def _certified(d: Derivation, seconds: float) -> Record:
+    """Return what a certificate is about, and nothing else, with the certificate."""
+    from derive.certificate.writing import certify
+
+    texts: Record = json.loads(json_text(*FORMATS["Derivation"], record(d)))
+    try:
+        certified: Record = certify(d, texts, seconds)
+    except OutOfTime:
+        certified = texts | {"certificate": None, "certificate_missing": NO_CERTIFICATE}
+    return certified
