@@ -64,7 +64,7 @@ DESIGN = (
 FIELDS: Mapping[str, str] = {
     "Derivation": "verdict parameterization=:written conserved=:laws metric=:metric"
     " -relations=:relations hessian=hessian.finding:decision warping=:warp potential=:potential",
-    "written": "flow=parameterization.geometry.statement outputs=parameterization:outputs"
+    "written": "flow=parameterization.geometry.statement outputs=:outputs"
     " weights=parameterization.weights parameters=parameterization.parameters"
     " start=parameterization.start:pairs positive=parameterization.positive idle ties:pairs"
     " kernel_factor=:nothing homogeneity_degree=:degree beta blocks=:blocks"
@@ -85,7 +85,7 @@ FIELDS: Mapping[str, str] = {
     "Open": "kind says=:says conditions=:none ground=:open by=:empty",
     "Outcome": "verdict parameterization=parameterization:model finding pieces=:pieces missing",
     "Parameterization": "outputs=texts weights start:pairs",
-    "model": "outputs=:outputs weights start:pairs",
+    "model": "outputs=:trees_or_texts weights start:pairs",
     "in_components": "outputs=texts weights start:pairs vector=:vectors homogeneity_degree=degree"
     " *:affine",
     "Margins": f"verdict {MODEL} Q=derivation.potential.Q"
@@ -259,6 +259,10 @@ def _affine(p: Parameterization) -> Record:
     return {"affine": found} if found else {}
 
 
+def _outputs(d: Derivation) -> object:
+    return d.parameterization.trees if d.direction is None else d.parameterization.texts
+
+
 def _vector(d: Derivation) -> Record:
     """Return what is said of a vector of open dimension, in the model."""
     if (direction := d.direction) is None:
@@ -385,7 +389,7 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
     "nothing": lambda _: None,
     "only": lambda values: values[0],
     "open": lambda _: "open",
-    "outputs": lambda p: p.trees or p.texts,
+    "outputs": _outputs,
     "pairs": _if_any(named),
     "pieces": lambda o: () if o.potential is None else o.potential.pieces,
     "proof": lambda p: [text for line in p.statements[0].proof for text in lines_of(line)],
@@ -400,6 +404,7 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
     "smooth": lambda smooth: smooth is not False,
     "steep": lambda steep: [{"coordinate": x, "side": s, "slope": m} for x, s, m in steep],
     "texts": lambda values: list(map(str, values)),
+    "trees_or_texts": lambda p: p.trees or p.texts,
     "tried": _tried,
     "truth": bool,
     "unguarded": lambda conditions: [str(replace(c, guards=())) for c in conditions],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from numerics.experiments.matrix_results import MatrixResults
-from numerics.experiments.sparse_results import SparseResults
+from numerics.experiments.matrix_factorization import MatrixResults
+from numerics.experiments.sparse_regression import SparseResults
 from numerics.experiments.univariate_nets import Task, UnivariateResults
 from numerics.figures.display import Display
 from numerics.figures.gallery import figures

@@ -14,11 +14,11 @@ import pytest
 from derive import InputError
 from numerics.experiments.matrix_factorization import (
     MatrixData,
+    MatrixResults,
     descend,
     draw,
     matrix_factorization,
 )
-from numerics.experiments.matrix_results import MatrixResults
 from numerics.experiments.settings import MatrixSetting
 from numerics.figures import experiments as displays
 from numerics.figures.display import arranged

@@ -13,8 +13,14 @@ import pytest
 
 from derive import InputError, Parameterization
 from numerics.experiments.settings import ALPHAS, SparseSetting
-from numerics.experiments.sparse_regression import draw, predict, sparse_regression, train, weights
-from numerics.experiments.sparse_results import SparseResults
+from numerics.experiments.sparse_regression import (
+    SparseResults,
+    draw,
+    predict,
+    sparse_regression,
+    train,
+    weights,
+)
 from numerics.figures import experiments as displays
 from numerics.interpolants.least_l1 import least_l1
 from tests.cli.commands import refusal_of, run
