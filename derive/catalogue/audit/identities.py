@@ -107,7 +107,7 @@ def _unequal(germs: Germs, sides: Elements, printed: Printed) -> Judgement:
     derived = f"{left} is not {right}"
     if quotient.is_constant():
         factor = quotient.value()
-        reason = f"right = {factor} * left"
+        reason = f"the right side is {factor} times the left"
         derived = f"{left} = {'-' if factor == -1 else f'{1 / factor}*'}({right})"
     return difference(f"{reason}; values are left and right", NOT_ZERO, derived, shown)
 

@@ -25,10 +25,11 @@ NOTES = (
     " the text. MISPRINT is kept for a typeset page that was read, and for what the source itself"
     " contradicts. What is remembered of a published paper, or not quoted, agrees or is not"
     " checked: it accuses nobody. "
-    "Q is defined up to a positive factor and an additive constant, K up to the unit of time, which"
-    " the constant of the loss and the scale of the weights change. The dual variable of a path is"
-    " grad Q: the time integral of -X^T r for the loss |r|^2/2, twice that for |r|^2. A limit is"
-    " that of Q/N at fixed beta, or at a fixed distance from beta_0; N is a factor free of beta."
+    "`Q` is defined up to a positive factor and an additive constant, `K` up to the unit of time,"
+    " which the constant of the loss and the scale of the weights change. The dual variable of a"
+    " path is `grad Q`: the time integral of `-X^T r` for the loss `|r|^2/2`, twice that for"
+    " `|r|^2`. A limit is that of `Q/N` at fixed `beta`, or at a fixed distance from `beta_0`; `N`"
+    " is a factor free of `beta`."
 )
 
 
@@ -49,7 +50,7 @@ def render_text(audits: Sequence[Audit], width: int = 80) -> str:
     told = [audit for audit in audits if audit.judgement.outcome not in brief]
     for model, group in groupby(told, lambda audit: audit.model):
         lines += [model, *(line for audit in group for line in _rows(audit, width)), ""]
-    lines += wrap(NOTES, width)
+    lines += wrap(unmark(NOTES), width)
     if several:
         lines += ["", "`derive audit ID` says of one model what agrees, and how it was decided."]
     total = ", ".join(f"{n} {outcome}" for outcome, n in counts(audits).items() if n)
@@ -207,12 +208,14 @@ def code(text: str) -> str:
 
 
 def audit_page(audits: Sequence[Audit]) -> Page:
-    """Return the audit as a page, with a list for each model."""
+    """Return the audit as a page, with a list for each model, and how outcomes are meant."""
     lists = (
         Passage("paragraph", audit_blocks(tuple(group)), literal(model))
         for model, group in groupby(audits, lambda audit: audit.model)
     )
-    return set_letters(Page(tuple(lists) or (Passage("paragraph", audit_blocks(())),)), {})
+    passages = (*lists,) or (Passage("paragraph", audit_blocks(())),)
+    meant = Passage("paragraph", (given_words(NOTES),), "How this is meant")
+    return set_letters(Page((*passages, meant)), {})
 
 
 def render_latex(audits: Sequence[Audit]) -> str:

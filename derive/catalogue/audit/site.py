@@ -7,7 +7,7 @@ from dataclasses import replace
 from html import escape
 
 from derive.catalogue.audit.judgement import Audit
-from derive.catalogue.audit.report import NOTES, audit_blocks, audit_page, counts
+from derive.catalogue.audit.report import audit_blocks, audit_page, counts
 from derive.catalogue.library import Entry
 from derive.catalogue.listing import entry_page
 from derive.derivation import Derivation
@@ -40,7 +40,7 @@ def entry_html(entry: Entry, derivation: Derivation, audits: Sequence[Audit] | N
 def audit_html(audits: Sequence[Audit], nav: str = "") -> str:
     """Return the page of an audit."""
     boxes = (f"<li>{_outcome(name, n)}</li>" for name, n in counts(audits).items() if n)
-    head = f'{nav}<h1>{AUDIT}</h1><ul class="badges">{"".join(boxes)}</ul><p>{escape(NOTES)}</p>'
+    head = f'{nav}<h1>{AUDIT}</h1><ul class="badges">{"".join(boxes)}</ul>'
     return document(AUDIT, head + as_html(audit_page(audits)))
 
 

@@ -423,7 +423,7 @@ ASSUMED = [
     ("u*tanh(w)", {}, "Q", ("beta**2",), (), OPEN, "grad Q is derived as an integral"),
     # Samples have what is assumed; where none has, that is why nothing is compared.
     ("w**2", {}, "equation", ("sqrt(z**2)", "z"), ("z > 0",), AGREES, ""),
-    ("w**2", {}, "equation", ("sqrt(z**2)", "z"), ("-z > 0",), MISPRINT, "right = -1 * left"),
+    ("w**2", {}, "equation", ("sqrt(z**2)", "z"), ("-z > 0",), MISPRINT, "is -1 times the left"),
     ("w**2", {}, "equation", ("sqrt(z**2)", "z"), ("-z**2 > 0",), OPEN, "no sample has -z**2 > 0"),
     ("w**2", {}, "mirror potential", ("sqrt((beta - c)**2)*log(beta)",), (), OPEN, "c is not def"),
     # The first cause, not that of the last sample.
