@@ -22,9 +22,10 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import ElementarySigns, Undecided
+from derive.limits.exponents import Deep, Exponent, cancelled, exponent, written
 
 Result = TypeVar("Result")
-Growth: TypeAlias = tuple[Fraction, int]
+Growth: TypeAlias = tuple[Exponent, int]
 """The exponents (r, -k) of e^r log(e)^k: in their order, what comes first is larger."""
 
 
@@ -34,6 +35,11 @@ SPANS = tuple(map(Fraction, (1, 2, 4, 8)))
 """Powers of e, beyond the leading one, to which expansions are tried."""
 FLAT = Fraction(10**6)
 """The order of what vanishes faster than every power of e."""
+
+
+def is_flat(growth: Growth) -> bool:
+    """Tell whether a growth is below every power of e."""
+    return isinstance(growth[0], Fraction) and growth[0] > FLAT / 2
 
 
 class Unexpanded(Undecided):
@@ -60,7 +66,7 @@ class Expansion:
     """A sum of terms by growth, up to O(e^order log^m e), any m; exact where order is None."""
 
     terms: Mapping[Growth, Expr]
-    order: Fraction | None
+    order: Exponent | None
 
     @property
     def is_zero(self) -> bool:
@@ -83,7 +89,7 @@ class Expansion:
         """Return what stands beside e^r log(e)^k."""
         return self.terms.get(growth, sympy.S.Zero)
 
-    def below(self, power: Fraction, order: Fraction | None = None) -> Expansion:
+    def below(self, power: Exponent, order: Exponent | None = None) -> Expansion:
         """Return the terms of lower powers of e: exact, or up to O(e^order)."""
         return Expansion({g: c for g, c in self.terms.items() if g[0] < power}, order)
 
@@ -120,7 +126,7 @@ class Expander:
         known: Mapping[Expr, Expansion] | None = None,
     ) -> None:
         """Prepare; *span* bounds the work, and *known* symbols stand for their expansions."""
-        self._e, self._decide, self.span = variable, coefficients, span
+        self._e, self._decide, self.span, self._deep = variable, coefficients, span, False
         self._known: dict[Expr, Expansion] = dict(known or {})
         self._functions: dict[Expr, Callable[[Expansion], Expansion]] = {
             sympy.log: self._log,
@@ -132,7 +138,9 @@ class Expander:
 
     def knowing(self, known: Mapping[Symbol, Expansion]) -> Expander:
         """Return an expander to which these symbols stand for expansions, too."""
-        return Expander(self._e, self._decide, self.span, {**self._known, **known})
+        expander = Expander(self._e, self._decide, self.span, {**self._known, **known})
+        expander._deep = self._deep
+        return expander
 
     def expand(self, expression: Expr) -> Expansion:
         """Return the expansion; Unexpanded where there is none, or a sign was not decided."""
@@ -146,8 +154,9 @@ class Expander:
             return self.add(*map(self.expand, expression.args))
         if expression.is_Mul:
             return reduce(self._product, map(self.expand, expression.args))
-        if expression.is_Pow and expression.exp.is_Rational:
-            q = Fraction(int(expression.exp.p), int(expression.exp.q))
+        if expression.is_Pow and self._is_exponent(expression.exp):
+            q = exponent(expression.exp)
+            self._deep = self._deep or isinstance(q, Deep)
             return self._power(self.expand(expression.base), q)
         if expression.is_Pow and not expression.base.has(self._e, *self._known):
             return self._exp(self.expand(expression.exp * sympy.log(expression.base)))
@@ -156,18 +165,23 @@ class Expander:
             raise Unexpanded(f"{words.get(expression.func, expression.func)} is not expanded")
         return self._functions[expression.func](self.expand(expression.args[0]))
 
+    def _is_exponent(self, q: Expr) -> bool:
+        """Tell whether it is a rational number, or a function of depths."""
+        return q.is_Rational or bool(q.free_symbols and not q.has(self._e, *self._known))
+
     def add(self, *parts: Expansion) -> Expansion:
         """Return the sum."""
         orders = [x.order for x in parts if x.order is not None]
         return self._collect((t for x in parts for t in x.terms.items()), min(orders, default=None))
 
-    def _collect(self, terms: Iterable[tuple[Growth, Expr]], order: Fraction | None) -> Expansion:
+    def _collect(self, terms: Iterable[tuple[Growth, Expr]], order: Exponent | None) -> Expansion:
         """Add up terms of one growth; drop those that are proved zero or beyond the order."""
         sums: dict[Growth, Expr] = {}
         for growth, c in terms:
             if order is None or growth[0] < order:
                 sums[growth] = sums.get(growth, sympy.S.Zero) + c
-        expanded = {growth: _expanded(c) for growth, c in sums.items()}
+        simpler = _joined if self._deep else _expanded
+        expanded = {growth: simpler(c) for growth, c in sums.items()}
         kept = {growth: c for growth, c in expanded.items() if not self._decide.is_zero(c)}
         return Expansion(kept, order)
 
@@ -186,51 +200,52 @@ class Expander:
         )
         return self._collect(pairs, min(orders, default=None))
 
-    def _split(self, x: Expansion) -> tuple[Fraction, Expr, Expansion]:
+    def _split(self, x: Expansion) -> tuple[Exponent, Expr, Expansion]:
         """Return r, c and u of x = c e^r (1 + u), u a sum of positive powers of e."""
         (r, k), c = x.leading, x.first
         if k or any(s == r for s, j in x.terms if (s, j) != (r, k)):
             raise Unexpanded("a function of log(e)")
         rest = {(s - r, j): a / c for (s, j), a in x.terms.items() if s != r}
-        return r, c, self._cut(Expansion(rest, None if x.order is None else x.order - r))
+        u = Expansion(rest, None if x.order is None else x.order - r)
+        return r, c, _cut(u, self._reach(u))
 
-    def _cut(self, x: Expansion) -> Expansion:
-        if x.order is not None and x.order <= self.span:
-            return x
-        kept = x.below(self.span, self.span)
-        return x if kept.terms == x.terms else kept
+    def _reach(self, u: Expansion) -> Exponent:
+        """Return up to where a sum of positive powers is kept: with depths, by its first power."""
+        deep = self._deep and any(isinstance(r, Deep) for r, _ in u.terms)
+        return min(u.terms)[0] * self.span if deep else self.span
 
     def _series(self, u: Expansion, coefficient: Callable[[int], Expr]) -> Expansion:
         """Return sum_j coefficient(j) u^j, j >= 0, for u a sum of positive powers of e."""
         total = self._collect([(CONSTANT, coefficient(0))], None)
-        if u.is_zero:
-            return total
-        power, parts = ONE, [total]
+        if not u.terms:
+            return Expansion(total.terms, u.order)
+        power, parts, reach = ONE, [total], self._reach(u)
         for j in count(1):
-            power = self._cut(self._product(power, u))
+            power = _cut(self._product(power, u), reach)
             c = coefficient(j)
             if c == 0 and coefficient(j + 1) == 0:
                 break  # a polynomial
             parts.append(self._scaled(power, c))
             if not power.terms:
                 break
-        return self._cut(self.add(*parts))
+        return _cut(self.add(*parts), reach)
 
-    def _scaled(self, x: Expansion, c: Expr, by: Fraction = Fraction(0)) -> Expansion:
+    def _scaled(self, x: Expansion, c: Expr, by: Exponent = Fraction(0)) -> Expansion:
         terms = (((r + by, k), c * a) for (r, k), a in x.terms.items())
         return self._collect(terms, None if x.order is None else x.order + by)
 
-    def _power(self, x: Expansion, q: Fraction) -> Expansion:
-        if q.denominator == 1 and q > 0 and (not x.terms or x.order is None):
-            return reduce(self._product, [x] * int(q))
+    def _power(self, x: Expansion, q: Exponent) -> Expansion:
+        whole = q.numerator if isinstance(q, Fraction) and q.denominator == 1 else None
+        if whole is not None and whole > 0 and (not x.terms or x.order is None):
+            return reduce(self._product, [x] * whole)
         r, c, u = self._split(x)
-        exponent = sympy.Rational(q.numerator, q.denominator)
-        if q.denominator > 1 and self._decide.sign(c) < 0:
+        power = written(q)
+        if whole is None and self._decide.sign(c) < 0:
             raise NotReal("a root of what is negative")
         factored = sympy.factor(c)
         c = factored if self._decide.is_zero(factored - c) else c
-        series = self._series(u, lambda j: sympy.binomial(exponent, j))
-        return self._scaled(series, self._decide.without_sizes(c**exponent), r * q)
+        series = self._series(u, lambda j: sympy.expand_func(sympy.binomial(power, j)))
+        return self._scaled(series, self._decide.without_sizes(c**power), r * q)
 
     def _log(self, x: Expansion) -> Expansion:
         if x.is_zero:
@@ -243,7 +258,7 @@ class Expander:
         r, c, u = self._split(x)
         head: list[tuple[Growth, Expr]] = [(CONSTANT, sympy.log(c))]
         if r:
-            head.append(((Fraction(0), -1), sympy.Rational(r.numerator, r.denominator)))
+            head.append(((Fraction(0), -1), written(r)))
         series = self._series(u, lambda j: sympy.Rational(-((-1) ** j), j) if j else sympy.S.Zero)
         return self.add(self._collect(head, None), series)
 
@@ -259,7 +274,8 @@ class Expander:
         power = head.get((Fraction(0), -1), sympy.S.Zero)
         if not power.is_Rational:
             raise Unexpanded("a power of e whose exponent is no number")
-        rest = self._cut(Expansion({g: c for g, c in x.terms.items() if g[0] > 0}, x.order))
+        rest = Expansion({g: c for g, c in x.terms.items() if g[0] > 0}, x.order)
+        rest = _cut(rest, self._reach(rest))
         series = self._series(rest, lambda j: sympy.Rational(1, factorial(j)))
         constant = sympy.exp(head.get(CONSTANT, sympy.S.Zero))
         return self._scaled(series, constant, Fraction(int(power.p), int(power.q)))
@@ -296,5 +312,18 @@ class Expander:
         return self.add(Expansion({CONSTANT: sympy.atan(c)}, None), self._atan(v))
 
 
+def _cut(x: Expansion, reach: Exponent) -> Expansion:
+    if x.order is not None and x.order <= reach:
+        return x
+    kept = x.below(reach, reach)
+    return x if kept.terms == x.terms else kept
+
+
 def _expanded(c: Expr) -> Expr:
     return sympy.expand(c) if sympy.count_ops(c) < LONG else c
+
+
+def _joined(c: Expr) -> Expr:
+    """Return a coefficient with a single power of each base, its exponent cancelled."""
+    joined = sympy.powsimp(sympy.expand(c, power_exp=False), combine="exp")
+    return joined.replace(sympy.Pow, lambda base, n: base ** cancelled(n))

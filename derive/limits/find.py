@@ -8,10 +8,10 @@ the start the gradient of the closed form is expanded exactly (:mod:`derive.limi
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import chain, combinations
 
 import sympy
 from sympy import Expr, Symbol
@@ -26,6 +26,7 @@ from derive.limits.finite_time import finite_time_limit
 from derive.limits.initialization import norm
 from derive.limits.kernel_regime import (
     Homogeneity,
+    ScaledStart,
     TangentKernel,
     find_homogeneity,
     find_scaled_start,
@@ -41,7 +42,7 @@ from derive.model.condition import Condition, Sign
 from derive.model.direction import Direction
 from derive.model.geometry import Field
 from derive.model.notation import Notation
-from derive.potential.piece import Piece, start_signs
+from derive.potential.piece import start_signs
 from derive.printable import Certified
 from derive.statement import Claims, Open, Statement
 from derive.verdict import Finding, Identity, Verdict, conclude
@@ -142,26 +143,13 @@ def regimes(
         raise InputError(f"{variable} is no symbol of the start; its symbols are: {symbols}")
     points = [read_point(variable, text) for text in toward]
     enter("tangent kernel")
-    notation = Notation(p, tuple(range(p.d)))
-    kernel = find_tangent_kernel(p, notation)
-    homogeneity = find_homogeneity(p, notation)
-    # Several blocks need no warp.
-    H = derivation.blocks[0].warping.H if len(derivation.blocks) == 1 else None
-    warp = H or (p.field.zero,) * p.d, _warp_at_start(derivation)
-    scaled = None
-    if homogeneity is not None and derivation.warping.verdict is Verdict.PROVED:
-        scaled = find_scaled_start(p, homogeneity, variable, warp[0])
+    flow = _Flow.of(derivation, variable)
     limits: list[Limit] = []
     for point in points:
         enter(f"limit {point.text}")
-        near = None
-        if scaled is not None:
-            near = kernel_limit(point, kernel, scaled, notation, warp[1])
-        if scaled is not None and near is None:
-            near = finite_time_limit(p, derivation.potential.pieces, point, kernel, scaled)
-        limits += _limits(derivation, point, kernel, near, warp)
-    decided = _decided_by_kernel(derivation, kernel)
-    result = Regimes(derivation, variable, kernel, homogeneity, decided, tuple(limits))
+        limits += _limits(flow, point)
+    decided = _decided_by_kernel(derivation, flow.kernel)
+    result = Regimes(derivation, variable, flow.kernel, flow.homogeneity, decided, tuple(limits))
     if direction is not None:
         # What holds of the warped time in the plane was not proved in other dimensions.
         return replace(result, vector=direction.vector)
@@ -169,72 +157,79 @@ def regimes(
     return replace(result, warped=warped_time(derivation))
 
 
-def _limits(
-    derivation: Derivation,
-    point: Point,
-    kernel: TangentKernel,
-    near: Limit | None,
-    warp: tuple[Field, Expr],
-) -> tuple[Limit, ...]:
+@dataclass(frozen=True)
+class _Flow:
+    """What all limits are taken of: *scaled* where the start is, H_a = X_a log g, and g(w_0)."""
+
+    derivation: Derivation
+    kernel: TangentKernel
+    homogeneity: Homogeneity | None
+    scaled: ScaledStart | None
+    H: Field
+    g: Expr
+
+    @classmethod
+    def of(cls, derivation: Derivation, variable: str) -> _Flow:
+        p, g = derivation.potential.parameterization, derivation.warping.g
+        notation = Notation(p, tuple(range(p.d)))
+        homogeneity = find_homogeneity(p, notation)
+        # Several blocks need no warp.
+        alone = len(derivation.blocks) == 1
+        H = (derivation.blocks[0].warping.H if alone else None) or (p.field.zero,) * p.d
+        scaled = None
+        if homogeneity is not None and derivation.warping.verdict is Verdict.PROVED:
+            scaled = find_scaled_start(p, homogeneity, variable, H)
+        unit = sympy.S.One if g is None or not alone else g
+        start = {w: to_sympy(tree, notation.start_symbols) for w, tree in p.start}
+        at = {s: start[s.name] for s in unit.free_symbols if s.name in start}
+        unit = unit.subs(at, simultaneous=True)
+        return cls(derivation, find_tangent_kernel(p, notation), homogeneity, scaled, H, unit)
+
+
+def _limits(flow: _Flow, point: Point) -> tuple[Limit, ...]:
     """Return the limit, or one for each sign of a function of the start that decides it."""
-    positive = [
-        s.name
-        for row in kernel.matrix.tolist()
-        for f in row
-        for s in f.free_symbols
-        if s.is_positive
-    ]
-    p = derivation.potential.parameterization
-    symbols = [*Notation(p, tuple(range(p.d))).start_symbols.values()]
-    for broken in _failing(derivation.potential.pieces, point, symbols):
-        return (undecided(point, f"`Q` assumes `{broken}`, which fails near this limit"),)
+    kernel, p = flow.kernel, flow.derivation.potential.parameterization
+    positive = {s.name for s in kernel.matrix.free_symbols if s.is_positive}
+    decide = point.decisions(positive)
+    start = {s.name: s for s in Notation(p, tuple(range(p.d))).start_symbols.values()}
+    for condition, sign in chain.from_iterable(map(start_signs, flow.derivation.potential.pieces)):
+        if sign.names <= start.keys() and _fails(sign, start, point):
+            reason = f"`Q` assumes `{condition}`, which fails near this limit"
+            return (undecided(point, reason),)
     try:
-        placed = point.in_exponentials((*kernel.matrix, *kernel.beta_0), positive)
-        limit = _limit(derivation, placed, kernel, near, warp)
+        limit = _limit(flow, point.in_exponentials((*kernel.matrix, *kernel.beta_0), positive))
     except OpenSign as fault:
         limit = undecided(point, fault)
-    decisive = _start_factor(limit.open_sign, derivation, point.decisions(positive))
+    decisive = _open_factor(limit.open_sign, {*start, *p.parameters}, decide)
     if decisive is None or len(point.given) == _CASES:
         return (limit,)
     cases = [replace(point, given=(*point.given, sign * decisive)) for sign in (1, -1)]
-    by_sign = [x for case in cases for x in _limits(derivation, case, kernel, near, warp)]
+    by_sign = [x for case in cases for x in _limits(flow, case)]
     return tuple(by_sign) if any(x.finding.verdict is Verdict.PROVED for x in by_sign) else (limit,)
 
 
-def _failing(
-    pieces: Iterable[Piece], point: Point, symbols: Sequence[Symbol]
-) -> Iterator[Condition]:
-    """Yield the assumptions f > 0 of Q with f <= 0 at all starts near a limit: there Q is another.
+def _fails(condition: Condition, start: Mapping[str, Symbol], point: Point) -> bool:
+    """Tell whether f > 0, which Q assumes, is false at all starts near a limit: Q is another there.
 
     Where that is not decided, by the leading term of f, the assumption stands beside the limit.
     """
-    start = {s.name: s for s in symbols}
-    for assumption, sign in (pair for piece in pieces for pair in start_signs(piece)):
-        if sign.sign is Sign.POSITIVE and sign.names <= start.keys():
-            f = sign.of.xreplace({s: start[s.name] for s in sign.of.free_symbols})
-            if _is_positive(f, point) is False:
-                yield assumption
-
-
-def _is_positive(f: Expr, point: Point) -> bool | None:
-    """Decide whether f > 0 near a limit; None where that is open, or f is free of its symbol."""
-    if all(s.name != point.variable for s in f.free_symbols):
-        return None
+    f = condition.of.xreplace({s: start[s.name] for s in condition.of.free_symbols})
+    names = {s.name for s in f.free_symbols}
+    if condition.sign is not Sign.POSITIVE or point.variable not in names:
+        return False
     decide = point.decisions(s.name for s in f.free_symbols if s.is_positive)
     try:
         expansion = point.expand(f, decide)
-        return (
-            not expansion.is_zero
-            and decide.sign(expansion.first) * (-1) ** expansion.leading[1] > 0
-        )
+        if expansion.is_zero:
+            return True
+        return bool(decide.sign(expansion.first) * (-1) ** expansion.leading[1] < 0)
     except Undecided:
-        return None
+        return False
 
 
-def _start_factor(f: Expr | None, derivation: Derivation, decide: ElementarySigns) -> Expr | None:
+def _open_factor(f: Expr | None, names: set[str], decide: ElementarySigns) -> Expr | None:
     """Return a factor of a function of the start whose sign is not known, or None."""
-    p = derivation.potential.parameterization
-    if f is None or not {s.name for s in f.free_symbols} <= {*p.start_symbols, *p.parameters}:
+    if f is None or not {s.name for s in f.free_symbols} <= names:
         return None
     for factor in sympy.Mul.make_args(sympy.factor(sympy.numer(sympy.together(f)))):
         base = factor.as_base_exp()[0]
@@ -247,21 +242,20 @@ def _start_factor(f: Expr | None, derivation: Derivation, decide: ElementarySign
     return None
 
 
-def _limit(
-    derivation: Derivation,
-    point: Point,
-    kernel: TangentKernel,
-    near: Limit | None,
-    warp: tuple[Field, Expr],
-) -> Limit:
+def _limit(flow: _Flow, point: Point) -> Limit:
     """Return the limit at fixed beta; the one near beta_0 where that is all that was proved."""
+    derivation, kernel = flow.derivation, flow.kernel
+    p, near = derivation.potential.parameterization, None
+    if flow.scaled is not None:
+        near = kernel_limit(point, kernel, flow.scaled, Notation(p, tuple(range(p.d))), flow.g)
+        near = near or finite_time_limit(p, derivation.potential.pieces, point, kernel, flow.scaled)
     if near is not None and near.regime == "kernel" and not kernel.unbiased:
         return near  # As beta_0 -> infinity there is nothing to see at fixed beta.
     fixed = predictor_limit(derivation, point, kernel)
     if fixed.finding.verdict is Verdict.PROVED:
         return fixed
     if near is None and derivation.warping.verdict is Verdict.PROVED:
-        near = near_start(derivation.potential.parameterization, kernel, warp, point)
+        near = near_start(p, kernel, (flow.H, flow.g), point)
     return near or fixed
 
 
@@ -276,17 +270,6 @@ def warped_time(
     if block.hessian.verdict is Verdict.PROVED or dual is None:
         return None
     return find_warped_time(block.metric, dual, block.notation, start)
-
-
-def _warp_at_start(derivation: Derivation) -> Expr:
-    """Return g(w_0) in start symbols."""
-    p = derivation.potential.parameterization
-    g = derivation.warping.g
-    if g is None or len(derivation.blocks) > 1:
-        return sympy.S.One
-    symbols = Notation(p, tuple(range(p.d))).start_symbols
-    start = {w: to_sympy(tree, symbols) for w, tree in p.start}
-    return g.subs({s: start[s.name] for s in g.free_symbols if s.name in start}, simultaneous=True)
 
 
 def _decided_by_kernel(derivation: Derivation, kernel: TangentKernel) -> Finding | None:

@@ -16,7 +16,7 @@ have minimizers that converge, whatever happens at the boundary (Rockafellar & W
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias
@@ -34,9 +34,11 @@ from derive.limits.asymptotics import (
     Growth,
     NotReal,
     Unexpanded,
+    is_flat,
     leading_order,
     widened,
 )
+from derive.limits.exponents import above_two
 from derive.limits.implicit import expand_along, expand_largest_root
 from derive.limits.limit import (
     Limit,
@@ -67,6 +69,7 @@ class ClosedGradient:
         curves: for each coordinate, the curve that it is given by, where its entry is in z.
         spare: names for other coordinates; those that they have by default.
         origin, basis: beta = origin + basis x, where x are not beta itself.
+        depths: D = 2 + x, x > 0, which was put in for each depth D.
     """
 
     entries: tuple[Expr, ...]
@@ -80,6 +83,12 @@ class ClosedGradient:
     spare: tuple[Symbol, ...] = ()
     origin: tuple[Expr, ...] = ()
     basis: sympy.ImmutableMatrix | None = None
+    depths: Mapping[Symbol, Expr] = field(default_factory=dict)
+
+    @property
+    def above_two(self) -> dict[Symbol, Expr]:
+        """Return x = D - 2 for each depth."""
+        return {image - 2: D - 2 for D, image in self.depths.items()}
 
     @property
     def is_algebraic(self) -> bool:
@@ -87,8 +96,22 @@ class ClosedGradient:
         curves = (c.beta for c in self.curves if c)
         forms = (*self.entries, *(P for _, P in self.roots), *curves)
         calls = {f for e in forms for f in e.atoms(sympy.Function)}
-        powers = (p.exp for e in forms for p in e.atoms(sympy.Pow))
-        return all(isinstance(f, sympy.Abs) for f in calls) and all(n.is_Rational for n in powers)
+        depths = {s for e in forms for n in e.atoms(sympy.Pow) for s in n.exp.free_symbols}
+        return all(isinstance(f, sympy.Abs) for f in calls) and depths <= {*self.above_two}
+
+    def signs(self, point: Point, meaning: Mapping[Symbol, Expr] | None = None) -> ElementarySigns:
+        """Return exact decisions on functions of the start and of coordinates, by magnitude."""
+        depths = {x.name for x in self.above_two}
+        alone = {b.name for b, single in zip(self.coordinates, self.single, strict=True) if single}
+        names = {*self.positive, *alone, *depths, *(x.name for x in meaning or {})}
+        return ElementarySigns(names, meaning, depths, point.given)
+
+    def at_depths(self, depths: Sequence[Symbol]) -> ClosedGradient:
+        """Return it with 2 + x for each depth."""
+        above = above_two(depths)
+        curves = (h and replace(h, beta=h.beta.xreplace(above)) for h in self.curves)
+        entries = (g.xreplace(above) for g in self.entries)
+        return replace(self, entries=tuple(entries), curves=tuple(curves), depths=above)
 
     def turned(self, turn: sympy.Matrix, origin: Sequence[Expr] = ()) -> ClosedGradient:
         """Return the gradient turn^T grad Q in x, coordinates = origin + turn x."""
@@ -186,8 +209,7 @@ class _Sides:
         # In the length of beta the roots of equivariant models have short coefficients.
         self.length = Symbol("length_", positive=True)
         self.norm = sympy.sqrt(sympy.Add(*(m**2 for m in self.magnitudes.values())))
-        names = {*gradient.positive, *(b.name for b in self.signed), self.length.name}
-        self.decide = ElementarySigns(names, {self.length: self.norm}, given=point.given)
+        self.decide = gradient.signs(point, {self.length: self.norm})
 
     def leading(self, span: Fraction) -> LeadingGradient:
         """Return the leading order that decides, from expansions to *span* powers."""
@@ -223,7 +245,7 @@ class _Sides:
         if not second:
             least = min(least, bound)
         # Of a bound the logarithms are not known, which do not matter where it is flat.
-        certain = second or (orders and (least[0] > FLAT / 2 or self.gradient.is_algebraic))
+        certain = second or (orders and (is_flat(least) or self.gradient.is_algebraic))
         error = (least[0] - growth[0], least[1] - growth[1]) if certain else None
         return LeadingGradient(growth, beside(growth), error, second, not (rest or orders))
 
@@ -309,29 +331,51 @@ def closed_form_limit(
         above = tuple(slopes[i, 1] for i, _ in enumerate(at))
         signs = (-1 if alone else 1 for alone in gradient.single)
         below = tuple(slopes.get((i, sign)) for i, sign in enumerate(signs))
-        potential = recognize(above, below, at, gradient.single, gradient.positive)
+        potential = recognize(above, below, at, gradient.single, gradient.signs(point))
     except Undecided as open_end:
         return undecided(point, open_end)
     if leading.idle:
         reason = f"at fixed beta {leading.idle}, which decides no minimizer"
         return undecided(point, reason)
-    small = point.small
-    unit = growth_expression(leading.growth, small)
-    error = None if leading.error is None else order_expression(leading.error, small)
-    roots, rows = gradient.roots, zip(at, gradient.entries, _series(leading, error), strict=True)
-    evidence = (
-        *(Identity(f"{A} is the largest real root of this", str(P), "0") for A, P in roots),
-        *(Identity(f"dQ/d{b} = N (G + ...)", str(g), f"({unit})*({s})") for b, g, s in rows),
-    )
+    small, back = point.small, gradient.above_two
+
+    def of_depths(f: Expr) -> Expr:
+        return sympy.factor(f.xreplace(back)) if back else f
+
+    unit = of_depths(growth_expression(leading.growth, small))
+    error = None if leading.error is None else of_depths(order_expression(leading.error, small))
+    evidence = _evidence(gradient, leading, (unit, error), of_depths)
     finding = Finding(Verdict.PROVED, "`grad Q` is expanded exactly at fixed `beta`", evidence)
     regime = _regime(potential, gradient, point, kernel)
+    below, potential = tuple(g and of_depths(g) for g in below), potential.mapped(of_depths)
     limit = Limit(point, finding, regime, at, None, unit, potential, below, error, leading.sharp)
     return replace(
         limit,
         origin=gradient.origin if any(gradient.origin) else None,
         basis=None if gradient.basis == sympy.eye(len(at)) else gradient.basis,
         steep=tuple(_beyond(at[i], sign, *x, small) for (i, sign), x in leading.steep.items()),
+        depths=tuple(gradient.depths),
     )
+
+
+def _evidence(
+    gradient: ClosedGradient,
+    leading: LeadingGradient,
+    orders: tuple[Expr, Expr | None],
+    of_depths: Callable[[Expr], Expr],
+) -> tuple[Identity, ...]:
+    """Return N, G, the term after it where it is known, and Landau's symbol for the remainder."""
+    (unit, error), rows = orders, zip(gradient.coordinates, gradient.entries, strict=True)
+    evidence = [
+        Identity(f"{A} is the largest real root of this", str(P), "0") for A, P in gradient.roots
+    ]
+    for i, (b, g) in enumerate(rows):
+        rest = "" if leading.whole else " + o(1)"
+        if leading.second:
+            rest = f" + ({of_depths(leading.second[i, 1])})*{error} + o({error})"
+        series = f"({unit})*({of_depths(leading.slopes[i, 1])}{rest})"
+        evidence.append(Identity(f"dQ/d{b} = N (G + ...)", str(of_depths(g)), series))
+    return tuple(evidence)
 
 
 def _upright(gradient: ClosedGradient, point: Point) -> tuple[ClosedGradient, LeadingGradient]:
@@ -350,14 +394,6 @@ def _beyond(
     """Return a coordinate, the sign it has where Q/N tends to infinity, and its slope there."""
     slope = slope.xreplace({Symbol(x.name, positive=True): sign * x})
     return x, sign, growth_expression(growth, small) * slope
-
-
-def _series(leading: LeadingGradient, error: Expr | None) -> list[str]:
-    """Return G, the term after it where it is known, and Landau's symbol for the remainder."""
-    above = {side: g for side, g in leading.slopes.items() if side[1] > 0}
-    if not leading.second:
-        return [f"{g}{'' if leading.whole else ' + o(1)'}" for g in above.values()]
-    return [f"{g} + ({leading.second[i]})*{error} + o({error})" for i, g in above.items()]
 
 
 def _regime(

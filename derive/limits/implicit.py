@@ -20,6 +20,7 @@ from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.limits.asymptotics import CONSTANT, SMALL, Expander, Expansion, NotReal, Unexpanded
+from derive.limits.exponents import Deep, written
 from derive.potential.piece import Curve
 
 _STEPS = 6
@@ -39,7 +40,9 @@ def improved(
         value = at.expand(f)
         if not value.reaches(CONSTANT) or any(r <= 0 for r, _ in value.terms):
             raise Unexpanded("an equation is not solved by its leading term")
-        if not value.terms or value.leading[0] >= expander.span or step == _STEPS:
+        # With depths the orders that Newton's iteration reaches are not compared with the span.
+        deep = value.terms and isinstance(value.leading[0], Deep)
+        if deep or not value.terms or value.leading[0] >= expander.span or step == _STEPS:
             break
         try:
             scale, move = at.expand(slope).leading[0], at.expand(-f / slope)
@@ -60,7 +63,7 @@ def expand_largest_root(
     if not last.terms:
         raise Unexpanded("the roots of a polynomial meet in the limit")
     m = -last.leading[0] / n
-    power = SMALL ** sympy.Rational(m.numerator, m.denominator)
+    power = SMALL ** written(m)
     whole = sympy.Poly(sympy.expand(polynomial.subs(symbol, symbol / power) * power**n), symbol)
     whole = sympy.Poly(whole.as_expr() / whole.LC(), symbol)
     *limits, b = (_limit(expander.expand(c)) for c in whole.all_coeffs()[1:])
@@ -137,9 +140,7 @@ def _solved(term: Expr, z: Symbol, beta: Expr) -> Expr:
     base, exponent = part.as_base_exp()
     inner, value = exponent, sympy.log(beta / coefficient) / sympy.log(base)
     if base.has(z):
-        if not exponent.is_Rational:
-            raise Unexpanded("a symbolic power")
-        inner, value = base, (beta / coefficient) ** (1 / exponent)
+        inner, value = base, (beta / coefficient) ** sympy.cancel(1 / exponent)
     rate = inner.diff(z)
     if rate == 0 or rate.has(z) or (base.has(z) and exponent.has(z)):
         raise Unexpanded("a term that is no power and no exponential")

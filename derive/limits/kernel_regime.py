@@ -38,8 +38,8 @@ from sympy import Expr, Symbol
 from derive.exact.elementary_signs import Undecided
 from derive.exact.linear.matrix import determinant, dot, inverse
 from derive.limits.asymptotics import SMALL, Expander, Expansion, Growth, Unexpanded, leading_order
+from derive.limits.exponents import Exponent, is_positive_exponent, written
 from derive.limits.limit import Limit, LimitingPotential, growth_expression
-from derive.limits.parametric_limit import depths_in, is_positive_exponent
 from derive.limits.point import Point
 from derive.model.geometry import Field
 from derive.model.labels import pair
@@ -173,7 +173,7 @@ def kernel_limit(
     error = symbol ** sympy.expand(-scaled.order * m * D)
     slopes = potential.gradient
     limit = Limit(point, finding, "kernel", x, kernel.beta_0, unit, potential, slopes, error)
-    return replace(limit, depths=depths_in(D))
+    return replace(limit, depths=tuple(sorted(D.free_symbols, key=str)))
 
 
 def kernel_norm(
@@ -242,7 +242,7 @@ class _Path:
         start = self.notation.start_symbols
         self.start = [point.near(to_expr(w, start)) for w in p.w0]
         self.nu = [Symbol(f"nu{i}_", real=True) for i in range(p.p)]
-        self.powers: list[Fraction | None] = [None] * p.p
+        self.powers: list[Exponent | None] = [None] * p.p
         self.decide = point.decisions(s.name for s in start.values() if s.is_positive)
         self.expander = Expander(SMALL, self.decide, _SPAN)
         self._weights = [self.notation.weights[w] for w in p.weights]
@@ -250,7 +250,7 @@ class _Path:
     def expand(self, f: Expr) -> Expansion:
         """Return a function of the weights along the path."""
         moved = [
-            w if t is None else w + SMALL ** sympy.Rational(t.numerator, t.denominator) * nu
+            w if t is None else w + SMALL ** written(t) * nu
             for w, nu, t in zip(self.start, self.nu, self.powers, strict=True)
         ]
         top, bottom = sympy.fraction(f)
@@ -369,7 +369,7 @@ def _are_in_turn(open_ends: dict[int, set[Symbol]], nu: Sequence[Symbol]) -> boo
     return True
 
 
-def _is_polynomial(x: Expansion, t: Fraction, nu: Sequence[Symbol]) -> bool:
+def _is_polynomial(x: Expansion, t: Exponent, nu: Sequence[Symbol]) -> bool:
     """Tell whether e^-t x has a limit, and a polynomial."""
     has_limit = x.reaches((t, 0)) and not any(s == t and k for s, k in x.terms)
     return has_limit and bool(x.coefficient((t, 0)).is_polynomial(*nu))

@@ -6,8 +6,8 @@ exactly; a gradient that has none of them is left as it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Literal, NamedTuple, TypeAlias
@@ -16,7 +16,8 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
-from derive.limits.asymptotics import FLAT, Growth
+from derive.limits.asymptotics import Growth, is_flat
+from derive.limits.exponents import written
 from derive.limits.initialization import norm
 from derive.limits.point import Point
 from derive.printable import Held
@@ -46,6 +47,11 @@ class LimitingPotential(Held):
     degree: Expr | None = None
     curve: Expr | None = None
 
+    def mapped(self, f: Callable[[Expr], Expr]) -> LimitingPotential:
+        """Return it with *f* applied to its expressions in the coordinates."""
+        gradient = tuple(map(f, self.gradient))
+        return replace(self, Q=None if self.Q is None else f(self.Q), gradient=gradient)
+
 
 class _Entry(NamedTuple):
     """One entry of the limit of a gradient; the magnitude is |coordinate| of a single output."""
@@ -62,15 +68,13 @@ def recognize(
     below: Sequence[Expr | None],
     betas: Sequence[Symbol],
     single: Sequence[bool],
-    positive: frozenset[str],
+    decide: ElementarySigns,
 ) -> LimitingPotential:
     """Return the limit of Q from that of its gradient, by exact identities; or Undecided."""
     magnitudes = [
         Symbol(b.name, positive=True) if s else b for b, s in zip(betas, single, strict=True)
     ]
     entries = [_Entry(*row) for row in zip(above, below, betas, magnitudes, single, strict=True)]
-    alone = {b.name for b, s in zip(betas, single, strict=True) if s}
-    decide = ElementarySigns({*positive, *alone})
     if all(_is_linear(entry, magnitudes, decide) for entry in entries):
         back = dict(zip(magnitudes, betas, strict=True))
         return _quadratic([g.xreplace(back) for g in above], betas)
@@ -222,9 +226,9 @@ def undecided(point: Point, reason: str | Undecided) -> Limit:
 def growth_expression(growth: Growth, small: Expr) -> Expr:
     """Return e^r log(1/e)^k."""
     r, k = growth
-    return small ** sympy.Rational(r.numerator, r.denominator) * sympy.log(1 / small) ** -k
+    return small ** written(r) * sympy.log(1 / small) ** -k
 
 
 def order_expression(growth: Growth, small: Expr) -> Expr:
     """Return the same of an error: 0 where it is below every power."""
-    return sympy.S.Zero if growth[0] > FLAT / 2 else growth_expression(growth, small)
+    return sympy.S.Zero if is_flat(growth) else growth_expression(growth, small)

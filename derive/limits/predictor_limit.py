@@ -21,6 +21,7 @@ from derive.derivation import Derivation
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.exact.field.function_field import RationalFunction
 from derive.limits.asymptotics import CONSTANT, SMALL, SPANS, Expander
+from derive.limits.exponents import depths_in
 from derive.limits.finite_time import moved_start_limit
 from derive.limits.fixed_beta import ClosedGradient, closed_form_limit
 from derive.limits.initialization import norm
@@ -29,7 +30,7 @@ from derive.limits.limit import Limit, LimitingPotential, undecided
 from derive.limits.parametric_limit import parametric_limit
 from derive.limits.point import Point
 from derive.model.notation import Notation, rational, to_expr
-from derive.potential.piece import Curve, Parametric, Piece, written_out
+from derive.potential.piece import Parametric, Piece, written_out
 from derive.potential.separation import find_separation
 from derive.verdict import Finding, Identity, Verdict
 
@@ -68,8 +69,6 @@ def _of_closed_form(
     """Yield the limit along a curve, in coordinates in which Q is a sum, in beta, or in |beta|."""
     p, (piece, *others) = derivation.potential.parameterization, derivation.potential.pieces
     coupled = len(p.blocks) == 1 < p.d
-    if isinstance(piece, Parametric) and not others:
-        yield parametric_limit(piece.curve, piece.gradient[0], piece.betas[0], point)
     if coupled and derivation.hessian.verdict is Verdict.PROVED and not gradient.roots:
         separation = find_separation(p)
         slopes = None if separation is None else gradient.separated(separation.basis)
@@ -80,6 +79,9 @@ def _of_closed_form(
     origin = [rational(_constant(f)) for f in p.F]
     gradient = gradient.turned(sympy.eye(p.d), origin) if any(origin) else gradient
     yield closed_form_limit(gradient, point, kernel.matrix)
+    if isinstance(piece, Parametric) and not others:
+        along = parametric_limit(piece.curve, piece.gradient[0], piece.betas[0], point)
+        yield from () if along is None else (along,)
     if coupled:
         along = norm_limit(gradient.entries, gradient.coordinates, point, gradient.positive)
         yield from () if along is None else (replace(along, origin=gradient.origin or None),)
@@ -91,14 +93,15 @@ def _closed_gradient(
     """Return grad Q and its symbols, or None where one of them has another meaning."""
     pieces, p = derivation.potential.pieces, derivation.potential.parameterization
     roots = _largest_roots(pieces)
-    curves = _curves(pieces)
+    curves = {x.betas[0]: x.curve for x in pieces if isinstance(x, Parametric)}
     written = (*entries, *(curve.beta for curve in curves.values()))
-    symbols = set[Symbol]().union(*(f.free_symbols for f in written))
+    symbols = sympy.Tuple(*written).free_symbols
     own = {*derivation.beta, *dict(roots or ()), *(c.parameter for c in curves.values())}
     names = {*p.start_symbols, *p.parameters, *(symbol.name for symbol in own)}
     if roots is None or not {s.name for s in symbols} <= names:
         return None
     notation = Notation(p, tuple(range(p.d)))
+    fixed = {*p.parameters} - {point.variable}
     return ClosedGradient(
         entries,
         derivation.beta,
@@ -109,11 +112,7 @@ def _closed_gradient(
         tuple(to_expr(p.at_start(f), notation.start_symbols) for f in p.F),
         tuple(map(curves.get, derivation.beta)),
         tuple(notation.fresh(f"x{b.name.lstrip(ascii_lowercase)}") for b in derivation.beta),
-    )
-
-
-def _curves(pieces: Sequence[Piece]) -> dict[Symbol, Curve]:
-    return {piece.betas[0]: piece.curve for piece in pieces if isinstance(piece, Parametric)}
+    ).at_depths(depths_in(*written, names=fixed))
 
 
 def _constant(f: RationalFunction) -> Fraction:

@@ -1,30 +1,31 @@
 """How a slope dQ/dx of one coordinate grows as x -> +-infinity, by exact expansions in e = 1/|x|.
 
-A slope that is a formula is expanded, with the largest real roots of polynomials in it; one along a
-curve x = h(z) is bounded where z ends at a number, as it is linear in z; of one that is an integral
-its derivative 1/K is expanded, and integrated term by term.
+A slope that is a formula is expanded, with the largest real roots of polynomials in it, or the
+solution z of h(z) = x; of one that is an integral its derivative 1/K is expanded, and integrated
+term by term.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
+from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.limits.asymptotics import (
     CONSTANT,
     SMALL,
     Expander,
+    Expansion,
     Growth,
     Unexpanded,
     leading_order,
     widened,
 )
-from derive.limits.implicit import expand_largest_root
-from derive.limits.parametric_limit import ABOVE_TWO, signs_of
+from derive.limits.exponents import above_two, depths_in
+from derive.limits.implicit import expand_along, expand_largest_root
 from derive.potential.piece import Curve
 from derive.verdict import Finding, Verdict
 
@@ -67,64 +68,31 @@ class End:
 def find_end(slope: Slope, side: int) -> End:
     """Return what a slope does on one side, +1 or -1."""
     try:
-        if slope.curve is not None:
-            return _along_curve(slope.entry, slope.curve, side)
         if not slope.entry.has(sympy.Integral):
             return _concluded(side, *_leading(slope, slope.entry, side))
         if slope.kernel is not None:
             return _integrated(side, *_leading(slope, 1 / slope.kernel, side))
     except Undecided as open_end:
-        return End(side, Finding(Verdict.UNDECIDED, str(open_end)))
+        curve = slope.curve
+        if curve is None or any(end.is_infinite for end in curve.interval):
+            return End(side, Finding(Verdict.UNDECIDED, str(open_end)))
+        if slope.entry.is_polynomial(curve.parameter):
+            return End(side, Finding(Verdict.REFUTED, "`z` ends at numbers"))
     return End(side, Finding(Verdict.UNDECIDED, "the gradient of `Q` is an integral"))
 
 
-def _along_curve(entry: Expr, curve: Curve, side: int) -> End:
-    """Return the end of a slope that is linear in z: it is bounded where z ends at a number."""
-    z, assumed = curve.parameter, depths_of(curve)
-    rate = entry.diff(z)
-    if rate.has(z):
-        raise Unexpanded("the slope is not linear in the parameter of the curve")
-    deep = rate.xreplace(dict.fromkeys(assumed, 2 + ABOVE_TWO))
-    try:
-        end = curve.interval[signs_of(deep).sign(deep) == side]
-    except OpenSign:
-        if any(end.is_infinite for end in curve.interval):
-            raise
-        return End(side, Finding(Verdict.REFUTED, "`z` ends at numbers"))
-    if end in (sympy.oo, -sympy.oo):
-        return _unbounded(entry, curve, side, 1 if end == sympy.oo else -1)
-    return _concluded(side, CONSTANT, entry.subs(z, end))
-
-
-def depths_of(curve: Curve) -> set[Symbol]:
-    """Return the symbols of exponents along a curve, such as D, which are taken to be above 2."""
-    powers = curve.beta.atoms(sympy.Pow)
-    return {s for x in powers for s in x.exp.free_symbols} - {curve.parameter}
-
-
-def _unbounded(entry: Expr, curve: Curve, side: int, toward: int) -> End:
-    """Return the end of a slope where z has none: h grows like an exponential or a power of z."""
-    z, decide = curve.parameter, signs_of(curve.beta)
-    finding = Finding(Verdict.PROVED, "`mu` is linear in `z`, which has no end")
-    rate = toward * entry.diff(z)
-    try:
-        k, _ = _order(curve.beta.subs(z, toward * sympy.log(1 / SMALL)), decide)
-        if k > 0:
-            value = rate * k.denominator / k.numerator
-            return End(side, finding, (Fraction(0), -1), value)
-        n, c = _order(curve.beta.subs(z, toward / SMALL), decide)
-        value = rate * (side * c) ** -sympy.Rational(n.denominator, n.numerator)
-        return End(side, finding, (-1 / n, 0), value)
-    except Undecided:
-        return End(side, finding)
-
-
-def _order(h: Expr, decide: ElementarySigns) -> tuple[Fraction, Expr]:
-    """Return n and c of h = c e^-n (1 + o(1))."""
-    found = Expander(SMALL, decide, Fraction(1)).expand(sympy.powdenest(h))
-    if found.leading[1] or not found.reaches(found.leading):
-        raise Unexpanded("no power alone")
-    return -found.leading[0], found.first
+def _along_curve(slope: Slope, curve: Curve, side: int, span: Fraction) -> Expansion:
+    """Return the slope where e h(z) = side m, at m = 1; in depths D their x = D - 2 > 0."""
+    m, above = Symbol("size_", positive=True), above_two(depths_in(curve.beta))
+    back = {image - 2: D - 2 for D, image in above.items()}
+    decide = ElementarySigns(
+        {*slope.positive, m.name, *(x.name for x in back)}, parameters=[x.name for x in back]
+    )
+    scaled = replace(curve, beta=(SMALL * curve.beta).xreplace(above))
+    expander = Expander(SMALL, decide, span)
+    found = expand_along(scaled, slope.entry.xreplace(above), side * m, expander, decide)
+    terms = {growth: sympy.factor(c.subs(m, 1).xreplace(back)) for growth, c in found.terms.items()}
+    return Expansion(terms, found.order)
 
 
 def _concluded(side: int, growth: Growth, value: Expr | None) -> End:
@@ -154,6 +122,8 @@ def _leading(slope: Slope, f: Expr, side: int) -> tuple[Growth, Expr]:
         return sympy.powdenest(g.subs(slope.variable, side / SMALL))
 
     def leading(span: Fraction) -> tuple[Growth, list[Expr]]:
+        if slope.curve is not None:
+            return leading_order([_along_curve(slope, slope.curve, side, span)])
         roots = ((A, at_end(P)) for A, P in slope.roots if f.has(A))
         known = {A: expand_largest_root(P, A, decide, span) for A, P in roots}
         return leading_order([Expander(SMALL, decide, span, known).expand(at_end(f))])

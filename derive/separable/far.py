@@ -21,15 +21,15 @@ from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.limits.asymptotics import Growth
+from derive.limits.exponents import depths_in, written
 from derive.limits.fixed_beta import ClosedGradient, in_length
 from derive.limits.initialization import norm
-from derive.limits.parametric_limit import pole_at
 from derive.limits.predictor_limit import find_radial
-from derive.model.notation import rational
-from derive.potential.piece import Curve, Parametric, Piece, curve_of, kernel_of, written_out
+from derive.model.condition import Sign
+from derive.potential.piece import Parametric, Piece, curve_of, kernel_of, written_out
 from derive.potential.separation import Separation, find_separation
 from derive.records import Block
-from derive.separable.ends import End, Slope, depths_of, find_end
+from derive.separable.ends import End, Slope, find_end
 from derive.verdict import Finding, Verdict
 
 Shape: TypeAlias = Literal["single", "radial", "sum", "quadratic", "other"]
@@ -52,7 +52,7 @@ class Leading:
     @property
     def degree(self) -> Expr:
         """p = 1 - r."""
-        return rational(1 - self.growth[0])
+        return 1 - written(self.growth[0])
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,12 @@ def _open(betas: tuple[Symbol, ...], reason: str) -> Far:
 
 def _slope(piece: Piece, entry: Expr) -> Slope:
     kernel = kernel_of(piece)
+    assumed = {c.of.name for c in piece.assumptions if c.sign is Sign.POSITIVE and c.of.is_Symbol}
     return Slope(
         entry,
         piece.betas[0],
         _roots(piece),
-        _positive(entry),
+        _positive(entry) | assumed,
         piece.curve if isinstance(piece, Parametric) else None,
         None if kernel is None else written_out(kernel, piece.roots, piece.constants),
     )
@@ -130,16 +131,17 @@ def _single(piece: Piece, slope: Slope) -> Far:
         reason = "`Q` lives on a bounded interval, so `beta` stays bounded, and losses that are"
         whole = Finding(Verdict.PROVED, f"{reason} positive everywhere do not tend to 0")
         return Far(piece.betas, whole, "single", bounded=True)
-    found = _joined(piece.betas, [(b, end) for end in ends], "single", _both(ends, b))
-    depths = depths_of(slope.curve) if slope.curve is not None else ()
-    return replace(found, depths=tuple(sorted(depths, key=str)))
+    far = _joined(piece.betas, [(b, end) for end in ends], "single", _both(ends, b))
+    return far if slope.curve is None else replace(far, depths=depths_in(slope.curve.beta))
 
 
 def reaches(piece: Piece, side: int) -> bool | None:
     """Tell whether Q of one output lives as far as side * infinity; None where it is not known."""
     domain = piece.domain
     if domain is not None and isinstance(piece, Parametric) and domain.undecided == ("curve",):
-        return _has_pole(piece.curve, side)
+        # Where h(z) = beta is solved out there, h is infinite at its end.
+        end = find_end(_slope(piece, piece.gradient[0]), side)
+        return None if end.finding.verdict is Verdict.UNDECIDED else True
     if domain is None or not domain.exact:
         return None
     (b,) = domain.betas
@@ -147,15 +149,6 @@ def reaches(piece: Piece, side: int) -> bool | None:
     if not all(known):
         return False
     return True if len(known) == len(domain.walls) else None
-
-
-def _has_pole(curve: Curve, side: int) -> bool | None:
-    """Tell whether an increasing h is infinite at its end, for depths D > 2."""
-    try:
-        pole_at(curve, curve.interval[side > 0], side)
-    except Undecided:
-        return None
-    return True
 
 
 def _reached(end: End, known: bool | None) -> End:
@@ -173,7 +166,7 @@ def _both(ends: Sequence[End], x: Expr) -> Leading | None:
     values = [end.side * end.value for end in ends if end.value is not None]
     if len(values) != 2 or growths or growth is None:
         return None
-    (up, down), p, size = values, rational(1 - growth[0]), sympy.Abs(x)
+    (up, down), p, size = values, 1 - written(growth[0]), sympy.Abs(x)
     if same((up, down)):
         return Leading(growth, up * size**p / p, (up,))
     even, odd = sympy.factor_terms((up + down) / 2), sympy.factor_terms((up - down) / 2)
@@ -194,7 +187,7 @@ def _radial(betas: tuple[Symbol, ...], end: End, length: Expr) -> Far:
     """Return the growth of Q = q(|beta|) + <z, beta>."""
     leading, growth, value = None, end.growth, end.value
     if growth is not None and value is not None:
-        p = rational(1 - growth[0])
+        p = 1 - written(growth[0])
         leading = Leading(growth, value * length**p / p, (value,))
     return _joined(betas, [("|beta|", end)], "radial", leading)
 

@@ -25,11 +25,11 @@ import sympy
 from sympy import Expr, Symbol, sqrt
 
 from derive.exact.elementary_signs import ElementarySigns
-from derive.limits.asymptotics import CONSTANT, SMALL, Expander, Growth
+from derive.limits.asymptotics import CONSTANT, SMALL, Expander
 from derive.model.notation import rational
 
 Measure = Literal["margin", "direction"]
-Leading: TypeAlias = tuple[Growth, Expr]
+Leading: TypeAlias = tuple[tuple[Fraction, int], Expr]
 ACROSS = Symbol("b", positive=True)
 MEAN = Symbol("k", positive=True)
 
@@ -67,5 +67,7 @@ def leading_of(f: Expr) -> Leading:
     """Return the growth of f as e -> 0, and its coefficient; Undecided without an expansion."""
     decide = ElementarySigns(sorted(s.name for s in f.free_symbols - {SMALL}))
     found = Expander(SMALL, decide, Fraction(2)).expand(f)
-    assert found.reaches(found.leading)
-    return found.leading, found.first
+    r, k = found.leading
+    assert found.reaches((r, k))
+    assert isinstance(r, Fraction)
+    return (r, k), found.first
