@@ -12,7 +12,7 @@ logarithm is taken where it is positive; SymPy only differentiates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -90,6 +90,20 @@ def without_modulus(expression: Expr) -> Expr:
         lambda e: isinstance(e, sympy.log) and isinstance(e.args[0], sympy.Abs),
         lambda e: sympy.log(e.args[0].args[0]),
     )
+
+
+def accepted(
+    decide: ZeroTest,
+    shown: Iterable[tuple[str, Expr, Expr]],
+    written: Callable[[Expr], Expr] = lambda e: e,
+) -> tuple[Identity, ...] | None:
+    """Return statements with their two sides as evidence, None where they are not all proved."""
+    evidence = list[Identity]()
+    for statement, left, right in shown:
+        if not decide.vanishes(left - right):
+            return None
+        evidence.append(Identity(statement, str(written(left)), str(written(right))))
+    return tuple(evidence)
 
 
 def accept_explicit(relation: KernelRelation, piece: Explicit, statement: str) -> Explicit | None:
@@ -178,13 +192,10 @@ def accept_parametric(
     if "power" in p.field.kinds:
         # A proposal like any other: what is printed is compared with F(w) below.
         beta = sympy.powdenest(sympy.expand_power_base(beta, force=True), force=True)
-    decide = ZeroTest(p, {})
-    evidence: list[Identity] = []
-    for statement, left, right in _identities(p, notation, proposal, beta, conjugate):
-        if not decide.vanishes(left - right):
-            return None
-        left, right = proposal.written(left), proposal.written(right)
-        evidence.append(Identity(statement, str(left), str(right)))
+    shown = _identities(p, notation, proposal, beta, conjugate)
+    evidence = accepted(ZeroTest(p, {}), shown, proposal.written)
+    if evidence is None:
+        return None
     (b,), write = notation.betas, proposal.written
     weights = tuple((name, write(w)) for name, w in proposal.weights.items())
     return Parametric(
@@ -193,7 +204,7 @@ def accept_parametric(
         (proposal.mu,),
         curve=Curve(proposal.z, write(beta), proposal.interval, weights),
         assumptions=notation.assumptions,
-        evidence=tuple(evidence),
+        evidence=evidence,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 
 import sympy
 from sympy import Symbol
@@ -28,7 +29,9 @@ from derive.potential.chart import base_chart
 from derive.potential.coupled import write_in_beta
 from derive.potential.kernel_integral import integrate_kernel
 from derive.potential.leaf_curve import (
-    integrate_along_leaf,
+    LeafCurve,
+    first_form,
+    leaf_curves,
     through_call,
     through_root,
     through_weights,
@@ -53,7 +56,6 @@ from derive.weights.dual import (
     positive_radicands,
 )
 from derive.weights.hessian import decide_hessian
-from derive.weights.kernel_relation import find_kernel_relation
 from derive.weights.lie import along, find_lie_structure
 from derive.weights.metric import Metric, find_metric
 from derive.weights.warping import WarpVerdict, decide_warp
@@ -177,25 +179,43 @@ def _allowed(
 
 
 def _single(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation) -> list[Form]:
-    """Return Q of one output: from K(beta), else along the leaf, else as an integral."""
+    """Return Q = beta mu - R of one output, dbeta/dmu = K along w' = grad F, R' = beta.
+
+    The leaf is a curve, in any coordinate t of it: mu = int dt/r and R = int beta/r dt where dt/dmu
+    = r(t). The coordinates are tried by what they leave: beta itself, or what F is a function of;
+    mu; a root of f(t) = beta; at last integrals over a weight, or over beta.
+    """
     metric = warping.metric
-    relation = find_kernel_relation(metric, notation)
-    piece: Piece | None = None if relation is None else integrate_kernel(relation)
-    piece = piece or integrate_power_kernel(metric, notation)
-    if piece is None and (form := integrate_along_leaf(warping, notation, through_call)):
-        return [form]
-    piece = piece or parametrize(metric, dual, notation)
-    for present in (through_root, through_weights):
-        if piece is None and (form := integrate_along_leaf(warping, notation, present)):
-            return [form]
-    if piece is None:
-        integral, chart = integrate_along_beta(metric, notation)
-        if integral.kernel is None:
-            along = integrate_along_weight(metric, dual, notation)
-            integral = along or replace(integral, left=_unwritten(metric, "kernel"))
-        return [Form(METRIC, integral, chart)]
-    piece = replace(piece, assumptions=(*notation.assumptions, *piece.assumptions))
-    return [Form(METRIC, piece, base_chart(metric, notation))]
+
+    @cache
+    def curves() -> list[LeafCurve]:
+        return [*leaf_curves(warping, notation)]
+
+    def of(piece: Piece | None) -> Form | None:
+        if piece is None:
+            return None
+        piece = replace(piece, assumptions=(*notation.assumptions, *piece.assumptions))
+        return Form(METRIC, piece, base_chart(metric, notation))
+
+    tries: Sequence[Callable[[], Form | None]] = (
+        lambda: of(integrate_kernel(metric, notation)),
+        lambda: of(integrate_power_kernel(metric, notation)),
+        lambda: first_form(curves(), through_call),
+        lambda: of(parametrize(metric, dual, notation)),
+        lambda: first_form(curves(), through_root),
+        lambda: first_form(curves(), through_weights),
+        lambda: _integral(metric, dual, notation),
+    )
+    return [next(filter(None, (form() for form in tries)))]
+
+
+def _integral(metric: Metric, dual: DualCoordinates | None, notation: Notation) -> Form:
+    """Return Q by integrals: over beta where K is written there, else over a weight."""
+    integral, chart = integrate_along_beta(metric, notation)
+    if integral.kernel is None:
+        along = integrate_along_weight(metric, dual, notation)
+        integral = along or replace(integral, left=_unwritten(metric, "kernel"))
+    return Form(METRIC, integral, chart)
 
 
 def _coupled(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation) -> list[Form]:

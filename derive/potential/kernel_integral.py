@@ -15,15 +15,22 @@ from derive.exact.field.factors import exact_square_root
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.signs import Signs
 from derive.model.condition import Condition
-from derive.model.notation import Constant, rational
+from derive.model.notation import Constant, Notation, rational
 from derive.model.signs import start_sign
 from derive.potential.accept import accept_explicit
 from derive.potential.piece import Explicit
 from derive.potential.rational_kernel import integrate_rational, logarithm
-from derive.weights.kernel_relation import KernelRelation
+from derive.weights.kernel_relation import KernelRelation, find_kernel_relation
+from derive.weights.metric import Metric
 
 
-def integrate_kernel(relation: KernelRelation) -> Explicit | None:
+def integrate_kernel(metric: Metric, notation: Notation) -> Explicit | None:
+    """Return Q with Q'' = 1/K in closed form where K is algebraic in beta, or None."""
+    relation = find_kernel_relation(metric, notation)
+    return None if relation is None else integrate_relation(relation)
+
+
+def integrate_relation(relation: KernelRelation) -> Explicit | None:
     """Return Q with Q'' = 1/K in closed form, or None where no pattern fits.
 
     K is rational in beta; or K^n is a multiple of a power of beta, or K^2 a quadratic without
@@ -50,11 +57,7 @@ def _rational_kernel(relation: KernelRelation, K: RationalFunction) -> Explicit 
     beta = field.gens[0]
     slope = K.partial(0)
     if slope.is_zero():
-        x = relation.notation.betas[0]
-        b0, kappa = relation.expr(relation.beta0), relation.expr(K)
-        value = x**2 / (2 * kappa) - b0 * x / kappa
-        piece = Explicit((x,), value, ((x - b0) / kappa,), kernel=kappa)
-        return accept_explicit(relation, piece, f"K = {K!r}")
+        return shifted_power(relation, K, field.zero, sympy.S.Zero, f"K = {K!r}")
     # K = kappa (beta - b)^n exactly when K/K' = (beta - b)/n, linear in beta with slope 1/n.
     ratio = K / slope
     inverse_power = ratio.partial(0)

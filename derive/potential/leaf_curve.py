@@ -9,10 +9,10 @@ is int mu df.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import TypeAlias
 
 import sympy
 from sympy import Expr, Poly, Symbol
@@ -26,7 +26,7 @@ from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
 from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr
 from derive.model.parameterization import Parameterization
-from derive.potential.accept import ZeroTest, without_modulus
+from derive.potential.accept import ZeroTest, accepted, without_modulus
 from derive.potential.chart import Chart, base_chart
 from derive.potential.coupled import write_in_beta
 from derive.potential.domain import Domain
@@ -79,21 +79,22 @@ class LeafCurve(Coordinate):
         return replace(self, values=(t0,), constants=(), r=r, K=K, f=f)
 
 
-Present: TypeAlias = Callable[[LeafCurve], Form | None]
+def leaf_curves(warping: WarpVerdict, notation: Notation) -> Iterator[LeafCurve]:
+    """Yield the leaf in the coordinates in which it is rational."""
+    if (chart := _chart(warping.metric, notation)) is not None:
+        for t in _coordinates(warping.parameterization):
+            with suppress(AssumePositive, BranchOpen, ZeroDivisionError):
+                yield from filter(None, [_find_curve(warping, chart, t)])
 
 
-def integrate_along_leaf(warping: WarpVerdict, notation: Notation, present: Present) -> Form | None:
+def first_form(
+    curves: Iterable[LeafCurve], present: Callable[[LeafCurve], Form | None]
+) -> Form | None:
     """Return Q through the first coordinate in which it can be presented, or None."""
-    if (chart := _chart(warping.metric, notation)) is None:
-        return None
-    for t in _coordinates(warping.parameterization):
-        try:
-            curve = _find_curve(warping, chart, t)
-            found = None if curve is None else present(curve)
-        except (AssumePositive, BranchOpen, ZeroDivisionError):
-            continue
-        if found is not None:
-            return found
+    for curve in curves:
+        with suppress(AssumePositive, BranchOpen, ZeroDivisionError):
+            if (form := present(curve)) is not None:
+                return form
     return None
 
 
@@ -300,7 +301,4 @@ def _accept(
         Q = without_modulus(value)
         slope = Q.diff(x) + Q.diff(t) * r / K
         shown.append((f"dQ/d{x} = mu where {x} = {f}", slope.xreplace({x: f}), mu))
-    decide = ZeroTest(curve.notation.parameterization, {})
-    if not all(decide.vanishes(left - right) for _, left, right in shown):
-        return None
-    return tuple(Identity(what, str(left), str(right)) for what, left, right in shown)
+    return accepted(ZeroTest(curve.notation.parameterization, {}), shown)

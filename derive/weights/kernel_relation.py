@@ -10,12 +10,15 @@ from dataclasses import dataclass
 
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.conserved_polynomial import conserved_polynomial
 from derive.exact.linear.implicitization import Coordinates, find_relation
-from derive.exact.linear.matrix import dot
+from derive.exact.linear.matrix import nullspace_over_constants
 from derive.model.notation import Notation
 from derive.weights.coordinate import Coordinate
+from derive.weights.lie import along
 from derive.weights.metric import Metric
+
+SHORT = 6
+"""Terms of F up to which its powers are compared with the slope of K."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ def find_kernel_relation(metric: Metric, notation: Notation) -> KernelRelation |
     try:
         coefficients = (
             _pure_power(metric, field)
-            or _conserved_relation(metric, field, at_start)
+            or _square(metric, field, at_start)
             or _leaf_relation(metric, field, at_start)
         )
     except ZeroDivisionError:
@@ -71,7 +74,7 @@ def _pure_power(metric: Metric, field: FunctionField) -> list[RationalFunction] 
     Then n/m is beta <grad K, grad F>/K^2.
     """
     p, beta, K = metric.parameterization, metric.parameterization.F[0], metric.K[0][0]
-    power = dot(p.fields[0], p.field.gradient(K)) * beta / (K * K)
+    power = along(p.fields[0], K) * beta / (K * K)
     if not power.is_constant() or power.value() <= 0:
         return None
     m, n = power.value().denominator, power.value().numerator
@@ -82,20 +85,25 @@ def _pure_power(metric: Metric, field: FunctionField) -> list[RationalFunction] 
     return [-kappa * field.gens[0] ** n, *[field.zero] * (m - 1), field.one]
 
 
-def _conserved_relation(
+def _square(
     metric: Metric, field: FunctionField, at_start: Callable[[RationalFunction], RationalFunction]
 ) -> list[RationalFunction] | None:
-    """Return C(K, beta) - C(K_0, beta_0) for a polynomial C with <grad C, grad F> = 0."""
-    p, K = metric.parameterization, metric.K[0][0]
-    found = conserved_polynomial(p.fields[0], K, p.F[0])
-    if found is None:
-        return None
-    coefficients = [field.zero] * (1 + max(i for i, _ in found))
-    for (i, j), c in found.items():
-        coefficients[i] += c * field.gens[0] ** j
-    value = sum((c * K**i * p.F[0] ** j for (i, j), c in found.items()), p.field.zero)
-    coefficients[0] -= at_start(value)
-    return coefficients
+    """Return K^2 - C(beta) where dK/dmu = sum_n c_n beta^n along the flow, with constants c_n.
+
+    That is d(K^2)/dmu = 2 K sum_n c_n beta^n = dC/dmu, C' = 2 sum_n c_n beta^n, as of a product.
+    """
+    p, K, F = metric.parameterization, metric.K[0][0], metric.parameterization.F[0]
+    slope = along(p.fields[0], K)
+    for degree in (1, 3, 7) if sum(map(len, F.parts)) <= SHORT else (1,):
+        columns = [(slope,), *((F**n,) for n in range(degree + 1))]
+        relations = [v for v in nullspace_over_constants(columns) if not v[0].is_zero()]
+        if relations:
+            ((scale, *found), *_), beta = relations, field.gens[0]
+            c = [-2 * x / (scale * n) for n, x in enumerate(found, 1)]
+            left = at_start(K * K - sum((x * F**n for n, x in enumerate(c, 1)), p.field.zero))
+            powers = (at_start(x) * beta**n for n, x in enumerate(c, 1))
+            return [-sum(powers, left), field.zero, field.one]
+    return None
 
 
 def _leaf_relation(

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from derive.exact.balls import branch_from_above, real_roots
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.conserved_polynomial import conserved_polynomial
 from derive.exact.linear.families import (
     LogFunction,
     darboux_factors,
@@ -103,25 +102,6 @@ def test_express_rationally() -> None:
     assert express(FIELD.zero, coordinates).is_zero()
     alone = Coordinates.of([("a", 2 * u)])
     assert express(u, alone) == alone.field.gens[0] / 2
-
-
-def test_conserved_polynomial_of_the_kernel() -> None:
-    flow = (2 * u, -2 * v, FIELD.zero)
-    found = conserved_polynomial(flow, 4 * u**2 + 4 * v**2, u**2 - v**2)
-    assert found is not None
-    assert set(found) == {(2, 0), (0, 2)}
-    assert Fraction(found[0, 2], found[2, 0]) == -16
-    assert conserved_polynomial((FIELD.one, FIELD.one, FIELD.zero), u * w, v) is None
-    assert conserved_polynomial(flow, u, u * v) is None  # u v alone is conserved
-    assert conserved_polynomial(flow, u**2 * v, v) == {(1, 1): 1}
-
-
-def test_conserved_polynomial_of_a_high_degree() -> None:
-    """A Hamiltonian with many terms: as many different samples are needed."""
-    energy = {(12, 0): 1, (11, 1): 2, (5, 7): 3, (2, 10): 1, (0, 12): 5}
-    by_u = sum((c * i * u ** (i - 1) * v**j for (i, j), c in energy.items() if i), FIELD.zero)
-    by_v = sum((c * j * u**i * v ** (j - 1) for (i, j), c in energy.items() if j), FIELD.zero)
-    assert conserved_polynomial((by_v, -by_u, FIELD.zero), u, v) == energy
 
 
 def test_monomials_are_complete_and_distinct() -> None:

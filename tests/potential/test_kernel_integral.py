@@ -10,7 +10,7 @@ from derive import Parameterization
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 from derive.model.notation import Notation
-from derive.potential.kernel_integral import integrate_kernel
+from derive.potential.kernel_integral import integrate_relation
 from derive.weights.kernel_relation import KernelRelation
 
 A, B = mpmath.mpf("1.3"), mpmath.mpf("0.7")
@@ -64,7 +64,7 @@ def relation_of(coefficients, beta0, K0):
 @pytest.mark.parametrize(("coefficients", "beta0", "K0", "Q"), CASES, ids=str)
 def test_q_has_the_second_derivative_one_over_k(coefficients, beta0, K0, Q):
     relation = relation_of(coefficients, beta0, K0)
-    piece = integrate_kernel(relation)
+    piece = integrate_relation(relation)
     if Q == "open":
         assert piece is None
         return
