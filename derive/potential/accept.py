@@ -30,6 +30,7 @@ from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Curve, Explicit, Parametric, moving
 from derive.verdict import Identity
+from derive.weights.coordinate import Coordinate
 from derive.weights.kernel_relation import KernelRelation
 
 OPAQUE = (sympy.asinh, sympy.atan)
@@ -104,6 +105,35 @@ def accepted(
             return None
         evidence.append(Identity(statement, str(written(left)), str(written(right))))
     return tuple(evidence)
+
+
+def accept_curve(
+    curve: Coordinate,
+    begin: Mapping[Symbol, Expr],
+    along: tuple[Expr, Expr, Expr],
+    gradient: Expr,
+    value: Expr | None,
+) -> tuple[Identity, ...] | None:
+    """Return what shows that mu is the time from the start, and dQ = mu dbeta on beta = f(t).
+
+    Args:
+        curve: the coordinate t.
+        begin: what it is at the start, with constants.
+        along: f, dt/dmu and dbeta/dmu in t.
+        gradient: mu in t.
+        value: Q in beta and t, or None.
+    """
+    t, (x,), (f, r, K) = curve.variable, curve.notation.betas, along
+    mu = without_modulus(gradient)
+    shown = [
+        (f"dmu/d{t} d{t}/dmu = 1 where w' = grad F", mu.diff(t) * r, sympy.S.One),
+        ("mu = 0 at the start", mu.xreplace(begin), sympy.S.Zero),
+    ]
+    if value is not None:
+        Q = without_modulus(value)
+        slope = Q.diff(x) + Q.diff(t) * r / K
+        shown.append((f"dQ/d{x} = mu where {x} = {f}", slope.xreplace({x: f}), mu))
+    return accepted(ZeroTest(curve.notation.parameterization, {}), shown)
 
 
 def accept_explicit(relation: KernelRelation, piece: Explicit, statement: str) -> Explicit | None:

@@ -23,7 +23,7 @@ from derive.model.condition import Condition, Sign
 from derive.model.labels import quoted
 from derive.model.notation import AssumePositive, Notation, log_expr, to_expr, to_factored_expr
 from derive.model.signs import start_sign
-from derive.potential.accept import ZeroTest
+from derive.potential.accept import ZeroTest, accept_curve
 from derive.potential.piece import Curve, Quadrature, moving
 from derive.potential.rational_kernel import antiderivative, gathered
 from derive.potential.rewriting import fewest, with_hyperbolic
@@ -110,23 +110,27 @@ class _AlongWeight:
         def integral(integrand: Expr) -> Expr:
             return sympy.Integral(integrand.xreplace({t: x}), (x, t0, t))
 
-        if (mu := self.antiderivative(1 / self.r)) is not None:
-            # One logarithm of a quotient would ask more of the start.
-            mu = gathered(mu, t) - mu.xreplace({t: t0})
-        else:
-            mu = integral(fewest([self.shortest(1 / self.r), 1 / pace]))
-        conjugate = None if R is None else self.written(R)
+        mu, conjugate = self.antiderivative(1 / self.r), None if R is None else self.written(R)
         if conjugate is None:
             conjugate = self.antiderivative(self.f / self.r)
         if conjugate is None:
             conjugate = integral(self.shortest(self.f / self.r, height / pace))
+        closed: tuple[Identity, ...] | None = None
+        if mu is not None:
+            # One logarithm of a quotient would ask more of the start.
+            mu = gathered(mu, t) - mu.xreplace({t: t0})
+            whole = None if conjugate.has(sympy.Integral) else beta * mu - conjugate
+            speed = self.expr(leaf.field.derivative(self.f, 0) * self.r)
+            closed = accept_curve(leaf, {t: t0}, (height, pace, speed), mu, whole)
+        if mu is None or closed is None:
+            mu = integral(fewest([self.shortest(1 / self.r), 1 / pace]))
         return Quadrature(
             (beta,),
             beta * mu - conjugate,
             (mu,),
             self.constants(),
             assumptions=(*self.notation.assumptions, *generic),
-            evidence=tuple(self.evidence(height, pace)),
+            evidence=(*self.evidence(height, pace), *(closed or ())),
             note=", ".join(self.weights()),
             curve=Curve(t, height, weight=p.weights[leaf.index], laws=leaf.laws),
         )

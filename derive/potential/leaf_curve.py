@@ -26,7 +26,7 @@ from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
 from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr
 from derive.model.parameterization import Parameterization
-from derive.potential.accept import ZeroTest, accepted, without_modulus
+from derive.potential.accept import ZeroTest, accept_curve, without_modulus
 from derive.potential.chart import Chart, base_chart
 from derive.potential.coupled import write_in_beta
 from derive.potential.domain import Domain
@@ -68,6 +68,17 @@ class LeafCurve(Coordinate):
     r: RationalFunction
     K: RationalFunction
     f: RationalFunction | None
+
+    @property
+    def rates(self) -> tuple[Expr, Expr]:
+        """dt/dmu and dbeta/dmu."""
+        return self.expr(self.r), self.expr(self.K)
+
+    @property
+    def begin(self) -> dict[Symbol, Expr]:
+        """What t and the constants are at the start."""
+        names = (self.variable, *self.constants)
+        return dict(zip(names, map(self.expr, self.values), strict=True))
 
     @property
     def valued(self) -> LeafCurve:
@@ -162,7 +173,7 @@ def through_root(curve: LeafCurve) -> Form | None:
     first, second, kappa = gathered(found[0], A), gathered(found[1], A), found[2]
     gradient = (first - at_start(curve, first)) / kappa
     value = beta * gradient - moving(second, A) / kappa
-    evidence = _accept(curve, curve.expr(f), gradient, value)
+    evidence = accept_curve(curve, curve.begin, (curve.expr(f), *curve.rates), gradient, value)
     if evidence is None:
         return None
     evidence = (*chart.evidence, *evidence)
@@ -237,7 +248,7 @@ def through_call(curve: LeafCurve) -> Form | None:
         others = without_modulus(whole).xreplace({call: sympy.S.Zero})
         linear = sympy.expand((whole - others) / call / c - start)
         value = others + c * k * s**2 / 2 + linear * beta
-    accepted = _accept(curve, c * call + b, gradient, value)
+    accepted = accept_curve(curve, curve.begin, (c * call + b, *curve.rates), gradient, value)
     images, decide = {call: s, x: t}, ZeroTest(p, {})
     # t solves dt/dbeta = r/K from the start.
     moves = t.diff(beta) * curve.expr(ratio).xreplace(images) - 1
@@ -283,22 +294,3 @@ def _invert(curve: LeafCurve, slope: RationalFunction) -> tuple[Expr, Expr, Expr
     b = to_expr(constant_part(notation.parameterization.F[0]), notation.start_symbols)
     a, shift = equation.all_coeffs()
     return c, b, call, (-shift / a).xreplace({X: value((beta - b) / c)})
-
-
-def _accept(
-    curve: LeafCurve, f: Expr, gradient: Expr, value: Expr | None
-) -> tuple[Identity, ...] | None:
-    """Return what shows that mu is the time from the start, and dQ = mu dbeta on beta = f(t)."""
-    t, (x,) = curve.variable, curve.notation.betas
-    r, K = map(curve.expr, (curve.r, curve.K))
-    mu = without_modulus(gradient)
-    begin = dict(zip((t, *curve.constants), map(curve.expr, curve.values), strict=True))
-    shown = [
-        (f"dmu/d{t} d{t}/dmu = 1 where w' = grad F", mu.diff(t) * r, sympy.S.One),
-        ("mu = 0 at the start", mu.xreplace(begin), sympy.S.Zero),
-    ]
-    if value is not None:
-        Q = without_modulus(value)
-        slope = Q.diff(x) + Q.diff(t) * r / K
-        shown.append((f"dQ/d{x} = mu where {x} = {f}", slope.xreplace({x: f}), mu))
-    return accepted(ZeroTest(curve.notation.parameterization, {}), shown)

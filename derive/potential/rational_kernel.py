@@ -37,11 +37,15 @@ def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Explici
         return None
     first, second, kappa = found
     x = relation.variable
-    first, whole = gathered(first, x), gathered(x * first - second, x)
+    first, whole = (
+        sympy.Add(*(with_positive(relation, term) for term in sympy.Add.make_args(gathered(e, x))))
+        for e in (first, x * first - second)
+    )
     slope = at_start(relation, first)
     gradient = (first - slope) / kappa
     value = (moving(whole, x) - slope * x) / kappa
-    piece = Explicit((x,), value, (gradient,), kernel=with_conjugates(relation.factored(K)))
+    kernel = with_positive(relation, with_conjugates(relation.factored(K)))
+    piece = Explicit((x,), value, (gradient,), kernel=kernel)
     return accept_explicit(relation, piece, f"K = {K!r}")
 
 
@@ -143,12 +147,28 @@ def _at(K: RationalFunction, beta: int) -> RationalFunction | None:
 
 def logarithm(relation: Coordinate, argument: Expr) -> Expr:
     """Return log |A|, without the modulus where the sign of A, between zeros of K, is known."""
+    sign = _sign(relation, argument)
+    return sympy.log(sympy.expand(sign * argument) if sign else sympy.Abs(argument))
+
+
+def with_positive(relation: Coordinate, product: Expr) -> Expr:
+    """Return a product of powers with sums that are positive at the start, where that is known."""
+    number, powers = sympy.S.One, list[Expr]()
+    for a, n in (x.as_base_exp() for x in sympy.Mul.make_args(product)):
+        turned = a.is_Add and n.is_Integer and _sign(relation, a) < 0
+        number *= (-1) ** n if turned else 1
+        powers.append((-a if turned else a) ** n)
+    return sympy.Mul(number, *powers)
+
+
+def _sign(relation: Coordinate, argument: Expr) -> int:
+    """Return the sign of a function of t at the start; 0 where it is not known for all starts."""
     try:
-        A = to_field(from_sympy(argument), relation.field, "a logarithm")
+        A = to_field(from_sympy(argument), relation.field, "a sign")
         sign, assumed = start_sign(relation.start(A), relation.notation)
     except (DeriveError, ZeroDivisionError, AssumePositive, BranchOpen):
-        return sympy.log(sympy.Abs(argument))
-    return sympy.log(sympy.Abs(argument) if assumed else sympy.expand(sign * argument))
+        return 0
+    return 0 if assumed else sign
 
 
 def antiderivative(relation: Coordinate, integrand: RationalFunction) -> Expr | None:

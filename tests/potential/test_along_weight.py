@@ -14,11 +14,12 @@ import sympy
 from mpmath import mp, mpf
 from witness_flow import Model, integrate, number
 
-from derive import Parameterization
+from derive import Parameterization, derive
 from derive.certificate.checking.check import Rejected, check_text
 from derive.exact.linear.families import LogFunction
 from derive.model.condition import Sign
 from derive.model.notation import Notation
+from derive.potential import along_weight, rational_kernel
 from derive.potential.piece import Quadrature
 from derive.weights import solved_leaf
 from derive.weights.adjoin import logarithmic_law
@@ -99,6 +100,15 @@ def test_rational_integrands_over_a_weight_are_integrated(
     assert not piece.assumptions
     follow(piece, output, start)
     assert not check_text(derive_once(Parameterization.parse([output])).to_json()).open
+
+
+def test_a_wrong_antiderivative_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wrong in (lambda mu, t: 2 * mu, lambda mu, t: mu + t, lambda mu, t: -mu):
+        own = rational_kernel.antiderivative
+        broken = lambda leaf, f: wrong(own(leaf, f), leaf.variable)  # noqa: B023, E731
+        monkeypatch.setattr(along_weight, "antiderivative", broken)
+        (piece,) = derive(Parameterization.parse(["w**3 + w**2"])).potential.pieces
+        assert piece.kind == "quadrature"
 
 
 @pytest.mark.parametrize("signs", [(1, 1), (-1, 1), (1, -1), (-1, -1)])

@@ -11,7 +11,10 @@ from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 from derive.model.notation import Notation
 from derive.potential.kernel_integral import integrate_relation
-from derive.weights.kernel_relation import KernelRelation
+from derive.weights.conserved import find_conserved
+from derive.weights.kernel_relation import KernelRelation, find_kernel_relation
+from derive.weights.lie import find_lie_structure
+from derive.weights.metric import find_metric
 
 A, B = mpmath.mpf("1.3"), mpmath.mpf("0.7")
 HYPERBOLIC = (
@@ -91,3 +94,25 @@ def test_q_has_the_second_derivative_one_over_k(coefficients, beta0, K0, Q):
         assert abs(sum(c * k**n for n, c in enumerate(solved))) < 1e-9
         assert mpmath.almosteq(mpmath.diff(value, at), slope(mpmath.mpf(at)), 1e-9, 1e-9)
         assert mpmath.almosteq(mpmath.diff(slope, at) * k, 1, 1e-9)
+
+
+@pytest.mark.parametrize("F", ["u*v - x*y", "u*v + 3*u", "sin(2*w)", "tan(w)", "u**2 + u"])
+def test_the_square_of_k_is_read_off_its_slope(F):
+    """Of K, a function of beta and the start, nothing changes along the flow, and it is K there."""
+    p = Parameterization.parse([F])
+    metric = find_metric(find_conserved(find_lie_structure(p)))
+    relation = find_kernel_relation(metric, Notation(p))
+    assert relation is not None
+    w = [sympy.Symbol(name, real=True) for name in p.weights]
+    beta = sympy.sympify(F, locals={x.name: x for x in w})
+    K = sum(beta.diff(x) ** 2 for x in w)
+    left = sum(relation.expr(c) * K**n for n, c in enumerate(relation.coefficients))
+    left = left.subs(relation.variable, beta)
+    slope = sum(beta.diff(x) * left.diff(x) for x in w)
+    begin = {f"{x}_0": sympy.Rational(k + 2, 7) for k, x in enumerate(w)}
+    known = {s: begin[s.name] for s in left.free_symbols if s.name in begin}
+    at_start = {x: begin[f"{x}_0"] for x in w}
+    moved = {x: sympy.Rational(2 * k + 3, 11) for k, x in enumerate(w)}
+    assert abs(sympy.N(left.subs(known).subs(at_start))) < 1e-12
+    assert abs(sympy.N(slope.subs(known).subs(moved))) < 1e-12
+    assert relation.coefficients[0].depends_on(0)

@@ -291,9 +291,9 @@ def _separate(block: Block, piece: Piece, name: str) -> Iterator[Element]:
 ARGUMENTS: tuple[tuple[str, Callable[[Block, Piece, str], Iterator[Element]]], ...] = (
     ("|grad x", _separate),
     ("Q'' K = 1", _kernel),
+    (ALONG, _path),
     ("dmu/d", _weight),
     ("F(w(mu))", _curve),
-    (ALONG, _path),
     ("Q'' = 1/K", _integral),
     ("grad log psi", _direction),
     ("s q''/q'", _direction),
