@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from derive.cli.forms import TEXT, Form, offer
 from derive.cli.options import Command
 from derive.cli.output import check_writable, deliver
-from derive.cli.running import YES, Answer, Enter, answer_with, finish
+from derive.cli.recorded import answer_with
+from derive.cli.running import YES, Answer, Enter, finish
 from derive.errors import InputError
 from derive.option import option
 

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from derive.cli.options import OfPolynomials
-from derive.cli.running import Enter, Recorded
+from derive.cli.recorded import Recorded
+from derive.cli.running import Enter
 from derive.errors import DeriveError, InputError
 from derive.model.typed import ReadModel, read_option
 from derive.option import option

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from derive.cli.forms import FORMS, TEXT
 from derive.cli.options import OfModel
 from derive.cli.output import text_of
-from derive.cli.running import NO, Answer, Enter, Recorded, answer_with, with_data
+from derive.cli.recorded import Recorded, answer_with, with_data
+from derive.cli.running import NO, Answer, Enter
 from derive.errors import InputError, NumericalError
 from derive.model.typed import ReadModel
 from derive.option import option

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from derive.cli.running import Concluded, Enter, Recorded
+from derive.cli.recorded import Concluded, Recorded
+from derive.cli.running import Enter
 from derive.option import option
 
 

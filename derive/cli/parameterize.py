@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from derive.cli.running import Enter, Recorded
+from derive.cli.recorded import Recorded
+from derive.cli.running import Enter
 from derive.errors import InputError, LanguageError
 from derive.model.typed import read_option
 from derive.option import option

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from derive.cli.options import OfModel
-from derive.cli.running import Checked, Enter
+from derive.cli.recorded import Checked
+from derive.cli.running import Enter
 from derive.errors import InputError
 from derive.model.typed import ReadModel
 from derive.option import option

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from derive.cli.forms import Form, offer_page
 from derive.cli.options import Command, OfModel
 from derive.cli.output import check_module, check_writable
-from derive.cli.running import NO, UNDECIDED, Answer, Enter, answer_with, bare_answer, finish
+from derive.cli.recorded import answer_with, bare_answer
+from derive.cli.running import NO, UNDECIDED, Answer, Enter, finish
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.model.typed import ReadModel
 from derive.option import option

@@ -9,7 +9,8 @@ from pathlib import Path
 from derive.cli.forms import Form, offer_page, rendered
 from derive.cli.options import Command, time_limit
 from derive.cli.output import check_writable, text_of
-from derive.cli.running import Answer, Enter, finish, use_one_thread, with_data
+from derive.cli.recorded import with_data
+from derive.cli.running import Answer, Enter, finish, use_one_thread
 from derive.errors import InputError
 from derive.option import option
 

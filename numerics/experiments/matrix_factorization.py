@@ -117,20 +117,9 @@ class MatrixResults(Results):
             lines += ["", f"Descent from {first.scale:g} with step {first.step:g}, by m"]
             columns = {"m": "6d", "error": "10.4f", "least nuclear": "15.4f"}
             columns |= {"nuclear norm": "14.4f", "least": "9.4f"}
-            ends = ((x.samples, x.descent, x.least_nuclear) for x in self.sizes)
-            lines += table(
-                columns,
-                [
-                    (
-                        m,
-                        _or_diverges(d.error),
-                        x.error,
-                        _or_diverges(d.nuclear_norm),
-                        x.nuclear_norm,
-                    )
-                    for m, d, x in ends
-                ],
-            )
+            ends = [(x.samples, x.descent, x.least_nuclear) for x in self.sizes]
+            rows = [(m, d.error, x.error, d.nuclear_norm, x.nuclear_norm) for m, d, x in ends]
+            lines += table(columns, rows, "diverges")
         return "\n".join(lines)
 
     def _claim(self) -> list[str]:
@@ -157,18 +146,14 @@ class MatrixResults(Results):
         return lines
 
     def _table(self, column: str) -> list[str]:
-        found = {(d.scale, d.step): _or_diverges(getattr(d, column)) for d in self.grid}
+        found = {(d.scale, d.step): getattr(d, column) for d in self.grid}
         lines = list[str]()
         for first in range(0, len(self.setting.steps), ABREAST):
             steps = self.setting.steps[first : first + ABREAST]
             columns = {"start": "8.1e", **{f"step {x:g}": "12.4f" for x in steps}}
             rows = [(scale, *(found[scale, x] for x in steps)) for scale in self.setting.scales]
-            lines += table(columns, rows)
+            lines += table(columns, rows, "diverges")
         return lines
-
-
-def _or_diverges(value: float | None) -> float | str:
-    return "diverges" if value is None else value
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -57,16 +57,19 @@ def _parallel(
     return results
 
 
-def table(columns: Mapping[str, str], rows: Iterable[Iterable[object]]) -> list[str]:
+def table(
+    columns: Mapping[str, str], rows: Iterable[Iterable[object]], lacking: str = ""
+) -> list[str]:
     """Return a line of heads and one for each row, texts aligned to the right but for ``<``.
 
-    What is wider than its column stands apart all the same.
+    What is wider than its column stands apart all the same; *lacking* is written for None.
 
     >>> table({"of": "<4", "error": "8.2f"}, [("l1", 0.5), ("l2", "none")])
     ['of     error', 'l1      0.50', 'l2      none']
     """
 
     def cell(value: object, form: str) -> str:
+        value = lacking if value is None else value
         width = re.sub(r"\..*|[a-z]$", "", form)
         aligned = width if width.startswith("<") else f">{width}"
         text = format(value, aligned if isinstance(value, str) else form)

@@ -11,10 +11,11 @@ import pytest
 from derive import Derivation, Parameterization, Verdict, derive
 from derive.certificate.checking.check import NotACertificate, check_text
 from derive.certificate.writing import certificate
-from derive.cli import running
+from derive.cli import recorded, running
 from derive.cli.forms import FORMS, Form
+from derive.cli.recorded import answer_with, bare_answer
 from derive.cli.regularizer import Regularizer
-from derive.cli.running import Answer, Enter, answer_with, bare_answer
+from derive.cli.running import Answer, Enter
 from derive.clock import OutOfTime
 from derive.outcome import Outcome
 from derive.verdict import Finding
@@ -94,7 +95,7 @@ def test_a_verdict_is_known_before_it_is_rendered(outputs, code, words, form) ->
     kept, last = (answer for kind, answer in told if kind == "kept")
     assert isinstance(kept, Answer)
     assert kept == last
-    assert (kept.code, kept.narration) == (code, f"derive: {running.LATE}")
+    assert (kept.code, kept.narration) == (code, f"derive: {recorded.LATE}")
     assert re.search(words, kept.result)
     assert form != "json" or json.loads(kept.result)["verdict"] == ("PROVED", "REFUTED")[code]
     # what adds to a verdict is looked for after it is told
@@ -142,18 +143,18 @@ def test_what_is_open_has_no_outcome() -> None:
 
 
 def test_a_verdict_outlives_what_comes_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = running.rendered
+    real = recorded.rendered
 
     def endless(record: object, form: Form) -> str:
         if isinstance(record, Derivation):
             time.sleep(60)
         return real(record, form)
 
-    monkeypatch.setattr(running, "rendered", endless)
+    monkeypatch.setattr(recorded, "rendered", endless)
     done = commands.run("regularizer", "a*b + c", "a*c", "b*c*a", "--timeout", "4")
     assert done.returncode == 1
     assert done.stdout.startswith("No: no Q for all data")
-    assert running.LATE in done.stderr
+    assert recorded.LATE in done.stderr
 
 
 def test_a_derivation_that_takes_too_long_is_printed_as_far_as_it_came() -> None:

@@ -1,0 +1,146 @@
+"""Commands that find a record, print it in a form, and confirm it where that is asked."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+from derive.cli.forms import TEXT, Form, in_brief, offer_page, rendered
+from derive.cli.options import Command
+from derive.cli.output import check_writable
+from derive.cli.running import NO, UNDECIDED, YES, Answer, Enter, finish
+from derive.errors import DeriveError, InputError, NumericalError
+from derive.option import option
+from derive.printable import Certified
+
+if TYPE_CHECKING:
+    from derive.outcome import Outcome
+    from derive.verdict import Verdict
+
+EXIT = {"PROVED": YES, "REFUTED": NO, "UNDECIDED": UNDECIDED}
+"""The exit status of a verdict."""
+
+
+class Concluded(Protocol):
+    """A record that says yes, no or undecided."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded(Command):
+    """A command that finds a record, and prints it in a form."""
+
+    form: Form = offer_page()
+
+    def read(self) -> Any:
+        """Return what the texts that were typed say; InputError for what is not accepted."""
+
+    @abstractmethod
+    def find(self, read: Any, enter: Enter) -> Concluded:
+        """Return the record that is asked for; this part, and what follows, runs in the child."""
+
+    def complete(self, record: Any, answer: Answer, enter: Enter) -> Answer:
+        """Return the answer that prints a record with what else is asked for."""
+        return answer
+
+    def answer(self, read: Any, enter: Enter) -> Answer:
+        """Return the record that is asked for in its form, and what else is."""
+        enter("importing the algebra")
+        record = self.find(read, enter)
+        return self.complete(record, answer_with(record, self.form, enter), enter)
+
+    def run(self) -> int:
+        """Read what was typed, then find and print the record, with limits."""
+        read = self.read()
+        check_writable(self.output)
+        return finish(partial(self.answer, read), self.timeout, self.output)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked(Recorded):
+    """One that --check confirms by numbers."""
+
+    check: bool = option(False, "Confirm by precise flows of the weights.")
+
+    @abstractmethod
+    def confirm(self, record: Any, enter: Enter) -> tuple[str, bool]:
+        """Return what numbers say of a record, and whether they confirm it."""
+
+    def complete(self, record: Any, answer: Answer, enter: Enter) -> Answer:
+        """Add what numbers say; where they do not confirm the record, it is undecided."""
+        if not self.check:
+            return answer
+        enter.keep_unfinished(answer)
+        try:
+            lines, passed = self.confirm(record, enter)
+        except DeriveError as error:
+            lines, passed = f"--check: could not be done: {error}", False
+        code = answer.code if passed else UNDECIDED
+        return replace(answer, result=f"{answer.result}\n\n{lines}", code=code)
+
+    def run(self) -> int:
+        """Refuse a check beside other forms than text."""
+        if self.check and self.form is not TEXT:
+            raise InputError("--check is for text: leave out --json, --html or --latex")
+        return super().run()
+
+
+def bare_answer(outcome: Outcome, form: Form) -> Answer:
+    """Return what is answered where no time is left for more than the verdict."""
+    brief, code = in_brief(form), EXIT[outcome.verdict.value]
+    if brief is None:
+        return Answer("", code, outcome.to_text())
+    return Answer(rendered(outcome, brief), code, f"derive: {LATE}")
+
+
+LATE = "out of time: the verdict alone is printed; raise --timeout for the rest"
+
+
+def answer_with(record: Concluded, form: Form, enter: Enter) -> Answer:
+    """Render a finished record; its verdict is the status.
+
+    No program is written of a Q that does not exist, or has no form there.
+    """
+    enter("rendering")
+    code = EXIT[record.verdict.value]
+    if not (form.name == "json" and isinstance(record, Certified)):
+        try:
+            return Answer(rendered(record, form), code)
+        except NumericalError as error:
+            return Answer("", code or UNDECIDED, f"derive: --{form.name}: {error}")
+    bare = record.to_json(seconds=0)
+    enter.keep(Answer(bare, code, _missing(bare)))
+    enter("certificate")
+    whole = record.to_json(enter.share)
+    return Answer(whole, code, _missing(whole))
+
+
+def _missing(text: str) -> str:
+    """Return why a record is without a certificate; nothing where it has one."""
+    record = json.loads(text)
+    why = (record.get("derivation") or record).get("certificate_missing")
+    return f"derive: {why}" if why else ""
+
+
+class OnData(Protocol):
+    """What is found on data, beside a record."""
+
+    def to_text(self) -> str:
+        """Return it as text."""
+
+    def to_json(self) -> str:
+        """Return its JSON record."""
+
+
+def with_data(answer: Answer, found: OnData, form: Form) -> Answer:
+    """Return an answer, in text or JSON, with what is found on data."""
+    if form is TEXT:
+        return replace(answer, result=f"{answer.result}\n\n{found.to_text()}")
+    record = json.loads(answer.result) | {"data": json.loads(found.to_json())}
+    return replace(answer, result=json.dumps(record, indent=2, ensure_ascii=True))
