@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -73,9 +73,3 @@ def compared(guard: Expr) -> tuple[Expr, str, Expr]:
     less = [t for t in terms if t.could_extract_minus_sign()]
     above, below = sympy.Add(*(t for t in terms if t not in less)), -sympy.Add(*less)
     return (above, ">", below) if above else (below, "<", above)
-
-
-def positive_names(conditions: Iterable[Condition]) -> frozenset[str]:
-    """Return the names that are said to be positive at the start."""
-    positive = (c.of for c in conditions if c.sign is Sign.POSITIVE)
-    return frozenset(x.name for x in positive if x.is_Symbol)

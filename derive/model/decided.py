@@ -132,8 +132,12 @@ class Premises:
     def _element(self, condition: Condition) -> RationalFunction | None:
         """Return the function of a condition on the start; None where it is of another kind."""
         if condition.sign in AT_START:
-            with suppress(DeriveError, ValueError, ZeroDivisionError):
+            try:
                 return self._tower.element(from_sympy(condition.within(self._constants).of))
+            except Refine:
+                raise
+            except (DeriveError, ValueError, ZeroDivisionError):
+                return None
         return None
 
     def _given(self, without: Container[Condition] = ()) -> list[tuple[Sign, RationalFunction]]:

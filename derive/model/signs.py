@@ -67,16 +67,14 @@ def sign_at_start(
     return StartSign(sign, notation, (Condition(to_expr(sign * value, symbols)),))
 
 
-def start_sign(
-    value: RationalFunction, notation: Notation, known: Sequence[RationalFunction] = ()
-) -> tuple[int, tuple[Condition, ...]]:
+def start_sign(value: RationalFunction, notation: Notation) -> tuple[int, tuple[Condition, ...]]:
     """Return the sign and the conditions of :func:`sign_at_start`.
 
     Raises:
         AssumePositive: it is a monomial of open sign: ask again with its symbols positive.
         BranchOpen: it is open.
     """
-    found = sign_at_start(value, notation, known).settled()
+    found = sign_at_start(value, notation).settled()
     if more := found.notation.assumed - notation.assumed:
         raise AssumePositive(more)
     return found.sign, found.conditions

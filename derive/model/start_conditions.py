@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.signs import Signs
-from derive.exact.towers.reader import Refine
 from derive.exact.towers.tower import Tower
 from derive.model.condition import Condition, Sign
 from derive.model.names import PI, bases
@@ -64,7 +63,7 @@ def _positive(p: Parameterization) -> Iterator[RationalFunction]:
     for tree in bases(p.trees):
         try:
             yield p.at_start(p.field.embed(Tower.over(p.field, p.positive).element(tree)))
-        except (InputError, Refine, ValueError, ZeroDivisionError):
+        except (InputError, ValueError, ZeroDivisionError):
             continue
     # A power such as (alpha**2)**D is written by one of alpha.
     powers = (g for g in p.start_field.generators if g.kind == "power")

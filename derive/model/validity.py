@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from derive.errors import DegenerateStart, InputError, RankDeficient
 from derive.exact.signs import Signs, is_number
-from derive.exact.towers.reader import Refine
 from derive.exact.towers.tower import Tower
 from derive.language import to_text
 from derive.language.tree import Name
@@ -96,7 +95,7 @@ def _check_bases(p: ExactMap) -> None:
             try:
                 base = p.field.embed(Tower.over(p.field, p.positive).element(tree))
                 value = p.at_start(base)
-            except (InputError, Refine, ValueError, ZeroDivisionError):
+            except (InputError, ValueError, ZeroDivisionError):
                 continue
             if is_number(value) and Signs().of(value) < 0:
                 raise DegenerateStart(

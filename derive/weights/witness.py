@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 
-from flint import arb, fmpq_mat
+from flint import arb, arb_mat
 
 from derive.exact.balls import (
     Unbounded,
@@ -29,7 +29,6 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import Evaluator, Pole, random_point
 from derive.exact.linear.monomials import series_along
-from derive.exact.rationals import as_fmpq
 from derive.model.geometry import Field
 from derive.model.labels import quoted
 from derive.model.names import PI
@@ -76,30 +75,10 @@ def small_points(size: int) -> Iterator[tuple[Fraction, ...]]:
 
 
 def are_independent(rows: Sequence[Sequence[Value]]) -> bool:
-    """Tell whether rows of numbers and balls are proved independent, by elimination."""
-    exact = [as_fmpq(x) for row in rows for x in row if isinstance(x, Fraction)]
-    if rows and len(exact) == len(rows) * len(rows[0]):
-        return bool(fmpq_mat(len(rows), len(rows[0]), exact).rank() == len(rows))
-    remaining = list(map(list, rows))
-    while remaining:
-        row = remaining.pop()
-        at = next((k for k, x in enumerate(row) if is_nonzero(x)), None)
-        if at is None:
-            return False
-        remaining = [
-            [_minus(x, y, other[at], row[at]) for x, y in zip(other, row, strict=True)]
-            for other in remaining
-        ]
-    return True
-
-
-def _minus(*numbers: Value) -> Value:
-    """Return x - top/bottom y for (x, y, top, bottom)."""
-    exact = [v for v in numbers if isinstance(v, Fraction)]
-    if len(exact) == len(numbers):
-        return exact[0] - exact[2] / exact[3] * exact[1]
-    x, y, top, bottom = map(ball, numbers)
-    return x - top / bottom * y
+    """Tell whether rows R of numbers and balls are proved independent, by det(R R^T) > 0."""
+    with precise():
+        R = arb_mat([[ball(x) for x in row] for row in rows])
+        return bool((R * R.transpose()).det() > 0)
 
 
 DEPTH = 4

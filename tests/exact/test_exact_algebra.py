@@ -93,6 +93,17 @@ def test_relation_among_the_coordinates_says_nothing_of_the_target() -> None:
     assert find_relation(w, coordinates, highest=6) is None
 
 
+@pytest.mark.parametrize(
+    "texts", [("cos(w)", "sin(w)"), ("sin(w)", "cos(w)"), ("cos(2*w)", "sin(w)")]
+)
+def test_a_sine_is_tied_to_its_cosine(texts: tuple[str, str]) -> None:
+    """The argument is in the name of a sine alone, which is no reason to leave it out."""
+    target, other = build_elements(list(map(parse_expression, texts)), ("w",))
+    relation = find_relation(target, Coordinates.of([("b", other)]))
+    assert relation is not None
+    assert relation.degree == (1 if texts[0] == "cos(2*w)" else 2)
+
+
 def test_express_rationally() -> None:
     coordinates = Coordinates.of([("s", u + v), ("t", u * v)])
     s, t = coordinates.field.gens

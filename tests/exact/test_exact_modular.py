@@ -8,7 +8,7 @@ from random import Random
 import pytest
 import sympy
 from flint import nmod
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derive.errors import InputError
@@ -18,11 +18,8 @@ from derive.exact.linear.modular import (
     PRIME,
     Evaluator,
     Pole,
-    centred,
-    independent_rows,
     inverse,
     nullspace,
-    nullspaces,
     random_point,
     rank,
     reconstruct,
@@ -51,23 +48,6 @@ def test_reconstruct_never_returns_a_wrong_residue() -> None:
         found = reconstruct(nmod(residue, PRIME))
         if found is not None:
             assert (found.numerator - residue * found.denominator) % PRIME == 0
-
-
-@given(st.integers(-(PRIME // 2), PRIME // 2))
-@example(PRIME // 2)
-@example(-(PRIME // 2))
-@example(-1)
-def test_centred_inverts_reduction(value: int) -> None:
-    assert centred(nmod(value, PRIME)) == value
-
-
-@pytest.mark.parametrize("large", [10**12 + 39, -(10**12) - 39, -(10**15) - 37])
-def test_large_whole_entries_are_lifted_by_centring_alone(large: int) -> None:
-    by_rationals, by_whole_numbers = nullspaces(
-        residue_matrix([[1, -large % PRIME]]), (reconstruct, centred)
-    )
-    assert (large, 1) not in by_rationals
-    assert by_whole_numbers == [(large, 1)]
 
 
 def test_rows_that_are_independent_at_a_point_are_so() -> None:
@@ -105,9 +85,6 @@ def test_rank_and_nullspace_agree_with_sympy(height: int, data: st.DataObject) -
     assert supports(residue_matrix(rows)) == [
         tuple(k for k, entry in enumerate(vector) if entry) for vector in basis
     ]
-    chosen = independent_rows(rows)
-    assert len(chosen) == matrix.rank()
-    assert matrix.extract(list(chosen), list(range(4))).rank() == len(chosen)
 
 
 @settings(max_examples=30, deadline=None, derandomize=True)

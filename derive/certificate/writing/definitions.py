@@ -16,7 +16,6 @@ from derive.certificate.writing import products
 from derive.errors import DeriveError
 from derive.exact.field.function_field import FunctionField
 from derive.exact.field.polynomial import factorize
-from derive.exact.towers.reader import Refine
 from derive.exact.towers.tower import Tower
 from derive.language import parse_expression
 from derive.model.parameterization import Parameterization
@@ -122,7 +121,7 @@ class Calls(Definitions):
             else:
                 for entry in products.entries_for(self.space, text, image, self.fresh):
                     self.define(entry)
-        except (DeriveError, Rejected, Refine, ValueError):
+        except (DeriveError, Rejected, ValueError):
             self.space.leave(before)
             del self.entries[size:]
             self.name(text)

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import chain
 from math import gcd, prod
 
@@ -22,10 +21,9 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import nullspace_over_constants
 from derive.exact.linear.modular import (
     Evaluator,
-    nullspaces,
+    nullspace,
     random_point,
     random_point_and_parameters,
-    reconstruct,
     residue_matrix,
     supports,
 )
@@ -103,8 +101,9 @@ def _variables(f: RationalFunction) -> set[str]:
     found = {*f.variables()}
     for g in reversed(f.field.generators):
         if g.name in found and g.relation():
-            inside = (x for x in (g.argument, g.exponent) if x is not None)
-            found = found.union(*(x.variables() for x in inside)) - {g.name}
+            # a sine is a root over the cosine, of which the argument is independent
+            inside = g.exponent if g.kind == "sin" else g.argument
+            found = found.union(inside.variables()) - {g.name}
     return found - f.field.constants.keys()
 
 
@@ -116,9 +115,7 @@ class RelationSearch:
         coordinates: what it is to be tied to.
         powers: the exponents of t that may occur; all by default, (0, n) to write t^n as a
             quotient of polynomials in the coordinates.
-        grading: degrees of t and the coordinates, where known otherwise than from the functions.
         limit: the largest number of monomials.
-        lifts: how residues become coefficients, tried in turn.
     """
 
     def __init__(
@@ -126,23 +123,20 @@ class RelationSearch:
         target: RationalFunction,
         coordinates: Coordinates,
         powers: Sequence[int] | None = None,
-        grading: Grading | None = None,
         *,
         limit: int = MAXIMAL_MONOMIALS,
-        lifts: Sequence[Callable[[nmod], Fraction | None]] = (reconstruct,),
     ) -> None:
         self._outer, coordinates = coordinates.field, coordinates.beside(target)
         given, constants = enumerate(coordinates.functions), target.field.constants.keys()
-        self._moving = [k for k, f in given if grading or {*f.variables()} - constants]
+        self._moving = [k for k, f in given if {*f.variables()} - constants]
         self._fixed = len(self._moving) < len(coordinates.functions)
         functions = (target, *(coordinates.functions[k] for k in self._moving))
         self._functions = functions
         self._target = target
         self._coordinates = coordinates
         self._powers = powers
-        self._grading = grading or Grading.of([_without_constants(f) for f in functions])
+        self._grading = Grading.of([_without_constants(f) for f in functions])
         self._limit = limit
-        self._lifts = lifts
         draw = random_point if self._fixed else random_point_and_parameters
         self._samples = Samples(functions, draw)
         self.exhausted = False
@@ -170,11 +164,8 @@ class RelationSearch:
         rows = monomial_rows(exponents, samples)
         if self._fixed:
             return self._over_constants(exponents, supports(residue_matrix(rows)))
-        for vectors in nullspaces(residue_matrix(rows), self._lifts):
-            found = _accept(vectors, exponents, self._target, self._coordinates, samples)
-            if found is not None:
-                return found
-        return None
+        vectors = nullspace(residue_matrix(rows))
+        return _accept(vectors, exponents, self._target, self._coordinates, samples)
 
     def _over_constants(
         self, exponents: Sequence[tuple[int, ...]], found: Iterable[tuple[int, ...]]

@@ -14,21 +14,12 @@ Matrix = tuple[tuple[RationalFunction, ...], ...]
 
 def rank(rows: Sequence[Sequence[RationalFunction]]) -> int:
     """Return the rank of a matrix over its field."""
-    return len(spanning_rows(rows))
+    return len(echelon(rows))
 
 
 def spanning_rows(rows: Sequence[Sequence[RationalFunction]]) -> tuple[int, ...]:
-    """Return the positions of the first rows that span all rows, by elimination."""
-    found: dict[int, Sequence[RationalFunction]] = {}
-    for position, row in enumerate(rows):
-        for other in found.values():
-            at = pivot_of(other)
-            if not row[at].is_zero():
-                factor = row[at] / other[at]
-                row = [x - factor * y for x, y in zip(row, other, strict=True)]
-        if not all(x.is_zero() for x in row):
-            found[position] = row
-    return tuple(found)
+    """Return the positions of the first rows that span all rows: the pivots of the columns."""
+    return tuple(sorted(map(pivot_of, echelon([*zip(*rows, strict=True)]))))
 
 
 def echelon(rows: Sequence[Sequence[RationalFunction]]) -> list[list[RationalFunction]]:
@@ -37,21 +28,21 @@ def echelon(rows: Sequence[Sequence[RationalFunction]]) -> list[list[RationalFun
     for given in rows:
         row = list(given)
         for other in found:
-            factor = row[pivot_of(other)]
-            if not factor.is_zero():
-                row = [x - factor * y for x, y in zip(row, other, strict=True)]
+            row = _without(row, other)
         if all(x.is_zero() for x in row):
             continue
-        pivot = pivot_of(row)
-        row = [x / row[pivot] for x in row]
-        found = [
-            other
-            if other[pivot].is_zero()
-            else [x - other[pivot] * y for x, y in zip(other, row, strict=True)]
-            for other in found
-        ]
-        found.append(row)
+        pivot = row[pivot_of(row)]
+        row = [x / pivot for x in row]
+        found = [*(_without(other, row) for other in found), row]
     return found
+
+
+def _without(row: list[RationalFunction], other: list[RationalFunction]) -> list[RationalFunction]:
+    """Return a row less the multiple of another, whose pivot is 1, that has its entry there."""
+    factor = row[pivot_of(other)]
+    if factor.is_zero():
+        return row
+    return [x - factor * y for x, y in zip(row, other, strict=True)]
 
 
 def pivot_of(row: Sequence[RationalFunction]) -> int:

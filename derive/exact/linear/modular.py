@@ -205,37 +205,16 @@ def shows_full_rank(rows: Sequence[Sequence[RationalFunction]]) -> bool:
         return False
 
 
-def independent_rows(rows: Sequence[Row]) -> tuple[int, ...]:
-    """Return the positions of the first rows that span all rows (greedy, in order)."""
-    if not rows or not rows[0]:
-        return ()
-    echelon, size = residue_matrix([list(column) for column in zip(*rows, strict=True)]).rref()
-    return tuple(_pivots(echelon, size))
-
-
 def nullspace(matrix: nmod_mat) -> list[tuple[int, ...]]:
     """Return a sparse basis of {v : M v = 0}: primitive vectors of rationals below 10**9."""
-    return next(nullspaces(matrix, (reconstruct,)))
-
-
-def nullspaces(
-    matrix: nmod_mat, lifts: Sequence[Callable[[nmod], Fraction | None]]
-) -> Iterator[list[tuple[int, ...]]]:
-    """Yield what :func:`nullspace` returns for each lift, from one echelon form."""
     width, (pivots, columns) = matrix.ncols(), _free_columns(matrix)
-    for lift in lifts:
-        basis = []
-        for free, residues in columns:
-            entries = {free: Fraction(1)}
-            for pivot, residue in zip(pivots, residues, strict=True):
-                if residue:
-                    rational = lift(residue)
-                    if rational is None:
-                        break
-                    entries[pivot] = rational
-            else:
-                basis.append(_primitive(entries, width))
-        yield basis
+    basis = []
+    for free, residues in columns:
+        places = [(p, residue) for p, residue in zip(pivots, residues, strict=True) if residue]
+        entries = {p: x for p, residue in places if (x := reconstruct(residue)) is not None}
+        if len(entries) == len(places):
+            basis.append(_primitive({free: Fraction(1), **entries}, width))
+    return basis
 
 
 def supports(matrix: nmod_mat) -> list[tuple[int, ...]]:
@@ -272,12 +251,6 @@ def reconstruct(residue: nmod) -> Fraction | None:
     if s1 == 0 or abs(s1) > bound or math.gcd(r1, s1) != 1:
         return None
     return Fraction(r1, s1)
-
-
-def centred(residue: nmod) -> Fraction:
-    """Return the integer below p/2 in absolute value that is *residue* modulo the prime p."""
-    value, modulus = int(residue), residue.modulus()
-    return Fraction(value if value <= modulus // 2 else value - modulus)
 
 
 def _primitive(entries: Mapping[int, Fraction], width: int) -> tuple[int, ...]:

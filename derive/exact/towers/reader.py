@@ -57,11 +57,11 @@ ROUNDS = 12
 """How often a denominator of an argument may be refined before the input is refused."""
 
 
-class Refine(Exception):
+class Refine(InputError):
     """A generator exists already with too coarse a unit: build again with a finer one."""
 
     def __init__(self, key: str, index: int) -> None:
-        super().__init__(key)
+        super().__init__(f"{key} is needed in parts of 1/{index}: write it so where it comes first")
         self.key, self.index = key, index
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from derive import InputError
 from derive.catalogue import entries, find
 from derive.catalogue.library import derive_entry
-from derive.model.condition import positive_names
+from derive.model.condition import Sign
 from numerics.evaluate.lowering import unchecked
 from numerics.evaluate.vectors import lower_vector
 from tests.numerics.evaluate.engines import Balls, Multiprecision
@@ -135,7 +135,8 @@ class Sweep:
         rng, radial = self.rng, self.radial
         model = self.potential.parameterization
         pieces = self.potential.pieces
-        positive = {*model.positive}.union(*(positive_names(x.assumptions) for x in pieces))
+        assumed = (c for x in pieces for c in x.assumptions if c.sign is Sign.POSITIVE)
+        positive = {*model.positive, *(c.of.name for c in assumed if c.of.is_Symbol)}
         start: dict[str, Any] = {}
         for name in (*(() if radial else model.parameters), *model.start_symbols):
             size = 10 ** rng.uniform(-8, 8)
