@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations
 
 import sympy
@@ -22,7 +21,6 @@ from sympy import Expr, Symbol
 
 from derive.errors import InputError, LanguageError
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.separated import SeparatedTower
 from derive.exact.towers.tower import build_elements
 from derive.language import OWN, from_sympy
 from derive.model.labels import quoted
@@ -47,7 +45,7 @@ class ZeroTest:
     def __init__(self, p: Parameterization, images: Mapping[Expr, Expr]) -> None:
         """Decide where parameters may stand in exponents, and some symbols are *images*."""
         self._parameters = p.parameters
-        self._kind = partial(SeparatedTower, clock=p.field.clock)
+        self._clock = p.field.clock
         self._images = dict(images)
 
     def vanishes(self, expression: Expr) -> bool:
@@ -64,7 +62,7 @@ class ZeroTest:
         positive = {s.name for s in expression.free_symbols if s.is_positive}
         try:
             (element,) = build_elements(
-                [from_sympy(expression, OWN)], weights, parameters, positive, self._kind
+                [from_sympy(expression, OWN)], weights, parameters, positive, self._clock
             )
         except (InputError, LanguageError, ZeroDivisionError):
             return False

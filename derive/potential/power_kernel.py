@@ -12,8 +12,8 @@ from derive.errors import InputError
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import dot
-from derive.exact.linear.separated import SeparatedTower
 from derive.exact.towers.reader import refined
+from derive.exact.towers.tower import Tower
 from derive.model.condition import Condition, Sign
 from derive.model.notation import Notation, to_expr
 from derive.model.signs import start_sign
@@ -73,7 +73,7 @@ def _at(field: FunctionField, base: RationalFunction, n: RationalFunction) -> Ra
     """Return base^n, base > 0, in the field or one that has it."""
 
     def build(units: dict[str, int]) -> RationalFunction:
-        tower = SeparatedTower.over(field, (repr(base),))
+        tower = Tower.over(field, (repr(base),))
         tower.units |= units
         power = tower.real_power(base, n)
         return tower.field.embed(power)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from derive.errors import InputError
 from derive.exact.balls import evaluate_any, fraction, values_of
-from derive.exact.linear.separated import SeparatedTower
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression, parse_outputs, to_sympy
 from derive.language.tree import exponent_names, names
@@ -36,6 +35,9 @@ EQUAL = [
     ("exp(2*log(x))", "x**2"),
     ("log(exp(3*w))", "3*w"),
     ("sqrt(8*x)", "2*sqrt(2*x)"),
+    ("sqrt(x)*sqrt(2)*y", "sqrt(2*x)*y"),
+    ("sqrt(6*x + 2)/sqrt(3*x + 1)*x", "x*sqrt(2)"),
+    ("(-12*x*y)**(1/2)", "2*sqrt(3)*sqrt(-x*y)"),
     ("sqrt(x)*sqrt(x)", "x"),
     ("x**(1/2)*x**(1/3)", "x**(5/6)"),
     ("1/(1 + sqrt(x))", "(1 - sqrt(x))/(1 - x)"),
@@ -167,9 +169,7 @@ def test_what_cannot_be_represented_is_refused(text: str, message: str) -> None:
 def test_logarithms_of_products_with_roots_are_sums() -> None:
     texts = ["log(exp(x)*sqrt(x + 1))", "x + log(x + 1)/2", "log(x**2*sqrt(12*x))"]
     texts += ["5*log(x)/2 + log(2) + log(3)/2", "p**(D + 1/2)", "p**D*sqrt(p)"]
-    found = build_elements(
-        [parse_expression(t) for t in texts], ("x", "p"), ("D",), kind=SeparatedTower
-    )
+    found = build_elements([parse_expression(t) for t in texts], ("x", "p"), ("D",))
     assert found[0::2] == found[1::2]
 
 

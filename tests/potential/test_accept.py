@@ -10,7 +10,6 @@ import sympy
 
 from derive import Parameterization, derive
 from derive.clock import Clock, OutOfTime
-from derive.exact.linear.separated import SeparatedTower
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 from derive.potential import accept, coupled, kernel_integral, parametric, rational_kernel
@@ -109,7 +108,7 @@ def test_a_broken_part_is_not_printed(monkeypatch, output, start, fault):
     ],
 )
 def test_numbers_under_roots_stand_apart(text, holds):
-    (element,) = build_elements([parse_expression(text)], ("x", "y"), kind=SeparatedTower)
+    (element,) = build_elements([parse_expression(text)], ("x", "y"))
     assert element.is_zero() is holds
 
 

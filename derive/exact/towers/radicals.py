@@ -1,4 +1,9 @@
-"""Roots and real powers in a tower: rewritten in square-free radicands and irreducible bases."""
+"""Roots and real powers in a tower: rewritten in square-free radicands and irreducible bases.
+
+sqrt(12 x) = 2 sqrt(3) sqrt(x): roots of the same function with different numbers in front are
+multiples of one another by roots of primes, which are independent of one another and of all other
+roots. x^(D/(2 - D)) = x^(2/(2 - D))/x: real powers differ by whole ones.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ from abc import abstractmethod
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
-from math import gcd
+from math import floor, gcd
 
 from derive.errors import InputError
 from derive.exact.field.factors import Term, integer_root, linear_terms, oriented, prime_powers
@@ -68,8 +73,14 @@ class Radicals(TreeReader):
         if self.is_algebraic(A):
             return self._nested_root(A, exponent)
         content, factors = oriented(A)
-        if A.is_constant() and A.value() > 0 and len(prime_powers(A.value())) > 1:
-            return self._by_primes(content, exponent)
+        if content < 0 and A.is_constant():
+            raise InputError(f"{A!r} under a root is negative: a root of a negative number")
+        if abs(content) != 1:
+            # With A > 0 the rest is positive, too.
+            result = self.power(A / self.field.constant(abs(content)), exponent)
+            for prime, n in prime_powers(abs(content)):
+                result = self.times(self._prime_power(prime, n * exponent), result)
+            return result
         if abs(exponent.numerator) > 1:
             # (-w)^(2/3) is the square of a root of -w, which w^2 no longer tells from one of w.
             return self.power(A, Fraction(1, exponent.denominator)) ** exponent.numerator
@@ -79,13 +90,20 @@ class Radicals(TreeReader):
             result, radicand = self._split_factor(f, n * exponent, index, result, radicand)
         if content < 0 and radicand == 1:
             raise InputError(f"{A!r} under a root is negative: a root of a negative number")
-        whole, rest = integer_root(abs(content), exponent)
-        result = self.times(result, self.field.constant(whole))
-        radicand = self.times(radicand, self.field.constant(rest if content > 0 else -rest))
-        if radicand == 1:
-            return result
-        root = self._root(radicand, index)
-        return self.times(result, root)
+        radicand = self.field.embed(radicand) * self.field.constant(content)
+        return result if radicand == 1 else self.times(result, self._root(radicand, index))
+
+    def _prime_power(self, prime: int, exponent: Fraction) -> RationalFunction:
+        """Return a power of a prime by its root of one index for all exponents."""
+        key = f"root {prime}"
+        unit = self.units.get(key, 1)
+        if (exponent * unit).denominator != 1:
+            raise Refine(key, exponent.denominator)
+        number, whole = self.field.constant(prime), floor(exponent)
+        if exponent == whole:
+            return number**whole
+        root = self._new_root(number, unit)
+        return self.field.embed(number) ** whole * root ** int((exponent - whole) * unit)
 
     def _raised(self, f: RationalFunction, exponent: RationalFunction) -> RationalFunction | None:
         """Return f^exponent where f is an exponential or a real power, else None."""
@@ -124,11 +142,6 @@ class Radicals(TreeReader):
         rest = exponent - whole
         return result * f**whole, radicand * f ** int(rest * index)
 
-    def _by_primes(self, number: Fraction, exponent: Fraction) -> RationalFunction:
-        """Return a power of a positive number by roots of primes: sqrt(6) is sqrt(2) sqrt(3)."""
-        powers = [self.power(self.field.constant(q), n * exponent) for q, n in prime_powers(number)]
-        return reduce(self.times, powers)
-
     def _root(self, radicand: RationalFunction, index: int) -> RationalFunction:
         """Return radicand^(1/index) for a radicand with no factor to the power *index*."""
         content, factors = oriented(radicand)
@@ -154,10 +167,9 @@ class Radicals(TreeReader):
 
     def _exact_root(self, radicand: RationalFunction, n: int) -> RationalFunction:
         content, factors = oriented(radicand)
-        whole, rest = integer_root(abs(content), Fraction(1, n))
-        if rest != 1 or content < 0:
+        if content < 0:
             raise InputError(f"the root of {radicand!r} cannot be represented: simplify it")
-        return reduce(lambda x, fn: x * fn[0] ** (fn[1] // n), factors, self.field.constant(whole))
+        return reduce(lambda x, fn: x * fn[0] ** (fn[1] // n), factors, self.field.one)
 
     def _require_new_root(self, radicand: RationalFunction, index: int) -> None:
         """Refuse a root that may be a product of roots that are there already."""
@@ -236,6 +248,9 @@ class Radicals(TreeReader):
             raise InputError(f"a real power of an expression with roots is not supported: {A!r}")
         if A.is_zero():
             raise ZeroDivisionError("a real power of zero")
+        whole = _polynomial_part(exponent)
+        if not whole.is_zero() and whole != exponent:
+            return self.times(self.real_power(A, whole), self.real_power(A, exponent - whole))
         content, factors = oriented(A)
         if content < 0:
             raise InputError(f"a real power of {A!r}, which is negative")
@@ -272,6 +287,13 @@ def root_generator(radicand: RationalFunction, index: int) -> Generator[Rational
     if index != 2 and len(radicand.variables()) == 1 and repr(radicand) == radicand.variables()[0]:
         name = f"({radicand!r}**(1/{index}))"
     return Generator(name, "root", radicand, index)
+
+
+def _polynomial_part(f: RationalFunction) -> RationalFunction:
+    """Return the quotient of numerator by denominator, without the remainder."""
+    lead = abs(int(f.denominator.leading_coefficient())) ** (1 + int(f.numerator.total_degree()))
+    quotient, _ = divmod(f.numerator * lead, f.denominator)
+    return f.field.quotient(quotient, f.field.ring.constant(lead))
 
 
 def _coprime(a: RationalFunction, b: RationalFunction) -> bool:

@@ -12,7 +12,7 @@ Symbolic Integration I, chapter 9.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from derive.clock import ENDLESS, Clock
@@ -169,14 +169,22 @@ class Tower(Radicals):
         A = self.field.embed(A)
         if A.is_zero():
             raise ZeroDivisionError("logarithm of zero")
+        pairs = ((self.generator_of(f), n) for f, n in oriented(A)[1])
+        roots = [(g, n) for g, n in pairs if g is not None and g.kind == "root"]
+        for g, n in roots:
+            A = A / self.field.named(g.name) ** n
+        total, factors = self.field.zero, list[tuple[RationalFunction, int]]()
         if self.is_algebraic(A):
-            return self._adjoin_log(A)
-        total = self.field.zero
-        content, factors = oriented(A)
-        factors += [(self.field.constant(prime), n) for prime, n in prime_powers(abs(content))]
+            total = self._adjoin_log(A)
+        else:
+            content, factors = oriented(A)
+            factors += [(self.field.constant(q), n) for q, n in prime_powers(abs(content))]
         for f, n in factors:
             logarithm = self._log_factor(f)
             total = self.field.embed(total) + n * self.field.embed(logarithm)
+        for g, n in roots:
+            logarithm = self.log(g.argument)
+            total = self.field.embed(total) + n * self.field.embed(logarithm) / g.index
         return total
 
     def _log_factor(self, f: RationalFunction) -> RationalFunction:
@@ -243,7 +251,7 @@ def _units_of(field: FunctionField) -> dict[str, int]:
     """Return the units in which the generators of a field measure their arguments."""
     units: dict[str, int] = {}
     for g in field.generators:
-        if g.kind == "root" and len(oriented(g.argument)[1]) == 1:
+        if g.kind == "root" and (g.argument.is_constant() or len(oriented(g.argument)[1]) == 1):
             units[f"root {g.argument!r}"] = g.index
         elif g.kind in ("exp", "cos"):
             for term in linear_terms(g.argument):
@@ -259,12 +267,12 @@ def build_elements(
     weights: Sequence[str],
     parameters: Sequence[str] = (),
     positive: Iterable[str] = (),
-    kind: Callable[..., Tower] = Tower,
+    clock: Clock = ENDLESS,
 ) -> tuple[RationalFunction, ...]:
     """Return the expressions as elements of one field; InputError where they have no place."""
 
     def build(units: dict[str, int]) -> tuple[RationalFunction, ...]:
-        tower = kind(weights, parameters, units, positive)
+        tower = Tower(weights, parameters, units, positive, clock)
         elements = [tower.element(tree) for tree in trees]
         return tuple(tower.field.embed(e) for e in elements)
 
