@@ -919,11 +919,6 @@ Proof.
   assert (B : 1 <= 1 + u ^ 2) by (generalize (pow2_ge_0 u); lra). apply Rle_trans with ((1 + u ^ 2) ^ 1); [nra|].
   apply Rle_pow; [exact B|lia].
 Qed.
-Lemma large_exp c y : 0 < c -> y <= c * exp (1 + (y / c) ^ 2).
-Proof.
-  intros h. apply Rle_trans with (1 := large c 1 y h Nat.lt_0_1). apply Rmult_le_compat_l; [lra|]. rewrite pow_1. left.
-  apply Rlt_trans with (2 := exp_ineq1 (1 + (y / c) ^ 2) ltac:(generalize (pow2_ge_0 (y / c)); lra)). lra.
-Qed.
 (* beta itself is the coordinate *)
 Lemma explicit_image (P : R -> Prop) x : P x <-> image (fun z => z) P x.
 Proof. split; [intros h; exists x; auto|intros [z [h <-]]; exact h]. Qed.

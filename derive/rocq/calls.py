@@ -137,16 +137,11 @@ class Calls:
 
     def field(self) -> str:
         """Return the tactic that proves an identity by the rules."""
-        again = self._rewriting() if self.first else ""
         rules = f" [{' '.join(self.rules)}]" if self.rules else ""
-        return f"{self.first}{again}field{rules}; sides"
+        return f"{self.first}{self._rewriting()}field{rules}; sides"
 
     def _rewriting(self) -> str:
         return "".join(f"rewrite ?{e}; " for e in reversed(self.rewritten))
-
-    def rewrites(self) -> str:
-        """Return the tactic that writes functions by names; inner ones last."""
-        return "".join(f"rewrite ?{e}. " for e in reversed(self.rewritten))
 
     # -- naming
 
@@ -282,7 +277,7 @@ class Calls:
             self._visit(exponential)
             image = sympy.together(HYPERBOLIC[part.func](self._images[exponential]))
             proof = "unfold tanh, sinh, cosh; rewrite ?exp_Ropp; "
-            self._equal(part, image, f"{proof}{self._rewriting()}{self.field()}")
+            self._equal(part, image, f"{proof}{self.field()}")
         elif part.func in PYTHAGOREAN:
             other, sign, lemma = PYTHAGOREAN[part.func]
             (u,) = part.args

@@ -12,43 +12,42 @@ from dataclasses import replace
 import sympy
 from sympy import Expr, Symbol
 
-from derive.rocq.one_output import Writer
+from derive.rocq.one_output import ASKED, UNFOLDED, Along
 from derive.rocq.place import DERIVE, Place, squares, sure
 from derive.rocq.rests import rests
 from derive.rocq.signs import signs_of
-from derive.rocq.subject import Z
+from derive.rocq.subject import Curve, OneOutput, Z
 from derive.rocq.terms import ATOM, POWER, NoFile, Terms, name_of
 
 
-class Flow:
+def always(label: str, goal: str, proof: str) -> str:
+    """Return a lemma on every time."""
+    return f"Lemma {label} : forall t, 0 <= t -> {goal}.\n{proof}"
+
+
+FROM = "assert (f' := from'). unfold starts in f'. "
+
+
+class Flow(Along):
     """Writes the lemmas on one copy."""
 
-    def __init__(self, writer: Writer) -> None:
-        self.writer, self.m, self.curve = writer, writer.m, writer.curve
-        self.on, self.given = writer.on, writer.given
-        self.T = self.curve.T[0][0]
-        defined = signs_of((e, sign) for _, e, sign in writer.smooth)
-        opening = "intros ht'. assert (o' := on' t ht'). unfold defined in o'. "
-        opening += "assert (a' := asked'). unfold ok in a'. "
-        signs = writer.asked.with_(defined.above, defined.off)
-        self.w = Place(writer.at("t"), signs, opening)
-        opening = "assert (a' := asked'). unfold ok in a'. "
-        opening += "assert (f' := from'). unfold starts in f'. "
-        self.start = Place(writer.names, writer.asked, opening)
+    def __init__(self, m: OneOutput, curve: Curve) -> None:
+        super().__init__(m, curve)
+        self.T = curve.T[0][0]
+        defined = signs_of((e, sign) for _, e, sign in self.defined)
+        opening = "intros t ht'. assert (o' := on' t ht'). unfold defined in o'. "
+        signs = self.asked.with_(defined.above, defined.off)
+        self.w = Place(self.at("t"), signs, opening + ASKED)
+        self.start = Place(self.names, self.asked, f"{ASKED}{FROM}")
 
-    def section(self) -> Iterator[str]:
-        """Yield the section on one copy of the output."""
-        m, writer = self.m, self.writer
-        rate, F, defined = map(writer.with_parameters, ("rate", "F", "defined"))
-        yield "Section Copy."
-        if self.given:
-            yield f"Variables{writer.head()}."
+    def copy(self) -> Iterator[str]:
+        """Yield the lemmas on one copy of the output."""
+        m, n = self.m, len(self.m.weights)
         yield (
             "Variables (w : R -> nat -> R) (lam : R -> R).\n"
-            f"Hypothesis asked' : {writer.applied('ok')}.\n"
-            f"Hypothesis from' : {writer.applied('starts', '(w 0)')}.\n"
-            f"Hypothesis moves' : flow1 {len(m.weights)} {rate} {F} w lam.\n"
-            f"Hypothesis on' : forall t, 0 <= t -> {defined.strip('()')} (w t)."
+            f"Hypothesis from' : {self.of('starts')} (w 0).\n"
+            f"Hypothesis moves' : flow1 {n} rate' F' w lam.\n"
+            "Hypothesis on' : forall t, 0 <= t -> defined' (w t)."
         )
         yield from map(self.weight, range(len(m.weights)))
         known = (f"assert (V{k}' := W{k}' t ht'). " for k in range(len(m.weights)))
@@ -60,72 +59,52 @@ class Flow:
             self.w = self.w.knowing("".join(known).strip(), relations=ties)
         K = self.on("t")(m.kernel_in_weights, POWER)
         yield self.moves("beta_moves", m.F, f"{K} * lam t", [m.kernel_in_weights])
-        T0 = m.at_start(self.T)
-        put = f"{self._put_start(self.T)}FIELD."
-        start = self.on("0")(self.T)
-        yield f"Lemma begins_at' : {start} = {Terms(writer.names)(T0)}.\n" + self.start.proof(
-            [T0], [T0], put
-        )
         self.W: dict[Symbol, Expr] = {}
-        self.lawful = self.w
         yield from self.on_weights() if self.curve.T[0][1] is not None else self.laws()
         yield self.inside()
-        yield from self.at_beta()
+        yield self.at_beta()
         yield self.inverse()
-        yield self.balanced(T0)
-        beta, T = f"(fun t => {self.F_at('t')})", f"(fun t => {self.on('t')(self.T)})"
-        functions = " ".join(map(writer.function, ("range", "f", "mu", "kernel")))
+        yield self.balanced()
+        T = self.on("t")(self.T)
         yield (
-            f"Lemma a_copy : copy {functions} {beta} {T} (fun t => {K}) lam.\n"
+            f"Lemma a_copy : copy range' f' mu' kernel' (fun t => F' (w t)) (fun t => {T}) "
+            f"(fun t => {K}) lam.\n"
             "Proof using asked' from' moves' on'.\n"
             "  split; [exact inside|exact at_beta|exact beta_moves|exact inverse|exact balanced].\n"
             "Qed."
         )
-        yield "End Copy."
-
-    def theorem(self, name: str) -> str:
-        """Return the theorem on all copies."""
-        return self.writer.theorem(name, self.T, self.m.kernel_in_weights)
 
     # -- how functions of the weights move
-
-    def F_at(self, time: str) -> str:
-        """Return F of the weights at a time."""
-        return " ".join(["F", *self.writer.of_F, f"(w {time})"])
 
     def weight(self, k: int) -> str:
         """Return the lemma on how a weight moves."""
         m, at = self.m, self.on("t")
-        rate, F = map(self.writer.with_parameters, ("rate", "F"))
         velocity = f"{at(m.rates[k], POWER)} * {at(m.slopes[k], POWER)} * lam t"
         parts = [m.F, m.slopes[k], m.rates[k]]
         proof = self.w.proof(
             parts,
             [*parts, *squares(m.F)],
-            f"evar_last.\n  - apply (flow1_at {len(m.weights)} {rate} {F} w lam moves' t {k}); "
+            f"evar_last.\n  - apply (flow1_at {len(m.weights)} rate' F' w lam moves' t {k}); "
             "[exact ht'|lia|]. unfold partial, F, upd. cbv beta iota delta [Nat.eqb]. diff.",
-            "- cbv beta. unfold rate. WRITE FIELD.",
+            "- cbv beta. unfold rate. FIELD.",
         )
-        return (
-            f"Lemma W{k}' t : 0 <= t -> is_derive (fun s => w s {k}%nat) t ({velocity}).\n{proof}"
-        )
+        return always(f"W{k}'", f"is_derive (fun s => w s {k}%nat) t ({velocity})", proof)
 
     def moves(self, label: str, e: Expr, slope: str, more: Iterable[Expr] = ()) -> str:
         """Return the lemma on how a function of the weights moves."""
         parts = [e, self.m.F, *self.m.rates, *self.m.slopes, *more]
         proof = self.w.proof(parts, [*parts, *squares(e)], DERIVE)
-        shown = self.on("s")(e)
-        return f"Lemma {label} t : 0 <= t -> is_derive (fun s => {shown}) t ({slope}).\n{proof}"
+        return always(label, f"is_derive (fun s => {self.on('s')(e)}) t ({slope})", proof)
 
     def smooth(self, label: str, e: Expr) -> str:
         """Return the lemma that a function of the weights is differentiable in time."""
         parts = [e, self.m.F, *self.m.slopes, *self.m.rates]
         proof = self.w.proof(parts, squares(e), "eexists. diff.")
-        return f"Lemma {label} t : 0 <= t -> ex_derive (fun s => {self.on('s')(e)}) t.\n{proof}"
+        return always(label, f"ex_derive (fun s => {self.on('s')(e)}) t", proof)
 
     def _put_start(self, e: Expr, end: str = ". ") -> str:
         """Return commands that write the weights at the start in its symbols."""
-        text, known = Terms(self.writer.names), f"by (symmetry; assumption){end}"
+        text, known = self.terms, f"by (symmetry; assumption){end}"
         return "".join(
             f"replace (w 0 {i}%nat) with {text(v, ATOM)} {known}"
             for i, v in enumerate(self.m.start)
@@ -134,10 +113,10 @@ class Flow:
 
     def begins(self, label: str, e: Expr) -> str:
         """Return the lemma that a function of the weights is positive at the start."""
-        start = self.writer.start_of(e)
-        sure(self.writer.asked.positive(start), start, "> 0")
+        start = self.start_of(e)
+        sure(self.asked.positive(start), start, "> 0")
         put = f"{self._put_start(e, '; ')}FIELD"
-        at0, shown = self.on("0")(e), Terms(self.writer.names)(start)
+        at0, shown = self.on("0")(e), self.terms(start)
         end = f"replace ({at0}) with ({shown}) by ({put}). pos."
         return f"Lemma {label} : 0 < {at0}.\n{self.start.proof([start], [start], end)}"
 
@@ -154,8 +133,8 @@ class Flow:
             f"{self.moves(f'{label}_rests', e, '0')}"
             f"Lemma {label}_start : {self.on('0')(e)} = 0.\n"
             f"{self.start.proof([start], [start], put)}"
-            f"Lemma {label} t : 0 <= t -> {self.on('t')(e)} = 0.\n"
-            f"Proof. intros ht'. rewrite <- {label}_start. "
+            f"Lemma {label} : forall t, 0 <= t -> {self.on('t')(e)} = 0.\n"
+            f"Proof. intros t ht'. rewrite <- {label}_start. "
             f"exact (law (fun s => {self.on('s')(e)}) {label}_rests t ht'). Qed.\n"
         )
 
@@ -173,9 +152,9 @@ class Flow:
         return (
             f"{self.moves(f'{label}_moves', e, slope, [rate])}"
             f"{self.smooth(f'{label}_rate', rate)}{self.begins(f'{label}_start', e)}"
-            f"Lemma {label} t : 0 <= t -> 0 < {self.on('t')(e)}.\n"
+            f"Lemma {label} : forall t, 0 <= t -> 0 < {self.on('t')(e)}.\n"
             f"Proof. exact (moving {function} (fun s => {shown}) lam (proj1 moves') "
-            f"{label}_rate {label}_moves {label}_start t). Qed.\n"
+            f"{label}_rate {label}_moves {label}_start). Qed.\n"
         )
 
     # -- what is conserved
@@ -190,7 +169,7 @@ class Flow:
             except NoFile:
                 continue
             yield (
-                f"{rests}Lemma law{i}' t : 0 <= t -> {t} = {zero}.\n"
+                f"{rests}Lemma law{i}' : forall t, 0 <= t -> {t} = {zero}.\n"
                 f"Proof. apply (law (fun s => {s}) law{i}_rests'). Qed.\n"
             )
             if (relation := self.m.relation(law)) is None:
@@ -202,7 +181,7 @@ class Flow:
             proofs.append(f"assert (L{i}' : w t {k}%nat ^ {n} = {shown}) by ({proof}). ")
             relations.append((weight, n, value, f"L{i}'"))
         known = f"assert (f' := from'). unfold starts in f'. hyps. {''.join(proofs)}"
-        self.lawful = self.w.knowing(known.strip(), relations=relations)
+        self.w = self.w.knowing(known.strip(), relations=relations)
 
     def on_weights(self) -> Iterator[str]:
         """Yield that weights stay positive by which the curve is told, and are those on it."""
@@ -210,24 +189,25 @@ class Flow:
             if k is None or W is None:
                 return
             weight = self.m.moving[k]
-            if not self.w.signs.positive(weight):
+            needs = self.on("t")
+            needs(T)
+            asked = (*needs.divisors.values(), *needs.positive.values())
+            if any(e.has(weight) for e in asked) and not self.w.signs.positive(weight):
                 yield self.keeps(f"kept{k}'", weight)
                 self.w = self.w.knowing(f"assert (S{k}' := kept{k}' t ht').", [weight])
             if i:
                 yield self.vanishes(f"differ{k}'", self.T - T)
-                yield (
-                    f"Lemma same{k}' t : 0 <= t -> {self.on('t')(self.T)} = {self.on('t')(T)}.\n"
-                    f"Proof. intros ht'. generalize (differ{k}' t ht'). lra. Qed.\n"
-                )
+                proof = f"Proof. intros t ht'. generalize (differ{k}' t ht'). lra. Qed.\n"
+                yield always(f"same{k}'", f"{self.on('t')(self.T)} = {self.on('t')(T)}", proof)
             self.W[weight] = W
         for i, (T, k, W) in enumerate(self.curve.T):
             shown = self.on("t")
             same = f"rewrite (same{k}' t ht'). " if i else ""
-            names = {**self.writer.at("t"), Z.name: f"({shown(T)})"}
+            names = {**self.at("t"), Z.name: f"({shown(T)})"}
             place = replace(self.w, names=names, values={Z: T})
             goal = Terms({**names, Z.name: f"({shown(self.T)})"})(W)
-            yield f"Lemma weight{k}' t : 0 <= t -> w t {k}%nat = {goal}.\n" + place.proof(
-                [T], [W], f"{same}WRITE FIELD."
+            yield f"Lemma weight{k}' : forall t, 0 <= t -> w t {k}%nat = {goal}.\n" + place.proof(
+                [T], [W], f"{same}FIELD."
             )
 
     # -- on the curve
@@ -238,16 +218,16 @@ class Flow:
         lines = [self.wall(i, wall) for i, wall in enumerate(walls)]
         steps = " ".join(f"split; [apply wall{i}'; exact ht'|]." for i in range(len(walls) - 1))
         last = f"apply wall{len(walls) - 1}'; exact ht'." if walls else "exact I."
-        goal = self.writer.applied("range", f"({self.on('t')(self.T)})")
+        goal = f"range' ({self.on('t')(self.T)})"
         return "".join(lines) + (
-            f"Lemma inside t : 0 <= t -> {goal}.\n"
-            f"Proof. intros ht'. unfold range, dom. {steps} {last} Qed.\n"
+            f"Lemma inside : forall t, 0 <= t -> {goal}.\n"
+            f"Proof. intros t ht'. unfold range, dom. {steps} {last} Qed.\n"
         )
 
     def wall(self, i: int, wall: Expr) -> str:
         """Return the lemma that a wall is not crossed: by its form, or as it moves."""
-        at = {**self.writer.at("t"), Z.name: self.on("t")(self.T, ATOM)}
-        head = f"Lemma wall{i}' t : 0 <= t -> 0 < {Terms(at)(wall)}.\n"
+        at = {**self.at("t"), Z.name: self.on("t")(self.T, ATOM)}
+        head = f"Lemma wall{i}' : forall t, 0 <= t -> 0 < {Terms(at)(wall)}.\n"
         for j, (T, k, _) in enumerate(self.curve.T):
             e = sympy.factor(wall.subs(Z, T)) if k is not None else wall.subs(Z, T)
             if self.w.signs.positive(e):
@@ -258,43 +238,50 @@ class Flow:
         e = wall.subs(Z, self.T)
         return (
             f"{self.keeps(f'wall{i}_keeps', e)}{head}"
-            f"Proof. intros ht'. generalize (wall{i}_keeps t ht'). lra. Qed.\n"
+            f"Proof. intros t ht'. generalize (wall{i}_keeps t ht'). lra. Qed.\n"
         )
 
-    def at_curve(self, place: Place, closing: str) -> Place:
+    def at_curve(self, closing: str) -> Place:
         """Return the place where z, on the curve, is T of the weights."""
-        writer, z, T = self.writer, self.writer.z, self.on("t")(self.T)
-        known = writer.units_at(f"({T})", "asked' (inside t ht')")
-        known += "assert (i' := inside t ht'). unfold range, dom in i'. "
-        values, first = {Z: self.T}, f"subst {z}; "
+        z, T = self.z, self.on("t")(self.T)
+        values, first, known = {Z: self.T}, f"subst {z}; ", ""
         if self.W:
             keys = [k for _, k, _ in self.curve.T]
-            known += "".join(f"assert (P{k}' := weight{k}' t ht'). " for k in keys)
+            known = "".join(f"assert (P{k}' := weight{k}' t ht'). " for k in keys)
             values, first = self.W, "".join(f"rewrite ?P{k}'; " for k in keys)
-        known += f"remember ({T}) as {z} eqn:hx' in *. "
-        place = place.knowing(known.strip(), writer.x.signs.above)
+        known += f"assert (r' := inside t ht'). {self.units_at(f'({T})')}{UNFOLDED}"
+        known += f"remember ({T}) as {z} eqn:hx' in *."
+        place = self.w.knowing(known, self.x.signs.above)
         return replace(place, closing=closing, values=values, first=first)
 
-    def at_beta(self) -> Iterator[str]:
-        """Yield the lemma that the curve gives beta."""
-        f = self.writer.applied("f", f"({self.on('t')(self.T)})")
-        yield f"Lemma at_beta t : 0 <= t -> {f} = {self.F_at('t')}.\n" + self.at_curve(
-            self.lawful if not self.W else self.w, "unfold f, F."
-        ).proof([self.curve.f, self.m.F], [self.curve.f, self.m.F], "WRITE FIELD.")
+    def at_beta(self) -> str:
+        """Return the lemma that the curve gives beta."""
+        parts = [self.curve.f, self.m.F]
+        proof = self.at_curve("unfold f, F.").proof(parts, parts, "FIELD.")
+        T = self.on("t")(self.T)
+        return f"Lemma at_beta : forall t, 0 <= t -> f' ({T}) = F' (w t).\n{proof}"
 
-    def balanced(self, T0: Expr) -> str:
+    def balanced(self) -> str:
         """Return the lemma that the slope of Q is 0 at the start."""
-        writer, z, mu = self.writer, self.writer.z, self.curve.mu
-        T = self.on("0")(self.T)
-        known = writer.units_at(f"({T})", "asked' (inside 0 (Rle_refl 0))")
-        known += "assert (i' := inside 0 (Rle_refl 0)). unfold range, dom in i'. "
-        known += f"assert (hx' := begins_at'). set ({z} := {T}) in *. clearbody {z}."
-        place = self.start.knowing(known, writer.x.signs.above)
-        place = replace(
-            place, closing="unfold mu.", values={Z: T0}, first=f"subst {z}; ", split=True
+        mu, T, T0 = self.curve.mu, self.on("0")(self.T), self.m.at_start(self.T)
+        put = f"{self._put_start(self.T)}FIELD."
+        begins = self.start.proof([T0], [T0], put)
+        known = "assert (hx' := begins_at'). assert (r' := inside 0 (Rle_refl 0)). "
+        known += (
+            f"{self.units_at(f'({T})')}{UNFOLDED}set ({self.z} := {T}) in *. clearbody {self.z}."
         )
-        goal = f"{writer.applied('mu', f'({T})')} = 0"
-        return f"Lemma balanced : {goal}.\n" + place.proof([mu], [mu, *squares(mu)], "WRITE FIELD.")
+        place = replace(
+            self.start.knowing(known, self.x.signs.above),
+            closing="unfold mu.",
+            values={Z: T0},
+            first=f"subst {self.z}; ",
+            split=True,
+        )
+        proof = place.proof([mu], [mu, *squares(mu)], "FIELD.")
+        return (
+            f"Lemma begins_at' : {T} = {self.terms(T0)}.\n{begins}"
+            f"Lemma balanced : mu' ({T}) = 0.\n{proof}"
+        )
 
     # -- K as a function of z
 
@@ -302,36 +289,30 @@ class Flow:
         """Return the lemma that K along the curve is K in the weights."""
         m, kernel = self.m, self.curve.kernel
         K = self.on("t")(m.kernel_in_weights)
-        along = self.writer.applied("kernel", f"({self.on('t')(self.T)})")
-        head = f"Lemma inverse t : 0 <= t -> {along} = {K}.\n"
-        n = _index(kernel)
+        T = self.on("t")(self.T)
+        head = f"Lemma inverse : forall t, 0 <= t -> kernel' ({T}) = {K}.\n"
         parts = [kernel, m.kernel_in_weights, m.F, *m.slopes]
-        if n == 1 or self.W:
-            for place in (self.w, self.lawful):
-                place = self.at_curve(place, "unfold kernel.")
-                if place.calls(*parts).vanishes(kernel - m.kernel_in_weights):
-                    return head + place.proof(parts, parts, "WRITE FIELD.")
-        calls = self.writer.x.calls(kernel)
+        n = 1 if self.W else _index(kernel)
+        place = self.at_curve("unfold kernel.")
+        if n == 1 and place.calls(*parts).vanishes(kernel - m.kernel_in_weights):
+            return head + place.proof(parts, parts, "FIELD.")
+        calls = self.x.calls(kernel)
         power = calls.value(kernel**n)
         if calls.back(power) != power:
             raise NoFile("no power of K is a rational function of beta")
         return (
-            self.power(n, power)
-            + self.positive(n)
-            + head
-            + (
-                f"Proof.\n  intros ht'. apply (same_power {n - 1}).\n"
-                f"  - left. apply kernel_positive; [exact asked'|apply inside; exact ht'].\n"
-                f"  - {self.nonnegative()}\n"
-                f"  - rewrite kernel_power by (exact asked' || apply inside; exact ht'). symmetry. "
-                "apply power; exact ht'.\nQed.\n"
-            )
+            f"{self.power(n, power)}{self.positive(n)}{head}"
+            f"Proof.\n  intros t ht'. apply (same_power {n - 1}).\n"
+            "  - left. apply the_curve, inside, ht'.\n"
+            f"  - {self.nonnegative()}\n"
+            "  - rewrite kernel_power by (apply inside; exact ht'). symmetry. "
+            "apply power; exact ht'.\nQed.\n"
         )
 
     def nonnegative(self) -> str:
         """Return what proves that K is not negative."""
         if self.w.signs.nonnegative(self.m.kernel_in_weights):
-            return self.w.opening.removeprefix("intros ht'. ") + "hyps. nn."
+            return self.w.opening.removeprefix("intros t ht'. ") + "hyps. nn."
         return "left. apply positive; exact ht'."
 
     def positive(self, n: int) -> str:
@@ -340,36 +321,34 @@ class Flow:
         if self.w.signs.nonnegative(K):
             return ""
         s, t = (self.on(x)(K) for x in "st")
-        given = " ".join(["kernel_positive", *self.given, "_ asked' (inside s hs')"])
+        given = "curve_positive _ _ _ _ _ _ the_curve _ (inside s hs')"
         return (
             f"{self.smooth('smooth', K)}{self.begins('begins', K)}"
-            f"Lemma positive t : 0 <= t -> 0 < {t}.\n"
+            f"Lemma positive : forall t, 0 <= t -> 0 < {t}.\n"
             f"Proof.\n  apply (off_zero (fun s => {s}) smooth); [|exact begins]. intros s hs' z'.\n"
             "  cbv beta in z'. generalize (power s hs'). "
-            "rewrite z', <- kernel_power by (exact asked' || apply inside; exact hs'). "
+            "rewrite z', <- kernel_power by (apply inside; exact hs'). "
             f"generalize (pow_lt _ {n} ({given})). rewrite pow_i by lia. lra.\nQed.\n"
         )
 
     def power(self, n: int, power: Expr) -> str:
         """Return the lemmas that K^n is a function of z, on either side."""
         m, K, at = self.m, self.m.kernel_in_weights, self.on("t")
-        along = Terms({**self.writer.at("t"), Z.name: f"({at(self.T)})"})
-        of_T, parts = power.subs(Z, self.T), [self.curve.kernel, power]
-        z = self.writer.z
-        kernel = f"{self.writer.applied('kernel', z)} ^ {n} = {Terms(self.writer.names)(power)}"
-        given = f"{self.writer.applied('ok')} -> {self.writer.applied('range', z)}"
-        lines = f"Lemma kernel_power {z} : {given} -> {kernel}.\n"
-        lines += self.writer.x.proof(parts, parts, "WRITE FIELD.")
-        head = f"Lemma power t : 0 <= t -> {at(K, ATOM)} ^ {n} = {along(power)}.\n"
-        for place in (self.w, self.lawful):
-            if place.calls(K, of_T, m.F, *m.slopes).vanishes(K**n - of_T):
-                return lines + head + place.proof([K, of_T], [K, of_T], "WRITE FIELD.")
+        along = Terms({**self.at("t"), Z.name: f"({at(self.T)})"})
+        of_T, parts, z = power.subs(Z, self.T), [self.curve.kernel, power], self.z
+        lines = (
+            f"Lemma kernel_power : forall {z}, range' {z} -> kernel' {z} ^ {n} = "
+            f"{self.terms(power)}.\n{self.x.proof(parts, parts, 'FIELD.')}"
+        )
+        head = f"Lemma power : forall t, 0 <= t -> {at(K, ATOM)} ^ {n} = {along(power)}.\n"
+        if self.w.calls(K, of_T, m.F, *m.slopes).vanishes(K**n - of_T):
+            return lines + head + self.w.proof([K, of_T], [K, of_T], "FIELD.")
         rest = K**n - of_T
         if not self.w.calls(rest, m.rate_of(rest)).vanishes(m.rate_of(rest)):
             raise NoFile("that K is a function of beta takes laws, which is not proved here")
         return (
             f"{lines}{self.vanishes('power_is', rest)}{head}"
-            "Proof. intros ht'. generalize (power_is t ht'). lra. Qed.\n"
+            "Proof. intros t ht'. generalize (power_is t ht'). lra. Qed.\n"
         )
 
 

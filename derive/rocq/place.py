@@ -51,9 +51,13 @@ class Place:
         )
 
     def proof(self, written: Iterable[Expr], read: Iterable[Expr], *ends: str) -> str:
-        """Return a proof: opening, what is defined, the names of functions, and the ends.
+        """Return a proof of these steps."""
+        return f"Proof.\n  {self.steps(written, read, *ends)}\nQed.\n"
 
-        In the ends ``FIELD`` is what proves an identity, ``WRITE`` what writes functions by names.
+    def steps(self, written: Iterable[Expr], read: Iterable[Expr], *ends: str) -> str:
+        """Return commands: opening, what is defined, the names of functions, and the ends.
+
+        In the ends ``FIELD`` is what proves an identity.
 
         Raises:
             NoFile: something that must be positive is not so by its form.
@@ -69,10 +73,8 @@ class Place:
         for text, e in needs.divisors.items():
             if not e.is_number:
                 lines.append(f"assert ({text} <> 0) by ({self._nonzero(text, e, calls.signs)}).")
-        ends = tuple(
-            end.replace("FIELD", calls.field()).replace("WRITE ", calls.rewrites()) for end in ends
-        )
-        return "Proof.\n  " + "\n  ".join((*lines, *calls.lines, *ends)) + "\nQed.\n"
+        ends = tuple(end.replace("FIELD", calls.field()) for end in ends)
+        return "\n  ".join((*lines, *calls.lines, *ends))
 
     def _nonzero(self, text: str, e: Expr, signs: Signs) -> str:
         """Return what proves that an expression is not 0, by its form or that of its factors."""
@@ -100,7 +102,7 @@ def sure(holds: bool, e: Expr, what: str) -> None:
         raise NoFile(f"that {e} {what} does not follow from its form")
 
 
-DERIVE = "evar_last; [diff|cbv beta]. WRITE FIELD."
+DERIVE = "evar_last; [diff|cbv beta]. FIELD."
 
 
 def squares(e: Expr) -> list[Expr]:

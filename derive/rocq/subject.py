@@ -36,13 +36,14 @@ class Curve:
         f: beta, as all that follows a function of z.
         walls: what is positive on the interval of z.
         height: Q as it is printed, of beta, which is x, and z.
-        mu, kernel: dQ/dbeta, and K.
+        df, mu, kernel: f', dQ/dbeta, and K.
         T: functions of the weights that are z along the flow, each with the weight that is the
             function *weight* of z there, if it has one.
         everywhere: whether beta takes all real values.
     """
 
     f: Expr
+    df: Expr
     walls: tuple[Expr, ...]
     height: Expr
     mu: Expr
@@ -54,11 +55,6 @@ class Curve:
     def explicit(self) -> bool:
         """Whether z is beta itself."""
         return bool(self.f == Z)
-
-    @property
-    def df(self) -> Expr:
-        """f'."""
-        return self.f.diff(Z)
 
 
 @dataclass(frozen=True)
@@ -211,7 +207,7 @@ def _explicit(piece: Explicit, kernel: Expr, m: OneOutput) -> Curve:
     assert piece.domain is not None
     forms = (piece.value, *piece.gradient, kernel, *(w.form for w in piece.domain.walls))
     Q, mu, kernel, *walls = _read(piece, piece.betas[0], *forms)
-    return Curve(Z, tuple(walls), Q, mu, kernel, ((m.F, None, None),))
+    return Curve(Z, sympy.S.One, tuple(walls), Q, mu, kernel, ((m.F, None, None),))
 
 
 def _parametric(piece: Piece, printed: Printed, m: OneOutput) -> Curve:
@@ -220,9 +216,11 @@ def _parametric(piece: Piece, printed: Printed, m: OneOutput) -> Curve:
     weights = (names[w] for w in m.weights)
     forms = (*printed.interval, printed.beta, piece.value, *piece.gradient, *weights)
     low, high, f, height, mu, *W = _read(piece, printed.parameter, *forms)
+    if f.has(sympy.exp, sympy.log):
+        raise NoFile("the curve of Q has exponentials, of which no file is written")
     T = ((inverse(e, Z, w), k, e) for k, (w, e) in enumerate(zip(m.moving, W, strict=True)))
     walls = (*(Z - e for e in _ends(low)), *(e - Z for e in _ends(high)))
-    return Curve(f, walls, height, mu, f.diff(Z) / mu.diff(Z), tuple(T))
+    return Curve(f, f.diff(Z), walls, height, mu, f.diff(Z) / mu.diff(Z), tuple(T))
 
 
 def _of_root(piece: Piece, root: Root, m: OneOutput) -> Curve | None:
@@ -235,7 +233,7 @@ def _of_root(piece: Piece, root: Root, m: OneOutput) -> Curve | None:
         return None
     at = next((T for T in m.moving if m.reduced(f.subs(Z, T) - m.F) == 0), None)
     kernel = f.diff(Z) / mu.diff(Z)
-    return None if at is None else Curve(f, (), height, mu, kernel, ((at, None, None),))
+    return at and Curve(f, f.diff(Z), (), height, mu, kernel, ((at, None, None),))
 
 
 def _ends(end: Expr) -> Iterator[Expr]:
@@ -256,14 +254,10 @@ def inverse(e: Expr, z: Symbol, value: Expr) -> Expr:
     if e == z:
         return value
     rest, part = e.as_independent(z)
-    if e.is_Add:
+    if e.is_Add and part != e:
         return inverse(part, z, value - rest)
     if e.is_Mul and part != e:
         return inverse(part, z, value / rest)
-    if isinstance(e, sympy.exp):
-        return inverse(e.args[0], z, sympy.log(value))
-    if isinstance(e, sympy.log):
-        return inverse(e.args[0], z, sympy.exp(value))
     if e.is_Pow and (1 / e.exp).is_Integer:
         return inverse(e.base, z, value ** (1 / e.exp))
     raise NoFile("the curve of Q gives no weight by which its place is told")

@@ -26,7 +26,7 @@ FUNCTIONS = {
 """What SymPy calls a function, and what Rocq does."""
 WORDS = """
 F rate defined ok starts range f df height mu kernel dom q model curve image inv rises df_positive
-height_slope mu_slope kernel_positive the_curve reached everywhere above below far large large_exp
+height_slope mu_slope kernel_positive the_curve reached everywhere above below far large
 copy inside at_beta inverse balanced power positive smooth begins kernel_power beta_moves a_copy
 w lam x y z t s d i j k b S O R I PI INR IZR Sum dot tends gradient agree exp ln sqrt arcsinh atan
 sin cos tan sinh cosh tanh Rpower pos nn nz sides hyps diff logs law moving off_zero same_power
@@ -87,7 +87,7 @@ class Terms:
             return self._called(e)
         if e.is_Pow and e.exp.is_Rational and e.exp > 0:
             return self._power(e.base, e.exp)
-        if e.is_Mul or e.is_Rational or e.is_Pow:
+        if e.is_Mul or e.is_Rational or (e.is_Pow and e.exp.is_Rational):
             return self._product(e)
         raise NoFile(f"{type(e).__name__} has no form here")
 

@@ -19,8 +19,7 @@ from __future__ import annotations
 from derive.derivation import Derivation
 from derive.outcome import HEADLINES
 from derive.rocq.flow import Flow
-from derive.rocq.one_output import Writer
-from derive.rocq.reach import everywhere
+from derive.rocq.reach import reached
 from derive.rocq.subject import one_output
 from derive.rocq.terms import NoFile
 from derive.verdict import Verdict
@@ -48,11 +47,10 @@ def written(d: Derivation, name: str = "model") -> str:
     """
     if d.verdict is not Verdict.PROVED:
         raise NoFile(f"no file is written: {HEADLINES[d.verdict].replace(MARK, '')}")
-    writer = Writer(*one_output(d))
-    flow = Flow(writer)
-    reached = [*(everywhere(writer) if writer.curve.everywhere else ()), writer.reached()]
-    lemmas = [*writer.lemmas(), *reached, *flow.section()]
-    parts = [*writer.definitions(), "", *lemmas, "", flow.theorem(name)]
+    flow = Flow(*one_output(d))
+    lemmas = [*flow.lemmas(), *reached(flow), *flow.copy()]
+    theorem = flow.theorem(name, flow.T, flow.m.kernel_in_weights)
+    parts = [*flow.definitions(), "", "Section Model.", *lemmas, "End Model.", "", theorem]
     return "\n".join([_words(d), IMPORTS, "", *parts, f"Print Assumptions {name}."])
 
 
