@@ -169,11 +169,12 @@ def _option(one: Field[Any], hint: Any) -> click.Option:
     elif ends != (None, None):
         kind = (click.IntRange if kind is int else click.FloatRange)(*ends)
         kind.name = kind.name.removesuffix(" range")  # which a refusal of what is none calls it
-    given: dict[str, Any] = {"required": True} if default is ... else {"default": default}
+    # What is no flag is not said to be none: it could then be given without a value.
+    given: dict[str, Any] = {"is_flag": True} if hint is bool else {}
+    given |= {"required": True} if default is ... else {"default": default}
     return click.Option(
         [one.name, *names],
         type=kind,
-        is_flag=hint is bool,
         help=about["help"],
         metavar=metavar,
         show_default=default not in (None, "", ...) and default is not False,

@@ -28,6 +28,8 @@ class Box(Above):
     depths: tuple[int, ...] = option((3, 4), "Some.", "N", above=0)
     inner: int = 7
     name: str | None = option(None, metavar="[NAME]")
+    text: str = option(..., "Needed.", "TEXT")
+    other: str | None = option(None, "Not needed.", "TEXT")
 
 
 @pytest.fixture
@@ -41,19 +43,30 @@ def box(made: list[Any]) -> click.Command:
 
 
 def test_own_fields_come_before_those_that_all_commands_have():
-    assert [one.name for one in parameters(Box)] == ["width", "height", "depths", "name", "json"]
+    names = [one.name for one in parameters(Box)]
+    assert names == ["width", "height", "depths", "name", "text", "other", "json"]
 
 
 def test_what_is_typed_is_a_record(box, made):
-    runner = CliRunner()
-    assert runner.invoke(box, ["--tall", "5", "--depths", "1,2,", "x", "--json"]).exit_code == 0
-    assert runner.invoke(box, []).exit_code == 0
-    assert made == [Box(height=5.0, depths=(1, 2), name="x", form=FORMS["json"]), Box()]
+    for typed in (
+        "--tall 5 --depths 1,2, x --text t --json",
+        "--text t",
+        "--text --json --other -x",
+    ):
+        assert CliRunner().invoke(box, typed.split()).exit_code == 0
+    assert made == [
+        Box(height=5.0, depths=(1, 2), name="x", text="t", form=FORMS["json"]),
+        Box(text="t"),
+        Box(text="--json", other="-x"),
+    ]
 
 
-@pytest.mark.parametrize("bad", [["--width", "-1"], ["--tall", "x"], ["--inner", "1"], ["a", "b"]])
+@pytest.mark.parametrize(
+    "bad", [["--width", "-1"], ["--tall", "x"], ["--inner", "1"], ["a", "b"], []]
+)
 def test_what_does_not_fit_is_refused(box, made, bad):
-    assert CliRunner().invoke(box, bad).exit_code == 2
+    needed = ["--text", "t"] if bad else []
+    assert CliRunner().invoke(box, [*bad, *needed]).exit_code == 2
     assert made == []
 
 
@@ -62,7 +75,7 @@ def test_what_does_not_fit_is_refused(box, made, bad):
 )
 def test_a_refusal_of_our_own_names_the_option(box, bad):
     with pytest.raises(InputError, match=bad[0]):
-        CliRunner().invoke(box, bad, catch_exceptions=False)
+        CliRunner().invoke(box, [*bad, "--text", "t"], catch_exceptions=False)
 
 
 @pytest.mark.parametrize("kind", [OfModel, OfPolynomials])
