@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import sympy
 from sympy import Expr, Symbol
@@ -21,13 +22,21 @@ from derive.exact.signs import Signs
 from derive.language import to_sympy
 from derive.model.condition import Condition, Sign
 from derive.model.labels import quoted
-from derive.model.notation import AssumePositive, Notation, log_expr, to_expr, to_factored_expr
+from derive.model.notation import (
+    AssumePositive,
+    Notation,
+    log_expr,
+    rational,
+    to_expr,
+    to_factored_expr,
+)
 from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest, accept_curve
 from derive.potential.piece import Curve, Quadrature, moving
 from derive.potential.rational_kernel import antiderivative, gathered
 from derive.potential.rewriting import fewest, with_hyperbolic
 from derive.verdict import Identity
+from derive.weights.coordinate import Coordinate
 from derive.weights.dual import DualCoordinates, conjugate_in_time
 from derive.weights.metric import Metric
 from derive.weights.solved_leaf import SolvedLeaf, names_in, solved_leaves
@@ -66,6 +75,38 @@ def _openness(piece: Quadrature) -> tuple[bool, bool, int, int]:
     written = [piece.value, *(e for _, e in piece.abbreviations)]
     length = sum(int(e.count_ops()) for e in written)
     return piece.kind == "quadrature", piece.curve is None, len(piece.assumptions), length
+
+
+@dataclass(frozen=True)
+class Exponential(Coordinate):
+    """E = exp(q t) in the place of t, for functions of t that are rational in it."""
+
+    leaf: SolvedLeaf
+    E: RationalFunction
+
+    def start(self, element: RationalFunction) -> RationalFunction:
+        """Return the value of a function of E at the start."""
+        rest = self.leaf.field.gens[1 : len(element.field.gens)]
+        return self.leaf.start(element.compose((self.E, *rest), self.leaf.field))
+
+
+def in_exponential(leaf: SolvedLeaf, name: str, integrand: RationalFunction) -> Expr | None:
+    """Return int g(E) dt = int g(E)/(q E) dE in t, E = exp(q t) by its name, or None."""
+    whole, E = leaf.field, leaf.notation.fresh("E", positive=True)
+    A = next(whole.embed(g.argument) for g in whole.generators if g.name == name)
+    q = A.partial(0)
+    known = leaf.notation.parameterization.start_field
+    field = known.extended((E.name, *(s.name for s in leaf.constants)))
+    if q * whole.gens[0] != A or not q.is_constant():
+        return None
+    images = [field.named(n) if n in field.names else field.zero for n in whole.names]
+    images[whole.positions[name]] = field.gens[0]
+    g = integrand.compose(images, field) / (field.constant(q.value()) * field.gens[0])
+    own = Exponential(leaf.notation, field, E, (), leaf.constants, leaf, whole.named(name))
+    if (found := antiderivative(own, g)) is None:
+        return None
+    power = sympy.exp(rational(q.value()) * leaf.variable)
+    return found.xreplace({E: power})
 
 
 class _AlongWeight:
@@ -117,11 +158,16 @@ class _AlongWeight:
             conjugate = integral(self.shortest(self.f / self.r, height / pace))
         closed: tuple[Identity, ...] | None = None
         if mu is not None:
-            # One logarithm of a quotient would ask more of the start.
-            mu = gathered(mu, t) - mu.xreplace({t: t0})
+            begin = {t: t0}
+            if mu.has(sympy.exp):
+                begin |= dict(self.constants())
+                start = sympy.powsimp(sympy.expand(mu.xreplace(begin)), combine="exp")
+                mu -= sympy.expand_log(start, force=True)
+            else:  # one logarithm of a quotient would ask more of the start
+                mu = gathered(mu, t) - mu.xreplace(begin)
             whole = None if conjugate.has(sympy.Integral) else beta * mu - conjugate
             speed = self.expr(leaf.field.derivative(self.f, 0) * self.r)
-            closed = accept_curve(leaf, {t: t0}, (height, pace, speed), mu, whole)
+            closed = accept_curve(leaf, begin, (height, pace, speed), mu, whole)
         if mu is None or closed is None:
             mu = integral(fewest([self.shortest(1 / self.r), 1 / pace]))
         return Quadrature(
@@ -132,19 +178,24 @@ class _AlongWeight:
             assumptions=(*self.notation.assumptions, *generic),
             evidence=(*self.evidence(height, pace), *(closed or ())),
             note=", ".join(self.weights()),
+            left="antiderivative" if closed is None else "conjugate",
             curve=Curve(t, height, weight=p.weights[leaf.index], laws=leaf.laws),
         )
 
     def antiderivative(self, integrand: RationalFunction) -> Expr | None:
-        """Return that of a function that is rational in t, or None.
+        """Return that of a function that is rational in t, or in E = exp(q t), or None.
 
         That logarithms with roots are not those of 0 at the start would be a condition.
         """
-        t = self.t.name
-        inside = (g for g in integrand.field.generators if g.name in integrand.variables())
-        if any(t in names_in(integrand.field.named(g.name)) for g in inside):
+        t, used = self.t.name, integrand.variables()
+        inside = [g for g in integrand.field.generators if g.name in used]
+        moving = [g for g in inside if t in names_in(integrand.field.named(g.name))]
+        if not moving:
+            found = antiderivative(self.leaf, integrand)
+        elif len(moving) == 1 and moving[0].kind == "exp" and t not in used:
+            found = in_exponential(self.leaf, moving[0].name, integrand)
+        else:
             return None
-        found = antiderivative(self.leaf, integrand)
         logs = () if found is None else found.atoms(sympy.log)
         powers = set[Expr]().union(*(log.atoms(sympy.Pow) for log in logs))
         return found if all(power.exp.is_Integer for power in powers) else None

@@ -102,6 +102,16 @@ def test_rational_integrands_over_a_weight_are_integrated(
     assert not check_text(derive_once(Parameterization.parse([output])).to_json()).open
 
 
+@pytest.mark.parametrize("output", ["log(exp(a) + exp(b))", "log(1 + exp(a) + exp(b))"])
+def test_integrands_that_are_rational_in_an_exponential_are_integrated(output: str) -> None:
+    """dQ/dbeta is closed, and certified; Q is an integral of a logarithm over a sum."""
+    piece = quadrature(output)
+    assert not piece.gradient[0].has(sympy.Integral)
+    assert (piece.kind, piece.left) == ("quadrature", "conjugate")
+    follow(piece, output, {"a": "1/2", "b": "-1"})
+    assert not check_text(derive_once(Parameterization.parse([output])).to_json()).open
+
+
 def test_a_wrong_antiderivative_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     for wrong in (lambda mu, t: 2 * mu, lambda mu, t: mu + t, lambda mu, t: -mu):
         own = rational_kernel.antiderivative
