@@ -199,20 +199,14 @@ def _least(c: Parameterized, b: Symbol) -> Iterator[object]:
         divergence = "the Bregman divergence of `Q` from the start"
         least = note(f"minimises: `Q - Q'({{b}}(0)) {{b}}`, {divergence}", b=b)
     if c.term.variable.isalpha():
-        yield OnPage((note(CLAIM, b=b), _problem(c)))
+        # What a limit minimises over all coordinates.
+        each_b = tell("`{b}_i`", b=b)
+        size = "sum_i Q({b})" if c.start.at_minimum else "sum_i (Q({b}) - Q'({b}(0)) {b})"
+        goal = tell(f"argmin {size} subject to X {{all}} = y", b=each_b, all=b)
+        yield OnPage((note(CLAIM, b=b), Equations(((b, goal),))))
         yield OnTerminal((least,))
     else:
         yield least
-
-
-def _problem(c: Parameterized) -> Equations:
-    """Return what a limit minimises over all coordinates."""
-    b = tell("`{b}_i`", b=Symbol(c.term.variable))
-    rest = "" if c.start.at_minimum else " - Q'({b}(0)) {b}"
-    size = "sum_i Q({b})" if not rest else f"sum_i (Q({{b}}){rest})"
-    variable = Symbol(c.term.variable)
-    goal = tell(f"argmin {size} subject to X {{all}} = y", b=b, all=variable)
-    return Equations(((variable, goal),))
 
 
 def _proof(c: Parameterized) -> Iterator[object]:

@@ -85,15 +85,9 @@ def tidy(expression: Expr) -> Expr:
     return sympy.powsimp(sympy.factor(sympy.powdenest(sympy.powsimp(expression), force=True)))
 
 
-def _core(expression: Expr) -> Expr:
-    """Return it without its number, and a parameter in place of its power."""
-    core = sympy.factor_terms(expression).as_coeff_Mul()[1]
-    return core.base if isinstance(core, sympy.Pow) and core.base.is_Symbol else core
-
-
 def _is_square(x: Expr) -> bool:
     """Tell whether it is the square of what SymPy does not take to be positive."""
-    return isinstance(x, sympy.Pow) and x.exp == 2 and not x.base.is_positive
+    return bool(x.is_Pow and x.exp == 2 and not x.base.is_positive)
 
 
 def _unequal(x: Expr) -> str:
@@ -112,9 +106,11 @@ def conditions(
     A power of a parameter asks that it be positive itself; a square asks that it not be 0.
     """
     squares = [x for x in assumed if _is_square(x)]
-    cores = [_core(x) for x in assumed if x not in squares]
-    known = positive | {x.name for x in cores if isinstance(x, sympy.Symbol)}
-    kept = [x for x in cores if isinstance(x, sympy.Symbol) or known_sign(x, known) != 1]
+    # Without its number, and a parameter in place of its power.
+    bare = (sympy.factor_terms(x).as_coeff_Mul()[1] for x in assumed if x not in squares)
+    cores = [x.base if x.is_Pow and x.base.is_Symbol else x for x in bare]
+    known = positive | {x.name for x in cores if x.is_Symbol}
+    kept = [x for x in cores if x.is_Symbol or known_sign(x, known) != 1]
     generic = [_unequal(x.base) for x in squares if known_sign(x.base, known) is None]
     texts = tuple(dict.fromkeys((*(f"{x} > 0" for x in kept), *generic)))
     if beta_0 is None or not names((beta_0,)):

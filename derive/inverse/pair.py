@@ -7,7 +7,7 @@ for p = m = alpha at the start.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
 
 import sympy
 from sympy import Expr
@@ -23,24 +23,6 @@ from derive.model.labels import backticked
 from derive.verdict import Identity
 
 
-@dataclass(frozen=True)
-class _Pair:
-    """beta = b + s (p^2 - m^2) on the leaf p m = gamma, where K Q'' = scale; p = m at beta = b."""
-
-    b: Expr
-    s: Expr
-    gamma: Expr
-    scale: Expr
-    assumed: tuple[Expr, ...]
-
-    def p_at(self, beta: Expr) -> Expr:
-        """Return p at beta."""
-        x = (beta - self.b) / self.s
-        if x == 0:
-            return sympy.powdenest(sympy.sqrt(self.gamma), force=True)
-        return sympy.sqrt((x + sympy.sqrt(x**2 + 4 * self.gamma**2)) / 2)
-
-
 def find_pair(convexity: Convexity, target: Expr | None) -> WeightPair | None:
     """Return the pair, or None where 1/Q''^2 is no quadratic polynomial without real roots.
 
@@ -53,31 +35,41 @@ def find_pair(convexity: Convexity, target: Expr | None) -> WeightPair | None:
     a, b, d = completed(square, element.v)
     for sign, inner, r, assumed in cases(element, a, d):
         if sign > 0 and inner > 0:
-            root = sympy.sqrt(a)
-            s = sympy.Integer(1) if target is None else target * root / 4
-            return _proved(convexity, _Pair(b, s, r / (2 * s), 4 * s / root, assumed))
+            s = sympy.Integer(1) if target is None else target * sympy.sqrt(a) / 4
+            gamma, scale = r / (2 * s), 4 * s / sympy.sqrt(a)
+            return _proved(convexity, (b, s, gamma), scale, assumed)
     return None
 
 
-def _proved(convexity: Convexity, found: _Pair) -> WeightPair | None:
-    """Return the record of a pair that is accepted; None where it is not."""
-    term, element = convexity.term, convexity.element
-    b, s, gamma = found.b, found.s, found.gamma
+def _proved(
+    convexity: Convexity, leaf: tuple[Expr, Expr, Expr], scale: Expr, assumed: tuple[Expr, ...]
+) -> WeightPair | None:
+    """Return beta = b + s (p^2 - m^2) on the leaf p m = gamma, where K Q'' = scale is accepted."""
+    term, element, (b, s, gamma) = convexity.term, convexity.element, leaf
     interval = convexity.interval or (-sympy.oo, sympy.oo)
+
+    def p_at(beta: Expr) -> Expr:
+        x = (beta - b) / s
+        if x == 0:
+            return sympy.powdenest(sympy.sqrt(gamma), force=True)
+        return sympy.sqrt((x + sympy.sqrt(x**2 + 4 * gamma**2)) / 2)
+
     F, K = b + s * (W**2 - gamma**2 / W**2), 4 * s**2 * (W**2 + gamma**2 / W**2)
-    curve = Candidate(F, found.p_at(element.v), interval, found.scale, found.assumed)
-    if not accepts(term, curve, K):
+    if not accepts(term, Candidate(F, p_at(element.v), interval, scale, assumed), K):
         return None
     taken = {*term.parameters, term.variable}
     names_of_pairs = ((x + term.suffix, y + term.suffix) for x, y in ("pm", "uv", "xy", "gh"))
     p, m = next(pair for pair in names_of_pairs if not taken & {*pair})
     x, y = sympy.symbols((p, m), positive=True)
-    output = from_sympy(b + s * (x**2 - y**2))
-    start = _start(convexity, found, (p, m))
-    scale, product = (backticked(x, taken) for x in (found.scale, gamma))
-    statement = f"<grad F, grad F> Q''(F) = {scale} on {p}*{m} = {product}"
+    start = FlowStart()
+    for beta_0, at_minimum in itertools.islice(starts(convexity, (b,)), 1):
+        at_start = p_at(to_sympy(beta_0, term.symbols()))
+        values = from_sympy(at_start), from_sympy(sympy.simplify(gamma / at_start))
+        start = FlowStart(beta_0, at_minimum, tuple(zip((p, m), values, strict=True)))
+    written, product = (backticked(x, taken) for x in (scale, gamma))
+    statement = f"<grad F, grad F> Q''(F) = {written} on {p}*{m} = {product}"
     finding = accepted(
-        Identity(statement, "<grad F, grad F> Q''(F)", str(found.scale)),
+        Identity(statement, "<grad F, grad F> Q''(F)", str(scale)),
         Identity(f"<grad({p}*{m}), grad F> = 0", "0", "0"),
         *start.evidence,
     )
@@ -85,22 +77,12 @@ def _proved(convexity: Convexity, found: _Pair) -> WeightPair | None:
         term,
         finding,
         element.q,
-        output,
+        from_sympy(b + s * (x**2 - y**2)),
         (p, m),
         interval,
-        found.scale,
+        scale,
         start,
-        conditions(term.positive, found.assumed, start.beta_0, interval),
+        conditions(term.positive, assumed, start.beta_0, interval),
         convexity.interval is not None,
         gamma,
     )
-
-
-def _start(convexity: Convexity, found: _Pair, pair: tuple[str, str]) -> FlowStart:
-    """Return the first start that is found, with p and m there."""
-    beta_0, at_minimum = next(starts(convexity, (found.b,)), (None, False))
-    if beta_0 is None:
-        return FlowStart()
-    p = found.p_at(to_sympy(beta_0, convexity.term.symbols()))
-    values = from_sympy(p), from_sympy(sympy.simplify(found.gamma / p))
-    return FlowStart(beta_0, at_minimum, tuple(zip(pair, values, strict=True)))

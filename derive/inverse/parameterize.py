@@ -134,7 +134,7 @@ def _coordinate(term: SeparableTerm, target: Expr | None) -> Coordinate:
     element = convexity.element
     best: OneWeight | None = None
     for proposed in itertools.islice(candidates(element), CANDIDATES):
-        candidate = _where_smooth(_rescaled(proposed, target), convexity)
+        candidate = _adapted(proposed, convexity, target)
         if term.start is not None and not within(term, candidate, term.start):
             continue
         if accepts(term, candidate):
@@ -149,20 +149,13 @@ def _coordinate(term: SeparableTerm, target: Expr | None) -> Coordinate:
     return IntegralOnly(term, Finding(Verdict.UNDECIDED, reason), element.q, integral)
 
 
-def _rescaled(candidate: Candidate, target: Expr | None) -> Candidate:
-    """Return the candidate in the weight in which F'^2 Q'' is *target*."""
-    if target is None or target == candidate.scale:
-        return candidate
-    factor = sympy.sqrt(tidy(target / candidate.scale))
-    F = candidate.F.subs(W, factor * W)
-    return replace(candidate, F=F, inverse=candidate.inverse / factor, scale=target)
-
-
-def _where_smooth(candidate: Candidate, convexity: Convexity) -> Candidate:
-    """Return the candidate on the interval in which Q is smooth."""
-    if convexity.interval is None:
-        return candidate
-    (low, high), (left, right) = candidate.interval, convexity.interval
+def _adapted(candidate: Candidate, convexity: Convexity, target: Expr | None) -> Candidate:
+    """Return it where Q is smooth, in the weight in which F'^2 Q'' is *target*, where given."""
+    if target is not None and target != candidate.scale:
+        factor = sympy.sqrt(tidy(target / candidate.scale))
+        F, inverse = candidate.F.subs(W, factor * W), candidate.inverse / factor
+        candidate = replace(candidate, F=F, inverse=inverse, scale=target)
+    (low, high), (left, right) = candidate.interval, convexity.interval or (-sympy.oo, sympy.oo)
     return replace(candidate, interval=(sympy.Max(low, left), sympy.Min(high, right)))
 
 

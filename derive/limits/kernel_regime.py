@@ -229,9 +229,28 @@ def near_start(
     if any(generator.kind != "exp" for generator in p.field.generators):
         return None
     try:
-        return _limit(_Path(p, point), kernel, warp, point)
+        path = _Path(p, point)
+        q, M, error = _kernel_along(path, warp[0])
     except (Undecided, ZeroDivisionError):
         return None
+    x, potential = kernel_norm(M, kernel, path.notation)
+    unit = growth_expression((-q, 0), point.small)
+    order = None if error is None else growth_expression(error, point.small)
+    evidence = tuple(
+        Identity(
+            f"K{pair(i + 1, j + 1)} at the start, to leading order",
+            str(kernel.matrix[i, j]),
+            f"({1 / unit})*({M[i, j]} + {'o(1)' if order is None else f'O({order})'})",
+        )
+        for i, j in combinations_with_replacement(range(M.rows), 2)
+    )
+    reason = (
+        "by exact expansion along the path from `beta_0` to `beta_0 + x`, `K` and `g` keep their "
+        "values at the start to leading order"
+    )
+    finding, slopes = Finding(Verdict.PROVED, reason, evidence), potential.gradient
+    unit = warp[1] * unit
+    return Limit(point, finding, "kernel", x, kernel.beta_0, unit, potential, slopes, order)
 
 
 class _Path:
@@ -271,20 +290,24 @@ class _Path:
         raise Unexpanded("the weights do not settle")
 
 
-def _limit(
-    path: _Path, kernel: TangentKernel, warp: tuple[Field, Expr], point: Point
-) -> Limit | None:
+def _kernel_along(path: _Path, H: Field) -> tuple[Exponent, sympy.ImmutableMatrix, Growth | None]:
+    """Return q and M, K = e^q (M + ...) along the path, and how large the rest is.
+
+    Unexpanded: nu may not stay bounded, or M is singular or moves along the path.
+    """
     p, weights = path.notation.parameterization, path.notation.weights
     K = tangent_kernel(p)
     rho, columns = inverse(K), list(zip(*p.fields, strict=True))
     V = [[to_expr(dot(c, r), weights) for r in zip(*rho, strict=True)] for c in columns]
-    if not _stays_bounded(path, path.settle(V)):
-        return None
+    _require_bounded(path, path.settle(V))
     entries = [path.expand(to_expr(x, weights)) for row in K for x in row]
-    slopes = [path.expand(to_expr(h, weights)) for h in warp[0]]
-    growth, M = _leading_kernel(path, entries)
-    error = _beyond(entries, slopes, growth)
-    return _kernel_norm(path, kernel, warp[1], point, (growth, M, error))
+    slopes = [path.expand(to_expr(h, weights)) for h in H]
+    (q, logs), coefficients = leading_order(entries)
+    M = sympy.ImmutableMatrix(p.d, p.d, coefficients)
+    singular = path.decide.is_zero(sympy.expand(M.det("berkowitz")))
+    if logs or M.has(*path.nu) or singular:
+        raise Unexpanded("K does not keep its value at the start")
+    return q, M, _beyond(entries, slopes, (q, logs))
 
 
 def _beyond(
@@ -304,69 +327,21 @@ def _beyond(
     return None if bound <= error[0] and any(k for _, k in later) else error
 
 
-def _leading_kernel(
-    path: _Path, entries: Sequence[Expansion]
-) -> tuple[Growth, sympy.ImmutableMatrix]:
-    """Return q and M, K = e^q (M + ...); Unexpanded where M is singular or moves along the path."""
-    d = path.notation.parameterization.d
-    growth, coefficients = leading_order(entries)
-    M = sympy.ImmutableMatrix(d, d, coefficients)
-    if growth[1]:
-        raise Unexpanded("the leading order of K has logarithms")
-    if M.has(*path.nu) or path.decide.is_zero(sympy.expand(M.det("berkowitz"))):
-        raise Unexpanded("K does not keep its value at the start")
-    return growth, M
-
-
-def _kernel_norm(
-    path: _Path,
-    kernel: TangentKernel,
-    g: Expr,
-    point: Point,
-    leading: tuple[Growth, sympy.ImmutableMatrix, Growth | None],
-) -> Limit:
-    """Return the limit M^-1 with its evidence."""
-    (q, _), M, error = leading
-    x, potential = kernel_norm(M, kernel, path.notation)
-    unit = growth_expression((-q, 0), point.small)
-    order = None if error is None else growth_expression(error, point.small)
-    evidence = tuple(
-        Identity(
-            f"K{pair(i + 1, j + 1)} at the start, to leading order",
-            str(kernel.matrix[i, j]),
-            f"({1 / unit})*({M[i, j]} + {'o(1)' if order is None else f'O({order})'})",
-        )
-        for i, j in combinations_with_replacement(range(M.rows), 2)
-    )
-    reason = (
-        "by exact expansion along the path from `beta_0` to `beta_0 + x`, `K` and `g` keep their "
-        "values at the start to leading order"
-    )
-    finding, slopes = Finding(Verdict.PROVED, reason, evidence), potential.gradient
-    return Limit(point, finding, "kernel", x, kernel.beta_0, g * unit, potential, slopes, order)
-
-
-def _stays_bounded(path: _Path, speeds: Sequence[Sequence[Expansion]]) -> bool:
-    """Tell whether nu' has a limit, polynomials each in entries of nu before it alone."""
-    open_ends: dict[int, set[Symbol]] = {}
-    for i, (row, t) in enumerate(zip(speeds, path.powers, strict=True)):
+def _require_bounded(path: _Path, speeds: Sequence[Sequence[Expansion]]) -> None:
+    """Raise Unexpanded unless nu' has a limit, polynomials in entries of nu before each alone."""
+    open_ends: dict[Symbol, set[Symbol]] = {}
+    for nu, row, t in zip(path.nu, speeds, path.powers, strict=True):
         if t is None and all(x.is_zero for x in row):
             continue
         if t is None or not all(_is_polynomial(x, t, path.nu) for x in row):
-            return False
+            raise Unexpanded("the weights may not stay bounded")
         symbols = {s for x in row for s in x.coefficient((t, 0)).free_symbols}
-        open_ends[i] = symbols & set(path.nu)
-    return _are_in_turn(open_ends, path.nu)
-
-
-def _are_in_turn(open_ends: dict[int, set[Symbol]], nu: Sequence[Symbol]) -> bool:
-    """Tell whether the entries of nu have an order in which each needs those before it alone."""
+        open_ends[nu] = symbols & set(path.nu)
     while open_ends:
-        done = {nu[i] for i, others in open_ends.items() if not others}
+        done = {nu for nu, others in open_ends.items() if not others}
         if not done:
-            return False
-        open_ends = {i: others - done for i, others in open_ends.items() if others}
-    return True
+            raise Unexpanded("the weights move each other")
+        open_ends = {nu: others - done for nu, others in open_ends.items() if others}
 
 
 def _is_polynomial(x: Expansion, t: Exponent, nu: Sequence[Symbol]) -> bool:

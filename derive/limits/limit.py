@@ -131,7 +131,8 @@ def _coupled(
     gradient: Sequence[Expr], betas: Sequence[Symbol], q: Expr, decide: ElementarySigns
 ) -> LimitingPotential:
     """Name the limit where all outputs are coupled: c |beta|^(q + 1) where G is along beta."""
-    if _is_radial(gradient, betas, decide):
+    pairs = combinations(zip(gradient, betas, strict=True), 2)
+    if all(decide.is_zero(x * b - y * a) for (x, a), (y, b) in pairs):
         c = gradient[0].subs({**dict.fromkeys(betas, sympy.S.Zero), betas[0]: sympy.S.One})
         length = norm(betas)
         if decide.is_zero(c * length ** (q - 1) * betas[0] - gradient[0]):
@@ -151,11 +152,6 @@ def _degree(g: Expr, variables: Sequence[Symbol], decide: ElementarySigns) -> Ex
         return None
     q = sympy.Rational(Fraction(str(guess)).limit_denominator(64))
     return q if decide.is_zero(moved - q * g) else None
-
-
-def _is_radial(g: Sequence[Expr], betas: Sequence[Symbol], decide: ElementarySigns) -> bool:
-    pairs = combinations(zip(g, betas, strict=True), 2)
-    return all(decide.is_zero(x * b - y * a) for (x, a), (y, b) in pairs)
 
 
 Regime: TypeAlias = Literal["rich", "kernel", "anti-NTK", "intermediate", "unknown"]

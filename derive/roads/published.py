@@ -107,15 +107,33 @@ def follow_published(metric: Metric, ansatz: Ansatz) -> PublishedRoad:
     functions = ansatz.functions(p.d)
     slopes = tuple(tuple(x.compose(p.F, p.field) for x in t.field.gradient(t)) for t in functions)
     try:
-        if len(functions) > 1:
-            ratios, factors, evidence = separate(metric, slopes)
-        else:
-            ratios, factors, evidence = _solve(metric, functions[0], slopes[0])
+        walked = separate(metric, slopes) if len(functions) > 1 else _solve(metric, functions[0])
+        ratios, factors, evidence = walked
+        evidence += _one_function_each(metric, slopes, ratios, factors)
     except NotProved as ended:
         return PublishedRoad(metric, ansatz, ended.finding, slopes)
     finding = Finding(Verdict.PROVED, "Q has the form of the Ansatz", evidence)
     log_psi = _log_psi(metric, slopes, ratios)
     return PublishedRoad(metric, ansatz, finding, slopes, ratios, factors, log_psi)
+
+
+def _one_function_each(
+    metric: Metric, slopes: tuple[Field, ...], ratios: Field, factors: Field
+) -> tuple[Identity, ...]:
+    """Prove that r_k = psi_k'/psi_k is a function of t_k, and psi_k g/psi_k one g, or NotProved."""
+    p, single = metric.parameterization, len(slopes) == 1
+    pairs = zip(ratios, factors, strict=True)
+    if not all(is_defined(p, r) and is_not_zero(p, factor) for r, factor in pairs):
+        reason = "q_k'''/q_k'' is infinite on the leaf of this start, or g/q_k'' is 0 there"
+        if single:
+            reason = "q''/q' is infinite on the leaf of this start, or g/q' is 0 or infinite there"
+        raise NotProved(Finding(Verdict.UNDECIDED, reason))
+    H = log_warp(metric, slopes[0], ratios[0], factors[0])
+    evidence: tuple[Identity, ...] = ()
+    for k, (slope, r) in enumerate(zip(slopes, ratios, strict=True), 1):
+        t, name = ("t", "r") if single else (f"t{k}", f"r{k}")
+        evidence += require_function_of(metric, (t, slope), (name, r), H)
+    return evidence + require_equations(p, _one_warp(metric, slopes, ratios, factors, H), _MORE)
 
 
 def _log_psi(
@@ -131,11 +149,10 @@ def _log_psi(
     return tuple(found)
 
 
-def _solve(
-    metric: Metric, t: RationalFunction, s: Field
-) -> tuple[Field, Field, tuple[Identity, ...]]:
+def _solve(metric: Metric, t: RationalFunction) -> tuple[Field, Field, tuple[Identity, ...]]:
     """Return r = q''/q', g/q' and the identities for one unknown q."""
     p = metric.parameterization
+    s = tuple(x.compose(p.F, p.field) for x in t.field.gradient(t))
     v = tuple(dot(row, s) for row in metric.K)
     hessian = [[x.compose(p.F, p.field) for x in t.field.gradient(y)] for y in t.field.gradient(t)]
     constant = [[dot(row, column) for column in hessian] for row in metric.K]
@@ -155,10 +172,6 @@ def _solve(
         zero = Identity("K (r grad t grad t^T + Hess t) = 0", repr(factor), "0")
         reason = "Hess Q = g rho holds with g = 0 only: Q is not of this form"
         raise NotProved(Finding(Verdict.REFUTED, reason, (*evidence, zero)))
-    if not (is_defined(p, r) and is_not_zero(p, factor)):
-        reason = "q''/q' is infinite on the leaf of this start, or g/q' is 0 or infinite there"
-        raise NotProved(Finding(Verdict.UNDECIDED, reason))
-    evidence += require_function_of(metric, ("t", s), ("r", r), log_warp(metric, s, r, factor))
     return (r,), (factor,), evidence
 
 
@@ -174,6 +187,9 @@ def _conditions(
     return off + [
         (f"N{n}{n} = {first}", linear[i][i] - a, constant[i][i] - b) for i, n in places[1:]
     ]
+
+
+_MORE = "q_k'' = g/M_kk depends on more than t_k for any g: Q is not of this form"
 
 
 def separate(
@@ -195,16 +211,8 @@ def separate(
     M = tuple(dot(y, dt) for y, dt in zip(fields, covectors, strict=True))
     logs = [[along(y, m) / m for m in M] for y in fields]
     others = [0 if n else 1 for n in d]
-    refuted = "q_k'' = g/M_kk depends on more than t_k for any g: Q is not of this form"
-    evidence += require_equations(p, _warp_along_others(logs, others), refuted)
+    evidence += require_equations(p, _warp_along_others(logs, others), _MORE)
     ratios = tuple((logs[k][others[k]] - logs[k][k]) / M[k] for k in d)
-    if not all(is_defined(p, r) and is_not_zero(p, m) for r, m in zip(ratios, M, strict=True)):
-        reason = "q_k'''/q_k'' is infinite on the leaf of this start, or g/q_k'' is 0 there"
-        raise NotProved(Finding(Verdict.UNDECIDED, reason))
-    H = log_warp(metric, slopes[0], ratios[0], M[0])
-    for k, (slope, r) in enumerate(zip(slopes, ratios, strict=True), 1):
-        evidence += require_function_of(metric, (f"t{k}", slope), (f"r{k}", r), H)
-    evidence += require_equations(p, _one_warp(metric, slopes, ratios, M, H), refuted)
     return ratios, M, evidence
 
 
@@ -233,5 +241,5 @@ def _one_warp(
         return ratios[k] * t + along(z, M[k]) / M[k]
 
     for z in fields:
-        for k in range(1, p.d):
+        for k in range(1, len(slopes)):
             yield f"Z log(q{k + 1}'' M{k + 1}) = Z log(q1'' M1)", along_leaf(z, k), along_leaf(z, 0)

@@ -120,20 +120,14 @@ def margins(derivation: Derivation, progress: Callable[[str], None] | None = Non
     far: tuple[Far, ...] = ()
     if stated.verdict is Verdict.PROVED:
         far = tuple(far_out(block) for block in derivation.blocks)
-    coercive = _coercive(far)
+    growths = tuple(f.coercive for f in far)
+    # All blocks must be coercive.
+    verdict = conclude(growths) if far else Verdict.UNDECIDED
+    reasons = dict.fromkeys(f.reason for f in growths if f.verdict is verdict)
+    coercive = Finding(verdict, "; ".join(reasons) or "there is no Q to ask about")
     shape = find_horizon(derivation, far, coercive) if far else Horizon(())
     enter("the problem in the weights")
     weights = pose_in_weights(derivation)
     agree = agreement(far, weights) if shape.function is not None and weights.costs else None
     scaled = scaled_start(derivation)
     return Margins(derivation, stated, coercive, far, shape, weights, agree, scaled)
-
-
-def _coercive(far: tuple[Far, ...]) -> Finding:
-    """Join the blocks: all of them must be coercive."""
-    if not far:
-        return Finding(Verdict.UNDECIDED, "there is no Q to ask about")
-    found = tuple(f.coercive for f in far)
-    verdict = conclude(found)
-    reasons = dict.fromkeys(f.reason for f in found if f.verdict is verdict)
-    return Finding(verdict, "; ".join(reasons))

@@ -109,10 +109,6 @@ def _name(far: Sequence[Far], leading: Sequence[Leading]) -> str:
         return "asymmetric"
     p, weighted = leading[0].degree, "" if same(_constants(leading)) else "weighted "
     if "sum" in shapes:
-        return _of_forms(far, f"{weighted}l{p}")
+        whole = not weighted and p == 1 and [f.forms for f in far] == [_PAIR]
+        return "|DFT|_1" if whole else f"{weighted}l{p} of V^T"
     return f"{'group ' if 'radial' in shapes and p != 2 else ''}{weighted}l{p}"
-
-
-def _of_forms(far: Sequence[Far], name: str) -> str:
-    """Return the name of a norm of V^T beta; of the sum and the difference it is |DFT|."""
-    return "|DFT|_1" if name == "l1" and [f.forms for f in far] == [_PAIR] else f"{name} of V^T"

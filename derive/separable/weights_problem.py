@@ -132,20 +132,13 @@ def _costs(p: Parameterization, D: Expr) -> list[BlockCost]:
     for group in p.blocks:
         block = p if len(p.blocks) == 1 else p.restrict(group)
         betas = Notation(p, group).betas
-        found.append(_block_cost(group, betas, representation_cost(block, betas), D))
-    return found
-
-
-def _block_cost(
-    outputs: tuple[int, ...], betas: tuple[Symbol, ...], cost: SquaredDistance, D: Expr
-) -> BlockCost:
-    formula, side = None, 0
-    if cost.verdict is Verdict.PROVED:
+        cost, formula, side = representation_cost(block, betas), None, 0
         if isinstance(cost, RootByInterval):
             formula, side = _on_sides(cost, betas[0], 2 / D)
-        else:
+        elif cost.verdict is Verdict.PROVED:
             formula = next(iter(cost.closed_forms), None)
-    return BlockCost(outputs, betas, cost, formula, side)
+        found.append(BlockCost(group, betas, cost, formula, side))
+    return found
 
 
 def _on_sides(cost: RootByInterval, b: Symbol, q: Expr) -> tuple[Expr | None, int]:
@@ -180,8 +173,12 @@ def agreement(far: Sequence[Far], problem: WeightsProblem) -> Finding:
     costs, D = problem.costs, problem.degree
     if D is None or [len(f.betas) for f in far] != [len(c.betas) for c in costs]:
         return Finding(Verdict.UNDECIDED, "they are not sums over the same blocks")
-    both = ((f.leading, _in_symbols_of(f, c)) for f, c in zip(far, costs, strict=True))
-    pairs = [(x, R) for x, R in both if x is not None and R is not None]
+    # R_F in the symbols of Q, where both are written on both sides of 0.
+    pairs = [
+        (f.leading, c.formula.xreplace(dict(zip(c.betas, f.betas, strict=True))))
+        for f, c in zip(far, costs, strict=True)
+        if f.leading is not None and c.formula is not None and not c.side
+    ]
     if len(pairs) < len(far):
         return Finding(Verdict.UNDECIDED, "one of them was not written")
     free = len(far) == 1 and far[0].shape != "single"
@@ -192,13 +189,6 @@ def agreement(far: Sequence[Far], problem: WeightsProblem) -> Finding:
     if not equal:
         return Finding(Verdict.REFUTED, "R_F is no increasing function of the horizon of Q")
     return Finding(Verdict.PROVED, "R_F is an increasing function of the horizon of Q")
-
-
-def _in_symbols_of(f: Far, c: BlockCost) -> Expr | None:
-    """Return R_F in the symbols of Q, where it is written on both sides of 0."""
-    if c.formula is None or c.side:
-        return None
-    return c.formula.xreplace(dict(zip(c.betas, f.betas, strict=True)))
 
 
 def _are_multiples(
