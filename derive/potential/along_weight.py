@@ -97,7 +97,8 @@ def in_exponential(leaf: SolvedLeaf, name: str, integrand: RationalFunction) -> 
     q = A.partial(0)
     known = leaf.notation.parameterization.start_field
     field = known.extended((E.name, *(s.name for s in leaf.constants)))
-    if q * whole.gens[0] != A or not q.is_constant():
+    others = {*integrand.variables()} - {*field.names, name}
+    if others or q * whole.gens[0] != A or not q.is_constant():
         return None
     images = [field.named(n) if n in field.names else field.zero for n in whole.names]
     images[whole.positions[name]] = field.gens[0]
