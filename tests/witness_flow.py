@@ -190,7 +190,7 @@ def real_roots(descending: Sequence[Any]) -> Vector:
 
 
 class NoForm(Exception):
-    """The piece is a quadrature or gives no numbers."""
+    """The gradient is an integral or gives no numbers."""
 
 
 def claimed_gradient(piece: Any, beta: Mapping[str, Any], symbols: Mapping[str, Any]) -> Vector:
@@ -220,7 +220,7 @@ def claimed_gradient(piece: Any, beta: Mapping[str, Any], symbols: Mapping[str, 
     if piece.kind == "parametric":
         z = piece.curve.parameter
         point[z.name] = _invert(piece.curve, value, point, beta[piece.betas[0].name])
-    if piece.kind == "quadrature":
+    if any(g.has(sympy.Integral) for g in piece.gradient):
         raise NoForm
     return [value(g) for g in piece.gradient]
 

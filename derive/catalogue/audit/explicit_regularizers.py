@@ -44,7 +44,7 @@ def check_explicit(subject: Subject, printed: Printed) -> Judgement:
     p = subject.p
     distance = minimum_by_elimination(pose, p, Notation(p, tuple(range(p.d))).betas)
     if distance.verdict is not Verdict.PROVED or not isinstance(distance, RootByInterval):
-        raise Unsettled(distance.finding.reason)
+        raise Unsettled(distance.finding.words)
     factors = {interval.factor for interval in distance.intervals}
     if len(factors) != 1 or None in factors:
         raise Unsettled("R_alpha is a root of several polynomials, interval by interval")
@@ -136,7 +136,7 @@ def check_limit_of_explicit(subject: Subject, printed: Printed) -> Judgement:
         raise Unsettled("the start does not tend to 0")
     found = check_cost(subject, printed)
     if found.differs:
-        reason = f"R_alpha -> min |w|^2, as {limits[0].finding.reason}" if limits else found.reason
+        reason = f"R_alpha -> min |w|^2, as {limits[0].finding.words}" if limits else found.reason
         return replace(found, reason=reason)
     return found
 
@@ -153,7 +153,7 @@ def _cost(subject: Subject) -> tuple[Expr, tuple[str, ...]]:
         if cost.verdict is Verdict.PROVED and cost.closed_forms:
             # On the last interval, or everywhere.
             return cost.closed_forms[-1], tuple(b.name for b in betas)
-        reason = cost.finding.reason
+        reason = cost.finding.words
     raise Unsettled(f"the representation cost is not derived: {reason}")
 
 

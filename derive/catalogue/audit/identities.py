@@ -116,7 +116,7 @@ def check_decision(decision: Decision, printed: Printed) -> Judgement:
     """Compare what was decided: the text is yes or no."""
     wanted = {"yes": Verdict.PROVED, "no": Verdict.REFUTED}[printed.text[0]]
     if decision.verdict is Verdict.UNDECIDED:
-        raise Unsettled(decision.finding.reason)
+        raise Unsettled(decision.finding.words)
     if decision.verdict is wanted:
         return agreement("exact identity" if wanted is Verdict.PROVED else "an identity that fails")
-    return difference("the opposite is proved", "exact", decision.finding.reason)
+    return difference("the opposite is proved", "exact", decision.finding.words)

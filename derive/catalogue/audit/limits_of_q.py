@@ -110,7 +110,7 @@ def compare_limit(found: Regimes, printed: Printed, claim: Claim, more: str) -> 
     """Compare the printed form with the one limit that was found; *more* says how it came."""
     (limit,) = found.limits
     if limit.finding.verdict is not Verdict.PROVED or limit.potential is None:
-        raise Unsettled(f"the limit is not derived: {limit.finding.reason}")
+        raise Unsettled(f"the limit is not derived: {limit.finding.words}")
     if limit.potential.Q is None or limit.unit is None:
         raise Unsettled("the limit of Q is derived as a gradient only")
     there, Q = Subject(found.derivation), limit.potential.Q
@@ -174,4 +174,4 @@ def _method(limit: Limit) -> str:
     order = "of order" if limit.sharp else "at most of order"
     error = "" if limit.error is None else f"; relative error {order} {plain(limit.error)}"
     unit = "" if limit.unit is None else f"; N = {plain(limit.unit)}"
-    return f"{limit.finding.reason}{unit}{error}"
+    return f"{limit.finding.words}{unit}{error}"

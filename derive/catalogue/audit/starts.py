@@ -93,7 +93,7 @@ def check_wide_limit(subject: Subject, printed: Printed) -> Judgement:
     one = Parameterization([tree], None, {"u": Name("mu"), "v": Number(Fraction(0))}, ["mu"])
     limits = regimes(derive(one), "mu", (toward,))
     claim = Claim(Name("mu"), toward, {}, ())
-    more = f"; for every width, in probability as k -> infinity: {random_width().finding.reason}"
+    more = f"; for every width, in probability as k -> infinity: {random_width().finding.words}"
     return compare_limit(limits, printed, claim, more)
 
 
