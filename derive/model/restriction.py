@@ -28,7 +28,6 @@ from derive.language.tree import Tree, names, substituted
 from derive.model.affine import AffineOutput
 from derive.model.geometry import EUCLIDEAN, Rates
 from derive.model.parameterization import Parameterization
-from derive.model.vectors import Vector
 
 Row = list[RationalFunction]
 
@@ -66,7 +65,8 @@ class Restriction:
 
 def find_ties(p: Parameterization) -> Restriction | None:
     """Return the restriction of F to the subspace that the flow stays in, or None without one."""
-    if not _is_special(p):
+    special = p.is_rational and p.geometry == EUCLIDEAN and len(p.start_symbols) < p.p
+    if not special:
         return None
     basis = _invariant_subspace(p)
     if basis is None or any(not dot(x, y).is_zero() for x, y in combinations(basis, 2)):
@@ -77,11 +77,6 @@ def find_ties(p: Parameterization) -> Restriction | None:
     rates = Rates(tuple(parse_expression(repr(one / dot(row, row))) for row in basis))
     reduced = _restricted(p, relations, kept, rates)
     return None if reduced is None else Restriction(reduced, tuple(relations.items()))
-
-
-def _is_special(p: Parameterization) -> bool:
-    """Tell whether rational F in the Euclidean metric starts from fewer symbols than weights."""
-    return p.is_rational and p.geometry == EUCLIDEAN and len(p.start_symbols) < p.p
 
 
 def _invariant_subspace(p: Parameterization) -> list[Row] | None:
@@ -202,7 +197,11 @@ def leave_out(p: Parameterization, idle: tuple[str, ...]) -> Parameterization:
         weights = [w for w in p.weights if w not in idle]
         if not (p.vectors or {*weights} <= {*names(tuple(trees))}):
             return p  # others stay where they start
-        left = p.with_(outputs=trees, weights=weights, vectors=_reduced(p, positions))
+        vectors = p.vectors
+        if len(vectors) == 1:
+            phi = parse_expression(repr(_at_zero(p.F[0] / p.w[-1], p, positions)))
+            vectors = (replace(vectors[0], coefficient=phi),)
+        left = p.with_(outputs=trees, weights=weights, vectors=vectors)
     except LanguageError:
         return p  # too long to be written out: derive it as it is
     if left.rank < p.rank:
@@ -212,11 +211,3 @@ def leave_out(p: Parameterization, idle: tuple[str, ...]) -> Parameterization:
             f"{left.rank} of {p.d}; choose another start"
         )
     return left
-
-
-def _reduced(p: Parameterization, idle: set[int]) -> tuple[Vector, ...]:
-    """Return the one vector of open dimension with its coefficient where idle weights are 0."""
-    if len(p.vectors) != 1:
-        return p.vectors
-    coefficient = _at_zero(p.F[0] / p.w[-1], p, idle)
-    return (replace(p.vectors[0], coefficient=parse_expression(repr(coefficient))),)

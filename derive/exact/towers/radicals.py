@@ -86,8 +86,15 @@ class Radicals(TreeReader):
             return self.power(A, Fraction(1, exponent.denominator)) ** exponent.numerator
         result, radicand, index = self.field.one, self.field.one, exponent.denominator
         for f, n in factors:
+            f = self.field.embed(f)
             self._require_sign(f, n, n * exponent)
-            result, radicand = self._split_factor(f, n * exponent, index, result, radicand)
+            raised = self._raised(f, self.field.constant(n * exponent))
+            if raised is not None:
+                result = self.times(result, raised)
+                continue
+            whole, rest = divmod(n * exponent, 1)
+            result = self.times(result, f**whole)
+            radicand = self.times(radicand, f ** int(rest * index))
         if content < 0 and radicand == 1:
             raise InputError(f"{A!r} under a root is negative: a root of a negative number")
         radicand = self.field.embed(radicand) * self.field.constant(content)
@@ -123,24 +130,6 @@ class Radicals(TreeReader):
                 f"abs({f!r}), and a root of an even power of it, has a kink where {f!r} = 0: write "
                 f"{f!r} or -({f!r}), or declare {f!r} positive if it is a name (--positive)"
             )
-
-    def _split_factor(
-        self,
-        f: RationalFunction,
-        exponent: Fraction,
-        index: int,
-        result: RationalFunction,
-        radicand: RationalFunction,
-    ) -> tuple[RationalFunction, RationalFunction]:
-        """Return result and radicand with f^exponent moved into result * radicand^(1/index)."""
-        f = self.field.embed(f)
-        result, radicand = self.field.embed(result), self.field.embed(radicand)
-        known = self._raised(f, self.field.constant(exponent))
-        if known is not None:
-            return self.times(result, known), self.field.embed(radicand)
-        whole = exponent.numerator // exponent.denominator
-        rest = exponent - whole
-        return result * f**whole, radicand * f ** int(rest * index)
 
     def _root(self, radicand: RationalFunction, index: int) -> RationalFunction:
         """Return radicand^(1/index) for a radicand with no factor to the power *index*."""

@@ -100,23 +100,16 @@ class Tower(Radicals):
         """Return exp(A), a product of exponentials of the terms of A."""
         result = self.field.one
         for term in linear_terms(self.field.embed(A)):
-            if (logarithm := self._logarithm_in(term)) is not None:
-                base, exponent = logarithm
+            if (multiple := self._multiple_of(term, ("log", "asinh"))) is not None:
+                g, exponent = multiple
+                f = self.field.embed(g.argument)
+                base = f + self.field.named(g.partner) if g.kind == "asinh" else f
                 factor = self.real_power(base, exponent)
             else:
                 A, n = self._unit(term, "exp"), self._count(term, "exp")
                 factor = self.adjoin(Generator(f"exp({A!r})", "exp", A)) ** n
             result = self.times(result, factor)
         return result
-
-    def _logarithm_in(self, term: Term) -> tuple[RationalFunction, RationalFunction] | None:
-        """Return (f, q) for a term q log(f), q free of weights, else None."""
-        found = self._multiple_of(term, ("log", "asinh"))
-        if found is None:
-            return None
-        g, q = found
-        f = self.field.embed(g.argument)
-        return (f + self.field.named(g.partner) if g.kind == "asinh" else f), q
 
     def _multiple_of(
         self, term: Term, kinds: Collection[str]
@@ -142,13 +135,6 @@ class Tower(Radicals):
         """Return the unit in which a term is measured."""
         return term.monomial / self.units.get(f"{kind} {term.monomial!r}", 1)
 
-    def _circular(self, A: RationalFunction) -> tuple[RationalFunction, RationalFunction]:
-        """Adjoin cos A and sin A."""
-        cosine, sine = f"cos({A!r})", f"sin({A!r})"
-        c = self.adjoin(Generator(cosine, "cos", A, partner=sine))
-        s = self.adjoin(Generator(sine, "sin", A, exponent=c, partner=cosine))
-        return self.field.embed(c), s
-
     def cosine_and_sine(self, A: RationalFunction) -> tuple[RationalFunction, RationalFunction]:
         """Return (cos A, sin A) by the addition theorem on the terms of A."""
         A = self.field.embed(A)
@@ -157,8 +143,11 @@ class Tower(Radicals):
             if self._multiple_of(term, ("atan",)) is not None:
                 raise InputError(f"sin and cos of {A!r} are algebraic: write them with roots")
             count = self._count(term, "cos")
-            c, s = self._circular(self._unit(term, "cos"))
-            s = s if count > 0 else -s
+            unit = self._unit(term, "cos")
+            names = f"cos({unit!r})", f"sin({unit!r})"
+            c = self.adjoin(Generator(names[0], "cos", unit, partner=names[1]))
+            s = self.adjoin(Generator(names[1], "sin", unit, exponent=c, partner=names[0]))
+            c, s = self.field.embed(c), s if count > 0 else -s
             cosine, sine = self.field.embed(cosine), self.field.embed(sine)
             for _ in range(abs(count)):
                 cosine, sine = cosine * c - sine * s, sine * c + cosine * s
