@@ -442,12 +442,14 @@ NO_CERTIFICATE = "no certificate was written: it took too long; the result does 
 
 
 def _certified(d: Derivation, seconds: float) -> Record:
-    """Return what a certificate is about, and nothing else, with the certificate."""
+    """Return what a certificate is about, with it, and which proofs there are."""
     from derive.certificate.writing import certify
+    from derive.rocq.theorem import has_file
 
     texts: Record = json.loads(json_text(*FORMATS["Derivation"], record(d)))
     try:
         certified: Record = certify(d, texts, seconds)
     except OutOfTime:
         certified = texts | {"certificate": None, "certificate_missing": NO_CERTIFICATE}
-    return certified
+    proofs = {"certificate": bool(certified["certificate"]), "rocq": has_file(d)}
+    return certified | {"proofs": [name for name, there in proofs.items() if there]}

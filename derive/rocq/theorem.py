@@ -54,6 +54,14 @@ def written(d: Derivation, name: str = "model") -> str:
     return "\n".join([_words(d), IMPORTS, "", *parts, f"Print Assumptions {name}."])
 
 
+def has_file(d: Derivation) -> bool:
+    """Say whether a derivation has a file."""
+    try:
+        return bool(written(d))
+    except NoFile:
+        return False
+
+
 def _words(d: Derivation) -> str:
     """Return the page's theorem in words, as a comment."""
     sections = [part for part in d.to_text().split("\n\n") if part.startswith(KEPT)]

@@ -7,6 +7,8 @@ import pytest
 import sympy
 
 from derive import NumericalError, derive
+from derive.certificate.checking import check
+from derive.certificate.checking.text import Rejected
 from derive.model.condition import Sign
 from derive.rocq.library import library
 from derive.rocq.signs import Signs
@@ -116,6 +118,19 @@ def test_the_command_writes_a_file_or_exits_3(tmp_path, written):
     assert done.returncode == 3
     assert one_line(done).startswith("derive: --rocq: ")
     assert run("regularizer", "W*T(W)", "--matrix", "W:2x2", "--rocq").returncode == 1
+
+
+def test_a_record_says_which_proofs_there_are():
+    """In one line; the checker knows these names alone."""
+    for name, proofs in (
+        ("tied-pair", ["certificate", "rocq"]),
+        ("linear-neuron", ["certificate"]),
+    ):
+        record = json.loads(catalogued(name).to_json(seconds=60))
+        assert record["proofs"] == proofs
+        check.check(record)
+        with pytest.raises(Rejected, match="proofs are named otherwise"):
+            check.check(record | {"proofs": [*proofs, "oracle"]})
 
 
 def test_the_library_is_written_with_its_page(tmp_path):

@@ -265,6 +265,7 @@ KEYS = {
     "record": "format version verdict certificate:proof parameterization:F conserved:conserved "
     "metric:metric hessian:hessian warping:warping potential:potential",
     "record relations": "relations:relations",
+    "record proofs": "proofs[]",
     "F": "flow outputs[] weights[] parameters[] start{} positive[] idle[] ties{} kernel_factor "
     "homogeneity_degree beta blocks[]",
     "F equivalent_start": "equivalent_start{}",
@@ -331,9 +332,12 @@ def shape(record: JSON, flow: Sequence[str]) -> None:
     """Require that the record has the keys of its format, and says in words what it has to."""
     given, q, metric = record["parameterization"], record["potential"], record["metric"]
     optional = {"relations": record, "other_side": q, "sums": record["certificate"]}
+    optional["proofs"] = record
     optional |= dict.fromkeys(("vector", "affine", "rates", "equivalent_start"), given)
     here = {key for key, entry in optional.items() if key in entry}
     keyed(record, "record", here if "vector" in here else {*here, "scalars"})
+    proofs = record.get("proofs", ["certificate"])
+    require(proofs in (["certificate"], ["certificate", "rocq"]), "proofs are named otherwise")
     same = len(record["warping"]["dual_coordinates"]) == len(given["blocks"])
     require(same, "each block has dual coordinates, or none")
     rates = given.get("rates")
