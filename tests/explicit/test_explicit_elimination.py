@@ -11,6 +11,8 @@ from derive import Parameterization, Verdict, explicit_counterpart
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import ball
 from derive.explicit.constrained import pose, pose_cost
+from derive.explicit.critical import elimination
+from derive.explicit.critical.equations import lagrange
 from derive.explicit.minimum import RootByInterval
 from derive.explicit.regularize import minimum_by_elimination
 from derive.model.notation import Notation
@@ -280,3 +282,24 @@ def test_values_do_not_exist_where_the_range_of_F_ends():
     _, found = minimum(pose, ["w**2"], {"w": "alpha"})
     assert [interval.factor for interval in found.intervals] == [None, 0]
     assert found.at({"beta": Fraction(-1), "alpha": Fraction(1)}) is None
+
+
+@pytest.mark.parametrize(
+    ("output", "start"),
+    [
+        ("p**2 - m**2", {"p": "1", "m": "2"}),
+        ("u*v", {"u": "1", "v": "2"}),
+        ("w**4 - w**2", {"w": "1"}),
+        ("w**3 - w", {"w": "1/5"}),
+        ("x**2 + x*y", {"x": "1", "y": "0"}),
+    ],
+)
+def test_parts_lose_nothing_that_a_basis_has(output, start, monkeypatch):
+    """What vanishes at common zeros is among the factors, by splits and resultants alone."""
+    problem = pose(Parameterization.parse([output], start=start))
+    system = lagrange(problem, [None])
+    exact = {str(f) for f in system.values}
+    monkeypatch.setattr(elimination, "BASIS", (0, 0, 0))
+    parts = {str(f) for f in system.values}
+    assert exact
+    assert exact <= parts
