@@ -23,7 +23,7 @@ for the cost of convolutions; the forms q_x are derived here.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
@@ -227,10 +227,11 @@ def _composed(
         for (m, c), (n, d) in product(F.outputs[i].items(), F.outputs[j].items()):
             key = tuple((min(pair), max(pair)) for pair in zip(m, n, strict=True))
             table.setdefault(key, list(empty))[column] += c * d
-    for key, value in _target(projectors, f):
-        row = table.setdefault(key, list(empty))
-        for k, c in enumerate(value.coeffs()):
-            row[len(pairs) + k] = c
+    for factors in product(*(form_of(P).items() for P in projectors)):
+        # A coefficient of prod_g |P_g a_g|^2, modulo f.
+        value = functools.reduce(lambda x, c: (x * c) % f, (c for _, c in factors), fmpq_poly([1]))
+        row = table.setdefault(tuple(k for k, _ in factors), list(empty))
+        row[len(pairs) : len(pairs) + len(value.coeffs())] = value.coeffs()
     rows = sorted({tuple(row) for row in table.values()}, key=str)
     solution: dict[tuple[int, int], fmpq_poly] = {}
     for pivot, row in reduced(rows):
@@ -240,13 +241,6 @@ def _composed(
         if not value.is_zero():
             solution[pairs[pivot]] = value
     return solution
-
-
-def _target(projectors: Sequence[Projector], f: fmpq_poly) -> Iterator[tuple[Monomial, fmpq_poly]]:
-    """Yield the coefficients of prod_g |P_g a_g|^2, reduced modulo f."""
-    for factors in product(*(form_of(P).items() for P in projectors)):
-        total = functools.reduce(lambda x, c: (x * c) % f, (c for _, c in factors), fmpq_poly([1]))
-        yield tuple(k for k, _ in factors), total
 
 
 def _identity(
