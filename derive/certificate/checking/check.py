@@ -9,8 +9,8 @@ not, in rationals or in balls without 0. Every divisor is shown to be other than
 
 The certificate has the format and version, "at" (start symbols and parameters in numbers),
 "definitions" of the calls in F, and for each section of the record a proof, or null where it is not
-certified. With an equivalent start all of it is of the flow from there, which has the same beta:
-see :mod:`derive.certificate.checking.theorem`. Definitions: {"name", "of": "exp(w)"} a new
+certified. With an equivalent start all of it is of the flow from there; that beta moves alike is
+named as not certified. Definitions: {"name", "of": "exp(w)"} a new
 generator; {"name", "is": f} a name; {"of": "sqrt(...)", "is": f} a call that is a known function;
 {"zero": f, "main": x} what is 0 on the leaf, as it is at w_0 and its derivatives along X_a are
 where it is, solved for x. "sums" of laws, if there are any, are positive at w_0.
@@ -288,7 +288,6 @@ KEYS = {
     "domain": "walls[]:wall undecided[] unless_zero[]",
     "wall": "form sign vanishing",
     "proof": "format version at{} definitions[] conserved hessian warping metric dual[] pieces[]",
-    "proof equivalent_start": "equivalence",
     "proof sums": "sums[]",
     "relations": "blocks[]",
     "equation": "beta output is",

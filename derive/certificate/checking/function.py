@@ -232,15 +232,6 @@ def constant(f: Function) -> fmpq | None:
     return fmpq(f.top.leading_coefficient(), f.bottom.leading_coefficient())
 
 
-def whole_part(exponent: Function) -> int:
-    """Return the number n of an exponent n + e, e in parameters and 0 where these are; else 0."""
-    if constant(exponent) is not None or not exponent.bottom.is_constant():
-        return 0
-    free = (0,) * exponent.top.context().nvars()
-    n = fmpq(dict(exponent.top.terms()).get(free, 0), exponent.bottom.leading_coefficient())
-    return int(n.p) if n.q == 1 else 0
-
-
 def root_of(exponent: Function) -> int | None:
     """Return n of an exponent 1/n, or None."""
     e = constant(exponent)

@@ -24,7 +24,6 @@ from derive.certificate.checking.function import (
     not_zero,
     root_of,
     sign,
-    whole_part,
 )
 from derive.certificate.checking.text import (
     JSON,
@@ -183,27 +182,25 @@ class Reading(Ring):
 
     def find(self, kind: str, argument: Function, exponent: Function | None = None) -> Function:
         """Return what a call was defined to be; a power also as b^(2 - D) = b^2/b^D."""
-        exponent = exponent or self.number(0)
-        whole = whole_part(exponent) if kind == "power" else 0
-        try:
-            return self.among(self.known, Call(kind, argument, exponent))
-        except Rejected:
-            if not whole:
-                raise
-        rest = exponent - whole
-        if any(k.kind == kind and k.exponent.same(-rest) for k in self.known):
-            return argument**whole / self.find(kind, argument, -rest)
-        return argument**whole * self.find(kind, argument, rest)
+        call = Call(kind, argument, exponent or self.number(0))
+        if (image := self.among(self.known, call)) is not None:
+            return image
+        for known in (known for known in self.known if kind == known.kind == "power"):
+            for n in (1, -1):
+                m = constant(call.exponent - known.exponent * n)
+                if m is not None and m.q == 1 and self._agree(known.argument, argument, 1):
+                    return argument ** int(m.p) * known.image**n
+        raise Rejected(f"a call of {kind:.60} is used that is not among the definitions")
 
-    def among(self, known: Iterable[Known], call: Call) -> Function:
-        """Return what a call was defined to be, among some that are."""
+    def among(self, known: Iterable[Known], call: Call) -> Function | None:
+        """Return what a call was defined to be, among some that are; None of another."""
         for _, u, e, image in (known for known in known if known.kind == call.kind):
             # Logarithms are those of absolute values.
             same = self._agree(u, call.argument, 1)
             same = same or (call.kind == "log" and self._agree(u, call.argument, -1))
             if same and e.same(call.exponent):
                 return image
-        raise Rejected(f"a call of {call.kind:.60} is used that is not among the definitions")
+        return None
 
     def _agree(self, known: Function, other: Function, sign: int) -> bool:
         """Tell whether a function is another times a sign; they are compared in numbers first."""

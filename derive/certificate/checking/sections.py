@@ -103,9 +103,7 @@ class Printed:
             given = space.read(text) * math.factorial(k + 1)
             at[k] = given if at[k].same(given) else at[k]
         if said in LARGEST:
-            if not (shown := self.leaf.have_one_sign(at)):
-                state.take_kept(self.leaf)
-                shown = self.leaf.have_one_sign(at)
+            shown = self.leaf.have_one_sign(at)
         elif said == "the only real root":
             shown = all(self.leaf.of(p).value for p, n in slopes[0].factor()[1] if n % 2)
         elif said == "the root":

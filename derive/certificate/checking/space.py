@@ -110,7 +110,10 @@ class Space(Reading):
         if isinstance(value, fmpq):
             return self.number(value)
         fixed = (c for c in self.known if all(map(self.is_of_constants, (c.argument, c.image))))
-        return self.among(fixed, Call(kind, u, exponent))
+        image = self.among(fixed, Call(kind, u, exponent))
+        if image is None:
+            raise Rejected(f"the value of a call of {kind:.60} at the start is not known")
+        return image
 
     def near_start(self, f: Function) -> Function:
         """Return a function at w_0, where a call that is not known at w_0 stays what it is."""

@@ -47,8 +47,8 @@ class Checker:
         rates = rates_of(space, given)
         gradients = raised(space, rates, [*F, *phi])
         space.fields = gradients[: len(F)]
-        if "equivalent_start" in given and not move_start(space, F, given, proof):
-            self.open.append("that beta moves as from the equivalent start")
+        if "equivalent_start" in given:
+            self._move_start(given["equivalent_start"])
         ties = [{"zero": f"{w} - ({tree})", "main": w} for w, tree in given["ties"].items()]
         self.ties = [*({"zero": w, "main": w} for w in given["idle"]), *ties]
         space.relate(self.ties)
@@ -81,6 +81,18 @@ class Checker:
         require(same, "the output is not the coefficient times the vector")
         self.sign = sign(at_start)
         return self.sign * phi[0] * space.names[norm]
+
+    def _move_start(self, start: JSON) -> None:
+        """Put another start for that of the weights; that beta moves alike is left open."""
+        given, space = self.given, self.space
+        plain = all(space.is_of_constants(call.argument) for call in space.known)
+        plain = plain and "vector" not in given and not {*given["weights"]} & {*given["positive"]}
+        require(
+            plain, "a start is put for another where F has calls, or signs of weights are given"
+        )
+        require({*start} == {*given["weights"]}, "the equivalent start does not give every weight")
+        _starts_at(space, given, start, self.proof)
+        self.open.append("that beta moves as from the equivalent start")
 
     def prove(self, what: str, check: Check, said: JSON, proof: JSON) -> None:
         """Check one statement with names of its own; without a proof it is left open."""
@@ -225,15 +237,6 @@ class Checker:
         self.generic |= signs.generic
         self.theorem += [f"as long as along the flow {space.written(p)} != 0" for p in left]
 
-    def take_kept(self, signs: Conditions) -> None:
-        """Take the signs of weights that are known at the start and that laws keep away from 0."""
-        kept, space = self.kept(signs), self.space
-        for k in self.free:
-            w = space.symbols[k]
-            if signs.sign_of(space.near_start(w)) and kept.stays_away(w):
-                signs.add(self.given["weights"][k], "keeps its sign along the flow")
-        self.assumed |= dict.fromkeys(signs.missing([], kept.from_start))
-
     def owed(self) -> list[Function]:
         """Return what has to stay other than 0 for all that was read so far to be smooth."""
         space = self.space
@@ -342,37 +345,3 @@ def raised(
     """Return the fields G^-1 df of functions."""
     slopes = ([f.derivative(k) for k in range(space.weights)] for f in functions)
     return [[space.sum(df[k] * r for k, r in row.items()) for row in rates] for df in slopes]
-
-
-def move_start(space: Space, F: Sequence[Function], given: JSON, certificate: JSON) -> bool:
-    """Put w_1 for w_0; tell whether the certificate shows by some h and C that beta moves alike.
-
-    Functions h_1, ..., h_n, of which the first are F, with X_a h_i = sum_j C_aij h_j for constants
-    C obey h' = sum_a lambda_a C_a h under every steering lambda, a linear equation. With h(w_0) =
-    h(w_1) all h, and so beta, take the same values along both flows.
-    """
-    weights, start, w0 = given["weights"], given["equivalent_start"], space.w0
-    plain = all(space.is_of_constants(call.argument) for call in space.known)
-    plain = plain and "vector" not in given and not set(weights) & set(given["positive"])
-    require(plain, "a start is put for another where F has calls, or signs of weights are given")
-    require(set(start) == set(weights), "the equivalent start does not give every weight")
-    if (proof := certificate["equivalence"]) is not None:
-        h = [space.read(text) for text in proof["functions"]]
-        _is_linear(space, F, h, proof["slopes"])
-    _starts_at(space, given, start, certificate)
-    alike = proof is None or all(f.into(w0).same(f.into(space.w0)) for f in h)
-    require(alike, "the starts are not equivalent")
-    return proof is not None
-
-
-def _is_linear(space: Space, F: Sequence[Function], h: Sequence[Function], C: JSON) -> None:
-    """Require that h starts with F, and that the derivatives of h are linear in h."""
-    require(all(f.same(x) for f, x in zip(F, h[: len(F)], strict=True)), "h leaves out F")
-    divisors = (space.of(f.bottom) for f in h)
-    require(all(map(space.is_of_constants, divisors)), "h is no polynomial in the weights")
-    for x, rows in zip(space.fields, C, strict=True):
-        for f, row in zip(h, rows, strict=True):
-            c = [space.read(text) for text in row]
-            require(all(map(space.is_of_constants, c)), "a coefficient of h is not constant")
-            same = space.dot(c, h).same(space.along(x, f))
-            require(same, "a derivative of h is not the given combination")

@@ -31,7 +31,7 @@ from derive.certificate.writing import conditions
 from derive.certificate.writing.definitions import Calls, Definitions
 from derive.certificate.writing.form import form_proofs
 from derive.certificate.writing.products import calls_in, named_calls
-from derive.certificate.writing.reached import equivalence, intervals, lift, sums
+from derive.certificate.writing.reached import intervals, lift, sums
 from derive.clock import Clock, OutOfTime
 from derive.derivation import Derivation
 from derive.errors import DeriveError
@@ -123,7 +123,6 @@ class _Writer:
         texts = [*given["start"].values(), *moved.values()]
         head: JSON = {"format": FORMAT, "version": VERSION, "at": dict(at)}
         head["definitions"] = named_calls(texts)
-        head |= {"equivalence": equivalence(d.parameterization)} if moved else {}
         self.d, self.record = d, {**record, "certificate": {**head, **proofs}}
         self.proofs = self.record["certificate"]
         self.calls = Calls(self.record, d.parameterization, kind)
