@@ -94,7 +94,7 @@ def proof(claim, *keys):
 
 def proof_of(by_kind, yes, no):
     if yes in by_kind:
-        return proof(by_kind[yes][0], "paths", "structure")
+        return {}
     return proof(by_kind[no][0], "identity", "along", "regular") if no in by_kind else None
 
 

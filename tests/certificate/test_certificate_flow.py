@@ -39,7 +39,7 @@ def test_the_forced_warp_of_a_neuron_is_its_own():
     for x, h in zip(flow.X, flow.H, strict=True):
         assert flow.along(x, g).same(g * h)
     for path in ([1, 2], [2, 1], [1, 2, 1], [1, 2, 2, 1]):
-        v, omega = flow.vertical(path)
+        v, omega = flow.field(path)
         assert flow.along(v, g).same(g * omega), path
         assert all(flow.along(v, f).is_zero() for f in flow.F), path
         assert flow.field(path)[0] is v
@@ -76,7 +76,7 @@ def test_brackets_and_derivatives_along_fields():
             flow.position(label)
     for path in ([], [1]):
         with pytest.raises(Rejected, match="two outputs or more"):
-            flow.vertical(path)
+            flow.sides("factor", path, [1, 1])
     with pytest.raises(Rejected, match="a path has a number"):
         flow.field([])
     with pytest.raises(Rejected, match="a path has a number"):

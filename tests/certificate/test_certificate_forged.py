@@ -8,7 +8,7 @@ from derive.certificate.checking.check import NotACertificate, Rejected, check
 from tests.certificate.certificates import certificate
 
 REFUSED = (Rejected, NotACertificate)
-HESSIAN = {"claim": "hessian", "paths": [], "structure": []}
+HESSIAN = {"claim": "hessian"}
 EXP = [{"name": "e", "of": "exp(w)"}, {"name": "e0", "of": "exp(w_0)"}]
 LOGS = [{"name": "lp", "of": "log(Abs(p))"}, {"name": "lp0", "of": "log(Abs(p_0))"}]
 LAW = {"zero": "p*m - p_0*m_0", "main": "p_0"}

@@ -56,6 +56,19 @@ def test_what_is_changed_is_refused(path: tuple[Any, ...], value: object, why: s
         check(replaced(record(), path, value))
 
 
+def test_q_exists_where_y_is_a_function_of_beta() -> None:
+    """The fields of (a + i b)(c + i d) do not commute up to the warp: y shows it by itself."""
+    proof = record()["certificate"]
+    assert proof["warping"] is None
+    for path, value, why in (
+        (("certificate", "warping"), {}, "the fields 1, 2 do not commute"),
+        (PROOF, None, "is said without a proof"),
+        (("hessian", "verdict"), "PROVED", "has nothing in it"),
+    ):
+        with pytest.raises(REFUSED, match=why):
+            check(replaced(record(), path, value))
+
+
 def test_without_a_proof_the_domain_is_open() -> None:
     assert check(replaced(record(), (*PROOF, "domain"), None)).open == (
         "the domain of Q of beta1, beta2",

@@ -137,7 +137,6 @@ DERIVATIONS = {
         {("certificate", "conserved", "point", "a"): "1/7"},
         "where the ties hold",
     ],
-    "a path of one output": [record, NEURON, {("certificate", "warping", "paths"): [[1]]}, "path"],
     "a field that moves the outputs": [
         record,
         ("x**2*y", "y**3"),

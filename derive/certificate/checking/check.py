@@ -18,10 +18,9 @@ With K_ab = <X_a, X_b>, outputs counted from 1, the sections are:
 
 conserved: <grad c, X_a> = 0; all of them, if p - n "brackets" of the X_a, named by paths as in
     ``Flow``, are independent at "point".
-hessian, warping: if PROVED, with H = 0, or the forced H, and V from "paths", "structure" has c with
-    [X_a, X_b] = H_a X_b - H_b X_a + c V, [X_a, V] = -omega X_a + c V, [V, V'] = c V, and V F = 0,
-    hence V K = omega K; eta with eta(X_a) = H_a, eta(V) = omega is closed. If REFUTED, the
-    "identity", one of ``Flow.sides``, fails: the numerator of left - right, differentiated
+hessian, warping: if PROVED, [X_a, X_b] = H_a X_b - H_b X_a with H = 0, or the forced H, which is
+    closed, X_a H_b = X_b H_a; or all pieces have a proof. If REFUTED, the "identity", one of
+    ``Flow.sides``, fails: the numerator of left - right, differentiated
     "along" fields, is not 0 at the start; nor is det K, differentiated along "regular".
 metric: K and rho = K^-1 in weights and beta. dual: X_a y_b = g delta_ab in the weights.
 pieces: y = grad Q as printed, 0 at w_0, with X_a y_b = g delta_ab, X_a g = H_a g, g > 0 at w_0, and
@@ -36,13 +35,14 @@ With a "vector" u in R^d, d >= 2, beta = phi u, and the weights are the scalars 
 F is s = |phi| n, the direction of u_0 is free; H = n |grad phi|^2/phi is forced, g n = y |phi|,
 Q = q(s) + z <u_0, beta>; "constant" is the identity that fails where H is not 0.
 
-PROVED: X_a and V span all brackets, so the leaf of w_0 is tangent to them and eta = d log g on it.
-theta_b = sum_c (K^-1)_bc dF_c has theta_b(X_a) = delta_ab, theta_b(V) = 0; by the structure
-g theta_b is closed, dy_b, and y_b is a function of beta as V y_b = 0; dy_b/dbeta_c = g (K^-1)_bc is
-symmetric: y = grad Q. Of a vector y = psi u/n, and <grad y_i, grad F_j> = g delta_ij is in all
-components X psi = g = psi phi/n (:class:`derive.certificate.checking.flow.Turning`), which has a
-solution on the curve of the scalars and n. That is on the part of the leaf around w_0 where all
-calls are analytic and nothing divides by 0; if J has lower rank at w_0, on the parts beside it.
+PROVED: if y of all outputs are functions of beta on the leaf with X_a y_b = g delta_ab, g > 0, then
+sum_c dy_b/dbeta_c K_ac = g delta_ab, so that dy_b/dbeta_c = g (K^-1)_bc is symmetric: y = grad Q.
+Without formulas: X_a span all brackets, so they are tangent to the leaf of w_0, of which beta are
+coordinates, and H = d log g on it. X_a/g commute, as fields d/dy_a do, and these are such y. Of a
+vector y = psi u/n, and <grad y_i, grad F_j> = g delta_ij is in all components X psi = g = psi phi/n
+(:class:`derive.certificate.checking.flow.Turning`), which has a solution on the curve of the
+scalars and n. That is on the part of the leaf around w_0 where all calls are analytic and nothing
+divides by 0; if J has lower rank at w_0, on the parts beside it.
 REFUTED: the Gram minors of K leave one H for any warp, hence all of ``Flow.sides`` on the whole
 leaf; one of them fails there. Otherwise UNDECIDED.
 
@@ -160,6 +160,10 @@ def derived(record: JSON) -> Report:
     state.outputs()
     state.prove("the conserved quantities", sections.laws, record["conserved"], proof["conserved"])
     shown = _decided(record, state)
+    if shown == PROVED:
+        before = state.space.scope()
+        state.flow = state.flow.for_claim(claimed(record))
+        state.space.leave(before)  # K is regular where there is a warp
     state.prove("the metric", sections.metric, record["metric"], proof["metric"])
     verdict = REFUTED if shown == REFUTED else UNDECIDED
     if shown == PROVED:
@@ -183,6 +187,11 @@ def derived(record: JSON) -> Report:
     return Report(verdict, tuple(lines), tuple(state.open))
 
 
+def claimed(record: JSON) -> str:
+    """Return the kind of flow that pieces of Q are of: with H = 0 where that is a warp."""
+    return "hessian" if record["hessian"]["verdict"] == PROVED else "warp"
+
+
 def _decided(record: JSON, state: Checker) -> str:
     """Return what is proved of the warp; what is said without a proof is left open."""
     proof, shown = record["certificate"], set[str]()
@@ -192,6 +201,8 @@ def _decided(record: JSON, state: Checker) -> str:
             state.prove(name, sections.decide(name, verdict), record[name], proof[name])
             shown.add(name)
     require(said["hessian"] != PROVED or said["warping"] == PROVED, "g = 1 is a warp")
+    if said["warping"] == PROVED:
+        shown |= _by_formulas(record, state)
     # g = 1 is a warp, and is none where there is none.
     for verdict, by, of in ((PROVED, "hessian", "warping"), (REFUTED, "warping", "hessian")):
         if by in shown and said[by] == said[of] == verdict:
@@ -200,6 +211,15 @@ def _decided(record: JSON, state: Checker) -> str:
         if said[name] != UNDECIDED and name not in shown:
             state.open.append(what)
     return str(said["warping"]) if "warping" in shown else UNDECIDED
+
+
+def _by_formulas(record: JSON, state: Checker) -> set[str]:
+    """Return what there is where all pieces have proofs, whose y are functions of beta."""
+    parts = record["certificate"]["pieces"]
+    if not parts or None in parts:
+        return set()
+    constant = state.space.is_of_constants(state.printed_warp())
+    return {"warping", *(["hessian"] if claimed(record) == "hessian" and constant else [])}
 
 
 def _potential(record: JSON, state: Checker) -> None:

@@ -72,11 +72,6 @@ class Flow:
         require(type(label) is int and 1 <= label <= self.d, f"there is no output {label!s:.20}")
         return int(label) - 1
 
-    def vertical(self, path: Sequence[JSON]) -> tuple[Field, Function]:
-        """Return V and omega of a path."""
-        require(len(path) > 1, "a path of a vertical field has two outputs or more")
-        return self.field(path)
-
     def field(self, path: Sequence[JSON]) -> tuple[Field, Function]:
         """Return X_a, or V, and omega of a path; where H = 0 these are iterated brackets."""
         require(0 < len(path) <= 12, "a path has a number of an output or more")
@@ -103,7 +98,8 @@ class Flow:
         at = [self.position(label) for label in (path if kind == "equation" else pair)]
         require(len(at) == {"equation": 3, "factor": 2}.get(kind), f"no condition: {kind!s:.20}")
         if kind == "factor":
-            (v, omega), entry = self.vertical(path), self.K[at[0]][at[1]]
+            require(len(path) > 1, "a path of a vertical field has two outputs or more")
+            (v, omega), entry = self.field(path), self.K[at[0]][at[1]]
             words = "V K{0}{1} = omega K{0}{1}, V of the path {2}, omega = V log g"
             return self.along(v, entry), omega * entry, words.format(*pair, path)
         (a, b, c), K, words = (

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice, product
 
 from derive.certificate.checking import check, sections
-from derive.certificate.checking.check import FORMAT, VERSION
+from derive.certificate.checking.check import FORMAT, VERSION, claimed
 from derive.certificate.checking.domain import coordinate, paces
 from derive.certificate.checking.reading import INFINITY
 from derive.certificate.checking.space import Space
@@ -156,12 +156,13 @@ class _Writer:
             implied = name == "warping" and verdict == record["hessian"]["verdict"] == PROVED
             if verdict != UNDECIDED and not implied:
                 proved = verdict == PROVED
-                search = conditions.existence if proved else conditions.failures
-                tries = search(state, kind if proved else f"no {kind}")
+                none: Iterator[JSON] = iter([{}])  # there is nothing to be given
+                tries = none if proved else conditions.failures(state, f"no {kind}")
                 proofs[name] = self.first(sections.decide(name, verdict), record[name], tries)
         tries = form_proofs(d.metric, d.blocks, state, self.calls)
         proofs["metric"] = self.first(sections.metric, record["metric"], tries)
         if d.warping.verdict is Verdict.PROVED:
+            state.flow = state.flow.for_claim(claimed(record))
             self.pieces()
         return record
 

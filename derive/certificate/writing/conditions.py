@@ -1,18 +1,17 @@
-"""Write down why Q exists, or why it does not: structure, and identities that fail on the leaf."""
+"""Write down at what points laws are all of them, and identities that fail on the leaf."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, combinations, product
+from collections.abc import Iterator, Mapping
+from itertools import combinations, product
 
 from flint import fmpq, fmpz_mpoly
 
 from derive.certificate.checking.flow import Flow, determinant, independent
-from derive.certificate.checking.function import Function, Value, not_zero
+from derive.certificate.checking.function import Value, not_zero
 from derive.certificate.checking.text import JSON, Rejected, rational
 from derive.certificate.checking.theorem import Checker
-from derive.certificate.writing.products import text_of
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
 PATH, DEPTH, ORDER, TERMS = 4, 3, 13, 3000
@@ -48,15 +47,6 @@ def values_at(state: Checker, point: Mapping[str, str]) -> list[JSON]:
     return state.space.values([rational(v) for v in point.values()])
 
 
-def existence(state: Checker, kind: str) -> Iterator[JSON]:
-    """Yield the structure of the fields and of vertical fields that close under brackets."""
-    flow = state.flow.for_claim(kind)
-    for point in chain([state.space.start], (values_at(state, at) for at in points(state))):
-        paths = [path for path in spanning(state, flow, point) if len(path) > 1]
-        structure = list(_structure(flow, paths, point))
-        yield {"paths": paths, "structure": structure}
-
-
 def spanning(state: Checker, flow: Flow, point: list[JSON]) -> list[list[int]]:
     """Return paths whose fields span what brackets reach at a point, the X_a first."""
     labels, rows, paths = range(1, flow.d + 1), list[list[Value]](), list[list[int]]()
@@ -70,46 +60,6 @@ def spanning(state: Checker, flow: Flow, point: list[JSON]) -> list[list[int]]:
             paths.append(path)
             pending += [[*path, m] for m in labels] if len(path) > 1 else []
     return paths
-
-
-def _structure(flow: Flow, paths: list[list[int]], point: list[JSON]) -> Iterator[list[JSON]]:
-    """Yield [i, j, coefficients] of brackets with a vertical part, by Cramer's rule."""
-    if not paths:
-        return
-    vertical, rates = zip(*(flow.field(path) for path in paths), strict=True)
-    fields, eta = [*flow.X, *vertical], [*flow.H, *rates]
-    columns = _columns(vertical, point)
-    for i, j in combinations(range(len(fields)), 2):
-        left = flow.bracket(fields[i], fields[j])
-        parts = [(k, x) for k, x in ((i, eta[j]), (j, -eta[i])) if k < flow.d]
-        for n, factor in parts:
-            left = [x + factor * y for x, y in zip(left, fields[n], strict=True)]
-        if not all(x.is_zero() for x in left):
-            yield [i + 1, j + 1, _coefficients(left, vertical, columns)]
-
-
-def _coefficients(
-    left: Sequence[Function], vertical: Sequence[Sequence[Function]], columns: Sequence[int]
-) -> list[str]:
-    """Return c with left = sum_m c_m vertical_m, by Cramer's rule."""
-
-    def minor(rows: Sequence[Sequence[Function]]) -> Function:
-        return determinant([[row[k] for k in columns] for row in rows])
-
-    whole = minor(vertical)
-    replaced = (
-        [left if n == m else v for n, v in enumerate(vertical)] for m in range(len(vertical))
-    )
-    return [text_of(minor(rows) / whole) for rows in replaced]
-
-
-def _columns(vertical: Sequence[Sequence[Function]], point: list[JSON]) -> tuple[int, ...]:
-    """Return components in which vertical fields are independent at a point."""
-    values = [[x.at(point) for x in v] for v in vertical]
-    for columns in combinations(range(len(values[0])), len(vertical)):
-        if independent([[row[k] for k in columns] for row in values]):
-            return columns
-    raise Rejected("the vertical fields are dependent")
 
 
 def failures(state: Checker, kind: str) -> Iterator[JSON]:
