@@ -203,11 +203,23 @@ def _of_simple_poles(relation: Coordinate, term: Expr) -> Expr | None:
         return top.as_expr() / bottom.LC() * sympy.log(bottom.primitive()[1].as_expr())
     if bottom.degree() == 2:
         return _of_quadratic(relation, top, bottom)
-    if term.free_symbols != {x}:
+    if term.free_symbols != {x} or not _has_residues(top, bottom):
         return None
     neutral = Symbol("x", real=True)
     found = ratint(term.subs(x, neutral), neutral, real=True).subs(neutral, x)
     return None if found.has(sympy.RootSum, sympy.Integral, sympy.I) else found
+
+
+def _has_residues(top: Poly, bottom: Poly) -> bool:
+    """Tell whether the residues at the poles are square roots, or those of square roots.
+
+    They are the roots of res_x(top - t bottom', bottom) (Rothstein 1976, Trager 1976).
+    """
+    t = sympy.Dummy("t")
+    pencil = Poly(top.as_expr() - t * bottom.diff().as_expr(), top.gen)
+    residues = Poly(pencil.resultant(bottom), t)
+    powers = ({n for (n,) in f.monoms()} for f, _ in residues.factor_list()[1])
+    return all(max(own) <= 2 or own <= {0, 2, 4} for own in powers)
 
 
 def _of_quadratic(relation: Coordinate, top: Poly, bottom: Poly) -> Expr | None:

@@ -10,6 +10,7 @@ from derive import Parameterization
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 from derive.model.notation import Notation
+from derive.potential import rational_kernel
 from derive.potential.kernel_integral import integrate_relation
 from derive.weights.conserved import find_conserved
 from derive.weights.kernel_relation import KernelRelation, find_kernel_relation
@@ -116,3 +117,21 @@ def test_the_square_of_k_is_read_off_its_slope(F):
     assert abs(sympy.N(left.subs(known).subs(at_start))) < 1e-12
     assert abs(sympy.N(slope.subs(known).subs(moved))) < 1e-12
     assert relation.coefficients[0].depends_on(0)
+
+
+@pytest.mark.parametrize(
+    ("top", "bottom", "elementary"),
+    [
+        ("1", "x**4 + 1", True),  # residues with roots of roots
+        ("3*x**2 - 1", "x**3 - x + 1", True),  # log of the denominator
+        ("1", "5*x**4 + 1", True),
+        ("1", "x**3 - x + 1", False),  # residues that are roots of a cubic
+        ("x", "x**5 + x + 3", False),
+    ],
+)
+def test_residues_that_are_no_square_roots_are_seen_before_an_antiderivative_is_sought(
+    top, bottom, elementary
+):
+    x = sympy.Symbol("x")
+    parts = (sympy.Poly(sympy.sympify(text), x) for text in (top, bottom))
+    assert rational_kernel._has_residues(*parts) is elementary
