@@ -30,8 +30,8 @@ class Regimes(OfModel, Checked):
     many copies of F is in one regime or the other with a probability that tends to 1.
 
     Each OUTPUT is a component of F(w), written as for `derive regularizer`; with a vector of open
-    dimension the limits hold in every one. The record of --json has the proofs that `derive check`
-    reads, as far as limits follow from covariance or from expansions of the calls in grad Q.
+    dimension the limits hold in every one. Of the record of --json `derive check` certifies Q; the
+    limits are shown by the expansions that their page prints.
 
     Exit status: 0 all limits are proved; 2 bad input; 3 one was not decided, or --check did not
     confirm it, or out of time.
