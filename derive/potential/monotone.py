@@ -13,7 +13,7 @@ is 0, and tanh(G) never passes its own bounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, lcm
@@ -39,18 +39,32 @@ INFINITE = sympy.zoo
 
 
 def along_curve(piece: Parametric, notation: Notation) -> Domain:
-    """Return the domain of a parametric Q, in beta where the limits of h are known."""
+    """Return the domain of a parametric Q, in beta where the limits of h are known.
+
+    That is unless the start makes a coefficient 0 on which they rest.
+    """
     curve, (beta,) = piece.curve, piece.betas
     interval = (curve.parameter, *curve.interval)
     decide = ElementarySigns(notation.positive, parameters=notation.parameterization.parameters)
+    relied = dict[Expr, None]()
     try:
-        limits = [_limit(curve, end, decide) for end in curve.interval]
+        limits = [_limit(curve, end, decide, relied) for end in curve.interval]
         finite = [limit for limit in limits if limit is not INFINITE]
         start = curve.beta.subs(curve.parameter, 0)
         walls = tuple(_wall(beta, sympy.factor_terms(x), start, decide) for x in finite)
     except Undecided:
         return Domain(piece.betas, "slope", undecided=("curve",), interval=interval)
-    return Domain(piece.betas, "slope", walls, interval=interval)
+    unless = dict.fromkeys(f for c in relied for f in _zeros(c, decide))
+    return Domain(piece.betas, "slope", walls, unless=tuple(unless), interval=interval)
+
+
+def _zeros(c: Expr, decide: ElementarySigns) -> Iterator[Expr]:
+    """Yield the factors of a function of the start that may be 0; a function that is 0."""
+    for f, _ in (x.as_base_exp() for x in sympy.Mul.make_args(sympy.factor(c))):
+        try:
+            decide.sign(f)
+        except Undecided:
+            yield f
 
 
 def _wall(beta: Symbol, end: Expr, start: Expr, decide: ElementarySigns) -> Wall:
@@ -61,17 +75,20 @@ def _wall(beta: Symbol, end: Expr, start: Expr, decide: ElementarySigns) -> Wall
     return Wall(sign * (beta - end), oriented=True)
 
 
-def _limit(curve: Curve, end: Expr, decide: ElementarySigns) -> Expr:
-    """Return the limit of h at an end of its interval, INFINITE for either sign."""
+def _limit(curve: Curve, end: Expr, decide: ElementarySigns, relied: dict[Expr, None]) -> Expr:
+    """Return the limit of h at an end of its interval, INFINITE for either sign.
+
+    What is *relied* on not to be 0 is added to.
+    """
     z, h = curve.parameter, curve.beta
     if end in (sympy.oo, -sympy.oo):
-        return _far(sympy.expand(h), z, 1 if end == sympy.oo else -1, decide)
+        return _far(sympy.expand(h), z, 1 if end == sympy.oo else -1, decide, relied)
     if end.has(sympy.Min, sympy.Max):
         raise Undecided("which of several ends is the nearest")
-    return _at_number(curve, end, decide)
+    return _at_number(curve, end, decide, relied)
 
 
-def _at_number(curve: Curve, end: Expr, decide: ElementarySigns) -> Expr:
+def _at_number(curve: Curve, end: Expr, decide: ElementarySigns, relied: dict[Expr, None]) -> Expr:
     z, h = curve.parameter, curve.beta
     weights = [weight for _, weight in curve.weights]
     images = {
@@ -82,7 +99,11 @@ def _at_number(curve: Curve, end: Expr, decide: ElementarySigns) -> Expr:
     infinite = [x for x, image in images.items() if image is INFINITE]
     if not infinite:
         return h.xreplace(images).subs(z, end)
-    if any(_is_product(x, infinite, images) for x in (h, *weights)):
+    if (
+        x := next((x for x in (h, *weights) if _is_product(x, infinite, images)), None)
+    ) is not None:
+        rest = sympy.Mul(*(f for f in sympy.Mul.make_args(x) if f not in infinite))
+        relied[rest.subs(z, end)] = None
         return INFINITE
     raise Undecided("what is infinite may cancel")
 
@@ -111,24 +132,39 @@ def _is_product(expression: Expr, infinite: Iterable[Expr], images: dict[Expr, E
     return len(found) == 1 and not any(x.has(node) for x in rest for node in images)
 
 
-def _far(h: Expr, z: Symbol, side: int, decide: ElementarySigns) -> Expr:
+def _far(h: Expr, z: Symbol, side: int, decide: ElementarySigns, relied: dict[Expr, None]) -> Expr:
     """Return the limit of a sum of terms c z^n e^(k z) prod (a + b z)^m as z -> side oo."""
     orders: dict[tuple[Expr, Expr], list[Expr]] = {}
     for term in sympy.Add.make_args(h):
-        orders.setdefault(_order(term, z, side, decide), []).append(term)
-    top, constant = max(orders), (sympy.S.Zero, sympy.S.Zero)
-    if top > constant:
-        (leading, *others) = orders[top]
-        if others or decide.is_zero(leading.as_independent(z, as_Add=False)[0]):
+        orders.setdefault(_order(term, z, side, decide, relied), []).append(term)
+    constant = (sympy.S.Zero, sympy.S.Zero)
+    growing = [orders[order] for order in sorted(orders, reverse=True) if order > constant]
+    coefficients = list[Expr]()
+    for terms in growing:
+        if terms[1:] and any(_has_tail(term, z) for term in terms):
             raise Undecided("terms that may cancel")
+        coefficients.append(sympy.Add(*(term.as_independent(z, as_Add=False)[0] for term in terms)))
+        if not any(_zeros(coefficients[-1], decide)):
+            return INFINITE
+    if others := [c for c in coefficients if not decide.is_zero(c)]:
+        relied[others[0]] = None
         return INFINITE
+    if growing:
+        raise Undecided("terms that may cancel")
     limit = sympy.Add(*orders.get(constant, ()))
     if limit.has(z):
         raise Undecided("a limit that is no value")
     return limit
 
 
-def _order(term: Expr, z: Symbol, side: int, decide: ElementarySigns) -> tuple[Expr, Expr]:
+def _has_tail(term: Expr, z: Symbol) -> bool:
+    """Tell whether a term is its leading part, and less: a power of a sum."""
+    return any(x.as_base_exp()[0].is_Add and x.has(z) for x in sympy.Mul.make_args(term))
+
+
+def _order(
+    term: Expr, z: Symbol, side: int, decide: ElementarySigns, relied: dict[Expr, None]
+) -> tuple[Expr, Expr]:
     """Return (k, n) for a term that grows as e^(k |z|) |z|^n."""
     rate, power = sympy.S.Zero, sympy.S.Zero
     for factor in sympy.Mul.make_args(term):
@@ -139,6 +175,8 @@ def _order(term: Expr, z: Symbol, side: int, decide: ElementarySigns) -> tuple[E
             leading = sympy.Poly(base, z).LC()
             if decide.is_zero(leading):
                 raise Undecided("the order of a term")
+            if base.has(z):
+                relied[leading] = None
             power += exponent * sympy.degree(base, z)
         else:
             raise Undecided("a term of another kind")

@@ -167,8 +167,9 @@ def _outside(d: Derivation, piece: Piece) -> dict[str, bool]:
         "beta moves as from a simpler start, of which no file is written": bool(d.equivalent),
         "no file is written of a mirror that couples weights": not p.geometry.is_diagonal,
         "where Q lives is not decided": domain is None
-        or bool({*domain.undecided} - {"curve"} or domain.unless)
+        or bool({*domain.undecided} - {"curve"})
         or not all(wall.oriented for wall in domain.walls),
+        "Q has another domain from some starts": domain is not None and bool(domain.unless),
         "no file is written where something is assumed of the flow on its way": any(
             c.sign not in AT_START or c.guards for c in piece.assumptions
         ),

@@ -239,3 +239,24 @@ def test_a_metric_that_moves_with_the_weights_may_end_the_domain(mirror: str, ex
 def test_weights_may_become_infinite_where_beta_is_not(output: str, rate: str, where: str) -> None:
     p = Parameterization.parse([output], rates={"w": rate})
     assert where in domain(derive_once(p)).where
+
+
+@pytest.mark.parametrize(
+    ("output", "walls", "conditions"),
+    [
+        ("p**2 - m**3", [], ["p_0"]),  # from p_0 = 0 it is -m**3 < 0
+        ("a**2 - exp(c)", [], ["a_0"]),
+        ("exp(a) + c*u", [], ["c_0 - u_0"]),
+        ("a**2 + c", [], []),  # which c alone takes to both ends
+        ("W + a*b", [], []),
+        ("a**2 + exp(c)", ["beta"], []),
+        ("exp(p) - exp(m)", [], []),
+    ],
+)
+def test_a_curve_tells_from_which_starts_it_has_other_ends(
+    output: str, walls: list[str], conditions: list[str]
+) -> None:
+    found = domain(derived([output]))
+    assert found.exact
+    assert sorted(str(wall.form) for wall in found.walls) == walls
+    assert sorted(map(str, found.unless)) == conditions

@@ -97,7 +97,8 @@ def test_a_curve_is_claimed_as_the_page_has_it(written):
     ("outputs", "why"),
     [
         (["u**2*v"], "where Q lives is not decided"),
-        (["p**2 - m**3"], "the curve of Q has exponentials"),
+        (["p**2 - m**3"], "Q has another domain from some starts"),
+        (["a**2 + c"], "the curve of Q has exponentials"),
         (["a*u1", "a*u2"], "F has several outputs"),
         (["a", "a*b", "b"], "no file is written"),
         (["1/w"], "where Q lives is not decided"),
