@@ -76,6 +76,7 @@ COMPLETE = "_DERIVE_COMPLETE"
 app = Commands(
     COMMANDS,
     load,
+    "regularizer",
     name="derive",
     callback=top,
     invoke_without_command=True,

@@ -7,6 +7,7 @@ help text for each.
 from __future__ import annotations
 
 import inspect
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, fields
@@ -101,10 +102,15 @@ class Commands(click.Group):
     """Commands with a line on each, of which the one that is asked for is imported."""
 
     def __init__(
-        self, summaries: Mapping[str, str], load: Callable[[str], click.Command], **given: Any
+        self,
+        summaries: Mapping[str, str],
+        load: Callable[[str], click.Command],
+        usual: str = "",
+        **given: Any,
     ) -> None:
+        """Keep the table; the *usual* command is named where an expression stands for one."""
         super().__init__(context_settings=HELP, no_args_is_help=False, **given)
-        self._summaries, self._load = summaries, load
+        self._summaries, self._load, self._usual = summaries, load, usual
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order in which one learns them."""
@@ -113,6 +119,16 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return a command of the table."""
         return self._load(name) if name in self._summaries else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is asked for; an expression in its place is an output of F."""
+        first, *_ = given = [a.lstrip() for a in args]
+        if self._usual and not first.replace("-", "").isalpha():
+            line = shlex.join(given)
+            raise InputError(f"{first:.60} is no command: try derive {self._usual} {line:.200}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list, for which no command is imported."""

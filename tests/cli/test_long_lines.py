@@ -20,7 +20,7 @@ LONG = "x + " * 500
         (["catalogue", LONG], "x + x"),
         (["audit", LONG], "x + x"),
         (["figure", LONG], "x + x"),
-        ([LONG], "No such command"),
+        ([LONG], "is no command"),
     ],
 )
 def test_a_hostile_option_is_echoed_at_both_ends(arguments: list[str], words: str) -> None:

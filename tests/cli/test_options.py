@@ -14,6 +14,7 @@ from derive.cli.options import OfModel, OfPolynomials, command, parameters
 from derive.model.typed import TypedModel
 from derive.option import option
 from numerics.experiments.settings import Setting
+from tests.cli.commands import run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,3 +110,10 @@ def test_the_options_of_a_setting_say_its_defaults(setting):
     assert CliRunner().invoke(run, []).exit_code == 0
     assert CliRunner().invoke(run, ["--seed", "7"]).exit_code == 0
     assert settings == [setting(), setting(seed=7)]
+
+
+def test_an_expression_in_the_place_of_a_command_names_the_usual_one():
+    (refused, bare) = (run(*given) for given in (["a*u1", "a*u2", "--check"], ["nothing"]))
+    assert (refused.returncode, bare.returncode) == (2, 2)
+    assert "try derive regularizer 'a*u1' 'a*u2' --check" in refused.stderr
+    assert "No such command 'nothing'" in bare.stderr
