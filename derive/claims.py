@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from derive.derivation import Derivation
+from derive.model.condition import Condition
 from derive.outcome import HEADLINES
 from derive.statement import Equations, OnPage, Open, Statement, Text, each, note
 from derive.verdict import Verdict
@@ -49,27 +50,28 @@ def _conserved(d: Derivation) -> Iterator[Statement]:
 def _potential(d: Derivation) -> Iterator[Statement]:
     """Yield Q with its domain, and what it is for: regression, decreasing losses, decay."""
     pieces, by = d.potential.pieces, d.potential.finding
-    assumed = tuple(dict.fromkeys(a for p in pieces for a in p.assumptions))
     words = "then along the flow `grad Q(beta(t)) = int_0^t g lambda`"
-    yield Statement(words, kind="regularizer", by=by, above=(*introduction(d),))
+    above = (*introduction(d),)
+    yield Statement(words, kind="regularizer", conditions=assumed(d), by=by, above=above)
     for domain in (piece.domain for piece in pieces if piece.domain is not None):
         where = {"where": Text(domain.where, "note")}
         words = "`Q` is defined on {where}"
-        yield Statement(words, where, kind="domain", conditions=assumed, by=by)
+        yield Statement(words, where, kind="domain", conditions=assumed(d), by=by)
     yield from uses(d)
 
 
+def assumed(d: Derivation) -> tuple[Condition, ...]:
+    """Return what Q assumes of the start and of the flow."""
+    return tuple(dict.fromkeys(a for p in d.potential.pieces for a in p.assumptions))
+
+
 def introduction(d: Derivation) -> Iterator[object]:
-    """Yield Q, what it assumes, and where it is: what stands before a sentence about it."""
-    pieces = d.potential.pieces
+    """Yield Q, and where it is: what stands before a sentence about it."""
     yield d.potential
-    page: list[object] = []
-    if assumed := dict.fromkeys(a for p in pieces for a in p.assumptions):
-        page.append(note("assuming {given}", given=each("{0}", ((x,) for x in assumed), " and ")))
-    if places := dict.fromkeys(p.domain.where for p in pieces if p.domain is not None):
+    domains = (p.domain for p in d.potential.pieces if p.domain is not None)
+    if places := dict.fromkeys(domain.where for domain in domains):
         where = each("{0}", ((Text(x, "note"),) for x in places), " and ")
-        page.append(note("`Q` is defined on {where}", where=where))
-    yield OnPage(tuple(page))
+        yield OnPage((note("`Q` is defined on {where}", where=where),))
 
 
 def uses(d: Derivation) -> Iterator[Statement]:

@@ -106,13 +106,11 @@ class Domain:
     @property
     def words(self) -> str:
         """The domain in words with formulas in backticks."""
-        unless = " or ".join(f"`{c} = 0`" for c in self.unless)
-        where = self.where + (f" unless {unless}" if unless else "")
-        return f"{where}; {CONVEX[self.convex]}"
+        return f"{self.where}; {CONVEX[self.convex]}"
 
     @property
     def where(self) -> str:
-        """The ends in words, and what is not decided of them."""
+        """The ends in words, what is not decided of them, and from which starts they are others."""
         walls = " and ".join(f"`{wall.form} > 0`" for wall in self.walls)
         walls = walls if len(self.betas) > 1 else self._interval()
         wholes = [u for u in self.undecided if u not in ("smooth", "beyond")]
@@ -122,7 +120,9 @@ class Domain:
         parts += [UNDECIDED[u] for u in self.undecided if u not in wholes]
         z = "z" if self.interval is None else self.interval[0]
         whole = ", ".join(parts).replace("`z`", f"`{z}`")
-        return whole.replace("`s`", f"`{self.betas[0]}`").replace("`s_0`", f"`{self.betas[0]}_0`")
+        whole = whole.replace("`s`", f"`{self.betas[0]}`").replace("`s_0`", f"`{self.betas[0]}_0`")
+        unless = " or ".join(f"`{c} = 0`" for c in self.unless)
+        return f"{whole} unless {unless}" if unless else whole
 
     def _interval(self) -> str:
         """Return the ends of one coordinate: ``low < beta < high``, or the sides of points."""

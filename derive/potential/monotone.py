@@ -13,7 +13,7 @@ is 0, and tanh(G) never passes its own bounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, lcm
@@ -45,26 +45,15 @@ def along_curve(piece: Parametric, notation: Notation) -> Domain:
     """
     curve, (beta,) = piece.curve, piece.betas
     interval = (curve.parameter, *curve.interval)
-    decide = ElementarySigns(notation.positive, parameters=notation.parameterization.parameters)
-    relied = dict[Expr, None]()
+    ends = _Ends(curve, notation)
     try:
-        limits = [_limit(curve, end, decide, relied) for end in curve.interval]
-        finite = [limit for limit in limits if limit is not INFINITE]
+        finite = [x for x in map(ends.limit, curve.interval) if x is not INFINITE]
         start = curve.beta.subs(curve.parameter, 0)
-        walls = tuple(_wall(beta, sympy.factor_terms(x), start, decide) for x in finite)
+        walls = tuple(_wall(beta, sympy.factor_terms(x), start, ends.decide) for x in finite)
     except Undecided:
         return Domain(piece.betas, "slope", undecided=("curve",), interval=interval)
-    unless = dict.fromkeys(f for c in relied for f in _zeros(c, decide))
+    unless = dict.fromkeys(f for c in ends.relied for f in ends.zeros(c))
     return Domain(piece.betas, "slope", walls, unless=tuple(unless), interval=interval)
-
-
-def _zeros(c: Expr, decide: ElementarySigns) -> Iterator[Expr]:
-    """Yield the factors of a function of the start that may be 0; a function that is 0."""
-    for f, _ in (x.as_base_exp() for x in sympy.Mul.make_args(sympy.factor(c))):
-        try:
-            decide.sign(f)
-        except Undecided:
-            yield f
 
 
 def _wall(beta: Symbol, end: Expr, start: Expr, decide: ElementarySigns) -> Wall:
@@ -75,45 +64,105 @@ def _wall(beta: Symbol, end: Expr, start: Expr, decide: ElementarySigns) -> Wall
     return Wall(sign * (beta - end), oriented=True)
 
 
-def _limit(curve: Curve, end: Expr, decide: ElementarySigns, relied: dict[Expr, None]) -> Expr:
-    """Return the limit of h at an end of its interval, INFINITE for either sign.
+class _Ends:
+    """The limits of beta = h(z) at the ends of z, and the coefficients *relied* on not to be 0."""
 
-    What is *relied* on not to be 0 is added to.
-    """
-    z, h = curve.parameter, curve.beta
-    if end in (sympy.oo, -sympy.oo):
-        return _far(sympy.expand(h), z, 1 if end == sympy.oo else -1, decide, relied)
-    if end.has(sympy.Min, sympy.Max):
-        raise Undecided("which of several ends is the nearest")
-    return _at_number(curve, end, decide, relied)
+    def __init__(self, curve: Curve, notation: Notation) -> None:
+        parameters = notation.parameterization.parameters
+        self.curve, self.z = curve, curve.parameter
+        self.decide = ElementarySigns(notation.positive, parameters=parameters)
+        self.relied = dict[Expr, None]()
 
+    def zeros(self, c: Expr) -> list[Expr]:
+        """Return the factors of a function of the start that may be 0."""
+        factors = (x.as_base_exp()[0] for x in sympy.Mul.make_args(sympy.factor(c)))
+        return [f for f in factors if not self._is_nonzero(f)]
 
-def _at_number(curve: Curve, end: Expr, decide: ElementarySigns, relied: dict[Expr, None]) -> Expr:
-    z, h = curve.parameter, curve.beta
-    weights = [weight for _, weight in curve.weights]
-    images = {
-        node: image
-        for node in set[Expr]().union(*(x.atoms(sympy.Pow, sympy.log) for x in (h, *weights)))
-        if node.has(z) and (image := _image(node, z, end, decide)) is not None
-    }
-    infinite = [x for x, image in images.items() if image is INFINITE]
-    if not infinite:
-        return h.xreplace(images).subs(z, end)
-    if (
-        x := next((x for x in (h, *weights) if _is_product(x, infinite, images)), None)
-    ) is not None:
-        rest = sympy.Mul(*(f for f in sympy.Mul.make_args(x) if f not in infinite))
-        relied[rest.subs(z, end)] = None
+    def _is_nonzero(self, f: Expr) -> bool:
+        try:
+            return any(map(self.decide.is_positive, (f, -f)))
+        except Undecided:
+            return False
+
+    def limit(self, end: Expr) -> Expr:
+        """Return the limit of h at an end of its interval, INFINITE for either sign."""
+        if end in (sympy.oo, -sympy.oo):
+            return self._far(1 if end == sympy.oo else -1)
+        if end.has(sympy.Min, sympy.Max):
+            raise Undecided("which of several ends is the nearest")
+        return self._at_number(end)
+
+    def _at_number(self, end: Expr) -> Expr:
+        z, h = self.z, self.curve.beta
+        functions = [h, *(weight for _, weight in self.curve.weights)]
+        images = {
+            node: image
+            for node in set[Expr]().union(*(x.atoms(sympy.Pow, sympy.log) for x in functions))
+            if node.has(z) and (image := self._image(node, end)) is not None
+        }
+        infinite = [x for x, image in images.items() if image is INFINITE]
+        if not infinite:
+            return h.xreplace(images).subs(z, end)
+        products = (_beside(x, infinite, images) for x in functions)
+        rests = [rest.subs(z, end) for rest in products if rest is not None]
+        if not rests:
+            raise Undecided("what is infinite may cancel")
+        self.relied[min(rests, key=lambda rest: len(self.zeros(rest)))] = None
         return INFINITE
-    raise Undecided("what is infinite may cancel")
 
+    def _image(self, node: Expr, end: Expr) -> Expr | None:
+        """Return what a power or a logarithm tends to where its inside is 0; None elsewhere."""
+        inner = node.args[0]
+        if node.is_Pow and node.exp.has(self.z):
+            return None
+        if not self.decide.is_zero(inner.subs(self.z, end)):
+            return None
+        return _power_of_zero(node.exp) if node.is_Pow else INFINITE
 
-def _image(node: Expr, z: Symbol, end: Expr, decide: ElementarySigns) -> Expr | None:
-    """Return what a power or a logarithm tends to where its inside vanishes; None elsewhere."""
-    inner = node.args[0]
-    if (node.is_Pow and node.exp.has(z)) or not decide.is_zero(inner.subs(z, end)):
-        return None
-    return _power_of_zero(node.exp) if node.is_Pow else INFINITE
+    def _far(self, side: int) -> Expr:
+        """Return the limit of a sum of terms c z^n e^(k z) prod (a + b z)^m as z -> side oo.
+
+        Terms of one order that are c z^n e^(k z) are one term. So h is infinite where a growing
+        order has a coefficient that is not 0, whatever those above it are.
+        """
+        z, orders = self.z, dict[tuple[Expr, Expr], list[Expr]]()
+        for term in sympy.Add.make_args(sympy.expand(self.curve.beta)):
+            orders.setdefault(self._order(term, side), []).append(term)
+        constant, coefficients = (sympy.S.Zero, sympy.S.Zero), list[Expr]()
+        for order in sorted((x for x in orders if x > constant), reverse=True):
+            terms = orders[order]
+            if terms[1:] and any(_has_tail(term, z) for term in terms):
+                raise Undecided("terms that may cancel")
+            total = sympy.Add(*(term.as_independent(z, as_Add=False)[0] for term in terms))
+            if not self.decide.is_zero(total):
+                coefficients.append(total)
+        if coefficients:
+            self.relied[min(coefficients, key=lambda c: len(self.zeros(c)))] = None
+            return INFINITE
+        limit = sympy.Add(*orders.get(constant, ()))
+        if limit.has(z):
+            raise Undecided("a limit that is no value")
+        return limit
+
+    def _order(self, term: Expr, side: int) -> tuple[Expr, Expr]:
+        """Return (k, n) for a term that grows as e^(k |z|) |z|^n."""
+        rate, power, z = sympy.S.Zero, sympy.S.Zero, self.z
+        for factor in sympy.Mul.make_args(term):
+            base, exponent = factor.as_base_exp()
+            if isinstance(factor, sympy.exp):
+                rate += side * sympy.diff(factor.args[0], z)
+            elif base.is_polynomial(z) and not exponent.has(z):
+                leading = sympy.Poly(base, z).LC()
+                if self.decide.is_zero(leading):
+                    raise Undecided("the order of a term")
+                if base.has(z):
+                    self.relied[leading] = None
+                power += exponent * sympy.degree(base, z)
+            else:
+                raise Undecided("a term of another kind")
+        if not (rate.is_Rational and power.is_Rational):
+            raise Undecided("the order of a term")
+        return rate, power
 
 
 def _power_of_zero(exponent: Expr) -> Expr:
@@ -124,65 +173,17 @@ def _power_of_zero(exponent: Expr) -> Expr:
     raise Undecided(f"the sign of {exponent}")
 
 
-def _is_product(expression: Expr, infinite: Iterable[Expr], images: dict[Expr, Expr]) -> bool:
-    """Tell whether an expression is a product of one infinite factor with finite ones, not 0."""
+def _beside(expression: Expr, infinite: Iterable[Expr], images: Mapping[Expr, Expr]) -> Expr | None:
+    """Return what stands beside the one infinite factor of a product, if it is finite there."""
     factors = sympy.Mul.make_args(expression)
-    found = [x for x in factors if x in infinite]
     rest = [x for x in factors if x not in infinite]
-    return len(found) == 1 and not any(x.has(node) for x in rest for node in images)
-
-
-def _far(h: Expr, z: Symbol, side: int, decide: ElementarySigns, relied: dict[Expr, None]) -> Expr:
-    """Return the limit of a sum of terms c z^n e^(k z) prod (a + b z)^m as z -> side oo."""
-    orders: dict[tuple[Expr, Expr], list[Expr]] = {}
-    for term in sympy.Add.make_args(h):
-        orders.setdefault(_order(term, z, side, decide, relied), []).append(term)
-    constant = (sympy.S.Zero, sympy.S.Zero)
-    growing = [orders[order] for order in sorted(orders, reverse=True) if order > constant]
-    coefficients = list[Expr]()
-    for terms in growing:
-        if terms[1:] and any(_has_tail(term, z) for term in terms):
-            raise Undecided("terms that may cancel")
-        coefficients.append(sympy.Add(*(term.as_independent(z, as_Add=False)[0] for term in terms)))
-        if not any(_zeros(coefficients[-1], decide)):
-            return INFINITE
-    if others := [c for c in coefficients if not decide.is_zero(c)]:
-        relied[others[0]] = None
-        return INFINITE
-    if growing:
-        raise Undecided("terms that may cancel")
-    limit = sympy.Add(*orders.get(constant, ()))
-    if limit.has(z):
-        raise Undecided("a limit that is no value")
-    return limit
+    alone = len(rest) == len(factors) - 1
+    return sympy.Mul(*rest) if alone and not any(x.has(*images) for x in rest) else None
 
 
 def _has_tail(term: Expr, z: Symbol) -> bool:
     """Tell whether a term is its leading part, and less: a power of a sum."""
     return any(x.as_base_exp()[0].is_Add and x.has(z) for x in sympy.Mul.make_args(term))
-
-
-def _order(
-    term: Expr, z: Symbol, side: int, decide: ElementarySigns, relied: dict[Expr, None]
-) -> tuple[Expr, Expr]:
-    """Return (k, n) for a term that grows as e^(k |z|) |z|^n."""
-    rate, power = sympy.S.Zero, sympy.S.Zero
-    for factor in sympy.Mul.make_args(term):
-        base, exponent = factor.as_base_exp()
-        if isinstance(factor, sympy.exp):
-            rate += side * sympy.diff(factor.args[0], z)
-        elif base.is_polynomial(z) and not exponent.has(z):
-            leading = sympy.Poly(base, z).LC()
-            if decide.is_zero(leading):
-                raise Undecided("the order of a term")
-            if base.has(z):
-                relied[leading] = None
-            power += exponent * sympy.degree(base, z)
-        else:
-            raise Undecided("a term of another kind")
-    if not (rate.is_Rational and power.is_Rational):
-        raise Undecided("the order of a term")
-    return rate, power
 
 
 Interval = tuple[Expr, Expr]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import sympy
 
-from derive.claims import introduction
+from derive.claims import assumed, introduction
 from derive.derivation import Derivation
 from derive.limits.limit import growth_expression
 from derive.separable.far import Far
@@ -54,7 +54,10 @@ def every_time(d: Derivation, found: Finding) -> Statement | Open:
         "for every decreasing loss `l`, wherever it is stopped, with labels in the rows `x_i` of"
         " `X`,"
     )
-    return Statement(words, kind="every time", by=found, above=(*introduction(d),), below=below)
+    above = (*introduction(d),)
+    return Statement(
+        words, kind="every time", conditions=assumed(d), by=found, above=above, below=below
+    )
 
 
 def coercivity(found: Finding, far: Sequence[Far]) -> Statement | Open:

@@ -246,6 +246,7 @@ def test_weights_may_become_infinite_where_beta_is_not(output: str, rate: str, w
     [
         ("p**2 - m**3", [], ["p_0"]),  # from p_0 = 0 it is -m**3 < 0
         ("a**2 - exp(c)", [], ["a_0"]),
+        ("a**2 + b**2 - exp(c)", [], ["a_0**2 + b_0**2"]),  # no sum of squares is positive
         ("exp(a) + c*u", [], ["c_0 - u_0"]),
         ("a**2 + c", [], []),  # which c alone takes to both ends
         ("W + a*b", [], []),

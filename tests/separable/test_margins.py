@@ -144,6 +144,17 @@ def test_conditions_of_cited_theorems_are_printed():
     assert "a KKT point is the minimizer" in " ".join(found("linear").to_text().split())
 
 
+def test_theorems_on_q_say_what_it_assumes_and_where_it_is():
+    d = derive_once(Parameterization.parse(["p**2 - m**3"]))
+    m, r = margins(d), regimes(d, "m_0", ("oo",))
+    (always,), (Q,) = m.says("every time"), d.says("regularizer")
+    assert [str(c.of) for c in always.conditions] == [str(c.of) for c in Q.conditions] == ["m_0"]
+    for record in (m, r):
+        page = " ".join(record.to_latex().split())
+        assert "$Q$ is defined on all real $\\beta$ unless $p_{0} = 0$." in page
+        assert "If $m_{0} > 0$, " in page
+
+
 def test_what_is_claimed_is_not_open():
     for name in MODELS:
         statements = found(name).statements

@@ -287,11 +287,9 @@ def _where(d: Derivation) -> Iterator[Element]:
     domains = [piece.domain for piece in d.potential.pieces if piece.domain is not None]
     if not domains:
         return
-    unless = [f"${inline(c)} = 0$" for domain in domains for c in domain.unless]
     where = listing(dict.fromkeys(prose(domain.where) for domain in domains))
-    but = f" unless {listing(unless, 'or')}" if unless else ""
     convex = listing(dict.fromkeys(prose(CONVEX[domain.convex]) for domain in domains))
-    yield from say("theorem.lives", where=where + but, convex=convex.replace(" (below)", ""))
+    yield from say("theorem.lives", where=where, convex=convex.replace(" (below)", ""))
     if d.direction is not None and d.metric.kernel is not None:
         yield from say("theorem.R", R=inline(d.metric.kernel[1, 1]))
     surely = all(x.exact or (len(x.betas) == 1 and x.convex != "length") for x in domains)
