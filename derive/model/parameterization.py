@@ -119,7 +119,9 @@ class Parameterization(ExactMap):
         }
         for name, value in attributes.items():
             object.__setattr__(self, name, value)
-        object.__setattr__(self, "geometry", geometry.over(self._functions[self.d :]))
+        object.__setattr__(
+            self, "geometry", dataclasses.replace(geometry, functions=self._functions[self.d :])
+        )
         validate(self)
         check_rates(self, RATE if mirror is None else CURVATURE)
         check_numbers(self)

@@ -15,7 +15,7 @@ from derive.language import parse_expression, to_text
 from derive.language.arrays import Shape, by_entry, refuse_arrays
 from derive.language.tree import Name, Number, Tree, names
 from derive.model.exact_map import ExactMap
-from derive.model.geometry import EUCLIDEAN, Geometry, Rates
+from derive.model.geometry import EUCLIDEAN, Geometry
 from derive.model.names import positive_bases, read_tree
 
 ONE = Number(Fraction(1))
@@ -46,7 +46,7 @@ def read_rates(
         return _of_rows(rows, len(weights))
     given = {name: read_tree(rate, f"the rate of {name}") for name, rate in rates.items()}
     found = tuple(given.get(w, ONE) for w in weights)
-    return EUCLIDEAN if all(rate == ONE for rate in found) else Rates(found)
+    return EUCLIDEAN if all(rate == ONE for rate in found) else Geometry(found)
 
 
 def rates_by_entry(
@@ -60,14 +60,14 @@ def rates_by_entry(
     return found
 
 
-def _of_rows(rows: Sequence[Sequence[object]], n: int) -> Rates:
+def _of_rows(rows: Sequence[Sequence[object]], n: int) -> Geometry:
     """Return G^-1 as it is given."""
     if any(len(row) != n for row in (*rows, rows)):
         raise InputError("rates: give each weight a rate, or each a row of G^-1")
-    return Rates(tuple(read_tree(x, "G^-1") for row in rows for x in row), n)
+    return Geometry(tuple(read_tree(x, "G^-1") for row in rows for x in row), n)
 
 
-def _of_mirror(weights: Sequence[str], psi: Tree) -> Rates:
+def _of_mirror(weights: Sequence[str], psi: Tree) -> Geometry:
     """Return G^-1 for G = Hess psi."""
     constants = [name for name in names((psi,)) if name not in weights]
     positive = positive_bases((psi,), tuple(weights))
@@ -78,10 +78,12 @@ def _of_mirror(weights: Sequence[str], psi: Tree) -> Rates:
         if all(x.is_zero() for x in row):
             raise InputError(f"the mirror is not strictly convex in {name}")
     if all(x.is_zero() for k, row in enumerate(H) for j, x in enumerate(row) if j != k):
-        return Rates(tuple(parse_expression(repr(field.one / H[k][k])) for k in range(n)), psi=psi)
+        return Geometry(
+            tuple(parse_expression(repr(field.one / H[k][k])) for k in range(n)), psi=psi
+        )
     if determinant(H).is_zero():
         raise InputError("the mirror is not strictly convex: det Hess psi = 0")
-    return Rates(tuple(parse_expression(repr(x)) for row in inverse(H) for x in row), n, psi=psi)
+    return Geometry(tuple(parse_expression(repr(x)) for row in inverse(H) for x in row), n, psi=psi)
 
 
 def rate_parameters(geometry: Geometry, weights: Sequence[str]) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from derive.exact.linear.matrix import dot, echelon, nullspace_over_constants, p
 from derive.language import parse_expression
 from derive.language.tree import Tree, names, substituted
 from derive.model.affine import AffineOutput
-from derive.model.geometry import EUCLIDEAN, Rates
+from derive.model.geometry import EUCLIDEAN, Geometry
 from derive.model.parameterization import Parameterization
 
 Row = list[RationalFunction]
@@ -74,7 +74,7 @@ def find_ties(p: Parameterization) -> Restriction | None:
     kept = [p.weights[pivot_of(row)] for row in basis]
     relations = {w: _combination(p, basis, k) for k, w in enumerate(p.weights) if w not in kept}
     one = p.start_field.one
-    rates = Rates(tuple(parse_expression(repr(one / dot(row, row))) for row in basis))
+    rates = Geometry(tuple(parse_expression(repr(one / dot(row, row))) for row in basis))
     reduced = _restricted(p, relations, kept, rates)
     return None if reduced is None else Restriction(reduced, tuple(relations.items()))
 
@@ -126,7 +126,7 @@ def _combination(p: Parameterization, basis: Sequence[Row], k: int) -> Tree:
 
 
 def _restricted(
-    p: Parameterization, relations: dict[str, Tree], kept: list[str], rates: Rates
+    p: Parameterization, relations: dict[str, Tree], kept: list[str], rates: Geometry
 ) -> Parameterization | None:
     """Return F where weights are combinations of those kept, which have these rates."""
     constants = {*names((*relations.values(), *rates.trees))} - {*p.weights}

@@ -1,4 +1,4 @@
-"""Another metric on the weights than the Euclidean one changes every stage through one class.
+"""Another metric on the weights than the Euclidean one changes every stage through one record.
 
 Constant rates eta, w_k' = -eta_k (J^T X^T r)_k, are gradient flow of F(w(v)) in the rescaled
 weights w_k = sqrt(eta_k) v_k; for rates that are squares both sides are exact.
@@ -7,17 +7,14 @@ weights w_k = sqrt(eta_k) v_k; for rates that are squares both sides are exact.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
 
 import pytest
 
 from derive import Parameterization, Verdict, derive
-from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.matrix import dot
-from derive.language import to_text
-from derive.model.geometry import EUCLIDEAN, Geometry, S
+from derive.language import Number, to_text
+from derive.model.geometry import EUCLIDEAN, Geometry
 from derive.weights import pointwise
 from derive.weights.conserved import find_conserved
 from derive.weights.dual import find_dual, is_conjugate
@@ -26,34 +23,15 @@ from derive.weights.lie import along, find_lie_structure
 from derive.weights.metric import find_metric
 from derive.weights.warping import decide_warp
 
-NUMBERS = FunctionField(())
 
-
-@dataclass(frozen=True)
-class Rates(Geometry):
-    """G^-1 = diag(rates), constants."""
-
-    rates: tuple[Fraction, ...]
-
-    @property
-    def statement(self) -> str:
-        return "w' = -diag(rates) J^T X^T r"
-
-    def raised(self, covector: Sequence[S], at: Callable[[RationalFunction], S]) -> tuple[S, ...]:
-        numbers = (at(NUMBERS.constant(rate)) for rate in self.rates)
-        return tuple(rate * x for rate, x in zip(numbers, covector, strict=True))
-
-    def weight_square(self, weights: Sequence[RationalFunction]) -> RationalFunction:
-        one = weights[0].field.constant
-        return dot([w * w for w in weights], [one(1 / rate) for rate in self.rates])
-
-    def restricted(self, kept: Sequence[int]) -> Rates:
-        return Rates(tuple(self.rates[k] for k in kept))
+def constant(*rates: int) -> Geometry:
+    """Return G^-1 = diag(rates)."""
+    return Geometry(tuple(Number(Fraction(rate)) for rate in rates))
 
 
 def with_rates(outputs: Sequence[str], **rates: int) -> Parameterization:
     p = Parameterization.parse(outputs)
-    return p.with_(geometry=Rates(tuple(Fraction(rates.get(name, 1)) for name in p.weights)))
+    return p.with_(geometry=constant(*(rates.get(name, 1) for name in p.weights)))
 
 
 def rescaled(p: Parameterization, roots: Sequence[int]) -> Parameterization:
@@ -133,7 +111,7 @@ def test_rates_decide_as_the_euclidean_flow_of_the_rescaled_weights(
 ) -> None:
     monkeypatch.setattr(pointwise, "LARGE", 0)  # the conditions at one start as well
     p = Parameterization.parse(outputs)
-    p = p.with_(geometry=Rates(tuple(Fraction(r * r) for r in roots)))
+    p = p.with_(geometry=constant(*(r * r for r in roots)))
     q = rescaled(p, roots)
     ours, theirs = (find_metric(find_conserved(find_lie_structure(x))) for x in (p, q))
     v = [w / r for w, r in zip(p.w, roots, strict=True)]
@@ -150,6 +128,6 @@ def test_the_metric_is_an_ingredient_like_the_others() -> None:
     p = with_rates(["a*u1", "b*v1"], a=5)
     assert p != p.with_(geometry=EUCLIDEAN)
     assert pickle.loads(pickle.dumps(p)) == p
-    assert p.restrict((1,)).geometry == Rates((Fraction(1), Fraction(1)))
-    assert p.restrict((0,)).geometry == Rates((Fraction(5), Fraction(1)))
+    assert p.restrict((1,)).geometry == constant(1, 1)
+    assert p.restrict((0,)).geometry == constant(5, 1)
     assert EUCLIDEAN.statement == "w' = -J^T X^T r"

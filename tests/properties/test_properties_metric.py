@@ -5,8 +5,7 @@ With F = w and any metric G on the weights rho is G, as a function of beta.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from itertools import chain
 
 import pytest
 import sympy
@@ -15,10 +14,10 @@ from sympy import Expr
 
 from derive import Parameterization, Verdict
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.matrix import Matrix, dot, inverse
+from derive.exact.linear.matrix import dot, inverse
 from derive.exact.towers.tower import build_elements
 from derive.language import from_sympy, parse_expression, to_sympy
-from derive.model.geometry import Geometry, S
+from derive.model.geometry import Geometry
 from derive.testing import convex_potentials, warps
 from derive.weights.conserved import find_conserved
 from derive.weights.hessian import HessianVerdict, decide_hessian
@@ -32,33 +31,14 @@ BETA = tuple(map(sympy.Symbol, NAMES))
 drawn = settings(max_examples=10, deadline=None, derandomize=True)
 
 
-@dataclass(frozen=True)
-class Drawn(Geometry):
-    """The metric whose inverse has these entries."""
-
-    inverse: Matrix
-
-    @property
-    def statement(self) -> str:
-        return "w' = -G^-1 X^T r"
-
-    def raised(self, covector: Sequence[S], at: Callable[[RationalFunction], S]) -> tuple[S, ...]:
-        entries = (tuple(map(at, row)) for row in self.inverse)
-        return tuple(first * covector[0] + second * covector[1] for first, second in entries)
-
-    def weight_square(self, weights: Sequence[RationalFunction]) -> None:
-        return None
-
-    def restricted(self, kept: Sequence[int]) -> Drawn:
-        return self
-
-
 def decided(G: sympy.Matrix, factor: Expr) -> tuple[HessianVerdict, RationalFunction]:
     """Decide on rho = G, entry by entry; the factor comes as a function of the same weights."""
     read = [from_sympy(x) for x in (*BETA, *G, factor)]
     *_, a, b, _, c, g = build_elements(read, NAMES)
     p = Parameterization(NAMES).over(g.field)
-    object.__setattr__(p, "geometry", Drawn(inverse(((a, b), (b, c)))))
+    entries = tuple(chain(*inverse(((a, b), (b, c)))))
+    trees = tuple(parse_expression(repr(x)) for x in entries)
+    object.__setattr__(p, "geometry", Geometry(trees, 2, functions=entries))
     metric = find_metric(find_conserved(find_lie_structure(p)))
     assert dot(metric.K[0], (a, b)) == a.field.one
     return decide_hessian(metric), g
