@@ -72,9 +72,8 @@ def write_coverage(app: Sphinx) -> None:
     from derive.catalogue.audit import audit_entry
     from derive.catalogue.audit.coverage import markdown
     from derive.catalogue.library import entries
-    from numerics.confirm.norm_bounds import try_norm_bound
 
-    audits = [audit for entry in entries() for audit in audit_entry(entry, try_norm_bound)]
+    audits = [audit for entry in entries() for audit in audit_entry(entry)]
     (HERE / "coverage.md").write_text(markdown(audits), encoding="utf-8")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from derive.cli.forms import Form, offer
 from derive.cli.options import Command, time_limit
@@ -15,7 +15,6 @@ from derive.option import option
 if TYPE_CHECKING:
     from derive.catalogue.audit.judgement import Audit as Judged
     from derive.catalogue.library import Entry
-    from numerics.confirm.norm_bounds import BoundTrial
 
 WIDTH = 24
 
@@ -72,7 +71,7 @@ def audit_answer(models: tuple[Entry, ...], form: Form, enter: Enter) -> Answer:
     audits: list[Judged] = []
     for done, entry in enumerate(models):
         enter(progress(done, len(models), entry.id))
-        audits += audit_entry(entry, try_norm_bound)
+        audits += audit_entry(entry)
     write = {
         "text": render_text,
         "latex": render_latex,
@@ -81,13 +80,6 @@ def audit_answer(models: tuple[Entry, ...], form: Form, enter: Enter) -> Answer:
         "json": render_json,
     }[form.name]
     return Answer(write(audits))
-
-
-def try_norm_bound(*claim: Any) -> BoundTrial:
-    """Try a printed bound on random problems; most audits need no numbers."""
-    from numerics.confirm.norm_bounds import try_norm_bound
-
-    return try_norm_bound(*claim)
 
 
 def progress(done: int, total: int, name: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from derive.cli.audit import progress, try_norm_bound
+from derive.cli.audit import progress
 from derive.cli.options import Limited, time_limit
 from derive.cli.output import check_writable, deliver, deliver_to_folder
 from derive.cli.running import YES, Enter, run
@@ -77,6 +77,6 @@ def _pages(enter: Enter) -> dict[str, str]:
         enter(progress(done, len(entries()), entry.id))
         derivation = derive_entry(entry)
         derived.append((entry, derivation))
-        audits += audit_formulas(entry, Subject(derivation, try_norm_bound))
+        audits += audit_formulas(entry, Subject(derivation))
     enter("writing the pages")
     return site(derived, audits)

@@ -9,28 +9,28 @@ def _forms(**modules: str) -> dict[str, str]:
     return {form: f"{module}:render_{form}" for form, module in modules.items()}
 
 
-def _told(module: str, name: str) -> dict[str, str]:
+def _told(name: str, module: str = "accounts") -> dict[str, str]:
     narration = {"narration": f"{module}:{name}"}
     return _forms(text="narration", page="page.narration", json="json") | narration
 
 
 RENDERERS: dict[str, dict[str, str]] = {
-    "Derivation": _told("derivation", "tell_derivation")
+    "Derivation": _told("tell_derivation", "derivation")
     | _forms(
         jax="exports.program",
         torch="exports.program",
         numpy="exports.numpy_module",
         rocq="exports.rocq",
     ),
-    "Outcome": _told("outcome", "tell_outcome"),
-    "Regimes": _told("regimes", "tell_regimes"),
-    "RandomWidth": _told("random_width", "tell_width"),
-    "ExplicitCounterpart": _told("explicit", "tell_explicit"),
-    "Margins": _told("margins", "tell_margins"),
-    "Optimizer": _told("optimizers", "tell_one"),
-    "Optimizers": _told("optimizers", "tell_all"),
-    "VariationalProblem": _told("univariate", "tell_problem"),
-    "Perturbation": _told("perturbed", "tell_perturbation"),
-    "InverseDesign": _told("inverse", "tell_design"),
+    "Outcome": _told("tell_outcome"),
+    "Regimes": _told("tell_regimes"),
+    "RandomWidth": _told("tell_width"),
+    "ExplicitCounterpart": _told("tell_explicit"),
+    "Margins": _told("tell_margins"),
+    "Optimizer": _told("tell_one"),
+    "Optimizers": _told("tell_all"),
+    "VariationalProblem": _told("tell_problem"),
+    "Perturbation": _told("tell_perturbation"),
+    "InverseDesign": _told("tell_design"),
     "Printable": _forms(latex="page.latex", html="html.page", card="html.page"),
 }

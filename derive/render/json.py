@@ -28,10 +28,14 @@ from derive.render.labels import unmark
 from derive.render.narration import as_text, lines_of
 from derive.render.plain import plain
 from derive.render.sections import dependent
-from derive.verdict import Finding, Identity, Verdict
+from derive.verdict import Finding, Verdict
 
 LARGEST = ("the root", "the only real root", "the largest real root", "the length of beta")
 VECTOR_FORM = "q(s) + coefficient*<start_vector, beta>"
+NORMALIZATION = tuple(
+    f"{zero}; up to a positive factor and a constant"
+    for zero in ("grad Q(beta_0) = 0", "grad Q = y - y(w_0), or y(w_0) - y")
+)
 DIGITS = 30
 """Decimal digits of certified values."""
 
@@ -68,19 +72,28 @@ FIELDS: Mapping[str, str] = {
     " weights=parameterization.weights parameters=parameterization.parameters"
     " start=parameterization.start:pairs positive=parameterization.positive idle ties:pairs"
     " kernel_factor=:nothing homogeneity_degree=:degree beta blocks=:blocks"
-    " *parameterization:affine *:vector -rates=parameterization:rates"
-    " -equivalent_start=:equivalent_start",
+    " *parameterization:affine *direction!:vector -rates=parameterization.rates!:rates"
+    " -equivalent_start=equivalent!:equivalent_start",
+    "vector": "dimension=:open_dimension vector=direction.vector"
+    " coefficient=direction.coefficient norms=direction:norms"
+    " start_vector=direction.start_vector s=beta:only",
     "laws": "laws=conserved.laws values_at_start=conserved.values count=conserved.count"
     " bound=conserved.bound lie_dimension=:lie_dimension *conserved.finding:decision",
     "warp": "*warping.finding:decision g=warping.g dual_coordinates=:dual_coordinates",
     "dual": "y=potential.dual.y conjugate=potential.dual.R",
     "dual_length": "log_psi=potential.turning.dual.log_psi",
-    "potential": "-Q=:vector_form kind=potential.kind pieces=potential.pieces"
+    "potential": "-Q=potential.turning:vector_form kind=potential.kind pieces=potential.pieces"
     " -other_side=potential.other_side.pieces normalization=:normalization asked"
-    " *potential.finding:decision -linear=:linear",
+    " *potential.finding:decision -linear=potential.turning!:linear",
+    "linear": "vector=potential.turning.direction.start_vector"
+    " coefficient=potential.turning.slope:minus"
+    " -on_the_other_side=potential.other_side.turning.slope:minus",
     "Road": "name verdict=finding.verdict",
     "Finding": "verdict reason:words evidence",
     "Identity": "statement:words holds left right *:failure",
+    "failure": "point:pairs residual:text differentiated_along=derivative",
+    "undecided": "verdict reason",
+    "decided": "verdict",
     "Statement": "kind says=:says conditions:sentences ground=ground.value by:sentence",
     "Open": "kind says=:says conditions=:none ground=:open by=:empty",
     "Outcome": "verdict parameterization=parameterization:model finding pieces=:pieces missing",
@@ -99,7 +112,8 @@ FIELDS: Mapping[str, str] = {
     "Regimes": f"verdict derivation=:nothing {MODEL} variable vector:filled"
     " kernel_at_start=kernel.matrix beta_0=kernel.beta_0 unbiased=kernel.unbiased"
     " assumptions:texts homogeneity decided_by_kernel_at_start=deciding limits"
-    " warped_time=:clock statements certificate=:nothing",
+    " warped_time=warped!:clock statements certificate=:nothing",
+    "clock": "g=:clock_rate positive=warped.positive onto=warped.onto bounded=warped.bounded",
     "Homogeneity": "degree time_exponent=time",
     "Limit": "limit=point.text given=point.conditions regime Q=potential.Q"
     " gradient=potential.gradient gradient_below_0=:below shape=potential.shape"
@@ -143,8 +157,9 @@ FIELDS: Mapping[str, str] = {
 }
 """What JSON has of a record: a name, and the attributes that lead to it where they are called
 otherwise; after a colon what is made of it (``WAYS``, or the fields of that name), and ``?`` where
-a kind of record has none. An asterisk puts the fields of another record in its place, and what has
-a minus sign is left out where there is none.
+a kind of record has none. An exclamation mark stands for the record itself, where a path leads to
+something. An asterisk puts the fields of another record in its place, and what has a minus sign is
+left out where there is none.
 """
 
 
@@ -173,19 +188,21 @@ def record(found: object, kind: str = "") -> Record:
     for field in next(FIELDS[name] for name in kinds if name in FIELDS).split():
         path, _, way = field.partition(":")
         name, equals, given = path.lstrip("*-").partition("=")
-        value = _followed(found, given if equals else name)
+        value = follow(found, given if equals else name)
+        if path[-1] == "!":
+            value = found if value else None
         if way:
-            value = WAYS[way](value) if way in WAYS else record(value, way)
+            value = made(value, way)
         if path[0] == "*":
-            result |= record_of(value)
+            result |= {} if value is None else record_of(value)
         elif path[0] != "-" or value is not None:
             result[name.rstrip("?")] = value
     return result
 
 
-def _followed(found: Any, path: str) -> Any:
+def follow(found: Any, path: str) -> Any:
     """Return what attributes lead to; nothing where one of them is None, or has a ? and is not."""
-    for name in filter(None, path.split(".")):
+    for name in filter(None, path.rstrip("!").split(".")):
         if found is None:
             return None
         optional = name.endswith("?")
@@ -193,13 +210,16 @@ def _followed(found: Any, path: str) -> Any:
     return found
 
 
+def made(value: Any, way: str) -> object:
+    """Return what is made of a value; of nothing that is nothing, or what ``OF_NOTHING`` says."""
+    if value is None:
+        return OF_NOTHING.get(way)
+    return WAYS[way](value) if way in WAYS else record(value, way)
+
+
 def named(pairs: Iterable[tuple[object, object]] | Mapping[Any, object]) -> Record:
     """Return values by the texts of their names."""
     return {str(name): value for name, value in dict(pairs).items()}
-
-
-def _if_any(way: Callable[[Any], object]) -> Callable[[Any], object]:
-    return lambda value: None if value is None else way(value)
 
 
 def _below(limit: Any) -> list[object] | None:
@@ -210,39 +230,12 @@ def _below(limit: Any) -> list[object] | None:
     return below if any(differ) else None
 
 
-def _above(limit: Any) -> list[object]:
-    """Return the coordinates that are positive in a limit."""
-    pairs = zip(limit.coordinates, limit.below, strict=False)
-    return [x for x, g in pairs if g is None]
-
-
-def _clock(regimes: Any) -> Record | None:
-    """Return what is known of a warped time."""
-    if (warped := regimes.warped) is None:
-        return None
-    g = regimes.derivation.warping.g
-    findings = {name: getattr(warped, name) for name in ("positive", "onto", "bounded")}
-    return {"g": "not written" if g is None else g, **findings}
-
-
-def _branches(minimum: Any) -> list[Record]:
-    """Return the roots that are the least, interval by interval."""
-    pairs = zip(getattr(minimum, "intervals", ()), minimum.closed_forms, strict=False)
-    return [{**record(interval), "closed_form": form} for interval, form in pairs]
-
-
 def _tried(finding: Finding) -> Record:
     """Return a verdict with the first of what fails."""
     failing = [
         {"point": named(e.point), "residual": e.residual} for e in finding.evidence if not e.holds
     ]
     return record_of(finding) | {"witness": failing[0] if failing else None}
-
-
-def _cited(tail: Mapping[str, str] | None) -> Record | None:
-    """Return what a source says of tails."""
-    words = {name: unmark(text) for name, text in (tail or {}).items()}
-    return {**words, "status": "cited"} if tail else None
 
 
 def _growth(leading: Any) -> Expr:
@@ -257,36 +250,6 @@ def _affine(p: Parameterization) -> Record:
     pairs = zip(Notation(p, ()).affine, p.affine, strict=True)
     found = [{"beta": b, "output": output.tree, "is": image} for (b, image), output in pairs]
     return {"affine": found} if found else {}
-
-
-def _outputs(d: Derivation) -> object:
-    return d.parameterization.trees if d.direction is None else d.parameterization.texts
-
-
-def _vector(d: Derivation) -> Record:
-    """Return what is said of a vector of open dimension, in the model."""
-    if (direction := d.direction) is None:
-        return {}
-    return {
-        "dimension": "d >= 2",
-        "vector": direction.vector,
-        "coefficient": d.parameterization.vectors[0].coefficient,
-        "norms": {direction.vector: direction.norm},
-        "start_vector": direction.start_vector,
-        "s": d.beta[0],
-    }
-
-
-def _rates(p: Parameterization) -> Record | None:
-    """Return the rate of each weight, or its row of G^-1; that of a norm is of its vector."""
-    texts = p.geometry.texts if p.rates else ()
-    return dict(zip(p.weights, texts, strict=True)) if texts else None
-
-
-def _equivalent_start(d: Derivation) -> Record | None:
-    """Return the other start, where one is used."""
-    weights = dict.fromkeys(d.parameterization.weights, "0")
-    return None if d.equivalent is None else {**weights, **dict(d.equivalent.start)}
 
 
 def _metric(d: Derivation) -> Record:
@@ -309,107 +272,90 @@ def _dual_coordinates(d: Derivation) -> list[Record]:
     return duals if d.warping.verdict is Verdict.PROVED else [dict.fromkeys(x) for x in duals]
 
 
-def _linear(d: Derivation) -> Record | None:
-    """Return the linear term of Q: z = -slope u_0 of grad Q = q'(s) beta/s + z."""
-    turning, other = d.potential.turning, d.potential.other_side
-    if turning is None:
-        return None
-    found = {"vector": turning.direction.start_vector, "coefficient": -turning.slope}
-    if other is not None and other.turning is not None:
-        found["on_the_other_side"] = -other.turning.slope
-    return found
-
-
-def _normalization(d: Derivation) -> str:
-    two = d.potential.other_side is not None
-    zero = "grad Q = y - y(w_0), or y(w_0) - y" if two else "grad Q(beta_0) = 0"
-    return f"{zero}; up to a positive factor and a constant"
-
-
-def _relations(d: Derivation) -> Record | None:
-    found = dependent(d)
-    return {"blocks": [x.relations for x in found]} if found else None
-
-
-def _failure(identity: Identity) -> Record:
-    """Return where an identity fails."""
-    if identity.holds:
-        return {}
-    where = {"point": named(identity.point), "residual": str(identity.residual)}
-    return {**where, "differentiated_along": identity.derivative}
-
-
-def _decision(finding: Finding) -> Record:
-    """Return a verdict, and why there is none."""
-    reason = {"reason": finding.reason} if finding.verdict is Verdict.UNDECIDED else {}
-    return {"verdict": finding.verdict, **reason}
-
-
 def _lie_dimension(d: Derivation) -> int | None:
     if d.conserved.verdict is not Verdict.PROVED:
         return None
     return len(d.parameterization.weights) - len(d.idle) - len(d.ties) - d.conserved.bound
 
 
+OF_NOTHING = {"listed": (), "named": {}, "smooth": True, "truth": False}
+
 WAYS: Mapping[str, Callable[[Any], object]] = {
-    "above": _above,
+    "above": lambda x: [at for at, g in zip(x.coordinates, x.below, strict=False) if g is None],
     "affine": _affine,
     "below": _below,
     "blocks": lambda d: [[i + 1 for i in block.outputs] for block in d.blocks],
-    "branches": _branches,
-    "cited": _cited,
-    "clock": _clock,
+    "branches": lambda minimum: (
+        [
+            {**record(interval), "closed_form": form}
+            for interval, form in zip(minimum.intervals, minimum.closed_forms, strict=False)
+        ]
+        if hasattr(minimum, "intervals")
+        else []
+    ),
+    "cited": lambda tail: (
+        {k: unmark(x) for k, x in tail.items()} | {"status": "cited"} if tail else None
+    ),
+    "clock_rate": lambda regimes: regimes.derivation.warping.g or "not written",
     "closed_form": lambda m: None if hasattr(m, "intervals") else next(iter(m.closed_forms), None),
     "counted": lambda outputs: [i + 1 for i in outputs],
     "decimal": "{:.15g}".format,
-    "decision": _decision,
+    "decision": lambda x: record(x, ("decided", "undecided")[x.verdict is Verdict.UNDECIDED]),
     "degree": lambda d: d.parameterization.degree if d.direction is None else None,
     "design": lambda c: record_of(c.finding)["evidence"] if hasattr(c, "output") else [],
     "distance": lambda _: "R",
     "dual_coordinates": _dual_coordinates,
     "empty": lambda _: "",
-    "equivalent_start": _equivalent_start,
-    "example": _if_any(asdict),
-    "failure": _failure,
+    "equivalent_start": lambda d: (
+        dict.fromkeys(d.parameterization.weights, "0") | dict(d.equivalent.start)
+    ),
+    "example": asdict,
+    "failure": lambda identity: {} if identity.holds else record(identity, "failure"),
     "filled": lambda text: text or None,
     "flat": lambda _: "0 and flat with Hessian 2 K(w_0)^-1 at beta_0",
     "forward": lambda _: {"ran": False, "verdict": None, "reason": ""},
-    "growth": _if_any(_growth),
+    "growth": _growth,
     "kernel": kernel_of,
     "largest": lambda r: 0 if r.from_above == 0 and r.branch in LARGEST else None,
     "lie_dimension": _lie_dimension,
-    "linear": _linear,
     "lines": lambda lines: [unmark(text) for line in lines for text in lines_of(line)],
-    "listed": lambda values: values or (),
+    "listed": tuple,
     "logs": lambda logs: [{"coefficient": c, "argument": a} for c, a in logs],
     "metric": _metric,
-    "named": lambda pairs: named(pairs or ()),
+    "minus": lambda slope: -slope,
+    "named": named,
     "none": lambda _: [],
-    "normalization": _normalization,
+    "normalization": lambda d: NORMALIZATION[d.potential.other_side is not None],
+    "norms": lambda direction: {direction.vector: direction.norm},
     "nothing": lambda _: None,
     "only": lambda values: values[0],
     "open": lambda _: "open",
-    "outputs": _outputs,
-    "pairs": _if_any(named),
+    "open_dimension": lambda _: "d >= 2",
+    "outputs": lambda d: getattr(d.parameterization, "trees" if d.direction is None else "texts"),
+    "pairs": named,
     "pieces": lambda o: () if o.potential is None else o.potential.pieces,
     "proof": lambda p: [text for line in p.statements[0].proof for text in lines_of(line)],
-    "rates": _rates,
-    "relations": _relations,
+    "rates": lambda d: dict(
+        zip(d.parameterization.weights, d.parameterization.geometry.texts, strict=True)
+    ),
+    "relations": lambda d: (
+        {"blocks": [x.relations for x in dependent(d)]} if dependent(d) else None
+    ),
     "root_from_below": lambda interval: None if interval.factor is None else interval.index,
     "says": lambda s: unmark("; ".join(lines_of(s))),
     "sentence": lambda s: unmark(as_text(s)),
     "sentences": lambda sentences: [unmark(as_text(s)) for s in sentences],
     "side": {0: "all", 1: "positive", -1: "negative"}.__getitem__,
     "sign": ("as at beta_0", "> 0").__getitem__,
-    "smooth": lambda smooth: smooth is not False,
+    "smooth": bool,
     "steep": lambda steep: [{"coordinate": x, "side": s, "slope": m} for x, s, m in steep],
+    "text": str,
     "texts": lambda values: list(map(str, values)),
     "trees_or_texts": lambda p: p.trees or p.texts,
     "tried": _tried,
     "truth": bool,
     "unguarded": lambda conditions: [str(replace(c, guards=())) for c in conditions],
-    "vector": _vector,
-    "vector_form": lambda d: VECTOR_FORM if d.potential.turning else None,
+    "vector_form": lambda _: VECTOR_FORM,
     "vectors": lambda p: ", ".join(v.name for v in p.vectors) or None,
     "words": unmark,
 }

@@ -14,14 +14,13 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.catalogue.audit.germs import Germs, Point, germs_from_start, points, texts_of
-from derive.catalogue.audit.judgement import Judgement, Witness, agreement, difference
+from derive.catalogue.audit.judgement import Judgement, agreement, difference
 from derive.catalogue.audit.proportionality import (
     BALLS,
     NOT_ZERO,
     Elements,
     Proportional,
-    compare_up_to_factor,
-    judge,
+    compare,
     witness,
 )
 from derive.catalogue.audit.subject import Subject
@@ -51,12 +50,14 @@ def check_path(subject: Subject, printed: Printed) -> Judgement:
 
     def agree(same: Proportional) -> Judgement:
         if same.sign == 0:
-            shown = _standing(subject, same.germs, gradient)
-            return difference("it stays where it is for every z", same.method, derived(), shown)
+            reason, z = "it stays where it is for every z", [*same.germs.point][:d]
+            beside = _inverse(subject, gradient, z) or ()
+            shown = (witness(same.germs, same.germs.texts, [same.germs.read(x) for x in beside]),)
+            return difference(reason, same.method, derived(), shown if beside else ())
         return _judge_origin(subject, same, derived)
 
     reason = "grad Q(h(z)) is not a constant multiple of z; values are d grad Q(h)/dz and 1"
-    return judge(compare_up_to_factor(build, _groups(subject, names)), reason, derived, agree)
+    return compare(build, _groups(subject, names), reason, derived, agree)
 
 
 def _slopes_of_dual(
@@ -82,14 +83,6 @@ def _judge_origin(subject: Subject, same: Proportional, derived: Callable[[], st
         return agreement(same.method, _dual_words(same.factor))
     reason = "z = 0 is not where the flow starts; values are h(0) and beta_0"
     return difference(reason, NOT_ZERO, derived(), (witness(germs, at_zero, start),))
-
-
-def _standing(subject: Subject, germs: Germs, gradient: Sequence[Expr]) -> tuple[Witness, ...]:
-    """Return h(z) beside the derived solution with mu = z."""
-    solutions = _inverse(subject, gradient, [*germs.point][: germs.d])
-    if solutions is None:
-        return ()
-    return (witness(germs, germs.texts, [germs.read(x) for x in solutions]),)
 
 
 def _derived(subject: Subject, gradient: Sequence[Expr], names: Sequence[str]) -> str:
@@ -156,40 +149,7 @@ def _check_curve(subject: Subject, piece: Parametric, printed: Printed) -> Judge
             return difference(reason, BALLS, _in_dual_time(piece))
         return agreement(same.method, _dual_words(unit))
 
-    same = compare_up_to_factor(build, _groups(subject, ("z",)))
-    return judge(same, reason, lambda: _in_dual_time(piece), agree)
-
-
-def check_solution(subject: Subject, printed: Printed) -> Judgement:
-    """Decide whether a printed weight solves the printed equation, and that is the gradient flow.
-
-    With z' = l the flow of a loss in beta is w' = c l dF/dw, c constant; w(z) with w(0) = w solves
-    w' = V(w, l) where l dw/dz = V(w(z), l).
-    """
-    name, trees = printed.text[0], texts_of(printed)
-    p = subject.p
-    if subject.open_dimension or p.d != 1 or name not in p.weights:
-        raise Unsettled("solutions are compared for a weight of one output only")
-    point = {"z": PLACES[0], "l": Fraction(2), **dict.fromkeys(p.weights, Fraction(3, 2))}
-    germs = Germs.at(point, (*trees, *p.trees), len(point))
-    tower, pull, w = germs.tower, germs.images["l"], [*point].index(name)
-    start, velocity, solution, output = (germs.read(tree) for tree in germs.trees)
-    slope = pull * tower.derivative(output, w)
-    scale = tower.tidy(velocity / slope)
-    if not germs.is_constant(scale):
-        reason = "the equation is not that of gradient flow; values are w' and l dF/dw"
-        shown = (witness(germs, [velocity], [slope]),)
-        return difference(reason, NOT_ZERO, f"{name}' = c*l*dF/d{name}", shown)
-    origin = tower.read(trees[2], {**germs.images, "z": tower.field.zero})
-    asked = tower.read(trees[1], {**germs.images, name: solution})
-    reached = pull * tower.derivative(solution, 0)
-    if germs.vanish([reached - asked, origin - start], "it solves the equation"):
-        return agreement("exact identity", (f"the loss: w' = ({scale})*l*dF/dw",))
-    rate = tower.tidy(velocity / (start * pull))
-    derived = f"{name}*exp({rate}*z)" if germs.is_constant(rate) else f"{name}' = {printed.text[1]}"
-    reason = "it does not solve the equation that stands beside it; values are dw/dt, and by that"
-    shown = (witness(germs, [reached, origin], [asked, start]),)
-    return difference(reason, NOT_ZERO, derived, shown).blamed(BESIDE)
+    return compare(build, _groups(subject, ("z",)), reason, lambda: _in_dual_time(piece), agree)
 
 
 def _in_dual_time(piece: Parametric) -> str:

@@ -9,65 +9,36 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from derive.catalogue.audit.dual_solutions import check_path, check_solution
-from derive.catalogue.audit.explicit_regularizers import (
-    check_cost,
-    check_explicit,
-    check_limit_of_explicit,
-)
-from derive.catalogue.audit.geometry import (
-    DIVERGENCE,
-    GRADIENT,
-    MIRROR_POTENTIAL,
-    POTENTIAL,
-    check_metric,
-    check_metric_at_start,
-    check_potential,
-    check_warp,
-)
+from derive.catalogue.audit.costs import check_cost, check_margin
+from derive.catalogue.audit.dual_solutions import check_path
+from derive.catalogue.audit.geometry import check_metric, check_potential, check_warp
 from derive.catalogue.audit.identities import check_conserved, check_decision, check_equation
 from derive.catalogue.audit.judgement import Audit, Judgement, Outcome
-from derive.catalogue.audit.largest_margins import check_margin, check_rate_of_margins
 from derive.catalogue.audit.limits_of_q import check_limit
-from derive.catalogue.audit.starts import check_rate, check_time, check_variance, check_wide_limit
-from derive.catalogue.audit.subject import Subject, Trial
+from derive.catalogue.audit.subject import Subject
 from derive.catalogue.library import Entry, Printed, derive_entry
 from derive.errors import DeriveError
 from derive.exact.towers.germ import Unsettled
 
 PAGE = "read from the typeset page"
-SEVERAL = ("conserved", "equation", "rate", "largest margin")
+SEVERAL = ("conserved", "equation", "largest margin")
 """Kinds of which a source may print several that are true, and unlike."""
 
 Check: TypeAlias = Callable[[Subject, Printed], Judgement]
 
 KINDS: Mapping[str, Check] = {
-    "Q": partial(check_potential, POTENTIAL),
-    "grad Q": partial(check_potential, GRADIENT),
-    "mirror potential": partial(check_potential, MIRROR_POTENTIAL),
-    "Bregman divergence": partial(check_potential, DIVERGENCE),
+    **dict.fromkeys(("Q", "grad Q", "mirror potential"), check_potential),
     "path": check_path,
-    "weight along the flow": check_solution,
-    "K": partial(check_metric, "K"),
-    "rho": partial(check_metric, "rho"),
-    "K at the start": partial(check_metric_at_start, "K"),
-    "rho at the start": partial(check_metric_at_start, "rho"),
+    **dict.fromkeys(("K", "K at the start"), partial(check_metric, "K")),
+    **dict.fromkeys(("rho", "rho at the start"), partial(check_metric, "rho")),
     "g": check_warp,
     "conserved": check_conserved,
     "equation": check_equation,
     "Hessian map": lambda subject, printed: check_decision(subject.derivation.hessian, printed),
     "mirror flow": lambda subject, printed: check_decision(subject.derivation.warping, printed),
     "representation cost": check_cost,
-    "limit of R_alpha": check_limit_of_explicit,
-    "R_alpha": check_explicit,
     "limit": check_limit,
     "largest margin": check_margin,
-    "rate of the margin": partial(check_rate_of_margins, "margin"),
-    "rate of the direction": partial(check_rate_of_margins, "direction"),
-    "limit of wide random starts": check_wide_limit,
-    "rate": check_rate,
-    "time rescaling": check_time,
-    "variance at the start": check_variance,
 }
 """By kind, what compares the printed texts with the derivation.
 
@@ -76,46 +47,33 @@ KINDS: Mapping[str, Check] = {
 | Q | Q in beta1, beta2, ... (beta for one); q in s = |beta| and z's coefficient along beta_0 |
 | grad Q | its components |
 | mirror potential | as Q; linear terms are free |
-| Bregman divergence | D(beta, beta_0) |
 | path | beta in the dual variable z, or z1, z2, ... |
-| weight along the flow | a weight w, w' in w and l = X^T r, and w in its start w and z = int l |
 | K, rho | the upper triangle row by row; the eigenvalues across and along beta |
 | K at the start, rho at the start | the same, of the start |
 | g | the warp |
 | conserved | functions of the weights |
 | equation | two sides or more, in the weights, the outputs and the start |
 | Hessian map, mirror flow | yes or no: is rho one; is there a warp g |
-| representation cost, limit of R_alpha | of one positive coordinate |
-| R_alpha | a polynomial in r and b |
+| representation cost | of one positive coordinate |
 | limit | what Q tends to; the end of ``where`` says what tends to what: a symbol, a new name that
 scales the start, or a function of the start; weights in ``where`` are a path of starts |
 | largest margin | the function whose minimizer subject to ``X beta >= 1`` is the limit of the
 direction on separable data; its term, for copies of one output; then the constraint, if printed |
-| rate of the margin, of the direction | the gap of a linear model as t -> infinity, up to a factor,
-or O(it), which a gap that is smaller keeps;
-``where`` gives nu of a tail exp(-u^nu), or steps = normalized |
-| limit of wide random starts | what Q tends to as k -> infinity and as the end of ``where``,
-a power of sigma sqrt(k), tends to 0 or infinity |
-| rate | bounds on a start symbol, in eps, d and norm = |b|_p, beyond which
-|beta|_p^p <= (1 + eps) norm^p; ``where`` gives p and what the symbol tends to |
-| time rescaling | by how much the flow is faster from a larger start |
-| variance at the start | of F, for independent normal weights of deviation sigma; k, where it is
-open, is the number of copies of one function that F is the sum of |
 
 Beside beta and the weights, texts may use the start symbols, beta_0 (beta1_0, s_0, ...) and what
 ``where`` defines, in which weights are those at the start.
 """
 
 
-def audit_entry(entry: Entry, trial: Trial | None = None) -> Iterator[Audit]:
-    """Yield the answer to each printed formula of a model; *trial* tries rates by numbers.
+def audit_entry(entry: Entry) -> Iterator[Audit]:
+    """Yield the answer to each printed formula of a model.
 
     >>> from derive.catalogue import find
     >>> [audit.judgement.outcome.value for audit in audit_entry(find("exponential"))]
     ['AGREES UP TO']
     """
     if entry.printed:
-        yield from audit_formulas(entry, Subject(derive_entry(entry), trial))
+        yield from audit_formulas(entry, Subject(derive_entry(entry)))
 
 
 def audit_formulas(entry: Entry, subject: Subject) -> Iterator[Audit]:

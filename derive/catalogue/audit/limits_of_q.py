@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 
 import sympy
 
-from derive.catalogue.audit.germs import Germs, Point, points, texts_of
+from derive.catalogue.audit.germs import Germs, Point, Where, points, texts_of
 from derive.catalogue.audit.judgement import Judgement, agreement
-from derive.catalogue.audit.proportionality import (
-    Build,
-    Different,
-    Elements,
-    compare_up_to_factor,
-    judge,
-    judge_sign,
-)
+from derive.catalogue.audit.proportionality import Build, Elements, compare, judge
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.library import Printed
 from derive.derivation import derive
@@ -25,7 +18,7 @@ from derive.errors import DeriveError
 from derive.exact.signs import Signs
 from derive.exact.towers.germ import Unsettled
 from derive.language import Name, Tree, names, parse_expression
-from derive.limits.find import Regimes, regimes
+from derive.limits.find import regimes
 from derive.limits.initialization import with_scale
 from derive.limits.limit import Limit
 from derive.model.parameterization import Parameterization
@@ -38,16 +31,6 @@ PLANE = 2
 BOUNDS = tuple(Fraction(2) ** k for k in range(-8, 9))
 
 
-@dataclass(frozen=True)
-class Claim:
-    """What tends to what, and what the other names stand for."""
-
-    what: Tree
-    toward: str
-    start: Mapping[str, Tree]
-    definitions: tuple[tuple[str, str], ...]
-
-
 def check_limit(subject: Subject, printed: Printed) -> Judgement:
     """Compare what Q tends to: free are a positive factor and an additive constant.
 
@@ -56,49 +39,39 @@ def check_limit(subject: Subject, printed: Printed) -> Judgement:
     """
     if not printed.where:
         raise Unsettled("the record does not say what tends to what")
-    p = _in_components(subject)
-    claim = _read(p, printed)
-    if claim.start:
-        p = p.with_(start={**dict(p.start), **claim.start})
-    if isinstance(claim.what, Name) and claim.what.name not in dict(claim.definitions):
-        variable, more = claim.what.name, ""
+    direction, p = subject.derivation.direction, subject.derivation.parameterization
+    if direction is not None:
+        p = components_along_axis(direction, PLANE)
+    *rest, (text, toward) = printed.where
+    if start := {name: parse_expression(x) for name, x in rest if name in p.weights}:
+        p = p.with_(start={**dict(p.start), **start})
+    definitions = tuple((name, x) for name, x in rest if name not in p.weights)
+    what = parse_expression(text)
+    if isinstance(what, Name) and what.name not in dict(definitions):
+        variable, more = what.name, ""
     else:
-        _require_proportion(p, claim)
-        variable, what = "scale", printed.where[-1][0]
-        more = f"; Q depends on K(w_0) alone, and ({what})/K(w_0) is bounded both ways"
+        _require_proportion(p, what, definitions)
+        more = f"; Q depends on K(w_0) alone, and ({text})/K(w_0) is bounded both ways"
+        variable = "scale"
     scaled = with_scale(p, variable)
     # What was derived already serves where the path is that of the model.
     known = subject.derivation
     if known.parameterization is not scaled:
         known = derive(scaled)
-    found = regimes(known, variable, (claim.toward,))
-    return compare_limit(found, printed, claim, more)
+    (limit,) = regimes(known, variable, (toward,)).limits
+    return _compare(Subject(known), limit, printed, definitions, more)
 
 
-def _in_components(subject: Subject) -> Parameterization:
-    direction = subject.derivation.direction
-    if direction is not None:
-        return components_along_axis(direction, PLANE)
-    return subject.derivation.parameterization
-
-
-def _read(p: Parameterization, printed: Printed) -> Claim:
-    *rest, (what, toward) = printed.where
-    start = {name: parse_expression(text) for name, text in rest if name in p.weights}
-    definitions = tuple((name, text) for name, text in rest if name not in p.weights)
-    return Claim(parse_expression(what), toward, start, definitions)
-
-
-def _require_proportion(p: Parameterization, claim: Claim) -> None:
+def _require_proportion(p: Parameterization, what: Tree, definitions: Where) -> None:
     """Raise Unsettled unless the limit in a function of the start is that of K(w_0)."""
     known = regimes(derive(p), p.start_symbols[0], ())
     if known.deciding is None or known.homogeneity is None:
         raise Unsettled("Q is not proved to depend on the start through K(w_0) alone")
     point = {name: Fraction(5 + k, 3) for k, name in enumerate(p.start_symbols)}
     germs = Germs.at(point, (), 0)
-    germs.define(claim.definitions)
+    germs.define(definitions)
     tower = germs.tower
-    quotient = tower.tidy(germs.read(claim.what) / germs.read(known.kernel.matrix[0, 0]))
+    quotient = tower.tidy(germs.read(what) / germs.read(known.kernel.matrix[0, 0]))
     signs = Signs(p.positive)
     bounds = [tower.field.constant(c) for c in BOUNDS]
     above = any(signs.is_nonnegative(quotient - c) for c in bounds)
@@ -106,18 +79,18 @@ def _require_proportion(p: Parameterization, claim: Claim) -> None:
         raise Unsettled("it is not proved to be in proportion to K(w_0)")
 
 
-def compare_limit(found: Regimes, printed: Printed, claim: Claim, more: str) -> Judgement:
-    """Compare the printed form with the one limit that was found; *more* says how it came."""
-    (limit,) = found.limits
+def _compare(
+    there: Subject, limit: Limit, printed: Printed, definitions: Where, more: str
+) -> Judgement:
+    """Compare the printed form with the limit; *more* says how it came."""
     if limit.finding.verdict is not Verdict.PROVED or limit.potential is None:
         raise Unsettled(f"the limit is not derived: {limit.finding.words}")
     if limit.potential.Q is None or limit.unit is None:
         raise Unsettled("the limit of Q is derived as a gradient only")
-    there, Q = Subject(found.derivation), limit.potential.Q
-    trees = texts_of(printed)
+    Q, trees = limit.potential.Q, texts_of(printed)
 
     def build(point: Point) -> tuple[Germs, Elements, Elements]:
-        germs = _germs_in_limit(there, limit, claim, point, trees)
+        germs = _germs_in_limit(there, limit, definitions, point, trees)
         if "s" in names(trees):
             germs.know({"s": sympy.sqrt(sympy.Add(*(b**2 for b in there.betas)))})
         values = *germs.texts, germs.read(Q)
@@ -125,17 +98,20 @@ def compare_limit(found: Regimes, printed: Printed, claim: Claim, more: str) -> 
         return germs, given, derived
 
     groups = list(points(there, [x.name for x in limit.coordinates]))
-    method = _method(limit) + more
+    order = "of order" if limit.sharp else "at most of order"
+    error = "" if limit.error is None else f"; relative error {order} {plain(limit.error)}"
+    method = f"{limit.finding.words}; N = {plain(limit.unit)}{error}{more}"
     derived = f"Q/N -> {plain(Q)}, N = {plain(limit.unit)}, as {limit.point.text}"
-    same = compare_up_to_factor(build, groups)
-    if isinstance(same, Different) and _are_parallel(there, build, groups):
-        return agreement(method, ("an increasing function of it, which has the same minimizer",))
     reason = "no constant factor makes the gradients equal; values are gradients"
-    return judge(same, reason, lambda: derived, lambda x: judge_sign(x, derived, method))
+    agree = partial(judge, reason=reason, derived=derived, method=method)
+    found = compare(build, groups, reason, lambda: derived, agree)
+    if found.witnesses and _are_parallel(there, build, groups):
+        return agreement(method, ("an increasing function of it, which has the same minimizer",))
+    return found
 
 
 def _germs_in_limit(
-    there: Subject, limit: Limit, claim: Claim, point: Point, trees: Sequence[Tree]
+    there: Subject, limit: Limit, definitions: Where, point: Point, trees: Sequence[Tree]
 ) -> Germs:
     """Return the leaf in the arguments of the limit, which are beta or beta - beta_0."""
     for x, side in zip(limit.coordinates, limit.below, strict=False):
@@ -148,7 +124,7 @@ def _germs_in_limit(
     moved = basis * sympy.Matrix(limit.coordinates)
     for b, x, away in zip(there.betas, moved, origin, strict=True):
         germs.images[b.name] = germs.tower.tidy(germs.read(x) + germs.read(away))
-    germs.define(claim.definitions)
+    germs.define(definitions)
     return germs
 
 
@@ -168,10 +144,3 @@ def _are_parallel(there: Subject, build: Build, groups: Sequence[Sequence[Point]
             return False
         proved = True
     return proved
-
-
-def _method(limit: Limit) -> str:
-    order = "of order" if limit.sharp else "at most of order"
-    error = "" if limit.error is None else f"; relative error {order} {plain(limit.error)}"
-    unit = "" if limit.unit is None else f"; N = {plain(limit.unit)}"
-    return f"{limit.finding.words}{unit}{error}"

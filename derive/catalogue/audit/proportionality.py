@@ -116,25 +116,36 @@ def _by_values(quotients: Sequence[arb], germs: Germs) -> Proportional | Unsettl
     return Proportional(None, False, 1 if quotients[-1] > 0 else -1, germs)
 
 
-def judge(
-    same: Comparison,
+def compare(
+    build: Build,
+    groups: Iterable[Sequence[Point]],
     reason: str,
     derived: Callable[[], str],
     agree: Callable[[Proportional], Judgement],
 ) -> Judgement:
-    """Return what a comparison says: a difference for that reason, or what a factor leads to."""
-    if isinstance(same, Different):
-        return difference(reason, BALLS, derived(), same.witnesses)
-    return agree(same)
+    """Return what becomes of a printed formula that is free up to a factor.
+
+    Args:
+        build, groups: as of :func:`compare_up_to_factor`.
+        reason: what differs, where no factor makes the two equal.
+        derived: gives what was derived in its place.
+        agree: judges the factor, where there is one.
+    """
+    same = compare_up_to_factor(build, groups)
+    return judge(same, reason, derived()) if isinstance(same, Different) else agree(same)
 
 
-def judge_equal(
-    germs: Germs, given: RationalFunction, wanted: RationalFunction, derived: str, reason: str
+def judge(
+    same: Comparison, reason: str, derived: str, method: str = "", unit: str = ""
 ) -> Judgement:
-    """Return the judgement of one value; *reason* says what it is where the two differ."""
-    if germs.vanish([given - wanted], "the values are equal"):
-        return agreement("exact identity")
-    return difference(reason, NOT_ZERO, derived, (witness(germs, [given], [wanted]),))
+    """Return the judgement of a factor that must be positive, and whose *unit* is named."""
+    if isinstance(same, Different):
+        return difference(reason, BALLS, derived, same.witnesses)
+    if same.sign <= 0:
+        return difference("the sign", same.method, derived)
+    number = same.factor is not None and same.factor.is_number
+    words = (x + unit * number for x in scale_words(same))
+    return agreement(method or same.method, tuple(words))
 
 
 def scale_words(same: Proportional) -> tuple[str, ...]:
@@ -144,18 +155,6 @@ def scale_words(same: Proportional) -> tuple[str, ...]:
     if same.factor is None:
         return ("scale: a factor that is constant along the flow",)
     return (f"scale: printed = {plain(same.factor)} * derived",)
-
-
-def judge_sign(
-    same: Proportional,
-    derived: str,
-    method: str = "",
-    words: Callable[[Proportional], tuple[str, ...]] = scale_words,
-) -> Judgement:
-    """Return the judgement of a factor that must be positive."""
-    if same.sign <= 0:
-        return difference("the sign", same.method, derived)
-    return agreement(method or same.method, words(same))
 
 
 def compare_at(germs: Germs, printed: Elements, derived: Elements) -> Proportional | None:

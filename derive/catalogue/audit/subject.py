@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 from sympy import Expr, Matrix, Symbol
 
@@ -14,16 +13,12 @@ from derive.model.notation import to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Parametric, written_out
 
-Trial: TypeAlias = Callable[..., Any]
-"""Tries a printed rate on random problems: :func:`numerics.confirm.norm_bounds.try_norm_bound`."""
-
 
 @dataclass(frozen=True)
 class Subject:
-    """What was derived from one model; *trial* tries printed rates by numbers."""
+    """What was derived from one model."""
 
     derivation: Derivation
-    trial: Trial | None = None
 
     @property
     def open_dimension(self) -> bool:

@@ -60,19 +60,21 @@ LOOKS = {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "open"
 def render_html(record: Printable, rename: Mapping[str, str] | None = None) -> str:
     """Return a finished record as a document."""
     title, typed = TITLES[type(record).__name__], _typed(record)
-    page = set_letters(_page(record).select(), rename or {})
+    page = set_letters(renderer(type(record), "page")(record).select(), rename or {})
     head = f'<h1>{title}</h1><p class="typed"><code>{escape(typed)}</code></p>'
     return document(f"{title}: {typed}", head + sections(record, page))
 
 
 def sections(record: Printable, page: Page) -> str:
     """Return what a record says: verdicts, a picture, what is written of it, and all of it."""
-    return "\n".join((*_head(record), as_html(page), *_as_text(record)))
+    whole = '<details class="record"><summary><h2>The whole record, as text</h2></summary>'
+    text = f"<pre>{escape(record.to_text())}</pre></details>"
+    return "\n".join((*_head(record), as_html(page), whole, text))
 
 
 def render_card(record: Printable) -> str:
     """Return a finished record as an element of a notebook: the formula, and all else folded."""
-    page = _page(record)
+    page: Page = renderer(type(record), "page")(record)
     kinds = {passage.kind for passage in page.passages}
     part = next((kind for kind in ("formula", "theorem") if kind in kinds), "")
     whole = as_html(set_letters(page.select(), {})) if part else ""
@@ -108,11 +110,6 @@ def document(title: str, body: str, script: str = "") -> str:
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
-
-
-def _page(record: Printable) -> Page:
-    found: Page = renderer(type(record), "page")(record)
-    return found
 
 
 def _typed(record: Any) -> str:
@@ -167,12 +164,6 @@ def _figure(derivation: Derivation) -> str:
     )
 
 
-def _as_text(record: Printable) -> Iterator[str]:
-    """Yield all that is known, with every identity that was expanded, as text."""
-    yield '<details class="record"><summary><h2>The whole record, as text</h2></summary>'
-    yield f"<pre>{escape(record.to_text())}</pre></details>"
-
-
 JOINED = re.compile(r"(\(*)(<math.*?</math>)([).,;:]*)")
 OUTCOMES = {
     **dict.fromkeys(("AGREES", "AGREES UP TO"), "yes"),
@@ -190,16 +181,17 @@ class Writer:
 
     def passages(self) -> str:
         """Return all passages, a section each, and the sources."""
-        return "\n".join([*map(self._passage, self.page.passages), *self._sources()])
+        found = [*map(self._passage, self.page.passages)]
+        if self.keys:
+            items = (f'<li id="{escape(key)}">{self._source(key)}</li>' for key in self.keys)
+            found.append(_section("", "References", f"<ol>{''.join(items)}</ol>"))
+        return "\n".join(found)
 
     def _passage(self, passage: Passage) -> str:
-        heading, body = self.words(passage.heading), self.body(passage.blocks)
-        if passage.kind == "paragraph" and heading:
-            return _section("", heading, body)
-        if passage.kind in ("paragraph", "formula"):
-            return f"<section>{body}</section>"
-        named = passage.kind.capitalize() + f" ({heading})" * bool(heading)
-        return _section(passage.kind, named, body)
+        heading, body, kind = self.words(passage.heading), self.body(passage.blocks), passage.kind
+        if kind in ("paragraph", "formula"):
+            return _section("", heading, body) if heading else f"<section>{body}</section>"
+        return _section(kind, kind.capitalize() + f" ({heading})" * bool(heading), body)
 
     def body(self, blocks: Iterable[Element]) -> str:
         """Return blocks, those of words that follow each other as one paragraph."""
@@ -244,19 +236,25 @@ class Writer:
     def words(self, text: str) -> str:
         """Return words with formulas and citations in them."""
         written = inline(
-            text, plain=_plain, formula=_formula, cite=self._cite, emph=_emphasis, code=_code
+            text,
+            plain=_plain,
+            formula=_formula,
+            cite=self._cite,
+            emph=lambda x: badge(x, OUTCOMES[x]) if x in OUTCOMES else f"<em>{_plain(x)}</em>",
+            code=lambda x: f"<code>{_plain(x)}</code>",
         )
-        return JOINED.sub(_kept_together, written)
+        # A formula is not torn from its brackets and stops.
+        kept = '<span class="joined">{}</span>'.format
+        return JOINED.sub(lambda m: kept(m[0]) if m[1] or m[3] else m[0], written)
 
     def _cite(self, keys: str) -> str:
         numbered = ((escape(key), self.keys.index(key) + 1) for key in keys.split(","))
         links = ", ".join(f'<a href="#{key}">{number}</a>' for key, number in numbered)
         return f"[{links}]"
 
-    def _sources(self) -> Iterable[str]:
-        if self.keys:
-            items = (f'<li id="{escape(key)}">{_source(key)}</li>' for key in self.keys)
-            yield _section("", "References", f"<ol>{''.join(items)}</ol>")
+    def _source(self, key: str) -> str:
+        authors, title, place = (escape(re.sub(r"[{}\\\\]", "", x)) for x in reference(key))
+        return f"{authors}.\n{title}.\n<em>{place}</em>."
 
 
 def _plain(text: str) -> str:
@@ -266,24 +264,6 @@ def _plain(text: str) -> str:
 def _formula(latex: str) -> str:
     shown = mathml.inline(latex)
     return f'<span class="wide">{shown}</span>' if width(latex) > COLUMN else shown
-
-
-def _emphasis(text: str) -> str:
-    return badge(text, OUTCOMES[text]) if text in OUTCOMES else f"<em>{_plain(text)}</em>"
-
-
-def _code(text: str) -> str:
-    return f"<code>{_plain(text)}</code>"
-
-
-def _source(key: str) -> str:
-    authors, title, place = (escape(re.sub(r"[{}\\\\]", "", x)) for x in reference(key))
-    return f"{authors}.\n{title}.\n<em>{place}</em>."
-
-
-def _kept_together(found: re.Match[str]) -> str:
-    """Return a formula with the brackets and stops that may not be torn from it."""
-    return f'<span class="joined">{found[0]}</span>' if found[1] or found[3] else found[0]
 
 
 def _section(kind: str, heading: str, body: str) -> str:

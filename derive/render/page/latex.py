@@ -66,14 +66,10 @@ def snippet(page: Page) -> str:
 
 def document(page: Page) -> str:
     """Return a document of a page, with the sources that it cites."""
-    items = [_bibitem(key) for key in page.sources]
+    item = "\\bibitem{{{0}}} {1}.\n{2}.\n\\emph{{{3}}}.".format
+    items = [item(key, *reference(key)) for key in page.sources]
     ends = (r"\begin{thebibliography}{9}", *items, r"\end{thebibliography}") if items else ()
     return "\n".join([HEAD, snippet(page), *ends, r"\end{document}"])
-
-
-def _bibitem(key: str) -> str:
-    authors, title, place = reference(key)
-    return f"\\bibitem{{{key}}} {authors}.\n{title}.\n\\emph{{{place}}}."
 
 
 def _environment(passage: Passage) -> Iterable[str]:

@@ -1,0 +1,380 @@
+"""What is said of each record but a derivation: its statements, under headings, with proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from operator import eq
+from typing import TYPE_CHECKING
+
+from sympy import Symbol
+
+from derive.language import parse_expression
+from derive.model.labels import taken_names
+from derive.model.notation import Notation
+from derive.outcome import CUT, HEADLINES, Outcome
+from derive.render.labels import unmark
+from derive.render.narration import Narration, Part, part
+from derive.render.sections import norms_of
+from derive.statement import (
+    Equations,
+    Ground,
+    Note,
+    OnPage,
+    OnTerminal,
+    Open,
+    Sentence,
+    Statement,
+    Table,
+    Text,
+    each,
+    note,
+    tell,
+)
+from derive.verdict import Identity, Verdict
+
+if TYPE_CHECKING:
+    from derive.derivation import Derivation
+    from derive.explicit.counterpart import BlockCounterpart, ExplicitCounterpart
+    from derive.inverse.design import Coordinate, InverseDesign
+    from derive.limits.find import Regimes
+    from derive.limits.limit import Limit
+    from derive.limits.random_width import RandomWidth
+    from derive.optimizers.optimizer import Optimizer, Optimizers
+    from derive.perturbed.record import Perturbation
+    from derive.separable.find import Margins
+    from derive.univariate.problem import VariationalProblem
+
+F = "Parameterization `beta = F(w)`"
+
+
+def _of_derivation(d: Derivation, parts: Sequence[Part], *more: str) -> Narration:
+    return Narration(parts, taken_names(d.parameterization, more), norms_of(d.direction))
+
+
+def tell_outcome(o: Outcome) -> Narration:
+    """Return what is said of a verdict that had no time for more: F, and why."""
+    why: list[object] = [o.finding if o.potential is None else o.potential]
+    why += () if o.failure is None else _failure(o.failure)
+    parts = (
+        part(HEADLINES[o.verdict], (o.parameterization,)),
+        part("Implicit regularizer `Q`", why, verdict=o.verdict),
+        part("The rest", (note(CUT),)),
+    )
+    return Narration(parts, taken_names(o.parameterization))
+
+
+def _failure(e: Identity) -> Iterator[object]:
+    """Yield the identity that fails, and by how much at which weights."""
+    at = each("`{0} = {1}`", ((Text(name), value) for name, value in e.point))
+    along = ", differentiated along the flow," if e.derivative else ""
+    identity = Text(f"`{unmark(e.statement)}`", "note")
+    yield tell("needed: {identity}", identity=identity)
+    yield tell(f"the left side less the right{along} is `{{by}}` at {{at}}", by=e.residual, at=at)
+
+
+def tell_regimes(r: Regimes) -> Narration:
+    """Return what is said of the regimes of a derivation."""
+    d, clock = r.derivation, r.says("clock runs", "clock is onto", "clock is bounded")
+    g = () if not clock or d.warping.g is None else (Equations((("g", d.warping.g),)),)
+    start: list[object] = []
+    if r.vector:
+        x, y = d.beta
+        along = "`{along}` is the component of `beta` along `{u}` at the start"
+        rest = "`{rest}` the length of the rest, in every dimension"
+        start.append(note(f"{along}, {rest}", u=Symbol(r.vector), along=x, rest=y))
+    start += r.says("start kernel", "homogeneous", "time scale", "kernel decides")
+    parts = (
+        Part(tell("Regimes of `Q` in `{x}`", x=Symbol(r.variable))),
+        Part(F, (d,)),
+        part("Start", start),
+        Part("The regularizer", (OnPage(d.says("regularizer")),), kind="theorem"),
+        *_limits(r),
+        part("Warped time `tau(t) = int_0^t g ds`", (*g, *clock)),
+    )
+    return _of_derivation(d, parts, r.variable)
+
+
+def tell_width(r: RandomWidth) -> Narration:
+    """Return what is said of wide random starts."""
+    (unit,), k = r.unit.trees, r.width
+    drawn = note("weights at the start: independent, `N(0, {s}^2)`", s=r.deviation)
+    heading = tell("Regimes of the sum of `{k}` copies of `F`, from random starts", k=k)
+    every, verdict = r.says("width law", "width moments"), r.finding.verdict
+    parts = (
+        part(heading, (Equations((("F", unit),)), drawn)),
+        part(tell("Every width `{k}`", k=k), every, verdict=verdict),
+        part(tell("Limit `{k} -> infinity`", k=k), r.says("wide starts"), verdict=verdict),
+        *_limits(r),
+    )
+    return Narration(parts)
+
+
+def _limits(r: Regimes | RandomWidth) -> Iterator[Part]:
+    """Yield where each limit is taken and what it is, and what proves that."""
+    for limit in r.limits:
+        claims = (s for s in r.statements if s.about == limit.point.text)
+        yield part(tell("Limit `{at}`", at=limit.point), claims, verdict=limit.finding.verdict)
+        if limit.potential is not None and limit.unit is not None:
+            expansion = OnPage((*limit.finding.evidence, *_slopes(limit)))
+            yield part("", (note("{why}", why=limit.finding), expansion), kind="proof")
+
+
+def _slopes(limit: Limit) -> Iterator[object]:
+    """Yield what the slopes of Q/N tend to on each side, whose integral is its limit."""
+    if limit.potential is None or limit.potential.Q is None or limit.potential.curve is not None:
+        return
+    above, below = limit.potential.gradient, limit.slopes_below
+    alike = all(map(eq, map(str, above), map(str, below))) and len(above) == len(below)
+    for sign, slopes in (("", above),) if alike else ((" > 0", above), (" < 0", below)):
+        pairs = zip(limit.coordinates, slopes, strict=False)
+        rows = tuple((tell("`(dQ/d{x})/N`", x=x), g) for x, g in pairs if g is not None)
+        if rows:
+            yield note("for fixed {at} one has", at=each(f"`{{0}}{sign}`", zip(limit.coordinates)))
+            yield Equations(rows, "->")
+    yield note("so `Q/N` tends to the integral of this")
+
+
+def tell_explicit(found: ExplicitCounterpart) -> Narration:
+    """Return what is said of explicit counterparts."""
+    p = found.parameterization
+    whole = "" if found.verdict is Verdict.PROVED else " in part"
+    given: list[object] = [p]
+    if p.vectors:
+        names = each("`{0}`", ((Symbol(v.name),) for v in p.vectors))
+        kind = "vectors" if len(p.vectors) > 1 else "a vector"
+        length = f"{{names}} {kind} of any dimension; `s = |beta| = |{{F}}|`"
+        given.append(note(length, names=names, F=p.trees[0]))
+    parts = (
+        Part(f"What explicit l2 regularization of the weights gives, proved{whole}."),
+        part(F, given),
+        *(section for block in found.blocks for section in _counterpart(found, block)),
+        part("Values, in balls", found.says("value")),
+    )
+    return Narration(parts, taken_names(p))
+
+
+def _counterpart(found: ExplicitCounterpart, block: BlockCounterpart) -> Iterator[Part]:
+    betas = Notation(found.parameterization, block.outputs).betas
+    of = each(", `{0}`", ((b,) for b in betas if len(found.blocks) > 1), "")
+    distance, cost, *others = found.of_block(block)
+    pairs = (("R", "|w - w_0|", distance, block.distance), ("R_F", "|w|", cost, block.cost))
+    for name, length, told, minimum in pairs:
+        heading = tell(f"`{name} = min {length}^2` subject to `F(w) = beta`{{of}}", of=of)
+        yield part(heading, (told,), verdict=minimum.verdict)
+    asked = tell("Is `R` the implicit regularizer `Q` of gradient flow{of}?", of=of)
+    beside = (s for s in others if s.kind in ("R beside Q", "R and Q in numbers"))
+    verdict = block.contrast.finding.verdict
+    yield part(asked, beside, verdict=verdict, title="Comparison with `Q`")
+    for limit, s in zip(block.limits, (s for s in others if s.kind == "scale limit"), strict=True):
+        start = each("`{0}`", ((Symbol(name),) for name in limit.start))
+        what = Text(limit.statement, "reason")
+        heading = tell(f"`{{start}} -> {limit.goal}`: {{what}}", start=start, what=what)
+        yield part(heading, (s,), verdict=limit.finding.verdict, title="Limit")
+
+
+def tell_margins(m: Margins) -> Narration:
+    """Return what is said of separable data."""
+    d, why = m.derivation, list[object]()
+    if m.finite_time.verdict is Verdict.PROVED:
+        steered = "the flow of `sum_i l(<x_i, beta>)` has `lambda = X^T a` with `a_i > 0`"
+        kkt = "so `grad Q(beta(t)) = int_0^t g lambda` is `X^T s(t)` with `s_i(t) >= 0`"
+        active = "at `beta(t)` all constraints are active: these are the KKT conditions"
+        why.append(OnPage((f"{steered}, {kkt}; {active}, and `Q` is convex",)))
+    coercive, growth = "`|grad Q| -> infinity` as `|beta| -> infinity`?", ("coercive", "growth")
+    of_weights = ("homogeneous", "KKT", "KKT law", "representation cost", "KKT minimizer")
+    finite = m.says("every time", "mirror flow")
+    parts = [
+        Part("Gradient flow on separable data, under losses that decrease"),
+        Part(F, (d,)),
+        part("At every time `t`", finite, verdict=m.finite_time.verdict),
+        part("", why, kind="proof"),
+        part(coercive, m.says(*growth), verdict=m.coercive.verdict, title="Coercivity"),
+        part(f"Horizon of `Q`{f': `{m.norm}`' if m.norm else ''}", m.says("direction")),
+        part("In the weights: `min |w|^2` subject to `<x_i, F(w)> >= 1`", m.says(*of_weights)),
+    ]
+    if m.agreement is not None:
+        agree = "Do the horizon and `R_F` give one margin problem?"
+        title, told = "Agreement of both margin problems", m.says("agreement")
+        parts.append(part(agree, told, verdict=m.agreement.verdict, title=title))
+    large = m.says("large starts", "large starts, late")
+    return _of_derivation(d, [*parts, part("Starts `c w_0`, `c -> infinity`", large)])
+
+
+ADDED = {"decay": "weight decay", "momentum": "momentum", "step": "finite steps", "noise": "noise"}
+ASKED = "Do laws `c` and dual coordinates `y` drift by functions of `c` alone?"
+STEERED = "Does the penalty move the weights as a loss of `beta` does?"
+
+
+def tell_perturbation(v: Perturbation) -> Narration:
+    """Return what is said of a perturbation."""
+    from derive.perturbed.decay import STEERING
+
+    *most, last = (ADDED[kind] for kind in v.kinds)
+    name = f"{', '.join(most)} and {last}" if most else last
+    flow = "mirror descent" if v.process == "mirror" else "preconditioned gradient descent"
+    of = "" if v.derivation.parameterization.geometry.psi is None else f", of {flow}"
+    drift = v.says("drift")
+    limits = ("perturbed limit", "start of the end", "noise that stays", "annealed noise")
+    asked, title = STEERED if v.closed == STEERING else ASKED, "Drift of laws and dual coordinates"
+    parts = (
+        Part(f"{name}{of}".capitalize(), (note(_process(v)), *_letters(v))),
+        Part(F, (v.derivation,)),
+        part(
+            asked,
+            v.says("drift", "closed drift"),
+            verdict=v.verdict,
+            label="thm:perturbed",
+            title=title,
+        ),
+        part("", (OnPage(tuple(_proofs(drift))),), kind="proof"),
+        part("What the limit minimises", v.says(*limits), verdict=v.minimised),
+        part("Decay that does not end", v.says("decay kept on")),
+        part("While the flow moves", v.says("crossing", "damped rest", "one side")),
+    )
+    return _of_derivation(v.derivation, parts)
+
+
+def _proofs(claims: Sequence[Statement | Open]) -> Iterator[object]:
+    for claim in claims:
+        yield from claim.proof if isinstance(claim, Statement) else ()
+
+
+def _process(v: Perturbation) -> str:
+    """Return the equation of what is perturbed."""
+    kinds, mirrored = v.kinds, v.process == "mirror"
+    x, gradient = ("theta", "dF_a") if mirrored else ("w", "grad F_a")
+    pushed = ("Hess psi w" if mirrored else "w") if v.penalty is None else "grad h"
+    if v.penalty is not None and mirrored:
+        pushed = "dh"
+    decay, momentum = "decay" in kinds, "momentum" in kinds
+    if "step" in kinds:
+        force = f"(sum_a G_a {gradient} + k {pushed})" if decay else f"sum_a G_a {gradient}"
+        last = f" + mu ({x} - {x}_before)" * momentum
+        process = f"`{x}_next = {x} - eta {force}{last}`, with any gradient `G = X^T r`"
+    elif "noise" in kinds:
+        left = f"lam d{x}' + d{x}" if momentum else f"d{x}"
+        noise = f"sum_a (lambda dt + X^T sigma dB)_a {gradient}"
+        process = f"`{left} = {noise}{f' - k {pushed} dt' * decay}`, in the sense of Ito"
+    else:
+        left = f"lam {x}'' + {x}'" if momentum else f"{x}'"
+        process = f"`{left} = sum_a lambda_a {gradient}{f' - k(t) {pushed}' * decay}`"
+    return process + ", `theta = grad psi(w)`" * mirrored + ", from rest" * momentum
+
+
+def _letters(v: Perturbation) -> Iterator[Note | OnTerminal]:
+    """Yield what is meant by letters in the statements below."""
+    d = v.derivation
+    if d.parameterization.geometry.psi is not None:
+        other = "preconditioned" if v.process == "mirror" else "mirror"
+        yield note("`dF_a`: the differential, and `grad F_a = (Hess psi)^-1 dF_a`")
+        yield OnTerminal((f"the other process of this flow: --process {other}",))
+    if v.penalty is not None:
+        yield note("decay by the penalty `h = {h}`", h=v.penalty)
+    if d.direction is not None:
+        u, a, b = (Symbol(f"{d.direction.vector}{i}") for i in ("", 1, 2))
+        yield note("`{u} = ({a}, {b})` in the plane of `{u}` and of what moves it", u=u, a=a, b=b)
+        if v.by == "noise":
+            yield note("where `{b} = 0`, coordinate 2 is any across `{u}`", u=u, b=b)
+    if d.parameterization.affine:
+        yield note(
+            "`X` below is `X M`, where `beta = M beta' + b` for the outputs `beta'` that are kept"
+        )
+
+
+HEADS = {
+    Verdict.PROVED: "Yes: gradient flow on F below has the implicit regularizer Q.",
+    Verdict.REFUTED: "No: a mirror potential of gradient flow is strictly convex.",
+    Verdict.UNDECIDED: "Undecided: no closed form of F was found and proved.",
+}
+
+
+def tell_design(design: InverseDesign) -> Narration:
+    """Return what is said of a design; beta and w are the letters of these pages."""
+    terms, own = (c.term for c in design.coordinates), ("beta", "w")
+    names = (n for t in terms for n in (*t.parameters, t.variable) if not n.startswith(own))
+    parts = (p for c in design.coordinates for p in _coordinate(design, c))
+    return Narration((Part(HEADS[design.verdict]), *parts), frozenset(names))
+
+
+def _coordinate(design: InverseDesign, c: Coordinate) -> Iterator[Part]:
+    second = () if c.second is None else (("Q''", c.second),)
+    given = OnPage(("let",)), Equations((("Q", c.term.tree), *second))
+    claims = [s for s in design.statements if s.about == c.term.variable]
+    yield part("Parameterization", (*given, *claims), verdict=c.finding.verdict)
+    for claim in claims:
+        if isinstance(claim, Statement) and claim.proof:
+            yield part("", claim.proof, kind="proof")
+
+
+def tell_one(o: Optimizer) -> Narration:
+    """Return what is said of one optimizer."""
+    heads = (
+        ("What the iterates span", "span", o.span),
+        ("Losses with a finite root", "optimizer limit", o.finite),
+        ("Decreasing losses, at every step", "iterates", o.margins),
+    )
+    parts = (
+        Part(f"{o.update.id}: {o.update.title}"),
+        part("Update, coordinate by coordinate", _update(o)),
+        *(
+            part(head, (x for s in o.says(kind) for x in (s, *_proofs((s,)))), verdict=f.verdict)
+            for head, kind, f in heads
+        ),
+        part("Exponential tails", o.says("tail")),
+    )
+    return Narration(parts)
+
+
+def tell_all(found: Optimizers) -> Narration:
+    """Return the table of what a limit minimises, and of what is cited of tails."""
+    rows = tuple(
+        (o.update.id, o.word, (o.update.tail or {}).get("norm", ""), Sentence(o.finite.reason))
+        for o in found.found
+    )
+    head = ("optimizer", "law", "tails", "a limit with `X w = y`")
+    heading = "Optimizers on `X w`: what limits minimise; tails: largest margins, cited"
+    return Narration((Part(heading, (Table(head, rows),)),))
+
+
+def _update(o: Optimizer) -> Iterator[object]:
+    u = o.update
+    yield Equations(tuple((f"{x}_next", parse_expression(text)) for x, text in u.update.items()))
+    starts = ((Symbol(x), 0 if s == "0" else Symbol(s)) for x, s in u.state.items())
+    yield note("start: {starts}", starts=each("`{0} = {1}`", starts))
+    free = f", `{'`, `'.join(u.signed)}` of any sign," if u.signed else ""
+    yield note(f"`g = X^T l'(X w)`, scalars are positive{free} and may change at each step")
+    if u.norm:
+        yield note(f"`d` is minus the step of steepest descent in `l{u.norm}`; `eta` is small")
+    if u.potential:
+        yield note("`z = psi'(w)`, `psi = {psi}`", psi=parse_expression(u.potential))
+    if u.where:
+        yield note(u.where)
+
+
+def tell_problem(p: VariationalProblem) -> Narration:
+    """Return what is said of univariate nets; a limit that is formal is no theorem."""
+    (limit,) = p.statements
+    kind = "theorem" if limit.ground is Ground.CITED else "paragraph"
+    net = "Univariate shallow net of width `n`, trained by mirror flow"
+    words = "Liang and Montúfar ({source}), implicit bias of mirror flow"
+    source = note(words, source=Text("liang-slides", "cited"))
+    parts = (
+        part(net, _setting(p)),
+        part("The limit", p.statements, kind=kind),
+        part("Derivation", limit.proof),
+        part("Source", (source,)),
+    )
+    return Narration(parts)
+
+
+def _setting(p: VariationalProblem) -> Iterator[object]:
+    from derive.univariate.problem import shown
+
+    sigma = "max(z, 0)" if p.activation.odd else "|z|"
+    way = "n^-2 sum phi(n (theta - theta(0)))" if p.scaled else "sum phi(theta - theta(0))"
+    signs = "`w_j` is `1` or `-1`"
+    yield note(f"`f(x) = sum_j a_j sigma(w_j x - b_j) + d`, `sigma(z) = {sigma}`, {signs}")
+    text, square = p.density.text, f"`E b^2 = {shown(p.density.moment(2))}`"
+    density = text if text.isalpha() else f"`{text}`"
+    yield note(f"biases `b_j` from the density `p`: {density}, {square}")
+    yield note(f"potential `{way}`, `phi = {{phi}}`", phi=Text(p.potential.text))
