@@ -37,6 +37,7 @@ Proof.
   - rewrite (Sum_ext k _ (fun _ => 0)), Sum_0; [ring|]. intros i hi. destruct (Nat.eqb_spec i k); [lia|reflexivity].
   - rewrite IH by lia. ring.
 Qed.
+Definition kron (i j : nat) : R := if Nat.eqb i j then 1 else 0.
 Lemma Sum_derive n (f : nat -> R -> R) l x :
   (forall i, (i < n)%nat -> is_derive (f i) x (l i)) -> is_derive (fun t => Sum n (fun i => f i t)) x (Sum n l).
 Proof.
@@ -166,14 +167,14 @@ Record regularizes d (dom : (nat -> R) -> Prop) (Q : (nat -> R) -> R) (beta lam 
 
 Definition upd (w : nat -> R) k x := fun k' => if Nat.eqb k' k then x else w k'.
 Definition partial (F : (nat -> R) -> R) k (w : nat -> R) l := is_derive (fun x => F (upd w k x)) (w k) l.
-(* one output F: R^p -> R with rates of its weights (1 where none are given), and continuous steering *)
-Definition flow1 p (rate : nat -> (nat -> R) -> R) (F : (nat -> R) -> R) (w : R -> nat -> R) (lam : R -> R) :=
-  (forall t, 0 <= t -> continuous lam t) /\
-  forall t k, 0 <= t -> (k < p)%nat -> exists l, partial F k (w t) l /\
-    is_derive (fun s => w s k) t (rate k (w t) * l * lam t).
-(* d copies of it, copy i with weights w t i k *)
-Definition flows p d rate F (w : R -> nat -> nat -> R) (lam : R -> nat -> R) :=
-  forall i, (i < d)%nat -> flow1 p rate F (fun t => w t i) (fun t => lam t i).
+(* the flow of F: R^p -> R^d with rates of the weights (1 where none are given), and continuous steering: w' = rate J^T lam *)
+Definition flow p d (rate : nat -> (nat -> R) -> R) (F : (nat -> R) -> nat -> R) (w lam : R -> nat -> R) :=
+  (forall t i, 0 <= t -> (i < d)%nat -> continuous (fun s => lam s i) t) /\
+  forall t k, 0 <= t -> (k < p)%nat -> exists J, (forall i, (i < d)%nat -> partial (fun v => F v i) k (w t) (J i)) /\
+    is_derive (fun s => w s k) t (rate k (w t) * dot d J (lam t)).
+(* d copies of one output F: R^p -> R, copy i with weights w t i k *)
+Definition flows p d rate (F : (nat -> R) -> R) (w : R -> nat -> nat -> R) (lam : R -> nat -> R) :=
+  forall i, (i < d)%nat -> flow p 1 rate (fun v _ => F v) (fun t => w t i) (fun t _ => lam t i).
 (* ------------------------------------------------------------------ *)
 (* (c), (d), (e): what has to be shown of a model *)
 
@@ -195,8 +196,6 @@ Lemma tends_const c : tends (fun _ => c) c.
 Proof. apply is_lim_const. Qed.
 Lemma tends_plus f h l m : tends f l -> tends h m -> tends (fun t => f t + h t) (l + m).
 Proof. intros. apply is_lim_plus'; assumption. Qed.
-Lemma tends_minus f h l m : tends f l -> tends h m -> tends (fun t => f t - h t) (l - m).
-Proof. intros. apply is_lim_minus'; assumption. Qed.
 Lemma tends_mult f h l m : tends f l -> tends h m -> tends (fun t => f t * h t) (l * m).
 Proof. intros. apply (is_lim_mult f h p_infty l m); simpl; auto. Qed.
 Lemma tends_comp (u : R -> R) f l : continuous u l -> tends f l -> tends (fun t => u (f t)) (u l).
@@ -351,47 +350,67 @@ Proof.
 Qed.
 End One.
 
+(* Q is a sum over d coordinates X_j = <V_j, b>, which move by themselves with the steering mu: lam = V^T mu *)
 Section Separable.
-Variables (d : nat) (I : nat -> R -> Prop) (q dq k : nat -> R -> R) (beta lam K : R -> nat -> R).
+Variables (d : nat) (V : nat -> nat -> R) (X : nat -> (nat -> R) -> R) (I : nat -> R -> Prop) (q dq k : nat -> R -> R).
+Variables (beta lam K mu : R -> nat -> R).
+Hypothesis linear : forall j b, (j < d)%nat -> X j b = dot d (V j) b.
+Hypothesis told : forall b c, (forall j, (j < d)%nat -> X j b = X j c) -> agree d b c.
+Hypothesis steered : forall t i, 0 <= t -> (i < d)%nat -> lam t i = Sum d (fun j => V j i * mu t j).
 Hypothesis convex : forall i x y z, (i < d)%nat -> I i x -> I i y -> x <= z <= y -> I i z.
 Hypothesis q' : forall i x, (i < d)%nat -> I i x -> is_derive (q i) x (dq i x).
 Hypothesis dq' : forall i x, (i < d)%nat -> I i x -> is_derive (dq i) x (k i x).
 Hypothesis positive : forall i x, (i < d)%nat -> I i x -> 0 < k i x.
-Hypothesis inside : forall t i, 0 <= t -> (i < d)%nat -> I i (beta t i).
-Hypothesis moves : forall t i, 0 <= t -> (i < d)%nat -> is_derive (fun s => beta s i) t (K t i * lam t i).
-Hypothesis inverse : forall t i, 0 <= t -> (i < d)%nat -> k i (beta t i) * K t i = 1.
-Hypothesis start : forall i, (i < d)%nat -> dq i (beta 0 i) = 0.
+Hypothesis inside : forall t i, 0 <= t -> (i < d)%nat -> I i (X i (beta t)).
+Hypothesis moves : forall t i, 0 <= t -> (i < d)%nat -> is_derive (fun s => X i (beta s)) t (K t i * mu t i).
+Hypothesis inverse : forall t i, 0 <= t -> (i < d)%nat -> k i (X i (beta t)) * K t i = 1.
+Hypothesis start : forall i, (i < d)%nat -> dq i (X i (beta 0)) = 0.
 
-Theorem separable : regularizes d (fun b => forall i, (i < d)%nat -> I i (b i)) (fun b => Sum d (fun i => q i (b i))) beta lam.
+Theorem separable : regularizes d (fun b => forall j, (j < d)%nat -> I j (X j b)) (fun b => Sum d (fun j => q j (X j b))) beta lam.
 Proof.
-  apply (mirror_regularizes d _ _ (fun b i => dq i (b i)) beta (fun t i => dq i (beta t i)) lam (fun _ => 1)).
-  assert (B : forall b c i, (i < d)%nat -> I i (b i) -> I i (c i) -> 0 <= q i (c i) - (q i (b i) + dq i (b i) * (c i - b i)) /\
-     (q i (c i) - (q i (b i) + dq i (b i) * (c i - b i)) = 0 -> b i = c i)).
-  { intros b c i hi hb hc. destruct (Req_dec (b i) (c i)) as [E|N].
+  set (G := fun b i => Sum d (fun j => V j i * dq j (X j b))).
+  apply (mirror_regularizes d _ _ G beta (fun t => G (beta t)) lam (fun _ => 1)).
+  assert (Gv : forall b v, dot d (G b) v = Sum d (fun j => dq j (X j b) * dot d (V j) v)).
+  { intros b v. unfold dot, G. rewrite (Sum_ext d _ (fun i => Sum d (fun j => dq j (X j b) * (V j i * v i)))), Sum_swap.
+    - apply Sum_ext. intros j hj. apply Sum_scal.
+    - intros i hi. rewrite Rmult_comm, <- Sum_scal. apply Sum_ext. intros; ring. }
+  assert (D : forall j b c, (j < d)%nat -> dot d (V j) (fun i => c i - b i) = X j c - X j b).
+  { intros j b c hj. rewrite !linear by exact hj. unfold dot. rewrite <- Sum_minus. apply Sum_ext. intros; ring. }
+  assert (B : forall b c i, (i < d)%nat -> I i (X i b) -> I i (X i c) -> 0 <= q i (X i c) - (q i (X i b) + dq i (X i b) * (X i c - X i b)) /\
+     (q i (X i c) - (q i (X i b) + dq i (X i b) * (X i c - X i b)) = 0 -> X i b = X i c)).
+  { intros b c i hi hb hc. destruct (Req_dec (X i b) (X i c)) as [E|N].
     - rewrite E. split; [lra|reflexivity].
     - generalize (bregman_one (I i) (q i) (dq i) (k i) (fun x y z => convex i x y z hi) (fun x => q' i x hi) (fun x => dq' i x hi)
-        (fun x => positive i x hi) (b i) (c i) hb hc N). lra. }
-  assert (E : forall b c, Sum d (fun i => q i (c i)) - (Sum d (fun i => q i (b i)) + dot d (fun i => dq i (b i)) (fun i => c i - b i))
-     = Sum d (fun i => q i (c i) - (q i (b i) + dq i (b i) * (c i - b i)))).
-  { intros. unfold dot. rewrite Sum_minus, Sum_plus. reflexivity. }
+        (fun x => positive i x hi) (X i b) (X i c) hb hc N). lra. }
+  assert (E : forall b c, Sum d (fun i => q i (X i c)) - (Sum d (fun i => q i (X i b)) + dot d (G b) (fun i => c i - b i))
+     = Sum d (fun i => q i (X i c) - (q i (X i b) + dq i (X i b) * (X i c - X i b)))).
+  { intros. rewrite Gv, Sum_minus, Sum_plus. f_equal. f_equal. apply Sum_ext. intros j hj. rewrite D by exact hj. reflexivity. }
   constructor.
   - intros t ht i hi. apply inside; assumption.
-  - intros b hb v. apply (Sum_derive d (fun i s => q i (b i + s * v i))). intros i hi. evar_last.
-    + apply (is_derive_comp (q i) (fun s => b i + s * v i)).
+  - intros b hb v. rewrite Gv. apply (Sum_derive d (fun i s => q i (X i (fun n => b n + s * v n)))). intros i hi.
+    apply (is_derive_ext (fun s => q i (X i b + s * dot d (V i) v))).
+    { intros s. rewrite !linear by exact hi. f_equal. unfold dot. rewrite <- Sum_scal, <- Sum_plus. apply Sum_ext. intros; ring. }
+    evar_last.
+    + apply (is_derive_comp (q i) (fun s => X i b + s * dot d (V i) v)).
       * rewrite Rmult_0_l, Rplus_0_r. apply q'; [exact hi|apply hb; exact hi].
       * auto_derive; [exact Logic.I|reflexivity].
     + as_R; ring.
-  - intros b c hb hc. 
-    enough (0 <= Sum d (fun i => q i (c i)) - (Sum d (fun i => q i (b i)) + dot d (fun i => dq i (b i)) (fun i => c i - b i))) by lra.
+  - intros b c hb hc.
+    enough (0 <= Sum d (fun i => q i (X i c)) - (Sum d (fun i => q i (X i b)) + dot d (G b) (fun i => c i - b i))) by lra.
     rewrite E. apply Sum_ge0. intros i hi. apply B; auto.
-  - intros b c hb hc h i hi. apply (B b c i hi); auto.
-    apply (Sum_eq0 d (fun i => q i (c i) - (q i (b i) + dq i (b i) * (c i - b i)))); [intros; apply B; auto| |exact hi].
+  - intros b c hb hc h. apply told. intros i hi. apply (B b c i hi); auto.
+    apply (Sum_eq0 d (fun i => q i (X i c) - (q i (X i b) + dq i (X i b) * (X i c - X i b)))); [intros; apply B; auto| |exact hi].
     rewrite <- E. lra.
-  - intros b f hb L i hi. apply (tends_comp (dq i)); [|apply L; exact hi]. apply @ex_derive_continuous. exists (k i (b i)). apply dq'; auto.
-  - intros t i ht hi. rewrite start by exact hi. ring.
-  - intros t i ht hi. evar_last. 
-    + apply (is_derive_comp (dq i) (fun s => beta s i)); [apply dq'; [exact hi|apply inside; assumption]|apply moves; assumption].
-    + as_R. rewrite <- (inverse t i ht hi). ring.
+  - intros b f hb L i hi. apply (tends_Sum d (fun j t => V j i * dq j (X j (f t)))). intros j hj. apply tends_mult; [apply tends_const|].
+    apply (tends_comp (dq j)); [apply @ex_derive_continuous; exists (k j (X j b)); apply dq'; auto|]. rewrite linear by exact hj.
+    apply (is_lim_ext (fun t => dot d (V j) (f t))); [intros; rewrite linear by exact hj; reflexivity|].
+    apply (tends_Sum d (fun i t => V j i * f t i)). intros. apply tends_mult; [apply tends_const|auto].
+  - intros t i ht hi. assert (Z : G (beta 0) i = 0); [|rewrite Z; ring]. unfold G.
+    rewrite (Sum_ext d _ (fun _ => 0)), Sum_0; [reflexivity|]. intros j hj. rewrite start by exact hj. ring.
+  - intros t i ht hi. rewrite Rmult_1_l, (steered t i ht hi). apply (Sum_derive d (fun j s => V j i * dq j (X j (beta s)))). intros j hj.
+    evar_last.
+    + apply (is_derive_scal (fun s => dq j (X j (beta s)))), (is_derive_comp (dq j) (fun s => X j (beta s))); [apply dq'; auto|apply moves; assumption].
+    + as_R. replace (mu t j) with (k j (X j (beta t)) * K t j * mu t j) at 2 by (rewrite (inverse t j ht hj); ring). ring.
   - intros; lra.
 Qed.
 End Separable.
@@ -470,30 +489,12 @@ Proof.
 Qed.
 End Inverse.
 (* ------------------------------------------------------------------ *)
-(* Quadratures *)
-
-Section Quadrature.
-Variables (P : R -> Prop) (c : R).
-Hypothesis convex : forall x y z, P x -> P y -> x <= z <= y -> P z.
-Hypothesis opened : forall z, P z -> locally z P.
-Hypothesis hc : P c.
-
-Lemma quad (f : R -> R) x : (forall x, P x -> continuous f x) -> P x -> is_derive (fun x => RInt f c x) x (f x).
-Proof.
-  intros C hx. apply (is_derive_RInt f (fun x => RInt f c x) c x); [|apply C, hx].
-  generalize (opened x hx). apply filter_imp. intros y hy. apply @RInt_correct. apply @ex_RInt_continuous. intros z.
-  unfold Rmin, Rmax. destruct (Rle_dec c y); intros hz; apply C; [apply (convex c y)|apply (convex y c)]; assumption.
-Qed.
-End Quadrature.
-(* ------------------------------------------------------------------ *)
 (* (f) refutations *)
 
 (* f is differentiable at b, with differential p: along every curve through b (Hadamard; in R^d the same as Frechet) *)
 Definition differential d (f : (nat -> R) -> R) (b p : nat -> R) :=
   forall (c : R -> nat -> R) v, (forall i, c 0 i = b i) -> (forall i, (i < d)%nat -> is_derive (fun s => c s i) 0 (v i)) ->
   is_derive (fun s => f (c s)) 0 (dot d p v).
-
-Definition kron (i j : nat) : R := if Nat.eqb i j then 1 else 0.
 
 (* Hess Q (F w) K w = g w 1 along curves with directions J^T e_a; T the third derivatives of Q at F w0 *)
 Theorem refute d (Hess : nat -> nat -> (nat -> R) -> R) (T : nat -> nat -> nat -> R) (b : nat -> R)
@@ -819,19 +820,22 @@ Ltac diff := cbv beta; lazymatch goal with
   | _ => eassumption
   end.
 
-(* ---- one copy of an output: w' = rate * grad F * lam *)
-Lemma flow1_at p rate F w lam : flow1 p rate F w lam -> forall t k l, 0 <= t -> (k < p)%nat ->
-  partial F k (w t) l -> is_derive (fun s => w s k) t (rate k (w t) * l * lam t).
+(* ---- the weights *)
+Lemma flow_at p d rate F w lam : flow p d rate F w lam -> forall t k J, 0 <= t -> (k < p)%nat ->
+  (forall i, (i < d)%nat -> partial (fun v => F v i) k (w t) (J i)) -> is_derive (fun s => w s k) t (rate k (w t) * dot d J (lam t)).
 Proof.
-  intros [_ H] t k l ht hk P. destruct (H t k ht hk) as [l' [P' D]].
-  apply is_derive_unique in P. apply is_derive_unique in P'. replace l with l' by congruence. exact D.
+  intros [_ H] t k J ht hk P. destruct (H t k ht hk) as [J' [P' D]]. replace (dot d J (lam t)) with (dot d J' (lam t)); [exact D|].
+  apply Sum_ext. intros i hi. specialize (P i hi). specialize (P' i hi). apply is_derive_unique in P. apply is_derive_unique in P'. congruence.
 Qed.
-Lemma moving (f : R -> R) (c : R -> R) lam : (forall t, 0 <= t -> continuous lam t) -> (forall t, 0 <= t -> ex_derive c t) ->
-  (forall t, 0 <= t -> is_derive f t (c t * f t * lam t)) -> 0 < f 0 -> forall t, 0 <= t -> 0 < f t.
+Lemma Sum_continuous n (f : nat -> R -> R) t : (forall i, (i < n)%nat -> continuous (f i) t) -> continuous (fun s => Sum n (fun i => f i s)) t.
+Proof. induction n as [|n IH]; intros H; simpl; [apply continuous_const|]. apply (continuous_plus (fun s => Sum n (fun i => f i s))); auto. Qed.
+Lemma moving n (f : R -> R) (c : nat -> R -> R) (lam : R -> nat -> R) : (forall t j, 0 <= t -> (j < n)%nat -> continuous (fun s => lam s j) t) ->
+  (forall j t, 0 <= t -> (j < n)%nat -> ex_derive (c j) t) -> (forall t, 0 <= t -> is_derive f t (Sum n (fun j => c j t * lam t j) * f t)) ->
+  0 < f 0 -> forall t, 0 <= t -> 0 < f t.
 Proof.
-  intros L C D P. apply (keeps_sign f (fun t => c t * lam t)); [| |exact P].
-  - intros t ht. replace (c t * lam t * f t) with (c t * f t * lam t) by ring. apply D; exact ht.
-  - intros t ht. apply (continuous_mult c lam); [apply @ex_derive_continuous, C; exact ht|apply L; exact ht].
+  intros L C D P. apply (keeps_sign f (fun t => Sum n (fun j => c j t * lam t j))); [exact D| |exact P].
+  intros t ht. apply (Sum_continuous n (fun j s => c j s * lam s j)). intros j hj.
+  apply (continuous_mult (c j) (fun s => lam s j)); [apply @ex_derive_continuous, C; assumption|apply L; assumption].
 Qed.
 (* what never is 0 keeps its sign *)
 Lemma off_zero (f : R -> R) : (forall t, 0 <= t -> ex_derive f t) -> (forall t, 0 <= t -> f t <> 0) -> 0 < f 0 ->
@@ -864,32 +868,34 @@ Record copy (P : R -> Prop) (f mu k : R -> R) (beta T K lam : R -> R) : Prop := 
   copy_inverse : forall t, 0 <= t -> k (T t) = K t;
   copy_start : mu (T 0) = 0
 }.
-Theorem copies d (dom P : nat -> R -> Prop) (f df : nat -> R -> R) (height : nat -> R -> R -> R) (mu k : nat -> R -> R)
-  (beta lam : R -> nat -> R) (T K : nat -> R -> R) :
+Theorem copies d (V : nat -> nat -> R) (X : nat -> (nat -> R) -> R) (dom P : nat -> R -> Prop) (f df : nat -> R -> R)
+  (height : nat -> R -> R -> R) (mu k : nat -> R -> R) (beta lam nu : R -> nat -> R) (T K : nat -> R -> R) :
+  (forall j b, (j < d)%nat -> X j b = dot d (V j) b) -> (forall b c, (forall j, (j < d)%nat -> X j b = X j c) -> agree d b c) ->
+  (forall t i, 0 <= t -> (i < d)%nat -> lam t i = Sum d (fun j => V j i * nu t j)) ->
   (forall i, (i < d)%nat -> curve (P i) (f i) (df i) (height i) (mu i) (k i)) ->
   (forall i x, (i < d)%nat -> dom i x <-> image (f i) (P i) x) ->
-  (forall i, (i < d)%nat -> copy (P i) (f i) (mu i) (k i) (fun t => beta t i) (T i) (K i) (fun t => lam t i)) ->
-  regularizes d (fun b => forall i, (i < d)%nat -> dom i (b i)) (fun b => Sum d (fun i => height i (b i) (inv (f i) (P i) (b i)))) beta lam.
+  (forall i, (i < d)%nat -> copy (P i) (f i) (mu i) (k i) (fun t => X i (beta t)) (T i) (K i) (fun t => nu t i)) ->
+  regularizes d (fun b => forall i, (i < d)%nat -> dom i (X i b)) (fun b => Sum d (fun i => height i (X i b) (inv (f i) (P i) (X i b)))) beta lam.
 Proof.
-  intros U I C.
+  intros linear told steered U I C.
   assert (L : forall i z, (i < d)%nat -> P i z -> inv (f i) (P i) (f i z) = z) by (intros i z hi; destruct (U i hi); apply (inv_left (P i) (f i) (df i)); assumption).
-  assert (A : forall i t, (i < d)%nat -> 0 <= t -> inv (f i) (P i) (beta t i) = T i t).
+  assert (A : forall i t, (i < d)%nat -> 0 <= t -> inv (f i) (P i) (X i (beta t)) = T i t).
   { intros i t hi ht. destruct (C i hi) as [c1 c2 _ _ _]. rewrite <- c2 by exact ht. apply L; auto. }
   assert (D : forall i x, (i < d)%nat -> dom i x -> exists z, P i z /\ x = f i z /\ inv (f i) (P i) x = z /\ is_derive (inv (f i) (P i)) x (/ df i z) /\ locally x (image (f i) (P i))).
   { intros i x hi hx. apply I in hx; [|exact hi]. destruct (U i hi). assert (hx' := hx). destruct hx' as [z [hz <-]]. exists z.
     assert (E := L i z hi hz). split; [exact hz|]. split; [reflexivity|]. split; [exact E|]. split.
     - rewrite <- E at 2. apply (inv_derive (P i) (f i) (df i)); assumption.
     - apply (image_open (P i) (f i) (df i)); assumption. }
-  apply (separable d dom (fun i x => height i x (inv (f i) (P i) x)) (fun i x => mu i (inv (f i) (P i) x)) (fun i x => 1 / k i (inv (f i) (P i) x)) beta lam (fun t i => K i t)).
+  apply (separable d V X dom (fun i x => height i x (inv (f i) (P i) x)) (fun i x => mu i (inv (f i) (P i) x)) (fun i x => 1 / k i (inv (f i) (P i) x)) beta lam (fun t i => K i t) nu); try assumption.
   - intros i x y z hi hx hy h. apply I; [exact hi|]. generalize (proj1 (I i x hi) hx) (proj1 (I i y hi) hy). intros a b. destruct (U i hi).
     apply (image_convex (P i) (f i) (df i)) with (x := x) (y := y); assumption.
-  - intros i x hi hx. destruct (D i x hi hx) as [z [hz [E [E' [V N]]]]]. destruct (U i hi).
+  - intros i x hi hx. destruct (D i x hi hx) as [z [hz [E [E' [W N]]]]]. destruct (U i hi).
     apply (is_derive_ext_loc (fun x => (fun z => height i (f i z) z) (inv (f i) (P i) x))).
     + revert N. apply filter_imp. intros y [v [hv <-]]. rewrite (L i v hi hv). reflexivity.
-    + rewrite E'. evar_last; [apply (d_comp (fun z => height i (f i z) z)); [rewrite E'; apply curve_height0, hz|exact V]|].
+    + rewrite E'. evar_last; [apply (d_comp (fun z => height i (f i z) z)); [rewrite E'; apply curve_height0, hz|exact W]|].
       field. apply Rgt_not_eq, curve_rises0, hz.
-  - intros i x hi hx. destruct (D i x hi hx) as [z [hz [E [E' [V N]]]]]. destruct (U i hi). rewrite E'.
-    evar_last; [apply (d_comp (mu i)); [rewrite E'; apply curve_mu0, hz|exact V]|]. field.
+  - intros i x hi hx. destruct (D i x hi hx) as [z [hz [E [E' [W N]]]]]. destruct (U i hi). rewrite E'.
+    evar_last; [apply (d_comp (mu i)); [rewrite E'; apply curve_mu0, hz|exact W]|]. field.
     split; apply Rgt_not_eq; [apply curve_positive0|apply curve_rises0]; exact hz.
   - intros i x hi hx. destruct (D i x hi hx) as [z [hz [E [E' _]]]]. rewrite E'. apply Rdiv_lt_0_compat; [lra|apply (U i hi), hz].
   - intros t i ht hi. apply I; [exact hi|]. destruct (C i hi). exists (T i t). auto.
@@ -897,6 +903,17 @@ Proof.
   - intros t i ht hi. rewrite (A i t hi ht), (copy_inverse _ _ _ _ _ _ _ _ (C i hi) t ht). field. apply Rgt_not_eq.
     rewrite <- (copy_inverse _ _ _ _ _ _ _ _ (C i hi) t ht). apply (U i hi), (C i hi), ht.
   - intros i hi. rewrite (A i 0 hi (Rle_refl 0)). apply (C i hi).
+Qed.
+(* each output a coordinate *)
+Lemma kron_linear d j (b : nat -> R) : (j < d)%nat -> b j = dot d (kron j) b.
+Proof.
+  intros hj. unfold dot, kron. rewrite (Sum_ext d _ (fun i => if Nat.eqb i j then b i else 0)), Sum_delta; [reflexivity|exact hj|].
+  intros i _. rewrite Nat.eqb_sym. destruct (Nat.eqb i j); ring.
+Qed.
+Lemma kron_steered d i (mu : nat -> R) : (i < d)%nat -> mu i = Sum d (fun j => kron j i * mu j).
+Proof.
+  intros hi. rewrite (Sum_ext d _ (fun j => if Nat.eqb j i then mu j else 0)), Sum_delta; [reflexivity|exact hi|].
+  intros j _. unfold kron. destruct (Nat.eqb j i); ring.
 Qed.
 
 (* towards the end with the sign s: s f = g + r, where r grows that way and g has no bound *)
@@ -933,8 +950,13 @@ Proof.
   induction n as [|n IH]; intros hk H; [lia|]. simpl. assert (0 <= Sum n f) by (apply Sum_ge0; auto).
   assert (0 <= f n) by auto. destruct (Nat.eq_dec k n) as [->|]; [lra|]. assert (f k <= Sum n f) by (apply IH; [lia|auto]). lra.
 Qed.
-Lemma Sum_continuous n (f : nat -> R -> R) t : (forall i, (i < n)%nat -> continuous (f i) t) -> continuous (fun s => Sum n (fun i => f i s)) t.
-Proof. induction n as [|n IH]; intros H; simpl; [apply continuous_const|]. apply (continuous_plus (fun s => Sum n (fun i => f i s))); auto. Qed.
+(* sums of what is differentiable times steering *)
+Ltac cont := cbv beta; lazymatch goal with
+  | |- continuous (fun s => @?f s + @?g s) _ => apply (continuous_plus f g); cont
+  | |- continuous (fun s => @?f s * ?lam s ?i) _ => apply (continuous_mult f (fun s => lam s i));
+      [apply @ex_derive_continuous; eexists; diff | match goal with H : flow _ _ _ _ _ lam |- _ => apply (proj1 H); [assumption|lia] end]
+  | _ => apply continuous_const
+  end.
 (* what moves by multiples of itself and starts at 0 stays there *)
 Lemma rests n (z : nat -> R -> R) (a : nat -> nat -> R -> R) :
   (forall k t, (k < n)%nat -> 0 <= t -> is_derive (z k) t (Sum n (fun j => a k j t * z j t))) ->

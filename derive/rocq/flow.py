@@ -1,7 +1,8 @@
-"""One copy of the output: its weights follow the flow, and stay on the curve of Q.
+"""The flow: the weights follow it, and a coordinate of the outputs stays on the curve of Q.
 
-The place on the curve is a function T of the weights. Of each copy are proved beta' = K lam,
-beta = f(T), that T stays in the interval of the curve, K = kernel(T), and mu = 0 at the start.
+The place on the curve is a function T of the weights. Of the coordinate x are proved x' = K nu,
+with its steering nu, x = f(T), that T stays in the interval of the curve, K = kernel(T), and mu = 0
+at the start.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from dataclasses import replace
 import sympy
 from sympy import Expr, Symbol
 
-from derive.rocq.one_output import ASKED, UNFOLDED, Along
+from derive.rocq.along import ASKED, UNFOLDED, Along
 from derive.rocq.place import DERIVE, Place, squares, sure
 from derive.rocq.rests import rests
 from derive.rocq.signs import signs_of
-from derive.rocq.subject import Curve, OneOutput, Z
-from derive.rocq.terms import ATOM, POWER, NoFile, Terms, name_of
+from derive.rocq.subject import Coordinate, Subject, Z
+from derive.rocq.terms import ATOM, POWER, NoFile, Terms, cases, each, name_of
 
 
 def always(label: str, goal: str, proof: str) -> str:
@@ -31,74 +32,92 @@ FROM = "assert (f' := from'). unfold starts in f'. "
 class Flow(Along):
     """Writes the lemmas on one copy."""
 
-    def __init__(self, m: OneOutput, curve: Curve) -> None:
-        super().__init__(m, curve)
-        self.T = curve.T[0][0]
+    def __init__(self, m: Subject, x: Coordinate) -> None:
+        super().__init__(m, x)
+        self.T = x.curve.T[0][0]
         defined = signs_of((e, sign) for _, e, sign in self.defined)
         opening = "intros t ht'. assert (o' := on' t ht'). unfold defined in o'. "
-        signs = self.asked.with_(defined.above, defined.off)
+        signs = m.asked.with_(defined.above, defined.off)
         self.w = Place(self.at("t"), signs, opening + ASKED)
-        self.start = Place(self.names, self.asked, f"{ASKED}{FROM}")
+        self.start = Place(self.names, m.asked, f"{ASKED}{FROM}")
 
     def copy(self) -> Iterator[str]:
         """Yield the lemmas on one copy of the output."""
         m, n = self.m, len(self.m.weights)
         yield (
-            "Variables (w : R -> nat -> R) (lam : R -> R).\n"
+            "Variables (w lam : R -> nat -> R).\n"
             f"Hypothesis from' : {self.of('starts')} (w 0).\n"
-            f"Hypothesis moves' : flow1 {n} rate' F' w lam.\n"
+            f"Hypothesis moves' : flow {n} {m.d} rate' {self.outputs} w lam.\n"
             "Hypothesis on' : forall t, 0 <= t -> defined' (w t)."
         )
-        yield from map(self.weight, range(len(m.weights)))
-        known = (f"assert (V{k}' := W{k}' t ht'). " for k in range(len(m.weights)))
+        yield from map(self.weight, range(n))
+        known = (f"assert (V{k}' := W{k}' t ht'). " for k in range(n))
         self.w = self.w.knowing("".join(known).strip())
         if m.ties:
             yield rests(m, self.on)
             known = (f"assert (Z{i}' := rests{i}' t ht'). " for i, _ in m.ties)
             ties = ((m.moving[i], 1, e, f"Z{i}'") for i, e in m.ties)
             self.w = self.w.knowing("".join(known).strip(), relations=ties)
-        K = self.on("t")(m.kernel_in_weights, POWER)
-        yield self.moves("beta_moves", m.F, f"{K} * lam t", [m.kernel_in_weights])
+        yield self.coordinate()
         self.W: dict[Symbol, Expr] = {}
         yield from self.on_weights() if self.curve.T[0][1] is not None else self.laws()
         yield self.inside()
         yield self.at_beta()
         yield self.inverse()
         yield self.balanced()
-        T = self.on("t")(self.T)
+        T, K, nu = (self.on("t")(e) for e in (self.T, self.K, self.steered))
         yield (
-            f"Lemma a_copy : copy range' f' mu' kernel' (fun t => F' (w t)) (fun t => {T}) "
-            f"(fun t => {K}) lam.\n"
+            f"Lemma a_copy : copy range' f' mu' kernel' (fun t => {self.output}' (w t)) "
+            f"(fun t => {T}) (fun t => {K}) (fun t => {nu}).\n"
             "Proof using asked' from' moves' on'.\n"
             "  split; [exact inside|exact at_beta|exact beta_moves|exact inverse|exact balanced].\n"
             "Qed."
+        )
+
+    @property
+    def outputs(self) -> str:
+        """All outputs as a vector, of which one is the first entry."""
+        return "F'" if self.m.d > 1 else "(fun v _ => F' v)"
+
+    def coordinate(self) -> str:
+        """Return the lemma on how the coordinate moves, by itself."""
+        K, nu = self.on("t")(self.K, POWER), self.on("t")(self.steered, POWER)
+        parts = [self.F, *self.m.outputs, self.K, *self.m.rates, *self.m.slopes]
+        shown = replace(self.w, closing=f"unfold {self.unfolded}. cbv beta iota.")
+        proof = shown.proof(parts, [*parts, *squares(self.F)], DERIVE)
+        return always(
+            "beta_moves", f"is_derive (fun s => {self.output}' (w s)) t ({K} * {nu})", proof
         )
 
     # -- how functions of the weights move
 
     def weight(self, k: int) -> str:
         """Return the lemma on how a weight moves."""
-        m, at = self.m, self.on("t")
-        velocity = f"{at(m.rates[k], POWER)} * {at(m.slopes[k], POWER)} * lam t"
-        parts = [m.F, m.slopes[k], m.rates[k]]
+        m, at, n = self.m, self.on("t"), len(self.m.weights)
+        velocity = at(m.rates[k] * m.slopes[k])
+        J = [F.diff(m.moving[k]) for F in m.outputs]
+        parts = [*m.outputs, *J, m.rates[k]]
+        put = "unfold partial, F, upd; cbv beta iota delta [Nat.eqb]"
+        partial = f"{put}; evar_last; [diff|cbv beta; FIELD]"
         proof = self.w.proof(
             parts,
-            [*parts, *squares(m.F)],
-            f"evar_last.\n  - apply (flow1_at {len(m.weights)} rate' F' w lam moves' t {k}); "
-            "[exact ht'|lia|]. unfold partial, F, upd. cbv beta iota delta [Nat.eqb]. diff.",
-            "- cbv beta. unfold rate. FIELD.",
+            [*parts, *(e for F in m.outputs for e in squares(F))],
+            f"evar_last.\n  - apply (flow_at {n} {m.d} rate' {self.outputs} w lam moves' t {k} "
+            f"(fun i => {cases('i', [at(e) for e in J])})); [exact ht'|lia|]. intros i hi'.\n"
+            f"    {each('i', [partial] * m.d)}.",
+            "- unfold dot, rate. cbn [Sum]. cbv beta iota. FIELD.",
         )
         return always(f"W{k}'", f"is_derive (fun s => w s {k}%nat) t ({velocity})", proof)
 
     def moves(self, label: str, e: Expr, slope: str, more: Iterable[Expr] = ()) -> str:
         """Return the lemma on how a function of the weights moves."""
-        parts = [e, self.m.F, *self.m.rates, *self.m.slopes, *more]
+        parts = [e, *self.m.outputs, *self.m.rates, *self.m.slopes, *more]
         proof = self.w.proof(parts, [*parts, *squares(e)], DERIVE)
         return always(label, f"is_derive (fun s => {self.on('s')(e)}) t ({slope})", proof)
 
     def smooth(self, label: str, e: Expr) -> str:
         """Return the lemma that a function of the weights is differentiable in time."""
-        parts = [e, self.m.F, *self.m.slopes, *self.m.rates]
+        parts = [e, *self.m.outputs, *self.m.slopes, *self.m.rates]
         proof = self.w.proof(parts, squares(e), "eexists. diff.")
         return always(label, f"ex_derive (fun s => {self.on('s')(e)}) t", proof)
 
@@ -113,8 +132,8 @@ class Flow(Along):
 
     def begins(self, label: str, e: Expr) -> str:
         """Return the lemma that a function of the weights is positive at the start."""
-        start = self.start_of(e)
-        sure(self.asked.positive(start), start, "> 0")
+        start = self.m.begin(e)
+        sure(self.m.asked.positive(start), start, "> 0")
         put = f"{self._put_start(e, '; ')}FIELD"
         at0, shown = self.on("0")(e), self.terms(start)
         end = f"replace ({at0}) with ({shown}) by ({put}). pos."
@@ -139,22 +158,30 @@ class Flow(Along):
         )
 
     def keeps(self, label: str, e: Expr) -> str:
-        """Return the lemmas that a function of the weights stays positive: e' = rate e lam."""
+        """Return the lemmas that a function of the weights stays positive, as e' = c e."""
         m = self.m
-        calls = self.w.calls(e, m.kernel_in_weights, m.F, *m.slopes)
+        calls = self.w.calls(e, self.K, *m.outputs, *m.slopes)
         rate = calls.value(m.rate_of(e)) / calls.value(e)
         rate = sympy.factor(calls.back(calls.normal(rate)))
-        _, below = sympy.fraction(rate)
+        above, below = sympy.fraction(rate)
         if not calls.signs.nonzero(below):
             raise NoFile(f"that {e} keeps its sign is not proved")
-        slope = f"{self.on('t')(rate, POWER)} * ({self.on('t')(e)}) * lam t"
-        shown, function = self.on("s")(rate), f"(fun s => {self.on('s')(e)})"
+        of = [sympy.factor(sympy.expand(above).coeff(x) / below) for x in m.steering]
+        pairs = zip(of, m.steering, strict=True)
+        sums = " + ".join(f"{self.on('t')(c, POWER)} * {self.on('t')(x)}" for c, x in pairs)
+        slope = f"({sums}) * ({self.on('t')(e)})"
+        rates = [f"{label}_rate{j}" for j in range(m.d)]
+        smooth = "".join(self.smooth(at, c) for at, c in zip(rates, of, strict=True))
+        shown = cases("j", [self.on("s")(c) for c in of])
         return (
-            f"{self.moves(f'{label}_moves', e, slope, [rate])}"
-            f"{self.smooth(f'{label}_rate', rate)}{self.begins(f'{label}_start', e)}"
+            f"{self.moves(f'{label}_moves', e, slope, [rate])}{smooth}"
+            f"{self.begins(f'{label}_start', e)}"
             f"Lemma {label} : forall t, 0 <= t -> 0 < {self.on('t')(e)}.\n"
-            f"Proof. exact (moving {function} (fun s => {shown}) lam (proj1 moves') "
-            f"{label}_rate {label}_moves {label}_start). Qed.\n"
+            f"Proof.\n  apply (moving {m.d} (fun s => {self.on('s')(e)}) (fun j s => {shown}) lam "
+            f"(proj1 moves')); [| |exact {label}_start].\n"
+            f"  - intros j t ht' hj'. {each('j', [f'apply {at}; assumption' for at in rates])}.\n"
+            f"  - intros t ht'. evar_last; [apply {label}_moves, ht'|].\n"
+            "    cbn [Sum]. cbv beta iota. ring.\nQed.\n"
         )
 
     # -- what is conserved
@@ -256,10 +283,11 @@ class Flow(Along):
 
     def at_beta(self) -> str:
         """Return the lemma that the curve gives beta."""
-        parts = [self.curve.f, self.m.F]
-        proof = self.at_curve("unfold f, F.").proof(parts, parts, "FIELD.")
+        parts = [self.curve.f, self.F]
+        shown = f"unfold f, {self.unfolded}. cbv beta iota."
+        proof = self.at_curve(shown).proof([*parts, *self.m.outputs], parts, "FIELD.")
         T = self.on("t")(self.T)
-        return f"Lemma at_beta : forall t, 0 <= t -> f' ({T}) = F' (w t).\n{proof}"
+        return f"Lemma at_beta : forall t, 0 <= t -> f' ({T}) = {self.output}' (w t).\n{proof}"
 
     def balanced(self) -> str:
         """Return the lemma that the slope of Q is 0 at the start."""
@@ -288,13 +316,13 @@ class Flow(Along):
     def inverse(self) -> str:
         """Return the lemma that K along the curve is K in the weights."""
         m, kernel = self.m, self.curve.kernel
-        K = self.on("t")(m.kernel_in_weights)
+        K = self.on("t")(self.K)
         T = self.on("t")(self.T)
         head = f"Lemma inverse : forall t, 0 <= t -> kernel' ({T}) = {K}.\n"
-        parts = [kernel, m.kernel_in_weights, m.F, *m.slopes]
+        parts = [kernel, self.K, *m.outputs, *m.slopes]
         n = 1 if self.W else _index(kernel)
         place = self.at_curve("unfold kernel.")
-        if n == 1 and place.calls(*parts).vanishes(kernel - m.kernel_in_weights):
+        if n == 1 and place.calls(*parts).vanishes(kernel - self.K):
             return head + place.proof(parts, parts, "FIELD.")
         calls = self.x.calls(kernel)
         power = calls.value(kernel**n)
@@ -311,13 +339,13 @@ class Flow(Along):
 
     def nonnegative(self) -> str:
         """Return what proves that K is not negative."""
-        if self.w.signs.nonnegative(self.m.kernel_in_weights):
+        if self.w.signs.nonnegative(self.K):
             return self.w.opening.removeprefix("intros t ht'. ") + "hyps. nn."
         return "left. apply positive; exact ht'."
 
     def positive(self, n: int) -> str:
         """Return the lemma that K > 0, where its form does not say so: K^n never is 0."""
-        K = self.m.kernel_in_weights
+        K = self.K
         if self.w.signs.nonnegative(K):
             return ""
         s, t = (self.on(x)(K) for x in "st")
@@ -333,7 +361,7 @@ class Flow(Along):
 
     def power(self, n: int, power: Expr) -> str:
         """Return the lemmas that K^n is a function of z, on either side."""
-        m, K, at = self.m, self.m.kernel_in_weights, self.on("t")
+        m, K, at = self.m, self.K, self.on("t")
         along = Terms({**self.at("t"), Z.name: f"({at(self.T)})"})
         of_T, parts, z = power.subs(Z, self.T), [self.curve.kernel, power], self.z
         lines = (
@@ -341,7 +369,7 @@ class Flow(Along):
             f"{self.terms(power)}.\n{self.x.proof(parts, parts, 'FIELD.')}"
         )
         head = f"Lemma power : forall t, 0 <= t -> {at(K, ATOM)} ^ {n} = {along(power)}.\n"
-        if self.w.calls(K, of_T, m.F, *m.slopes).vanishes(K**n - of_T):
+        if self.w.calls(K, of_T, *m.outputs, *m.slopes).vanishes(K**n - of_T):
             return lines + head + self.w.proof([K, of_T], [K, of_T], "FIELD.")
         rest = K**n - of_T
         if not self.w.calls(rest, m.rate_of(rest)).vanishes(m.rate_of(rest)):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 import sympy
 from sympy import Expr, Symbol
 
-from derive.rocq.one_output import ASKED, UNFOLDED, Along
+from derive.rocq.along import ASKED, UNFOLDED, Along
 from derive.rocq.place import DERIVE, Place, sure
 from derive.rocq.signs import Signs
 from derive.rocq.subject import Z
@@ -40,7 +40,7 @@ def reached(along: Along) -> Iterator[str]:
 
 def _end(along: Along, label: str, sign: int) -> str:
     """Return the lemma that s f has no bound on the curve."""
-    curve, asked, x = along.curve, along.asked, along.x
+    curve, asked, x = along.curve, along.m.asked, along.x
     candidates = (_far(term, sign, asked) for term in sympy.Add.make_args(curve.f))
     if (found := next(filter(None, candidates), None)) is None:
         raise NoFile("that the curve of Q takes every value is not proved")

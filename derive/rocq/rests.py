@@ -7,12 +7,12 @@ from collections.abc import Callable
 import sympy
 from sympy import Expr, Symbol
 
-from derive.rocq.subject import OneOutput
-from derive.rocq.terms import NoFile, Terms
+from derive.rocq.subject import Subject
+from derive.rocq.terms import POWER, NoFile, Terms, cases, each
 
 
-def rests(m: OneOutput, on: Callable[[str], Terms]) -> str:
-    """Return the lemmas that z_k = w_i - tie_i are 0: z_k' = sum_j a_kj z_j lam, z_k(0) = 0.
+def rests(m: Subject, on: Callable[[str], Terms]) -> str:
+    """Return the lemmas that z_k = w_i - tie_i are 0: z_k' = sum_j a_kj z_j, z_k(0) = 0.
 
     Raises:
         NoFile: their rates are not polynomials in them.
@@ -21,33 +21,27 @@ def rests(m: OneOutput, on: Callable[[str], Terms]) -> str:
     forms = [m.moving[i] - tie for i, tie in m.ties]
 
     def of(time: str) -> str:
-        cases = "".join(f"| {k}%nat => {on(time)(z)} " for k, z in enumerate(forms[1:], 1))
-        return f"match k with {cases}| _ => {on(time)(forms[0])} end"
+        return cases("k", [on(time)(z) for z in forms])
 
     factors = "".join(
-        f"| {k}%nat, {j}%nat => {on('s')(c)} "
+        f"| {k}%nat, {j}%nat => {steered(c, m, on('s'))} "
         for k, row in enumerate(rows)
         for j, c in enumerate(row)
         if c != 0
     )
-    smooth = (
-        "cbv beta iota; apply (continuous_mult _ lam); [|apply (proj1 moves'); exact ht']; "
-        "apply @ex_derive_continuous; eexists; diff"
-    )
-    cut = "[|" * n + "k" + "]" * n
-    inner = _each(f"destruct j as {cut.replace('k', 'j')}", n, smooth)
+    inner = each("j", ["cbv beta iota; cont"] * n)
     known = " ".join(f"assert (V{i}' := W{i}' t ht')." for i in range(len(m.weights)))
     moves = "cbv beta iota; evar_last; [diff|cbn [Sum]; cbv beta iota; ring]"
     lines = (
         f"Lemma rest' k t : (k < {n})%nat -> 0 <= t -> {of('t')} = 0.\n"
         f"Proof.\n  apply (rests {n} (fun k s => {of('s')})\n"
-        f"    (fun k j s => match k, j with {factors}| _, _ => 0 end * lam s)).\n"
+        f"    (fun k j s => match k, j with {factors}| _, _ => 0 end)).\n"
         f"  - clear k t. intros k t hk' ht'. {known}\n"
-        f"    {_each(f'destruct k as {cut}', n, moves)}.\n"
+        f"    {each('k', [moves] * n)}.\n"
         f"  - clear k t. intros k j t hk' hj' ht'. {known}\n"
-        f"    {_each(f'destruct k as {cut}', n, inner)}.\n"
+        f"    {each('k', [inner] * n)}.\n"
         "  - clear k t. intros k hk'. assert (f' := from'). unfold starts in f'. hyps.\n"
-        f"    {_each(f'destruct k as {cut}', n, 'lra')}.\nQed.\n"
+        f"    {each('k', ['lra'] * n)}.\nQed.\n"
     )
     return lines + "".join(
         f"Lemma rests{i}' t : 0 <= t -> w t {i}%nat = {on('t')(tie)}.\n"
@@ -56,13 +50,18 @@ def rests(m: OneOutput, on: Callable[[str], Terms]) -> str:
     )
 
 
-def _each(split: str, n: int, tactic: str) -> str:
-    """Return a case distinction with a tactic for each of n cases; beyond there is none."""
-    return f"({split}; [{f'{tactic}|' * n}lia])"
+def steered(e: Expr, m: Subject, terms: Terms) -> str:
+    """Return a combination of the steering, term by term."""
+    whole = sympy.expand(e)
+    return " + ".join(
+        f"{terms(sympy.factor(c), POWER)} * {terms(x)}"
+        for x in m.steering
+        if (c := whole.coeff(x)) != 0
+    )
 
 
-def _rows(m: OneOutput) -> list[list[Expr]]:
-    """Return a_kj with z_k' = sum_j a_kj z_j lam, over the weights."""
+def _rows(m: Subject) -> list[list[Expr]]:
+    """Return a_kj with z_k' = sum_j a_kj z_j, over the weights."""
     z = [Symbol(f"_z{k}", real=True) for k in range(len(m.ties))]
     lifted = {m.moving[i]: tie + x for x, (i, tie) in zip(z, m.ties, strict=True)}
     back = {x: m.moving[i] - tie for x, (i, tie) in zip(z, m.ties, strict=True)}

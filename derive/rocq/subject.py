@@ -1,15 +1,15 @@
-"""What a file on one output is about: F, its start, what is asked of it, and the curve of Q.
+"""What a file is about: F, its start, what is asked of it, and coordinates with the curves of Q.
 
-Q of one output is given along a curve beta = f(z) on an open interval of z, where f' > 0: it has
-the slope mu(z), with mu' K = f'. Q explicit in beta is the curve f(z) = z; a parametric Q names
-its curve; the root of a polynomial in which beta is linear is the parameter of one. The weights
-of the flow are at z = T(w) on it.
+Q is a sum over coordinates that move by themselves. The term of one is given along a curve
+x = f(z) on an open interval of z, where f' > 0: it has the slope mu(z), with mu' K = f'.
+Where Q is explicit that is f(z) = z; a parametric Q names its curve; the root of a polynomial in
+which beta is linear is the parameter of one. The weights of the flow are at z = T(w) on it.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import sympy
@@ -20,6 +20,7 @@ from derive.language import to_sympy
 from derive.model.condition import AT_START, Condition
 from derive.potential.piece import Curve as Printed
 from derive.potential.piece import Explicit, Piece, Root, curve_of
+from derive.rocq.signs import Signs, signs_of
 from derive.rocq.terms import NoFile, plain
 
 X = Symbol("x", real=True)
@@ -58,11 +59,28 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class OneOutput:
+class Coordinate:
+    """A coordinate of the outputs that moves by itself, and the curve of what Q adds in it.
+
+    Attributes:
+        row: its coefficients in the outputs.
+        F: the coordinate as a function of the weights.
+        steering: what moves it: F' = K steering, in the steering of the outputs.
+        curve: where the curve of its term of Q is, and the weights on it.
+    """
+
+    row: tuple[Expr, ...]
+    F: Expr
+    steering: Expr
+    curve: Curve
+
+
+@dataclass(frozen=True)
+class Subject:
     """What the file is about, in plain symbols.
 
     Attributes:
-        F: the output, in weights and parameters.
+        outputs: F, in weights and parameters.
         weights, rates: names, and the learning rate of each.
         start: of each weight, in start symbols and parameters.
         symbols: start symbols and parameters, as the definitions take them.
@@ -71,9 +89,10 @@ class OneOutput:
         conditions: what is asked of the start.
         laws: functions of the weights that are conserved.
         ties: places of weights that stay combinations of others, with these; 0 for idle ones.
+        begun: walls that the start is asked to be inside of, beyond the conditions.
     """
 
-    F: Expr
+    outputs: tuple[Expr, ...]
     weights: tuple[str, ...]
     rates: tuple[Expr, ...]
     start: tuple[Expr, ...]
@@ -83,6 +102,29 @@ class OneOutput:
     conditions: tuple[Condition, ...]
     laws: tuple[Expr, ...]
     ties: tuple[tuple[int, Expr], ...]
+    begun: tuple[Expr, ...] = ()
+
+    @property
+    def d(self) -> int:
+        """The number of outputs."""
+        return len(self.outputs)
+
+    @property
+    def steering(self) -> tuple[Symbol, ...]:
+        """The steering of each output, as symbols."""
+        return tuple(Symbol(f"lam'{i}", real=True) for i in range(self.d))
+
+    @functools.cached_property
+    def asked(self) -> Signs:
+        """What is asked of the start."""
+        asked = signs_of((plain(c.of), c.sign) for c in self.conditions)
+        return asked.with_(self.begun)
+
+    def begin(self, e: Expr) -> Expr:
+        """Return a function of the weights at the start, in a form that is positive if one is."""
+        start = self.at_start(e)
+        forms = (start, sympy.factor(start), sympy.expand(start))
+        return next((f for f in forms if self.asked.positive(f)), start)
 
     @functools.cached_property
     def moving(self) -> tuple[Symbol, ...]:
@@ -91,18 +133,20 @@ class OneOutput:
 
     @functools.cached_property
     def slopes(self) -> tuple[Expr, ...]:
-        """The partial derivatives of F."""
-        return tuple(self.F.diff(w) for w in self.moving)
+        """What moves each weight: sum_i lam_i dF_i/dw_k."""
+        whole = sympy.Add(*(x * F for x, F in zip(self.steering, self.outputs, strict=True)))
+        return tuple(whole.diff(w) for w in self.moving)
+
+    def inner(self, e: Expr, of: Expr) -> Expr:
+        """Return sum_k rate_k de/dw_k dof/dw_k."""
+        return sympy.Add(
+            *(r * e.diff(w) * of.diff(w) for r, w in zip(self.rates, self.moving, strict=True))
+        )
 
     def rate_of(self, e: Expr) -> Expr:
-        """Return sum_k rate_k dF/dw_k de/dw_k: a function e of the weights moves with this lam."""
+        """Return e', of a function e of the weights, along the flow."""
         steps = zip(self.rates, self.slopes, self.moving, strict=True)
         return sympy.Add(*(r * s * e.diff(w) for r, s, w in steps))
-
-    @functools.cached_property
-    def kernel_in_weights(self) -> Expr:
-        """K = sum_k rate_k (dF/dw_k)^2."""
-        return self.rate_of(self.F)
 
     def at_start(self, e: Expr) -> Expr:
         """Return a function of the weights at the start."""
@@ -129,41 +173,123 @@ class OneOutput:
         return sympy.expand(e)
 
 
-def one_output(d: Derivation) -> tuple[OneOutput, Curve]:
-    """Return what a file on one output is about, and the curve of its Q.
+def subject(d: Derivation) -> tuple[Subject, tuple[Coordinate, ...]]:
+    """Return what a file is about, and coordinates in which Q is a sum.
 
     Raises:
         NoFile: the derivation has no such file.
     """
-    p = d.parameterization
-    if p.d > 1 or p.vectors or p.affine:
-        raise NoFile("F has several outputs, of which no file is written")
-    (piece,) = d.potential.pieces
-    for why, holds in _outside(d, piece).items():
-        if holds:
-            raise NoFile(why)
+    p, pieces = d.parameterization, d.potential.pieces
+    for piece in pieces:
+        _inside(d, piece)
     rates = [plain(to_sympy(tree)) for tree in p.rates] or [sympy.Integer(1)] * p.p
-    F = plain(to_sympy(p.trees[0]))
     ties = {w: plain(to_sympy(tree)) for w, tree in d.ties} | dict.fromkeys(d.idle, sympy.S.Zero)
-    m = OneOutput(
-        F,
+    constants = (c for piece in pieces for c in piece.constants)
+    m = Subject(
+        tuple(plain(to_sympy(tree)) for tree in p.trees),
         p.weights,
         tuple(rates),
         tuple(plain(to_sympy(tree)) for _, tree in p.start),
         (*p.parameters, *p.start_symbols),
         p.parameters,
-        tuple((Symbol(c.name, real=True), plain(value)) for c, value in piece.constants),
-        piece.assumptions,
+        tuple({Symbol(c.name, real=True): plain(value) for c, value in constants}.items()),
+        tuple(dict.fromkeys(c for piece in pieces for c in piece.assumptions)),
         tuple(map(plain, d.conserved.laws)),
         tuple((p.weights.index(w), e) for w, e in ties.items()),
     )
-    return m, _curve(piece, m)
+    betas = tuple(map(plain, d.beta))
+    coordinates = tuple(x for piece in pieces for x in _coordinates(piece, m, betas))
+    return replace(m, begun=tuple(_begun(m, coordinates))), coordinates
 
 
-def _outside(d: Derivation, piece: Piece) -> dict[str, bool]:
-    """Return the reasons for which there may be no file, and whether each holds."""
+def _begun(m: Subject, coordinates: Iterable[Coordinate]) -> Iterator[Expr]:
+    """Yield the walls that the conditions do not put the start inside of."""
+    for x in coordinates:
+        for wall in x.curve.walls if x.curve.explicit else ():
+            if not m.asked.positive(start := m.begin(wall.subs(Z, x.F))):
+                yield start
+
+
+def _coordinates(piece: Piece, m: Subject, betas: tuple[Symbol, ...]) -> Iterator[Coordinate]:
+    """Yield the coordinates in which a piece is a sum, each with its curve.
+
+    Raises:
+        NoFile: it is none.
+    """
+    at = [betas.index(plain(b)) for b in piece.betas]
+    outputs = [m.outputs[i] for i in at]
+    if len(at) == 1 and (piece.roots or not isinstance(piece, Explicit)):
+        (F,), (i,) = outputs, at
+        row = [sympy.Integer(k == i) for k in range(m.d)]
+        yield Coordinate(tuple(row), F, m.steering[i], _curve(piece, m, F))
+        return
+    forms = _separate(piece)
+    V = sympy.Matrix([[form.diff(b) for b in piece.betas] for form in forms.values()])
+    turned = V.T.inv()
+    nu = turned * sympy.Matrix([m.steering[i] for i in at])
+    for k, (x, form) in enumerate(forms.items()):
+        row = [sympy.S.Zero] * m.d
+        for i, c in zip(at, V.row(k), strict=True):
+            row[i] = c
+        F = sympy.factor(sympy.Add(*(c * of for c, of in zip(V.row(k), outputs, strict=True))))
+        slope = sympy.Add(
+            *(
+                c * term
+                for c, g in zip(turned.row(k), piece.gradient, strict=True)
+                for term in sympy.Add.make_args(g)
+            )
+        )
+        curve = _term(piece, x, form, slope, F)
+        yield Coordinate(tuple(row), F, sympy.expand(nu[k]), curve)
+
+
+def _separate(piece: Piece) -> dict[Symbol, Expr]:
+    """Return the coordinates in which a form is a sum, with what they are in the outputs.
+
+    Raises:
+        NoFile: it is none.
+    """
+    forms = {r.symbol: r.explicit for r in piece.roots} | {b: b for b in piece.betas}
+    own = {x: form for x, form in forms.items() if piece.value.has(x)}
+    alone = all(sum(term.has(x) for x in own) <= 1 for term in sympy.Add.make_args(piece.value))
+    linear = all(
+        form is not None and not form.diff(b).free_symbols
+        for form in own.values()
+        for b in piece.betas
+    )
+    if len(own) != len(piece.betas) or not linear or not alone:
+        raise NoFile("Q couples outputs, of which no file is written")
+    return own
+
+
+def _term(piece: Piece, x: Symbol, form: Expr, slope: Expr, F: Expr) -> Curve:
+    """Return a coordinate as the curve of itself, with the term of Q in it."""
+    assert isinstance(piece, Explicit)
+    assert piece.domain is not None
+    height = sympy.Add(*(t for t in sympy.Add.make_args(piece.value) if t.has(x)))
+    own = next((r.kernel for r in piece.roots if r.symbol == x), piece.kernel)
+    kernel = sympy.cancel(1 / slope.diff(x)) if own is None else own
+    walls = (_wall(wall.form, x, form, piece.betas) for wall in piece.domain.walls)
+    Q, mu, kernel, *ends = _read(piece, x, height, slope, kernel, *filter(None, walls))
+    return Curve(Z, sympy.S.One, tuple(ends), Q, mu, kernel, ((F, None, None),))
+
+
+def _wall(wall: Expr, x: Symbol, form: Expr, betas: Iterable[Symbol]) -> Expr | None:
+    """Return a wall as a function of a coordinate, if it is one."""
+    c = next(wall.diff(b) / form.diff(b) for b in betas if form.diff(b) != 0)
+    rest = sympy.expand(wall - c * form)
+    return None if rest.has(*betas) else c * x + rest
+
+
+def _inside(d: Derivation, piece: Piece) -> None:
+    """Refuse what has no file.
+
+    Raises:
+        NoFile: the reason.
+    """
     domain, p = piece.domain, d.parameterization
-    return {
+    reasons = {
+        "F has outputs in a form of which no file is written": p.vectors or p.affine,
         "beta moves as from a simpler start, of which no file is written": bool(d.equivalent),
         "no file is written of a mirror that couples weights": not p.geometry.is_diagonal,
         "where Q lives is not decided": domain is None
@@ -174,16 +300,16 @@ def _outside(d: Derivation, piece: Piece) -> dict[str, bool]:
             c.sign not in AT_START or c.guards for c in piece.assumptions
         ),
     }
+    if (why := next((why for why, holds in reasons.items() if holds), None)) is not None:
+        raise NoFile(why)
 
 
-def _curve(piece: Piece, m: OneOutput) -> Curve:
+def _curve(piece: Piece, m: Subject, F: Expr) -> Curve:
     """Return the curve of a form.
 
     Raises:
         NoFile: it is not written as one.
     """
-    if isinstance(piece, Explicit) and not piece.roots and piece.kernel is not None:
-        return _explicit(piece, piece.kernel, m)
     assert piece.domain is not None
     if piece.domain.walls:
         raise NoFile("the curve of Q ends in beta, of which no file is written")
@@ -191,7 +317,7 @@ def _curve(piece: Piece, m: OneOutput) -> Curve:
     if (printed := curve_of(piece)) is not None and printed.interval:
         curve = _parametric(piece, printed, m)
     elif isinstance(piece, Explicit) and len(piece.roots) == 1:
-        curve = _of_root(piece, piece.roots[0], m)
+        curve = _of_root(piece, piece.roots[0], m, F)
     if curve is None:
         raise NoFile(f"Q is {piece.kind}, in a form of which no file is written")
     return replace(curve, everywhere=not piece.domain.undecided)
@@ -203,28 +329,21 @@ def _read(piece: Piece, parameter: Symbol, *forms: Expr) -> list[Expr]:
     return [plain(e).xreplace({Symbol(k, real=True): v for k, v in own.items()}) for e in forms]
 
 
-def _explicit(piece: Explicit, kernel: Expr, m: OneOutput) -> Curve:
-    """Return beta as the curve of itself."""
-    assert piece.domain is not None
-    forms = (piece.value, *piece.gradient, kernel, *(w.form for w in piece.domain.walls))
-    Q, mu, kernel, *walls = _read(piece, piece.betas[0], *forms)
-    return Curve(Z, sympy.S.One, tuple(walls), Q, mu, kernel, ((m.F, None, None),))
-
-
-def _parametric(piece: Piece, printed: Printed, m: OneOutput) -> Curve:
+def _parametric(piece: Piece, printed: Printed, m: Subject) -> Curve:
     """Return the curve that a form names, whose weights tell where they are."""
-    names = dict(printed.weights)
-    weights = (names[w] for w in m.weights)
-    forms = (*printed.interval, printed.beta, piece.value, *piece.gradient, *weights)
+    weights = dict(printed.weights)
+    forms = (*printed.interval, printed.beta, piece.value, *piece.gradient, *weights.values())
     low, high, f, height, mu, *W = _read(piece, printed.parameter, *forms)
     if f.has(sympy.exp, sympy.log):
         raise NoFile("the curve of Q has exponentials, of which no file is written")
-    T = ((inverse(e, Z, w), k, e) for k, (w, e) in enumerate(zip(m.moving, W, strict=True)))
+    places = {w: m.weights.index(w) for w in weights}
+    told = sorted(zip(places.values(), W, strict=True), key=lambda x: x[0])
+    T = ((inverse(e, Z, m.moving[k]), k, e) for k, e in told)
     walls = (*(Z - e for e in _ends(low)), *(e - Z for e in _ends(high)))
     return Curve(f, f.diff(Z), walls, height, mu, f.diff(Z) / mu.diff(Z), tuple(T))
 
 
-def _of_root(piece: Piece, root: Root, m: OneOutput) -> Curve | None:
+def _of_root(piece: Piece, root: Root, m: Subject, F: Expr) -> Curve | None:
     """Return the curve of a root of which beta is a polynomial, where that is a weight."""
     forms = (root.polynomial, piece.value, *piece.gradient)
     P, height, mu = _read(piece, root.symbol, *forms)
@@ -232,7 +351,7 @@ def _of_root(piece: Piece, root: Root, m: OneOutput) -> Curve | None:
     f = sympy.expand(slope * X - P) / slope
     if not slope.is_number or f.has(X):
         return None
-    at = next((T for T in m.moving if m.reduced(f.subs(Z, T) - m.F) == 0), None)
+    at = next((T for T in m.moving if m.reduced(f.subs(Z, T) - F) == 0), None)
     kernel = f.diff(Z) / mu.diff(Z)
     return at and Curve(f, f.diff(Z), (), height, mu, kernel, ((at, None, None),))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import sympy
@@ -144,6 +144,21 @@ def plain(e: Expr) -> Expr:
     """Return an expression whose symbols are known by their names alone, as real numbers."""
     e = sympy.sympify(e)
     return e.xreplace({s: Symbol(s.name, real=True) for s in e.free_symbols})
+
+
+def cases(index: str, bodies: Sequence[str]) -> str:
+    """Return what is the k-th of some texts where an index is k, and the last beyond."""
+    *first, last = bodies
+    if not first:
+        return last
+    rows = "".join(f"| {k}%nat => {body} " for k, body in enumerate(first))
+    return f"match {index} with {rows}| _ => {last} end"
+
+
+def each(index: str, tactics: Sequence[str]) -> str:
+    """Return a case distinction of an index below the number of tactics, with these."""
+    cut = "[|" * len(tactics) + index + "]" * len(tactics)
+    return f"(destruct {index} as {cut}; [{''.join(f'{tactic}|' for tactic in tactics)}lia])"
 
 
 def conjunction(parts: Iterable[str]) -> str:

@@ -9,9 +9,14 @@
 
 is stated for one output, in d copies that start where each likes: ``ok`` are the conditions that
 the page prints, ``defined`` says that F is defined on the way, ``dom`` is where Q lives. Along a
-curve beta = f(z) ``q x`` is Q at x and the z that the inverse of f gives. What
-``regularizes`` says is in the library, ``Mirror.v``. The generator need not be trusted: Rocq reads
-what it writes, and what has no proof here is refused by name, never written.
+curve beta = f(z) ``q x`` is Q at x and the z that the inverse of f gives. Of several outputs
+
+    regularizes d (fun b => forall j, (j < d)%nat -> dom u_0 j (coordinate j b))
+      (fun b => Sum d (fun j => q u_0 j (coordinate j b))) (fun t => F (w t)) lam
+
+has Q as a sum over coordinates that move by themselves. What ``regularizes`` says is in the
+library, ``Mirror.v``. The generator need not be trusted: Rocq reads what it writes, and what has no
+proof here is refused by name, never written.
 """
 
 from __future__ import annotations
@@ -19,8 +24,8 @@ from __future__ import annotations
 from derive.derivation import Derivation
 from derive.outcome import HEADLINES
 from derive.rocq.flow import Flow
-from derive.rocq.reach import reached
-from derive.rocq.subject import one_output
+from derive.rocq.separate import copies, separate
+from derive.rocq.subject import subject
 from derive.rocq.terms import NoFile
 from derive.verdict import Verdict
 
@@ -47,10 +52,10 @@ def written(d: Derivation, name: str = "model") -> str:
     """
     if d.verdict is not Verdict.PROVED:
         raise NoFile(f"no file is written: {HEADLINES[d.verdict].replace(MARK, '')}")
-    flow = Flow(*one_output(d))
-    lemmas = [*flow.lemmas(), *reached(flow), *flow.copy()]
-    theorem = flow.theorem(name, flow.T, flow.m.kernel_in_weights)
-    parts = [*flow.definitions(), "", "Section Model.", *lemmas, "End Model.", "", theorem]
+    m, coordinates = subject(d)
+    flows = [Flow(m, x) for x in coordinates]
+    theorem = copies if m.d == 1 else separate
+    parts = [*flows[0].definitions(), *theorem(name, flows)]
     return "\n".join([_words(d), IMPORTS, "", *parts, f"Print Assumptions {name}."])
 
 

@@ -30,8 +30,8 @@ from tests.rocq.files import (
 
 pytestmark = pytest.mark.rocq
 
-SOME = ("tied-pair", "deep-diagonal-3", "tensor-net-3")
-"""Q explicit in beta, along a curve, and of the root of a cubic."""
+SOME = ("tied-pair", "deep-diagonal-3", "tensor-net-3", "symmetric-factorization-commuting")
+"""Q explicit in beta, along a curve, of the root of a cubic, and of two outputs."""
 
 
 def assert_accepted(folder, name, text):

@@ -47,21 +47,23 @@ def test_a_file_opens_with_the_theorem_in_words(written):
 def test_hypotheses_are_the_conditions_of_the_page(written, name):
     """Each condition of the page, by name; else only that beta starts where Q is said to live."""
     d = catalogued(name) if name in CATALOGUE else model(name)
-    (piece,), p = d.potential.pieces, d.potential.parameterization
+    pieces, p = d.potential.pieces, d.potential.parameterization
     given = [name_of(s) for s in (*p.parameters, *p.start_symbols)]
     names = dict(zip((*p.parameters, *p.start_symbols), given, strict=True))
-    names |= {c.name: " ".join((name_of(c.name), *given)) for c, _ in piece.constants}
+    constants = (c for piece in pieces for c, _ in piece.constants)
+    names |= {c.name: " ".join((name_of(c.name), *given)) for c in constants}
     terms = Terms(names)
+    conditions = [c for piece in pieces for c in piece.assumptions]
     asked = [
         f"0 < {terms(plain(c.of))}" if c.sign is Sign.POSITIVE else f"{terms(plain(c.of))} <> 0"
-        for c in piece.assumptions
+        for c in dict.fromkeys(conditions)
     ]
     page = re.sub(r"\s+", " ", d.to_text())
-    assert all(c.written in page for c in piece.assumptions)
+    assert all(c.written in page for c in conditions)
     hypotheses = [h for h in definition(written[name], "ok").split(" /\\ ") if h != "True"]
     assert hypotheses[: len(asked)] == asked
     begun = len(hypotheses) - len(asked)
-    assert begun <= len(piece.domain.walls)
+    assert begun <= sum(len(piece.domain.walls) for piece in pieces)
     assert begun == {"sine": 2}.get(name, 0)
 
 
@@ -93,13 +95,28 @@ def test_a_curve_is_claimed_as_the_page_has_it(written):
         assert everywhere == (definition(written[name], "dom") == "True")
 
 
+def test_several_outputs_are_claimed_in_coordinates(written):
+    """Each with its interval and its term of Q, as the page has them; the outputs are as given."""
+    text = written["sum and product"]
+    w, v = "w 0%nat", "w 1%nat"
+    F = f"match i with | 0%nat => {w} ^ 2 + {v} ^ 2 | _ => {w} * {v} end"
+    assert definition(text, "F") == F
+    assert definition(text, "coordinate") == (
+        "match j with | 0%nat => b 0%nat + 2 * b 1%nat | _ => b 0%nat - 2 * b 1%nat end"
+    )
+    assert text.count("Definition dom (x_0 y_0 : R) (x : R) : Prop := 0 < x.") == 2
+    (_, _, theorem) = text.partition("Theorem model")
+    assert "flow 2 2 (rate) (F) w lam" in theorem
+    assert "regularizes 2\n    (fun b => forall j" in theorem
+
+
 @pytest.mark.parametrize(
     ("outputs", "why"),
     [
         (["u**2*v"], "where Q lives is not decided"),
         (["p**2 - m**3"], "Q has another domain from some starts"),
         (["a**2 + c"], "the curve of Q has exponentials"),
-        (["a*u1", "a*u2"], "F has several outputs"),
+        (["a*u1", "a*u2"], "where Q lives is not decided"),
         (["a", "a*b", "b"], "no file is written"),
         (["1/w"], "where Q lives is not decided"),
     ],

@@ -1,7 +1,7 @@
-"""One output, any number of copies: the definitions of a file, and the lemmas on the curve of Q.
+"""One coordinate of the outputs: the definitions of its curve, and the lemmas on it.
 
-Along the curve beta = f(z) are proved f' = df > 0, (height(f z, z))' = mu df, mu' = df/kernel and
-kernel > 0; of each copy, in ``flow.py``, that it stays on the curve, and that K is kernel there.
+Along the curve x = f(z) are proved f' = df > 0, (height(f z, z))' = mu df, mu' = df/kernel and
+kernel > 0; of the flow, in ``flow.py``, that it stays on the curve, and that K is kernel there.
 The library makes the theorem of these. In a section the start is at hand: there ``range'`` is
 ``range`` of it, and so on.
 """
@@ -16,9 +16,9 @@ from sympy import Expr
 
 from derive.model.condition import Sign
 from derive.rocq.place import DERIVE, Place, squares, sure
-from derive.rocq.signs import Signs, said, signs_of
-from derive.rocq.subject import Curve, OneOutput, X, Z
-from derive.rocq.terms import Terms, conjunction, name_of, plain
+from derive.rocq.signs import Signs, said
+from derive.rocq.subject import Coordinate, Curve, Subject, X, Z
+from derive.rocq.terms import Terms, cases, conjunction, name_of, plain
 
 CURVE = ("range", "f", "df", "height", "mu", "kernel")
 """What is defined along the curve."""
@@ -28,10 +28,14 @@ UNFOLDED = "unfold range, dom in r'. "
 
 
 class Along:
-    """Writes the definitions, the lemmas on the curve, and the theorem."""
+    """Writes the definitions, and the lemmas on the curve of a coordinate."""
 
-    def __init__(self, m: OneOutput, curve: Curve) -> None:
-        self.m = m
+    def __init__(self, m: Subject, x: Coordinate) -> None:
+        self.m, self.F, curve = m, x.F, x.curve
+        self.K, self.steered = m.inner(x.F, x.F), x.steering
+        self.output = "F" if m.d == 1 else "beta"
+        self.unfolded = "F" if m.d == 1 else "beta, F"
+        self.row = x.row
         self.given = [name_of(s) for s in m.symbols]
         self.of_F = [name_of(s) for s in m.parameters]
         self.z = "x" if curve.explicit else "z"
@@ -39,11 +43,7 @@ class Along:
         own = {X.name: "x", Z.name: self.z}
         self.names = dict(zip(m.symbols, self.given, strict=True)) | constants | own
         self.terms = Terms(self.names)
-        self.asked = signs_of((plain(c.of), c.sign) for c in m.conditions)
-        begun = (self.start_of(wall.subs(Z, m.F)) for wall in curve.walls if curve.explicit)
-        self.begun = tuple(e for e in begun if not self.asked.positive(e))
-        self.asked = self.asked.with_(self.begun)
-        walls = self.asked.with_(curve.walls)
+        walls = m.asked.with_(curve.walls)
         on_curve, closing = f"intros {self.z} r'. {ASKED}", "unfold height, q, f, df, mu, kernel."
         self.beside = Place(self.names, walls, f"{on_curve}{UNFOLDED}", closing, split=True)
         self.units = dict(self._units(curve))
@@ -60,7 +60,9 @@ class Along:
     def at(self, time: str) -> dict[str, str]:
         """Return the names of the weights at a time, or of a point w."""
         point = f"w {time}".strip()
-        return self.names | {w: f"{point} {i}%nat" for i, w in enumerate(self.m.weights)}
+        weights = {w: f"{point} {i}%nat" for i, w in enumerate(self.m.weights)}
+        steering = {x.name: f"lam {time} {i}%nat" for i, x in enumerate(self.m.steering)}
+        return self.names | steering | weights
 
     def on(self, time: str) -> Terms:
         """Return what writes functions of the weights at a time."""
@@ -72,40 +74,51 @@ class Along:
         forms = (e, signs.oriented(e), signs.oriented(sympy.factor(e)), sympy.factor(e))
         return next((form for form in forms if signs.positive(form)), e)
 
-    def start_of(self, e: Expr) -> Expr:
-        """Return a function of the weights at the start, in a form that is positive."""
-        start = self.m.at_start(e)
-        forms = (start, sympy.factor(start), sympy.expand(start))
-        return next((f for f in forms if self.asked.positive(f)), start)
+    def combined(self, vector: str) -> str:
+        """Return the coordinate of a vector of outputs, as text."""
+        v = self.m.steering
+        entries = {x.name: f"{vector} {i}%nat" for i, x in enumerate(v)}
+        return Terms(entries)(sympy.Add(*(c * x for c, x in zip(self.row, v, strict=True))))
 
     # -- definitions
 
     def definitions(self) -> Iterator[str]:
-        """Yield what the theorem is about, F, the conditions, where Q lives and Q; and slopes."""
+        """Yield F, where it is defined, and what is asked of the start."""
         m, at, terms = self.m, self.on(""), self.terms
-        rates = [f"| {i}%nat => {at(r)} " for i, r in enumerate(m.rates) if r != 1]
+        rates = cases("j", [at(r) for r in m.rates]) if {*m.rates} != {1} else "1"
         defined = [said(at(e), sign) for _, e, sign in self.defined]
         asked = [said(terms(plain(c.of)), c.sign) for c in m.conditions]
-        asked += [f"0 < {terms(e)}" for e in self.begun]
+        asked += [f"0 < {terms(e)}" for e in m.begun]
         starts = [f"w {i}%nat = {terms(v)}" for i, v in enumerate(m.start)]
-        of_F = {
-            "F": ("(w : nat -> R)", at(m.F)),
-            "rate": (
-                "(j : nat) (w : nat -> R) : R",
-                f"match j with {''.join(rates)}| _ => 1 end" if rates else "1",
-            ),
-            "defined": ("(w : nat -> R) : Prop", conjunction(defined)),
-        }
-        of_start = {
-            **{name_of(c.name): ("", terms(value)) for c, value in m.constants},
-            "ok": (": Prop", conjunction(asked)),
-            "starts": ("(w : nat -> R) : Prop", conjunction(starts)),
-            **self._of_curve(),
-        }
-        for given, definitions in ((self.of_F, of_F), (self.given, of_start)):
-            head = f" ({' '.join(given)} : R)" if given else ""
-            for name, (arguments, body) in definitions.items():
-                yield f"Definition {name}{head} {arguments} := {body}.".replace("  ", " ")
+        F = cases("i", [at(F) for F in m.outputs])
+        yield from self._defined(
+            self.of_F,
+            {
+                "F": (f"(w : nat -> R){' (i : nat)' * (m.d > 1)}", F),
+                "rate": ("(j : nat) (w : nat -> R) : R", rates),
+                "defined": ("(w : nat -> R) : Prop", conjunction(defined)),
+            },
+        )
+        yield from self._defined(
+            self.given,
+            {
+                **{name_of(c.name): ("", terms(value)) for c, value in m.constants},
+                "ok": (": Prop", conjunction(asked)),
+                "starts": ("(w : nat -> R) : Prop", conjunction(starts)),
+            },
+        )
+
+    def on_curve(self) -> Iterator[str]:
+        """Yield the definitions of the coordinate, where Q lives, its term of Q, and slopes."""
+        if self.m.d > 1:
+            beta = self.combined(" ".join(("F", *self.of_F, "w")))
+            yield from self._defined(self.of_F, {"beta": ("(w : nat -> R)", beta)})
+        yield from self._defined(self.given, self._of_curve())
+
+    def _defined(self, given: list[str], definitions: dict[str, tuple[str, str]]) -> Iterator[str]:
+        head = f" ({' '.join(given)} : R)" if given else ""
+        for name, (arguments, body) in definitions.items():
+            yield f"Definition {name}{head} {arguments} := {body}.".replace("  ", " ")
 
     def _of_curve(self) -> dict[str, tuple[str, str]]:
         """Return where Q lives, Q and its curve, with arguments; the curve of beta comes last."""
@@ -132,7 +145,7 @@ class Along:
     def _smooth(self) -> Iterator[tuple[str, Expr, Sign]]:
         """Yield what F and the rates divide by and take roots and logarithms of."""
         fresh = self.on("")
-        for e in (self.m.F, *self.m.rates):
+        for e in (*self.m.outputs, *self.m.rates):
             fresh(e)
         above = tuple(fresh.positive.values())
         for text, e in fresh.positive.items():
@@ -167,8 +180,9 @@ class Along:
         curve, x, z = self.curve, self.x, self.z
         yield f"Variables {' '.join(self.given)} : R." if self.given else ""
         yield f"Hypothesis asked' : {self.of('ok')}."
-        for name in ("dom", *CURVE, *OF_F):
-            called = " ".join((name, *self.of_F)) if name in OF_F else self.of(name)
+        of_F = dict.fromkeys((*OF_F, self.output))
+        for name in ("dom", *CURVE, *of_F):
+            called = " ".join((name, *self.of_F)) if name in of_F else self.of(name)
             yield f"Local Notation {name}' := ({called})."
         for i, (unit, product) in enumerate(self.units.items()):
             end = f"replace ({self.terms(unit)}) with ({self.terms(product)}) by (FIELD). pos."
@@ -197,34 +211,3 @@ class Along:
         shown = "".join(f"- {proofs[f'curve_{field}']}\n" for field in order)
         of = " ".join(f"{name}'" for name in CURVE)
         yield (f"Lemma the_curve : curve {of}.\nProof using asked'.\nconstructor.\n{shown}Qed.\n")
-
-    # -- the theorem
-
-    def theorem(self, name: str, *along: Expr) -> str:
-        """Return the theorem on all copies, and its proof: T and K are functions of the weights."""
-        m = self.m
-        per_copy = [g for g in self.given if g not in self.of_F]
-        rate, F, defined = (" ".join((x, *self.of_F)) for x in ("rate", "F", "defined"))
-        args = " ".join(g if g in self.of_F else f"({g} i)" for g in self.given)
-        groups = (self.of_F, "R"), (per_copy, "nat -> R")
-        variables = "".join(f" ({' '.join(x)} : {kind})" for x, kind in groups if x)
-        at = self.at("t i") | {c.name: f"{name_of(c.name)} {args}" for c, _ in m.constants}
-        at |= {s: f"{g} i" for s, g in zip(m.symbols, self.given, strict=True) if g in per_copy}
-        flow = " ".join(f"(fun i t => {Terms(at)(e)})" for e in along)
-        functions = " ".join(f"(fun i => {x} {args})" for x in ("dom", *CURVE))
-        return (
-            f"Theorem {name} d w lam{variables} :\n"
-            f"  flows {len(m.weights)} d ({rate}) ({F}) w lam ->\n"
-            f"  (forall i, (i < d)%nat -> ok {args} /\\ starts {args} (w 0 i)) ->\n"
-            f"  (forall t i, 0 <= t -> (i < d)%nat -> {defined} (w t i)) ->\n"
-            f"  regularizes d (fun b => forall i, (i < d)%nat -> dom {args} (b i))\n"
-            f"    (fun b => Sum d (fun i => q {args} (b i)))\n"
-            f"    (fun t i => {F} (w t i)) lam.\n"
-            "Proof.\n  intros H' A' on'.\n"
-            f"  apply (copies d {functions}\n    _ _ {flow}); intros i.\n"
-            "  - intros hi'. apply the_curve, A', hi'.\n"
-            "  - intros x hi'. apply reached, A', hi'.\n"
-            f"  - intros hi'. refine (a_copy {args} _ (fun t => w t i) (fun t => lam t i) _ _ _);\n"
-            "    [apply A', hi'|apply A', hi'|apply H', hi'|intros; apply on'; assumption].\n"
-            "Qed."
-        ).replace("  (b i)", " (b i)")
