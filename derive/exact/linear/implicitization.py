@@ -10,22 +10,22 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
 from itertools import chain
-from math import gcd, prod
+from math import prod
 
 from flint import nmod
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import nullspace_over_constants
 from derive.exact.linear.modular import (
-    Evaluator,
-    nullspace,
+    kernel,
     random_point,
     random_point_and_parameters,
+    reconstruct,
     residue_matrix,
-    supports,
 )
 from derive.exact.linear.monomials import Grading, Samples, monomial_rows, scaled
 
@@ -143,12 +143,6 @@ class RelationSearch:
 
     def at(self, total: int) -> Relation | None:
         """Return a relation of weighted degree *total*, proved by expansion, or None."""
-        relation = self._at(total)
-        if relation is None:
-            return None
-        return replace(relation, coefficients=tuple(map(self._outer.embed, relation.coefficients)))
-
-    def _at(self, total: int) -> Relation | None:
         if self.exhausted or not self._moving:
             return None
         exponents = list(self._grading.monomials(total, self._powers))
@@ -161,33 +155,42 @@ class RelationSearch:
         grading = self._grading
         if grading.exact and grading.weights[-1] == 1 and all(s[-1] for s in samples):
             samples = [scaled(s, grading.weights) for s in samples]
-        rows = monomial_rows(exponents, samples)
-        if self._fixed:
-            return self._over_constants(exponents, supports(residue_matrix(rows)))
-        vectors = nullspace(residue_matrix(rows))
-        return _accept(vectors, exponents, self._target, self._coordinates, samples)
+        vectors = kernel(residue_matrix(monomial_rows(exponents, samples)))
+        found = (self._along(v, exponents) for v in _sparse(vectors, exponents))
+        return next(filter(None, found), None)
 
-    def _over_constants(
-        self, exponents: Sequence[tuple[int, ...]], found: Iterable[tuple[int, ...]]
+    def _along(
+        self, seen: Mapping[int, nmod], exponents: Sequence[tuple[int, ...]]
     ) -> Relation | None:
-        """Return a relation with coefficients made of the constants among the coordinates."""
+        """Return a relation with the monomials of a vector modulo the prime, proved, or None."""
+        there, chosen = self._coordinates.field, [exponents[k] for k in sorted(seen)]
+        gens = [there.gens[k] for k in self._moving]
+        for vector in self._exact(seen, chosen):
+            terms = [there.zero] * (1 + max(e[0] for e in chosen))
+            for c, (power, *tail) in zip(vector, chosen, strict=True):
+                terms[power] += there.embed(c) * _monomial(tail, gens)
+            # Powers of a function of degree 0 are free in a monomial, and may be common to all.
+            relation = Relation(_whole(terms), self._target)
+            # A multiple of a relation among the coordinates alone says nothing about the target.
+            lives = not self._coordinates.pull_back(terms[-1]).is_zero()
+            if lives and relation.degree and holds(relation, self._coordinates):
+                return Relation(tuple(map(self._outer.embed, relation.coefficients)), self._target)
+        return None
+
+    def _exact(
+        self, seen: Mapping[int, nmod], chosen: Sequence[tuple[int, ...]]
+    ) -> Iterator[Sequence[RationalFunction]]:
+        """Yield vectors of rationals, or of constants that are coordinates, where one was seen."""
         there = self._coordinates.field
-        with_target = (s for s in found if any(exponents[k][0] for k in s))
-        for support in sorted(with_target, key=len):
-            chosen = [exponents[k] for k in support]
+        if self._fixed:
             members = [(_monomial(e, self._functions),) for e in chosen]
             for vector in nullspace_over_constants(members):
-                if not {*chain(*(c.variables() for c in vector))} <= {*there.names}:
-                    continue  # a constant is no coordinate
-                terms = [there.zero] * (1 + max(e[0] for e in chosen))
-                gens = [there.gens[k] for k in self._moving]
-                for c, (power, *tail) in zip(vector, chosen, strict=True):
-                    terms[power] += there.embed(c) * _monomial(tail, gens)
-                relation = Relation(_whole(terms), self._target)
-                lives = not self._coordinates.pull_back(terms[-1]).is_zero()
-                if lives and relation.degree and holds(relation, self._coordinates):
-                    return relation
-        return None
+                if {*chain(*(c.variables() for c in vector))} <= {*there.names}:
+                    yield vector
+            return
+        numbers = [x for k in sorted(seen) if (x := reconstruct(seen[k])) is not None]
+        if len(numbers) == len(chosen):
+            yield [there.constant(x) for x in numbers]
 
 
 def _monomial(exponents: Sequence[int], functions: Sequence[RationalFunction]) -> RationalFunction:
@@ -209,9 +212,9 @@ def _without_constants(f: RationalFunction) -> RationalFunction:
 def _whole(coefficients: Sequence[RationalFunction]) -> tuple[RationalFunction, ...]:
     """Return coefficients times what makes them polynomials without a common factor."""
     field = coefficients[0].field
-    below = functools.reduce(lambda x, y: x * y / x.gcd(y), (c.denominator for c in coefficients))
+    below = reduce(lambda x, y: x * y / x.gcd(y), (c.denominator for c in coefficients))
     tops = [c.numerator * (below / c.denominator) for c in coefficients]
-    common = functools.reduce(lambda x, y: x.gcd(y), tops)
+    common = reduce(lambda x, y: x.gcd(y), tops)
     return tuple(field.polynomial(x / common) for x in tops)
 
 
@@ -228,66 +231,24 @@ def find_relation(
     return next(filter(None, map(search.at, range(1, highest + 1))), None)
 
 
-def _accept(
-    vectors: Sequence[tuple[int, ...]],
-    exponents: Sequence[tuple[int, ...]],
-    target: RationalFunction,
-    coordinates: Coordinates,
-    samples: Sequence[Sequence[nmod]],
-) -> Relation | None:
-    """Return the sparsest vector that is a true relation with a leading coefficient that lives."""
-    for vector in sorted(_sparser(vectors, exponents), key=_support):
-        relation = _relation(vector, exponents, target, coordinates)
-        if relation.degree < 1:
-            continue
-        leading = Evaluator(relation.coefficients[-1])
-        # A multiple of a relation among the coordinates alone says nothing about the target.
-        lives = any(map(bool, (leading(sample[1:]) for sample in samples)))
-        if lives and holds(relation, coordinates):
-            return relation
-    return None
+def _sparse(
+    vectors: Sequence[Mapping[int, nmod]], exponents: Sequence[tuple[int, ...]]
+) -> list[Mapping[int, nmod]]:
+    """Return the vectors that have the target, less relations without it, the sparsest first."""
+    having = [v for v in vectors if any(exponents[k][0] for k in v)]
+    others = [v for v in vectors if v not in having]
+    return sorted((reduce(_sparsest, others[:20], v) for v in having), key=len)
 
 
-def _support(vector: Sequence[int]) -> int:
-    return sum(1 for c in vector if c)
-
-
-def _sparser(
-    vectors: Sequence[tuple[int, ...]], exponents: Sequence[tuple[int, ...]]
-) -> Iterator[tuple[int, ...]]:
-    """Yield each vector that has the target, with multiples of relations without it taken off."""
-    pairs = [(v, any(c and e[0] for c, e in zip(v, exponents, strict=True))) for v in vectors]
-    others = [v for v, has_target in pairs if not has_target]
-    for vector, has_target in pairs:
-        if has_target:
-            yield functools.reduce(_sparsest, others[:20], vector)
-
-
-def _sparsest(vector: tuple[int, ...], other: Sequence[int]) -> tuple[int, ...]:
+def _sparsest(vector: Mapping[int, nmod], other: Mapping[int, nmod]) -> Mapping[int, nmod]:
     """Return a vector less a multiple of another, for each entry where that has fewer entries."""
-    for k, c in enumerate(other):
-        if c and vector[k]:
-            reduced = tuple(c * x - vector[k] * y for x, y in zip(vector, other, strict=True))
-            if _support(reduced) < _support(vector):
-                divisor = gcd(*reduced)
-                vector = tuple(x // divisor for x in reduced)
+    for k in other:
+        if k in vector:
+            factor = vector[k] / other[k]
+            pairs = ((i, vector.get(i, 0) - factor * other.get(i, 0)) for i in {*vector, *other})
+            reduced = {i: x for i, x in pairs if x}
+            vector = reduced if len(reduced) < len(vector) else vector
     return vector
-
-
-def _relation(
-    vector: Sequence[int],
-    exponents: Sequence[tuple[int, ...]],
-    target: RationalFunction,
-    coordinates: Coordinates,
-) -> Relation:
-    field = coordinates.field
-    powers: dict[int, dict[tuple[int, ...], int]] = {}
-    for c, (power, *tail) in zip(vector, exponents, strict=True):
-        if c:
-            powers.setdefault(power, {})[tuple(tail)] = c
-    found = [field.ring.from_dict(powers.get(n, {})) for n in range(max(powers) + 1)]
-    # Powers of a function of degree 0 are free in a monomial, and may be common to all.
-    return Relation(_whole(list(map(field.polynomial, found))), target)
 
 
 def holds(relation: Relation, coordinates: Coordinates) -> bool:

@@ -207,33 +207,28 @@ def shows_full_rank(rows: Sequence[Sequence[RationalFunction]]) -> bool:
 
 def nullspace(matrix: nmod_mat) -> list[tuple[int, ...]]:
     """Return a sparse basis of {v : M v = 0}: primitive vectors of rationals below 10**9."""
-    width, (pivots, columns) = matrix.ncols(), _free_columns(matrix)
     basis = []
-    for free, residues in columns:
-        places = [(p, residue) for p, residue in zip(pivots, residues, strict=True) if residue]
-        entries = {p: x for p, residue in places if (x := reconstruct(residue)) is not None}
-        if len(entries) == len(places):
-            basis.append(_primitive({free: Fraction(1), **entries}, width))
+    for vector in kernel(matrix):
+        entries = {k: x for k, c in vector.items() if (x := reconstruct(c)) is not None}
+        if len(entries) == len(vector):
+            basis.append(_primitive(entries, matrix.ncols()))
+    return basis
+
+
+def kernel(matrix: nmod_mat) -> list[dict[int, nmod]]:
+    """Return a sparse basis of {v : M v = 0}, each vector by its entries that are not 0."""
+    (echelon, size), width = matrix.rref(), matrix.ncols()
+    pivots = [next(k for k in range(r, width) if echelon[r, k]) for r in range(size)]
+    basis = []
+    for free in sorted({*range(width)} - {*pivots}):
+        entries = {p: -echelon[r, free] for r, p in enumerate(pivots) if echelon[r, free]}
+        basis.append({**entries, free: nmod(1, matrix.modulus())})
     return basis
 
 
 def supports(matrix: nmod_mat) -> list[tuple[int, ...]]:
     """Return where the vectors of the sparse basis of {v : M v = 0} are not zero."""
-    pivots, columns = _free_columns(matrix)
-    return [
-        tuple(sorted([*(p for p, c in zip(pivots, residues, strict=True) if c), free]))
-        for free, residues in columns
-    ]
-
-
-def _free_columns(matrix: nmod_mat) -> tuple[list[int], list[tuple[int, list[nmod]]]]:
-    """Return the pivots, and for each other column what a 1 there puts in their places."""
-    echelon, size = matrix.rref()
-    pivots = _pivots(echelon, size)
-    return pivots, [
-        (free, [-echelon[r, free] for r in range(size)])
-        for free in sorted(set(range(matrix.ncols())) - set(pivots))
-    ]
+    return [tuple(sorted(vector)) for vector in kernel(matrix)]
 
 
 def reconstruct(residue: nmod) -> Fraction | None:
@@ -258,14 +253,3 @@ def _primitive(entries: Mapping[int, Fraction], width: int) -> tuple[int, ...]:
     integers = {place: int(x * scale) for place, x in entries.items()}
     divisor = math.gcd(*integers.values())
     return tuple(integers.get(place, 0) // divisor for place in range(width))
-
-
-def _pivots(echelon: nmod_mat, size: int) -> list[int]:
-    """Return the columns of the leading entries, which ascend."""
-    found: list[int] = []
-    column = 0
-    for r in range(size):
-        while not int(echelon[r, column]):
-            column += 1
-        found.append(column)
-    return found
