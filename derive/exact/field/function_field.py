@@ -179,8 +179,7 @@ class FunctionField:
             relation = g.relation()
             if relation is not None:
                 n, value = relation
-                names = value.field.names
-                top, bottom = (reindexed(x, names, self.ring, self.positions) for x in value.parts)
+                top, bottom = (reindexed(x, self.ring) for x in value.parts)
                 found.append((self.positions[g.name], n, top, bottom))
         return Relations(self.ring, tuple(found))
 
@@ -229,10 +228,7 @@ class FunctionField:
         """Return an element of a field whose names are among those of this one."""
         if element.field is self:
             return element
-        names = element.field.names
-        return self.quotient(
-            *(reindexed(x, names, self.ring, self.positions) for x in element.parts)
-        )
+        return self.quotient(*(reindexed(x, self.ring) for x in element.parts))
 
     def extended(self, names: Sequence[str]) -> FunctionField:
         """Return the field with further independent variables in front."""

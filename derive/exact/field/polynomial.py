@@ -88,22 +88,12 @@ def to_text(polynomial: Polynomial, names: Sequence[str]) -> str:
     return text
 
 
-def reindexed(
-    polynomial: Polynomial, names: Sequence[str], ring: fmpz_mpoly_ctx, positions: Mapping[str, int]
-) -> Polynomial:
-    """Return a polynomial in *names* as one in the variables of *ring*, which have *positions*."""
-    places = [positions.get(name) for name in names]
-    size = len(positions)
-    moved: dict[Exponents, int] = {}
-    for exponents, coefficient in terms(polynomial):
-        image = [0] * size
-        for place, e in zip(places, exponents, strict=True):
-            if e:
-                if place is None:
-                    raise ValueError("a variable is missing in the target field")
-                image[place] = e
-        moved[tuple(image)] = coefficient
-    return ring.from_dict(moved)
+def reindexed(polynomial: Polynomial, ring: fmpz_mpoly_ctx) -> Polynomial:
+    """Return a polynomial as one in the variables of *ring*, by their names."""
+    degrees = zip(polynomial.context().names(), polynomial.degrees(), strict=True)
+    if not {name for name, n in degrees if int(n)} <= {*ring.names()}:
+        raise ValueError("a variable is missing in the target field")
+    return polynomial.project_to_context(ring)
 
 
 class Quotient:

@@ -27,7 +27,7 @@ from derive.exact.linear.modular import (
     reconstruct,
     residue_matrix,
 )
-from derive.exact.linear.monomials import Grading, Samples, monomial_rows, scaled
+from derive.exact.linear.monomials import Grading, Samples, monomial_rows
 
 MAXIMAL_MONOMIALS = 160
 
@@ -152,10 +152,7 @@ class RelationSearch:
         if not any(e[0] for e in exponents) or len(exponents) < 2:
             return None
         samples = self._samples.first(len(exponents) + 4)
-        grading = self._grading
-        if grading.exact and grading.weights[-1] == 1 and all(s[-1] for s in samples):
-            samples = [scaled(s, grading.weights) for s in samples]
-        vectors = kernel(residue_matrix(monomial_rows(exponents, samples)))
+        vectors = kernel(residue_matrix([*monomial_rows(exponents, samples)]))
         found = (self._along(v, exponents) for v in _sparse(vectors, exponents))
         return next(filter(None, found), None)
 

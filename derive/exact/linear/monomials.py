@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
@@ -12,8 +13,8 @@ from typing import TypeAlias
 from flint import nmod, nmod_poly
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.field.polynomial import Polynomial, terms
-from derive.exact.linear.modular import Evaluator, Pole, inverse, modulus_of
+from derive.exact.field.polynomial import evaluate
+from derive.exact.linear.modular import Evaluator, Pole, modulus_of
 
 Draw: TypeAlias = Callable[[FunctionField, Random], tuple[nmod, ...]]
 
@@ -104,52 +105,15 @@ def _points(field: FunctionField, draw: Draw) -> Callable[[int], tuple[nmod, ...
     return functools.cache(lambda k: draw(field, Random(k)))
 
 
-def scaled(sample: Sequence[nmod], weights: Sequence[int]) -> tuple[nmod, ...]:
-    """Return c^(weights) times the sample with last value 1: all monomials change by a factor."""
-    c = inverse(sample[-1])
-    return tuple(x * c**n for x, n in zip(sample, weights, strict=True))
-
-
 def monomial_rows(
     exponents: Sequence[tuple[int, ...]], samples: Sequence[Sequence[nmod]]
-) -> list[list[nmod | int]]:
-    """Return the monomials with the given exponents at each sample, modulo the prime."""
-    highest = [max(column) for column in zip(*exponents, strict=True)]
-    powers = [_powers(x, n) for x, n in zip(zip(*samples, strict=True), highest, strict=True)]
-    ones = {k for k, xs in enumerate(zip(*samples, strict=True)) if all(x == 1 for x in xs)}
-    places, steps = _prefixes(exponents, ones)
-    columns: list[list[nmod | int]] = [[1] * len(samples)]
-    for shorter, k, power in steps:
-        pairs = zip(columns[shorter], powers[k][power], strict=True)
-        columns.append([x * y for x, y in pairs])
-    return [list(row) for row in zip(*(columns[place] for place in places), strict=True)]
-
-
-def _prefixes(
-    exponents: Sequence[tuple[int, ...]], ones: Collection[int]
-) -> tuple[list[int], list[tuple[int, int, int]]]:
-    """Return the places of monomials among products, and how each of these extends a shorter."""
-    known: dict[tuple[tuple[int, int], ...], int] = {(): 0}
-    steps: list[tuple[int, int, int]] = []
-    places = []
-    for e in exponents:
-        used = [(k, power) for k, power in enumerate(e) if power and k not in ones]
-        place = 0
-        for length, (k, power) in enumerate(used, 1):
-            prefix = tuple(used[:length])
-            if prefix not in known:
-                known[prefix] = len(known)
-                steps.append((place, k, power))
-            place = known[prefix]
-        places.append(place)
-    return places, steps
-
-
-def _powers(values: Sequence[nmod], highest: int) -> list[list[nmod | int]]:
-    table: list[list[nmod | int]] = [[1] * len(values)]
-    for _ in range(highest):
-        table.append([x * y for x, y in zip(table[-1], values, strict=True)])
-    return table
+) -> Iterator[list[nmod | int]]:
+    """Yield the monomials with the given exponents at each sample, modulo the prime."""
+    factors = [[(k, n) for k, n in enumerate(e) if n] for e in exponents]
+    highest = [range(max(column) + 1) for column in zip(*exponents, strict=True)]
+    for sample in samples:
+        powers = [[x**n for n in up] for x, up in zip(sample, highest, strict=True)]
+        yield [math.prod(powers[k][n] for k, n in e) for e in factors]
 
 
 def series_along(
@@ -168,27 +132,11 @@ def series_along(
 
 
 def _along(function: RationalFunction, weights: Sequence[nmod_poly], order: int) -> nmod_poly:
-    top = _polynomial_along(function.numerator, weights, order)
-    if function.denominator.is_one():
-        return top
-    bottom = _polynomial_along(function.denominator, weights, order)
-    if int(bottom[0]) == 0:
+    modulus = weights[0].modulus()
+    top, bottom = (evaluate(x, weights, lambda c: nmod_poly([c], modulus)) for x in function.parts)
+    if not bottom[0]:
         raise Pole
     return top.mul_low(bottom.inverse_series_trunc(order), order)
-
-
-def _polynomial_along(
-    polynomial: Polynomial, weights: Sequence[nmod_poly], order: int
-) -> nmod_poly:
-    modulus = weights[0].modulus()
-    total = nmod_poly([0], modulus)
-    for exponents, coefficient in terms(polynomial):
-        product = nmod_poly([coefficient], modulus)
-        for w, e in zip(weights, exponents, strict=True):
-            if e:
-                product = product.mul_low(w.pow_trunc(e, order), order)
-        total += product
-    return total
 
 
 def _list(polynomial: nmod_poly, size: int) -> list[int]:

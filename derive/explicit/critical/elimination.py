@@ -174,9 +174,8 @@ def _basis(part: _Part) -> list[Polynomial] | None:
     names = ring.names()
     order = sorted(range(len(names)), key=lambda k: k not in part.variables)
     own = fmpz_mpoly_ctx.get(("t", *(names[k] for k in order)), Ordering.lex)
-    positions, places = ({name: k for k, name in enumerate(r.names())} for r in (own, ring))
     equations, nonzero = (
-        [reindexed(f, names, own, positions) for f in x]
+        [reindexed(f, own) for f in x]
         for x in (part.equations, list(filter(part.has, part.nonzero)))
     )
     if nonzero:
@@ -184,4 +183,4 @@ def _basis(part: _Part) -> list[Polynomial] | None:
     members, complete = fmpz_mpoly_vec(equations, own).buchberger_naive(limits=BASIS)
     # The stubs of python-flint take them for numbers.
     basis = (f for f in cast("Iterable[Polynomial]", members) if not int(f.degrees()[0]))
-    return [reindexed(f, own.names(), ring, places) for f in basis] if complete else None
+    return [reindexed(f, ring) for f in basis] if complete else None
