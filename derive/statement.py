@@ -83,7 +83,7 @@ KINDS: Mapping[str, str] = {
     "distance": "R = min |w - w_0|^2 subject to F(w) = beta",
     "R beside Q": "R is the Q of gradient flow, or not",
     "R and Q in numbers": "both at some beta",
-    "scale limit": "R or Q as the start is scaled to 0 or to infinity",
+    "scale limit": "R as the start goes to 0",
     "value": "R or R_F at numbers",
     # Of separable data.
     "coercive": "|grad Q| -> infinity as |beta| -> infinity where Q lives, or along which rays not",

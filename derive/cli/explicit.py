@@ -26,13 +26,12 @@ class Explicit(OfPolynomials, Recorded):
     R(beta) = min |w - w_0|^2 and R_F(beta) = min |w|^2, both subject to F(w) = beta, for F
     polynomial: the polynomial of all critical values by exact elimination, and which of its
     roots is the minimum, certified in balls. Then where R and the implicit regularizer Q of
-    gradient flow differ, and the limits as the start goes to 0 or infinity.
+    gradient flow differ, and the limit of R as the start goes to 0.
 
     Each OUTPUT is a component of F(w), written as for `derive regularizer`. Where the root
     depends on several numbers it is certified at single points: --at gives one. Outputs that are
     products of vectors or matrices may have R_F in closed form. A vector of open dimension starts
-    at 0: give u=0 in --start. The record of --json has the proofs of R_F that `derive check` reads,
-    as far as R_F follows from identities.
+    at 0: give u=0 in --start.
 
     Exit status: 0 R and R_F are printed and proved; 2 bad input; 3 one of them is undecided
     (which step stopped is printed), or out of time.

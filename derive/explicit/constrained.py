@@ -21,8 +21,7 @@ class Stopped(Exception):
 class ConstrainedProblem:
     """The d outputs F and the p start values w_0 in Q(weights, multipliers, start symbols).
 
-    It is *scaled* where (w, symbols) -> (c w, c symbols) takes F to c^D F and w_0 to c w_0; D is
-    the *degree*, where F is homogeneous.
+    The *degree* is D, where F(c w) = c^D F(w).
     """
 
     field: FunctionField
@@ -31,7 +30,6 @@ class ConstrainedProblem:
     symbols: tuple[str, ...]
     F: tuple[RationalFunction, ...]
     w0: tuple[RationalFunction, ...]
-    scaled: bool
     degree: int | None
 
     @property
@@ -66,7 +64,10 @@ class ConstrainedProblem:
     @property
     def single(self) -> bool:
         """Whether R depends on one number: beta, or beta/alpha^D by homogeneity."""
-        return len(self.F) == 1 and (not self.symbols or (self.scaled and len(self.symbols) == 1))
+        if not self.symbols:
+            return len(self.F) == 1
+        scales = all(x.is_zero() or (x.is_homogeneous() and x.degree() == 1) for x in self.w0)
+        return len(self.F) == len(self.symbols) == 1 and scales and self.degree is not None
 
     def at(self, data: Sequence[Fraction]) -> tuple[list[Fraction], list[Fraction]]:
         """Return beta and w_0 at numbers for the outputs and the start symbols."""
@@ -105,8 +106,7 @@ def _build(p: Parameterization, w0: Sequence[RationalFunction]) -> ConstrainedPr
     images = [placed.get(name, field.zero) for name in given.names]
     start = tuple(x.compose(images, field) for x in w0)
     F = tuple(f.compose(field.gens[: p.p], field) for f in p.F)
-    scaled = p.degree is not None and starts_in_scale(start)
-    return ConstrainedProblem(field, p.weights, multipliers, own, F, start, scaled, p.degree)
+    return ConstrainedProblem(field, p.weights, multipliers, own, F, start, p.degree)
 
 
 def _lack(p: Parameterization) -> str:
@@ -114,8 +114,3 @@ def _lack(p: Parameterization) -> str:
     if p.parameters and all(g.kind == "parameter" for g in p.field.generators):
         return f"F has the constant {', '.join(p.parameters)}"
     return "F is none in the weights"
-
-
-def starts_in_scale(w0: Sequence[RationalFunction]) -> bool:
-    """Tell whether w_0 is homogeneous of degree 1 in its symbols."""
-    return all(x.is_zero() or (x.is_homogeneous() and x.degree() == 1) for x in w0)

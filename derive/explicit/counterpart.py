@@ -6,19 +6,47 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from derive.errors import InputError, NumericalError
 from derive.explicit import statements as claims
 from derive.explicit.contrast import Contrast
 from derive.explicit.minimum import CertifiedValue, CriticalRoot, SquaredDistance
-from derive.explicit.scale_limits import ScaleLimit
 from derive.model.parameterization import Parameterization
 from derive.printable import Held, Printable
 from derive.statement import Claims, Open, Statement
-from derive.verdict import Verdict, conclude
+from derive.verdict import Finding, Verdict, conclude
 
 MISSING = "give a number for"
 NOWHERE = float("nan")
+
+
+@dataclass(frozen=True)
+class ScaleLimit:
+    """R -> R_F as the symbols of the start go to 0, for any F; :func:`derive.regimes` is of Q."""
+
+    start: tuple[str, ...]
+    finding: Finding
+    statement: ClassVar[str] = "R -> R_F"
+
+    @property
+    def when(self) -> str:
+        """Such as ``alpha -> 0``."""
+        return f"{', '.join(self.start)} -> 0"
+
+
+def scale_limits(p: Parameterization) -> tuple[ScaleLimit, ...]:
+    """Return that R -> R_F on one block of outputs, where its start goes to 0 with its symbols."""
+    symbols = p.start_field.names
+    zero = [Fraction(0)] * len(symbols)
+    if p.start_field.generators or not symbols:
+        return ()
+    if any(not x.is_polynomial() or x.at(zero) for x in p.w0):
+        return ()
+    reason = "|sqrt(R) - sqrt(R_F)| <= |w_0|: a distance moves no more than the point"
+    if p.degree:
+        reason += f"; R_F is homogeneous of degree {Fraction(2, p.degree)} in beta"
+    return (ScaleLimit(symbols, Finding(Verdict.PROVED, reason)),)
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,7 +67,7 @@ class Evaluated(Held):
 class BlockCounterpart(Held):
     """R(beta) = min |w - w_0|^2 and R_F(beta) = min |w|^2 on outputs, from 0, that share weights.
 
-    R stands beside the implicit Q, with its limits as the scale of the start goes to 0 or oo.
+    R stands beside the implicit Q, with its limit as the start goes to 0.
     """
 
     outputs: tuple[int, ...]
@@ -73,7 +101,7 @@ class ExplicitCounterpart(Claims, Printable):
             claims.minimum_of("R", block.distance, block.outputs, about),
             claims.minimum_of("R_F", block.cost, block.outputs, about),
             *claims.contrast_of(block.contrast, about),
-            *(claims.limit_of(limit, about) for limit in block.limits),
+            *(claims.limit_of(x.finding, x.start, f"R as {x.when}{about}") for x in block.limits),
         )
 
     @functools.cached_property

@@ -14,7 +14,12 @@ from derive.explicit.constrained import ConstrainedProblem, Stopped, pose, pose_
 from derive.explicit.contrast import contrast_with
 from derive.explicit.cost.composition import find_composition
 from derive.explicit.cost.duality import find_dual
-from derive.explicit.counterpart import BlockCounterpart, ExplicitCounterpart, evaluate
+from derive.explicit.counterpart import (
+    BlockCounterpart,
+    ExplicitCounterpart,
+    evaluate,
+    scale_limits,
+)
 from derive.explicit.critical.bounds import bounds_every_root, is_onto, is_power
 from derive.explicit.critical.equations import critical_factors, follow_from_distance
 from derive.explicit.critical.intervals import find_intervals
@@ -25,7 +30,6 @@ from derive.explicit.minimum import (
     RootByInterval,
     SquaredDistance,
 )
-from derive.explicit.scale_limits import scale_limits
 from derive.model.labels import quoted, taken_names
 from derive.model.names import unused
 from derive.model.notation import Notation

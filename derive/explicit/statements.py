@@ -18,9 +18,8 @@ from derive.explicit.minimum import (
     RootValue,
     SquaredDistance,
 )
-from derive.explicit.scale_limits import ScaleLimit
-from derive.statement import Equations, Open, Sentence, Statement, Table, Text, each, note, tell
-from derive.verdict import Verdict
+from derive.statement import Equations, Open, Sentence, Statement, Table, each, note, tell
+from derive.verdict import Finding, Verdict
 
 DIGITS = 15
 """Decimal digits of certified values."""
@@ -175,15 +174,11 @@ def _text(beta: Sequence[Fraction]) -> str:
     return text if len(beta) == 1 else f"({text})"
 
 
-def limit_of(limit: ScaleLimit, about: str) -> Statement | Open:
-    """Return what R tends to."""
-    why, part = {"why": limit.finding, "limit": limit}, f"R as {limit.when}{about}"
-    if limit.finding.verdict is not Verdict.PROVED:
-        return Open("{why}", why, kind="scale limit", about=part)
-    start = each("`{0}`", ((Symbol(name),) for name in limit.start))
-    told = {**why, "what": Text(limit.statement, "reason"), "start": start}
-    words = f"as `{{start}} -> {limit.goal}`, {{what}}: {{why}}"
-    return Statement(words, told, kind="scale limit", about=part, by=limit.finding)
+def limit_of(finding: Finding, start: Sequence[str], about: str) -> Statement:
+    """Return that R tends to R_F as the start does to 0."""
+    told = {"why": finding, "start": each("`{0}`", ((Symbol(name),) for name in start))}
+    words = "as `{start} -> 0`, `R -> R_F`: {why}"
+    return Statement(words, told, kind="scale limit", about=about, by=finding)
 
 
 def value_of(

@@ -167,8 +167,7 @@ def _counterpart(found: ExplicitCounterpart, block: BlockCounterpart) -> Iterato
     yield part(asked, beside, verdict=verdict, title="Comparison with `Q`")
     for limit, s in zip(block.limits, (s for s in others if s.kind == "scale limit"), strict=True):
         start = each("`{0}`", ((Symbol(name),) for name in limit.start))
-        what = Text(limit.statement, "reason")
-        heading = tell(f"`{{start}} -> {limit.goal}`: {{what}}", start=start, what=what)
+        heading = tell("`{start} -> 0`: `R -> R_F`", start=start)
         yield part(heading, (s,), verdict=limit.finding.verdict, title="Limit")
 
 

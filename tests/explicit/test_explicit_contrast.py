@@ -70,12 +70,7 @@ def test_there_may_be_no_Q_at_all():
 @pytest.mark.parametrize(
     ("outputs", "start", "statements"),
     [
-        (["p**3 - m**3"], TIED, ["R -> R_F", "alpha**4*R -> beta**2/18"]),
-        (
-            ["p**2 - 4*m**2"],
-            {"p": "2*alpha", "m": "alpha"},
-            ["R -> R_F", "alpha**2*R -> beta**2/80"],
-        ),
+        (["p**3 - m**3"], TIED, ["R -> R_F"]),
         (["u*v"], {"u": "alpha", "v": "alpha"}, ["R -> R_F"]),
         (["w**3"], {"w": 1}, []),
     ],
@@ -83,9 +78,7 @@ def test_there_may_be_no_Q_at_all():
 def test_limits_that_are_proved(outputs, start, statements):
     found = block(outputs, start).limits
     proved = [x.statement for x in found if x.finding.verdict is Verdict.PROVED]
-    assert proved[: len(statements)] == statements
-    if not statements:
-        assert not proved
+    assert proved == statements
 
 
 @pytest.mark.parametrize("depth", [2, 3])

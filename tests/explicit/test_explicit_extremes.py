@@ -15,7 +15,7 @@ from derive.explicit.cost.algebraic_numbers import root_name
 from derive.explicit.cost.duality import find_extreme
 from derive.explicit.cost.feasible import is_out_of_reach
 from derive.explicit.cost.nuclear import find_nuclear
-from derive.explicit.cost.quadratic_forms import aligned, quadratic_forms
+from derive.explicit.cost.quadratic_forms import quadratic_forms
 from derive.explicit.minimum import ClosedMinimum
 from derive.explicit.regularize import explicit_counterpart
 from tests.explicit.test_explicit_duality import cost_of, gram, product
@@ -175,9 +175,13 @@ def test_signs_of_weights_do_not_matter():
     value = cost.at({f"beta{i + 1}": Fraction(x) for i, x in enumerate(beta)}).ball
     found = numeric_minimum(outputs, p.weights, [0] * p.p, beta, starts=12)
     assert float(value.mid()) == pytest.approx(found, rel=1e-6)
-    # -W W^T would be another kind: squares keep their signs.
-    forms = posed(["a*a + b*b - c*c", "a*b"])[1]
-    assert aligned(forms)[1] == [1, 1, 1]
+    # In the second copy rows and columns change places, and one sign is left over.
+    for sign, closed in (("-", True), ("+", False)):
+        outputs = ["a*c + e*g", f"a*d {sign} f*g", "b*c - e*h", "b*d + f*h"]
+        problem, forms = posed(outputs)
+        weights = sympy.symbols(problem.weights)
+        found = find_nuclear(forms, weights, sympy.symbols("b1:5"))
+        assert (found is not None) is closed
 
 
 def test_indefinite_matrices_are_no_gram_matrices():

@@ -11,7 +11,7 @@ from derive.exact.field.function_field import FunctionField
 from derive.exact.field.polynomial import terms
 from derive.explicit.constrained import Stopped, pose, pose_cost
 from derive.explicit.contrast import explicit_series, implicit_series
-from derive.explicit.cost.feasible import BITS, feasible_distance, lies_below
+from derive.explicit.cost.feasible import BITS, feasible_distance, is_reached
 from derive.explicit.critical import elimination
 from derive.explicit.critical.elimination import eliminate
 from derive.explicit.critical.equations import critical_factors, lagrange
@@ -97,8 +97,9 @@ def test_feasible_points_are_proved_or_refused():
             feasible_distance(cost, [arb(2), arb(3)], zero, [Fraction(7)])
         with pytest.raises(Stopped):
             feasible_distance(cost, [arb(0), arb(0)], zero, [Fraction(0)])
-        assert lies_below(cost, zero, [Fraction(6)], arb("12.1"))
-        assert not lies_below(cost, zero, [Fraction(6)], arb("11.9"))
+        assert is_reached(cost, zero, [Fraction(6)])
+    squares = problem(["u**2 + v**2"], build=pose_cost)
+    assert not is_reached(squares, zero, [Fraction(-6)])
 
 
 def test_series_of_explicit_and_implicit_regularization():

@@ -33,7 +33,7 @@ from derive.explicit.cost.algebraic_numbers import root_name
 from derive.explicit.cost.closed_cost import ClosedCost, Linear
 from derive.explicit.cost.feasible import BITS
 from derive.explicit.cost.nuclear import find_nuclear
-from derive.explicit.cost.quadratic_forms import aligned, quadratic_forms
+from derive.explicit.cost.quadratic_forms import quadratic_forms
 from derive.verdict import Identity
 
 
@@ -42,12 +42,9 @@ def find_dual(problem: ConstrainedProblem, betas: Sequence[Symbol]) -> ClosedCos
     forms = quadratic_forms(problem)
     if forms is None:
         return None
-    linear = _linear(problem, forms)
-    if linear is not None:
-        return linear
-    forms, signs = aligned(forms)
-    weights = [s * Symbol(name) for s, name in zip(signs, problem.weights, strict=True)]
-    return find_nuclear(forms, weights, betas) or find_extreme(forms)
+    weights = [Symbol(name) for name in problem.weights]
+    nuclear = _linear(problem, forms) or find_nuclear(forms, weights, betas)
+    return nuclear or find_extreme(forms)
 
 
 def _linear(problem: ConstrainedProblem, forms: Sequence[fmpq_mat]) -> ClosedCost | None:

@@ -145,16 +145,16 @@ def reaches_all(problem: ConstrainedProblem, free: Collection[int]) -> bool:
     return bool(fmpq_mat(rows).rank() == len(rows))
 
 
-def lies_below(
-    problem: ConstrainedProblem, w0: Sequence[Fraction], beta: Sequence[Fraction], limit: arb | None
+def is_reached(
+    problem: ConstrainedProblem, w0: Sequence[Fraction], beta: Sequence[Fraction]
 ) -> bool:
-    """Tell whether a search finds v with F(v) = beta, proved, and |v - w_0|^2 < limit, if any."""
+    """Tell whether a search finds v near w_0 with F(v) = beta, proved."""
     for w in _descents(problem, w0, beta):
         try:
             found = feasible_distance(problem, _refined(problem, w, beta), w0, beta)
         except Stopped:
             continue
-        if found.is_finite() and (limit is None or found < limit):
+        if found.is_finite():
             return True
     return False
 

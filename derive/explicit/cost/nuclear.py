@@ -29,7 +29,7 @@ from fractions import Fraction
 from itertools import combinations, product
 
 import sympy
-from flint import arb, fmpq_mat, fmpq_poly
+from flint import arb, fmpq, fmpq_mat, fmpq_poly
 from sympy import Expr, Symbol
 
 from derive.exact.field.function_field import FunctionField
@@ -37,7 +37,7 @@ from derive.exact.field.polynomial import Polynomial
 from derive.exact.linear.matrix import determinant, dot
 from derive.exact.rationals import as_fmpq, as_fraction, as_sympy, rational, roots_of
 from derive.explicit.cost.closed_cost import ClosedCost
-from derive.explicit.cost.quadratic_forms import copies, links, sides
+from derive.explicit.cost.quadratic_forms import components, links, sides
 from derive.verdict import Identity
 
 
@@ -84,40 +84,72 @@ class Nuclear:
 
 
 def find_nuclear(
-    forms: Sequence[fmpq_mat], weights: Sequence[Expr], betas: Sequence[Symbol]
+    forms: Sequence[fmpq_mat], weights: Sequence[Symbol], betas: Sequence[Symbol]
 ) -> ClosedCost | None:
-    """Return 2 |B|_* where F is U V^T up to names and a change of the outputs; else None.
+    """Return 2 |B|_* where F_i = <w, A_i w> is U V^T up to names, signs and outputs; else None.
 
-    F_i = <w, A_i w> with the *forms* A_i, and *weights* are names of w or their opposites.
+    The first copy says what B is; in the others every u_i v_j is one of its entries, up to a sign.
     """
-    kinds = copies(forms)
-    groups = _two_groups(forms, kinds[0][0]) if len(kinds) == 1 else None
-    if groups is None:
+    pairs = links(forms)
+    groups = components(len(weights), pairs)
+    copies = [sorted(map(sorted, sides(group, pairs)), key=len) for group in groups]
+    part = _first(forms, *copies[0])
+    if part is None or any(pairs & {*product(side, side)} for copy in copies for side in copy):
         return None
-    (kind,), (u, v) = kinds, groups
-    C = fmpq_mat([[2 * A[ij] for A in forms] for ij in product(u, v)])
-    if not C.det():
+    placed = [_placed(forms, part, x, y) or _placed(forms, part, y, x) for x, y in copies]
+    if None in placed:
         return None
-    part = Nuclear(len(u), len(v), C.transpose().inv())
-    places = [[kind[0].index(k) for k in side] for side in (u, v)]
-    pairs = [[[group[k] for k in place] for place in places] for group in kind]
-    evidence = (_identity(weights, forms, part, pairs),)
     reason = (
         f"U V^T is the matrix B of beta, {part.matrix(betas).tolist()}; by Lagrange duality R_F "
         "is max <L, B> over the L with no singular value above 2, twice the nuclear norm of B"
     )
-    return ClosedCost(((part,),), len(kind) >= len(u), reason, evidence, _factors(part))
+    lines = [[s * weights[k] for k, s in copy] for copy in filter(None, placed)]
+    evidence = (_identity(weights, forms, part, sympy.Matrix(lines)),)
+    return ClosedCost(((part,),), len(copies) >= part.rows, reason, evidence, _factors(part))
 
 
-def _two_groups(
-    forms: Sequence[fmpq_mat], copy: Sequence[int]
-) -> tuple[Sequence[int], Sequence[int]] | None:
-    """Return u and v, m <= n, where all products are of one of each; None where they are not."""
-    pairs = links(forms)
-    u, v = sorted((sorted(side, key=copy.index) for side in sides(copy, pairs)), key=len)
-    if set(u) & set(v) or len(u) * len(v) != len(forms):
+def _first(forms: Sequence[fmpq_mat], u: Sequence[int], v: Sequence[int]) -> Nuclear | None:
+    """Return B = C^-T beta with the entries u_i v_j; None where C is not invertible."""
+    if len(u) * len(v) != len(forms):
         return None
-    return None if pairs & {*product(u, u), *product(v, v)} else (u, v)
+    C = fmpq_mat([[2 * A[ij] for A in forms] for ij in product(u, v)])
+    return Nuclear(len(u), len(v), C.transpose().inv()) if C.det() else None
+
+
+def _placed(
+    forms: Sequence[fmpq_mat], part: Nuclear, u: Sequence[int], v: Sequence[int]
+) -> list[tuple[int, int]] | None:
+    """Return the weights of a copy with signs, by rows and columns of B; None where none fit."""
+    if (len(u), len(v)) != (part.rows, part.columns):
+        return None
+    images = {ij: part.entries * fmpq_mat([[2 * A[ij]] for A in forms]) for ij in product(u, v)}
+    places = {ij: _place(B.entries(), len(v)) for ij, B in images.items()}
+    corner = places[u[0], v[0]][2]
+    rows = {places[i, v[0]][0]: (i, places[i, v[0]][2]) for i in u}
+    columns = {places[u[0], j][1]: (j, places[u[0], j][2] * corner) for j in v}
+    signed = [x for side in (rows, columns) for _, x in sorted(side.items())]
+    fits = len(signed) == len(u) + len(v) and all(s * s == 1 for _, s in signed)
+    same = all(
+        places[i, j] == (r, c, s * t)
+        for (r, (i, s)), (c, (j, t)) in product(rows.items(), columns.items())
+    )
+    return [(k, int(s)) for k, s in signed] if fits and same else None
+
+
+def _place(entries: Sequence[fmpq], columns: int) -> tuple[int, int, fmpq]:
+    """Return the row, the column, and the value of the only entry that is not 0; 0 for several."""
+    (k, *others) = [k for k, x in enumerate(entries) if x] or [0]
+    return (*divmod(k, columns), fmpq(0) if others else entries[k])
+
+
+def _identity(
+    weights: Sequence[Symbol], forms: Sequence[fmpq_mat], part: Nuclear, copies: sympy.Matrix
+) -> Identity:
+    """Return B(F(w)) = U V^T; the rows of *copies* are those of U^T, then of V^T."""
+    w, U, V = sympy.Matrix(weights), copies[:, : part.rows], copies[:, part.rows :]
+    outputs = [sympy.expand((w.T * as_sympy(A) * w)[0]) for A in forms]
+    left = part.matrix(outputs).applyfunc(sympy.expand)
+    return Identity("B(F(w)) = U V^T", str(left.tolist()), str((U.T * V).tolist()))
 
 
 def _factors(part: Nuclear) -> tuple[Polynomial, ...]:
@@ -134,17 +166,3 @@ def _factors(part: Nuclear) -> tuple[Polynomial, ...]:
     middle = (r * r - 4 * dot(values, values)) ** 2 - 64 * dot(minors, minors)
     last = 64 * r * determinant(B)
     return ((middle + last).numerator, (middle - last).numerator)
-
-
-def _identity(
-    weights: Sequence[Expr],
-    forms: Sequence[fmpq_mat],
-    part: Nuclear,
-    pairs: Sequence[Sequence[Sequence[int]]],
-) -> Identity:
-    """Return B(F(w)) = U V^T."""
-    w = sympy.Matrix(weights)
-    outputs = [sympy.expand((w.T * as_sympy(A) * w)[0]) for A in forms]
-    left = part.matrix(outputs).applyfunc(sympy.expand)
-    U, V = (sympy.Matrix([[w[k] for k in pair[side]] for pair in pairs]).T for side in (0, 1))
-    return Identity("B(F(w)) = U V^T", str(left.tolist()), str((U * V.T).tolist()))

@@ -23,7 +23,7 @@ from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.feasible import (
     BITS,
     is_out_of_reach,
-    lies_below,
+    is_reached,
     lowest_distance,
     value_at,
 )
@@ -89,14 +89,6 @@ def coefficients_at(factor: Polynomial, data: Sequence[Fraction]) -> list[Fracti
     return line
 
 
-def _critical_values(problem: ConstrainedProblem, data: Sequence[Fraction]) -> list[arb]:
-    """Return balls, ascending, among which are all |w - w_0|^2 of critical points."""
-    systems = (lagrange(problem, data), singular(problem, data))
-    place = len(problem.F) + len(problem.weights)
-    lines = (_line(f, place) for equations in systems for f in equations.values)
-    return sorted((r for line in lines for r in real_roots(line)), key=lambda r: r.mid())
-
-
 def _minimum_or_root(
     problem: ConstrainedProblem,
     factors: Sequence[Polynomial],
@@ -106,20 +98,13 @@ def _minimum_or_root(
     """Return the minimum in a ball, None where no w has F(w) = beta."""
     try:
         return minimum_at(problem, data)
-    except Stopped as first:
-        # Where its w is not isolated, it may be known which of the roots r >= 0 it is.
+    except Stopped:
+        # Where its w is not isolated, R_F may be the greatest root.
         is_cost = all(x.is_zero() for x in problem.w0)
         bounded = bool(roots) and is_cost and bounds_every_root(problem, factors)
-        if bounded and _has_weights(problem, data, None):
+        if bounded and _has_weights(problem, data):
             return max(roots, key=lambda r: r.mid())
-        values = [r for r in _critical_values(problem, data) if not r < 0]
-        if any(a.overlaps(b) for a, b in itertools.pairwise(values)):
-            raise
-        if not values:
-            return None
-        if not _has_weights(problem, data, values[1] if len(values) > 1 else None):
-            raise first
-        return values[0]
+        raise
 
 
 @functools.lru_cache(maxsize=64)
@@ -171,18 +156,18 @@ def _line(f: Polynomial, k: int) -> list[Fraction]:
     return line
 
 
-def _has_weights(problem: ConstrainedProblem, data: Sequence[Fraction], limit: arb | None) -> bool:
-    """Tell whether a search proves some w with F(w) = beta and |w - w_0|^2 < limit, where given."""
+def _has_weights(problem: ConstrainedProblem, data: Sequence[Fraction]) -> bool:
+    """Tell whether a search proves some w with F(w) = beta."""
     beta, w0 = problem.at(data)
     with ctx.workprec(BITS):
-        return lies_below(problem, w0, beta, limit)
+        return is_reached(problem, w0, beta)
 
 
 def has_weights(problem: ConstrainedProblem, data: Sequence[Fraction]) -> bool:
     """Decide whether some w has F(w) = beta; Stopped if that was not settled."""
     if has_no_weights(problem, data):
         return False
-    if _has_weights(problem, data, None):
+    if _has_weights(problem, data):
         return True
     try:
         return minimum_at(problem, tuple(data)) is not None
