@@ -1,36 +1,54 @@
 """Text, LaTeX and JSON of finished records; nothing here decides or computes.
 
-``RENDERERS`` is the table of forms: to add a form of output, or a record to be printed, add it
-there, as ``module:function`` of this room.
+``RECORDS`` is the table of records, ``RENDERERS`` that of forms, as ``module:function`` of this
+room: to add a record to be printed, or a form of output, add it there.
 """
+
+from typing import NamedTuple
+
+
+class Told(NamedTuple):
+    """The format of a record in JSON, told by ``tell_<format>``, and the title of its page."""
+
+    format: str
+    title: str
+    version: int = 1
+
+
+RECORDS = {
+    "Derivation": Told("derivation", "The implicit regularizer", 2),
+    "Outcome": Told("outcome", "The implicit regularizer"),
+    "Regimes": Told("regimes", "Limits of the regularizer", 2),
+    "RandomWidth": Told("width", "The regularizer at random starts"),
+    "ExplicitCounterpart": Told("explicit", "Explicit regularization beside the implicit one", 2),
+    "Margins": Told("margin", "The flow on separable data"),
+    "Perturbation": Told("perturbation", "What perturbations do to the flow"),
+    "Optimizer": Told("optimizer", "An optimizer on linear models"),
+    "Optimizers": Told("optimizers", "Optimizers on linear models"),
+    "VariationalProblem": Told("univariate", "What wide nets on the line learn"),
+    "InverseDesign": Told("inverse", "A parameterization of a given regularizer"),
+}
 
 
 def _forms(**modules: str) -> dict[str, str]:
     return {form: f"{module}:render_{form}" for form, module in modules.items()}
 
 
-def _told(name: str, module: str = "accounts") -> dict[str, str]:
-    narration = {"narration": f"{module}:{name}"}
-    return _forms(text="narration", page="page.narration", json="json") | narration
-
-
 RENDERERS: dict[str, dict[str, str]] = {
-    "Derivation": _told("tell_derivation", "derivation")
+    **{x: {"narration": f"accounts:tell_{told.format}"} for x, told in RECORDS.items()},
+    "Derivation": {"narration": "derivation:tell_derivation"}
     | _forms(
         jax="exports.program",
         torch="exports.program",
         numpy="exports.numpy_module",
         rocq="exports.rocq",
     ),
-    "Outcome": _told("tell_outcome"),
-    "Regimes": _told("tell_regimes"),
-    "RandomWidth": _told("tell_width"),
-    "ExplicitCounterpart": _told("tell_explicit"),
-    "Margins": _told("tell_margins"),
-    "Optimizer": _told("tell_one"),
-    "Optimizers": _told("tell_all"),
-    "VariationalProblem": _told("tell_problem"),
-    "Perturbation": _told("tell_perturbation"),
-    "InverseDesign": _told("tell_design"),
-    "Printable": _forms(latex="page.latex", html="html.page", card="html.page"),
+    "Printable": _forms(
+        text="narration",
+        page="page.narration",
+        json="json",
+        latex="page.latex",
+        html="html.page",
+        card="html.page",
+    ),
 }

@@ -171,7 +171,7 @@ def _counterpart(found: ExplicitCounterpart, block: BlockCounterpart) -> Iterato
         yield part(heading, (s,), verdict=limit.finding.verdict, title="Limit")
 
 
-def tell_margins(m: Margins) -> Narration:
+def tell_margin(m: Margins) -> Narration:
     """Return what is said of separable data."""
     d, why = m.derivation, list[object]()
     if m.finite_time.verdict is Verdict.PROVED:
@@ -287,7 +287,7 @@ HEADS = {
 }
 
 
-def tell_design(design: InverseDesign) -> Narration:
+def tell_inverse(design: InverseDesign) -> Narration:
     """Return what is said of a design; beta and w are the letters of these pages."""
     terms, own = (c.term for c in design.coordinates), ("beta", "w")
     names = (n for t in terms for n in (*t.parameters, t.variable) if not n.startswith(own))
@@ -305,7 +305,7 @@ def _coordinate(design: InverseDesign, c: Coordinate) -> Iterator[Part]:
             yield part("", claim.proof, kind="proof")
 
 
-def tell_one(o: Optimizer) -> Narration:
+def tell_optimizer(o: Optimizer) -> Narration:
     """Return what is said of one optimizer."""
     heads = (
         ("What the iterates span", "span", o.span),
@@ -324,7 +324,7 @@ def tell_one(o: Optimizer) -> Narration:
     return Narration(parts)
 
 
-def tell_all(found: Optimizers) -> Narration:
+def tell_optimizers(found: Optimizers) -> Narration:
     """Return the table of what a limit minimises, and of what is cited of tails."""
     rows = tuple(
         (o.update.id, o.word, (o.update.tail or {}).get("norm", ""), Sentence(o.finite.reason))
@@ -350,7 +350,7 @@ def _update(o: Optimizer) -> Iterator[object]:
         yield note(u.where)
 
 
-def tell_problem(p: VariationalProblem) -> Narration:
+def tell_univariate(p: VariationalProblem) -> Narration:
     """Return what is said of univariate nets; a limit that is formal is no theorem."""
     (limit,) = p.statements
     kind = "theorem" if limit.ground is Ground.CITED else "paragraph"

@@ -50,7 +50,8 @@ def tidy(expression: Expr) -> Expr:
     (b*x + b**n*n)/(n - 1)
     """
     one = one_power(expression)
-    if not _open(one) or one.has(sympy.Integral):
+    named = any(not power.exp.is_number for power in one.atoms(sympy.Pow))
+    if not named or one.has(sympy.Integral):
         return shortened(one)
     return min(one, pulled_out(one), _over_one_line(one), gathered(one), key=_length)
 
@@ -67,10 +68,6 @@ def _over_one_line(expression: Expr) -> Expr:
     whole = sympy.factor(reduce(sympy.lcm, below))
     terms = (term * whole for term in sympy.Add.make_args(expression))
     return product_of([pulled_out(sympy.Add(*terms)), 1 / whole])
-
-
-def _open(expression: Expr) -> bool:
-    return any(not power.exp.is_number for power in expression.atoms(sympy.Pow))
 
 
 def shortened(expression: Expr) -> Expr:

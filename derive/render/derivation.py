@@ -13,30 +13,31 @@ from derive.language import to_text
 from derive.model.direction import Direction
 from derive.model.labels import pair, taken_names
 from derive.model.names import PI
+from derive.model.notation import log_expr, to_expr
 from derive.outcome import HEADLINES
-from derive.records import Block, InducedMetric, Potential
+from derive.records import Block, InducedMetric
 from derive.render import sections
 from derive.render.labels import mark, mark_quoted, unmark
 from derive.render.narration import (
-    Made,
     Narration,
     Part,
     flow_lines,
     homogeneity,
     lines_of,
     output_lines,
+    part,
     start_words,
 )
 from derive.render.page.derivation import page_parts
 from derive.render.plain import (
+    at,
     constant_lines,
     failure_lines,
     formula_text,
-    piece_lines,
+    potential_lines,
     root_lines,
-    vector_lines,
 )
-from derive.render.sections import norms_of, roads_to
+from derive.render.sections import norms_of
 from derive.verdict import Finding, Verdict
 
 METRIC = "Tangent kernel K = J J^T, induced metric rho = K^-1"
@@ -53,47 +54,47 @@ def tell_derivation(d: Derivation) -> Narration:
 def _sections(d: Derivation) -> Iterator[Part]:
     """Yield the sections from top to bottom."""
     direction, depends = d.direction, bool(sections.dependent(d))
-    of_map = "Parameterization beta = F(w)"
+    of_map, head = "Parameterization beta = F(w)", unmark(HEADLINES[d.verdict])
     kernel, hessian = METRIC, d.hessian.verdict
-    yield Part(_headline(d))
+    if d.verdict is Verdict.PROVED:
+        how = "" if hessian is Verdict.PROVED else ", in a warped time"
+        sides = "" if d.potential.other_side is None else " on each side of g = 0"
+        head = f"{head}{how}; Q{sides} is below"
+    yield Part(f"{head}.")
     if direction is None:
-        yield _section(of_map, _predictor_map(d))
+        yield part(of_map, _predictor_map(d))
         kernel = "Tangent kernel K = J J^T" if depends else METRIC
     else:
-        yield _section(f"{of_map}, for every dimension d >= 2", _vector_map(d, direction))
-    yield _section(_heading_of_laws(d), _laws(d))
+        yield part(f"{of_map}, for every dimension d >= 2", _vector_map(d, direction))
+    yield part(*_laws(d))
     entries = _kernel_entries(d) if direction is None else _kernel_eigenvalues(d, direction)
-    yield _section(kernel, entries)
+    yield part(kernel, entries)
     if depends:
-        yield _section("Relations among the outputs, for all weights", _relations(d))
+        yield part("Relations among the outputs, for all weights", _relations(d))
     else:
-        yield _section("Hessian map (d_k rho_ij = d_i rho_kj)?", _hessian_map(d), hessian)
+        lines = [*_finding(d.hessian.finding)]
+        if hessian is Verdict.PROVED and d.potential.kind == "quadrature":
+            lines += _dual(d, "delta_ij")
+        yield part("Hessian map (d_k rho_ij = d_i rho_kj)?", lines, verdict=hessian)
         if hessian is not Verdict.PROVED:
             asked = "Warp g with g rho a Hessian map?"
-            yield _section(asked, _warp(d), d.warping.verdict)
+            yield part(asked, _warp(d), verdict=d.warping.verdict)
     if d.warping.verdict is not Verdict.REFUTED:
         found = d.potential.finding.verdict
-        yield _section("Implicit regularizer Q", _regularizer(d), found)
+        yield part("Implicit regularizer Q", _regularizer(d), verdict=found)
     others = [*_sentences(d, "every time", "shrunk start")]
-    yield _section("Other losses, and weight decay" if others[1:] else "Other losses", others)
+    yield part("Other losses, and weight decay" if others[1:] else "Other losses", others)
     if d.asked is not None:
         asked_for = (mark_quoted(d.asked.name), *_finding(d.asked.finding))
-        yield _section("The Ansatz asked for", asked_for, d.asked.finding.verdict)
+        yield part("The Ansatz asked for", asked_for, verdict=d.asked.finding.verdict)
     where = "weights" if direction is None else "scalars and the norm"
-    yield _section(f"Proved by exact expansion in the {where}", _evidence(d))
+    yield part(f"Proved by exact expansion in the {where}", _evidence(d))
 
 
-def _section(heading: str, lines: Iterable[str], verdict: Verdict | None = None) -> Part:
-    return Part(heading, (Made(lines),), verdict)
-
-
-def _headline(d: Derivation) -> str:
-    head = unmark(HEADLINES[d.verdict])
-    if d.verdict is not Verdict.PROVED:
-        return f"{head}."
-    how = "" if d.hessian.verdict is Verdict.PROVED else ", in a warped time"
-    sides = "" if d.potential.other_side is None else " on each side of g = 0"
-    return f"{head}{how}; Q{sides} is below."
+def _evidence(d: Derivation) -> Iterable[str]:
+    proved = d.blocks if d.verdict is Verdict.PROVED else ()
+    evidence = (e for b in proved for e in b.potential.finding.evidence)
+    return dict.fromkeys(mark_quoted(e.statement) for e in evidence)
 
 
 def _predictor_map(d: Derivation) -> Iterator[str]:
@@ -140,21 +141,17 @@ def _vector_map(d: Derivation, direction: Direction) -> Iterator[str]:
     yield from _left_out(d.idle, "start and stay at 0")
 
 
-def _heading_of_laws(d: Derivation) -> str:
-    if d.conserved.bound == 0:
-        return "Conserved quantities: none, the flow reaches every direction"
-    proved = d.conserved.verdict is Verdict.PROVED
-    complete = "all of them" if proved else f"at most {d.conserved.bound} exist"
-    return f"Conserved quantities ({complete})"
-
-
-def _laws(d: Derivation) -> Iterator[str]:
-    conserved = d.conserved
-    if LATE in conserved.finding.reason:
-        yield mark_quoted(conserved.finding.reason)
-    for block in d.blocks if d.direction is None else ():
-        yield from algebra_lines(block)
-    yield from constant_lines(sections.named_laws(d))
+def _laws(d: Derivation) -> tuple[str, list[str]]:
+    """Return how many laws there are, and which."""
+    conserved, heading = d.conserved, "Conserved quantities: none, the flow reaches every direction"
+    if conserved.bound:
+        complete = conserved.verdict is Verdict.PROVED
+        how_many = "all of them" if complete else f"at most {conserved.bound} exist"
+        heading = f"Conserved quantities ({how_many})"
+    late = [mark_quoted(conserved.finding.reason)] * (LATE in conserved.finding.reason)
+    blocks = d.blocks if d.direction is None else ()
+    algebra = (line for block in blocks for line in _algebra(block))
+    return heading, [*late, *algebra, *constant_lines(sections.named_laws(d))]
 
 
 def _kernel_entries(d: Derivation) -> Iterator[str]:
@@ -181,8 +178,7 @@ def _entries(name: str, matrix: Expr, labels: Sequence[int]) -> Iterator[str]:
 
 
 def _names(metric: InducedMetric) -> Iterator[str]:
-    for root in metric.roots:
-        yield from root_lines(root)
+    yield from (line for root in metric.roots for line in root_lines(root))
     yield from constant_lines(metric.constants)
 
 
@@ -219,18 +215,18 @@ def _relations(d: Derivation) -> Iterator[str]:
     )
 
 
-def _hessian_map(d: Derivation) -> Iterator[str]:
-    finding = d.hessian.finding
-    yield from _finding(finding)
-    if finding.verdict is Verdict.PROVED and d.potential.kind == "quadrature":
-        yield from _dual(d, "delta_ij")
-
-
 def _dual(d: Derivation, right: str) -> Iterator[str]:
-    for found in sections.dual_coordinates(d):
-        yield from (f"{name} = {formula_text(f)}" for name, f in found.items())
+    for block in d.blocks:
+        dual, piece, weights = block.potential.dual, block.potential.piece, block.notation.weights
+        if dual is None:
+            continue
+        for i, y in zip(block.parameterization.labels, dual.y, strict=True):
+            yield f"y{i} = {formula_text(log_expr(y, weights))}"
+        R = dual.R if piece is not None and piece.kind == "quadrature" else None
+        if R is not None:
+            yield f"R = {formula_text(log_expr(R, weights))}"
         yield f"<grad y_i, grad F_j> = {right}, so y - y(w_0) = grad Q"
-        if "R" in found:
+        if R is not None:
             yield "<grad R, grad F_j> = sum_i F_i <grad y_i, grad F_j>, so"
             yield "Q = sum_i (y_i - y_i(w_0)) F_i - R in the weights, without an integral"
 
@@ -243,7 +239,10 @@ def _warp(d: Derivation) -> Iterator[str]:
         yield from _dual(d, "g delta_ij")
     elif finding.verdict is Verdict.PROVED:
         yield "g = exp of the integral of H, H_a = <grad F_a, grad log g>:"
-        yield from (f"H{i} = {formula_text(h)}" for i, h in sections.warp_slopes(d))
+        for block in d.blocks:
+            pairs = zip(block.parameterization.labels, block.warping.H or (), strict=False)
+            weights = block.notation.weights
+            yield from (f"H{i} = {formula_text(to_expr(h, weights))}" for i, h in pairs)
 
 
 def _finding(finding: Finding) -> Iterator[str]:
@@ -258,11 +257,21 @@ def _regularizer(d: Derivation) -> Iterator[str]:
     if not potential.pieces:
         yield mark_quoted(potential.finding.reason)
         return
-    yield from (lines := list(_form(potential)))
-    if other := [x for x in _form(potential.other_side) if x not in lines]:
+    yield from (lines := list(potential_lines(potential)))
+    opposite = potential.other_side
+    other = [x for x in potential_lines(opposite) if x not in lines] if opposite else ()
+    if other:
         normalized = TWO_SIDED
         yield from ("On the other side:", *other, mark_quoted(potential.finding.reason))
-    yield from (*road_lines(d), normalized, *_sentences(d, "minimiser"))
+    for name, block in zip(sections.part_names(d.blocks), d.blocks, strict=True):
+        roads = [r.name for r in block.roads if r.finding.verdict is Verdict.PROVED]
+        which = f" on {name}" if len(d.blocks) > 1 else ""
+        words = f"Roads that agree{which}: " if len(roads) > 1 else f"Road{which}: "
+        several = len({form.road for form in block.potential.forms}) > 1
+        shortest = "; of several forms the shortest is printed" * several
+        if roads:
+            yield words + "; ".join(map(mark_quoted, roads)) + shortest
+    yield from (normalized, *_sentences(d, "minimiser"))
 
 
 def _sentences(d: Derivation, *kinds: str) -> Iterator[str]:
@@ -271,42 +280,13 @@ def _sentences(d: Derivation, *kinds: str) -> Iterator[str]:
         yield f"{line[0].upper()}{line[1:]}."
 
 
-def _form(potential: Potential | None) -> Iterator[str]:
-    """Yield the lines on Q, of one side."""
-    if potential is None:
-        return
-    if potential.turning is not None:
-        yield from vector_lines(potential, potential.turning)
-        return
-    names = sections.part_names(potential.pieces)
-    if len(names) > 1:
-        yield f"Q = {' + '.join(names)}"
-    for piece, name in zip(potential.pieces, names, strict=True):
-        yield from piece_lines(piece, name)
-
-
-def _evidence(d: Derivation) -> Iterator[str]:
-    proved = d.blocks if d.verdict is Verdict.PROVED else ()
-    evidence = (e for b in proved for e in b.potential.finding.evidence)
-    yield from dict.fromkeys(mark_quoted(e.statement) for e in evidence)
-
-
-def algebra_lines(block: Block) -> Iterator[str]:
+def _algebra(block: Block) -> Iterator[str]:
     """Yield which brackets span the Lie algebra, and weights at which they are independent."""
     lie = block.lie
     words = ", ".join(lie.words)
     how = {True: "commute; they span", False: "generate", None: "span or generate at least"}
     yield f"the fields X_i = grad F_i {how[lie.commuting]} dimension {lie.dimension}: {words}"
     if lie.point is not None:
-        at = ", ".join(f"{mark(name)} = {value}" for name, value in lie.point)
         complete = "complete: " if block.conserved.verdict is Verdict.PROVED else ""
         rank = "are independent" if lie.words[1:] else "is not zero"
-        yield f"{complete}{words} {rank} at {at}"
-
-
-def road_lines(d: Derivation) -> Iterator[str]:
-    """Yield one line for each block."""
-    for name, roads, note in roads_to(d):
-        which = f" on {name}" if len(d.blocks) > 1 else ""
-        words = f"Roads that agree{which}: " if len(roads) > 1 else f"Road{which}: "
-        yield words + "; ".join(mark_quoted(r.name) for r in roads) + note
+        yield f"{complete}{words} {rank} at {at(lie.point)}"

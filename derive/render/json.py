@@ -24,6 +24,7 @@ from derive.language.tree import Tree
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import kernel_of
+from derive.render import RECORDS
 from derive.render.labels import unmark
 from derive.render.narration import as_text, lines_of
 from derive.render.plain import plain
@@ -41,21 +42,6 @@ DIGITS = 30
 
 Record: TypeAlias = dict[str, object]
 """Names with texts, whole numbers, truth values, nothing, lists, and what ``json_value`` knows."""
-
-FORMATS: Mapping[str, tuple[str, int]] = {
-    "Derivation": ("derivation", 2),
-    "ExplicitCounterpart": ("explicit", 2),
-    "InverseDesign": ("inverse", 1),
-    "Margins": ("margin", 1),
-    "Optimizer": ("optimizer", 1),
-    "Optimizers": ("optimizers", 1),
-    "Outcome": ("outcome", 1),
-    "Perturbation": ("perturbation", 1),
-    "RandomWidth": ("width", 1),
-    "Regimes": ("regimes", 2),
-    "VariationalProblem": ("univariate", 1),
-}
-"""What formats of records are called, and their versions."""
 
 MODEL = "outputs=derivation.parameterization.trees start=derivation.parameterization.start:pairs"
 DESIGN = (
@@ -168,11 +154,11 @@ def render_json(found: Any, seconds: float = 20.0) -> str:
 
     A derivation is without a certificate, and says so, where that takes longer than some seconds.
     """
-    name = next(kind.__name__ for kind in type(found).__mro__ if kind.__name__ in FORMATS)
+    name = next(kind.__name__ for kind in type(found).__mro__ if kind.__name__ in RECORDS)
     content = _certified(found, seconds) if name == "Derivation" else record(found)
     if name == "Regimes" and not found.vector:
         content |= {"derivation": json.loads(render_json(found.derivation, seconds))}
-    return json_text(*FORMATS[name], content)
+    return json_text(RECORDS[name].format, RECORDS[name].version, content)
 
 
 def json_text(kind: str, version: int, content: Record) -> str:
@@ -392,7 +378,7 @@ def _certified(d: Derivation, seconds: float) -> Record:
     from derive.certificate.writing import certify
     from derive.rocq.theorem import has_file
 
-    texts: Record = json.loads(json_text(*FORMATS["Derivation"], record(d)))
+    texts: Record = json.loads(json_text("derivation", RECORDS["Derivation"].version, record(d)))
     try:
         certified: Record = certify(d, texts, seconds)
     except OutOfTime:

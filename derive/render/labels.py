@@ -64,9 +64,15 @@ def step_aside(blocks: Sequence[Sequence[str]], taken: Set[str]) -> list[list[st
 
     own = re.compile(f"(?<!{MARK}){WORD.pattern}")
     pages = [[_fitted(own.sub(ours, line), line) for line in lines] for lines in blocks]
-    if altered:
-        pages.insert(1, [_word_on(altered)])
-    return pages
+    # What has another of our letters as its stem goes with it.
+    stems = {x for stem in altered for x in (f"d{stem}", f"{stem}_0", f"{stem}_i")}
+    names = (
+        f"{label}{f' ({MEANING[label]})' if label in MEANING else ''} is written {new}"
+        for label, new in altered.items()
+        if label not in stems
+    )
+    words = f"Our letters make way for the names given: {', '.join(names)}"
+    return [*pages[:1], [words], *pages[1:]] if altered else pages
 
 
 def _fitted(new: str, line: str) -> str:
@@ -74,13 +80,3 @@ def _fitted(new: str, line: str) -> str:
     new, width = new.replace(MARK, ""), len(line)
     head = re.fullmatch(r"(.* )\.+( [A-Z]+)", new)
     return new if head is None else head[1].ljust(width - len(head[2]), ".") + head[2]
-
-
-def _word_on(altered: dict[str, str]) -> str:
-    """Say how our letters are written; what has another of them as its stem goes with it."""
-    names = []
-    for label, new in altered.items():
-        means = f" ({MEANING[label]})" if label in MEANING else ""
-        if not any(label in (f"d{stem}", f"{stem}_0", f"{stem}_i") for stem in altered):
-            names.append(f"{label}{means} is written {new}")
-    return f"Our letters make way for the names given: {', '.join(names)}"

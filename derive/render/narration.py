@@ -26,15 +26,7 @@ from derive.printable import Printable, renderer
 from derive.records import Potential
 from derive.render.labels import mark, mark_note, mark_quoted
 from derive.render.page.blocks import Kind
-from derive.render.plain import (
-    formula_text,
-    page,
-    piece_lines,
-    polynomial_text,
-    title,
-    vector_lines,
-)
-from derive.render.sections import part_names
+from derive.render.plain import formula_text, page, polynomial_text, potential_lines, title
 from derive.statement import Equations, Items, OnPage, OnTerminal, Sentence, Statement, Table, Text
 from derive.verdict import Finding, Identity, Verdict
 
@@ -79,7 +71,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Made:
-    """Lines that are made when they are asked for: words of a terminal, or blocks of a page."""
+    """Blocks of a page that are made when they are asked for."""
 
     lines: Iterable[object]
 
@@ -213,14 +205,8 @@ def _(line: Parameterization) -> Iterator[str]:
 
 @lines_of.register
 def _(line: Potential) -> Iterator[str]:
-    if line.turning is not None:
-        yield from vector_lines(line, line.turning)
-        return
-    names = part_names(line.pieces)
-    for name, piece in zip(names, line.pieces, strict=True):
-        yield from piece_lines(replace(piece, gradient=()), name)
-    if len(names) > 1:
-        yield f"Q = {' + '.join(names)}"
+    bare = (replace(piece, gradient=()) for piece in line.pieces)
+    yield from potential_lines(line if line.turning else replace(line, pieces=tuple(bare)))
 
 
 @lines_of.register
@@ -229,7 +215,7 @@ def _(line: OnPage) -> Iterator[str]:
 
 
 @lines_of.register
-def _(line: OnTerminal | Items | Made) -> Iterator[str]:
+def _(line: OnTerminal | Items) -> Iterator[str]:
     yield from (text for x in line.lines for text in lines_of(x))
 
 

@@ -14,7 +14,7 @@ from derive.potential.piece import Parametric, Piece, Quadrature, Root, curve_of
 from derive.records import Potential
 from derive.render.arranged import TOO_LONG, in_number, is_too_long, positive_first, tidy
 from derive.render.labels import mark, mark_note, mark_quoted, step_aside
-from derive.render.sections import to_print
+from derive.render.sections import part_names, to_print
 from derive.verdict import Identity, Number, Verdict
 
 
@@ -78,6 +78,18 @@ def polynomial_text(polynomial: Poly) -> str:
         term = factor if not power else monomial if factor == "1" else f"{factor}*{monomial}"
         text += f" {sign} {term}"
     return text.removeprefix(" + ").replace(" - ", "-", 1) if text[1] == "-" else text[3:]
+
+
+def potential_lines(potential: Potential) -> Iterator[str]:
+    """Yield the lines on Q: of each block, or of the length and the direction of a vector."""
+    if potential.turning is not None:
+        yield from vector_lines(potential, potential.turning)
+        return
+    names = part_names(potential.pieces)
+    if len(names) > 1:
+        yield f"Q = {' + '.join(names)}"
+    for piece, name in zip(potential.pieces, names, strict=True):
+        yield from piece_lines(piece, name)
 
 
 def piece_lines(piece: Piece, name: str) -> Iterator[str]:

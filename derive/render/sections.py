@@ -10,10 +10,8 @@ from sympy import Expr, Integral, Symbol
 from derive.derivation import Derivation
 from derive.language.tree import Name
 from derive.model.direction import Direction
-from derive.model.notation import log_expr, to_expr
+from derive.model.notation import to_expr
 from derive.potential.piece import Piece, Quadrature, Root, trimmed
-from derive.roads.road import Road
-from derive.verdict import Verdict
 from derive.weights.dependence import Dependence
 
 
@@ -24,36 +22,6 @@ def named_laws(d: Derivation) -> Iterator[tuple[str, Expr]]:
         for i, law in enumerate(laws, 1):
             name = notation.fresh(f"delta{i}" if len(laws) > 1 else "delta").name
             yield name, to_expr(law, notation.weights)
-
-
-def warp_slopes(d: Derivation) -> Iterator[tuple[int, Expr]]:
-    """Yield H_a = <grad F_a, grad log g> with a."""
-    for block in d.blocks:
-        labels = block.parameterization.labels
-        for i, h in zip(labels, block.warping.H or (), strict=False):
-            yield i, to_expr(h, block.notation.weights)
-
-
-def dual_coordinates(d: Derivation) -> Iterator[dict[str, Expr]]:
-    """Yield y, and the conjugate R where Q is an integral, of each block that has them."""
-    for block in d.blocks:
-        dual, weights = block.potential.dual, block.notation.weights
-        if dual is not None:
-            y = zip(block.parameterization.labels, dual.y, strict=True)
-            found = {f"y{i}": log_expr(f, weights) for i, f in y}
-            piece = block.potential.piece
-            if piece is not None and piece.kind == "quadrature" and dual.R is not None:
-                found["R"] = log_expr(dual.R, weights)
-            yield found
-
-
-def roads_to(d: Derivation) -> Iterator[tuple[str, tuple[Road, ...], str]]:
-    """Yield, for each block with a Q, what it is called, the roads to it, and what of them."""
-    for name, block in zip(part_names(d.blocks), d.blocks, strict=True):
-        proved = tuple(r for r in block.roads if r.finding.verdict is Verdict.PROVED)
-        if proved:
-            several = len({form.road for form in block.potential.forms}) > 1
-            yield name, proved, "; of several forms the shortest is printed" if several else ""
 
 
 def part_names(parts: Sequence[object]) -> list[str]:

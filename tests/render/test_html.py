@@ -18,9 +18,8 @@ from derive.explicit.regularize import explicit_counterpart
 from derive.limits.find import regimes
 from derive.optimizers.optimizer import optimizers
 from derive.printable import renderer
-from derive.render import RENDERERS
 from derive.render.html import mathml
-from derive.render.html.page import SEARCH, TITLES
+from derive.render.html.page import SEARCH
 from derive.render.page.names import set_letters
 from derive.separable.find import margins
 from derive.univariate.activation import read_activation
@@ -145,10 +144,6 @@ def test_every_record_has_a_page_and_a_card(derived):
         card = record._repr_html_()
         assert "<script" not in card
         assert "<math" in card
-
-
-def test_every_record_that_has_a_page_has_a_title():
-    assert {name for name, forms in RENDERERS.items() if "page" in forms} == set(TITLES)
 
 
 @pytest.mark.parametrize("record", [*optimizers().found, optimizers(), *PROBLEMS], ids=repr)

@@ -25,10 +25,9 @@ from derive.catalogue.audit.proportionality import (
 )
 from derive.catalogue.audit.subject import Subject
 from derive.catalogue.library import Printed
-from derive.errors import DeriveError
-from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Unsettled
-from derive.language import from_sympy, parse_expression, to_sympy
+from derive.language import parse_expression, to_sympy
+from derive.mirror_map import inverse_of, tangent
 from derive.potential.piece import Parametric
 from derive.render.plain import plain
 
@@ -51,7 +50,7 @@ def check_path(subject: Subject, printed: Printed) -> Judgement:
     def agree(same: Proportional) -> Judgement:
         if same.sign == 0:
             reason, z = "it stays where it is for every z", [*same.germs.point][:d]
-            beside = _inverse(subject, gradient, z) or ()
+            beside = _inverse(subject, z) or ()
             shown = (witness(same.germs, same.germs.texts, [same.germs.read(x) for x in beside]),)
             return difference(reason, same.method, derived(), shown if beside else ())
         return _judge_origin(subject, same, derived)
@@ -87,37 +86,23 @@ def _judge_origin(subject: Subject, same: Proportional, derived: Callable[[], st
 
 def _derived(subject: Subject, gradient: Sequence[Expr], names: Sequence[str]) -> str:
     """Return beta = h(z), or grad Q = z where that was not solved, with z = grad Q."""
-    solutions = _inverse(subject, gradient, names)
+    solutions = _inverse(subject, names)
     if solutions is None:
         return "; ".join(f"{plain(g)} = {z}" for g, z in zip(gradient, names, strict=True))
     pairs = zip(subject.betas, solutions, strict=True)
     return "; ".join(f"{b} = {plain(x)}" for b, x in pairs) + f", {', '.join(names)} = grad Q"
 
 
-def _inverse(subject: Subject, gradient: Sequence[Expr], names: Sequence[str]) -> list[Expr] | None:
-    """Return beta as a function of z with grad Q(beta) = z, each proved, or None."""
-    found = []
-    for b, g, name in zip(subject.betas, gradient, names, strict=True):
-        z = Symbol(name, real=True)
-        if g.free_symbols & set(subject.betas) != {b}:
+def _inverse(subject: Subject, names: Sequence[str]) -> list[Expr] | None:
+    """Return beta as a function of z with grad Q(beta) = z, or None where there is no formula."""
+    z = {b: Symbol(name, real=True) for b, name in zip(subject.betas, names, strict=True)}
+    found = dict[Symbol, Expr]()
+    for piece in subject.derivation.potential.pieces:
+        solved = inverse_of(piece, [z[b] for b in piece.betas])
+        if solved is None or solved[1]:
             return None
-        accepted = [x for x in sympy.solve(g - z, b) if _solves(g.subs(b, x) - z, name)]
-        if len(accepted) != 1:
-            return None
-        found.append(accepted[0])
-    return found
-
-
-def _solves(residual: Expr, name: str) -> bool:
-    """Tell whether an expression is proved 0 near a point."""
-    try:
-        tree = from_sympy(residual)
-        others = [s.name for s in residual.free_symbols if s.name != name]
-        point = {name: PLACES[0], **{x: Fraction(2 + k) for k, x in enumerate(others)}}
-        tower = Elementary(point, [tree])
-        return tower.is_zero(tower.read(tree))
-    except (Unsettled, DeriveError):
-        return False
+        found |= zip(piece.betas, (x.replace(tangent, sympy.tan) for x in solved[0]), strict=True)
+    return [found[b] for b in subject.betas]
 
 
 def _check_curve(subject: Subject, piece: Parametric, printed: Printed) -> Judgement:

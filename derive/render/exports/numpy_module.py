@@ -79,15 +79,7 @@ class _NumpyWriter(Writer):
         yield from super().read()
         yield f"_check({', '.join(self._checked())})"
 
-    def body(self) -> Iterator[str]:
-        """Return the lines before the result; beyond a wall beta is nan."""
-        yield from self.read()
-        for piece in self.potential.pieces:
-            yield from self.constants(piece)
-            yield from self._kept(piece)
-            yield from self.named(piece)
-
-    def _kept(self, piece: Piece) -> Iterator[str]:
+    def guard(self, piece: Piece) -> Iterator[str]:
         """Return lines that make beta nan where a wall has another sign than at the start."""
         p = self.potential.parameterization
         if piece.domain is None or not piece.domain.walls or self.vector:
@@ -137,7 +129,11 @@ class _NumpyWriter(Writer):
         entries = {(i, j): "0.0" for i in range(p.d) for j in range(p.d)}
         for outputs, piece in zip(p.blocks, pieces, strict=True):
             pairs = ((i, j) for i in outputs for j in outputs)
-            entries.update(zip(pairs, map(self.shown, _second(piece)), strict=True))
+            second: Sequence[Expr] = hessian(piece)
+            if isinstance(piece, Parametric):
+                z = piece.curve.parameter
+                second = [piece.gradient[0].diff(z) / piece.curve.beta.diff(z)]
+            entries.update(zip(pairs, map(self.shown, second), strict=True))
         if self.vector:
             ((s,), (slope,)) = pieces[0].betas, pieces[0].gradient
             yield f"_e = beta / {self.name(s.name)}[..., None]"
@@ -166,7 +162,7 @@ class _NumpyWriter(Writer):
             images = self._along(piece, duals[0]) if isinstance(piece, Parametric) else None
             if images is None and (images := self._solved(piece, duals)) is None:
                 return None
-            lines += [*images, *self._kept(piece)]
+            lines += [*images, *self.guard(piece)]
         names = [self.name(b.name) for b in self.ordered()]
         last = names[0] if p.d == 1 else f"np.stack([{', '.join(names)}], -1)"
         return [*lines, f"return {last}" if turning is None else f"return {_TURNED.format(last)}"]
@@ -191,11 +187,3 @@ class _NumpyWriter(Writer):
             image = f"np.where({' & '.join(ends)}, {image}, np.nan)"
         rate = slope / curve.parameter
         return [f"{z} = {self.shown(y / rate)}", f"{self.name(b.name)} = {image}"]
-
-
-def _second(piece: Piece) -> Sequence[Expr]:
-    """Return the entries of the Hessian, row by row; along a curve by its parameter."""
-    if isinstance(piece, Parametric):
-        z = piece.curve.parameter
-        return [piece.gradient[0].diff(z) / piece.curve.beta.diff(z)]
-    return hessian(piece)

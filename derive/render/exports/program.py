@@ -106,7 +106,6 @@ _HELPERS = {
 _NOTE = """These are the printed formulas in plain floating point, differentiable in beta and in the
 start; Q is up to an additive constant. They have no error bounds: next to where formulas cancel
 they lose digits, and outside the domain they give no nan."""
-_CALL = re.compile(r"\{(xp|array|fixed|sorted|check)\}")
 _UNSEEN = textwrap.fill(UNSEEN, 92)
 
 
@@ -180,7 +179,12 @@ class Writer:
 
     def helpers(self, parts: Sequence[str], calls: Mapping[str, str]) -> list[str]:
         """Return the functions that some parts, and each other, call."""
-        given, used = {**calls, "check": self.length_check()}, list(parts)
+        d, check = self.potential.parameterization.d, ""
+        if self.vector:
+            check = _LENGTH.format(d="start[-1].shape[-1]", shown="{start[-1].shape[-1]}")
+        elif d > 1:
+            check = _LENGTH.format(d=d, shown=d)
+        given, used = {**calls, "check": check}, list(parts)
         for name, text in _HELPERS.items():
             if any(f"{name}(" in part for part in used):
                 used.append(
@@ -188,16 +192,15 @@ class Writer:
                 )
         return used[len(parts) :]
 
-    def length_check(self) -> str:
-        """Return the lines that refuse a beta of another length; none where any shape will do."""
-        d = self.potential.parameterization.d
-        if self.vector:
-            return _LENGTH.format(d="start[-1].shape[-1]", shown="{start[-1].shape[-1]}")
-        return "" if d == 1 else _LENGTH.format(d=d, shown=d)
-
     def function(self, name: str, says: str) -> str:
         """Return the text of Q or gradient."""
-        last = self._value() if name == "Q" else self._gradient()
+        if name == "gradient":
+            last = self._gradient()
+        else:
+            last = " + ".join(f"({self.shown(piece.value)})" for piece in self.potential.pieces)
+            if (turning := self.potential.turning) is not None and turning.slope != 0:
+                along = f"(beta * {self.name(self.vector)}).sum(-1)"
+                last = f"{last} - ({self.shown(turning.slope)}) * {along}"
         return self.text(name, "beta", f"{says} {self.shapes()}", [*self.body(), f"return {last}"])
 
     def text(self, name: str, given: str, says: str, lines: Iterable[str]) -> str:
@@ -209,7 +212,11 @@ class Writer:
         """Return the lines that read beta and the start, and name constants and roots."""
         yield from self.read()
         for piece in self.potential.pieces:
-            yield from self.piece(piece)
+            yield from (*self.constants(piece), *self.guard(piece))
+            for root in piece.roots:
+                yield f"{self.name(root.symbol.name)} = {self.root(root)}"
+            if isinstance(piece, Parametric):
+                yield from self._curve(piece)
 
     def shapes(self) -> str:
         """Return what is said of the shape of beta."""
@@ -246,22 +253,14 @@ class Writer:
         elif self.name(first.name) != "beta":
             yield f"{self.name(first.name)} = beta"
 
-    def piece(self, piece: Piece) -> Iterator[str]:
-        """Return the lines of constants, roots and the point of a curve."""
-        yield from self.constants(piece)
-        yield from self.named(piece)
+    def guard(self, piece: Piece) -> Iterator[str]:
+        """Return the lines by which beta is kept where the form is; none here."""
+        yield from ()
 
     def constants(self, piece: Piece) -> Iterator[str]:
         """Return the lines of named constants."""
         for symbol, value in piece.constants:
             yield f"{self.name(symbol.name)} = {self.shown(value)}"
-
-    def named(self, piece: Piece) -> Iterator[str]:
-        """Return the lines of roots, or of the point of a curve."""
-        for root in piece.roots:
-            yield f"{self.name(root.symbol.name)} = {self.root(root)}"
-        if isinstance(piece, Parametric):
-            yield from self._curve(piece)
 
     def root(self, root: Root) -> str:
         """Return the text of a root."""
@@ -286,15 +285,6 @@ class Writer:
         yield f"_near = _between(_curve, _along, {b})"
         yield f"{z} = _solve(lambda {z}: _curve({z}) - {b}, _slope, _near)"
 
-    def _value(self) -> str:
-        parts = " + ".join(f"({self.shown(piece.value)})" for piece in self.potential.pieces)
-        turning = self.potential.turning
-        if turning is None or turning.slope == 0:
-            return parts
-        return (
-            f"{parts} - ({self.shown(turning.slope)}) * (beta * {self.name(self.vector)}).sum(-1)"
-        )
-
     def _gradient(self) -> str:
         pieces, turning = self.potential.pieces, self.potential.turning
         if turning is not None:
@@ -318,7 +308,8 @@ def _off_zero(expression: Expr, roots: Collection[Symbol]) -> Expr:
     beta/sqrt(A) is 0, which is the gradient of q(|beta|) or a subgradient.
     """
     near = sympy.Function(OFF_ZERO)
-    rooted = (x for x in expression.atoms(sympy.Pow) if not _is_polynomial(x.exp))
+    powers = expression.atoms(sympy.Pow)
+    rooted = (x for x in powers if not (x.exp.is_Integer and x.exp.is_positive))
     return expression.xreplace(
         {
             x: near(x.base) ** x.exp
@@ -326,10 +317,6 @@ def _off_zero(expression: Expr, roots: Collection[Symbol]) -> Expr:
             if x.base in roots or len(_even_terms(x.base)) > 1
         }
     )
-
-
-def _is_polynomial(exponent: Expr) -> bool:
-    return bool(exponent.is_Integer and exponent.is_positive)
 
 
 def _even_terms(base: Expr) -> list[Expr]:

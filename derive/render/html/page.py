@@ -18,6 +18,7 @@ from derive.inverse.design import InverseDesign
 from derive.language import to_text
 from derive.limits.random_width import RandomWidth
 from derive.printable import Printable, renderer
+from derive.render import RECORDS
 from derive.render.html import mathml
 from derive.render.labels import MARK
 from derive.render.page.blocks import (
@@ -36,19 +37,6 @@ from derive.render.page.names import latex_name, set_letters
 from derive.sources import reference
 from derive.verdict import Verdict
 
-TITLES = {
-    "Derivation": "The implicit regularizer",
-    "Outcome": "The implicit regularizer",
-    "Regimes": "Limits of the regularizer",
-    "RandomWidth": "The regularizer at random starts",
-    "ExplicitCounterpart": "Explicit regularization beside the implicit one",
-    "Margins": "The flow on separable data",
-    "Perturbation": "What perturbations do to the flow",
-    "Optimizer": "An optimizer on linear models",
-    "Optimizers": "Optimizers on linear models",
-    "VariationalProblem": "What wide nets on the line learn",
-    "InverseDesign": "A parameterization of a given regularizer",
-}
 STAGES = {"conserved": "laws complete", "hessian": "Hessian map", "warping": "warp"}
 """What a record may have a verdict of, beside its own, and how it is called."""
 FOLDER = Path(__file__).parent
@@ -59,7 +47,7 @@ LOOKS = {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "open"
 
 def render_html(record: Printable, rename: Mapping[str, str] | None = None) -> str:
     """Return a finished record as a document."""
-    title, typed = TITLES[type(record).__name__], _typed(record)
+    title, typed = RECORDS[type(record).__name__].title, _typed(record)
     page = set_letters(renderer(type(record), "page")(record).select(), rename or {})
     head = f'<h1>{title}</h1><p class="typed"><code>{escape(typed)}</code></p>'
     return document(f"{title}: {typed}", head + sections(record, page))

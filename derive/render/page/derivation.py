@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import sympy
 from sympy import Expr, Symbol
@@ -18,7 +19,6 @@ from derive.model.geometry import EUCLIDEAN
 from derive.model.parameterization import Parameterization
 from derive.potential.domain import CONVEX
 from derive.potential.piece import WHY_LEFT, Parametric, Piece, Quadrature, curve_of
-from derive.potential.shortest import SEPARATE
 from derive.records import Block, Potential
 from derive.render import sections
 from derive.render.labels import MARK
@@ -144,11 +144,10 @@ def _phi(direction: Direction) -> str:
 
 def _tuple(weights: Sequence[str]) -> str:
     names = ", ".join(map(latex_name, weights))
-    if len(weights) == 1:
-        return rf"{names} \in \mathbb{{R}}"
     if width(names) > COLUMN - 70:
         names = rf"{latex_name(weights[0])}, \dots"
-    return rf"({names}) \in \mathbb{{R}}^{{{len(weights)}}}"
+    several = rf"({names}) \in \mathbb{{R}}^{{{len(weights)}}}"
+    return several if weights[1:] else rf"{names} \in \mathbb{{R}}"
 
 
 def _changed(d: Derivation) -> Iterator[Element]:
@@ -166,7 +165,7 @@ def _changed(d: Derivation) -> Iterator[Element]:
 
 def _laws(d: Derivation) -> Iterator[Element]:
     found, blocks = list(sections.named_laws(d)), d.blocks if d.direction is None else ()
-    why = [words for block in blocks for words in algebra_words(block)]
+    why = [words for block in blocks for words in _algebra(block)]
     if _is_one(d):
         why = [words.replace("F_{1}", "F") for words in why]
     none = say("laws.open" if d.conserved.bound else "laws.none", bound=d.conserved.bound)
@@ -212,18 +211,17 @@ def _results(d: Derivation) -> Iterator[Part]:
         yield _part("theorem", _with_letters(_theorem(d)), label="thm:regularizer")
         yield _part("proof", proof_lines(d))
         yield _part("formula", formula_of(d.potential, ""))
-        yield _part("remark", _remark(d))
-        both = " and weight decay" * bool(d.says("shrunk start"))
-        yield _part("remark", _other_training(d), f"Other losses{both}")
+        integrals = (p for p in d.potential.pieces if p.kind == "quadrature")
+        left = dict.fromkeys(p.left for p in integrals if isinstance(p, Quadrature))
+        why = (say("remark.integral", why=prose(WHY_LEFT[x])) for x in left)
+        yield _part("remark", chain(say("remark.unique"), *why))
+        decay, Q = bool(d.says("shrunk start")), r"$\sum_i Q(\beta_i)$" if _is_one(d) else "$Q$"
+        other = chain(say("other.losses", Q=Q), say("other.decay", Q=Q) if decay else ())
+        yield _part("remark", other, f"Other losses{' and weight decay' * decay}")
     else:
         yield _part("paragraph", open_lines(d), "What is not decided")
     if d.asked is not None:
-        answer = {
-            Verdict.PROVED: "is the form of a solution",
-            Verdict.REFUTED: "is not the form of any solution",
-            Verdict.UNDECIDED: "was not decided",
-        }[d.asked.finding.verdict]
-        asked = say("remark.asked", form=road_name(d.asked.name), answer=answer)
+        asked = say(f"asked.{d.asked.finding.verdict.value}", form=road_name(d.asked.name))
         yield _part("remark", asked)
 
 
@@ -268,7 +266,7 @@ def _theorem(d: Derivation) -> Iterator[Element]:
     if _is_one(d):
         yield from say("theorem.copies")
     if d.hessian.verdict is Verdict.REFUTED:
-        yield _clock(d.warping.g)
+        yield from _clock(d.warping.g)
 
 
 def _assumed(what: Sequence[Condition]) -> Iterator[Element]:
@@ -276,10 +274,10 @@ def _assumed(what: Sequence[Condition]) -> Iterator[Element]:
         yield from say("theorem.assume", assumed=listing(map(assumption, what)))
 
 
-def _clock(g: Expr | None) -> str:
+def _clock(g: Expr | None) -> Iterator[Element]:
     """Say that the clock is warped, and by what where that is short."""
     given = "" if g is None else f", $g = {inline(g)}$"
-    return phrase("theorem.clock", g=given if width(given) < COLUMN / 2 else ", $g$ as below")
+    yield from say("theorem.clock", g=given if width(given) < COLUMN / 2 else ", $g$ as below")
 
 
 def _where(d: Derivation) -> Iterator[Element]:
@@ -302,29 +300,13 @@ def formula_of(potential: Potential, label: str = "") -> Iterator[Element]:
     names = [*map(as_latex, sections.part_names(potential.pieces))]
     for name, piece in zip(names, potential.pieces, strict=True):
         value = piece.value if potential.turning is None else piece.value + potential.linear
-        yield from piece_latex(replace(piece, value=value), name, label if len(names) == 1 else "")
+        yield from _piece(replace(piece, value=value), name, label if len(names) == 1 else "")
     if len(names) > 1:
         yield "and"
         yield from display([("Q", " + ".join(names))], label)
 
 
-def _other_training(d: Derivation) -> Iterator[Element]:
-    """Yield what the same Q is for under other losses, and under weight decay."""
-    Q = r"$\sum_i Q(\beta_i)$" if _is_one(d) else "$Q$"
-    yield from say("other.losses", Q=Q)
-    if d.says("shrunk start"):
-        yield from say("other.decay", Q=Q)
-
-
-def _remark(d: Derivation) -> Iterator[Element]:
-    yield from say("remark.unique")
-    integrals = (p for p in d.potential.pieces if p.kind == "quadrature")
-    left = dict.fromkeys(p.left for p in integrals if isinstance(p, Quadrature))
-    for why in left:
-        yield from say("remark.integral", why=prose(WHY_LEFT[why]))
-
-
-def piece_latex(piece: Piece, name: str, label: str = "") -> Iterator[Element]:
+def _piece(piece: Piece, name: str, label: str) -> Iterator[Element]:
     """Yield the names in one form, and the form, called *name*."""
     piece = to_print(piece)
     named: list[Row] = [(latex(symbol), value) for symbol, value in piece.constants]
@@ -351,16 +333,16 @@ def piece_latex(piece: Piece, name: str, label: str = "") -> Iterator[Element]:
 
 def _equations(piece: Piece, name: str) -> Iterator[Row]:
     """Yield the equation of Q, and what its letters mean that have no line above."""
-    beta = piece.betas[0] if len(piece.betas) == 1 else Symbol("beta")
+    b = latex(piece.betas[0] if len(piece.betas) == 1 else Symbol("beta"))
     if (curve := curve_of(piece)) is not None:
-        yield latex(beta), curve.beta
-    yield f"{name}({latex(beta)})" if name != "Q" else r"Q(\beta)", piece.value
+        yield b, curve.beta
+    yield f"{name}({b})" if name != "Q" else r"Q(\beta)", piece.value
     if isinstance(piece, Quadrature) and piece.kernel is not None:
         yield from ((latex(K), piece.kernel) for K in piece.value.atoms(AppliedUndef))
 
 
-def algebra_words(block: Block) -> Iterator[str]:
-    """Yield the same as a LaTeX sentence."""
+def _algebra(block: Block) -> Iterator[str]:
+    """Yield which brackets are independent, and what follows."""
     if block.lie.point is None:
         return
     words = [re.sub(r"X(\d+)", r"X_{\1}", f"${word}$") for word in block.lie.words]
@@ -376,23 +358,11 @@ def algebra_words(block: Block) -> Iterator[str]:
         yield rf"$\nabla F_{{{block.lie.words[0][1:]}}} \neq 0$ {at}."
 
 
-FORMULAS = {
-    "metric in beta (Q'' = 1/K)": r"metric in $\beta$ ($Q'' = 1/K$)",
-    SEPARATE: r"separate coordinates ($Q = \sum_k q_k(x_k)$)",
-    "dual length psi": r"dual length $\psi$",
-    "eigenvalues of K (s q''/q' = T/R)": r"eigenvalues of $K$ ($s q''/q' = T/R$)",
-    "dual time (beta = h(mu))": r"dual time ($\beta = h(\mu)$)",
-}
-"""Names of roads with their formulas set as mathematics."""
-
-
 def road_name(name: str) -> str:
-    r"""Return the name of a road as LaTeX.
+    r"""Return the name of a road that was asked for, as LaTeX.
 
     >>> road_name("published (Ansatz q(|beta|) + z.beta)")
     'published (Ansatz $q(\\lvert \\beta \\rvert) + z^{\\top} \\beta$)'
     """
-    matched = re.fullmatch(r"(?P<words>.*\(Ansatz )(?P<form>.*)\)", name)
-    if matched is None:
-        return FORMULAS.get(name, name)
-    return f"{matched['words']}${typeset(matched['form'].replace('z.beta', 'z^T beta'))}$)"
+    words, _, form = name.removesuffix(")").partition("(Ansatz ")
+    return f"{words}(Ansatz ${typeset(form.replace('z.beta', 'z^T beta'))}$)" if form else name

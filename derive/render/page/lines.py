@@ -79,13 +79,8 @@ def _atom(tokens: Sequence[str], at: int, scale: float) -> tuple[float, int]:
         return found + 8.6 * scale, at
     if token in (r"\begin", r"\end"):
         return 0.0, _widths(tokens, at + 2, 0.0)[1]
-    return scale * _single(token), at + 1
-
-
-def _single(token: str) -> float:
-    if token in GIVEN:
-        return GIVEN[token]
-    return 0.0 if token.isspace() else 7.4 if token.isupper() else 5.7
+    letter = 0.0 if token.isspace() else 7.4 if token.isupper() else 5.7
+    return scale * GIVEN.get(token, letter), at + 1
 
 
 def display(rows: Sequence[Row], label: str = "", relation: str = "=") -> Iterator[Display]:

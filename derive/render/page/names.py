@@ -117,9 +117,12 @@ def _renaming(page: Page, rename: Mapping[str, str]) -> Callable[[str], str]:
         start = rf"{mark}(?<![A-Za-z\\]){re.escape(as_latex(f'{name}_0'))}"
         if not re.search(f"{old}|{start}", whole):
             raise InputError(f"--rename: there is no {name} on this page")
-        if text not in map(as_latex, written) and re.search(_whole(text), whole):
+        there = re.search(rf"(?<![A-Za-z\\\0]){re.escape(text)}(?![A-Za-z_])", whole)
+        if there and text not in map(as_latex, written):
             raise InputError(f"--rename: {text} is on this page already")
-        for pattern, new in ((start, _at_zero(text)), (old, text)):
+        stem, _, index = text.partition("_")
+        at_start = f"{stem}_{{{index.strip('{}')},0}}" if index else f"{stem}_{{0}}"
+        for pattern, new in ((start, at_start), (old, text)):
             changes.append((pattern, "\0" + new.replace("\\", r"\\")))
             whole = re.sub(*changes[-1], whole)
 
@@ -129,16 +132,6 @@ def _renaming(page: Page, rename: Mapping[str, str]) -> Callable[[str], str]:
         return formula.replace("\0", MARK)
 
     return change
-
-
-def _whole(text: str) -> str:
-    return rf"(?<![A-Za-z\\\0]){re.escape(text)}(?![A-Za-z_])"
-
-
-def _at_zero(text: str) -> str:
-    """Return the start of what is written so."""
-    stem, _, index = text.partition("_")
-    return f"{stem}_{{{index.strip('{}')},0}}" if index else f"{stem}_{{0}}"
 
 
 def with_tildes(page: Page) -> Page:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import count
 
 import sympy
 from sympy import Expr
@@ -29,29 +30,22 @@ from derive.verdict import Verdict
 def proof_lines(d: Derivation) -> Iterator[Element]:
     """Yield the proofs for all blocks, what follows from them, and why the clock is needed."""
     for name, block in zip(part_names(d.potential.pieces), d.blocks, strict=True):
-        yield from _of_block(block, as_latex(name))
+        if block.potential.piece is None:
+            raise AssertionError("there is a form of Q")
+        said = _statements(block)
+        argument = next(f for mark, f in ARGUMENTS if any(mark in s for s in said) or not mark)
+        yield from argument(block, trimmed(block.potential.piece), as_latex(name))
     yield from say("proof.row_space")
     failure = failing(d.hessian.finding.evidence)
     if d.hessian.verdict is Verdict.REFUTED and failure is not None:
-        names = {"s": latex(d.beta[0])}
         if d.direction is not None:
-            r = _rate(d.direction)
-            names["rate"], names["slope"] = (
-                x * bool(r)
-                for x in (rf" + \log {r}", rf" + \langle\nabla\log {r}, \nabla {names['s']}\rangle")
-            )
-            yield from say("direction.no_hessian", n=latex_name(d.direction.norm), **names)
+            s, r = latex(d.beta[0]), _rate(d.direction)
+            rate, slope = rf" + \log {r}", rf" + \langle\nabla\log {r}, \nabla {s}\rangle"
+            names = {"rate": rate, "slope": slope} if r else {"rate": "", "slope": ""}
+            yield from say("direction.no_hessian", n=latex_name(d.direction.norm), s=s, **names)
         else:
             yield from say("proof.no_hessian")
         yield from plain_failure(d.blocks[0], failure)
-
-
-def _of_block(block: Block, name: str) -> Iterator[Element]:
-    if block.potential.piece is None:
-        raise AssertionError("there is a form of Q")
-    statements = _statements(block)
-    argument = next(f for mark, f in ARGUMENTS if any(mark in s for s in statements) or not mark)
-    yield from argument(block, trimmed(block.potential.piece), name)
 
 
 def _statements(block: Block) -> list[str]:
@@ -264,24 +258,21 @@ def _psi(turning: DirectionTerms) -> Iterator[Element]:
 def _segment(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """Taylor's formula on a segment, for a Hessian that is known."""
     yield from say("segment.identities")
-    held = [e.statement for e in block.potential.finding.evidence if e.holds]
-    yield from (Display((statement(text),)) for text in held[:6])
+    yield from (Display((statement(text),)) for text in _statements(block)[:6])
     yield from say("segment.so", Q=name)
 
 
 def _separate(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """Q = sum_k q_k(x_k), each x_k = <v_k, beta> with a clock of its own, K_k = |grad x_k|^2."""
-    statements = _statements(block)
     rows: list[Row] = [(latex(r.symbol), r.explicit) for r in piece.roots if r.explicit is not None]
     yield from say("separate.coordinates")
     yield from display(rows)
     yield from say("separate.kernels", Q=name)
-    k = 0
-    for text in statements:
+    k = count(1)
+    for text in _statements(block):
         left, _, right = text.replace("`", "").partition(" = ")
         if left.startswith("K") and "grad" not in text:
-            k += 1
-            yield from display([(formula(left).replace("K", f"K_{{{k}}}"), formula(right))])
+            yield from display([(formula(left).replace("K", f"K_{{{next(k)}}}"), formula(right))])
         elif left.startswith("dQ/d") and " at " not in right:
             slope = rf"\frac{{\partial {name}}}{{\partial {latex_name(left[4:])}}}"
             yield from display([(slope, read(right))])

@@ -76,7 +76,11 @@ def refuted_proof(d: Derivation) -> Iterator[Element]:
         yield from say("refutation.blocks")
     else:
         yield from say("refutation.definitions")
-        yield from _candidates(block)
+        pairs = zip(block.metric.labels, warp_candidate(block.metric), strict=True)
+        H = [(f"H_{{{i}}}", to_expr(h, block.notation.weights)) for i, h in pairs]
+        if max(len(str(h)) for _, h in H) < LONGEST_ENTRY:
+            yield from say("refutation.here")
+            yield from display(H)
     yield from plain_failure(block, failure)
 
 
@@ -85,16 +89,6 @@ def _block_of(d: Derivation, failure: Identity) -> Block:
     numbers = re.search(r"[FHKVX](\d+)", failure.statement)
     named = (b for b in d.blocks if numbers and int(numbers[1]) in b.parameterization.labels)
     return next(named, d.blocks[0])
-
-
-def _candidates(block: Block) -> Iterator[Element]:
-    """Yield the only H, where it is short."""
-    labels, symbols = block.metric.labels, block.notation.weights
-    pairs = zip(labels, warp_candidate(block.metric), strict=True)
-    H = [(f"H_{{{i}}}", to_expr(h, symbols)) for i, h in pairs]
-    if max(len(str(h)) for _, h in H) < LONGEST_ENTRY:
-        yield from say("refutation.here")
-        yield from display(H)
 
 
 @dataclass(frozen=True)
