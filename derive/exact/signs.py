@@ -208,14 +208,7 @@ def _exceeds_a_sine(f: RationalFunction) -> bool:
 
 def is_number(value: RationalFunction) -> bool:
     """Tell whether a function of the start has no name in it that is free, as 1 - sqrt(2)."""
-    generators = {g.name: g for g in value.field.generators if g.kind != "parameter"}
-    used, seen = set(value.variables()), set[str]()
-    while left := used - seen:
-        seen |= left
-        inner = (g for name, g in generators.items() if name in left)
-        parts = (x for g in inner for x in (g.argument, g.exponent) if x is not None)
-        used |= {name for x in parts for name in x.variables()}
-    return used <= set(generators)
+    return {*value.field.made_of()} >= {*value.variables()}
 
 
 def sign_of_number(value: RationalFunction) -> int:
@@ -232,8 +225,7 @@ def sign_of_number(value: RationalFunction) -> int:
 
 def free_names(field: FunctionField) -> list[str]:
     """Return the names of a field that are no calls."""
-    calls = {g.name for g in field.generators if g.kind != "parameter"}
-    return [name for name in field.names if name not in calls]
+    return [name for name in field.names if name in field.parameters or name in field.weights]
 
 
 TRIES = 300

@@ -15,7 +15,7 @@ import mpmath
 
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.field.generators import Generator, images_of
+from derive.exact.field.generators import images_of
 from derive.exact.field.polynomial import evaluate
 from derive.model.exact_map import ExactMap
 from derive.model.names import PI
@@ -28,13 +28,13 @@ FUNCTIONS = {
     "root": mpmath.root,
     "power": mpmath.power,
 }
-Call = Generator[RationalFunction]
 
 
 def check_numbers(p: ExactMap) -> None:
     """Refuse a start in numbers between which a relation is found that was not taken up."""
     field = p.start_field
-    numbers = [g for g in field.generators if g.kind in FUNCTIONS and _is_number(p, g)]
+    made = field.made_of([PI])
+    numbers = [g for g in field.generators if g.kind in FUNCTIONS and g.name in made]
     calls = [g for g in numbers if g.kind not in ("root", "power")]
     with mpmath.workdps(DIGITS):
         angles = {PI: +mpmath.pi} if PI in (*p.start_symbols, *p.parameters) else {}
@@ -50,22 +50,6 @@ def check_numbers(p: ExactMap) -> None:
                 kept[g.name] = x
         _refuse_relation(real)
         _refuse_relation(angles)
-
-
-def _is_number(p: ExactMap, g: Call) -> bool:
-    """Tell whether a call has no name in it but pi."""
-    calls = {h.name: h for h in p.start_field.generators if h.kind != "parameter"}
-    left, seen = [g.name], {PI}
-    while left:
-        name = left.pop()
-        if name in seen:
-            continue
-        if name not in calls:
-            return False
-        seen.add(name)
-        parts = (calls[name].argument, calls[name].exponent)
-        left += [v for part in parts if part is not None for v in part.variables()]
-    return True
 
 
 def _at(element: RationalFunction, known: Mapping[str, mpmath.mpf]) -> mpmath.mpf:

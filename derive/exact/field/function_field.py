@@ -10,14 +10,14 @@ reduced by the relations and denominators are free of algebraic generators.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from flint import Ordering, fmpz_mpoly_ctx
 
 from derive.clock import ENDLESS, Clock
-from derive.exact.field.generators import Generator, Relations, without_weights
+from derive.exact.field.generators import Generator, Relations
 from derive.exact.field.polynomial import Polynomial, Quotient, evaluate, reindexed
 
 
@@ -191,8 +191,16 @@ class FunctionField:
     @functools.cached_property
     def constants(self) -> dict[str, RationalFunction]:
         """The generators without weights, by name: the parameters, and such as sqrt(2)."""
-        found = without_weights(self.generators, RationalFunction.variables)
-        return {g.name: self.named(g.name) for g in found}
+        return {name: self.named(name) for name in self.made_of(self.parameters)}
+
+    def made_of(self, names: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return the names of the generators that are, or are made of, numbers and these."""
+        found = dict.fromkeys(names)
+        for g in self.generators:
+            parts = [x for x in (g.argument, g.exponent) if x is not None]
+            if parts and all(found.keys() >= {*x.variables()} for x in parts):
+                found[g.name] = None
+        return tuple(name for name in self.names if name in found)
 
     @functools.cached_property
     def kinds(self) -> frozenset[str]:

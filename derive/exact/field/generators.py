@@ -61,18 +61,6 @@ class Generator(Generic[E]):
         return None
 
 
-def without_weights(
-    generators: Iterable[Generator[E]], names_in: Callable[[E], Iterable[str]]
-) -> list[Generator[E]]:
-    """Return those that are made of parameters and numbers alone."""
-    found: dict[str, Generator[E]] = {}
-    for g in generators:
-        inside = [x for x in (g.argument, g.exponent) if x is not None]
-        if all({*names_in(x)} <= found.keys() for x in inside):
-            found[g.name] = g
-    return [*found.values()]
-
-
 def images_of(
     generators: Iterable[Generator[E]],
     images: Mapping[str, Image],
