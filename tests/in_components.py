@@ -9,7 +9,12 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.towers.tower import to_field
 from derive.model.direction import Direction
-from derive.roads.components import component_names, components, written_in_components
+from derive.roads.components import (
+    component_names,
+    components,
+    components_along_axis,
+    written_in_components,
+)
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.conserved import ConservedQuantities, find_conserved
 from derive.weights.dual_length import DualLength
@@ -60,7 +65,9 @@ class _Components:
     def __init__(self, direction: Direction, d: int) -> None:
         self.direction = direction
         self.vector = component_names(direction, d)
-        self.parameterization = components(direction, d)
+        from_zero = direction.parameterization.w0[-1].is_zero()
+        axis = components_along_axis(direction, d) if from_zero else None
+        self.parameterization = axis or components(direction, d, {})
 
     def lift(self, function: RationalFunction) -> RationalFunction:
         """Return a function of (a, n) as one of the components; InputError without a root."""

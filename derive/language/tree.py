@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
@@ -65,32 +65,24 @@ class Call:
 Tree: TypeAlias = Number | Name | Operation | Power | RealPower | Call
 
 
+_PARTS: dict[type, tuple[str, ...]] = {
+    Operation: ("left", "right"),
+    Power: ("base",),
+    RealPower: ("base", "exponent"),
+    Call: ("argument",),
+}
+"""The fields that are subtrees, left to right."""
+
+
 def children(tree: Tree) -> tuple[Tree, ...]:
     """Return the direct subtrees of *tree*, left to right."""
-    match tree:
-        case Operation(_, left, right):
-            return (left, right)
-        case Power(base, _):
-            return (base,)
-        case RealPower(base, exponent):
-            return (base, exponent)
-        case Call(_, argument):
-            return (argument,)
-    return ()
+    return tuple(getattr(tree, name) for name in _PARTS.get(type(tree), ()))
 
 
 def with_parts(tree: Tree, parts: Sequence[Tree]) -> Tree:
     """Return *tree* with other direct subtrees, as many as it has."""
-    match tree:
-        case Operation(operator, _, _):
-            return Operation(operator, *parts)
-        case Power(_, exponent):
-            return Power(parts[0], exponent)
-        case RealPower():
-            return RealPower(*parts)
-        case Call(function, _):
-            return Call(function, *parts)
-    return tree
+    fields: dict[str, Any] = dict(zip(_PARTS.get(type(tree), ()), parts, strict=True))
+    return replace(tree, **fields)
 
 
 def walk(tree: Tree) -> Iterator[Tree]:

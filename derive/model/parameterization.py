@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Unpack
+from typing import TYPE_CHECKING, Protocol, Unpack, cast
 
 from derive.clock import Clock
 from derive.errors import InputError
@@ -166,17 +166,9 @@ class Parameterization(ExactMap):
 
     @property
     def _ingredients(self) -> Ingredients:
-        return {
-            "outputs": self.trees,
-            "weights": self.weights,
-            "start": dict(self.start),
-            "positive": self.positive,
-            "labels": self.labels,
-            "parameters": self.parameters,
-            "geometry": self.geometry,
-            "vectors": self.vectors,
-            "affine": self.affine,
-        }
+        names = (f.name for f in dataclasses.fields(self) if f.name not in ("trees", "start"))
+        fields = {name: getattr(self, name) for name in names}
+        return cast("Ingredients", {"outputs": self.trees, "start": dict(self.start), **fields})
 
     def __reduce__(self) -> tuple[Callable[..., Parameterization], tuple[object, ...]]:
         return _made, (self._ingredients, self.field)

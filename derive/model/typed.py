@@ -15,7 +15,7 @@ from derive.errors import InputError, LanguageError
 
 if TYPE_CHECKING:
     from derive.language import Tree
-    from derive.language.arrays import Array, Shape
+    from derive.language.arrays import Shape
     from derive.model.parameterization import Parameterization
 
 T = TypeVar("T")
@@ -68,49 +68,44 @@ class TypedModel:
         refuse_arrays(tuple(rates.values()), known, "--rates")
         refuse_arrays(tuple(mirror), known, "--mirror")
         if len(known) == len(shapes):
-            read = parse_array_outputs(texts, known)
-            return ReadModel(read, start, positive, parameters, rates=rates, mirror=mirror)
+            parse_array_outputs(texts, known)
+            return ReadModel(texts, start, positive, parameters, known, rates=rates, mirror=mirror)
         if mirror:
             raise InputError("--mirror goes with vectors of given dimension only")
-        open_vectors = [name for name, shape in vectors.items() if shape == OPEN]
+        open_vectors = tuple(name for name, shape in vectors.items() if shape == OPEN)
         if known:
             raise InputError(f"--vector: give {open_vectors[0]} a dimension too, or none to all")
         if parameters:
             raise InputError("--parameter goes with vectors of given dimension only")
         if len(texts) != 1:
             raise InputError("with a vector of open dimension give one output, such as a*u")
-        return ReadModel((), start, positive, (), texts[0], tuple(open_vectors), rates)
+        return ReadModel(texts, start, positive, vectors=open_vectors, rates=rates)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadModel:
-    """What the texts of a model say; *text* and *vectors* only with vectors of open dimension."""
+    """What the texts of a model say; the outputs are known to be expressions of the language."""
 
-    outputs: tuple[Array, ...]
+    outputs: tuple[str, ...]
     start: dict[str, Tree]
     positive: tuple[str, ...]
-    parameters: tuple[str, ...]
-    text: str = ""
+    parameters: tuple[str, ...] = ()
+    arrays: dict[str, Shape] = field(default_factory=dict)
     vectors: tuple[str, ...] = ()
     rates: dict[str, Tree] = field(default_factory=dict)
     mirror: tuple[Tree, ...] = ()
 
     def parameterization(self) -> Parameterization:
         """Return what is to be derived; this part needs algebra."""
-        from derive.model.names import independent_entries
         from derive.model.parameterization import Parameterization
 
-        if self.vectors:
-            return Parameterization.parse(
-                [self.text], self.start, self.positive, vectors=self.vectors, rates=self.rates
-            )
-        trees = independent_entries(self.outputs)
-        return Parameterization(
-            trees,
-            None,
+        return Parameterization.parse(
+            self.outputs,
             self.start,
             self.positive,
-            parameters=self.parameters,
+            self.parameters,
+            arrays=self.arrays,
+            vectors=self.vectors,
             rates=self.rates,
             mirror=self.mirror[0] if self.mirror else None,
         )

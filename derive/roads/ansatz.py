@@ -12,8 +12,9 @@ from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import rank
 from derive.exact.towers.tower import to_field
-from derive.language import from_sympy, parse_expression, to_text
+from derive.language import to_text
 from derive.language.tree import Tree, names
+from derive.model.names import read_tree
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Ansatz:
         """
         if not functions:
             raise InputError("give an Ansatz at least one function, for instance beta1**2")
-        return cls("given", tuple(_tree(f) for f in functions))
+        return cls("given", tuple(read_tree(f, "a function of an Ansatz") for f in functions))
 
     def functions(self, d: int) -> tuple[RationalFunction, ...]:
         """Return t_1, ..., t_n in Q(beta1, ..., betad), or InputError where they are no Ansatz."""
@@ -87,15 +88,6 @@ class Ansatz:
         if len(texts) == 1:
             return f"q({texts[0]}) + z.beta"
         return " + ".join(f"q{k}({text})" for k, text in enumerate(texts, 1))
-
-
-def _tree(function: str | Expr) -> Tree:
-    if isinstance(function, str):
-        return parse_expression(function)
-    if hasattr(function, "free_symbols"):
-        return from_sympy(function)
-    kind = type(function).__name__
-    raise InputError(f"a function of an Ansatz is of type {kind}: give text or a SymPy expression")
 
 
 def _polynomial(tree: Tree, field: FunctionField) -> RationalFunction:

@@ -30,22 +30,14 @@ def component_names(direction: Direction, d: int) -> tuple[str, ...]:
     return tuple(f"{base}{i}" for i in range(1, d + 1))
 
 
-def components(direction: Direction, d: int) -> Parameterization:
-    """Return F_i = phi u_i in R^d."""
-    if direction.parameterization.w0[-1].is_zero():
-        return components_along_axis(direction, d)
-    return _components_from(direction, d, {})
-
-
 def components_along_axis(direction: Direction, d: int) -> Parameterization:
     """Return F_i = phi u_i in R^d where u starts at (|u_0|, 0, ..., 0)."""
     first, *others = component_names(direction, d)
     length = dict(direction.parameterization.start)[direction.norm]
-    zeros = {name: Number(Fraction(0)) for name in others}
-    return _components_from(direction, d, {first: length, **zeros})
+    return components(direction, d, {first: length, **dict.fromkeys(others, Number(Fraction(0)))})
 
 
-def _components_from(direction: Direction, d: int, u_0: Mapping[str, Tree]) -> Parameterization:
+def components(direction: Direction, d: int, u_0: Mapping[str, Tree]) -> Parameterization:
     """Return F_i = phi u_i in R^d with the start of u, at symbols where none is given."""
     vector = component_names(direction, d)
     reduced = direction.parameterization

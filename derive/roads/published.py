@@ -18,13 +18,11 @@ from itertools import combinations, permutations
 
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import dot
 from derive.model.geometry import Field
 from derive.roads.ansatz import Ansatz
 from derive.roads.on_leaf import is_defined, is_not_zero, log_warp, require_function_of, tangent
 from derive.verdict import Decided, Finding, Identity, Verdict
-from derive.weights.adjoin import exponential, find_logarithm
 from derive.weights.lie import along
 from derive.weights.metric import Metric
 from derive.weights.witness import Equation, NotProved, require_equations
@@ -41,7 +39,6 @@ class PublishedRoad(Decided):
         slopes: grad t_k at beta = F(w), d functions of the weights each.
         ratios: psi_k'/psi_k as functions of the weights; empty unless PROVED.
         factors: g/psi_k as functions of the weights; empty unless PROVED.
-        log_psi: log psi_k up to constants, or None when no closed form was found.
     """
 
     metric: Metric
@@ -50,7 +47,6 @@ class PublishedRoad(Decided):
     slopes: tuple[Field, ...] = ()
     ratios: Field = ()
     factors: Field = ()
-    log_psi: tuple[LogFunction, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -65,36 +61,16 @@ class PublishedRoad(Decided):
             return None
         return log_warp(self.metric, self.slopes[0], self.ratios[0], self.factors[0])
 
-    @functools.cached_property
-    def psi(self) -> Field | None:
-        """psi_k in the weights, each up to a factor; None unless they are rational."""
-        if self.log_psi is None:
-            return None
-        found = tuple(p for p in map(exponential, self.log_psi) if p is not None)
-        return found if len(found) == len(self.log_psi) else None
-
-    @property
-    def g(self) -> RationalFunction | None:
-        """The warp in the weights up to a factor, where it is rational."""
-        return None if self.psi is None else self.psi[0] * self.factors[0]
-
-    @property
-    def gradient(self) -> Field | None:
-        """psi grad t, which is grad Q up to z and a factor, where it is rational; for one t."""
-        if self.psi is None or len(self.slopes) > 1:
-            return None
-        return tuple(self.psi[0] * s for s in self.slopes[0])
-
 
 def follow_published(metric: Metric, ansatz: Ansatz) -> PublishedRoad:
-    """Decide whether Hess Q = g rho for a Q of the form of the Ansatz, and find q'.
+    """Decide whether Hess Q = g rho for a Q of the form of the Ansatz, and find q''/q'.
 
     Args:
         metric: of a parameterization with d >= 2 outputs.
 
     Returns:
-        PROVED with q''/q', and q' in the weights where a product of powers was found. REFUTED
-        says that Q is not of this form; it does not say that there is no Q.
+        PROVED with q''/q' in the weights, a function of t. REFUTED says that Q is not of this
+        form; it does not say that there is no Q.
 
     Raises:
         InputError: the Ansatz does not fit the outputs.
@@ -113,8 +89,7 @@ def follow_published(metric: Metric, ansatz: Ansatz) -> PublishedRoad:
     except NotProved as ended:
         return PublishedRoad(metric, ansatz, ended.finding, slopes)
     finding = Finding(Verdict.PROVED, "Q has the form of the Ansatz", evidence)
-    log_psi = _log_psi(metric, slopes, ratios)
-    return PublishedRoad(metric, ansatz, finding, slopes, ratios, factors, log_psi)
+    return PublishedRoad(metric, ansatz, finding, slopes, ratios, factors)
 
 
 def _one_function_each(
@@ -134,19 +109,6 @@ def _one_function_each(
         t, name = ("t", "r") if single else (f"t{k}", f"r{k}")
         evidence += require_function_of(metric, (t, slope), (name, r), H)
     return evidence + require_equations(p, _one_warp(metric, slopes, ratios, factors, H), _MORE)
-
-
-def _log_psi(
-    metric: Metric, slopes: tuple[Field, ...], ratios: Field
-) -> tuple[LogFunction, ...] | None:
-    """Return log psi_k with X_a log psi_k = r_k X_a t_k, X_a t = (K grad t)_a."""
-    found = []
-    for r, s in zip(ratios, slopes, strict=True):
-        logarithm = find_logarithm(metric.conserved, [r * dot(row, s) for row in metric.K])
-        if logarithm is None:
-            return None
-        found.append(logarithm)
-    return tuple(found)
 
 
 def _solve(metric: Metric, t: RationalFunction) -> tuple[Field, Field, tuple[Identity, ...]]:

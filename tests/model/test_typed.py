@@ -11,10 +11,7 @@ def test_all_texts_are_read():
     read = TypedModel(
         (" a*u", "W*u"), start="a=1/2", positive="b", vector="u:2", matrix="W:2x2", parameter="D"
     ).read()
-    assert [[to_text(x) for x in array.entries] for array in read.outputs] == [
-        ["a*u1", "a*u2"],
-        ["W11*u1 + W12*u2", "W21*u1 + W22*u2"],
-    ]
+    assert (read.outputs, read.arrays) == (("a*u", "W*u"), {"u": (2,), "W": (2, 2)})
     assert {name: to_text(tree) for name, tree in read.start.items()} == {"a": "1/2"}
     assert (read.positive, read.parameters, read.vectors) == (("b",), ("D",), ())
 
