@@ -11,7 +11,7 @@ from flint import fmpq, fmpq_mat, fmpq_poly
 from derive import Parameterization, Verdict
 from derive.errors import NumericalError
 from derive.explicit.constrained import pose_cost
-from derive.explicit.cost.algebraic_numbers import root_name
+from derive.explicit.cost.closed_cost import root_name
 from derive.explicit.cost.duality import find_extreme
 from derive.explicit.cost.feasible import is_out_of_reach
 from derive.explicit.cost.nuclear import find_nuclear

@@ -19,10 +19,8 @@ from sympy import Expr, Symbol
 
 from derive.exact.balls import ball
 from derive.exact.field.polynomial import Polynomial
-from derive.exact.rationals import as_fmpq, roots_of
-from derive.explicit.cost.algebraic_numbers import at_value, conjugates
+from derive.exact.rationals import as_fmpq, rational, roots_of
 from derive.explicit.cost.feasible import BITS
-from derive.model.notation import rational
 from derive.verdict import Identity
 
 QuadraticForm: TypeAlias = Mapping[tuple[int, int], fmpq_poly]
@@ -47,9 +45,10 @@ class Norm:
     def expression(self, betas: Sequence[Symbol]) -> Expr:
         """Return the sum as an expression."""
         total = sympy.S.Zero
-        for name in conjugates(self.minimal):
+        for k in range(self.minimal.degree()):
+            name = functools.partial(at_value, value=root_name(self.minimal, k))
             first, second = (sympy.root(x, self.power) for x in self._form(betas, name))
-            total += rational(self.weight) * first * second
+            total += rational(as_fmpq(self.weight)) * first * second
         return total
 
     def _form(
@@ -96,7 +95,7 @@ class Linear:
     def expression(self, betas: Sequence[Symbol]) -> Expr:
         """Return it as an expression."""
         pairs = zip(self.coefficients, betas, strict=True)
-        return sympy.Add(*(rational(c) * b for c, b in pairs))
+        return sympy.Add(*(rational(as_fmpq(c)) * b for c, b in pairs))
 
     def at(self, beta: Sequence[Fraction]) -> arb:
         """Return its value as a ball."""
@@ -143,3 +142,26 @@ class ClosedCost:
         with ctx.workprec(BITS):
             totals = [sum((part.at(beta) for part in parts), arb(0)) for parts in self.sums]
             return functools.reduce(lambda x, y: x.max(y), totals)
+
+
+def root_name(f: fmpq_poly, index: int) -> Expr:
+    """Return the name of one of the roots of f, which are real; the smallest is 0.
+
+    >>> [str(root_name(fmpq_poly([-1, -2, 1, 1]), k)) for k in (0, 2)]
+    ['CRootOf(x**3 + x**2 - 2*x - 1, 0)', 'CRootOf(x**3 + x**2 - 2*x - 1, 2)']
+    """
+    if f.degree() == 1:
+        return -rational(f[0]) / rational(f[1])
+    if f.degree() == 2:
+        c, b, a = (rational(x) for x in f.coeffs())
+        half = sympy.sqrt(b**2 - 4 * a * c) / (2 * abs(a))
+        return -b / (2 * a) + (half if index else -half)
+    if 2 * index < f.degree() and not any(f.coeffs()[1::2]):
+        # Roots of f(x) = f(-x) come in pairs: the positive one names both.
+        return -root_name(f, f.degree() - 1 - index)
+    return sympy.CRootOf(at_value(f, Symbol("x")), index)
+
+
+def at_value(c: fmpq_poly, value: Expr) -> Expr:
+    """Return a polynomial at an expression."""
+    return sympy.expand(sympy.Add(*(rational(a) * value**k for k, a in enumerate(c.coeffs()))))

@@ -106,7 +106,7 @@ def multilinear(problem: ConstrainedProblem) -> Multilinear | None:
     outputs = [_products(problem, f) for f in problem.F]
     products = [term for output in outputs for term in output]
     groups = _groups(products, len(problem.weights))
-    if len(groups) < 2 or any(len(set(term)) < len(term) for term in products):
+    if len(groups) < 2:
         return None
     place = {k: (g, i) for g, group in enumerate(groups) for i, k in enumerate(group)}
     coefficients = (_by_places(output, place, len(groups)) for output in outputs)

@@ -29,8 +29,7 @@ from sympy import Expr, Symbol
 from derive.exact.balls import ball
 from derive.exact.rationals import as_fraction, reduced, roots_of
 from derive.explicit.constrained import ConstrainedProblem
-from derive.explicit.cost.algebraic_numbers import root_name
-from derive.explicit.cost.closed_cost import ClosedCost, Linear
+from derive.explicit.cost.closed_cost import ClosedCost, Linear, root_name
 from derive.explicit.cost.feasible import BITS
 from derive.explicit.cost.nuclear import find_nuclear
 from derive.explicit.cost.quadratic_forms import quadratic_forms

@@ -11,7 +11,7 @@ checked exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from fractions import Fraction
 from math import prod
 from random import Random
@@ -85,36 +85,6 @@ def feasible_distance(
     if not all(abs(x) < radius for x in image.entries()):
         raise Stopped("no point with F(w) = beta was proved near the lowest critical point")
     return distance(around, w0)
-
-
-def lowest_distance(
-    problem: ConstrainedProblem,
-    points: Iterable[Sequence[arb]],
-    w0: Sequence[Fraction],
-    beta: Sequence[Fraction],
-) -> arb | None:
-    """Return a ball with the least |v - w_0|^2 over F(v) = beta; None without any point.
-
-    Args:
-        problem: F and w_0.
-        points: boxes, among which are all critical points.
-        w0: the start.
-        beta: the value of F.
-
-    Raises:
-        Stopped: no v is proved near the lowest of the points.
-    """
-    found = [(distance(w, w0), w) for w in points]
-    if not found:
-        return None
-    value, w = min(found, key=lambda pair: pair[0].mid())
-    for other, _ in found:
-        if other.lower() < value.lower():
-            value = value.union(other)
-    value = value.union(feasible_distance(problem, w, w0, beta))
-    if not value.is_finite():
-        raise Stopped("the enclosure of the lowest critical point is not finite")
-    return value
 
 
 def _jacobian_at(problem: ConstrainedProblem, w: Sequence[arb]) -> arb_mat:

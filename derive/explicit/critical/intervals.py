@@ -8,7 +8,7 @@ therefore one root throughout, and a proof at one rational point settles the int
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -77,35 +77,28 @@ def find_intervals(
     critical = _critical_values(problem)
     used: set[int] = set()
     while True:
-        found = list(_intervals(problem, plane, _breakpoints(problem, critical, plane, used)))
+        found = _intervals(problem, plane, _breakpoints(problem, critical, plane, used))
         new = {x.factor for x in found if x.factor is not None}
         if new <= used:
-            return tuple(_merged(found))
+            return tuple(found)
         used |= new
 
 
 def _intervals(
     problem: ConstrainedProblem, plane: Sequence[Polynomial], ends: Sequence[End]
-) -> Iterator[RootInterval]:
-    """Yield R between neighbouring points."""
+) -> list[RootInterval]:
+    """Return R between neighbouring points, in one where it is the same root."""
+    merged: list[RootInterval] = []
     for low, high in pairwise([None, *ends, None]):
         sample = _between(low, high)
         root = root_at(problem, plane, [sample, *(Fraction(1) for _ in problem.symbols)])
-        interval = RootInterval(low, high, None, 0, 0, (sample,))
-        if root is not None:
-            interval = replace(interval, factor=root.factor, index=root.index, roots=root.roots)
-        yield interval
-
-
-def _merged(intervals: Iterable[RootInterval]) -> list[RootInterval]:
-    """Return the same with neighbours in one where R is the same root."""
-    merged: list[RootInterval] = []
-    for new in intervals:
-        if merged and (merged[-1].factor, merged[-1].index) == (new.factor, new.index):
+        factor, index, roots = (root.factor, root.index, root.roots) if root else (None, 0, 0)
+        new = RootInterval(low, high, factor, index, roots, (sample,))
+        if merged and (merged[-1].factor, merged[-1].index) == (factor, index):
             last = merged.pop()
-            roots, samples = max(last.roots, new.roots), (*last.samples, *new.samples)
-            inner = last.inner if new.low is None else (*last.inner, new.low)
-            new = replace(new, low=last.low, roots=roots, samples=samples, inner=inner)
+            inner = last.inner if low is None else (*last.inner, low)
+            samples, roots = (*last.samples, sample), max(last.roots, roots)
+            new = replace(last, high=high, roots=roots, samples=samples, inner=inner)
         merged.append(new)
     return merged
 

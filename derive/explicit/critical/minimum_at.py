@@ -22,9 +22,9 @@ from derive.exact.field.polynomial import Polynomial, terms
 from derive.explicit.constrained import ConstrainedProblem, Stopped
 from derive.explicit.cost.feasible import (
     BITS,
+    feasible_distance,
     is_out_of_reach,
     is_reached,
-    lowest_distance,
     value_at,
 )
 from derive.explicit.cost.quadratic_forms import quadratic_forms
@@ -117,18 +117,24 @@ def minimum_at(problem: ConstrainedProblem, data: tuple[Fraction, ...]) -> arb |
     with ctx.workprec(BITS):
         systems = (lagrange(problem, data), singular(problem, data))
         boxes = [box for equations in systems for box in _grid(equations, w0)]
-        boxes.sort(key=lambda pair: pair[0].mid())
-        points: list[tuple[arb, ...]] = []
+        near: list[tuple[arb, tuple[arb, ...]]] = []
         lowest = arb("inf")
-        for r, w in boxes:
+        for r, w in sorted(boxes, key=lambda pair: pair[0].mid()):
             # Those that are farther than one where F may be beta do not matter.
             if r > lowest:
                 continue
             left = (value_at(problem, f, w) - ball(b) for f, b in zip(problem.F, beta, strict=True))
             if all(x.contains(0) for x in left):
-                points.append(w)
+                near.append((r, w))
                 lowest = lowest.min(r)
-        return lowest_distance(problem, points, w0, beta)
+        if not near:
+            return None
+        proved = feasible_distance(problem, near[0][1], w0, beta)
+        lower = (r for r, _ in near if r.lower() < near[0][0].lower())
+        value = functools.reduce(arb.union, lower, near[0][0].union(proved))
+        if not value.is_finite():
+            raise Stopped("the enclosure of the lowest critical point is not finite")
+        return value
 
 
 def _grid(
