@@ -153,7 +153,11 @@ def contrast_of(contrast: Contrast, about: str) -> Iterator[Statement | Open]:
     yield Statement(words, told, kind="R beside Q", about=about, by=finding, below=tuple(below))
     if contrast.rows:
         cells = (
-            (f"`{_text(x.beta)}`", decimal(x.explicit, 14), f"{x.implicit:.12g}")
+            (
+                f"`{x.beta[0]}`" if len(x.beta) == 1 else f"`({', '.join(map(str, x.beta))})`",
+                decimal(x.explicit, 14),
+                f"{x.implicit:.12g}",
+            )
             for x in contrast.rows
         )
         table = Table(("`beta`", "`R`, certified", "`Q`, in doubles"), tuple(cells))
@@ -166,12 +170,6 @@ def contrast_of(contrast: Contrast, about: str) -> Iterator[Statement | Open]:
 def named(point: Sequence[tuple[str, Fraction]]) -> Iterator[tuple[Symbol, Fraction]]:
     """Yield names as symbols, with their numbers."""
     return ((Symbol(name), value) for name, value in point)
-
-
-def _text(beta: Sequence[Fraction]) -> str:
-    """Return beta, in brackets where it has several coordinates."""
-    text = ", ".join(map(str, beta))
-    return text if len(beta) == 1 else f"({text})"
 
 
 def limit_of(finding: Finding, start: Sequence[str], about: str) -> Statement:

@@ -111,10 +111,7 @@ def _is_fixed(piece: Piece, point: Point) -> bool:
 
 
 def _kernel(piece: Piece) -> tuple[Expr, ...]:
-    """Return what K is made of: itself or dQ'/dA, and the polynomials of its roots; else nothing.
-
-    dQ'/dA and the polynomial of the one root A, which Q' is a function of.
-    """
+    """Return K or dQ'/dA, and the polynomials of its roots; nothing where K is not written."""
     kernel, polynomials = kernel_of(piece), tuple(root.polynomial for root in piece.roots)
     if piece.kind == "algebraic" and len(piece.roots) == 1:
         kernel = piece.gradient[0].diff(piece.roots[0].symbol)
@@ -131,13 +128,6 @@ def _time(p: Parameterization, end: Expr, start: Expr = sympy.S.Zero) -> Expr:
 def _is_even(piece: Piece, beta: Symbol) -> bool:
     """Tell whether K(beta) = K(-beta), as it is written."""
     written = _kernel(piece)
-    if piece.kind == "algebraic" and written:
-        # The only root A of f(A) = beta is odd where f is.
-        (A,) = (root.symbol for root in piece.roots)
-        slope, polynomial = written
-        odd = sympy.expand(polynomial + polynomial.subs({A: -A, beta: -beta}, simultaneous=True))
-        same = sympy.together(slope - slope.subs(A, -A))
-        return bool(odd == 0 and sympy.expand(sympy.numer(same)) == 0)
     largest = all(root.from_above == 0 for root in piece.roots)
     even = (sympy.expand(f - f.subs(beta, -beta)) == 0 for f in written)
     return largest and bool(written) and all(even)

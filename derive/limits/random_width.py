@@ -108,7 +108,12 @@ def random_width(unit: Parameterization | None = None, width: str = "k") -> Rand
     Source: Woodworth et al. 2020, section 5, for the statement; the moments are derived here.
     """
     unit = Parameterization.parse(["u*v"]) if unit is None else unit
-    f, kernel = _read(unit)
+    if unit.d != 1:
+        raise InputError("--width goes with one output: outputs without common weights are alike")
+    (f,) = unit.F
+    if not f.is_polynomial() or unit.field.generators:
+        raise InputError("--width needs a polynomial F: moments of others are not derived")
+    kernel = unit.geometry.inner(unit.covectors[0], unit.covectors[0])
     k = Symbol(parse_name(width, "width"), positive=True)
     c, evidence = _curvature(unit, f, kernel)
     moment = _sums(f, kernel, k)
@@ -123,18 +128,14 @@ def random_width(unit: Parameterization | None = None, width: str = "k") -> Rand
         raise InputError("--width: the conserved quantity of a wide start does not concentrate")
     reason, mu = "K^2 - c beta^2 is conserved, whatever the width", sympy.root(mean / c, 4)
     finding = Finding(Verdict.PROVED, reason, evidence)
+    beta = Symbol("beta", real=True)
+    gradient = sympy.asinh(beta / MU**2) / sympy.sqrt(c)
+    at_start = sympy.ImmutableMatrix([[sympy.sqrt(c) * MU**2]])
+    closed = ClosedGradient((gradient,), (beta,), (True,), frozenset((MU.name,)))
+    points = (read_point(MU.name, to) for to in ("0", "oo"))
+    limits = tuple(closed_form_limit(closed, point, at_start) for point in points)
     start = moment[0, 2]
-    return RandomWidth(unit, k, finding, c, mean, spread, start, bias, mu, *_wide(c))
-
-
-def _read(unit: Parameterization) -> tuple[RationalFunction, RationalFunction]:
-    """Return f and |grad f|^2."""
-    if unit.d != 1:
-        raise InputError("--width goes with one output: outputs without common weights are alike")
-    (f,) = unit.F
-    if not f.is_polynomial() or unit.field.generators:
-        raise InputError("--width needs a polynomial F: moments of others are not derived")
-    return f, unit.geometry.inner(unit.covectors[0], unit.covectors[0])
+    return RandomWidth(unit, k, finding, c, mean, spread, start, bias, mu, gradient, limits)
 
 
 def _curvature(
@@ -182,17 +183,6 @@ def _vanishes(f: Expr, k: Symbol) -> bool:
     """Tell whether a rational function tends to 0 as k -> infinity, by its degrees."""
     top, bottom = sympy.fraction(sympy.together(f))
     return f == 0 or bool(sympy.degree(top, k) < sympy.degree(bottom, k))
-
-
-def _wide(c: Expr) -> tuple[Expr, tuple[Limit, ...]]:
-    """Return dQ/dbeta for kappa = c mu^4 and the limits of Q in mu."""
-    beta = Symbol("beta", real=True)
-    gradient = sympy.asinh(beta / MU**2) / sympy.sqrt(c)
-    kernel = sympy.ImmutableMatrix([[sympy.sqrt(c) * MU**2]])
-    closed = ClosedGradient((gradient,), (beta,), (True,), frozenset((MU.name,)))
-    return gradient, tuple(
-        closed_form_limit(closed, read_point(MU.name, to), kernel) for to in ("0", "oo")
-    )
 
 
 def _every_width(r: RandomWidth) -> Iterator[Statement]:

@@ -74,11 +74,9 @@ def _limit(limit: Limit, betas: Sequence[Symbol]) -> Iterator[Statement | Open]:
     given = tuple(tell("`{D} > 2`", D=D) for D in limit.depths)
     words = f"{limit.regime} regime: the limit is {MEANING[limit.regime]}"
     yield Statement(words, values, kind="regime", conditions=given, by=limit.finding)
-    moved = zip(limit.coordinates, betas, _moved(limit), strict=False)
-    places = ((x, _less(b, b0)) for x, b, b0 in moved)
     # A symbol of the start may be known to be positive in some places and not in others.
     unit = limit.unit.xreplace({s: Symbol(s.name, real=True) for s in limit.unit.free_symbols})
-    where = Equations((("N", unit), *_in_basis(limit, betas), *places))
+    where = Equations((("N", unit), *_places(limit, betas)))
     fixed = "`, `".join(map(str, limit.coordinates))
     words = f"at fixed `{fixed}`" + (", up to an additive constant" if form.Q is not None else "")
     below = (Equations(tuple(_tending(limit, form)), "->"), "with", where)
@@ -114,11 +112,15 @@ def _with_asinh(g: Expr) -> Expr:
     return g.replace(sympy.log, written)
 
 
-def _in_basis(limit: Limit, betas: Sequence[Symbol]) -> Iterator[tuple[Symbol, Expr]]:
-    """Yield the coordinates of another basis than that of beta."""
+def _places(limit: Limit, betas: Sequence[Symbol]) -> Iterator[tuple[Symbol, object]]:
+    """Yield the coordinates where they are not beta itself."""
+    origin = limit.origin or (sympy.S.Zero,) * len(betas)
     if limit.basis is not None:
-        places = [b - c for b, c in zip(betas, limit.origin or (0,) * len(betas), strict=True)]
-        yield from zip(limit.coordinates, limit.basis.inv() * sympy.Matrix(places), strict=True)
+        moved = sympy.Matrix([b - c for b, c in zip(betas, origin, strict=True)])
+        yield from zip(limit.coordinates, limit.basis.inv() * moved, strict=True)
+    elif any(origin):
+        pairs = zip(betas, origin, strict=True)
+        yield from zip(limit.coordinates, (_less(b, c) for b, c in pairs), strict=False)
 
 
 def _less(b: Symbol, b0: Expr) -> object:
@@ -141,12 +143,6 @@ def _beyond(limit: Limit, values: dict[str, object]) -> Iterator[Statement]:
         elif down is None:
             told = {**values, "x": x}
             yield Statement("only `{x} > 0` is reached", told, kind="side reached")
-
-
-def _moved(limit: Limit) -> tuple[Expr, ...]:
-    """Return the origin of the coordinates, where that is not 0 and the basis is that of beta."""
-    origin = limit.origin if limit.basis is None else None
-    return origin if origin is not None and any(b != 0 for b in origin) else ()
 
 
 def deciding(finding: Finding) -> Statement:

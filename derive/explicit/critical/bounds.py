@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import Polynomial, evaluate, terms
 from derive.exact.signs import Signs
 from derive.explicit.constrained import ConstrainedProblem
@@ -37,16 +36,14 @@ def is_onto(problem: ConstrainedProblem) -> bool:
 def bounds_every_root(problem: ConstrainedProblem, factors: Sequence[Polynomial]) -> bool:
     """Tell whether |w|^2 is proved to be at least every root of these factors at beta = F(w)."""
     square = sum((w * w for w in problem.w), problem.field.zero)
-    return bool(factors) and all(_is_bound(problem, square, f) for f in factors)
-
-
-def _is_bound(problem: ConstrainedProblem, square: RationalFunction, factor: Polynomial) -> bool:
-    """Tell whether the factor is a r^n + c(beta), and its value at w not negative, for a > 0."""
-    if not is_power(factor):
+    if not factors or not all(map(is_power, factors)):
         return False
-    value = evaluate(factor, (square, *problem.F), problem.field.constant)
-    (leading,) = (c for e, c in terms(factor) if e[0])
-    return Signs().is_nonnegative(value if leading > 0 else -value)
+    bounds = []
+    for factor in factors:
+        value = evaluate(factor, (square, *problem.F), problem.field.constant)
+        (leading,) = (c for e, c in terms(factor) if e[0])
+        bounds.append(value if leading > 0 else -value)
+    return all(map(Signs().is_nonnegative, bounds))
 
 
 def is_power(factor: Polynomial) -> bool:

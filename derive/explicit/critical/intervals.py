@@ -74,7 +74,11 @@ def find_intervals(
     ring = fmpz_mpoly_ctx.get(("r", "b"), Ordering.degrevlex)
     values = (*ring.gens(), ring.constant(1))
     plane = [evaluate(f, values, ring.constant) for f in factors]
-    critical = _critical_values(problem)
+    # F has a critical value at 0 alone where it is homogeneous.
+    critical = [_linear(Fraction(0))]
+    if problem.degree is None:
+        b, outputs = fmpz_poly([0, 1]), singular(problem, [None]).outputs
+        critical = [evaluate(f, [b] * len(f.degrees()), lambda c: fmpz_poly([c])) for f in outputs]
     used: set[int] = set()
     while True:
         found = _intervals(problem, plane, _breakpoints(problem, critical, plane, used))
@@ -164,15 +168,6 @@ def _breakpoints(
 
 def _linear(root: Fraction) -> fmpz_poly:
     return fmpz_poly([-root.numerator, root.denominator])
-
-
-def _critical_values(problem: ConstrainedProblem) -> list[fmpz_poly]:
-    """Return polynomials that vanish where F has a critical value; 0 where F is homogeneous."""
-    if problem.degree is not None:
-        return [_linear(Fraction(0))]
-    b = fmpz_poly([0, 1])
-    left = singular(problem, [None]).outputs
-    return [evaluate(f, [b] * len(f.degrees()), lambda c: fmpz_poly([c])) for f in left]
 
 
 def _roots(polynomials: Sequence[fmpz_poly]) -> list[End]:

@@ -54,7 +54,15 @@ def root_at(
     """
     with ctx.workprec(BITS):
         roots = _all_roots(factors, data)
-        value = _minimum_or_root(problem, factors, tuple(data), [root.ball for root in roots])
+        try:
+            value = minimum_at(problem, tuple(data))
+        except Stopped:
+            # Where its w is not isolated, R_F may be the greatest root.
+            is_cost = bool(roots) and all(x.is_zero() for x in problem.w0)
+            bounded = is_cost and bounds_every_root(problem, factors)
+            if not bounded or not _has_weights(problem, data):
+                raise
+            value = max((root.ball for root in roots), key=lambda r: r.mid())
         if value is None:
             return None
         matching = [root for root in roots if root.ball.overlaps(value)]
@@ -87,24 +95,6 @@ def coefficients_at(factor: Polynomial, data: Sequence[Fraction]) -> list[Fracti
     for (k, *exponents), c in terms(factor):
         line[k] += c * math.prod(x**e for x, e in zip(data, exponents, strict=False))
     return line
-
-
-def _minimum_or_root(
-    problem: ConstrainedProblem,
-    factors: Sequence[Polynomial],
-    data: tuple[Fraction, ...],
-    roots: Sequence[arb],
-) -> arb | None:
-    """Return the minimum in a ball, None where no w has F(w) = beta."""
-    try:
-        return minimum_at(problem, data)
-    except Stopped:
-        # Where its w is not isolated, R_F may be the greatest root.
-        is_cost = all(x.is_zero() for x in problem.w0)
-        bounded = bool(roots) and is_cost and bounds_every_root(problem, factors)
-        if bounded and _has_weights(problem, data):
-            return max(roots, key=lambda r: r.mid())
-        raise
 
 
 @functools.lru_cache(maxsize=64)
