@@ -37,7 +37,7 @@ def pytest_collection_finish():
 @pytest.fixture(scope="session")
 def derived():
     """Derive models of the catalogue by name, each once."""
-    return functools.cache(lambda name: derive_once(find(name).model.read().parameterization()))
+    return functools.cache(lambda name: derive_once(find(name).read().parameterization()))
 
 
 @pytest.hookimpl(wrapper=True)

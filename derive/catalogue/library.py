@@ -64,8 +64,8 @@ class Printed:
         return READINGS[self.read]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry(TypedModel):
     """A model: F and the start as they are typed on the command line, and what is known of it.
 
     *verdict* is what is expected of its derivation: PROVED, REFUTED or UNDECIDED; *cite* are keys
@@ -74,23 +74,10 @@ class Entry:
 
     id: str
     title: str
-    outputs: tuple[str, ...]
     verdict: str
-    start: str = ""
-    positive: str = ""
-    vector: str = ""
-    matrix: str = ""
-    parameter: str = ""
-    rates: str = ""
-    mirror: str = ""
     assumptions: str = ""
     cite: tuple[str, ...] = ()
     printed: tuple[Printed, ...] = ()
-
-    @property
-    def model(self) -> TypedModel:
-        """F and the start, as they are typed."""
-        return TypedModel(self.outputs, **dict(self.options))
 
     @property
     def options(self) -> tuple[tuple[str, str], ...]:
@@ -175,4 +162,4 @@ def derive_entry(
     """
     from derive.derivation import derive
 
-    return derive(entry.model.read().parameterization(), enter, timeout=timeout)
+    return derive(entry.read().parameterization(), enter, timeout=timeout)

@@ -46,28 +46,20 @@ def tidy(expression: Expr) -> Expr:
     """Return an expression with x^(ab) for (x^a)^b, x > 0; the shortest where exponents have names.
 
     >>> from sympy.abc import b, n, x
-    >>> tidy(b * x / (n - 1) + n * b**n / (n - 1))
-    (b*x + b**n*n)/(n - 1)
+    >>> tidy(b * x**n + n * b * x**n)
+    b*x**n*(n + 1)
     """
     one = one_power(expression)
     named = any(not power.exp.is_number for power in one.atoms(sympy.Pow))
     if not named or one.has(sympy.Integral):
         return shortened(one)
-    return min(one, pulled_out(one), _over_one_line(one), gathered(one), key=_length)
+    return min(one, pulled_out(one), gathered(one), key=_length)
 
 
 def _length(expression: Expr) -> int:
     """Return how long a formula is, a fraction being longer than it is typed."""
     text = str(expression)
     return len(text) + 8 * text.count("/")
-
-
-def _over_one_line(expression: Expr) -> Expr:
-    """Return a sum of fractions as one fraction."""
-    below = [sympy.fraction(term)[1] for term in sympy.Add.make_args(expression)]
-    whole = sympy.factor(reduce(sympy.lcm, below))
-    terms = (term * whole for term in sympy.Add.make_args(expression))
-    return product_of([pulled_out(sympy.Add(*terms)), 1 / whole])
 
 
 def shortened(expression: Expr) -> Expr:

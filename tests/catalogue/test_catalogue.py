@@ -148,7 +148,7 @@ GOOD = {"title": "t", "outputs": ["w"], "verdict": "PROVED"}
     ],
 )
 def test_a_faulty_record_is_refused_in_one_line(change, message):
-    assert read_entry("x", GOOD) == Entry("x", "t", ("w",), "PROVED")
+    assert read_entry("x", GOOD) == Entry(("w",), id="x", title="t", verdict="PROVED")
     with pytest.raises(InputError, match=message):
         read_entry("x", {**GOOD, **change})
 

@@ -111,7 +111,7 @@ def _renamed(tree: Tree, others: dict[str, str]) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.id)
 def test_names_and_order_change_nothing_in_the_catalogue(entry: Entry) -> None:
-    p = entry.model.read().parameterization()
+    p = entry.read().parameterization()
     if p.vectors or p.d > MOST_OUTPUTS:
         pytest.skip("the outputs have no order, or are many")
     others = {w: f"zz{len(p.weights) - i}" for i, w in enumerate(p.weights)}

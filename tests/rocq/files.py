@@ -81,7 +81,7 @@ class Outcome:
 
 
 def catalogued(name: str) -> Derivation:
-    return derive_once(find(name).model.read().parameterization())
+    return derive_once(find(name).read().parameterization())
 
 
 def model(name: str) -> Derivation:

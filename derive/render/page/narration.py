@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import singledispatch
-from itertools import zip_longest
+from itertools import chain, groupby, repeat, zip_longest
 
 from sympy import Expr, Poly
 
@@ -191,17 +191,10 @@ def blocks_of(line: object) -> Iterator[Element]:
 
 @blocks_of.register
 def _(line: Equations) -> Iterator[Element]:
-    relation = typeset(line.relation).strip()
-    yield from display([*_chained(line.rows)], relation=relation)
-
-
-def _chained(rows: Sequence[tuple[object, object]]) -> Iterator[Row]:
-    """Yield the sides of rows; where the left is that of the row before, the right goes on."""
-    before = ""
-    for a, b in rows:
-        left = _side(a)
-        yield ("" if left == before else left), _right(b)
-        before = left
+    rows = list[Row]()
+    for left, same in groupby(line.rows, lambda row: _side(row[0])):
+        rows += zip(chain([left], repeat("")), (_right(b) for _, b in same), strict=False)
+    yield from display(rows, relation=typeset(line.relation).strip())
 
 
 def _side(value: object) -> str:

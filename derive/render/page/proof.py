@@ -30,8 +30,7 @@ from derive.verdict import Verdict
 def proof_lines(d: Derivation) -> Iterator[Element]:
     """Yield the proofs for all blocks, what follows from them, and why the clock is needed."""
     for name, block in zip(part_names(d.potential.pieces), d.blocks, strict=True):
-        if block.potential.piece is None:
-            raise AssertionError("there is a form of Q")
+        assert block.potential.piece is not None
         said = _statements(block)
         argument = next(f for mark, f in ARGUMENTS if any(mark in s for s in said) or not mark)
         yield from argument(block, trimmed(block.potential.piece), as_latex(name))
@@ -88,8 +87,7 @@ def _weight(block: Block, piece: Piece, name: str) -> Iterator[Element]:
 
 def _curve(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """The weights along the flow as functions of the dual time."""
-    if not isinstance(piece, Parametric):
-        raise AssertionError("the form is a curve")
+    assert isinstance(piece, Parametric)
     z, mu, own = piece.curve.parameter, piece.gradient[0], block.parameterization.weights
     weights: list[Row] = [(latex_name(w), x) for w, x in piece.curve.weights if w in own]
     yield from say("curve.time")
@@ -102,8 +100,7 @@ def _curve(block: Block, piece: Piece, name: str) -> Iterator[Element]:
 def _path(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """All weights as functions of one of them, t, and its flow."""
     path = curve_of(piece)
-    if path is None:
-        raise AssertionError("the form is in a weight")
+    assert path is not None
     t, b = latex(path.parameter), latex(piece.betas[0])
     yield from say("path.leaf", t=t)
     pace = next(s for s in _statements(block) if s.startswith(f"d{path.parameter}/dmu = "))
@@ -131,8 +128,7 @@ def _integral(block: Block, piece: Piece, name: str) -> Iterator[Element]:
 def _dual(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """Functions y, g and R of the weights; Q = sum_i (y_i - y_i(w_0)) beta_i - R."""
     dual, symbols = block.potential.dual, block.notation.weights
-    if dual is None:
-        raise AssertionError("there are dual coordinates")
+    assert dual is not None
     y = [log_expr(f, symbols) for f in dual.y]
     labels, R = block.parameterization.labels, dual.R and log_expr(dual.R, symbols)
     rows: list[Row] = [("g", to_expr(dual.g, symbols))]
@@ -220,8 +216,7 @@ def inner_product(f: Expr, block: Block, output: int) -> str:
 def _direction(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """y = psi u/n with <grad psi, grad s> = g = psi phi/n, and q' = psi."""
     turning = block.potential.turning
-    if turning is None:
-        raise AssertionError("the model has a vector")
+    assert turning is not None
     u, n = latex_name(turning.direction.vector), latex_name(turning.direction.norm)
     if turning.direction.sign < 0:
         yield from say("direction.signs", u=u)
