@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import Ordering, fmpz_mpoly_ctx
+from flint import Ordering, fmpq, fmpq_mat, fmpz_mpoly_ctx
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.polynomial import terms
 from derive.model.parameterization import Parameterization
 
 
@@ -60,6 +61,19 @@ class ConstrainedProblem:
             w - w0 - sum((m * row[k] for m, row in zip(mu, self.jacobian, strict=True)), 0)
             for k, (w, w0) in enumerate(zip(self.w, self.w0, strict=True))
         )
+
+    @functools.cached_property
+    def quadratic_forms(self) -> list[fmpq_mat] | None:
+        """A_i with F_i = <w, A_i w>; None where an output is no quadratic form."""
+        if any({sum(e) for e, _ in terms(f.numerator)} != {2} for f in self.F):
+            return None
+        forms = [fmpq_mat(len(self.weights), len(self.weights)) for _ in self.F]
+        for A, f in zip(forms, self.F, strict=True):
+            for exponents, c in terms(f.numerator):
+                i, j = (k for k, e in enumerate(exponents) for _ in range(e))
+                A[i, j] += fmpq(c, 2 * int(f.denominator.leading_coefficient()))
+                A[j, i] += fmpq(c, 2 * int(f.denominator.leading_coefficient()))
+        return forms
 
     @property
     def single(self) -> bool:

@@ -24,10 +24,10 @@ from derive.limits.asymptotics import CONSTANT, SMALL, SPANS, Expander
 from derive.limits.exponents import depths_in
 from derive.limits.finite_time import moved_start_limit
 from derive.limits.fixed_beta import ClosedGradient, closed_form_limit
+from derive.limits.implicit import parametric_limit
 from derive.limits.initialization import norm
 from derive.limits.kernel_regime import TangentKernel
 from derive.limits.limit import Limit, LimitingPotential, undecided
-from derive.limits.parametric_limit import parametric_limit
 from derive.limits.point import Point
 from derive.model.notation import Notation, rational, to_expr
 from derive.potential.piece import Parametric, Piece, written_out

@@ -15,7 +15,6 @@ from derive.explicit.cost.closed_cost import root_name
 from derive.explicit.cost.duality import find_extreme
 from derive.explicit.cost.feasible import is_out_of_reach
 from derive.explicit.cost.nuclear import find_nuclear
-from derive.explicit.cost.quadratic_forms import quadratic_forms
 from derive.explicit.minimum import ClosedMinimum
 from derive.explicit.regularize import explicit_counterpart
 from tests.explicit.test_explicit_duality import cost_of, gram, product
@@ -24,7 +23,7 @@ from tests.explicit.witness import numeric_minimum
 
 def posed(outputs):
     problem = pose_cost(Parameterization.parse(outputs))
-    return problem, quadratic_forms(problem)
+    return problem, problem.quadratic_forms
 
 
 @pytest.mark.every(3)

@@ -87,20 +87,20 @@ class Norm:
 
 
 @dataclass(frozen=True)
-class Linear:
-    """<c, beta>."""
+class Multiple:
+    """x beta_i, i the *output*: x is a root of a polynomial with real roots; the smallest is 0."""
 
-    coefficients: tuple[Fraction, ...]
+    minimal: fmpq_poly
+    index: int
+    output: int = 0
 
     def expression(self, betas: Sequence[Symbol]) -> Expr:
         """Return it as an expression."""
-        pairs = zip(self.coefficients, betas, strict=True)
-        return sympy.Add(*(rational(as_fmpq(c)) * b for c, b in pairs))
+        return root_name(self.minimal, self.index) * betas[self.output]
 
     def at(self, beta: Sequence[Fraction]) -> arb:
         """Return its value as a ball."""
-        pairs = zip(self.coefficients, beta, strict=True)
-        return ball(sum((c * b for c, b in pairs), Fraction(0)))
+        return roots_of(self.minimal)[self.index] * ball(beta[self.output])
 
 
 class CostTerm(Protocol):

@@ -19,26 +19,22 @@ Several outputs: where sum_i c_i A_i = I, |w|^2 is <c, F(w)>; see also
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise
 
-from flint import arb, ctx, fmpq, fmpq_mat, fmpq_poly
-from sympy import Expr, Symbol
+from flint import ctx, fmpq, fmpq_mat, fmpq_poly
+from sympy import Add, Symbol
 
-from derive.exact.balls import ball
-from derive.exact.rationals import as_fraction, reduced, roots_of
+from derive.exact.rationals import reduced, roots_of
 from derive.explicit.constrained import ConstrainedProblem
-from derive.explicit.cost.closed_cost import ClosedCost, Linear, root_name
+from derive.explicit.cost.closed_cost import ClosedCost, Multiple
 from derive.explicit.cost.feasible import BITS
 from derive.explicit.cost.nuclear import find_nuclear
-from derive.explicit.cost.quadratic_forms import quadratic_forms
 from derive.verdict import Identity
 
 
 def find_dual(problem: ConstrainedProblem, betas: Sequence[Symbol]) -> ClosedCost | None:
     """Return R_F by duality where the dual is solved and has no gap, by checks; else None."""
-    forms = quadratic_forms(problem)
+    forms = problem.quadratic_forms
     if forms is None:
         return None
     weights = [Symbol(name) for name in problem.weights]
@@ -50,32 +46,16 @@ def _linear(problem: ConstrainedProblem, forms: Sequence[fmpq_mat]) -> ClosedCos
     """Return <c, beta> where sum_i c_i A_i = I: |w|^2 = <c, F(w)>."""
     places = combinations_with_replacement(range(forms[0].nrows()), 2)
     rows = [[*(A[i, j] for A in forms), fmpq(int(i == j))] for i, j in places]
-    c = [Fraction(0)] * len(forms)
-    for pivot, row in reduced(rows):
-        if pivot == len(forms):
-            return None
-        c[pivot] = as_fraction(row[-1])
+    solution = reduced(rows)
+    if solution[-1][0] == len(forms):
+        return None
+    multiples = tuple(Multiple(fmpq_poly([-row[-1], 1]), 0, k) for k, row in solution if row[-1])
     betas = [Symbol(f"F{i + 1}" if len(forms) > 1 else "F") for i in range(len(forms))]
     square = " + ".join(f"{w}**2" for w in problem.weights)
-    evidence = (Identity("|w|^2 = <c, F(w)>", square, str(Linear(tuple(c)).expression(betas))),)
+    linear = Add(*(term.expression(betas) for term in multiples))
+    evidence = (Identity("|w|^2 = <c, F(w)>", square, str(linear)),)
     reason = "|w|^2 is the same for all w with F(w) = beta: a linear function of beta"
-    return ClosedCost(((Linear(tuple(c)),),), False, reason, evidence)
-
-
-@dataclass(frozen=True)
-class Multiple:
-    """x beta, for one output: x is a root of a polynomial with real roots; the smallest is 0."""
-
-    minimal: fmpq_poly
-    index: int
-
-    def expression(self, betas: Sequence[Symbol]) -> Expr:
-        """Return it as an expression."""
-        return root_name(self.minimal, self.index) * betas[0]
-
-    def at(self, beta: Sequence[Fraction]) -> arb:
-        """Return its value as a ball."""
-        return roots_of(self.minimal)[self.index] * ball(beta[0])
+    return ClosedCost((multiples,), False, reason, evidence)
 
 
 def find_extreme(forms: Sequence[fmpq_mat]) -> ClosedCost | None:

@@ -23,7 +23,7 @@ via nuclear norm minimization*.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
@@ -37,7 +37,6 @@ from derive.exact.field.polynomial import Polynomial
 from derive.exact.linear.matrix import determinant, dot
 from derive.exact.rationals import as_fmpq, as_fraction, as_sympy, rational, roots_of
 from derive.explicit.cost.closed_cost import ClosedCost
-from derive.explicit.cost.quadratic_forms import components, links, sides
 from derive.verdict import Identity
 
 
@@ -90,9 +89,9 @@ def find_nuclear(
 
     The first copy says what B is; in the others every u_i v_j is one of its entries, up to a sign.
     """
-    pairs = links(forms)
-    groups = components(len(weights), pairs)
-    copies = [sorted(map(sorted, sides(group, pairs)), key=len) for group in groups]
+    pairs = _links(forms)
+    groups = _components(len(weights), pairs)
+    copies = [sorted(map(sorted, _sides(group, pairs)), key=len) for group in groups]
     part = _first(forms, *copies[0])
     if part is None or any(pairs & {*product(side, side)} for copy in copies for side in copy):
         return None
@@ -106,6 +105,28 @@ def find_nuclear(
     lines = [[s * weights[k] for k, s in copy] for copy in filter(None, placed)]
     evidence = (_identity(weights, forms, part, sympy.Matrix(lines)),)
     return ClosedCost(((part,),), len(copies) >= part.rows, reason, evidence, _factors(part))
+
+
+def _links(forms: Sequence[fmpq_mat]) -> set[tuple[int, int]]:
+    """Return the pairs of weights that meet in a product."""
+    places = product(range(forms[0].nrows()), repeat=2)
+    return {(i, j) for i, j in places if any(A[i, j] for A in forms)}
+
+
+def _components(size: int, pairs: Set[tuple[int, int]]) -> list[list[int]]:
+    """Return what the pairs hold together."""
+    group = list(range(size))
+    for i, j in pairs:
+        group = [group[j] if g == group[i] else g for g in group]
+    return [[k for k in range(size) if group[k] == name] for name in sorted(set(group))]
+
+
+def _sides(group: Sequence[int], pairs: Set[tuple[int, int]]) -> tuple[set[int], set[int]]:
+    """Return the weights of a group by the parity of their distance from the first."""
+    near: tuple[set[int], set[int]] = ({group[0]}, set())
+    for step in range(len(group)):
+        near[1 - step % 2].update(j for i, j in pairs if i in near[step % 2])
+    return near
 
 
 def _first(forms: Sequence[fmpq_mat], u: Sequence[int], v: Sequence[int]) -> Nuclear | None:

@@ -27,7 +27,6 @@ from derive.explicit.cost.feasible import (
     is_reached,
     value_at,
 )
-from derive.explicit.cost.quadratic_forms import quadratic_forms
 from derive.explicit.critical.bounds import bounds_every_root
 from derive.explicit.critical.equations import CriticalEquations, lagrange, singular
 
@@ -173,5 +172,5 @@ def has_weights(problem: ConstrainedProblem, data: Sequence[Fraction]) -> bool:
 
 def has_no_weights(problem: ConstrainedProblem, data: Sequence[Fraction]) -> bool:
     """Tell whether a hyperplane proves that no w has F(w) = beta; for quadratic outputs."""
-    forms = quadratic_forms(problem)
+    forms = problem.quadratic_forms
     return forms is not None and is_out_of_reach(forms, data[: len(problem.F)])
