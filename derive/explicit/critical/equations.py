@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
@@ -63,14 +63,8 @@ def lagrange(problem: ConstrainedProblem, data: Sequence[Fraction | None]) -> Cr
     By Euler <w, J^T mu> = D <mu, beta> for F of degree D, so r = D <mu, beta> - <w - w_0, w_0>.
     This spares factors without critical points, which a start of free symbols tells apart.
     """
-    place = _Placed.of(problem, data)
-    found = place.equations(problem, map(place.on, problem.conditions))
-    if not problem.degree or None not in _own_symbols(problem):
-        return found
-    mu, w0 = place.field.gens[: found.d], [place.on(x) for x in problem.w0]
-    turned = dot(w0, [place.on(w - x) for w, x in zip(problem.w, problem.w0, strict=True)])
-    length = problem.degree * dot(mu, place.betas) - turned - place.r
-    return replace(found, of_distance=(*found.of_distance, length.numerator))
+    degree = problem.degree or 0 if None in _own_symbols(problem) else 0
+    return _equations(problem, data, problem.conditions, degree)
 
 
 def singular(problem: ConstrainedProblem, data: Sequence[Fraction | None]) -> CriticalEquations:
@@ -79,51 +73,42 @@ def singular(problem: ConstrainedProblem, data: Sequence[Fraction | None]) -> Cr
     Raises:
         Stopped: J has too many minors.
     """
-    place = _Placed.of(problem, data)
     columns = list(combinations(zip(*problem.jacobian, strict=True), len(problem.F)))
     if len(columns) > MAXIMAL_MINORS:
         raise Stopped("the Jacobian has too many minors")
-    return place.equations(problem, (place.on(determinant(chosen)) for chosen in columns))
+    return _equations(problem, data, map(determinant, columns))
 
 
-@dataclass(frozen=True)
-class _Placed:
-    """The variables of the equations, as functions."""
+def _equations(
+    problem: ConstrainedProblem,
+    data: Sequence[Fraction | None],
+    conditions: Iterable[RationalFunction],
+    degree: int = 0,
+) -> CriticalEquations:
+    """Return the conditions with F = beta, and the distance, that of Euler too for a degree."""
+    d, p = len(problem.F), len(problem.weights)
+    pairs = list(zip(problem.arguments, data, strict=True))
+    free = [name for name, value in pairs if value is None]
+    # Weights may be called r.
+    weights = (f"weight {i}" for i in range(p))
+    field = FunctionField((*problem.multipliers, *weights, "r", *free))
+    mu, w, r = field.gens[:d], field.gens[d : d + p], field.gens[d + p]
+    given = [field.named(name) if x is None else field.constant(x) for name, x in pairs]
 
-    field: FunctionField
-    images: tuple[RationalFunction, ...]
-    """Of the variables of the problem."""
-    betas: tuple[RationalFunction, ...]
-    r: RationalFunction
+    def on(f: RationalFunction) -> RationalFunction:
+        return f.compose((*w, *mu, *given[d:]), field)
 
-    @classmethod
-    def of(cls, problem: ConstrainedProblem, data: Sequence[Fraction | None]) -> _Placed:
-        d, p = len(problem.F), len(problem.weights)
-        pairs = list(zip(problem.arguments, data, strict=True))
-        free = [name for name, value in pairs if value is None]
-        # Weights may be called r.
-        weights = (f"weight {i}" for i in range(p))
-        field = FunctionField((*problem.multipliers, *weights, "r", *free))
-        given = tuple(
-            field.named(name) if value is None else field.constant(value) for name, value in pairs
-        )
-        gens = field.gens
-        images = (*gens[d : d + p], *gens[:d], *given[d:])
-        return cls(field, images, given[:d], gens[d + p])
+    away = [on(x - x0) for x, x0 in zip(problem.w, problem.w0, strict=True)]
+    reached = (on(f) - b for f, b in zip(problem.F, given[:d], strict=True))
+    length = [dot(away, away) - r]
+    if degree:
+        length.append(degree * dot(mu, given[:d]) - dot([on(x) for x in problem.w0], away) - r)
+    points = (*reached, *map(on, conditions))
+    return CriticalEquations(d, p, _numerators(points), _numerators(length))
 
-    def on(self, f: RationalFunction) -> RationalFunction:
-        """Return a function of the problem in these variables."""
-        return f.compose(self.images, self.field)
 
-    def equations(
-        self, problem: ConstrainedProblem, conditions: Iterable[RationalFunction]
-    ) -> CriticalEquations:
-        """Return the conditions with F = beta, and the distance."""
-        away = [self.on(w - w0) for w, w0 in zip(problem.w, problem.w0, strict=True)]
-        reached = [self.on(f) - b for f, b in zip(problem.F, self.betas, strict=True)]
-        points = tuple(x.numerator for x in (*reached, *conditions))
-        length = ((dot(away, away) - self.r).numerator,)
-        return CriticalEquations(len(problem.F), len(problem.weights), points, length)
+def _numerators(functions: Iterable[RationalFunction]) -> tuple[Polynomial, ...]:
+    return tuple(f.numerator for f in functions)
 
 
 @functools.lru_cache(maxsize=32)
