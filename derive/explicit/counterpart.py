@@ -126,24 +126,20 @@ def evaluate(
     known = dict.fromkeys(str(s) for _, _, minimum in minima for s in minimum.variables)
     if unknown := [name for name in point if name not in known]:
         raise InputError(f"there is no {unknown[0]} to give a number to: {', '.join(known)}")
-    values = tuple(_evaluated(*minimum, point) for minimum in minima)
+    values = []
+    for of, outputs, minimum in minima:
+        names = [str(s) for s in minimum.variables]
+        given = tuple((s, point[s]) for s in names if s in point)
+        value, reason = None, f"{MISSING} {', '.join(s for s in names if s not in point)}"
+        if len(given) == len(names):
+            try:
+                value, reason = minimum.at(point), ""
+            except NumericalError as step:
+                reason = str(step)
+        values.append(Evaluated(of, outputs, given, value, reason))
     if all(value.reason.startswith(MISSING) for value in values):
         raise InputError(values[-1].reason)
-    return values
-
-
-def _evaluated(
-    name: str, outputs: tuple[int, ...], minimum: SquaredDistance, point: Mapping[str, Fraction]
-) -> Evaluated:
-    variables = [str(s) for s in minimum.variables]
-    own = tuple((s, point[s]) for s in variables if s in point)
-    missing = [s for s in variables if s not in point]
-    if missing:
-        return Evaluated(name, outputs, own, None, f"{MISSING} {', '.join(missing)}")
-    try:
-        return Evaluated(name, outputs, own, minimum.at(point))
-    except NumericalError as step:
-        return Evaluated(name, outputs, own, None, str(step))
+    return tuple(values)
 
 
 def distance_function(

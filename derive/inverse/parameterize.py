@@ -128,7 +128,8 @@ def _coordinate(term: SeparableTerm, target: Expr | None) -> Coordinate:
     if convexity is None:
         if term.start is not None:
             raise InputError(f"start: Q is not defined and smooth around {term.variable} there")
-        return _nothing(term, "Q is not defined and smooth at any point that was tried")
+        reason = "Q is not defined and smooth at any point that was tried"
+        return Coordinate(term, Finding(Verdict.UNDECIDED, reason), None)
     if convexity.sign <= 0:
         return _refused(convexity)
     element = convexity.element
@@ -166,19 +167,14 @@ def _refused(convexity: Convexity) -> Coordinate:
     names_of_q = {*term.parameters, term.variable}
     q2, at = backticked(second, names_of_q), backticked(f"{term.variable} = {here}", names_of_q)
     exact = term.start is not None and to_text(term.start) == str(here)
+    verdict, reason = Verdict.REFUTED, f"Q is not strictly convex near {at}: Q'' = {q2}"
     if convexity.everywhere:
         reason = f"Q is not strictly convex near any point: Q'' = {q2}"
-    elif exact and not term.parameters:
-        reason = f"Q is not strictly convex near {at}: Q'' = {q2}"
-        if convexity.sign == 0:
-            reason = f"Q'' = {q2} is 0 at {at}, and 1/K is positive"
-    else:
-        return _nothing(term, "no point with Q'' > 0 was found", second)
-    return Coordinate(term, Finding(Verdict.REFUTED, reason), second)
-
-
-def _nothing(term: SeparableTerm, reason: str, second: Expr | None = None) -> Coordinate:
-    return Coordinate(term, Finding(Verdict.UNDECIDED, reason), second)
+    elif not exact or term.parameters:
+        verdict, reason = Verdict.UNDECIDED, "no point with Q'' > 0 was found"
+    elif convexity.sign == 0:
+        reason = f"Q'' = {q2} is 0 at {at}, and 1/K is positive"
+    return Coordinate(term, Finding(verdict, reason), second)
 
 
 def _one_weight(convexity: Convexity, candidate: Candidate) -> OneWeight:

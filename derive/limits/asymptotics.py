@@ -50,15 +50,26 @@ class NotReal(Unexpanded):
     """An expression is not real: the logarithm or the root of what is negative."""
 
 
-def widened(attempt: Callable[[Fraction], Result]) -> Result:
-    """Return what expansions to the first span that suffices give; Undecided where none does."""
-    failure = Undecided("no expansion")
+def widened(
+    attempt: Callable[[Fraction], Result], enough: Callable[[Result], bool] = lambda _: True
+) -> Result:
+    """Return what expansions to the first span that is *enough* give, or else the widest do.
+
+    Undecided where none does.
+    """
+    best, failure = list[Result](), Undecided("no expansion")
     for span in SPANS:
         try:
-            return attempt(span)
+            best = [attempt(span)]
         except Undecided as open_end:
             failure = open_end
-    raise failure
+            if best:
+                break
+        if best and enough(best[0]):
+            break
+    if not best:
+        raise failure
+    return best[0]
 
 
 @dataclass(frozen=True)

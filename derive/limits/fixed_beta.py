@@ -28,7 +28,6 @@ from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.limits.asymptotics import (
     FLAT,
     SMALL,
-    SPANS,
     Expander,
     Expansion,
     Growth,
@@ -147,21 +146,7 @@ class ClosedGradient:
 
     def expand(self, point: Point) -> LeadingGradient:
         """Return the leading order as a start symbol tends to *point*; Undecided where unknown."""
-        leading, failure = None, Undecided("no expansion")
-        sides = _Sides(self, point)
-        for span in SPANS:
-            try:
-                leading = sides.leading(span)
-            except Undecided as open_end:
-                if leading is not None:
-                    break
-                failure = open_end
-                continue
-            if leading.sharp:
-                break
-        if leading is None:
-            raise failure
-        return leading
+        return widened(_Sides(self, point).leading, lambda leading: leading.sharp)
 
 
 Side: TypeAlias = tuple[int, int]
@@ -353,7 +338,11 @@ def closed_form_limit(
         limit,
         origin=gradient.origin if any(gradient.origin) else None,
         basis=None if gradient.basis == sympy.eye(len(at)) else gradient.basis,
-        steep=tuple(_beyond(at[i], sign, *x, small) for (i, sign), x in leading.steep.items()),
+        steep=tuple(
+            (x, side, growth_expression(growth, small) * slope.xreplace({size: side * x}))
+            for (i, side), (growth, slope) in leading.steep.items()
+            for x, size in [(at[i], Symbol(at[i].name, positive=True))]
+        ),
         depths=tuple(gradient.depths),
     )
 
@@ -386,14 +375,6 @@ def _upright(gradient: ClosedGradient, point: Point) -> tuple[ClosedGradient, Le
         return gradient, leading
     turned = gradient.turned(sympy.diag(*signs))
     return turned, turned.expand(point)
-
-
-def _beyond(
-    x: Symbol, sign: int, growth: Growth, slope: Expr, small: Expr
-) -> tuple[Symbol, int, Expr]:
-    """Return a coordinate, the sign it has where Q/N tends to infinity, and its slope there."""
-    slope = slope.xreplace({Symbol(x.name, positive=True): sign * x})
-    return x, sign, growth_expression(growth, small) * slope
 
 
 def _regime(

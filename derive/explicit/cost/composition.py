@@ -29,7 +29,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import prod
 from random import Random
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from flint import fmpq, fmpq_mat, fmpq_poly
 from sympy import Symbol
@@ -59,46 +59,27 @@ class Multilinear:
     outputs: tuple[Mapping[Index, fmpq], ...]
 
 
-class Part(NamedTuple):
-    """The eigenvalues of S_g at the roots x of *minimal*, the P_g(x), and q_x."""
-
-    minimal: fmpq_poly
-    projectors: list[Projector]
-    form: QuadraticForm
-
-
 def find_composition(problem: ConstrainedProblem, betas: Sequence[Symbol]) -> ClosedCost | None:
     """Return quadratic forms that F composes, by checked identities; None without them."""
     F = multilinear(problem)
-    parts = None if F is None else composed_parts(F)
-    if F is None or parts is None:
+    if F is None or prod(len(g) * (len(g) + 1) // 2 for g in F.groups) > MAXIMAL_TERMS:
         return None
-    L = len(F.groups)
-    norms = [Norm(part.minimal, part.form, Fraction(L), L) for part in parts]
-    pairs = zip(parts, norms, strict=True)
-    evidence = [_identity(problem, F, part.projectors, norm, betas) for part, norm in pairs]
+    L, operators = len(F.groups), _operators(F)
+    minimal = _minimal(operators)
+    norms, evidence = list[Norm](), list[Identity]()
+    for f in (fmpq_poly(g) for g, _ in minimal.factor()[1]):
+        projectors = [_projector(S, minimal, f) for S in operators]
+        q = _composed(F, projectors, f)
+        if q is None:
+            return None
+        norms.append(Norm(f, q, Fraction(L), L))
+        evidence.append(_identity(problem, F, projectors, norms[-1], betas))
     onto = any(reaches_all(problem, group) for group in F.groups)
     reason = (
         "F composes quadratic forms, q(F) = p_1 ... p_L with |w|^2 = sum (p_1 + ... + p_L), and "
         "p_1 + ... + p_L >= L (p_1 ... p_L)^(1/L) with equality for some w"
     )
     return ClosedCost((tuple(norms),), onto, reason, tuple(evidence))
-
-
-def composed_parts(F: Multilinear) -> list[Part] | None:
-    """Return the parts of which F is the sum, each with its form; None without them."""
-    if prod(len(group) * (len(group) + 1) // 2 for group in F.groups) > MAXIMAL_TERMS:
-        return None
-    operators = _operators(F)
-    minimal = _minimal(operators)
-    parts = []
-    for f in (fmpq_poly(g) for g, _ in minimal.factor()[1]):
-        projectors = [_projector(S, minimal, f) for S in operators]
-        q = _composed(F, projectors, f)
-        if q is None:
-            return None
-        parts.append(Part(f, projectors, q))
-    return parts
 
 
 def multilinear(problem: ConstrainedProblem) -> Multilinear | None:
