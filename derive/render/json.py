@@ -135,6 +135,11 @@ FIELDS: Mapping[str, str] = {
     "Coordinate": DESIGN,
     "Piece": "kind beta=betas Q=value gradient constants:pairs roots curve? kernel=:kernel"
     " abbreviations?:named assumptions:unguarded domain",
+    "Audit": "model kind=printed.kind printed=printed.text where=printed.where:pairs"
+    " place=printed.place cite=printed.cite read=printed.reading assuming=printed.assuming"
+    " quote=printed.quote instance=printed.instance *judgement",
+    "Judgement": "outcome=outcome.value up_to method reason derived witnesses fault",
+    "Witness": "point:pairs printed derived",
     "Curve": "parameter beta interval=interval:filled",
     "Root": "symbol polynomial explicit branch real_roots_above=:largest",
     "Domain": "walls undecided unless_zero=unless",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from sympy import Expr
@@ -16,7 +15,7 @@ from derive.catalogue.library import Printed
 from derive.derivation import Derivation
 from derive.errors import InputError
 from derive.exact.towers.germ import Unsettled
-from derive.language import Tree, from_sympy, names, parse_expression, to_text
+from derive.language import from_sympy, names, parse_expression, to_text
 from derive.printable import Held
 from derive.render.plain import wrap
 from derive.verdict import Verdict
@@ -44,22 +43,11 @@ class Conjecture(Held):
 
     def to_text(self, width: int = 80) -> str:
         """Return the answer, and why or where."""
-        lines = [f"Conjecture Q = {self.Q}: {self.outcome}", *(f"  {x}" for x in self._details())]
+        found = self.judgement
+        where = [shown(w).replace("printed", "conjectured") for w in found.witnesses[:1]]
+        details = (*self.up_to, found.reason, *where, f"[{found.method}]" * bool(found.method))
+        lines = [f"Conjecture Q = {self.Q}: {self.outcome}", *(f"  {x}" for x in details if x)]
         return "\n".join(line for text in lines for line in wrap(text, width))
-
-    def _details(self) -> Iterator[str]:
-        said = self.judgement
-        yield from (*self.up_to, *filter(None, (said.reason,)))
-        yield from (shown(w).replace("printed", "conjectured") for w in said.witnesses[:1])
-        yield from (f"[{method}]" for method in filter(None, (said.method,)))
-
-
-def _in_weights(subject: Subject, tree: Tree, other: Judgement) -> Judgement:
-    """Return what is decided without a derived Q, or why nothing is."""
-    try:
-        return judge_in_weights(subject, tree)
-    except Unsettled as error:
-        return replace(other, reason=f"{other.reason}; {error}")
 
 
 def compare_conjecture(derivation: Derivation, Q: str | Expr) -> Conjecture:
@@ -80,5 +68,8 @@ def compare_conjecture(derivation: Derivation, Q: str | Expr) -> Conjecture:
     else:
         judgement = compare_printed(subject, printed)
         if judgement.outcome is Outcome.NOT_CHECKED and not subject.open_dimension:
-            judgement = _in_weights(subject, tree, judgement)
+            try:
+                judgement = judge_in_weights(subject, tree)
+            except Unsettled as error:
+                judgement = replace(judgement, reason=f"{judgement.reason}; {error}")
     return Conjecture(printed.text[0], judgement)

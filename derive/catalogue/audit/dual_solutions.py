@@ -108,7 +108,10 @@ def _inverse(subject: Subject, names: Sequence[str]) -> list[Expr] | None:
 def _check_curve(subject: Subject, piece: Parametric, printed: Printed) -> Judgement:
     """Compare h(z) with the derived curve at kappa z, kappa from the slopes at z = 0."""
     curve, z = piece.curve, Symbol("z")
-    h = _expression(printed, curve.beta, z)
+    symbols = {**{s.name: s for s in curve.beta.free_symbols}, "z": z}
+    for name, text in printed.where:
+        symbols[name] = to_sympy(parse_expression(text), symbols)
+    h = to_sympy(texts_of(printed)[0], symbols)
     parameter = curve.parameter
     try:
         slopes = h.diff(z).subs(z, 0), curve.beta.diff(parameter).subs(parameter, 0)
@@ -142,14 +145,6 @@ def _in_dual_time(piece: Parametric) -> str:
     z, mu = piece.curve.parameter, Symbol("mu", real=True)
     unit = piece.gradient[0].diff(z)
     return f"{piece.betas[0]} = {plain(piece.curve.beta.subs(z, mu / unit))}, mu = grad Q"
-
-
-def _expression(printed: Printed, like: Expr, z: Symbol) -> Expr:
-    """Return the printed text in the symbols of a derived expression."""
-    symbols = {**{s.name: s for s in like.free_symbols}, "z": z}
-    for name, text in printed.where:
-        symbols[name] = to_sympy(parse_expression(text), symbols)
-    return to_sympy(texts_of(printed)[0], symbols)
 
 
 def _groups(subject: Subject, names: Sequence[str]) -> list[list[dict[str, Fraction]]]:

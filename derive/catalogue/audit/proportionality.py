@@ -106,14 +106,10 @@ def _along_one_leaf(build: Build, group: Sequence[Point]) -> Comparison | Unsett
         if not seen[0][-1].overlaps(quotient):
             return Different(tuple(witness(*x[:3]) for x in (seen[0], seen[-1])))
         if len(seen) == ENOUGH and proved is None:
-            return _by_values([x[-1] for x in seen], germs)
+            if any(x[-1].rel_accuracy_bits() < DIGITS / math.log10(2) for x in seen):
+                return Unsettled(f"the values are not known to {DIGITS} digits")
+            return Proportional(None, False, 1 if quotient > 0 else -1, germs)
     return proved or first_cause(causes)
-
-
-def _by_values(quotients: Sequence[arb], germs: Germs) -> Proportional | Unsettled:
-    if any(q.rel_accuracy_bits() < DIGITS / math.log10(2) for q in quotients):
-        return Unsettled(f"the values are not known to {DIGITS} digits")
-    return Proportional(None, False, 1 if quotients[-1] > 0 else -1, germs)
 
 
 def compare(

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from itertools import groupby
 
 from derive.catalogue.audit.judgement import Audit, Outcome, Witness
 from derive.errors import DeriveError
-from derive.render.json import Record, json_text
+from derive.render.json import json_text
 from derive.render.labels import unmark
 from derive.render.page.blocks import Bullets, Element, Page, Passage, literal
 from derive.render.page.formula import given_words, listing, relation, sentence
@@ -101,27 +100,7 @@ def shown(witness: Witness) -> str:
 
 def render_json(audits: Sequence[Audit]) -> str:
     """Return the audit as a versioned record; fields are only ever added."""
-    records = [_record(audit) for audit in audits]
-    return json_text("audit", 1, {"counts": counts(audits), "audits": records})
-
-
-def _record(audit: Audit) -> Record:
-    printed, judgement = audit.printed, audit.judgement
-    return {
-        "model": audit.model,
-        "kind": printed.kind,
-        "printed": printed.text,
-        "where": dict(printed.where),
-        "place": printed.place,
-        "cite": printed.cite,
-        "read": printed.reading,
-        "assuming": printed.assuming,
-        "quote": printed.quote,
-        "instance": printed.instance,
-        **asdict(judgement),
-        "outcome": judgement.outcome.value,
-        "witnesses": [{**asdict(w), "point": dict(w.point)} for w in judgement.witnesses],
-    }
+    return json_text("audit", 1, {"counts": counts(audits), "audits": audits})
 
 
 def audit_blocks(audits: Sequence[Audit]) -> tuple[Element, ...]:

@@ -57,12 +57,8 @@ def aligned(rows: Iterable[str]) -> str:
     return _written(math)
 
 
-SPACES = {",": "\u2009", "dots": "\u2026"}
-
-
-def _plain(word: str) -> str:
-    """Return a word in a formula without commands."""
-    return re.sub(r"\\([A-Za-z]+|.) ?|[{}]", lambda m: SPACES.get(m[1], m[1] or ""), word)
+COMMAND, SPACES = re.compile(r"\\([A-Za-z]+|.) ?|[{}]"), {",": "\u2009", "dots": "\u2026"}
+"""Commands in words, and what stands for those that are spaces or dots."""
 
 
 def _written(tree: Element) -> str:
@@ -96,7 +92,8 @@ def _tidy(element: Element, words: list[tuple[str, str]], bars: Iterator[str]) -
     element.attrib = {k: v for k, v in element.attrib.items() if KEPT.fullmatch(k)}
     if element.tag == "mtext" and text.isdigit():
         element.tag, word = words[int(text)]
-        element.text = re.sub("^ | $", "\u00a0", _plain(word))
+        word = COMMAND.sub(lambda m: SPACES.get(m[1], m[1] or ""), word)
+        element.text = re.sub("^ | $", "\u00a0", word)
         element.attrib = {**UPRIGHT} if element.tag == "mi" and len(element.text) == 1 else {}
     elif element.tag in ("mo", "mi"):
         _mend_sign(element, text, bars)

@@ -7,7 +7,6 @@ through :func:`literal`, so that it has no such marks.
 
 from __future__ import annotations
 
-import functools
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -207,7 +206,9 @@ def template(text: str, values: Mapping[str, object]) -> Iterator[Element]:
             yield Display(tuple(x.strip() for x in part.split(r"\\"))) if i % 2 else part
 
 
-FILE = Path(__file__).with_name("wording.toml")
+WORDING: Mapping[str, Mapping[str, str]] = tomllib.loads(
+    Path(__file__).with_name("wording.toml").read_text(encoding="utf-8")
+)
 """What pages of mathematics say: sentences into which formulas are put."""
 
 
@@ -218,14 +219,9 @@ def say(what: str, /, **values: object) -> Iterator[Element]:
     ['where $z = \\mu$,']
     """
     room, _, key = what.partition(".")
-    yield from template(_wording()[room][key], values)
+    yield from template(WORDING[room][key], values)
 
 
 def phrase(what: str, /, **values: object) -> str:
     """Return a text without displayed formulas."""
     return "\n".join(map(str, say(what, **values)))
-
-
-@functools.cache
-def _wording() -> dict[str, dict[str, str]]:
-    return tomllib.loads(FILE.read_text(encoding="utf-8"))

@@ -193,7 +193,9 @@ def blocks_of(line: object) -> Iterator[Element]:
 def _(line: Equations) -> Iterator[Element]:
     rows = list[Row]()
     for left, same in groupby(line.rows, lambda row: _side(row[0])):
-        rows += zip(chain([left], repeat("")), (_right(b) for _, b in same), strict=False)
+        right = (by_powers(b) if isinstance(b, Poly) else b for _, b in same)
+        sides = (b if isinstance(b, Expr | list) else _side(b) for b in right)
+        rows += zip(chain([left], repeat("")), sides, strict=False)
     yield from display(rows, relation=typeset(line.relation).strip())
 
 
@@ -201,12 +203,6 @@ def _side(value: object) -> str:
     if isinstance(value, Expr):
         return latex(value)
     return TALL.sub(lambda m: rf"\Bigl({m[1]}\Bigr)", as_math(value).strip())
-
-
-def _right(value: object) -> Expr | str | list[str]:
-    if isinstance(value, Poly):
-        return by_powers(value)
-    return value if isinstance(value, Expr) else _side(value)
 
 
 blocks_of.register(Derivation, setting_of)

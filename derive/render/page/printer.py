@@ -140,8 +140,6 @@ class _LatexForms(LatexPrinter):  # type: ignore[misc]
         absolute = isinstance(expr.args[0], sympy.Abs)
         return rf"\log{self._print(expr.args[0])}" if absolute else self._print_Function(expr)
 
-    _print_asinh = _print_atan = _print_Function
-
     def _add_parens(self, s: str) -> str:
         return in_brackets(s)
 
