@@ -7,9 +7,8 @@ is one line that says where and what would be accepted.
 from derive.errors import LanguageError
 from derive.language.arguments import parse_assignments, parse_name, parse_names, parse_outputs
 from derive.language.budget import DEFAULT, OWN, Budget
-from derive.language.evaluation import bind
 from derive.language.functions import CALLS, FUNCTIONS
-from derive.language.reader import parse_expression
+from derive.language.reader import bind, parse_expression
 from derive.language.symbolic import from_sympy, to_sympy
 from derive.language.tree import (
     Call,

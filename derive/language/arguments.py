@@ -6,11 +6,11 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from derive.errors import LanguageError
-from derive.language.arrays import OPEN, Array, Shape
+from derive.language.arrays import OPEN, Shape
 from derive.language.budget import DEFAULT, Budget
 from derive.language.functions import ARRAY_FUNCTIONS, FUNCTIONS
 from derive.language.grammar import Parser
-from derive.language.reader import Reader
+from derive.language.reader import Reader, Value
 from derive.language.tree import Tree, names
 
 
@@ -51,7 +51,7 @@ def parse_assignments(text: str, budget: Budget = DEFAULT) -> tuple[tuple[str, T
             message = "expected an assignment such as a=1/2; separate several by commas"
             raise LanguageError(message, left.column)
         name = parser.name(left, found)
-        found[name] = reader.value(parser.expression()).entries[()].tree
+        found[name] = reader.value(parser.expression()).trees[0]
     return tuple(found.items())
 
 
@@ -82,17 +82,17 @@ def parse_outputs(texts: Sequence[str], budget: Budget = DEFAULT) -> tuple[Tree,
     >>> len(parse_outputs(["p**2", "p*m"]))
     2
     """
-    return tuple(array.entries[0] for array in parse_array_outputs(texts, {}, budget))
+    return tuple(array.trees[0] for array in parse_array_outputs(texts, {}, budget))
 
 
 def parse_array_outputs(
     texts: Sequence[str], shapes: Mapping[str, Shape], budget: Budget = DEFAULT
-) -> tuple[Array, ...]:
+) -> tuple[Value, ...]:
     """Read outputs in which some names are vectors or matrices; without any, all are scalars.
 
     >>> [array] = parse_array_outputs(["a*u"], {"u": (2,)})
     >>> from derive.language import to_text
-    >>> [to_text(entry) for entry in array.entries]
+    >>> [to_text(entry) for entry in array.trees]
     ['a*u1', 'a*u2']
     """
     if isinstance(texts, str):  # a text is a sequence of texts as well, but not as meant here
@@ -106,7 +106,7 @@ def parse_array_outputs(
     return tuple(_output(text, number, len(texts), reader) for number, text in enumerate(texts, 1))
 
 
-def _output(text: str, number: int, count: int, reader: Reader) -> Array:
+def _output(text: str, number: int, count: int, reader: Reader) -> Value:
     """Read one output, and name it in a refusal if there are several."""
     try:
         value = reader.read(text)
@@ -116,11 +116,10 @@ def _output(text: str, number: int, count: int, reader: Reader) -> Array:
         numbered = LanguageError(f"output {number}, {error}")
         numbered.column = error.column
         raise numbered from None
-    trees = tuple(x.tree for x in value.entries.values())
-    if not names(trees):
+    if not names(value.trees):
         message = f"output {number} is a constant: write an expression that has a weight in it"
         raise LanguageError(message)
-    return Array(value.shape, trees)
+    return value
 
 
 def parse_combination(

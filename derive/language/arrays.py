@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias, TypeVar
 
@@ -16,14 +15,6 @@ Shape: TypeAlias = tuple[int, ...]
 
 OPEN: Shape = (0,)
 """A vector whose dimension is left open."""
-
-
-@dataclass(frozen=True, slots=True)
-class Array:
-    """A scalar, vector or matrix of expressions, its entries row by row."""
-
-    shape: Shape
-    entries: tuple[Tree, ...]
 
 
 def places(shape: Shape) -> tuple[tuple[int, ...], ...]:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Protocol, Self, TypeAlias, TypeVar
 
 from derive.errors import LanguageError
 from derive.language.arrays import OPEN, Shape, entry_names, places
@@ -15,7 +15,7 @@ from derive.language.build import Builder, Built
 from derive.language.functions import ARRAY_FUNCTIONS, FUNCTIONS, RECORDS
 from derive.language.grammar import Parser, Syntax
 from derive.language.literals import read_number
-from derive.language.tree import Tree, fold
+from derive.language.tree import Algebra, Tree, evaluated, fold, unknown
 
 Place: TypeAlias = tuple[int | str, ...]
 """() of a number, (i,) and (i, j) of entries, (u,) of the coefficient of a vector u."""
@@ -31,6 +31,11 @@ class Value:
 
     shape: Shape
     entries: Mapping[Place, Built]
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """The entries row by row, without their bounds."""
+        return tuple(x.tree for x in self.entries.values())
 
     def each(self, change: Callable[[Built], Built]) -> Value:
         """Return the value with every entry changed."""
@@ -200,8 +205,52 @@ def parse_expression(text: str, budget: Budget = DEFAULT) -> Tree:
     >>> parse_expression("3*x")
     Operation(operator='*', left=Number(value=Fraction(3, 1)), right=Name(name='x'))
     """
-    return Reader(budget).read(text).entries[()].tree
+    return Reader(budget).read(text).trees[0]
 
 
 template = functools.cache(parse_expression)
 """The tree of a text in :mod:`derive.language.functions`."""
+
+
+def bind(tree: Tree, values: Mapping[str, Fraction]) -> Tree:
+    """Return *tree* with numbers for some names; LanguageError where it is undefined there.
+
+    >>> from derive.language.tree import Name, RealPower
+    >>> bind(RealPower(Name("p"), Name("D")), {"D": Fraction(3)})
+    Power(base=Name(name='p'), exponent=Fraction(3, 1))
+    """
+    builder = Builder(DEFAULT)
+    return builder.rebuild(tree, {name: builder.number(x) for name, x in values.items()}).tree
+
+
+class Arithmetic(Protocol):
+    """What can be added, multiplied and divided, whole numbers included."""
+
+    def __add__(self, other: Self | int, /) -> Self: ...
+    def __radd__(self, other: int, /) -> Self: ...
+    def __rsub__(self, other: int, /) -> Self: ...
+    def __mul__(self, other: Self | int, /) -> Self: ...
+    def __rmul__(self, other: int, /) -> Self: ...
+    def __truediv__(self, other: Self | int, /) -> Self: ...
+    def __rtruediv__(self, other: int, /) -> Self: ...
+
+
+E = TypeVar("E", bound=Arithmetic)
+
+
+def value_of(text: str, values: Mapping[str, E], call: Callable[[str, E], E] = unknown) -> E:
+    """Return the value of a text of names, whole numbers and + - * /; of calls by *call*.
+
+    >>> value_of("1 + f*f", {"f": 3})
+    10
+    """
+
+    def power(x: E, exponent: Fraction) -> E:
+        if exponent != Fraction(1, 2):
+            raise TypeError(f"{text} is not of this kind")
+        return call("sqrt", x)
+
+    def number(value: Fraction) -> E:
+        return int(value)  # type: ignore[return-value]  # whole numbers go with all
+
+    return evaluated(template(text), Algebra(number, values.__getitem__, power, call))

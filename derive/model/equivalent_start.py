@@ -22,7 +22,7 @@ from sympy import Dummy, Expr, Symbol
 from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
-from derive.exact.linear.matrix import dot, nullspace_over_constants
+from derive.exact.linear.matrix import connected, dot, nullspace_over_constants
 from derive.exact.towers.tower import build_elements
 from derive.language import from_sympy
 from derive.language.tree import Tree
@@ -62,13 +62,9 @@ def _parts(p: Parameterization) -> list[tuple[str, ...]]:
         or not all(_is_affine(x, size) for row in p.fields for x in row)
     ):
         return []
-    groups = [{k} for k in range(size)]
-    for row in p.fields:
-        for k, x in enumerate(row):
-            together = {k, *filter(x.depends_on, range(size))}
-            joined = [g for g in groups if g & together]
-            groups = [g for g in groups if not g & together] + [set[int]().union(*joined)]
-    return [tuple(p.weights[k] for k in sorted(g)) for g in sorted(groups, key=min)]
+    places = ((k, x) for row in p.fields for k, x in enumerate(row))
+    pairs = ((k, j) for k, x in places for j in range(size) if x.depends_on(j))
+    return [tuple(p.weights[k] for k in group) for group in sorted(connected(size, pairs))]
 
 
 def _is_affine(f: RationalFunction, size: int) -> bool:

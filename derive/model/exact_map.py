@@ -9,11 +9,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from derive.errors import DegenerateStart, InputError
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.matrix import dot, spanning_rows
+from derive.exact.linear.matrix import connected, dot, spanning_rows
 from derive.exact.linear.modular import shows_full_rank
 from derive.exact.towers.tower import build_elements, start_images
 from derive.language import to_text
@@ -192,15 +193,9 @@ class ExactMap:
     @functools.cached_property
     def blocks(self) -> tuple[tuple[int, ...], ...]:
         """Groups of outputs, counted from 0, that share no weight with one another."""
-        groups: list[tuple[set[int], set[str]]] = []
-        for i, weights in enumerate(self._used):
-            members, together = {i}, set(weights)
-            for group in [g for g in groups if g[1] & together]:
-                groups.remove(group)
-                members |= group[0]
-                together |= group[1]
-            groups.append((members, together))
-        return tuple(sorted(tuple(sorted(members)) for members, _ in groups))
+        used, pairs = self._used, combinations(range(self.d), 2)
+        shared = ((i, j) for i, j in pairs if used[i] & used[j])
+        return tuple(map(tuple, sorted(connected(self.d, shared))))
 
     @functools.cached_property
     def _used(self) -> tuple[set[str], ...]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from derive.errors import InputError
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression, parse_name
-from derive.language.arrays import Array
+from derive.language.reader import Value
 from derive.language.tree import (
     Call,
     Name,
@@ -185,24 +185,24 @@ def read_positive(
     return tuple(dict.fromkeys((*needed, *narrowed)))
 
 
-def independent_entries(arrays: Sequence[Array]) -> tuple[Tree, ...]:
+def independent_entries(arrays: Sequence[Value]) -> tuple[Tree, ...]:
     """Return the entries row by row; of a symmetric matrix those on and above the diagonal."""
     found: list[Tree] = []
     for array in arrays:
         n = array.shape[0] if _is_symmetric(array) else 0
-        above = [array.entries[i * n + j] for i in range(n) for j in range(i, n)]
-        found += above or array.entries
+        above = [array.trees[i * n + j] for i in range(n) for j in range(i, n)]
+        found += above or array.trees
     return tuple(found)
 
 
-def _is_symmetric(array: Array) -> bool:
+def _is_symmetric(array: Value) -> bool:
     if len(array.shape) != 2 or array.shape[0] != array.shape[1]:
         return False
     n = array.shape[0]
-    parameters = exponent_names(array.entries)
-    weights = [name for name in names(array.entries) if name not in parameters]
+    parameters = exponent_names(array.trees)
+    weights = [name for name in names(array.trees) if name not in parameters]
     try:
-        elements = build_elements(array.entries, weights, parameters)
+        elements = build_elements(array.trees, weights, parameters)
     except ZeroDivisionError:
         raise InputError("an output divides by an expression that is zero") from None
     return all(elements[i * n + j] == elements[j * n + i] for i in range(n) for j in range(i))

@@ -22,7 +22,7 @@ from derive.exact.signs import Signs
 from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower
 from derive.language import parse_expression
-from derive.language.evaluation import value_of
+from derive.language.reader import value_of
 from derive.optimizers import statements as claims
 from derive.optimizers.bounded import Vector, dot
 from derive.optimizers.least_norm import shorter, step_in_balls

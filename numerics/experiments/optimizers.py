@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import linprog, minimize
 from scipy.special import softmax
 
-from derive.language.evaluation import value_of
+from derive.language.reader import value_of
 from derive.optimizers.norms import Norm, read_norm
 from derive.optimizers.table import find_update
 from numerics.evaluate.backend import Array

@@ -50,7 +50,7 @@ def test_products_are_those_of_lists(seed: int) -> None:
     for text, matrix in expected.items():
         (found,) = parse_array_outputs([text], SHAPES)
         flat = [x for row in matrix for x in row]
-        ours = [to_sympy(t).subs(values) for t in found.entries]
+        ours = [to_sympy(t).subs(values) for t in found.trees]
         assert [float(x) for x in ours] == [float(x) for x in flat], text
 
 
@@ -83,7 +83,7 @@ def test_bad_shapes_are_refused(text: str) -> None:
 
 def test_squares_are_powers() -> None:
     (found,) = parse_array_outputs(["dot(v, v)"], SHAPES)
-    assert [to_text(x) for x in found.entries] == ["v1**2 + v2**2"]
+    assert [to_text(x) for x in found.trees] == ["v1**2 + v2**2"]
 
 
 def test_symmetric_outputs_are_given_once() -> None:

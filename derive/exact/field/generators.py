@@ -18,8 +18,8 @@ from typing import Generic, TypeVar
 from flint import fmpz_mpoly_ctx
 
 from derive.exact.field.polynomial import Polynomial, terms
-from derive.language.evaluation import E, value_of
 from derive.language.functions import RECORDS
+from derive.language.reader import E, value_of
 
 Image = TypeVar("Image")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import add
 
@@ -90,6 +90,14 @@ def dot(u: Sequence[RationalFunction], v: Sequence[RationalFunction]) -> Rationa
     pairs = zip(u, v, strict=True)
     products = [x * y for x, y in pairs if not (x.is_zero() or y.is_zero())]
     return reduce(add, products) if products else u[0].field.zero
+
+
+def connected(size: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Return the numbers below *size* in the groups that pairs hold together."""
+    group = list(range(size))
+    for i, j in pairs:
+        group = [group[j] if g == group[i] else g for g in group]
+    return [[k for k in range(size) if group[k] == name] for name in sorted({*group})]
 
 
 def nullspace_over_constants(

@@ -34,7 +34,7 @@ from sympy import Expr, Symbol
 
 from derive.exact.field.function_field import FunctionField
 from derive.exact.field.polynomial import Polynomial
-from derive.exact.linear.matrix import determinant, dot
+from derive.exact.linear.matrix import connected, determinant, dot
 from derive.exact.rationals import as_fmpq, as_fraction, as_sympy, rational, roots_of
 from derive.explicit.cost.closed_cost import ClosedCost
 from derive.verdict import Identity
@@ -90,7 +90,7 @@ def find_nuclear(
     The first copy says what B is; in the others every u_i v_j is one of its entries, up to a sign.
     """
     pairs = _links(forms)
-    groups = _components(len(weights), pairs)
+    groups = connected(len(weights), pairs)
     copies = [sorted(map(sorted, _sides(group, pairs)), key=len) for group in groups]
     part = _first(forms, *copies[0])
     if part is None or any(pairs & {*product(side, side)} for copy in copies for side in copy):
@@ -111,14 +111,6 @@ def _links(forms: Sequence[fmpq_mat]) -> set[tuple[int, int]]:
     """Return the pairs of weights that meet in a product."""
     places = product(range(forms[0].nrows()), repeat=2)
     return {(i, j) for i, j in places if any(A[i, j] for A in forms)}
-
-
-def _components(size: int, pairs: Set[tuple[int, int]]) -> list[list[int]]:
-    """Return what the pairs hold together."""
-    group = list(range(size))
-    for i, j in pairs:
-        group = [group[j] if g == group[i] else g for g in group]
-    return [[k for k in range(size) if group[k] == name] for name in sorted(set(group))]
 
 
 def _sides(group: Sequence[int], pairs: Set[tuple[int, int]]) -> tuple[set[int], set[int]]:
