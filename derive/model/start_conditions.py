@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.signs import Signs
-from derive.exact.towers.tower import Tower
 from derive.model.condition import Condition, Sign
-from derive.model.names import PI, bases
+from derive.model.names import PI
 from derive.model.notation import Notation, positive_generators, to_expr
 from derive.model.parameterization import Parameterization
 from derive.model.rates import open_factors
+from derive.model.validity import bases_at_start
 
 
 def start_conditions(p: Parameterization, notation: Notation) -> tuple[Condition, ...]:
@@ -24,33 +24,30 @@ def start_conditions(p: Parameterization, notation: Notation) -> tuple[Condition
     Raises:
         InputError: no start satisfies them.
     """
-    images, field = notation.start_symbols, p.start_field
+    images, field, signs = notation.start_symbols, p.start_field, Signs(p.positive)
+    certain = Signs(positive_generators(field) | {*p.positive})
+    rates = [rate for rate in map(p.at_start, p.geometry.signs) if not certain.is_positive(rate)]
+    # Rates that are never negative, such as u^2, ask that u is not 0.
+    even = [rate for rate in rates if signs.is_nonnegative(rate)]
+    values = [*_positive(p), *(rate for rate in rates if rate not in even)]
+    values += [value for _, value in bases_at_start(p)]
+    # A power such as (alpha**2)**D is written by one of alpha.
+    values += [field.embed(g.argument) for g in field.generators if g.kind == "power"]
     exponentials = (g.name for g in field.generators if g.kind == "exp")
     known = Signs((PI, *exponentials, *p.positive))
-    values = [*_positive(p)]
     for value in values:
         if known.is_nonnegative(-value) or -value in values:
             shown = to_expr(value, images)
             raise InputError(f"F is defined nowhere: it has a logarithm or a root of {shown}")
     return (
         *(Condition(to_expr(value, images)) for value in values),
-        *(Condition(to_expr(f, images), Sign.NONZERO) for f in _not_zero(p)),
+        *(
+            Condition(to_expr(f, images), Sign.NONZERO)
+            for rate in even
+            for f in signs.zeros_of(rate)
+        ),
         *(Condition(to_expr(f, notation.weights), Sign.KEPT) for f in open_factors(p)),
     )
-
-
-def _rates(p: Parameterization) -> Iterator[RationalFunction]:
-    known = Signs(positive_generators(p.start_field) | {*p.positive})
-    found = map(p.at_start, p.geometry.signs)
-    return (rate for rate in found if not known.is_positive(rate))
-
-
-def _not_zero(p: Parameterization) -> Iterator[RationalFunction]:
-    """Yield the factors of the rates that are never negative, such as u of u^2."""
-    known = Signs(p.positive)
-    for rate in _rates(p):
-        if known.is_nonnegative(rate):
-            yield from known.zeros_of(rate)
 
 
 def _positive(p: Parameterization) -> Iterator[RationalFunction]:
@@ -59,12 +56,3 @@ def _positive(p: Parameterization) -> Iterator[RationalFunction]:
             yield p.w0[p.weights.index(name)]
         elif name in p.start_field.positions:
             yield p.start_field.named(name)
-    yield from (rate for rate in _rates(p) if not Signs(p.positive).is_nonnegative(rate))
-    for tree in bases(p.trees):
-        try:
-            yield p.at_start(p.field.embed(Tower.over(p.field, p.positive).element(tree)))
-        except (InputError, ValueError, ZeroDivisionError):
-            continue
-    # A power such as (alpha**2)**D is written by one of alpha.
-    powers = (g for g in p.start_field.generators if g.kind == "power")
-    yield from (p.start_field.embed(g.argument) for g in powers)

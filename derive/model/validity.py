@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
+
 from derive.errors import DegenerateStart, InputError, RankDeficient
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.signs import Signs, is_number
 from derive.exact.towers.tower import Tower
 from derive.language import to_text
-from derive.language.tree import Name
+from derive.language.tree import Name, Tree
 from derive.model.exact_map import ExactMap
 from derive.model.names import bases
 
@@ -90,14 +94,16 @@ def _check_positive(p: ExactMap) -> None:
 
 def _check_bases(p: ExactMap) -> None:
     """Refuse a start in numbers where what is under a root, or in a logarithm, is not positive."""
+    for tree, value in bases_at_start(p):
+        if not isinstance(tree, Name) and is_number(value) and Signs().of(value) < 0:
+            raise DegenerateStart(
+                f"F is defined only where {to_text(tree)} > 0, which starts at {value!r}"
+            )
+
+
+def bases_at_start(p: ExactMap) -> Iterator[tuple[Tree, RationalFunction]]:
+    """Yield what has to be positive, under roots and in logarithms, with its value at the start."""
     for tree in bases(p.trees):
-        if not isinstance(tree, Name):
-            try:
-                base = p.field.embed(Tower.over(p.field, p.positive).element(tree))
-                value = p.at_start(base)
-            except (InputError, ValueError, ZeroDivisionError):
-                continue
-            if is_number(value) and Signs().of(value) < 0:
-                raise DegenerateStart(
-                    f"F is defined only where {to_text(tree)} > 0, which starts at {value!r}"
-                )
+        with suppress(InputError, ValueError, ZeroDivisionError):
+            base = p.field.embed(Tower.over(p.field, p.positive).element(tree))
+            yield tree, p.at_start(base)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Protocol, Self, TypeAlias, TypeVar
 
@@ -31,17 +31,13 @@ def terms(polynomial: Polynomial) -> Iterator[tuple[Exponents, int]]:
         yield tuple(int(e) for e in exponents), int(coefficient)
 
 
+# python-flint does not say how its polynomials are pickled.
+copyreg.pickle(fmpz_mpoly_ctx, lambda r: (_ring, (r.names(), r.ordering().name)))
+copyreg.pickle(fmpz_mpoly, lambda p: (p.context().from_dict, (dict(terms(p)),)))
+
+
 def _ring(names: tuple[str, ...], ordering: str) -> fmpz_mpoly_ctx:
     return fmpz_mpoly_ctx.get(names, Ordering[ordering])
-
-
-def _polynomial(ring: fmpz_mpoly_ctx, monomials: Mapping[Exponents, int]) -> Polynomial:
-    return ring.from_dict(monomials)
-
-
-# python-flint does not say how its polynomials are pickled.
-copyreg.pickle(fmpz_mpoly_ctx, lambda ring: (_ring, (ring.names(), ring.ordering().name)))
-copyreg.pickle(fmpz_mpoly, lambda p: (_polynomial, (p.context(), dict(terms(p)))))
 
 
 def factorize(polynomial: Polynomial) -> tuple[int, list[tuple[Polynomial, int]]]:
