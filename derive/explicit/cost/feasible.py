@@ -11,7 +11,7 @@ checked exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from math import prod
 from random import Random
@@ -32,11 +32,8 @@ Array: TypeAlias = npt.NDArray[np.float64]
 BITS = 320
 RADIUS = Fraction(1, 2**120)
 """How far from a point close to it a point with F(w) = beta is looked for."""
-SEEDS = 40
-STEPS = 200
-NEWTON = 6
-NEAR = 1e-6
-"""Residual of F(w) = beta from which Newton's iteration is tried."""
+SEEDS = 20
+NEWTON = 40
 HYPERPLANE_STEPS = 400
 DENOMINATORS = (1, 6, 60, 2**10, 2**40)
 SHIFTS = tuple(2.0**-k for k in range(2, 30, 3))
@@ -118,74 +115,22 @@ def reaches_all(problem: ConstrainedProblem, free: Collection[int]) -> bool:
 def is_reached(
     problem: ConstrainedProblem, w0: Sequence[Fraction], beta: Sequence[Fraction]
 ) -> bool:
-    """Tell whether a search finds v near w_0 with F(v) = beta, proved."""
-    for w in _descents(problem, w0, beta):
-        try:
-            found = feasible_distance(problem, _refined(problem, w, beta), w0, beta)
-        except Stopped:
-            continue
-        if found.is_finite():
-            return True
-    return False
-
-
-def _refined(problem: ConstrainedProblem, w: Array, beta: Sequence[Fraction]) -> list[arb]:
-    """Return a point closer to F(w) = beta, by Newton's iteration in high precision."""
-    middle = [arb(float(x)) for x in w]
-    for _ in range(NEWTON):
-        J = _jacobian_at(problem, middle)
-        try:
-            step = J.transpose() * (J * J.transpose()).solve(_residual_at(problem, middle, beta))
-        except ZeroDivisionError:
-            raise Stopped("J has rank below d at a point of the search") from None
-        middle = [(x + s).mid() for x, s in zip(middle, step.entries(), strict=True)]
-    return middle
-
-
-def _descents(
-    problem: ConstrainedProblem, w0: Sequence[Fraction], beta: Sequence[Fraction]
-) -> Iterator[Array]:
-    """Yield points near F(w) = beta: minimise |w - w_0|^2 on the linearised constraint, damped."""
-    rng = Random(5)
-    origin = np.array([float(x) for x in w0])
-    goal = np.array([float(b) for b in beta])
-    reach = 1 + float(np.abs(goal).max()) ** (1 / (problem.degree or 1))
-    F = _in_floats(problem.F, len(origin))
-    jacobian = _in_floats([x for row in problem.jacobian for x in row], len(origin))
+    """Tell whether Newton's iteration from some drawn w ends near a v, proved, with F(v) = beta."""
+    rng, largest = Random(5), max(map(abs, beta))
+    reach = 1 + float(largest) ** (1 / (problem.degree or 1))
     for _ in range(SEEDS):
-        w = origin + np.array([rng.gauss(0, reach) for _ in origin])
-        for step in range(STEPS):
-            J = jacobian(w).reshape(len(goal), -1)
-            # The last steps only return to the constraint.
-            pull = (origin - w) * (0.3 if step < STEPS - 30 else 0)
-            try:
-                mu = np.linalg.solve(J @ J.T, goal - F(w) - J @ pull)
-            except np.linalg.LinAlgError:
-                break
-            w = w + pull + J.T @ mu
-            if not np.all(np.isfinite(w)) or float(np.abs(w).max()) > 1e6:
-                break
-        else:
-            if float(np.abs(goal - F(w)).max()) < NEAR * (1 + float(np.abs(goal).max())):
-                yield w
-
-
-def _in_floats(functions: Sequence[RationalFunction], size: int) -> Callable[[Array], Array]:
-    """Return polynomials in the weights as one function of an array."""
-    coefficients, exponents, owner = [], [], []
-    for i, f in enumerate(functions):
-        below = int(f.denominator.leading_coefficient())
-        for e, c in terms(f.numerator):
-            coefficients.append(c / below)
-            exponents.append(e[:size])
-            owner.append(i)
-    powers, places = np.array(exponents, dtype=int).reshape(-1, size), np.array(owner, dtype=int)
-
-    def at(w: Array) -> Array:
-        values = np.array(coefficients) * np.prod(w**powers, axis=1)
-        return np.bincount(places, values, minlength=len(functions)).astype(float)
-
-    return at
+        w = [arb(float(x) + rng.gauss(0, reach)) for x in w0]
+        try:
+            for _ in range(NEWTON):
+                J = _jacobian_at(problem, w)
+                mu = (J * J.transpose()).solve(_residual_at(problem, w, beta))
+                steps = (J.transpose() * mu).entries()
+                w = [(x + s).mid() for x, s in zip(w, steps, strict=True)]
+            if feasible_distance(problem, w, w0, beta).is_finite():
+                return True
+        except (Stopped, ZeroDivisionError):
+            continue
+    return False
 
 
 def is_out_of_reach(forms: Sequence[fmpq_mat], beta: Sequence[Fraction]) -> bool:

@@ -118,20 +118,17 @@ def limit_at(
     None.
     """
     ones = [Fraction(1)] * symbols
-    roots = real_roots(coefficients_at(factor, [b, *ones]))
+    roots = real_roots(coefficients_at(factor, 0, [b, *ones]))
     if inside == b:
         return roots[index], index, len(roots)
     cuts = [(_above(x) + _below(y)) / 2 for x, y in pairwise(roots)]
     cuts += [_above(x) + 1 for x in roots[-1:]]
     for cut in cuts:
-        line = [Fraction(0)] * (int(factor.degrees()[1]) + 1)
-        for (k, e, *_), c in terms(factor):
-            line[e] += c * cut**k
-        for x in real_roots(line):
+        for x in real_roots(coefficients_at(factor, 1, [cut])):
             near = _above(x) if inside < b else _below(x)
             if min(inside, b) < near < max(inside, b):
                 inside = (near + b) / 2
-    root = real_roots(coefficients_at(factor, [inside, *ones]))[index]
+    root = real_roots(coefficients_at(factor, 0, [inside, *ones]))[index]
     cell = sum(bool(root > ball(cut)) for cut in cuts)
     if any(root.overlaps(ball(cut)) for cut in cuts):
         raise Stopped("the limit of a root at a breakpoint was not settled")

@@ -80,7 +80,7 @@ def _all_roots(factors: Sequence[Polynomial], data: Sequence[Fraction]) -> list[
     """Return every real root of every factor at one point."""
     found = []
     for i, factor in enumerate(factors):
-        line = coefficients_at(factor, data)
+        line = coefficients_at(factor, 0, data)
         if not any(line):
             raise Stopped("the critical polynomial vanishes identically at a sample")
         roots = real_roots(line)
@@ -88,11 +88,12 @@ def _all_roots(factors: Sequence[Polynomial], data: Sequence[Fraction]) -> list[
     return found
 
 
-def coefficients_at(factor: Polynomial, data: Sequence[Fraction]) -> list[Fraction]:
-    """Return the coefficients of r^0, r^1, ... at numbers for the other variables."""
-    line = [Fraction(0)] * (int(factor.degrees()[0]) + 1)
-    for (k, *exponents), c in terms(factor):
-        line[k] += c * math.prod(x**e for x, e in zip(data, exponents, strict=False))
+def coefficients_at(f: Polynomial, k: int, data: Sequence[Fraction]) -> list[Fraction]:
+    """Return the coefficients of powers of the variable k, the first of the others at numbers."""
+    line = [Fraction(0)] * (int(f.degrees()[k]) + 1)
+    for exponents, c in terms(f):
+        others = (*exponents[:k], *exponents[k + 1 :])
+        line[exponents[k]] += c * math.prod(x**e for x, e in zip(data, others, strict=False))
     return line
 
 
@@ -132,7 +133,7 @@ def _grid(
     """Yield |w - w_0|^2 and boxes w, among which are all real points where the equations hold."""
     axes = []
     for k, x0 in enumerate(w0):
-        lines = (_line(f, equations.d + k) for f in equations.values_of(k))
+        lines = (coefficients_at(f, equations.d + k, ()) for f in equations.values_of(k))
         roots = [x for line in lines for x in real_roots(line)]
         if not roots:
             return
@@ -141,14 +142,6 @@ def _grid(
         raise Stopped("there are too many candidates for critical points")
     for pairs in itertools.product(*axes):
         yield sum((square for square, _ in pairs), arb(0)), tuple(x for _, x in pairs)
-
-
-def _line(f: Polynomial, k: int) -> list[Fraction]:
-    """Return the coefficients of a polynomial in the variable k alone."""
-    line = [Fraction(0)] * (int(f.degrees()[k]) + 1)
-    for exponents, c in terms(f):
-        line[exponents[k]] += c
-    return line
 
 
 def _has_weights(problem: ConstrainedProblem, data: Sequence[Fraction]) -> bool:
