@@ -14,8 +14,8 @@ from derive.language import to_sympy
 from derive.mirror_map import hessian, inverse_of
 from derive.model.condition import Sign
 from derive.potential.piece import Parametric, Piece, start_signs
-from derive.render.exports.printer import LANGUAGES
-from derive.render.exports.program import CALLS, Writer, assembled, refuse_without_q
+from derive.render.exports.printer import NUMPY
+from derive.render.exports.program import Writer
 
 _NOTE = """These are the printed formulas in plain floating point; Q is up to an additive constant.
 They have no error bounds: next to where formulas cancel they lose digits, which
@@ -44,19 +44,21 @@ _PRODUCT = '''def hessian_product({arguments}):
 
 def render_numpy(derivation: Derivation) -> str:
     """Return a module of NumPy; NumericalError where there is no Q, or no formula of it."""
-    refuse_without_q(derivation)
-    writer = _NumpyWriter(derivation.potential, LANGUAGES["numpy"], "np")
-    parts = [f'@np.errstate(all="ignore")\n{part}' for part in writer.parts()]
-    helpers = [x for x in (_MATRIX, _TANGENT) if any(f"{x[4:12]}" in part for part in parts)]
-    parts += [*writer.helpers(parts, CALLS["numpy"]), *helpers]
-    return assembled(derivation, "numpy", _NOTE, parts)
+    return _NumpyWriter(derivation, NUMPY).module()
 
 
 class _NumpyWriter(Writer):
     """Writes functions of beta, or y, and the start."""
 
-    def parts(self) -> Iterator[str]:
-        """Return the texts of the functions that are for use."""
+    note = _NOTE
+
+    def parts(self) -> list[str]:
+        """Return the texts of the functions, those for use first."""
+        parts = [f'@np.errstate(all="ignore")\n{part}' for part in self._functions()]
+        helpers = [x for x in (_MATRIX, _TANGENT) if any(f"{x[4:12]}" in part for part in parts)]
+        return [*parts, *self.helpers(parts), *helpers]
+
+    def _functions(self) -> Iterator[str]:
         yield self.function("Q", "Return Q(beta).")
         yield self.function("gradient", "Return grad Q.")
         says = f"Return the Hessian of Q. {self.shapes()}"

@@ -28,12 +28,16 @@ class Language:
         functions: what functions are called there.
         chosen: what Min and Max of two are.
         reserved: names that are taken, to which "_" is added.
+        imports: the lines that load it.
+        calls: what differs in the functions that modules bring along, "xp" being its name.
     """
 
     title: str
     functions: Mapping[str, str]
     chosen: Mapping[str, str]
     reserved: frozenset[str]
+    imports: str
+    calls: Mapping[str, str]
 
     def name(self, given: str) -> str:
         """Return a name that the language leaves free, others for others."""
@@ -48,7 +52,9 @@ class Language:
         return str(_Printer(self).doprint(expression))
 
 
-def _array_library(title: str, module: str, renamed: Mapping[str, str]) -> Language:
+def _array_library(
+    title: str, module: str, imports: str, renamed: Mapping[str, str], calls: Mapping[str, str]
+) -> Language:
     own = {name: name for name in NAMES} | {"Abs": "abs"} | dict(renamed)
     helpers = {OFF_ZERO: OFF_ZERO, "tangent": "_tangent"}
     functions = {name: f"{module}.{theirs}" for name, theirs in own.items()}
@@ -57,14 +63,16 @@ def _array_library(title: str, module: str, renamed: Mapping[str, str]) -> Langu
     words = {"beta", "jax", "jnp", "torch", "np", "math", "abs", "Q", "gradient"}
     words |= {"y", "b", "b0", "hessian", "vector"} if module == "np" else set()
     reserved = frozenset({*words, *keyword.kwlist, *keyword.softkwlist})
-    return Language(title, functions | helpers, where, reserved)
+    usual = {"xp": module, "array": f"{module}.asarray", "sorted": f"{module}.sort(real)"}
+    return Language(title, functions | helpers, where, reserved, imports, usual | dict(calls))
 
 
-LANGUAGES = {
-    "jax": _array_library("JAX", "jnp", {"asinh": "arcsinh", "atan": "arctan"}),
-    "torch": _array_library("PyTorch", "torch", {}),
-    "numpy": _array_library("NumPy", "np", {"asinh": "arcsinh", "atan": "arctan"}),
-}
+ARCS = {"asinh": "arcsinh", "atan": "arctan"}
+JAX_LINES = "import jax\nimport jax.numpy as jnp"
+JAX = _array_library("JAX", "jnp", JAX_LINES, ARCS, {"fixed": "jax.lax.stop_gradient(x)"})
+NUMPY = _array_library("NumPy", "np", "import numpy as np", ARCS, {"fixed": "x"})
+OF_TORCH = {"array": "torch.as_tensor", "fixed": "x.detach()", "sorted": "torch.sort(real)[0]"}
+TORCH = _array_library("PyTorch", "torch", "import torch", {}, OF_TORCH)
 
 
 class _Printer(StrPrinter):  # type: ignore[misc]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import sympy
@@ -15,32 +15,10 @@ from derive.errors import NumericalError
 from derive.model.names import PI
 from derive.outcome import HEADLINES
 from derive.potential.piece import UNSEEN, Parametric, Piece, Root, curve_of, of_the_flow
-from derive.records import Potential
-from derive.render.exports.printer import LANGUAGES, OFF_ZERO, Language
+from derive.render.exports.printer import JAX, OFF_ZERO, TORCH, Language
 from derive.render.labels import unmark
 from derive.verdict import Verdict
 
-_IMPORTS = {
-    "jax": "import jax\nimport jax.numpy as jnp",
-    "torch": "import torch",
-    "numpy": "import numpy as np",
-}
-CALLS = {
-    "jax": {
-        "xp": "jnp",
-        "array": "jnp.asarray",
-        "fixed": "jax.lax.stop_gradient(x)",
-        "sorted": "jnp.sort(real)",
-    },
-    "torch": {
-        "xp": "torch",
-        "array": "torch.as_tensor",
-        "fixed": "x.detach()",
-        "sorted": "torch.sort(real)[0]",
-    },
-    "numpy": {"xp": "np", "array": "np.asarray", "fixed": "x", "sorted": "np.sort(real)"},
-}
-"""What differs from one library to the other in the functions below."""
 _READ = '''def _read(beta, *start):
     """Return numbers as arrays of one type."""
     beta = {array}(beta) * 1.0
@@ -106,6 +84,7 @@ _HELPERS = {
 _NOTE = """These are the printed formulas in plain floating point, differentiable in beta and in the
 start; Q is up to an additive constant. They have no error bounds: next to where formulas cancel
 they lose digits, and outside the domain they give no nan."""
+_TITLE = "The implicit regularizer Q of gradient flow on F, derived and written by regderive."
 _UNSEEN = textwrap.fill(UNSEEN, 92)
 
 
@@ -116,58 +95,55 @@ _WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 
 def render_jax(derivation: Derivation) -> str:
-    """Return a module of JAX."""
-    return _module(derivation, "jax")
+    """Return a module of JAX; NumericalError where there is no Q."""
+    return Writer(derivation, JAX).module()
 
 
 def render_torch(derivation: Derivation) -> str:
-    """Return a module of PyTorch."""
-    return _module(derivation, "torch")
-
-
-def _module(d: Derivation, language: str) -> str:
-    """Return the text of a module; NumericalError where there is no Q."""
-    calls = CALLS[language]
-    refuse_without_q(d)
-    writer = Writer(d.potential, LANGUAGES[language], calls["xp"])
-    parts = [writer.function("Q", "Return Q(beta)."), writer.function("gradient", "Return grad Q.")]
-    return assembled(d, language, _NOTE, [*parts, *writer.helpers(parts, calls)])
-
-
-def refuse_without_q(d: Derivation) -> None:
-    """Raise NumericalError where there is no Q, or none in beta or in mu."""
-    if d.verdict is not Verdict.PROVED:
-        raise NumericalError(f"{UNWRITTEN}{unmark(HEADLINES[d.verdict])}")
-    for curve in map(curve_of, d.potential.pieces):
-        if curve is not None and curve.weight:
-            raise NumericalError(f"{UNWRITTEN}Q is a formula in {curve.weight}, and none in beta")
-
-
-def assembled(d: Derivation, language: str, note: str, parts: Sequence[str]) -> str:
-    """Return a module of functions, with what the derivation says of F, its laws and Q."""
-    kept = ("Yes", "Parameterization", "Conserved", "Implicit")
-    sections = [part for part in d.to_text().split("\n\n") if part.startswith(kept)]
-    title = "The implicit regularizer Q of gradient flow on F, derived and written by regderive."
-    notes = [note, *[_UNSEEN] * any(map(of_the_flow, d.potential.pieces))]
-    told = "\n\n".join([title, *sections, *notes]).replace("\\", "/")
-    uses_math = any("math." in part for part in parts)
-    head = f'"""{told}\n"""\n\n{"import math" * uses_math}\n\n{_IMPORTS[language]}\n'
-    head = head if uses_math else head.replace('"""\n\n\n\n', '"""\n\n')
-    return "\n\n".join([head, *parts]).rstrip()
+    """Return a module of PyTorch; NumericalError where there is no Q."""
+    return Writer(derivation, TORCH).module()
 
 
 class Writer:
-    """Writes functions of beta and the start."""
+    """Writes functions of beta and the start.
 
-    def __init__(self, potential: Potential, language: Language, xp: str) -> None:
-        self.potential, self.language, self.xp = potential, language, xp
-        p, turning = potential.parameterization, potential.turning
+    Raises:
+        NumericalError: there is no Q, or none in beta or in mu.
+    """
+
+    note = _NOTE
+
+    def __init__(self, d: Derivation, language: Language) -> None:
+        if d.verdict is not Verdict.PROVED:
+            raise NumericalError(f"{UNWRITTEN}{unmark(HEADLINES[d.verdict])}")
+        for curve in map(curve_of, d.potential.pieces):
+            if curve is not None and curve.weight:
+                reason = f"{UNWRITTEN}Q is a formula in {curve.weight}, and none in beta"
+                raise NumericalError(reason)
+        self.d, self.potential, self.language = d, d.potential, language
+        self.xp = language.calls["xp"]
+        p, turning = self.potential.parameterization, self.potential.turning
         self.vector = turning.direction.start_vector if turning else ""
         self.norm = f"{p.weights[-1]}_0" if turning else ""
         names = [n for n in (*p.parameters, *p.start_symbols) if n not in (self.norm, PI)]
         self.start = [self.name(n) for n in (*names, *[self.vector] * bool(turning))]
         self.has_pi = PI in p.start_symbols
-        self.roots = {root.symbol for piece in potential.pieces for root in piece.roots}
+        self.roots = {root.symbol for piece in self.potential.pieces for root in piece.roots}
+
+    def module(self) -> str:
+        """Return a module of functions, with what the derivation says of F, its laws and Q."""
+        kept, parts = ("Yes", "Parameterization", "Conserved", "Implicit"), self.parts()
+        sections = [part for part in self.d.to_text().split("\n\n") if part.startswith(kept)]
+        notes = [self.note, *[_UNSEEN] * any(map(of_the_flow, self.potential.pieces))]
+        told = "\n\n".join([_TITLE, *sections, *notes]).replace("\\", "/")
+        math = "import math\n\n" * any("math." in part for part in parts)
+        head = f'"""{told}\n"""\n\n{math}{self.language.imports}\n'
+        return "\n\n".join([head, *parts]).rstrip()
+
+    def parts(self) -> list[str]:
+        """Return the texts of the functions, those for use first."""
+        parts = [self.function("Q", "Return Q(beta)."), self.function("gradient", "Return grad Q.")]
+        return [*parts, *self.helpers(parts)]
 
     def name(self, given: str) -> str:
         """Return a name that the language leaves free."""
@@ -177,14 +153,14 @@ class Writer:
         """Return the text of an expression."""
         return self.language.shown(_off_zero(expression, self.roots))
 
-    def helpers(self, parts: Sequence[str], calls: Mapping[str, str]) -> list[str]:
+    def helpers(self, parts: Sequence[str]) -> list[str]:
         """Return the functions that some parts, and each other, call."""
         d, check = self.potential.parameterization.d, ""
         if self.vector:
             check = _LENGTH.format(d="start[-1].shape[-1]", shown="{start[-1].shape[-1]}")
         elif d > 1:
             check = _LENGTH.format(d=d, shown=d)
-        given, used = {**calls, "check": check}, list(parts)
+        given, used = {**self.language.calls, "check": check}, list(parts)
         for name, text in _HELPERS.items():
             if any(f"{name}(" in part for part in used):
                 used.append(
