@@ -165,10 +165,11 @@ class _AlongWeight:
                 start = sympy.powsimp(sympy.expand(mu.xreplace(begin)), combine="exp")
                 mu -= sympy.expand_log(start, force=True)
             else:  # one logarithm of a quotient would ask more of the start
-                mu = gathered(mu, t) - mu.xreplace(begin)
-            whole = None if conjugate.has(sympy.Integral) else beta * mu - conjugate
+                whole = gathered(mu, t)
+                mu = whole - (mu if t0.free_symbols else whole).xreplace(begin)
+            Q = None if conjugate.has(sympy.Integral) else beta * mu - conjugate
             speed = self.expr(leaf.field.derivative(self.f, 0) * self.r)
-            closed = accept_curve(leaf, begin, (height, pace, speed), mu, whole)
+            closed = accept_curve(leaf, begin, (height, pace, speed), mu, Q)
         if mu is None or closed is None:
             mu = integral(fewest([self.shortest(1 / self.r), 1 / pace]))
         return Quadrature(
@@ -197,9 +198,7 @@ class _AlongWeight:
             found = in_exponential(self.leaf, moving[0].name, integrand)
         else:
             return None
-        logs = () if found is None else found.atoms(sympy.log)
-        powers = set[Expr]().union(*(log.atoms(sympy.Pow) for log in logs))
-        return found if all(power.exp.is_Integer for power in powers) else None
+        return found
 
     def over_beta(self) -> Quadrature | None:
         """Return Q = int (beta - b)/K(b) db, K(b) where t has beta^2 = b^2; None without that."""

@@ -25,6 +25,7 @@ from derive.model.parameterization import Parameterization
 from derive.model.signs import StartSign, sign_at_start
 from derive.potential.chart import Chart
 from derive.potential.piece import Root
+from derive.potential.rewriting import beside_logarithms
 from derive.weights.lie import along
 from derive.weights.metric import Metric
 
@@ -238,7 +239,7 @@ def _quadratic_root(
                 return None
             sign, chart = start.sign, _resting_on(chart, start, value, slope)
     c, b, a = (to_expr(x, chart.images) for x in coefficients)
-    root = sign * _square_root(sympy.expand(b**2 - 4 * a * c))
+    root = sign * _square_root(beside_logarithms(sympy.expand, b**2 - 4 * a * c))
     leading = coefficients[2]
     explicit = (root - b) / (2 * a)
     if not leading.is_constant() and _settled(chart, lifted[1]) == sign:

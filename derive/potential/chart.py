@@ -16,13 +16,14 @@ from math import lcm, prod
 import sympy
 from sympy import Expr, Symbol
 
+from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.implicitization import Coordinates, express
 from derive.exact.linear.matrix import dot
 from derive.exact.signs import Signs
 from derive.model.condition import Condition
-from derive.model.notation import Constant, Notation, to_expr, to_factored_expr
+from derive.model.notation import Constant, Notation, rational, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece, Root
 from derive.verdict import Identity
@@ -118,25 +119,49 @@ class Chart:
         """Return the chart with one more entry."""
         return replace(self, entries=(*self.entries, (name, function, image)))
 
+    def has(self, function: RationalFunction) -> bool:
+        """Tell whether a function is an entry."""
+        return any(f == function for _, f, _ in self.entries)
+
     def image(self, name: str) -> Expr | None:
         """Return how the entry of a name is written in beta, None where there is none."""
         return next((image for known, _, image in self.entries if known == name), None)
 
     def write(self, function: RationalFunction) -> Expr | None:
-        """Return a function of the weights in beta, proved by expansion, or None."""
+        """Return a function of the weights in beta, proved by expansion, or None.
+
+        Beside exponentials its factors come first, else only where the whole is not written.
+        """
         function = self.parameterization.field.embed(function)
         if function.is_constant():
             return to_expr(function, self.notation.weights)
+        ways = (self._write_whole, self._write_factors)
+        first, second = ways if exponentials(function) in (1, function) else ways[::-1]
+        written = first(function)
+        return second(function) if written is None else written
+
+    def _write_whole(self, function: RationalFunction) -> Expr | None:
         written = express(function, self.coordinates, HIGHEST) if self.entries else None
-        if written is not None:
-            whole = to_expr(written, self.images)
-            if written.denominator.is_constant():
-                return whole
-            return min(whole, to_factored_expr(written, self.images), key=sympy.count_ops)
-        if function.is_polynomial():
+        if written is None:
             return None
-        top, bottom = (self.write(function.field.polynomial(x)) for x in function.parts)
-        return None if top is None or bottom is None else top / bottom
+        whole = to_expr(written, self.images)
+        if written.denominator.is_constant():
+            return whole
+        return min(whole, to_factored_expr(written, self.images), key=sympy.count_ops)
+
+    def _write_factors(self, function: RationalFunction) -> Expr | None:
+        """Return the product of factors, exponentials together; None of a single one."""
+        calls = exponentials(function)
+        number, powers = factored(function / calls)
+        powers += [(calls, 1)] if powers and calls != 1 else factored(calls)[1]
+        if [n for _, n in powers] == [1]:
+            return None
+        total = rational(number)
+        for f, n in powers:
+            if (image := self.write(f)) is None:
+                return None
+            total *= image**n
+        return total
 
     def substitute(self, function: RationalFunction) -> Expr | None:
         """Return a function with each weight as it is written in beta; None where one is not."""
@@ -206,6 +231,12 @@ def _exponential(
     m = lcm(*(n.denominator for n in ratios.values()))
     powers = (rates[k][0] ** int(m * n) for k, n in ratios.items())
     return f"exp({name})", prod(powers, start=p.field.one), sympy.exp(m * image)
+
+
+def exponentials(f: RationalFunction) -> RationalFunction:
+    """Return the exponentials that are factors of a function, to the powers that they have."""
+    known = {g.name for g in f.field.generators if g.kind == "exp"}
+    return prod((x**n for x, n in factored(f)[1] if repr(x) in known), start=f.field.one)
 
 
 def length_of(betas: Sequence[Symbol]) -> Expr:

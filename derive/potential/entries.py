@@ -7,18 +7,27 @@ entry is an identity proved by expansion; what is left to settle is the branch o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
 
 import sympy
 from sympy import Expr, Symbol
 
+from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import Relation, RelationSearch
+from derive.exact.signs import Signs
 from derive.model.condition import Sign
 from derive.model.labels import quoted
-from derive.model.notation import FUNCTIONS, rational, to_expr, to_factored_expr
+from derive.model.notation import (
+    FUNCTIONS,
+    positive_generators,
+    rational,
+    to_expr,
+    to_factored_expr,
+)
+from derive.model.parameterization import Parameterization
 from derive.potential.branch import find_root, sign_in
 from derive.potential.chart import HIGHEST, Chart
 from derive.verdict import Identity
@@ -60,7 +69,8 @@ def extend(chart: Chart, wants: Sequence[Want], suffices: Callable[[Chart], bool
             del left[want]
             grown = adjoin(chart, want, found)
             more = {*grown.assumptions} - {*chart.assumptions} if grown else set()
-            if grown and not shunned & {condition.sign for condition in more}:
+            new = grown is not None and grown.entries[-1][1] not in known
+            if grown and new and not shunned & {condition.sign for condition in more}:
                 chart = add_functions(grown)
     return chart
 
@@ -164,23 +174,47 @@ def add_power(
     return replace(extended, evidence=evidence, roots=(*resting.roots, root)), power
 
 
+INVERSES = {"log": sympy.exp, "asinh": sympy.sinh, "atan": sympy.tan}
+"""Functions of what is inside of those that are one to one."""
+
+
 def add_functions(chart: Chart) -> Chart:
-    """Add the functions that F uses of what the chart has, and what it has exponentials of."""
+    """Add the functions that F uses of what the chart has, and what it has functions of."""
     p = chart.parameterization
-    for g in p.field.generators:
-        if g.kind == "parameter":
-            continue
-        known, parts = chart.image(g.name), [x for x in (g.argument, g.exponent) if x is not None]
-        if known is None:
-            images = [chart.write(p.field.embed(x)) for x in parts]
-            if all(x is not None for x in images):
-                index = [g.index] if g.kind == "root" else []
-                image = FUNCTIONS[g.kind](*images, *index)
-                chart = chart.extended(g.name, p.field.named(g.name), image)
-        elif g.kind == "exp":
-            for name, w in zip(p.weights, p.w, strict=True):
-                rate = p.field.embed(g.argument) / w
-                if rate.is_constant() and chart.image(name) is None:
-                    image = sympy.expand_log(sympy.log(known)) / rational(rate.value())
-                    chart = chart.extended(name, w, image)
+    for g in (g for g in p.field.generators if g.kind != "parameter"):
+        own, parts = p.field.named(g.name), [x for x in (g.argument, g.exponent) if x is not None]
+        images = [chart.write(p.field.embed(x)) for x in parts]
+        if not chart.has(own) and None not in images:
+            index = [g.index] if g.kind == "root" else []
+            chart = chart.extended(g.name, own, FUNCTIONS[g.kind](*images, *index))
+    for _, f, image in chart.entries:
+        for A, inside in _insides(p, f, image):
+            chart = _with_inside(chart, A, inside)
     return chart
+
+
+def _with_inside(chart: Chart, A: RationalFunction, image: Expr) -> Chart:
+    """Return the chart with what is inside of an entry, as weights that it is a multiple of."""
+    w = chart.parameterization.w
+    if chart.write(A) is None:
+        for x in [x for x in w if (A / x).is_constant()] or [A]:
+            if not chart.has(x):
+                chart = chart.extended(_name(x), x, image / rational((A / x).value()))
+    return chart
+
+
+def _insides(
+    p: Parameterization, f: RationalFunction, image: Expr
+) -> Iterator[tuple[RationalFunction, Expr]]:
+    """Yield A and its image, where f = c exp(A) for a number c, or another one to one."""
+    calls = {p.field.named(g.name): g for g in p.field.generators if g.kind != "parameter"}
+    number, powers = factored(f)
+    known = [(calls[base], n) for base, n in powers if base in calls]
+    if powers and [g.kind for g, _ in known] == ["exp"] * len(powers):
+        A = sum((n * p.field.embed(g.argument) for g, n in known), p.field.zero)
+        yield A, sympy.expand_log(sympy.log(_signless(sympy.factor(image / rational(number)))))
+    if (g := calls.get(f)) is not None and g.kind in INVERSES:
+        A = p.field.embed(g.argument)
+        # Else it is log |A|.
+        if g.kind != "log" or Signs(p.nonnegative | positive_generators(p.field)).is_positive(A):
+            yield A, INVERSES[g.kind](image)

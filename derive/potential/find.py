@@ -37,7 +37,7 @@ from derive.potential.leaf_curve import (
     through_weights,
 )
 from derive.potential.parametric import parametrize
-from derive.potential.piece import Explicit, Left, Piece, poles
+from derive.potential.piece import Explicit, Left, Piece, Quadrature, poles
 from derive.potential.power_kernel import integrate_power_kernel
 from derive.potential.quadrature import integrate_along_beta, integrate_along_segment
 from derive.potential.reached import find_domain
@@ -212,10 +212,17 @@ def _single(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notati
 def _integral(metric: Metric, dual: DualCoordinates | None, notation: Notation) -> Form:
     """Return Q by integrals: over beta where K is written there, else over a weight."""
     integral, chart = integrate_along_beta(metric, notation)
+    along = integrate_along_weight(metric, dual, notation)
     if integral.kernel is None:
-        along = integrate_along_weight(metric, dual, notation)
         integral = along or replace(integral, left=_unwritten(metric, "kernel"))
+    elif along is not None:
+        integral = min(along, integral, key=_integrals_left)
     return Form(METRIC, integral, chart)
+
+
+def _integrals_left(piece: Quadrature) -> tuple[int, bool]:
+    """Return the number of integrals in Q, and whether beta is below them by a root or a curve."""
+    return len(piece.value.atoms(sympy.Integral)), bool(piece.roots or piece.curve)
 
 
 def _coupled(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation) -> list[Form]:

@@ -21,6 +21,7 @@ from derive.verdict import Identity
 Kind: TypeAlias = Literal["explicit", "parametric", "algebraic", "quadrature"]
 """From the most to the least explicit."""
 Part = TypeVar("Part")
+Whole = TypeVar("Whole", bound="Piece")
 Rewriting: TypeAlias = Callable[[Expr], Expr]
 
 
@@ -201,7 +202,7 @@ def _mapped(part: Part, f: Rewriting) -> Part:
     return cast(Part, mapped)
 
 
-def trimmed(piece: Piece) -> Piece:
+def trimmed(piece: Whole) -> Whole:
     """Return the form without the roots, abbreviations and constants that nothing refers to."""
     known = {x.name for x in piece.betas}
     parts = [piece.value, *piece.gradient]

@@ -8,11 +8,15 @@ from dataclasses import replace
 import sympy
 from sympy import Expr, Symbol
 
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.polynomial import factorize
 from derive.exact.linear.matrix import dot
 from derive.model.notation import BranchOpen, Constant, Notation
-from derive.potential.chart import Chart, base_chart
-from derive.potential.entries import add_power, cheapest_relation
-from derive.potential.piece import Explicit, Lift, Piece, Quadrature, Root, without_roots
+from derive.potential.accept import ZeroTest
+from derive.potential.chart import Chart, base_chart, exponentials
+from derive.potential.entries import Want, extend
+from derive.potential.piece import Explicit, Lift, Piece, Quadrature, Root, trimmed, without_roots
+from derive.potential.rewriting import beside_logarithms, fewest, with_conjugates
 from derive.verdict import Identity, Verdict
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
@@ -27,7 +31,7 @@ def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Quadrature
     """
     (beta,), (beta0,) = notation.betas, notation.beta_0
     chart = base_chart(metric, notation)
-    rooted = None if chart is None else _with_root(chart)
+    rooted = None if chart is None else _with_roots(chart, metric.K[0][0])
     kernel = None if rooted is None else rooted.write(metric.K[0][0])
     b = notation.fresh("b")
     K = sympy.Function(notation.fresh("K").name)(b)
@@ -41,15 +45,31 @@ def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Quadrature
     )
     if rooted is None or kernel is None:
         return replace(piece, note=KERNEL_ALONG_FLOW, left="kernel"), chart
-    return replace(piece, kernel=kernel, constants=rooted.constants, roots=rooted.roots), rooted
+    plain = without_roots(kernel, rooted.roots)
+    ways = (beside_logarithms(f, plain) for f in (sympy.expand, sympy.factor))
+    decide = ZeroTest(metric.parameterization, {})
+    equal = [with_conjugates(e) for e in (plain, *ways) if decide.vanishes(e - plain)]
+    shown = [r.polynomial if r.explicit is None else r.explicit for r in rooted.roots]
+    if (short := fewest([sympy.Add(kernel, *shown), *equal])) in equal:
+        kernel = short
+    return trimmed(
+        replace(piece, kernel=kernel, constants=rooted.constants, roots=rooted.roots)
+    ), rooted
 
 
-def _with_root(chart: Chart) -> Chart | None:
-    """Add a power of a weight as root variable, where its branch is proved without assumptions."""
+def _with_roots(chart: Chart, K: RationalFunction) -> Chart | None:
+    """Return the chart with functions of F and weights, until K is written; None without that.
+
+    Their branches are proved without assumptions.
+    """
     p = chart.parameterization
-    found = cheapest_relation(chart, p.w)
-    added = None if found is None else add_power(chart, found.target, found)
-    return None if added is None or added[0].assumptions else added[0]
+    inner = [p.field.named(g.name) for g in p.field.generators if g.kind != "parameter"]
+    inner += [exponentials(x) for x in p.fields[0]]
+    inner += [p.field.polynomial(f) for f, _ in factorize(p.F[0].denominator)[1]]
+    inner = [f for f in dict.fromkeys(inner) if not f.is_constant()]
+    wants = [Want(f, exact=False) for f in (*inner, *p.w, K)]
+    grown = extend(chart, wants, lambda c: c.write(K) is not None)
+    return None if grown.assumptions or grown.write(K) is None else grown
 
 
 def integrate_along_segment(warping: WarpVerdict, notation: Notation) -> Quadrature:

@@ -16,10 +16,9 @@ from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
-from derive.language.tree import names
 from derive.model.notation import AssumePositive, BranchOpen
 from derive.model.signs import start_sign
-from derive.potential.accept import accept_explicit
+from derive.potential.accept import ZeroTest, accept_explicit, without_modulus
 from derive.potential.piece import Explicit, moving
 from derive.potential.rewriting import as_fraction, with_conjugates, with_hyperbolic
 from derive.weights.coordinate import Coordinate
@@ -181,16 +180,11 @@ def antiderivative(relation: Coordinate, integrand: RationalFunction) -> Expr | 
     if any(part is None for part in parts):
         return None
     proposal = polynomial.integrate(x).as_expr() + fraction + sympy.Add(*parts)
-    slope = sympy.together(sympy.diff(proposal, x))
+    slope = without_modulus(proposal).diff(x) - relation.expr(integrand)
     # The logarithm of a negative number is that of its opposite and a constant.
     proposal = proposal.replace(sympy.log, lambda a: logarithm(relation, a))
-    try:
-        tree = from_sympy(slope)
-        if set(names((tree,))) - set(relation.field.names):
-            return None
-        return proposal if to_field(tree, relation.field, "slope") == integrand else None
-    except DeriveError:
-        return None
+    proved = ZeroTest(relation.notation.parameterization, {}).vanishes(slope)
+    return proposal if proved else None
 
 
 def _of_simple_poles(relation: Coordinate, term: Expr) -> Expr | None:
@@ -207,7 +201,9 @@ def _of_simple_poles(relation: Coordinate, term: Expr) -> Expr | None:
         return None
     neutral = Symbol("x", real=True)
     found = ratint(term.subs(x, neutral), neutral, real=True).subs(neutral, x)
-    return None if found.has(sympy.RootSum, sympy.Integral, sympy.I) else found
+    rooted = any(not power.exp.is_Integer for power in found.atoms(sympy.Pow))
+    # An integral is shorter than what has roots of other roots.
+    return None if rooted or found.has(sympy.RootSum, sympy.Integral, sympy.I) else found
 
 
 def _has_residues(top: Poly, bottom: Poly) -> bool:
@@ -241,4 +237,5 @@ def _of_quadratic(relation: Coordinate, top: Poly, bottom: Poly) -> Expr | None:
     rate, t = sympy.cancel(q - p * b / (2 * a)), 2 * a * x + b
     if sign > 0:
         return even + 2 * rate / s * sympy.atan(sympy.cancel(t / s))
-    return even + rate / s * (sympy.log(t - s) - sympy.log(t + s))
+    low, high = ((t + n * s).primitive()[1] for n in (-1, 1))
+    return even + rate / s * (sympy.log(low) - sympy.log(high))

@@ -5,7 +5,7 @@ They are proposals: what is printed is proved as it is printed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import combinations
 
 import sympy
@@ -20,6 +20,17 @@ def fewest(candidates: Iterable[Expr]) -> Expr:
     2*x/(x**2 - 1)
     """
     return min(candidates, key=lambda e: int(e.count_ops()))
+
+
+def beside_logarithms(f: Callable[[Expr], Expr], expression: Expr) -> Expr:
+    """Return f of an expression, in which logarithms are symbols.
+
+    >>> x = Symbol("x")
+    >>> beside_logarithms(sympy.expand, (1 + sympy.log(x * (x + 1))) * x)
+    x*log(x*(x + 1)) + x
+    """
+    names = {log: sympy.Dummy(real=True) for log in expression.atoms(sympy.log)}
+    return f(expression.xreplace(names)).xreplace({name: log for log, name in names.items()})
 
 
 def with_hyperbolic(expression: Expr) -> Expr:

@@ -17,7 +17,7 @@ from sympy import Expr, Symbol
 
 from derive.derivation import Derivation
 from derive.language import to_sympy
-from derive.model.condition import AT_START, Condition, Sign
+from derive.model.condition import AT_START, Condition
 from derive.potential.piece import Curve as Printed
 from derive.potential.piece import Explicit, Piece, Root, curve_of
 from derive.rocq.signs import Signs, signs_of
@@ -90,9 +90,6 @@ class Subject:
         laws: functions of the weights that are conserved.
         ties: places of weights that stay combinations of others, with these; 0 for idle ones.
         begun: walls that the start is asked to be inside of, beyond the conditions.
-        kept: functions of the weights that are asked to stay positive along the flow.
-        typed: arguments of the definitions before the symbols, with their types.
-        texts: how symbols are written that are no arguments.
     """
 
     outputs: tuple[Expr, ...]
@@ -106,9 +103,6 @@ class Subject:
     laws: tuple[Expr, ...]
     ties: tuple[tuple[int, Expr], ...]
     begun: tuple[Expr, ...] = ()
-    kept: tuple[Expr, ...] = ()
-    typed: tuple[tuple[str, str], ...] = ()
-    texts: tuple[tuple[str, str], ...] = ()
 
     @property
     def d(self) -> int:
@@ -287,24 +281,6 @@ def _wall(wall: Expr, x: Symbol, form: Expr, betas: Iterable[Symbol]) -> Expr | 
     return None if rest.has(*betas) else c * x + rest
 
 
-def conditions(d: Derivation) -> tuple[tuple[Condition, ...], tuple[Expr, ...]]:
-    """Return what is asked of the start, and functions of the weights that are to stay positive.
-
-    Raises:
-        NoFile: more is assumed of the flow, or with which sign a function starts.
-    """
-    p = d.potential.parameterization
-    start = {Symbol(w, real=True): plain(to_sympy(tree)) for w, tree in p.start}
-    all_ = dict.fromkeys(c for piece in d.potential.pieces for c in piece.assumptions)
-    asked = tuple(c for c in all_ if c.sign in AT_START)
-    kept = tuple(plain(c.of) for c in all_ if c.sign is Sign.KEPT)
-    begun = {plain(c.of) for c in asked if c.sign is Sign.POSITIVE}
-    own = all(e.subs(start, simultaneous=True) in begun for e in kept)
-    if len(asked) + len(kept) != len(all_) or not own:
-        raise NoFile("no file is written where more is assumed of the flow on its way")
-    return asked, kept
-
-
 def _inside(d: Derivation, piece: Piece) -> None:
     """Refuse what has no file.
 
@@ -313,16 +289,16 @@ def _inside(d: Derivation, piece: Piece) -> None:
     """
     domain, p = piece.domain, d.parameterization
     reasons = {
-        "F has outputs in a form of which no file is written": bool(p.affine),
+        "F has outputs in a form of which no file is written": p.vectors or p.affine,
         "beta moves as from a simpler start, of which no file is written": bool(d.equivalent),
         "no file is written of a mirror that couples weights": not p.geometry.is_diagonal,
-        "no file is written where something is assumed of the flow on its way": any(
-            c.sign not in AT_START or c.guards for c in piece.assumptions
-        ),
         "where Q lives is not decided": domain is None
         or bool({*domain.undecided} - {"curve"})
         or not all(wall.oriented for wall in domain.walls),
         "Q has another domain from some starts": domain is not None and bool(domain.unless),
+        "no file is written where something is assumed of the flow on its way": any(
+            c.sign not in AT_START or c.guards for c in piece.assumptions
+        ),
     }
     if (why := next((why for why, holds in reasons.items() if holds), None)) is not None:
         raise NoFile(why)
@@ -360,6 +336,8 @@ def _parametric(piece: Piece, printed: Printed, m: Subject) -> Curve:
     low, high, f, height, mu, *W = _read(piece, printed.parameter, *forms)
     if f.has(sympy.exp, sympy.log):
         raise NoFile("the curve of Q has exponentials, of which no file is written")
+    if not {*weights} <= {*m.weights}:
+        raise NoFile("the curve of Q has open powers, of which no file is written")
     places = {w: m.weights.index(w) for w in weights}
     told = sorted(zip(places.values(), W, strict=True), key=lambda x: x[0])
     T = ((inverse(e, Z, m.moving[k]), k, e) for k, e in told)

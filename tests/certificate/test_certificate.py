@@ -152,6 +152,9 @@ def is_true(path, value, record):
         return value in ("1", "-(0)") or path[-1] == "argument"
     if "assumptions" in path and record["parameterization"]["positive"]:
         return True  # which is said twice
+    if "assumptions" in path:  # which K != 0 may imply: from elsewhere beta does not move
+        without = replaced(record, path[: path.index("assumptions") + 1], [])
+        return any("K != 0 at w_0" in line for line in check(without).theorem)
     if path[-1] == "polynomial" or path[0] == "metric":
         return str(value).startswith("-(")  # of what is 0
     if "positive" in path:

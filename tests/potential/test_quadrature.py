@@ -118,6 +118,34 @@ def test_the_printed_kernel_is_that_of_the_flow() -> None:
             assert abs(evaluate(piece.kernel, here) - expected) < 1e-10
 
 
+LAYERS = [
+    ("exp(u*v)", {"u": "-1/3", "v": "1/2"}, "beta**2*sqrt(5184*log(beta)**2 + 25)/36"),
+    ("tanh(u*v)", {"u": "1", "v": "-1/2"}, ""),
+    ("log(1 + exp(u*v))", {"u": "-1", "v": "-1/3"}, ""),
+    ("1/(1 + exp(u*v))", {"u": "1/2", "v": "-2"}, ""),
+    ("atan(u*v)", {"u": "1", "v": "1/3"}, ""),
+    ("exp(-u**2 - v**2)", {"u": "1/3", "v": "-1/2"}, "-4*beta**2*log(beta)"),
+    ("tanh(a**2 + c**2)", {"a": "1/3", "c": "-1/2"}, ""),
+]
+
+
+@pytest.mark.parametrize(("output", "start", "printed"), LAYERS)
+def test_the_kernel_of_a_function_is_written_by_what_is_inside(
+    output: str, start: dict[str, str], printed: str
+) -> None:
+    """K = h'(G)^2 K_G(G) where F = h(G), G of beta by the inverse of h, on both sides of 0."""
+    piece = quadrature(output, start)
+    assert piece.kernel is not None
+    assert not piece.roots
+    assert printed in ("", str(piece.kernel))
+    with mp.workdps(15):
+        at = along_flow(output, start)
+        for time in (0, TIME, -TIME):
+            x, expected = at(time)
+            value = sympy.lambdify(piece.betas, piece.kernel, "mpmath")(x)
+            assert abs(value - expected) < 1e-10 * (1 + expected)
+
+
 def test_the_slope_in_the_length_solves_its_equation() -> None:
     """s q''/q' = T/R, with q' = |u_0| at the start, where nothing closed is found."""
     p = Parameterization.parse(["(1 + a*norm(u))*u"], vectors=["u"])

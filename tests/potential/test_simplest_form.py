@@ -162,7 +162,7 @@ def test_what_is_printed_in_a_weight_is_what_was_shown(monkeypatch: pytest.Monke
         return first, second + given[0].variable, kappa
 
     monkeypatch.setattr(leaf_curve, "antiderivatives", broken)
-    assert derive(Parameterization.parse(["w + w**3"])).potential.kind == "quadrature"
+    assert not derive(Parameterization.parse(["w + w**3"])).potential.pieces[0].roots
 
 
 def test_a_leaf_that_is_no_rational_curve_keeps_its_integral() -> None:

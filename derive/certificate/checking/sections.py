@@ -171,7 +171,17 @@ def dual(state: Checker, said: JSON, proof: JSON) -> None:
         state.theorem.append(f"R = {_written(R)}, sum_b y_b beta_b - Q up to a constant")
         slopes = [g * f if a in at else flow.zero for a, f in enumerate(flow.F)]
         state.rises(_logs(state, R), slopes, "the conjugate")
-    state.assume(state.stated())
+    state.assume(_moving(state, state.stated(), at))
+
+
+def _moving(state: Checker, signs: Conditions, at: Sequence[int]) -> Conditions:
+    """Return conditions with K != 0 at w_0 for one output, which does not move from elsewhere."""
+    if len(at) == 1:
+        K, name = state.flow.K[at[0]][at[0]], state.given["beta"][at[0]]
+        fixed = not signs.missing([], [K.top])
+        signs.move(K)
+        state.theorem += [] if fixed else [f"K != 0 at w_0: from elsewhere {name} does not move"]
+    return signs
 
 
 def _logs(state: Checker, f: JSON) -> Function:
@@ -229,6 +239,7 @@ def piece(state: Checker, said: JSON, proof: JSON) -> None:
         state.rises(space.read(said["Q"]), slopes, "Q")
     printed.leaf.take(state.conditions, {*space.given})
     printed.leaf.take(said["assumptions"], {*space.given, *printed.known})
+    _moving(state, printed.leaf, at)
     printed.branches(state)
     ends = domain(state, said, proof)
     state.ratios.append(ratio)

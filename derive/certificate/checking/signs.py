@@ -190,13 +190,19 @@ class Conditions:
 
         It has the sign of a where that is positive, and of b where it is negative.
         """
-        of, root = self.space.of, self.space.symbols[k].top
-        p, _ = remainder(p, root**2 - A, k)
-        b = p.derivative(k)
-        a = p - b * root
+        of, (a, b) = self.space.of, self.space.parts(p, k, A)
         apart = self._of_function(of(a**2 - b**2 * A))
         larger = self.sign_anywhere(of(b if apart.value < 0 else a), self._alone)
         return Sign(abs(apart.value) * larger, apart.zeros)
+
+    def move(self, K: Function) -> None:
+        """Take that K is not 0 at w_0, without which beta does not move from there."""
+        self.others |= {str(p) for p, _ in factors(self.space.near_start(K))}
+
+    def _is_given(self, p: fmpz_mpoly) -> bool:
+        """Tell whether p is said not to be 0, or what it is a factor of with its conjugate."""
+        norms = [p, *(norm.top for _, norm in self.space.conjugates(p))]
+        return any(all(str(q) in self.others for q, _ in n.factor()[1]) for n in norms)
 
     def missing(self, functions: Iterable[Function], divisors: Iterable[fmpz_mpoly]) -> list[str]:
         """Return the conditions without which functions may change sign, or divisors vanish.
@@ -207,7 +213,7 @@ class Conditions:
         wanted = [(p, n) for f in functions for p, n in factors(space.near_start(f))]
         wanted += [(p, 2) for d in divisors for p, _ in factors(space.near_start(space.of(d)))]
         for p, n in wanted:
-            if n % 2 == 0 and str(p) in self.others:
+            if n % 2 == 0 and self._is_given(p):
                 continue
             found = self.of(p)
             if not found.value:
@@ -370,9 +376,9 @@ class Kept:
         space = self.space
         for x in self.fields:
             slope = space.along(x, space.of(p))
-            top, bottom = slope.top, slope.bottom
-            h = (space.one, bottom) if bounds(p, top) else (top, bottom * p)
-            if not self._is_finite(Function(space, *h)):
+            by = bounds(p, slope.top)
+            h = Function(space, space.one, slope.bottom) if by else space.quotient(slope, p)
+            if not self._is_finite(h):
                 return False
         self.from_start.append(p)
         return bool(self.fields)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -130,6 +130,31 @@ class Space(Reading):
             if leading(relation, k).is_one():  # roots; what is left is the same function
                 sides = [remainder(p, relation, k)[0] for p in sides]
         return Function(self, *sides)
+
+    def parts(self, p: fmpz_mpoly, k: int, A: fmpz_mpoly) -> tuple[fmpz_mpoly, fmpz_mpoly]:
+        """Return a and b of p = a + b r, where variable k is the root r of A."""
+        root = self.symbols[k].top
+        p, _ = remainder(p, root**2 - A, k)
+        b = p.derivative(k)
+        return p - b * root, b
+
+    def conjugates(self, p: fmpz_mpoly) -> Iterator[tuple[Function, Function]]:
+        """Yield q = a - b r and p q = a^2 - b^2 A for each square root r of A in p = a + b r."""
+        for k, (kind, A, exponent, root) in enumerate(self.generators, self.size):
+            if kind == "power" and root_of(exponent) == 2 and A.bottom.is_one() and root.uses(k):
+                a, b = self.parts(p, k, A.top)
+                if not b.is_zero():
+                    norm = self._of_roots(self.of(a**2 - b**2 * A.top))
+                    yield self.of(a) - self.of(b) * root, norm
+
+    def quotient(self, f: Function, p: fmpz_mpoly) -> Function:
+        """Return f/p, where that is so without p in the denominator by a conjugate f q/(p q)."""
+        for q, norm in self.conjugates(p):
+            over = self._of_roots(f * q)
+            h = Function(self, over.top, over.bottom * norm.top)
+            if f.same(h * self.of(p)):
+                return h
+        return Function(self, f.top, f.bottom * p)
 
     def vanish_at_start(self, f: Function, what: str) -> None:
         """Require that a function is 0 at w_0."""
