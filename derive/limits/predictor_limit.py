@@ -20,7 +20,7 @@ from sympy import Expr, Symbol
 from derive.derivation import Derivation
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.exact.field.function_field import RationalFunction
-from derive.limits.asymptotics import CONSTANT, SMALL, SPANS, Expander
+from derive.limits.asymptotics import CONSTANT
 from derive.limits.exponents import depths_in
 from derive.limits.finite_time import moved_start_limit
 from derive.limits.fixed_beta import ClosedGradient, closed_form_limit
@@ -196,6 +196,5 @@ def norm_limit(
 
 def _vanishes(f: Expr, point: Point, decide: ElementarySigns) -> bool:
     """Tell whether f -> 0 by its expansion; what is flat counts as any power."""
-    small = {x: point.image(SMALL) for x in f.free_symbols if x.name == point.variable}
-    expansion = Expander(SMALL, decide, SPANS[0]).expand(sympy.powsimp(f.xreplace(small)))
+    expansion = point.expand(f, decide)
     return expansion.reaches(CONSTANT) and all(r > 0 for r, _ in expansion.terms)

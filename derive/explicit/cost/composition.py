@@ -36,6 +36,7 @@ from sympy import Symbol
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
+from derive.exact.linear.matrix import connected
 from derive.exact.rationals import identity, nullspace, reduced
 from derive.explicit.constrained import ConstrainedProblem
 from derive.explicit.cost.closed_cost import ClosedCost, Norm, QuadraticForm, form_of
@@ -119,15 +120,11 @@ def _products(problem: ConstrainedProblem, f: RationalFunction) -> dict[Index, f
 
 def _groups(products: Sequence[Index], size: int) -> tuple[Index, ...]:
     """Return the weights that belong together: one for the other takes a product to a product."""
-    group = list(range(size))
     by_rest: dict[Index, int] = {}
-    for term in products:
-        for k in term:
-            rest = tuple(x for x in term if x != k)
-            old, new = group[k], group[by_rest.setdefault(rest, k)]
-            group = [new if g == old else g for g in group]
-    names = sorted({group[k] for term in products for k in term})
-    return tuple(tuple(k for k, g in enumerate(group) if g == name) for name in names)
+    places = [(tuple(x for x in term if x != k), k) for term in products for k in term]
+    pairs = [(k, by_rest.setdefault(rest, k)) for rest, k in places]
+    used = {k for term in products for k in term}
+    return tuple(tuple(group) for group in connected(size, pairs) if used.intersection(group))
 
 
 def _operators(F: Multilinear) -> list[fmpq_mat]:
