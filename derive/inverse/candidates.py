@@ -31,7 +31,7 @@ def candidates(element: LineElement, depth: int = 3) -> Iterator[Candidate]:
     degree = int(sympy.degree(P, v)) if P.is_polynomial(v) else 0
     if degree in (2, 4):
         yield from (_quadratic if degree == 2 else _squared)(element, P)
-    proposals = (_exponential, _root, _double_root, _power_of_v) if depth else ()
+    proposals = (_exponential, _root, _double_root) if depth else ()
     for change in chain.from_iterable(proposal(element) for proposal in proposals):
         yield from _carried_back(element, change, depth)
 
@@ -193,17 +193,3 @@ def _double_root(element: LineElement) -> Iterator[Change]:
             b = sympy.cancel(v - factor / sympy.LC(factor, v))
             for side in (1, -1):
                 yield b + side / U, side / (v - b)
-
-
-def _power_of_v(element: LineElement) -> Iterator[Change]:
-    """Where v^2 q depends on v^n only: v = +-u^(1/n)."""
-    v = element.v
-    if not element.q.is_rational_function(v):
-        return
-    halves = sympy.fraction(sympy.cancel(v**2 * element.q))
-    exponents = [m[0] for half in halves for m in sympy.Poly(half, v).monoms()]
-    n = sympy.igcd(0, *exponents)
-    if n < 2:
-        return
-    for side in (1, -1) if n % 2 == 0 else (1,):
-        yield side * U ** sympy.Rational(1, n), (side * v) ** n
