@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sympy import Integral
 
-from derive.catalogue.library import Entry, Printed
+from derive.catalogue.library import Entry
 from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.language import parse_expression, to_sympy
@@ -54,20 +54,19 @@ def entry_page(entry: Entry, derivation: Derivation) -> Page:
     if not entry.printed:
         return page
     # In the letters of the sources: ours have no tilde here.
-    remark = Passage("remark", (PRINT, Bullets(tuple(map(_as_printed, entry.printed)))))
+    head = "{} [@{}], {}, {}:".format
+    items: list[tuple[Element, ...]] = [
+        (head(given_words(x.source), x.cite, literal(x.kind), x.reading), *map(_formula, x.text))
+        for x in entry.printed
+    ]
+    remark = Passage("remark", (PRINT, Bullets(tuple(items))))
     return replace(page, passages=(*page.passages, *set_letters(Page((remark,)), {}).passages))
 
 
 PRINT = "What the sources print, in their own letters:"
 
 
-def _as_printed(printed: Printed) -> tuple[Element, ...]:
-    kind = literal(printed.kind)
-    head = f"{given_words(printed.source)} [@{printed.cite}], {kind}, {printed.reading}:"
-    return (head, *map(_shown_formula, printed.text))
-
-
-def _shown_formula(text: str) -> Display:
+def _formula(text: str) -> Display:
     """Return a formula on lines that fit, in words where it is none of the language."""
     try:
         lines = broken(to_sympy(parse_expression(text)), COLUMN - 30)

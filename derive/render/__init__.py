@@ -7,7 +7,7 @@ room: to add a record to be printed, or a form of output, add it there.
 from typing import NamedTuple
 
 
-class Told(NamedTuple):
+class Account(NamedTuple):
     """The format of a record in JSON, told by ``tell_<format>``, and the title of its page."""
 
     format: str
@@ -16,17 +16,19 @@ class Told(NamedTuple):
 
 
 RECORDS = {
-    "Derivation": Told("derivation", "The implicit regularizer", 2),
-    "Outcome": Told("outcome", "The implicit regularizer"),
-    "Regimes": Told("regimes", "Limits of the regularizer", 2),
-    "RandomWidth": Told("width", "The regularizer at random starts"),
-    "ExplicitCounterpart": Told("explicit", "Explicit regularization beside the implicit one", 2),
-    "Margins": Told("margin", "The flow on separable data"),
-    "Perturbation": Told("perturbation", "What perturbations do to the flow"),
-    "Optimizer": Told("optimizer", "An optimizer on linear models"),
-    "Optimizers": Told("optimizers", "Optimizers on linear models"),
-    "VariationalProblem": Told("univariate", "What wide nets on the line learn"),
-    "InverseDesign": Told("inverse", "A parameterization of a given regularizer"),
+    "Derivation": Account("derivation", "The implicit regularizer", 2),
+    "Outcome": Account("outcome", "The implicit regularizer"),
+    "Regimes": Account("regimes", "Limits of the regularizer", 2),
+    "RandomWidth": Account("width", "The regularizer at random starts"),
+    "ExplicitCounterpart": Account(
+        "explicit", "Explicit regularization beside the implicit one", 2
+    ),
+    "Margins": Account("margin", "The flow on separable data"),
+    "Perturbation": Account("perturbation", "What perturbations do to the flow"),
+    "Optimizer": Account("optimizer", "An optimizer on linear models"),
+    "Optimizers": Account("optimizers", "Optimizers on linear models"),
+    "VariationalProblem": Account("univariate", "What wide nets on the line learn"),
+    "InverseDesign": Account("inverse", "A parameterization of a given regularizer"),
 }
 
 
@@ -35,7 +37,7 @@ def _forms(**modules: str) -> dict[str, str]:
 
 
 RENDERERS: dict[str, dict[str, str]] = {
-    **{x: {"narration": f"accounts:tell_{told.format}"} for x, told in RECORDS.items()},
+    **{x: {"narration": f"accounts:tell_{account.format}"} for x, account in RECORDS.items()},
     "Derivation": {"narration": "derivation:tell_derivation"}
     | _forms(
         jax="exports.program",

@@ -183,7 +183,7 @@ def record(found: object, kind: str = "") -> Record:
         if path[-1] == "!":
             value = found if value else None
         if way:
-            value = made(value, way)
+            value = convert(value, way)
         if path[0] == "*":
             result |= {} if value is None else record_of(value)
         elif path[0] != "-" or value is not None:
@@ -201,7 +201,7 @@ def follow(found: Any, path: str) -> Any:
     return found
 
 
-def made(value: Any, way: str) -> object:
+def convert(value: Any, way: str) -> object:
     """Return what is made of a value; of nothing that is nothing, or what ``OF_NOTHING`` says."""
     if value is None:
         return OF_NOTHING.get(way)

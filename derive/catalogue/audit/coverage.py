@@ -130,15 +130,12 @@ def markdown(audits: Sequence[Audit]) -> str:
     legend = (f"- **{x.value}** ({number[x]}): {MEANINGS[x]}\n" for x in Ground)
     parts = [HEADER, *legend, "\n", SLIPS.format(sum(bool(said.quoted) for said in found))]
     for cite in dict.fromkeys(key for said in found for key in said.cite):
-        parts.append(f"\n## {_title(cite)}\n\n")
+        authors, title, _ = reference(cite)
+        heading = re.sub(r"\\'|[{}]", "", f"{title}. {authors}.")
+        parts.append(f"\n## {heading}\n\n")
         parts.append("| statement, place | ground | shown by |\n|---|---|---|\n")
         parts.extend(_row(said) for said in found if cite in said.cite)
     return "".join((*parts, *_formulas(audits)))
-
-
-def _title(cite: str) -> str:
-    authors, title, _ = reference(cite)
-    return re.sub(r"\\'|[{}]", "", f"{title}. {authors}.")
 
 
 def _row(said: Statement) -> str:

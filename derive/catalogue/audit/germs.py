@@ -95,13 +95,11 @@ class Germs:
 
     def read(self, what: Tree | Expr) -> RationalFunction:
         """Return a text's tree, or a derived expression, as an element, or raise Unsettled."""
-        tree = from_sympy(what.replace(sympy.Abs, self._near)) if isinstance(what, Expr) else what
-        self.check((tree,))
-        return self.tower.read(tree, self.images)
-
-    def _near(self, x: Expr) -> Expr:
-        """Return |x| as it is near the point: x or -x."""
-        return self.tower.sign(self.read(x)) * x
+        if isinstance(what, Expr):
+            # |x| as it is near the point: x or -x.
+            what = from_sympy(what.replace(sympy.Abs, lambda x: self.tower.sign(self.read(x)) * x))
+        self.check((what,))
+        return self.tower.read(what, self.images)
 
     def require(self, conditions: Iterable[Condition]) -> None:
         """Raise OutOfDomain where a condition on the point, such as c > 0 or c != 0, is broken."""

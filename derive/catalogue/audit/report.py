@@ -168,22 +168,18 @@ def _values(text: str) -> str:
 
 
 def mathematics(text: str) -> str:
-    """Return formulas with semicolons between them, what is none in a typewriter face."""
-    return "; ".join(_set(part) for part in text.split("; "))
+    """Return formulas with semicolons between them, what is none in a typewriter face.
 
-
-def _set(text: str) -> str:
-    """Return an equation that breaks at its relation, and between its terms."""
-    try:
-        return f"${relation(text)}$"
-    except DeriveError:
-        return code(text)
-
-
-def code(text: str) -> str:
-    """Return a formula of the command line in a typewriter face, breakable after operators."""
-    breakable = re.sub(r"\*\*|[+*/=]", lambda sign: f"{sign[0]}\u200b", text)
-    return f"[code:{literal(breakable)}]"
+    That is breakable after its operators.
+    """
+    parts = text.split("; ")
+    for i, part in enumerate(parts):
+        try:
+            parts[i] = f"${relation(part)}$"
+        except DeriveError:
+            breakable = re.sub(r"\*\*|[+*/=]", lambda sign: f"{sign[0]}\u200b", part)
+            parts[i] = f"[code:{literal(breakable)}]"
+    return "; ".join(parts)
 
 
 def audit_page(audits: Sequence[Audit]) -> Page:
