@@ -41,13 +41,13 @@ def to_sympy(tree: Tree, symbols: Mapping[str, sympy.Symbol] | None = None) -> s
             raise LanguageError(f"no symbol is given for {shown(name)}: give one for each name")
         return symbols[name]
 
-    def power(base: sympy.Expr, exponent: Fraction) -> sympy.Expr:
-        return sympy.Pow(base, rational(exponent))
-
-    def call(function: str, argument: sympy.Expr) -> sympy.Expr:
-        return getattr(sympy, function)(argument)
-
-    algebra = Algebra(rational, symbol, power, call, real_power=sympy.Pow)
+    algebra: Algebra[sympy.Expr] = Algebra(
+        rational,
+        symbol,
+        lambda base, exponent: sympy.Pow(base, rational(exponent)),
+        lambda function, argument: getattr(sympy, function)(argument),
+        real_power=sympy.Pow,
+    )
     result = evaluated(tree, algebra)
     if result.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
         raise LanguageError("the expression divides by zero: write one that is finite somewhere")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 
 from derive.errors import InputError
@@ -28,28 +28,22 @@ def oriented(tree: Tree, start: Mapping[str, Tree], positive: frozenset[str]) ->
     that sign is not known, and where n e is whole, as for sqrt(x^2), of which s x alone would not
     tell that the flow ends.
     """
-    known = _sign_at(start, positive)
-    return fold(tree, children, lambda node, parts: _oriented(with_parts(node, parts), known))
+
+    def combine(node: Tree, parts: list[Tree]) -> Tree:
+        match node := with_parts(node, parts):
+            case Power(Power(x, n), e) if n % 2 == 0 and (n * e).denominator > 1:
+                if sign := _sign(substituted(x, start), positive):
+                    side = x if sign > 0 else Operation("*", Number(Fraction(-1)), x)
+                    return Power(side, n * e)
+        return node
+
+    return fold(tree, children, combine)
 
 
-def _oriented(node: Tree, known: Callable[[Tree], int]) -> Tree:
-    match node:
-        case Power(Power(x, n), e) if n % 2 == 0 and (n * e).denominator > 1:
-            sign = known(x)
-            side = x if sign > 0 else Operation("*", Number(Fraction(-1)), x)
-            return Power(side, n * e) if sign else node
-    return node
-
-
-def _sign_at(start: Mapping[str, Tree], positive: frozenset[str]) -> Callable[[Tree], int]:
-    """Return what tells the sign of an expression in the weights at the start; 0: not known."""
-
-    def sign(x: Tree) -> int:
-        value = substituted(x, start)
-        try:
-            (element,) = build_elements([value], names((value,)), positive=positive)
-        except (InputError, ZeroDivisionError):
-            return 0
-        return Signs(positive).strict(element)
-
-    return sign
+def _sign(value: Tree, positive: frozenset[str]) -> int:
+    """Return the sign of an expression in start symbols; 0: not known."""
+    try:
+        (element,) = build_elements([value], names((value,)), positive=positive)
+    except (InputError, ZeroDivisionError):
+        return 0
+    return Signs(positive).strict(element)

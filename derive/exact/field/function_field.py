@@ -18,11 +18,11 @@ from flint import Ordering, fmpz_mpoly_ctx
 
 from derive.clock import ENDLESS, Clock
 from derive.exact.field.generators import Generator, Relations
-from derive.exact.field.polynomial import Polynomial, Quotient, evaluate, reindexed
+from derive.exact.field.polynomial import Polynomial, evaluate, is_atom, number, reindexed, to_text
 
 
 @dataclass(frozen=True, eq=False)
-class RationalFunction(Quotient):
+class RationalFunction:
     """An element of a :class:`FunctionField`, in lowest terms."""
 
     field: FunctionField
@@ -84,6 +84,51 @@ class RationalFunction(Quotient):
 
     def __repr__(self) -> str:
         return self.written(self.field.names)
+
+    @property
+    def parts(self) -> tuple[Polynomial, Polynomial]:
+        """Numerator and denominator."""
+        return self.numerator, self.denominator
+
+    def is_zero(self) -> bool:
+        """Tell exactly whether this is the zero function."""
+        return bool(self.numerator.is_zero())
+
+    def is_polynomial(self) -> bool:
+        """Tell whether the denominator is a number."""
+        return bool(self.denominator.is_constant())
+
+    def is_constant(self) -> bool:
+        """Tell whether this is a rational number."""
+        return bool(self.numerator.is_constant() and self.denominator.is_constant())
+
+    def value(self) -> Fraction:
+        """Return the rational number that a constant element is."""
+        if not self.is_constant():
+            raise ValueError(f"{self!r} is not a number")
+        return number(self.numerator) / number(self.denominator)
+
+    def depends_on(self, position: int) -> bool:
+        """Tell whether a variable occurs."""
+        return any(int(x.degrees()[position]) > 0 for x in self.parts)
+
+    def degree(self) -> int:
+        """Return the total degree of the numerator less that of the denominator."""
+        return int(self.numerator.total_degree()) - int(self.denominator.total_degree())
+
+    def at(self, point: Sequence[Fraction]) -> Fraction:
+        """Return the value at a rational point; ZeroDivisionError at a pole."""
+        top, bottom = (evaluate(x, point, Fraction) for x in self.parts)
+        return top / bottom
+
+    def written(self, names: Sequence[str]) -> str:
+        """Return the quotient as text in the language."""
+        top = to_text(self.numerator, names)
+        if self.denominator.is_one():
+            return top
+        bottom = to_text(self.denominator, names)
+        top = top if len(self.numerator) == 1 else f"({top})"
+        return f"{top}/{bottom if is_atom(self.denominator) else f'({bottom})'}"
 
     def in_moduli(self) -> str:
         """Return this as text, where logarithms are those of absolute values: log(Abs(w - 2))."""

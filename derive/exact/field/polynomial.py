@@ -1,4 +1,4 @@
-"""Integer polynomials of python-flint, and their quotients: terms, factors, values and texts."""
+"""Integer polynomials of python-flint: terms, factors, values and texts."""
 
 from __future__ import annotations
 
@@ -92,63 +92,12 @@ def reindexed(polynomial: Polynomial, ring: fmpz_mpoly_ctx) -> Polynomial:
     return polynomial.project_to_context(ring)
 
 
-class Quotient:
-    """A numerator over a denominator, two integer polynomials in the same variables."""
-
-    numerator: Polynomial
-    denominator: Polynomial
-
-    @property
-    def parts(self) -> tuple[Polynomial, Polynomial]:
-        """Numerator and denominator."""
-        return self.numerator, self.denominator
-
-    def is_zero(self) -> bool:
-        """Tell exactly whether this is the zero function."""
-        return bool(self.numerator.is_zero())
-
-    def is_polynomial(self) -> bool:
-        """Tell whether the denominator is a number."""
-        return bool(self.denominator.is_constant())
-
-    def is_constant(self) -> bool:
-        """Tell whether this is a rational number."""
-        return bool(self.numerator.is_constant() and self.denominator.is_constant())
-
-    def value(self) -> Fraction:
-        """Return the rational number that a constant element is."""
-        if not self.is_constant():
-            raise ValueError(f"{self!r} is not a number")
-        return _number(self.numerator) / _number(self.denominator)
-
-    def depends_on(self, position: int) -> bool:
-        """Tell whether a variable occurs."""
-        return any(int(x.degrees()[position]) > 0 for x in self.parts)
-
-    def degree(self) -> int:
-        """Return the total degree of the numerator less that of the denominator."""
-        return int(self.numerator.total_degree()) - int(self.denominator.total_degree())
-
-    def at(self, point: Sequence[Fraction]) -> Fraction:
-        """Return the value at a rational point; ZeroDivisionError at a pole."""
-        top, bottom = (evaluate(x, point, Fraction) for x in self.parts)
-        return top / bottom
-
-    def written(self, names: Sequence[str]) -> str:
-        """Return the quotient as text in the language."""
-        top = to_text(self.numerator, names)
-        if self.denominator.is_one():
-            return top
-        bottom = to_text(self.denominator, names)
-        top = top if len(self.numerator) == 1 else f"({top})"
-        return f"{top}/{bottom if _is_atom(self.denominator) else f'({bottom})'}"
-
-
-def _number(polynomial: Polynomial) -> Fraction:
+def number(polynomial: Polynomial) -> Fraction:
+    """Return the rational number that a constant polynomial is."""
     return Fraction(0 if polynomial.is_zero() else int(polynomial.leading_coefficient()))
 
 
-def _is_atom(polynomial: Polynomial) -> bool:
+def is_atom(polynomial: Polynomial) -> bool:
     """Tell whether a polynomial is a number or a power of one variable."""
     (exponents, coefficient), *others = terms(polynomial)
     powers = sum(1 for e in exponents if e)

@@ -144,7 +144,9 @@ class Radicals(TreeReader):
                 return self._new_root(f, unit) ** (unit * n // index)
         shared = reduce(gcd, [n for _, n in factors], index) if factors else 1
         if shared != 1:
-            radicand = self._exact_root(radicand, shared)
+            if content < 0:
+                raise InputError(f"the root of {radicand!r} cannot be represented: simplify it")
+            radicand = reduce(lambda x, fn: x * fn[0] ** (fn[1] // shared), factors, self.field.one)
             index //= shared
         return self._new_root(radicand, index)
 
@@ -153,12 +155,6 @@ class Radicals(TreeReader):
         if generator.name not in self.field.positions:
             self._require_new_root(radicand, index)
         return self.adjoin(generator)
-
-    def _exact_root(self, radicand: RationalFunction, n: int) -> RationalFunction:
-        content, factors = oriented(radicand)
-        if content < 0:
-            raise InputError(f"the root of {radicand!r} cannot be represented: simplify it")
-        return reduce(lambda x, fn: x * fn[0] ** (fn[1] // n), factors, self.field.one)
 
     def _require_new_root(self, radicand: RationalFunction, index: int) -> None:
         """Refuse a root that may be a product of roots that are there already."""

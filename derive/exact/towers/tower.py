@@ -106,7 +106,7 @@ class Tower(Radicals):
                 base = f + self.field.named(g.partner) if g.kind == "asinh" else f
                 factor = self.real_power(base, exponent)
             else:
-                A, n = self._unit(term, "exp"), self._count(term, "exp")
+                A, n = self._measured(term, "exp")
                 factor = self.adjoin(Generator(f"exp({A!r})", "exp", A)) ** n
             result = self.times(result, factor)
         return result
@@ -123,17 +123,14 @@ class Tower(Radicals):
                     return g, rest * field.constant(term.coefficient)
         return None
 
-    def _count(self, term: Term, kind: str) -> int:
-        """Return how many units a term is, or ask for a finer unit."""
+    def _measured(self, term: Term, kind: str) -> tuple[RationalFunction, int]:
+        """Return the unit in which a term is measured, and how many; or ask for a finer one."""
         key = f"{kind} {term.monomial!r}"
-        count = term.coefficient * self.units.get(key, 1)
+        unit = self.units.get(key, 1)
+        count = term.coefficient * unit
         if count.denominator != 1:
             raise Refine(key, term.coefficient.denominator)
-        return int(count)
-
-    def _unit(self, term: Term, kind: str) -> RationalFunction:
-        """Return the unit in which a term is measured."""
-        return term.monomial / self.units.get(f"{kind} {term.monomial!r}", 1)
+        return term.monomial / unit, int(count)
 
     def cosine_and_sine(self, A: RationalFunction) -> tuple[RationalFunction, RationalFunction]:
         """Return (cos A, sin A) by the addition theorem on the terms of A."""
@@ -142,8 +139,7 @@ class Tower(Radicals):
         for term in linear_terms(A):
             if self._multiple_of(term, ("atan",)) is not None:
                 raise InputError(f"sin and cos of {A!r} are algebraic: write them with roots")
-            count = self._count(term, "cos")
-            unit = self._unit(term, "cos")
+            unit, count = self._measured(term, "cos")
             names = f"cos({unit!r})", f"sin({unit!r})"
             c = self.adjoin(Generator(names[0], "cos", unit, partner=names[1]))
             s = self.adjoin(Generator(names[1], "sin", unit, exponent=c, partner=names[0]))
