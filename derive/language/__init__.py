@@ -6,7 +6,7 @@ is one line that says where and what would be accepted.
 
 from derive.errors import LanguageError
 from derive.language.arguments import parse_assignments, parse_name, parse_names, parse_outputs
-from derive.language.budget import DEFAULT, OWN, Budget
+from derive.language.budget import OWN, Budget
 from derive.language.functions import CALLS, FUNCTIONS
 from derive.language.reader import bind, parse_expression
 from derive.language.symbolic import from_sympy, to_sympy
@@ -15,7 +15,6 @@ from derive.language.tree import (
     Name,
     Number,
     Operation,
-    Operator,
     Power,
     RealPower,
     Tree,
@@ -28,7 +27,6 @@ from derive.language.tree import (
 
 __all__ = [
     "CALLS",
-    "DEFAULT",
     "FUNCTIONS",
     "OWN",
     "Budget",
@@ -37,7 +35,6 @@ __all__ = [
     "Name",
     "Number",
     "Operation",
-    "Operator",
     "Power",
     "RealPower",
     "Tree",

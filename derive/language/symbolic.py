@@ -31,9 +31,6 @@ def to_sympy(tree: Tree, symbols: Mapping[str, sympy.Symbol] | None = None) -> s
     """
     import sympy
 
-    def rational(value: Fraction) -> sympy.Expr:
-        return sympy.Rational(value.numerator, value.denominator)
-
     def symbol(name: str) -> sympy.Expr:
         if symbols is None:
             return sympy.Symbol(name)
@@ -42,9 +39,9 @@ def to_sympy(tree: Tree, symbols: Mapping[str, sympy.Symbol] | None = None) -> s
         return symbols[name]
 
     algebra: Algebra[sympy.Expr] = Algebra(
-        rational,
+        sympy.Rational,
         symbol,
-        lambda base, exponent: sympy.Pow(base, rational(exponent)),
+        lambda base, exponent: sympy.Pow(base, sympy.Rational(exponent)),
         lambda function, argument: getattr(sympy, function)(argument),
         real_power=sympy.Pow,
     )

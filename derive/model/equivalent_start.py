@@ -13,7 +13,7 @@ Source: Isidori, "Nonlinear control systems", chapter 3, on realizations; the us
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain, combinations
 
 import sympy
@@ -141,22 +141,15 @@ def _accepted(
     try:
         positive = [name for name in p.positive if name not in p.weights]
         moved = p.with_(start=start, positive=positive)
-        if not _agree(functions.values(), p, moved):
+        trees = [tree for _, tree in (*p.start, *moved.start)]
+        both = build_elements(trees, p.start_symbols, p.parameters, (*p.positive, *p.parameters))
+        field = both[0].field
+        constants = [field.named(name) for name in p.field.names[p.p :]]
+        given, other = [*both[: p.p], *constants], [*both[p.p :], *constants]
+        if any(h.compose(given, field) != h.compose(other, field) for h in functions.values()):
             return None
         idle = find_idle(moved)
         other_start = EquivalentStart(moved.start, tuple(functions))
         return Restriction(leave_out(moved, idle), start=other_start, idle=idle)
     except DeriveError:
         return None
-
-
-def _agree(
-    functions: Iterable[RationalFunction], p: Parameterization, moved: Parameterization
-) -> bool:
-    """Tell whether functions have the same values at both starts, exactly."""
-    trees = [tree for _, tree in (*p.start, *moved.start)]
-    both = build_elements(trees, p.start_symbols, p.parameters, (*p.positive, *p.parameters))
-    field = both[0].field
-    constants = [field.named(name) for name in p.field.names[p.p :]]
-    given, other = [*both[: p.p], *constants], [*both[p.p :], *constants]
-    return all(h.compose(given, field) == h.compose(other, field) for h in functions)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from derive.errors import ConsistencyError, InputError
-from derive.model.geometry import Field
 from derive.potential.shortest import WEIGHT_SPACE
 from derive.roads.published import PublishedRoad
 from derive.verdict import Finding, Identity, Verdict
@@ -38,10 +37,19 @@ def compare_roads(dual: DualCoordinates, published: PublishedRoad) -> Finding:
         raise InputError("compare two roads that start from one metric")
     if published.H is None:
         return Finding(Verdict.UNDECIDED, f"{published.name} gives no Q to compare")
+    p, g = dual.parameterization, dual.g
     try:
-        equations = list(_equations(dual, published, published.H))
+        equations = [
+            (f"X{a} y{i} = {'g' if a == i else '0'}", y.along(x), g if a == i else p.field.zero)
+            for a, x in zip(p.labels, p.fields, strict=True)
+            for i, y in zip(p.labels, dual.y, strict=True)
+        ]
     except ValueError as error:
         raise disagreement(WEIGHT_SPACE, published.name, str(error)) from None
+    equations += [
+        (f"X{a} log g' = X{a} log g", h, along(x, g) / g)
+        for a, x, h in zip(p.labels, p.fields, published.H, strict=True)
+    ]
     return _agreement(WEIGHT_SPACE, published.name, equations)
 
 
@@ -68,12 +76,3 @@ def compare_decisions(warping: WarpVerdict, published: PublishedRoad) -> Finding
         for a, left, right in zip(labels, warping.H, published.H, strict=True)
     ]
     return _agreement(DECISION, published.name, equations)
-
-
-def _equations(dual: DualCoordinates, published: PublishedRoad, H: Field) -> Iterator[Equation]:
-    p, g = dual.parameterization, dual.g
-    for a, x, h in zip(p.labels, p.fields, H, strict=True):
-        for i, y in zip(p.labels, dual.y, strict=True):
-            right = g if a == i else p.field.zero
-            yield f"X{a} y{i} = {'g' if a == i else '0'}", y.along(x), right
-        yield f"X{a} log g' = X{a} log g", h, along(x, g) / g
