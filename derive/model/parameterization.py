@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Protocol, Unpack, cast
 from derive.clock import Clock
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField
+from derive.language import to_text
 from derive.language.arguments import parse_array_outputs
-from derive.language.tree import names
+from derive.language.tree import Name, exponent_names, names
 from derive.model.affine import AffineOutput
-from derive.model.code import code_of
 from derive.model.exact_map import ExactMap
 from derive.model.geometry import EUCLIDEAN, Geometry
 from derive.model.names import (
@@ -41,6 +41,10 @@ from derive.model.vectors import Ingredients, Vector, lengths, named_as_vectors,
 
 if TYPE_CHECKING:
     from sympy import Expr
+
+
+LONGEST = 200
+"""Characters of the code that stands for a model where it is shown."""
 
 
 class Printer(Protocol):
@@ -132,7 +136,41 @@ class Parameterization(ExactMap):
         >>> Parameterization.parse(["a*u1", "a*u2"], start={"a": 1})
         Parameterization(['a*u1', 'a*u2'], start={'a': '1'})
         """
-        return code_of(self)
+        makes = "Parameterization.parse" if self.vectors else "Parameterization"
+        affine = [(left_out.label, to_text(left_out.tree)) for left_out in self.affine]
+        outputs = sorted((*zip(self.labels, self.texts, strict=True), *affine))
+        given = "".join(f", {name}={value}" for name, value in self._options.items() if value)
+        code = f"{makes}({[text for _, text in outputs]}{given})"
+        return code if len(code) < LONGEST else f"<Parameterization R^{self.p} -> R^{self.d}>"
+
+    @property
+    def _options(self) -> dict[str, list[str] | dict[str, str] | dict[str, str | list[str]]]:
+        """What does not follow from the outputs, as one writes it."""
+        vectors = {v.norm: v.name for v in self.vectors}
+        appearing = tuple(name for name in names(self.trees) if name not in self.parameters)
+        starts = ((w, to_text(tree)) for w, tree in self.start if tree != Name(f"{w}_0"))
+        implied = {*exponent_names(self.trees), *names(self.geometry.trees)}
+        rates = zip(self.weights, self.geometry.texts, strict=False)
+        return {
+            "weights": [] if vectors or appearing == self.weights else list(self.weights),
+            "start": {vectors.get(w, w): text for w, text in starts},
+            "positive": self._declared_positive,
+            "parameters": [name for name in self.parameters if name not in implied],
+            "vectors": list(vectors.values()),
+            "rates": {vectors.get(w, w): rate for w, rate in rates if rate != "1"},
+        }
+
+    @property
+    def _declared_positive(self) -> list[str]:
+        """The names that are positive, and not because others are or F needs them to be."""
+        implied = {
+            *rate_parameters(self.geometry, self.weights),
+            *positive_rates(self.geometry),
+            *(v.norm for v in self.vectors),
+            *positive_bases(self.trees, self.weights),
+        }
+        implied |= {x.name for w, x in self.start if w in self.positive and isinstance(x, Name)}
+        return [name for name in self.positive if name not in implied]
 
     def _repr_pretty_(self, printer: Printer, cycle: object) -> None:
         """Show the code in IPython and in what hypothesis reports."""
