@@ -136,13 +136,12 @@ class Radial:
     """grad Q = psi(s) beta/s + z with s = |beta| and z free of beta.
 
     Attributes:
-        psi: in the symbol *length*; *along* is the same in beta.
+        psi: in the symbol *length*.
         offset: z.
     """
 
     psi: Expr
     length: Symbol
-    along: Expr
     offset: tuple[Expr, ...]
 
 
@@ -162,7 +161,7 @@ def find_radial(
         along_beta = all(map(ElementarySigns({*positive, s.name}).is_zero, across))
     except Undecided:
         along_beta = False
-    return Radial(psi, s, factor, slopes) if along_beta else None
+    return Radial(psi, s, slopes) if along_beta else None
 
 
 def norm_limit(
@@ -172,7 +171,7 @@ def norm_limit(
     radial = find_radial(gradient, betas, positive)
     if radial is None:
         return None
-    psi, factor, slopes = radial.psi, radial.along, radial.offset
+    psi, slopes, length = radial.psi, radial.offset, norm(betas)
     decide = ElementarySigns({*positive, radial.length.name})
     try:
         # psi/s is an eigenvalue of the Hessian of Q, and so nowhere 0.
@@ -181,7 +180,7 @@ def norm_limit(
         outgrown = False
     if not outgrown:
         return None
-    length = norm(betas)
+    factor = psi.xreplace({radial.length: length})
     size = sympy.sqrt(sympy.factor(sympy.Add(*(z**2 for z in slopes))))
     evidence = tuple(
         Identity(f"dQ/d{b} = N {b}/|beta| + z", str(g), f"({factor})*{b}/{length} + ({z})")
