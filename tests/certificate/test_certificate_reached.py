@@ -134,7 +134,8 @@ def test_a_domain_that_rests_on_a_sum_of_squares_says_that_it_is_not_0() -> None
     piece |= {"gradient": [y], "Q": f"beta*{y} - {moment}", "assumptions": []}
     piece["domain"]["unless_zero"] = []
     integrals = [{"name": f"i{n}", "of": text} for n, text in enumerate((y, moment))]
-    proof["definitions"] = [proof["definitions"][0], proof["definitions"][-1], *integrals]
+    leaf, root, *_ = proof["definitions"]
+    proof["definitions"] = [leaf, root, *integrals]
     report = check(said)
     assert report.open == ()
     assert "assumed: a**4 + 4*beta**2 != 0" in report.theorem

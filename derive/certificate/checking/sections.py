@@ -220,6 +220,7 @@ def piece(state: Checker, said: JSON, proof: JSON) -> None:
     """Accept y = grad Q and Q as functions of beta, with grad Q = 0 at the start."""
     flow, space = state.flow, state.space
     at = [state.given["beta"].index(b) for b in said["beta"]]
+    space.kernel = {said["beta"][0]: said["kernel"]}
     printed = Printed(space, said["beta"], [flow.F[a] for a in at], said, proof)
     _in_beta(state, said, printed, at)
     y = [space.read(text) for text in said["gradient"]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any, TypeAlias
@@ -32,7 +33,7 @@ from derive.certificate.checking.text import (
     tree_of,
 )
 
-ROOTS = 100
+ROOTS, KERNEL = 100, "_kernel"
 Scope: TypeAlias = dict[str, Any]
 SHAPES = ("main zero", "name of", "is name", "is of", "from is of", "from is of sin")
 
@@ -52,6 +53,7 @@ class Space(Reading):
     """Weights, constants and generators, with their values at a start in numbers.
 
     ``fixed`` are the names of what the flow keeps: given constants, and conserved quantities.
+    ``kernel`` is K as printed in a beta, of which K(b) in an integral up to it is the value at b.
     """
 
     def __init__(self, weights: Sequence[str], constants: Sequence[str], room: int) -> None:
@@ -59,6 +61,7 @@ class Space(Reading):
         self.w0: list[Function] = []
         self.fixed, self.reserved, self.leads = set(constants), {INFINITY}, list[Function]()
         self.fields = self.identity(self.weights)
+        self.kernel: dict[str, JSON] = {}
 
     def along(self, x: Sequence[Function], f: Function) -> Function:
         """Return <x, grad f>."""
@@ -246,13 +249,23 @@ class Space(Reading):
         self.start.append(value)
 
     def _integrand(self, text: str, upper: Function) -> Function:
-        """Return f(b) of the integral of f(x) from a, which is b at the start, to b."""
-        node = tree_of(text)
-        f, x, low, _ = (ast.unparse(argument) for argument in node.args)  # type: ignore[attr-defined]
+        """Return by what the integral of f(x) from a, which is b at the start, to b grows with b.
+
+        That is f(b); of (b - x)/f(x) it is the integral of 1/f.
+        """
+        node: Any = tree_of(text)
+        f, x, low, high = (ast.unparse(argument) for argument in node.args)
         require(x not in self.names and NAME.fullmatch(x), "an integral runs over a new name")
-        require(names_in([f, low]) <= self.fixed | {x}, "an integrand is of x and of constants")
         self.vanish_at_start(upper - self.read(low), "what an integral runs over")
-        return self.read(f, {x: upper})
+        above, below = quotient_of(node.args[0])
+        if above == f"{high} - {x}":
+            return self.find(f"Integral({below}, {x}, {low}", upper)
+        require(names_in([f, low]) <= self.fixed | {x}, "an integrand is of x and of constants")
+        if (kernel := self.kernel.get(high)) is None:
+            return self.read(f, {x: upper})
+        require(KERNEL not in self.names, "a name is reserved")
+        f = re.sub(rf"\bK_*\({x}\)", KERNEL, f)
+        return self.read(f, {x: upper, KERNEL: self.read(kernel)})
 
     def _define_call(self, entry: JSON, call: Call) -> None:
         """Add a call that is shown to be a known function."""
@@ -277,6 +290,14 @@ class Space(Reading):
         P = self.read(polynomial, {name: self.symbols[k]}).top
         require(0 < P.degrees()[k] <= ROOTS, f"the polynomial of {name} has too high a degree")
         return P, k
+
+
+def quotient_of(node: ast.expr) -> tuple[str, str]:
+    """Return f and 1/g of a quotient f/g that is written so."""
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)):
+        return ast.unparse(node), "1"
+    inverse = ast.BinOp(ast.Constant(1), ast.Div(), node.right)
+    return ast.unparse(node.left), ast.unparse(inverse)
 
 
 def value_of(call: Call, values: Sequence[Value]) -> Value:

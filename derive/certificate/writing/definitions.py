@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import count
 
 import sympy
@@ -173,19 +173,26 @@ class FormDefinitions(Definitions):
                 with contextlib.suppress(Rejected):
                     self.define(self._cosine(call))
                     continue
-            image = self._image(*self.space.call(call))
-            plain = constant(self.space.call(call).argument) not in (None, 1)
-            if (several or plain) and call.startswith("log("):
-                for entry in products.logarithm(self.space, call, self.fresh):
-                    self.define(entry)
-            elif image is None:
-                power = products.product_of_exponentials(self.space, call)
-                self.define(power or {"name": self.fresh(), "of": call})
-            else:
-                for entry in products.entries_for(
-                    self.space, call, products.text_of(image), self.fresh
-                ):
-                    self.define(entry)
+            for entry in self._definitions_of(call, several):
+                self.define(entry)
+
+    def _definitions_of(self, call: str, several: bool) -> Iterator[JSON]:
+        """Yield what defines a call: as a function of the weights where it is one."""
+        space, fresh = self.space, self.fresh
+        kind, argument, exponent = space.call(call)
+        image = self._image(kind, argument, exponent)
+        plain = constant(argument) not in (None, 1)
+        if kind == "log" and (several or plain or self._has_exponentials(argument)):
+            yield from products.logarithm(space, call, fresh)
+        elif image is None:
+            power = products.product_of_exponentials(space, call)
+            yield power or {"name": fresh(), "of": call}
+        else:
+            yield from products.entries_for(space, call, products.text_of(image), fresh)
+
+    def _has_exponentials(self, f: Function) -> bool:
+        calls = enumerate(self.space.generators, self.space.size)
+        return any(call.kind == "exp" and f.uses(k) for k, call in calls)
 
     def _cosine(self, call: str) -> JSON:
         """Return the definition of a cosine and its sine by angles that are known."""

@@ -78,6 +78,8 @@ class _Form:
         betas = names if isinstance(shown, InducedMetric) else [str(b) for b in shown.betas]
         self.space.names |= {b: F[names.index(b)] for b in betas}
         self.beta = sympy.Symbol(betas[0], real=True)
+        if not isinstance(shown, InducedMetric) and (kernel := kernel_of(shown)) is not None:
+            self.space.kernel = {betas[0]: plain(kernel)}
 
     def name_constants(self, solved: str) -> None:
         """Name the printed constants: as laws with their values, or where these are *solved* for
@@ -284,7 +286,7 @@ class _Form:
             tables = (shown.kernel_in_weights, shown.kernel, shown.rho)
             return [*explicit, *(x for table in tables if table is not None for x in table)]
         kernel = kernel_of(shown)
-        more = [*shown.gradient, shown.value, *([] if kernel is None else [kernel])]
+        more = [*([] if kernel is None else [kernel]), *shown.gradient, shown.value]
         if self.curve is not None:
             ends = (end for end in self.curve.interval if end.is_finite)
             more += [self.curve.beta, *ends]

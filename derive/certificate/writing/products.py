@@ -19,7 +19,15 @@ from derive.certificate.checking.text import JSON, Rejected, called, tree_of
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction
 
-VIA = {"sinh": "exp", "cosh": "exp", "tanh": "exp"}
+VIA = {
+    **dict.fromkeys(("sinh", "cosh", "tanh"), ("exp({})",)),
+    **dict.fromkeys(("tan", "sin"), ("cos({})", "sin({})")),
+    **dict.fromkeys(("Abs", "abs"), ()),
+    "asinh": ("sqrt(({})**2 + 1)", "asinh({})"),
+}
+"""The calls by which a call is read, where it is not read by itself."""
+KERNEL = re.compile("K_*")
+"""K of one output in an integrand."""
 
 
 def calls_in(texts: Iterable[str]) -> Iterator[str]:
@@ -54,15 +62,8 @@ def _calls(node: ast.expr) -> Iterator[str]:
             yield from _calls(inner)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         name, inside = node.func.id, ast.unparse(node.args[0])
-        if name == "tan":
-            yield f"cos({inside})"
-            yield f"sin({inside})"
-        elif name not in ("Abs", "abs"):
-            if name == "sin":
-                yield f"cos({inside})"
-            if name == "asinh":
-                yield f"sqrt(({inside})**2 + 1)"
-            yield f"{VIA.get(name, name)}({inside})"
+        read = () if KERNEL.fullmatch(name) else VIA.get(name, (f"{name}({{}})",))
+        yield from (call.format(inside) for call in read)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
         exponent = _number(node.right)
         base = ast.unparse(node.left)
