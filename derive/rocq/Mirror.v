@@ -172,6 +172,7 @@ Definition flow p d (rate : nat -> (nat -> R) -> R) (F : (nat -> R) -> nat -> R)
   (forall t i, 0 <= t -> (i < d)%nat -> continuous (fun s => lam s i) t) /\
   forall t k, 0 <= t -> (k < p)%nat -> exists J, (forall i, (i < d)%nat -> partial (fun v => F v i) k (w t) (J i)) /\
     is_derive (fun s => w s k) t (rate k (w t) * dot d J (lam t)).
+Definition tail (m : nat) (w : nat -> R) (i : nat) := w (m + i)%nat.
 (* d copies of one output F: R^p -> R, copy i with weights w t i k *)
 Definition flows p d rate (F : (nat -> R) -> R) (w : R -> nat -> nat -> R) (lam : R -> nat -> R) :=
   forall i, (i < d)%nat -> flow p 1 rate (fun v _ => F v) (fun t => w t i) (fun t _ => lam t i).
@@ -953,8 +954,7 @@ Qed.
 (* sums of what is differentiable times steering *)
 Ltac cont := cbv beta; lazymatch goal with
   | |- continuous (fun s => @?f s + @?g s) _ => apply (continuous_plus f g); cont
-  | |- continuous (fun s => @?f s * ?lam s ?i) _ => apply (continuous_mult f (fun s => lam s i));
-      [apply @ex_derive_continuous; eexists; diff | match goal with H : flow _ _ _ _ _ lam |- _ => apply (proj1 H); [assumption|lia] end]
+  | |- continuous (fun s => @?f s * @?g s) _ => apply (continuous_mult f g); [apply @ex_derive_continuous; eexists; diff|auto]
   | _ => apply continuous_const
   end.
 (* what moves by multiples of itself and starts at 0 stays there *)
@@ -997,3 +997,231 @@ Proof.
   assert (z k T ^ 2 <= h T) by (apply (Sum_term n (fun k => z k T ^ 2)); [exact hk|intros; apply pow2_ge_0]).
   assert (z k T ^ 2 = 0) by (generalize (pow2_ge_0 (z k T)); lra). nra.
 Qed.
+(* ------------------------------------------------------------------ *)
+(* beta = phi u with a vector u, the weights from the m-th on, of which phi is independent: Q = q(|b|^2) - <u_0, b> *)
+Lemma dot_scal d c x z : dot d (fun i => c * x i) z = c * dot d x z.
+Proof. unfold dot. rewrite <- Sum_scal. apply Sum_ext; intros; ring. Qed.
+Lemma dot_comm d x z : dot d x z = dot d z x.
+Proof. apply Sum_ext; intros; ring. Qed.
+Lemma dot_ge0 d x : 0 <= dot d x x.
+Proof. apply Sum_ge0; intros; nra. Qed.
+Lemma dot_square d a x b z : dot d (fun i => a * x i - b * z i) (fun i => a * x i - b * z i) = a ^ 2 * dot d x x - 2 * a * b * dot d x z + b ^ 2 * dot d z z.
+Proof. unfold dot. rewrite <- !Sum_scal, <- Sum_minus, <- Sum_plus. apply Sum_ext; intros; ring. Qed.
+(* <x, z> <= a b for lengths a, b *)
+Lemma cauchy d x z a b : 0 <= a -> 0 <= b -> dot d x x = a ^ 2 -> dot d z z = b ^ 2 -> dot d x z <= a * b.
+Proof.
+  intros ha hb Ea Eb. assert (P := dot_ge0 d (fun i => b * x i - a * z i)). rewrite dot_square, Ea, Eb in P.
+  destruct (Req_dec a 0) as [->|na].
+  - right. rewrite Rmult_0_l. unfold dot. rewrite (Sum_ext d _ (fun _ => 0)), Sum_0; [reflexivity|]. intros i hi.
+    assert (Z : x i * x i = 0) by (apply (Sum_eq0 d (fun i => x i * x i)); [intros; nra|rewrite pow_i in Ea by lia; exact Ea|exact hi]).
+    apply Rmult_integral in Z. destruct Z as [-> | ->]; ring.
+  - destruct (Req_dec b 0) as [->|nb].
+    + right. rewrite Rmult_0_r. unfold dot. rewrite (Sum_ext d _ (fun _ => 0)), Sum_0; [reflexivity|]. intros i hi.
+      assert (Z : z i * z i = 0) by (apply (Sum_eq0 d (fun i => z i * z i)); [intros; nra|rewrite pow_i in Eb by lia; exact Eb|exact hi]).
+      apply Rmult_integral in Z. destruct Z as [-> | ->]; ring.
+    + assert (0 < a * b) by (apply Rmult_lt_0_compat; lra). apply (Rmult_le_reg_l (a * b)); [assumption|]. nra.
+Qed.
+
+Section Radial.
+Variables (m d : nat) (rate : nat -> (nat -> R) -> R) (phi : (nat -> R) -> R) (r : R) (u_0 : nat -> R) (w lam : R -> nat -> R).
+Variables (P : R -> Prop) (q p dp : R -> R).
+Let u t := tail m (w t).
+Hypothesis H : flow (m + d) d rate (fun v i => phi v * tail m v i) w lam.
+Hypothesis apart : forall v i x, phi (upd v (m + i) x) = phi v.
+Hypothesis same : forall i v, rate (m + i)%nat v = r.
+Hypothesis from : forall i, (i < d)%nat -> tail m (w 0) i = u_0 i.
+
+Lemma turns t k l : 0 <= t -> (k < m)%nat -> partial phi k (w t) l -> is_derive (fun s => w s k) t (rate k (w t) * l * dot d (u t) (lam t)).
+Proof.
+  intros ht hk L. rewrite Rmult_assoc, <- dot_scal. apply (flow_at _ _ _ _ _ _ H); [exact ht|lia|]. intros i hi. unfold partial.
+  apply (is_derive_ext (fun x => phi (upd (w t) k x) * u t i)).
+  - intros x. unfold u, tail. f_equal. unfold upd. destruct (Nat.eqb_spec (m + i) k); [lia|reflexivity].
+  - apply (is_derive_scal_l (fun x => phi (upd (w t) k x)) (w t k) l (u t i)). exact L.
+Qed.
+Lemma turned t i : 0 <= t -> (i < d)%nat -> is_derive (fun s => u s i) t (r * phi (w t) * lam t i).
+Proof.
+  intros ht hi. evar_last.
+  - apply (flow_at _ _ _ _ _ _ H t (m + i) (fun j => phi (w t) * kron i j)); [exact ht|lia|]. intros j hj. unfold partial.
+    apply (is_derive_ext (fun x => phi (w t) * upd (w t) (m + i) x (m + j))); [intros x; rewrite apart; reflexivity|].
+    apply is_derive_scal. unfold upd, kron. destruct (Nat.eqb_spec i j) as [->|n].
+    + rewrite Nat.eqb_refl. apply d_id.
+    + destruct (Nat.eqb_spec (m + j) (m + i)); [lia|apply d_const].
+  - rewrite same, dot_scal, <- kron_linear by exact hi. ring.
+Qed.
+Lemma lengthens t : 0 <= t -> is_derive (fun s => dot d (u s) (u s)) t (2 * (r * phi (w t)) * dot d (u t) (lam t)).
+Proof.
+  intros ht. rewrite <- dot_scal. evar_last; [apply (Sum_derive d (fun i s => u s i * u s i)); intros i hi; apply d_mult; apply turned; assumption|].
+  apply Sum_ext. intros i hi. ring.
+Qed.
+
+Lemma pushes t (j : nat) : 0 <= t -> (j < 1)%nat -> continuous (fun s => dot d (u s) (lam s)) t.
+Proof.
+  intros ht _. apply (Sum_continuous d (fun i s => u s i * lam s i)). intros i hi.
+  apply (continuous_mult (fun s => u s i) (fun s => lam s i)); [|apply (proj1 H); assumption].
+  apply @ex_derive_continuous. eexists. apply turned; assumption.
+Qed.
+
+Hypothesis upward : forall x y, P x -> x <= y -> P y.
+Hypothesis q' : forall n, 0 <= n -> P n -> is_derive q n (p n / 2).
+Hypothesis p' : forall n, 0 <= n -> P n -> is_derive p n (dp n).
+Hypothesis across : forall n, 0 <= n -> P n -> 0 < p n.
+Hypothesis beyond : forall n, 0 <= n -> P n -> 0 < p n + 2 * n * dp n.
+Hypothesis inside : forall t, 0 <= t -> P (phi (w t) ^ 2 * dot d (u t) (u t)).
+Hypothesis inverse : forall t, 0 <= t -> p (phi (w t) ^ 2 * dot d (u t) (u t)) * phi (w t) = 1.
+Hypothesis pushed : forall t, 0 <= t -> 0 < r * phi (w t).
+
+(* the excess of q over its tangent, as a function of lengths *)
+Lemma tangent s s' : 0 <= s -> 0 <= s' -> P (s ^ 2) -> P (s' ^ 2) -> s <> s' -> q (s ^ 2) + s * p (s ^ 2) * (s' - s) < q (s' ^ 2).
+Proof.
+  intros hs hs' h h' n. assert (S : forall s, is_derive (fun s => s ^ 2) s (2 * s)) by (intros x; auto_derive; [exact I|ring]).
+  apply (bregman_one (fun s => 0 <= s /\ P (s ^ 2)) (fun s => q (s ^ 2)) (fun s => s * p (s ^ 2)) (fun s => p (s ^ 2) + 2 * s ^ 2 * dp (s ^ 2))); auto.
+  - intros x y z [hx Px] [hy Py] hz. split; [lra|]. apply (upward (x ^ 2)); [exact Px|apply pow_incr; lra].
+  - intros x [hx Px]. evar_last; [apply (d_comp q (fun s => s ^ 2)); [apply q'; [apply pow2_ge_0|exact Px]|apply S]|]. field.
+  - intros x [hx Px]. evar_last; [apply (d_mult (fun s => s)); [apply d_id|apply (d_comp p (fun s => s ^ 2)); [apply p'; [apply pow2_ge_0|exact Px]|apply S]]|cbv beta]. ring.
+  - intros x [hx Px]. apply beyond; [apply pow2_ge_0|exact Px].
+Qed.
+
+Theorem radial : regularizes d (fun b => P (dot d b b)) (fun b => q (dot d b b) - dot d u_0 b) (fun t i => phi (w t) * u t i) lam.
+Proof.
+  set (G := fun b i => p (dot d b b) * b i - u_0 i).
+  assert (Gv : forall b v, dot d (G b) v = p (dot d b b) * dot d b v - dot d u_0 v).
+  { intros b v. unfold G, dot. rewrite <- Sum_scal, <- Sum_minus. apply Sum_ext; intros; ring. }
+  assert (N : forall t, dot d (fun i => phi (w t) * u t i) (fun i => phi (w t) * u t i) = phi (w t) ^ 2 * dot d (u t) (u t)).
+  { intros t. unfold dot. rewrite <- Sum_scal. apply Sum_ext; intros; cbv beta; ring. }
+  assert (B : forall b c, P (dot d b b) -> P (dot d c c) -> exists e, 0 <= e /\ (e = 0 -> agree d b c) /\
+    q (dot d c c) - dot d u_0 c = q (dot d b b) - dot d u_0 b + dot d (G b) (fun i => c i - b i) + e).
+  { intros b c hb hc. exists (q (dot d c c) - q (dot d b b) - p (dot d b b) * (dot d b c - dot d b b)).
+    assert (hp := across _ (dot_ge0 d b) hb). set (s := sqrt (dot d b b)). set (s' := sqrt (dot d c c)).
+    assert (Es : dot d b b = s ^ 2) by (symmetry; apply pow2_sqrt, dot_ge0). assert (Es' : dot d c c = s' ^ 2) by (symmetry; apply pow2_sqrt, dot_ge0).
+    assert (hs : 0 <= s) by apply sqrt_pos. assert (hs' : 0 <= s') by apply sqrt_pos.
+    assert (C := cauchy d b c s s' hs hs' Es Es'). rewrite Es, Es' in *.
+    assert (hC : 0 <= p (s ^ 2) * (s * s' - dot d b c)) by (apply Rmult_le_pos; lra).
+    destruct (Req_dec s s') as [E|ne].
+    - rewrite <- E in *. split; [lra|]. split.
+      + intros Z i hi. assert (Z' : p (s ^ 2) * (s * s - dot d b c) = 0) by (simpl in *; nra).
+        apply Rmult_integral in Z'. destruct Z' as [Z'|Z']; [lra|].
+        assert (D := dot_square d 1 b 1 c). rewrite Es, Es' in D. apply Rminus_diag_uniq.
+        assert (Zi : (1 * b i - 1 * c i) * (1 * b i - 1 * c i) = 0).
+        { apply (Sum_eq0 d (fun i => (1 * b i - 1 * c i) * (1 * b i - 1 * c i))); [intros; apply Rle_0_sqr| |exact hi].
+          fold (dot d (fun i => 1 * b i - 1 * c i) (fun i => 1 * b i - 1 * c i)). rewrite D. lra. }
+        apply Rmult_integral in Zi. lra.
+      + rewrite Gv, Es. unfold dot at 3 4. rewrite (Sum_ext d (fun i => b i * (c i - b i)) (fun i => b i * c i - b i * b i)), (Sum_ext d (fun i => u_0 i * (c i - b i)) (fun i => u_0 i * c i - u_0 i * b i)), !Sum_minus by (intros; ring).
+        fold (dot d b c) (dot d b b) (dot d u_0 c) (dot d u_0 b). rewrite Es. ring.
+    - assert (T := tangent s s' hs hs' hb hc ne). split; [lra|]. split; [intros Z; exfalso; lra|].
+      rewrite Gv, Es. unfold dot at 3 4. rewrite (Sum_ext d (fun i => b i * (c i - b i)) (fun i => b i * c i - b i * b i)), (Sum_ext d (fun i => u_0 i * (c i - b i)) (fun i => u_0 i * c i - u_0 i * b i)), !Sum_minus by (intros; ring).
+      fold (dot d b c) (dot d b b) (dot d u_0 c) (dot d u_0 b). rewrite Es. ring. }
+  apply (mirror_regularizes d _ _ G _ u lam (fun t => r * phi (w t))). constructor.
+  - intros t ht. rewrite N. apply inside, ht.
+  - intros b hb v. rewrite Gv.
+    assert (D1 : is_derive (fun s => dot d (fun i => b i + s * v i) (fun i => b i + s * v i)) 0 (2 * dot d b v)).
+    { rewrite <- dot_scal. evar_last; [apply (Sum_derive d (fun i s => (b i + s * v i) * (b i + s * v i)) (fun i => 2 * b i * v i))|]; [|apply Sum_ext; intros; ring].
+      intros i hi. auto_derive; [exact I|ring]. }
+    assert (D2 : is_derive (fun s => dot d u_0 (fun i => b i + s * v i)) 0 (dot d u_0 v)).
+    { apply (Sum_derive d (fun i s => u_0 i * (b i + s * v i))). intros i hi. auto_derive; [exact I|ring]. }
+    assert (E : dot d (fun i => b i + 0 * v i) (fun i => b i + 0 * v i) = dot d b b) by (apply Sum_ext; intros; ring).
+    evar_last; [apply (d_minus (fun s => q (dot d (fun i => b i + s * v i) (fun i => b i + s * v i)))); [|exact D2]|].
+    + apply (d_comp q); [|exact D1]. rewrite E. apply q'; [apply dot_ge0|exact hb].
+    + field.
+  - intros b c hb hc. destruct (B b c hb hc) as [e [h [_ ->]]]. lra.
+  - intros b c hb hc E. destruct (B b c hb hc) as [e [h [Z E']]]. apply Z. lra.
+  - intros b f hb T i hi. apply (is_lim_minus' (fun t => p (dot d (f t) (f t)) * f t i) (fun _ => u_0 i)); [|apply tends_const].
+    apply tends_mult; [|apply T; exact hi]. apply (tends_comp p).
+    + apply @ex_derive_continuous. exists (dp (dot d b b)). apply p'; [apply dot_ge0|exact hb].
+    + apply (tends_Sum d (fun i t => f t i * f t i)). intros; apply tends_mult; auto.
+  - intros t i ht hi. unfold G. rewrite N, <- Rmult_assoc, (inverse t ht). rewrite <- (from i hi). fold (u 0). ring.
+  - intros t i ht hi. apply turned; assumption.
+  - exact pushed.
+Qed.
+End Radial.
+Lemma flow_ext p d rate F F' w lam : (forall v i, (i < d)%nat -> F v i = F' v i) -> flow p d rate F w lam -> flow p d rate F' w lam.
+Proof.
+  intros E [C H]. split; [exact C|]. intros t k ht hk. destruct (H t k ht hk) as [J [P D]]. exists J. split; [|exact D].
+  intros i hi. apply (is_derive_ext (fun x => F (upd (w t) k x) i)); [intros; apply E, hi|apply P, hi].
+Qed.
+(* what grows with one of its terms *)
+Ltac up := first [assumption | apply Rle_refl | lazymatch goal with
+  | |- _ + _ <= _ + _ => apply Rplus_le_compat; up
+  | |- _ - _ <= _ - _ => apply Rplus_le_compat; up
+  | |- _ / _ <= _ / _ => apply Rmult_le_compat_r; [left; pos|up]
+  | |- _ * _ <= _ * _ => apply Rmult_le_compat_l; [nn|up]
+  | |- sqrt _ <= sqrt _ => apply sqrt_le_1_alt; up
+  | |- _ ^ _ <= _ ^ _ => apply pow_incr; split; [nn|up]
+  end].
+(* ------------------------------------------------------------------ *)
+(* Q of several outputs that is convex by its second derivative, on a convex domain *)
+Section Coupled.
+Variables (d : nat) (dom : (nat -> R) -> Prop) (Q : (nat -> R) -> R) (G : (nat -> R) -> nat -> R) (S : (nat -> R) -> (nat -> R) -> R).
+Variables (beta y lam : R -> nat -> R) (g : R -> R).
+Hypothesis convex : forall b c s, dom b -> dom c -> 0 <= s <= 1 -> dom (fun i => b i + s * (c i - b i)).
+Hypothesis alike : forall b c, agree d b c -> Q b = Q c.
+Hypothesis slope : forall (c : R -> nat -> R) s v, dom (c s) -> (forall i, (i < d)%nat -> is_derive (fun r => c r i) s (v i)) ->
+  is_derive (fun r => Q (c r)) s (dot d (G (c s)) v).
+Hypothesis second : forall (c : R -> nat -> R) s v, dom (c s) -> (forall i, (i < d)%nat -> is_derive (fun r => c r i) s (v i)) ->
+  is_derive (fun r => dot d (G (c r)) v) s (S (c s) v).
+Hypothesis definite : forall b v, dom b -> 0 <= S b v /\ (S b v = 0 -> forall i, (i < d)%nat -> v i = 0).
+Hypothesis steady : forall b f, dom b -> (forall i, (i < d)%nat -> tends (fun t => f t i) (b i)) ->
+  forall i, (i < d)%nat -> tends (fun t => G (f t) i) (G b i).
+Hypothesis inside : forall t, 0 <= t -> dom (beta t).
+Hypothesis dual : forall t i, 0 <= t -> (i < d)%nat -> G (beta t) i = y t i - y 0 i.
+Hypothesis moves : forall t i, 0 <= t -> (i < d)%nat -> is_derive (fun s => y s i) t (g t * lam t i).
+Hypothesis warped : forall t, 0 <= t -> 0 < g t.
+
+Theorem coupled : regularizes d dom Q beta lam.
+Proof.
+  assert (B : forall b c, dom b -> dom c -> ~ agree d b c -> Q b + dot d (G b) (fun i => c i - b i) < Q c).
+  { intros b c hb hc n. set (v := fun i => c i - b i). set (l := fun s i => b i + s * v i).
+    assert (L : forall s, 0 <= s <= 1 -> dom (l s)) by (intros s hs; apply convex; assumption).
+    assert (D : forall s i, (i < d)%nat -> is_derive (fun r => l r i) s (v i)) by (intros s i _; unfold l; auto_derive; [exact I|ring]).
+    assert (E0 : l 0 = b) by (apply FunctionalExtensionality.functional_extensionality; intros i; unfold l; ring).
+    assert (E1 : l 1 = c) by (apply FunctionalExtensionality.functional_extensionality; intros i; unfold l, v; ring).
+    assert (P : forall s, 0 <= s <= 1 -> 0 < S (l s) v).
+    { intros s hs. destruct (definite (l s) v (L s hs)) as [[h|Z] U]; [exact h|]. exfalso. apply n. intros i hi.
+      generalize (U (eq_sym Z) i hi). unfold v. lra. }
+    generalize (bregman_one (fun s => 0 <= s <= 1) (fun s => Q (l s)) (fun s => dot d (G (l s)) v) (fun s => S (l s) v)
+      ltac:(intros; lra) ltac:(intros; apply slope; [apply L; assumption|apply D])
+      ltac:(intros; apply second; [apply L; assumption|apply D]) P 0 1 ltac:(lra) ltac:(lra) ltac:(lra)). rewrite E0, E1. lra. }
+  assert (Z : forall b c, agree d b c -> Q b + dot d (G b) (fun i => c i - b i) = Q c).
+  { intros b c E. rewrite (alike b c E). unfold dot. rewrite (Sum_ext d _ (fun _ => 0)), Sum_0; [ring|].
+    intros i hi. rewrite (E i hi). ring. }
+  apply (mirror_regularizes d dom Q G beta y lam g). constructor; try assumption.
+  - intros b hb v. set (l := fun s i => b i + s * v i).
+    assert (E0 : l 0 = b) by (apply FunctionalExtensionality.functional_extensionality; intros i; unfold l; ring).
+    rewrite <- E0 at 1. apply (slope l 0 v); [rewrite E0; exact hb|]. intros i _. unfold l. auto_derive; [exact I|ring].
+  - intros b c hb hc. destruct (classic (agree d b c)) as [E|n]; [right; apply Z, E|left; apply B; assumption].
+  - intros b c hb hc E. destruct (classic (agree d b c)) as [A|n]; [exact A|]. generalize (B b c hb hc n). lra.
+Qed.
+End Coupled.
+Lemma between s x y z : 0 <= s <= 1 -> 0 < x -> 0 < y -> 0 <= z -> 0 < (1 - s) * x + s * y + s * (1 - s) * z.
+Proof.
+  intros [h1 h2] hx hy hz. assert (0 <= s * (1 - s) * z) by (apply Rmult_le_pos; [apply Rmult_le_pos; lra|exact hz]).
+  destruct (Req_dec s 0) as [->|n]; [lra|]. assert (0 < s * y) by (apply Rmult_lt_0_compat; lra).
+  assert (0 <= (1 - s) * x) by (apply Rmult_le_pos; lra). lra.
+Qed.
+Lemma square_0 c x : 0 < c -> c * x ^ 2 = 0 -> x = 0.
+Proof. intros h E. apply Rmult_integral in E. destruct E as [E|E]; [lra|]. destruct (Req_dec x 0) as [Z|n]; [exact Z|]. generalize (pow_lt x 2). destruct (pow_nonzero x 2 n E). Qed.
+Lemma square_off x : 0 < x ^ 2 -> x <> 0.
+Proof. intros h ->. simpl in h. lra. Qed.
+(* limits of what is written *)
+Lemma tends_minus f h l m : tends f l -> tends h m -> tends (fun t => f t - h t) (l - m).
+Proof. apply is_lim_minus'. Qed.
+Lemma tends_unary (u : R -> R) f l : ex_derive u l -> tends f l -> tends (fun t => u (f t)) (u l).
+Proof. intros D. apply tends_comp, (ex_derive_continuous u l D). Qed.
+Ltac unary := eexists; lazymatch goal with
+  | |- is_derive sqrt _ _ => apply (d_sqrt (fun x => x)); [fact|apply d_id]
+  | |- is_derive ln _ _ => apply (d_ln (fun x => x)); [fact|apply d_id]
+  | |- is_derive exp _ _ => apply is_derive_exp
+  | |- is_derive arcsinh _ _ => apply is_derive_arcsinh
+  | |- is_derive atan _ _ => apply is_derive_atan
+  end.
+Ltac lim := cbv beta; first [assumption | lazymatch goal with
+  | |- tends (fun _ => ?c) _ => apply tends_const
+  | |- tends (fun t => @?f t + @?h t) (_ + _) => apply (tends_plus f h); lim
+  | |- tends (fun t => @?f t - @?h t) (_ - _) => apply (tends_minus f h); lim
+  | |- tends (fun t => - @?f t) (- ?l) => apply (tends_unary Ropp f l); [eexists; apply (d_opp (fun x => x)), d_id|lim]
+  | |- tends (fun t => @?f t * @?h t) (_ * _) => apply (tends_mult f h); lim
+  | |- tends (fun t => @?f t / @?h t) (_ / ?l) => apply (tends_mult f (fun t => / h t)); [lim|
+      lazymatch h with (fun _ => ?c) => apply tends_const | _ => apply (tends_unary Rinv h l); [eexists; apply (is_derive_inv (fun x => x)); [apply d_id|fact]|lim] end]
+  | |- tends (fun t => @?f t ^ ?n) (?l ^ _) => apply (tends_unary (fun x => x ^ n) f l); [auto_derive; exact I|lim]
+  | |- tends (fun t => Rpower (@?f t) ?c) (Rpower ?l _) => apply (tends_unary (fun x => Rpower x c) f l); [eexists; apply (d_Rpower (fun x => x)); [fact|apply d_id]|lim]
+  | |- tends (fun t => ?u (@?f t)) (_ ?l) => apply (tends_unary u f l); [unary|lim]
+  end].

@@ -36,12 +36,16 @@ class Along:
         self.output = "F" if m.d == 1 else "beta"
         self.unfolded = "F" if m.d == 1 else "beta, F"
         self.row = x.row
-        self.given = [name_of(s) for s in m.symbols]
+        symbols = [name_of(s) for s in m.symbols]
+        groups = (*(([name], kind) for name, kind in m.typed), (symbols, "R"))
+        self.variables = " ".join(f"({' '.join(n)} : {kind})" for n, kind in groups if n)
+        self.given = [*(name for name, _ in m.typed), *symbols]
         self.of_F = [name_of(s) for s in m.parameters]
         self.z = "x" if curve.explicit else "z"
         constants = {c.name: self.of(name_of(c.name)) for c, _ in m.constants}
         own = {X.name: "x", Z.name: self.z}
-        self.names = dict(zip(m.symbols, self.given, strict=True)) | constants | own
+        texts = dict(zip(m.symbols, symbols, strict=True)) | dict(m.texts)
+        self.names = texts | constants | own
         self.terms = Terms(self.names)
         walls = m.asked.with_(curve.walls)
         on_curve, closing = f"intros {self.z} r'. {ASKED}", "unfold height, q, f, df, mu, kernel."
@@ -63,6 +67,14 @@ class Along:
         weights = {w: f"{point} {i}%nat" for i, w in enumerate(self.m.weights)}
         steering = {x.name: f"lam {time} {i}%nat" for i, x in enumerate(self.m.steering)}
         return self.names | steering | weights
+
+    @property
+    def way(self) -> str:
+        """What is asked of the weights at every time."""
+        kept = " ".join(("kept", *self.of_F))
+        return " /\\ ".join(
+            (" ".join(("defined", *self.of_F)) + " (w t)", *[f"{kept} (w t)"] * bool(self.m.kept))
+        )
 
     def on(self, time: str) -> Terms:
         """Return what writes functions of the weights at a time."""
@@ -99,6 +111,8 @@ class Along:
                 "defined": ("(w : nat -> R) : Prop", conjunction(defined)),
             },
         )
+        kept = {"kept": ("(w : nat -> R) : Prop", conjunction(f"0 < {at(e)}" for e in m.kept))}
+        yield from self._defined(self.of_F, kept if m.kept else {})
         yield from self._defined(
             self.given,
             {
@@ -116,7 +130,8 @@ class Along:
         yield from self._defined(self.given, self._of_curve())
 
     def _defined(self, given: list[str], definitions: dict[str, tuple[str, str]]) -> Iterator[str]:
-        head = f" ({' '.join(given)} : R)" if given else ""
+        of_F = f"({' '.join(given)} : R)" if given else ""
+        head = f" {self.variables if given is self.given else of_F}".rstrip()
         for name, (arguments, body) in definitions.items():
             yield f"Definition {name}{head} {arguments} := {body}.".replace("  ", " ")
 
@@ -178,7 +193,7 @@ class Along:
     def lemmas(self) -> Iterator[str]:
         """Yield the lemmas on Q and its slope along the curve."""
         curve, x, z = self.curve, self.x, self.z
-        yield f"Variables {' '.join(self.given)} : R." if self.given else ""
+        yield f"Variables {self.variables}." if self.given else ""
         yield f"Hypothesis asked' : {self.of('ok')}."
         of_F = dict.fromkeys((*OF_F, self.output))
         for name in ("dom", *CURVE, *of_F):

@@ -36,8 +36,11 @@ class Flow(Along):
         super().__init__(m, x)
         self.T = x.curve.T[0][0]
         defined = signs_of((e, sign) for _, e, sign in self.defined)
-        opening = "intros t ht'. assert (o' := on' t ht'). unfold defined in o'. "
-        signs = m.asked.with_(defined.above, defined.off)
+        unfolded = "defined, kept" if m.kept else "defined"
+        opening = f"intros t ht'. assert (o' := on' t ht'). unfold {unfolded} in o'. "
+        signs = m.asked.with_((*m.kept, *defined.above), defined.off)
+        self.begins_at = FROM
+        self.lam, self.steady = "lam", "(proj1 moves')"
         self.w = Place(self.at("t"), signs, opening + ASKED)
         self.start = Place(self.names, m.asked, f"{ASKED}{FROM}")
 
@@ -48,16 +51,12 @@ class Flow(Along):
             "Variables (w lam : R -> nat -> R).\n"
             f"Hypothesis from' : {self.of('starts')} (w 0).\n"
             f"Hypothesis moves' : flow {n} {m.d} rate' {self.outputs} w lam.\n"
-            "Hypothesis on' : forall t, 0 <= t -> defined' (w t)."
+            f"Hypothesis on' : forall t, 0 <= t -> {self.way}."
         )
         yield from map(self.weight, range(n))
         known = (f"assert (V{k}' := W{k}' t ht'). " for k in range(n))
         self.w = self.w.knowing("".join(known).strip())
-        if m.ties:
-            yield rests(m, self.on)
-            known = (f"assert (Z{i}' := rests{i}' t ht'). " for i, _ in m.ties)
-            ties = ((m.moving[i], 1, e, f"Z{i}'") for i, e in m.ties)
-            self.w = self.w.knowing("".join(known).strip(), relations=ties)
+        yield from self.tied()
         yield self.coordinate()
         self.W: dict[Symbol, Expr] = {}
         yield from self.on_weights() if self.curve.T[0][1] is not None else self.laws()
@@ -73,6 +72,15 @@ class Flow(Along):
             "  split; [exact inside|exact at_beta|exact beta_moves|exact inverse|exact balanced].\n"
             "Qed."
         )
+
+    def tied(self) -> Iterator[str]:
+        """Yield that weights stay combinations of others."""
+        m = self.m
+        if m.ties:
+            yield rests(m, self.on, self.steady)
+            known = (f"assert (Z{i}' := rests{i}' t ht'). " for i, _ in m.ties)
+            ties = ((m.moving[i], 1, e, f"Z{i}'") for i, e in m.ties)
+            self.w = self.w.knowing("".join(known).strip(), relations=ties)
 
     @property
     def outputs(self) -> str:
@@ -125,9 +133,9 @@ class Flow(Along):
         """Return commands that write the weights at the start in its symbols."""
         text, known = self.terms, f"by (symmetry; assumption){end}"
         return "".join(
-            f"replace (w 0 {i}%nat) with {text(v, ATOM)} {known}"
-            for i, v in enumerate(self.m.start)
-            if self.m.moving[i] in e.free_symbols
+            f"replace ({self.on('0')(w)}) with {text(v, ATOM)} {known}"
+            for w, v in zip(self.m.moving, self.m.start, strict=True)
+            if w in e.free_symbols
         )
 
     def begins(self, label: str, e: Expr) -> str:
@@ -177,8 +185,8 @@ class Flow(Along):
             f"{self.moves(f'{label}_moves', e, slope, [rate])}{smooth}"
             f"{self.begins(f'{label}_start', e)}"
             f"Lemma {label} : forall t, 0 <= t -> 0 < {self.on('t')(e)}.\n"
-            f"Proof.\n  apply (moving {m.d} (fun s => {self.on('s')(e)}) (fun j s => {shown}) lam "
-            f"(proj1 moves')); [| |exact {label}_start].\n"
+            f"Proof.\n  apply (moving {m.d} (fun s => {self.on('s')(e)}) (fun j s => {shown})\n"
+            f"    {self.lam} {self.steady}); [| |exact {label}_start].\n"
             f"  - intros j t ht' hj'. {each('j', [f'apply {at}; assumption' for at in rates])}.\n"
             f"  - intros t ht'. evar_last; [apply {label}_moves, ht'|].\n"
             "    cbn [Sum]. cbv beta iota. ring.\nQed.\n"
@@ -207,7 +215,7 @@ class Flow(Along):
             proof = f"generalize (law{i}' t ht'); {put}lra"
             proofs.append(f"assert (L{i}' : w t {k}%nat ^ {n} = {shown}) by ({proof}). ")
             relations.append((weight, n, value, f"L{i}'"))
-        known = f"assert (f' := from'). unfold starts in f'. hyps. {''.join(proofs)}"
+        known = f"{self.begins_at}hyps. {''.join(proofs)}"
         self.w = self.w.knowing(known.strip(), relations=relations)
 
     def on_weights(self) -> Iterator[str]:

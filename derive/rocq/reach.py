@@ -6,7 +6,7 @@ N = 1 + (y/c)^2 there is a place at which g = c N^n, which is at least y.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 import sympy
 from sympy import Expr, Symbol
@@ -15,7 +15,7 @@ from derive.rocq.along import ASKED, UNFOLDED, Along
 from derive.rocq.place import DERIVE, Place, sure
 from derive.rocq.signs import Signs
 from derive.rocq.subject import Z
-from derive.rocq.terms import NoFile, Terms
+from derive.rocq.terms import NoFile, Terms, all_of
 
 Y = Symbol("y", real=True)
 
@@ -52,7 +52,7 @@ def _end(along: Along, label: str, sign: int) -> str:
     k = along.oriented(sign * r.diff(Z))
     sure(x.signs.nonnegative(k), k, ">= 0")
     at_0 = Terms({**along.names, Z.name: "0"})
-    origin = _all(
+    origin = all_of(
         f"replace ({at_0(wall)}) with ({terms(wall.subs(Z, 0))}) by ring; pos"
         for wall in curve.walls
     )
@@ -66,7 +66,7 @@ def _end(along: Along, label: str, sign: int) -> str:
         return f"replace ({there(e)}) with ({terms(shown)}) by (FIELD); {tactic}"
 
     at = Place(terms.names, asked, ASKED, "unfold range.")
-    inside = _all(put(wall, asked.positive, "pos") for wall in curve.walls)
+    inside = all_of(put(wall, asked.positive, "pos") for wall in curve.walls)
     side = f"enough (0 <= {there(sign * Z)}) by lra. {put(sign * Z, asked.nonnegative, 'nn')}."
     opening = f"{ASKED}{along.units_at(f'({zeta})')}{UNFOLDED}remember ({zeta}) as z eqn:hx' in *. "
     far = Place(terms.names, x.signs, opening, values={Z: place}, first="subst z; ")
@@ -86,12 +86,6 @@ def _end(along: Along, label: str, sign: int) -> str:
         f"  exists ({zeta}). split; [exact r'|split].\n"
         f"  + {at.steps([place], [place], side)}\n  + {far.steps([g], [g, c * N**n], end)}\nQed.\n"
     )
-
-
-def _all(steps: Iterable[str]) -> str:
-    """Return what proves a conjunction."""
-    first = [*steps] or ["exact I"]
-    return "".join(f"split; [{step}|]. " for step in first[:-1]) + f"{first[-1]}."
 
 
 def _far(term: Expr, sign: int, asked: Signs) -> tuple[Expr, Expr, Expr, int] | None:

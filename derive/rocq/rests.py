@@ -11,7 +11,7 @@ from derive.rocq.subject import Subject
 from derive.rocq.terms import POWER, NoFile, Terms, cases, each
 
 
-def rests(m: Subject, on: Callable[[str], Terms]) -> str:
+def rests(m: Subject, on: Callable[[str], Terms], steady: str) -> str:
     """Return the lemmas that z_k = w_i - tie_i are 0: z_k' = sum_j a_kj z_j, z_k(0) = 0.
 
     Raises:
@@ -31,6 +31,7 @@ def rests(m: Subject, on: Callable[[str], Terms]) -> str:
     )
     inner = each("j", ["cbv beta iota; cont"] * n)
     known = " ".join(f"assert (V{i}' := W{i}' t ht')." for i in range(len(m.weights)))
+    known += "".join(f" assert (C{i}' := {steady} t {i}%nat ht' ltac:(lia))." for i in range(m.d))
     moves = "cbv beta iota; evar_last; [diff|cbn [Sum]; cbv beta iota; ring]"
     lines = (
         f"Lemma rest' k t : (k < {n})%nat -> 0 <= t -> {of('t')} = 0.\n"

@@ -61,8 +61,8 @@ def separate(name: str, flows: Sequence[Flow]) -> Iterator[str]:
     x, m = flows[0], flows[0].m
     args = "".join(f" {g}" for g in x.given)
     of = {field: cases("j", [f"{Q}.{field}{args}" for Q in modules]) for field in ("q", *CURVES)}
-    variables = f" ({' '.join(x.given)} : R)" if x.given else ""
-    rate, F, defined = (" ".join((of, *x.of_F)) for of in ("rate", "F", "defined"))
+    variables = f" {x.variables}".rstrip()
+    rate, F = (" ".join((of, *x.of_F)) for of in ("rate", "F"))
     yield (
         f"\nDefinition coordinate (j : nat) (b : nat -> R) := "
         f"{cases('j', [x.combined('b') for x in flows])}.\n"
@@ -70,7 +70,7 @@ def separate(name: str, flows: Sequence[Flow]) -> Iterator[str]:
         f"Definition q{variables} (j : nat) : R -> R := {of['q']}.\n\n"
         f"Theorem {name} w lam{variables} :\n"
         f"  flow {len(m.weights)} {m.d} ({rate}) ({F}) w lam -> ok{args} -> starts{args} (w 0) ->\n"
-        f"  (forall t, 0 <= t -> {defined} (w t)) ->\n"
+        f"  (forall t, 0 <= t -> {x.way}) ->\n"
         f"  regularizes {m.d}\n"
         f"    (fun b => forall j, (j < {m.d})%nat -> dom{args} j (coordinate j b))\n"
         f"    (fun b => Sum {m.d} (fun j => q{args} j (coordinate j b)))\n"

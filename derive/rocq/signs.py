@@ -25,14 +25,18 @@ class Signs:
     Attributes:
         above: expressions that are positive.
         off: expressions that are not 0.
+        least: expressions that are not negative.
     """
 
     above: tuple[Expr, ...] = ()
     off: tuple[Expr, ...] = ()
+    least: tuple[Expr, ...] = ()
 
-    def with_(self, above: Iterable[Expr] = (), off: Iterable[Expr] = ()) -> Signs:
+    def with_(
+        self, above: Iterable[Expr] = (), off: Iterable[Expr] = (), least: Iterable[Expr] = ()
+    ) -> Signs:
         """Return what is known when more is."""
-        return Signs((*self.above, *above), (*self.off, *off))
+        return Signs((*self.above, *above), (*self.off, *off), (*self.least, *least))
 
     def positive(self, e: Expr) -> bool:
         """Say whether an expression is positive by its form."""
@@ -55,6 +59,8 @@ class Signs:
         e = sympy.sympify(e)
         if e.is_number:
             return bool(e.is_nonnegative)
+        if e in self.least:
+            return True
         if e.is_Pow:
             even = e.exp.is_Integer and e.exp % 2 == 0 and e.exp > 0
             root = e.exp.is_Rational and not e.exp.is_Integer and e.exp > 0

@@ -17,7 +17,7 @@ from sympy import Expr, Symbol
 
 from derive.derivation import Derivation
 from derive.language import to_sympy
-from derive.model.condition import AT_START, Condition
+from derive.model.condition import AT_START, Condition, Sign
 from derive.potential.piece import Curve as Printed
 from derive.potential.piece import Explicit, Piece, Root, curve_of
 from derive.rocq.signs import Signs, signs_of
@@ -90,6 +90,9 @@ class Subject:
         laws: functions of the weights that are conserved.
         ties: places of weights that stay combinations of others, with these; 0 for idle ones.
         begun: walls that the start is asked to be inside of, beyond the conditions.
+        kept: functions of the weights that are asked to stay positive along the flow.
+        typed: arguments of the definitions before the symbols, with their types.
+        texts: how symbols are written that are no arguments.
     """
 
     outputs: tuple[Expr, ...]
@@ -103,6 +106,9 @@ class Subject:
     laws: tuple[Expr, ...]
     ties: tuple[tuple[int, Expr], ...]
     begun: tuple[Expr, ...] = ()
+    kept: tuple[Expr, ...] = ()
+    typed: tuple[tuple[str, str], ...] = ()
+    texts: tuple[tuple[str, str], ...] = ()
 
     @property
     def d(self) -> int:
@@ -173,8 +179,8 @@ class Subject:
         return sympy.expand(e)
 
 
-def subject(d: Derivation) -> tuple[Subject, tuple[Coordinate, ...]]:
-    """Return what a file is about, and coordinates in which Q is a sum.
+def subject_of(d: Derivation) -> Subject:
+    """Return what a file on outputs in coordinates is about.
 
     Raises:
         NoFile: the derivation has no such file.
@@ -185,7 +191,8 @@ def subject(d: Derivation) -> tuple[Subject, tuple[Coordinate, ...]]:
     rates = [plain(to_sympy(tree)) for tree in p.rates] or [sympy.Integer(1)] * p.p
     ties = {w: plain(to_sympy(tree)) for w, tree in d.ties} | dict.fromkeys(d.idle, sympy.S.Zero)
     constants = (c for piece in pieces for c in piece.constants)
-    m = Subject(
+    asked, kept = conditions(d)
+    return Subject(
         tuple(plain(to_sympy(tree)) for tree in p.trees),
         p.weights,
         tuple(rates),
@@ -193,10 +200,22 @@ def subject(d: Derivation) -> tuple[Subject, tuple[Coordinate, ...]]:
         (*p.parameters, *p.start_symbols),
         p.parameters,
         tuple({Symbol(c.name, real=True): plain(value) for c, value in constants}.items()),
-        tuple(dict.fromkeys(c for piece in pieces for c in piece.assumptions)),
+        asked,
         tuple(map(plain, d.conserved.laws)),
         tuple((p.weights.index(w), e) for w, e in ties.items()),
+        kept=kept,
     )
+
+
+def separated(d: Derivation) -> tuple[Subject, tuple[Coordinate, ...]]:
+    """Return what a file is about, and coordinates in which Q is a sum.
+
+    Raises:
+        NoFile: the derivation has no such file.
+    """
+    m, pieces = subject_of(d), d.potential.pieces
+    for piece in pieces:
+        _decided(piece)
     betas = tuple(map(plain, d.beta))
     coordinates = tuple(x for piece in pieces for x in _coordinates(piece, m, betas))
     return replace(m, begun=tuple(_begun(m, coordinates))), coordinates
@@ -243,23 +262,30 @@ def _coordinates(piece: Piece, m: Subject, betas: tuple[Symbol, ...]) -> Iterato
         yield Coordinate(tuple(row), F, sympy.expand(nu[k]), curve)
 
 
+def couples(d: Derivation) -> bool:
+    """Say whether Q is in one piece that is no sum over coordinates."""
+    return len(d.potential.pieces) == 1 and not _parts(d.potential.pieces[0])
+
+
 def _separate(piece: Piece) -> dict[Symbol, Expr]:
     """Return the coordinates in which a form is a sum, with what they are in the outputs.
 
     Raises:
         NoFile: it is none.
     """
-    forms = {r.symbol: r.explicit for r in piece.roots} | {b: b for b in piece.betas}
-    own = {x: form for x, form in forms.items() if piece.value.has(x)}
-    alone = all(sum(term.has(x) for x in own) <= 1 for term in sympy.Add.make_args(piece.value))
-    linear = all(
-        form is not None and not form.diff(b).free_symbols
-        for form in own.values()
-        for b in piece.betas
-    )
-    if len(own) != len(piece.betas) or not linear or not alone:
+    if not (own := _parts(piece)):
         raise NoFile("Q couples outputs, of which no file is written")
     return own
+
+
+def _parts(piece: Piece) -> dict[Symbol, Expr]:
+    """Return the coordinates in which a form is a sum; none where it couples outputs."""
+    forms = {r.symbol: r.explicit for r in piece.roots} | {b: b for b in piece.betas}
+    own = {x: form for x, form in forms.items() if piece.value.has(x) and form is not None}
+    alone = all(sum(term.has(x) for x in own) <= 1 for term in sympy.Add.make_args(piece.value))
+    linear = all(not f.diff(b).free_symbols for f in own.values() for b in piece.betas)
+    single = len(piece.betas) == 1
+    return own if single or (len(own) == len(piece.betas) and linear and alone) else {}
 
 
 def _term(piece: Piece, x: Symbol, form: Expr, slope: Expr, F: Expr) -> Curve:
@@ -281,25 +307,61 @@ def _wall(wall: Expr, x: Symbol, form: Expr, betas: Iterable[Symbol]) -> Expr | 
     return None if rest.has(*betas) else c * x + rest
 
 
+def conditions(d: Derivation) -> tuple[tuple[Condition, ...], tuple[Expr, ...]]:
+    """Return what is asked of the start, and functions of the weights that are to stay positive.
+
+    Raises:
+        NoFile: more is assumed of the flow, or with which sign a function starts.
+    """
+    p = d.potential.parameterization
+    start = {Symbol(w, real=True): plain(to_sympy(tree)) for w, tree in p.start}
+    all_ = dict.fromkeys(c for piece in d.potential.pieces for c in piece.assumptions)
+    asked = tuple(c for c in all_ if c.sign in AT_START)
+    kept = tuple(plain(c.of) for c in all_ if c.sign is Sign.KEPT)
+    begun = {plain(c.of) for c in asked if c.sign is Sign.POSITIVE}
+    own = all(e.subs(start, simultaneous=True) in begun for e in kept)
+    if len(asked) + len(kept) != len(all_) or not own:
+        raise NoFile("no file is written where more is assumed of the flow on its way")
+    return asked, kept
+
+
 def _inside(d: Derivation, piece: Piece) -> None:
-    """Refuse what has no file.
+    """Refuse what has no file, whatever Q is.
 
     Raises:
         NoFile: the reason.
     """
     domain, p = piece.domain, d.parameterization
-    reasons = {
-        "F has outputs in a form of which no file is written": p.vectors or p.affine,
-        "beta moves as from a simpler start, of which no file is written": bool(d.equivalent),
-        "no file is written of a mirror that couples weights": not p.geometry.is_diagonal,
-        "where Q lives is not decided": domain is None
-        or bool({*domain.undecided} - {"curve"})
-        or not all(wall.oriented for wall in domain.walls),
-        "Q has another domain from some starts": domain is not None and bool(domain.unless),
-        "no file is written where something is assumed of the flow on its way": any(
-            c.sign not in AT_START or c.guards for c in piece.assumptions
-        ),
-    }
+    _refuse(
+        {
+            "F has outputs in a form of which no file is written": bool(p.affine),
+            "beta moves as from a simpler start, of which no file is written": bool(d.equivalent),
+            "no file is written of a mirror that couples weights": not p.geometry.is_diagonal,
+            "Q has another domain from some starts": domain is not None and bool(domain.unless),
+        }
+    )
+
+
+def _decided(piece: Piece) -> None:
+    """Refuse what has no coordinates in which Q is a sum on a domain that is decided.
+
+    Raises:
+        NoFile: the reason.
+    """
+    domain = piece.domain
+    _refuse(
+        {
+            "no file is written where something is assumed of the flow on its way": any(
+                c.sign not in AT_START or c.guards for c in piece.assumptions
+            ),
+            "where Q lives is not decided": domain is None
+            or bool({*domain.undecided} - {"curve"})
+            or not all(wall.oriented for wall in domain.walls),
+        }
+    )
+
+
+def _refuse(reasons: dict[str, bool]) -> None:
     if (why := next((why for why, holds in reasons.items() if holds), None)) is not None:
         raise NoFile(why)
 

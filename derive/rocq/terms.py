@@ -25,7 +25,8 @@ FUNCTIONS = {
 }
 """What SymPy calls a function, and what Rocq does."""
 WORDS = """
-F rate defined ok starts range f df height mu kernel dom q model curve image inv rises df_positive
+F rate defined kept ok starts phi n p dp radial tail range f df height mu kernel dom q model curve
+image inv rises df_positive
 height_slope mu_slope kernel_positive the_curve reached everywhere above below far large
 copy inside at_beta inverse balanced power positive smooth begins kernel_power beta_moves a_copy
 w lam x y z t s d i j k b S O R I PI INR IZR Sum dot tends gradient agree exp ln sqrt arcsinh atan
@@ -159,6 +160,12 @@ def each(index: str, tactics: Sequence[str]) -> str:
     """Return a case distinction of an index below the number of tactics, with these."""
     cut = "[|" * len(tactics) + index + "]" * len(tactics)
     return f"(destruct {index} as {cut}; [{''.join(f'{tactic}|' for tactic in tactics)}lia])"
+
+
+def all_of(steps: Iterable[str]) -> str:
+    """Return what proves a conjunction."""
+    first = [*steps] or ["exact I"]
+    return "".join(f"split; [{step}|]. " for step in first[:-1]) + f"{first[-1]}."
 
 
 def conjunction(parts: Iterable[str]) -> str:

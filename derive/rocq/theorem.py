@@ -14,19 +14,25 @@ curve beta = f(z) ``q x`` is Q at x and the z that the inverse of f gives. Of se
     regularizes d (fun b => forall j, (j < d)%nat -> dom u_0 j (coordinate j b))
       (fun b => Sum d (fun j => q u_0 j (coordinate j b))) (fun t => F (w t)) lam
 
-has Q as a sum over coordinates that move by themselves. What ``regularizes`` says is in the
-library, ``Mirror.v``. The generator need not be trusted: Rocq reads what it writes, and what has no
-proof here is refused by name, never written.
+has Q as a sum over coordinates that move by themselves; of a vector, as ``radial.py`` has it, Q is
+a function of |b|^2 less <u_0, b>; where Q couples outputs it is written as a whole. What
+``regularizes`` says is in the library, ``Mirror.v``. The generator need not be trusted: Rocq reads
+what it writes, and what has no proof here is refused by name, never written.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from derive.derivation import Derivation
 from derive.outcome import HEADLINES
+from derive.rocq.coupled import Coupled
 from derive.rocq.flow import Flow
+from derive.rocq.radial import Radial
 from derive.rocq.separate import copies, separate
-from derive.rocq.subject import subject
+from derive.rocq.subject import couples, separated, subject_of
 from derive.rocq.terms import NoFile
+from derive.rocq.vector import as_vector, turning
 from derive.verdict import Verdict
 
 IMPORTS = """From Coq Require Import Reals Lra Lia.
@@ -52,11 +58,24 @@ def written(d: Derivation, name: str = "model") -> str:
     """
     if d.verdict is not Verdict.PROVED:
         raise NoFile(f"no file is written: {HEADLINES[d.verdict].replace(MARK, '')}")
-    m, coordinates = subject(d)
+    parts = [_words(d), IMPORTS, "", *_proved(d, name), f"Print Assumptions {name}."]
+    return "\n".join(parts)
+
+
+def _proved(d: Derivation, name: str) -> Iterator[str]:
+    """Yield definitions, lemmas and the theorem: of a vector, of copies, of several outputs."""
+    vector = d if d.parameterization.vectors else as_vector(d)
+    if vector is not None:
+        dimension = "d" if vector is d else str(d.parameterization.d)
+        yield from Radial(*turning(vector), dimension).theorem(name)
+        return
+    if couples(d):
+        yield from Coupled(subject_of(d), d).theorem(name)
+        return
+    m, coordinates = separated(d)
     flows = [Flow(m, x) for x in coordinates]
-    theorem = copies if m.d == 1 else separate
-    parts = [*flows[0].definitions(), *theorem(name, flows)]
-    return "\n".join([_words(d), IMPORTS, "", *parts, f"Print Assumptions {name}."])
+    yield from flows[0].definitions()
+    yield from (copies if m.d == 1 else separate)(name, flows)
 
 
 def has_file(d: Derivation) -> bool:

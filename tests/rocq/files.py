@@ -27,12 +27,14 @@ AXIOMS = {
 """Those of the reals, and excluded middle."""
 CATALOGUE = (
     *("convolution-2", "deep-diagonal-3", "deep-diagonal-4", "deep-diagonal-5"),
-    *("exponential", "exponentiated-gradient", "linear", "square"),
+    *("deep-neuron-balanced-3", "deep-neuron-balanced-4"),
+    *("exponential", "exponentiated-gradient", "linear", "linear-neuron", "linear-neuron-plane"),
+    *("neuron-layer-rates", "square"),
     *("symmetric-factorization-commuting", "tensor-net-2", "tensor-net-3"),
     *("tied-pair", "unnormalized-exponentiated-gradient", "untied-pair", "untied-pair-unbiased"),
     "width-3-diagonal",
 )
-"""The entries that have a file: Q is a sum over coordinates; no symbol is an exponent."""
+"""The entries that have a file: Q is a sum over coordinates, or explicit in a length."""
 MODELS = {
     "product": (["u*v"], {}),
     "cube": (["w**3"], {}),
@@ -58,6 +60,13 @@ MODELS = {
     "curve beside": (["p**3 - m**3", "x"], {}),
     "sum and product": (["x**2 + y**2", "x*y"], {}),
     "parts": (["a*b", "a*b + c"], {}),
+    "neuron": (["a*c", "b*c", "c*x"], {}),
+    "quadratic": (["a", "a + b + c"], {}),
+    "line and product": (["a", "a*b"], {}),
+    "line and logarithm": (["a", "a*b**2"], {}),
+    "warped exponential": (["a", "a**2 + c"], {}),
+    "warped root": (["a**2 + b**2", "a + b"], {}),
+    "three coupled": (["c", "a*c", "b*c"], {}),
 }
 """Others, by name."""
 MEMORY = 4 << 30
@@ -134,7 +143,7 @@ def compiled(folder: Path, name: str, text: str | None = None) -> Outcome:
 
 BROKEN = (
     *("F", "q", "dom", "starts", "range", "f", "height", "kernel", "mu"),
-    *("beta", "coordinate"),
+    *("beta", "coordinate", "phi", "p", "dp", "Q", "G", "S"),
 )
 """The definitions that are broken; and what is conserved."""
 

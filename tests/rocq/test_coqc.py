@@ -30,8 +30,11 @@ from tests.rocq.files import (
 
 pytestmark = pytest.mark.rocq
 
-SOME = ("tied-pair", "deep-diagonal-3", "tensor-net-3", "symmetric-factorization-commuting")
-"""Q explicit in beta, along a curve, of the root of a cubic, and of two outputs."""
+SOME = (
+    *("tied-pair", "deep-diagonal-3", "tensor-net-3"),
+    *("symmetric-factorization-commuting", "linear-neuron"),
+)
+"""Q explicit in beta, along a curve, of the root of a cubic, of two outputs, of a vector."""
 
 
 def assert_accepted(folder, name, text):
@@ -45,6 +48,10 @@ def assert_accepted(folder, name, text):
 @pytest.mark.parametrize("name", SOME)
 def test_a_theorem_is_accepted(folder, name):
     assert_accepted(folder, name, catalogued(name).to_code("rocq"))
+
+
+def test_a_theorem_on_outputs_that_q_couples_is_accepted(folder):
+    assert_accepted(folder, "coupled", model("line and product").to_code("rocq"))
 
 
 def refused(folder, text, number):
