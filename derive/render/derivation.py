@@ -21,7 +21,6 @@ from derive.render.labels import mark, mark_quoted, unmark
 from derive.render.narration import (
     Narration,
     Part,
-    flow_lines,
     homogeneity,
     lines_of,
     output_lines,
@@ -97,7 +96,7 @@ def _evidence(d: Derivation) -> Iterable[str]:
     return dict.fromkeys(mark_quoted(e.statement) for e in evidence)
 
 
-def _predictor_map(d: Derivation) -> Iterator[str]:
+def _predictor_map(d: Derivation) -> Iterator[object]:
     p = d.parameterization
     yield from output_lines(p)
     weights = f"{p.p} weight" + ("" if p.p == 1 else "s")
@@ -105,28 +104,13 @@ def _predictor_map(d: Derivation) -> Iterator[str]:
     yield f"{weights}, {homogeneity(p)}, J of rank {rank}; start: {start_words(p)}"
     if PI in (*p.parameters, *p.start_symbols):
         yield f"{PI} is the number"
-    if d.equivalent is not None:
-        start = ", ".join(f"{w} = {to_text(t)}" for w, t in d.equivalent.start if w not in d.idle)
-        same = ", ".join(d.equivalent.functions)
-        yield f"beta moves as from the start {mark(start)} and 0 for all others, used below:"
-        yield f"{same} are the same at both, their derivatives along grad F linear in them"
-    yield from _left_out(d.idle, "start at 0 and stay there")
-    for w, tree in d.ties:
-        yield f"left out: {mark(f'{w} = {to_text(tree)}')}, from the start and always"
-    if d.ties:
-        yield from flow_lines(d.potential.parameterization)
+    yield from sections.what_stays(d)
     if len(d.blocks) > 1:
         groups = (", ".join(str(d.beta[i]) for i in block.outputs) for block in d.blocks)
         yield f"independent blocks: {' | '.join(groups)}"
 
 
-def _left_out(idle: Sequence[str], stay: str) -> Iterator[str]:
-    if idle:
-        stay = "starts at 0 and stays there" if len(idle) == 1 else stay
-        yield f"left out: {mark(', '.join(idle))}, which {stay}"
-
-
-def _vector_map(d: Derivation, direction: Direction) -> Iterator[str]:
+def _vector_map(d: Derivation, direction: Direction) -> Iterator[object]:
     p, (s,) = direction.parameterization, d.beta
     beta, u = direction.beta, mark(direction.vector)
     starts = mark(", ".join(f"{w} = {to_text(tree)}" for w, tree in p.start))
@@ -136,9 +120,9 @@ def _vector_map(d: Derivation, direction: Direction) -> Iterator[str]:
     yield f"{beta} = phi {u}, phi = {mark(to_text(direction.coefficient))}, {u} in R^d"
     known = f"all is known from ({mark(', '.join(p.weights))})"
     yield f"rotation-equivariant: with {s} = |{beta}| = |phi| {mark(direction.norm)} {known}"
-    yield from flow_lines(p)
+    yield from sections.metric_of(p)
     yield f"start: {starts}; {turned}"
-    yield from _left_out(d.idle, "start and stay at 0")
+    yield from sections.what_stays(d)
 
 
 def _laws(d: Derivation) -> tuple[str, list[str]]:

@@ -25,8 +25,9 @@ from derive.model.parameterization import Parameterization
 from derive.printable import Printable, renderer
 from derive.records import Potential
 from derive.render.labels import mark, mark_note, mark_quoted
-from derive.render.page.blocks import Kind
+from derive.render.page.blocks import Element, Kind
 from derive.render.plain import formula_text, page, polynomial_text, potential_lines, title
+from derive.render.sections import affine_outputs, metric_of
 from derive.statement import Equations, Items, OnPage, OnTerminal, Sentence, Statement, Table, Text
 from derive.verdict import Finding, Identity, Verdict
 
@@ -73,7 +74,7 @@ class Layout:
 class Made:
     """Blocks of a page that are made when they are asked for."""
 
-    lines: Iterable[object]
+    lines: Iterable[Element | Sentence]
 
 
 @dataclass(frozen=True)
@@ -237,30 +238,13 @@ def output_lines(p: Parameterization) -> Iterator[str]:
     notation = Notation(p, tuple(range(p.d)))
     names = (predictor(notation.taken),) if p.vectors else notation.betas
     yield from (f"{b} = {mark(text)}" for b, text in zip(names, p.texts, strict=True))
-    for (b, written), output in zip(notation.affine, p.affine, strict=True):
-        given = mark(to_text(output.tree))
-        yield f"{b} = {given} = {formula_text(written)}: left out of F, not of X beta = y"
-    yield from flow_lines(p)
+    yield from map(as_text, (*affine_outputs(p), *metric_of(p)))
 
 
 def homogeneity(p: Parameterization) -> str:
     """Say of which degree D of homogeneity F is, a number or a constant of F, or that it is not."""
     D = p.homogeneity
     return "not homogeneous" if D is None else f"homogeneous of degree {mark(D)}"
-
-
-def flow_lines(p: Parameterization) -> Iterator[str]:
-    """Yield the flow and what its metric changes, where the weights have rates."""
-    if p.rates:
-        pairs = zip(p.weights, p.geometry.texts, strict=True)
-        vectors = {v.norm: v.name for v in p.vectors}
-        rates = ", ".join(f"{vectors.get(w, w)}: {rate}".replace("'", "") for w, rate in pairs)
-        if p.geometry.psi is not None:
-            psi = mark(to_text(p.geometry.psi))
-            yield f"mirror descent on the weights: G = Hess psi, psi = {psi}"
-        of, G = ("rates", "diag(rates)") if p.geometry.is_diagonal else ("rows of G^-1", "G^-1")
-        yield f"flow: {p.geometry.statement}, with the {of} {mark(rates)}"
-        yield f"so grad F stands for {G} dF, and K for J {G} J^T"
 
 
 def start_words(p: Parameterization) -> str:

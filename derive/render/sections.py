@@ -1,4 +1,4 @@
-"""What the forms of output say of a derivation in like order: facts without words."""
+"""What text and page both say of a derivation: its parts in like order, and sentences on F."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from sympy import Expr, Integral, Symbol
 from derive.derivation import Derivation
 from derive.language.tree import Name
 from derive.model.direction import Direction
-from derive.model.notation import to_expr
+from derive.model.notation import Notation, to_expr
+from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece, Quadrature, Root, trimmed
+from derive.statement import Sentence, Text, each, tell
 from derive.weights.dependence import Dependence
 
 
@@ -22,6 +24,54 @@ def named_laws(d: Derivation) -> Iterator[tuple[str, Expr]]:
         for i, law in enumerate(laws, 1):
             name = notation.fresh(f"delta{i}" if len(laws) > 1 else "delta").name
             yield name, to_expr(law, notation.weights)
+
+
+def affine_outputs(p: Parameterization) -> Iterator[Sentence]:
+    """Yield the outputs that are affine functions of others."""
+    notation = Notation(p, tuple(range(p.d)))
+    for (b, image), output in zip(notation.affine, p.affine, strict=True):
+        words = "`{b} = {given} = {image}`: left out of `F`, not of `X beta = y`"
+        yield tell(words, b=b, given=output.tree, image=image)
+
+
+def metric_of(p: Parameterization) -> Iterator[Sentence]:
+    """Yield the metric on the weights, where it is another than that of plain gradient flow."""
+    G, names = p.geometry, {v.norm: v.name for v in p.vectors}
+    if G.psi is not None:
+        words = "this is mirror descent on the weights: `G = Hess psi`, `psi = {psi}`"
+        yield tell(words, psi=G.psi)
+    if p.rates:
+        pairs = zip(p.weights, G.rows, strict=True)
+        each_row = ((Symbol(names.get(w, w)), each("{0}", zip(row))) for w, row in pairs)
+        kind, words = "the matrix with the rows", "`({1})` for `{0}`"
+        if G.is_diagonal:
+            kind, words = "diagonal with the learning rates", "`r_{0} = {1}`"
+        rows = each(words, each_row)
+        yield tell(
+            f"here the weights have the flow `w' = G^-1 J^T lambda`, `G^-1` {kind} {{rows}}",
+            rows=rows,
+        )
+        yield tell(
+            "so `grad f` stands for `G^-1 df`, `<grad f, grad h>` for `df G^-1 dh`,"
+            " and `K` for `J G^-1 J^T`"
+        )
+
+
+def what_stays(d: Derivation) -> Iterator[Sentence]:
+    """Yield what follows from the start of some weights, so that fewer are looked at."""
+    if d.equivalent is not None:
+        start = ((Symbol(w), t) for w, t in d.equivalent.start if w not in d.idle)
+        yield tell(
+            "`beta` moves as from the start {start} and `0` for all others, used below:"
+            " {same} are the same at both, their derivatives along `grad F` linear in them",
+            start=each("`{0} = {1}`", start),
+            same=each("`{0}`", ((Text(f),) for f in d.equivalent.functions)),
+        )
+    if left := [*((w, 0) for w in d.idle), *d.ties]:
+        values = each("`{0} = {1}`", ((Symbol(w), value) for w, value in left))
+        yield tell("left out: {values}, from the start and always", values=values)
+    if d.ties:
+        yield from metric_of(d.potential.parameterization)
 
 
 def part_names(parts: Sequence[object]) -> list[str]:

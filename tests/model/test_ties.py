@@ -88,7 +88,7 @@ def test_equal_weights_give_a_formula_where_the_general_way_gives_an_integral() 
     assert d.verdict is Verdict.PROVED
     assert d.potential.pieces[0].kind == "parametric"
     assert dict(d.ties).keys() == set("qryz")
-    assert "with the rates `p: 1/3, x: 1/3`".replace("`", "") in " ".join(d.to_text().split())
+    assert "with the learning rates r_p = 1/3, r_x = 1/3" in " ".join(d.to_text().split())
     (entry,) = d.metric.kernel_in_weights
     assert entry.subs(dict.fromkeys(entry.free_symbols, 1)) == 6
     assert crosscheck(d, digits=20).passed

@@ -88,7 +88,7 @@ def test_an_affine_output_is_left_out_and_the_rest_goes_on():
     assert d.blocks[0].dependence is None
     line = "beta3 = 1 - a*u1 - a*u2 = 1 - beta1 - beta2: left out of F, not of X beta = y"
     assert line in " ".join(d.to_text().split())
-    assert "Left out of $F$" in d.to_latex()
+    assert "left out of $F$" in d.to_latex()
     assert json.loads(d.to_json())["parameterization"]["affine"][0]["is"] == "1 - beta1 - beta2"
     report = check_text(d.to_json())
     assert report.open == ()

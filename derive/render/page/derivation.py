@@ -16,7 +16,6 @@ from derive.language import to_sympy
 from derive.model.condition import Condition
 from derive.model.direction import Direction
 from derive.model.geometry import EUCLIDEAN
-from derive.model.parameterization import Parameterization
 from derive.potential.domain import CONVEX
 from derive.potential.piece import WHY_LEFT, Parametric, Piece, Quadrature, curve_of
 from derive.records import Block, Potential
@@ -25,7 +24,6 @@ from derive.render.labels import MARK
 from derive.render.narration import Made, Part
 from derive.render.page.blocks import Element, Kind, phrase, say
 from derive.render.page.formula import (
-    affine_sentences,
     assumption,
     at_start,
     listing,
@@ -41,6 +39,7 @@ from derive.render.page.printer import inline, latex
 from derive.render.page.proof import inner_product, proof_lines
 from derive.render.page.refutation import open_lines, refuted_claim, refuted_proof
 from derive.render.sections import norms_of, to_print
+from derive.statement import Sentence
 from derive.verdict import Verdict
 
 
@@ -51,11 +50,11 @@ def page_parts(d: Derivation) -> Iterator[Part]:
     yield from _results(d)
 
 
-def setting_of(d: Derivation) -> Iterator[Element]:
+def setting_of(d: Derivation) -> Iterator[Element | Sentence]:
     """Yield what F, the data and the flow are, and the letters that everything else uses."""
     kind = "one" if _is_one(d) else "outputs"
     yield from _of_outputs(d, kind) if d.direction is None else _of_vector(d, d.direction)
-    yield from _changed(d)
+    yield from sections.what_stays(d)
 
 
 def _is_one(d: Derivation) -> bool:
@@ -66,15 +65,12 @@ def _is_one(d: Derivation) -> bool:
 def _outputs(d: Derivation) -> list[tuple[str, Expr]]:
     """Return the outputs, with what they are called."""
     names = ["F(w)"] if _is_one(d) else [latex(b) for b in d.beta]
-    symbols = _symbols(d.parameterization)
-    return [(n, to_sympy(t, symbols)) for n, t in zip(names, d.parameterization.trees, strict=True)]
+    p = d.parameterization
+    symbols = {x: Symbol(x, real=True) for x in (*p.weights, *p.parameters)}
+    return [(n, to_sympy(t, symbols)) for n, t in zip(names, p.trees, strict=True)]
 
 
-def _symbols(p: Parameterization) -> dict[str, Symbol]:
-    return {x: Symbol(x, real=True) for x in (*p.weights, *p.parameters)}
-
-
-def _of_outputs(d: Derivation, kind: str) -> Iterator[Element]:
+def _of_outputs(d: Derivation, kind: str) -> Iterator[Element | Sentence]:
     p, outputs = d.parameterization, _outputs(d)
     yield from say(f"setting.{kind}")
     (left, F), *rest = outputs
@@ -82,10 +78,10 @@ def _of_outputs(d: Derivation, kind: str) -> Iterator[Element]:
     if p.weights == ("w",):
         outputs, weights = [(left, rf"{latex(F)} , \qquad w \in \mathbb{{R}}"), *rest], []
     yield from display([*outputs, *weights])
-    yield from affine_sentences(p)
+    yield from sections.affine_outputs(p)
     yield from say("setting.flow")
     yield from say(f"setting.{kind}_flow", start=_start(d))
-    yield from _rates(p, _symbols(p))
+    yield from sections.metric_of(p)
 
 
 def _model(d: Derivation, start: str) -> str:
@@ -110,19 +106,7 @@ def _start(d: Derivation) -> str:
     return re.sub(r"\\lVert (\S+) \\rVert\(0\) = \\lVert (\S+) \\rVert", r"\1(0) = \2", shown)
 
 
-def _rates(p: Parameterization, symbols: dict[str, Symbol]) -> Iterator[Element]:
-    if p.rates:
-        rates = [inline(to_sympy(rate, symbols)) for rate in p.rates]
-        if p.geometry.psi is not None:
-            yield from say("setting.mirror", psi=inline(to_sympy(p.geometry.psi, symbols)))
-        if p.geometry.is_diagonal:
-            yield from say("setting.rates", rates=", ".join(rates))
-        else:
-            rows = (", ".join(rates[k : k + p.p]) for k in range(0, p.p**2, p.p))
-            yield from say("setting.metric", rows=", ".join(f"$({row})$" for row in rows))
-
-
-def _of_vector(d: Derivation, direction: Direction) -> Iterator[Element]:
+def _of_vector(d: Derivation, direction: Direction) -> Iterator[Element | Sentence]:
     scalars = [w for w in direction.parameterization.weights if w != direction.norm]
     kind = {0: "no scalars", 1: "a scalar "}.get(len(scalars), "scalars ")
     yield from say(
@@ -135,7 +119,7 @@ def _of_vector(d: Derivation, direction: Direction) -> Iterator[Element]:
     )
     yield from say("setting.flow")
     yield from say("setting.vector_flow", start=_start(d))
-    yield from _rates(direction.parameterization, dict(direction.notation.weights))
+    yield from sections.metric_of(direction.parameterization)
 
 
 def _phi(direction: Direction) -> str:
@@ -148,19 +132,6 @@ def _tuple(weights: Sequence[str]) -> str:
         names = rf"{latex_name(weights[0])}, \dots"
     several = rf"({names}) \in \mathbb{{R}}^{{{len(weights)}}}"
     return several if weights[1:] else rf"{names} \in \mathbb{{R}}"
-
-
-def _changed(d: Derivation) -> Iterator[Element]:
-    """Yield what follows from the start of some weights, so that fewer are looked at."""
-    if d.equivalent is not None:
-        yield from say("setting.equivalent", start=at_start(d.equivalent.start))
-    if d.ties:
-        tied = listing(f"${latex_name(w)} = {inline(to_sympy(t))}$" for w, t in d.ties)
-        yield from say("setting.ties", tied=tied)
-        left = d.potential.parameterization
-        yield from _rates(left, _symbols(left))
-    if d.idle:
-        yield from say("setting.idle", names=named_list(d.idle))
 
 
 def _laws(d: Derivation) -> Iterator[Element]:
@@ -225,7 +196,9 @@ def _results(d: Derivation) -> Iterator[Part]:
         yield _part("remark", asked)
 
 
-def _part(kind: Kind, blocks: Iterable[Element], title: str = "", label: str = "") -> Part:
+def _part(
+    kind: Kind, blocks: Iterable[Element | Sentence], title: str = "", label: str = ""
+) -> Part:
     return Part(title, (Made(blocks),), kind=kind, label=label)
 
 

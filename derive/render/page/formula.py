@@ -7,7 +7,7 @@ upright. What is put in stands for itself, by a letter that no text has.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 
 import sympy
@@ -16,8 +16,6 @@ from derive.errors import DeriveError
 from derive.language import to_sympy
 from derive.language.tree import Tree
 from derive.model.condition import AT_START, Condition, Sign, compared
-from derive.model.notation import Notation
-from derive.model.parameterization import Parameterization
 from derive.potential.piece import Root
 from derive.render.arranged import read
 from derive.render.labels import OWN
@@ -302,12 +300,3 @@ def assumption(given: Condition) -> str:
     options = map(compared, given.guards)
     when = " or ".join(f"${inline(f)} {sign} {inline(g)}$" for f, sign, g in options)
     return f"{said} (which is automatic when {when} at the start)" if when else said
-
-
-def affine_sentences(p: Parameterization) -> Iterator[str]:
-    """Yield sentences on the outputs that are affine functions of others."""
-    notation = Notation(p, tuple(range(p.d)))
-    for (b, written), output in zip(notation.affine, p.affine, strict=True):
-        given = latex(to_sympy(output.tree, notation.weights))
-        equation = f"{latex(b)} = {given} = {latex(written)}"
-        yield rf"Left out of $F$, not of $X\beta = y$, is ${equation}$."

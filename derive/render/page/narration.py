@@ -25,7 +25,6 @@ from derive.render.narration import Layout, Made, Part, narrate
 from derive.render.page.blocks import Bullets, Element, Grid, Page, Passage, literal
 from derive.render.page.derivation import formula_of, setting_of
 from derive.render.page.formula import (
-    affine_sentences,
     assumption,
     at_start,
     fraction,
@@ -40,6 +39,7 @@ from derive.render.page.formula import (
 from derive.render.page.lines import COLUMN, Row, by_powers, display, width
 from derive.render.page.names import latex_name, norms_as_latex
 from derive.render.page.printer import inline, latex
+from derive.render.sections import affine_outputs
 from derive.sources import sources
 from derive.statement import (
     Equations,
@@ -205,9 +205,15 @@ def _side(value: object) -> str:
     return TALL.sub(lambda m: rf"\Bigl({m[1]}\Bigr)", as_math(value).strip())
 
 
-blocks_of.register(Derivation, setting_of)
-blocks_of.register(Made, lambda line: iter(line.lines))
+blocks_of.register(Derivation, lambda d: blocks_of(Made(setting_of(d))))
 blocks_of.register(Potential, formula_of)
+
+
+@blocks_of.register
+def _(line: Made) -> Iterator[Element]:
+    for x in line.lines:
+        yield from _paragraph((x,)) if isinstance(x, Sentence) else (x,)
+
 
 LONGEST = 200
 """Characters of a side of an identity that is written out."""
@@ -230,7 +236,7 @@ def _(line: Identity) -> Iterator[Element]:
 def _(line: Parameterization) -> Iterator[Element]:
     betas = Notation(line, tuple(range(line.d))).betas
     yield from display([(latex(b), f) for b, f in zip(betas, line.outputs, strict=True)])
-    yield from affine_sentences(line)
+    yield from _paragraph(affine_outputs(line))
     yield f"The start is {at_start(line.start)}."
 
 
