@@ -44,7 +44,16 @@ class Want:
     exact: bool = True
 
 
-def extend(chart: Chart, wants: Sequence[Want], suffices: Callable[[Chart], bool]) -> Chart:
+SHUNNED: tuple[frozenset[Sign], ...] = (frozenset({Sign.KEPT}), frozenset())
+"""Signs on which no branch is to rest, first and when nothing else is left."""
+
+
+def extend(
+    chart: Chart,
+    wants: Sequence[Want],
+    suffices: Callable[[Chart], bool],
+    rounds: Sequence[frozenset[Sign]] = SHUNNED,
+) -> Chart:
     """Return the chart with one function after another adjoined, until it *suffices*.
 
     Next is the one whose polynomial is of lowest degree, so that the rest is mostly rational in it.
@@ -55,9 +64,10 @@ def extend(chart: Chart, wants: Sequence[Want], suffices: Callable[[Chart], bool
         chart: of the outputs and the conserved values.
         wants: functions of the weights, those preferred first.
         suffices: whether all that is to be written can be written.
+        rounds: the signs on which no branch is to rest, in one round after the other.
     """
     chart = add_functions(chart)
-    for shunned in ({Sign.KEPT}, set[Sign]()):
+    for shunned in rounds:
         left = dict.fromkeys(wants)
         while not suffices(chart):
             known = {f for _, f, _ in chart.entries}

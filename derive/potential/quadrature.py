@@ -11,6 +11,7 @@ from sympy import Expr, Symbol
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.matrix import dot
+from derive.model.condition import Sign
 from derive.model.notation import BranchOpen, Constant, Notation
 from derive.potential.accept import ZeroTest
 from derive.potential.chart import Chart, base_chart, exponentials
@@ -67,9 +68,9 @@ def _with_roots(chart: Chart, K: RationalFunction) -> Chart | None:
     inner += [exponentials(x) for x in p.fields[0]]
     inner += [p.field.polynomial(f) for f, _ in factorize(p.F[0].denominator)[1]]
     inner = [f for f in dict.fromkeys(inner) if not f.is_constant()]
-    wants = [Want(f, exact=False) for f in (*inner, *p.w, K)]
-    grown = extend(chart, wants, lambda c: c.write(K) is not None)
-    return None if grown.assumptions or grown.write(K) is None else grown
+    wants = [Want(f, exact=False) for f in (*inner, *p.w)]
+    grown = extend(chart, wants, lambda c: c.write(K) is not None, [frozenset(Sign)])
+    return None if grown.write(K) is None else grown
 
 
 def integrate_along_segment(warping: WarpVerdict, notation: Notation) -> Quadrature:
