@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Protocol, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -24,23 +24,10 @@ from numerics.evaluate.evaluator import (
     on_balls,
 )
 from numerics.evaluate.formulas import FormulaText
-from numerics.evaluate.leaf import Leaf
+from numerics.evaluate.integrated_block import IntegratedBlock
+from numerics.evaluate.leaf import Leaves
 from numerics.evaluate.program import Program, program
 from numerics.reals import Real
-
-
-class NumericBlock(Protocol):
-    """Q on one block."""
-
-    # ruff: noqa: D102
-    @property
-    def in_doubles(self) -> NumericBlock: ...
-    @property
-    def invertible(self) -> bool: ...
-    def __call__(self, what: str, columns: Sequence[Array], least: float) -> list[Array]: ...
-    def precisely(
-        self, what: str, point: Sequence[Fraction], digits: int, least: float = 0.0
-    ) -> list[Real]: ...
 
 
 class Blocks:
@@ -52,12 +39,9 @@ class Blocks:
     """
 
     def __init__(
-        self,
-        parts: Sequence[tuple[tuple[int, ...], NumericBlock]],
-        bounds: Sequence[tuple[float, float]],
-        leaves: Sequence[tuple[Sequence[int], Leaf]] = (),
+        self, parts: Sequence[Part], bounds: Sequence[tuple[float, float]], leaves: Leaves = ()
     ) -> None:
-        """Keep the positions of the coordinates of each block, and its Q."""
+        """Keep Q of each block."""
         self.blocks, self.bounds, self.leaves = tuple(parts), tuple(bounds), tuple(leaves)
         self.d = sum(len(outputs) for outputs, _ in parts)
         self._walled = bool(np.any(np.isfinite(self.bounds)))
@@ -141,7 +125,7 @@ class FormulaBlock:
     program: Program
     start: Start = field(repr=False)
     beta0: tuple[Fraction, ...] = ()
-    along: NumericBlock | None = None
+    along: IntegratedBlock | None = None
     plain: bool = False
 
     @property
@@ -177,12 +161,16 @@ class FormulaBlock:
         )
 
 
+Part: TypeAlias = tuple[tuple[int, ...], FormulaBlock | IntegratedBlock]
+"""The positions of the coordinates of a block, and its Q."""
+
+
 def formula_block(
     potential: Potential,
     block: int,
     values: Mapping[str, Fraction],
     beta0: tuple[Fraction, ...],
-    along: NumericBlock | None = None,
+    along: IntegratedBlock | None = None,
 ) -> FormulaBlock:
     """Return Q on a block by its program.
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import starmap
 from operator import mul
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import sympy
@@ -31,21 +31,8 @@ KEPT = 16
 """Compiled functions that are kept, for other starts of the same F."""
 
 
-class Leaf(Protocol):
-    """The weights as an array w, the outputs as another."""
-
-    # ruff: noqa: D102
-    start: Array
-
-    def outputs(self, w: Array) -> Array: ...
-    def motion(self, steering: Array, w: Array) -> tuple[Array, float]: ...
-    def broken(self, w: Array) -> tuple[str, ...]: ...
-    def spanned(self) -> Array | None: ...
-    def within(self, basis: Array) -> Leaf: ...
-
-
 class Coordinates:
-    """The leaf of F in coordinates."""
+    """The leaf of F in coordinates: the weights as an array w, the outputs as another."""
 
     def __init__(
         self, p: Parameterization, start: Sequence[Fraction], pieces: Sequence[Piece]
@@ -69,14 +56,6 @@ class Coordinates:
         names = self.parameterization.weights
         points = (dict(zip(names, x.tolist(), strict=True)) for x in (self.start, w))
         return broken_signs(self.pieces, *points)
-
-    def spanned(self) -> Array | None:
-        """Return None: coordinates do not turn together."""
-        return None
-
-    def within(self, basis: Array) -> Leaf:
-        """Return the same leaf."""
-        return self
 
 
 class OfVector:
@@ -120,11 +99,11 @@ class OfVector:
         (last, *_), *_ = self._at(w)
         return () if first * last > 0 else (f"the coefficient of {self._direction.vector}",)
 
-    def spanned(self) -> Array | None:
+    def spanned(self) -> Array:
         """Return u_0: u stays in the span of u_0 and of what steers it."""
         return self.start[self._scalars :]
 
-    def within(self, basis: Array) -> Leaf:
+    def within(self, basis: Array) -> OfVector:
         """Return the leaf in an orthonormal basis (d, k) of a space that u does not leave."""
         moved = copy.copy(self)
         u = basis.T @ self.start[self._scalars :]
@@ -136,6 +115,11 @@ class OfVector:
         u = w[self._scalars :]
         n = float(np.linalg.norm(u))
         return self._known(*w[: self._scalars], n, *self._parameters), u / n, n
+
+
+Leaf: TypeAlias = Coordinates | OfVector
+Leaves: TypeAlias = Sequence[tuple[Sequence[int], Leaf]]
+"""The coordinates of beta that a leaf is of."""
 
 
 @functools.lru_cache(maxsize=KEPT)

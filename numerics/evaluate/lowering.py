@@ -30,11 +30,10 @@ import mpmath
 import sympy
 
 from derive.errors import NumericalError
-from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece, Quadrature, of_the_flow
 from derive.records import Potential
 from numerics.evaluate.backend import GUARD, Number, exact
-from numerics.evaluate.blocks import Blocks, NumericBlock, formula_block
+from numerics.evaluate.blocks import Blocks, FormulaBlock, Part, formula_block
 from numerics.evaluate.formulas import NoSource
 from numerics.evaluate.integrated_block import IntegratedBlock, LeafOde
 from numerics.evaluate.leaf import Coordinates, Leaf
@@ -117,7 +116,7 @@ def high_precision(potential: Potential, start: Mapping[str, Number], digits: in
 
 def side_by_side(potentials: Sequence[NumericPotential]) -> NumericPotential:
     """Return the sum of Qs, each of coordinates of its own, in their order."""
-    parts: list[tuple[tuple[int, ...], NumericBlock]] = []
+    parts: list[Part] = []
     leaves: list[tuple[Sequence[int], Leaf]] = []
     shift = 0
     for q in potentials:
@@ -155,7 +154,7 @@ def unchecked(
     """Return Q at a start in float64 and in mpf, without a test that grad Q = 0 there."""
     potential, values, weights, beta0 = at_start(potential, start)
     p = potential.parameterization
-    parts: list[tuple[tuple[int, ...], NumericBlock]] = []
+    parts: list[Part] = []
     bounds = [(-math.inf, math.inf)] * p.d
     for i, outputs in enumerate(p.blocks):
         own = tuple(beta0[k] for k in outputs)
@@ -194,29 +193,21 @@ def _block(
     values: Mapping[str, Fraction],
     weights: Sequence[Fraction],
     beta0: tuple[Fraction, ...],
-) -> NumericBlock:
+) -> FormulaBlock | IntegratedBlock:
     """Make a piece ready to evaluate: Q on one block of outputs."""
     p, piece = potential.parameterization, potential.pieces[i]
     refuse_integrals([piece])
     along = None
     if isinstance(piece, Quadrature) and (len(piece.betas) == 1 or piece.lift is not None):
-        own, start = _own(p, i, weights)
-        along = IntegratedBlock(LeafOde(own, piece.lift, start, beta0))
+        own = p if len(p.blocks) == 1 else p.restrict(p.blocks[i])
+        at = dict(zip(p.weights, weights, strict=True))
+        along = IntegratedBlock(LeafOde(own, piece.lift, tuple(at[w] for w in own.weights), beta0))
     try:
         return formula_block(potential, i, values, beta0, along)
     except NoSource as reason:
         if along is None:
             raise NumericalError(f"Q has no numeric form: {reason}") from None
         return along
-
-
-def _own(
-    p: Parameterization, i: int, weights: Sequence[Fraction]
-) -> tuple[Parameterization, tuple[Fraction, ...]]:
-    """Return F of one block, and the start of its weights."""
-    own = p if len(p.blocks) == 1 else p.restrict(p.blocks[i])
-    by_name = dict(zip(p.weights, weights, strict=True))
-    return own, tuple(by_name[w] for w in own.weights)
 
 
 def _is_on_a_leaf(piece: Piece) -> bool:

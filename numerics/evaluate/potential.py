@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from derive.errors import InputError
 from numerics.evaluate.backend import Array, FloatOrArray, Number, quiet
 from numerics.evaluate.blocks import Blocks
-from numerics.evaluate.leaf import Leaf
+from numerics.evaluate.leaf import Leaves
 from numerics.evaluate.numbers import read_array
 
 
@@ -25,7 +25,7 @@ class Functions(Protocol):
     def in_doubles(self) -> Self: ...
     def __call__(self, what: str, *points: Array) -> FloatOrArray: ...
     @property
-    def leaves(self) -> Sequence[tuple[Sequence[int], Leaf]]: ...
+    def leaves(self) -> Leaves: ...
 
 
 F_co = TypeVar("F_co", bound=Functions, covariant=True)
@@ -175,12 +175,11 @@ class NumericPotential(PotentialAtStart[Blocks]):
         """Whether the inverse of grad Q is known by a formula, rather than by a search."""
         return all(block.invertible for _, block in self.functions.blocks)
 
-    def _elementwise(self, array: Array) -> bool:
-        return self.d == 1 and not (array.ndim > 1 and array.shape[-1] == 1)
-
     def _read(self, values: ArrayLike) -> Array:
         array = read_array(values)
-        return array[..., None] if self._elementwise(array) else super()._read(array)
+        if self.d == 1 and not (array.ndim > 1 and array.shape[-1] == 1):
+            return array[..., None]
+        return super()._read(array)
 
     def _mapped(self, values: ArrayLike, function: Callable[[Array], Array]) -> FloatOrArray:
         points = self._read(values)

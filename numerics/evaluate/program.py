@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from sympy import Expr
 from sympy.core.function import AppliedUndef
 
 from derive.language import to_sympy
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Parametric, Piece, follows_flow
+from derive.potential.piece import Parametric, follows_flow
 from derive.records import Potential
 from numerics.evaluate.balls.forms import Closed, Curve, Integral, Vector
 from numerics.evaluate.balls.functions import COMPLEX, REAL
@@ -29,21 +29,14 @@ from numerics.evaluate.formulas import (
     curve_functions,
 )
 
-Space: TypeAlias = dict[str, Any]
-"""What the text of formulas defines, by name."""
+Space: TypeAlias = Mapping[str, Any]
+"""What the text of formulas uses and defines, by name."""
 ALONG = "tangential"
 """The name of the formula of q'(s)/s."""
 
 
-class Kinds(NamedTuple):
-    """What makes Q of formulas: in closed form, along a curve, and of a vector."""
-
-    closed: Callable[..., ClosedFormulas]
-    curve: Callable[..., ParametricFormulas]
-    vector: Callable[..., VectorFormulas]
-
-
-DOUBLES = Kinds(ClosedFormulas, ParametricFormulas, VectorFormulas)
+DOUBLES = ClosedFormulas, ParametricFormulas, VectorFormulas
+"""What makes Q of formulas: in closed form, along a curve, and of a vector."""
 _LONGER = int(Extended.unit < Double.unit)
 """How many forms are tried in long doubles, which some processors have not."""
 
@@ -66,7 +59,7 @@ class Program:
     known: Mapping[str, str]
     sign: int = 0
 
-    def space(self, used: Mapping[str, Callable[..., Any]]) -> Space:
+    def space(self, used: Space) -> Space:
         """Return the functions by name, made of those that they use."""
         space = dict(used)
         for text in (self.text, *self.functions.values()):
@@ -98,7 +91,7 @@ class Program:
                 return Closed(**formulas)
             return Integral(**formulas, complex_hessian=self.space(COMPLEX)["hessian"])
 
-        return self._bound(REAL, Kinds(closed, Curve, Vector))
+        return self._bound(REAL, (closed, Curve, Vector))
 
     @cached_property
     def attempts(self) -> Callable[[str], list[tuple[type[Double], Formula]]]:
@@ -112,11 +105,11 @@ class Program:
 
         return cache(attempts)
 
-    def _bound(self, used: Mapping[str, Callable[..., Any]], kinds: Kinds) -> Any:
-        space = self.space(used)
+    def _bound(self, used: Space, kinds: Sequence[Callable[..., Any]]) -> Any:
+        space, (closed, curve, vector) = self.space(used), kinds
         formulas = {name: space[name] for name in self.functions if name != ALONG}
-        q = (kinds.curve if "curve" in formulas else kinds.closed)(**formulas)
-        return kinds.vector(q, space[ALONG], self.sign) if self.sign else q
+        q = (curve if "curve" in formulas else closed)(**formulas)
+        return vector(q, space[ALONG], self.sign) if self.sign else q
 
 
 def program(potential: Potential, block: int) -> Program:
@@ -134,7 +127,12 @@ def program(potential: Potential, block: int) -> Program:
 
 def _program(potential: Potential, block: int) -> Program:
     p, piece, turning = potential.parameterization, potential.pieces[block], potential.turning
-    _check_formula(piece)
+    if follows_flow(piece):
+        raise NoSource("its gradient is an integral, or along a weight, and no formula in beta")
+    if unknown := sorted(
+        str(f.func) for slope in piece.gradient for f in slope.atoms(AppliedUndef)
+    ):
+        raise NoSource(f"its gradient is {unknown[0]}, known along a curve in the weights only")
     start, norm = (*p.parameters, *p.start_symbols), norm_symbol(potential)
     constants = dict.fromkeys((*start, *(s.name for s, _ in piece.constants)))
     known = {name: f"c.k{i}" for i, name in enumerate(constants)}
@@ -154,15 +152,6 @@ def norm_symbol(potential: Potential) -> str | None:
     name = f"{potential.parameterization.weights[-1]}_0"
     free = repr(potential.parameterization.w0[-1]) == name
     return name if free and potential.turning is not None else None
-
-
-def _check_formula(piece: Piece) -> None:
-    """Raise NoSource where grad Q has no formula in beta."""
-    if follows_flow(piece):
-        raise NoSource("its gradient is an integral, or along a weight, and no formula in beta")
-    for slope in piece.gradient:
-        if unknown := sorted(str(f.func) for f in slope.atoms(AppliedUndef)):
-            raise NoSource(f"its gradient is {unknown[0]}, known along a curve in the weights only")
 
 
 def _start_outputs(p: Parameterization, outputs: Sequence[int]) -> list[Expr]:

@@ -18,7 +18,7 @@ from numerics.evaluate.blocks import FormulaBlock, invert_by_newton
 from numerics.evaluate.doubles.arithmetic import Plain
 from numerics.evaluate.evaluator import SMALLEST, Start, evaluate
 from numerics.evaluate.formulas import NoSource
-from numerics.evaluate.leaf import Leaf, OfVector
+from numerics.evaluate.leaf import Leaves, OfVector
 from numerics.evaluate.numbers import read_number
 from numerics.evaluate.potential import PotentialAtStart
 from numerics.evaluate.program import norm_symbol, program
@@ -32,7 +32,7 @@ _CLOSE = Fraction(1, 10**12)
 class VectorFunctions:
     """Q on beta of shape (..., d): with error bounds, or in doubles alone."""
 
-    leaves: Sequence[tuple[Sequence[int], Leaf]] = ()
+    leaves: Leaves = ()
 
     def __init__(self, block: FormulaBlock, dimension: int) -> None:
         """Keep the formulas of the only block, bound to numbers of the start and u_0, (d,)."""
@@ -140,7 +140,11 @@ def lower_vector(potential: Potential, start: Mapping[str, Number]) -> NumericVe
     name, given = direction.start_vector, dict(start)
     if name not in given:
         raise InputError(f"the start gives no value for the vector {name}")
-    vector = _read_vector(given.pop(name), name)
+    u0 = given.pop(name)
+    if len(shape := np.shape(u0)) != 1 or shape[0] < 2:
+        text = f"{name} has shape {shape}, but it must be a vector of 2 or more numbers"
+        raise InputError(text)
+    vector = tuple(read_number(x, f"an entry of {name}") for x in u0)
     size = _length(vector)
     if norm is not None:
         if norm in given:
@@ -171,13 +175,6 @@ def lower_vector(potential: Potential, start: Mapping[str, Number]) -> NumericVe
         q.leaves = ((range(len(vector)), leaf),)
     exact = (*numbers.items(), (name, vector))
     return NumericVectorPotential(len(vector), exact, q.beta0, q, potential)
-
-
-def _read_vector(values: Number, name: str) -> tuple[Fraction, ...]:
-    shape = np.shape(values)
-    if len(shape) != 1 or shape[0] < 2:
-        raise InputError(f"{name} has shape {shape}, but it must be a vector of 2 or more numbers")
-    return tuple(read_number(x, f"an entry of {name}") for x in values)
 
 
 def _length(vector: Sequence[Fraction]) -> Fraction:

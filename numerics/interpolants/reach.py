@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 import scipy.optimize
@@ -42,15 +42,6 @@ class Box:
         return bool(np.isfinite(size) and nu @ y - terms.sum() > _CLEAR * size)
 
 
-class Mirror(Protocol):
-    """A mirror map by its inverse, and the slope of that at beta and grad Q."""
-
-    # ruff: noqa: D102
-    def gradient(self, beta: Array) -> Array: ...
-    def inverse_gradient(self, y: Array) -> Array: ...
-    def stretch(self, beta: Array, y: Array) -> Array: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Walled:
     """The mirror map of Q on its closed box: where grad Q is bounded, beta stays at an end.
@@ -81,6 +72,10 @@ class Walled:
         """Return dbeta/dy, 0 at an end."""
         at_end = (beta == self.box.low) | (beta == self.box.high)
         return np.asarray(np.where(at_end, 0, self.q.stretch(beta, y)))
+
+
+Mirror: TypeAlias = NumericPotential | Walled
+"""A mirror map by its inverse, and the slope of that at beta and grad Q."""
 
 
 def box_of(mirror: NumericPotential, start: Array) -> Box:

@@ -12,18 +12,15 @@ which ends where tau = y. On several rows it is that of the squared loss, ``G w'
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Callable
 
 import numpy as np
 import scipy.integrate
 
 from numerics.evaluate.backend import Array
-from numerics.evaluate.leaf import Leaf
+from numerics.evaluate.leaf import Leaves, OfVector
 from numerics.interpolants.design import Dense, Design
 
-Leaves: TypeAlias = Sequence[tuple[Sequence[int], Leaf]]
-"""The coordinates of beta that a leaf is of."""
 _STEPS = 4000
 _FINE, _NEAR = 1e-10, 1e-6
 _CLOSE = 1e-4
@@ -32,9 +29,11 @@ _CLOSE = 1e-4
 
 def beyond(leaves: Leaves, design: Design, y: Array, beta: Array) -> str:
     """Say why gradient flow on X beta = y does not end at beta; "" where it does."""
+    if not leaves:
+        return ""
     leaves, design, beta = _in_the_span(leaves, design, beta)
     way = _Way(leaves, design, y)
-    if not leaves or not np.any(way.residual(way.start)):
+    if not np.any(way.residual(way.start)):
         return ""
     with np.errstate(all="ignore"):
         end, over = way.along_row() if design.shape[0] == 1 else way.down(beta)
@@ -53,12 +52,12 @@ def _in_the_span(leaves: Leaves, design: Design, beta: Array) -> tuple[Leaves, D
 
     u stays in the span of u_0 and of the rows of X, and so does a beta with grad Q = X^T nu.
     """
-    first = leaves[0][1].spanned() if len(leaves) == 1 else None
-    if first is None or first.size <= design.shape[0] + 1:
+    (_, leaf), *others = leaves
+    if others or not isinstance(leaf, OfVector) or leaf.spanned().size <= design.shape[0] + 1:
         return leaves, design, beta
     rows = design.dense()
-    basis = np.linalg.qr(np.column_stack([rows.T, first]))[0]
-    turned = [(range(basis.shape[1]), leaves[0][1].within(basis))]
+    basis = np.linalg.qr(np.column_stack([rows.T, leaf.spanned()]))[0]
+    turned = [(range(basis.shape[1]), leaf.within(basis))]
     return turned, Dense(rows @ basis), basis.T @ beta
 
 
@@ -67,7 +66,7 @@ class _Way:
 
     def __init__(self, leaves: Leaves, design: Design, y: Array) -> None:
         self.leaves, self.design, self.y = leaves, design, y
-        self.start = np.concatenate([np.zeros(0), *(leaf.start for _, leaf in leaves)])
+        self.start = np.concatenate([leaf.start for _, leaf in leaves])
         self._ends = np.cumsum([0, *(leaf.start.size for _, leaf in leaves)])
 
     def _parts(self, w: Array) -> list[Array]:
@@ -80,7 +79,7 @@ class _Way:
         return beta
 
     def residual(self, w: Array) -> Array:
-        return self.design.apply(self.outputs(w)) - self.y if self.leaves else np.zeros(0)
+        return self.design.apply(self.outputs(w)) - self.y
 
     def motion(self, steering: Array, w: Array) -> tuple[Array, float]:
         """Return w' and <lambda, K lambda>."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 from operator import add
 from typing import Any
 
@@ -116,10 +116,12 @@ class Curve(ParametricFormulas):
             """Return what is positive from the z that is looked for outwards."""
             return (self._height(c, p) - beta) * (1 if (beta > origin) else -1)
 
-        chart: Callable[..., Point] = partial(_from_zero, c, sign)
-        outward, most = 1, None if end is None else abs(end) / 2
-        if end is not None and not beyond(point(c, end / 2)) > 0:
-            chart, outward = partial(_from_end, c, sign), -1
+        most = None if end is None else abs(end) / 2
+        outward = 1 if end is None or beyond(point(c, end / 2)) > 0 else -1
+
+        def chart(x: arb) -> Point:
+            return point(c, sign * x) if outward > 0 else _from_end(c, sign, x)
+
         x = _near_zero(lambda x: beyond(chart(x)) * outward, most)
         for _ in range(ctx.prec.bit_length()):
             p = chart(x)
@@ -159,10 +161,6 @@ def _near_zero(beyond: Function, most: arb | None) -> arb:
     return (arb(2) ** high).mid()
 
 
-def _from_zero(c: Constants, sign: int, x: arb) -> Point:
-    return point(c, sign * x)
-
-
 def _from_end(c: Constants, sign: int, x: arb) -> Point:
     """Return what lies x away from an end of z."""
     span = None if c.high is None or c.low is None else c.high - c.low
@@ -170,19 +168,12 @@ def _from_end(c: Constants, sign: int, x: arb) -> Point:
     return (c.high - x, x, other) if sign > 0 else (c.low + x, other, x)
 
 
-def _dot(x: Any, y: Any) -> Any:
-    return (x * y).sum()
-
-
-def _unit(x: Any, size: arb) -> Any:
-    return x / size if any(y != 0 for y in x) else x
-
-
 class Vector(VectorFormulas):
     """``Q(beta) = q(|beta|) - slope <u_0, beta>``, where vectors are arrays (d,) of balls."""
 
-    column = staticmethod(lambda x: x)
-    dot, length, unit = staticmethod(_dot), staticmethod(length), staticmethod(_unit)
+    column, length = staticmethod(lambda x: x), staticmethod(length)
+    dot = staticmethod(lambda x, y: (x * y).sum())
+    unit = staticmethod(lambda x, size: x / size if any(y != 0 for y in x) else x)
 
     def _rays(self) -> list[Ray]:
         first, *_ = self.q.differences

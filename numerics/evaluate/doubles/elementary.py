@@ -58,16 +58,6 @@ def _growing(name: str, bound: Callable[[Array], Array]) -> Callable[[Double], D
     return value
 
 
-def _flat(name: str) -> Callable[[Double], Double]:
-    """Return a function whose slope is at most 1."""
-    return lambda x: x.function(name, 1)
-
-
-def _curved(name: str) -> Callable[[Double], Double]:
-    """Return a function whose slope is at most 1, and at most 1/|x|."""
-    return lambda x: x.function(name, 1 / np.maximum(1.0, abs(x.v) - x.d))
-
-
 def tan(x: Double) -> Double:
     """Return the tangent."""
     return x.function("sin", 1) / x.function("cos", 1)
@@ -190,18 +180,18 @@ def _derivative(coefficients: Sequence[Array], x: Array, k: int) -> Array:
     return total
 
 
-def _bare(function: Callable[[Array], Array]) -> Callable[[Double], Double]:
-    return lambda x: Plain(function(x.v))
-
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{f.__name__: f for f in (sqrt, log, log1p, tan, tangent, power, minimum)},
     "exp": _growing("exp", np.exp),
     "expm1": _growing("expm1", np.exp),
     "sinh": _growing("sinh", np.cosh),
     "cosh": _growing("cosh", np.cosh),
-    **{name: _flat(name) for name in ("tanh", "sin", "cos")},
-    **{name: _curved(name) for name in ("asinh", "atan")},
+    # Slopes are at most 1, and of these two at most 1/|x|.
+    **{name: (lambda x, f=name: x.function(f, 1)) for name in ("tanh", "sin", "cos")},
+    **{
+        name: (lambda x, f=name: x.function(f, 1 / np.maximum(1.0, abs(x.v) - x.d)))
+        for name in ("asinh", "atan")
+    },
     "maximum": lambda x, y: -minimum(-x, -y),
     "largest_root": largest_root,
     "lower_root": lower_root,
@@ -210,7 +200,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 """What the texts of formulas call, with bounds."""
 PLAIN_FUNCTIONS: dict[str, Callable[..., Any]] = {
     **FUNCTIONS,
-    **{name: _bare(function) for name, function in Double.functions.items()},
+    **{name: (lambda x, f=f: Plain(f(x.v))) for name, f in Double.functions.items()},
     "power": lambda x, p: Plain(np.power(x.v, Plain.of(p).v)),
     "minimum": lambda x, y: Plain(np.minimum(x.v, y.v)),
     "maximum": lambda x, y: Plain(np.maximum(x.v, y.v)),
