@@ -58,10 +58,7 @@ SUBJECTS = {
     "numerics/integrator": ("tests/numerics/integrator", "tests/model"),
 }
 # Of the flows, the Taylor integrator: not other engines, and not what is integrated.
-LEFT_OUT = (
-    *("__init__.py", "implicit.py"),
-    *("gradient_flow.py", "mirror_flow.py", "perturbed.py", "watch.py"),
-)
+LEFT_OUT = (*("__init__.py", "implicit.py"), *("gradient_flow.py", "perturbed.py", "watch.py"))
 LONGEST = 900
 """The seconds that one test file may take as the program is."""
 OPERATORS: dict[type[ast.AST], type[ast.AST]] = {

@@ -18,17 +18,16 @@ from derive.limits.find import warped_time
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from derive.verdict import Finding, Verdict
-from numerics.confirm.check import SLACK, digits_of, stationarity
+from numerics.confirm.check import SLACK, distance, stationarity
 from numerics.confirm.regression_problem import RegressionProblem, complete_problem
 from numerics.evaluate.copies import fixed_starts
-from numerics.evaluate.lowering import high_precision
+from numerics.evaluate.lowering import high_precision, unchecked
 from numerics.evaluate.numbers import read_data, read_matrix, read_number
 from numerics.evaluate.start import broken_signs, read_start, start_point
 from numerics.integrator.builder import Builder, Seed
 from numerics.integrator.fixed_point import bits_of
 from numerics.integrator.gradient_flow import flow, read_loss, steering
 from numerics.integrator.jets import Program
-from numerics.integrator.mirror_flow import MirrorFlow, mirror_flow
 from numerics.integrator.tape import Tape
 from numerics.integrator.taylor import Stepper, integrate
 from numerics.reals import Real, check_digits, rational
@@ -160,19 +159,20 @@ def along_path(
 
 
 _TAU, _TIME = "warped time", "time t"  # with a space: no weight is called so
-_AT_0 = Fraction(0), Fraction(0)
 _GUARD = 6
 
 
 @dataclass(frozen=True, slots=True)
 class TimeWarp:
-    """One path at two paces, in mpf, at the n steps of the flow, to where it interpolates.
+    """A flow of the weights beside grad Q, in mpf, at its n steps, to where it interpolates.
 
     Attributes:
         time, warped, warp: t of gradient flow in the weights, from 0; tau(t); g.
-        path: beta(t) of the flow in the weights, n rows of d.
-        mirror: beta of the mirror flow of Q at the time tau(t), n rows of d.
-        digits: those that both flows were run to.
+        path: beta(t), n rows of d.
+        dual: where mirror flow of Q has grad Q at the time tau(t), the integral of lambda, which
+            steers beta, over tau: n rows of d.
+        gradient: grad Q(beta(t)), n rows of d.
+        digits: those that the flow was run to.
         claims: that g is positive, tau onto [0, infinity) and g bounded: proved for this start, or
             assumed; empty where g = 1.
         floor: m with g >= m > 0, proved for all times; None where it was not.
@@ -182,19 +182,17 @@ class TimeWarp:
     warped: tuple[Real, ...]
     warp: tuple[Real, ...]
     path: tuple[tuple[Real, ...], ...]
-    mirror: tuple[tuple[Real, ...], ...]
+    dual: tuple[tuple[Real, ...], ...]
+    gradient: tuple[tuple[Real, ...], ...]
     digits: int
     claims: tuple[Finding, ...] = ()
     floor: Real | None = None
 
     @property
     def agreement(self) -> float:
-        """The decimal digits to which the two paths agree, relative to the size of the path."""
-        size = max(map(abs, chain(*self.path)))
-        with mpmath.workdps(self.digits + _GUARD):
-            both = zip(chain(*self.path), chain(*self.mirror), strict=True)
-            gap = max(abs(a - b) for a, b in both)
-            return min(digits_of(gap, size), float(self.digits + _GUARD))
+        """The decimal digits to which grad Q is that of mirror flow, relative to its size."""
+        most = self.digits + _GUARD
+        return min(distance([*chain(*self.gradient)], [*chain(*self.dual)], most), float(most))
 
     @property
     def increasing(self) -> bool:
@@ -224,23 +222,24 @@ def time_warp(
     start: Mapping[str, object],
     digits: int = 30,
 ) -> TimeWarp:
-    """Run gradient flow in the weights, and the mirror flow of Q for the warped time.
+    """Run gradient flow in the weights, and compare grad Q with that of mirror flow on its path.
 
-    ``w' = -J^T X^T (X F(w) - y)`` with ``tau' = g(w)``; then ``d/dtau grad Q(beta) = -X^T (X beta -
-    y)`` from ``beta_0`` for the times tau. The two share the start and X, y, and nothing else.
+    ``w' = J^T lambda`` with ``lambda = -X^T (X F(w) - y)`` and ``tau' = g(w)``. In the time tau
+    beta takes the path of mirror flow of Q, ``d/dtau grad Q(beta) = lambda``, where grad Q(beta(t))
+    is the integral of ``g lambda``, which runs along with the weights and knows nothing of Q.
 
     Args:
         derivation: a Q that was proved, with its warp g.
         X, y: m rows of d numbers, and m numbers.
         start: a number for every start symbol.
-        digits: decimal digits of both flows.
+        digits: decimal digits of the flow.
 
     Returns:
-        Both paths at the steps of the flow in the weights, with t, tau and g.
+        Both at the steps of the flow in the weights, with t, tau and g.
 
     Raises:
         InputError: a number, a shape or a name is wrong, or Q assumes another start.
-        NumericalError: there is no Q in closed form, or a flow does not converge.
+        NumericalError: Q has no numeric form, or the flow does not converge.
 
     Source: Azulay et al. 2021, section 5 and appendix B.1.
     """
@@ -253,25 +252,30 @@ def time_warp(
     if p.parameters:
         raise InputError(f"give the parameters numbers in F itself: {', '.join(p.parameters)}")
     values, working = read_start(p, start), digits + _GUARD
+    _, form = unchecked(potential, values, working)
     steer = steering(read_loss("squared", target), rows, target)
     field, observed = _programs(p, from_sympy(g), steer)
     path = _Path(observed, rows, target, working)
-    integrate(field, (*start_point(p, values)[0], *_AT_0), working, path)
-    mirror = mirror_flow(potential, values, steer, working)
+    at_0 = [Fraction(0)] * (p.d + 2)
+    integrate(field, (*start_point(p, values)[0], *at_0), working, path)
     _refuse_broken(potential, path, values)
     *_, warped, time = zip(*path.states, strict=True)
-    *beta, warp = zip(*path.points, strict=True)
-    both = tuple(zip(*beta, strict=True)), _mirror_path(mirror, warped, working)
-    return TimeWarp(time, warped, warp, *both, digits, *_claims(derivation, values, working))
+    dual = tuple(state[p.p : -2] for state in path.states)
+    beta, warp = (tuple(x) for x in zip(*((b, g) for *b, g in path.points), strict=True))
+    gradient = tuple(tuple(form.gradient(b)) for b in beta)
+    claims = _claims(derivation, values, working)
+    return TimeWarp(time, warped, warp, tuple(map(tuple, beta)), dual, gradient, digits, *claims)
 
 
 def _programs(p: Parameterization, g: Tree, steer: Seed) -> tuple[Tape, Tape]:
-    """Return the tape of w', tau' = g and t' = 1, and that of F and g."""
-    builder = Builder((*p.weights, _TAU, _TIME))
+    """Return the tape of w', of g lambda, tau' = g and t' = 1, and that of F and g."""
+    builder = Builder((*p.weights, *(f"dual {i}" for i in range(p.d)), _TAU, _TIME))
     outputs = tuple(builder.tree(tree) for tree in p.trees)
-    moves = builder.raised(p.rates, builder.reverse(outputs, steer(builder, outputs))[: p.p])
+    steered = steer(builder, outputs)
+    moves = builder.raised(p.rates, builder.reverse(outputs, steered)[: p.p])
     pace = builder.tree(g)
-    field = builder.tape([*moves, pace, builder.constant(Fraction(1))])
+    pushed = [builder.multiply(pace, x) for x in steered]
+    field = builder.tape([*moves, *pushed, pace, builder.constant(Fraction(1))])
     return field, builder.tape([*outputs, pace])
 
 
@@ -321,16 +325,3 @@ class _Path:
             pairs = zip(self._rows, self._target, strict=True)
             gaps = (mpmath.fdot(row, beta) - b for row, b in pairs)
             return all(abs(gap) <= self._tolerance for gap in gaps)
-
-
-def _mirror_path(
-    mirror: MirrorFlow, times: Sequence[Real], digits: int
-) -> tuple[tuple[Real, ...], ...]:
-    state: Sequence[Fraction | Real] = mirror.start
-    path, output = [], Program(mirror.output, bits_of(digits))
-    for before, tau in pairwise([mpmath.mpf(0), *times]):
-        with mpmath.workdps(digits + _GUARD):
-            span = tau - before
-        state = integrate(mirror.field, state, digits, time=span).state
-        path.append(output.at(state))
-    return tuple(path)

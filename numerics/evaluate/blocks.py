@@ -12,7 +12,6 @@ import numpy as np
 
 from derive.records import Potential
 from numerics.evaluate.backend import Array
-from numerics.evaluate.balls.functions import REAL, ball
 from numerics.evaluate.doubles.arithmetic import Constants, Plain
 from numerics.evaluate.evaluator import (
     SMALLEST,
@@ -23,7 +22,6 @@ from numerics.evaluate.evaluator import (
     evaluate_precisely,
     on_balls,
 )
-from numerics.evaluate.formulas import FormulaText
 from numerics.evaluate.integrated_block import IntegratedBlock
 from numerics.evaluate.leaf import Leaves
 from numerics.evaluate.program import Program, program
@@ -181,28 +179,6 @@ def formula_block(
     numbers = (values[n] for n in potential.parameterization.start_symbols)
     known = dict(zip(written.names, numbers, strict=True))
     return FormulaBlock(written, Start(known, written.constants), beta0, along)
-
-
-def precise_roots(
-    potential: Potential,
-    block: int,
-    values: Mapping[str, Fraction],
-    beta: tuple[Fraction, ...],
-    digits: int,
-) -> list[Real]:
-    """Return the roots that Q of a block names, at beta, in mpf."""
-    piece = potential.pieces[block]
-    if not piece.roots:
-        return []
-    q = formula_block(potential, block, values, beta)
-    text = FormulaText("roots", piece.betas, tuple(r.symbol for r in piece.roots), piece.roots)
-    functions = {**q.program.functions, text.name: text.text(q.program.known)}
-    roots = replace(q.program, functions=functions).space(REAL)[text.name]
-    return evaluate_precisely(
-        lambda: [ball(x) for x in roots(q.start.on_balls(), *map(ball, beta))],
-        len(piece.roots),
-        digits,
-    )
 
 
 _STEPS, _HALVINGS = 400, 60

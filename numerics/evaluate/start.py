@@ -184,21 +184,6 @@ def _on(piece: Piece, domain: Domain | None) -> Piece:
     return piece
 
 
-def constants_of(piece: Piece, values: Mapping[str, Fraction]) -> dict[str, Expr]:
-    """Return SymPy numbers for the named constants of a piece, in order.
-
-    Names that depend on beta abbreviate the integrand of a quadrature, and are left out.
-    """
-    found: dict[str, Expr] = {}
-    for symbol, value in piece.constants:
-        number = exact(value, values)
-        known = {s: found[s.name] for s in number.free_symbols if s.name in found}
-        number = number.subs(known)
-        if not number.free_symbols:
-            found[symbol.name] = number
-    return found
-
-
 def check_assumptions(potential: Potential, values: Mapping[str, Fraction]) -> None:
     """Raise InputError for a start, or parameters of F, that a branch of Q was not derived for."""
     kept = potential.workspace
