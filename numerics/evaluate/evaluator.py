@@ -118,9 +118,7 @@ def evaluate(
     for i in np.flatnonzero(open_).tolist():
         point = [x[i].tolist() for x in columns]
         exact = functools.partial(on_balls, q, what, start, point)
-        numbers = iter(as_doubles(exact, least) or ())
-        for x in results:
-            x[i] = np.reshape([next(numbers, np.nan) for _ in range(x[i].size)], x[i].shape)
+        _place(results, i, as_doubles(exact, least))
     return results
 
 
@@ -184,6 +182,13 @@ def on_balls(q: Program, what: str, start: Start, point: Sequence[Any]) -> list[
 
 def _vector(x: Sequence[Any]) -> Array:
     return np.array(list(map(ball, x)), dtype=object)
+
+
+def _place(results: Sequence[Array], i: int, numbers: Sequence[float] | None) -> None:
+    """Write the results at one point: numbers in their order, or nan."""
+    rest = iter(numbers or ())
+    for x in results:
+        x[i] = np.reshape([next(rest, np.nan) for _ in range(x[i].size)], x[i].shape)
 
 
 def _whole(good: Array) -> Array:
