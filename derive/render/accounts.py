@@ -12,7 +12,6 @@ from derive.language import parse_expression
 from derive.model.labels import taken_names
 from derive.model.notation import Notation
 from derive.outcome import CUT, HEADLINES, Outcome
-from derive.render.labels import unmark
 from derive.render.narration import Narration, Part, part
 from derive.render.sections import norms_of
 from derive.statement import (
@@ -30,7 +29,7 @@ from derive.statement import (
     note,
     tell,
 )
-from derive.verdict import Identity, Verdict
+from derive.verdict import Verdict
 
 if TYPE_CHECKING:
     from derive.derivation import Derivation
@@ -54,22 +53,13 @@ def _of_derivation(d: Derivation, parts: Sequence[Part], *more: str) -> Narratio
 def tell_outcome(o: Outcome) -> Narration:
     """Return what is said of a verdict that had no time for more: F, and why."""
     why: list[object] = [o.finding if o.potential is None else o.potential]
-    why += () if o.failure is None else _failure(o.failure)
+    why += () if o.failure is None else (o.failure,)
     parts = (
         part(HEADLINES[o.verdict], (o.parameterization,)),
         part("Implicit regularizer `Q`", why, verdict=o.verdict),
         part("The rest", (note(CUT),)),
     )
     return Narration(parts, taken_names(o.parameterization))
-
-
-def _failure(e: Identity) -> Iterator[object]:
-    """Yield the identity that fails, and by how much at which weights."""
-    at = each("`{0} = {1}`", ((Text(name), value) for name, value in e.point))
-    along = ", differentiated along the flow," if e.derivative else ""
-    identity = Text(f"`{unmark(e.statement)}`", "note")
-    yield tell("needed: {identity}", identity=identity)
-    yield tell(f"the left side less the right{along} is `{{by}}` at {{at}}", by=e.residual, at=at)
 
 
 def tell_regimes(r: Regimes) -> Narration:

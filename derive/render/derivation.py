@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations_with_replacement
+from itertools import chain, combinations_with_replacement
 
 from sympy import Expr
 
@@ -28,15 +28,9 @@ from derive.render.narration import (
     start_words,
 )
 from derive.render.page.derivation import page_parts
-from derive.render.plain import (
-    at,
-    constant_lines,
-    failure_lines,
-    formula_text,
-    potential_lines,
-    root_lines,
-)
+from derive.render.plain import at, constant_lines, formula_text, potential_lines, root_lines
 from derive.render.sections import norms_of
+from derive.statement import Equations, note
 from derive.verdict import Finding, Verdict
 
 METRIC = "Tangent kernel K = J J^T, induced metric rho = K^-1"
@@ -47,7 +41,8 @@ TWO_SIDED = "up to a positive factor and an additive constant; grad Q = y - y(w_
 def tell_derivation(d: Derivation) -> Narration:
     """Return what is said of a derivation: sections on a terminal, theorem and proof on a page."""
     taken = taken_names(d.parameterization, (*d.idle, *(name for name, _ in d.ties)))
-    return Narration(_sections(d), taken, norms_of(d.direction), page_parts(d))
+    page = chain(page_parts(d), _relations(d))
+    return Narration(_sections(d), taken, norms_of(d.direction), page)
 
 
 def _sections(d: Derivation) -> Iterator[Part]:
@@ -68,9 +63,8 @@ def _sections(d: Derivation) -> Iterator[Part]:
     yield part(*_laws(d))
     entries = _kernel_entries(d) if direction is None else _kernel_eigenvalues(d, direction)
     yield part(kernel, entries)
-    if depends:
-        yield part("Relations among the outputs, for all weights", _relations(d))
-    else:
+    yield from _relations(d)
+    if not depends:
         lines = [*_finding(d.hessian.finding)]
         if hessian is Verdict.PROVED and d.potential.kind == "quadrature":
             lines += _dual(d, "delta_ij")
@@ -182,21 +176,27 @@ def _eigenvalues(matrix: Expr) -> Iterator[str]:
     yield from (f"{name} = {formula_text(matrix[i, i])}" for i, name in enumerate("TR"))
 
 
-def _relations(d: Derivation) -> Iterator[str]:
+def _relations(d: Derivation) -> Iterator[Part]:
+    """Yield what holds of outputs that move together, and why no Q is for all data."""
+    lines = list[object]()
     for found in sections.dependent(d):
-        yield from (mark_quoted(e.statement) for e in found.evidence)
+        lines.append(Equations(tuple((relation, 0) for relation in found.relations)))
         if found.missing:
             relations = "one more" if found.missing == 1 else f"{found.missing} more"
-            yield f"{relations}, of which no polynomial in beta was found"
-        yield (
-            f"K is singular and rho is not defined: beta follows {found.rank} components of the "
-            f"steering lambda, which has {found.outputs}"
+            lines.append(note(f"{relations}, of which no polynomial in `beta` was found"))
+        lines.append(
+            note(
+                f"`K` is singular and `rho` is not defined: `beta` follows {found.rank} components"
+                f" of the steering `lambda`, which has {found.outputs}"
+            )
         )
-    yield (
-        "grad Q(beta) - grad Q(beta_0) in the row space of every X asks for "
-        "<grad y_i, grad F_j> = g delta_ij, g > 0; but sum_j n_j grad F_j = 0 for some n != 0, "
-        "so g n_i = 0 for all i"
-    )
+    if lines:
+        why = (
+            "`grad Q(beta) - grad Q(beta_0)` in the row space of every `X` asks for"
+            " `<grad y_i, grad F_j> = g delta_ij`, `g > 0`; but `sum_j n_j grad F_j = 0` for some"
+            " `n != 0`, so `g n_i = 0` for all `i`"
+        )
+        yield part("Relations among the outputs, for all weights", (*lines, note(why)))
 
 
 def _dual(d: Derivation, right: str) -> Iterator[str]:
@@ -215,7 +215,7 @@ def _dual(d: Derivation, right: str) -> Iterator[str]:
             yield "Q = sum_i (y_i - y_i(w_0)) F_i - R in the weights, without an integral"
 
 
-def _warp(d: Derivation) -> Iterator[str]:
+def _warp(d: Derivation) -> Iterator[object]:
     finding, g = d.warping.finding, d.warping.g
     yield from _finding(finding)
     if g is not None:
@@ -229,11 +229,8 @@ def _warp(d: Derivation) -> Iterator[str]:
             yield from (f"H{i} = {formula_text(to_expr(h, weights))}" for i, h in pairs)
 
 
-def _finding(finding: Finding) -> Iterator[str]:
-    yield mark_quoted(finding.reason)
-    for identity in finding.evidence:
-        if not identity.holds:
-            yield from failure_lines(identity)
+def _finding(finding: Finding) -> Iterator[object]:
+    yield from (finding, *(e for e in finding.evidence if not e.holds))
 
 
 def _regularizer(d: Derivation) -> Iterator[str]:

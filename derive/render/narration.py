@@ -26,7 +26,14 @@ from derive.printable import Printable, renderer
 from derive.records import Potential
 from derive.render.labels import mark, mark_note, mark_quoted
 from derive.render.page.blocks import Element, Kind
-from derive.render.plain import formula_text, page, polynomial_text, potential_lines, title
+from derive.render.plain import (
+    failure_lines,
+    formula_text,
+    page,
+    polynomial_text,
+    potential_lines,
+    title,
+)
 from derive.render.sections import affine_outputs, metric_of
 from derive.statement import Equations, Items, OnPage, OnTerminal, Sentence, Statement, Table, Text
 from derive.verdict import Finding, Identity, Verdict
@@ -222,7 +229,9 @@ def _(line: OnTerminal | Items) -> Iterator[str]:
 
 @lines_of.register
 def _(line: Identity) -> Iterator[str]:
-    if len(line.left + line.right) <= LONG:
+    if not line.holds:
+        yield from failure_lines(line)
+    elif len(line.left + line.right) <= LONG:
         yield f"  {mark(line.left)} = {mark(line.right)}"
 
 

@@ -30,7 +30,6 @@ from derive.render.page.formula import (
     named_list,
     prose,
     root_note,
-    typeset,
     values_at,
 )
 from derive.render.page.lines import COLUMN, Row, display, vanishing, width
@@ -192,8 +191,9 @@ def _results(d: Derivation) -> Iterator[Part]:
     else:
         yield _part("paragraph", open_lines(d), "What is not decided")
     if d.asked is not None:
-        asked = say(f"asked.{d.asked.finding.verdict.value}", form=road_name(d.asked.name))
-        yield _part("remark", asked)
+        name = d.asked.name.replace("z.beta", "z^T beta")
+        form = prose(re.sub(r"(?<=Ansatz )(.*)(?=\))", r"`\1`", name))
+        yield _part("remark", say(f"asked.{d.asked.finding.verdict.value}", form=form))
 
 
 def _part(
@@ -329,13 +329,3 @@ def _algebra(block: Block) -> Iterator[str]:
         yield f"With $X_i = \\nabla F_i$, {shown} are independent {at}."
     else:
         yield rf"$\nabla F_{{{block.lie.words[0][1:]}}} \neq 0$ {at}."
-
-
-def road_name(name: str) -> str:
-    r"""Return the name of a road that was asked for, as LaTeX.
-
-    >>> road_name("published (Ansatz q(|beta|) + z.beta)")
-    'published (Ansatz $q(\\lvert \\beta \\rvert) + z^{\\top} \\beta$)'
-    """
-    words, _, form = name.removesuffix(")").partition("(Ansatz ")
-    return f"{words}(Ansatz ${typeset(form.replace('z.beta', 'z^T beta'))}$)" if form else name

@@ -108,7 +108,9 @@ def _script(text: str) -> str:
     word = (
         text.isalpha() and len(text) > 1 and text not in NAMES and text not in GREEK and not index
     )
-    return rf"\mathrm{{{text}}}" if word else text if "/" in text else typeset(text).strip()
+    return (
+        rf"\mathrm{{{text}}}" if word else text if "/" in text or index else typeset(text).strip()
+    )
 
 
 def _name(name: str, index: str, called: bool) -> str:

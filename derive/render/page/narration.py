@@ -39,6 +39,7 @@ from derive.render.page.formula import (
 from derive.render.page.lines import COLUMN, Row, by_powers, display, width
 from derive.render.page.names import latex_name, norms_as_latex
 from derive.render.page.printer import inline, latex
+from derive.render.page.refutation import plain_failure
 from derive.render.sections import affine_outputs
 from derive.sources import sources
 from derive.statement import (
@@ -221,6 +222,9 @@ LONGEST = 200
 
 @blocks_of.register
 def _(line: Identity) -> Iterator[Element]:
+    if not line.holds:
+        yield from plain_failure(None, line)
+        return
     try:
         left, right = (read(x) for x in (line.left, line.right))
     except DeriveError:

@@ -28,7 +28,7 @@ from derive.render.page.blocks import Element, say
 from derive.render.page.formula import fraction, listing, sentence, statement, values_at
 from derive.render.page.lines import INLINE, Row, display, width
 from derive.render.page.names import as_latex
-from derive.render.page.printer import inline, latex
+from derive.render.page.printer import inline
 from derive.verdict import Identity, Verdict
 from derive.weights.equations import warp_candidate
 from derive.weights.metric import Metric
@@ -215,16 +215,16 @@ ARGUMENTS: tuple[tuple[str, Callable[..., Iterator[Element]]], ...] = (
 """Statements that fail, and the argument made of one."""
 
 
-def plain_failure(block: Block, failure: Identity) -> Iterator[Element]:
+def plain_failure(block: Block | None, failure: Identity) -> Iterator[Element]:
     """Yield an identity that fails: its sides where they are short, and their values."""
     claim, _, times = failure.statement.partition(TIMES)
     places = [*dict.fromkeys(re.findall(rf"\bK({PAIR})", claim))]
-    rows = _entries(block.metric, block.notation.weights, places)
+    rows = _entries(block.metric, block.notation.weights, places) if block else []
     where = ", where" if rows else "."
     yield from say("refutation.needed", claim=statement(claim), where=where)
     yield from display(rows)
     divisor, at = _divisor(failure, times), values_at(failure.point)
-    sides = _sides(block.parameterization, failure, divisor)
+    sides = _sides(block.parameterization, failure, divisor) if block else None
     if times and (sides is None or divisor == 1):
         yield from say("refutation.cleared", factor=statement(times))
     if sides is None:
@@ -284,15 +284,8 @@ def _value(side: Expr, failure: Identity) -> str:
 
 def open_lines(d: Derivation) -> Iterator[Element]:
     """Yield what is known where neither Q nor its absence was proved."""
-    found = sections.dependent(d)
-    relations: list[Row] = [(latex(r), "0") for x in found for r in x.relations]
-    if relations:
-        yield from say("refutation.together")
-        yield from display(relations)
-    if found:
-        yield from say("refutation.dependent")
     answer = {Verdict.PROVED: "Yes", Verdict.REFUTED: "No", Verdict.UNDECIDED: "Not decided"}
-    for question in ("hessian",) if found else ("hessian", "warping", "potential"):
+    for question in ("hessian",) if sections.dependent(d) else ("hessian", "warping", "potential"):
         finding = getattr(d, question).finding
         reason = sentence(finding.reason)
         yield from say(f"refutation.{question}", answer=answer[finding.verdict], reason=reason)
