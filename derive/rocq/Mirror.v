@@ -497,79 +497,6 @@ Definition differential d (f : (nat -> R) -> R) (b p : nat -> R) :=
   forall (c : R -> nat -> R) v, (forall i, c 0 i = b i) -> (forall i, (i < d)%nat -> is_derive (fun s => c s i) 0 (v i)) ->
   is_derive (fun s => f (c s)) 0 (dot d p v).
 
-(* Hess Q (F w) K w = g w 1 along curves with directions J^T e_a; T the third derivatives of Q at F w0 *)
-Theorem refute d (Hess : nat -> nat -> (nat -> R) -> R) (T : nat -> nat -> nat -> R) (b : nat -> R)
-  (beta : nat -> R -> nat -> R) (K : nat -> nat -> nat -> R -> R) (K0 : nat -> nat -> R) (DK : nat -> nat -> nat -> R) (g : nat -> R -> R) (g0 : R) (Dg : nat -> R) :
-  (forall i j, (i < d)%nat -> (j < d)%nat -> Hess i j b = Hess j i b) ->
-  (forall i j, (i < d)%nat -> (j < d)%nat -> differential d (Hess i j) b (T i j)) ->
-  (forall i j k, (i < d)%nat -> (j < d)%nat -> (k < d)%nat -> T i j k = T j i k /\ T i j k = T i k j) ->
-  (forall j k, (j < d)%nat -> (k < d)%nat -> K0 j k = K0 k j) ->
-  (forall a i, (a < d)%nat -> beta a 0 i = b i) ->
-  (forall a i, (a < d)%nat -> (i < d)%nat -> is_derive (fun s => beta a s i) 0 (K0 i a)) ->
-  (forall a j k, (a < d)%nat -> (j < d)%nat -> (k < d)%nat -> K a j k 0 = K0 j k /\ is_derive (K a j k) 0 (DK a j k)) ->
-  (forall a, (a < d)%nat -> g a 0 = g0 /\ is_derive (g a) 0 (Dg a)) -> 0 < g0 ->
-  (forall a i k, (a < d)%nat -> (i < d)%nat -> (k < d)%nat ->
-     locally 0 (fun s => Sum d (fun j => Hess i j (beta a s) * K a j k s) = g a s * kron i k)) ->
-  exists h : nat -> R, (forall a, (a < d)%nat -> h a = Dg a / g0) /\
-    forall a e k, (a < d)%nat -> (e < d)%nat -> (k < d)%nat -> DK a e k - DK e a k = h a * K0 e k - h e * K0 a k.
-Proof.
-  intros SH DH ST SK B0 B' K' g' gp L.
-  exists (fun a => Dg a / g0). split; [auto|].
-  set (H := fun i j => Hess i j b).
-  assert (HK : forall a i k, (a < d)%nat -> (i < d)%nat -> (k < d)%nat -> Sum d (fun j => H i j * K0 j k) = g0 * kron i k).
-  { intros a i k ha hi hk. destruct (g' a ha) as [<- _]. generalize (locally_singleton _ _ (L a i k ha hi hk)). intros <-.
-    apply Sum_ext. intros j hj. rewrite (proj1 (K' a j k ha hj hk)). f_equal.
-    unfold H.
-    (* Hess at the start of the curve is Hess at b *)
-    assert (X : (fun k => beta a 0 k) = b). { apply FunctionalExtensionality.functional_extensionality. intros x; apply B0; exact ha. }
-    rewrite <- X. reflexivity. }
-  assert (DL : forall a i k, (a < d)%nat -> (i < d)%nat -> (k < d)%nat ->
-     Sum d (fun j => Sum d (fun m => T i j m * K0 m a) * K0 j k + H i j * DK a j k) = Dg a * kron i k).
-  { intros a i k ha hi hk.
-    assert (D1 : is_derive (fun s => Sum d (fun j => Hess i j (beta a s) * K a j k s)) 0 (Sum d (fun j => Sum d (fun m => T i j m * K0 m a) * K0 j k + H i j * DK a j k))).
-    { apply (Sum_derive d (fun j s => Hess i j (beta a s) * K a j k s)). intros j hj. evar_last.
-      - apply @is_derive_mult; [apply (DH i j hi hj (beta a)); [intros m; apply B0; exact ha|intros m hm; apply B'; assumption]
-          |apply (K' a j k ha hj hk)|intros; apply Rmult_comm].
-      - as_R. rewrite (proj1 (K' a j k ha hj hk)). unfold dot, H. f_equal. f_equal. f_equal.
-        apply FunctionalExtensionality.functional_extensionality. intros x; apply B0; exact ha. }
-    assert (D2 : is_derive (fun s => Sum d (fun j => Hess i j (beta a s) * K a j k s)) 0 (Dg a * kron i k)).
-    { apply (is_derive_ext_loc (fun s => g a s * kron i k)).
-      - generalize (L a i k ha hi hk). apply filter_imp. intros s E; symmetry; exact E.
-      - apply (is_derive_scal_l (g a) 0 (Dg a) (kron i k)). apply g', ha. }
-    apply is_derive_unique in D1. apply is_derive_unique in D2. congruence. }
-  (* contract with K0 on i *)
-  assert (CT : forall a e k, (a < d)%nat -> (e < d)%nat -> (k < d)%nat ->
-     Sum d (fun i => K0 i e * Sum d (fun j => Sum d (fun m => T i j m * K0 m a) * K0 j k)) + g0 * DK a e k = Dg a * K0 k e).
-  { intros a e k ha he hk.
-    assert (E : Sum d (fun i => K0 i e * (Sum d (fun j => Sum d (fun m => T i j m * K0 m a) * K0 j k + H i j * DK a j k))) = Dg a * K0 k e).
-    { rewrite (Sum_ext d _ (fun i => if Nat.eqb i k then Dg a * K0 i e else 0)), Sum_delta by
-       (try exact hk; intros i hi; rewrite DL by assumption; unfold kron; destruct (Nat.eqb i k); ring). reflexivity. }
-    rewrite <- E. rewrite (Sum_ext d (fun i => K0 i e * Sum d (fun j => _ + _)) (fun i => K0 i e * Sum d (fun j => Sum d (fun m => T i j m * K0 m a) * K0 j k) + Sum d (fun j => K0 i e * (H i j * DK a j k)))).
-    2: { intros i hi. rewrite Sum_plus, Sum_scal. ring. }
-    rewrite Sum_plus. f_equal. rewrite Sum_swap.
-    rewrite (Sum_ext d _ (fun j => if Nat.eqb j e then g0 * DK a j k else 0)), Sum_delta; [reflexivity|exact he|].
-    intros j hj. rewrite (Sum_ext d _ (fun i => DK a j k * (H j i * K0 i e))).
-    - rewrite Sum_scal, (HK a j e ha hj he). unfold kron. destruct (Nat.eqb j e); ring.
-    - intros i hi. unfold H. rewrite (SH i j hi hj). ring. }
-  assert (TT : forall a e k, (a < d)%nat -> (e < d)%nat -> (k < d)%nat ->
-     Sum d (fun i => K0 i e * Sum d (fun j => Sum d (fun m => T i j m * K0 m a) * K0 j k)) =
-     Sum d (fun i => K0 i a * Sum d (fun j => Sum d (fun m => T i j m * K0 m e) * K0 j k))).
-  { intros a e k ha he hk.
-    assert (N : forall a e, Sum d (fun i => K0 i e * Sum d (fun j => Sum d (fun m => T i j m * K0 m a) * K0 j k))
-       = Sum d (fun j => Sum d (fun i => Sum d (fun m => T i j m * K0 i e * K0 m a * K0 j k)))).
-    { intros a' e'. rewrite Sum_swap with (f := fun j i => Sum d (fun m => T i j m * K0 i e' * K0 m a' * K0 j k)).
-      apply Sum_ext. intros i hi. rewrite <- Sum_scal. apply Sum_ext. intros j hj.
-      rewrite (Sum_ext d (fun m => T i j m * K0 i e' * K0 m a' * K0 j k) (fun m => (K0 i e' * K0 j k) * (T i j m * K0 m a'))) by (intros; ring).
-      rewrite Sum_scal. ring. }
-    rewrite !N. apply Sum_ext. intros j hj. rewrite Sum_swap. apply Sum_ext. intros m hm. apply Sum_ext. intros i hi.
-    replace (T i j m) with (T m j i); [ring|].
-    destruct (ST m j i hm hj hi) as [A1 A2]. destruct (ST m i j hm hi hj) as [A3 _]. destruct (ST i m j hi hm hj) as [_ A5]. lra. }
-  intros a e k ha he hk. simpl.
-  generalize (CT a e k ha he hk) (CT e a k he ha hk) (TT a e k ha he hk). intros C1 C2 C3.
-  rewrite (SK e k he hk), (SK a k ha hk).
-  replace (Dg a / g0 * K0 k e - Dg e / g0 * K0 k a) with ((Dg a * K0 k e - Dg e * K0 k a) / g0) by (field; lra).
-  apply (Rmult_eq_reg_l g0); [|lra]. field_simplify; lra.
-Qed.
 (* ------------------------------------------------------------------ *)
 (* for the generated files *)
 
@@ -604,44 +531,6 @@ Proof.
   induction n as [|n IH]; intros H; [apply filter_forall; intros; lia|].
   generalize (filter_and _ _ (IH (fun k hk => H k (Nat.lt_lt_succ_r _ _ hk))) (H n (Nat.lt_succ_diag_r n))). apply filter_imp.
   intros s [A B] k hk. destruct (Nat.eq_dec k n) as [->|]; [exact B|apply A; lia].
-Qed.
-
-Theorem no_potential_by p d F (J : nat -> (nat -> R) -> nat -> R) (K : nat -> nat -> (nat -> R) -> R) (DK : nat -> nat -> nat -> R) w0 :
-  (forall w a k, (a < d)%nat -> (k < p)%nat -> partial (fun v => F v a) k w (J a w k)) ->
-  (forall w a i, (a < d)%nat -> (i < d)%nat -> is_derive (fun s => F (line w (J a w) s) i) 0 (K i a w)) ->
-  (forall w j k, (j < d)%nat -> (k < d)%nat -> K j k w = K k j w) ->
-  (forall a j k, (a < d)%nat -> (j < d)%nat -> (k < d)%nat -> is_derive (fun s => K j k (line w0 (J a w0) s)) 0 (DK a j k)) ->
-  (forall h : nat -> R, (forall a e k, (a < d)%nat -> (e < d)%nat -> (k < d)%nat ->
-     DK a e k - DK e a k = h a * K e k w0 - h e * K a k w0) -> False) ->
-  no_potential p d F w0.
-Proof.
-  intros HJ HK SK HD Hh G Hess T g Dg eps heps DG SH DH ST gp Dg' L.
-  assert (L0 : forall w v, line w v 0 = w).
-  { intros w v. apply FunctionalExtensionality.functional_extensionality. intros k. unfold line. ring. }
-  assert (DL : forall w v k, is_derive (fun s => line w v s k) 0 (v k)).
-  { intros w v k. unfold line. auto_derive; [exact I|ring]. }
-  assert (HKg : forall w i k, near p w w0 eps -> near d (F w) (F w0) eps -> (i < d)%nat -> (k < d)%nat ->
-     Sum d (fun j => Hess i j (F w) * K j k w) = g w * kron i k).
-  { intros w i k hw hb hi hk.
-    assert (D1 : is_derive (fun s => G i (F (line w (J k w) s))) 0 (g w * kron i k)).
-    { apply L; try assumption. split; [intros; rewrite L0; reflexivity|]. intros m hm. exists (J k w m). split; [apply HJ; assumption|apply DL]. }
-    assert (D2 : is_derive (fun s => G i (F (line w (J k w) s))) 0 (dot d (fun j => Hess i j (F w)) (fun j => K j k w))).
-    { apply (DG (F w) i hb hi (fun s => F (line w (J k w) s))).
-      - intros m. rewrite L0. reflexivity.
-      - intros m hm. apply HK; assumption. }
-    apply is_derive_unique in D1. apply is_derive_unique in D2. unfold dot in D2. congruence. }
-  destruct (refute d Hess T (F w0) (fun a s => F (line w0 (J a w0) s)) (fun a j k s => K j k (line w0 (J a w0) s)) (fun j k => K j k w0) DK
-    (fun a s => g (line w0 (J a w0) s)) (g w0) (fun a => dot p Dg (J a w0))) as [h [_ E]]; try assumption.
-  - intros; apply SK; assumption.
-  - intros; rewrite L0; reflexivity.
-  - intros; apply HK; assumption.
-  - intros; rewrite L0. split; [reflexivity|apply HD; assumption].
-  - intros a ha. rewrite L0. split; [reflexivity|]. apply (Dg' (line w0 (J a w0))); [intros; rewrite L0; reflexivity|intros; apply DL].
-  - intros a i k ha hi hk.
-    generalize (locally_all p (fun m s => Rabs (line w0 (J a w0) s m - line w0 (J a w0) 0 m) < eps) (fun m _ => derive_near _ _ eps (DL w0 (J a w0) m) heps)).
-    generalize (locally_all d (fun m s => Rabs (F (line w0 (J a w0) s) m - F (line w0 (J a w0) 0) m) < eps) (fun m hm => derive_near _ _ eps (HK w0 a m ha hm) heps)).
-    intros A B. generalize (filter_and _ _ A B). apply filter_imp. rewrite L0. intros s [N1 N2]. apply HKg; assumption.
-  - exact (Hh h E).
 Qed.
 
 (* ---- derivatives by structure: the derivative of what is written, written alike *)
@@ -708,6 +597,55 @@ Proof.
   intros A. unfold tanh. assert (N : cosh (f x) <> 0) by apply Rgt_not_eq, cosh_pos.
   evar_last; [apply (d_div (fun s => sinh (f s)) (fun s => cosh (f s))); [exact N|apply d_sinh; eassumption|apply d_cosh; eassumption]|].
   cbv beta. field [(cosh_sqr (f x))]. exact N.
+Qed.
+
+(* Hess Q (F w) K w = g w 1 at w0, and its derivatives in each weight: linear equations on H, T = dH/dbeta, g and h = dg,
+   where DK m is dK/dw_m; where they have no solution with g > 0, there is no potential *)
+Theorem no_potential_by p d F (J : nat -> (nat -> R) -> nat -> R) (K : nat -> nat -> (nat -> R) -> R) (DK : nat -> nat -> nat -> R) w0 :
+  (forall w a k, (a < d)%nat -> (k < p)%nat -> partial (fun v => F v a) k w (J a w k)) ->
+  (forall w a i, (a < d)%nat -> (i < d)%nat -> is_derive (fun s => F (line w (J a w) s) i) 0 (K i a w)) ->
+  (forall m j k, (m < p)%nat -> (j < d)%nat -> (k < d)%nat -> is_derive (fun s => K j k (line w0 (kron m) s)) 0 (DK m j k)) ->
+  (forall H T g h, 0 < g -> (forall i j, (i < d)%nat -> (j < d)%nat -> H i j = H j i) ->
+     (forall i j k, (i < d)%nat -> (j < d)%nat -> (k < d)%nat -> T i j k = T j i k /\ T i j k = T i k j) ->
+     (forall i k, (i < d)%nat -> (k < d)%nat -> Sum d (fun j => H i j * K j k w0) = g * kron i k) ->
+     (forall m i k, (m < p)%nat -> (i < d)%nat -> (k < d)%nat ->
+        Sum d (fun j => Sum d (fun l => T i j l * J l w0 m) * K j k w0 + H i j * DK m j k) = h m * kron i k) -> False) ->
+  no_potential p d F w0.
+Proof.
+  intros HJ HK HD C G Hess T g Dg eps heps DG SH DH ST gp Dg' L.
+  assert (L0 : forall w v, line w v 0 = w).
+  { intros w v. apply FunctionalExtensionality.functional_extensionality. intros k. unfold line. ring. }
+  assert (DL : forall w v k, is_derive (fun s => line w v s k) 0 (v k)).
+  { intros w v k. unfold line. auto_derive; [exact I|ring]. }
+  assert (HKg : forall w i k, near p w w0 eps -> near d (F w) (F w0) eps -> (i < d)%nat -> (k < d)%nat ->
+     Sum d (fun j => Hess i j (F w) * K j k w) = g w * kron i k).
+  { intros w i k hw hb hi hk.
+    assert (D1 : is_derive (fun s => G i (F (line w (J k w) s))) 0 (g w * kron i k)).
+    { apply L; try assumption. split; [intros; rewrite L0; reflexivity|]. intros m hm. exists (J k w m). split; [apply HJ; assumption|apply DL]. }
+    assert (D2 : is_derive (fun s => G i (F (line w (J k w) s))) 0 (dot d (fun j => Hess i j (F w)) (fun j => K j k w))).
+    { apply (DG (F w) i hb hi (fun s => F (line w (J k w) s))); intros; [rewrite L0; reflexivity|apply HK; assumption]. }
+    apply is_derive_unique in D1. apply is_derive_unique in D2. unfold dot in D2. congruence. }
+  assert (HF : forall m i, (m < p)%nat -> (i < d)%nat -> is_derive (fun s => F (line w0 (kron m) s) i) 0 (J i w0 m)).
+  { intros m i hm hi. apply (is_derive_ext (fun s => F (upd w0 m (w0 m + s)) i)).
+    - intros s. f_equal. apply FunctionalExtensionality.functional_extensionality. intros k. unfold upd, line, kron.
+      destruct (Nat.eqb_spec k m) as [->|n]; [rewrite Nat.eqb_refl; ring|destruct (Nat.eqb_spec m k); [congruence|ring]].
+    - evar_last; [apply (d_comp (fun x => F (upd w0 m x) i) (fun s => w0 m + s)); [rewrite Rplus_0_r; apply HJ; assumption|auto_derive; [exact I|reflexivity]]|ring]. }
+  apply (C (fun i j => Hess i j (F w0)) T (g w0) (fun m => dot p Dg (kron m))); try assumption.
+  - intros i k hi hk. apply HKg; try assumption; intros n hn; rewrite Rminus_eq_0, Rabs_R0; exact heps.
+  - intros m i k hm hi hk.
+    assert (D1 : is_derive (fun s => Sum d (fun j => Hess i j (F (line w0 (kron m) s)) * K j k (line w0 (kron m) s))) 0
+      (Sum d (fun j => Sum d (fun l => T i j l * J l w0 m) * K j k w0 + Hess i j (F w0) * DK m j k))).
+    { apply (Sum_derive d (fun j s => Hess i j (F (line w0 (kron m) s)) * K j k (line w0 (kron m) s))). intros j hj.
+      evar_last; [apply (is_derive_mult (fun s => Hess i j (F (line w0 (kron m) s))) (fun s => K j k (line w0 (kron m) s)));
+        [apply (DH i j hi hj (fun s => F (line w0 (kron m) s)) (fun l => J l w0 m)); intros; [rewrite L0; reflexivity|apply HF; assumption]
+        |apply HD; assumption|intros; apply Rmult_comm]|]. rewrite L0. reflexivity. }
+    assert (D2 : is_derive (fun s => Sum d (fun j => Hess i j (F (line w0 (kron m) s)) * K j k (line w0 (kron m) s))) 0 (dot p Dg (kron m) * kron i k)).
+    { apply (is_derive_ext_loc (fun s => g (line w0 (kron m) s) * kron i k)).
+      - generalize (locally_all p (fun n s => Rabs (line w0 (kron m) s n - line w0 (kron m) 0 n) < eps) (fun n _ => derive_near _ _ eps (DL w0 (kron m) n) heps)).
+        generalize (locally_all d (fun n s => Rabs (F (line w0 (kron m) s) n - F (line w0 (kron m) 0) n) < eps) (fun n hn => derive_near _ _ eps (HF m n hm hn) heps)).
+        intros A B. generalize (filter_and _ _ A B). apply filter_imp. rewrite L0. intros s [N1 N2]. symmetry. apply HKg; assumption.
+      - apply (is_derive_scal_l (fun s => g (line w0 (kron m) s)) 0 (dot p Dg (kron m)) (kron i k)). apply (Dg' (line w0 (kron m))); intros; [rewrite L0; reflexivity|apply DL]. }
+    apply is_derive_unique in D1. apply is_derive_unique in D2. congruence.
 Qed.
 
 (* ---- signs, by the form of what is written *)

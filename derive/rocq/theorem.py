@@ -17,7 +17,11 @@ curve beta = f(z) ``q x`` is Q at x and the z that the inverse of f gives. Of se
 has Q as a sum over coordinates that move by themselves; of a vector, as ``radial.py`` has it, Q is
 a function of |b|^2 less <u_0, b>; where Q couples outputs it is written as a whole. What
 ``regularizes`` says is in the library, ``Mirror.v``. The generator need not be trusted: Rocq reads
-what it writes, and what has no proof here is refused by name, never written.
+what it writes, and what has no proof here is refused by name, never written. Where there is no Q
+
+    Theorem model : no_potential p d F start.
+
+says that there is none near a rational start, and no warp.
 """
 
 from __future__ import annotations
@@ -29,6 +33,7 @@ from derive.outcome import HEADLINES
 from derive.rocq.coupled import Coupled
 from derive.rocq.flow import Flow
 from derive.rocq.radial import Radial
+from derive.rocq.refutation import Refutation
 from derive.rocq.separate import copies, separate
 from derive.rocq.subject import couples, separated, subject_of
 from derive.rocq.terms import NoFile
@@ -42,7 +47,7 @@ Open Scope R_scope."""
 AXIOMS = "The axioms are those of the reals and of classical logic: the last line prints them."
 MARK = "`"
 """Stands around formulas in sentences."""
-KEPT = ("Yes", "Parameterization", "Implicit")
+KEPT = ("Yes", "No", "Parameterization", "Implicit")
 """The sections of the page that state the theorem."""
 
 
@@ -54,16 +59,19 @@ def written(d: Derivation, name: str = "model") -> str:
         name: what the theorem is called.
 
     Raises:
-        NoFile: there is none: no Q was proved, or its proof is not written here.
+        NoFile: there is none: nothing was proved, or its proof is not written here.
     """
-    if d.verdict is not Verdict.PROVED:
+    if d.verdict is Verdict.UNDECIDED:
         raise NoFile(f"no file is written: {HEADLINES[d.verdict].replace(MARK, '')}")
     parts = [_words(d), IMPORTS, "", *_proved(d, name), f"Print Assumptions {name}."]
     return "\n".join(parts)
 
 
 def _proved(d: Derivation, name: str) -> Iterator[str]:
-    """Yield definitions, lemmas and the theorem: of a vector, of copies, of several outputs."""
+    """Yield definitions, lemmas and the theorem: there is no Q; of a vector, of outputs, copies."""
+    if d.verdict is Verdict.REFUTED:
+        yield from Refutation(d).theorem(name)
+        return
     vector = d if d.parameterization.vectors else as_vector(d)
     if vector is not None:
         dimension = "d" if vector is d else str(d.parameterization.d)

@@ -69,6 +69,12 @@ MODELS = {
     "three coupled": (["c", "a*c", "b*c"], {}),
 }
 """Others, by name."""
+REFUTED = {
+    "square of a matrix": ["a**2 + b**2", "a*c + b*d", "c**2 + d**2"],
+    "line and sum": ["a", "a*b + c"],
+    "products and sums": ["a*b*c", "a + b + c"],
+}
+"""Models without a mirror potential, whose refutation takes first derivatives."""
 MEMORY = 4 << 30
 LIMIT = 10.0
 """Bytes of address space, and seconds of CPU, of one file."""
@@ -143,7 +149,7 @@ def compiled(folder: Path, name: str, text: str | None = None) -> Outcome:
 
 BROKEN = (
     *("F", "q", "dom", "starts", "range", "f", "height", "kernel", "mu"),
-    *("beta", "coordinate", "phi", "p", "dp", "Q", "G", "S"),
+    *("beta", "coordinate", "phi", "p", "dp", "Q", "G", "S", "J", "K", "DK"),
 )
 """The definitions that are broken; and what is conserved."""
 

@@ -15,11 +15,13 @@ import sympy
 from derive import NumericalError
 from derive.certificate.checking import check
 from derive.certificate.checking.text import Rejected
+from tests.published import derive_once
 from tests.rocq.files import (
     AXIOMS,
     CATALOGUE,
     LIMIT,
     MODELS,
+    REFUTED,
     catalogued,
     compiled,
     coqc,
@@ -52,6 +54,47 @@ def test_a_theorem_is_accepted(folder, name):
 
 def test_a_theorem_on_outputs_that_q_couples_is_accepted(folder):
     assert_accepted(folder, "coupled", model("line and product").to_code("rocq"))
+
+
+NOT_VACUOUS = """From Coq Require Import Reals Lra Lia.
+From Coquelicot Require Import Coquelicot.
+Require Import Mirror.
+Open Scope R_scope.
+Lemma linear_has_one : ~ no_potential 1 1 (fun w _ => w 0%nat) (fun _ => 0).
+Proof.
+  intros N. apply (N (fun _ b => b 0%nat) (fun _ _ _ => 1) (fun _ _ _ => 0) (fun _ => 1)
+    (fun _ => 0) 1); try lra.
+  - intros b i _ _ c v _ D. evar_last; [apply (D 0%nat); lia|]. unfold dot; simpl. as_R; ring.
+  - intros; reflexivity.
+  - intros i j _ _ c v _ D. evar_last; [apply @is_derive_const|]. unfold dot; simpl. as_R; ring.
+  - intros; split; reflexivity.
+  - intros c v _ D. evar_last; [apply @is_derive_const|]. unfold dot; simpl. as_R; ring.
+  - intros w a c i _ ha hi [_ V]. destruct (V 0%nat ltac:(lia)) as [l [P D]].
+    assert (i = 0%nat) by lia. assert (a = 0%nat) by lia. subst.
+    replace (1 * kron 0 0) with l; [exact D|]. unfold kron; simpl.
+    apply is_derive_unique in P. rewrite <- P, Rmult_1_r.
+    apply is_derive_unique. unfold upd; simpl. auto_derive; [exact I|reflexivity].
+Qed.
+Print Assumptions linear_has_one.
+"""
+
+
+def test_that_there_is_no_potential_can_be_false(folder):
+    assert_accepted(folder, "sanity", NOT_VACUOUS)
+
+
+def test_a_refutation_is_accepted_and_broken_ones_are_refused(folder):
+    text = derive_once(REFUTED["line and sum"]).to_code("rocq")
+    assert_accepted(folder, "refutation", text)
+    assert refused(folder, text, 3) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REFUTED)
+def test_refutations_are_accepted_and_ten_mutants_refused(folder, name):
+    text = derive_once(REFUTED[name]).to_code("rocq")
+    assert_accepted(folder, name, text)
+    assert refused(folder, text, 12) == []
 
 
 def refused(folder, text, number):
