@@ -30,7 +30,7 @@ from derive.render.narration import (
 from derive.render.page.derivation import page_parts
 from derive.render.plain import at, constant_lines, formula_text, potential_lines, root_lines
 from derive.render.sections import norms_of
-from derive.statement import Equations, note
+from derive.statement import Equations, OnPage, note
 from derive.verdict import Finding, Verdict
 
 METRIC = "Tangent kernel K = J J^T, induced metric rho = K^-1"
@@ -41,7 +41,8 @@ TWO_SIDED = "up to a positive factor and an additive constant; grad Q = y - y(w_
 def tell_derivation(d: Derivation) -> Narration:
     """Return what is said of a derivation: sections on a terminal, theorem and proof on a page."""
     taken = taken_names(d.parameterization, (*d.idle, *(name for name, _ in d.ties)))
-    page = chain(page_parts(d), _relations(d))
+    told = d.verdict is Verdict.REFUTED or d.potential.pieces
+    page = chain(page_parts(d), () if told else _questions(d))
     return Narration(_sections(d), taken, norms_of(d.direction), page)
 
 
@@ -63,18 +64,7 @@ def _sections(d: Derivation) -> Iterator[Part]:
     yield part(*_laws(d))
     entries = _kernel_entries(d) if direction is None else _kernel_eigenvalues(d, direction)
     yield part(kernel, entries)
-    yield from _relations(d)
-    if not depends:
-        lines = [*_finding(d.hessian.finding)]
-        if hessian is Verdict.PROVED and d.potential.kind == "quadrature":
-            lines += _dual(d, "delta_ij")
-        yield part("Hessian map (d_k rho_ij = d_i rho_kj)?", lines, verdict=hessian)
-        if hessian is not Verdict.PROVED:
-            asked = "Warp g with g rho a Hessian map?"
-            yield part(asked, _warp(d), verdict=d.warping.verdict)
-    if d.warping.verdict is not Verdict.REFUTED:
-        found = d.potential.finding.verdict
-        yield part("Implicit regularizer Q", _regularizer(d), verdict=found)
+    yield from _questions(d)
     others = [*_sentences(d, "every time", "shrunk start")]
     yield part("Other losses, and weight decay" if others[1:] else "Other losses", others)
     if d.asked is not None:
@@ -176,67 +166,82 @@ def _eigenvalues(matrix: Expr) -> Iterator[str]:
     yield from (f"{name} = {formula_text(matrix[i, i])}" for i, name in enumerate("TR"))
 
 
-def _relations(d: Derivation) -> Iterator[Part]:
+def _questions(d: Derivation) -> Iterator[Part]:
+    """Yield whether rho, or g rho, is a Hessian map, or why there is no rho; and what Q is."""
+    hessian = d.hessian.verdict
+    if sections.dependent(d):
+        yield part("Relations among the outputs, for all weights", _relations(d))
+    else:
+        lines = [OnPage(("let `rho = K^-1`",)), *_finding(d.hessian.finding)]
+        if hessian is Verdict.PROVED and d.potential.kind == "quadrature":
+            lines += _dual(d, "delta_ij")
+        yield part("Hessian map (`d_k rho_ij = d_i rho_kj`)?", lines, verdict=hessian)
+        if hessian is not Verdict.PROVED:
+            asked = "Warp `g` with `g rho` a Hessian map?"
+            yield part(asked, _warp(d), verdict=d.warping.verdict)
+    if d.warping.verdict is not Verdict.REFUTED:
+        verdict = d.potential.finding.verdict
+        yield part("Implicit regularizer `Q`", _regularizer(d), verdict=verdict)
+
+
+def _relations(d: Derivation) -> Iterator[object]:
     """Yield what holds of outputs that move together, and why no Q is for all data."""
-    lines = list[object]()
     for found in sections.dependent(d):
-        lines.append(Equations(tuple((relation, 0) for relation in found.relations)))
+        yield Equations(tuple((relation, 0) for relation in found.relations))
         if found.missing:
             relations = "one more" if found.missing == 1 else f"{found.missing} more"
-            lines.append(note(f"{relations}, of which no polynomial in `beta` was found"))
-        lines.append(
-            note(
-                f"`K` is singular and `rho` is not defined: `beta` follows {found.rank} components"
-                f" of the steering `lambda`, which has {found.outputs}"
-            )
+            yield note(f"{relations}, of which no polynomial in `beta` was found")
+        yield note(
+            f"`K` is singular and `rho` is not defined: `beta` follows {found.rank} components"
+            f" of the steering `lambda`, which has {found.outputs}"
         )
-    if lines:
-        why = (
-            "`grad Q(beta) - grad Q(beta_0)` in the row space of every `X` asks for"
-            " `<grad y_i, grad F_j> = g delta_ij`, `g > 0`; but `sum_j n_j grad F_j = 0` for some"
-            " `n != 0`, so `g n_i = 0` for all `i`"
-        )
-        yield part("Relations among the outputs, for all weights", (*lines, note(why)))
+    yield note(
+        "`grad Q(beta) - grad Q(beta_0)` in the row space of every `X` asks for"
+        " `<grad y_i, grad F_j> = g delta_ij`, `g > 0`; but `sum_j n_j grad F_j = 0` for some"
+        " `n != 0`, so `g n_i = 0` for all `i`"
+    )
 
 
-def _dual(d: Derivation, right: str) -> Iterator[str]:
+def _dual(d: Derivation, right: str) -> Iterator[object]:
     for block in d.blocks:
         dual, piece, weights = block.potential.dual, block.potential.piece, block.notation.weights
         if dual is None:
             continue
-        for i, y in zip(block.parameterization.labels, dual.y, strict=True):
-            yield f"y{i} = {formula_text(log_expr(y, weights))}"
         R = dual.R if piece is not None and piece.kind == "quadrature" else None
+        pairs = zip(block.parameterization.labels, dual.y, strict=True)
+        rows = [(f"y{i}", log_expr(y, weights)) for i, y in pairs]
+        rows += [] if R is None else [("R", log_expr(R, weights))]
+        yield Equations(tuple(rows))
+        yield note(f"`<grad y_i, grad F_j> = {right}`, so `y - y(w_0) = grad Q`")
         if R is not None:
-            yield f"R = {formula_text(log_expr(R, weights))}"
-        yield f"<grad y_i, grad F_j> = {right}, so y - y(w_0) = grad Q"
-        if R is not None:
-            yield "<grad R, grad F_j> = sum_i F_i <grad y_i, grad F_j>, so"
-            yield "Q = sum_i (y_i - y_i(w_0)) F_i - R in the weights, without an integral"
+            yield note(
+                "`<grad R, grad F_j> = sum_i F_i <grad y_i, grad F_j>`, so"
+                " `Q = sum_i (y_i - y_i(w_0)) F_i - R` in the weights, without an integral"
+            )
 
 
 def _warp(d: Derivation) -> Iterator[object]:
     finding, g = d.warping.finding, d.warping.g
     yield from _finding(finding)
     if g is not None:
-        yield f"g = {formula_text(g)}"
+        yield Equations((("g", g),))
         yield from _dual(d, "g delta_ij")
     elif finding.verdict is Verdict.PROVED:
-        yield "g = exp of the integral of H, H_a = <grad F_a, grad log g>:"
+        yield note("`g = exp` of the integral of `H`, `H_a = <grad F_a, grad log g>`:")
         for block in d.blocks:
             pairs = zip(block.parameterization.labels, block.warping.H or (), strict=False)
             weights = block.notation.weights
-            yield from (f"H{i} = {formula_text(to_expr(h, weights))}" for i, h in pairs)
+            yield Equations(tuple((f"H{i}", to_expr(h, weights)) for i, h in pairs))
 
 
 def _finding(finding: Finding) -> Iterator[object]:
     yield from (finding, *(e for e in finding.evidence if not e.holds))
 
 
-def _regularizer(d: Derivation) -> Iterator[str]:
+def _regularizer(d: Derivation) -> Iterator[object]:
     potential, normalized = d.potential, NORMALIZED
     if not potential.pieces:
-        yield mark_quoted(potential.finding.reason)
+        yield potential.finding
         return
     yield from (lines := list(potential_lines(potential)))
     opposite = potential.other_side

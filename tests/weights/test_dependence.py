@@ -52,6 +52,12 @@ def test_a_relation_is_found_and_holds(outputs, rank, laws, relations):
     assert d.verdict is Verdict.UNDECIDED
     assert d.potential.Q is None
     assert f"J has rank {rank} < {p.d}" in d.potential.finding.reason
+    for form, rank_below in (
+        (d.to_text(), f"J has rank {rank} < {p.d}"),
+        (d.to_latex(), "$J$ has"),
+    ):
+        heads = ("Relations among the outputs", "Implicit regularizer", "is singular", rank_below)
+        assert [head in form for head in heads] == [True] * 4
 
 
 @pytest.mark.every(2)

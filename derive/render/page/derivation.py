@@ -36,7 +36,7 @@ from derive.render.page.lines import COLUMN, Row, display, vanishing, width
 from derive.render.page.names import as_latex, latex_name, norms_as_latex
 from derive.render.page.printer import inline, latex
 from derive.render.page.proof import inner_product, proof_lines
-from derive.render.page.refutation import open_lines, refuted_claim, refuted_proof
+from derive.render.page.refutation import refuted_claim, refuted_proof
 from derive.render.sections import norms_of, to_print
 from derive.statement import Sentence
 from derive.verdict import Verdict
@@ -188,8 +188,6 @@ def _results(d: Derivation) -> Iterator[Part]:
         decay, Q = bool(d.says("shrunk start")), r"$\sum_i Q(\beta_i)$" if _is_one(d) else "$Q$"
         other = chain(say("other.losses", Q=Q), say("other.decay", Q=Q) if decay else ())
         yield _part("remark", other, f"Other losses{' and weight decay' * decay}")
-    else:
-        yield _part("paragraph", open_lines(d), "What is not decided")
     if d.asked is not None:
         name = d.asked.name.replace("z.beta", "z^T beta")
         form = prose(re.sub(r"(?<=Ansatz )(.*)(?=\))", r"`\1`", name))

@@ -22,14 +22,13 @@ from derive.model.labels import PAIR, numbers_of, pair
 from derive.model.notation import to_expr
 from derive.model.parameterization import Parameterization
 from derive.records import Block
-from derive.render import sections
 from derive.render.arranged import read
 from derive.render.page.blocks import Element, say
 from derive.render.page.formula import fraction, listing, sentence, statement, values_at
 from derive.render.page.lines import INLINE, Row, display, width
 from derive.render.page.names import as_latex
 from derive.render.page.printer import inline
-from derive.verdict import Identity, Verdict
+from derive.verdict import Identity
 from derive.weights.equations import warp_candidate
 from derive.weights.metric import Metric
 
@@ -280,12 +279,3 @@ def _at(side: Expr, failure: Identity) -> Expr:
 def _value(side: Expr, failure: Identity) -> str:
     value = _at(side, failure)
     return inline(value) if value.is_Rational else rf"{sympy.N(value, 12)}\ldots"
-
-
-def open_lines(d: Derivation) -> Iterator[Element]:
-    """Yield what is known where neither Q nor its absence was proved."""
-    answer = {Verdict.PROVED: "Yes", Verdict.REFUTED: "No", Verdict.UNDECIDED: "Not decided"}
-    for question in ("hessian",) if sections.dependent(d) else ("hessian", "warping", "potential"):
-        finding = getattr(d, question).finding
-        reason = sentence(finding.reason)
-        yield from say(f"refutation.{question}", answer=answer[finding.verdict], reason=reason)
