@@ -77,9 +77,12 @@ def assert_mirror_flow(
     p, fixed = _read_model(outputs, start or {})
     candidate = _Candidate.of(Q, p)
     rng = np.random.default_rng(0) if rng is None else rng
+    free = [name for name in p.start_symbols if name not in fixed]
 
     def run() -> tuple[RegressionProblem, Flow]:
-        starts = [_draw_start(p, fixed, rng) for _ in range(COPIES if p.d == 1 else 1)]
+        sizes = rng.integers(8, 33, size=(COPIES if p.d == 1 else 1, len(free))).tolist()
+        drawn = ({x: Fraction(k, 16) for x, k in zip(free, row, strict=True)} for row in sizes)
+        starts = [{**fixed, **own} for own in drawn]
         problem = complete_problem(p, None, None, starts, rng)
         return problem, problem.flow(digits + GUARD)
 
@@ -109,15 +112,6 @@ def _read_model(
     if unknown := [name for name in rest if name not in p.start_symbols]:
         raise InputError(f"the start names {unknown[0]}, which nothing starts from")
     return p, {name: read_number(value, f"the start of {name}") for name, value in rest.items()}
-
-
-def _draw_start(
-    p: Parameterization, fixed: Mapping[str, Fraction], rng: np.random.Generator
-) -> dict[str, Fraction]:
-    """Return numbers for all start symbols, multiples of 1/16 in [1/2, 2] where not fixed."""
-    names = [name for name in p.start_symbols if name not in fixed]
-    sizes = rng.integers(8, 33, size=len(names)).tolist()
-    return {**fixed, **{name: Fraction(k, 16) for name, k in zip(names, sizes, strict=True)}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +144,9 @@ class _Candidate:
             found = self.function(*(mpmath.mpmathify(known[name]) for name in self.names))
         except (ArithmeticError, ValueError):
             return [mpmath.nan] * len(beta)
-        return [_real(mpmath.mpmathify(x)) for x in found]
+        # An imaginary part may be one of rounding.
+        small, numbers = mpmath.mpf(10) ** (-mpmath.mp.dps // 2), map(mpmath.mpmathify, found)
+        return [x.real if abs(x.imag) <= abs(x) * small else mpmath.nan for x in numbers]
 
     def defect(self, problem: RegressionProblem, end: Flow, digits: int) -> str:
         """Say what is wrong with Q at the end of a flow; nothing where all is well."""
@@ -186,9 +182,3 @@ def _undefined(beta: Sequence[Real], gradient: Sequence[Real]) -> str:
         return ""
     where = ", ".join(mpmath.nstr(b, 8) for b in beta)
     return f"grad Q is no real vector at beta = ({where})"
-
-
-def _real(x: Real) -> Real:
-    """Return a number whose imaginary part is one of rounding; nan for others."""
-    small = abs(mpmath.im(x)) <= abs(x) * mpmath.mpf(10) ** (-mpmath.mp.dps // 2)
-    return mpmath.re(x) if small else mpmath.nan

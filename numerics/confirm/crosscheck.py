@@ -395,38 +395,35 @@ def _check(subject: _Subject, problem: RegressionProblem, digits: int) -> CrossC
     """Run the flow and compare; where terms of Q may cancel, once more at twice the digits."""
     laws = problem.model.spread(subject.laws)
     end = problem.flow(digits + GUARD, conserved=laws)
-    if subject.whole is not None:
-        end = replace(end, limit=_limit(subject.whole, problem, digits + GUARD))
+    if subject.whole is not None:  # in all weights, on the same data, with nothing to be drawn
+        given = problem.X, problem.y, list(map(dict, problem.starts)), np.random.default_rng(0)
+        whole = complete_problem(subject.whole, *given)
+        end = replace(end, limit=whole.flow(digits + GUARD).limit)
     check = _compare(subject, problem, end, digits, digits)
     return check if check.passed else _compare(subject, problem, end, digits, 2 * digits)
-
-
-def _limit(whole: Parameterization, problem: RegressionProblem, digits: int) -> tuple[Real, ...]:
-    """Return the limit of the flow on the same data in all weights, from the start given."""
-    rng = np.random.default_rng(0)  # nothing is left to be drawn
-    starts = list(map(dict, problem.starts))
-    return complete_problem(whole, problem.X, problem.y, starts, rng).flow(digits).limit
 
 
 def _compare(
     subject: _Subject, problem: RegressionProblem, end: Flow, digits: int, precision: int
 ) -> CrossCheck:
     """Compare to *digits*, with Q evaluated to *precision* digits and guard digits."""
-    p, potential = subject.parameterization, subject.side(end)
-    d, working, most = p.d, precision + 2 * GUARD, digits + GUARD
-    copies = problem.copies(end)
+    potential, copies = subject.side(end), problem.copies(end)
+    working, most = precision + 2 * GUARD, digits + GUARD
     # A wrong gradient is to be found by the flow, not refused for its value at the start.
-    forms = [unchecked(potential, c.start, working)[1] for c in copies]
-
-    def gradient(beta: Sequence[Real]) -> list[Real]:
-        return [g for i, form in enumerate(forms) for g in form.gradient(beta[i * d : (i + 1) * d])]
+    q = side_by_side([unchecked(potential, c.start)[0] for c in copies])
+    gradient = HighPrecision(working, (), q.functions).gradient
 
     def in_row_space(beta: Sequence[Real]) -> float:
         if not end.steps:  # the start interpolates: grad Q is 0 but for rounding
             return min(at_rest(gradient, beta, working), most)
         return min(stationarity(problem.X, gradient(beta), working), most)
 
-    found, missing = _interpolant(potential, problem, gradient, working, most)
+    found, missing = None, ""
+    try:
+        with mpmath.workdps(working):
+            found = polished_interpolant(q, gradient, problem.X, problem.y, most).value
+    except (InputError, NumericalError) as error:
+        missing = str(error)
     interpolation = optimality = None
     if found is not None:
         interpolation = min(distance(end.limit, found, working), most)
@@ -453,16 +450,3 @@ def _compare(
         time=end.time,
         broken=tuple(dict.fromkeys(broken)),
     )
-
-
-def _interpolant(
-    potential: Potential, problem: RegressionProblem, gradient: Gradient, working: int, digits: int
-) -> tuple[tuple[Real, ...] | None, str]:
-    """Return the interpolant of least Q, or why it is not found."""
-    try:
-        parts = [unchecked(potential, dict(s))[0] for s in problem.starts]
-        with mpmath.workdps(working):
-            q = side_by_side(parts)
-            return polished_interpolant(q, gradient, problem.X, problem.y, digits).value, ""
-    except (InputError, NumericalError) as error:
-        return None, str(error)

@@ -21,7 +21,7 @@ from derive.verdict import Finding, Verdict
 from numerics.confirm.check import SLACK, distance, stationarity
 from numerics.confirm.regression_problem import RegressionProblem, complete_problem
 from numerics.evaluate.copies import fixed_starts
-from numerics.evaluate.lowering import high_precision, unchecked
+from numerics.evaluate.lowering import HighPrecision, lower, side_by_side, unchecked
 from numerics.evaluate.numbers import read_data, read_matrix, read_number
 from numerics.evaluate.start import broken_signs, read_start, start_point
 from numerics.integrator.builder import Builder, Seed
@@ -113,12 +113,8 @@ def confirm_finite_time(
     problem = complete_problem(p, rows, [1] * len(rows), starts, np.random.default_rng(0))
     moments = tuple(read_number(t, "a time") for t in times)
     path = weights_path(problem, moments, digits + GUARD, loss)
-    forms = [high_precision(potential, s, digits + 2 * GUARD) for s in starts]
-
-    def gradient(beta: Sequence[Real]) -> list[Real]:
-        parts = (beta[i * p.d : (i + 1) * p.d] for i in range(copies))
-        return [g for form, part in zip(forms, parts, strict=True) for g in form.gradient(part)]
-
+    q = side_by_side([lower(potential, s) for s in starts])
+    gradient = HighPrecision(digits + 2 * GUARD, (), q.functions).gradient
     return along_path(gradient, rows, (moments, path), digits)
 
 

@@ -50,16 +50,18 @@ def _items(values: Number, what: str) -> list[Number]:
     return items
 
 
-def read_array(values: ArrayLike) -> NDArray[np.float64]:
-    """Return points beta as doubles; InputError for anything else."""
-    refuse_masked(values, "beta")
+def read_array(values: ArrayLike, what: str = "beta", of: str = "an array") -> NDArray[np.float64]:
+    """Return an array as doubles; InputError for anything else, where *what* names it."""
+    refuse_masked(values, what)
     try:
         array = np.asarray(values)
+        if array.dtype.kind == "c":
+            raise InputError(f"{what} has complex entries: give real ones")
         if array.dtype.kind not in "biufO":
             raise TypeError
         return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError("beta must be an array of real numbers") from None
+        raise InputError(f"{what} must be {of} of real numbers") from None
 
 
 def refuse_masked(values: object, name: str) -> None:

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
-from numerics.evaluate.numbers import refuse_masked
+from numerics.evaluate.numbers import read_array, refuse_masked
 
 Matrix: TypeAlias = Any
 """X as it is given: what makes an array, a sparse matrix or a linear operator (without types)."""
@@ -244,16 +244,7 @@ def _refuse_undefined(sums: Array) -> None:
 
 def read_target(y: ArrayLike, m: int) -> Array:
     """Return the m numbers of y; InputError for anything else."""
-    refuse_masked(y, "y")
-    try:
-        source = np.asarray(y)
-        if np.issubdtype(source.dtype, np.complexfloating):
-            raise InputError("y has complex entries: give real ones")
-        if source.dtype.kind not in "biufO":
-            raise TypeError
-        array = np.asarray(source, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError("y must be a vector of real numbers") from None
+    array = read_array(y, "y", "a vector")
     if array.shape != (m,):
         raise InputError(f"X has {m} rows but y has shape {array.shape}: give ({m},)")
     if not np.isfinite(array).all():

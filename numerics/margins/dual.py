@@ -39,7 +39,7 @@ def read_dual(q: object, X: ArrayLike) -> Dual:
     """Read Q in numbers and rows; one Q of a single output is used for each column."""
     if not isinstance(q, NumericPotential):
         raise InputError("Q must be in numbers: give d.potential.numeric(start)")
-    rows = _read(X, "X")
+    rows = read_array(X, "X")
     if rows.ndim != 2 or not rows.size or (q.d > 1 and rows.shape[1] != q.d):
         raise InputError(f"X must have rows of {q.d if q.d > 1 else 'some'} numbers")
     if not np.all(np.isfinite(rows)):
@@ -47,16 +47,9 @@ def read_dual(q: object, X: ArrayLike) -> Dual:
     return Dual(q.in_doubles, rows)
 
 
-def _read(values: ArrayLike, what: str) -> Array:
-    try:
-        return read_array(values)
-    except InputError:
-        raise InputError(f"{what} must be an array of real numbers") from None
-
-
 def read_levels(levels: ArrayLike, least: float, what: str) -> Array:
     """Read levels that increase from above *least*."""
-    found = _read(levels, what)
+    found = read_array(levels, what)
     if found.ndim != 1 or not found.size or not np.all(np.diff(found, prepend=least) > 0):
         raise InputError(f"{what} must increase, from above {least:g}")
     return found
