@@ -147,12 +147,15 @@ Definition minimiser d n (X : nat -> nat -> R) (dom : (nat -> R) -> Prop) (Q : (
   forall c, dom c -> (forall j, (j < n)%nat -> dot d (X j) c = dot d (X j) b) ->
   Q b <= Q c /\ (Q c = Q b -> agree d b c).
 
-(* beta moves with the steering lam; Q is its implicit regularizer *)
-Record regularizes d (dom : (nat -> R) -> Prop) (Q : (nat -> R) -> R) (beta lam : R -> nat -> R) : Prop := {
-  mirror_law : exists (G : (nat -> R) -> nat -> R) (g : R -> R),
+(* Q has a gradient G on dom that is 0 at the start of beta and moves with g times the steering lam *)
+Definition follows_mirror d (dom : (nat -> R) -> Prop) (Q : (nat -> R) -> R) (beta lam : R -> nat -> R) :=
+  exists (G : (nat -> R) -> nat -> R) (g : R -> R),
     (forall b, dom b -> gradient d Q b (G b)) /\ (forall i, (i < d)%nat -> G (beta 0) i = 0) /\
     (forall t, 0 <= t -> 0 < g t) /\
-    (forall t i, 0 < t -> (i < d)%nat -> is_derive (fun s => G (beta s) i) t (g t * lam t i));
+    (forall t i, 0 < t -> (i < d)%nat -> is_derive (fun s => G (beta s) i) t (g t * lam t i)).
+(* beta moves with the steering lam; Q is its implicit regularizer *)
+Record regularizes d (dom : (nat -> R) -> Prop) (Q : (nat -> R) -> R) (beta lam : R -> nat -> R) : Prop := {
+  mirror_law : follows_mirror d dom Q beta lam;
   at_times : forall n X r, (forall t i, 0 <= t -> (i < d)%nat -> lam t i = Sum n (fun j => X j i * r t j)) ->
     forall t, 0 <= t -> minimiser d n X dom Q (beta t);
   at_limit : forall n X r, (forall t i, 0 <= t -> (i < d)%nat -> lam t i = Sum n (fun j => X j i * r t j)) ->
@@ -1129,6 +1132,18 @@ Proof.
   - intros b c hb hc E. destruct (classic (agree d b c)) as [A|n]; [exact A|]. generalize (B b c hb hc n). lra.
 Qed.
 End Coupled.
+(* without convexity *)
+Theorem mirrored d (dom : (nat -> R) -> Prop) (Q : (nat -> R) -> R) (G : (nat -> R) -> nat -> R) (beta lam : R -> nat -> R) g :
+  (forall (c : R -> nat -> R) s v, dom (c s) -> (forall i, (i < d)%nat -> is_derive (fun r => c r i) s (v i)) ->
+    is_derive (fun r => Q (c r)) s (dot d (G (c s)) v)) -> (forall i, (i < d)%nat -> G (beta 0) i = 0) ->
+  (forall t i, 0 <= t -> (i < d)%nat -> is_derive (fun s => G (beta s) i) t (g t * lam t i)) -> (forall t, 0 <= t -> 0 < g t) ->
+  follows_mirror d dom Q beta lam.
+Proof.
+  intros slope start moves warped. exists G, g. split; [|split; [exact start|split; [exact warped|intros; apply moves; [lra|assumption]]]].
+  intros b hb v. set (l := fun s i => b i + s * v i).
+  assert (E0 : l 0 = b) by (apply FunctionalExtensionality.functional_extensionality; intros i; unfold l; ring).
+  rewrite <- E0 at 1. apply (slope l 0 v); [rewrite E0; exact hb|]. intros i _. unfold l. auto_derive; [exact I|ring].
+Qed.
 Lemma between s x y z : 0 <= s <= 1 -> 0 < x -> 0 < y -> 0 <= z -> 0 < (1 - s) * x + s * y + s * (1 - s) * z.
 Proof.
   intros [h1 h2] hx hy hz. assert (0 <= s * (1 - s) * z) by (apply Rmult_le_pos; [apply Rmult_le_pos; lra|exact hz]).

@@ -3,7 +3,9 @@
 Along curves are proved Q' = <G, v> and <G, v>' = S(b, v), where S is a sum of squares
 D_k (v_k + sum_j L_kj v_j)^2 with D_k > 0: the Hessian of Q by its pivots. Of the flow, that
 G(beta) is 0 at the start and moves with g lam, where g > 0. Q lives where its formula is defined:
-what it divides by and takes roots and logarithms of has the sign that it has along the flow.
+what it divides by and takes roots and logarithms of has the sign that it has along the flow. Where
+no pivots are seen to be positive, or where Q lives not to be convex, the theorem is on the mirror
+flow alone, without minimality.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ from derive.rocq.subject import Coordinate, Curve, Subject, Z
 from derive.rocq.terms import ATOM, POWER, NoFile, Terms, all_of, cases, each, name_of, plain
 
 S = Symbol("s'", real=True)
+WITHOUT = "Without minimality: that Q is convex has no certificate here."
+"""Stands in a file whose theorem is on the mirror flow alone."""
 
 
 class Coupled(OnLeaf):
@@ -58,6 +62,7 @@ class Coupled(OnLeaf):
         self.walls = tuple(self._walls((self.Q, *self.G)))
         self.inside_of = m.asked.with_(self.walls)
         self.order, self.pivots = self._pivots()
+        self.convexity = self._convexity()
 
     def _walls(self, forms: tuple[Expr, ...]) -> Iterator[Expr]:
         """Yield what is positive where Q is defined."""
@@ -83,8 +88,7 @@ class Coupled(OnLeaf):
     def _pivots(self) -> tuple[tuple[int, ...], list[tuple[Expr, Expr]]]:
         """Return an order of outputs, and D_k and v_k + sum_j L_kj v_j in it, with all D_k > 0.
 
-        Raises:
-            NoFile: in no order are all seen to be positive.
+        There are none where in no order all are seen to be positive.
         """
         v = [Symbol(f"v{i}", real=True) for i in range(self.m.d)]
         found = []
@@ -100,9 +104,15 @@ class Coupled(OnLeaf):
                 H = H - H[:, k] * H[k, :] / H[k, k]
             else:
                 found.append((order, pivots))
-        if not found:
-            raise NoFile("that Q is convex has no certificate here")
-        return min(found, key=lambda x: sum(e.count_ops() for pivot in x[1] for e in pivot))
+        best = sorted(found, key=lambda x: sum(e.count_ops() for pivot in x[1] for e in pivot))
+        return best[0] if best else ((), [])
+
+    def _convexity(self) -> str:
+        """Return the lemma that the domain is convex; nothing where that, or Q, is not seen so."""
+        try:
+            return self.convex() if self.pivots else ""
+        except NoFile:
+            return ""
 
     def _positive(self, e: Expr) -> Expr | None:
         """Return a form of an expression that is positive, if there is one."""
@@ -130,8 +140,9 @@ class Coupled(OnLeaf):
             "dom": ("(b : nat -> R) : Prop", walls),
             "Q": ("(b : nat -> R)", at(self.Q)),
             "G": ("(b : nat -> R) (i : nat)", cases("i", [at(g) for g in self.G])),
-            "S": ("(b v : nat -> R)", sums),
         }
+        if self.convexity:
+            of_b["S"] = ("(b v : nat -> R)", sums)
         yield from self._defined(self.given, of_b)
 
     # -- lemmas on Q
@@ -140,17 +151,19 @@ class Coupled(OnLeaf):
         """Yield the lemmas on Q where it lives."""
         yield f"Variables {self.variables}." if self.given else ""
         yield f"Hypothesis asked' : {self.of('ok')}."
-        for name in ("dom", "Q", "G", "S"):
+        for name in ("dom", "Q", "G", *["S"] * bool(self.convexity)):
             yield f"Local Notation {name}' := ({self.of(name)})."
         for name in ("F", "rate", "defined"):
             yield f"Local Notation {name}' := ({' '.join((name, *self.of_F))})."
+        yield from self.slopes()
+        if not self.convexity:
+            return
         same = ", ".join(f"?(E' {i}%nat)" for i in range(self.m.d))
-        yield self.convex()
+        yield self.convexity
         yield (
             f"Lemma alike : forall b c, agree {self.m.d} b c -> Q' b = Q' c.\n"
             f"Proof. intros b c E'. unfold Q. rewrite {same} by lia. reflexivity. Qed.\n"
         )
-        yield from self.slopes()
         yield self.definite()
         yield self.limits()
 
@@ -174,6 +187,8 @@ class Coupled(OnLeaf):
         read = [self.Q, *self.G, *(self.Q.diff(b) for b in self.b), *squares(self.Q)]
         slope = f"is_derive (fun r => Q' (c r)) s (dot {n} (G' (c s)) v)"
         yield f"Lemma slope : {along}{slope}.\n{first.proof([self.Q, *self.G], read, DERIVE)}"
+        if not self.convexity:
+            return
         second = replace(place, closing="unfold G, S, dot. cbn [Sum]. cbv beta iota.")
         parts = [*self.G, *(e for pivot in self.pivots for e in pivot)]
         whole = sympy.Add(*(g * x for g, x in zip(self.G, v, strict=True)))
@@ -321,20 +336,35 @@ class Coupled(OnLeaf):
                 f"{place.proof([], [told], f'{put}FIELD.')}"
             )
 
+    def applied(self, g: str) -> tuple[str, str]:
+        """Return what is claimed, and the theorem of the library that is applied for it."""
+        d = self.m.d
+        begun = each("i", [f"exact balanced{i}'" for i in range(d)])
+        if not self.convexity:
+            return "follows_mirror", (
+                f"  apply (mirrored {d} dom' Q' G' _ lam (fun t => {g}) slope).\n"
+                f"  - intros i hi'. {begun}.\n"
+            )
+        turning = f"(fun t => G' (F' (w t))) lam (fun t => {g})"
+        return "regularizes", (
+            f"  apply (coupled {d} dom' Q' G' S' _ {turning}\n"
+            "    convex alike slope second definite steady inside).\n"
+            f"  - intros t i ht' hi'. assert (Z' : G' (F' (w 0)) i = 0) by {begun}.\n"
+            "    rewrite Z'. ring.\n"
+        )
+
     def theorem(self, name: str) -> Iterator[str]:
         """Yield the whole file after its head."""
         yield from self.definitions()
         yield from ("", "Section Model.", *self.on_domain(), *self.flow())
         d, g, args = self.m.d, self.on("t")(self.g), "".join(f" {x}" for x in self.given)
-        begun = each("i", [f"exact balanced{i}'" for i in range(d)])
         turns = each("i", [f"apply turns{i}'; exact ht'" for i in range(d)])
+        claim, apply = self.applied(g)
+        if not self.convexity:
+            yield f"(* {WITHOUT} *)"
         yield (
-            f"Lemma coupled_by : regularizes {d} dom' Q' (fun t => F' (w t)) lam.\n"
-            "Proof using asked' from' moves' on'.\n"
-            f"  apply (coupled {d} dom' Q' G' S' _ (fun t => G' (F' (w t))) lam (fun t => {g})\n"
-            "    convex alike slope second definite steady inside).\n"
-            f"  - intros t i ht' hi'. assert (Z' : G' (F' (w 0)) i = 0) by {begun}.\n"
-            "    rewrite Z'. ring.\n"
+            f"Lemma coupled_by : {claim} {d} dom' Q' (fun t => F' (w t)) lam.\n"
+            f"Proof using asked' from' moves' on'.\n{apply}"
             f"  - intros t i ht' hi'. {turns}.\n  - exact warped.\nQed.\nEnd Model.\n"
         )
         rate, F = (" ".join((of, *self.of_F)) for of in ("rate", "F"))
@@ -343,6 +373,6 @@ class Coupled(OnLeaf):
             f"Theorem {name} w lam {self.variables} :\n"
             f"  flow {n} {d} ({rate}) ({F}) w lam -> ok{args} -> starts{args} (w 0) ->\n"
             f"  (forall t, 0 <= t -> {self.way}) ->\n"
-            f"  regularizes {d} (dom{args}) (Q{args}) (fun t => {F} (w t)) lam.\n"
+            f"  {claim} {d} (dom{args}) (Q{args}) (fun t => {F} (w t)) lam.\n"
             f"Proof. intros H' A' B' on'. exact (coupled_by{args} A' w lam B' H' on'). Qed."
         )

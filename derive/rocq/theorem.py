@@ -30,7 +30,7 @@ from collections.abc import Iterator
 
 from derive.derivation import Derivation
 from derive.outcome import HEADLINES
-from derive.rocq.coupled import Coupled
+from derive.rocq.coupled import WITHOUT, Coupled
 from derive.rocq.flow import Flow
 from derive.rocq.radial import Radial
 from derive.rocq.refutation import Refutation
@@ -87,9 +87,9 @@ def _proved(d: Derivation, name: str) -> Iterator[str]:
 
 
 def has_file(d: Derivation) -> bool:
-    """Say whether a derivation has a file."""
+    """Say whether a derivation has a file with all that the page says of Q."""
     try:
-        return bool(written(d))
+        return WITHOUT not in written(d)
     except NoFile:
         return False
 

@@ -97,6 +97,15 @@ def test_refutations_are_accepted_and_ten_mutants_refused(folder, name):
     assert refused(folder, text, 12) == []
 
 
+def test_where_convexity_has_no_certificate_the_theorem_is_without_minimality(folder):
+    d = derive_once(["a", "a**2 - b**2"])
+    text = d.to_code("rocq")
+    assert "(* Without minimality: " in text
+    assert "  follows_mirror 2 (dom" in text.partition("Theorem model")[2]
+    assert json.loads(d.to_json(seconds=60))["proofs"] == ["certificate"]
+    assert_accepted(folder, "mirrored", text)
+
+
 def refused(folder, text, number):
     """Break a file in some places; return those that are accepted all the same."""
     broken = [*mutants(text)]

@@ -148,7 +148,6 @@ def test_that_there_is_no_q_is_claimed_of_F_at_the_printed_start():
         (["p**2 - m**3"], "Q has another domain from some starts"),
         (["a**2 + c"], "the curve of Q has exponentials"),
         (["a*b", "a*b*c"], "where Q lives is not decided"),
-        (["a", "a**2 - b**2"], "where Q lives is not seen to be convex"),
         (["a", "a*b", "b"], "no file is written"),
         (["1/w"], "where Q lives is not decided"),
         (["a**2*b", "a*b**2"], "a refutation that takes second derivatives"),
@@ -187,8 +186,8 @@ def test_the_library_is_written_with_its_page(tmp_path):
     assert run("rocq", "--library", "-o", str(folder)).returncode == 0
     assert {p.name for p in folder.iterdir()} == {"Mirror.v", "_CoqProject", "REFEREE.md"}
     page, text = (folder / "REFEREE.md").read_text(), (folder / "Mirror.v").read_text()
-    read = re.findall(r"^\d\. `(\w+)", page, re.MULTILINE)
-    assert len(read) == 9
+    read = re.findall(r"^\d+\. `(\w+)", page, re.MULTILINE)
+    assert len(read) == 10
     assert all(re.search(rf"^(Definition|Record) {name}\b", text, re.MULTILINE) for name in read)
     assert "derive rocq --library -o DIR" in refusal_of("rocq")
     assert "is a file" in refusal_of("rocq", "--library", "-o", str(folder / "Mirror.v"))
@@ -197,7 +196,7 @@ def test_the_library_is_written_with_its_page(tmp_path):
 def test_the_library_has_no_axiom_of_its_own_and_fits():
     text = library()["Mirror.v"]
     assert re.findall(r"\b(Admitted|admit|Axiom|Parameter|Conjecture)\b", text) == []
-    assert len(text.splitlines()) <= 1170
+    assert len(text.splitlines()) <= 1190
 
 
 def test_names_make_way_for_those_of_the_file(written):
