@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from derive.cli.forms import Form, offer
 from derive.cli.options import Command, time_limit
-from derive.cli.output import check_writable
-from derive.cli.running import Answer, Enter, finish
+from derive.cli.running import Answer, Enter
 from derive.option import option
 
 if TYPE_CHECKING:
@@ -51,35 +49,32 @@ class Audit(Command):
     form: Form = offer("latex", "standalone", "html", "json")
     timeout: float = time_limit(300.0)
 
-    def run(self) -> int:
-        """Print the audit of the models that are named, or of all."""
-        check_writable(self.output)
+    def read(self) -> tuple[Entry, ...]:
+        """Return the models that are named, or all."""
         from derive.catalogue import entries, find
 
-        models = tuple(map(find, dict.fromkeys(self.models))) or entries()
-        return finish(partial(audit_answer, models, self.form), self.timeout, self.output)
+        return tuple(map(find, dict.fromkeys(self.models))) or entries()
 
+    def answer(self, read: tuple[Entry, ...], enter: Enter) -> Answer:
+        """Return the audit of some models."""
+        enter("importing the algebra")
+        from derive.catalogue.audit.formula_kinds import audit_entry
+        from derive.catalogue.audit.report import audit_page, render_json, render_latex, render_text
+        from derive.catalogue.audit.site import audit_html
+        from derive.render.page.latex import document
 
-def audit_answer(models: tuple[Entry, ...], form: Form, enter: Enter) -> Answer:
-    """Return the audit of some models; this runs in the child."""
-    enter("importing the algebra")
-    from derive.catalogue.audit.formula_kinds import audit_entry
-    from derive.catalogue.audit.report import audit_page, render_json, render_latex, render_text
-    from derive.catalogue.audit.site import audit_html
-    from derive.render.page.latex import document
-
-    audits: list[Judged] = []
-    for done, entry in enumerate(models):
-        enter(progress(done, len(models), entry.id))
-        audits += audit_entry(entry)
-    write = {
-        "text": render_text,
-        "latex": render_latex,
-        "standalone": lambda audits: document(audit_page(audits)),
-        "html": audit_html,
-        "json": render_json,
-    }[form.name]
-    return Answer(write(audits))
+        audits: list[Judged] = []
+        for done, entry in enumerate(read):
+            enter(progress(done, len(read), entry.id))
+            audits += audit_entry(entry)
+        write = {
+            "text": render_text,
+            "latex": render_latex,
+            "standalone": lambda audits: document(audit_page(audits)),
+            "html": audit_html,
+            "json": render_json,
+        }[self.form.name]
+        return Answer(write(audits))
 
 
 def progress(done: int, total: int, name: str) -> str:

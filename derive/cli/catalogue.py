@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from derive.cli.forms import TEXT, Form, offer
 from derive.cli.options import Command
-from derive.cli.output import check_writable, deliver
 from derive.cli.recorded import answer_with
-from derive.cli.running import YES, Answer, Enter, finish
+from derive.cli.running import Answer, Enter
 from derive.errors import InputError
 from derive.option import option
 
@@ -40,28 +38,28 @@ class Catalogue(Command):
     model: str | None = option(None, metavar="[ID]")
     form: Form = offer("bibtex", "markdown", "latex", "standalone", "html", "json")
 
-    def run(self) -> int:
-        """List the models, or derive one."""
+    def read(self) -> tuple[Entry, ...]:
+        """Return the model that is named, or all."""
         if self.model is None and self.form.render is not None and self.form is not TEXT:
             raise InputError(
                 "--latex, --html and --json go with an ID: `derive catalogue` lists them"
             )
         if self.model is not None and self.form.name == "markdown":
             raise InputError("--markdown is a table of all models: give no ID")
-        check_writable(self.output)
-        from derive.catalogue import bibtex, entries, find
+        from derive.catalogue import entries, find
 
-        models = entries() if self.model is None else (find(self.model),)
+        return entries() if self.model is None else (find(self.model),)
+
+    def answer(self, read: tuple[Entry, ...], enter: Enter) -> Answer:
+        """List the models, or derive one."""
+        from derive.catalogue import bibtex
+
         if self.form.name == "bibtex":
-            keys = {key for e in models for key in (*e.cite, *(f.cite for f in e.printed))}
-            deliver(bibtex(sorted(keys)), self.output)
-        elif self.form.name == "markdown":
-            return finish(partial(_table, models), self.timeout, self.output)
-        elif self.model is None:
-            deliver(_list(models), self.output)
-        else:
-            return finish(partial(_derive, models[0], self.form), self.timeout, self.output)
-        return YES
+            keys = {key for e in read for key in (*e.cite, *(f.cite for f in e.printed))}
+            return Answer(bibtex(sorted(keys)))
+        if self.form.name == "markdown":
+            return _table(read, enter)
+        return Answer(_list(read)) if self.model is None else _derive(read[0], self.form, enter)
 
 
 def _list(models: tuple[Entry, ...]) -> str:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from derive.cli.forms import TEXT, Form, offer
 from derive.cli.options import Command, OfModel, time_limit
-from derive.cli.output import check_writable, deliver
-from derive.cli.running import YES, Answer, Enter, finish, run, use_one_thread
+from derive.cli.output import check_picture, check_writable
+from derive.cli.running import Answer, Enter, finish, use_one_thread
 from derive.errors import InputError
 from derive.model.typed import TypedModel
 from derive.option import option
-
-if TYPE_CHECKING:
-    from numerics.figures.display import Display
-    from numerics.figures.gallery import Published
 
 SUFFIXES = (".png", ".pdf", ".svg")
 
@@ -52,65 +48,53 @@ class Figure(OfModel, Command):
     form: Form = offer("json", "csv")
     timeout: float = time_limit(120.0)
 
-    def run(self) -> int:
-        """List the figures, draw one, or print its numbers."""
+    def read(self) -> Path | None:
+        """Return the file of the picture, where one is drawn."""
         typed = self.of or self.values or self.form is not TEXT or self.output is not None
         if not self.outputs and typed:
             raise InputError("--of goes with OUTPUTs; -o, --json and --csv go with an ID too")
-        use_one_thread()
-        from numerics.figures.gallery import figures, find
-
         if not self.outputs:
-            deliver("\n".join(f"{f.id}\n  {f.title}" for f in figures()), None)
-            return YES
+            return None
+        use_one_thread()
         name = "figure"
         if self.of:
             self.model.read()  # which refuses what is no F before time is spent
         elif self.values or self.model != TypedModel(self.outputs[:1]):
             raise InputError('give one ID, or --of and an F: derive figure --of "a*u1" "a*u2"')
         else:
+            from numerics.figures.gallery import find
+
             name = find(self.outputs[0]).id
-        if self.form is TEXT:
-            return self.draw(self.output or Path(f"{name}.png"))
-        check_writable(self.output)
-        return finish(self.table, self.timeout, self.output)
-
-    def draw(self, path: Path) -> int:
-        """Draw the figure to a file."""
-        from numerics.figures.display import arranged, require_matplotlib, save
-
-        require_matplotlib()
+        if self.form is not TEXT:
+            check_writable(self.output)
+            return None
+        path = self.output or Path(f"{name}.png")
         if path.suffix.lower() not in SUFFIXES:
             raise InputError(f"-o: {path} must end in {', '.join(SUFFIXES)}")
-        check_writable(path)
-        begun = time.monotonic()
-        title, caption, panels = run(self.panels, self.timeout)
-        save(arranged(panels, title), path)
-        deliver(f"{caption}\n\n{path} ({time.monotonic() - begun:.1f} s)", None)
-        return YES
+        check_picture(path, "-o")
+        return path
 
-    def panels(self, enter: Enter) -> tuple[str, str, list[Display]]:
-        """Return the title, caption and panels of the figure; this runs in the child."""
-        from numerics.figures.tables import caption
+    def run(self) -> int:
+        """Draw the figure and print its caption, or print what is listed or its numbers."""
+        drawn = self.read()
+        output = self.output if drawn is None else None
+        return finish(partial(self.answer, drawn), self.timeout, output)
 
-        figure = self.figure(enter)
-        return figure.title, caption(figure), figure.panels()
-
-    def table(self, enter: Enter) -> Answer:
-        """Return the numbers of the figure; this runs in the child."""
-        from numerics.figures.tables import to_csv, to_json
-
-        figure = self.figure(enter)
-        panels = figure.panels()
-        json = self.form.name == "json"
-        return Answer(to_json(figure, panels) if json else to_csv(panels))
-
-    def figure(self, enter: Enter) -> Published:
-        """Return the figure that is asked for."""
+    def answer(self, read: Path | None, enter: Enter) -> Answer:
+        """List the figures, draw one, or print its numbers."""
         enter("importing the algebra")
-        from numerics.figures.gallery import find
+        from numerics.figures.display import arranged, save
+        from numerics.figures.gallery import figures, find
         from numerics.figures.own import own_figure
+        from numerics.figures.tables import caption, to_csv, to_json
 
+        if not self.outputs:
+            return Answer("\n".join(f"{f.id}\n  {f.title}" for f in figures()))
+        begun = time.monotonic()
         figure = own_figure(self.model, self.values) if self.of else find(self.outputs[0])
         enter(figure.title)
-        return figure
+        panels = figure.panels()
+        if read is not None:
+            save(arranged(panels, figure.title), read)
+            return Answer(f"{caption(figure)}\n\n{read} ({time.monotonic() - begun:.1f} s)")
+        return Answer(to_json(figure, panels) if self.form.name == "json" else to_csv(panels))

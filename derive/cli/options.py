@@ -11,12 +11,15 @@ import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, fields
+from functools import partial
 from pathlib import Path
 from types import UnionType
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
 import click
 
+from derive.cli.output import check_writable
+from derive.cli.running import Answer, Enter, finish
 from derive.errors import InputError
 from derive.model.typed import TypedModel
 from derive.option import option, require_bounds
@@ -52,6 +55,19 @@ class Command(Limited):
     """One that prints its result or writes it to a file."""
 
     output: Path | None = option(None, "Write the result to FILE.", "FILE", "-o", "--output")
+
+    def read(self) -> Any:
+        """Return what the texts that were typed say; InputError for what is not accepted."""
+
+    @abstractmethod
+    def answer(self, read: Any, enter: Enter) -> Answer:
+        """Return what is printed; this part runs in the child."""
+
+    def run(self) -> int:
+        """Read what was typed, then answer and print, with limits."""
+        read = self.read()
+        check_writable(self.output)
+        return finish(partial(self.answer, read), self.timeout, self.output)
 
 
 @dataclass(frozen=True, kw_only=True)

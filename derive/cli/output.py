@@ -70,6 +70,15 @@ def check_writable(path: Path | None, option: str = "-o") -> None:
         raise InputError(f"{option}: {fault}")
 
 
+def check_picture(path: Path | None, option: str) -> None:
+    """Refuse a picture that cannot be written, or not be drawn."""
+    if path is not None:
+        from numerics.figures.display import require_matplotlib
+
+        check_writable(path, option)
+        require_matplotlib()
+
+
 def _obstacle(path: Path) -> str:
     """Return why a file cannot be written, or nothing."""
     folder = path.resolve().parent

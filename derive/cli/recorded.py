@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from derive.cli.forms import TEXT, Form, in_brief, offer_page, rendered
 from derive.cli.options import Command
-from derive.cli.output import check_writable
-from derive.cli.running import NO, UNDECIDED, YES, Answer, Enter, finish
+from derive.cli.running import NO, UNDECIDED, YES, Answer, Enter
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.option import option
 from derive.printable import Certified
@@ -38,9 +36,6 @@ class Recorded(Command):
 
     form: Form = offer_page()
 
-    def read(self) -> Any:
-        """Return what the texts that were typed say; InputError for what is not accepted."""
-
     @abstractmethod
     def find(self, read: Any, enter: Enter) -> Concluded:
         """Return the record that is asked for; this part, and what follows, runs in the child."""
@@ -54,12 +49,6 @@ class Recorded(Command):
         enter("importing the algebra")
         record = self.find(read, enter)
         return self.complete(record, answer_with(record, self.form, enter), enter)
-
-    def run(self) -> int:
-        """Read what was typed, then find and print the record, with limits."""
-        read = self.read()
-        check_writable(self.output)
-        return finish(partial(self.answer, read), self.timeout, self.output)
 
 
 @dataclass(frozen=True, kw_only=True)

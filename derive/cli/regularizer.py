@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from derive.cli.forms import Form, offer_page
 from derive.cli.options import Command, OfModel
-from derive.cli.output import check_module, check_writable
+from derive.cli.output import check_module
 from derive.cli.recorded import answer_with, bare_answer
-from derive.cli.running import NO, UNDECIDED, Answer, Enter, finish
+from derive.cli.running import NO, UNDECIDED, Answer, Enter
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.model.typed import ReadModel
 from derive.option import option
@@ -60,15 +59,14 @@ class Regularizer(OfModel, Command):
     conjecture: str = option("", "Compare a Q of your own, in beta and start symbols.", "Q")
     form: Form = offer_page("jax", "torch", "rocq")
 
-    def run(self) -> int:
-        """Read F and the start, then derive and print, with limits."""
+    def read(self) -> ReadModel:
+        """Return F and the start."""
         read = self.model.read()
         if self.digits is not None and not self.check:
             raise InputError("--digits goes with --check")
-        check_writable(self.output)
         if self.numpy is not None:
             check_module(self.numpy, self.output)
-        return finish(partial(self.answer, read), self.timeout, self.output, self.numpy)
+        return read
 
     def answer(self, read: ReadModel, enter: Enter) -> Answer:
         """Derive, render, and add what else was asked: the part that runs in the child."""
@@ -99,7 +97,7 @@ class Regularizer(OfModel, Command):
         if self.conjecture:
             yield self.with_conjecture
         if self.numpy is not None:
-            yield with_module
+            yield self.with_module
 
     def with_check(self, answer: Answer, derivation: Derivation, enter: Enter) -> Answer:
         """Add the cross-check of Q to the text, or to the record and beside it."""
@@ -137,13 +135,13 @@ class Regularizer(OfModel, Command):
             return replace(answer, result=f"{answer.result}\n\n{compared.to_text()}", code=code)
         return replace(answer.saying(compared.to_text()), code=code)
 
+    def with_module(self, answer: Answer, derivation: Derivation, enter: Enter) -> Answer:
+        """Add the NumPy module, or the line that says why there is none."""
+        from derive.render.exports.program import UNWRITTEN
 
-def with_module(answer: Answer, derivation: Derivation, enter: Enter) -> Answer:
-    """Add the NumPy module, or the line that says why there is none."""
-    from derive.render.exports.program import UNWRITTEN
-
-    try:
-        return replace(answer, module=derivation.to_code("numpy"))
-    except NumericalError as error:
-        line = f"--numpy: no module is written: {str(error).removeprefix(UNWRITTEN)}"
-        return answer.failing(line, answer.code or UNDECIDED)
+        assert self.numpy is not None
+        try:
+            return replace(answer, module=(derivation.to_code("numpy").rstrip("\n"), self.numpy))
+        except NumericalError as error:
+            line = f"--numpy: no module is written: {str(error).removeprefix(UNWRITTEN)}"
+            return answer.failing(line, answer.code or UNDECIDED)

@@ -61,13 +61,13 @@ class Enter:
 class Answer:
     """What a command prints, its exit status, and what is said beside it on stderr.
 
-    *module* is what it writes to a file of its own.
+    *module* is what it writes to a file of its own, of --numpy.
     """
 
     result: str
     code: int = YES
     narration: str = ""
-    module: str = ""
+    module: tuple[str, Path] | None = None
 
     def saying(self, line: str) -> Answer:
         """Return the same with one more line beside it."""
@@ -78,18 +78,13 @@ class Answer:
         return replace(self.saying(line), code=code)
 
 
-def finish(
-    work: Callable[[Enter], Answer], timeout: float, output: Path | None, module: Path | None = None
-) -> int:
-    """Run *work* with limits, write its answer to *output* or print it; return its status.
-
-    What it writes to a file of its own goes to *module*.
-    """
+def finish(work: Callable[[Enter], Answer], timeout: float, output: Path | None) -> int:
+    """Run *work* with limits, write its answer to *output* or print it; return its status."""
     answer = run(work, timeout)
     if answer.result:
         deliver(answer.result, output)
-    if module is not None and answer.module:
-        deliver(answer.module.rstrip("\n"), module, "--numpy")
+    if answer.module is not None:
+        deliver(*answer.module, "--numpy")
     if answer.narration:
         print(answer.narration, file=sys.stderr)
     return answer.code

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from derive.cli.forms import Form, offer_page, rendered
 from derive.cli.options import Command, time_limit
-from derive.cli.output import check_writable, text_of
+from derive.cli.output import check_picture, text_of
 from derive.cli.recorded import with_data
-from derive.cli.running import Answer, Enter, finish, use_one_thread
+from derive.cli.running import Answer, Enter, use_one_thread
 from derive.errors import InputError
 from derive.option import option
 
@@ -57,24 +56,18 @@ class Univariate(Command):
     form: Form = offer_page()
     timeout: float = time_limit(120.0)
 
-    def run(self) -> int:
-        """Print the variational problem, and with data its solution on them."""
+    def read(self) -> str | None:
+        """Return the text of the data, if they are given."""
         if self.data is None and (self.check or self.figure):
             raise InputError("--check and --figure go with --data FILE.csv")
         if self.data is not None and self.form.name not in ("text", "json"):
             raise InputError(f"--data is for text and --json: leave out --{self.form.name}")
-        check_writable(self.output)
-        check_writable(self.figure, "--figure")
         use_one_thread()
-        if self.figure is not None:
-            from numerics.figures.display import require_matplotlib
+        check_picture(self.figure, "--figure")
+        return None if self.data is None else text_of(self.data)
 
-            require_matplotlib()
-        text = None if self.data is None else text_of(self.data)
-        return finish(partial(self.answer, text), self.timeout, self.output)
-
-    def answer(self, text: str | None, enter: Enter) -> Answer:
-        """Return the problem, with its solution on the rows of a text; this runs in the child."""
+    def answer(self, read: str | None, enter: Enter) -> Answer:
+        """Return the variational problem, and with data its solution on their rows."""
         enter("importing the algebra")
         from derive.univariate.activation import read_activation
         from derive.univariate.density import read_density
@@ -84,13 +77,13 @@ class Univariate(Command):
         potential, activation = read_potential(self.potential), read_activation(self.activation)
         density = read_density(self.density)
         problem = variational_problem(potential, activation, density, self.scaled)
-        if text is None:
+        if read is None:
             return Answer(rendered(problem, self.form))
         enter("limit function")
         from numerics.univariate.limit_function import limit_of
         from numerics.univariate.report import Report, checks, read_points
 
-        h = limit_of(problem, *read_points(text))
+        h = limit_of(problem, *read_points(read))
         if self.figure is not None:
             from numerics.figures import experiments as displays
             from numerics.figures.display import arranged, save

@@ -6,7 +6,7 @@ of the same orientation, so U U^T to any positive definite matrix; its rank stay
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 from functools import partial
 from typing import ClassVar
@@ -63,11 +63,9 @@ class ReachResults(Results):
         return "\n".join([head, *table(columns, map(astuple, self.draws))])
 
 
-def controllability(
-    setting: ReachSetting, jobs: int = 1, progress: Callable[[str], None] | None = None
-) -> ReachResults:
+def controllability(setting: ReachSetting, stages: Stages) -> ReachResults:
     """Draw symmetric matrices of each size and find the dimensions of their Lie algebras."""
-    draws = Stages(jobs, progress).each("sizes", partial(_draw, setting), setting.sizes)
+    draws = stages.each("sizes", partial(_draw, setting), setting.sizes)
     return ReachResults(setting.seed, draws)
 
 

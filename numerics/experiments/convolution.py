@@ -10,7 +10,6 @@ bounds. From three on |DFT beta|_(2/L) has several critical points (Gunasekar, L
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -95,9 +94,7 @@ class ConvolutionResults(Results):
         return "\n".join(lines)
 
 
-def convolution(
-    setting: ConvolutionSetting, jobs: int = 1, progress: Callable[[str], None] | None = None
-) -> ConvolutionResults:
+def convolution(setting: ConvolutionSetting, stages: Stages) -> ConvolutionResults:
     """Run the starts of each depth; InputError where the drawn data are not separable."""
     rng = np.random.default_rng(setting.seed)
     X = rng.integers(-5, 6, (setting.samples, setting.size))
@@ -107,7 +104,7 @@ def convolution(
     except NotSeparable:
         raise InputError("the rows that were drawn are not separable: draw fewer") from None
     tasks = [(L, start) for L in setting.layers for start in range(setting.starts)]
-    found = Stages(jobs, progress).each("starts", partial(_limit, setting, X), tasks)
+    found = stages.each("starts", partial(_limit, setting, X), tasks)
     assert isinstance(best, MarginInterval)
     bounds = float(best.lower), float(best.upper)
     return ConvolutionResults(setting, tuple(map(tuple, rows)), bounds, found)
@@ -130,7 +127,8 @@ def _limit(setting: ConvolutionSetting, X: Array, task: tuple[int, int]) -> Limi
     L, start = task
     rng = np.random.default_rng([setting.seed, L, start])
     w = descended(X, setting.scale * rng.standard_normal((L, setting.size)), setting.steps)
-    end = _quasinorm(np.fft.irfft(np.prod(np.fft.rfft(w, axis=1), axis=0), setting.size), L)
+    beta = np.fft.irfft(np.prod(np.fft.rfft(w, axis=1), axis=0), setting.size)
+    end = float(np.sum(np.abs(np.fft.fft(beta)) ** (2 / L)) ** (L / 2))
     try:
         near = shortest(
             lambda v: _margins(X, v.reshape(w.shape))[0],
@@ -151,10 +149,6 @@ def _certified(X: Array, w: Array) -> KKTPoint:
     p = Parameterization.parse(outputs(w.shape[1], len(w)))
     places = [name[1:].split("_") for name in p.weights]
     return kkt_point(p, X.tolist(), [w[int(layer) - 1, int(k)] for layer, k in places])
-
-
-def _quasinorm(beta: Array, layers: int) -> float:
-    return float(np.sum(np.abs(np.fft.fft(beta)) ** (2 / layers)) ** (layers / 2))
 
 
 def descended(X: Array, w: Array, steps: int) -> Array:

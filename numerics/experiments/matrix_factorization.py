@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import textwrap
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import ClassVar
 
@@ -173,16 +172,8 @@ class MatrixData:
         return Baseline(float(error), float(np.sqrt(np.mean(misfit**2))), float(nuclear))
 
 
-def matrix_factorization(
-    setting: MatrixSetting | None = None,
-    jobs: int = 1,
-    progress: Callable[[str], None] | None = None,
-) -> MatrixResults:
-    """Run the experiment, by *jobs* processes of joblib; *progress* is told what is being done.
-
-    InputError for a number out of its range or without joblib; NumericalError without a least norm.
-    """
-    setting, stages = setting or MatrixSetting(), Stages(jobs, progress)
+def matrix_factorization(setting: MatrixSetting, stages: Stages) -> MatrixResults:
+    """Run descent on a grid and by m; NumericalError without a least norm."""
     stages.enter("baselines")
     data = draw(setting, setting.samples)
     rows = data.matrices.reshape(len(data.y), -1)
@@ -220,10 +211,6 @@ def draw(setting: MatrixSetting, samples: int) -> MatrixData:
     return MatrixData(matrices, y, truth, *measured())
 
 
-def _gaussian(rng: np.random.Generator, setting: MatrixSetting, samples: int) -> Array:
-    return rng.standard_normal((samples, setting.size, setting.size))
-
-
 def _entries(rng: np.random.Generator, setting: MatrixSetting, samples: int) -> Array:
     """Return n e_a e_b^T for different entries (a, b), a <= b where those are all there are."""
     n = setting.size
@@ -242,7 +229,11 @@ def _tasks(rng: np.random.Generator, setting: MatrixSetting, samples: int) -> Ar
     return G
 
 
-MEASUREMENTS = {"gaussian": _gaussian, "completion": _entries, "multitask": _tasks}
+MEASUREMENTS = {
+    "gaussian": lambda rng, setting, m: rng.standard_normal((m, setting.size, setting.size)),
+    "completion": _entries,
+    "multitask": _tasks,
+}
 """The A_i (m, n, n) by their name."""
 
 

@@ -8,7 +8,6 @@ such margin, negative where w does not separate them. Both are at most 1, howeve
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from functools import partial
 from typing import ClassVar
@@ -77,15 +76,12 @@ class OptimizerResults(Results):
         return "\n".join([f"{shape}; 1 is the best in a norm", "", *lines])
 
 
-def optimizers(
-    setting: OptimizerSetting, jobs: int = 1, progress: Callable[[str], None] | None = None
-) -> OptimizerResults:
+def optimizers(setting: OptimizerSetting, stages: Stages) -> OptimizerResults:
     """Run optimizers of the table on regression and on separable data."""
     rng = np.random.default_rng(setting.seed)
     X, y = rng.normal(size=(setting.samples, setting.dimension)), rng.normal(size=setting.samples)
     largest = np.linalg.norm(X, 2) ** 2
     tasks = [(name, SHARE / largest / _excess(name, setting)) for name in RUN]
-    stages = Stages(jobs, progress)
     ends: tuple[End, ...] = ()
     for problem, extra in (("regression", setting.adagrad), ("separable", ())):
         known = tasks + [("adagrad", step) for step in extra]

@@ -21,9 +21,15 @@ _Result = TypeVar("_Result")
 
 
 class Stages:
-    """Runs the stages of an experiment, in several processes if asked, and tells what is done."""
+    """Runs the stages of an experiment, in several processes if asked, and tells what is done.
 
-    def __init__(self, jobs: int, progress: Callable[[str], None] | None) -> None:
+    On a cluster, two lines before switch to dask (and likewise to ray)::
+
+        client = dask.distributed.Client("scheduler:8786")
+        joblib.parallel_config("dask")
+    """
+
+    def __init__(self, jobs: int = 1, progress: Callable[[str], None] | None = None) -> None:
         """Run so many *jobs* at a time; *progress* is called with what is being done."""
         self._jobs, self.enter = jobs, progress or (lambda stage: None)
 

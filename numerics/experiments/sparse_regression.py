@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import ClassVar
 
@@ -135,21 +135,8 @@ class SparseResults(Results):
         return "\n".join(lines)
 
 
-def sparse_regression(
-    setting: SparseSetting | None = None,
-    jobs: int = 1,
-    progress: Callable[[str], None] | None = None,
-) -> SparseResults:
-    """Run the experiment, by *jobs* processes of joblib; *progress* is told what is being done.
-
-    On a cluster, two lines before the call switch to dask (and likewise to ray)::
-
-        client = dask.distributed.Client("scheduler:8786")
-        joblib.parallel_config("dask")
-
-    InputError for a number out of its range or without joblib; NumericalError for a failed solver.
-    """
-    setting, stages = setting or SparseSetting(), Stages(jobs, progress)
+def sparse_regression(setting: SparseSetting, stages: Stages) -> SparseResults:
+    """Predict and train limits; NumericalError for a failed solver."""
     stages.enter("baselines")
     data = draw(setting, setting.samples)
     pairs = [(a, s) for s in setting.shapes for a in setting.alphas]

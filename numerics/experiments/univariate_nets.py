@@ -7,7 +7,7 @@ biases and with biases at quantiles.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -95,16 +95,8 @@ class UnivariateResults(Results):
         return "\n".join(lines)
 
 
-def univariate_nets(
-    setting: UnivariateSetting | None = None,
-    jobs: int = 1,
-    progress: Callable[[str], None] | None = None,
-) -> UnivariateResults:
-    """Run the experiment, by *jobs* processes of joblib; *progress* is told what is being done.
-
-    InputError for a number out of its range or without joblib; NumericalError for a failed solver.
-    """
-    setting, stages = setting or UnivariateSetting(), Stages(jobs, progress)
+def univariate_nets(setting: UnivariateSetting, stages: Stages) -> UnivariateResults:
+    """Train nets of each width beside their limits; NumericalError where one is not."""
     pairs = [(p, kind) for kind in KINDS for p in POTENTIALS]
     stages.enter("limit functions")
     limits = {(p, kind): limit_of_task(setting, Task(p, kind)) for p, kind in pairs}

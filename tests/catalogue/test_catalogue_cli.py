@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from derive.catalogue import entries
-from derive.cli.audit import audit_answer
+from derive.cli.audit import Audit
 from derive.cli.forms import FORMS
 from tests.cli.commands import ROOT, refusal_of, run
 
@@ -50,7 +50,7 @@ def test_an_audit_of_one_model_is_a_record():
 @pytest.mark.slow
 def test_an_audit_says_how_far_it_is():
     chosen, said = entries()[:3], []
-    record = json.loads(audit_answer(chosen, FORMS["json"], said.append).result)
+    record = json.loads(Audit(form=FORMS["json"]).answer(chosen, said.append).result)
     bars = [line for line in said if line.startswith("[")]
     assert [bar.split()[1:] for bar in bars] == [[f"{i}/3", e.id] for i, e in enumerate(chosen)]
     assert [bar.count("#") for bar in bars] == [0, 8, 16]

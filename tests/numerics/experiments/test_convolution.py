@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from numerics.experiments.convolution import convolution, descended, outputs
+from numerics.experiments.scaffold import Stages
 from numerics.experiments.settings import ConvolutionSetting
 from numerics.margins.kkt import kkt_point
 from tests.cli.commands import refusal_of
@@ -11,7 +12,7 @@ from tests.cli.commands import refusal_of
 
 @pytest.mark.slow
 def test_two_layers_have_one_value_and_three_have_several():
-    found = convolution(ConvolutionSetting(layers=(2, 3), starts=5))
+    found = convolution(ConvolutionSetting(layers=(2, 3), starts=5), Stages())
     of = {L: [float(x.critical) for x in found.limits if x.layers == L] for L in (2, 3)}
     low, high = found.least
     assert low - 1e-9 < min(of[2]) <= max(of[2]) < high + 1e-9

@@ -8,13 +8,14 @@ from flint import fmpz_mat
 from numerics import max_margin
 from numerics.experiments.controllability import lie_dimension
 from numerics.experiments.optimizers import optimizers
+from numerics.experiments.scaffold import Stages
 from numerics.experiments.settings import OptimizerSetting
 from tests.cli.commands import refusal_of, run
 
 
 @pytest.mark.slow
 def test_each_optimizer_ends_where_it_is_said_to():
-    found = optimizers(OptimizerSetting(3, 6, 1500, (3.0, 0.1), seed=4))
+    found = optimizers(OptimizerSetting(3, 6, 1500, (3.0, 0.1), seed=4), Stages())
     ends = {(e.problem, e.optimizer, e.step): e for e in found.ends}
     regression = {o: e for (p, o, _), e in ends.items() if p == "regression"}
     separable = {o: e for (p, o, _), e in ends.items() if p == "separable"}
@@ -30,7 +31,7 @@ def test_each_optimizer_ends_where_it_is_said_to():
 
 
 def test_after_one_step_each_is_the_best_in_its_norm():
-    found = optimizers(OptimizerSetting(4, 8, 1, (1.0,), seed=2)).ends
+    found = optimizers(OptimizerSetting(4, 8, 1, (1.0,), seed=2), Stages()).ends
     numbers = [x for e in found for x in (e.l1, e.l4_3, e.l2, e.linf)]
     assert max(numbers) < 1 + 1e-5
     of = {e.optimizer: e for e in found if e.problem == "regression"}

@@ -19,6 +19,7 @@ from numerics.experiments.matrix_factorization import (
     draw,
     matrix_factorization,
 )
+from numerics.experiments.scaffold import Stages
 from numerics.experiments.settings import MatrixSetting
 from numerics.figures import experiments as displays
 from numerics.figures.display import arranged
@@ -33,7 +34,7 @@ SMALL = MatrixSetting(
 
 @pytest.fixture(scope="module")
 def small() -> MatrixResults:
-    return matrix_factorization(SMALL)
+    return matrix_factorization(SMALL, Stages())
 
 
 @pytest.mark.slow
@@ -70,7 +71,7 @@ def test_a_step_that_is_too_large_diverges_and_one_too_small_is_late() -> None:
     assert count < 100
     assert descend(data, 1e-3, 1e-6, 1e-3, 10)[2:] == (10, "iteration limit")
     found = matrix_factorization(
-        replace(SMALL, scales=(1.0,), steps=(3.0, 1e-6), sizes=(), max_iterations=20)
+        replace(SMALL, scales=(1.0,), steps=(3.0, 1e-6), sizes=(), max_iterations=20), Stages()
     )
     assert [d.status for d in found.grid] == ["diverged", "iteration limit"]
     assert found.grid[0].error is None
@@ -122,7 +123,7 @@ def test_formats_agree(small: MatrixResults) -> None:
 def test_progress_counts_the_descents() -> None:
     seen: list[str] = []
     few = replace(SMALL, scales=(1.0,), sizes=(12,))
-    matrix_factorization(few, progress=seen.append)
+    matrix_factorization(few, Stages(1, seen.append))
     assert seen[:4] == ["baselines", "descents 0/2", "descents 1/2", "descents 2/2"]
     assert seen[-1] == "sizes 1/1"
 
@@ -133,10 +134,10 @@ def test_jobs_need_joblib_or_agree(small: MatrixResults) -> None:
         import joblib
     except ImportError:
         with pytest.raises(InputError, match="regderive\\[parallel\\]"):
-            matrix_factorization(few, jobs=2)
+            matrix_factorization(few, Stages(2))
         return
     with joblib.parallel_config("threading"):
-        found = matrix_factorization(few, jobs=2)
+        found = matrix_factorization(few, Stages(2))
     assert [d.error for d in found.grid] == [d.error for d in small.grid if d.scale == 1e-1]
 
 
@@ -156,7 +157,7 @@ def test_the_excess_over_the_least_norm_is_told_of_every_start(small: MatrixResu
     few = MatrixSetting(
         20, 60, scales=scales, steps=(0.1,), sizes=(), model="U*T(V)", truth="general"
     )
-    found = matrix_factorization(few)
+    found = matrix_factorization(few, Stages())
     excess = [d.nuclear_norm / found.least_nuclear.nuclear_norm - 1 for d in found.grid]
     text = " ".join(found.to_text().split())
     assert excess[1] < excess[2] < excess[0]
@@ -172,7 +173,9 @@ def test_the_excess_over_the_least_norm_is_told_of_every_start(small: MatrixResu
 @pytest.mark.slow
 def test_two_factors_need_more_measurements_or_smaller_starts() -> None:
     wide = replace(SMALL, model="U*T(V)", truth="general", scales=(1e-9, 1e-3), steps=(0.1,))
-    scarce, ample = (matrix_factorization(replace(wide, samples=m, sizes=())) for m in (32, 80))
+    scarce, ample = (
+        matrix_factorization(replace(wide, samples=m, sizes=()), Stages()) for m in (32, 80)
+    )
     assert scarce.least_nuclear.nuclear_norm < 0.98 * scarce.truth_nuclear_norm
     assert "beta* is not the interpolant of least nuclear norm" in scarce.to_text()
     assert ample.grid[0].error < 0.01 < scarce.grid[1].error
@@ -263,7 +266,7 @@ def test_the_published_experiment() -> None:
 
     From the largest start, which fits far from the truth, the order of the steps is not theirs.
     """
-    found = matrix_factorization(replace(MatrixSetting(), sizes=()))
+    found = matrix_factorization(replace(MatrixSetting(), sizes=()), Stages())
     errors = np.array([d.error or np.inf for d in found.grid]).reshape(
         len(PUBLISHED.scales), len(PUBLISHED.steps)
     )

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from derive import InputError, Parameterization
+from numerics.experiments.scaffold import Stages
 from numerics.experiments.settings import ALPHAS, SparseSetting
 from numerics.experiments.sparse_regression import (
     SparseResults,
@@ -39,7 +40,7 @@ PREDICTED = replace(SMALL, trained=())  # training rounds with the number of thr
 
 @pytest.fixture(scope="module")
 def small() -> SparseResults:
-    return sparse_regression(SMALL)
+    return sparse_regression(SMALL, Stages())
 
 
 def test_error_rises_with_scale_and_shape(small: SparseResults) -> None:
@@ -115,10 +116,10 @@ def test_jobs_need_joblib_or_agree(small: SparseResults) -> None:
         import joblib
     except ImportError:
         with pytest.raises(InputError, match="regderive\\[parallel\\]"):
-            sparse_regression(few, jobs=2)
+            sparse_regression(few, Stages(2))
         return
     with joblib.parallel_config("threading"):
-        found = sparse_regression(few, jobs=2)
+        found = sparse_regression(few, Stages(2))
     assert [p.error for p in found.grid] == [p.error for p in small.grid if p.alpha == 1e-5]
 
 
@@ -180,7 +181,7 @@ def test_command_refuses_in_one_line(arguments: list[str], message: str) -> None
 @pytest.mark.slow
 def test_the_published_grid() -> None:
     """Azulay et al. 2021: the error rises as s -> 1 and as alpha grows."""
-    found = sparse_regression()
+    found = sparse_regression(SparseSetting(), Stages())
     errors = np.array([p.error for p in found.grid]).reshape(5, 20)
     assert (np.diff(errors, axis=1) > 0).all()
     assert (np.diff(errors, axis=0) > 0).all()
@@ -194,4 +195,4 @@ def test_a_cluster_finds_the_same() -> None:
     distributed, joblib = pytest.importorskip("distributed"), pytest.importorskip("joblib")
     cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
     with cluster, distributed.Client(cluster), joblib.parallel_config(backend="dask"):
-        assert sparse_regression(PREDICTED, 2) == sparse_regression(PREDICTED)
+        assert sparse_regression(PREDICTED, Stages(2)) == sparse_regression(PREDICTED, Stages())

@@ -9,6 +9,7 @@ from scipy.optimize import linprog
 
 from derive.errors import InputError
 from derive.univariate.potential import read_potential
+from numerics.experiments.scaffold import Stages
 from numerics.experiments.settings import UnivariateSetting
 from numerics.experiments.univariate_nets import univariate_nets
 from numerics.univariate import (
@@ -106,7 +107,7 @@ def test_the_distance_of_a_net_is_that_on_a_fine_grid():
 @pytest.mark.slow
 def test_errors_fall_with_the_width():
     setting = UnivariateSetting(("-3/5", "0", "1/2"), ("1/2", "-1/4", "1/4"), (100, 400, 1600), 5)
-    found = univariate_nets(setting)
+    found = univariate_nets(setting, Stages())
     for name, slope in found.slopes.items():
         if "random" in name:
             assert -0.75 < slope < -0.25, name
