@@ -84,9 +84,8 @@ class Figure(OfModel, Command):
         """List the figures, draw one, or print its numbers."""
         enter("importing the algebra")
         from numerics.figures.display import arranged, save
-        from numerics.figures.gallery import figures, find
+        from numerics.figures.gallery import caption, figures, find, to_csv, to_json
         from numerics.figures.own import own_figure
-        from numerics.figures.tables import caption, to_csv, to_json
 
         if not self.outputs:
             return Answer("\n".join(f"{f.id}\n  {f.title}" for f in figures()))

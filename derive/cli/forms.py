@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from derive.cli.pdf import MARK
+from derive.cli.output import MARK
 from derive.errors import InputError
 
 

@@ -1,8 +1,13 @@
-"""What a person sees while and after a derivation: progress, and the result, whole."""
+"""What a person sees while and after a derivation: progress, and the result, whole.
+
+A document of LaTeX set by the TeX engine that is installed.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -10,7 +15,6 @@ from collections.abc import Mapping
 from keyword import iskeyword
 from pathlib import Path
 
-from derive.cli.pdf import MARK, to_pdf
 from derive.errors import InputError
 
 MAXIMAL_RECORD = 20_000_000
@@ -203,3 +207,38 @@ class Narrator:
         if self._shown:
             sys.stderr.write("\r\033[K")
             sys.stderr.flush()
+
+
+MARK = "%!PDF\n"
+"""What a document begins with that is to be set."""
+
+ENGINES = {
+    "tectonic": ("--untrusted", "paper.tex"),
+    "pdflatex": ("-no-shell-escape", "-interaction=batchmode", "-halt-on-error", "paper.tex"),
+    "lualatex": ("--no-shell-escape", "--interaction=batchmode", "--halt-on-error", "paper.tex"),
+}
+HOW = "install tectonic or texlive-latex-recommended, or print it by --latex --standalone"
+SECONDS = 60
+
+
+def to_pdf(document: str) -> bytes:
+    """Return the PDF of a document.
+
+    Raises:
+        InputError: no engine is installed, or it fails.
+    """
+    engine = next((name for name in ENGINES if shutil.which(name)), None)
+    if engine is None:
+        raise InputError(f"--pdf: no TeX engine is installed: {HOW}")
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "paper.tex").write_text(document, encoding="utf-8")
+        made = Path(folder) / "paper.pdf"
+        for _ in range(2):  # the second time with the numbers of what is referred to
+            command = (engine, *ENGINES[engine])
+            try:
+                subprocess.run(
+                    command, cwd=folder, timeout=SECONDS, capture_output=True, check=True
+                )
+            except (subprocess.SubprocessError, OSError):
+                raise InputError(f"--pdf: {engine} failed: {HOW}") from None
+        return made.read_bytes()

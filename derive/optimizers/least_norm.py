@@ -3,19 +3,36 @@
 w minimises |w|_p subject to X w = y, 1 < p < inf, where <n, sign(w) |w|^(p-1)> = 0 for all n with
 X n = 0. A limit of steepest descent that comes on a straight line does: w is a multiple of
 sign(g) |g|^(q-1), g = X^T r, so that sign(w) |w|^(p-1) is one of g.
+
+The limit of steepest descent in l_p on two rows by one quadrature, for even q = p/(p - 1).
+
+With r = y - X w and up to the clock r' = -X (X^T r)^(q-1), w' = (X^T r)^(q-1), entry by entry. In a
+basis r = r_1 (a + u b) the polynomials P = X^T (a + u b) and A a + B b = X P^(q-1) of u give
+
+    u' = -r_1^(q-2) D,  D = B - u A,      d log r_1/du = A/D,      dw/du = -r_1 P^(q-1)/D:
+
+u goes to the next root u_* of D, r_1 is a product of powers (u - u_i)^c_i over the roots u_i, with
+c_i = A(u_i)/D'(u_i), and with u = u_* + (u_0 - u_*) exp(-s) and E = D/(u - u_*)
+
+    w(inf) - w(0) = int_0^inf r_1 P^(q-1)/E ds,   r_1 = r_1(0) exp(-c_* s) prod_i (...)^c_i.
+
+Source: derived; the integral over s <= S by ball arithmetic, what is left by a bound.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
-from flint import arb
+from flint import acb, arb, ctx, fmpq, fmpq_poly
 
-from derive.errors import InputError
-from derive.exact.balls import ball
-from derive.optimizers.angle import limit_by_angle
-from derive.optimizers.bounded import (
+from derive.errors import InputError, NumericalError
+from derive.exact.balls import ball, precise
+from derive.exact.rationals import as_fmpq
+from derive.optimizers.norms import Norm, total
+from derive.optimizers.paths import (
     Vector,
     dot,
     fractions_of,
@@ -24,7 +41,6 @@ from derive.optimizers.bounded import (
     rational_matrix,
     times,
 )
-from derive.optimizers.norms import Norm, total
 
 THIRDS = 100
 """Steps to where a convex function of one variable is least."""
@@ -108,3 +124,118 @@ def _least(line: Sequence[tuple[float, float]], norm: Norm, near: float) -> Frac
         left, right = (2 * low + high) / 3, (low + 2 * high) / 3
         low, high = (low, right) if value(left) < value(right) else (left, high)
     return Fraction((low + high) / 2)
+
+
+TILTS = (Fraction(0), Fraction(1), Fraction(10), Fraction(1000))
+"""Of the basis against r(0): the roots within a half turn are seen from one of them."""
+GUARD = 40
+"""Bits of the working precision beyond those of the result."""
+
+
+def limit_by_angle(X: Sequence[Vector], r: Vector, q: int, digits: int) -> list[arb] | None:
+    """Return w(inf) - w(0) from the residual r(0), or None where r(0) keeps its direction.
+
+    Raises:
+        NumericalError: a multiple root, or too few digits.
+    """
+    with precise(int(digits * 3.33) + GUARD):
+        found = _quadrature(X, r, q)
+        return None if found is None else found.integrals()
+
+
+def _quadrature(X: Sequence[Vector], r: Vector, q: int) -> _Quadrature | None:
+    """Return what is to be integrated, or None where u rests."""
+    first, second = r
+    for tilt in TILTS:
+        for side in (1, -1) if tilt else (1,):
+            t = side * tilt
+            # a = r + t r', b = r' - t r, with r' at a right angle: r = (a - t b)/(1 + t^2).
+            a = (first - t * second, second + t * first)
+            b = (-second - t * first, first - t * second)
+            size = dot(list(a), list(a))
+            seen = ([x * e[0] + z * e[1] for e in (a, b)] for x, z in zip(*X, strict=True))
+            P = [_poly(pair) ** (q - 1) for pair in seen]
+            A, B = (_along(e, size, X, P) for e in (a, b))
+            D = B - fmpq_poly([0, 1]) * A
+            u0 = as_fmpq(-t)
+            if D(u0) == 0:
+                return None
+            ahead = -1 if D(u0) > 0 else 1
+            found = _beyond(u0, ahead, D)
+            if found:
+                star = min(found, key=lambda u: float(abs(u - u0)))
+                return _Quadrature(P, A, D, u0, 1 / (1 + u0 * u0), star)
+    raise NumericalError("the direction in which the residual vanishes was not found")
+
+
+def _beyond(u0: fmpq, ahead: int, D: fmpq_poly) -> list[arb]:
+    real = [u.real for u in _roots(D) if u.imag == 0]
+    if any(u.contains(u0) for u in real):
+        raise NumericalError("the residual is too near to where it is stationary")
+    return [u for u in real if (u - u0) * ahead > 0]
+
+
+def _poly(coefficients: Vector) -> fmpq_poly:
+    return fmpq_poly([as_fmpq(x) for x in coefficients])
+
+
+def _along(
+    e: tuple[Fraction, Fraction], size: Fraction, X: Sequence[Vector], P: Sequence[fmpq_poly]
+) -> fmpq_poly:
+    """Return the component of X P along e, one of two vectors at a right angle."""
+    parts = (_poly([(x * e[0] + z * e[1]) / size]) * p for x, z, p in zip(*X, P, strict=True))
+    return sum(parts, fmpq_poly([0]))
+
+
+def _roots(D: fmpq_poly) -> list[acb]:
+    roots: list[tuple[acb, int]] = D.numer().complex_roots()  # type: ignore[assignment]
+    if any(n > 1 for _, n in roots):
+        raise NumericalError("the directions in which the residual is stationary are not simple")
+    return [u for u, _ in roots]
+
+
+@dataclass(frozen=True)
+class _Quadrature:
+    powers: list[fmpq_poly]
+    A: fmpq_poly
+    D: fmpq_poly
+    u0: fmpq
+    first: fmpq
+    star: arb
+
+    def integrals(self) -> list[arb]:
+        slope = self.D.derivative()
+        others = [u for u in _roots(self.D) if not (u.imag == 0 and u.real.overlaps(self.star))]
+        exponents = [_at(self.A, u) / _at(slope, u) for u in others]
+        c = (_at(self.A, acb(self.star)) / _at(slope, acb(self.star))).real
+        if not c > 0:
+            raise NumericalError("the rate at which the residual vanishes was not decided")
+        factors = list(zip(others, exponents, strict=True))
+        lead = self.D.coeffs()[-1]
+        span = self.u0 - self.star
+        end = (arb(2).log() * ctx.prec / c).mid()
+
+        def smooth(u: acb, analytic: bool) -> acb:
+            """Return r_1 exp(c s)/E, a function of u."""
+            total, E = acb(0), acb(lead)
+            for root, exponent in factors:
+                total += exponent * ((u - root) / (self.u0 - root)).log(analytic=analytic)
+                E *= u - root
+            return self.first * total.exp() / E
+
+        def integrand(power: fmpq_poly, s: acb, analytic: bool) -> acb:
+            u = self.star + span * (-s).exp()
+            return (-c * s).exp() * smooth(u, analytic) * _at(power, u)
+
+        last = acb(self.star.union(self.star + span * (-end).exp()))
+        left = (-c * end).exp() / c
+        rest = (abs(left * smooth(last, False) * _at(p, last)).upper() for p in self.powers)
+        whole = (acb.integral(partial(integrand, p), 0, end).real for p in self.powers)
+        return [x + arb(0, error) for x, error in zip(whole, rest, strict=True)]
+
+
+def _at(polynomial: fmpq_poly, u: acb) -> acb:
+    value = acb(0)
+    for coefficient in reversed(polynomial.coeffs()):
+        value = value * u + acb(coefficient)
+    return value

@@ -24,9 +24,8 @@ from derive.exact.towers.tower import build_elements
 from derive.language.tree import Tree
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
-from derive.perturbed.drift import Drift, drift_of, open_drift
+from derive.perturbed.drift import Drift, drift_of, in_beta, open_drift
 from derive.perturbed.followed import Followed, Leaf
-from derive.perturbed.in_beta import in_beta
 from derive.verdict import Finding, Identity, Verdict
 
 STEERING = Finding(

@@ -12,8 +12,7 @@ from derive.exact.linear.matrix import dot
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.perturbed.drift import Drift
-from derive.perturbed.followed import Followed, Leaf
-from derive.perturbed.normalised import gradient
+from derive.perturbed.followed import Followed, Leaf, gradient
 from derive.perturbed.record import Perturbation
 
 Effective = dict[Symbol, Expr]

@@ -2,34 +2,54 @@
 
 Let the weights move by w' = G^-1 J^T lambda + e. Then c' = <dc, e>, and y_i' = g lambda_i +
 <dy_i, e>: steering by the data moves no law, and y in the row space alone.
+
+Which dual coordinates are followed: a choice among those that differ by functions of the laws.
+
+A dual coordinate is known up to functions of the laws. Where the laws change the choice matters:
+here y = 0 where beta = 0, if that can be had with multiples of c, 1/c and log |c| added; else
+<dy, w> = 0, if that can. Q_c is then the potential of y on the leaf of c.
+
+Vectors of open dimension, followed in the plane of u and of what moves it.
+
+A steering lambda, a velocity or a step moves u in the plane that it spans with u, and c and y know
+u by rotation-equivariant functions. So what holds for u = (u1, u2) holds in every dimension d >= 2,
+coordinates taken along u and, in that plane, across it.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from itertools import chain
 from operator import and_
+from random import Random
 
 import sympy
+from flint import nmod
 from sympy import Expr, Symbol
 
+from derive.derivation import Derivation, derive
 from derive.exact.field.factors import factored, factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
 from derive.exact.linear.families import LogFunction
-from derive.exact.linear.matrix import Matrix, nullspace_over_constants
+from derive.exact.linear.matrix import Matrix, dot, nullspace_over_constants
+from derive.exact.linear.modular import Evaluator, Pole, random_point, saturated, supports
 from derive.exact.signs import Signs
+from derive.language import parse_expression
+from derive.language.tree import Name, Operation, Tree, names, substituted
 from derive.model.geometry import Field
 from derive.model.labels import beside
+from derive.model.names import unused
 from derive.model.notation import Notation, log_expr, to_expr
 from derive.model.parameterization import Parameterization
+from derive.model.restriction import leave_out
 from derive.perturbed.coordinates import PRECONDITIONED, Coordinates
-from derive.perturbed.normalised import gradient, normalised
 from derive.potential.chart import Chart
 from derive.records import Block
 from derive.verdict import Verdict
@@ -265,3 +285,126 @@ def _base(f: RationalFunction) -> RationalFunction:
     """Return where a power is 0."""
     g = _generator(f)
     return f.field.embed(g.argument) if g is not None and g.kind == "power" else f
+
+
+def gradient(f: LogFunction) -> Field:
+    """Return the differential of a function whose logarithms have constant coefficients."""
+    field = f.rational.field
+    total = list(field.gradient(f.rational))
+    for c, argument in f.logs:
+        slopes = field.gradient(argument)
+        total = [t + c * x / argument for t, x in zip(total, slopes, strict=True)]
+    return tuple(total)
+
+
+Condition = Callable[[LogFunction], Field]
+"""What is linear in a function, and to be 0."""
+
+
+def normalised(
+    p: Parameterization, y: Sequence[LogFunction], laws: Sequence[RationalFunction]
+) -> list[LogFunction]:
+    """Return y with functions of the laws added: 0 where beta is, or with <dy, w> = 0."""
+    conditions: list[Condition] = [lambda f: (dot(p.w, gradient(f)),)]
+    if p.d == 1 and (images := _where_zero(p)) is not None:
+        conditions.insert(0, lambda f: gradient(_composed(f, images)))
+    return [_with_laws(p, f, laws, conditions) for f in y]
+
+
+def _with_laws(
+    p: Parameterization,
+    y: LogFunction,
+    laws: Sequence[RationalFunction],
+    conditions: Sequence[Condition],
+) -> LogFunction:
+    """Return y + sum_k theta_k f_k(c) for which the first condition holds that can; else y."""
+    added = [f for law in laws for f in _functions_of(p, law)]
+    for condition in conditions:
+        columns = []
+        with suppress(ZeroDivisionError):
+            columns = [condition(f) for f in (*added, y)]
+        kept = _support(columns) if columns else ()
+        chosen = [columns[k] for k in kept]
+        for *vector, last in nullspace_over_constants(chosen) if chosen else ():
+            if not last.is_zero():
+                pairs = [(k / last, added[n]) for k, n in zip(vector, kept, strict=False)]
+                return sum((f.scaled(k) for k, f in pairs if not k.is_zero()), start=y)
+    return y
+
+
+def _support(columns: Sequence[Field]) -> tuple[int, ...]:
+    """Return the columns in a dependence with the last one modulo a prime, () without one."""
+    rng, prepared = Random(2), [tuple(map(Evaluator, column)) for column in columns]
+
+    def draw() -> list[list[nmod]]:
+        point = random_point(columns[0][0].field, rng)
+        return [[f(point) for f in row] for row in zip(*prepared, strict=True)]
+
+    try:
+        found = supports(saturated(len(columns), draw))
+    except Pole:
+        return tuple(range(len(columns)))
+    return next((s for s in found if s[-1] == len(columns) - 1), ())
+
+
+def _functions_of(p: Parameterization, c: RationalFunction) -> tuple[LogFunction, ...]:
+    """Return c, 1/c and log |c|, of which combinations are added, but what is singular at w_0."""
+    if p.at_start(c).is_zero():
+        return (LogFunction(c),)
+    logs = tuple((p.field.constant(n), f) for f, n in factored(c)[1])
+    regular = not any(p.at_start(f).is_zero() for _, f in logs)
+    found = LogFunction(c), LogFunction(1 / c), LogFunction(p.field.zero, logs)
+    return found if regular else found[:2]
+
+
+def _where_zero(p: Parameterization) -> Field | None:
+    """Return the weights on a part of {F = 0}: one of them as a function of the others."""
+    if p.field.kinds:
+        return None
+    for factor, _ in factors(p.F[0]):
+        for k, w in enumerate(p.w):
+            slope = factor.partial(k)
+            if factor.is_polynomial() and not slope.is_zero() and not slope.depends_on(k):
+                images = list(p.field.gens)
+                images[k] = w - factor / slope
+                return tuple(images)
+    return None
+
+
+def _composed(f: LogFunction, images: Field) -> LogFunction:
+    field = f.rational.field
+    logs = tuple((c, a.compose(images, field)) for c, a in f.logs)
+    if any(a.is_zero() for _, a in logs):
+        raise ZeroDivisionError
+    return LogFunction(f.rational.compose(images, field), logs)
+
+
+def followed_in_plane(d: Derivation) -> Derivation:
+    """Return what is derived in the plane."""
+    return derive(_in_plane(leave_out(d.parameterization, d.idle)))
+
+
+def _in_plane(p: Parameterization) -> Parameterization:
+    """Return phi u with u = (u1, u2), from u1 = |u_0| and u2 = 0 where that is given."""
+    (vector,) = p.vectors
+    taken = (*p.weights, *p.start_symbols, *p.parameters)
+    u = [unused(f"{vector.name}{i}", taken) for i in (1, 2)]
+    length = parse_expression(f"sqrt({u[0]}**2 + {u[1]}**2)")
+
+    def written(tree: Tree) -> Tree:
+        return substituted(tree, {vector.norm: length})
+
+    start, rates = dict(p.start), dict(zip(p.weights, map(written, p.rates), strict=False))
+    norm, rate = start.pop(vector.norm), rates.pop(vector.norm, None)
+    if not (isinstance(norm, Name) and norm.name.startswith(f"{vector.norm}_0")):
+        start |= {u[0]: norm, u[1]: parse_expression("0")}
+    outputs = [Operation("*", written(vector.coefficient), Name(name)) for name in u]
+    known = {*p.weights[:-1], *p.parameters, *names(tuple(start.values()))}
+    return Parameterization(
+        outputs,
+        [*p.weights[:-1], *u],
+        start,
+        [name for name in p.positive if name in known],
+        parameters=[name for name in p.parameters if name in names(tuple(outputs))],
+        rates=rates if rate is None else rates | dict.fromkeys(u, rate),
+    )

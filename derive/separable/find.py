@@ -3,6 +3,17 @@
 Two roads to the direction. The mirror road, where Q is proved and its gradient is coercive: the
 largest margin in the horizon of Q. The road in the weights, for homogeneous F: a KKT point of least
 |w|^2. Where both apply they are compared.
+
+What gradient flow has solved at every time: least Q at given margins.
+
+For any decreasing loss l, L = sum_i l(<x_i, beta>), the flow is steered by sum_i a_i x_i with
+a_i = -l'(<x_i, beta>) > 0, so that with Q normalised to grad Q(beta_0) = 0 and a warp g > 0
+
+    grad Q(beta(t)) = X^T s(t),   s_i(t) = int_0^t g a_i >= 0.
+
+For b with <x_i, b> >= <x_i, beta(t)> for all i, and Q convex on a domain with the segment between,
+Q(b) - Q(beta(t)) >= <X^T s, b - beta(t)> = sum_i s_i (<x_i, b> - <x_i, beta(t)>) >= 0. So beta(t)
+minimises Q subject to margins at least those that it has; strictly convex, nothing else does.
 """
 
 from __future__ import annotations
@@ -18,7 +29,6 @@ from derive.errors import check_kind
 from derive.printable import Printable
 from derive.separable import statements as claims
 from derive.separable.far import Far, far_out
-from derive.separable.finite_time import finite_time
 from derive.separable.horizon import Horizon, Hypothesis, find_horizon
 from derive.separable.scaled_start import ScaledStart, scaled_start
 from derive.separable.weights_problem import WeightsProblem, agreement, pose_in_weights
@@ -131,3 +141,19 @@ def margins(derivation: Derivation, progress: Callable[[str], None] | None = Non
     agree = agreement(far, weights) if shape.function is not None and weights.costs else None
     scaled = scaled_start(derivation)
     return Margins(derivation, stated, coercive, far, shape, weights, agree, scaled)
+
+
+def finite_time(derivation: Derivation) -> Finding:
+    """Return whether beta(t) = argmin Q subject to <x_i, beta> >= <x_i, beta(t)> for all i.
+
+    PROVED for every convex Q that was proved, warped or not, and for every decreasing loss;
+    REFUTED where no Q exists for any warp.
+    """
+    if derivation.verdict is Verdict.REFUTED:
+        found = derivation.warping.finding
+        return Finding(Verdict.REFUTED, f"there is no Q: {found.reason}", found.evidence)
+    if derivation.verdict is Verdict.UNDECIDED:
+        found = derivation.potential.finding
+        return Finding(Verdict.UNDECIDED, f"Q was not found: {found.reason}", found.evidence)
+    reason = "`grad Q(beta(t)) = X^T s(t)` with `s >= 0`, and Q is strictly convex"
+    return Finding(Verdict.PROVED, reason, derivation.potential.finding.evidence)

@@ -16,8 +16,8 @@ import sympy
 from sympy import Expr, ImmutableMatrix
 
 from derive.derivation import Derivation
+from derive.potential.domain import Domain
 from derive.separable.far import Far, Leading, same
-from derive.separable.finite_time import clock_runs, lives_everywhere
 from derive.verdict import Finding, Verdict
 
 SOURCE = "Pesme, Dragomir, Flammarion 2024"
@@ -112,3 +112,39 @@ def _name(far: Sequence[Far], leading: Sequence[Leading]) -> str:
         whole = not weighted and p == 1 and [f.forms for f in far] == [_PAIR]
         return "|DFT|_1" if whole else f"{weighted}l{p} of V^T"
     return f"{'group ' if 'radial' in shapes and p != 2 else ''}{weighted}l{p}"
+
+
+def domains(derivation: Derivation) -> tuple[Domain, ...]:
+    """Return where Q of each block lives, as far as that is recorded."""
+    pieces = derivation.potential.pieces
+    return tuple(piece.domain for piece in pieces if piece.domain is not None)
+
+
+def lives_everywhere(derivation: Derivation) -> Finding:
+    """Decide whether Q lives on all of R^d; UNDECIDED with what is not known of its domain."""
+    found = domains(derivation)
+    if any(domain.walls for domain in found):
+        ends = "; ".join(domain.where for domain in found if domain.walls)
+        return Finding(Verdict.REFUTED, f"Q lives on {ends}")
+    if len(found) < len(derivation.potential.pieces):
+        return Finding(Verdict.UNDECIDED, "its domain is not recorded")
+    open_ = [domain.where for domain in found if domain.undecided]
+    if open_:
+        return Finding(Verdict.UNDECIDED, f"Q lives on {'; '.join(open_)}")
+    unless = " or ".join(f"`{c} = 0`" for domain in found for c in domain.unless)
+    reason = "the flow reaches every `beta`, and `Hess Q` is positive there"
+    return Finding(Verdict.PROVED, reason + (f", unless {unless}" if unless else ""))
+
+
+def clock_runs(derivation: Derivation) -> Finding:
+    """Decide whether g > 0 along the flow: then its clock int g dt runs without end.
+
+    Where Q lives on all of R^d with a coercive gradient the flow of grad Q exists for all values
+    of the clock, and g is positive and continuous on the leaf that they share: in finite values of
+    the clock no time is infinite.
+    """
+    if derivation.hessian.verdict is Verdict.PROVED:
+        return Finding(Verdict.PROVED, "`g = 1`")
+    if all(domain.convex in ("metric", "warp proved") for domain in domains(derivation)):
+        return Finding(Verdict.PROVED, "`g > 0` is proved")
+    return Finding(Verdict.UNDECIDED, "that `g` keeps its sign is part of what `Q` assumes")

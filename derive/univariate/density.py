@@ -15,8 +15,7 @@ from derive.errors import InputError
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.exact.rationals import as_fmpq, as_fraction
 from derive.language import to_sympy
-from derive.univariate.formulas import Formula, Value, read_piecewise
-from derive.univariate.positivity import NOWHERE, positivity
+from derive.univariate.formulas import NOWHERE, Formula, Value, positivity, read_piecewise
 
 UNIFORM = "uniform"
 _DEPTH = 14

@@ -15,8 +15,17 @@ from derive.errors import DeriveError, InputError
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.exact.rationals import as_fmpq
 from derive.language import Call, Number, Operation, Power, Tree, to_sympy, walk
-from derive.univariate.formulas import Formula, Piecewise, read_piecewise
-from derive.univariate.positivity import CLOSED, NOWHERE, OPEN, POLE, End, positivity
+from derive.univariate.formulas import (
+    CLOSED,
+    NOWHERE,
+    OPEN,
+    POLE,
+    End,
+    Formula,
+    Piecewise,
+    positivity,
+    read_piecewise,
+)
 
 _SMOOTH = 4
 

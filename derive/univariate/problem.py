@@ -11,6 +11,8 @@ so h'' = 2 e p alpha_e, and alpha_o is seen only by c = (int p alpha_o, int p b 
 
 Where o = 0 both are constraints on h. Where phi is quadratic the least int p alpha_o^2 is
 c^T M^-1 c, M the matrix of moments of (1, b) under p: a quadratic form in the left sides.
+
+The activation of a univariate shallow net.
 """
 
 from __future__ import annotations
@@ -27,7 +29,6 @@ from derive.errors import InputError
 from derive.exact.rationals import as_fmpq
 from derive.printable import Printable
 from derive.statement import Claims, Equations, Ground, Statement, Text, note
-from derive.univariate.activation import Activation
 from derive.univariate.density import Density
 from derive.univariate.formulas import Value
 from derive.univariate.potential import Potential, read_potential
@@ -186,3 +187,28 @@ def times(factor: Value) -> str:
 def shown(value: Value) -> str:
     """Return a rational number, or a ball to 12 digits."""
     return str(value) if isinstance(value, fmpq) else str(value.str(12, radius=False))
+
+
+@dataclass(frozen=True)
+class Activation:
+    """sigma(z) = even |z| + odd z: the ReLU has both 1/2, the absolute value 1 and 0."""
+
+    name: str
+    even: Fraction
+    odd: Fraction
+
+
+ACTIVATIONS = {
+    a.name: a
+    for a in (
+        Activation("relu", Fraction(1, 2), Fraction(1, 2)),
+        Activation("abs", Fraction(1), Fraction(0)),
+    )
+}
+
+
+def read_activation(name: str) -> Activation:
+    """Return the activation of that name, or raise InputError."""
+    if name not in ACTIVATIONS:
+        raise InputError(f"--activation is {' or '.join(ACTIVATIONS)}, not {name!r}")
+    return ACTIVATIONS[name]

@@ -29,7 +29,7 @@ from derive.model.parameterization import Parameterization
 from derive.perturbed.coordinates import MIRROR
 from derive.perturbed.drift import Drift
 from derive.perturbed.find import perturb
-from derive.perturbed.planar import followed_in_plane
+from derive.perturbed.followed import followed_in_plane
 from derive.perturbed.record import Perturbation
 from numerics.confirm.check import digits_of
 from numerics.confirm.crosscheck import ANY_SIZE, in_numbers

@@ -15,13 +15,13 @@ from typing import ClassVar
 import numpy as np
 from scipy.interpolate import PPoly
 
-from derive.univariate.activation import read_activation
 from derive.univariate.density import read_density
 from derive.univariate.potential import read_potential
+from derive.univariate.problem import read_activation
 from numerics.experiments.scaffold import Results, Stages, table
 from numerics.experiments.settings import UnivariateSetting
+from numerics.univariate.cells import Law
 from numerics.univariate.distance import distance_to_net, supremum_distance
-from numerics.univariate.law import Law
 from numerics.univariate.limit_function import LimitFunction, limit_function
 from numerics.univariate.training import MirrorFlow, Net, quantile_net, random_net, train
 

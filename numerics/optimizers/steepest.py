@@ -24,7 +24,6 @@ from scipy.integrate import solve_ivp
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import ball, fraction, precise
 from derive.language import parse_expression
-from derive.optimizers.bounded import Vector, times
 from derive.optimizers.least_norm import (
     defect,
     least_l2,
@@ -33,7 +32,7 @@ from derive.optimizers.least_norm import (
     straight_step,
 )
 from derive.optimizers.norms import Norm, read_norm
-from derive.optimizers.paths import Path, path
+from derive.optimizers.paths import Path, Vector, path, times
 from numerics.evaluate.backend import Array
 from numerics.evaluate.numbers import read_number, read_vector
 from numerics.integrator.builder import compile_forward

@@ -19,13 +19,12 @@ from scipy.optimize import minimize
 
 from derive.errors import InputError, NumericalError
 from derive.exact.rationals import as_fmpq
-from derive.univariate.activation import Activation
 from derive.univariate.density import Density
 from derive.univariate.formulas import Value
+from derive.univariate.problem import Activation
 from numerics.evaluate.backend import Array
 from numerics.margins.enclosure import contracted, solve_near
-from numerics.univariate.cells import Cell, Integrals, cells, integrals
-from numerics.univariate.law import Law
+from numerics.univariate.cells import Cell, Integrals, Law, cells, integrals
 
 LARGEST = 10**100
 """Of the numbers of data, which doubles are to hold with their squares."""

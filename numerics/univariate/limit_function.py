@@ -17,16 +17,14 @@ from scipy.interpolate import CubicHermiteSpline, PPoly
 
 from derive.errors import NumericalError
 from derive.exact.rationals import as_fmpq, as_fraction
-from derive.univariate.activation import read_activation
 from derive.univariate.density import read_density
 from derive.univariate.formulas import Value
 from derive.univariate.potential import read_potential
-from derive.univariate.problem import VariationalProblem, variational_problem
+from derive.univariate.problem import VariationalProblem, read_activation, variational_problem
 from numerics.evaluate.backend import Array, Number
 from numerics.evaluate.numbers import read_number, read_vector
-from numerics.univariate.cells import cells
+from numerics.univariate.cells import Law, cells
 from numerics.univariate.dual import Dual, State, check_data
-from numerics.univariate.law import Law
 
 PRECISIONS = (128, 256, 512)
 """Bits of the balls, more where fewer do not certify."""

@@ -19,10 +19,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from derive.errors import NumericalError
-from derive.univariate.activation import Activation
 from derive.univariate.density import Density
+from derive.univariate.problem import Activation
 from numerics.evaluate.backend import Array
-from numerics.univariate.law import Law
+from numerics.univariate.cells import Law
 
 TRUSTED = 0.02
 """What residuals may differ from those predicted, relative to those before the step."""

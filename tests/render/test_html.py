@@ -22,10 +22,9 @@ from derive.render.html import mathml
 from derive.render.html.page import SEARCH
 from derive.render.page.names import set_letters
 from derive.separable.find import margins
-from derive.univariate.activation import read_activation
 from derive.univariate.density import read_density
 from derive.univariate.potential import read_potential
-from derive.univariate.problem import variational_problem
+from derive.univariate.problem import read_activation, variational_problem
 from numerics.figures.own import portrait
 from tests.cli.commands import refusal_of, run
 

@@ -13,8 +13,7 @@ from sympy import Symbol
 
 from derive import Parameterization, Verdict, derive, margins
 from derive.limits.find import regimes
-from derive.separable.ends import Slope, find_end
-from derive.separable.far import far_out
+from derive.separable.far import Slope, far_out, find_end
 from derive.separable.weights_problem import agreement, pose_in_weights
 from derive.statement import Open, Statement
 from derive.testing import parameterizations

@@ -6,10 +6,9 @@ import pytest
 
 from derive.errors import InputError
 from derive.exact.rationals import as_fraction
-from derive.univariate.activation import read_activation
 from derive.univariate.density import read_density
 from derive.univariate.potential import read_potential
-from derive.univariate.problem import variational_problem
+from derive.univariate.problem import read_activation, variational_problem
 
 
 @pytest.mark.parametrize(

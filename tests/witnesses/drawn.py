@@ -18,10 +18,9 @@ from derive import (
 from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.statement import Claims
-from derive.univariate.activation import read_activation
 from derive.univariate.density import read_density
 from derive.univariate.potential import read_potential
-from derive.univariate.problem import variational_problem
+from derive.univariate.problem import read_activation, variational_problem
 
 SINGLE = (
     *("{a}**2", "{a}**2 - {b}**2", "{a}*{b}", "{a}*{b} + {c}", "{a}**2*{b}", "{a}*{b}*{c}"),

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog, minimize, nnls
 
-from derive.optimizers.bounded import rank
 from derive.optimizers.optimizer import Optimizer, optimizers
+from derive.optimizers.paths import rank
 from derive.statement import Statement
 from derive.verdict import Verdict
 from tests.witnesses import Refuted, witness

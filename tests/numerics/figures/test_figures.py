@@ -16,8 +16,7 @@ from numerics.experiments.settings import SparseSetting, UnivariateSetting
 from numerics.experiments.sparse_regression import draw, predict
 from numerics.figures.curves import level_set, tied
 from numerics.figures.display import Display, arranged, save
-from numerics.figures.gallery import figures, find
-from numerics.figures.tables import caption, to_csv, to_json
+from numerics.figures.gallery import caption, figures, find, to_csv, to_json
 from tests.cli.commands import refusal_of, run
 
 IDS = [figure.id for figure in figures()]
