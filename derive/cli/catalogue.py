@@ -57,9 +57,9 @@ class Catalogue(Command):
         if self.form.name == "bibtex":
             keys = {key for e in read for key in (*e.cite, *(f.cite for f in e.printed))}
             return Answer(bibtex(sorted(keys)))
-        if self.form.name == "markdown":
-            return _table(read, enter)
-        return Answer(_list(read)) if self.model is None else _derive(read[0], self.form, enter)
+        if self.model is not None:
+            return _derive(read[0], self.form, enter)
+        return _table(read, enter) if self.form.name == "markdown" else Answer(_list(read))
 
 
 def _list(models: tuple[Entry, ...]) -> str:

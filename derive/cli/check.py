@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from dataclasses import dataclass
 from functools import partial
 
 from derive.cli.options import Limited
-from derive.cli.output import contents, deliver, source
-from derive.cli.running import BAD_INPUT, NO, YES, Answer, Enter, run
+from derive.cli.output import contents, source
+from derive.cli.running import BAD_INPUT, NO, Answer, Enter, finish
 from derive.option import option
 
 _FOLD = textwrap.TextWrapper(80, subsequent_indent=" " * 6, break_on_hyphens=False)
@@ -38,12 +37,7 @@ class Check(Limited):
 
     def run(self) -> int:
         """Print the theorem that was proved, or one line for what does not follow."""
-        answer = run(partial(self.answer, source(self.file)), self.timeout)
-        if answer.code == YES:
-            deliver(answer.result, None)
-        else:
-            print(f"derive: {' '.join(answer.result.split())}", file=sys.stderr)
-        return answer.code
+        return finish(partial(self.answer, source(self.file)), self.timeout, None)
 
     def answer(self, opened: str | int, enter: Enter) -> Answer:
         """Check a record; this runs in the child."""
@@ -56,15 +50,19 @@ class Check(Limited):
         try:
             report = check_text(text)
         except NotACertificate as fault:
-            return Answer(_printable(f"not a certificate: {fault}"), BAD_INPUT)
+            return _refused(f"not a certificate: {fault}", BAD_INPUT)
         except Rejected as fault:
-            return Answer(_printable(f"rejected: {fault}"), NO)
+            return _refused(f"rejected: {fault}", NO)
         if self.strict and report.open:
-            return Answer(_printable(f"rejected: not certified: {'; '.join(report.open)}"), NO)
+            return _refused(f"rejected: not certified: {'; '.join(report.open)}", NO)
         lines = [f"  {line}" for line in report.theorem]
         lines += [f"  not certified: {what}" for what in report.open]
         folded = (part for line in lines for part in _FOLD.wrap(_printable(line)))
         return Answer("\n".join([f"Accepted: {report.verdict}", *folded]))
+
+
+def _refused(why: str, code: int) -> Answer:
+    return Answer("", code, f"derive: {' '.join(_printable(why).split())}")
 
 
 def _printable(line: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from operator import methodcaller
 from typing import Any
@@ -122,13 +122,19 @@ PAGE = ("latex", "standalone", "html", "pdf", "bibtex")
 def _of_record(part: str, rename: str, **asked: bool) -> Form:
     """Return the form that is asked for, of a part of the page, with names written otherwise."""
     form = chosen_form(**asked)
-    page = {"part": part, "rename": dict(_renames(rename))}
+    names = dict[str, str]()
+    for pair in filter(None, re.split(r",(?![^{]*\})", rename)):  # commas in braces are its own
+        name, equals, latex = pair.partition("=")
+        if not equals:
+            raise InputError(r"--rename: write NAME=LATEX, such as alpha=\sigma")
+        names[name.strip()] = latex.strip()
+    page = {"part": part, "rename": names}
     if form.name in ("latex", "standalone"):
         return replace(form, render=methodcaller("to_latex", form.name == "standalone", **page))
     if form.name == "pdf":
         return replace(form, render=functools.partial(_to_set, page))
     if form.name == "html" and not part:
-        return replace(form, render=methodcaller("to_html", page["rename"]))
+        return replace(form, render=methodcaller("to_html", names))
     if part or rename:
         raise InputError("--part goes with --latex and --pdf, --rename with --html too")
     return replace(form, render=_bibtex) if form.name == "bibtex" else form
@@ -137,15 +143,6 @@ def _of_record(part: str, rename: str, **asked: bool) -> Form:
 def _to_set(page: Mapping[str, Any], record: Any) -> str:
     """Return a document that is to be set by TeX."""
     return f"{MARK}{record.to_latex(True, **page)}"
-
-
-def _renames(text: str) -> Iterator[tuple[str, str]]:
-    """Read NAME=LATEX, ..., with commas in braces as they are."""
-    for pair in filter(None, re.split(r",(?![^{]*\})", text)):
-        name, equals, latex = pair.partition("=")
-        if not equals:
-            raise InputError(r"--rename: write NAME=LATEX, such as alpha=\sigma")
-        yield name.strip(), latex.strip()
 
 
 def _bibtex(record: Any) -> str:

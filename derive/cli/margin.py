@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
 from derive.cli.forms import FORMS, TEXT
 from derive.cli.options import OfModel
@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 NORMS = ("l1", "l2", "linf", "softmax", "dft", "nuclear", "l4/3")
 
 
-class Separable(NamedTuple):
-    """F with its start, the text of the data, and the shape of features that are matrices."""
-
-    model: ReadModel
-    data: str
-    shape: tuple[int, int] | None
+Separable: TypeAlias = tuple[ReadModel, str, tuple[int, int] | None]
+"""F with its start, the text of the data, and the shape of features that are matrices."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,10 +87,10 @@ class Margin(OfModel, Recorded):
         if self.shape and size is None:
             raise InputError(f"--shape must be two whole numbers such as 2x3, not {self.shape!r}")
         if self.data is None:
-            return Separable(model, "", None)
+            return model, "", None
         if self.form not in (TEXT, FORMS["json"]):
             raise InputError("--data is for text and --json: leave out --latex and --html")
-        return Separable(model, text_of(self.data), size and (int(size[1]), int(size[2])))
+        return model, text_of(self.data), size and (int(size[1]), int(size[2]))
 
     def find(self, read: Separable, enter: Enter) -> Margins:
         """Return what the flow tends to on separable data."""
@@ -102,7 +98,7 @@ class Margin(OfModel, Recorded):
         from derive.separable.find import margins
 
         enter("parameterization")
-        return margins(derive(read.model.parameterization(), enter), enter)
+        return margins(derive(read[0].parameterization(), enter), enter)
 
     def answer(self, read: Separable, enter: Enter) -> Answer:
         """Add the predictor of largest margin on the data, or that they are not separable."""
@@ -112,15 +108,21 @@ class Margin(OfModel, Recorded):
         from numerics.margins.classes import read_csv
         from numerics.margins.max_margin import NotSeparable, max_margin
 
-        X, labels = read_csv(read.data)
+        _, data, shape = read
+        X, labels = read_csv(data)
         enter("importing the algebra")
         record = self.find(read, enter)
-        _refuse_other_features(record, len(X[0]))
+        p, features = record.derivation.parameterization, len(X[0])
+        if p.affine:
+            words = "outputs that are affine functions of others have no data here"
+            raise InputError(f"--data: {words}")
+        if p.d > 1 and p.d != features:  # one output, or a vector, stands for any number of them
+            raise InputError(f"--data has {features} features, but F has {p.d} outputs")
         answer = answer_with(record, self.form, enter)
         enter.keep_unfinished(answer)
         enter("largest margin")
         try:
-            found = max_margin(X, labels, self.norm or _norm(record), read.shape)
+            found = max_margin(X, labels, self.norm or _norm(record), shape)
             return with_data(answer, found, self.form)
         except NotSeparable as none:
             return replace(with_data(answer, none.certificate, self.form), code=NO)
@@ -134,12 +136,3 @@ def _norm(record: Margins) -> str:
     raise NumericalError(
         f"{what}: give a norm in which margins are computed, --norm {', '.join(NORMS)}"
     )
-
-
-def _refuse_other_features(record: Margins, features: int) -> None:
-    """Refuse data that do not fit: one output, or a vector, stands for any number of features."""
-    p = record.derivation.parameterization
-    if p.affine:
-        raise InputError("--data: outputs that are affine functions of others have no data here")
-    if p.d > 1 and p.d != features:
-        raise InputError(f"--data has {features} features, but F has {p.d} outputs")

@@ -174,17 +174,9 @@ def parameters(kind: type) -> Iterator[click.Parameter]:
         elif one.metadata.get("help"):
             yield _option(one, hints[one.name])
         elif one.metadata.get("metavar"):
-            yield _argument(one)
-
-
-def _argument(one: Field[Any]) -> click.Argument:
-    """Return the argument of a field: a tuple is of any number, no default of one."""
-    return click.Argument(
-        [one.name],
-        metavar=one.metadata["metavar"],
-        nargs=-1 if isinstance(one.default, tuple) else 1,
-        required=one.default is ...,
-    )
+            number = -1 if isinstance(one.default, tuple) else 1
+            metavar, needed = one.metadata["metavar"], one.default is ...
+            yield click.Argument([one.name], metavar=metavar, nargs=number, required=needed)
 
 
 def _option(one: Field[Any], hint: Any) -> click.Option:

@@ -159,17 +159,12 @@ def _write(text: bytes, path: Path) -> None:
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(text)
-        os.chmod(name, path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
+        os.umask(mask := os.umask(0))
+        os.chmod(name, path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~mask)
         os.replace(name, path)
     except OSError:
         Path(name).unlink(missing_ok=True)
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def moving_bar(seconds: float) -> str:

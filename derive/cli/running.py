@@ -117,23 +117,18 @@ def run(function: Callable[[Enter], Result], timeout: float) -> Result:
         Stop: the child ran out of time or memory, or was interrupted.
         Exception: what the function raised.
     """
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Stop(f"ended by {signal.Signals(number).name}", 128 + number)
+
     with closing(Narrator()) as narrator:
-        _end_with_signals()
+        for end in _ENDS:  # which unwind, so that the child does not outlive this process
+            signal.signal(end, stop)
         try:
             answer: Result = _run(function, timeout, narrator)
             return answer
         except KeyboardInterrupt:
             raise Stop(f"interrupted in stage: {narrator.stage}", INTERRUPTED) from None
-
-
-def _end_with_signals() -> None:
-    """Let SIGTERM and SIGHUP unwind, so that the child does not outlive this process."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise Stop(f"ended by {signal.Signals(number).name}", 128 + number)
-
-    for end in _ENDS:
-        signal.signal(end, stop)
 
 
 def _run(function: Callable[[Enter], object], timeout: float, narrator: Narrator) -> Any:

@@ -253,7 +253,12 @@ def _compared(update: Update) -> tuple[Finding, Example | None]:
     index = norm.name.removeprefix("l")
     index = f"({index})" if "/" in index else index
     claim = f"`argmin |w - w_0|_{index}` s.t. `X w = y`"
-    limit = _limit(norm, X, y)
+    if norm.p is None or norm.p == 1:
+        limit: Sequence[Fraction | arb] = path(norm.name, X, y, [Fraction(0)] * len(X[0])).limit
+    elif (found := step_in_balls(X, y, norm, 2 * DIGITS)) is not None:
+        limit = found
+    else:
+        raise InputError("limits in balls need two rows and an even q")
     better = shorter(X, y, list(map(ball, limit)), norm)
     if better is None:
         return Finding(Verdict.UNDECIDED, f"not refuted: {claim}"), None
@@ -261,15 +266,6 @@ def _compared(update: Update) -> tuple[Finding, Example | None]:
     texts = tuple(map(_shown, limit)), tuple(map(_shown, better))
     example = Example(norm.name, update.data["X"], update.data["y"], *texts, norms)
     return Finding(Verdict.REFUTED, f"not {claim}"), example
-
-
-def _limit(norm: Norm, X: Sequence[Vector], y: Vector) -> Sequence[Fraction | arb]:
-    if norm.p is None or norm.p == 1:
-        return path(norm.name, X, y, [Fraction(0)] * len(X[0])).limit
-    found = step_in_balls(X, y, norm, 2 * DIGITS)
-    if found is None:
-        raise InputError("limits in balls need two rows and an even q")
-    return found
 
 
 def _length(norm: Norm, w: Sequence[Fraction | arb]) -> Fraction | arb:

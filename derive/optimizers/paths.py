@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from typing import TypeAlias
 
 from flint import fmpq_mat
@@ -96,10 +97,6 @@ def _along_largest(w: Vector, c: Vector) -> list[Bound]:
     return [_REST if abs(x) < level else _RIGHT if x > 0 else _LEFT for x in c]
 
 
-def _lasso(w: Vector, c: Vector) -> list[Bound]:
-    return [_ANY if x else bound for x, bound in zip(w, _along_largest(w, c), strict=True)]
-
-
 def _catching_up(w: Vector, c: Vector, dw: Vector, dc: Vector) -> Iterator[Fraction]:
     """Yield when a |c_j| meets the level, which falls at rate 1, and when the level is 0."""
     level = _largest(c)
@@ -110,23 +107,24 @@ def _catching_up(w: Vector, c: Vector, dw: Vector, dc: Vector) -> Iterator[Fract
                 yield (level - sign * x) / (1 + sign * slope)
 
 
-def _catching_up_or_vanishing(w: Vector, c: Vector, dw: Vector, dc: Vector) -> Iterator[Fraction]:
-    yield from _catching_up(w, c, dw, dc)
-    yield from (-x / slope for x, slope in zip(w, dw, strict=True) if slope)
-
-
-def _signs(w: Vector, c: Vector) -> list[Bound]:
-    return [(_ONE if x > 0 else -_ONE, -_ONE if x < 0 else _ONE) for x in c]
-
-
-def _vanishing(w: Vector, c: Vector, dw: Vector, dc: Vector) -> Iterator[Fraction]:
-    yield from (-x / slope for x, slope in zip(c, dc, strict=True) if slope)
+def _vanishing(x: Vector, dx: Vector) -> Iterator[Fraction]:
+    return (-value / slope for value, slope in zip(x, dx, strict=True) if slope)
 
 
 RULES = {
     "l1": Rule(_largest, _along_largest, 1, _catching_up),
-    "linf": Rule(lambda c: sum(map(abs, c), Fraction(0)), _signs, 0, _vanishing),
-    "lasso": Rule(_largest, _lasso, 1, _catching_up_or_vanishing),
+    "linf": Rule(
+        lambda c: sum(map(abs, c), _ZERO),
+        lambda w, c: [(_ONE if x > 0 else -_ONE, -_ONE if x < 0 else _ONE) for x in c],
+        0,
+        lambda w, c, dw, dc: _vanishing(c, dc),
+    ),
+    "lasso": Rule(
+        _largest,
+        lambda w, c: [_ANY if x else at for x, at in zip(w, _along_largest(w, c), strict=True)],
+        1,
+        lambda w, c, dw, dc: chain(_catching_up(w, c, dw, dc), _vanishing(w, dw)),
+    ),
 }
 """The rules by name: of the norm in which descent is steepest, and of the lasso."""
 
@@ -248,7 +246,8 @@ def nearest_within(
     if not columns:
         return [], True
     free = [j for j, bound in enumerate(bounds) if bound == (None, None)]
-    v = [Fraction(0) if j in free else _finite(bounds[j]) for j in range(len(bounds))]
+    finite = [least if least is not None else largest for least, largest in bounds]
+    v = [x or Fraction(0) for x in finite]
     while True:
         while not _moved(columns, b, bounds, v, free):
             pass
@@ -263,18 +262,13 @@ def nearest_within(
         free.append(max(inward, key=lambda j: abs(slopes[j])))
 
 
-def _finite(bound: Bound) -> Fraction:
+def _leads_inward(slope: Fraction, value: Fraction, bound: Bound) -> bool:
     least, largest = bound
-    return least if least is not None else largest  # type: ignore[return-value]
+    return (slope > 0 and value != largest) or (slope < 0 and value != least)
 
 
 def _rest(columns: Sequence[Vector], b: Vector, v: Vector) -> Vector:
     return [x - dot(row, v) for x, row in zip(b, zip(*columns, strict=True), strict=True)]
-
-
-def _leads_inward(slope: Fraction, value: Fraction, bound: Bound) -> bool:
-    least, largest = bound
-    return (slope > 0 and value != largest) or (slope < 0 and value != least)
 
 
 def _moved(

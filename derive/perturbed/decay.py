@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sympy import Expr
-
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
@@ -39,7 +37,19 @@ STEERING = Finding(
 def decay_of(penalty: Tree | None, leaf: Leaf, x: Followed) -> Drift:
     """Return what weight decay does to a law or dual coordinate, per unit of int kappa."""
     leaf, push = pushed_by(penalty, leaf)
-    return _pushed(leaf, x.over(push[0].field), push)
+    x = x.over(push[0].field)
+    z = LogFunction(-dot(push, x.gradient))
+    if x.output is None:
+        return drift_of(leaf, x, z)
+    q = _factor(leaf, z.rational, x.output)
+    if q is None:
+        found = open_drift(leaf, x, leaf.with_logs(z), f"is not q {x.symbol} + f(c)")
+        return replace(found, in_beta=in_beta(leaf, z.rational))
+    found, in_laws = drift_of(leaf, x, z, LogFunction(q)), None
+    if q.is_zero() or not x.function.logs:  # z = q y + f(c), where f is affine
+        rest = leaf.in_laws(z.rational - q * x.function.rational)
+        in_laws = None if rest is None else leaf.written(q) * x.symbol + rest
+    return replace(found, in_laws=in_laws, factor=leaf.in_laws(q))
 
 
 def pushed_by(penalty: Tree | None, leaf: Leaf) -> tuple[Leaf, Field]:
@@ -74,18 +84,6 @@ def is_of_outputs(penalty: Tree, leaf: Leaf) -> bool:
     return rank((*fields, push)) == rank(fields)
 
 
-def _pushed(leaf: Leaf, x: Followed, push: Field) -> Drift:
-    z = LogFunction(-dot(push, x.gradient))
-    if x.output is None:
-        return drift_of(leaf, x, z)
-    q = _factor(leaf, z.rational, x.output)
-    if q is None:
-        found = open_drift(leaf, x, leaf.with_logs(z), f"is not q {x.symbol} + f(c)")
-        return replace(found, in_beta=in_beta(leaf, z.rational))
-    found = drift_of(leaf, x, z, LogFunction(q))
-    return replace(found, in_laws=_in_laws(leaf, x, z.rational, q), factor=leaf.in_laws(q))
-
-
 def _factor(leaf: Leaf, z: RationalFunction, i: int) -> RationalFunction | None:
     """Return q with z - q y_i conserved: <grad z, grad F_j> = q g delta_ij for all j; or None.
 
@@ -96,14 +94,6 @@ def _factor(leaf: Leaf, z: RationalFunction, i: int) -> RationalFunction | None:
         return None
     q = slopes[i] / leaf.g
     return None if set(q.variables()) - q.field.parameters else q
-
-
-def _in_laws(leaf: Leaf, x: Followed, z: RationalFunction, q: RationalFunction) -> Expr | None:
-    """Return z = q y + f(c), where f is affine; None where it was not written so."""
-    if not q.is_zero() and x.function.logs:
-        return None
-    rest = leaf.in_laws(z - q * x.function.rational)
-    return None if rest is None else leaf.written(q) * x.symbol + rest
 
 
 def field_degree(p: Parameterization) -> RationalFunction | None:

@@ -87,9 +87,12 @@ class Followed:
         """Yield the irreducible functions of the weights at whose zeros it is singular."""
         f = self.function.rational if self.slope is None else self.slope
         seen = chain([f.field.polynomial(f.denominator)], (a for _, a in self.function.logs))
-        for argument in seen:
-            zeros = (_base(factor) for factor, _ in factors(argument) if _vanishes(factor))
-            yield from (P for P in zeros if not Signs().is_positive(P))
+        for P in (P for argument in seen for P, _ in factors(argument) if _varies(P)):
+            g = next((g for g in P.field.generators if P.field.named(g.name) == P), None)
+            if g is not None and g.kind == "power":  # 0 where that of which it is a power is
+                P = P.field.embed(g.argument)
+            if not (g is not None and g.kind == "exp") and not Signs().is_positive(P):
+                yield P
 
 
 @dataclass(frozen=True)
@@ -269,22 +272,6 @@ def _number(notation: Notation, a: int) -> str:
 
 def _varies(f: RationalFunction) -> bool:
     return bool(set(f.variables()) - f.field.parameters)
-
-
-def _generator(f: RationalFunction) -> Generator[RationalFunction] | None:
-    return next((g for g in f.field.generators if f == f.field.named(g.name)), None)
-
-
-def _vanishes(f: RationalFunction) -> bool:
-    """Tell whether an irreducible function may be 0: no constant, and no exponential."""
-    g = _generator(f)
-    return _varies(f) and (g is None or g.kind != "exp")
-
-
-def _base(f: RationalFunction) -> RationalFunction:
-    """Return where a power is 0."""
-    g = _generator(f)
-    return f.field.embed(g.argument) if g is not None and g.kind == "power" else f
 
 
 def gradient(f: LogFunction) -> Field:

@@ -98,24 +98,21 @@ def _in_own_velocities(leaf: Leaf, x: Followed) -> tuple[Leaf, RationalFunction]
 
 def one_sided(leaf: Leaf) -> Iterator[OneSided]:
     """Yield each law, or its logarithm, that changes to one side while weights keep their signs."""
+    p, known = leaf.parameterization, Signs(leaf.notation.positive)
+    starts = zip(p.weights, p.w0, strict=True)
+    positive = tuple(w for w, value in starts if known.is_positive(value))
     for law in leaf.laws:
         c = law.function.rational
         logarithm = Followed(law.symbol, LogFunction(c.field.zero, ((c.field.one, c),)))
         if leaf.coordinates.is_straight(law.gradient, along_steps=True):
             continue  # c does not change
-        zero = leaf.parameterization.at_start(c).is_zero()
-        for x, signs in product((law,) if zero else (law, logarithm), ((), _positive(leaf))):
+        zero = p.at_start(c).is_zero()
+        for x, signs in product((law,) if zero else (law, logarithm), ((), positive)):
             side = _side(leaf.hessian(x), frozenset(signs))
             if side:
                 change = momentum_of(leaf, x).change
                 yield OneSided(x, leaf.with_logs(x.function), change, side, signs)
                 break
-
-
-def _positive(leaf: Leaf) -> tuple[str, ...]:
-    """Return the weights that are positive at the start."""
-    p, known = leaf.parameterization, Signs(leaf.notation.positive)
-    return tuple(w for w, value in zip(p.weights, p.w0, strict=True) if known.is_positive(value))
 
 
 def _side(H: Matrix, positive: frozenset[str]) -> int:

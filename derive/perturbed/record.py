@@ -94,18 +94,14 @@ class Perturbation(Printable, Claims):
         return tuple(self.by.split(", "))
 
     @property
-    def ends_on_leaf(self) -> bool:
-        """Do the laws tell the leaf on which the perturbed flow ends?"""
-        d = self.derivation
-        return d.conserved.verdict is Verdict.PROVED and d.equivalent is None
-
-    @property
     def minimised(self) -> Verdict:
         """PROVED: what a limit with X beta = y minimises is told by c_inf and xi; REFUTED: no Q."""
-        if self.derivation.warping.verdict is Verdict.REFUTED:
+        d = self.derivation
+        if d.warping.verdict is Verdict.REFUTED:
             return Verdict.REFUTED
-        outputs = 2 if self.derivation.direction else len(self.derivation.beta)
-        told = bool(self.start) or (self.ends_on_leaf and len(self.of_dual) == outputs)
+        outputs = 2 if d.direction else len(d.beta)
+        on_leaf = d.conserved.verdict is Verdict.PROVED and d.equivalent is None
+        told = bool(self.start) or (on_leaf and len(self.of_dual) == outputs)
         return Verdict.PROVED if told else Verdict.UNDECIDED
 
     @property

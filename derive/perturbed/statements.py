@@ -12,17 +12,7 @@ from derive.perturbed.coordinates import MIRROR
 from derive.perturbed.drift import SLOPE, Drift
 from derive.perturbed.momentum import OneSided
 from derive.perturbed.record import Perturbation
-from derive.statement import (
-    Equations,
-    Note,
-    OnTerminal,
-    Open,
-    Sentence,
-    Statement,
-    each,
-    note,
-    tell,
-)
+from derive.statement import Equations, Note, OnTerminal, Open, Statement, each, note, tell
 from derive.verdict import Identity, Verdict
 
 LONGEST = 1500
@@ -62,15 +52,6 @@ def coordinates(v: Perturbation) -> str:
     return "theta" if v.process == MIRROR else "w"
 
 
-def _regular(v: Perturbation) -> tuple[Sentence, ...]:
-    """Return where laws and dual coordinates are what they are, all along."""
-    never = [tell("`{0} != 0`", **{"0": x}) for x in v.generic]
-    if v.conditions:
-        return (*never, *(tell("`{0} > 0`", **{"0": x}) for x in v.conditions))
-    along = () if v.start else v.singular
-    return (*never, *(tell("`{0} != 0` all along", **{"0": x}) for x in along))
-
-
 def _drift(v: Perturbation) -> Iterator[Statement | Open]:
     drifts = (*v.of_laws, *v.of_dual)
     if not drifts:
@@ -88,7 +69,11 @@ def _drift(v: Perturbation) -> Iterator[Statement | Open]:
         ]
     below.append(note(SENSE.get(v.by) or _sense_of_several(v.kinds)))
     words, why = "the laws and the dual coordinates of gradient flow itself,", tuple(_expansion(v))
-    yield Statement(words, kind="drift", conditions=_regular(v), below=tuple(below), proof=why)
+    given = [tell("`{0} != 0`", **{"0": x}) for x in v.generic]
+    given += [tell("`{0} > 0`", **{"0": x}) for x in v.conditions]
+    if not v.start and not v.conditions:
+        given += [tell("`{0} != 0` all along", **{"0": x}) for x in v.singular]
+    yield Statement(words, kind="drift", conditions=tuple(given), below=tuple(below), proof=why)
 
 
 def _expansion(v: Perturbation) -> Iterator[object]:
@@ -175,25 +160,17 @@ def _limit(v: Perturbation) -> Iterator[Statement | Open]:
         return
     if "momentum" in v.kinds and "step" not in v.kinds:
         given.append(tell(f"`{coordinates(v)}' -> 0`, or `t {coordinates(v)}' -> 0` under r/t"))
-    yield Statement(
-        f"the limit minimises {_minimised(v)}",
-        kind=kind,
-        conditions=tuple(given),
-        below=tuple(_ends(v)),
-    )
-
-
-def _minimised(v: Perturbation) -> str:
-    """Return what is minimised, on the leaf of c_inf."""
     if v.is_steered and all(c.still for c in v.of_laws):
-        return "`Q` itself, as that of gradient flow"
-    return "`Q_(c_inf)(beta) - <y(0) + xi, beta>`"
+        least = "`Q` itself, as that of gradient flow"
+        ends = [note("here neither `c` nor `y` drifts beside what steers")]
+    else:
+        least, ends = "`Q_(c_inf)(beta) - <y(0) + xi, beta>`", [*_ends(v)]
+    words = f"the limit minimises {least}"
+    yield Statement(words, kind=kind, conditions=tuple(given), below=tuple(ends))
 
 
-def _ends(v: Perturbation) -> Iterator[object]:
-    if v.is_steered and all(c.still for c in v.of_laws):
-        yield note("here neither `c` nor `y` drifts beside what steers")
-        return
+def _ends(v: Perturbation) -> Iterator[Note]:
+    """Yield the leaf on which Q is that, and what c_inf and xi add up from."""
     yield note("`Q_c` is the potential of `y` on the leaf of `c`")
     sums = (SUMS.get(v.by) or _sums_of_several(v)).replace("{x}", coordinates(v))
     yield note(

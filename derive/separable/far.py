@@ -271,8 +271,8 @@ def _separated(piece: Piece, gradient: tuple[Expr, ...], separation: Separation)
     """Return the growth of a Q that is a sum of functions of x = V^T beta."""
     betas, everywhere = piece.betas, _everywhere(piece) or None
     x = tuple(Symbol(f"x{k}_", real=True) for k, _ in enumerate(betas, 1))
-    whole = ClosedGradient(gradient, betas, (False,) * len(betas), _positive(*gradient), spare=x)
-    slopes = whole.separated(separation.basis)
+    closed = ClosedGradient(gradient, betas, (False,) * len(betas), _positive(*gradient), spare=x)
+    slopes = closed.separated(separation.basis)
     if slopes is None:
         return _open(betas, "`Q` was not written as a sum in other coordinates")
     ends: list[tuple[object, End]] = []
@@ -283,16 +283,11 @@ def _separated(piece: Piece, gradient: tuple[Expr, ...], separation: Separation)
         found = [_reached(find_end(one, side), everywhere) for side in (1, -1)]
         ends += [(form, end) for end in found]
         parts.append(_both(found, form))
-    return _joined(betas, ends, "sum", _sum(parts), separation.forms)
-
-
-def _sum(parts: Sequence[Leading | None]) -> Leading | None:
-    """Return the sum of what grows alike."""
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts) or len({part.growth for part in known}) > 1:
-        return None
-    constants = tuple(c for part in known for c in part.constants)
-    return Leading(known[0].growth, sympy.Add(*(part.h for part in known)), constants)
+    known, whole = [part for part in parts if part is not None], None
+    if len(known) == len(parts) and len({part.growth for part in known}) == 1:  # they grow alike
+        constants = tuple(c for part in known for c in part.constants)
+        whole = Leading(known[0].growth, sympy.Add(*(part.h for part in known)), constants)
+    return _joined(betas, ends, "sum", whole, separation.forms)
 
 
 @dataclass(frozen=True)

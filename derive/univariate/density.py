@@ -150,12 +150,12 @@ def _positive_inside(p: DensityPiece) -> bool:
 def _is_even(density: Density) -> bool:
     """Tell whether both sides agree between all ends."""
     ends = sorted({Fraction(0)} | {abs(e) for p in density.pieces for e in (p.left, p.right)})
-    pairs = ([_formula_at(density, s * (a + b) / 2) for s in (-1, 1)] for a, b in pairwise(ends))
-    return all(_mirrored(left, right) for left, right in pairs)
 
+    def at(x: Fraction) -> Formula | None:
+        return next((p.formula for p in density.pieces if p.left < x < p.right), None)
 
-def _formula_at(density: Density, x: Fraction) -> Formula | None:
-    return next((p.formula for p in density.pieces if p.left < x < p.right), None)
+    middles = ((a + b) / 2 for a, b in pairwise(ends))
+    return all(_mirrored(at(-x), at(x)) for x in middles)
 
 
 def _mirrored(left: Formula | None, right: Formula | None) -> bool:

@@ -61,16 +61,16 @@ class VariationalProblem(Claims, Printable):
     @property
     def failing(self) -> tuple[str, ...]:
         """Hypotheses of the source that do not hold here."""
-        return tuple(self._failing())
-
-    def _failing(self) -> Iterator[str]:
-        if (self.scaled, self.activation.name) not in ((False, "relu"), (True, "abs")):
-            proved = "unscaled potentials with relu, and for scaled ones with abs"
-            yield f"the source proves a limit for {proved}; here the limit is formal"
-        if self.scaled and self.potential.derivatives < 3:
-            yield "the source assumes three continuous derivatives of `phi`, which has two"
-        if self.scaled and not self.potential.strict:
-            yield "the source assumes `phi'' > 0`, which vanishes at a point"
+        proved = (self.scaled, self.activation.name) in ((False, "relu"), (True, "abs"))
+        fails = {
+            "the source proves a limit for unscaled potentials with relu, and for scaled ones with"
+            " abs; here the limit is formal": not proved,
+            "the source assumes three continuous derivatives of `phi`, which has two": self.scaled
+            and self.potential.derivatives < 3,
+            "the source assumes `phi'' > 0`, which vanishes at a point": self.scaled
+            and not self.potential.strict,
+        }
+        return tuple(words for words, here in fails.items() if here)
 
     @property
     def assumed(self) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from numerics.experiments.scaffold import Results, Stages, table
 from numerics.experiments.settings import ConvolutionSetting
 from numerics.margins.enclosure import BITS
 from numerics.margins.interval import MarginInterval
-from numerics.margins.kkt import KKTPoint, kkt_point
+from numerics.margins.kkt import kkt_point
 from numerics.margins.max_margin import NotSeparable, max_margin
 from numerics.margins.weights_margins import shortest
 
@@ -135,7 +135,11 @@ def _limit(setting: ConvolutionSetting, X: Array, task: tuple[int, int]) -> Limi
             lambda v: _margins(X, v.reshape(w.shape))[1].reshape(len(X), -1),
             w.ravel(),
         )
-        point = _certified(X, near.x.reshape(w.shape))
+        p = Parameterization.parse(outputs(setting.size, L))
+        places = (name[1:].split("_") for name in p.weights)
+        shaped = near.x.reshape(w.shape)
+        origin = [shaped[int(layer) - 1, int(k)] for layer, k in places]
+        point = kkt_point(p, X.tolist(), origin)
     except NumericalError:
         return Limit(L, start, end, None, ())
     sizes = np.abs(np.fft.rfft([float(x) for x in point.beta]))
@@ -143,12 +147,6 @@ def _limit(setting: ConvolutionSetting, X: Array, task: tuple[int, int]) -> Limi
     with precise(BITS):
         value = (point.cost * setting.size / L) ** (arb(L) / 2)
         return Limit(L, start, end, value.str(DIGITS, radius=False), present)
-
-
-def _certified(X: Array, w: Array) -> KKTPoint:
-    p = Parameterization.parse(outputs(w.shape[1], len(w)))
-    places = [name[1:].split("_") for name in p.weights]
-    return kkt_point(p, X.tolist(), [w[int(layer) - 1, int(k)] for layer, k in places])
 
 
 def descended(X: Array, w: Array, steps: int) -> Array:

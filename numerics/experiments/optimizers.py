@@ -81,18 +81,17 @@ def optimizers(setting: OptimizerSetting, stages: Stages) -> OptimizerResults:
     rng = np.random.default_rng(setting.seed)
     X, y = rng.normal(size=(setting.samples, setting.dimension)), rng.normal(size=setting.samples)
     largest = np.linalg.norm(X, 2) ** 2
-    tasks = [(name, SHARE / largest / _excess(name, setting)) for name in RUN]
+    tasks = list[tuple[str, float]]()
+    for name in RUN:
+        p = read_norm(find_update(name).norm or "2").p
+        # by how much |v|_2^2 may exceed |v|^2 in the norm of the optimizer
+        excess = float(setting.dimension ** max(0.0, 1 - 2 * float(1 / p if p else 0)))
+        tasks.append((name, float(SHARE / largest / excess)))
     ends: tuple[End, ...] = ()
     for problem, extra in (("regression", setting.adagrad), ("separable", ())):
         known = tasks + [("adagrad", step) for step in extra]
         ends += stages.each(problem, partial(_run, problem, X, y, setting.steps), known)
     return OptimizerResults(setting, ends)
-
-
-def _excess(name: str, setting: OptimizerSetting) -> float:
-    """Return by how much |v|_2^2 may exceed |v|^2 in the norm of the optimizer."""
-    p = read_norm(find_update(name).norm or "2").p
-    return float(setting.dimension ** max(0.0, 1 - 2 * float(1 / p if p else 0)))
 
 
 def _run(problem: str, X: Array, y: Array, steps: int, task: tuple[str, float]) -> End:

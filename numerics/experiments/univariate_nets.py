@@ -21,8 +21,12 @@ from derive.univariate.problem import read_activation
 from numerics.experiments.scaffold import Results, Stages, table
 from numerics.experiments.settings import UnivariateSetting
 from numerics.univariate.cells import Law
-from numerics.univariate.distance import distance_to_net, supremum_distance
-from numerics.univariate.limit_function import LimitFunction, limit_function
+from numerics.univariate.limit_function import (
+    LimitFunction,
+    distance_to_net,
+    limit_function,
+    supremum_distance,
+)
 from numerics.univariate.training import MirrorFlow, Net, quantile_net, random_net, train
 
 POTENTIALS = ("x**2", "abs(x)**3 + x**2", "x**4 + x**2")
@@ -109,7 +113,10 @@ def univariate_nets(setting: UnivariateSetting, stages: Stages) -> UnivariateRes
         for i in range(count)
     ]
     found = stages.each("nets", functools.partial(_error, setting, tables), tasks)
-    errors = tuple(_summaries(tasks, found))
+    groups: dict[tuple[str, str, str, int], list[float]] = {}
+    for t, error in zip(tasks, found, strict=True):
+        groups.setdefault((t.potential, t.kind, t.biases, t.width), []).append(error)
+    errors = tuple(Errors(*k, float(np.median(g)), min(g), max(g)) for k, g in groups.items())
     base = {kind: limits[POTENTIALS[0], kind] for kind in KINDS}
     return UnivariateResults(
         setting,
@@ -154,14 +161,6 @@ def _error(
     setting: UnivariateSetting, tables: Mapping[tuple[str, str], PPoly], task: Task
 ) -> float:
     return distance_to_net(tables[task.potential, task.kind], trained_net(setting, task))
-
-
-def _summaries(tasks: Iterable[Task], found: Iterable[float]) -> Iterable[Errors]:
-    groups: dict[tuple[str, str, str, int], list[float]] = {}
-    for t, error in zip(tasks, found, strict=True):
-        groups.setdefault((t.potential, t.kind, t.biases, t.width), []).append(error)
-    for key, group in groups.items():
-        yield Errors(*key, float(np.median(group)), min(group), max(group))
 
 
 def _slope(errors: Iterable[Errors], potential: str, kind: str, biases: str) -> float | None:

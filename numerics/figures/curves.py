@@ -53,14 +53,17 @@ def explicit(derivation: Derivation, start: Mapping[str, Any]) -> FunctionOfBeta
     numbers = {name: Fraction(x) for name, x in start.items()}
     blocks = explicit_counterpart(derivation.parameterization).blocks
     parts = [(block.outputs[0], distance_function(block.distance, numbers)) for block in blocks]
-    return lambda beta: np.asarray(sum(_pointwise(value, beta[..., i]) for i, value in parts))
 
+    def total(beta: Array) -> Array:
+        whole = np.zeros(beta.shape[:-1])
+        for i, value in parts:  # once at each distinct number
+            distinct, where = np.unique(beta[..., i], return_inverse=True)
+            whole += np.array([value(Fraction(float(b))) for b in distinct])[
+                where.reshape(whole.shape)
+            ]
+        return whole
 
-def _pointwise(value: Callable[[Fraction], float], x: Array) -> Array:
-    """Evaluate once at each distinct number."""
-    distinct, where = np.unique(x, return_inverse=True)
-    found = np.array([value(Fraction(float(b))) for b in distinct])
-    return found[where].reshape(np.shape(x))
+    return total
 
 
 def limiting(limit: Limit, start: Mapping[str, Any]) -> FunctionOfBeta:

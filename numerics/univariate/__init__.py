@@ -8,8 +8,7 @@ from derive.lazy import make_lazy
 
 if TYPE_CHECKING:
     from numerics.univariate.cost import relu_cost
-    from numerics.univariate.distance import supremum_distance
-    from numerics.univariate.limit_function import LimitFunction, limit_function
+    from numerics.univariate.limit_function import LimitFunction, limit_function, supremum_distance
     from numerics.univariate.training import MirrorFlow, quantile_net, random_net, train
 
 __all__ = [
@@ -32,7 +31,7 @@ make_lazy(
         "quantile_net": "numerics.univariate.training",
         "random_net": "numerics.univariate.training",
         "relu_cost": "numerics.univariate.cost",
-        "supremum_distance": "numerics.univariate.distance",
+        "supremum_distance": "numerics.univariate.limit_function",
         "train": "numerics.univariate.training",
     },
 )

@@ -278,11 +278,6 @@ class Law:
                 break
         return alpha
 
-    def on_duals(self, alpha: Array) -> Array:
-        """Return s of doubles."""
-        slope = self.potential.slope
-        return np.asarray(slope.on_arrays(alpha) - slope.on_arrays(np.zeros(1)))
-
     def on_arrays(self, s: Array, near: Array | None = None) -> Array:
         """Return alpha of doubles: Newton's method inside brackets, *near* if there is a guess."""
         if self.constant is not None:

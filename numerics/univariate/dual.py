@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations_with_replacement
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
@@ -162,17 +163,14 @@ class State:
     def hessian(self) -> list[list[Value]]:
         """Return E alpha'(s) sigma(w x_i - b) sigma(w x_j - b)."""
         m = len(self.points)
-        entries = [[self._entry(i, j) for j in range(i + 1)] for i in range(m)]
-        return [[entries[max(i, j)][min(i, j)] for j in range(m)] for i in range(m)]
-
-    def _entry(self, i: int, j: int) -> Value:
-        x, z, total = self.points[i], self.points[j], fmpq(0)
+        entries: list[list[Value]] = [[fmpq(0)] * m for _ in range(m)]
         for cell, f in self.found:
-            factor = cell.weight * cell.slopes[i] * cell.slopes[j]
-            if factor:
-                n = f.second
-                total = total + factor * (x * z * n[0] - (x + z) * n[1] + n[2])
-        return total
+            for i, j in combinations_with_replacement(range(m), 2):
+                x, z, n = self.points[i], self.points[j], f.second
+                if factor := cell.weight * cell.slopes[i] * cell.slopes[j]:
+                    term = factor * (x * z * n[0] - (x + z) * n[1] + n[2])
+                    entries[i][j] = entries[j][i] = entries[i][j] + term
+        return entries
 
 
 def check_data(x: Sequence[Fraction], y: Sequence[Fraction], density: Density) -> None:

@@ -1,9 +1,13 @@
-"""The function that wide univariate shallow nets tend to under mirror flow."""
+"""The function that wide univariate shallow nets tend to under mirror flow.
+
+sup |f - g| on the support of the biases: extremes are at ends, or where the slopes agree.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,6 +29,7 @@ from numerics.evaluate.backend import Array, Number
 from numerics.evaluate.numbers import read_number, read_vector
 from numerics.univariate.cells import Law, cells
 from numerics.univariate.dual import Dual, State, check_data
+from numerics.univariate.training import Net
 
 PRECISIONS = (128, 256, 512)
 """Bits of the balls, more where fewer do not certify."""
@@ -159,7 +164,11 @@ class LimitFunction:
     def _grid(self) -> Array:
         """Return points between which alpha changes little, and those where phi changes form."""
         law, c = self.dual.law, np.array([float(arb(v)) for v in self.multipliers])
-        x, found = np.array([float(v) for v in self.dual.x]), []
+        x, found, slope = (
+            np.array([float(v) for v in self.dual.x]),
+            [],
+            law.potential.slope.on_arrays,
+        )
         breaks = np.array([float(b) for b in law.potential.function.breaks])
         for cell in cells(self.dual.x, self.dual.density, self.dual.activation):
             g = c * np.array([float(arb(v)) for v in cell.slopes])
@@ -167,7 +176,7 @@ class LimitFunction:
             alpha = law.on_arrays(g @ x - g.sum() * ends)
             between = np.r_[np.linspace(alpha[0], alpha[1], _GRID), breaks]
             with np.errstate(all="ignore"):
-                b = (g @ x - law.on_duals(between)) / g.sum()
+                b = (g @ x - (slope(between) - slope(np.zeros(1)))) / g.sum()
             found += [np.linspace(ends[0], ends[1], _GRID), b[(b > ends[0]) & (b < ends[1])]]
         whole = np.unique(np.concatenate(found))
         return whole[np.r_[True, np.diff(whole) > _NEAR]]
@@ -250,3 +259,38 @@ def _number(value: Value) -> Any:
         return as_fraction(value)
     mantissa, exponent = arb(value).mid().man_exp()
     return mpmath.mp.make_mpf(mpmath.libmp.from_man_exp(int(mantissa), int(exponent)))
+
+
+_NEAR = 1e-12
+"""Points nearer to each other than that count as one."""
+
+
+def supremum_distance(h: LimitFunction, other: LimitFunction | Net) -> float:
+    """Return the largest |h(t) - other(t)| on the support of the biases, in doubles."""
+    if isinstance(other, Net):
+        return distance_to_net(h.table, other)
+    return _largest(h.table, other.table)
+
+
+def distance_to_net(table: PPoly, net: Net) -> float:
+    """Return the largest |h(t) - net(t)| for the table of a limit function h."""
+    x, values = net.knots(table.x[0], table.x[-1])
+    apart = np.r_[True, np.diff(x) > _NEAR]
+    x, values = x[apart], values[apart]
+    slopes = np.diff(values) / np.diff(x)
+    return _largest(table, PPoly(np.array([slopes, values[:-1]]), x))
+
+
+def _largest(f: PPoly, g: PPoly) -> float:
+    x = np.unique(np.concatenate([f.x, g.x]))
+    order = max(len(f.c), len(g.c))
+    difference = PPoly(_expanded(f, x, order) - _expanded(g, x, order), x)
+    roots = difference.derivative().roots(discontinuity=False, extrapolate=False)
+    points = np.concatenate([x, roots[np.isfinite(roots)]])
+    return float(np.max(np.abs(difference(points))))
+
+
+def _expanded(f: PPoly, x: Array, order: int) -> Array:
+    """Return the coefficients of a piecewise polynomial on a finer grid."""
+    rows = [f(x[:-1], nu=k) / math.factorial(k) for k in range(order)]
+    return np.array(rows[::-1])

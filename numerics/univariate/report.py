@@ -20,8 +20,7 @@ from numerics.evaluate.backend import Array
 from numerics.margins.classes import read_csv
 from numerics.univariate.cells import Law
 from numerics.univariate.cost import Cost, relu_cost
-from numerics.univariate.distance import supremum_distance
-from numerics.univariate.limit_function import LimitFunction, Piece
+from numerics.univariate.limit_function import LimitFunction, Piece, supremum_distance
 from numerics.univariate.training import MirrorFlow, quantile_net, train
 
 WIDTH = 1600

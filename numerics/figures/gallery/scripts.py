@@ -35,7 +35,7 @@ from numerics.interpolants.least_l1 import least_l1
 from numerics.margins.loss_flow import loss_flow
 from numerics.margins.max_margin import max_margin
 from numerics.margins.tails import tail_rates
-from numerics.univariate.distance import distance_to_net
+from numerics.univariate.limit_function import distance_to_net
 
 # Level sets through (1, 0) in the plane of two coordinates of beta.
 
