@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
@@ -26,10 +26,9 @@ from derive.limits.find import Regimes
 from derive.limits.limit import Limit
 from derive.limits.point import Point
 from derive.records import Potential
-from numerics.evaluate.backend import Array
+from numerics.evaluate.backend import Array, compiled
 from numerics.evaluate.numbers import read_data
 from numerics.evaluate.potential import AnyPotential
-from numerics.figures.curves import at_start, limiting
 from numerics.figures.display import Display
 from numerics.integrator.gradient_flow import flow
 from numerics.integrator.start import FlowModel
@@ -197,6 +196,20 @@ class RegimeDisplay(Display):
         if end is not None:
             shown.add("limit", x, end, of=of, quantity="limit")
         return shown
+
+
+def limiting(limit: Limit, start: Mapping[str, Any]) -> Callable[[Array], Array]:
+    """Return what Q tends to, in the coordinates of a limit; NumericalError without a form."""
+    if limit.potential is None or limit.potential.Q is None:
+        raise NumericalError(f"no form of Q as {limit.point.text} is known")
+    Q = compiled([at_start(limit.potential.Q, start)], [c.name for c in limit.coordinates])
+    return lambda x: np.asarray(Q(*np.moveaxis(x, -1, 0))[0])
+
+
+def at_start(expression: Expr, start: Mapping[str, Any]) -> Expr:
+    """Return an expression with numbers for the names that a start gives."""
+    known = {s: start[s.name] for s in expression.free_symbols if s.name in start}
+    return expression.subs({s: sympy.Rational(str(x)) for s, x in known.items()})
 
 
 def _near(point: Point, step: Fraction) -> Fraction:

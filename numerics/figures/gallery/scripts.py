@@ -1,34 +1,32 @@
-"""What derives the panels of each figure, as ``captions.toml`` says."""
+"""What derives the panels of each figure, as ``captions.toml`` says.
+
+First the functions of beta that figures draw, their level sets, and the models of many figures.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import product
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.integrate import solve_ivp
+from scipy.optimize import elementwise
 
-from derive.derivation import derive
+from derive.derivation import Derivation, derive
 from derive.errors import NumericalError
+from derive.explicit.counterpart import distance_function
+from derive.explicit.regularize import explicit_counterpart
 from derive.limits.find import regimes
+from derive.model.parameterization import Parameterization
 from derive.perturbed.find import perturb
 from numerics.evaluate.backend import Array, compiled
 from numerics.evaluate.lowering import lower
 from numerics.experiments.settings import SparseSetting, UnivariateSetting
 from numerics.experiments.sparse_regression import draw, predict, weights
 from numerics.experiments.univariate_nets import POTENTIALS, Task, limit_of_task, trained_net
-from numerics.figures.curves import (
-    at_start,
-    explicit,
-    implicit,
-    level_set,
-    limiting,
-    profile,
-    tied,
-    untied,
-)
-from numerics.figures.derived import PotentialDisplay
+from numerics.figures.derived import PotentialDisplay, at_start, limiting
 from numerics.figures.display import Display, Series
 from numerics.interpolants.interpolant import interpolate
 from numerics.interpolants.least_l1 import least_l1
@@ -36,6 +34,78 @@ from numerics.margins.loss_flow import loss_flow
 from numerics.margins.max_margin import max_margin
 from numerics.margins.tails import tail_rates
 from numerics.univariate.limit_function import distance_to_net
+
+FunctionOfBeta: TypeAlias = Callable[[Array], Array]
+"""From (..., d) to (...,)."""
+
+
+def tied(power: str = "2", d: int = 1) -> Derivation:
+    """Derive p^power - m^power in d coordinates, from p = m = alpha."""
+    places = [""] if d == 1 else [str(i + 1) for i in range(d)]
+    start = {name + i: "alpha" for i in places for name in "pm"}
+    outputs = [f"p{i}**{power} - m{i}**{power}" for i in places]
+    return derive(Parameterization.parse(outputs, start, ["alpha"]))
+
+
+def untied(d: int) -> Derivation:
+    """Derive u v - x z in d coordinates, from u = x = u0 and v = z = v0."""
+    places = [str(i + 1) for i in range(d)]
+    symbols = {"u": "u0", "v": "v0", "x": "u0", "z": "v0"}
+    start = {name + i: symbol for i in places for name, symbol in symbols.items()}
+    outputs = [f"u{i}*v{i} - x{i}*z{i}" for i in places]
+    return derive(Parameterization.parse(outputs, start, ["u0", "v0"]))
+
+
+def implicit(derivation: Derivation, start: Mapping[str, Any]) -> FunctionOfBeta:
+    """Return Q - Q(beta_0)."""
+    q = lower(derivation.potential, start)
+    # grad Q = 0 at beta_0: the divergence from there is Q - Q(beta_0), without cancellation.
+    return lambda beta: np.asarray(q.bregman(beta, np.array(q.beta0)))
+
+
+def explicit(derivation: Derivation, start: Mapping[str, Any]) -> FunctionOfBeta:
+    """Return R, the least |w - w_0|^2 with F(w) = beta, of outputs that share no weights."""
+    numbers = {name: Fraction(x) for name, x in start.items()}
+    blocks = explicit_counterpart(derivation.parameterization).blocks
+    parts = [(block.outputs[0], distance_function(block.distance, numbers)) for block in blocks]
+
+    def total(beta: Array) -> Array:
+        whole = np.zeros(beta.shape[:-1])
+        for i, value in parts:  # once at each distinct number
+            distinct, where = np.unique(beta[..., i], return_inverse=True)
+            whole += np.array([value(Fraction(float(b))) for b in distinct])[
+                where.reshape(whole.shape)
+            ]
+        return whole
+
+    return total
+
+
+def profile(f: FunctionOfBeta, x: Array) -> Array:
+    """Return a function of one output at numbers, over its value at 1."""
+    return np.asarray(f(x[:, None]) / f(np.array([[1.0]])))
+
+
+def level_set(f: FunctionOfBeta, points: int) -> tuple[Array, Array]:
+    """Return where f, which is least at 0, is as at e_1, on rays from 0; two coordinates (n,).
+
+    NumericalError where it does not close within 1.5.
+    """
+    turns = np.linspace(0, 2 * np.pi, points)
+    # Closer near the axes, where the balls of sparse norms have corners.
+    angles = turns - 0.7 * np.sin(4 * turns) / 4
+    level = float(f(np.array([[1.0, 0.0]]))[0])
+
+    def above(radius: Array, angle: Array) -> Array:
+        beta = radius[..., None] * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+        return f(beta) - level
+
+    ends, close = (np.zeros(points), np.full(points, 1.5)), {"fatol": 1e-8 * level}
+    found = elementwise.find_root(above, ends, args=(angles,), tolerances=close)
+    if not found.success.all():
+        raise NumericalError("the level set does not close")
+    return found.x * np.cos(angles), found.x * np.sin(angles)
+
 
 # Level sets through (1, 0) in the plane of two coordinates of beta.
 

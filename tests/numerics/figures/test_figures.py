@@ -14,9 +14,9 @@ from derive import NumericalError, Parameterization, explicit_counterpart
 from derive.explicit.counterpart import distance_function
 from numerics.experiments.settings import SparseSetting, UnivariateSetting
 from numerics.experiments.sparse_regression import draw, predict
-from numerics.figures.curves import level_set, tied
 from numerics.figures.display import Display, arranged, save
 from numerics.figures.gallery import caption, figures, find, to_csv, to_json
+from numerics.figures.gallery.scripts import level_set, tied
 from tests.cli.commands import refusal_of, run
 
 IDS = [figure.id for figure in figures()]
