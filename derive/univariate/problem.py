@@ -199,11 +199,8 @@ class Activation:
 
 
 ACTIVATIONS = {
-    a.name: a
-    for a in (
-        Activation("relu", Fraction(1, 2), Fraction(1, 2)),
-        Activation("abs", Fraction(1), Fraction(0)),
-    )
+    "relu": Activation("relu", Fraction(1, 2), Fraction(1, 2)),
+    "abs": Activation("abs", Fraction(1), Fraction(0)),
 }
 
 

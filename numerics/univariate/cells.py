@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from flint import acb, arb, arb_poly, ctx, fmpq
@@ -42,22 +42,6 @@ class Cell:
     slopes: tuple[fmpq, ...]
 
 
-class Integrals(Protocol):
-    """Of a cell: int p b^k alpha for k < 2, int p b^k d alpha/ds for k < 3, int p D_phi(alpha)."""
-
-    @property
-    def first(self) -> Sequence[Value]:
-        """Of alpha."""
-
-    @property
-    def second(self) -> Sequence[Value]:
-        """Of its derivative by s."""
-
-    @property
-    def divergence(self) -> Value:
-        """Of D_phi(alpha, 0)."""
-
-
 def cells(points: Sequence[Fraction], density: Density, activation: Activation) -> list[Cell]:
     """Return the cells between all points and the ends of all pieces."""
     e, o = as_fmpq(activation.even), as_fmpq(activation.odd)
@@ -76,7 +60,10 @@ def cells(points: Sequence[Fraction], density: Density, activation: Activation) 
 def integrals(
     cell: Cell, density: Density, law: Law, points: Sequence[Value], coefficients: Sequence[Value]
 ) -> Integrals:
-    """Return the integrals of a cell at lambda: rational where all is, else balls."""
+    """Return the integrals of a cell at lambda: rational where all is, else balls.
+
+    They are int p b^k alpha for k < 2, int p b^k d alpha/ds for k < 3, int p D_phi(alpha, 0).
+    """
     terms = [c * g for c, g in zip(coefficients, cell.slopes, strict=True)]
     c0 = sum((t * x for t, x in zip(terms, points, strict=True)), fmpq(0))
     c1 = -sum(terms, fmpq(0))
@@ -201,6 +188,7 @@ class _Substituted:
         ).real
 
 
+Integrals: TypeAlias = _Linear | _Substituted
 Later: TypeAlias = Callable[[], Value]
 """A value that is computed where it is needed: under an integral every evaluation counts."""
 
