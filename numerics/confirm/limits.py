@@ -173,16 +173,12 @@ def _error(
         expected = [precise_number(g, at, digits) for g in form.gradient]
         slopes = [g / N for g in gradient(start, beta)]
         along = [mpmath.fdot(column, slopes) for column in zip(*rows, strict=True)]
-        error = _relative(along, expected)
+        gaps = [abs(f - g) for f, g in zip(along, expected, strict=True)]
+        if any(gap != gap for gap in gaps):
+            raise NumericalError("Q is undefined at the point where its limit was to be confirmed")
+        error = max(gaps) / max(map(abs, expected))
         # What rounding leaves counts as nothing.
         return error if error > mpmath.mpf(10) ** -(3 * digits // 4) else mpmath.mpf(0)
-
-
-def _relative(found: list[Real], expected: list[Real]) -> Real:
-    gaps = [abs(f - g) for f, g in zip(found, expected, strict=True)]
-    if any(gap != gap for gap in gaps):
-        raise NumericalError("Q is undefined at the point where its limit was to be confirmed")
-    return max(gaps) / max(map(abs, expected))
 
 
 def _basis(limit: Limit) -> list[list[Fraction]]:

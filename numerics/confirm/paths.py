@@ -259,8 +259,13 @@ def time_warp(
     dual = tuple(state[p.p : -2] for state in path.states)
     beta, warp = (tuple(x) for x in zip(*((b, g) for *b, g in path.points), strict=True))
     gradient = tuple(tuple(form.gradient(b)) for b in beta)
-    claims = _claims(derivation, values, working)
-    return TimeWarp(time, warped, warp, tuple(map(tuple, beta)), dual, gradient, digits, *claims)
+    proved, floor = warped_time(derivation, values), None
+    if proved is not None and proved.floor is not None:
+        with mpmath.workdps(working + _GUARD):
+            floor = mpmath.sqrt(rational(proved.floor))
+    claims = () if proved is None else proved.findings
+    both = tuple(map(tuple, beta)), dual
+    return TimeWarp(time, warped, warp, *both, gradient, digits, claims, floor)
 
 
 def _programs(p: Parameterization, g: Tree, steer: Seed) -> tuple[Tape, Tape]:
@@ -273,19 +278,6 @@ def _programs(p: Parameterization, g: Tree, steer: Seed) -> tuple[Tape, Tape]:
     pushed = [builder.multiply(pace, x) for x in steered]
     field = builder.tape([*moves, *pushed, pace, builder.constant(Fraction(1))])
     return field, builder.tape([*outputs, pace])
-
-
-def _claims(
-    derivation: Derivation, values: Mapping[str, Fraction], digits: int
-) -> tuple[tuple[Finding, ...], Real | None]:
-    """Return what is proved of tau from this start, and the lower bound of g."""
-    found = warped_time(derivation, values)
-    if found is None:
-        return (), None
-    if (floor := found.floor) is None:
-        return found.findings, None
-    with mpmath.workdps(digits + _GUARD):
-        return found.findings, mpmath.sqrt(mpmath.mpf(int(floor.p)) / int(floor.q))
 
 
 def _refuse_broken(potential: Potential, path: _Path, values: Mapping[str, Fraction]) -> None:

@@ -215,12 +215,7 @@ def broken_signs(
     """Return those of :func:`kept_signs` that differ in sign between two points."""
     broken = dict[str, None]()
     for f in (f for piece in pieces for f in kept_signs(piece)):
-        first, last = (
-            _signed(f.subs({s: point[s.name] for s in f.free_symbols})) for point in (begin, end)
-        )
+        signs = (f.subs({s: point[s.name] for s in f.free_symbols}) for point in (begin, end))
+        first, last = (int(bool(x > 0)) - int(bool(x < 0)) for x in signs)
         broken |= {str(f): None} if first * last <= 0 else {}
     return tuple(broken)
-
-
-def _signed(number: Number) -> int:
-    return int(bool(number > 0)) - int(bool(number < 0))

@@ -52,7 +52,7 @@ class VectorFunctions:
 
     @functools.cached_property
     def pull(self) -> Array:
-        """The vector of the linear term."""
+        """The vector slope u_0 (d,): ``grad Q = q'(s) beta/s - pull``."""
         return self._constant("pull")
 
     def length_slope(self, s: float) -> float:
@@ -110,15 +110,6 @@ class NumericVectorPotential(PotentialAtStart[VectorFunctions]):
         """Return ``Hess Q(beta) x``; the shapes broadcast."""
         with quiet():
             return self.functions("product", self._read(beta), self._read(x))
-
-    def length_slope(self, s: float) -> float:
-        """Return q'(s) in doubles."""
-        return self.functions.length_slope(s)
-
-    @property
-    def pull(self) -> Array:
-        """The vector slope u_0 (d,): ``grad Q = q'(s) beta/s - pull``."""
-        return np.asarray(self.functions.pull)
 
 
 def lower_vector(potential: Potential, start: Mapping[str, Number]) -> NumericVectorPotential:

@@ -53,24 +53,24 @@ def minimize_by_length(q: NumericVectorPotential, equations: Equations, tol: flo
         correction = solve(-equations.misfit(b))
         multiplier = multiplier + correction
         b = b + equations.design.adjoint(correction)
-    pulled = solve(equations.design.apply(q.pull))
-    w = q.pull - equations.design.adjoint(pulled)
+    pulled = solve(equations.design.apply(q.functions.pull))
+    w = q.functions.pull - equations.design.adjoint(pulled)
     w = w - equations.design.adjoint(solve(equations.design.apply(w)))
     size, least = float(np.linalg.norm(w)), float(np.linalg.norm(b))
     _refuse_length(q, least)
-    if size <= _SMALL * float(np.linalg.norm(q.pull)):
+    if size <= _SMALL * float(np.linalg.norm(q.functions.pull)):
         t, evaluations = 0.0, 0
     else:
-        t, evaluations = _along(q.length_slope, least, size)
+        t, evaluations = _along(q.functions.length_slope, least, size)
     s = math.hypot(least, t)
     beta = b + (t / size) * w if t else b
-    ratio = q.length_slope(s) / s if s else 0.0
+    ratio = q.functions.length_slope(s) / s if s else 0.0
     return measured(q, equations, beta, ratio * multiplier - pulled, evaluations)
 
 
 def _refuse_length(q: NumericVectorPotential, least: float) -> None:
     """Raise where the shortest interpolant is too long for q', which is defined on an interval."""
-    slope = q.length_slope(least) if least else 0.0
+    slope = q.functions.length_slope(least) if least else 0.0
     if math.isfinite(slope):
         return
     what = f"every beta with X beta = y has |beta| >= {least:.6g}"

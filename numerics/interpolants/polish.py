@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from operator import mul
 
 import mpmath
@@ -105,14 +104,12 @@ def _chord(hessian: Array, X: Array) -> Callable[[Sequence[Real]], mpmath.matrix
     scales = np.concatenate([units, 1 / np.where(lengths > 0, lengths, 1)])
     system = np.block([[hessian, -X.T], [X, np.zeros((len(X), len(X)))]])
     inverse = np.linalg.pinv(scales[:, None] * system * scales, rcond=_TINY)
-    return partial(_scaled_product, inverse, scales.tolist())
 
+    def step(misfit: Sequence[Real]) -> mpmath.matrix:
+        scaled = list(map(mul, scales.tolist(), misfit))
+        # Misfits far below the least double are told in units of their largest.
+        unit = max(map(abs, scaled)) or mpmath.mpf(1)
+        moves = (inverse @ np.array([float(r / unit) for r in scaled])).tolist()
+        return mpmath.matrix([s * unit * x for s, x in zip(scales.tolist(), moves, strict=True)])
 
-def _scaled_product(
-    inverse: Array, scales: Sequence[float], misfit: Sequence[Real]
-) -> mpmath.matrix:
-    scaled = list(map(mul, scales, misfit))
-    # Misfits far below the least double are told in units of their largest.
-    unit = max(map(abs, scaled)) or mpmath.mpf(1)
-    moves = (inverse @ np.array([float(r / unit) for r in scaled])).tolist()
-    return mpmath.matrix([s * unit * x for s, x in zip(scales, moves, strict=True)])
+    return step

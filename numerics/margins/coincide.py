@@ -195,16 +195,12 @@ class _Walk:
         speed = None if box is None or not whole.has(box) else derivative(whole, box)
         if box is None or speed is None:
             return None
-        return self._told(whole, box, speed)
-
-    def _told(self, system: Equations, x: list[arb], speed: list[arb]) -> _Step:
-        d = len(system.start)
-        beta, _, by, _ = system.beta(x)
+        beta, _, by, _ = whole.beta(box)
         moves = (by * arb_mat([[v] for v in speed[:d]])).entries()
-        others = [i for i in range(len(system.X)) if i not in system.rows]
-        far = {i: inner(system.X[i], beta) - system.c for i in others}
-        leaving = {i: inner(system.X[i], moves) - 1 for i in others}
-        return _Step(system.rows, 2 * system.c.rad(), x[:d], x[d:], speed[d:], far, leaving)
+        others = [i for i in range(len(whole.X)) if i not in rows]
+        far = {i: inner(whole.X[i], beta) - whole.c for i in others}
+        leaving = {i: inner(whole.X[i], moves) - 1 for i in others}
+        return _Step(rows, 2 * whole.c.rad(), box[:d], box[d:], speed[d:], far, leaving)
 
     def _obstacle(self, on: _Step, but: int | None = None) -> str:
         """Return what keeps all s from rising, or the other rows, but one, from staying away."""

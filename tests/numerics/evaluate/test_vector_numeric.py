@@ -340,7 +340,7 @@ def test_balls_have_no_direction_at_zero() -> None:
     with ctx.workprec(200):
         found = on_balls(program, "product", start, [zero, [1.0, 2.0, 3.0]])
         assert np.allclose([float(x) for x in found], q.hessian_product(zero, [1.0, 2.0, 3.0]))
-        found = on_balls(program, "inverse", start, [(-q.pull).tolist()])
+        found = on_balls(program, "inverse", start, [(-q.functions.pull).tolist()])
         assert np.allclose([float(x) for x in found], 0, atol=1e-15)
 
 
