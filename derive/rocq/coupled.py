@@ -117,7 +117,9 @@ class Coupled(OnLeaf):
     def _positive(self, e: Expr) -> Expr | None:
         """Return a form of an expression that is positive, if there is one."""
         whole = sympy.cancel(sympy.together(e))
-        forms = (whole, sympy.factor(whole), sympy.radsimp(whole))
+        calls = Place(self.at_b(("b", "b")), self.inside_of).calls(whole)
+        normal = sympy.factor(calls.back(calls.normal(calls.value(whole))))
+        forms = (whole, sympy.factor(whole), normal)
         return next((f for f in forms if self.inside_of.positive(f)), None)
 
     # -- definitions

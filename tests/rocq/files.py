@@ -66,6 +66,7 @@ MODELS = {
     "line and logarithm": (["a", "a*b**2"], {}),
     "warped exponential": (["a", "a**2 + c"], {}),
     "warped root": (["a**2 + b**2", "a + b"], {}),
+    "root of a difference": (["a", "a**2 + b**2"], {}),
     "three coupled": (["c", "a*c", "b*c"], {}),
 }
 """Others, by name."""
