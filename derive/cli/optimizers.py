@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from derive.cli.recorded import Concluded, Recorded
+from derive.cli.recorded import Recorded
 from derive.cli.running import Enter
 from derive.option import option
 
@@ -34,7 +35,7 @@ class Optimizers(Recorded):
 
     name: str | None = option(None, metavar="[NAME]")
 
-    def find(self, read: None, enter: Enter) -> Concluded:
+    def find(self, read: None, enter: Enter) -> Any:
         """Return the record of one, or of all."""
         from derive.optimizers import optimizer as of_table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from derive.cli.forms import TEXT, Form, in_brief, offer_page, rendered
 from derive.cli.options import Command
@@ -16,18 +16,9 @@ from derive.printable import Certified
 
 if TYPE_CHECKING:
     from derive.outcome import Outcome
-    from derive.verdict import Verdict
 
 EXIT = {"PROVED": YES, "REFUTED": NO, "UNDECIDED": UNDECIDED}
 """The exit status of a verdict."""
-
-
-class Concluded(Protocol):
-    """A record that says yes, no or undecided."""
-
-    @property
-    def verdict(self) -> Verdict:
-        """The answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +28,8 @@ class Recorded(Command):
     form: Form = offer_page()
 
     @abstractmethod
-    def find(self, read: Any, enter: Enter) -> Concluded:
-        """Return the record that is asked for; this part, and what follows, runs in the child."""
+    def find(self, read: Any, enter: Enter) -> Any:
+        """Return the record that is asked for, which has a verdict; this runs in the child."""
 
     def complete(self, record: Any, answer: Answer, enter: Enter) -> Answer:
         """Return the answer that prints a record with what else is asked for."""
@@ -91,7 +82,7 @@ def bare_answer(outcome: Outcome, form: Form) -> Answer:
 LATE = "out of time: the verdict alone is printed; raise --timeout for the rest"
 
 
-def answer_with(record: Concluded, form: Form, enter: Enter) -> Answer:
+def answer_with(record: Any, form: Form, enter: Enter) -> Answer:
     """Render a finished record; its verdict is the status.
 
     No program is written of a Q that does not exist, or has no form there.
@@ -117,18 +108,8 @@ def _missing(text: str) -> str:
     return f"derive: {why}" if why else ""
 
 
-class OnData(Protocol):
-    """What is found on data, beside a record."""
-
-    def to_text(self) -> str:
-        """Return it as text."""
-
-    def to_json(self) -> str:
-        """Return its JSON record."""
-
-
-def with_data(answer: Answer, found: OnData, form: Form) -> Answer:
-    """Return an answer, in text or JSON, with what is found on data."""
+def with_data(answer: Answer, found: Any, form: Form) -> Answer:
+    """Return an answer with what is found on data, which has a text and a JSON record."""
     if form is TEXT:
         return replace(answer, result=f"{answer.result}\n\n{found.to_text()}")
     record = json.loads(answer.result) | {"data": json.loads(found.to_json())}

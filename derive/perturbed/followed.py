@@ -367,12 +367,8 @@ def _composed(f: LogFunction, images: Field) -> LogFunction:
 
 
 def followed_in_plane(d: Derivation) -> Derivation:
-    """Return what is derived in the plane."""
-    return derive(_in_plane(leave_out(d.parameterization, d.idle)))
-
-
-def _in_plane(p: Parameterization) -> Parameterization:
-    """Return phi u with u = (u1, u2), from u1 = |u_0| and u2 = 0 where that is given."""
+    """Return what is derived of phi u with u = (u1, u2), from (|u_0|, 0) where that is given."""
+    p = leave_out(d.parameterization, d.idle)
     (vector,) = p.vectors
     taken = (*p.weights, *p.start_symbols, *p.parameters)
     u = [unused(f"{vector.name}{i}", taken) for i in (1, 2)]
@@ -387,7 +383,7 @@ def _in_plane(p: Parameterization) -> Parameterization:
         start |= {u[0]: norm, u[1]: parse_expression("0")}
     outputs = [Operation("*", written(vector.coefficient), Name(name)) for name in u]
     known = {*p.weights[:-1], *p.parameters, *names(tuple(start.values()))}
-    return Parameterization(
+    flat = Parameterization(
         outputs,
         [*p.weights[:-1], *u],
         start,
@@ -395,3 +391,4 @@ def _in_plane(p: Parameterization) -> Parameterization:
         parameters=[name for name in p.parameters if name in names(tuple(outputs))],
         rates=rates if rate is None else rates | dict.fromkeys(u, rate),
     )
+    return derive(flat)

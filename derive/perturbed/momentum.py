@@ -63,19 +63,15 @@ def momentum_of(leaf: Leaf, x: Followed, *, alone: bool = True) -> Drift:
     if leaf.coordinates.is_straight(x.gradient, along_steps=alone):
         return drift_of(leaf, x, LogFunction(x.function.rational.field.zero))
     moving = leaf.with_letters({w: leaf.fresh(f"{w}_t") for w in leaf.parameterization.weights})
-    change, own = form(moving, x.over(moving.parameterization.field)), _in_own_velocities(leaf, x)
+    v = moving.coordinates.components(velocities(moving))
+    H = moving.hessian(x.over(moving.parameterization.field))
+    change, own = dot(v, tuple(dot(row, v) for row in H)), _in_own_velocities(leaf, x)
     if own is None:
         why = "needs weights that the laws and dual coordinates do not tell"
         return open_drift(leaf, x, moving.written(change), why)
     within, f = own
     found = drift_of(within, x.over(f.field), LogFunction(f))
     return replace(found, change=moving.written(change))
-
-
-def form(leaf: Leaf, x: Followed) -> RationalFunction:
-    """Return x'^T (Hess_x c) x' in the letters w_t."""
-    v = leaf.coordinates.components(velocities(leaf))
-    return dot(v, tuple(dot(row, v) for row in leaf.hessian(x)))
 
 
 def velocities(leaf: Leaf) -> Field:
