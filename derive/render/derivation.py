@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain, combinations_with_replacement
 
 from sympy import Expr
@@ -15,7 +15,7 @@ from derive.model.labels import pair, taken_names
 from derive.model.names import PI
 from derive.model.notation import log_expr, to_expr
 from derive.outcome import HEADLINES
-from derive.records import Block, InducedMetric
+from derive.records import Block
 from derive.render import sections
 from derive.render.labels import mark, mark_quoted, unmark
 from derive.render.narration import (
@@ -62,8 +62,7 @@ def _sections(d: Derivation) -> Iterator[Part]:
     else:
         yield part(f"{of_map}, for every dimension d >= 2", _vector_map(d, direction))
     yield part(*_laws(d))
-    entries = _kernel_entries(d) if direction is None else _kernel_eigenvalues(d, direction)
-    yield part(kernel, entries)
+    yield part(kernel, _kernel(d))
     yield from _questions(d)
     others = [*_sentences(d, "every time", "shrunk start")]
     yield part("Other losses, and weight decay" if others[1:] else "Other losses", others)
@@ -71,13 +70,9 @@ def _sections(d: Derivation) -> Iterator[Part]:
         asked_for = (mark_quoted(d.asked.name), *_finding(d.asked.finding))
         yield part("The Ansatz asked for", asked_for, verdict=d.asked.finding.verdict)
     where = "weights" if direction is None else "scalars and the norm"
-    yield part(f"Proved by exact expansion in the {where}", _evidence(d))
-
-
-def _evidence(d: Derivation) -> Iterable[str]:
     proved = d.blocks if d.verdict is Verdict.PROVED else ()
-    evidence = (e for b in proved for e in b.potential.finding.evidence)
-    return dict.fromkeys(mark_quoted(e.statement) for e in evidence)
+    evidence = (mark_quoted(e.statement) for b in proved for e in b.potential.finding.evidence)
+    yield part(f"Proved by exact expansion in the {where}", dict.fromkeys(evidence))
 
 
 def _predictor_map(d: Derivation) -> Iterator[object]:
@@ -122,48 +117,34 @@ def _laws(d: Derivation) -> tuple[str, list[str]]:
     return heading, [*late, *algebra, *constant_lines(sections.named_laws(d))]
 
 
-def _kernel_entries(d: Derivation) -> Iterator[str]:
-    metric, labels = d.metric, d.parameterization.labels
-    yield from _entries("K", metric.kernel_in_weights, labels)
+def _kernel(d: Derivation) -> Iterator[str]:
+    """Yield K in the weights and in beta; of a vector what K is across beta, T, and along it, R."""
+    metric, rho, b = d.metric, d.metric.rho, "beta"
+    where, missing = b, "K was not written as a function of beta"
+    if d.direction is not None:
+        s, b, rho = d.beta[0], d.direction.beta, None
+        where, missing = f"{s} = |{b}|", f"T and R were not written as functions of {s}"
+        yield f"K = T I + (R - T) {b} {b}^T/{s}**2,  rho = I/T + (1/R - 1/T) {b} {b}^T/{s}**2"
+    yield from _entries(d, "K", metric.kernel_in_weights)
     if metric.kernel is None:
-        yield "K was not written as a function of beta"
+        yield missing
         return
-    yield "as functions of beta:"
-    yield from _entries("K", metric.kernel, labels)
-    if len(labels) <= 3 and metric.rho is not None:
-        yield from _entries("rho", metric.rho, labels)
-    yield from _names(metric)
-
-
-def _entries(name: str, matrix: Expr, labels: Sequence[int]) -> Iterator[str]:
-    """Yield the entries on and above the diagonal that are not 0."""
-    if len(labels) == 1:
-        yield f"{name} = {formula_text(matrix[0, 0])}"
-        return
-    for (i, a), (j, b) in combinations_with_replacement(enumerate(labels), 2):
-        if matrix[i, j] != 0:
-            yield f"{name}{pair(a, b)} = {formula_text(matrix[i, j])}"
-
-
-def _names(metric: InducedMetric) -> Iterator[str]:
+    yield f"as functions of {where}:"
+    yield from _entries(d, "K", metric.kernel)
+    if len(d.beta) <= 3 and rho is not None:
+        yield from _entries(d, "rho", rho)
     yield from (line for root in metric.roots for line in root_lines(root))
     yield from constant_lines(metric.constants)
 
 
-def _kernel_eigenvalues(d: Derivation, direction: Direction) -> Iterator[str]:
-    metric, (s,), b = d.metric, d.beta, direction.beta
-    yield f"K = T I + (R - T) {b} {b}^T/{s}**2,  rho = I/T + (1/R - 1/T) {b} {b}^T/{s}**2"
-    yield from _eigenvalues(metric.kernel_in_weights)
-    if metric.kernel is None:
-        yield f"T and R were not written as functions of {s}"
-        return
-    yield f"as functions of {s} = |{b}|:"
-    yield from _eigenvalues(metric.kernel)
-    yield from _names(metric)
-
-
-def _eigenvalues(matrix: Expr) -> Iterator[str]:
-    yield from (f"{name} = {formula_text(matrix[i, i])}" for i, name in enumerate("TR"))
+def _entries(d: Derivation, name: str, matrix: Expr) -> Iterator[str]:
+    """Yield the entries on and above the diagonal that are not 0; of a vector both eigenvalues."""
+    labels = [*enumerate(d.parameterization.labels)]
+    pairs = combinations_with_replacement(labels, 2)
+    places = {f"{name}{pair(a, b) if labels[1:] else ''}": (i, j) for (i, a), (j, b) in pairs}
+    if d.direction is not None:
+        places = {"T": (0, 0), "R": (1, 1)}
+    yield from (f"{x} = {formula_text(matrix[at])}" for x, at in places.items() if matrix[at] != 0)
 
 
 def _questions(d: Derivation) -> Iterator[Part]:

@@ -171,22 +171,22 @@ def _root_slopes(piece: Piece) -> Iterator[Element]:
 
 def _chart_lines(block: Block, piece: Piece) -> Iterator[Element]:
     """Yield the equations of roots and weights on the leaf of the start."""
-    roots, simple = {r.symbol.name: r for r in piece.roots}, list[Row]()
-    for _, function, written in block.potential.chart.entries if block.potential.chart else ():
-        if str(written) in roots:
-            what = inline(to_expr(function, block.notation.weights))
-            yield from _root_lines(roots.pop(str(written)), what)
-    for text in (s for s in _statements(block) if "|" not in s):
-        equation, _, meaning = text.replace("`", "").partition(" for ")
-        left, _, right = equation.partition(" = ")
-        symbol, _, what = meaning.partition(" = ")
-        if symbol in roots:
-            yield from _root_lines(roots.pop(symbol), formula(what))
-        elif not meaning and left.partition("**")[0] in block.parameterization.weights:
-            simple.append((formula(left), formula(right)))
-    if simple:
+    if (chart := block.potential.chart) is None:
+        return
+    roots, weights = {r.symbol.name: r for r in piece.roots}, list[Row]()
+    absent = {r.symbol.name for r in chart.roots} - roots.keys()
+    for name, function, written in chart.entries:
+        base, exponent = written.as_base_exp()
+        if str(base) in roots:
+            what = to_expr(function, block.notation.weights) ** (1 / exponent)
+            yield from _root_lines(roots.pop(str(base)), inline(what))
+        elif name in block.parameterization.weights and absent.isdisjoint(
+            map(str, written.free_symbols)
+        ):
+            weights.append((latex_name(name), written))
+    if weights:
         yield from say("dual.weights")
-        yield from display(simple)
+        yield from display(weights)
 
 
 def _root_lines(root: Root, what: str) -> Iterator[Element]:
