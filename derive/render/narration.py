@@ -24,16 +24,10 @@ from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.printable import Printable, renderer
 from derive.records import Potential
+from derive.render.arranged import TOO_LONG
 from derive.render.labels import mark, mark_note, mark_quoted
 from derive.render.page.blocks import Element, Kind
-from derive.render.plain import (
-    failure_lines,
-    formula_text,
-    page,
-    polynomial_text,
-    potential_lines,
-    title,
-)
+from derive.render.plain import at, formula_text, page, polynomial_text, potential_lines, title
 from derive.render.sections import affine_outputs, metric_of
 from derive.statement import Equations, Items, OnPage, OnTerminal, Sentence, Statement, Table, Text
 from derive.verdict import Finding, Identity, Verdict
@@ -42,8 +36,8 @@ COLUMNS = 78
 """Of a table, which stands below a heading."""
 
 
-LONG = 400
-"""Characters of an identity beyond which only --json has both sides."""
+LONG, LONGEST = 400, 4000
+"""Characters of an identity beyond which only --json has both sides, or a side where it fails."""
 
 
 WRITTEN: Mapping[str, Callable[[str], str]] = {
@@ -229,10 +223,15 @@ def _(line: OnTerminal | Items) -> Iterator[str]:
 
 @lines_of.register
 def _(line: Identity) -> Iterator[str]:
-    if not line.holds:
-        yield from failure_lines(line)
-    elif len(line.left + line.right) <= LONG:
-        yield f"  {mark(line.left)} = {mark(line.right)}"
+    if line.holds:
+        if len(line.left + line.right) <= LONG:
+            yield f"  {mark(line.left)} = {mark(line.right)}"
+        return
+    yield f"needed: {mark_quoted(line.statement)}"
+    for side, text in (("left ", line.left), ("right", line.right)):
+        yield f"{side} = {mark(text) if len(text) < LONGEST else f'[{TOO_LONG}]'}"
+    along = "".join(f", differentiated along {name}," for name in line.derivative)
+    yield f"left - right{along} = {line.residual} at {at(line.point)}"
 
 
 def norms_as_text(text: str, norms: Mapping[str, str]) -> str:

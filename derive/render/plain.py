@@ -15,7 +15,7 @@ from derive.records import Potential
 from derive.render.arranged import TOO_LONG, in_number, is_too_long, positive_first, tidy
 from derive.render.labels import mark, mark_note, mark_quoted, step_aside
 from derive.render.sections import part_names, to_print
-from derive.verdict import Identity, Number, Verdict
+from derive.verdict import Number, Verdict
 
 
 class _PlainForms(StrPrinter):  # type: ignore[misc]
@@ -178,19 +178,6 @@ def page(sections: Iterable[Iterable[str]], width: int, taken: Set[str] = frozen
 def title(text: str, verdict: Verdict, width: int = 80) -> str:
     """Return a heading, with its verdict at the right margin."""
     return f"{text} ".ljust(width - len(verdict.value) - 1, ".") + f" {verdict.value}"
-
-
-LONG = 4000
-"""Characters of a side of an identity beyond which it is not printed."""
-
-
-def failure_lines(identity: Identity) -> Iterator[str]:
-    """Yield the lines that show where an identity fails."""
-    yield f"needed: {mark_quoted(identity.statement)}"
-    for side, text in (("left ", identity.left), ("right", identity.right)):
-        yield f"{side} = {mark(text) if len(text) < LONG else f'[{TOO_LONG}]'}"
-    along = "".join(f", differentiated along {name}," for name in identity.derivative)
-    yield f"left - right{along} = {identity.residual} at {at(identity.point)}"
 
 
 def at(point: Iterable[tuple[str, Number]]) -> str:
