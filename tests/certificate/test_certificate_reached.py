@@ -36,7 +36,6 @@ def test_all_of_the_plane_is_reached_unless_a_constant_of_the_start_is_0() -> No
     assert "a_0**2 + b_0**2 - c_0**2 - d_0**2 != 0" in assumed
 
 
-@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("path", "value", "why"),
     [

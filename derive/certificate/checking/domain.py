@@ -246,7 +246,8 @@ def _alone(
 
 def _is_nowhere_zero(signs: Conditions, f: Function) -> bool:
     """Tell whether a function is shown to be other than 0, without another condition."""
-    return all(str(p) in signs.others or signs.keeps_sign(p) for p, _ in factors(f))
+    parts = [p for p, _ in factors(f)]
+    return bool(f.top) and all(str(p) in signs.others or signs.keeps_sign(p) for p in parts)
 
 
 def _ends(space: Space, said: JSON, t: Coordinate | None) -> Ends:

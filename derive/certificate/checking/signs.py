@@ -204,14 +204,19 @@ class Conditions:
         norms = [p, *(norm.top for _, norm in self.space.conjugates(p))]
         return any(all(str(q) in self.others for q, _ in n.factor()[1]) for n in norms)
 
+    def _factors_at_start(self, f: Function) -> Iterator[tuple[fmpz_mpoly, int]]:
+        near = self.space.near_start(f)
+        require(not near.top.is_zero(), "what must not be 0 is so at the start")
+        return factors(near)
+
     def missing(self, functions: Iterable[Function], divisors: Iterable[fmpz_mpoly]) -> list[str]:
         """Return the conditions without which functions may change sign, or divisors vanish.
 
         Functions of weights are taken at w_0, where calls stay what they are.
         """
         space, missing = self.space, dict[str, None]()
-        wanted = [(p, n) for f in functions for p, n in factors(space.near_start(f))]
-        wanted += [(p, 2) for d in divisors for p, _ in factors(space.near_start(space.of(d)))]
+        wanted = [(p, n) for f in functions for p, n in self._factors_at_start(f)]
+        wanted += [(p, 2) for d in divisors for p, _ in self._factors_at_start(space.of(d))]
         for p, n in wanted:
             if n % 2 == 0 and self._is_given(p):
                 continue
