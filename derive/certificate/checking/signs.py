@@ -197,7 +197,7 @@ class Conditions:
 
     def move(self, K: Function) -> None:
         """Take that K is not 0 at w_0, without which beta does not move from there."""
-        self.others |= {str(p) for p, _ in factors(self.space.near_start(K))}
+        self.others |= {str(p) for p, _ in self.space.near_start(K).top.factor()[1]}
 
     def _is_given(self, p: fmpz_mpoly) -> bool:
         """Tell whether p is said not to be 0, or what it is a factor of with its conjugate."""
