@@ -185,20 +185,15 @@ class _AlongWeight:
         )
 
     def antiderivative(self, integrand: RationalFunction) -> Expr | None:
-        """Return that of a function that is rational in t, or in E = exp(q t), or None.
-
-        That logarithms with roots are not those of 0 at the start would be a condition.
-        """
+        """Return that of a function that is rational in t, or in E = exp(q t), or None."""
         t, used = self.t.name, integrand.variables()
         inside = [g for g in integrand.field.generators if g.name in used]
         moving = [g for g in inside if t in names_in(integrand.field.named(g.name))]
         if not moving:
-            found = antiderivative(self.leaf, integrand)
-        elif len(moving) == 1 and moving[0].kind == "exp" and t not in used:
-            found = in_exponential(self.leaf, moving[0].name, integrand)
-        else:
-            return None
-        return found
+            return antiderivative(self.leaf, integrand)
+        if len(moving) == 1 and moving[0].kind == "exp" and t not in used:
+            return in_exponential(self.leaf, moving[0].name, integrand)
+        return None
 
     def over_beta(self) -> Quadrature | None:
         """Return Q = int (beta - b)/K(b) db, K(b) where t has beta^2 = b^2; None without that."""

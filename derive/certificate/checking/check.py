@@ -25,7 +25,7 @@ hessian, warping: if PROVED, [X_a, X_b] = H_a X_b - H_b X_a with H = 0, or the f
 metric: K and rho = K^-1 in weights and beta. dual: X_a y_b = g delta_ab in the weights.
 pieces: y = grad Q as printed, 0 at w_0, with X_a y_b = g delta_ab, X_a g = H_a g, g > 0 at w_0, and
     X_a Q = sum_b K_ab y_b; constants are kept by the flow, roots on the branch that is printed.
-    Of one output K(w_0) != 0 is taken, as from another w_0 it does not move.
+    Of a single output K(w_0) != 0 is taken, as from another w_0 it does not move.
     Where Q lives: all beta between walls; of one output also by t of an interval, beta = f(t), t
     being z of a curve, or a root, which is given its "interval". A "warp" is 0 nowhere, and the
     "square" |w|^2 finite, by their relations with beta and laws.

@@ -175,8 +175,11 @@ def dual(state: Checker, said: JSON, proof: JSON) -> None:
 
 
 def _moving(state: Checker, signs: Conditions, at: Sequence[int]) -> Conditions:
-    """Return conditions with K != 0 at w_0 for one output, which does not move from elsewhere."""
-    if len(at) == 1:
+    """Return conditions with K != 0 at w_0 of a single output: from elsewhere it does not move.
+
+    Beside others it may, where these move its weights.
+    """
+    if state.flow.d == 1:
         K, name = state.flow.K[at[0]][at[0]], state.given["beta"][at[0]]
         fixed = not signs.missing([], [K.top])
         signs.move(K)

@@ -142,12 +142,15 @@ class Space(Reading):
         return p - b * root, b
 
     def conjugates(self, p: fmpz_mpoly) -> Iterator[tuple[Function, Function]]:
-        """Yield q = a - b r and p q = a^2 - b^2 A for each square root r of A in p = a + b r."""
+        """Yield q = a - b r and p q = a^2 - b^2 A for each square root r of A in p = a + b r.
+
+        A norm p q that is 0 shows nothing of p.
+        """
         for k, (kind, A, exponent, root) in enumerate(self.generators, self.size):
             if kind == "power" and root_of(exponent) == 2 and A.bottom.is_one() and root.uses(k):
                 a, b = self.parts(p, k, A.top)
-                if not b.is_zero():
-                    norm = self._of_roots(self.of(a**2 - b**2 * A.top))
+                norm = self._of_roots(self.of(a**2 - b**2 * A.top))
+                if not (b.is_zero() or norm.top.is_zero()):
                     yield self.of(a) - self.of(b) * root, norm
 
     def quotient(self, f: Function, p: fmpz_mpoly) -> Function:
