@@ -16,15 +16,24 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from sympy import Expr
+
+from derive.catalogue.audit.germs import Germs
 from derive.catalogue.audit.judgement import Audit
 from derive.catalogue.audit.report import counts
 from derive.errors import InputError
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.towers.germ import Unsettled
+from derive.language import parse_expression
+from derive.language.tree import Name
 from derive.sources import reference
 
 FILE = Path(__file__).parent.parent / "coverage.toml"
+BOUND = re.compile(r"O\((.*)\)")
 
 
 class Ground(enum.Enum):
@@ -120,6 +129,41 @@ def statements() -> tuple[Statement, ...]:
     """Return all statements of the file."""
     record = tomllib.loads(FILE.read_text(encoding="utf-8"))
     return tuple(map(read_statement, record["statement"]))
+
+
+def compare(derived: Expr, *printed: str, **where: str) -> list[str]:
+    """Return for each printed text AGREES or DIFFERS: whether it is what was derived.
+
+    Names are independent, but for those that *where* defines. Equal is what an exact identity
+    shows, near a point where all names are positive, unlike what balls there tell apart; O(f) is a
+    bound as t -> infinity, f a power of log(t) up to a factor, as what was derived is.
+
+    >>> from sympy.abc import k, sigma
+    >>> compare(k * sigma**4, "alpha**4", "alpha**2", sigma="alpha/k**(1/4)")
+    ['AGREES', 'DIFFERS']
+
+    Raises:
+        Unsettled: neither was shown.
+    """
+    bounds = [BOUND.fullmatch(text) for text in printed]
+    texts = (x[1] if x else text for x, text in zip(bounds, printed, strict=True))
+    trees = [*(Name(x.name) for x in derived.free_symbols), *map(parse_expression, texts)]
+    germs = Germs.independent(trees, where.items(), lambda k, name: Fraction(5 + 2 * k, 3))
+    value, given = germs.read(derived), germs.texts[-len(printed) :]
+    agree = (
+        _is_bounded(germs, germs.tower.tidy(value / x)) if bound else germs.vanish([x - value])
+        for x, bound in zip(given, bounds, strict=True)
+    )
+    return ["AGREES" if same else "DIFFERS" for same in agree]
+
+
+def _is_bounded(germs: Germs, quotient: RationalFunction) -> bool:
+    """Tell whether the exponent of log t in a power of it is not positive."""
+    slope = germs.tower.derivative(quotient, [*germs.point].index("t"))
+    exponent = germs.tower.tidy(germs.read(parse_expression("t*log(t)")) * slope / quotient)
+    if not germs.is_constant(exponent):
+        raise Unsettled("the printed bound is no power of log(t)")
+    return germs.tower.sign(exponent) <= 0
 
 
 def markdown(audits: Sequence[Audit]) -> str:
