@@ -55,6 +55,17 @@ def test_what_is_changed_is_refused(path: tuple[Any, ...], value: object, why: s
         check(replaced(record(), path, value))
 
 
+def test_a_name_is_one_function_on_the_leaf_and_over_beta() -> None:
+    """g^2 = e is 0 where e = delta^2 + 4 |beta|^2 is, which another e over beta would hide."""
+    forged = replaced(record(), (*SAID, "unless_zero"), [])
+    (proof,) = forged["certificate"]["pieces"]
+    square = f"({forged['conserved']['laws'][0]})**2 + 4*beta1**2 + 4*beta2**2"
+    proof["definitions"].insert(0, {"name": "e", "is": square})
+    proof |= {"warp": "_x**2 - e", "domain": [{"name": "e", "of": "exp(beta1)"}]}
+    with pytest.raises(REFUSED, match="only calls"):
+        check(forged)
+
+
 def test_q_exists_where_y_is_a_function_of_beta() -> None:
     """The fields of (a + i b)(c + i d) do not commute up to the warp: y shows it by itself."""
     proof = record()["certificate"]

@@ -238,7 +238,8 @@ def _alone(
     alone.w0 = alone.symbols[: len(names)]
     formulas = {root["symbol"]: root["explicit"] for root in said["roots"]}
     for entry in definitions:
-        named = "of" in entry or formulas.get(entry["name"], "") == entry["is"]
+        fresh = entry.get("name") not in space.names  # a name is one function, here and there
+        named = fresh if "of" in entry else formulas.get(entry["name"], "") == entry["is"]
         require(named, "only calls, and roots by their formulas, are defined for a domain")
         alone.define(entry)
     return alone

@@ -239,7 +239,7 @@ class _Writer:
         constants = space.given[space.weights :]
         alone = Space([], constants, SPARE)
         alone.start = space.start[space.weights : space.size]
-        definitions = Definitions(alone, [], {*alone.names})
+        definitions = Definitions(alone, [], self.calls.taken)
         formulas = {r["symbol"]: r["explicit"] for r in roots if r["explicit"] is not None}
         for text in [*formulas.values(), *texts]:
             for call in dict.fromkeys(calls_in([text])):
