@@ -62,7 +62,7 @@ def certificate(outputs, claims, verdict, **entries):
             "normalization": "grad Q(beta_0) = 0; up to a positive factor and a constant",
         },
         "certificate": {
-            **{"format": "regderive-certificate", "version": 5, "at": at},
+            **{"format": "regderive-certificate", "version": 6, "at": at},
             "definitions": entries.pop("definitions", []),
             "conserved": laws and proof(laws, "definitions", "point", "brackets"),
             "hessian": proof_of(by_kind, "hessian", "no hessian"),

@@ -40,7 +40,7 @@ NORMALIZATION = certificate(
         },
         {
             "claim": "no hessian",
-            "identity": ["equation", [1, 2, 1], []],
+            "identity": [[1, 2], [1]],
             "along": [],
             "regular": [],
             "at": {"c_0": "1", "v1_0": "1", "v2_0": "1"},
@@ -119,7 +119,7 @@ def test_true_certificates_are_accepted(record):
         (NORMALIZATION, (*LAWS, "laws", 0), "v1**2 - v2**2", "another value"),
         (NORMALIZATION, ("certificate", "conserved", "brackets", 1), [1], "brackets"),
         (NORMALIZATION, (*LAWS, "values_at_start", 0), "v1_0**2", "another value at the start"),
-        (NORMALIZATION, ("certificate", "hessian", "identity", 1), [1, 1, 2], "the value is 0"),
+        (NORMALIZATION, ("certificate", "hessian", "identity", 0), [1, 1], "the value is 0"),
         (NORMALIZATION, ("hessian",), {"verdict": "PROVED"}, "has nothing in it"),
         (NORMALIZATION, ("warping", "verdict"), "REFUTED", "identity"),
         (NORMALIZATION, (*CALLS, 0, "of"), "sqrt(v1**2 + 2*v2**2)", "not among"),

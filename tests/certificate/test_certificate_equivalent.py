@@ -55,8 +55,8 @@ def test_what_is_changed_is_refused(path: tuple[Any, ...], value: object) -> Non
         check(replaced(changed, path, value))
 
 
-def test_a_start_is_put_for_another_of_polynomials_alone() -> None:
+def test_a_start_is_put_for_another_where_no_sign_of_a_weight_is_given():
     found = json.loads(derive_once(Parameterization.parse(["exp(w)"], start={"w": "c"})).to_json())
-    found["parameterization"]["equivalent_start"] = {"w": "c"}
-    with pytest.raises(Rejected, match="a start is put for another where F has calls"):
+    found["parameterization"] |= {"equivalent_start": {"w": "c"}, "positive": ["w"]}
+    with pytest.raises(Rejected, match="a start is put for another"):
         check(found)

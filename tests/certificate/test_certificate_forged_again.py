@@ -13,7 +13,7 @@ START = {"x_0": "2", "y_0": "3", "z_0": "5"}
 POINT = {"p": "2", "m": "3", "p_0": "1", "m_0": "1"}
 # Q = (x^2 + y^2)/2 for every t: both roots are |t|.
 ROOTS = ["x", "y + (sqrt(t**2) - (t**4)**(1/4))*(x - z)**2"]
-NO_WARP = {"claim": "no warp", "along": [], "regular": [], "identity": ["factor", [1, 2], [2, 2]]}
+NO_WARP = {"claim": "no warp", "along": [], "regular": [], "identity": [[1, 2], [2, 2]]}
 LAWS = {"claim": "laws", "definitions": [LAW], "brackets": [], "point": POINT}
 
 

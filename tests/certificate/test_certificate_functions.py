@@ -78,9 +78,9 @@ def test_a_condition_that_holds_refutes_nothing(name: str) -> None:
     record = record_of(name)
     for section in ("hessian", "warping"):
         if "identity" in (record["certificate"][section] or {}):
-            for labels in ([1, 1, 1], [1, 1, 2], [2, 2, 1]):
+            for a, of in ((1, 1), (1, 2), (2, 1)):
                 path = ("certificate", section, "identity")
-                assert refused(replaced(record, path, ["equation", labels, []]))
+                assert refused(replaced(record, path, [[a, a], [of]]))
 
 
 def test_a_claimed_yes_is_rejected_for_a_no() -> None:

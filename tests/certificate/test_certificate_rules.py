@@ -140,14 +140,14 @@ DERIVATIONS = {
     "a field that moves the outputs": [
         record,
         ("x**2*y", "y**3"),
-        {("certificate", "warping", "identity"): ["factor", [1], [1, 1]]},
+        {("certificate", "warping", "identity"): [[1], [1, 1]]},
         "two outputs or more",
     ],
     "no such condition": [
         record,
         ("x**2*y", "y**3"),
-        {("certificate", "warping", "identity", 0): "closed"},
-        "no condition: closed",
+        {("certificate", "warping", "identity", 1): []},
+        "no condition: ",
     ],
     "a warp of 0": [record, ("u**2*v",), {("warping", "g"): "0"}, "g is 0"],
     "what is not 0 by a name that is not said": [

@@ -77,7 +77,7 @@ from derive.certificate.checking.text import (
 )
 from derive.certificate.checking.theorem import Checker
 
-FORMAT, VERSION = "regderive-certificate", 5
+FORMAT, VERSION = "regderive-certificate", 6
 FLOW = "w' = -J^T X^T r", "w' = -diag(rates) J^T X^T r", "w' = -G^-1 J^T X^T r"
 RECORDS = {"regderive-derivation": "regularizer", "regderive-regimes": "regimes"}
 LIMITS = "the regimes: limits are shown by the expansions that their page prints"

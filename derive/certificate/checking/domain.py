@@ -30,7 +30,7 @@ from derive.certificate.checking.function import (
     sign,
     substituted,
 )
-from derive.certificate.checking.reading import INFINITY, Known
+from derive.certificate.checking.reading import INFINITY, Call
 from derive.certificate.checking.signs import Conditions, factors
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, names_in, require
@@ -351,7 +351,7 @@ class End:
             if k not in self.known and (leading := self._call(call)) is not None:
                 self.known[k] = leading
 
-    def _call(self, call: Known) -> Leading | None:
+    def _call(self, call: Call) -> Leading | None:
         """Return how a call behaves; None where that is not known."""
         one, zero, inside = self.alone.number(1), fmpq(0), self.leading(call.argument)
         if call.kind == "exp":

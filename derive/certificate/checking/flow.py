@@ -87,29 +87,26 @@ class Flow:
             self.named[place] = [z + omega * xk - less * vk for z, xk, vk in zipped], rate
         return self.named[place]
 
-    def sides(
-        self, kind: str, path: Sequence[JSON], pair: Sequence[JSON]
-    ) -> tuple[Function, Function, str]:
-        """Return both sides of a condition that every warp (H = 0: none) needs, and its words."""
+    def sides(self, path: Sequence[JSON], of: Sequence[JSON]) -> tuple[Function, Function, str]:
+        """Return both sides of a condition that every warp (H = 0: none) needs, and its words.
+
+        It is V F_a = 0, or V K_ab = omega K_ab, with V of a path; of a vector it is H = 0.
+        """
         if self.turning is not None:
-            plain = kind == "constant" and not self.warped
+            plain = not (path or of or self.warped)
             require(plain, "a vector of open dimension has a warp; it may be constant or not")
             return self.turning.H, self.zero, "H = 0"
-        at = [self.position(label) for label in (path if kind == "equation" else pair)]
-        require(len(at) == {"equation": 3, "factor": 2}.get(kind), f"no condition: {kind!s:.20}")
-        if kind == "factor":
-            require(len(path) > 1, "a path of a vertical field has two outputs or more")
-            (v, omega), entry = self.field(path), self.K[at[0]][at[1]]
-            words = "V K{0}{1} = omega K{0}{1}, V of the path {2}, omega = V log g"
-            return self.along(v, entry), omega * entry, words.format(*pair, path)
-        (a, b, c), K, words = (
-            at,
-            self.K,
-            "H{0} K{1}{2} - H{1} K{0}{2} = X{0} K{1}{2} - X{1} K{0}{2}",
-        )
-        right = self.along(self.X[a], K[b][c]) - self.along(self.X[b], K[a][c])
-        unwarped = "" if self.warped else ", with H = 0 where g = 1"
-        return self.H[a] * K[b][c] - self.H[b] * K[a][c], right, words.format(*path) + unwarped
+        require(len(path) > 1, "a path of a vertical field has two outputs or more")
+        (v, omega), at = self.field(path), [self.position(label) for label in of]
+        require(len(at) in (1, 2), f"no condition: {of!s:.20}")
+        i, j, *more = path
+        named = f"[X{j}, X{i}]" + f" + H{i} X{j} - H{j} X{i}" * self.warped
+        named = f"of the path {path}" if more else f"= {named}"
+        if len(at) == 1:
+            return self.along(v, self.F[at[0]]), self.zero, f"V F{of[0]} = 0, V {named}"
+        entry, name = self.K[at[0]][at[1]], "K{}{}".format(*of)
+        words = f"V {name} = omega {name}, V {named}, omega = V log g"
+        return self.along(v, entry), omega * entry, words
 
     def derivative(self, polynomial: fmpz_mpoly, labels: Sequence[int]) -> Function:
         """Return an iterated derivative of a polynomial along fields."""

@@ -54,20 +54,15 @@ SIGNS: dict[type[ast.operator], Callable[[Function, Function], Function]] = {
 
 
 class Call(NamedTuple):
-    """A call or a power, its exponent else 0; an integral is of a *kind* that says of what."""
+    """A call or a power, its exponent else 0, with the function that it is, where that is known.
+
+    An integral is of a *kind* that says of what.
+    """
 
     kind: str
     argument: Function
     exponent: Function
-
-
-class Known(NamedTuple):
-    """A call and the function that it is."""
-
-    kind: str
-    argument: Function
-    exponent: Function
-    image: Function
+    image: Function | Any = None
 
 
 class Unit(NamedTuple):
@@ -89,8 +84,8 @@ class Reading(Ring):
         super().__init__(len(weights), len(given), room)
         self.given = given
         self.names = dict(zip(given, self.symbols, strict=False))
-        self.generators: list[Known] = []
-        self.known: list[Known] = []
+        self.generators: list[Call] = []
+        self.known: list[Call] = []
         self.start = []
         self.signs: list[Function] = []
 
@@ -135,7 +130,7 @@ class Reading(Ring):
         if isinstance(node, ast.Call) and (name := called(node)[0]) in (*ABSOLUTE, *PLAIN):
             require(called(node)[2], "a function has one argument")
             return self._rewritten(name, self._build(node.args[0], depth + 1))
-        kind, base, exponent = self._call(node, depth + 1)
+        kind, base, exponent, _ = self._call(node, depth + 1)
         n = constant(exponent)
         if kind != "power" or n is None:
             return self.find(kind, base, exponent)
@@ -192,7 +187,7 @@ class Reading(Ring):
                     return argument ** int(m.p) * known.image**n
         raise Rejected(f"a call of {kind:.60} is used that is not among the definitions")
 
-    def among(self, known: Iterable[Known], call: Call) -> Function | None:
+    def among(self, known: Iterable[Call], call: Call) -> Function | None:
         """Return what a call was defined to be, among some that are; None of another."""
         for _, u, e, image in (known for known in known if known.kind == call.kind):
             # Logarithms are those of absolute values.
@@ -226,7 +221,7 @@ class Reading(Ring):
         Each call says that |E| = exp(L), or E = x + i y = exp(i L) of an angle L; this one does if
         L = sum n_i L_i and E = prod E_i^n_i. A power is exp(e log u). Signs are read at the start.
         """
-        kind, u, e = call
+        kind, u, e, _ = call
         if kind in ("exp", "power"):
             self.positive(f, f"the {kind}")
         if kind == "power" and (degree := root_of(e)):
@@ -234,7 +229,7 @@ class Reading(Ring):
         if kind == "power":
             self.positive(u, "the base of a power")
         own = self.unit(call, f, sine)
-        units = [(self.unit(part, self.find(*part)), n) for part, n in parts]
+        units = [(self.unit(part, self.find(*part[:3])), n) for part, n in parts]
         alike = all((unit.y is None) == (own.y is None) for unit, _ in units)
         if not alike or not own.L.same(self.sum(unit.L * n for unit, n in units)):
             return False
@@ -258,7 +253,7 @@ class Reading(Ring):
 
     def unit(self, call: Call, image: Function, sine: Function | None = None) -> Unit:
         """Return what a call says of exp(L), or exp(i L)."""
-        kind, u, e = call
+        kind, u, e, _ = call
         if kind == "cos":
             return Unit(image, sine or self.find("sin", u), u)
         if kind in ("asinh", "atan"):

@@ -355,8 +355,8 @@ def exists(kind: str, state: Checker, _: JSON, proof: JSON) -> None:
 def fails(kind: str, state: Checker, _: JSON, proof: JSON) -> None:
     """Accept that a condition, which every warp (or g = 1) needs, fails on the leaf."""
     flow = state.flow.for_claim(kind)
-    values, (condition, path, pair) = state.space.start, proof["identity"]
-    left, right, words = flow.sides(condition, path, pair)
+    values, (path, of) = state.space.start, proof["identity"]
+    left, right, words = flow.sides(path, of)
     value = flow.derivative((left - right).top, proof["along"]).at(values)
     require(not_zero(value), "the value is 0, or not shown to be other than 0, at this start")
     if not independent([[xk.at(values) for xk in x] for x in flow.X]):

@@ -22,7 +22,7 @@ from derive.certificate.checking.function import (
     root_of,
     sign,
 )
-from derive.certificate.checking.reading import Known
+from derive.certificate.checking.reading import Call
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import Rejected, names_in, require
 
@@ -158,7 +158,7 @@ class Conditions:
         value = self.sign_anywhere(f, self._alone)
         return Sign(value, lambda: [q for p, _ in factors(f) for q in self.of(p).zeros()])
 
-    def _call(self, k: int) -> Known | None:
+    def _call(self, k: int) -> Call | None:
         """Return the call that a name is, if it is one."""
         calls = self.space.generators[max(k - self.space.size, 0) :]
         return calls[0] if k >= self.space.size and calls else None
@@ -174,7 +174,7 @@ class Conditions:
                 return self._of_root(p, k, call.argument.top)
         return Sign(0, lambda: [p])
 
-    def _shifted_exponent(self, p: fmpz_mpoly, k: int, call: Known) -> Function | None:
+    def _shifted_exponent(self, p: fmpz_mpoly, k: int, call: Call) -> Function | None:
         """Return c (u - log r), which has the sign of p = c (exp(u) - r), where p is so."""
         logs = {constant(log.argument): log.image for log in self.space.known if log.kind == "log"}
         logs[fmpq(1)] = self.space.number(0)
@@ -331,7 +331,7 @@ class Kept:
             return True
         return self._has_value(p) or self.stays_away(f) or self._is_by_slopes(p)
 
-    def _calls(self, f: Function) -> list[Known]:
+    def _calls(self, f: Function) -> list[Call]:
         """Return the calls in a function."""
         first, calls = self.space.size, self.space.generators
         return [calls[k - first] for k in f.variables if first <= k < first + len(calls)]
@@ -341,7 +341,7 @@ class Kept:
         apart = all(self._holds(p) for p, _ in f.bottom.factor()[1])
         return apart and all(map(self._is_call_finite, self._calls(f)))
 
-    def _is_call_finite(self, call: Known) -> bool:
+    def _is_call_finite(self, call: Call) -> bool:
         if call.kind.startswith("Integral"):  # its integrand is finite at its end
             k = self.space.symbols.index(call.image) - self.space.size
             return all(map(self._is_finite, self.space.slopes[k]))
@@ -349,7 +349,7 @@ class Kept:
         plain = rooted or call.kind not in ("power", "log")
         return self._is_finite(call.argument) if plain else self._is_smooth(call)
 
-    def _is_smooth(self, call: Known) -> bool:
+    def _is_smooth(self, call: Call) -> bool:
         based = call.kind in ("power", "log")
         apart = not based or all(self._holds(p) for p, _ in factors(call.argument))
         return apart and self._is_finite(call.argument)

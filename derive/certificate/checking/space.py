@@ -22,7 +22,7 @@ from derive.certificate.checking.function import (
     remainder,
     root_of,
 )
-from derive.certificate.checking.reading import INFINITY, Call, Known, Reading
+from derive.certificate.checking.reading import INFINITY, Call, Reading
 from derive.certificate.checking.text import (
     JSON,
     NAME,
@@ -83,8 +83,8 @@ class Space(Reading):
     def values(self, start: Sequence[Value]) -> list[Value]:
         """Return the values of all names, given those of weights and constants."""
         found = list(start)
-        for kind, argument, exponent, _ in self.generators:
-            found.append(value_of(Call(kind, argument, exponent), found))
+        for call in self.generators:
+            found.append(value_of(call, found))
         return found
 
     def started(self, at: dict[str, str]) -> list[Value]:
@@ -223,7 +223,7 @@ class Space(Reading):
 
     def _define_generator(self, name: str, call: Call, text: str) -> None:
         """Add a generator, with the relation of a root, or of a sine to its cosine."""
-        kind, argument, exponent = call
+        kind, argument, exponent, _ = call
         require(self.is_of_constants(exponent), "an exponent changes with the weights")
         k, value = self.size + len(self.generators), value_of(call, self.start)
         require(k < len(self.symbols), "there are more definitions than room for them")
@@ -248,7 +248,7 @@ class Space(Reading):
                 self.slopes[self.symbols.index(cosine) - self.size] = [-image * x for x in inner]
         self.names[name] = image
         for known in (self.generators, self.known):
-            known.append(Known(*call, image))
+            known.append(call._replace(image=image))
         self.start.append(value)
 
     def _integrand(self, text: str, upper: Function) -> Function:
@@ -281,9 +281,9 @@ class Space(Reading):
         plain = plain and (call.kind == "cos") == (sine is not None)
         same = plain and self.is_call(call, image, parts, sine)
         require(same, f"{entry['of']} is not shown to be {entry['is']:.60}")
-        self.known.append(Known(*call, image))
+        self.known.append(call._replace(image=image))
         if sine is not None:
-            self.known.append(Known("sin", call.argument, call.exponent, sine))
+            self.known.append(call._replace(kind="sin", image=sine))
 
     def root(self, name: str, polynomial: str) -> tuple[fmpz_mpoly, int]:
         """Return the polynomial in the variable of a spare symbol that a name is a root of."""
@@ -305,7 +305,7 @@ def quotient_of(node: ast.expr) -> tuple[str, str]:
 
 def value_of(call: Call, values: Sequence[Value]) -> Value:
     """Return the value of a call, given those of names; an integral runs over nothing there."""
-    kind, argument, exponent = call
+    kind, argument, exponent, _ = call
     x = fmpq(0) if kind[0] == "I" else ball(kind, argument.at(values), exponent.at(values))
     require(isinstance(x, fmpq) or x.is_finite(), f"{kind} has no real value there")
     return x

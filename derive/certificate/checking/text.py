@@ -69,14 +69,13 @@ def names_in(texts: Iterable[JSON]) -> set[str]:
 
 
 def _names(node: ast.AST) -> set[str]:
-    inner: list[ast.expr | ast.AST] = [*ast.iter_child_nodes(node)]
+    if isinstance(node, ast.Name):
+        return {node.id}
     if isinstance(node, ast.Call) and called(node)[0] == "Integral":
         f, x, *ends = node.args
         return (_names(f) - _names(x)).union(*map(_names, ends))
-    if isinstance(node, ast.Call):
-        inner = [*node.args]
-    found = {node.id} if isinstance(node, ast.Name) else set[str]()
-    return found.union(*map(_names, inner))
+    inner = node.args if isinstance(node, ast.Call) else ast.iter_child_nodes(node)
+    return set[str]().union(*map(_names, inner))
 
 
 def called(node: ast.Call) -> tuple[str, ast.expr, bool]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, compress
+from operator import not_
 from typing import TypeAlias
 
 from flint import fmpq, fmpz_mpoly
@@ -47,8 +48,9 @@ class Checker:
         rates = rates_of(space, given)
         gradients = raised(space, rates, [*F, *phi])
         space.fields = gradients[: len(F)]
-        if "equivalent_start" in given:
-            self._move_start(given["equivalent_start"])
+        self.open += ["that beta moves as from the equivalent start"] * (
+            "equivalent_start" in given
+        )
         ties = [{"zero": f"{w} - ({tree})", "main": w} for w, tree in given["ties"].items()]
         self.ties = [*({"zero": w, "main": w} for w in given["idle"]), *ties]
         space.relate(self.ties)
@@ -81,18 +83,6 @@ class Checker:
         require(same, "the output is not the coefficient times the vector")
         self.sign = sign(at_start)
         return self.sign * phi[0] * space.names[norm]
-
-    def _move_start(self, start: JSON) -> None:
-        """Put another start for that of the weights; that beta moves alike is left open."""
-        given, space = self.given, self.space
-        plain = all(space.is_of_constants(call.argument) for call in space.known)
-        plain = plain and "vector" not in given and not {*given["weights"]} & {*given["positive"]}
-        require(
-            plain, "a start is put for another where F has calls, or signs of weights are given"
-        )
-        require({*start} == {*given["weights"]}, "the equivalent start does not give every weight")
-        _starts_at(space, given, start, self.proof)
-        self.open.append("that beta moves as from the equivalent start")
 
     def prove(self, what: str, check: Check, said: JSON, proof: JSON) -> None:
         """Check one statement with names of its own; without a proof it is left open."""
@@ -271,30 +261,28 @@ Kind: TypeAlias = Callable[[Sequence[str], Sequence[str], int], Space]
 
 def space_of(given: JSON, proof: JSON, spare: int, kind: Kind) -> Space:
     """Return the names of a record, with w_0 and its values in numbers, and the calls of F."""
-    weights, parameters, start = given["weights"], given["parameters"], given["start"]
+    weights, parameters = given["weights"], given["parameters"]
     if not 0 < len(given["outputs"]) <= OUTPUTS:
         raise NotACertificate("there are too many outputs, or none")
-    if set(start) != set(weights):
-        raise NotACertificate("the start does not give every weight")
+    start = _start_of(given)
     proofs = [part for part in proof.values() if isinstance(part, dict)]
     proofs += [p for key in ("dual", "pieces") for p in proof[key] or () if p is not None]
     room = max((len(p.get("definitions", ())) for p in proofs), default=0)
-    symbols = names_in(start.values()) - set(parameters)
+    symbols = names_in([*given["start"].values(), *start.values()]) - set(parameters)
     require(set(proof["at"]) == {*parameters, *symbols}, "at gives other names than the start has")
     constants = [*parameters, *sorted(symbols)]
     space = kind(weights, constants, room + len(proof["definitions"]) + 1 + spare)
     numbers = [rational(proof["at"][name]) for name in constants]
     space.start = [*([fmpq(0)] * len(weights)), *numbers]
-    later = []
-    for entry in proof["definitions"]:
-        plain = "Integral" not in entry.get("of", "Integral")
-        require(plain, "only calls are defined before F is read")
-        if names_in([entry["of"]]) <= {*constants}:
-            space.define(entry)  # as sqrt(2), which the start may use
-        else:
-            later.append(entry)
-    _starts_at(space, given, start, proof)
-    for entry in later:
+    plain = all("Integral" not in entry.get("of", "Integral") for entry in proof["definitions"])
+    require(plain, "only calls are defined before F is read")
+    fixed = [names_in([entry["of"]]) <= {*constants} for entry in proof["definitions"]]
+    for entry in compress(proof["definitions"], fixed):
+        space.define(entry)  # as sqrt(2), which the start may use
+    space.w0 = [space.read(start[w]) for w in weights]
+    require(all(map(space.is_of_constants, space.w0)), "the start uses a weight")
+    space.start = space.started(proof["at"])
+    for entry in compress(proof["definitions"], map(not_, fixed)):
         space.define(entry)
     texts = given["outputs"] if "vector" not in given else [given["coefficient"]]
     known = {*weights, *parameters}
@@ -302,11 +290,14 @@ def space_of(given: JSON, proof: JSON, spare: int, kind: Kind) -> Space:
     return space
 
 
-def _starts_at(space: Space, given: JSON, start: JSON, proof: JSON) -> None:
-    """Put the start of every weight, a function of constants, and its value in numbers."""
-    space.w0 = [space.read(start[w]) for w in given["weights"]]
-    require(all(map(space.is_of_constants, space.w0)), "the start uses a weight")
-    space.start = space.started(proof["at"])
+def _start_of(given: JSON) -> JSON:
+    """Return the start that all is said of: that of the weights, or one that stands for it."""
+    start, weights = given.get("equivalent_start", given["start"]), {*given["weights"]}
+    if not {*start} == {*given["start"]} == weights:
+        raise NotACertificate("the start does not give every weight")
+    plain = start is given["start"] or not ("vector" in given or weights & {*given["positive"]})
+    require(plain, "a start is put for another of a vector, or where signs of weights are given")
+    return start
 
 
 def rate_texts(given: JSON) -> list[str]:

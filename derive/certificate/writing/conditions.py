@@ -66,8 +66,8 @@ def failures(state: Checker, kind: str) -> Iterator[JSON]:
     """Yield claims that a condition fails, the simplest conditions first."""
     flow = state.flow.for_claim(kind)
     values = state.space.start
-    for condition, path, pair in _conditions(flow):
-        left, right, _ = flow.sides(condition, path, pair)
+    for path, of in _conditions(flow):
+        left, right, _ = flow.sides(path, of)
         polynomial = (left - right).top
         if state.space.reduce(polynomial).is_zero():
             continue
@@ -77,7 +77,7 @@ def failures(state: Checker, kind: str) -> Iterator[JSON]:
                 continue
             regular = _regular(state, flow, values)
             if regular is not None:
-                yield {"identity": [condition, path, pair], "along": along, "regular": regular}
+                yield {"identity": [path, of], "along": along, "regular": regular}
 
 
 def _along(state: Checker, polynomial: fmpz_mpoly) -> Iterator[list[int]]:
@@ -88,22 +88,22 @@ def _along(state: Checker, polynomial: fmpz_mpoly) -> Iterator[list[int]]:
             yield list(path)
 
 
-def _conditions(flow: Flow) -> Iterator[tuple[str, list[int], list[int]]]:
+def _conditions(flow: Flow) -> Iterator[tuple[list[int], list[int]]]:
     """Yield the conditions that every warp needs, those with the shortest paths first."""
     if flow.turning is not None:
-        yield "constant", [], []
+        yield [], []
         return
     outputs = range(1, flow.d + 1)
     pairs = list(combinations(outputs, 2))
     if flow.d > 2 or not flow.warped:  # else H solves them
-        yield from (("equation", [*pair, c], []) for pair, c in product(pairs, outputs))
+        yield from (([*pair], [c]) for pair, c in product(pairs, outputs))
     entries = [[a, a] for a in outputs] + [list(pair) for pair in pairs]
     for length in range(PATH):
         for start, rest in product(pairs, product(outputs, repeat=length)):
             path = [*start, *rest]
             idle = all(x.is_zero() for x in flow.field(path)[0])
             if not (idle and length):
-                yield from (("factor", path, entry) for entry in entries[: 1 if idle else None])
+                yield from ((path, entry) for entry in entries[: 1 if idle else None])
 
 
 def _regular(state: Checker, flow: Flow, values: list[JSON]) -> list[int] | None:

@@ -9,6 +9,7 @@ from itertools import count
 import sympy
 
 from derive.certificate.checking.function import Function, constant, not_zero, root_of
+from derive.certificate.checking.reading import Call
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, rational
 from derive.certificate.checking.theorem import Checker, Kind, rate_texts
@@ -53,7 +54,7 @@ class Definitions:
 
     def name_terms(self, text: str) -> None:
         """Name a call; for an exponential of a sum those of its terms."""
-        kind, u, e = self.space.call(text)
+        kind, u, e, _ = self.space.call(text)
         if kind == "exp":
             for term in products.terms_of(u):
                 self.name(products.call_of(kind, term, e))
@@ -85,19 +86,18 @@ class Calls(Definitions):
         for text in products.calls_in([*F, *rate_texts(given), record["warping"]["g"] or "1"]):
             if not self.knows(text):
                 self._known_at_start(p)
-                self._image_at_start(*self.space.call(text), p)
+                self._image_at_start(self.space.call(text), p)
                 self._image(text, p.field, p)
         self._known_at_start(p)
 
     def _known_at_start(self, p: Parameterization) -> None:
         """Define the calls so far with their arguments at w_0."""
-        for kind, argument, exponent, _ in list(self.space.known):
-            self._image_at_start(kind, argument, exponent, p)
+        for call in list(self.space.known):
+            self._image_at_start(call, p)
 
-    def _image_at_start(
-        self, kind: str, argument: Function, exponent: Function, p: Parameterization
-    ) -> None:
+    def _image_at_start(self, call: Call, p: Parameterization) -> None:
         """Define a call with its argument at w_0."""
+        kind, argument, exponent, _ = call
         if self.space.is_of_constants(argument):
             return
         u = self.space.at_start(argument)
@@ -179,7 +179,7 @@ class FormDefinitions(Definitions):
     def _definitions_of(self, call: str, several: bool) -> Iterator[JSON]:
         """Yield what defines a call: as a function of the weights where it is one."""
         space, fresh = self.space, self.fresh
-        kind, argument, exponent = space.call(call)
+        kind, argument, exponent, _ = space.call(call)
         image = self._image(kind, argument, exponent)
         plain = constant(argument) not in (None, 1)
         if kind == "log" and (several or plain or self._has_exponentials(argument)):
@@ -201,7 +201,7 @@ class FormDefinitions(Definitions):
             inner = self.space.call(part)
             if inner.kind == "atan":
                 self.use(f"sqrt(({products.text_of(inner.argument)})**2 + 1)")
-            units.append((self.space.unit(inner, self.space.find(*inner)), rational(n)))
+            units.append((self.space.unit(inner, self.space.find(*inner[:3])), rational(n)))
         c, s = map(products.text_of, self.space.turned(units))
         return {"of": call, "is": c, "sin": s, "from": parts}
 

@@ -13,7 +13,7 @@ from flint import fmpq, fmpz_mpoly
 
 from derive.certificate.checking import reading
 from derive.certificate.checking.function import Function, constant, leading, remainder, root_of
-from derive.certificate.checking.reading import Known
+from derive.certificate.checking.reading import Call
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, called, tree_of
 from derive.exact.field.polynomial import factorize
@@ -127,7 +127,7 @@ def with_logs(f: LogFunction) -> str:
 
 def entries_for(space: Space, text: str, image: str, fresh: Callable[[], str]) -> Iterator[JSON]:
     """Yield the definition of a call as what it is, with parts, after the logarithms it needs."""
-    kind, argument, exponent = space.call(text)
+    kind, argument, exponent, _ = space.call(text)
     if kind == "power" and root_of(exponent) is not None:
         yield {"of": text, "is": image}
         return
@@ -152,7 +152,7 @@ def logarithm(
     space: Space, call: str, fresh: Callable[[], str], product: Function | None = None
 ) -> Iterator[JSON]:
     """Yield a logarithm, unless known: a generator, or of a *product* that its argument is."""
-    _, argument, _ = space.call(call)
+    argument = space.call(call).argument
     try:
         space.find("log", argument)
         return
@@ -178,7 +178,7 @@ def logarithm(
 
 def product_of_exponentials(space: Space, text: str) -> JSON:
     """Return the definition of exp(u) by powers of exponentials, of u or of its terms, or None."""
-    kind, u, zero = space.call(text)
+    kind, u, zero, _ = space.call(text)
     known = [call.argument for call in space.known if call.kind == "exp" and call.argument.top]
     for terms in ([u], terms_of(u)) if kind == "exp" and u.top else ():
         pairs = [next(_powers(term, known), None) for term in terms]
@@ -203,7 +203,7 @@ def _powers(u: Function, known: Iterable[Function]) -> Iterator[tuple[Function, 
 
 def angles(space: Space, text: str) -> list[list[str]]:
     """Return an angle that goes into that of a cosine n times, or two by sum and n = 1."""
-    _, argument, _ = space.call(text)
+    argument = space.call(text).argument
     if argument.is_zero():
         return []
     known = [
@@ -232,7 +232,7 @@ def prime_factors(f: Function) -> list[tuple[Function, int]]:
     return found
 
 
-def _generator(space: Space, f: Function) -> Known | None:
+def _generator(space: Space, f: Function) -> Call | None:
     """Return the exponential or power that a factor is, up to its sign, or the asinh of which."""
     for g in space.generators:
         if g.kind in ("exp", "power") and f.top in (g.image.top, -g.image.top):
