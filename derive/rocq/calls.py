@@ -235,7 +235,7 @@ class Calls:
             raise NoFile(f"that {base} > 0 does not follow from its form")
         name = self._positive_name(root)
         self._bases[self.value(base), n] = name
-        proof = "apply root_rule; nn" if n == 2 else "apply power_rule; [pos|simpl INR; lra]"
+        proof = "apply pow2_sqrt; nn" if n == 2 else "apply power_rule; [pos|simpl INR; lra]"
         self._rule(name, n, base, proof)
 
     def _split(self, base: Expr, n: int) -> list[tuple[Expr, int, int]] | None:

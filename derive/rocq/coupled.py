@@ -160,12 +160,7 @@ class Coupled(OnLeaf):
         yield from self.slopes()
         if not self.convexity:
             return
-        same = ", ".join(f"?(E' {i}%nat)" for i in range(self.m.d))
         yield self.convexity
-        yield (
-            f"Lemma alike : forall b c, agree {self.m.d} b c -> Q' b = Q' c.\n"
-            f"Proof. intros b c E'. unfold Q. rewrite {same} by lia. reflexivity. Qed.\n"
-        )
         yield self.definite()
         yield self.limits()
 
@@ -341,18 +336,11 @@ class Coupled(OnLeaf):
     def applied(self, g: str) -> tuple[str, str]:
         """Return what is claimed, and the theorem of the library that is applied for it."""
         d = self.m.d
-        begun = each("i", [f"exact balanced{i}'" for i in range(d)])
         if not self.convexity:
-            return "follows_mirror", (
-                f"  apply (mirrored {d} dom' Q' G' _ lam (fun t => {g}) slope).\n"
-                f"  - intros i hi'. {begun}.\n"
-            )
-        turning = f"(fun t => G' (F' (w t))) lam (fun t => {g})"
+            return "follows_mirror", f"apply (mirrored {d} dom' Q' G' _ lam (fun t => {g}) slope)"
         return "regularizes", (
-            f"  apply (coupled {d} dom' Q' G' S' _ {turning}\n"
-            "    convex alike slope second definite steady inside).\n"
-            f"  - intros t i ht' hi'. assert (Z' : G' (F' (w 0)) i = 0) by {begun}.\n"
-            "    rewrite Z'. ring.\n"
+            f"apply (coupled {d} dom' Q' G' S' _ lam (fun t => {g}) slope);\n"
+            "    [| | |exact convex|exact second|exact definite|exact steady|exact inside]"
         )
 
     def theorem(self, name: str) -> Iterator[str]:
@@ -360,13 +348,14 @@ class Coupled(OnLeaf):
         yield from self.definitions()
         yield from ("", "Section Model.", *self.on_domain(), *self.flow())
         d, g, args = self.m.d, self.on("t")(self.g), "".join(f" {x}" for x in self.given)
+        begun = each("i", [f"exact balanced{i}'" for i in range(d)])
         turns = each("i", [f"apply turns{i}'; exact ht'" for i in range(d)])
         claim, apply = self.applied(g)
         if not self.convexity:
             yield f"(* {WITHOUT} *)"
         yield (
             f"Lemma coupled_by : {claim} {d} dom' Q' (fun t => F' (w t)) lam.\n"
-            f"Proof using asked' from' moves' on'.\n{apply}"
+            f"Proof using asked' from' moves' on'.\n  {apply}.\n  - intros i hi'. {begun}.\n"
             f"  - intros t i ht' hi'. {turns}.\n  - exact warped.\nQed.\nEnd Model.\n"
         )
         rate, F = (" ".join((of, *self.of_F)) for of in ("rate", "F"))

@@ -30,18 +30,19 @@ def rests(m: Subject, on: Callable[[str], Terms], steady: str) -> str:
         if c != 0
     )
     inner = each("j", ["cbv beta iota; cont"] * n)
-    known = " ".join(f"assert (V{i}' := W{i}' t ht')." for i in range(len(m.weights)))
-    known += "".join(f" assert (C{i}' := {steady} t {i}%nat ht' ltac:(lia))." for i in range(m.d))
+    known = " ".join(f"assert (V{i}' := W{i}' s ht)." for i in range(len(m.weights)))
+    known += "".join(f" assert (C{i}' := {steady} s {i}%nat ht ltac:(lia))." for i in range(m.d))
     moves = "cbv beta iota; evar_last; [diff|cbn [Sum]; cbv beta iota; ring]"
     lines = (
         f"Lemma rest' k t : (k < {n})%nat -> 0 <= t -> {of('t')} = 0.\n"
-        f"Proof.\n  apply (rests {n} (fun k s => {of('s')})\n"
-        f"    (fun k j s => match k, j with {factors}| _, _ => 0 end)).\n"
-        f"  - clear k t. intros k t hk' ht'. {known}\n"
+        f"Proof.\n  intros hk' ht'. refine (rests {n} t (fun k s => {of('s')})\n"
+        f"    (fun k j s => match k, j with {factors}| _, _ => 0 end)\n"
+        "    _ _ _ ht' k hk'); clear k hk'.\n"
+        f"  - intros k s hk' [ht _]. {known}\n"
         f"    {each('k', [moves] * n)}.\n"
-        f"  - clear k t. intros k j t hk' hj' ht'. {known}\n"
+        f"  - intros k j s hk' hj' [ht _]. {known}\n"
         f"    {each('k', [inner] * n)}.\n"
-        "  - clear k t. intros k hk'. assert (f' := from'). unfold starts in f'. hyps.\n"
+        "  - intros k hk'. assert (f' := from'). unfold starts in f'. hyps.\n"
         f"    {each('k', ['lra'] * n)}.\nQed.\n"
     )
     return lines + "".join(

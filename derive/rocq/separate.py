@@ -42,7 +42,7 @@ def copies(name: str, flows: Sequence[Flow]) -> Iterator[str]:
         f"    (fun t i => {F} (w t i)) lam.\n"
         "Proof.\n  intros H' A' on'.\n"
         f"  apply (copies d kron (fun i b => b i) {functions}\n    _ _ lam {flow}).\n"
-        "  - intros j b hj'. apply kron_linear, hj'.\n"
+        "  - intros j b hj'. rewrite dot_kron by exact hj'. reflexivity.\n"
         "  - intros b c E'. exact E'.\n"
         "  - intros t i ht' hi'. apply kron_steered, hi'.\n"
         "  - intros i hi'. apply the_curve, A', hi'.\n"
