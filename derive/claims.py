@@ -54,7 +54,7 @@ def _potential(d: Derivation) -> Iterator[Statement]:
     above = (*introduction(d),)
     yield Statement(words, kind="regularizer", conditions=assumed(d), by=by, above=above)
     for domain in (piece.domain for piece in pieces if piece.domain is not None):
-        where = {"where": Text(domain.where, "note")}
+        where = {"where": Text(domain.where, "reason")}
         words = "`Q` is defined on {where}"
         yield Statement(words, where, kind="domain", conditions=assumed(d), by=by)
     yield from uses(d)
@@ -70,7 +70,7 @@ def introduction(d: Derivation) -> Iterator[object]:
     yield d.potential
     domains = (p.domain for p in d.potential.pieces if p.domain is not None)
     if places := dict.fromkeys(domain.where for domain in domains):
-        where = each("{0}", ((Text(x, "note"),) for x in places), " and ")
+        where = each("{0}", ((Text(x, "reason"),) for x in places), " and ")
         yield OnPage((note("`Q` is defined on {where}", where=where),))
 
 

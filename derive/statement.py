@@ -114,12 +114,12 @@ class Text:
     """Text of a kind that tells where formulas and names of the user are in it.
 
     Attributes:
-        kind: given, a formula or assumption of the user; reason, a sentence with their formulas in
-            backticks; note, one with all formulas in backticks; cited, the key of a source.
+        kind: given, a formula or assumption of the user; reason, a sentence with their names in
+            backticks, and formulas of ours between dollars; cited, the key of a source.
     """
 
     text: str
-    kind: Literal["given", "reason", "note", "cited"] = "given"
+    kind: Literal["given", "reason", "cited"] = "given"
 
 
 @dataclass(frozen=True)

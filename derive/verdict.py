@@ -30,21 +30,32 @@ class Identity(Held):
     """An equation between exact functions of the weights, and what became of it.
 
     Attributes:
-        statement: the equation in the notation of the output, for instance
+        claim: the equation in the notation of the output, for instance
             ``<grad y1, grad F1> = g``.
-        left, right: its two sides as text in the weights.
+        left, right: its two sides as text in the weights, times a factor where there is one.
         point: for an identity that fails, weights at which it does; empty where it holds.
         residual: left - right at that point; 0 where the identity holds everywhere.
         derivative: a direction such as ``grad F1`` repeated, when the residual is that of an
             iterated derivative of (left - right) along the flow; empty otherwise.
+        factor: for one that fails, what its sides are multiplied by, as text; empty for 1.
+        kind: what it is to an argument that uses it; empty where none does.
+        of: formulas of the claim as text, or the numbers of the outputs that it is about.
     """
 
-    statement: str
+    claim: str
     left: str
     right: str
     point: tuple[tuple[str, Number], ...] = ()
     residual: Number = Fraction(0)
     derivative: tuple[str, ...] = ()
+    factor: str = ""
+    kind: str = ""
+    of: tuple[str | int, ...] = ()
+
+    @property
+    def statement(self) -> str:
+        """The claim, with what its sides are multiplied by."""
+        return f"{self.claim}, times {self.factor}" if self.factor else self.claim
 
     @property
     def holds(self) -> bool:
@@ -62,8 +73,8 @@ class Finding(Held):
 
     @property
     def words(self) -> str:
-        """The reason without the backticks around its formulas."""
-        return self.reason.replace("`", "")
+        """The reason without the marks around its formulas."""
+        return self.reason.replace("`", "").replace("$", "")
 
 
 class Decided:

@@ -25,6 +25,7 @@ from derive.perturbed.followed import Followed, Leaf
 from derive.potential.chart import Chart
 from derive.printable import Held
 from derive.verdict import Decided, Finding, Identity, Verdict
+from derive.weights.equations import Equation
 from derive.weights.witness import differ_at_start, find_failure
 
 SLOPE = "<grad f, grad F_j> = 0"
@@ -87,7 +88,7 @@ def _refuted(
         numbers = [Fraction(k) / size for k in range(2, 2 + len(letters))]
         conditions = (*positive, *(f * f for f in leaf.generic()))
         there, *given = (leaf.in_numbers(f, numbers) for f in (slope, *conditions))
-        failure = find_failure(p, SLOPE, there, p.field.zero, given)
+        failure = find_failure(p, Equation(SLOPE, there, p.field.zero), given)
         if failure is not None:
             failure = _itself(p, there, failure, given)
             point = (*failure.point, *zip(letters, numbers, strict=True))
@@ -104,7 +105,7 @@ def _itself(
     positive: Sequence[RationalFunction],
 ) -> Identity:
     """Return a failure of f, not of f times its denominator, where f has no pole at the point."""
-    if failure.statement == SLOPE:
+    if not failure.factor:
         return failure
     differentiated = slope
     for j in failure.derivative:

@@ -94,6 +94,8 @@ def without_modulus(expression: Expr) -> Expr:
 def accepted(
     decide: ZeroTest,
     shown: Iterable[tuple[str, Expr, Expr]],
+    kind: str,
+    *of: str,
     written: Callable[[Expr], Expr] = lambda e: e,
 ) -> tuple[Identity, ...] | None:
     """Return statements with their two sides as evidence, None where they are not all proved."""
@@ -101,7 +103,8 @@ def accepted(
     for statement, left, right in shown:
         if not decide.vanishes(left - right):
             return None
-        evidence.append(Identity(statement, str(written(left)), str(written(right))))
+        sides = str(written(left)), str(written(right))
+        evidence.append(Identity(statement, *sides, kind=kind, of=of))
     return tuple(evidence)
 
 
@@ -131,7 +134,7 @@ def accept_curve(
         Q = without_modulus(value)
         slope = Q.diff(x) + Q.diff(t) * r / K
         shown.append((f"dQ/d{x} = mu where {x} = {f}", slope.xreplace({x: f}), mu))
-    return accepted(ZeroTest(curve.notation.parameterization, {}), shown)
+    return accepted(ZeroTest(curve.notation.parameterization, {}), shown, "weight", str(f))
 
 
 def accept_explicit(relation: KernelRelation, piece: Explicit, statement: str) -> Explicit | None:
@@ -158,13 +161,15 @@ def accept_explicit(relation: KernelRelation, piece: Explicit, statement: str) -
     )
     if not all(map(decide.vanishes, shown)):
         return None
-    left, _, right = statement.partition(" = ")
+    power, _, right = statement.partition(" = ")
     p = notation.parameterization
-    at = f"at {x} = {relation.beta0!r}"
+    at, left = f"at {x} = {relation.beta0!r}", power.replace("K", f"({K})", 1)
+    shown_slope = f"dQ/d{x} = {quoted(gradient, p)}"
+    of = ("K", str(K)) if "'" in power else (power, right)
     evidence = (
-        Identity(f"{left} = {quoted(right, p)}", left.replace("K", f"({K})", 1), right),
+        Identity(f"{power} = {quoted(right, p)}", left, right, kind="kernel", of=of),
         Identity("K = |grad F|^2 at the start", f"K {at}", repr(relation.K0)),
-        Identity(f"dQ/d{x} = {quoted(gradient, p)}", str(slope), str(gradient)),
+        Identity(shown_slope, str(slope), str(gradient), kind="slope", of=(x.name, str(gradient))),
         Identity("Q'' K = 1", str(product), "1"),
         Identity(f"dQ/d{x} = 0 {quoted(at, p)}", f"dQ/d{x} {at}", "0"),
     )
@@ -221,7 +226,7 @@ def accept_parametric(
         # A proposal like any other: what is printed is compared with F(w) below.
         beta = sympy.powdenest(sympy.expand_power_base(beta, force=True), force=True)
     shown = _identities(p, notation, proposal, beta, conjugate)
-    evidence = accepted(ZeroTest(p, {}), shown, proposal.written)
+    evidence = accepted(ZeroTest(p, {}), shown, "curve", written=proposal.written)
     if evidence is None:
         return None
     (b,), write = notation.betas, proposal.written

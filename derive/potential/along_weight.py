@@ -33,6 +33,7 @@ from derive.model.notation import (
 from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest, accept_curve
 from derive.potential.piece import Curve, Quadrature, moving
+from derive.potential.quadrature import INTEGRAL
 from derive.potential.rational_kernel import antiderivative, gathered
 from derive.potential.rewriting import fewest, with_hyperbolic
 from derive.verdict import Identity
@@ -211,6 +212,7 @@ class _AlongWeight:
         F, _, kernel_as_typed = self.as_typed()
         shown, height = self.shortest(K, kernel_as_typed), self.shortest(square, F**2)
         weight = p.weights[leaf.index]
+        claim, squared = f"K = {shown}, {self.t} = {quoted(weight, p)}", f"F**2 = {height}"
         return Quadrature(
             (beta,),
             sympy.Integral((beta - b) / kernel, (b, beta0, beta)),
@@ -218,9 +220,11 @@ class _AlongWeight:
             self.constants(),
             assumptions=(*self.notation.assumptions, *generic),
             evidence=(
-                Identity("Q'' = 1/K, K = |grad F|^2 on the leaf", "1/Q''", repr(self.K)),
-                Identity(f"K = {shown}, {self.t} = {quoted(weight, p)}", str(shown), repr(K)),
-                Identity(f"F**2 = {height}", str(height), repr(square)),
+                Identity(INTEGRAL, "1/Q''", repr(self.K), kind="integral"),
+                Identity(claim, str(shown), repr(K), kind="kernel", of=("K", str(shown))),
+                Identity(
+                    squared, str(height), repr(square), kind="kernel", of=("F**2", str(height))
+                ),
             ),
             abbreviations=((kernel, shown.xreplace(T)),),
             note=f"`{there} = {weight}` where `F = {b}`, so that `{height.xreplace(T)} = {b}**2`",
@@ -316,6 +320,6 @@ class _AlongWeight:
             image = leaf.at(p.field.named(w))
             slope, own = leaf.field.derivative(image, 0) * self.r, quoted(w, p)
             what = f"d{own}/dmu = dF/d{own} {ALONG} {self.t}"
-            yield Identity(what, repr(slope), repr(leaf.at(x)))
+            yield Identity(what, repr(slope), repr(leaf.at(x)), kind="path", of=(str(r),))
         yield Identity(f"{beta} = {f} {ALONG} {self.t}", str(f), repr(self.f))
         yield Identity(f"d{self.t}/dmu = {r}", str(r), repr(self.r))

@@ -45,7 +45,7 @@ from derive.potential.shortest import WEIGHT_SPACE, Form, has_gradient, shortest
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates, is_conjugate, leaves_zero
 
-ON_LEAF = "`psi(s) = |y|` at the point of the leaf where `|beta| = s`"
+ON_LEAF = "$psi(s) = |y|$ at the point of the leaf where $|beta| = s$"
 
 
 def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Chart] | None:

@@ -16,32 +16,32 @@ Convexity: TypeAlias = Literal[
 """Why Q is convex on its domain; CONVEX says it in words."""
 
 UNDECIDED: dict[Undecided, str] = {
-    "kernel": "the interval around `beta_0` on which `K` is positive and finite",
-    "leaf": "the `beta` that the leaf of `w_0` reaches while `J` has full rank",
+    "kernel": "the interval around $beta_0$ on which $K$ is positive and finite",
+    "leaf": "the $beta$ that the leaf of $w_0$ reaches while $J$ has full rank",
     "length": (
-        "the `beta` whose length `s` is in the interval around `s_0` on which "
-        "`R = |grad s|^2` is positive and finite"
+        "the $beta$ whose length $s$ is in the interval around $s_0$ on which "
+        "$R = |grad s|^2$ is positive and finite"
     ),
-    "curve": "the `beta` that the interval of `z` gives",
-    "smooth": "as far as `F` is smooth",
+    "curve": "the $beta$ that the interval of $z$ gives",
+    "smooth": "as far as $F$ is smooth",
     "beyond": "what is reached beyond is not decided",
 }
 CONVEX: dict[Convexity, str] = {
-    "slope": "there `Q'' = 1/K > 0`, so `Q` is strictly convex",
+    "slope": "there $Q'' = 1/K > 0$, so $Q$ is strictly convex",
     "rank": (
-        "`J` has full rank above it and `Hess Q = g rho` is positive definite, so `Q` is "
+        "$J$ has full rank above it and $Hess Q = g rho$ is positive definite, so $Q$ is "
         "strictly convex"
     ),
-    "metric": "`Hess Q = rho` is positive definite there",
-    "warp": "`Hess Q = g rho` is positive definite there",
+    "metric": "$Hess Q = rho$ is positive definite there",
+    "warp": "$Hess Q = g rho$ is positive definite there",
     "warp proved": (
-        "`Hess Q = g rho` is positive definite there, and `g > 0` along the flow is proved"
+        "$Hess Q = g rho$ is positive definite there, and $g > 0$ along the flow is proved"
     ),
     "warp assumed": (
-        "`Hess Q = g rho` is positive definite there, and `g > 0` along the flow is assumed (below)"
+        "$Hess Q = g rho$ is positive definite there, and $g > 0$ along the flow is assumed (below)"
     ),
     "length": (
-        "there `Hess Q = g rho` is positive definite, so `Q` is strictly convex on every convex "
+        "there $Hess Q = g rho$ is positive definite, so $Q$ is strictly convex on every convex "
         "part"
     ),
 }
@@ -105,7 +105,7 @@ class Domain:
 
     @property
     def words(self) -> str:
-        """The domain in words with formulas in backticks."""
+        """The domain in words, formulas in backticks, or between dollars where they are ours."""
         return f"{self.where}; {CONVEX[self.convex]}"
 
     @property
@@ -116,11 +116,11 @@ class Domain:
         wholes = [u for u in self.undecided if u not in ("smooth", "beyond")]
         parts = [UNDECIDED[u] for u in wholes]
         if walls or not wholes:
-            parts.append(walls or "all real `beta`")
+            parts.append(walls or "all real $beta$")
         parts += [UNDECIDED[u] for u in self.undecided if u not in wholes]
         z = "z" if self.interval is None else self.interval[0]
-        whole = ", ".join(parts).replace("`z`", f"`{z}`")
-        whole = whole.replace("`s`", f"`{self.betas[0]}`").replace("`s_0`", f"`{self.betas[0]}_0`")
+        whole = ", ".join(parts).replace("$z$", f"`{z}`")
+        whole = whole.replace("$s$", f"`{self.betas[0]}`").replace("$s_0$", f"`{self.betas[0]}_0`")
         unless = " or ".join(f"`{c} = 0`" for c in self.unless)
         return f"{whole} unless {unless}" if unless else whole
 

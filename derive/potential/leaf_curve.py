@@ -257,7 +257,7 @@ def through_call(curve: LeafCurve) -> Form | None:
         return None
     slope, kernel = (with_hyperbolic(e.xreplace(images)) for e in (gradient, printed))
     evidence = (
-        Identity("Q'' K = 1", f"({slope.diff(beta)})*({kernel})", "1"),
+        Identity("Q'' K = 1", f"({slope.diff(beta)})*({kernel})", "1", kind="kernel"),
         Identity(f"dQ/d{beta} = 0 at the start", str(slope.xreplace({beta: beta0})), "0"),
     )
     piece: Piece

@@ -149,16 +149,16 @@ Left: TypeAlias = Literal[
 ]
 
 WHY_LEFT: dict[Left, str] = {
-    "warp": "`g` is no product of powers times an exponential that was found",
-    "dual": "the gradient of Q was not found among quotients with the poles of `g`, and logarithms "
+    "warp": "$g$ is no product of powers times an exponential that was found",
+    "dual": "the gradient of Q was not found among quotients with the poles of $g$, and logarithms "
     "of polynomials over the rationals; it may be an arctangent or an elliptic integral",
     "law": "a sum of logarithms and functions of weights is conserved, so that the weights above "
-    "`beta` solve an equation that is not algebraic",
-    "leaf": "the laws that were found do not determine the weights above `beta`",
-    "root": "the weights above `beta` were not written by roots whose branch is known "
+    "$beta$ solve an equation that is not algebraic",
+    "leaf": "the laws that were found do not determine the weights above $beta$",
+    "root": "the weights above $beta$ were not written by roots whose branch is known "
     "for every such start",
     "conjugate": "the gradient of Q is closed, but its potential was not found in the same family",
-    "kernel": "`K` was not written in `beta`",
+    "kernel": "$K$ was not written in $beta$",
     "antiderivative": "no antiderivative was found",
 }
 """Why an integral is left."""

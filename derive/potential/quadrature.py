@@ -12,6 +12,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.matrix import dot
 from derive.model.condition import Sign
+from derive.model.labels import quoted
 from derive.model.notation import BranchOpen, Constant, Notation
 from derive.potential.accept import ZeroTest
 from derive.potential.chart import Chart, base_chart, exponentials
@@ -22,7 +23,8 @@ from derive.verdict import Identity, Verdict
 from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
 
-KERNEL_ALONG_FLOW = "`K(b) = |grad F|^2` where `w' = grad F` from `w_0` has `F = b`"
+INTEGRAL = "Q'' = 1/K, K = |grad F|^2 on the leaf"
+KERNEL_ALONG_FLOW = "$K(b) = |grad F|^2$ where $w' = grad F$ from $w_0$ has $F = b$"
 
 
 def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Quadrature, Chart | None]:
@@ -36,13 +38,12 @@ def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Quadrature
     kernel = None if rooted is None else rooted.write(metric.K[0][0])
     b = notation.fresh("b")
     K = sympy.Function(notation.fresh("K").name)(b)
-    statement = "Q'' = 1/K, K = |grad F|^2 on the leaf"
     piece = Quadrature(
         notation.betas,
         sympy.Integral((beta - b) / K, (b, beta0, beta)),
         (sympy.Integral(1 / K, (b, beta0, beta)),),
         assumptions=notation.assumptions,
-        evidence=(Identity(statement, "1/Q''", repr(metric.K[0][0])),),
+        evidence=(Identity(INTEGRAL, "1/Q''", repr(metric.K[0][0]), kind="integral"),),
     )
     if rooted is None or kernel is None:
         return replace(piece, note=KERNEL_ALONG_FLOW, left="kernel"), chart
@@ -53,9 +54,11 @@ def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Quadrature
     shown = [r.polynomial if r.explicit is None else r.explicit for r in rooted.roots]
     if (short := fewest([sympy.Add(kernel, *shown), *equal])) in equal:
         kernel = short
-    return trimmed(
-        replace(piece, kernel=kernel, constants=rooted.constants, roots=rooted.roots)
-    ), rooted
+    statement, K = f"K = {quoted(kernel, metric.parameterization)}", repr(metric.K[0][0])
+    written = Identity(statement, K, str(kernel), kind="kernel", of=("K", str(kernel)))
+    evidence = (*piece.evidence, *rooted.evidence, written)
+    named = replace(piece, kernel=kernel, constants=rooted.constants, roots=rooted.roots)
+    return trimmed(replace(named, evidence=evidence)), rooted
 
 
 def _with_roots(chart: Chart, K: RationalFunction) -> Chart | None:
@@ -84,9 +87,9 @@ def integrate_along_segment(warping: WarpVerdict, notation: Notation) -> Quadrat
     ]
     rows = [sympy.Add(*(x * b for x, b in zip(row, steps, strict=True))) for row in G]
     square = sympy.expand(sympy.Add(*(b * r for b, r in zip(steps, rows, strict=True))))
-    note = "`G = g rho` at the point of the leaf above `beta_0 + t b`, `g` scaled to 1 at the start"
+    note = "$G = g rho$ at the point of the leaf above $beta_0 + t b$, $g$ scaled to 1 at the start"
     if warping.hessian.verdict is Verdict.PROVED:
-        note = "`G = rho` at the point of the leaf above `beta_0 + t b`"
+        note = "$G = rho$ at the point of the leaf above $beta_0 + t b$"
     return Quadrature(
         notation.betas,
         sympy.Integral((1 - t) * square, (t, 0, 1)),
@@ -103,7 +106,7 @@ def integrate_gradient(gradient: tuple[Expr, ...], notation: Notation) -> Quadra
     t, steps = segment(notation)
     slope = sympy.Add(*(sympy.Function(f"y{i}")(t) * b for i, (b, _) in enumerate(steps, 1)))
     integral = sympy.Integral(slope, (t, 0, 1))
-    note = "`y_i = dQ/dbeta_i` at `beta_0 + t b`"
+    note = "$y_i = dQ/dbeta_i$ at $beta_0 + t b$"
     return Quadrature(
         notation.betas, integral, gradient, note=note, left="conjugate", abbreviations=steps
     )
@@ -131,7 +134,7 @@ def integrate_in_length(
     whole = without_roots(slope, roots)
     if whole.free_symbols & {r.symbol for r in roots}:
         hidden = integral_from(start, sympy.Function("psi")(s), s, notation)
-        return Quadrature((s,), hidden, (slope,), note="`psi = dq/ds`")
+        return Quadrature((s,), hidden, (slope,), note="$psi = dq/ds$")
     if (closed := power_rule(whole, s)) is not None:
         return Explicit((s,), closed, (whole,))
     return Quadrature((s,), integral_from(start, whole, s, notation), (whole,))

@@ -129,7 +129,7 @@ def _upward(row: list[Expr], p: Parameterization) -> list[Expr]:
 
 def _is_zero_identity(product: str, u: Field, v: Field) -> Identity:
     terms = " + ".join(f"({x!r})*({y!r})" for x, y in zip(u, v, strict=True))
-    return Identity(f"{product} = 0", terms, "0")
+    return Identity(f"{product} = 0", terms, "0", kind="separate")
 
 
 def _eigenvectors(p: Parameterization) -> sympy.ImmutableMatrix | None:

@@ -276,9 +276,11 @@ def _from_eigenvalues(direction: Direction, scalar: WarpVerdict, notation: Notat
         (s,),
         integral_from(s0, slope, s, notation),
         (slope,),
-        note=f"`T = {rate}phi^2` and `R = |grad s|^2` where {_curve(direction)}",
+        note=f"$T = {rate}phi^2$ and $R = |grad s|^2$ where {_curve(direction)}",
         assumptions=(*notation.assumptions, *keeps_sign(scalar.metric, direction.phi)),
-        evidence=(Identity("s q''/q' = T/R", "s q''/q'", repr(direction.T / direction.R)),),
+        evidence=(
+            Identity("s q''/q' = T/R", "s q''/q'", repr(direction.T / direction.R), kind="length"),
+        ),
     )
 
 

@@ -10,22 +10,12 @@ import re
 from collections.abc import Sequence, Set
 
 from derive.model.labels import LABEL, MEANING, WORD, aside, each_label, stem_of
-from derive.potential.coupled import ON_LEAF
-from derive.potential.domain import CONVEX, UNDECIDED
-from derive.potential.piece import WHY_LEFT
-from derive.potential.quadrature import KERNEL_ALONG_FLOW
 
 MARK = "\ue000"
 """What stands before a name from F: of the characters without a meaning, in no text of ours."""
 
-_SAID = " ".join(
-    (*UNDECIDED.values(), *CONVEX.values(), *WHY_LEFT.values(), KERNEL_ALONG_FLOW, ON_LEAF)
-)
-OWN = frozenset(re.findall("`([^`]*)`", _SAID)) | {
-    *("G = g rho", "G = rho", "beta_0 + t b", "y_i = dQ/dbeta_i", "psi = dq/ds", "T = phi^2"),
-    "R = |grad s|^2",
-}
-"""Formulas in backticks that are ours."""
+FORMULA = re.compile(r"`([^`]*)`|\$([^$]*)\$")
+"""In a sentence a formula with a user's names, in backticks, or one of ours, between dollars."""
 
 
 def mark(text: object) -> str:
@@ -35,17 +25,12 @@ def mark(text: object) -> str:
 
 def mark_quoted(statement: str) -> str:
     """Return a sentence of ours, in which a user's names are in backticks, with these marked."""
-    return re.sub("`([^`]*)`", lambda m: mark(m[1]), statement)
-
-
-def mark_note(words: str) -> str:
-    """Return a note, in which all formulas are in backticks, with the user's marked."""
-    return re.sub("`([^`]*)`", lambda m: m[1] if m[1] in OWN else mark(m[1]), words)
+    return FORMULA.sub(lambda m: m[2] or mark(m[1]), statement)
 
 
 def unmark(text: str) -> str:
     """Return words without marks and without the backticks around their formulas."""
-    return text.replace("`", "").replace(MARK, "")
+    return re.sub(f"[`${MARK}]", "", text)
 
 
 def step_aside(blocks: Sequence[Sequence[str]], taken: Set[str]) -> list[list[str]]:

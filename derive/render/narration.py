@@ -25,7 +25,7 @@ from derive.model.parameterization import Parameterization
 from derive.printable import Printable, renderer
 from derive.records import Potential
 from derive.render.arranged import TOO_LONG
-from derive.render.labels import mark, mark_note, mark_quoted
+from derive.render.labels import mark, mark_quoted
 from derive.render.page.blocks import Element, Kind
 from derive.render.plain import at, formula_text, page, polynomial_text, potential_lines, title
 from derive.render.sections import affine_outputs, metric_of
@@ -40,12 +40,7 @@ LONG, LONGEST = 400, 4000
 """Characters of an identity beyond which only --json has both sides, or a side where it fails."""
 
 
-WRITTEN: Mapping[str, Callable[[str], str]] = {
-    "given": mark,
-    "reason": mark_quoted,
-    "note": mark_note,
-    "cited": str,
-}
+WRITTEN: Mapping[str, Callable[[str], str]] = {"given": mark, "reason": mark_quoted, "cited": str}
 
 
 @dataclass(frozen=True)

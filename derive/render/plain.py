@@ -13,7 +13,7 @@ from derive.potential.block import DirectionTerms
 from derive.potential.piece import Parametric, Piece, Quadrature, Root, curve_of, said_of
 from derive.records import Potential
 from derive.render.arranged import TOO_LONG, in_number, is_too_long, positive_first, tidy
-from derive.render.labels import mark, mark_note, mark_quoted, step_aside
+from derive.render.labels import mark, mark_quoted, step_aside
 from derive.render.sections import part_names, to_print
 from derive.verdict import Number, Verdict
 
@@ -113,9 +113,9 @@ def piece_lines(piece: Piece, name: str) -> Iterator[str]:
         yield from constant_lines(piece.abbreviations)
     yield from constant_lines(piece.constants)
     if note := said_of(piece):
-        yield mark_note(note) if note.startswith("an integral") else f"with {mark_note(note)}"
+        yield mark_quoted(note) if note.startswith("an integral") else f"with {mark_quoted(note)}"
     if piece.domain:
-        yield f"domain: {mark_note(piece.domain.words)}"
+        yield f"domain: {mark_quoted(piece.domain.words)}"
     if piece.assumptions:
         yield f"assuming {mark('; '.join(c.written for c in piece.assumptions))}"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from derive.errors import ConsistencyError, InputError
+from derive.exact.field.function_field import RationalFunction
 from derive.potential.shortest import WEIGHT_SPACE
 from derive.roads.published import PublishedRoad
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.lie import along
 from derive.weights.warping import WarpVerdict
-from derive.weights.witness import Equation
 
 
 def disagreement(first: str, second: str, why: str) -> ConsistencyError:
@@ -53,7 +53,9 @@ def compare_roads(dual: DualCoordinates, published: PublishedRoad) -> Finding:
     return _agreement(WEIGHT_SPACE, published.name, equations)
 
 
-def _agreement(first: str, second: str, equations: Iterable[Equation]) -> Finding:
+def _agreement(
+    first: str, second: str, equations: Iterable[tuple[str, RationalFunction, RationalFunction]]
+) -> Finding:
     identities = []
     for statement, left, right in equations:
         if left != right:

@@ -7,6 +7,7 @@ from derive.exact.linear.matrix import dot
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
+from derive.weights.equations import Equation
 from derive.weights.lie import along
 from derive.weights.metric import Metric
 from derive.weights.witness import NotProved, is_zero_along_flow, require_equations
@@ -78,7 +79,7 @@ def require_function_of(
     cleared = f", times the square of the denominator of {name}" if large else ""
     by_t, by_r = along_t(x), derived(x, function)
     equations = (
-        (
+        Equation(
             f"{z_name}({name}) {first}({of}) = {first}({name}) {z_name}({of}){cleared}",
             derived(z, function) * by_t,
             by_r * along_t(z),

@@ -23,9 +23,10 @@ from derive.model.geometry import Field
 from derive.roads.ansatz import Ansatz
 from derive.roads.on_leaf import is_defined, is_not_zero, log_warp, require_function_of, tangent
 from derive.verdict import Decided, Finding, Identity, Verdict
+from derive.weights.equations import Equation
 from derive.weights.lie import along
 from derive.weights.metric import Metric
-from derive.weights.witness import Equation, NotProved, require_equations
+from derive.weights.witness import NotProved, require_equations
 
 
 @dataclass(frozen=True)
@@ -123,8 +124,8 @@ def _solve(metric: Metric, t: RationalFunction) -> tuple[Field, Field, tuple[Ide
     # multiple of the identity.
     name, a0, b0 = next(c for c in conditions if not c[1].is_zero())
     equations = (
-        (f"{other} with r from {name}, N = K (r grad t grad t^T + Hess t)", b0 * a, b * a0)
-        for other, a, b in conditions
+        Equation(f"{n} with r from {name}, N = K (r grad t grad t^T + Hess t)", b0 * a, b * a0)
+        for n, a, b in conditions
     )
     refuted = "q''/q' would have to be two different functions: Q is not of this form"
     evidence = require_equations(p, equations, refuted)
@@ -139,7 +140,7 @@ def _solve(metric: Metric, t: RationalFunction) -> tuple[Field, Field, tuple[Ide
 
 def _conditions(
     labels: Sequence[int], linear: Sequence[Field], constant: Sequence[Sequence[RationalFunction]]
-) -> list[Equation]:
+) -> list[tuple[str, RationalFunction, RationalFunction]]:
     """Return (name, a, b) for each r a + b = 0 by which r *linear* + *constant* is round."""
     places = list(enumerate(labels))
     off = [
@@ -166,7 +167,7 @@ def separate(
     fields = p.geometry.fields(covectors)
     d = range(p.d)
     products = (
-        (f"<grad t{k + 1}, grad t{n + 1}> = 0", dot(fields[k], covectors[n]), p.field.zero)
+        Equation(f"<grad t{k + 1}, grad t{n + 1}> = 0", dot(fields[k], covectors[n]), p.field.zero)
         for k, n in combinations(d, 2)
     )
     evidence = require_equations(p, products, "grad t_k are not orthogonal: Q is not of this form")
@@ -180,18 +181,18 @@ def separate(
 
 def _warp_along_others(
     logs: Sequence[Sequence[RationalFunction]], others: Sequence[int]
-) -> Iterator[Equation]:
+) -> Iterator[Equation[RationalFunction]]:
     """Yield Y_n log g = Y_n log M_kk, one and the same for every k other than n."""
     for n, row in enumerate(logs):
         for k, log in enumerate(row):
             if k not in (n, others[n]):
                 statement = f"Y{n + 1} log M{k + 1} = Y{n + 1} log M{others[n] + 1}"
-                yield statement, log, row[others[n]]
+                yield Equation(statement, log, row[others[n]])
 
 
 def _one_warp(
     metric: Metric, slopes: tuple[Field, ...], ratios: Field, M: Field, H: Field
-) -> Iterator[Equation]:
+) -> Iterator[Equation[RationalFunction]]:
     """Yield Z log(q_k'' M_kk) = Z log(q_1'' M_11), both log g, along the whole leaf."""
     p = metric.parameterization
     if all(r.is_zero() for r in ratios) and all((m / M[0]).is_constant() for m in M):
@@ -204,4 +205,5 @@ def _one_warp(
 
     for z in fields:
         for k in range(1, len(slopes)):
-            yield f"Z log(q{k + 1}'' M{k + 1}) = Z log(q1'' M1)", along_leaf(z, k), along_leaf(z, 0)
+            statement = f"Z log(q{k + 1}'' M{k + 1}) = Z log(q1'' M1)"
+            yield Equation(statement, along_leaf(z, k), along_leaf(z, 0))

@@ -17,18 +17,7 @@ from derive.separable.far import Far
 from derive.separable.horizon import SOURCE, Horizon, Hypothesis
 from derive.separable.scaled_start import ScaledStart
 from derive.separable.weights_problem import HOMOGENEOUS, BlockCost, WeightsProblem
-from derive.statement import (
-    Equations,
-    Ground,
-    Items,
-    Open,
-    Sentence,
-    Statement,
-    Text,
-    each,
-    note,
-    tell,
-)
+from derive.statement import Equations, Ground, Items, Open, Sentence, Statement, each, note, tell
 from derive.verdict import Finding, Verdict
 
 C = sympy.Symbol("c", positive=True)
@@ -119,7 +108,7 @@ def _holds(h: Hypothesis) -> bool:
 def _hypothesis(h: Hypothesis) -> Sentence:
     """Return what became of a hypothesis, and why."""
     word = {Verdict.PROVED: "proved", Verdict.REFUTED: "fails"}.get(h.finding.verdict, "open")
-    return tell(f"{word}: {h.statement} ({{why}})", why=Text(h.finding.reason, "note"))
+    return tell(f"{word}: {h.statement} ({{why}})", why=h.finding)
 
 
 def in_weights(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:

@@ -192,7 +192,7 @@ def _evidence(
 ) -> tuple[Identity, ...]:
     right = {True: ("g", repr(g)), False: ("0", "0")}
     found = [
-        Identity(f"<grad y{i}, grad F{j}> = {symbol}", repr(yi.along(x)), value)
+        Identity(f"<grad y{i}, grad F{j}> = {symbol}", repr(yi.along(x)), value, kind="dual")
         for i, yi in zip(p.labels, y, strict=True)
         for j, x in zip(p.labels, p.fields, strict=True)
         for symbol, value in (right[i == j],)

@@ -63,9 +63,8 @@ def find_dual_length(direction: Direction, conserved: ConservedQuantities) -> Du
         return None
     ratio = _ratio(direction, rate)
     left = repr(log_psi.along(p.fields[0]))
-    evidence = [
-        Identity(f"<grad log psi, grad s> = {direction.pushed}/{direction.norm}", left, repr(rate))
-    ]
+    claim = f"<grad log psi, grad s> = {direction.pushed}/{direction.norm}"
+    evidence = [Identity(claim, left, repr(rate), kind="length")]
     if ratio is not None:
         both = (repr(_growth(direction, ratio, rate)), repr(direction.R))
         evidence.append(Identity("<grad q, grad s> = psi |grad s|**2", *both))

@@ -20,14 +20,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, combinations_with_replacement
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from derive.model.geometry import Scalar
 from derive.model.labels import pair
 
 S = TypeVar("S", bound=Scalar)
-Condition = tuple[str, S, S]
-"""A statement and its two sides."""
+
+
+class Equation(NamedTuple, Generic[S]):
+    """A statement and its two sides; of which kind it is, and the outputs that it is about."""
+
+    statement: str
+    left: S
+    right: S
+    kind: str = ""
+    of: tuple[int, ...] = ()
 
 
 class Flow(ABC, Generic[S]):
@@ -66,15 +74,15 @@ class Flow(ABC, Generic[S]):
         return self.bracket(self.X[a], self.X[b])
 
 
-def hessian_conditions(flow: Flow[S]) -> Iterator[Condition[S]]:
+def hessian_conditions(flow: Flow[S]) -> Iterator[Equation[S]]:
     """Yield X_a K_bc = X_b K_ac, each as it is asked for."""
     for a, b, c in _triples(flow):
         i, j, k = (flow.labels[n] for n in (a, b, c))
         statement = f"<grad F{i}, grad K{pair(j, k)}> = <grad F{j}, grad K{pair(i, k)}>"
-        yield statement, flow.along(a, b, c), flow.along(b, a, c)
+        yield Equation(statement, flow.along(a, b, c), flow.along(b, a, c))
 
 
-def warp_conditions(flow: Flow[S], H: Sequence[S]) -> Iterator[Condition[S]]:
+def warp_conditions(flow: Flow[S], H: Sequence[S]) -> Iterator[Equation[S]]:
     """Yield H_a K_bc - H_b K_ac = X_a K_bc - X_b K_ac, each as it is asked for."""
     K = flow.K
     for a, b, c in _triples(flow):
@@ -82,7 +90,8 @@ def warp_conditions(flow: Flow[S], H: Sequence[S]) -> Iterator[Condition[S]]:
         first, second = f"K{pair(j, k)}", f"K{pair(i, k)}"
         slopes = f"<grad F{i}, grad {first}> - <grad F{j}, grad {second}>"
         statement = f"H{i} {first} - H{j} {second} = {slopes}"
-        yield statement, H[a] * K[b][c] - H[b] * K[a][c], _B(flow, a, b, c)
+        left = H[a] * K[b][c] - H[b] * K[a][c]
+        yield Equation(statement, left, _B(flow, a, b, c), "candidate", (i, j, k))
 
 
 def _triples(flow: Flow[S]) -> Iterator[tuple[int, int, int]]:
@@ -115,7 +124,7 @@ def _B(flow: Flow[S], a: int, b: int, c: int) -> S:
 
 def closure(
     flow: Flow[S], H: Sequence[S], is_new: Callable[[tuple[S, ...]], bool]
-) -> Iterator[Condition[S]]:
+) -> Iterator[Equation[S]]:
     """Yield V K = omega(V) K and d eta = 0 for the vertical fields, as far as these *are new*.
 
     With V also [X_m, V] + omega(V) X_m is vertical.
@@ -126,9 +135,10 @@ def closure(
         name, z = f"V{pair(i, j)}", zip(flow.commutator(a, b), X[a], X[b], strict=True)
         v = tuple(zk - H[a] * yk + H[b] * xk for zk, xk, yk in z)
         omega = flow.change(v, 0, 0) / flow.K[0][0]
-        yield from _scaled(flow, name, v, omega)
+        for e in _scaled(flow, name, v, omega):
+            yield e._replace(kind="vertical", of=(i, j, *e.of))
         curl = flow.slope(X[a], H[b]) - flow.slope(X[b], H[a])
-        yield f"X{i} H{j} - X{j} H{i} = omega({name})", curl, omega
+        yield Equation(f"X{i} H{j} - X{j} H{i} = omega({name})", curl, omega, "closed")
         if is_new(v):
             spanning.append((name, v, omega))
     # The list grows while it is walked: what a bracket adds is bracketed in its turn.
@@ -138,14 +148,14 @@ def closure(
             own, factor = f"[X{labels[m]}, {name}]", flow.change(lifted, 0, 0) / flow.K[0][0]
             yield from _scaled(flow, own, lifted, factor)
             left = flow.slope(x, omega) - flow.slope(v, H[m]) + omega * H[m]
-            yield f"d eta(X{labels[m]}, {name}) = 0", left, factor
+            yield Equation(f"d eta(X{labels[m]}, {name}) = 0", left, factor)
             if is_new(lifted):
                 spanning.append((own, lifted, factor))
 
 
-def _scaled(flow: Flow[S], name: str, v: tuple[S, ...], omega: S) -> Iterator[Condition[S]]:
+def _scaled(flow: Flow[S], name: str, v: tuple[S, ...], omega: S) -> Iterator[Equation[S]]:
     """Yield V K = omega(V) K, entry by entry, but for the first, by which omega is defined."""
     for a, b in [*combinations_with_replacement(range(len(flow.X)), 2)][1:]:
-        entry = f"K{pair(flow.labels[a], flow.labels[b])}"
-        statement = f"{name} {entry} = omega({name}) {entry}"
-        yield statement, flow.change(v, a, b), omega * flow.K[a][b]
+        of = flow.labels[a], flow.labels[b]
+        statement = f"{name} K{pair(*of)} = omega({name}) K{pair(*of)}"
+        yield Equation(statement, flow.change(v, a, b), omega * flow.K[a][b], of=of)

@@ -21,7 +21,7 @@ from derive.model.direction import Direction
 from derive.model.geometry import Field
 from derive.verdict import Decided, Finding, Identity, Verdict
 from derive.weights.dependence import no_row_space_law
-from derive.weights.equations import closure, hessian_conditions
+from derive.weights.equations import Equation, closure, hessian_conditions
 from derive.weights.metric import Metric
 from derive.weights.pointwise import find_failing_condition
 from derive.weights.witness import NotProved, find_failure, require, require_equations
@@ -108,7 +108,9 @@ def check_closure(metric: Metric, H: Field) -> Finding:
             )
     except NotProved as end:
         return end.finding
-    evidence = [Identity(s, repr(x), repr(y)) for s, x, y in equations if s.startswith("X")]
+    evidence = [
+        Identity(e.statement, repr(e.left), repr(e.right)) for e in equations if e.kind == "closed"
+    ]
     statement = "V K = omega(V) K for every vertical V on a leaf"
     factors = (repr(metric.change(v, 0, 0)) for v in vertical)
     evidence += [Identity(statement, factor, factor) for factor in factors]
@@ -130,7 +132,7 @@ def _needs_no_warp(direction: Direction) -> Finding:
     if H.is_zero():
         reason = "phi is constant, so the only warp g is, too"
         return Finding(Verdict.PROVED, reason, (Identity(statement, "0", "0"),))
-    failure = find_failure(p, statement, H, p.field.zero)
+    failure = find_failure(p, Equation(statement, H, p.field.zero))
     if failure is None:
         reason = "the only warp is not constant for general starts, but not visibly on this leaf"
         return Finding(Verdict.UNDECIDED, reason)

@@ -18,7 +18,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.jets import Jet, jet_of
 from derive.model.parameterization import Parameterization
 from derive.verdict import Identity
-from derive.weights.equations import Condition, Flow, closure, warp_candidate, warp_conditions
+from derive.weights.equations import Equation, Flow, closure, warp_candidate, warp_conditions
 from derive.weights.metric import Metric
 from derive.weights.witness import Sample, is_free, samples
 
@@ -65,7 +65,7 @@ class LocalFlow(Flow[Jet]):
         return _dot(x, tuple(map(f.derivative, range(len(x)))))
 
 
-Conditions = Callable[[LocalFlow], Iterator[Condition[Jet]]]
+Conditions = Callable[[LocalFlow], Iterator[Equation[Jet]]]
 
 
 def find_failing_condition(metric: Metric, conditions: Conditions) -> Identity | None:
@@ -94,15 +94,16 @@ def _failure_at(p: Parameterization, sample: Sample, conditions: Conditions) -> 
     point = {name: sample.of(w) for name, w in zip(p.weights, p.w0, strict=True)}
     point |= {name: sample.of(sample.field.named(name)) for name in p.parameters}
     local = LocalFlow(p, values_of(p.field, point))
-    for statement, left, right in conditions(local):
+    for claim, left, right, kind, of in conditions(local):
         residual = (left - right).value
         if is_nonzero(residual):
             sides = str(shown(left.value)), str(shown(right.value))
-            return Identity(statement, *sides, sample.point(p), shown(residual))
+            at = sample.point(p), shown(residual)
+            return Identity(claim, *sides, *at, kind=kind, of=of)
     return None
 
 
-def warp_and_closure(local: LocalFlow) -> Iterator[Condition[Jet]]:
+def warp_and_closure(local: LocalFlow) -> Iterator[Equation[Jet]]:
     """Yield the equations for H, then closure as far as derivatives of F are known."""
     H = warp_candidate(local)
     if len(H) > 2:  # for d = 2 the candidate solves them

@@ -78,7 +78,7 @@ def decide_warp(hessian: HessianVerdict) -> WarpVerdict:
         raise AssertionError("a single output is always a Hessian map")
     failure = find_failing_condition(metric, warp_and_closure)
     if failure is not None:
-        reason = NO_CANDIDATE if failure.statement.startswith("H") else NOT_CLOSED
+        reason = NO_CANDIDATE if failure.kind == "candidate" else NOT_CLOSED
         return WarpVerdict(hessian, Finding(Verdict.REFUTED, reason, (failure,)), None)
     H = warp_candidate(metric)
     try:

@@ -34,6 +34,7 @@ from derive.model.labels import quoted
 from derive.model.names import PI
 from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Number, Verdict
+from derive.weights.equations import Equation
 
 
 def independent_point(
@@ -93,9 +94,7 @@ ORDER = 24
 
 def find_failure(
     p: Parameterization,
-    statement: str,
-    left: RationalFunction,
-    right: RationalFunction,
+    equation: Equation[RationalFunction],
     positive: Sequence[RationalFunction] = (),
 ) -> Identity | None:
     """Return the proof that left = right fails on the leaf of the start, or None.
@@ -104,20 +103,20 @@ def find_failure(
     flow is not 0, and functions are *positive*. None means "equal as far as was looked", never
     "equal".
     """
+    claim, left, right, kind, of = equation
     found = differ_at_start(p, (left, right), positive)
     if found is not None:
-        return Identity(statement, repr(left), repr(right), *found)
+        return Identity(claim, repr(left), repr(right), *found, kind=kind, of=of)
     common = left.denominator * right.denominator / left.denominator.gcd(right.denominator)
     factor = left.field.polynomial(common)
     left, right = left * factor, right * factor
-    if factor != 1:
-        statement += f", times {quoted(repr(factor), p)}"
+    times = "" if factor == 1 else quoted(repr(factor), p)
     candidates: list[tuple[tuple[str, ...], RationalFunction]] = [((), left - right)]
     for _ in range(DEPTH + 1):
         for path, candidate in candidates:
             found = differ_at_start(p, (candidate, p.field.zero), positive)
             if found is not None:
-                return Identity(statement, repr(left), repr(right), *found, path)
+                return Identity(claim, repr(left), repr(right), *found, path, times)
         if sum(len(c.numerator.monoms()) for _, c in candidates) > MAXIMAL_TERMS:
             return None
         candidates = [
@@ -225,10 +224,6 @@ def is_free(p: Parameterization, start: Sample) -> bool:
         return False
 
 
-Equation = tuple[str, RationalFunction, RationalFunction]
-"""A statement and its two sides, functions of the weights."""
-
-
 class NotProved(Exception):
     """A necessary equation fails, or is not decided: no need to look at others."""
 
@@ -241,7 +236,10 @@ UNDECIDED = "{} fails for general starts, but not visibly on the leaf of this on
 
 
 def require_equations(
-    p: Parameterization, equations: Iterable[Equation], refuted: str, undecided: str = UNDECIDED
+    p: Parameterization,
+    equations: Iterable[Equation[RationalFunction]],
+    refuted: str,
+    undecided: str = UNDECIDED,
 ) -> tuple[Identity, ...]:
     """Return the identities, all of which hold for all weights.
 
@@ -249,23 +247,26 @@ def require_equations(
         NotProved: REFUTED, with a point of the leaf where one fails; UNDECIDED without one.
     """
     found = require(p, equations, refuted, undecided)
-    return tuple(Identity(s, repr(left), repr(right)) for s, left, right in found)
+    return tuple(Identity(e.statement, repr(e.left), repr(e.right)) for e in found)
 
 
 def require(
-    p: Parameterization, equations: Iterable[Equation], refuted: str, undecided: str = UNDECIDED
-) -> list[Equation]:
+    p: Parameterization,
+    equations: Iterable[Equation[RationalFunction]],
+    refuted: str,
+    undecided: str = UNDECIDED,
+) -> list[Equation[RationalFunction]]:
     """Return the equations as they are where they hold; see :func:`require_equations`."""
-    found: list[Equation] = []
+    found: list[Equation[RationalFunction]] = []
     open_ = None
-    for statement, left, right in equations:
-        if left == right:
-            found.append((statement, left, right))
+    for equation in equations:
+        if equation.left == equation.right:
+            found.append(equation)
             continue
-        failure = find_failure(p, statement, left, right)
+        failure = find_failure(p, equation)
         if failure is not None:
             raise NotProved(Finding(Verdict.REFUTED, refuted, (failure,)))
-        open_ = open_ or statement
+        open_ = open_ or equation.statement
     if open_ is not None:
         raise NotProved(Finding(Verdict.UNDECIDED, undecided.format(open_)))
     return found

@@ -326,3 +326,12 @@ def _lettered(formula, taken):
     """Return a formula as it is on a page of these names."""
     page = Page((Passage("paragraph", (f"${formula}$",)),), frozenset(taken))
     return with_tildes(page).formulas[-1]
+
+
+@pytest.mark.parametrize("outputs", [["tanh(u*v)"], ["a*b*c"]])
+def test_a_kernel_under_an_integral_has_its_ground_in_the_proof(outputs):
+    d = derive(outputs)
+    (claim,) = (e.claim for e in d.potential.finding.evidence if e.of[:1] == ("K",))
+    assert claim in d.to_text()
+    proof = d.to_latex(part="proof")
+    assert proof.index("On the leaf $A = ") < proof.rindex("K ") < proof.index("By its definition")

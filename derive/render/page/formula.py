@@ -18,7 +18,7 @@ from derive.language.tree import Tree
 from derive.model.condition import AT_START, Condition, Sign, compared
 from derive.potential.piece import Root
 from derive.render.arranged import read
-from derive.render.labels import OWN
+from derive.render.labels import FORMULA
 from derive.render.page.blocks import literal
 from derive.render.page.names import GREEK, as_latex, latex_name
 from derive.render.page.printer import inline, latex
@@ -164,12 +164,8 @@ def at_start(start: Iterable[tuple[str, Tree]]) -> str:
 
 
 def prose(text: str) -> str:
-    """Return words with the formulas in backticks set as mathematics."""
-
-    def set_(found: re.Match[str]) -> str:
-        return f"${typeset(found[1]) if found[1] in OWN else relation(found[1], _either)}$"
-
-    return re.sub("`([^`]*)`", set_, text)
+    """Return words with the formulas in backticks, or between dollars, set as mathematics."""
+    return FORMULA.sub(lambda m: f"${typeset(m[2]) if m[2] else relation(m[1], _either)}$", text)
 
 
 def given_words(text: str) -> str:
@@ -242,13 +238,12 @@ def sentence(text: str) -> str:
     >>> sentence("K(b) is 0 at beta_0")
     '$K(b)$ is $0$ at $\\beta_{0}$'
     """
-    parts = QUOTED.split(text)
-    pairs = enumerate(parts)
-    return "".join(f"${relation(x, _either)}$" if i % 2 else _unquoted(x) for i, x in pairs)
+    pairs = enumerate(QUOTED.split(text))
+    return "".join(prose(x) if i % 2 else _unquoted(x) for i, x in pairs)
 
 
-QUOTED = re.compile(r"(?<!\S)`([^`]*)`(?=[\s,;:.]|$)")
-"""A formula in backticks, of which others have names alone within a formula."""
+QUOTED = re.compile(r"((?<!\S)`[^`]*`(?=[\s,;:.]|$)|\$[^$]*\$)")
+"""A formula between marks, of which others have names alone within a formula."""
 
 
 def quote(text: str) -> str:

@@ -29,7 +29,6 @@ from derive.render.page.formula import (
     at_start,
     fraction,
     hold,
-    prose,
     put_back,
     quote,
     relation,
@@ -164,7 +163,6 @@ def _(value: Sentence) -> str:
 WRITTEN: Mapping[str, Callable[[str], str]] = {
     "given": quote,
     "reason": sentence,
-    "note": prose,
     "cited": "[@{}]".format,
 }
 words_of.register(str, lambda value: words_of(Sentence(value)))

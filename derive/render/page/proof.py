@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import count
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import sympy
 from sympy import Expr
@@ -12,13 +12,12 @@ from sympy.core.function import AppliedUndef
 from derive.derivation import Derivation
 from derive.model.direction import Direction
 from derive.model.notation import log_expr, to_expr
-from derive.potential.along_weight import ALONG
 from derive.potential.block import DirectionTerms
 from derive.potential.piece import Parametric, Piece, Root, curve_of, kernel_of, trimmed
 from derive.records import Block
 from derive.render.arranged import read
 from derive.render.page.blocks import Display, Element, say
-from derive.render.page.formula import formula, rate_name, statement
+from derive.render.page.formula import rate_name, statement
 from derive.render.page.lines import COLUMN, Row, display, vanishing, width
 from derive.render.page.names import as_latex, latex_name
 from derive.render.page.printer import bracketed, inline, latex
@@ -31,8 +30,8 @@ def proof_lines(d: Derivation) -> Iterator[Element]:
     """Yield the proofs for all blocks, what follows from them, and why the clock is needed."""
     for name, block in zip(part_names(d.potential.pieces), d.blocks, strict=True):
         assert block.potential.piece is not None
-        said = _statements(block)
-        argument = next(f for mark, f in ARGUMENTS if any(mark in s for s in said) or not mark)
+        evidence = block.potential.finding.evidence
+        argument = next((ARGUMENTS[e.kind] for e in evidence if e.kind in ARGUMENTS), _segment)
         yield from argument(block, trimmed(block.potential.piece), as_latex(name))
     yield from say("proof.row_space")
     failure = failing(d.hessian.finding.evidence)
@@ -47,23 +46,23 @@ def proof_lines(d: Derivation) -> Iterator[Element]:
         yield from plain_failure(d.blocks[0], failure)
 
 
-def _statements(block: Block) -> list[str]:
-    return [e.statement for e in block.potential.finding.evidence]
+def _of(block: Block, kind: str) -> Iterator[tuple[Expr, ...]]:
+    """Yield the formulas of the identities of a kind, each once."""
+    evidence = block.potential.finding.evidence
+    for of in dict.fromkeys(e.of for e in evidence if e.kind == kind and e.of):
+        yield tuple(read(str(text)) for text in of)
 
 
 def _kernel(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """K in beta, Q'' = 1/K and Q'(beta_0) = 0."""
     metric, symbols = block.metric, block.notation.weights
-    first, b, kernel = _statements(block)[0], latex(piece.betas[0]), kernel_of(piece)
+    b, kernel = latex(piece.betas[0]), kernel_of(piece)
     yield from say("kernel.weights")
     slope, K = (to_expr(f, symbols) for f in (metric.along(0, 0, 0), metric.K[0][0]))
     yield from display([("K", K), (r"\langle\nabla K, \nabla F\rangle", slope)])
     yield from say("kernel.along", b=b)
-    rows: list[Row] = [] if kernel is None else [("K", kernel)]
-    if first.startswith("K**"):
-        left, _, right = statement(first).partition(" = ")
-        rows.insert(0, (left, right))
-    yield from display(rows)
+    rows = [(latex(a), inline(b)) for a, b in _of(block, "kernel") if not a.is_Symbol]
+    yield from display([*rows, *([] if kernel is None else [("K", kernel)])])
     yield from say("kernel.function")
     yield from display(_gradient(piece, name))
     yield from say("kernel.so", b=b, Q=name, start=inline(block.notation.beta_0[0]))
@@ -77,9 +76,9 @@ def _gradient(piece: Piece, name: str) -> list[Row]:
 def _weight(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """A weight A as the coordinate: beta = f(A), and dmu/dt = lambda for mu = dQ/dbeta."""
     b, A = latex(piece.betas[0]), latex(piece.roots[-1].symbol)
-    f = next(s for s in _statements(block) if s.startswith("dQ/d")).rpartition(" = ")[2]
-    yield from _chart_lines(block, piece)
-    yield from say("weight.stationary", b=b, Q=name, A=A, f=formula(f))
+    ((f,),) = _of(block, "weight")
+    yield from _chart_lines(block, piece.roots)
+    yield from say("weight.stationary", b=b, Q=name, A=A, f=inline(f))
     ((left, slope),) = _gradient(piece, name)
     yield from display([(rf"\mu := {left}", slope)])
     yield from say("weight.so", A=A)
@@ -103,10 +102,8 @@ def _path(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     assert path is not None
     t, b = latex(path.parameter), latex(piece.betas[0])
     yield from say("path.leaf", t=t)
-    pace = next(s for s in _statements(block) if s.startswith(f"d{path.parameter}/dmu = "))
-    yield from display(
-        [(rf"\frac{{\mathrm{{d}} {t}}}{{\mathrm{{d}} \mu}}", formula(pace.partition(" = ")[2]))]
-    )
+    ((pace,),) = _of(block, "path")
+    yield from display([(rf"\frac{{\mathrm{{d}} {t}}}{{\mathrm{{d}} \mu}}", inline(pace))])
     yield from say("path.time", t=t)
     yield from display([(r"\mu", piece.gradient[0])])
     yield from say("path.so", b=b, Q=name)
@@ -118,10 +115,12 @@ def _integral(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     yield "The kernel"
     yield from display([("K", to_expr(block.metric.K[0][0], block.notation.weights))])
     yield from say("kernel.monotone", **names)
-    yield from _chart_lines(block, piece)
-    if piece.roots and (kernel := kernel_of(piece)) is not None:
+    if rows := [(inline(a), b) for a, b in _of(block, "kernel")]:
+        chart = block.potential.chart
+        roots = [replace(r, explicit=None) for r in (chart.roots if chart else ())]
+        yield from _chart_lines(block, roots)
         yield from say("kernel.there")
-        yield from display([("K", kernel)])
+        yield from display(rows)
     yield from say("kernel.integral", **names)
 
 
@@ -146,7 +145,7 @@ def _dual(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     yield from say("dual.flow")
     if R is not None:
         yield from say("dual.legendre", Q=name)
-    yield from _chart_lines(block, piece)
+    yield from _chart_lines(block, piece.roots)
     if not any(g.has(sympy.Integral) for g in piece.gradient):
         yield from say("dual.in_beta")
         yield from display(_gradient(piece, name))
@@ -169,24 +168,24 @@ def _root_slopes(piece: Piece) -> Iterator[Element]:
         yield from display(rows)
 
 
-def _chart_lines(block: Block, piece: Piece) -> Iterator[Element]:
-    """Yield the equations of roots and weights on the leaf of the start."""
+def _chart_lines(block: Block, roots: Sequence[Root]) -> Iterator[Element]:
+    """Yield the equations of roots, and of weights and functions of them, on the leaf."""
     if (chart := block.potential.chart) is None:
         return
-    roots, weights = {r.symbol.name: r for r in piece.roots}, list[Row]()
-    absent = {r.symbol.name for r in chart.roots} - roots.keys()
+    symbols, weights = block.notation.weights, block.parameterization.weights
+    betas, left = {*map(str, block.notation.betas)}, {str(r.symbol): r for r in roots}
+    moving, absent = betas | {*left}, {str(r.symbol) for r in chart.roots} - {*left}
+    rows: dict[str, Row] = {}
     for name, function, written in chart.entries:
-        base, exponent = written.as_base_exp()
-        if str(base) in roots:
-            what = to_expr(function, block.notation.weights) ** (1 / exponent)
-            yield from _root_lines(roots.pop(str(base)), inline(what))
-        elif name in block.parameterization.weights and absent.isdisjoint(
-            map(str, written.free_symbols)
-        ):
-            weights.append((latex_name(name), written))
-    if weights:
-        yield from say("dual.weights")
-        yield from display(weights)
+        (base, exponent), uses = written.as_base_exp(), {*map(str, written.free_symbols)}
+        what = to_expr(function, symbols)
+        if str(base) in left:
+            yield from _root_lines(left.pop(str(base)), inline(what ** (1 / exponent)))
+        elif name in weights or (moving & uses and name not in betas):
+            rows |= {} if absent & uses else {name: (latex(what), written)}
+    if rows:
+        yield from say("dual.functions" if rows.keys().isdisjoint(weights) else "dual.weights")
+        yield from display([*rows.values()])
 
 
 def _root_lines(root: Root, what: str) -> Iterator[Element]:
@@ -223,7 +222,7 @@ def _direction(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     names = {"s": latex(piece.betas[0]), "Q": name}
     yield from say("direction.functions", u=u, n=n, r=_rate(turning.direction), **names)
     yield from _psi(turning)
-    yield from _chart_lines(block, piece)
+    yield from _chart_lines(block, piece.roots)
     (slope,) = piece.gradient
     if not slope.has(sympy.Integral) and not slope.atoms(AppliedUndef):
         slopes = [*_root_slopes(piece)]
@@ -253,7 +252,8 @@ def _psi(turning: DirectionTerms) -> Iterator[Element]:
 def _segment(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """Taylor's formula on a segment, for a Hessian that is known."""
     yield from say("segment.identities")
-    yield from (Display((statement(text),)) for text in _statements(block)[:6])
+    evidence = block.potential.finding.evidence[:6]
+    yield from (Display((statement(e.claim),)) for e in evidence)
     yield from say("segment.so", Q=name)
 
 
@@ -263,27 +263,21 @@ def _separate(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     yield from say("separate.coordinates")
     yield from display(rows)
     yield from say("separate.kernels", Q=name)
-    k = count(1)
-    for text in _statements(block):
-        left, _, right = text.replace("`", "").partition(" = ")
-        if left.startswith("K") and "grad" not in text:
-            yield from display([(formula(left).replace("K", f"K_{{{next(k)}}}"), formula(right))])
-        elif left.startswith("dQ/d") and " at " not in right:
-            slope = rf"\frac{{\partial {name}}}{{\partial {latex_name(left[4:])}}}"
-            yield from display([(slope, read(right))])
+    pairs = zip(_of(block, "kernel"), _of(block, "slope"), strict=True)
+    for k, ((power, kernel), (x, slope)) in enumerate(pairs, 1):
+        yield from display([(latex(power).replace("K", f"K_{{{k}}}"), inline(kernel))])
+        yield from display([(rf"\frac{{\partial {name}}}{{\partial {latex(x)}}}", slope)])
     yield from say("separate.so", Q=name)
 
 
-ARGUMENTS: tuple[tuple[str, Callable[[Block, Piece, str], Iterator[Element]]], ...] = (
-    ("|grad x", _separate),
-    ("Q'' K = 1", _kernel),
-    (ALONG, _path),
-    ("dmu/d", _weight),
-    ("F(w(mu))", _curve),
-    ("Q'' = 1/K", _integral),
-    ("grad log psi", _direction),
-    ("s q''/q'", _direction),
-    ("<grad y", _dual),
-    ("", _segment),
-)
-"""What is in the statements that were expanded, and the argument made of them."""
+ARGUMENTS: Mapping[str, Callable[[Block, Piece, str], Iterator[Element]]] = {
+    "separate": _separate,
+    "kernel": _kernel,
+    "path": _path,
+    "weight": _weight,
+    "curve": _curve,
+    "integral": _integral,
+    "length": _direction,
+    "dual": _dual,
+}
+"""The argument made of the identities that were expanded, by the first kind that has one."""

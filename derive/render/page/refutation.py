@@ -35,9 +35,6 @@ from derive.weights.metric import Metric
 LARGEST = 4000
 """Characters of a side beyond which it is not put together again."""
 
-TIMES = ", times "
-"""Between an equation and what both sides were multiplied by."""
-
 NEAR = 1e-9
 """What may be 0, at a point of which decimals are known."""
 
@@ -64,13 +61,11 @@ def refuted_proof(d: Derivation) -> Iterator[Element]:
     if failure is None:
         yield f"{sentence(d.warping.finding.reason)}."
         return
-    block = _block_of(d, failure)
+    block = next(b for b in d.blocks if failure in _of_existence(b))
     # what holds at the start itself, or has a pole there, is seen in derivatives or cleared of it
-    at_once = not failure.derivative and TIMES not in failure.statement
-    for pattern, argument in ARGUMENTS if at_once else ():
-        if found := re.match(pattern, failure.statement):
-            yield from argument(_Numbers.at(block.metric, failure), *found.groups())
-            return
+    if failure.kind in ARGUMENTS:
+        yield from ARGUMENTS[failure.kind](_Numbers.at(block.metric, failure), *failure.of)
+        return
     if len(d.blocks) > 1:
         yield from say("refutation.blocks")
     else:
@@ -83,11 +78,8 @@ def refuted_proof(d: Derivation) -> Iterator[Element]:
     yield from plain_failure(block, failure)
 
 
-def _block_of(d: Derivation, failure: Identity) -> Block:
-    """Return the block whose outputs an identity is about."""
-    numbers = re.search(r"[FHKVX](\d+)", failure.statement)
-    named = (b for b in d.blocks if numbers and int(numbers[1]) in b.parameterization.labels)
-    return next(named, d.blocks[0])
+def _of_existence(block: Block) -> tuple[Identity, ...]:
+    return (*block.warping.finding.evidence, *block.hessian.finding.evidence)
 
 
 @dataclass(frozen=True)
@@ -174,9 +166,8 @@ def _candidate_lines(n: _Numbers, wanted: Sequence[int]) -> Iterator[Element]:
     yield from say("refutation.solution", found=listing(found))
 
 
-def _no_candidate(n: _Numbers, first: str, entry: str) -> Iterator[Element]:
+def _no_candidate(n: _Numbers, i: int, j: int, k: int) -> Iterator[Element]:
     """H_a K_bc - H_b K_ac = B_abc fails for a third c, or a third output."""
-    i, j, k = int(first), *numbers_of(entry)
     a, b, c = map(n.metric.labels.index, (i, j, k))
     yield from _candidate_lines(n, (a, b))
     K = n.metric.K
@@ -186,9 +177,9 @@ def _no_candidate(n: _Numbers, first: str, entry: str) -> Iterator[Element]:
     yield from say("refutation.third", i=i, j=j, k=k, ijk=ijk, **numbers)
 
 
-def _vertical(n: _Numbers, field: str, entry: str) -> Iterator[Element]:
-    """V K_kl = omega(V) K_kl fails, with omega(V) = V K_11/K_11."""
-    a, b, c, e = map(n.metric.labels.index, (*numbers_of(field), *numbers_of(entry)))
+def _vertical(n: _Numbers, i: int, j: int, k: int, m: int) -> Iterator[Element]:
+    """V_ij K_km = omega(V_ij) K_km fails, with omega(V) = V K_11/K_11."""
+    a, b, c, e = map(n.metric.labels.index, (i, j, k, m))
     yield from _candidate_lines(n, (a, b))
     H, K = {x: n.candidate(x) for x in (a, b)}, n.metric.K
 
@@ -201,22 +192,21 @@ def _vertical(n: _Numbers, field: str, entry: str) -> Iterator[Element]:
     numbers = {"first": first, "omega": omega, "left": left, "right": omega * n.of(K[c][e])}
     written = {name: fraction(shown(x)) for name, x in numbers.items()}
     one = n.metric.labels[0]
-    names = {"V": f"V{field}", "K_kl": f"K{entry}", "K_11": f"K{pair(one, one)}"}
+    names = {"V": f"V{pair(i, j)}", "K_kl": f"K{pair(k, m)}", "K_11": f"K{pair(one, one)}"}
     written |= {letter: as_latex(name) for letter, name in names.items()}
-    i, j = numbers_of(field)
     yield from say("refutation.vertical", i=i, j=j, **written)
 
 
-ARGUMENTS: tuple[tuple[str, Callable[..., Iterator[Element]]], ...] = (
-    (rf"H(\d+) K({PAIR}) - H", _no_candidate),
-    (rf"V({PAIR}) K({PAIR}) = omega", _vertical),
-)
-"""Statements that fail, and the argument made of one."""
+ARGUMENTS: Mapping[str, Callable[..., Iterator[Element]]] = {
+    "candidate": _no_candidate,
+    "vertical": _vertical,
+}
+"""The argument made of an identity that fails, by its kind."""
 
 
 def plain_failure(block: Block | None, failure: Identity) -> Iterator[Element]:
     """Yield an identity that fails: its sides where they are short, and their values."""
-    claim, _, times = failure.statement.partition(TIMES)
+    claim, times = failure.claim, failure.factor
     places = [*dict.fromkeys(re.findall(rf"\bK({PAIR})", claim))]
     rows = _entries(block.metric, block.notation.weights, places) if block else []
     where = ", where" if rows else "."
