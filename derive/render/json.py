@@ -31,7 +31,6 @@ from derive.render.plain import plain
 from derive.render.sections import dependent
 from derive.verdict import Finding, Verdict
 
-LARGEST = ("the root", "the only real root", "the largest real root", "the length of beta")
 VECTOR_FORM = "q(s) + coefficient*<start_vector, beta>"
 NORMALIZATION = tuple(
     f"{zero}; up to a positive factor and a constant"
@@ -57,7 +56,7 @@ FIELDS: Mapping[str, str] = {
     "written": "flow=parameterization.geometry.statement outputs=:outputs"
     " weights=parameterization.weights parameters=parameterization.parameters"
     " start=parameterization.start:pairs positive=parameterization.positive idle ties:pairs"
-    " kernel_factor=:nothing homogeneity_degree=:degree beta blocks=:blocks"
+    " homogeneity_degree=:degree beta blocks=:blocks"
     " *parameterization:affine *direction!:vector -rates=parameterization.rates!:rates"
     " -equivalent_start=equivalent!:equivalent_start",
     "vector": "dimension=:open_dimension vector=direction.vector"
@@ -141,7 +140,7 @@ FIELDS: Mapping[str, str] = {
     "Judgement": "outcome=outcome.value up_to method reason derived witnesses fault",
     "Witness": "point:pairs printed derived",
     "Curve": "parameter beta interval=interval:filled",
-    "Root": "symbol polynomial explicit branch real_roots_above=:largest",
+    "Root": "symbol polynomial explicit branch",
     "Domain": "walls undecided unless_zero=unless",
     "Wall": "form sign=oriented:sign vanishing",
     "LogFunction": "rational logarithms=logs:logs",
@@ -307,7 +306,6 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
     "forward": lambda _: {"ran": False, "verdict": None, "reason": ""},
     "growth": _growth,
     "kernel": kernel_of,
-    "largest": lambda r: 0 if r.from_above == 0 and r.branch in LARGEST else None,
     "lie_dimension": _lie_dimension,
     "lines": lambda lines: [unmark(text) for line in lines for text in lines_of(line)],
     "listed": tuple,

@@ -44,7 +44,6 @@ def certificate(outputs, claims, verdict, **entries):
             "positive": entries.pop("positive", []),
             "idle": [],
             "ties": entries.pop("ties", {}),
-            "kernel_factor": None,
             "homogeneity_degree": None,
             "beta": betas,
             "blocks": blocks,
@@ -167,9 +166,8 @@ def root(name, entry):
     branch = (
         "the largest real root" if entry["above"] == 0 else "the root on the branch of the start"
     )
-    above = 0 if entry["above"] == 0 else None
     found = {"symbol": name, "polynomial": entry["root of"], "explicit": entry.get("explicit")}
-    return {**found, "branch": branch, "real_roots_above": above}
+    return {**found, "branch": branch}
 
 
 def entries(value, path=()):

@@ -264,7 +264,6 @@ def test_the_wrong_branch_is_not_certified():
     named = next(n for n, entry in enumerate(definitions) if entry.get("name") == "A")
     for path, value in [
         ((*root, "explicit"), wrong),
-        ((*root, "real_roots_above"), 1),
         ((*root, "branch"), "the only real root"),
         ((*root, "branch"), "the smallest real root"),
         (("certificate", "pieces", 0, "definitions", named, "is"), "-a**2"),

@@ -50,7 +50,7 @@ def test_a_weight_that_keeps_its_sign_has_one_at_the_start():
     record = json.loads(text_of("w**2/2 + w**3/3"))
     y = "log(Abs(A/(A + 1))) - log(Abs(w_0/(w_0 + 1)))"
     root = {"symbol": "A", "polynomial": "A**3/3 + A**2/2 - beta", "explicit": None}
-    root |= {"branch": "the largest real root", "real_roots_above": 0}
+    root["branch"] = "the largest real root"
     logs = ["log(Abs(w/(w + 1)))", "log(Abs(w_0/(w_0 + 1)))"]
     names = [{"name": f"l{n}", "of": call} for n, call in enumerate(logs)]
     part = {"definitions": [{"name": "A", "is": "w"}], "slopes": {}, "domain": None}

@@ -79,7 +79,7 @@ from derive.certificate.checking.theorem import Checker
 
 FORMAT, VERSION = "regderive-certificate", 6
 FLOW = "w' = -J^T X^T r", "w' = -diag(rates) J^T X^T r", "w' = -G^-1 J^T X^T r"
-RECORDS = {"regderive-derivation": "regularizer", "regderive-regimes": "regimes"}
+DERIVATION, REGIMES = "regderive-derivation", "regderive-regimes"
 LIMITS = "the regimes: limits are shown by the expansions that their page prints"
 EDITION = 2
 MEANINGS = {
@@ -123,7 +123,7 @@ def check(record: JSON) -> Report:
         Rejected: a statement does not follow; one line says which and how.
     """
     try:
-        if _command(record) == "regularizer":
+        if not (isinstance(record, dict) and record.get("format") == REGIMES):
             return derived(record)
         report = derived(record["derivation"])
         return Report(report.verdict, report.theorem, [*report.open, LIMITS])
@@ -131,14 +131,11 @@ def check(record: JSON) -> Report:
         raise NotACertificate(f"an entry is missing or of the wrong type ({fault})") from None
 
 
-def _command(record: JSON) -> str:
-    """Return what makes records like this one; NotACertificate for another version."""
-    command = RECORDS.get(str(record.get("format"))) if isinstance(record, dict) else None
-    if command is None:
-        written = " and ".join(f"derive {name} ... --json" for name in RECORDS.values())
-        raise NotACertificate(f"the format is none of {', '.join(RECORDS)}, which {written} write")
-    if command == "regimes":  # what is certified is the derivation that it holds
-        return command
+def _of_this_version(record: JSON) -> None:
+    """Require a derivation of this version; NotACertificate for another."""
+    if not (isinstance(record, dict) and record.get("format") == DERIVATION):
+        written = "which derive regularizer ... --json and derive regimes ... --json write"
+        raise NotACertificate(f"the format is none of {DERIVATION}, {REGIMES}, {written}")
     certificate = record.get("certificate")
     version = certificate.get("version") if isinstance(certificate, dict) else None
     if (version, record.get("version")) != (VERSION, EDITION):
@@ -147,14 +144,15 @@ def _command(record: JSON) -> str:
             if version
             else "the record was written without one"
         )
-        raise NotACertificate(f"{old}: make a new one by derive {command} ... --json")
-    require(certificate["format"] == FORMAT, f"the format of a certificate is not {FORMAT}")
-    return command
+        raise NotACertificate(f"{old}: make a new one by derive regularizer ... --json")
+    require(
+        record["certificate"]["format"] == FORMAT, f"the format of a certificate is not {FORMAT}"
+    )
 
 
 def derived(record: JSON) -> Report:
     """Return what the record of a derivation proves."""
-    require(_command(record) == "regularizer", "the derivation has another format")
+    _of_this_version(record)
     state = Checker(record)
     shape(record, FLOW)
     proof, q = record["certificate"], record["potential"]
@@ -287,7 +285,7 @@ KEYS = {
     "metric:metric hessian:hessian warping:warping potential:potential",
     "record relations": "relations:relations",
     "record proofs": "proofs[]",
-    "F": "flow outputs[] weights[] parameters[] start{} positive[] idle[] ties{} kernel_factor "
+    "F": "flow outputs[] weights[] parameters[] start{} positive[] idle[] ties{} "
     "homogeneity_degree beta blocks[]",
     "F equivalent_start": "equivalent_start{}",
     "F vector": "dimension vector coefficient norms start_vector s",
@@ -305,7 +303,7 @@ KEYS = {
     "potential other_side": "other_side",
     "piece": "kind beta Q gradient[] constants{} roots[]:root curve:curve? kernel abbreviations{} "
     "assumptions[] domain:domain",
-    "root": "symbol polynomial explicit branch real_roots_above",
+    "root": "symbol polynomial explicit branch",
     "domain": "walls[]:wall undecided[] unless_zero[]",
     "wall": "form sign vanishing",
     "proof": "format version at{} definitions[] conserved hessian warping metric dual[] pieces[]",
@@ -362,10 +360,9 @@ def shape(record: JSON, flow: Sequence[str]) -> None:
     require(same, "each block has dual coordinates, or none")
     rates = given.get("rates")
     require(rates is None or {*rates} == {*given["weights"]}, "each weight has a rate")
-    said: list[JSON] = [given["flow"], q["normalization"], given["kernel_factor"]]
+    said: list[JSON] = [given["flow"], q["normalization"]]
     dense = any(isinstance(row, list) for row in (rates or {}).values())
     wanted: list[JSON] = [flow[("rates" in here) + dense], NORMALIZATION["other_side" in here]]
-    wanted.append(None)  # K is that of F as it is given
     if "vector" in here:
         u, (beta,) = given["vector"], given["beta"]
         said += [given["dimension"], given["norms"], given["start_vector"], given["s"]]

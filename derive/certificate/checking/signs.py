@@ -87,11 +87,6 @@ class Conditions:
         """Return the sign of a function that is not 0 at the start, as far as shown, or 0."""
         return self.sign_anywhere(f) if not_zero(f.at(self.space.start)) else 0
 
-    def have_one_sign(self, functions: Iterable[Function]) -> bool:
-        """Tell whether functions are shown to have one sign, all the same, wherever not 0."""
-        signs = {*map(self.sign_of, functions)}
-        return len(signs) == 1 and 0 not in signs
-
     def sign_anywhere(self, f: Function, of: Callable[[fmpz_mpoly], Sign] | None = None) -> int:
         """Return the sign that a function has wherever it is not 0, by those of its factors."""
         content = f.top.factor()[0] * f.bottom.factor()[0]
@@ -400,13 +395,11 @@ class Kept:
         return laws
 
     def stays_away(self, f: Function) -> bool:
-        """Tell whether f^2 >= t c for a conserved c > 0, of the laws, and a number t > 0."""
-        c = next((c for c in self._positive_laws if self._is_above(f * f, c)), None)
-        self.from_start += [] if c is None else [c.top]
-        return c is not None
-
-    def _is_above(self, f: Function, c: Function) -> bool:
-        """Tell whether f >= t c for a t > 0 with which f - t c has a term less."""
-        above, below = (f.top * c.bottom).to_dict(), (c.top * f.bottom).to_dict()
-        ratios = {fmpq(above[m], below[m]) for m in above.keys() & below.keys()}
-        return any(t > 0 and self.signs.sign_anywhere(f - c * t) == 1 for t in ratios)
+        """Tell whether f^2 >= t c for a conserved c > 0 and a t > 0 with which a term cancels."""
+        for c in self._positive_laws:
+            above, below = (f.top**2 * c.bottom).to_dict(), (c.top * f.bottom**2).to_dict()
+            ratios = {fmpq(above[m], below[m]) for m in above.keys() & below.keys()}
+            if any(t > 0 and self.signs.sign_anywhere(f * f - c * t) == 1 for t in ratios):
+                self.from_start.append(c.top)
+                return True
+        return False

@@ -182,17 +182,15 @@ class FormDefinitions(Definitions):
         kind, argument, exponent, _ = space.call(call)
         image = self._image(kind, argument, exponent)
         plain = constant(argument) not in (None, 1)
-        if kind == "log" and (several or plain or self._has_exponentials(argument)):
+        generators = enumerate(space.generators, space.size)
+        raised = any(g.kind == "exp" and argument.uses(k) for k, g in generators)
+        if kind == "log" and (several or plain or raised):
             yield from products.logarithm(space, call, fresh)
         elif image is None:
             power = products.product_of_exponentials(space, call)
             yield power or {"name": fresh(), "of": call}
         else:
             yield from products.entries_for(space, call, products.text_of(image), fresh)
-
-    def _has_exponentials(self, f: Function) -> bool:
-        calls = enumerate(self.space.generators, self.space.size)
-        return any(call.kind == "exp" and f.uses(k) for k, call in calls)
 
     def _cosine(self, call: str) -> JSON:
         """Return the definition of a cosine and its sine by angles that are known."""

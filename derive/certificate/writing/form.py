@@ -6,6 +6,7 @@ are conserved quantities, roots are powers of polynomials there. These are the d
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from typing import TypeAlias
@@ -19,10 +20,8 @@ from derive.certificate.checking.text import JSON, Rejected
 from derive.certificate.checking.theorem import Checker
 from derive.certificate.writing.definitions import Calls, FormDefinitions
 from derive.certificate.writing.products import calls_in, reduced, text_of, with_logs
-from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction
-from derive.exact.linear.matrix import dot
 from derive.potential.piece import Curve, Piece, Root, curve_of, kernel_of
 from derive.records import Block, InducedMetric
 from derive.render.plain import plain
@@ -77,7 +76,6 @@ class _Form:
         names, F = state.given["beta"], state.flow.F
         betas = names if isinstance(shown, InducedMetric) else [str(b) for b in shown.betas]
         self.space.names |= {b: F[names.index(b)] for b in betas}
-        self.beta = sympy.Symbol(betas[0], real=True)
         if not isinstance(shown, InducedMetric) and (kernel := kernel_of(shown)) is not None:
             self.space.kernel = {betas[0]: plain(kernel)}
 
@@ -85,61 +83,52 @@ class _Form:
         """Name the printed constants: as laws with their values, or where these are *solved* for
         as values alone."""
         for symbol, value in self.shown.constants:
-            law = None if solved else self._law_of(symbol)
+            law = None if solved else self._law_of(value)
             for text in (plain(value), law or "0"):
                 self.use(text)
             self.define({"name": str(symbol), "is": law or plain(value)})
             self.space.fixed.add(str(symbol))
 
-    def _law_of(self, symbol: Expr) -> str | None:
-        """Return the conserved function of the weights that a constant is the value of."""
-        if self.curve is not None and self.curve.weight:
-            laws = self.curve.laws
-            return next((with_logs(law) for known, law in laws if known == symbol), None)
-        for _, function, image in self.chart:
-            if image == symbol:
-                return repr(function)
-        for kernel, K, x, F in self._kernels():
-            relation = _power_relation(kernel)
-            slope = sympy.diff(relation, symbol)
-            if slope != 0 and not slope.has(symbol):
-                return _pulled(-relation.subs(symbol, 0) / slope, K, x, F)
+    def _law_of(self, value: Expr) -> str | None:
+        """Return the conserved function of the weights that a constant is the *value* of.
+
+        It is the value with the weights for their starts, or a law that starts at it.
+        """
+        given, text = self.state.given, plain(value)
+        start = given.get("equivalent_start", given["start"])
+        weights = {name: sympy.Symbol(w) for w, name in start.items()}
+        images = {s: weights[str(s)] for s in value.free_symbols if str(s) in weights}
+        moved = [plain(value.subs(images, simultaneous=True))] if images else []
+        for law in (*moved, *(law for law, at_start in self._laws() if at_start == text)):
+            with contextlib.suppress(Rejected):
+                self.use(law)
+                if self.space.kept(self.space.read(law)):
+                    return law
         return None
 
-    def _kernels(self) -> Iterator[tuple[Expr, RationalFunction, Expr, RationalFunction]]:
-        """Yield K and its coordinate, each as printed and in the weights."""
-        p, K = self.blocks[0].parameterization, self.blocks[0].metric.K
-        if isinstance(self.shown, InducedMetric):
-            entries = self.shown.kernel if self.shown.kernel is not None else {}
-            for (i, *others), block in ((b.outputs, b) for b in self.blocks if entries):
-                if not others:
-                    beta = sympy.Symbol(self.state.given["beta"][i], real=True)
-                    yield entries[i, i], block.metric.K[0][0], beta, block.parameterization.F[0]
-            return
-        kernel = kernel_of(self.shown)
-        if kernel is not None:
-            yield kernel, K[0][0], self.beta, p.F[0]
-        for root in self.shown.roots:
-            if root.kernel is not None and root.explicit is not None:
-                v = [p.field.constant(int(root.explicit.coeff(b))) for b in self.shown.betas]
-                along = [dot(v, row) for row in K]
-                yield root.kernel, dot(v, along), root.symbol, dot(v, p.F)
+    def _laws(self) -> list[tuple[str, str]]:
+        """Return the laws with their values at the start."""
+        said = self.state.record["conserved"]
+        return [*zip(said["laws"], said["values_at_start"], strict=True)]
+
+    def _kernels(self) -> Iterator[str]:
+        """Yield K**2 as printed less that in the weights, of single outputs."""
+        for block in (block for block in self.blocks if len(block.outputs) == 1):
+            i, shown = block.outputs[0], self.shown
+            if isinstance(shown, InducedMetric):
+                kernel = None if shown.kernel is None else shown.kernel[i, i]
+            else:
+                kernel = kernel_of(shown)
+            if kernel is not None:
+                yield f"({plain(kernel**2)}) - ({block.metric.K[0][0]!r})**2"
 
     def solve_leaf(self, names: str) -> None:
-        """Solve the relation of K and beta, or law - value, for start symbols, or for weights."""
-        kernels = [(_power_relation(kernel), *rest) for kernel, *rest in self._kernels()]
-        laws = [
-            (law, plain(value))
-            for symbol, value in self.shown.constants
-            if (law := self._law_of(symbol)) is not None
-        ] or [
-            (repr(law), repr(block.parameterization.at_start(law)))
-            for block in self.blocks
-            for law in block.conserved.laws
-        ]
+        """Solve law - value for start symbols, or for weights."""
+        named = [(self._law_of(value), plain(value)) for _, value in self.shown.constants]
+        laws = [pair for pair in named if pair[0]] or [pair for pair in self._laws() if pair[1]]
         zeros = [f"({law}) - ({value})" for law, value in laws]
-        if names == "start" and kernels and not self.shown.constants:
-            zeros = [_pulled(*kernel) for kernel in kernels]
+        if names == "start" and not self.shown.constants:
+            zeros = [*self._kernels()] or zeros
         solved, seen, space = set[str](), set[str](), self.space
         for zero in map(self._component, zeros):
             symbols = self._symbols(zero, names)
@@ -291,23 +280,3 @@ class _Form:
             ends = (end for end in self.curve.interval if end.is_finite)
             more += [self.curve.beta, *ends]
         return [*explicit, *more, *([] if turning is None else [-turning.slope])]
-
-
-def _power_relation(kernel: Expr) -> Expr:
-    """Return the relation of K_ and beta: the power of the printed K that has no root."""
-    n = next((n for n in range(1, 13) if _is_rational(sympy.expand(kernel**n))), 1)
-    top, bottom = sympy.fraction(sympy.together(sympy.expand(kernel**n)))
-    return sympy.expand(bottom * sympy.Symbol("K_") ** n - top)
-
-
-def _pulled(expression: Expr, K: RationalFunction, x: Expr, F: RationalFunction) -> str:
-    """Return an expression in K_ and a coordinate as text in the weights."""
-    images = {sympy.Symbol("K_"): sympy.Symbol(f"({K!r})"), x: sympy.Symbol(f"({F!r})")}
-    return plain(expression.subs(images, simultaneous=True))
-
-
-def _is_rational(expression: Expr) -> bool:
-    return not any(
-        isinstance(node, sympy.Function) or (node.is_Pow and not node.exp.is_Integer)
-        for node in sympy.preorder_traversal(expression)
-    )
