@@ -19,6 +19,7 @@ from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.model.restriction import (
     EquivalentStart,
+    Restriction,
     find_idle,
     find_ties,
     leave_out,
@@ -198,33 +199,33 @@ def derive(
     idle = find_idle(parameterization)
     stages = Stages(timeout, progress or (lambda stage: None))
     moving = leave_out(parameterization, idle).within(stages.clock)
-
     tell = functools.partial(_tell, known, parameterization)
 
-    def derived(moving: Parameterization) -> Derivation:
-        found = _derive_moving(moving, ansatz, stages, tell)
-        return replace(found, parameterization=parameterization, idle=idle)
+    def derived(fewer: Restriction) -> Derivation:
+        found = _derive_moving(fewer.parameterization, ansatz, stages, tell)
+        left_out, equivalent = (*idle, *fewer.idle), fewer.start
+        return replace(
+            found,
+            parameterization=parameterization,
+            idle=left_out,
+            ties=fewer.ties,
+            equivalent=equivalent,
+        )
 
-    found = derived(moving)
+    whole = Restriction(moving)
+    if moving.vectors:
+        return derived(whole)
+    find = functools.partial(find_ties, moving)
+    found = derived(stages("proportional weights", find, lambda late: None) or whole)
     open_ = found.verdict is Verdict.UNDECIDED
-    if moving.vectors or not (open_ or _is_integral(found.potential)):
+    if not (open_ or _is_integral(found.potential)):
         return found
-    for stage, find in RESTRICTIONS:
-        fewer = stages(stage, functools.partial(find, moving), lambda late: None)
-        if fewer is None:
-            continue
-        again = derived(fewer.parameterization)
-        simpler = again.verdict is Verdict.PROVED and not _is_integral(again.potential)
-        decided = stages.late is None or again.verdict is not Verdict.UNDECIDED
-        if decided and (open_ or simpler):
-            return replace(
-                again, idle=(*idle, *fewer.idle), ties=fewer.ties, equivalent=fewer.start
-            )
-    return found
-
-
-RESTRICTIONS = (("proportional weights", find_ties), ("equivalent starts", find_equivalent_start))
-"""How F in fewer weights is found, where in all of them it is left open or Q is an integral."""
+    find = functools.partial(find_equivalent_start, moving)
+    fewer = stages("equivalent starts", find, lambda late: None)
+    again = found if fewer is None else derived(fewer)
+    simpler = again.verdict is Verdict.PROVED and not _is_integral(again.potential)
+    decided = stages.late is None or again.verdict is not Verdict.UNDECIDED
+    return again if decided and (open_ or simpler) else found
 
 
 def _tell(

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 
 import pytest
 
-from derive import Parameterization, Verdict, clock, derivation, derive
+from derive import Parameterization, Verdict, clock, derive
 from derive.certificate.checking.check import check_text
 from derive.roads.ansatz import Ansatz
-from derive.verdict import Finding
-from derive.weights.warping import decide_warp
 
 STAGES = (
     "Lie structure",
@@ -23,6 +20,8 @@ STAGES = (
     "potential",
     "other roads",
 )
+FEWER = "proportional weights"
+"""What comes before all stages."""
 MODELS = {
     "warp": (["a*u1", "a*u2"], {}),
     "blocks": (["u**2 - v**2", "exp(w)"], {"u": "alpha", "v": "alpha"}),
@@ -47,6 +46,7 @@ def test_a_stage_that_is_late_is_named(monkeypatch, name: str, last: str) -> Non
     monkeypatch.setattr(clock, "time", now)
     outputs, start = MODELS[name]
     d = derive(Parameterization.parse(outputs, start), entered.append, timeout=5)
+    assert entered.pop(0) == FEWER
     before = STAGES[: STAGES.index(last) + 1]
     # What a verdict rests on is looked for in all blocks before what only adds to it.
     both = name == "blocks" and last == "other roads"
@@ -66,24 +66,11 @@ def test_a_stage_that_is_late_is_named(monkeypatch, name: str, last: str) -> Non
 def test_a_verdict_in_fewer_weights_is_not_lost_to_what_comes_after_it(monkeypatch) -> None:
     """Q of the tied weights is known; then the time is over, in a road that only adds to it."""
     entered: list[str] = []
-    monkeypatch.setattr(derivation, "decide_warp", refuse_all_weights)
-
-    def late() -> float:
-        roads = [k for k, stage in enumerate(entered) if stage == "other roads"]
-        return 9.0 if len(roads) > 1 else 0.0
-
-    monkeypatch.setattr(clock, "time", SimpleNamespace(monotonic=late))
+    now = SimpleNamespace(monotonic=lambda: 9.0 if "other roads" in entered else 0.0)
+    monkeypatch.setattr(clock, "time", now)
     outputs, start = MODELS["tied"]
     d = derive(Parameterization.parse(outputs, start), entered.append, timeout=5)
     assert (d.verdict, len(d.ties)) == (Verdict.PROVED, 2)
-
-
-def refuse_all_weights(hessian):
-    """Leave open what is not decided in one weight alone."""
-    found = decide_warp(hessian)
-    if found.parameterization.p == 1:
-        return found
-    return replace(found, finding=Finding(Verdict.UNDECIDED, "left open"))
 
 
 @pytest.mark.parametrize("name", MODELS)

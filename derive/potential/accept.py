@@ -52,7 +52,8 @@ class ZeroTest:
         """Tell whether an expression is proved zero; False means "not proved"."""
         expression = without_modulus(expression.xreplace(self._images))
         # log |A B| = log |A| + log |B|
-        expression = self._without_opaque(sympy.expand_log(expression, force=True))
+        expression = _with_one_sign(sympy.expand_log(expression, force=True))
+        expression = self._without_opaque(expression)
         # Powers of -s are taken where it is positive: they are powers of a new s.
         bases = {power.base for power in expression.atoms(sympy.Pow) if not power.exp.is_Integer}
         expression = expression.xreplace({s: -s for s in expression.free_symbols if -s in bases})
@@ -81,6 +82,13 @@ class ZeroTest:
                 same[b] = same[a]
         images = {a: Symbol(f"opaque_{k}", real=True) for k, a in enumerate(atoms)}
         return expression.xreplace({a: images[same[a]] for a in atoms})
+
+
+def _with_one_sign(expression: Expr) -> Expr:
+    """Return an expression with log A for log -A where it has both: A and -A have one modulus."""
+    logs = {log.args[0]: log for log in expression.atoms(sympy.log)}
+    both = [a for a in logs if -a in logs and a.could_extract_minus_sign()]
+    return expression.xreplace({logs[a]: logs[-a] for a in both})
 
 
 def without_modulus(expression: Expr) -> Expr:
@@ -148,7 +156,7 @@ def accept_explicit(relation: KernelRelation, piece: Explicit, statement: str) -
     decide = ZeroTest(notation.parameterization, squares)
     written = dict(piece.constants)
     beta0, K0 = relation.expr(relation.beta0), relation.expr(relation.K0)
-    solved = sympy.Add(*(relation.expr(c) * K**n for n, c in enumerate(relation.coefficients)))
+    solved = K**relation.m - relation.expr(relation.power)
     at_start = K.xreplace({x: beta0, **written})
     slope, product = without_modulus(piece.value).diff(x), without_modulus(gradient).diff(x) * K
     shown = (

@@ -38,7 +38,6 @@ from derive.potential.leaf_curve import (
 )
 from derive.potential.parametric import parametrize
 from derive.potential.piece import Explicit, Left, Piece, Quadrature, poles
-from derive.potential.power_kernel import integrate_power_kernel
 from derive.potential.quadrature import integrate_along_beta, integrate_along_segment
 from derive.potential.reached import find_domain
 from derive.potential.separation import find_separation
@@ -199,7 +198,6 @@ def _single(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notati
 
     tries: Sequence[Callable[[], Form | None]] = (
         lambda: of(integrate_kernel(metric, notation)),
-        lambda: of(integrate_power_kernel(metric, notation)),
         lambda: first_form(curves(), through_call),
         lambda: of(parametrize(metric, dual, notation)),
         lambda: first_form(curves(), through_root),

@@ -1,88 +1,76 @@
 """Q of a single output from its tangent kernel: Q'' = 1/K(beta), integrated in closed form.
 
 Along the flow of one output beta' = K lambda, so Q''(beta) = 1/K on the leaf, where K is an
-algebraic function of beta. The relation between them is proved by expansion; a closed form is
-accepted only after it was proved that what is printed has this derivative. Where K is a rational
-function, Q = beta y - int beta/K with y = int 1/K, both proposed by SymPy.
+function of beta (:mod:`derive.weights.kernel_relation`). A closed form is accepted only after it
+was proved that what is printed has this derivative. Where K is a rational function, Q = beta y -
+int beta/K with y = int 1/K, both proposed by SymPy.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.field.factors import exact_square_root
-from derive.exact.field.function_field import RationalFunction
+from derive.errors import InputError
+from derive.exact.field.factors import exact_square_root, factors
+from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.signs import Signs
-from derive.model.condition import Condition
-from derive.model.notation import Constant, Notation, rational
+from derive.exact.towers.reader import refined
+from derive.exact.towers.tower import Tower
+from derive.model.condition import Condition, Sign
+from derive.model.notation import Constant, Notation, rational, to_expr
 from derive.model.signs import start_sign
 from derive.potential.accept import accept_explicit
 from derive.potential.piece import Explicit
 from derive.potential.rational_kernel import integrate_rational, logarithm
-from derive.weights.kernel_relation import KernelRelation, find_kernel_relation
+from derive.weights.kernel_relation import KernelRelation, find_kernel_relation, find_power
 from derive.weights.metric import Metric
 
 
 def integrate_kernel(metric: Metric, notation: Notation) -> Explicit | None:
-    """Return Q with Q'' = 1/K in closed form where K is algebraic in beta, or None."""
+    """Return Q with Q'' = 1/K in closed form where a power of K is known in beta, or None."""
     relation = find_kernel_relation(metric, notation)
-    return None if relation is None else integrate_relation(relation)
+    piece = None if relation is None else integrate_relation(relation)
+    return piece or integrate_real_power(metric, notation)
 
 
 def integrate_relation(relation: KernelRelation) -> Explicit | None:
     """Return Q with Q'' = 1/K in closed form, or None where no pattern fits.
 
-    K is rational in beta; or K^n is a multiple of a power of beta, or K^2 a quadratic without
-    real zeros, whose Q is the hyperbolic entropy.
+    K^m is a multiple of a power of beta - b; or K is rational in beta; or K^2 is a quadratic
+    without real zeros, whose Q is the hyperbolic entropy.
 
     Source: Woodworth et al. 2020, for the hyperbolic entropy.
     """
-    if (K := relation.K) is not None:
-        return _rational_kernel(relation, K)
-    c = relation.coefficients
-    if any(not x.is_zero() for x in c[1:-1]):
+    m, C, beta = relation.m, relation.power, relation.field.gens[0]
+    said = f"{'K' if m == 1 else f'K**{m}'} = {C!r}"
+    slope = C.partial(0)
+    if m == 1 and slope.is_zero():
+        return shifted_power(relation, C, relation.field.zero, sympy.S.Zero, said)
+    # C = kappa (beta - b)^j exactly when C/C' = (beta - b)/j, linear in beta with slope 1/j.
+    ratio = C / slope
+    rate = ratio.partial(0)
+    j = 1 / rate if rate.is_constant() and not rate.is_zero() else relation.field.zero
+    b = beta - j * ratio
+    if j.is_constant() and j.value().denominator == 1 and not (j.is_zero() or b.depends_on(0)):
+        kappa, n = C / (beta - b) ** int(j.value()), sympy.Rational(int(j.value()), m)
+        root = kappa if m == 1 else _root_of(kappa, relation, b, n)
+        return None if root is None else shifted_power(relation, root, b, n, said)
+    return integrate_rational(relation, C) if m == 1 else _quadratic_kernel(relation, C)
+
+
+def _root_of(
+    kappa: RationalFunction, relation: KernelRelation, b: RationalFunction, n: Expr
+) -> Expr | None:
+    """Return the factor of K for a number kappa = K^m/(beta - b)^(n m)."""
+    if not kappa.is_constant():
         return None
-    power = -c[0] / c[-1]
-    if len(c) == 3:
-        piece = _quadratic_kernel(relation, power)
-        if piece is not None:
-            return piece
-    return _power_kernel(relation, power, len(c) - 1)
-
-
-def _rational_kernel(relation: KernelRelation, K: RationalFunction) -> Explicit | None:
-    """K = kappa (beta - b)^n: quadratic, entropy, Burg entropy and powers."""
-    field = relation.field
-    beta = field.gens[0]
-    slope = K.partial(0)
-    if slope.is_zero():
-        return shifted_power(relation, K, field.zero, sympy.S.Zero, f"K = {K!r}")
-    # K = kappa (beta - b)^n exactly when K/K' = (beta - b)/n, linear in beta with slope 1/n.
-    ratio = K / slope
-    inverse_power = ratio.partial(0)
-    if not inverse_power.is_constant() or inverse_power.is_zero():
-        return integrate_rational(relation, K)
-    n = 1 / inverse_power.value()
-    shift = beta - ratio / inverse_power
-    kappa = K / (beta - shift) ** int(n)
-    if n.denominator != 1 or not (shift.partial(0).is_zero() and kappa.partial(0).is_zero()):
-        return integrate_rational(relation, K)
-    return shifted_power(relation, kappa, shift, sympy.Integer(n.numerator), f"K = {K!r}")
-
-
-def _power_kernel(relation: KernelRelation, power: RationalFunction, n: int) -> Explicit | None:
-    """K^n = kappa beta^m."""
-    field = relation.field
-    m = int(power.numerator.degrees()[0]) - int(power.denominator.degrees()[0])
-    kappa = power / field.gens[0] ** m
-    if m == 0 or not kappa.is_constant():
-        return None
-    sign, _ = start_sign(relation.beta0, relation.notation)
-    # K > 0 on the side of 0 where the start lies, so kappa sign^m > 0.
-    root = sympy.Pow(rational(kappa.value() * (sign if m % 2 else 1)), sympy.Rational(1, n))
-    exponent = sympy.Rational(m, n)
-    return shifted_power(relation, root, field.zero, exponent, f"K**{n} = {power!r}")
+    sign, _ = start_sign(relation.beta0 - b, relation.notation)
+    # K > 0 there, so kappa sign^(n m) > 0.
+    number = rational(kappa.value() * sign ** int(n * relation.m))
+    return sympy.Pow(number, sympy.Rational(1, relation.m))
 
 
 def shifted_power(
@@ -205,3 +193,46 @@ def _named_root(
         return sympy.sqrt(value), ()
     k = relation.notation.fresh("k", positive=True)
     return sympy.sqrt(k), ((k, value),)
+
+
+def integrate_real_power(metric: Metric, notation: Notation) -> Explicit | None:
+    """Return Q with K = kappa (beta - b)^n, kappa or n functions of start or parameters."""
+    p, known = metric.parameterization, find_power(metric)
+    if known is None or known.n in (0, 1):
+        return None
+    n, b = known.n, known.b
+    try:
+        beta0, K0 = map(p.at_start, (p.F[0], metric.K[0][0]))
+        sign, assumed = start_sign(beta0 - b, notation)
+        t = _real_power(p.start_field, sign * (beta0 - b), n)
+        kappa = t.field.embed(K0) / t
+        field = t.field.extended((notation.betas[0].name,))
+        power = _real_power(field, sign * (field.gens[0] - field.embed(b)), field.embed(n))
+    except (InputError, ZeroDivisionError):
+        return None
+    field = power.field
+    beta0, K0, b = map(field.embed, (beta0, K0, b))
+    given = notation, field, notation.betas[0], (beta0,), ()
+    relation = KernelRelation(*given, 1, field.embed(kappa) * power, K0)
+    exponent, scale = (to_expr(x, notation.start_symbols) for x in (n, kappa))
+    piece = shifted_power(relation, scale, b, exponent, f"K/K' = (beta - b)/n, n = {n!r}")
+    if piece is None:
+        return None
+    generic = (f for x in (n - 1, n - 2) for f, _ in factors(x) if not f.is_constant())
+    shown = (to_expr(f, notation.start_symbols) for f in generic)
+    excluded = (Condition(x, Sign.NONZERO) for x in shown)
+    return replace(piece, assumptions=(*assumed, *piece.assumptions, *excluded))
+
+
+def _real_power(
+    field: FunctionField, base: RationalFunction, n: RationalFunction
+) -> RationalFunction:
+    """Return base^n, base > 0, in the field or one that has it."""
+
+    def build(units: dict[str, int]) -> RationalFunction:
+        tower = Tower.over(field, (repr(base),))
+        tower.units |= units
+        power = tower.real_power(base, n)
+        return tower.field.embed(power)
+
+    return refined(build, "the exponent of K")

@@ -280,8 +280,7 @@ def _power_of_kernel(piece: Piece, field: FunctionField) -> RationalFunction | N
 def _kernel_in_beta(leaf: Leaf) -> RationalFunction | None:
     """Return K as a rational function of beta and the start, or None."""
     relation = find_kernel_relation(leaf.metric, leaf.notation)
-    K = None if relation is None else relation.K
-    return None if K is None else leaf.field.embed(K)
+    return leaf.field.embed(relation.power) if relation and relation.m == 1 else None
 
 
 def _wall(

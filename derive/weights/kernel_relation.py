@@ -1,36 +1,50 @@
-"""The relation between the tangent kernel of one output and beta, on the leaf of the start.
+"""The tangent kernel of one output as a function of beta on the leaf of the start.
 
-It is found by linear algebra, proved by expansion, and made irreducible over the start symbols.
+Along w' = grad F from w_0 beta has the rate K, and K the rate K_1 = <grad K, grad F>. What K is in
+beta is the solution from K_0 at beta_0 of dK/dbeta = K_1/K, where the right side is known:
+
+    K = r(beta, c)                                  an identity in the weights
+    K_1 = n K^2/(beta - b)       K^m = kappa (beta - b)^(n m)
+    K_1 = q^2 (beta - b)         K^2 = q^2 (beta - b)^2 + k
+
+with n and q^2 that no weight moves, and b and k of the start.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from derive.exact.field.factors import factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.implicitization import Coordinates, find_relation
-from derive.exact.linear.matrix import nullspace_over_constants
 from derive.model.notation import Notation
 from derive.weights.coordinate import Coordinate
 from derive.weights.lie import along
 from derive.weights.metric import Metric
 
-SHORT = 6
-"""Terms of F up to which its powers are compared with the slope of K."""
+MAXIMAL_TERMS = 12
+"""Terms of K beyond which its rates are not taken: those of quotients grow fast."""
+
+
+@dataclass(frozen=True)
+class Power:
+    """K = kappa (beta - b)^n on the leaf, n a number or a function of parameters."""
+
+    n: RationalFunction
+    b: RationalFunction
 
 
 @dataclass(frozen=True)
 class KernelRelation(Coordinate):
-    """Beta as the coordinate: P(K; beta) = 0, irreducible over Q(start symbols).
+    """Beta as the coordinate, in which K^m is a function of the field.
 
     Attributes:
-        coefficients: of K^0, K^1, ..., in Q(beta, start symbols).
+        m: the power of K.
+        power: K^m.
         K0: K at the start, in the field.
     """
 
-    coefficients: tuple[RationalFunction, ...]
+    m: int
+    power: RationalFunction
     K0: RationalFunction
 
     @property
@@ -38,119 +52,84 @@ class KernelRelation(Coordinate):
         """Beta at the start, in the field."""
         return self.values[0]
 
-    @property
-    def K(self) -> RationalFunction | None:
-        """K where it is in the field."""
-        c = self.coefficients
-        return -c[0] / c[1] if len(c) == 2 else None
-
 
 def find_kernel_relation(metric: Metric, notation: Notation) -> KernelRelation | None:
-    """Return the irreducible relation between K and beta on the leaf of the start, or None."""
-    p = metric.parameterization
+    """Return a power of K in beta on the leaf of the start, or None."""
+    p, K = metric.parameterization, metric.K[0][0]
     field = p.start_field.extended((notation.betas[0].name,))
+    beta = field.gens[0]
 
-    def at_start(f: RationalFunction) -> RationalFunction:
+    def start(f: RationalFunction) -> RationalFunction:
         return p.at_start(f).compose(field.gens[1:], field)
 
-    beta0, K0 = at_start(p.F[0]), at_start(metric.K[0][0])
     try:
-        coefficients = (
-            _pure_power(metric, field)
-            or _square(metric, field, at_start)
-            or _leaf_relation(metric, field, at_start)
-        )
+        beta0, K0 = start(p.F[0]), start(K)
+        given = notation, field, notation.betas[0], (beta0,), ()
+        known = find_power(metric)
+        if known is not None and known.n.is_constant():
+            n, b = known.n.value(), known.b.compose(field.gens[1:], field)
+            t, t0 = beta - b, beta0 - b
+            m = n.denominator
+            return KernelRelation(*given, m, K0**m * (t / t0) ** int(n * m), K0)
+        if (square := _square(metric)) is not None:
+            q, b = map(start, square)
+            t, t0 = beta - b, beta0 - b
+            return KernelRelation(*given, 2, q * t * t + K0 * K0 - q * t0 * t0, K0)
+        r = _in_beta(metric, field)
     except ZeroDivisionError:
         return None
-    factor = coefficients and _irreducible(coefficients, field, beta0, K0)
-    if not factor:
-        return None
-    return KernelRelation(notation, field, notation.betas[0], (beta0,), (), factor, K0)
+    return None if r is None else KernelRelation(*given, 1, r, K0)
 
 
-def _pure_power(metric: Metric, field: FunctionField) -> list[RationalFunction] | None:
-    """Return K^m - kappa beta^n, kappa a number, for an F whose K is such a power.
+def find_power(metric: Metric) -> Power | None:
+    """Return n and b with K/K' = (beta - b)/n, K' = K_1/K, or None.
 
-    Then n/m is beta <grad K, grad F>/K^2.
+    The flow turns K/K' at the rate K/n, so that 1/n = 2 - K K_2/K_1^2.
     """
-    p, beta, K = metric.parameterization, metric.parameterization.F[0], metric.K[0][0]
-    power = along(p.fields[0], K) * beta / (K * K)
-    if not power.is_constant() or power.value() <= 0:
+    p, K = metric.parameterization, metric.K[0][0]
+    first = along(p.fields[0], K)
+    if first.is_zero():
+        return Power(p.field.zero, p.start_field.zero)
+    if sum(map(len, K.parts)) > MAXIMAL_TERMS:
         return None
-    m, n = power.value().denominator, power.value().numerator
-    ratio = K**m / beta**n
-    if set(ratio.variables()) - p.field.constants.keys():
+    above = first * first
+    below = above + above - K * along(p.fields[0], first)
+    # n = above/below: that it does not move is seen before anything is divided by sums
+    moves = zip(p.field.gradient(above), p.field.gradient(below), strict=True)
+    if below.is_zero() or any(above * y != below * x for x, y in moves):
         return None
-    kappa = field.embed(ratio)
-    return [-kappa * field.gens[0] ** n, *[field.zero] * (m - 1), field.one]
+    n = above / below
+    if set(n.variables()) - p.field.constants.keys():
+        return None
+    return Power(p.at_start(n), p.at_start(p.F[0] - n * K * K / first))
 
 
-def _square(
-    metric: Metric, field: FunctionField, at_start: Callable[[RationalFunction], RationalFunction]
-) -> list[RationalFunction] | None:
-    """Return K^2 - C(beta) where dK/dmu = sum_n c_n beta^n along the flow, with constants c_n.
-
-    That is d(K^2)/dmu = 2 K sum_n c_n beta^n = dC/dmu, C' = 2 sum_n c_n beta^n, as of a product.
-    """
-    p, K, F = metric.parameterization, metric.K[0][0], metric.parameterization.F[0]
-    slope = along(p.fields[0], K)
-    for degree in (1, 3, 7) if sum(map(len, F.parts)) <= SHORT else (1,):
-        columns = [(slope,), *((F**n,) for n in range(degree + 1))]
-        relations = [v for v in nullspace_over_constants(columns) if not v[0].is_zero()]
-        if relations:
-            ((scale, *found), *_), beta = relations, field.gens[0]
-            c = [-2 * x / (scale * n) for n, x in enumerate(found, 1)]
-            left = at_start(K * K - sum((x * F**n for n, x in enumerate(c, 1)), p.field.zero))
-            powers = (at_start(x) * beta**n for n, x in enumerate(c, 1))
-            return [-sum(powers, left), field.zero, field.one]
-    return None
+def _square(metric: Metric) -> tuple[RationalFunction, RationalFunction] | None:
+    """Return q^2 and b at the start, as functions of the weights, with K_1 = q^2 (beta - b)."""
+    p, K = metric.parameterization, metric.K[0][0]
+    if sum(map(len, K.parts)) > MAXIMAL_TERMS and not K.is_polynomial():
+        return None
+    first = along(p.fields[0], K)
+    second = along(p.fields[0], first)
+    if second.is_zero() or along(p.fields[0], second) * K != second * first:
+        return None
+    square = second / K
+    return square, p.F[0] - first / square
 
 
-def _leaf_relation(
-    metric: Metric, field: FunctionField, at_start: Callable[[RationalFunction], RationalFunction]
-) -> list[RationalFunction] | None:
-    """Return P(K; beta, c) = 0 with the conserved quantities c at their start values."""
+def _in_beta(metric: Metric, field: FunctionField) -> RationalFunction | None:
+    """Return K as a rational function of beta and of what the flow keeps, or None."""
     p = metric.parameterization
     if "power" in p.field.kinds:
         return None  # K and beta = w^D, D open, satisfy no polynomial equation
     laws = [law if law.degree() > 0 else p.field.one / law for law in metric.conserved.laws]
-    names = [f"c{i}" for i in range(len(laws))]
     fixed = p.field.constants
-    named = [*zip(names, laws, strict=True), *fixed.items()]
-    coordinates = Coordinates.of([("beta", p.F[0]), *named])
-    relation = find_relation(metric.K[0][0], coordinates)
+    named = [(f"c{i}", law) for i, law in enumerate(laws)]
+    coordinates = Coordinates.of([("beta", p.F[0]), *named, *fixed.items()])
+    relation = find_relation(metric.K[0][0], coordinates, powers=(0, 1))
     if relation is None:
         return None
-    images = (field.gens[0], *map(at_start, (*laws, *fixed.values())))
-    return [c.compose(images, field) for c in relation.coefficients]
-
-
-def _irreducible(
-    coefficients: Sequence[RationalFunction],
-    field: FunctionField,
-    beta0: RationalFunction,
-    K0: RationalFunction,
-) -> tuple[RationalFunction, ...] | None:
-    """Return the factor that vanishes at the start, when exactly one does.
-
-    A product of analytic functions that is zero on the leaf has a factor that is; the others
-    are not zero at the start, so it is this one.
-    """
-    extended = FunctionField((*field.names, "_K"), clock=field.clock)
-    *lifted, K = extended.gens
-    powers = (c.compose(lifted, extended) * K**n for n, c in enumerate(coefficients))
-    total = sum(powers, extended.zero)
-    if total.is_zero():
-        return None
-    vanishing = [factor for factor, _ in factors(total)]
-    if len(vanishing) > 1:  # the only factor vanishes because the product does
-        start = (beta0, *field.gens[1:], K0)
-        vanishing = [f for f in vanishing if f.compose(start, field).is_zero()]
-    if len(vanishing) != 1:
-        return None
-    numerator = vanishing[0].numerator
-    found: list[RationalFunction] = [field.zero] * (1 + int(numerator.degrees()[-1]))
-    for exponents, coefficient in numerator.to_dict().items():
-        part = field.ring.from_dict({tuple(exponents[:-1]): coefficient})
-        found[exponents[-1]] += field.polynomial(part)
-    return tuple(found) if len(found) > 1 else None
+    starts = (p.at_start(x).compose(field.gens[1:], field) for x in (*laws, *fixed.values()))
+    known = (field.gens[0], *starts)
+    above, below = (c.compose(known, field) for c in relation.coefficients)
+    return -above / below

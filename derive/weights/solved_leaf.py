@@ -45,7 +45,7 @@ class SolvedLeaf(Coordinate):
 
     Attributes:
         index: the position of the weight t.
-        laws: what the flow keeps, with the symbols of the values.
+        laws: what the flow keeps, with the symbols of the values that have one.
         elements: all names of the field of F as functions of t.
         either: of weights whose sign at the start is not known, the roots that they are.
         crossing: roots in weights that may have zeros, beyond which these have the other sign.
@@ -265,8 +265,15 @@ class _Solving(_Growing):
         field = self.tower.field
         images = {name: field.embed(image) for name, image in self.images.items()}
         given = (notation := self.start.notation), field, notation.fresh("t"), ()
-        laws, known = tuple(self.laws), (self.either, self.crossing, self.start)
+        laws = tuple(law for law in self.laws if self._short_value(law[1]) is None)
+        known = self.either, self.crossing, self.start
         return SolvedLeaf(*given, tuple(s for s, _ in laws), self.index, laws, images, *known)
+
+    def _short_value(self, law: LogFunction) -> RationalFunction | None:
+        """Return the value of a law at the start where that is one term, and needs no name."""
+        value = self.p.at_start(law.rational)
+        short = not law.logs and all(len(part) == 1 for part in value.parts)
+        return self.tower.field.embed(value) if short else None
 
     def _know(self, name: str, image: RationalFunction) -> None:
         """Add what a name is, and the generators that are known with it."""
@@ -279,7 +286,8 @@ class _Solving(_Growing):
         unknown = {n for f in parts for n in f.variables()} - self.images.keys()
         if len(unknown) != 1:
             return False
-        (name,), value = unknown, self.tower.field.named(symbol.name)
+        (name,), value = unknown, self._short_value(law)
+        value = self.tower.field.named(symbol.name) if value is None else value
         below = [(c, A) for c, A in law.logs if name in {*c.variables(), *A.variables()}]
         known = tuple(pair for pair in law.logs if pair not in below)
         if not below:

@@ -94,8 +94,32 @@ def test_equal_weights_give_a_formula_where_the_general_way_gives_an_integral() 
     assert crosscheck(d, digits=20).passed
 
 
-def test_equal_weights_that_gain_nothing_stay_as_they_are() -> None:
-    d = derive_once(
-        Parameterization.parse(["u*v - x*y"], dict.fromkeys("uvxy", "alpha"), ["alpha"])
-    )
-    assert (d.verdict, d.ties) == (Verdict.PROVED, ())
+def test_equal_weights_are_followed_as_one() -> None:
+    """Q is that of ``p**2 - m**2`` with the rates 1/2: what u*v - x*y has in all its weights."""
+    start = dict.fromkeys("uvxy", "alpha")
+    d = derive_once(Parameterization.parse(["u*v - x*y"], start, ["alpha"]))
+    assert (d.verdict, dict(d.ties).keys()) == (Verdict.PROVED, {"v", "y"})
+    start |= {"v": "gamma", "y": "gamma"}
+    both = derive_once(Parameterization.parse(["u*v - x*y"], start, ["alpha", "gamma"]))
+    assert not both.ties
+    gaps = zip(d.potential.gradient, both.potential.gradient, strict=True)
+    values = {"alpha": sympy.Rational(3, 4), "gamma": sympy.Rational(3, 4)}
+    for beta in (sympy.Rational(-2, 3), sympy.Rational(5, 2)):
+        known = values | {d.beta[0].name: beta}
+        for gap in gaps:
+            ours, theirs = (
+                g.subs({s: known[s.name] for s in g.free_symbols}).evalf(30) for g in gap
+            )
+            assert abs(ours - theirs) < 1e-25
+
+
+@pytest.mark.parametrize(
+    ("F", "start", "kind"),
+    [("u**4 + v**4", {"u": "x", "v": "x"}, "explicit"), ("u*v*w", dict.fromkeys("uv", "x"), "")],
+)
+def test_fewer_weights_have_the_simpler_form(F: str, start: dict[str, str], kind: str) -> None:
+    d = derive_once(Parameterization.parse([F], start))
+    assert dict(d.ties).keys() == {"v"}
+    assert d.verdict is Verdict.PROVED
+    assert not kind or d.potential.pieces[0].kind == kind
+    assert crosscheck(d, digits=20).passed
