@@ -8,7 +8,7 @@ The library makes the theorem of these. In a section the start is at hand: there
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import sympy
@@ -53,7 +53,7 @@ class Along:
         self.units = dict(self._units(curve))
         opening = f"{on_curve}{self.units_at(self.z)}{UNFOLDED}"
         self.x = replace(self.beside, signs=walls.with_(self.units), opening=opening)
-        df, kernel = map(self.oriented, (curve.df, curve.kernel))
+        df, kernel = (self.x.signs.form(e) or e for e in (curve.df, curve.kernel))
         self.curve = replace(curve, df=df, kernel=kernel)
         self.defined = tuple(self._smooth())
 
@@ -68,23 +68,19 @@ class Along:
         steering = {x.name: f"lam {time} {i}%nat" for i, x in enumerate(self.m.steering)}
         return self.names | steering | weights
 
+    def of_weights(self, name: str) -> str:
+        """Return a definition applied to the parameters of F."""
+        return " ".join((name, *self.of_F))
+
     @property
     def way(self) -> str:
         """What is asked of the weights at every time."""
-        kept = " ".join(("kept", *self.of_F))
-        return " /\\ ".join(
-            (" ".join(("defined", *self.of_F)) + " (w t)", *[f"{kept} (w t)"] * bool(self.m.kept))
-        )
+        asked = ("defined", *["kept"] * bool(self.m.kept))
+        return " /\\ ".join(f"{self.of_weights(name)} (w t)" for name in asked)
 
     def on(self, time: str) -> Terms:
         """Return what writes functions of the weights at a time."""
         return Terms(self.at(time))
-
-    def oriented(self, e: Expr) -> Expr:
-        """Return a function of z in a form that is positive on the curve, if one is."""
-        signs = self.x.signs
-        forms = (e, signs.oriented(e), signs.oriented(sympy.factor(e)), sympy.factor(e))
-        return next((form for form in forms if signs.positive(form)), e)
 
     def combined(self, vector: str) -> str:
         """Return the coordinate of a vector of outputs, as text."""
@@ -96,31 +92,31 @@ class Along:
 
     def definitions(self) -> Iterator[str]:
         """Yield F, where it is defined, and what is asked of the start."""
-        m, at, terms = self.m, self.on(""), self.terms
+        yield from self._defined(self.of_F, self.on_flow())
+        yield from self._defined(self.given, self.on_start())
+
+    def on_flow(self) -> dict[str, tuple[str, str]]:
+        """Return definitions on the weights, with their arguments."""
+        m, at, point = self.m, self.on(""), "(w : nat -> R)"
         rates = cases("j", [at(r) for r in m.rates]) if {*m.rates} != {1} else "1"
-        defined = [said(at(e), sign) for _, e, sign in self.defined]
+        defined = conjunction(said(at(e), sign) for _, e, sign in self.defined)
+        return {
+            "F": (f"{point}{' (i : nat)' * (m.d > 1)}", cases("i", [at(F) for F in m.outputs])),
+            "rate": (f"(j : nat) {point} : R", rates),
+            "defined": (f"{point} : Prop", defined),
+        } | ({"kept": (f"{point} : Prop", at.above(m.kept))} if m.kept else {})
+
+    def on_start(self) -> dict[str, tuple[str, str]]:
+        """Return definitions on the start, with their arguments."""
+        m, terms = self.m, self.terms
         asked = [said(terms(plain(c.of)), c.sign) for c in m.conditions]
         asked += [f"0 < {terms(e)}" for e in m.begun]
         starts = [f"w {i}%nat = {terms(v)}" for i, v in enumerate(m.start)]
-        F = cases("i", [at(F) for F in m.outputs])
-        yield from self._defined(
-            self.of_F,
-            {
-                "F": (f"(w : nat -> R){' (i : nat)' * (m.d > 1)}", F),
-                "rate": ("(j : nat) (w : nat -> R) : R", rates),
-                "defined": ("(w : nat -> R) : Prop", conjunction(defined)),
-            },
-        )
-        kept = {"kept": ("(w : nat -> R) : Prop", conjunction(f"0 < {at(e)}" for e in m.kept))}
-        yield from self._defined(self.of_F, kept if m.kept else {})
-        yield from self._defined(
-            self.given,
-            {
-                **{name_of(c.name): ("", terms(value)) for c, value in m.constants},
-                "ok": (": Prop", conjunction(asked)),
-                "starts": ("(w : nat -> R) : Prop", conjunction(starts)),
-            },
-        )
+        return {
+            **{name_of(c.name): ("", terms(value)) for c, value in m.constants},
+            "ok": (": Prop", conjunction(asked)),
+            "starts": ("(w : nat -> R) : Prop", conjunction(starts)),
+        }
 
     def on_curve(self) -> Iterator[str]:
         """Yield the definitions of the coordinate, where Q lives, its term of Q, and slopes."""
@@ -138,7 +134,7 @@ class Along:
     def _of_curve(self) -> dict[str, tuple[str, str]]:
         """Return where Q lives, Q and its curve, with arguments; the curve of beta comes last."""
         curve, terms, at_z = self.curve, self.terms, f"({self.z} : R)"
-        walls = conjunction(f"0 < {terms(wall)}" for wall in curve.walls)
+        walls = terms.above(curve.walls)
         slopes = {name: (at_z, terms(getattr(curve, name))) for name in ("df", "mu", "kernel")}
         if curve.explicit:
             return {
@@ -184,6 +180,28 @@ class Along:
                 if self.beside.calls(e, product).vanishes(e - product):
                     yield e, product
 
+    def section(self, names: Iterable[str], of_weights: Iterable[str]) -> Iterator[str]:
+        """Yield how the section of the lemmas begins, where names with a prime are of the start."""
+        yield f"Variables {self.variables}." if self.given else ""
+        yield f"Hypothesis asked' : {self.of('ok')}."
+        called = {name: self.of(name) for name in names}
+        called |= {name: self.of_weights(name) for name in of_weights}
+        yield from (f"Local Notation {name}' := ({of})." for name, of in called.items())
+
+    def arguments(self, d: str = "d") -> str:
+        """Return what definitions are applied to, with a text for the dimension d."""
+        return "".join(f" {d if g == 'd' else g}" for g in self.given)
+
+    def stated(self, name: str, flow: str, claim: str, d: str = "d") -> str:
+        """Return the theorem without its proof, on a flow of so many weights and outputs."""
+        variables = self.variables.removeprefix("" if d == "d" else "(d : nat) ")
+        args, (rate, F) = self.arguments(d), map(self.of_weights, ("rate", "F"))
+        return (
+            f"Theorem {' '.join((name, 'w lam', variables)).rstrip()} :\n"
+            f"  flow {flow} ({rate}) ({F}) w lam -> ok{args} -> starts{args} (w 0) ->\n"
+            f"  (forall t, 0 <= t -> {self.way}) ->\n  {claim}\n    (fun t => {F} (w t)) lam.\n"
+        )
+
     # -- lemmas on the curve
 
     def units_at(self, z: str) -> str:
@@ -193,12 +211,7 @@ class Along:
     def lemmas(self) -> Iterator[str]:
         """Yield the lemmas on Q and its slope along the curve."""
         curve, x, z = self.curve, self.x, self.z
-        yield f"Variables {self.variables}." if self.given else ""
-        yield f"Hypothesis asked' : {self.of('ok')}."
-        of_F = dict.fromkeys((*OF_F, self.output))
-        for name in ("dom", *CURVE, *of_F):
-            called = " ".join((name, *self.of_F)) if name in of_F else self.of(name)
-            yield f"Local Notation {name}' := ({called})."
+        yield from self.section(("dom", *CURVE), (*OF_F, self.output))
         for i, (unit, product) in enumerate(self.units.items()):
             end = f"replace ({self.terms(unit)}) with ({self.terms(product)}) by (FIELD). pos."
             proof = self.beside.proof([], [unit, product], end)

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import gcd, lcm
-from typing import Any
 
 import sympy
 from sympy import Expr, Rational, Symbol
 
 from derive.rocq.signs import Signs
-from derive.rocq.terms import APPLIED, ATOM, SUM, NoFile, Terms
+from derive.rocq.terms import APPLIED, ATOM, NoFile, Terms
 
 PYTHAGOREAN = {sympy.cos: (sympy.sin, -1, "cos_rule"), sympy.cosh: (sympy.sinh, 1, "cosh_sqr")}
 """Functions f with f^2 = 1 + sign g^2: g, sign and the lemma."""
@@ -62,15 +61,13 @@ class Calls:
     def read(self, *given: Expr) -> None:
         """Name the functions in some expressions."""
         expressions = (*self.values.values(), *given)
+        exponentials = (sympy.exp, *HYPERBOLIC) if self.split else (sympy.exp,)
         for e in expressions:
-            for argument in _arguments(e, self._in_exponentials):
-                self._measure(argument.xreplace(self.values))
+            for part in sympy.preorder_traversal(e):
+                if isinstance(part, exponentials):
+                    self._measure(part.args[0].xreplace(self.values))
         for e in expressions:
             self._visit(e)
-
-    @property
-    def _in_exponentials(self) -> tuple[Any, ...]:
-        return (sympy.exp, *HYPERBOLIC) if self.split else (sympy.exp,)
 
     def _visit(self, e: Expr) -> None:
         for part in sympy.postorder_traversal(sympy.sympify(e)):
@@ -125,10 +122,6 @@ class Calls:
             e = e.xreplace(self._atoms)
         return e
 
-    def shown(self, image: Expr, level: int = SUM) -> str:
-        """Return the text of a rational function of names."""
-        return self.terms(image, level)
-
     def know(self, relations: Iterable[tuple[Symbol, int, Expr, str]]) -> None:
         """Take over equations name^n = value that are proved."""
         for name, n, value, label in relations:
@@ -138,10 +131,8 @@ class Calls:
     def field(self) -> str:
         """Return the tactic that proves an identity by the rules."""
         rules = f" [{' '.join(self.rules)}]" if self.rules else ""
-        return f"{self.first}{self._rewriting()}field{rules}; sides"
-
-    def _rewriting(self) -> str:
-        return "".join(f"rewrite ?{e}; " for e in reversed(self.rewritten))
+        rewriting = "".join(f"rewrite ?{e}; " for e in reversed(self.rewritten))
+        return f"{self.first}{rewriting}field{rules}; sides"
 
     # -- naming
 
@@ -170,11 +161,14 @@ class Calls:
     def _equal(self, atom: Expr, image: Expr, proof: str) -> None:
         """Note that a function is a rational function of names; it is used outer ones first."""
         self._images[atom] = image
-        text, shown = self.terms(atom), self.shown(image)
+        text, shown = self.terms(atom), self.terms(image)
         if text != shown:
-            label = f"E{len(self.rewritten)}'"
-            self.lines.append(f"assert ({label} : {text} = {shown}) by ({proof}).")
-            self.rewritten.append(label)
+            self._rewritten(text, shown, proof)
+
+    def _rewritten(self, text: str, shown: str, proof: str) -> None:
+        label = f"E{len(self.rewritten)}'"
+        self.lines.append(f"assert ({label} : {text} = {shown}) by ({proof}).")
+        self.rewritten.append(label)
 
     # -- roots
 
@@ -185,19 +179,9 @@ class Calls:
             self._root(root, base, n)
         self._images[part] = self._images[root] ** part.exp.p
         if n > 2 and abs(part.exp.p) != 1:
-            proof = "apply power_is; simpl INR; lra"
-            power = base ** abs(part.exp)
-            label = f"E{len(self.rewritten)}'"
-            said = f"{self.terms(power)} = {self._root_text(root, base, n)} ^ {abs(part.exp.p)}"
-            self.lines.append(f"assert ({label} : {said}) by ({proof}).")
-            self.rewritten.append(label)
-
-    def _root_text(self, root: Expr, base: Expr, n: int) -> str:
-        return (
-            f"sqrt {self.terms(base, ATOM)}"
-            if n == 2
-            else f"Rpower {self.terms(base, ATOM)} (1 / {n})"
-        )
+            power, m = base ** abs(part.exp), abs(part.exp.p)
+            shown = f"Rpower {self.terms(base, ATOM)} (1 / {n}) ^ {m}"
+            self._rewritten(self.terms(power), shown, "apply power_is; simpl INR; lra")
 
     def _root(self, root: Expr, base: Expr, n: int) -> None:
         """Name a root, or write it by roots of the factors of its base and by their powers."""
@@ -329,7 +313,7 @@ class Calls:
             image += m * self._image(log)
         text = self.terms(part.args[0], ATOM)
         product = sympy.Mul(*(g**m for g, m in parts))
-        proof = f"replace {text} with {self.shown(product, ATOM)} by ({self.field()}); logs; field"
+        proof = f"replace {text} with {self.terms(product, ATOM)} by ({self.field()}); logs; field"
         self._equal(part, image, proof)
         return True
 
@@ -376,9 +360,3 @@ class Calls:
             turned = "unfold arcsinh; rewrite ?(Rplus_comm (sqrt _))"
             proof = f"apply exp_is; [pos|logs; {self.first}{turned}; field]"
             self._equal(part, image, proof)
-
-
-def _arguments(e: Expr, kind: tuple[Any, ...]) -> Iterator[Expr]:
-    for part in sympy.preorder_traversal(e):
-        if isinstance(part, kind):
-            yield part.args[0]

@@ -19,7 +19,7 @@ from sympy import Expr, Symbol
 
 from derive.derivation import Derivation
 from derive.potential.piece import Explicit, with_formulas
-from derive.rocq.along import ASKED
+from derive.rocq.along import ASKED, OF_F
 from derive.rocq.flow import always
 from derive.rocq.leaf import OnLeaf, Put
 from derive.rocq.place import DERIVE, Place, squares, sure
@@ -118,9 +118,8 @@ class Coupled(OnLeaf):
         """Return a form of an expression that is positive, if there is one."""
         whole = sympy.cancel(sympy.together(e))
         calls = Place(self.at_b(("b", "b")), self.inside_of).calls(whole)
-        normal = sympy.factor(calls.back(calls.normal(calls.value(whole))))
-        forms = (whole, sympy.factor(whole), normal)
-        return next((f for f in forms if self.inside_of.positive(f)), None)
+        normal = calls.back(calls.normal(calls.value(whole)))
+        return self.inside_of.form(whole) or self.inside_of.form(normal)
 
     # -- definitions
 
@@ -132,31 +131,22 @@ class Coupled(OnLeaf):
                 names[b.name if kind == "b" else f"{kind}{i}"] = f"{vector} {i}%nat"
         return names
 
-    def definitions(self) -> Iterator[str]:
-        """Yield what the theorem is about."""
-        yield from super().definitions()
+    def on_start(self) -> dict[str, tuple[str, str]]:
+        """Return definitions on the start; what the theorem is about comes last."""
         at = Terms(self.at_b(("b", "b"), ("v", "v")))
-        walls = " /\\ ".join(f"0 < {at(e)}" for e in self.walls) or "True"
         sums = " + ".join(f"{at(D, POWER)} * ({at(e)}) ^ 2" for D, e in self.pivots)
-        of_b = {
-            "dom": ("(b : nat -> R) : Prop", walls),
+        return super().on_start() | {
+            "dom": ("(b : nat -> R) : Prop", at.above(self.walls)),
             "Q": ("(b : nat -> R)", at(self.Q)),
             "G": ("(b : nat -> R) (i : nat)", cases("i", [at(g) for g in self.G])),
+            **({"S": ("(b v : nat -> R)", sums)} if self.convexity else {}),
         }
-        if self.convexity:
-            of_b["S"] = ("(b v : nat -> R)", sums)
-        yield from self._defined(self.given, of_b)
 
     # -- lemmas on Q
 
     def on_domain(self) -> Iterator[str]:
         """Yield the lemmas on Q where it lives."""
-        yield f"Variables {self.variables}." if self.given else ""
-        yield f"Hypothesis asked' : {self.of('ok')}."
-        for name in ("dom", "Q", "G", *["S"] * bool(self.convexity)):
-            yield f"Local Notation {name}' := ({self.of(name)})."
-        for name in ("F", "rate", "defined"):
-            yield f"Local Notation {name}' := ({' '.join((name, *self.of_F))})."
+        yield from self.section(("dom", "Q", "G", *["S"] * bool(self.convexity)), OF_F)
         yield from self.slopes()
         if not self.convexity:
             return
@@ -243,10 +233,9 @@ class Coupled(OnLeaf):
         place, terms = Place(names, self.inside_of, opening, "unfold S."), Terms({**names})
         lines, back, done = [], [], list[int]()
         for k, (D, e) in enumerate(self.pivots):
-            nonnegative = f"apply Rmult_le_pos; [left; exact P{k}'|apply pow2_ge_0]"
             lines += [
                 f"assert (P{k}' : 0 < {terms(D)}) by pos.",
-                f"assert (0 <= {terms(D, POWER)} * ({terms(e)}) ^ 2) by ({nonnegative}).",
+                f"assert (0 <= {terms(D, POWER)} * ({terms(e)}) ^ 2) by nn.",
             ]
         for k in reversed(range(self.m.d)):
             D, e = self.pivots[k]
@@ -271,17 +260,7 @@ class Coupled(OnLeaf):
 
     def flow(self) -> Iterator[str]:
         """Yield the lemmas on the flow."""
-        m, n = self.m, len(self.m.weights)
-        yield (
-            "Variables (w lam : R -> nat -> R).\n"
-            f"Hypothesis from' : {self.of('starts')} (w 0).\n"
-            f"Hypothesis moves' : flow {n} {m.d} rate' F' w lam.\n"
-            f"Hypothesis on' : forall t, 0 <= t -> {self.way}."
-        )
-        yield from map(self.weight, range(n))
-        known = (f"assert (V{k}' := W{k}' t ht'). " for k in range(n))
-        self.w = self.w.knowing("".join(known).strip())
-        yield from self.tied()
+        yield from self.flowing(f"{len(self.m.weights)} {self.m.d} rate' F'")
         yield from self.staying()
         yield self.never_leaves(self.walls, "dom' (F' (w t))", "unfold dom, F. cbv beta iota.")
         for i, g in enumerate(self.G):
@@ -333,37 +312,25 @@ class Coupled(OnLeaf):
                 f"{place.proof([], [told], f'{put}FIELD.')}"
             )
 
-    def applied(self, g: str) -> tuple[str, str]:
-        """Return what is claimed, and the theorem of the library that is applied for it."""
-        d = self.m.d
-        if not self.convexity:
-            return "follows_mirror", f"apply (mirrored {d} dom' Q' G' _ lam (fun t => {g}) slope)"
-        return "regularizes", (
-            f"apply (coupled {d} dom' Q' G' S' _ lam (fun t => {g}) slope);\n"
-            "    [| | |exact convex|exact second|exact definite|exact steady|exact inside]"
-        )
-
     def theorem(self, name: str) -> Iterator[str]:
         """Yield the whole file after its head."""
         yield from self.definitions()
         yield from ("", "Section Model.", *self.on_domain(), *self.flow())
-        d, g, args = self.m.d, self.on("t")(self.g), "".join(f" {x}" for x in self.given)
+        d, g = self.m.d, self.on("t")(self.g)
         begun = each("i", [f"exact balanced{i}'" for i in range(d)])
         turns = each("i", [f"apply turns{i}'; exact ht'" for i in range(d)])
-        claim, apply = self.applied(g)
-        if not self.convexity:
+        claim, theorem = "follows_mirror", f"mirrored {d} dom' Q' G'"
+        ends: tuple[str, ...] = ("warped",)
+        if self.convexity:
+            claim, theorem = "regularizes", f"coupled {d} dom' Q' G' S'"
+            ends += ("convex", "second", "definite", "steady", "inside")
+        else:
             yield f"(* {WITHOUT} *)"
-        yield (
-            f"Lemma coupled_by : {claim} {d} dom' Q' (fun t => F' (w t)) lam.\n"
-            f"Proof using asked' from' moves' on'.\n  {apply}.\n  - intros i hi'. {begun}.\n"
-            f"  - intros t i ht' hi'. {turns}.\n  - exact warped.\nQed.\nEnd Model.\n"
-        )
-        rate, F = (" ".join((of, *self.of_F)) for of in ("rate", "F"))
-        n = len(self.m.weights)
-        yield (
-            f"Theorem {name} w lam {self.variables} :\n"
-            f"  flow {n} {d} ({rate}) ({F}) w lam -> ok{args} -> starts{args} (w 0) ->\n"
-            f"  (forall t, 0 <= t -> {self.way}) ->\n"
-            f"  {claim} {d} (dom{args}) (Q{args}) (fun t => {F} (w t)) lam.\n"
-            f"Proof. intros H' A' B' on'. exact (coupled_by{args} A' w lam B' H' on'). Qed."
+        yield from self.proved(
+            name,
+            f"{len(self.m.weights)} {d}",
+            lambda of, _: f"{claim} {d} ({of('dom')}) ({of('Q')})",
+            f"  apply ({theorem} _ lam (fun t => {g}) slope).\n"
+            f"  - intros i hi'. {begun}.\n  - intros t i ht' hi'. {turns}.\n"
+            + "\n".join(f"  - exact {end}." for end in ends),
         )

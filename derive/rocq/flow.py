@@ -46,18 +46,9 @@ class Flow(Along):
 
     def copy(self) -> Iterator[str]:
         """Yield the lemmas on one copy of the output."""
-        m, n = self.m, len(self.m.weights)
-        yield (
-            "Variables (w lam : R -> nat -> R).\n"
-            f"Hypothesis from' : {self.of('starts')} (w 0).\n"
-            f"Hypothesis moves' : flow {n} {m.d} rate' {self.outputs} w lam.\n"
-            f"Hypothesis on' : forall t, 0 <= t -> {self.way}."
-        )
-        yield from map(self.weight, range(n))
-        known = (f"assert (V{k}' := W{k}' t ht'). " for k in range(n))
-        self.w = self.w.knowing("".join(known).strip())
-        yield from self.tied()
+        yield from self.flowing(f"{len(self.m.weights)} {self.m.d} rate' {self.outputs}")
         yield self.coordinate()
+        yield from self.positive()
         self.W: dict[Symbol, Expr] = {}
         yield from self.on_weights() if self.curve.T[0][1] is not None else self.laws()
         yield self.inside()
@@ -73,9 +64,19 @@ class Flow(Along):
             "Qed."
         )
 
-    def tied(self) -> Iterator[str]:
-        """Yield that weights stay combinations of others."""
+    def flowing(self, flow: str, *between: str) -> Iterator[str]:
+        """Yield what is given of a flow, how each weight moves, and that some stay tied."""
         m = self.m
+        yield (
+            "Variables (w lam : R -> nat -> R).\n"
+            f"Hypothesis from' : {self.of('starts')} (w 0).\n"
+            f"Hypothesis moves' : flow {flow} w lam.\n"
+            f"Hypothesis on' : forall t, 0 <= t -> {self.way}."
+        )
+        yield from between
+        yield from map(self.weight, range(len(m.weights)))
+        known = (f"assert (V{k}' := W{k}' t ht'). " for k in range(len(m.weights)))
+        self.w = self.w.knowing("".join(known).strip())
         if m.ties:
             yield rests(m, self.on, self.steady)
             known = (f"assert (Z{i}' := rests{i}' t ht'). " for i, _ in m.ties)
@@ -192,6 +193,17 @@ class Flow(Along):
             "    cbn [Sum]. cbv beta iota. ring.\nQed.\n"
         )
 
+    def positive(self) -> Iterator[str]:
+        """Yield that weights stay positive that are rates, or in what T divides by."""
+        needs = self.on("t")
+        for T, _, W in self.curve.T:
+            needs(T if W is not None else sympy.S.Zero)
+        asked = (*needs.divisors.values(), *needs.positive.values(), *self.m.rates)
+        for k, weight in enumerate(self.m.moving):
+            if any(e.has(weight) for e in asked) and not self.w.signs.positive(weight):
+                yield self.keeps(f"kept{k}'", weight)
+                self.w = self.w.knowing(f"assert (S{k}' := kept{k}' t ht').", [weight])
+
     # -- what is conserved
 
     def laws(self) -> Iterator[str]:
@@ -223,18 +235,11 @@ class Flow(Along):
         for i, (T, k, W) in enumerate(self.curve.T):
             if k is None or W is None:
                 return
-            weight = self.m.moving[k]
-            needs = self.on("t")
-            needs(T)
-            asked = (*needs.divisors.values(), *needs.positive.values())
-            if any(e.has(weight) for e in asked) and not self.w.signs.positive(weight):
-                yield self.keeps(f"kept{k}'", weight)
-                self.w = self.w.knowing(f"assert (S{k}' := kept{k}' t ht').", [weight])
             if i:
                 yield self.vanishes(f"differ{k}'", self.T - T)
                 proof = f"Proof. intros t ht'. generalize (differ{k}' t ht'). lra. Qed.\n"
                 yield always(f"same{k}'", f"{self.on('t')(self.T)} = {self.on('t')(T)}", proof)
-            self.W[weight] = W
+            self.W[self.m.moving[k]] = W
         for i, (T, k, W) in enumerate(self.curve.T):
             shown = self.on("t")
             same = f"rewrite (same{k}' t ht'). " if i else ""
@@ -334,37 +339,17 @@ class Flow(Along):
             return head + place.proof(parts, parts, "FIELD.")
         calls = self.x.calls(kernel)
         power = calls.value(kernel**n)
+        sure(self.w.signs.nonnegative(self.K), self.K, ">= 0")
         if calls.back(power) != power:
             raise NoFile("no power of K is a rational function of beta")
+        opening = self.w.opening.removeprefix("intros t ht'. ")
         return (
-            f"{self.power(n, power)}{self.positive(n)}{head}"
+            f"{self.power(n, power)}{head}"
             f"Proof.\n  intros t ht'. apply (same_power {n - 1}).\n"
             "  - left. apply the_curve, inside, ht'.\n"
-            f"  - {self.nonnegative()}\n"
+            f"  - {opening}hyps. nn.\n"
             "  - rewrite kernel_power by (apply inside; exact ht'). symmetry. "
             "apply power; exact ht'.\nQed.\n"
-        )
-
-    def nonnegative(self) -> str:
-        """Return what proves that K is not negative."""
-        if self.w.signs.nonnegative(self.K):
-            return self.w.opening.removeprefix("intros t ht'. ") + "hyps. nn."
-        return "left. apply positive; exact ht'."
-
-    def positive(self, n: int) -> str:
-        """Return the lemma that K > 0, where its form does not say so: K^n never is 0."""
-        K = self.K
-        if self.w.signs.nonnegative(K):
-            return ""
-        s, t = (self.on(x)(K) for x in "st")
-        given = "curve_positive _ _ _ _ _ _ the_curve _ (inside s hs')"
-        return (
-            f"{self.smooth('smooth', K)}{self.begins('begins', K)}"
-            f"Lemma positive : forall t, 0 <= t -> 0 < {t}.\n"
-            f"Proof.\n  apply (off_zero (fun s => {s}) smooth); [|exact begins]. intros s hs' z'.\n"
-            "  cbv beta in z'. generalize (power s hs'). "
-            "rewrite z', <- kernel_power by (apply inside; exact hs'). "
-            f"generalize (pow_lt _ {n} ({given})). rewrite pow_i by lia. lra.\nQed.\n"
         )
 
     def power(self, n: int, power: Expr) -> str:

@@ -6,7 +6,7 @@ functions of the weights, and constants of the start as the laws have them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import sympy
@@ -128,3 +128,24 @@ class OnLeaf(Flow):
             steps.append(f"exact (wall{i}' t ht')")
         proof = f"Proof. intros t ht'. {opening} {all_of(steps)} Qed.\n"
         return "".join(lines) + always("inside", goal, proof)
+
+    def proved(
+        self,
+        name: str,
+        flow: str,
+        claim: Callable[[Callable[[str], str], str], str],
+        proof: str,
+        d: str = "d",
+    ) -> Iterator[str]:
+        """Yield what is claimed as the last lemma of the section, and as the theorem.
+
+        The claim is a text in what a definition is called, and in the dimension.
+        """
+        args, inner = self.arguments(d), claim("{}'".format, "d")
+        yield (
+            f"Lemma proved : {inner} (fun t => F' (w t)) lam.\n"
+            f"Proof using asked' from' moves' on'.\n{proof}\nQed.\nEnd Model.\n"
+        )
+        yield self.stated(name, flow, claim(f"{{}}{args}".format, d), d) + (
+            f"Proof. intros H' A' B' on'. exact (proved{args} A' w lam B' H' on'). Qed."
+        )

@@ -14,12 +14,12 @@ from dataclasses import replace
 
 import sympy
 
-from derive.rocq.along import ASKED
+from derive.rocq.along import ASKED, OF_F
 from derive.rocq.flow import always
 from derive.rocq.leaf import OnLeaf, Put
 from derive.rocq.place import DERIVE, Place, sure
 from derive.rocq.subject import Coordinate, Curve, Z
-from derive.rocq.terms import ATOM, Terms, all_of
+from derive.rocq.terms import ATOM, Terms, all_of, conjunction
 from derive.rocq.vector import Length, Turning
 
 
@@ -41,6 +41,8 @@ class Radial(OnLeaf):
         self.lam, self.steady = f"(fun t _ => dot d {u} (lam t))", "pushed_by"
         self.begins_at += "assert (n' := length0'). "
         self.start = Place(self.names, m.asked, f"{ASKED}{self.begins_at}")
+        self.w = self.w.knowing(f"assert (N' := dot_ge0 d {u}).")
+        self.w = replace(self.w, signs=self.w.signs.with_(least=(m.moving[-1],)))
         opening = f"intros n h' r'. {ASKED}unfold dom in r'. "
         signs = m.asked.with_(length.walls, least=(Z,))
         self.at_n = Place(self.names, signs, opening, "unfold q, p, dp.")
@@ -56,48 +58,36 @@ class Radial(OnLeaf):
 
     # -- definitions
 
-    def definitions(self) -> Iterator[str]:
-        """Yield what the theorem is about."""
-        m, at, terms, k = self.m, self.on(""), self.terms, self.scalars
-        whole = [*super().definitions()]
-        phi = " ".join(("phi", *self.of_F))
-        F = {"F": ("(w : nat -> R) (i : nat)", f"{phi} w * tail {k} w i")}
-        phi_is = {"phi": ("(w : nat -> R)", at(m.outputs[0]))}
-        yield from (*self._defined(self.of_F, phi_is), *self._defined(self.of_F, F), *whole[1:-1])
+    def on_flow(self) -> dict[str, tuple[str, str]]:
+        """Return definitions on the weights, with their arguments."""
+        phi = {"phi": ("(w : nat -> R)", self.on("")(self.m.outputs[0]))}
+        F = f"{self.of_weights('phi')} w * tail {self.scalars} w i"
+        return phi | super().on_flow() | {"F": ("(w : nat -> R) (i : nat)", F)}
+
+    def on_start(self) -> dict[str, tuple[str, str]]:
+        """Return definitions on the start; functions of n come last."""
+        m, terms, x, u_0 = self.m, self.terms, self.length, self.start_vector
         starts = [f"w {i}%nat = {terms(v)}" for i, v in enumerate(m.start[:-1])]
-        starts += [f"(forall i, (i < d)%nat -> tail {k} w i = {self.start_vector} i)"]
+        starts += [f"(forall i, (i < d)%nat -> tail {self.scalars} w i = {u_0} i)"]
         if not m.texts:
-            u_0 = self.start_vector
             starts.append(f"dot d {u_0} {u_0} = {terms(m.start[-1])}")
-        x, walls = self.length, (f"0 < {terms(wall)}" for wall in self.length.walls)
-        of_n = {
-            "starts": ("(w : nat -> R) : Prop", " /\\ ".join(starts)),
-            "dom": ("(n : R) : Prop", " /\\ ".join(walls) or "True"),
-            "q": ("(n : R)", terms(x.q)),
-            "p": ("(n : R)", terms(x.p)),
-            "dp": ("(n : R)", terms(x.p.diff(Z))),
+        return super().on_start() | {
+            "starts": ("(w : nat -> R) : Prop", conjunction(starts)),
+            "dom": ("(n : R) : Prop", terms.above(x.walls)),
+            **{k: ("(n : R)", terms(e)) for k, e in (("q", x.q), ("p", x.p), ("dp", x.p.diff(Z)))},
         }
-        yield from self._defined(self.given, of_n)
 
     # -- lemmas
 
     def on_length(self) -> Iterator[str]:
         """Yield the lemmas on functions of n."""
-        yield f"Variables {self.variables}.\nHypothesis asked' : {self.of('ok')}."
-        for name in ("dom", "q", "p", "dp"):
-            yield f"Local Notation {name}' := ({self.of(name)})."
-        for name in ("phi", "F", "rate", "defined"):
-            yield f"Local Notation {name}' := ({' '.join((name, *self.of_F))})."
-        x, n = self.length, len(self.length.walls)
+        yield from self.section(("dom", "q", "p", "dp"), ("phi", *OF_F))
+        x, at_x = self.length, Terms({**self.names, Z.name: "x"})
         dp = x.p.diff(Z)
-        up = [f"apply Rlt_le_trans with (1 := r{i}'); up" for i in range(n)]
-        proof = "".join(f"split; [{step}|]. " for step in up[:-1]) + "".join(
-            f"{s}." for s in up[-1:]
-        )
-        taken = _taken(n)
+        up = [f"apply (Rlt_le_trans _ ({at_x(wall)})); [assumption|up]" for wall in x.walls]
         yield (
             "Lemma upward : forall x y, dom' x -> x <= y -> dom' y.\n"
-            f"Proof using asked'. intros x y r' l'. {ASKED}unfold dom in *. {taken}hyps. "
+            f"Proof using asked'. intros x y r' l'. {ASKED}unfold dom in *. hyps. "
             f"{all_of(up)} Qed.\n"
         )
         for label, e, slope, shown in (
@@ -124,18 +114,13 @@ class Radial(OnLeaf):
     def flow(self) -> Iterator[str]:
         """Yield the lemmas on the flow."""
         m, k = self.m, self.scalars
-        yield (
-            "Variables (w lam : R -> nat -> R).\n"
-            f"Hypothesis from' : {self.of('starts')} (w 0).\n"
-            f"Hypothesis moves' : flow ({k} + d) d rate' F' w lam.\n"
-            f"Hypothesis on' : forall t, 0 <= t -> {self.way}.\n"
+        u_0, N = self.start_vector, self.on("0")(m.moving[-1])
+        yield from self.flowing(
+            f"({k} + d) d rate' F'",
             f"Lemma apart : forall v i x, phi' (upd v ({k} + i) x) = phi' v.\n"
             "Proof. reflexivity. Qed.\n"
             f"Lemma same : forall i v, rate' ({k} + i)%nat v = {self.terms(m.rates[-1])}.\n"
-            "Proof. reflexivity. Qed."
-        )
-        u_0, N = self.start_vector, self.on("0")(m.moving[-1])
-        yield (
+            "Proof. reflexivity. Qed.\n"
             "Lemma pushed_by t (j : nat) : 0 <= t -> (j < 1)%nat -> continuous (fun s => "
             f"{self.on('s')(m.steering[0])}) t.\n"
             f"Proof. exact (pushes {k} d rate' phi' {self.terms(m.rates[-1], ATOM)} w lam moves' "
@@ -143,15 +128,8 @@ class Radial(OnLeaf):
             f"Lemma length0' : {N} = {self.terms(m.start[-1])}.\n"
             "Proof. assert (f' := from'). unfold starts in f'. hyps. "
             f"transitivity (dot d {u_0} {u_0}); [|auto]. unfold dot. apply Sum_ext. intros i hi'. "
-            "replace (tail _ _ _) with (" + u_0 + " i) by (symmetry; auto). reflexivity. Qed."
+            "replace (tail _ _ _) with (" + u_0 + " i) by (symmetry; auto). reflexivity. Qed.",
         )
-        yield from map(self.weight, range(k + 1))
-        known = "".join(f"assert (V{i}' := W{i}' t ht'). " for i in range(k + 1))
-        known += f"assert (N' := dot_ge0 d (tail {k} (w t)))."
-        self.w = self.w.knowing(known)
-        signs = self.w.signs.with_(least=(m.moving[-1],))
-        self.w = replace(self.w, signs=signs)
-        yield from self.tied()
         yield from self.staying()
         yield self.never_leaves(self.length.walls, f"dom' ({self.n_phi})", "unfold dom.")
         phi, p = m.outputs[0], self.length.p
@@ -201,31 +179,15 @@ class Radial(OnLeaf):
         yield from ("", "Section Model.", *self.on_length(), *self.flow())
         k, u_0, rate = self.scalars, self.start_vector, self.terms(self.m.rates[-1], ATOM)
         of_n = " ".join(("upward", "q_slope", "p_slope", "across", "beyond"))
-        yield (
-            "Lemma turned_by : regularizes d (fun b => dom' (dot d b b)) "
-            f"(fun b => q' (dot d b b) - dot d {u_0} b) (fun t => F' (w t)) lam.\n"
-            "Proof using asked' from' moves' on'.\n"
+        yield from self.proved(
+            name,
+            f"({k} + {self.dimension}) {self.dimension}",
+            lambda of, d: (
+                f"regularizes {d} (fun b => {of('dom')} (dot {d} b b))\n"
+                f"    (fun b => {of('q')} (dot {d} b b) - dot {d} {u_0} b)"
+            ),
             f"  assert (f' : forall i, (i < d)%nat -> tail {k} (w 0) i = {u_0} i) by apply from'.\n"
             f"  exact (radial {k} d rate' phi' {rate} {u_0} w lam dom' q' p' dp' moves' apart\n"
-            f"    same f' {of_n} inside inverse pushed).\nQed.\nEnd Model.\n"
+            f"    same f' {of_n} inside inverse pushed).",
+            self.dimension,
         )
-        args = "".join(f" {self.dimension if g == 'd' else g}" for g in self.given)
-        rate, F = (" ".join((of, *self.of_F)) for of in ("rate", "F"))
-        d = self.dimension
-        variables = self.variables.removeprefix("" if d == "d" else "(d : nat) ")
-        yield (
-            f"Theorem {name} w lam {variables} :\n"
-            f"  flow ({k} + {d}) {d} ({rate}) ({F}) w lam -> ok{args} -> starts{args} (w 0) ->\n"
-            f"  (forall t, 0 <= t -> {self.way}) ->\n"
-            f"  regularizes {d} (fun b => dom{args} (dot {d} b b))\n"
-            f"    (fun b => q{args} (dot {d} b b) - dot {d} {u_0} b) (fun t => {F} (w t)) lam.\n"
-            f"Proof. intros H' A' B' on'. exact (turned_by{args} A' w lam B' H' on'). Qed."
-        )
-
-
-def _taken(n: int) -> str:
-    """Return what takes a conjunction of n walls apart."""
-    if n < 2:
-        return "rename r' into r0'. " * n
-    names = "r0'" + "".join(f" [r{i}'" for i in range(1, n - 1)) + f" r{n - 1}'" + "]" * (n - 2)
-    return f"destruct r' as [{names}]. "

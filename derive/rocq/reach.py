@@ -49,7 +49,8 @@ def _end(along: Along, label: str, sign: int) -> str:
     zeta = terms(place)
     there = Terms({**terms.names, Z.name: f"({zeta})"})
     g, r = sign * term, sign * (curve.f - term)
-    k = along.oriented(sign * r.diff(Z))
+    slope = sign * r.diff(Z)
+    k = x.signs.form(slope) or slope
     sure(x.signs.nonnegative(k), k, ">= 0")
     at_0 = Terms({**along.names, Z.name: "0"})
     origin = all_of(

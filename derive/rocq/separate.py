@@ -24,7 +24,7 @@ def copies(name: str, flows: Sequence[Flow]) -> Iterator[str]:
     yield from (*lemmas(x), "")
     m = x.m
     per_copy = [g for g in x.given if g not in x.of_F]
-    rate, F, defined = (" ".join((of, *x.of_F)) for of in ("rate", "F", "defined"))
+    rate, F, defined = map(x.of_weights, ("rate", "F", "defined"))
     args = " ".join(g if g in x.of_F else f"({g} i)" for g in x.given)
     groups = (x.of_F, "R"), (per_copy, "nat -> R")
     variables = "".join(f" ({' '.join(names)} : {kind})" for names, kind in groups if names)
@@ -59,22 +59,22 @@ def separate(name: str, flows: Sequence[Flow]) -> Iterator[str]:
     for module, x in zip(modules, flows, strict=True):
         yield from (f"\nModule {module}.", *lemmas(x), f"End {module}.")
     x, m = flows[0], flows[0].m
-    args = "".join(f" {g}" for g in x.given)
+    args = x.arguments()
     of = {field: cases("j", [f"{Q}.{field}{args}" for Q in modules]) for field in ("q", *CURVES)}
     variables = f" {x.variables}".rstrip()
-    rate, F = (" ".join((of, *x.of_F)) for of in ("rate", "F"))
     yield (
         f"\nDefinition coordinate (j : nat) (b : nat -> R) := "
         f"{cases('j', [x.combined('b') for x in flows])}.\n"
         f"Definition dom{variables} (j : nat) : R -> Prop := {of['dom']}.\n"
-        f"Definition q{variables} (j : nat) : R -> R := {of['q']}.\n\n"
-        f"Theorem {name} w lam{variables} :\n"
-        f"  flow {len(m.weights)} {m.d} ({rate}) ({F}) w lam -> ok{args} -> starts{args} (w 0) ->\n"
-        f"  (forall t, 0 <= t -> {x.way}) ->\n"
-        f"  regularizes {m.d}\n"
+        f"Definition q{variables} (j : nat) : R -> R := {of['q']}.\n"
+    )
+    claim = (
+        f"regularizes {m.d}\n"
         f"    (fun b => forall j, (j < {m.d})%nat -> dom{args} j (coordinate j b))\n"
-        f"    (fun b => Sum {m.d} (fun j => q{args} j (coordinate j b)))\n"
-        f"    (fun t => {F} (w t)) lam.\n"
+        f"    (fun b => Sum {m.d} (fun j => q{args} j (coordinate j b)))"
+    )
+    yield (
+        f"{x.stated(name, f'{len(m.weights)} {m.d}', claim)}"
         "Proof.\n  intros H' A' B' on'.\n"
         f"  apply (copies {m.d} (fun j i => {_rows(flows)}) coordinate\n"
         f"    {' '.join(f'(fun j => {of[field]})' for field in CURVES)}\n"

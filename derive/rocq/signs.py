@@ -52,7 +52,8 @@ class Signs:
             return self.positive(e.base) or bool(even and self.nonzero(e.base))
         if e.is_Add and all(map(self.nonnegative, e.args)):
             return e in self.off or any(map(self.positive, e.args))
-        return _beyond_tanh(e) or self._linear(e)
+        beyond_tanh = any(e in (1 - f, 1 + f) for f in e.atoms(sympy.tanh))
+        return beyond_tanh or self._linear(e)
 
     def nonnegative(self, e: Expr) -> bool:
         """Say whether an expression is nonnegative by its form."""
@@ -79,6 +80,14 @@ class Signs:
         if e.is_Mul:
             return all(map(self.nonzero, e.args))
         return bool(e.is_Pow and self.nonzero(e.base))
+
+    def form(self, e: Expr) -> Expr | None:
+        """Return a form of an expression that is positive, if there is one."""
+        if self.positive(e):
+            return e
+        factored = sympy.factor(e)
+        forms = (self.oriented(e), self.oriented(factored), factored, sympy.expand(e))
+        return next((f for f in forms if self.positive(f)), None)
 
     def oriented(self, e: Expr) -> Expr:
         """Return a product with its negative factors turned in pairs."""
@@ -121,11 +130,6 @@ class Signs:
             if ratio > 0 and not any(v for x, v in rest.items() if x != 1) and rest.get(1, 0) >= 0:
                 return True
         return False
-
-
-def _beyond_tanh(e: Expr) -> bool:
-    """Say whether it is 1 - tanh or tanh + 1, which are positive."""
-    return any(e in (1 - f, 1 + f) for f in e.atoms(sympy.tanh))
 
 
 def signs_of(known: Iterable[tuple[Expr, Sign]]) -> Signs:

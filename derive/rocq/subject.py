@@ -129,8 +129,7 @@ class Subject:
     def begin(self, e: Expr) -> Expr:
         """Return a function of the weights at the start, in a form that is positive if one is."""
         start = self.at_start(e)
-        forms = (start, sympy.factor(start), sympy.expand(start))
-        return next((f for f in forms if self.asked.positive(f)), start)
+        return self.asked.form(start) or start
 
     @functools.cached_property
     def moving(self) -> tuple[Symbol, ...]:
@@ -242,7 +241,7 @@ def _coordinates(piece: Piece, m: Subject, betas: tuple[Symbol, ...]) -> Iterato
         row = [sympy.Integer(k == i) for k in range(m.d)]
         yield Coordinate(tuple(row), F, m.steering[i], _curve(piece, m, F))
         return
-    forms = _separate(piece)
+    forms = _parts(piece)
     V = sympy.Matrix([[form.diff(b) for b in piece.betas] for form in forms.values()])
     turned = V.T.inv()
     nu = turned * sympy.Matrix([m.steering[i] for i in at])
@@ -267,19 +266,8 @@ def couples(d: Derivation) -> bool:
     return len(d.potential.pieces) == 1 and not _parts(d.potential.pieces[0])
 
 
-def _separate(piece: Piece) -> dict[Symbol, Expr]:
-    """Return the coordinates in which a form is a sum, with what they are in the outputs.
-
-    Raises:
-        NoFile: it is none.
-    """
-    if not (own := _parts(piece)):
-        raise NoFile("Q couples outputs, of which no file is written")
-    return own
-
-
 def _parts(piece: Piece) -> dict[Symbol, Expr]:
-    """Return the coordinates in which a form is a sum; none where it couples outputs."""
+    """Return coordinates in which a form is a sum, as they are in the outputs, if it is one."""
     forms = {r.symbol: r.explicit for r in piece.roots} | {b: b for b in piece.betas}
     own = {x: form for x, form in forms.items() if piece.value.has(x) and form is not None}
     alone = all(sum(term.has(x) for x in own) <= 1 for term in sympy.Add.make_args(piece.value))
@@ -357,6 +345,8 @@ def _decided(piece: Piece) -> None:
             "where Q lives is not decided": domain is None
             or bool({*domain.undecided} - {"curve"})
             or not all(wall.oriented for wall in domain.walls),
+            "Q couples outputs, of which no file is written": len(piece.betas) > 1
+            and not _parts(piece),
         }
     )
 

@@ -74,6 +74,10 @@ class Terms:
         text, own = self._written(sympy.sympify(e))
         return text if own >= level else f"({text})"
 
+    def above(self, expressions: Iterable[Expr]) -> str:
+        """Return that all of some expressions are positive."""
+        return conjunction(f"0 < {self(e)}" for e in expressions)
+
     def _written(self, e: Expr) -> tuple[str, int]:
         if e.is_Symbol:
             text = self.names[e.name]
