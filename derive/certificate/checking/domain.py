@@ -172,25 +172,11 @@ def _is_bounded(state: Checker, proof: JSON, signs: Conditions) -> bool:
 
 
 def _relation(state: Checker, alone: Space, f: Function, text: str) -> fmpz_mpoly:
-    """Return P(x; beta, c), where P(f; beta, c) = 0 on the leaf, of "_x" and laws "_1", ...."""
-    texts = state.record["conserved"]["laws"]
-    laws = {name: state.space.read(texts[int(name[1:]) - 1]) for name in _laws(state, text)}
-    require(state.space.read(text, {**laws, "_x": f}).is_zero(), f"{text:.60} is no relation")
+    """Return P(x; beta, c), where P(f; beta, c) = 0 on the leaf, of "_x"."""
+    require(state.space.read(text, {"_x": f}).is_zero(), f"{text:.60} is no relation")
     P = alone.read(text, {"_x": alone.symbols[-1]})
     require(P.bottom.is_constant(), f"{text:.60} is no polynomial")
     return P.top
-
-
-def _laws(state: Checker, text: str) -> dict[str, str]:
-    """Return the values at the start of the laws in a relation, by their names "_1", ...."""
-    said, values = state.record["conserved"], dict[str, str]()
-    pairs = enumerate(zip(said["laws"], said["values_at_start"], strict=True), 1)
-    for name, law, value in ((f"_{n}", *pair) for n, pair in pairs if f"_{n}" in names_in([text])):
-        c = state.space.read(law)
-        kept = state.space.kept(c) and value is not None and state.starts_at(c, value)
-        require(kept, "a law of the domain is no constant of the flow")
-        values[name] = value
-    return values
 
 
 def _between(
@@ -202,8 +188,7 @@ def _between(
     of it, in which it is linear.
     """
     names = said["beta"] if t is None else [t.name, *said["beta"]]
-    laws = _laws(state, f"({proof.get('warp', 0)}) + ({proof.get('square', 0)})")
-    alone = _alone(state.space, names, said, proof["domain"], laws)
+    alone = _alone(state.space, names, said, proof["domain"])
     walls, signs = [wall["form"] for wall in said["domain"]["walls"]], Conditions(alone)
     for f in map(alone.read, walls):
         slopes = (f.derivative(k) for k in range(alone.weights))
@@ -218,20 +203,16 @@ def _between(
             signs.take([text], alone.names)
     for form in [*(t.ends if t else ()), *(walls if said["curve"] is None else ())]:
         signs.add(form, "> 0" if alone.read(form).at(alone.start) > 0 else "< 0")
-    for name, text in {**said["constants"], **laws}.items():
+    for name, text in state.space.laws.items():
         with contextlib.suppress(Rejected):
             if _is_nowhere_zero(signs, alone.read(text)):
                 signs.add(name, "!= 0")
     return alone, signs
 
 
-def _alone(
-    space: Space, names: Sequence[str], said: JSON, definitions: JSON, laws: dict[str, str]
-) -> Space:
-    """Return a space in which some names are variables, with the calls, roots and laws there."""
-    constants = {n: space.names[n] for n in space.names if n in space.fixed}
-    require(not constants.keys() & laws.keys(), "a constant has the name of a law")
-    constants |= {name: space.read(value) for name, value in laws.items()}
+def _alone(space: Space, names: Sequence[str], said: JSON, definitions: JSON) -> Space:
+    """Return a space in which some names are variables, with the calls and roots there."""
+    constants = {n: f for n, f in space.names.items() if n in {*space.fixed, *space.laws}}
     alone = Space(names, [*constants], len(definitions) + 1)
     variables = [space.names[n] for n in names]
     alone.start = [f.at(space.start) for f in (*variables, *constants.values())]
@@ -276,29 +257,21 @@ def _ends(space: Space, said: JSON, t: Coordinate | None) -> Ends:
 def _reaches(state: Checker, said: JSON, signs: Conditions, t: Coordinate) -> None:
     """Require that beta tends to infinity, or a wall to 0, on both sides as t tends to its ends."""
     alone, walls = signs.space, [wall["form"] for wall in said["domain"]["walls"]]
-    met = set[int]()
-    for point, side in ((t.low, -1), (t.high, 1)):
-        end = End(alone, point, side)
-        tends = _tends(end, said["beta"][0], walls)
-        taken = [*end.relied, *(c for _, slopes in tends for c in slopes)]
-        met |= {side for side, _ in tends}
+    beta, met = said["beta"][0], set[int]()
+    for end in (End(alone, t.low, -1), End(alone, t.high, 1)):
+        taken = end.relied
+        if (x := end.leading(alone.read(beta))) is not None and x.order > BOUNDED:
+            met.add(sign(x.c.at(alone.start)))
+            taken.append(x.c)
+        for form in walls:
+            if (x := end.leading(alone.read(form))) is not None and x.order < BOUNDED:
+                zero, one = (alone.read(form, {beta: alone.number(n)}) for n in (0, 1))
+                inside, slope = (sign(f.at(alone.start)) for f in (alone.read(form), one - zero))
+                met.add(-inside * slope)
+                taken += [one - zero, x.c * x.c]
         require(all(map(alone.is_of_constants, taken)), "what beta tends to is not shown")
         state.assumed |= dict.fromkeys(signs.missing(taken, ()))
     require(met == {1, -1}, "beta is not shown to tend to infinity at both ends, or to a wall")
-
-
-def _tends(end: End, beta: str, walls: Sequence[str]) -> list[tuple[int, list[Function]]]:
-    """Return on which sides there is what beta tends to, and of what that is the sign."""
-    alone, tends = end.alone, list[tuple[int, list[Function]]]()
-    x = end.leading(alone.read(beta))
-    if x is not None and x.order > BOUNDED:
-        tends.append((sign(x.c.at(alone.start)), [x.c]))
-    for form in walls:
-        if (x := end.leading(alone.read(form))) is not None and x.order < BOUNDED:
-            zero, one = (alone.read(form, {beta: alone.number(n)}) for n in (0, 1))
-            inside, slope = (sign(f.at(alone.start)) for f in (alone.read(form), one - zero))
-            tends.append((-inside * slope, [one - zero, x.c * x.c]))
-    return tends
 
 
 Order: TypeAlias = tuple[fmpq, fmpq, fmpq]

@@ -18,6 +18,7 @@ from derive.certificate.checking.text import (
     PROVED,
     REFUTED,
     UNDECIDED,
+    Rejected,
     names_in,
     rational,
     require,
@@ -50,15 +51,12 @@ class Printed:
             require(name not in space.names, f"the name {name!s:.40} is given twice")
             space.names[name] = f
         for entry in proof["definitions"]:
-            space.define(entry)
             if (name := entry.get("name")) in constants:
-                value, f = constants[name], space.names[name]
-                fixed = names_in([value]) <= space.fixed
-                require(fixed, f"the value of {name} is not one of the start")
-                space.vanish_at_start(f - space.read(value), name)
-                require(space.kept(f), f"{name} is not conserved")
+                space.define(entry | {"value": constants[name]})
                 space.fixed.add(name)
-            elif name in names:
+            else:
+                space.define(entry)
+            if name in names and name not in constants:
                 text = short[name] if name in short else roots[name]["polynomial"]
                 fixed = names_in([text]) <= {*space.fixed, *betas, *defined, name}
                 require(fixed, f"{name} uses a name that is not fixed by beta")
@@ -322,10 +320,15 @@ def laws(state: Checker, said: JSON, proof: JSON) -> None:
 
 
 def _is_law(state: Checker, text: str, c: Function, value: JSON) -> None:
-    """Require <grad c, X_a> = 0, the value at the start, and that c is of weights that are free."""
-    tied = {*range(state.space.weights)} - {*state.free}
-    require(state.starts_at(c, value), "a conserved quantity has another value at the start")
-    require(state.space.kept(c), f"<grad c, X_a> is not 0: {text:.60}")
+    """Require <grad c, X_a> = 0, the value at w_0 where one is known, and c of free weights."""
+    space, tied = state.space, {*range(state.space.weights)} - {*state.free}
+    try:
+        at_start = space.at_start(c)
+        same = value is not None and at_start.same(space.read(value))
+    except Rejected:
+        same = value is None
+    require(same, "a conserved quantity has another value at the start")
+    require(space.kept(c), f"<grad c, X_a> is not 0: {text:.60}")
     free = all(c.derivative(k).is_zero() for k in tied)
     require(free, "a law uses a weight that is tied to others")
 

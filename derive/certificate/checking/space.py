@@ -35,7 +35,10 @@ from derive.certificate.checking.text import (
 
 ROOTS, KERNEL = 100, "_kernel"
 Scope: TypeAlias = dict[str, Any]
-SHAPES = ("main zero", "name of", "is name", "is of", "from is of", "from is of sin")
+SHAPES = (
+    *("main zero", "name of", "is name", "is name value"),
+    *("is of", "from is of", "from is of sin"),
+)
 
 # The derivative of f = kind(u) by u; e is the exponent of a power.
 SLOPES = {
@@ -52,7 +55,7 @@ SLOPES = {
 class Space(Reading):
     """Weights, constants and generators, with their values at a start in numbers.
 
-    ``fixed`` are the names of what the flow keeps: given constants, and conserved quantities.
+    ``fixed`` are the given and the printed constants, ``laws`` what else the flow keeps, by values.
     ``kernel`` is K as printed in a beta, of which K(b) in an integral up to it is the value at b.
     """
 
@@ -60,6 +63,7 @@ class Space(Reading):
         super().__init__(weights, constants, room)
         self.w0: list[Function] = []
         self.fixed, self.reserved, self.leads = set(constants), {INFINITY}, list[Function]()
+        self.laws = dict[str, JSON]()
         self.fields = self.identity(self.weights)
         self.kernel: dict[str, JSON] = {}
 
@@ -216,10 +220,19 @@ class Space(Reading):
             require(NAME.fullmatch(name), "a name is letters, digits and underscores")
         if "of" not in entry:
             self.names[name] = self.read(entry["is"])
+            if "value" in entry:
+                self._keep(name, entry["value"])
         elif "is" not in entry:
             self._define_generator(name, self.call(entry["of"]), entry["of"])
         else:
             self._define_call(entry, self.call(entry["of"]))
+
+    def _keep(self, name: str, value: JSON) -> None:
+        """Require that a name is what the flow keeps, of a *value* at w_0."""
+        require(names_in([value]) <= self.fixed, f"the value of {name} is not one of the start")
+        self.vanish_at_start(self.names[name] - self.read(value), name)
+        require(self.kept(self.names[name]), f"{name} is not conserved")
+        self.laws[name] = value
 
     def _define_generator(self, name: str, call: Call, text: str) -> None:
         """Add a generator, with the relation of a root, or of a sine to its cosine."""

@@ -189,14 +189,6 @@ class Checker:
         entries = [(x, y) for rows in pairs for x, y in zip(*rows, strict=True)]
         require(all(x.same(y) for x, y in entries), f"{what} is another one")
 
-    def starts_at(self, c: Function, value: JSON) -> bool:
-        """Tell whether a function has a value at w_0; None is said where none is known."""
-        try:
-            at_start = self.space.at_start(c)
-        except Rejected:
-            return value is None
-        return value is not None and at_start.same(self.space.read(value))
-
     def require_plain(self, texts: Sequence[str]) -> None:
         """Require that texts are in weights, constants and calls alone."""
         plain = names_in(texts) <= set(self.space.given)

@@ -173,15 +173,13 @@ class _Writer:
         for block, said in zip(d.blocks, duals, strict=True):
             outputs = [i + 1 for i in block.outputs]
             texts = [t for f in said.values() for t in _texts(f)]
-            proofs["dual"].append(self.first(sections.dual, [outputs, said], self._aids(texts)))
+            aids = {"definitions": self.calls.missing(texts, self.state.space)} if texts else None
+            tries = iter([aids] * bool(texts))
+            proofs["dual"].append(self.first(sections.dual, [outputs, said], tries))
             shown = block.potential.piece
             if shown is not None and d.potential.pieces:
                 said = next(pieces)
                 proofs["pieces"].append(self._piece(said, shown, block))
-
-    def _aids(self, texts: Sequence[str]) -> Iterator[JSON]:
-        if texts:
-            yield {"definitions": self.calls.missing(texts, self.state.space)}
 
     def _piece(self, said: JSON, shown: Piece, block: Block) -> JSON:
         """Return the proof of a piece, to which the conditions are added that it needs."""
@@ -189,7 +187,9 @@ class _Writer:
         try:
             ends = [*self._ends(said, block), {"domain": None}]
             proofs = form_proofs(shown, [block], self.state, self.calls)
-            for part in ({**proof, **end} for proof in proofs for end in ends):
+            for proof, end in ((proof, end) for proof in proofs for end in ends):
+                aids = [*end.get("definitions", ()), *proof["definitions"]]
+                part = {**proof, **end, "definitions": aids}
                 said["assumptions"] = [*assumed]
                 with contextlib.suppress(Rejected):
                     for _ in range(TRIES):
@@ -214,10 +214,9 @@ class _Writer:
 
     def _paths(self, said: JSON, block: Block) -> Iterator[JSON]:
         betas, walls = said["beta"], [wall["form"] for wall in said["domain"]["walls"]]
-        before = sum(len(b.conserved.laws) for b in self.d.blocks[: self.d.blocks.index(block)])
         moving = {*block.parameterization.weights} & {*names_in(rate_texts(self.state.given))}
         turned = not all(h.is_zero() for h in self.state.flow.H)
-        relations = lift(block, betas, before, turned, bool(moving))
+        relations = lift(block, betas, turned, bool(moving))
         values = [v for v in self.record["conserved"]["values_at_start"] if v is not None]
         texts = [*paces(self.record, said), *walls, *(values if relations else ())]
         if said["curve"] is None:

@@ -8,7 +8,7 @@ from itertools import permutations
 
 from derive.certificate.checking.domain import Coordinate
 from derive.certificate.checking.space import Space
-from derive.certificate.checking.text import JSON, Rejected
+from derive.certificate.checking.text import JSON, Rejected, names_in
 from derive.certificate.writing.products import text_of
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import Coordinates, find_relation
@@ -47,30 +47,30 @@ def sums(blocks: Sequence[Block]) -> list[str]:
         laws = metric.conserved.laws
         weights = (f for f in metric.parameterization.w if laws)
         guards = (c for f in weights for c in guards_of(metric, f))
-        found |= {repr(c): None for c in guards if not any(_is_number(c / law) for law in laws)}
+        found |= {repr(c): None for c in guards if not any((c / x).is_constant() for x in laws)}
     return [*found]
 
 
-def _is_number(f: RationalFunction) -> bool:
-    return f.numerator.is_constant() and f.denominator.is_constant()
-
-
-def lift(block: Block, betas: Sequence[str], before: int, warped: bool, moving: bool) -> JSON:
+def lift(block: Block, betas: Sequence[str], warped: bool, moving: bool) -> JSON:
     """Return relations of a warp g, and of |w|^2 where rates are moving, with beta and the laws.
 
-    The laws are "_1", "_2", ...; those of this block come after *before* others.
+    The laws are "_1", "_2", ..., which are defined.
     """
     dual = block.potential.dual
     metric = block.metric if dual is None else dual.metric
     p, laws = metric.parameterization, metric.conserved.laws
     named = list(zip(betas, p.F, strict=True))
-    named += [(f"_{n}", law) for n, law in enumerate(laws, before + 1)]
+    named += [(f"_{n}", law) for n, law in enumerate(laws, 1)]
     coordinates = Coordinates.of(named)
     wanted = {"square": sum((w * w for w in p.w), p.field.zero)} if moving else {}
     if warped and dual is not None:
         wanted["warp"] = dual.g
     found = {name: _relation(f, coordinates) for name, f in wanted.items()}
-    return {name: text for name, text in found.items() if text is not None}
+    relations = {name: text for name, text in found.items() if text is not None}
+    used = names_in(relations.values())
+    values = {f"_{n}": (repr(law), repr(p.at_start(law))) for n, law in enumerate(laws, 1)}
+    kept = [{"name": n, "is": law, "value": at} for n, (law, at) in values.items() if n in used]
+    return {**relations, "definitions": kept} if relations else {}
 
 
 def _relation(f: RationalFunction, coordinates: Coordinates) -> str | None:
