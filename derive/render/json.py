@@ -56,7 +56,7 @@ FIELDS: Mapping[str, str] = {
     "written": "flow=parameterization.geometry.statement outputs=:outputs"
     " weights=parameterization.weights parameters=parameterization.parameters"
     " start=parameterization.start:pairs positive=parameterization.positive idle ties:pairs"
-    " homogeneity_degree=:degree beta blocks=:blocks"
+    " beta blocks=:blocks"
     " *parameterization:affine *direction!:vector -rates=parameterization.rates!:rates"
     " -equivalent_start=equivalent!:equivalent_start",
     "vector": "dimension=:open_dimension vector=direction.vector"
@@ -291,7 +291,6 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
     "counted": lambda outputs: [i + 1 for i in outputs],
     "decimal": "{:.15g}".format,
     "decision": lambda x: record(x, ("decided", "undecided")[x.verdict is Verdict.UNDECIDED]),
-    "degree": lambda d: d.parameterization.degree if d.direction is None else None,
     "design": lambda c: record_of(c.finding)["evidence"] if hasattr(c, "output") else [],
     "distance": lambda _: "R",
     "dual_coordinates": _dual_coordinates,

@@ -44,7 +44,6 @@ def certificate(outputs, claims, verdict, **entries):
             "positive": entries.pop("positive", []),
             "idle": [],
             "ties": entries.pop("ties", {}),
-            "homogeneity_degree": None,
             "beta": betas,
             "blocks": blocks,
         },

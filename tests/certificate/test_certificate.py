@@ -141,7 +141,7 @@ def assert_refused_or_true(record, path, value):
 
 def is_true(path, value, record):
     """Tell whether a change says the same, or what holds as well."""
-    if path[-1] in ("homogeneity_degree", "explicit", "conjugate", "Q", "kernel", "rho"):
+    if path[-1] in ("explicit", "conjugate", "Q", "kernel", "rho"):
         return value is None  # not said, or named as open
     if path[-1] == "interval":
         return value is None  # the curve is then along the flow alone

@@ -155,9 +155,6 @@ def test_functions_at_the_start_and_what_the_flow_keeps():
     assert [space.kept(read(t)) for t in ("x*y", "x_0", "x", "x**2*y**2 + x_0")] == [
         *(True, True, False, True)
     ]
-    assert space.is_homogeneous([read("x*y"), read("x**2/y*y - y**2")], 2, [0, 1])
-    assert not space.is_homogeneous([read("x*y"), read("x")], 2, [0, 1])
-    assert space.is_homogeneous([read("x*y")], 1, [1])
     P, k = space.root("c3", "c3**2 - y**2 - 3")
     assert k == len(space.symbols) - 1
     assert [int(P.degrees()[j]) for j in (1, k)] == [2, 2]

@@ -406,9 +406,6 @@ def test_a_vector_has_one_output() -> None:
 
 SAID = {
     "a reason": (("hessian", "reason"), "there is none, and Q is convex"),
-    "a degree in part": (("parameterization", "homogeneity_degree"), 2.5),
-    "a degree as a number": (("parameterization", "homogeneity_degree"), 2.0),
-    "a degree as a text": (("parameterization", "homogeneity_degree"), "2"),
     "a dimension": (("conserved", "lie_dimension"), 3),
 }
 

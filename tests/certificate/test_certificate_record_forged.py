@@ -64,7 +64,6 @@ CHANGES = {
     "no names of outputs": [("parameterization", "beta"), ["1, beta2), form (beta1, beta2"]],
     "another flow": [("parameterization", "flow"), "w' = J^T X^T r"],
     "blocks": [("parameterization", "blocks"), [[1], [2]]],
-    "a degree": [("parameterization", "homogeneity_degree"), 3],
     "a start of the other sign": [("certificate", "at", "a_0"), "-3"],
     "an old version": [("certificate", "version"), 2],
     "more keys": [("theorem",), "anything"],

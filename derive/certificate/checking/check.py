@@ -285,8 +285,7 @@ KEYS = {
     "metric:metric hessian:hessian warping:warping potential:potential",
     "record relations": "relations:relations",
     "record proofs": "proofs[]",
-    "F": "flow outputs[] weights[] parameters[] start{} positive[] idle[] ties{} "
-    "homogeneity_degree beta blocks[]",
+    "F": "flow outputs[] weights[] parameters[] start{} positive[] idle[] ties{} beta blocks[]",
     "F equivalent_start": "equivalent_start{}",
     "F vector": "dimension vector coefficient norms start_vector s",
     "F affine": "affine:equation",

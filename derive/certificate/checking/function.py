@@ -60,11 +60,6 @@ class Ring:
         """Return the sum of the products of entries."""
         return self.sum(x * y for x, y in zip(row, column, strict=True))
 
-    def product(self, rows: Table, other: Table) -> Table:
-        """Return the product of two matrices."""
-        columns = [*zip(*other, strict=True)]
-        return [[self.dot(row, column) for column in columns] for row in rows]
-
     def identity(self, size: int) -> Table:
         """Return the identity matrix."""
         return [[self.number(int(i == j)) for j in range(size)] for i in range(size)]

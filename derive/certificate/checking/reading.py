@@ -272,13 +272,19 @@ class Reading(Ring):
         """Return a function as text, its calls spelled out."""
         names = {str(s.top): name for name, s in zip(self.given, self.symbols, strict=False)}
         whole = partial(spelled, names)
-        for kind, u, e, image in self.generators:
-            inside, n = whole(u), root_of(e)
-            power = f"(({inside})**({f'1/{n}' if n else whole(e)}))"
-            call = kind + (", " if kind.startswith("Integral") else "(") + inside + ")"
-            log = f"log(Abs({inside}))"
-            names[str(image.top)] = {"power": power, "log": log}.get(kind, call)
+        for call in self.generators:
+            names[str(call.image.top)] = call_of(call, whole)
         return whole(f if isinstance(f, Function) else self.of(f))
+
+
+def call_of(call: Call, written: Callable[[Function], str]) -> str:
+    """Return a call as text, its argument as it is *written*."""
+    kind, inside, n = call.kind, written(call.argument), root_of(call.exponent)
+    if kind == "power":
+        return f"(({inside})**({f'1/{n}' if n else written(call.exponent)}))"
+    if kind == "log":
+        return f"log(Abs({inside}))"
+    return kind + (", " if kind.startswith("Integral") else "(") + inside + ")"
 
 
 def spelled(names: Mapping[str, str], f: Function) -> str:

@@ -137,7 +137,8 @@ def metric(state: Checker, said: JSON, proof: JSON) -> None:
     if "K" in in_beta:
         state.equal(state.table(in_beta["K"]), K, "the printed K")
     if "rho" in in_beta:
-        rows = space.product(state.table(in_beta["rho"]), K)
+        columns = [*zip(*K, strict=True)]
+        rows = [[space.dot(row, x) for x in columns] for row in state.table(in_beta["rho"])]
         state.equal(rows, space.identity(len(K)), "rho K")
     state.theorem.append(f"K = {_matrix(in_weights)} in the weights")
     state.theorem += [f"{n} = {_matrix(table)}" for n, table in in_beta.items()]

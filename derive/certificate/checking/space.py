@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -71,14 +71,6 @@ class Space(Reading):
         """Return <x, grad f>."""
         used = [(k, xk) for k, xk in enumerate(x) if not xk.top.is_zero()]
         return self.sum(xk * f.derivative(k) for k, xk in used)
-
-    def is_homogeneous(
-        self, functions: Iterable[Function], degree: Function | int, among: Collection[int]
-    ) -> bool:
-        """Tell whether Euler's identity <w, grad f> = L f holds in some of the weights."""
-        w = [(self.symbols[k], k) for k in among]
-        pairs = ((self.sum(x * f.derivative(k) for x, k in w), f) for f in functions)
-        return all(moved.same(degree * f) for moved, f in pairs)
 
     def kept(self, f: Function) -> bool:
         """Tell whether the flow keeps a function."""

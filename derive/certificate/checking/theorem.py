@@ -117,9 +117,6 @@ class Checker:
         known = [*self.space.given, *given["beta"], *(x["beta"] for x in given.get("affine", []))]
         require(len({*known}) == len(known), "an output has the name of another")
         require(all(map(NAME.fullmatch, known)), "a name is letters, digits and underscores")
-        if (degree := given["homogeneity_degree"]) is not None:
-            same = type(degree) is int and self.space.is_homogeneous(flow.F, degree, self.free)
-            require(same, "F is not homogeneous of this degree")
         blocks = [[flow.position(a) for a in block] for block in given["blocks"]]
         require(sorted(a for block in blocks for a in block) == [*range(flow.d)], "blocks overlap")
         pairs = ((a, b) for one, two in combinations(blocks, 2) for a in one for b in two)

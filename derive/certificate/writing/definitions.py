@@ -9,7 +9,7 @@ from itertools import count
 import sympy
 
 from derive.certificate.checking.function import Function, constant, not_zero, root_of
-from derive.certificate.checking.reading import Call
+from derive.certificate.checking.reading import Call, call_of
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, rational
 from derive.certificate.checking.theorem import Checker, Kind, rate_texts
@@ -57,7 +57,7 @@ class Definitions:
         kind, u, e, _ = self.space.call(text)
         if kind == "exp":
             for term in products.terms_of(u):
-                self.name(products.call_of(kind, term, e))
+                self.name(call_of(Call(kind, term, e), products.text_of))
         self.name(text)
 
     def fresh(self) -> str:
@@ -102,7 +102,7 @@ class Calls(Definitions):
             return
         u = self.space.at_start(argument)
         u = -u if kind == "log" and u.at(self.space.start) < 0 else u
-        text = products.call_of(kind, u, exponent, products.spelled)
+        text = call_of(Call(kind, u, exponent), self.space.written)
         if kind == "sin":
             self._image("cos" + text.removeprefix("sin"), p.start_field, p)
         self._image(text, p.start_field, p)
@@ -209,7 +209,7 @@ class FormDefinitions(Definitions):
         for j, (kind, argument, exponent, _) in enumerate(list(space.generators), space.size):
             varies = f.uses(j) and not space.is_of_constants(argument)
             if varies and not kind.startswith("Integral"):
-                self.use(products.call_of(kind, space.at_start(argument), exponent))
+                self.use(call_of(Call(kind, space.at_start(argument), exponent), products.text_of))
 
     def _image(self, kind: str, argument: Function, exponent: Function) -> Function | None:
         """Return the function of the weights that a call is, where it is one."""

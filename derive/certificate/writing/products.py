@@ -9,11 +9,11 @@ from itertools import combinations, product
 from typing import cast
 
 import sympy
-from flint import fmpq, fmpz_mpoly
+from flint import fmpz_mpoly
 
 from derive.certificate.checking import reading
 from derive.certificate.checking.function import Function, constant, leading, remainder, root_of
-from derive.certificate.checking.reading import Call
+from derive.certificate.checking.reading import Call, call_of
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, called, tree_of
 from derive.exact.field.polynomial import factorize
@@ -100,21 +100,6 @@ def text_of(f: Function) -> str:
     return reading.spelled(names, f)
 
 
-def spelled(f: Function) -> str:
-    """Return a function of a space with its calls spelled out."""
-    return cast(Space, f.ring).written(f)
-
-
-def call_of(
-    kind: str, argument: Function, exponent: Function, written: Callable[[Function], str] = text_of
-) -> str:
-    """Return the text of a call."""
-    inside, n = written(argument), root_of(exponent)
-    if kind == "power":
-        return f"({inside})**(1/{n})" if n else f"({inside})**({text_of(exponent)})"
-    return f"log(Abs({inside}))" if kind == "log" else f"{kind}({inside})"
-
-
 def log_of(f: Function) -> str:
     """Return the logarithm of the absolute value of a function as text."""
     return f"log(Abs({text_of(f)}))"
@@ -137,7 +122,7 @@ def entries_for(space: Space, text: str, image: str, fresh: Callable[[], str]) -
     parts = []
     for f, n in prime_factors(argument if kind == "log" else space.read(image)):
         g = _generator(space, f)
-        part = log_of(f) if g is None else call_of(*g[:3])
+        part = log_of(f) if g is None else call_of(g, text_of)
         if g is None or g.kind == "power":
             needed[part if g is None else log_of(g.argument)] = None
         parts.append([part, str(n)])
@@ -171,7 +156,7 @@ def logarithm(
             value = space.find("log", inner) if g is None else g.exponent * space.find("log", inner)
         else:
             value = g.argument if g.kind == "exp" else g.image
-        parts.append([log_of(f) if g is None else call_of(*g[:3]), str(n)])
+        parts.append([log_of(f) if g is None else call_of(g, text_of), str(n)])
         values.append(f"({n})*({text_of(value)})")
     yield {"of": call, "is": " + ".join(values), "from": parts}
 
@@ -181,8 +166,14 @@ def product_of_exponentials(space: Space, text: str) -> JSON:
     kind, u, zero, _ = space.call(text)
     known = [call.argument for call in space.known if call.kind == "exp" and call.argument.top]
     for terms in ([u], terms_of(u)) if kind == "exp" and u.top else ():
-        pairs = [next(_powers(term, known), None) for term in terms]
-        parts = [[call_of(kind, pair[0], zero), str(pair[1])] for pair in pairs if pair is not None]
+        ratios = ([(v, constant(term / v)) for v in known] for term in terms)
+        whole = ([(v, n) for v, n in of if n is not None and n.q == 1] for of in ratios)
+        pairs = [next(iter(of), None) for of in whole]
+        parts = [
+            [call_of(Call(kind, pair[0], zero), text_of), str(pair[1])]
+            for pair in pairs
+            if pair is not None
+        ]
         if len(parts) == len(terms):
             product = "*".join(f"({call})**({n})" for call, n in parts)
             return {"of": text, "is": product, "from": parts}
@@ -195,19 +186,13 @@ def terms_of(f: Function) -> list[Function]:
     return [ring.of(f.top.context().from_dict({m: c})) / below for m, c in f.top.terms()]
 
 
-def _powers(u: Function, known: Iterable[Function]) -> Iterator[tuple[Function, fmpq]]:
-    """Yield v and a whole number n with u = n v."""
-    ratios = ((v, constant(u / v)) for v in known)
-    yield from ((v, n) for v, n in ratios if n is not None and n.q == 1)
-
-
 def angles(space: Space, text: str) -> list[list[str]]:
     """Return an angle that goes into that of a cosine n times, or two by sum and n = 1."""
     argument = space.call(text).argument
     if argument.is_zero():
         return []
     known = [
-        (call_of(*call[:3]), call.argument if call.kind == "cos" else call.image)
+        (call_of(call, text_of), call.argument if call.kind == "cos" else call.image)
         for call in space.known
         if call.kind in ("cos", "atan")
     ]
