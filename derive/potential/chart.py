@@ -26,6 +26,7 @@ from derive.model.condition import Condition
 from derive.model.notation import Constant, Notation, rational, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece, Root
+from derive.potential.rewriting import fewest
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates, is_conjugate
 from derive.weights.metric import Metric
@@ -281,7 +282,7 @@ def kernel_in_beta(metric: Metric, chart: Chart | None) -> tuple[tuple[Expr, ...
         written = next((x for x in tried if x is not None), None)
         if written is None:
             return None
-        entries[i, j] = entries[j, i] = written
+        entries[i, j] = entries[j, i] = _factored(written)
     return tuple(tuple(entries[i, j] for j in indices) for i in indices)
 
 
@@ -293,7 +294,13 @@ def _radial_kernel(metric: Metric, chart: Chart) -> tuple[tuple[Expr, ...], ...]
     if T is None or c is None:
         return None
     betas = chart.notation.betas
-    return tuple(tuple(c * a * b + (T if a == b else 0) for b in betas) for a in betas)
+    return tuple(tuple(_factored(c * a * b + (T if a == b else 0)) for b in betas) for a in betas)
+
+
+def _factored(entry: Expr) -> Expr:
+    """Return an entry of K as a product of irreducible factors, where that is shorter."""
+    plain = all(x.exp.is_Integer for x in entry.atoms(sympy.Pow) if x.base is not sympy.E)
+    return fewest([entry, sympy.factor(entry)] if plain else [entry])
 
 
 def log_arguments(functions: Sequence[LogFunction]) -> list[RationalFunction]:
