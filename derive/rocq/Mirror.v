@@ -72,8 +72,8 @@ Lemma d_comp (u f : R -> R) x a b : is_derive u (f x) b -> is_derive f x a -> is
 Proof. intros. evar_last; [apply (is_derive_comp u f); eassumption|]. as_R; ring. Qed.
 Lemma d_div (f g : R -> R) x a b : g x <> 0 -> is_derive f x a -> is_derive g x b -> is_derive (fun s => f s / g s) x ((a * g x - f x * b) / (g x * g x)).
 Proof. intros N A B. evar_last; [apply (is_derive_div f g); eassumption|]. as_R; field; exact N. Qed.
-Lemma d_pow n c x : c = INR (S n) -> is_derive (fun x => x ^ S n) x (c * x ^ n).
-Proof. intros ->. apply is_derive_Reals, (derivable_pt_lim_pow x (S n)). Qed.
+Lemma d_pow n c x : c = Z.of_nat (S n) -> is_derive (fun x => x ^ S n) x (IZR c * x ^ n).
+Proof. intros ->. rewrite <- INR_IZR_INZ. apply is_derive_Reals, (derivable_pt_lim_pow x (S n)). Qed.
 Lemma d_inv x : x <> 0 -> is_derive Rinv x (- 1 / (x * x)).
 Proof. intros N. evar_last; [apply (is_derive_inv (fun x => x)); [apply d_id|exact N]|]. as_R; field; exact N. Qed.
 Lemma d_sqrt x : 0 < x -> is_derive sqrt x (/ (2 * sqrt x)).
@@ -101,9 +101,10 @@ Proof.
   evar_last; [apply (d_div sinh cosh); [exact N|apply d_sinh|apply d_cosh]|]. field [(cosh_sqr x)]. exact N.
 Qed.
 Ltac fact := first [assumption | apply Rgt_not_eq; assumption].
+Ltac given := match goal with H : is_derive _ _ _ |- _ => exact H end.
 (* the derivative of a function of its argument *)
 Ltac unary := cbv beta; lazymatch goal with
-  | |- is_derive (fun x => x ^ S ?n) _ _ => let c := eval cbv in (Z.of_nat (S n)) in apply (d_pow n (IZR c)); rewrite INR_IZR_INZ; reflexivity
+  | |- is_derive (fun x => x ^ S ?n) _ _ => let c := eval cbv in (Z.of_nat (S n)) in exact (d_pow n c _ eq_refl)
   | |- is_derive (fun x => Rpower x ?c) _ _ => apply d_Rpower; fact
   | |- is_derive Rinv _ _ => apply d_inv; fact
   | |- is_derive sqrt _ _ => apply d_sqrt; fact
@@ -116,7 +117,7 @@ Ltac unary := cbv beta; lazymatch goal with
   | |- is_derive sinh _ _ => apply d_sinh
   | |- is_derive cosh _ _ => apply d_cosh
   | |- is_derive tanh _ _ => apply d_tanh
-  | _ => eassumption
+  | _ => given
   end.
 Ltac diff := cbv beta; lazymatch goal with
   | |- is_derive (fun _ => ?c) _ _ => apply d_const
@@ -128,8 +129,8 @@ Ltac diff := cbv beta; lazymatch goal with
   | |- is_derive (fun s => @?f s / @?g s) _ _ => lazymatch g with (fun _ => ?c) => apply (d_over c f); diff | _ => apply (d_div f g); [fact|diff|diff] end
   | |- is_derive (fun s => @?f s ^ ?n) _ _ => apply (d_comp (fun x => x ^ n) f); [unary|diff]
   | |- is_derive (fun s => Rpower (@?f s) ?c) _ _ => apply (d_comp (fun x => Rpower x c) f); [unary|diff]
-  | |- is_derive (fun s => ?u (@?f s)) _ _ => first [apply (d_comp u f); [unary|diff] | eassumption]
-  | _ => eassumption
+  | |- is_derive (fun s => ?u (@?f s)) _ _ => first [apply (d_comp u f); [unary|diff] | given]
+  | _ => given
   end.
 (* ------------------------------------------------------------------ *)
 (* What follows from derivatives *)
@@ -962,10 +963,13 @@ Ltac cont := cbv beta; lazymatch goal with
 (* ---- curves: beta itself is the coordinate; open intervals; every value is taken *)
 Lemma explicit_image (P : R -> Prop) x : P x <-> image (fun z => z) P x.
 Proof. split; [intros h; exists x; auto|intros [z [h <-]]; exact h]. Qed.
-Lemma open_and (P Q : R -> Prop) z : locally z P -> locally z Q -> locally z (fun y => P y /\ Q y).
-Proof. apply filter_and. Qed.
 Lemma open_above (f : R -> R) z : ex_derive f z -> 0 < f z -> locally z (fun y => 0 < f y).
 Proof. intros D h. apply (ex_derive_continuous f z D (fun y => 0 < y)), (open_gt 0), h. Qed.
+Ltac opens := lazymatch goal with
+  | |- locally _ (fun _ => True) => apply filter_forall; auto
+  | |- locally _ (fun y => 0 < @?f y) => apply (open_above f); [eexists; diff|assumption]
+  | _ => apply filter_and; opens
+  end.
 (* towards the end with the sign s: s f = g + r, where r grows that way and g has no bound *)
 Lemma far (P : R -> Prop) (f g r k : R -> R) s : s * s = 1 -> (forall x y z, P x -> P y -> x <= z <= y -> P z) -> P 0 ->
   (forall z, P z -> s * f z = g z + r z) -> (forall z, P z -> is_derive r z (s * k z)) -> (forall z, P z -> 0 <= k z) ->

@@ -223,12 +223,7 @@ class Along:
             "curve_mu": (curve.mu, curve.df / curve.kernel),
         }
         proofs = {"curve_convex": "unfold range, dom. hyps. repeat split; lra."}
-        opened = [
-            f"apply (open_above (fun {z} => {self.terms(wall)})); [eexists; diff|assumption]"
-            for wall in curve.walls
-        ] or ["apply filter_forall; auto"]
-        steps = "".join(f"apply open_and; [{step}|]. " for step in opened[:-1]) + f"{opened[-1]}."
-        proofs["curve_opened"] = f"intros {z} r'. unfold range, dom in *. hyps. {steps}"
+        proofs["curve_opened"] = f"intros {z} r'. unfold range, dom in *. hyps. opens."
         for field, (e, slope) in slopes.items():
             parts = [e, slope, curve.df, curve.mu, curve.kernel]
             proofs[field] = x.steps(parts, [*parts, e.diff(Z), *squares(e)], DERIVE)

@@ -6,8 +6,9 @@ Outputs that are phi times weights of their own are such a vector, of their numb
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
 import sympy
 from sympy import Expr, Symbol
@@ -17,7 +18,7 @@ from derive.language import to_sympy
 from derive.model.names import unused
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import with_formulas
-from derive.rocq.subject import Subject, Z, conditions
+from derive.rocq.subject import Subject, Z, conditions, subject_of
 from derive.rocq.terms import NoFile, name_of, plain
 
 
@@ -59,47 +60,39 @@ def turning(d: Derivation) -> tuple[Turning, Length]:
     Raises:
         NoFile: the derivation has no such file.
     """
-    p, (piece,), (vector,) = d.parameterization, d.potential.pieces, d.parameterization.vectors
+    m, (vector,) = subject_of(d), d.parameterization.vectors
     norm, phi = Symbol(vector.norm, real=True), plain(to_sympy(vector.coefficient))
-    rates = [plain(to_sympy(tree)) for tree in p.rates] or [sympy.Integer(1)] * p.p
-    if phi.has(norm) or sympy.cancel(plain(d.warping.g) - rates[-1] * phi) != 0:
+    if phi.has(norm) or sympy.cancel(plain(d.warping.g) - m.rates[-1] * phi) != 0:
         raise NoFile("the dual coordinates are not u, of which no file is written")
-    values = [plain(to_sympy(tree)) for _, tree in p.start]
     length_0 = Symbol(f"{vector.norm}_0", real=True)
     squares = {norm: sympy.sqrt(norm), length_0: sympy.sqrt(length_0)}
     assert d.direction is not None
     start = name_of(d.direction.start_vector)
-    asked, kept = conditions(d)
-    m = Turning(
-        (phi,),
-        p.weights,
-        tuple(rates),
-        (*values[:-1], (values[-1] ** 2).subs(squares)),
-        (*p.parameters, *(s for s in p.start_symbols if s != length_0.name)),
-        p.parameters,
-        tuple((Symbol(c.name, real=True), plain(v).subs(squares)) for c, v in piece.constants),
-        tuple(c for c in asked if length_0.name not in c.names),
-        tuple(plain(law).subs(squares) for law in d.conserved.laws),
-        _ties(phi, p.weights, values, rates),
-        kept=kept,
-        typed=(("d", "nat"), (start, "nat -> R")),
-        texts=((length_0.name, f"dot d {start} {start}"),) if values[-1] == length_0 else (),
-    )
-    return m, _length(d, m)
+    own: dict[str, Any] = {
+        **{field.name: getattr(m, field.name) for field in fields(m)},
+        "outputs": (phi,),
+        "start": (*m.start[:-1], (m.start[-1] ** 2).subs(squares)),
+        "symbols": tuple(s for s in m.symbols if s != length_0.name),
+        "constants": tuple((c, v.subs(squares)) for c, v in m.constants),
+        "conditions": tuple(c for c in m.conditions if length_0.name not in c.names),
+        "laws": tuple(law.subs(squares) for law in m.laws),
+        "ties": tuple(_ties(phi, m)),
+        "typed": (("d", "nat"), (start, "nat -> R")),
+        "texts": ((length_0.name, f"dot d {start} {start}"),) if m.start[-1] == length_0 else (),
+    }
+    scalars = Turning(**own)
+    return scalars, _length(d, scalars)
 
 
-def _ties(
-    phi: Expr, weights: Sequence[str], start: Sequence[Expr], rates: Sequence[Expr]
-) -> tuple[tuple[int, Expr], ...]:
-    """Return scalars that stay equal to earlier ones: they start and move alike where they are."""
-    names = [Symbol(w, real=True) for w in weights[:-1]]
-    ties = dict[int, Expr]()
-    for j, w in enumerate(names):
-        for i, v in enumerate(names[:j]):
-            apart = (rates[j] * phi.diff(w) - rates[i] * phi.diff(v)).subs(w, v)
-            if j not in ties and start[i] == start[j] and sympy.expand(apart) == 0:
-                ties[j] = v
-    return tuple(ties.items())
+def _ties(phi: Expr, m: Subject) -> Iterator[tuple[int, Expr]]:
+    """Yield scalars that stay equal to earlier ones: they start and move alike where they are."""
+    scalars = [*zip(m.moving, m.start, m.rates, strict=True)][:-1]
+    for j, (w, w_0, rate) in enumerate(scalars):
+        for v, v_0, other in scalars[:j]:
+            apart = (rate * phi.diff(w) - other * phi.diff(v)).subs(w, v)
+            if v_0 == w_0 and sympy.expand(apart) == 0:
+                yield j, v
+                break
 
 
 def _length(d: Derivation, m: Turning) -> Length:
