@@ -26,6 +26,7 @@ from derive.rocq.place import DERIVE, Place, squares, sure
 from derive.rocq.subject import Coordinate, Curve, Subject, Z
 from derive.rocq.terms import ATOM, POWER, NoFile, Terms, all_of, cases, each, name_of, plain
 
+Pivot = tuple[int, Expr, Expr]
 S = Symbol("s'", real=True)
 WITHOUT = "Without minimality: that Q is convex has no certificate here."
 """Stands in a file whose theorem is on the mirror flow alone."""
@@ -50,10 +51,8 @@ class Coupled(OnLeaf):
             (*m.moving, *factors, *(w**2 for w in m.moving)),
         )
         self.b = tuple(map(plain, piece.betas))
-        names = self.at("t")
-        texts = [Terms({**names})(F, ATOM) for F in m.outputs]
         self.put = tuple(
-            Put(b, "", text, F) for b, text, F in zip(self.b, texts, m.outputs, strict=True)
+            Put(b, "", self.on("t")(F, ATOM), F) for b, F in zip(self.b, m.outputs, strict=True)
         )
         self.Q, *self.G = (
             plain(with_formulas(e, piece.roots)) for e in (piece.value, *piece.gradient)
@@ -61,7 +60,7 @@ class Coupled(OnLeaf):
         self.H = sympy.Matrix([[g.diff(b) for b in self.b] for g in self.G])
         self.walls = tuple(self._walls((self.Q, *self.G)))
         self.inside_of = m.asked.with_(self.walls)
-        self.order, self.pivots = self._pivots()
+        self.pivots = self._pivots()
         self.convexity = self._convexity()
 
     def _walls(self, forms: tuple[Expr, ...]) -> Iterator[Expr]:
@@ -85,27 +84,24 @@ class Coupled(OnLeaf):
                 signs = signs.with_([wall])
                 yield wall
 
-    def _pivots(self) -> tuple[tuple[int, ...], list[tuple[Expr, Expr]]]:
-        """Return an order of outputs, and D_k and v_k + sum_j L_kj v_j in it, with all D_k > 0.
-
-        There are none where in no order all are seen to be positive.
-        """
+    def _pivots(self) -> list[Pivot]:
+        """Return k, D_k > 0 and v_k + sum_j L_kj v_j, in an order of outputs that has such."""
         v = [Symbol(f"v{i}", real=True) for i in range(self.m.d)]
         found = []
         for order in permutations(range(self.m.d)):
-            H, pivots = self.H, list[tuple[Expr, Expr]]()
+            H, pivots = self.H, list[Pivot]()
             for at, k in enumerate(order):
                 if (D := self._positive(H[k, k])) is None:
                     break
                 rows = (
                     (j, sympy.cancel(sympy.together(H[k, j] / H[k, k]))) for j in order[at + 1 :]
                 )
-                pivots.append((D, v[k] + sympy.Add(*(c * v[j] for j, c in rows))))
+                pivots.append((k, D, v[k] + sympy.Add(*(c * v[j] for j, c in rows))))
                 H = H - H[:, k] * H[k, :] / H[k, k]
             else:
-                found.append((order, pivots))
-        best = sorted(found, key=lambda x: sum(e.count_ops() for pivot in x[1] for e in pivot))
-        return best[0] if best else ((), [])
+                found.append(pivots)
+        cost = [sum(e.count_ops() for pivot in x for e in pivot[1:]) for x in found]
+        return found[cost.index(min(cost))] if found else []
 
     def _convexity(self) -> str:
         """Return the lemma that the domain is convex; nothing where that, or Q, is not seen so."""
@@ -134,7 +130,7 @@ class Coupled(OnLeaf):
     def on_start(self) -> dict[str, tuple[str, str]]:
         """Return definitions on the start; what the theorem is about comes last."""
         at = Terms(self.at_b(("b", "b"), ("v", "v")))
-        sums = " + ".join(f"{at(D, POWER)} * ({at(e)}) ^ 2" for D, e in self.pivots)
+        sums = " + ".join(f"{at(D, POWER)} * ({at(e)}) ^ 2" for _, D, e in self.pivots)
         return super().on_start() | {
             "dom": ("(b : nat -> R) : Prop", at.above(self.walls)),
             "Q": ("(b : nat -> R)", at(self.Q)),
@@ -177,7 +173,7 @@ class Coupled(OnLeaf):
         if not self.convexity:
             return
         second = replace(place, closing="unfold G, S, dot. cbn [Sum]. cbv beta iota.")
-        parts = [*self.G, *(e for pivot in self.pivots for e in pivot)]
+        parts = [*self.G, *(e for pivot in self.pivots for e in pivot[1:])]
         whole = sympy.Add(*(g * x for g, x in zip(self.G, v, strict=True)))
         read = [*parts, *self.H, *squares(whole)]
         slope = f"is_derive (fun r => dot {n} (G' (c r)) v) s (S' (c s) v)"
@@ -232,24 +228,22 @@ class Coupled(OnLeaf):
         names = self.at_b(("b", "b"), ("v", "v"))
         place, terms = Place(names, self.inside_of, opening, "unfold S."), Terms({**names})
         lines, back, done = [], [], list[int]()
-        for k, (D, e) in enumerate(self.pivots):
+        for k, D, e in self.pivots:
             lines += [
                 f"assert (P{k}' : 0 < {terms(D)}) by pos.",
                 f"assert (0 <= {terms(D, POWER)} * ({terms(e)}) ^ 2) by nn.",
             ]
-        for k in reversed(range(self.m.d)):
-            D, e = self.pivots[k]
-            own = self.order[k]
+        for k, D, e in reversed(self.pivots):
             zero = f"apply (square_0 ({terms(D)})); [exact P{k}'|lra]"
             put = "".join(f"rewrite ?U{j}' in Z{k}'; " for j in done)
             back += [
                 f"assert (Z{k}' : {terms(e)} = 0) by ({zero}).",
-                f"assert (U{own}' : v {own}%nat = 0) by ({put}lra).",
+                f"assert (U{k}' : v {k}%nat = 0) by ({put}lra).",
             ]
-            done.append(own)
+            done.append(k)
         ends = each("i", [f"exact U{i}'" for i in range(self.m.d)])
         end = "\n  ".join([*lines, "split; [lra|]. intros Z' i hi'.", *back, f"{ends}."])
-        parts = [e for pivot in self.pivots for e in pivot]
+        parts = [e for pivot in self.pivots for e in pivot[1:]]
         return (
             "Lemma definite : forall b v, dom' b -> 0 <= S' b v /\\ "
             f"(S' b v = 0 -> forall i, (i < {self.m.d})%nat -> v i = 0).\n"
@@ -300,10 +294,8 @@ class Coupled(OnLeaf):
         constants = dict(m.constants)
         for i, g in enumerate(self.G):
             used = [c for c in constants if g.has(c)]
-            rooted = (
-                any(f.has(*used) for f in g.atoms(sympy.Function, sympy.Pow)) if used else False
-            )
-            told = g.subs(constants) if used and not rooted else g
+            rooted = any(f.has(*used) for f in g.atoms(sympy.Function, sympy.Pow))
+            told = g if rooted else g.subs(constants)
             if not place.calls(told).vanishes(told):
                 raise NoFile("that the slope of Q is 0 at the start is not proved")
             put = "".join(f"unfold {name_of(c.name)}. " for c in used if not rooted)

@@ -18,7 +18,7 @@ from derive.rocq.place import DERIVE, Place, squares, sure
 from derive.rocq.rests import rests
 from derive.rocq.signs import signs_of
 from derive.rocq.subject import Coordinate, Subject, Z
-from derive.rocq.terms import ATOM, POWER, NoFile, Terms, cases, each, name_of
+from derive.rocq.terms import ATOM, POWER, NoFile, Terms, all_of, cases, each, name_of
 
 
 def always(label: str, goal: str, proof: str) -> str:
@@ -199,10 +199,18 @@ class Flow(Along):
         for T, _, W in self.curve.T:
             needs(T if W is not None else sympy.S.Zero)
         asked = (*needs.divisors.values(), *needs.positive.values(), *self.m.rates)
-        for k, weight in enumerate(self.m.moving):
-            if any(e.has(weight) for e in asked) and not self.w.signs.positive(weight):
-                yield self.keeps(f"kept{k}'", weight)
-                self.w = self.w.knowing(f"assert (S{k}' := kept{k}' t ht').", [weight])
+        yield from self.kept(w for w in self.m.moving if any(e.has(w) for e in asked))
+
+    def kept(self, stay: Iterable[Expr]) -> Iterator[str]:
+        """Yield that functions of the weights stay positive, where their form does not say so."""
+        for k, e in enumerate(stay):
+            if self.w.signs.positive(e):
+                continue
+            yield self.keeps(f"kept{k}'", e)
+            self.w = self.w.knowing(f"assert (S{k}' := kept{k}' t ht').", [e])
+            if e.is_Pow:
+                off = f"assert (O{k}' := square_off _ S{k}')."
+                self.w = replace(self.w.knowing(off), signs=self.w.signs.with_(off=[e.base]))
 
     # -- what is conserved
 
@@ -254,15 +262,11 @@ class Flow(Along):
 
     def inside(self) -> str:
         """Return the lemmas that the weights stay on the curve."""
-        walls = self.curve.walls
-        lines = [self.wall(i, wall) for i, wall in enumerate(walls)]
-        steps = " ".join(f"split; [apply wall{i}'; exact ht'|]." for i in range(len(walls) - 1))
-        last = f"apply wall{len(walls) - 1}'; exact ht'." if walls else "exact I."
-        goal = f"range' ({self.on('t')(self.T)})"
-        return "".join(lines) + (
-            f"Lemma inside : forall t, 0 <= t -> {goal}.\n"
-            f"Proof. intros t ht'. unfold range, dom. {steps} {last} Qed.\n"
-        )
+        walls = [*enumerate(self.curve.walls)]
+        steps = all_of(f"apply wall{i}'; exact ht'" for i, _ in walls)
+        proof = f"Proof. intros t ht'. unfold range, dom. {steps} Qed.\n"
+        lines = "".join(self.wall(i, wall) for i, wall in walls)
+        return lines + always("inside", f"range' ({self.on('t')(self.T)})", proof)
 
     def wall(self, i: int, wall: Expr) -> str:
         """Return the lemma that a wall is not crossed: by its form, or as it moves."""

@@ -76,12 +76,7 @@ class OnLeaf(Flow):
 
     def staying(self) -> Iterator[str]:
         """Yield what stays positive, and the laws."""
-        for k, e in enumerate(self.stay):
-            yield self.keeps(f"kept{k}'", e)
-            self.w = self.w.knowing(f"assert (S{k}' := kept{k}' t ht').", [e])
-            if e.is_Pow:
-                off = f"assert (O{k}' := square_off _ S{k}')."
-                self.w = replace(self.w.knowing(off), signs=self.w.signs.with_(off=[e.base]))
+        yield from self.kept(self.stay)
         known = []
         for i, (symbol, law) in enumerate(self.told.items()):
             yield self.vanishes(f"law{i}", symbol - law)

@@ -75,7 +75,9 @@ class Signs:
     def nonzero(self, e: Expr) -> bool:
         """Say whether an expression is not 0 by its form."""
         e = sympy.sympify(e)
-        if e in self.off or self.positive(e) or self._linear(-e) or self._negative(e):
+        if e in self.off or self.positive(e) or self._linear(-e):
+            return True
+        if any(sympy.expand(e + f) == 0 for f in (*self.above, *self.off)):
             return True
         if e.is_Mul:
             return all(map(self.nonzero, e.args))
@@ -104,9 +106,6 @@ class Signs:
                 number, base = number * (-1) ** exponent, -base
             turned.append(base**exponent)
         return sympy.Mul(number, *turned)
-
-    def _negative(self, e: Expr) -> bool:
-        return any(sympy.expand(e + f) == 0 for f in (*self.above, *self.off))
 
     def _product(self, e: Expr) -> bool:
         """Say so of a product, of whose factors an even number may be negative."""
