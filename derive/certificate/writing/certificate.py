@@ -30,7 +30,7 @@ from derive.certificate.checking.theorem import Check, Checker, Kind, rate_texts
 from derive.certificate.writing import conditions
 from derive.certificate.writing.definitions import Calls, Definitions
 from derive.certificate.writing.form import form_proofs
-from derive.certificate.writing.products import calls_in, named_calls
+from derive.certificate.writing.products import calls_in
 from derive.certificate.writing.reached import intervals, lift, sums
 from derive.clock import Clock, OutOfTime
 from derive.derivation import Derivation
@@ -122,11 +122,15 @@ class _Writer:
         moved = given.get("equivalent_start", {})
         texts = [*given["start"].values(), *moved.values()]
         head: JSON = {"format": FORMAT, "version": VERSION, "at": dict(at)}
-        head["definitions"] = named_calls(texts)
+        calls = enumerate(dict.fromkeys(calls_in(texts)), 1)
+        head["definitions"] = [{"name": f"f{n}", "of": call} for n, call in calls]
         self.d, self.record = d, {**record, "certificate": {**head, **proofs}}
         self.proofs = self.record["certificate"]
         self.calls = Calls(self.record, d.parameterization, kind)
-        self._name_assumed()
+        said = (c for piece in d.potential.pieces for c in piece.assumptions)
+        known = [str(c.of) for c in said if c.names <= {*self.calls.space.given}]
+        for call in calls_in(known):  # in conditions on weights and constants, for every section
+            self.calls.name(call)
         self.state = Checker(self.record, SPARE, kind)
         self.state.outputs()
         if laws := [*filter(self._has_sign, sums(d.blocks))]:
@@ -138,13 +142,6 @@ class _Writer:
         with contextlib.suppress(Rejected):
             return bool(self.state.stated().sign_of(space.near_start(space.read(law))))
         return False
-
-    def _name_assumed(self) -> None:
-        """Name the calls in conditions on weights and constants: every section reads these."""
-        said = (c for piece in self.d.potential.pieces for c in piece.assumptions)
-        known = [str(c.of) for c in said if c.names <= {*self.calls.space.given}]
-        for call in calls_in(known):
-            self.calls.name(call)
 
     def written(self) -> JSON:
         """Return the record with a proof of each section for which one is found."""

@@ -19,27 +19,24 @@ PATH, DEPTH, ORDER, TERMS = 4, 3, 13, 3000
 
 def points(state: Checker) -> Iterator[dict[str, str]]:
     """Yield a few points with weights in general position, where the ties hold and F is real."""
-    for point in _candidates(state):
-        with contextlib.suppress(Rejected):
-            values_at(state, point)
-            yield point
-
-
-def _candidates(state: Checker) -> Iterator[dict[str, str]]:
-    space = state.space
+    space, candidates = state.space, list[dict[str, Value]]()
     ties = [(space.read(t["zero"]), t["main"]) for t in state.ties]
     for shift in range(4):
-        found: dict[str, Value] = {
+        point: dict[str, Value] = {
             n: fmpq(PRIMES[(k + shift) % len(PRIMES)] + 90 * (k // len(PRIMES)))
             for k, n in enumerate(space.given)
         }
         for f, main in ties:
-            at = [f.at(list({**found, main: fmpq(x)}.values())) for x in (0, 1)]
-            found[main] = at[0] / (at[0] - at[1])
-        yield {name: str(value) for name, value in found.items()}
+            at = [f.at(list({**point, main: fmpq(x)}.values())) for x in (0, 1)]
+            point[main] = at[0] / (at[0] - at[1])
+        candidates.append(point)
     start = dict(zip(space.given, space.start, strict=False))
-    if all(isinstance(value, fmpq) for value in start.values()):
-        yield {name: str(value) for name, value in start.items()}
+    candidates += [start] * all(isinstance(value, fmpq) for value in start.values())
+    for candidate in candidates:
+        texts = {name: str(value) for name, value in candidate.items()}
+        with contextlib.suppress(Rejected):
+            values_at(state, texts)
+            yield texts
 
 
 def values_at(state: Checker, point: Mapping[str, str]) -> list[JSON]:

@@ -12,7 +12,7 @@ from derive.certificate.checking.function import Function, constant, not_zero, r
 from derive.certificate.checking.reading import Call, call_of
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, rational
-from derive.certificate.checking.theorem import Checker, Kind, rate_texts
+from derive.certificate.checking.theorem import Checker, Kind, rate_texts, space_of
 from derive.certificate.writing import products
 from derive.errors import DeriveError
 from derive.exact.field.function_field import FunctionField
@@ -72,11 +72,7 @@ class Calls(Definitions):
 
     def __init__(self, record: JSON, p: Parameterization, make: Kind) -> None:
         given, proof = record["parameterization"], record["certificate"]
-        plain = {**given, "outputs": list(p.weights[:1]), "idle": [], "ties": {}}
-        plain = {k: v for k, v in plain.items() if k not in ("vector", "equivalent_start", "rates")}
-        copied = {**proof, "definitions": [*proof["definitions"]]}
-        alone = {"parameterization": plain, "certificate": copied}
-        space = Checker(alone, ROOM, make).space
+        space = space_of(given, proof, ROOM, make)
         super().__init__(space, proof["definitions"], set(space.names))
         for field in (p.field, p.start_field):
             for g in field.generators:

@@ -36,23 +36,6 @@ def calls_in(texts: Iterable[str]) -> Iterator[str]:
         yield from dict.fromkeys(_calls(tree_of(text)))
 
 
-def named_calls(texts: Iterable[str], letter: str = "f") -> list[JSON]:
-    """Return definitions of the calls in texts, as generators."""
-    calls = dict.fromkeys(calls_in(texts))
-    return [{"name": f"{letter}{n}", "of": call} for n, call in enumerate(calls, 1)]
-
-
-class _Put(ast.NodeTransformer):
-    """Put an expression in the place of a name."""
-
-    def __init__(self, name: str, value: ast.expr) -> None:
-        self.name, self.value = name, value
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Return what stands for a name."""
-        return self.value if node.id == self.name else node
-
-
 def _calls(node: ast.expr) -> Iterator[str]:
     if isinstance(node, ast.Call) and called(node)[0] == "Integral":
         yield from _in_integral(node)
@@ -65,27 +48,20 @@ def _calls(node: ast.expr) -> Iterator[str]:
         read = () if KERNEL.fullmatch(name) else VIA.get(name, (f"{name}({{}})",))
         yield from (call.format(inside) for call in read)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-        exponent = _number(node.right)
-        base = ast.unparse(node.left)
-        if exponent is None:
+        number = re.fullmatch(r"\(?-?\d+(?: ?/ ?(\d+))?\)?", ast.unparse(node.right))
+        if number is None:
             yield ast.unparse(node)
-        elif exponent[1] > 1:
-            yield f"({base})**(1/{exponent[1]})"
+        elif int(number[1] or 1) > 1:
+            yield f"({ast.unparse(node.left)})**(1/{number[1]})"
 
 
 def _in_integral(node: ast.Call) -> Iterator[str]:
     """Yield the calls in the ends of an integral, and in its integrand at the upper end."""
-    text = ast.unparse(node)
     integrand, x, low, high = node.args
     yield from (call for end in (low, high) for call in _calls(end))
-    yield from _calls(_Put(ast.unparse(x), high).visit(integrand))
-    yield text
-
-
-def _number(node: ast.expr) -> tuple[int, int] | None:
-    """Return numerator and denominator of an exponent that is written as a number."""
-    found = re.fullmatch(r"\(?(-?\d+)(?: ?/ ?(\d+))?\)?", ast.unparse(node))
-    return (int(found[1]), int(found[2] or 1)) if found else None
+    f, name, upper = (ast.unparse(part) for part in (integrand, x, high))
+    yield from _calls(tree_of(re.sub(rf"\b{name}\b", f"({upper})", f)))
+    yield ast.unparse(node)
 
 
 def text_of(f: Function) -> str:
