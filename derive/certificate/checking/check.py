@@ -10,10 +10,10 @@ not, in rationals or in balls without 0. Every divisor is shown to be other than
 The certificate has the format and version, "at" (start symbols and parameters in numbers),
 "definitions" of the calls in F, and for each section of the record a proof, or null where it is not
 certified. With an equivalent start all of it is of the flow from there; that beta moves alike is
-named as not certified. Definitions: {"name", "of": "exp(w)"} a new
-generator; {"name", "is": f} a name; {"of": "sqrt(...)", "is": f} a call that is a known function;
-{"zero": f, "main": x} what is 0 on the leaf, as it is at w_0 and its derivatives along X_a are
-where it is, solved for x. "sums" of laws, if there are any, are positive at w_0.
+named as not certified. Definitions: {"name", "of": "exp(w)"} a new generator; {"name", "is": f} a
+name, with its "value" at w_0 if the flow keeps it; {"of": "sqrt(...)", "is": f} a call that is a
+known function; {"zero": f, "main": x} what is 0 on the leaf, as it is at w_0 and its derivatives
+along X_a are where it is, solved for x. "sums" of laws, if there are any, are positive at w_0.
 With K_ab = <X_a, X_b>, outputs counted from 1, the sections are:
 
 conserved: <grad c, X_a> = 0; all of them, if p - n "brackets" of the X_a, named by paths as in

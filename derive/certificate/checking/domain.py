@@ -41,13 +41,6 @@ SIDES = {"> 0": "> 0", "as at beta_0": "has the sign that it has at beta_0"}
 UNDECIDED = {"kernel", "leaf", "length", "curve", "smooth", "beyond"}
 
 
-class Ends(NamedTuple):
-    """What is shown of the ends of where Q lives, in *lines*, and what is not 0 *inside*."""
-
-    lines: Sequence[str]
-    inside: Sequence[str]
-
-
 class Coordinate(NamedTuple):
     """A coordinate t of the leaf of one output, between two ends; beta solves a relation to t."""
 
@@ -85,8 +78,11 @@ def coordinate(record: JSON, said: JSON, proof: JSON) -> Coordinate | None:
     return Coordinate(roots[0]["symbol"], roots[0]["polynomial"], *proof["interval"])
 
 
-def domain(state: Checker, said: JSON, proof: JSON) -> Ends | None:
-    """Accept the domain, or say that it is not decided, or leave all that is said of it open."""
+def domain(state: Checker, said: JSON, proof: JSON) -> tuple[list[str], list[str]] | None:
+    """Accept the domain, or say that it is not decided, or leave all that is said of it open.
+
+    Return what is shown of its ends, in lines, and what is not 0 inside.
+    """
     where, curve, betas, space = said["domain"], said["curve"], said["beta"], state.space
     require({*where["undecided"]} <= UNDECIDED, "a domain is undecided otherwise")
     fixed = names_in(where["unless_zero"]) <= space.fixed
@@ -232,7 +228,7 @@ def _is_nowhere_zero(signs: Conditions, f: Function) -> bool:
     return bool(f.top) and all(str(p) in signs.others or signs.keeps_sign(p) for p in parts)
 
 
-def _ends(space: Space, said: JSON, t: Coordinate | None) -> Ends:
+def _ends(space: Space, said: JSON, t: Coordinate | None) -> tuple[list[str], list[str]]:
     """Require that walls are of beta, and ends of t are constants, on the side that is said."""
     walls = said["domain"]["walls"]
     forms, sides = [w["form"] for w in walls], [w["sign"] for w in walls]
@@ -251,7 +247,7 @@ def _ends(space: Space, said: JSON, t: Coordinate | None) -> Ends:
         powers = (space.is_of_constants(wall / f**n) for n in range(1, POWERS))
         require(any(powers), f"{vanishing:.60} does not vanish at the wall alone")
         lines.append(f"{vanishing} = 0 where {form} = 0")
-    return Ends(lines, [*forms, *ends])
+    return lines, [*forms, *ends]
 
 
 def _reaches(state: Checker, said: JSON, signs: Conditions, t: Coordinate) -> None:

@@ -243,11 +243,11 @@ def piece(state: Checker, said: JSON, proof: JSON) -> None:
     _moving(state, printed.leaf, at)
     printed.branches(state)
     ends = domain(state, said, proof)
+    shown, inside = ends or ([], [])
     state.ratios.append(ratio)
     linear = state.record["potential"].get("linear")
-    state.theorem += [*_lines(said, linear, ends is not None), *printed.lines]
-    state.theorem += () if ends is None else ends.lines
-    state.assume(printed.leaf, () if ends is None else ends.inside, g)
+    state.theorem += [*_lines(said, linear, ends is not None), *printed.lines, *shown]
+    state.assume(printed.leaf, inside, g)
 
 
 def _in_beta(state: Checker, said: JSON, printed: Printed, at: Sequence[int]) -> None:

@@ -139,7 +139,7 @@ class Conditions:
 
         A logarithm has the sign of u^2 - 1.
         """
-        call, symbol = self._call(k), self.space.symbols[k].top
+        call, symbol = self.space.call_at(k), self.space.symbols[k].top
         if call and call.kind in ("exp", "power"):
             return Sign(1, list)
         given, others = self.signs.get(str(symbol), 0), self.others
@@ -153,15 +153,10 @@ class Conditions:
         value = self.sign_anywhere(f, self._alone)
         return Sign(value, lambda: [q for p, _ in factors(f) for q in self.of(p).zeros()])
 
-    def _call(self, k: int) -> Call | None:
-        """Return the call that a name is, if it is one."""
-        calls = self.space.generators[max(k - self.space.size, 0) :]
-        return calls[0] if k >= self.space.size and calls else None
-
     def _of_difference(self, p: fmpz_mpoly) -> Sign:
         """Return what is shown of c (exp(u) - r) or a + b sqrt(A), by what has the same zeros."""
         names = (k for k, n in enumerate(p.degrees()) if n and len(p) <= LARGEST)
-        for k, call in ((k, call) for k in names if (call := self._call(k))):
+        for k, call in ((k, call) for k in names if (call := self.space.call_at(k))):
             if call.kind == "exp" and (same := self._shifted_exponent(p, k, call)) is not None:
                 return self._of_function(same)
             root = call.kind == "power" and root_of(call.exponent) == 2
@@ -322,19 +317,14 @@ class Kept:
 
     def _is_shown(self, p: fmpz_mpoly) -> bool:
         f = self.space.of(p)
-        if all(map(self._is_smooth, self._calls(f))) and self.signs.keeps_sign(p):
+        if all(map(self._is_smooth, self.space.calls_in(f))) and self.signs.keeps_sign(p):
             return True
         return self._has_value(p) or self.stays_away(f) or self._is_by_slopes(p)
-
-    def _calls(self, f: Function) -> list[Call]:
-        """Return the calls in a function."""
-        first, calls = self.space.size, self.space.generators
-        return [calls[k - first] for k in f.variables if first <= k < first + len(calls)]
 
     def _is_finite(self, f: Function) -> bool:
         """Tell whether a function stays finite: its denominator is not 0, and its calls are."""
         apart = all(self._holds(p) for p, _ in f.bottom.factor()[1])
-        return apart and all(map(self._is_call_finite, self._calls(f)))
+        return apart and all(map(self._is_call_finite, self.space.calls_in(f)))
 
     def _is_call_finite(self, call: Call) -> bool:
         if call.kind.startswith("Integral"):  # its integrand is finite at its end

@@ -67,6 +67,15 @@ class Space(Reading):
         self.fields = self.identity(self.weights)
         self.kernel: dict[str, JSON] = {}
 
+    def call_at(self, k: int) -> Call | None:
+        """Return the call that variable k is, if it is one."""
+        at = k - self.size
+        return self.generators[at] if 0 <= at < len(self.generators) else None
+
+    def calls_in(self, f: Function) -> Iterator[Call]:
+        """Return the calls in a function."""
+        return filter(None, map(self.call_at, f.variables))
+
     def along(self, x: Sequence[Function], f: Function) -> Function:
         """Return <x, grad f>."""
         used = [(k, xk) for k, xk in enumerate(x) if not xk.top.is_zero()]
