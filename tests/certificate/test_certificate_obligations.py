@@ -288,6 +288,17 @@ def test_weights_whose_rates_grow_may_be_infinite_where_beta_is_not() -> None:
             check(record)
 
 
+def test_a_wall_on_whose_side_the_start_may_be_is_one_on_both() -> None:
+    """From w_0 < 0 all beta < 0 would be reached, and w' = (1 + w)^4 dF stops at -1."""
+    record = json.loads(derive(Parameterization.parse(["w"], rates={"w": "(1 + w)**4"})).to_json())
+    (wall,) = record["potential"]["pieces"][0]["domain"]["walls"]
+    assert (wall["form"], wall["sign"]) == ("beta + 1", "as at beta_0")
+    assert check(record).open == ()
+    wall["form"] = "beta"
+    with pytest.raises(REFUSED, match="it is not shown"):
+        check(record)
+
+
 RATES = {
     "linear": ("p - m", {"p": "p", "m": "m"}),
     "bounded": ("u*v", {"u": "1/(1 + u**2)", "v": "1/(1 + v**2)"}),

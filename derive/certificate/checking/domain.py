@@ -197,13 +197,20 @@ def _between(
     for text in (*state.conditions, *said["assumptions"], *unless):
         with contextlib.suppress(Rejected):  # of calls that are not known here
             signs.take([text], alone.names)
-    for form in [*(t.ends if t else ()), *(walls if said["curve"] is None else ())]:
-        signs.add(form, "> 0" if alone.read(form).at(alone.start) > 0 else "< 0")
+    for form, relation in _inside(said, t).items():
+        signs.add(form, relation)
     for name, text in state.space.laws.items():
         with contextlib.suppress(Rejected):
             if _is_nowhere_zero(signs, alone.read(text)):
                 signs.add(name, "!= 0")
     return alone, signs
+
+
+def _inside(said: JSON, t: Coordinate | None) -> dict[str, str]:
+    """Return how what is not 0 inside is to 0: what has the sign that it starts with has either."""
+    walls = said["domain"]["walls"] if said["curve"] is None else []
+    sides = {wall["form"]: "> 0" if wall["sign"] == "> 0" else "!= 0" for wall in walls}
+    return sides | dict.fromkeys(t.ends if t else (), "> 0")
 
 
 def _alone(space: Space, names: Sequence[str], said: JSON, definitions: JSON) -> Space:
