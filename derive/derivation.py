@@ -5,15 +5,17 @@ from __future__ import annotations
 import functools
 import importlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from sympy import Expr, Symbol
 
 from derive.clock import Stages
+from derive.entrywise import EntrywiseDerivation, derive_entrywise
 from derive.errors import InputError
 from derive.joint import join_conserved, join_findings, join_metric, join_potential, join_warps
 from derive.language.tree import Tree
 from derive.model.direction import Direction, find_direction
+from derive.model.entrywise import EntrywiseMap
 from derive.model.equivalent_start import find_equivalent_start
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
@@ -153,13 +155,32 @@ class Derivation(Claims, Certified):
         return join_metric(self.blocks, self.parameterization.d)
 
 
+@overload
 def derive(
     parameterization: Parameterization | Expr | str | Sequence[Expr | str],
     progress: Callable[[str], None] | None = None,
     ansatz: Ansatz | None = None,
     timeout: float | None = None,
     known: Callable[[Outcome], None] | None = None,
-) -> Derivation:
+) -> Derivation: ...
+
+
+@overload
+def derive(
+    parameterization: EntrywiseMap,
+    progress: Callable[[str], None] | None = None,
+    *,
+    timeout: float | None = None,
+) -> EntrywiseDerivation: ...
+
+
+def derive(
+    parameterization: Parameterization | EntrywiseMap | Expr | str | Sequence[Expr | str],
+    progress: Callable[[str], None] | None = None,
+    ansatz: Ansatz | None = None,
+    timeout: float | None = None,
+    known: Callable[[Outcome], None] | None = None,
+) -> Derivation | EntrywiseDerivation:
     """Derive the implicit regularizer of gradient flow on F, or prove that there is none.
 
     Stages, for each block of outputs that shares no weight with the others: the Lie structure
@@ -174,7 +195,8 @@ def derive(
     a
 
     Args:
-        parameterization: F and the start; with vectors of open dimension, for every d >= 2 at once.
+        parameterization: F and the start; with vectors of open dimension, for every d >= 2 at once,
+            and of open size for every n, where what is found is another record.
             Outputs alone, as text or SymPy, start at the symbols ``<weight>_0``.
         progress: called with the name of each stage as it begins.
         ansatz: a form of Q(beta1, ..., betad) to be tried as well.
@@ -192,7 +214,20 @@ def derive(
 
     Source: Gunasekar et al. 2018 for the row space; Azulay et al. 2021 for a warp.
     """
-    given = Parameterization.of(parameterization)
+    if isinstance(parameterization, EntrywiseMap):
+        if ansatz is not None:
+            raise InputError("an Ansatz goes with outputs of given number")
+        return derive_entrywise(parameterization, progress, timeout)
+    return _derive(Parameterization.of(parameterization), progress, ansatz, timeout, known)
+
+
+def _derive(
+    given: Parameterization,
+    progress: Callable[[str], None] | None,
+    ansatz: Ansatz | None,
+    timeout: float | None,
+    known: Callable[[Outcome], None] | None,
+) -> Derivation:
     if given.vectors and ansatz is not None:
         raise InputError("an Ansatz goes with outputs of given dimension")
     parameterization = leave_out_affine(given)

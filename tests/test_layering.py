@@ -42,6 +42,7 @@ LAYERS = [
     {"derive.roads"},
     {"derive.records", "derive.outcome", "derive.mirror_map"},
     {"derive.joint"},
+    {"derive.entrywise"},
     {"derive.derivation"},
     {"derive.claims", "derive.components", "derive.copying"},
     {"derive.limits", "derive.explicit", "derive.inverse", "derive.optimizers"},

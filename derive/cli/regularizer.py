@@ -13,14 +13,19 @@ from derive.cli.output import check_module
 from derive.cli.recorded import answer_with, bare_answer
 from derive.cli.running import NO, UNDECIDED, Answer, Enter
 from derive.errors import DeriveError, InputError, NumericalError
-from derive.model.typed import ReadModel
+from derive.model.typed import ReadModel, read_entrywise
 from derive.option import option
 
 if TYPE_CHECKING:
     from derive.derivation import Derivation
+    from derive.entrywise import EntrywiseDerivation
 
 Addition: TypeAlias = Callable[[Answer, "Derivation", Enter], Answer]
 """Adds to an answer what else was asked of the derivation."""
+
+
+CODE = ("jax", "torch", "rocq")
+"""The forms that are programs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +39,8 @@ class Regularizer(OfModel, Command):
     asinh atan sigmoid softplus abs, and p**D with D a parameter. Weights are real; a weight w
     starts at the symbol w_0 unless --start says otherwise.
     With --vector and --matrix, outputs may use norm(u), dot(u, v), T(W) and products.
+    With --each v, OUTPUT is beta_i for every i and every n: v stands for v_i, and sum(...),
+    prod(...) and norm(v) go over all v_k.
 
     Exit status: 0 Q exists and is printed; 1 proved that there is none, or --conjecture differs;
     2 bad input; 3 undecided, or out of time.
@@ -44,6 +51,7 @@ class Regularizer(OfModel, Command):
       derive regularizer "a*u1" "a*u2" --check
       derive regularizer "a*u" --vector u
       derive regularizer "W*T(W)" --matrix W:2x2
+      derive regularizer "exp(v)/sum(exp(v))" --each v
       derive regularizer "p**D - m**D" --start p=alpha,m=alpha
       derive regularizer "a*u1" "a*u2" --latex --standalone -o neuron.tex
       derive regularizer "a*u1" "a*u2" --html -o neuron.html
@@ -53,6 +61,7 @@ class Regularizer(OfModel, Command):
       derive regularizer "w**2" --conjecture "beta*log(beta/w_0**2) - beta"
     """
 
+    each: str = option("", "Indexed weight v_1, ..., v_n: v, or v:n-1 for outputs i < n.", "V")
     check: bool = option(False, "Confirm by precise flows of the weights.")
     digits: int | None = option(None, "Digits of --check (30).", "N", at_least=10, at_most=1000)
     numpy: Path | None = option(None, "Write Q as a module of NumPy functions.", "FILE.py")
@@ -61,15 +70,19 @@ class Regularizer(OfModel, Command):
 
     def read(self) -> ReadModel:
         """Return F and the start."""
-        read = self.model.read()
+        read = read_entrywise(self.model, self.each) if self.each else self.model.read()
         if self.digits is not None and not self.check:
             raise InputError("--digits goes with --check")
         if self.numpy is not None:
             check_module(self.numpy, self.output)
+        if self.each and (self.numpy or self.conjecture or self.form.name in CODE):
+            raise InputError("--each goes with text, --latex, --html and --json")
         return read
 
     def answer(self, read: ReadModel, enter: Enter) -> Answer:
         """Derive, render, and add what else was asked: the part that runs in the child."""
+        if read.each:
+            return self.answer_for_every_size(read, enter)
         enter("importing the algebra")
         from derive.derivation import derive
 
@@ -89,6 +102,34 @@ class Regularizer(OfModel, Command):
         for add in additions:
             answer = add(answer, derivation, enter)
         return answer
+
+    def answer_for_every_size(self, read: ReadModel, enter: Enter) -> Answer:
+        """Derive a map of open size, and render it."""
+        enter("importing the algebra")
+        from derive.entrywise import derive_entrywise
+
+        enter("parameterization")
+        derivation = derive_entrywise(read.entrywise(), enter, timeout=enter.share)
+        answer = answer_with(derivation, self.form, enter)
+        return self.with_sizes(answer, derivation, enter) if self.check else answer
+
+    def with_sizes(self, answer: Answer, d: EntrywiseDerivation, enter: Enter) -> Answer:
+        """Add what flows say of Q at some n to the text, or beside it."""
+        if d.dual is None or d.potential is None:
+            return answer.saying("--check: there is no Q to check")
+        enter("flows in the weights")
+        from numerics.confirm.sizes import check_sizes
+
+        try:
+            check = check_sizes(d.dual, d.potential, self.digits or 20)
+        except DeriveError as error:
+            return answer.failing(f"derive: --check: could not be done: {error}")
+        report = check.report()
+        if self.form.name == "text":
+            answer = replace(answer, result=f"{answer.result}\n\n{report}")
+        else:
+            answer = answer.saying(report)
+        return answer if check.passed else answer.failing("derive: --check: failed")
 
     def additions(self) -> Iterator[Addition]:
         """Yield what adds to the answer, as it was asked for."""

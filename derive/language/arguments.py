@@ -10,7 +10,7 @@ from derive.language.arrays import OPEN, Shape
 from derive.language.budget import DEFAULT, Budget
 from derive.language.functions import ARRAY_FUNCTIONS, FUNCTIONS
 from derive.language.grammar import Parser
-from derive.language.reader import Reader, Value
+from derive.language.reader import Reader, SymmetricReader, Value
 from derive.language.tree import Tree, names
 
 
@@ -140,3 +140,20 @@ def parse_combination(
         raise LanguageError(f"the output is a number, not a vector: {ask}")
     found = ((str(place[0]), phi.tree) for place, phi in value.entries.items())
     return {u: (reader.norm(u), phi) for u, phi in found}
+
+
+def parse_entrywise(
+    text: str, indexed: str, budget: Budget = DEFAULT
+) -> tuple[Tree, dict[str, Tree]]:
+    """Read a function of one entry v and of sums over all entries of an indexed weight.
+
+    Returns:
+        the function, and for the name of each sum in it the function m(v) that is summed.
+
+    >>> tree, sums = parse_entrywise("exp(v)/sum(exp(v))", "v")
+    >>> sums
+    {'S1': Call(function='exp', argument=Name(name='v'))}
+    """
+    reader = SymmetricReader(budget, indexed)
+    value = reader.read(text)
+    return value.trees[0], reader.sums

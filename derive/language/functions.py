@@ -64,6 +64,9 @@ CALLS: tuple[str, ...] = tuple(f.name for f in RECORDS.values() if f.is_call)
 ARRAY_FUNCTIONS: tuple[str, ...] = ("T", "norm", "dot")
 """Functions of vectors and matrices: accepted only where there are some."""
 
+SYMMETRIC_FUNCTIONS: tuple[str, ...] = ("sum", "prod", "norm")
+"""Functions of all entries of an indexed weight: accepted only where there is one."""
+
 _KINK = "it is not differentiable; derive each region on its own, as a*u1 where a ReLU is active"
 
 REFUSED: dict[str, str] = {

@@ -10,7 +10,14 @@ from fractions import Fraction
 
 from derive.errors import LanguageError
 from derive.language.budget import DEFAULT, Budget
-from derive.language.functions import ARRAY_FUNCTIONS, FUNCTIONS, INSTEAD, REFUSED, listed
+from derive.language.functions import (
+    ARRAY_FUNCTIONS,
+    FUNCTIONS,
+    INSTEAD,
+    REFUSED,
+    SYMMETRIC_FUNCTIONS,
+    listed,
+)
 
 _SHOWN = 40
 
@@ -98,6 +105,8 @@ for a product write *)
         return (
             f"{name}(...) is for vectors and matrices: declare them, --vector u:3 or --matrix W:2x2"
         )
+    if name in SYMMETRIC_FUNCTIONS:
+        return f"{name}(...) goes over the entries of an indexed weight: declare it, --each v"
     if name.lower() in INSTEAD:
         return f"{shown(name)} is not a function: write {INSTEAD[name.lower()]} {accepted}"
     near = difflib.get_close_matches(name[:_SHOWN].lower(), FUNCTIONS, n=2, cutoff=0.7)

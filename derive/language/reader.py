@@ -12,10 +12,10 @@ from derive.errors import LanguageError
 from derive.language.arrays import OPEN, Shape, entry_names, places
 from derive.language.budget import DEFAULT, Budget
 from derive.language.build import Builder, Built
-from derive.language.functions import ARRAY_FUNCTIONS, FUNCTIONS, RECORDS
+from derive.language.functions import ARRAY_FUNCTIONS, FUNCTIONS, RECORDS, SYMMETRIC_FUNCTIONS
 from derive.language.grammar import Parser, Syntax
 from derive.language.literals import read_number
-from derive.language.tree import Algebra, Tree, evaluated, fold, unknown
+from derive.language.tree import Algebra, Tree, evaluated, fold, names, unknown
 
 Place: TypeAlias = tuple[int | str, ...]
 """() of a number, (i,) and (i, j) of entries, (u,) of the coefficient of a vector u."""
@@ -53,12 +53,12 @@ class Reader:
 
     def __init__(self, budget: Budget, shapes: Mapping[str, Shape] | None = None) -> None:
         self._budget, self._builder, self._shapes = budget, Builder(budget), shapes or {}
+        self._functions = (*FUNCTIONS, *ARRAY_FUNCTIONS) if shapes else FUNCTIONS
         self._names: set[str] = set()
 
     def read(self, text: str) -> Value:
         """Return what a text says."""
-        functions = (*FUNCTIONS, *ARRAY_FUNCTIONS) if self._shapes else FUNCTIONS
-        parser = Parser(text, self._budget, functions)
+        parser = Parser(text, self._budget, self._functions)
         self._names, written = parser.names, parser.expression()
         parser.end()
         return self.value(written)
@@ -185,6 +185,47 @@ class Reader:
             return norm if function == "norm" else build.power(norm, _TWO)
         square = self._inner(zip(left.entries.values(), right.entries.values(), strict=True))
         return build.power(square, _HALF) if function == "norm" else square
+
+
+class SymmetricReader(Reader):
+    """Reads functions of one entry of an indexed weight v, and of sums over all its entries.
+
+    Attributes:
+        sums: for the name that stands for sum_k m(v_k), the function m(v).
+    """
+
+    def __init__(self, budget: Budget, indexed: str) -> None:
+        super().__init__(budget)
+        self._functions = (*FUNCTIONS, *SYMMETRIC_FUNCTIONS)
+        self._indexed = indexed
+        self.sums: dict[str, Tree] = {}
+
+    def _applied(self, function: str, operands: list[Value]) -> Value:
+        if function not in SYMMETRIC_FUNCTIONS:
+            return super()._applied(function, operands)
+        build, [entry] = self._builder, operands
+        inner = entry.entries[()]
+        within = {*names((inner.tree,))}
+        if self._indexed not in within or within & {*self.sums}:
+            what = f"{function}(...) goes over the entries of {self._indexed}"
+            raise LanguageError(
+                f"{what}: it takes a function of {self._indexed} without sums in it"
+            )
+        match function:
+            case "norm":
+                return _number(build.power(self._sum_of(build.power(inner, _TWO)), _HALF))
+            case "prod":
+                return _number(build.call("exp", self._sum_of(build.call("log", inner))))
+        return _number(self._sum_of(inner))
+
+    def _sum_of(self, inner: Built) -> Built:
+        """Return the name that stands for the sum of a function over all entries."""
+        known = next((name for name, m in self.sums.items() if m == inner.tree), None)
+        name = known or f"S{len(self.sums) + 1}"
+        while known is None and name in self._names:
+            name += "_"
+        self.sums[name] = inner.tree
+        return self._builder.name(name)
 
 
 def _number(built: Built) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Unpack, cast
+from typing import TYPE_CHECKING, Protocol, Unpack, cast, overload
 
 from derive.clock import Clock
 from derive.errors import InputError
@@ -14,6 +14,7 @@ from derive.language import to_text
 from derive.language.arguments import parse_array_outputs
 from derive.language.tree import Name, exponent_names, names
 from derive.model.affine import AffineOutput
+from derive.model.entrywise import EntrywiseMap
 from derive.model.exact_map import ExactMap
 from derive.model.geometry import EUCLIDEAN, Geometry
 from derive.model.names import (
@@ -222,6 +223,7 @@ class Parameterization(ExactMap):
             return outputs
         return cls(outputs if isinstance(outputs, list | tuple) else [outputs])
 
+    @overload
     @classmethod
     def parse(
         cls,
@@ -234,7 +236,34 @@ class Parameterization(ExactMap):
         vectors: Iterable[str] = (),
         rates: Mapping[str, object] | None = None,
         mirror: object | None = None,
-    ) -> Parameterization:
+    ) -> Parameterization: ...
+
+    @overload
+    @classmethod
+    def parse(
+        cls,
+        outputs: Sequence[str],
+        *,
+        each: Iterable[str],
+        positive: Iterable[str] = (),
+        parameters: Iterable[str] = (),
+        rates: Mapping[str, object] | None = None,
+    ) -> EntrywiseMap: ...
+
+    @classmethod
+    def parse(
+        cls,
+        outputs: Sequence[str],
+        start: Mapping[str, object] | None = None,
+        positive: Iterable[str] = (),
+        parameters: Iterable[str] = (),
+        *,
+        arrays: Mapping[str, tuple[int, ...]] | None = None,
+        vectors: Iterable[str] = (),
+        rates: Mapping[str, object] | None = None,
+        mirror: object | None = None,
+        each: Iterable[str] = (),
+    ) -> Parameterization | EntrywiseMap:
         """Read outputs, and start values that are text, through the language's whitelist.
 
         Args:
@@ -244,6 +273,8 @@ class Parameterization(ExactMap):
                 their entries are the weights u1, u2, u3 and W11, W12, W21, W22.
             vectors: names that are vectors whose dimension is left open; the start of one is that
                 of its norm, and the only output is a vector such as ``a*u``.
+            each: the weight v that is indexed, for a map of open size: the only output is that of
+                v_i, in which sum(...), prod(...) and norm(v) go over all entries.
 
         Raises:
             LanguageError: a text is not an expression.
@@ -251,6 +282,9 @@ class Parameterization(ExactMap):
             RankDeficient: beta, a vector of open dimension, has a constant length.
             DegenerateStart: F is undefined or cannot move at the start.
         """
+        if indexed := tuple(each):
+            others = (start, arrays, tuple(vectors), mirror)
+            return EntrywiseMap.parse(outputs, indexed, positive, parameters, rates, others=others)
         if found := read_vectors(outputs, tuple(vectors)):
             if mirror is not None:
                 raise InputError("a mirror goes with outputs of given dimension: give components")

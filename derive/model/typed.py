@@ -16,6 +16,7 @@ from derive.errors import InputError, LanguageError
 if TYPE_CHECKING:
     from derive.language import Tree
     from derive.language.arrays import Shape
+    from derive.model.entrywise import EntrywiseMap
     from derive.model.parameterization import Parameterization
 
 T = TypeVar("T")
@@ -94,6 +95,14 @@ class ReadModel:
     vectors: tuple[str, ...] = ()
     rates: dict[str, Tree] = field(default_factory=dict)
     mirror: tuple[Tree, ...] = ()
+    each: tuple[str, ...] = ()
+
+    def entrywise(self) -> EntrywiseMap:
+        """Return what is to be derived for every n; this part needs algebra."""
+        from derive.model.entrywise import EntrywiseMap
+
+        names = self.positive, self.parameters
+        return EntrywiseMap.parse(self.outputs, self.each, *names, self.rates)
 
     def parameterization(self) -> Parameterization:
         """Return what is to be derived; this part needs algebra."""
@@ -109,6 +118,27 @@ class ReadModel:
             rates=self.rates,
             mirror=self.mirror[0] if self.mirror else None,
         )
+
+
+def read_entrywise(model: TypedModel, each: str) -> ReadModel:
+    """Return what the texts say of a map of open size, whose indexed weight --each names."""
+    from derive.language import parse_assignments, parse_name, parse_names
+    from derive.language.arguments import parse_entrywise
+
+    for name in ("start", "vector", "matrix", "mirror"):
+        if getattr(model, name):
+            raise InputError(f"--{name} does not go with --each")
+    if len(model.outputs) != 1:
+        raise InputError("--each goes with one output, that of every entry")
+    parse_entrywise(model.outputs[0], parse_name(each.partition(":")[0], "indexed weight"))
+    return ReadModel(
+        model.outputs,
+        {},
+        read_option("--positive", parse_names, model.positive),
+        read_option("--parameter", parse_names, model.parameter),
+        rates=dict(read_option("--rates", parse_assignments, model.rates)),
+        each=(each.strip(),),
+    )
 
 
 def read_option(option: str, parse: Callable[[str], tuple[T, ...]], text: str) -> tuple[T, ...]:

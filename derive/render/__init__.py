@@ -17,6 +17,7 @@ class Account(NamedTuple):
 
 RECORDS = {
     "Derivation": Account("derivation", "The implicit regularizer", 2),
+    "EntrywiseDerivation": Account("entrywise", "The implicit regularizer for every n"),
     "Outcome": Account("outcome", "The implicit regularizer"),
     "Regimes": Account("regimes", "Limits of the regularizer", 2),
     "RandomWidth": Account("width", "The regularizer at random starts"),
@@ -38,6 +39,7 @@ def _forms(**modules: str) -> dict[str, str]:
 
 RENDERERS: dict[str, dict[str, str]] = {
     **{x: {"narration": f"accounts:tell_{account.format}"} for x, account in RECORDS.items()},
+    "EntrywiseDerivation": {"narration": "entrywise:tell_entrywise"},
     "Derivation": {"narration": "derivation:tell_derivation"}
     | _forms(
         jax="exports.program",

@@ -81,6 +81,14 @@ FIELDS: Mapping[str, str] = {
     "decided": "verdict",
     "Statement": "kind says=:says conditions:sentences ground=ground.value by:sentence",
     "Open": "kind says=:says conditions=:none ground=:open by=:empty",
+    "EntrywiseDerivation": "verdict size parameterization=:entrywise laws kernel:named"
+    " hessian=hessian.finding:decision warping=:entrywise_warp"
+    " Q=potential.written:first definitions=potential.written:named conditions:sentences"
+    " certificate=:nothing",
+    "entrywise": "output=parameterization.text each=parameterization.indexed"
+    " outputs=outputs weights=parameterization.scalars parameters=parameterization.parameters"
+    " positive=parameterization.positive rates=parameterization.rates:pairs",
+    "entrywise_warp": "*finding:decision g=potential.g y_i=potential.y",
     "Outcome": "verdict parameterization=parameterization:model finding pieces=:pieces missing",
     "Parameterization": "outputs=texts weights start:pairs",
     "model": "outputs=:trees_or_texts weights start:pairs",
@@ -301,6 +309,7 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
     "example": asdict,
     "failure": lambda identity: {} if identity.holds else record(identity, "failure"),
     "filled": lambda text: text or None,
+    "first": lambda rows: rows[0][1],
     "flat": lambda _: "0 and flat with Hessian 2 K(w_0)^-1 at beta_0",
     "forward": lambda _: {"ran": False, "verdict": None, "reason": ""},
     "growth": _growth,

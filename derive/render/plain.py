@@ -36,6 +36,17 @@ class _PlainForms(StrPrinter):  # type: ignore[misc]
         bounds = f"{variable}{' = ' * bool(ends)}{' .. '.join(map(self._print, ends))}"
         return f"Integral({self._print(expr.function)}, {bounds})"
 
+    def _print_Sum(self, expr: Expr, name: str = "sum") -> str:
+        (index, _, most), *_ = expr.limits
+        over = "" if most.is_Symbol else f", {index} < {self._print(most + 1)}"
+        return f"{name}({self._print(expr.function)}{over})"
+
+    def _print_Product(self, expr: Expr) -> str:
+        return self._print_Sum(expr, "prod")
+
+    def _print_Derivative(self, expr: Expr) -> str:
+        return f"{expr.expr.func}'({self._print(expr.variables[0])})"
+
     def _as_ordered_terms(self, expr: Expr, order: str | None = None) -> list[Expr]:
         return positive_first(super()._as_ordered_terms(expr, order=order))
 

@@ -1,0 +1,1 @@
+"""Q of maps of open size."""

@@ -1,0 +1,372 @@
+"""Q of beta_i = f(v_i) G(S, z) for every n at once, from the dual coordinates in generic entries.
+
+The own function decides the form. On the leaf, with h' = 1/f' and y_i - y_i(w_0) = dQ/dbeta_i:
+
+- where the last entry is the clock and m = alpha f + const, sum_i beta_i is constant, y_i =
+  h(v_i) - h(v_n), and **Q = sum_(i <= n) beta_i h(v_i)** for every f, as sum_i beta_i dh(v_i) =
+  G dc = 0 with the law c = sum_k l(v_k), l' = f/f';
+- f = C X^p, X = v + b, m = kappa X^2 + const, p != 2: y_i = E X_i^(2-p)/(C p (2-p)), so Q = q(s),
+  **s = (sum_i beta_i^(2/p))^(p/2)** = C G (sum X^2)^(p/2), q'(s) = E (sum X^2)^(1-p/2)/(C p (2-p));
+  with the last entry as clock y_i = (beta_i/beta_n)^(2/p-1)/(2-p) up to a factor;
+- p = 2: dQ = sum_i log(beta_i) dbeta_i/(4 C) + (tau - log(C G)/(4 C)) ds, s = sum_i beta_i;
+- f = C exp(u v): y_i = -E G/(u^2 beta_i), so Q = q(s), s = sum_i log(beta_i), q'(s) = -E G/u^2.
+
+(Derived here; the norms and entropies of weight normalization and softmax among them.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import sympy
+from sympy import Expr, Symbol
+from sympy.integrals.manualintegrate import manualintegrate
+
+from derive.errors import DeriveError
+from derive.exact.towers.tower import build_elements
+from derive.language import from_sympy
+from derive.model.names import unused
+from derive.potential.entrywise.notation import EntrywiseNotation
+from derive.weights.entrywise_dual import EntrywiseDual, NotOfThisKind
+
+Rows = tuple[tuple[Expr, Expr], ...]
+
+
+@dataclass(frozen=True)
+class OwnForm:
+    """f = C X^p with X = v + b, by f/f' = X/p; C exp(u v), by f'/f = u, has p = oo."""
+
+    C: Expr
+    p: Expr
+    X: Expr
+    u: Expr = sympy.S.One
+
+    @property
+    def is_power(self) -> bool:
+        """Whether it is a power."""
+        return bool(self.p != sympy.oo)
+
+
+def same(left: Expr, right: Expr, positive: tuple[str, ...]) -> bool:
+    """Tell whether two expressions are proved equal, as elements of one field."""
+    names = sorted({s.name for s in (left.free_symbols | right.free_symbols)})
+    if not names:
+        return bool(left == right)
+    plain = {s: Symbol(s.name) for s in left.free_symbols | right.free_symbols}
+    try:
+        trees = [from_sympy(x.xreplace(plain)) for x in (left, right)]
+        a, b = build_elements(trees, names, (), positive)
+    except (DeriveError, ValueError, ArithmeticError):
+        return False
+    return bool(a == b)
+
+
+def antiderivative(function: Expr, x: Symbol, positive: tuple[str, ...]) -> Expr:
+    """Return an integral that is proposed, and whose derivative is proved, else it as it is."""
+    gaussian = _gaussian(function, x)
+    proposed = manualintegrate(function, x) if gaussian is None else gaussian
+    left = proposed.has(sympy.Integral, sympy.Piecewise)
+    if not left and same(sympy.diff(proposed, x), function, positive):
+        return proposed.replace(_of_any_sign, lambda log: sympy.log(sympy.Abs(log.args[0])))
+    return sympy.Integral(function, x)
+
+
+def _of_any_sign(part: Expr) -> bool:
+    """Tell whether a part is a logarithm whose argument may be negative."""
+    return isinstance(part, sympy.log) and not part.args[0].is_positive
+
+
+def _gaussian(function: Expr, x: Symbol) -> Expr | None:
+    """Return the integral of a multiple of exp(a x^2), an error function, or None."""
+    factor, rest = function.as_independent(x, as_Add=False)
+    if not isinstance(rest, sympy.exp):
+        return None
+    a = sympy.cancel(rest.args[0] / x**2)
+    if a.has(x) or not (a.is_positive or a.is_negative):
+        return None
+    error, root = (sympy.erfi if a.is_positive else sympy.erf), sympy.sqrt(sympy.Abs(a))
+    return factor * sympy.sqrt(sympy.pi) * error(root * x) / (2 * root)
+
+
+@dataclass(frozen=True)
+class EntrywisePotential:
+    """Q of every n, without its linear part - sum_i y_i(w_0) beta_i: head + q(s).
+
+    Attributes:
+        y, g: the dual coordinates and the warp in v_i, v_n, S and z.
+        law: what is conserved as a sum over all entries; None where nothing is.
+        head: the part that is a sum over beta_i; of a Q with v_i in it, also that.
+        s: of what the other part is a function; None where there is none.
+        slope: q'(s), in s and constants, or in the scalar that the last of the rows gives.
+        rows: what names in Q are, in order.
+        follows: what is in Q as it is above beta along the flow.
+    """
+
+    notation: EntrywiseNotation
+    y: Expr
+    g: Expr
+    law: Expr | None
+    head: Expr
+    rows: Rows
+    s: Expr | None = None
+    slope: Expr | None = None
+    follows: tuple[Expr, ...] = ()
+
+    @property
+    def value(self) -> Expr:
+        """Q in beta_i and what the rows define, up to its linear part and a constant."""
+        if self.slope is None:
+            return self.head
+        s, at = self.notation.s, self.notation
+        if not self.is_closed:
+            return self.head + sympy.Function(unused("q", at.taken))(s)
+        return self.head + antiderivative(self.slope, s, at.positive)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether q' is a function of s, and not of a scalar of the weights."""
+        return not self.follows
+
+    def gradient(self, n: int) -> tuple[Expr, ...] | None:
+        """Return dQ/dbeta_i up to a constant at a number n, in beta1, ..., c and what follows.
+
+        None where Q itself is written in weights above beta.
+        """
+        at = self.notation
+        if self.slope is None and self.follows:
+            return None
+        betas = [Symbol(f"{at.beta.base}{k}", real=True) for k in range(1, n + 1)]
+        head, s = at.at_size(self.head, n), at.at_size(self.s or sympy.S.Zero, n)
+        slope = (self.slope or sympy.S.Zero).subs(at.n, n).subs(at.s, s)
+        return tuple(sympy.diff(head, b) + slope * sympy.diff(s, b) for b in betas)
+
+    @property
+    def excluded(self) -> tuple[Expr, ...]:
+        """What of the parameters must not be 0: it divides."""
+        at, shown = self.notation, (self.y, self.g, self.value, self.slope or self.g)
+        powers = (x for part in shown for x in sorted(part.atoms(sympy.Pow), key=str))
+        constants = {*at.constants} - {at.c, at.n}
+        bases = (sympy.factor(x.base) for x in powers if x.exp.is_negative)
+        factors = (y for x in bases if x.free_symbols <= constants for y in sympy.Mul.make_args(x))
+        open_ = (x for x in factors if x.is_zero is None)
+        return tuple(dict.fromkeys(-x if x.could_extract_minus_sign() else x for x in open_))
+
+    @property
+    def written(self) -> Rows:
+        """What Q is, and what is in it."""
+        at, Q = self.notation, Symbol(unused("Q", self.notation.taken))
+        linear = at.over(at.y0 * at.beta, at.n - at.entries.model.left_out)
+        rows: Rows = ((Q, self.value - linear),)
+        if self.s is not None:
+            rows += ((at.s, self.s),)
+        if not self.is_closed and self.slope is not None:
+            rows += ((sympy.Derivative(self.value - self.head, at.s), self.slope),)
+        return tuple((at.shown(a), at.shown(b)) for a, b in (*rows, *self.rows))
+
+
+@dataclass(frozen=True)
+class _Builder:
+    """What the forms of Q are made of."""
+
+    dual: EntrywiseDual
+    at: EntrywiseNotation
+
+    @cached_property
+    def own(self) -> OwnForm | None:
+        """The own function, where it is a power or an exponential."""
+        f, field = self.dual.f, self.dual.f.field
+        slope = field.derivative(f, 0)
+        ratio = f / slope
+        if field.derivative(ratio, 0).is_zero():
+            C = self.at.own(f).subs(self.at.v, 0)
+            return OwnForm(C, sympy.oo, self.at.v, self.at.own(1 / ratio))
+        grown = field.derivative(ratio, 0)
+        if not field.derivative(grown, 0).is_zero():
+            return None
+        p, X = self.at.own(1 / grown), sympy.expand(self.at.own(ratio / grown))
+        at_one = self.at.v + 1 - X
+        return OwnForm(sympy.powsimp(self.at.own(f).subs(self.at.v, at_one)), p, X)
+
+    @cached_property
+    def h(self) -> Expr:
+        """h in v, h' = 1/f'."""
+        form, v = self.own, self.at.v
+        slope = self.at.own(1 / self.dual.f.field.derivative(self.dual.f, 0))
+        if form is None:
+            return antiderivative(slope, v, self.at.positive)
+        if not form.is_power:
+            return -sympy.exp(-form.u * v) / (form.C * form.u**2)
+        if form.p == 2:
+            return sympy.log(sympy.Abs(form.X) if not v.is_positive else form.X) / (2 * form.C)
+        return form.X ** (2 - form.p) / (form.C * form.p * (2 - form.p))
+
+    @cached_property
+    def law(self) -> Expr | None:
+        """The law as a sum; S itself where that is it."""
+        at, v = self.at, self.at.v
+        if self.dual.clock == "single weight":
+            return at.total(at.own(at.entries.sums[at.S.name]))
+        if self.dual.law is None:
+            return None
+        summand = antiderivative(at.own(self.dual.law), v, at.positive)
+        constant, rest = summand.as_independent(v, as_Add=False)
+        return at.total(rest if constant.is_number else summand)
+
+    @cached_property
+    def tau(self) -> Expr:
+        """tau, where the clock is a sum or a single weight."""
+        x = self.at.symbols[self.dual.variable]
+        return antiderivative(self.at.expr(self.dual.rate), x, self.at.positive)
+
+    @cached_property
+    def mu(self) -> Expr:
+        return self.at.own(self.dual.mu)
+
+    @cached_property
+    def E(self) -> Expr:
+        """The factor of y_i."""
+        if self.dual.mu.is_zero():
+            return sympy.S.One
+        if self.dual.clock == "last entry" and self.own is not None and self.own.is_power:
+            k = self.at.own(self.dual.k, self.at.entry("n"))
+            return self.mu / (k * (2 - self.own.p))
+        return sympy.powsimp(sympy.exp(sympy.expand(self.mu * self.tau)))
+
+    @property
+    def y(self) -> Expr:
+        """y_i in the weights."""
+        i, k = self.at.entry("i"), self.dual.k
+        if not self.dual.mu.is_zero():
+            return sympy.powsimp(self.E * self.at.own(k, i)) / self.mu
+        own = self.h.subs(self.at.v, i)
+        if self.dual.clock == "last entry":
+            return own - self.h.subs(self.at.v, self.at.entry("n"))
+        return own + self.at.own(k) * self.tau
+
+    @property
+    def g(self) -> Expr:
+        """The warp in the weights."""
+        return sympy.powsimp(self.E * self.at.expr(self.dual.warp))
+
+    def found(self) -> EntrywisePotential:
+        """Return Q in the form of the own function and the clock."""
+        form, last = self.own, self.dual.clock == "last entry"
+        if last and self.dual.mu.is_zero():
+            return self.affine()
+        if form is None or not form.C.is_positive:
+            raise NotOfThisKind("the own function is no positive power or exponential")
+        if last:
+            return self.on_a_sphere(form)
+        return self.power(form) if form.is_power else self.exponential(form)
+
+    def of(self, head: Expr, rows: Rows = (), **radial: Any) -> EntrywisePotential:
+        """Return a potential with y, g and the law."""
+        return EntrywisePotential(self.at, self.y, self.g, self.law, head, rows, **radial)
+
+    def affine(self) -> EntrywisePotential:
+        """Return sum_i beta_i h(v_i), explicit for powers and exponentials."""
+        form, at = self.own, self.at
+        if form is None or not form.C.is_positive:
+            # v_i is what lies above beta_i on the leaf.
+            h, f = self.h.subs(at.v, at.each), at.own(self.dual.f, at.each)
+            assert self.law is not None
+            rows = ((f, at.beta / at.expr(self.dual.G)), (self.law, at.c))
+            return self.of(at.over(at.beta * h), rows, follows=(at.each, at.S))
+        if not form.is_power:
+            product = sympy.Product(at.beta, (at.i, 1, at.n)) ** (1 / at.n)
+            factor = at.n * sympy.exp(-form.u * at.c / at.n) / (form.C * form.u**2)
+            return self.of(-factor * product, ((at.c, at.total(at.v)),))
+        if form.p == 2:
+            return self.of(at.over(at.beta * sympy.log(at.beta)) / (4 * form.C))
+        norm = at.over(self.power_of_beta(form)) ** (form.p / 2)
+        factor = at.c ** (1 - form.p / 2) / (form.C * form.p * (2 - form.p))
+        return self.of(factor * norm, ((at.c, at.total(form.X**2)),))
+
+    def power_of_beta(self, form: OwnForm) -> Expr:
+        """Return |beta_i|^(2/p), without bars where beta_i has one sign."""
+        p, at = form.p, self.at
+        one_sign = p.is_integer is not True or p.is_even or p == 1 or at.v.is_positive
+        return (at.beta if one_sign else sympy.Abs(at.beta)) ** (2 / p)
+
+    def squares(self) -> Expr:
+        """Return sum X^2 in S, where m = kappa X^2 + const and k = mu h."""
+        at, k, field = self.at, self.dual.k, self.dual.f.field
+        m, f = at.entries.sums[at.S.name], self.dual.f
+        ratio = f / field.derivative(f, 0)
+        p = 1 / field.derivative(ratio, 0)
+        X = p * ratio
+        kappa = field.derivative(m, 0) / (2 * X)
+        exact = field.derivative(k, 0) * X == (2 - p) * k
+        if not (exact and field.derivative(kappa, 0).is_zero()):
+            raise NotOfThisKind("what is summed is no square beside the own power")
+        return (at.S - at.own(m - kappa * X * X) * at.n) / at.own(kappa)
+
+    def on_a_sphere(self, form: OwnForm) -> EntrywisePotential:
+        """Return Q where sum_i beta_i^(2/p) = R^2 for all i <= n, and the last is no output."""
+        if not form.is_power:
+            raise NotOfThisKind("beside an exponential the last entry is no clock")
+        at, squares = self.at, self.squares()
+        (unit,) = sympy.solve(squares - 1, at.S)
+        radius = (form.C * at.expr(self.dual.G).subs(at.S, unit)) ** (2 / form.p)
+        inside = radius - at.over(self.power_of_beta(form), at.n - 1)
+        return self.of(inside ** (form.p / 2) / (form.p - 2))
+
+    def power(self, form: OwnForm) -> EntrywisePotential:
+        """Return q(s) for f = C X^p."""
+        at, p, squares = self.at, form.p, self.squares()
+        G = form.C * at.expr(self.dual.G)
+        if p == 2:
+            slope = at.own(self.dual.k) * self.tau - sympy.log(G) / (4 * form.C)
+            head = at.over(at.beta * (sympy.log(at.beta) - 1)) / (4 * form.C)
+            return self.radial(head, at.over(at.beta), G * squares, slope)
+        slope = self.E * squares ** (1 - p / 2) / (form.C * p * (2 - p))
+        of_beta = at.over(self.power_of_beta(form)) ** (p / 2)
+        return self.radial(sympy.S.Zero, of_beta, sympy.powsimp(G * squares ** (p / 2)), slope)
+
+    def exponential(self, form: OwnForm) -> EntrywisePotential:
+        """Return q(s) for f = C exp(u v)."""
+        at, field = self.at, self.dual.f.field
+        kappa, k = at.entries.slopes[at.S.name], self.dual.k
+        u = field.derivative(self.dual.f, 0) / self.dual.f
+        if not (field.derivative(kappa, 0).is_zero() and field.derivative(k, 0) == -u * k):
+            raise NotOfThisKind("what is summed is not linear beside an exponential")
+        constant = at.entries.sums[at.S.name] - kappa * field.named(field.weights[0])
+        G, x = at.expr(self.dual.G), (at.S - at.own(constant) * at.n) / at.own(kappa)
+        s = at.n * sympy.log(form.C * G) + form.u * x
+        slope = -self.E * G / form.u**2
+        return self.radial(sympy.S.Zero, at.over(sympy.log(at.beta)), s, slope)
+
+    def radial(self, head: Expr, of_beta: Expr, s: Expr, slope: Expr) -> EntrywisePotential:
+        """Return head + q(s); q'(s) in s where s is a power of the clock, or linear in it."""
+        at, x = self.at, self.at.symbols[self.dual.variable]
+        rows: Rows = ()
+        if self.law is not None:
+            s, slope, rows = s.subs(at.S, at.c), slope.subs(at.S, at.c), ((at.c, self.law),)
+        for image in _inverses(s, x, at.s):
+            if same(s.subs(x, image), at.s, at.positive):
+                slope = sympy.powsimp(sympy.powdenest(slope.subs(x, image), force=True))
+                return self.of(head, rows, s=of_beta, slope=sympy.expand_log(slope, force=True))
+        return self.of(head, (*rows, (s, at.s)), s=of_beta, slope=slope, follows=(x,))
+
+
+def _inverses(s: Expr, x: Symbol, value: Symbol) -> Iterator[Expr]:
+    """Yield what x may be where s(x) is the value, for s a power of x or linear in it."""
+    slope = sympy.simplify(sympy.diff(s, x))
+    power = sympy.simplify(x * slope / s)
+    if slope != 0 and not power.has(x):
+        factor = sympy.simplify(s / x**power)
+        yield sympy.powdenest((value / factor) ** (1 / power), force=True)
+    if slope != 0 and not slope.has(x):
+        yield (value - s.subs(x, 0)) / slope
+
+
+def find_entrywise_potential(dual: EntrywiseDual) -> EntrywisePotential:
+    """Return Q for every n with y, g and the law, in the forms that the file's text derives.
+
+    Raises:
+        NotOfThisKind: the own function has none of these forms.
+    """
+    return _Builder(dual, EntrywiseNotation(dual.entries)).found()

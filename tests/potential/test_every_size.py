@@ -1,0 +1,157 @@
+"""Q of every n: the table of normalized outputs, the answer in coordinates, flows."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import sympy
+
+from derive import InputError, Parameterization, Verdict, derive
+from derive.model.entrywise import EntrywiseMap
+from numerics.confirm.sizes import AtSize, check_sizes
+
+PROVED = [
+    ("exp(v)/sum(exp(v))", "v", "-n*exp(-c/n)*prod(beta_i)**(1/n)"),
+    ("v**p/sum(v**p)", "v", "c**(1 - p/2)*sum(beta_i**(2/p))**(p/2)/(p*(2 - p))"),
+    ("v**2/sum(v**2)", "v", "sum(beta_i*log(beta_i))/4"),
+    ("v/sum(v)", "v", "sqrt(c)*sqrt(sum(beta_i**2))"),
+    ("exp(v**2)/sum(exp(v**2))", "v", "sum(beta_i*Ei(-v_i**2)/4)"),
+    ("gam*v/norm(v)", "v", "sqrt(2)*sqrt(pi)*c*erfi(sqrt(2)*s/(2*sqrt(c)))/2"),
+    ("gam*v**3/norm(v)**3", "v", "-sqrt(6)*sqrt(pi)*erf(sqrt(6)*s/(2*sqrt(c)))/18"),
+    ("v**k/norm(v)**k", "v:n-1", "(1 - sum(beta_i**(2/k), i < n))**(k/2)/(k - 2)"),
+]
+
+
+@pytest.mark.parametrize(("text", "each", "Q"), PROVED)
+def test_table(text, each, Q):
+    from derive.render.plain import plain
+
+    d = derive(Parameterization.parse([text], each=[each]))
+    assert d.verdict is Verdict.PROVED
+    assert plain(d.notation.shown(d.potential.value)) == Q
+
+
+def at_size(d, n):
+    """Return Q at a number n in beta1, ..., and start symbols."""
+    found, at = d.potential, d.notation
+    betas = [sympy.Symbol(f"beta{k}", real=True) for k in range(1, n + 1)]
+    first, last = at.entry("i"), at.entry("n")
+    y0 = [
+        found.y.subs({first: sympy.Symbol(f"v{k}"), last: sympy.Symbol(f"v{n}")})
+        for k in range(1, n + 1)
+    ]
+    Q = at.at_size(found.value, n) - sum(y * b for y, b in zip(y0, betas, strict=True))
+    Q = Q.subs({x: at.at_size(value, n) for x, value in found.rows})
+    Q = Q.subs(betas[-1], 1 - sum(betas[:-1]))
+    plain = {s: sympy.Symbol(s.name) for s in Q.free_symbols}
+    return Q.subs(plain).subs({f"v{k}": sympy.Symbol(f"v{k}_0") for k in range(1, n + 1)})
+
+
+@pytest.mark.parametrize("text", ["v**2/sum(v**2)", "exp(v)/sum(exp(v))", "v/sum(v)"])
+def test_coordinates_give_the_same_Q(text):
+    """One output would have others: there every Q is a warped one."""
+    model = EntrywiseMap.parse([text], ["v"], positive=["v"])
+    found = derive(Parameterization(model.of_size(3), positive=["v1", "v2", "v3"]), timeout=50)
+    assert found.compare(at_size(derive(model), 3)).outcome.startswith("AGREES")
+
+
+@pytest.mark.parametrize(
+    ("text", "each"),
+    [
+        ("v**3/sum(v**3)", "v"),
+        ("exp(v**2)/sum(exp(v**2))", "v"),
+        ("gam*v/norm(v)", "v"),
+        ("v/norm(v)", "v:n-1"),
+        ("v**2/norm(v)", "v"),
+    ],
+)
+def test_coordinates_give_the_same_verdict(text, each):
+    model = EntrywiseMap.parse([text], [each], positive=["v"])
+    d = derive(model)
+    found = derive(Parameterization(model.of_size(3), positive=["v1", "v2", "v3"]), timeout=50)
+    assert (found.verdict, found.hessian.verdict) == (d.verdict, d.hessian.verdict)
+    assert d.verdict is Verdict.PROVED
+
+
+FLOWS = [
+    ("exp(v)/sum(exp(v))", "v", {}),
+    ("v**2*sum(v**2)", "v", {}),
+    ("exp(v)*(1 + sum(v))", "v", {}),
+    ("v/norm(v)", "v:n-1", {}),
+    ("v/(1 + sum(v**2))", "v", {}),
+    ("gam*v/norm(v)", "v", {"rates": {"v": "2", "gam": "3"}}),
+]
+
+
+@pytest.mark.parametrize(("text", "each", "options"), FLOWS)
+def test_flows_agree_and_refute_what_is_broken(text, each, options):
+    d = derive(EntrywiseMap.parse([text], [each], **options))
+    at = d.notation
+    check = AtSize(d.dual, d.potential, 3)
+    problem = check.problem(np.random.default_rng(0))
+    end = problem.flow(20)
+    rows = check.compare(problem, end)
+    assert all(digits > 15 for digits in rows.values() if digits is not None)
+    for part in ({"y": d.potential.y**3}, {"head": d.potential.head + at.over(at.beta**3)}):
+        broken = dataclasses.replace(check, potential=dataclasses.replace(d.potential, **part))
+        assert min(x for x in broken.compare(problem, end).values() if x is not None) < 3
+
+
+def test_rates_count():
+    texts, rates = ["gam*v/norm(v)"], {"v": "2", "gam": "3"}
+    with_rates, without = (
+        derive(EntrywiseMap.parse(texts, ["v"], rates=r)).potential.slope for r in (rates, {})
+    )
+    assert with_rates != without
+
+
+def test_flows_at_two_three_and_five():
+    d = derive(EntrywiseMap.parse(["v/sum(v)"], ["v"]))
+    check = check_sizes(d.dual, d.potential)
+    assert check.passed
+    assert [f"n = {n}:" in check.report() for n in (2, 3, 5)] == [True] * 3
+
+
+def test_outputs_that_depend_on_one_another_have_none():
+    model = EntrywiseMap.parse(["v/norm(v)"], ["v"])
+    for found in (derive(model), derive(Parameterization(model.of_size(3)), timeout=50)):
+        assert found.verdict is Verdict.UNDECIDED
+
+
+def test_a_size_at_which_the_outputs_depend_is_excluded():
+    d = derive(EntrywiseMap.parse(["exp(v)*exp(-sum(v)/3)"], ["v"]))
+    assert "n != 3" in [c.text for c in d.conditions]
+
+
+def test_what_is_no_product_is_left_open():
+    d = derive(EntrywiseMap.parse(["v + sum(v)"], ["v"]))
+    assert d.verdict is Verdict.UNDECIDED
+    assert d.potential is None
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        ("abs(v)/sum(abs(v))", {}, "kink"),
+        ("gam*v", {}, "no scalar such as sum"),
+        ("v/sum(gam*v)", {}, "take it out of the sum"),
+        ("1/sum(v)", {}, "but through sums"),
+        ("v/sum(v)", {"rates": {"v": "v"}}, "positive number"),
+        ("v/sum(v)", {"rates": {"v": "-1"}}, "positive number"),
+        ("v/sum(v)", {"rates": {"u": "2"}}, "no weight u"),
+        ("v/sum(sum(v))", {}, "without sums in it"),
+        ("v/sum(v)", {"positive": ["u"]}, "no weight u"),
+        ("v/sum(v)", {"start": {"v": 1}}, "alone"),
+    ],
+)
+def test_what_is_refused(text, options, words):
+    with pytest.raises(InputError, match=words):
+        derive(Parameterization.parse([text], each=["v"], **options))
+
+
+def test_a_modulus_is_its_argument_where_that_is_positive():
+    model = EntrywiseMap.parse(["abs(v)/sum(abs(v))"], ["v"], positive=["v"])
+    d = derive(model)
+    assert [c.text for c in d.conditions] == ["v_i > 0"]
+    with_signs = derive(EntrywiseMap.parse(["v/sum(v)"], ["v"]))
+    assert str(with_signs.potential.value) == str(d.potential.value)
