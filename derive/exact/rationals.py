@@ -42,14 +42,6 @@ def identity(size: int) -> fmpq_mat:
     return fmpq_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
 
 
-def combined(matrices: Sequence[fmpq_mat], coefficients: Sequence[fmpq]) -> fmpq_mat:
-    """Return sum_i c_i A_i."""
-    total = fmpq_mat(matrices[0].nrows(), matrices[0].ncols())
-    for A, c in zip(matrices, coefficients, strict=True):
-        total += A * c
-    return total
-
-
 def reduced(rows: Sequence[Sequence[fmpq]]) -> list[tuple[int, list[fmpq]]]:
     """Return the rows of the reduced echelon form with the places of their pivots."""
     echelon, rank = fmpq_mat(rows).rref()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -11,14 +11,13 @@ from typing import ClassVar
 from derive.errors import InputError, NumericalError
 from derive.explicit import statements as claims
 from derive.explicit.contrast import Contrast
-from derive.explicit.minimum import CertifiedValue, CriticalRoot, SquaredDistance
+from derive.explicit.minimum import CertifiedValue, SquaredDistance
 from derive.model.parameterization import Parameterization
 from derive.printable import Held, Printable
 from derive.statement import Claims, Open, Statement
 from derive.verdict import Finding, Verdict, conclude
 
 MISSING = "give a number for"
-NOWHERE = float("nan")
 
 
 @dataclass(frozen=True)
@@ -140,27 +139,3 @@ def evaluate(
     if all(value.reason.startswith(MISSING) for value in values):
         raise InputError(values[-1].reason)
     return tuple(values)
-
-
-def distance_function(
-    distance: SquaredDistance, start: Mapping[str, Fraction]
-) -> Callable[[Fraction], float]:
-    """Return R as a function of one output; *start* are numbers for the start symbols.
-
-    It is nan where no w has F(w) = beta, or where no value was certified.
-
-    Raises:
-        NumericalError: R was not found.
-    """
-    if not isinstance(distance, CriticalRoot) or not distance.factors:
-        raise NumericalError(f"there is no R to evaluate: {distance.finding.reason}")
-    name = str(distance.variables[0])
-
-    def value(beta: Fraction) -> float:
-        try:
-            found = distance.at({**start, name: beta})
-        except NumericalError:
-            return NOWHERE
-        return NOWHERE if found is None else float(found.ball.mid())
-
-    return value

@@ -25,8 +25,7 @@ from derive.explicit.cost.feasible import BITS
 from derive.explicit.critical.intervals import RootInterval, limit_at
 from derive.explicit.critical.minimum_at import (
     CertifiedRoot,
-    greatest_root,
-    has_no_weights,
+    all_roots,
     has_weights,
     minimum_at,
     root_at,
@@ -125,14 +124,12 @@ class CriticalRoot(SquaredDistance):
 
     @functools.cached_property
     def closed_forms(self) -> tuple[Expr | None, ...]:
-        """The greatest root in radicals, where each polynomial has at most one root r >= 0."""
+        """The root r >= 0 of a r^n + c in radicals; None of other polynomials."""
         if self.verdict is not Verdict.PROVED:
             return ()
-        if any(len({e[0] for e, _ in terms(f)} - {0}) > 1 for f in self.factors):
-            return (None,)
-        roots = [_closed_form(e, self.argument, None) for e in self.equations]
-        known = [root for root in roots if root is not None]
-        return (sympy.Max(*known) if len(known) == len(roots) else None,)
+        powers = {e[0] for e, _ in terms(self.factors[0])} - {0}
+        alone = len(powers) == 1
+        return (_closed_form(self.equations[0], self.argument, None) if alone else None,)
 
     def at(self, point: Mapping[str, Fraction]) -> CertifiedValue | None:
         """Return the minimum at numbers for beta and the start."""
@@ -146,8 +143,6 @@ class CriticalRoot(SquaredDistance):
         try:
             return self._value_at(data)
         except Stopped as step:
-            if has_no_weights(self.problem, data):
-                return None
             raise NumericalError(f"not certified at this point: {step}") from None
 
     def _value_at(self, data: Sequence[Fraction]) -> CertifiedValue | None:
@@ -168,7 +163,7 @@ class CriticalRoot(SquaredDistance):
 
 @dataclass(frozen=True)
 class GreatestRoot(CriticalRoot):
-    """The minimum is the greatest root at every beta with some w; *onto*: every beta has some."""
+    """The minimum is the root r >= 0 at every beta with some w; *onto*: every beta has some."""
 
     onto: bool
 
@@ -182,7 +177,9 @@ class GreatestRoot(CriticalRoot):
 
     def _least(self, data: Sequence[Fraction]) -> CertifiedValue:
         """Return the value at beta with some w."""
-        return self._root(greatest_root(self.factors, data), data)
+        with ctx.workprec(BITS):
+            root = max(all_roots(self.factors, data), key=lambda root: root.ball.mid())
+        return self._root(root, data)
 
 
 @dataclass(frozen=True)
@@ -235,7 +232,7 @@ class RootByInterval(CriticalRoot):
 
 @dataclass(frozen=True)
 class ClosedMinimum(GreatestRoot):
-    """The minimum by a formula, or at least its value at single points; *factors* are of that."""
+    """The minimum by a formula, which is an expression but for norms of larger matrices."""
 
     closed: ClosedCost
 

@@ -1,4 +1,11 @@
-"""Explicit regularization of the weights, beside the implicit one: the fold of the steps."""
+"""Explicit regularization of the weights, beside the implicit one: the fold of the steps.
+
+R is a root of a polynomial P(r; beta, start) at almost all beta and starts. Let it be there a root
+r >= 0 of a r^n + c(beta, start), with a number a: g, which is continuous. Then R = g at every beta
+with some w. Let w* be a least one there, and w -> w* with R = g at F(w), as almost all w have:
+g(F(w)) <= |w - w_0|^2 and so g(beta) <= R(beta). The least weights for these F(w) are bounded, and
+have a limit v with F(v) = beta and |v - w_0|^2 <= g(beta).
+"""
 
 from __future__ import annotations
 
@@ -14,13 +21,13 @@ from derive.explicit.constrained import ConstrainedProblem, Stopped, pose, pose_
 from derive.explicit.contrast import contrast_with
 from derive.explicit.cost.composition import find_composition
 from derive.explicit.cost.duality import find_dual
+from derive.explicit.cost.feasible import is_onto
 from derive.explicit.counterpart import (
     BlockCounterpart,
     ExplicitCounterpart,
     evaluate,
     scale_limits,
 )
-from derive.explicit.critical.bounds import bounds_every_root, is_onto, is_power
 from derive.explicit.critical.equations import critical_factors, follow_from_distance
 from derive.explicit.critical.intervals import find_intervals
 from derive.explicit.minimum import (
@@ -153,22 +160,17 @@ def _minimum(problem: ConstrainedProblem, betas: tuple[Symbol, ...]) -> Critical
     try:
         factors = critical_factors(problem)
         if problem.single:
-            finding = Finding(Verdict.PROVED, "the root is certified on every interval")
-            intervals = find_intervals(problem, factors)
-            used = sorted({x.factor for x in intervals if x.factor is not None})
-            intervals = tuple(
-                x if x.factor is None else replace(x, factor=used.index(x.factor))
-                for x in intervals
-            )
-            factors = tuple(factors[i] for i in used)
-            return RootByInterval(variables, finding, problem, factors, intervals)
+            return _by_intervals(problem, factors, variables)
         where = "it is certified at single points, not everywhere"
         finding = Finding(Verdict.UNDECIDED, f"the root depends on several numbers: {where}")
-        powers = {e[0] for factor in factors for e, _ in terms(factor)} - {0}
-        if len(factors) == len(powers) == 1:
+        powers = {e for factor in factors for e, _ in terms(factor) if e[0]}
+        if len(factors) == len({n for n, *_ in powers}) == 1:
             # a r^n + c has at most one root r >= 0, where a is not 0.
-            if is_power(factors[0]):
-                return _greatest(problem, variables, factors, "one root r >= 0")
+            if not any(sum(others) for _, *others in powers):
+                onto = is_onto(problem)
+                reason = f"one root r >= 0, for every beta{'' if onto else ' with some w'}"
+                finding = Finding(Verdict.PROVED, reason)
+                return GreatestRoot(variables, finding, problem, factors, onto)
             finding = Finding(Verdict.PROVED, "one root r >= 0, for almost all beta with some w")
         elif len(factors) == 1 and follow_from_distance(problem, factors[0]):
             where = "the weights are rational in r, beta and the start, and so are real"
@@ -177,6 +179,19 @@ def _minimum(problem: ConstrainedProblem, betas: tuple[Symbol, ...]) -> Critical
     except Stopped as step:
         finding = Finding(Verdict.UNDECIDED, str(step))
     return CriticalRoot(variables, finding, problem, factors)
+
+
+def _by_intervals(
+    problem: ConstrainedProblem, factors: tuple[Polynomial, ...], variables: tuple[Symbol, ...]
+) -> RootByInterval:
+    """Return the minimum on every interval, as a root of the factors that are used."""
+    finding = Finding(Verdict.PROVED, "the root is certified on every interval")
+    intervals = find_intervals(problem, factors)
+    used = sorted({x.factor for x in intervals if x.factor is not None})
+    intervals = tuple(
+        x if x.factor is None else replace(x, factor=used.index(x.factor)) for x in intervals
+    )
+    return RootByInterval(variables, finding, problem, tuple(factors[i] for i in used), intervals)
 
 
 def representation_cost(p: Parameterization, betas: tuple[Symbol, ...]) -> SquaredDistance:
@@ -190,28 +205,11 @@ def representation_cost(p: Parameterization, betas: tuple[Symbol, ...]) -> Squar
         problem = pose_cost(p)
     except Stopped as step:
         return SquaredDistance(betas, Finding(Verdict.UNDECIDED, str(step)))
-    bounded = None if problem.single else _bounded(problem, betas)
-    if bounded is not None:
-        return bounded
-    found = _minimum(problem, betas)
-    if found.verdict is Verdict.PROVED:
-        by_root = isinstance(found, RootByInterval) and not found.is_closed
-        return (_bounded(problem, betas) if by_root else None) or found
-    if bounds_every_root(problem, found.factors):
-        why = "the greatest root, as |w|^2 bounds every root"
-        return _greatest(problem, betas, found.factors, why)
-    return (_bounded(problem, betas) if problem.single else None) or found
-
-
-def _greatest(
-    problem: ConstrainedProblem,
-    variables: tuple[Symbol, ...],
-    factors: tuple[Polynomial, ...],
-    which: str,
-) -> GreatestRoot:
-    onto = is_onto(problem)
-    finding = Finding(Verdict.PROVED, f"{which}, for every beta{'' if onto else ' with some w'}")
-    return GreatestRoot(variables, finding, problem, factors, onto)
+    if not problem.single:
+        return _bounded(problem, betas) or _minimum(problem, betas)
+    by_root = _minimum(problem, betas)
+    closed = isinstance(by_root, RootByInterval) and by_root.is_closed
+    return by_root if closed else _bounded(problem, betas) or by_root
 
 
 def _bounded(problem: ConstrainedProblem, betas: tuple[Symbol, ...]) -> CriticalRoot | None:
@@ -219,12 +217,6 @@ def _bounded(problem: ConstrainedProblem, betas: tuple[Symbol, ...]) -> Critical
     closed = find_composition(problem, betas) or find_dual(problem, betas)
     if closed is None:
         return None
-    of = "every beta" if closed.onto else "every beta with some w"
-    verdict, reason = Verdict.PROVED, f"for {of}: {closed.reason}"
-    if closed.factors:
-        reason = f"the greatest real root, {reason}"
-    elif closed.expression(betas) is None:
-        verdict = Verdict.UNDECIDED
-        reason += "; it is given at single points, not as a formula"
-    finding = Finding(verdict, reason, closed.evidence)
-    return ClosedMinimum(betas, finding, problem, closed.factors, closed.onto, closed)
+    reason = f"for every beta{'' if closed.onto else ' with some w'}: {closed.reason}"
+    finding = Finding(Verdict.PROVED, reason, closed.evidence)
+    return ClosedMinimum(betas, finding, problem, (), closed.onto, closed)

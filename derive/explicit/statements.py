@@ -68,7 +68,10 @@ def _formulas(minimum: CriticalRoot, name: str, zero: str) -> Iterator[object]:
         yield from _by_intervals(minimum, name, zero)
         return
     (form,) = minimum.closed_forms or (None,)
-    yield Equations(((_letter(minimum, name), form),)) if form is not None else _equations(minimum)
+    if form is not None:
+        yield Equations(((_letter(minimum, name), form),))
+    elif minimum.equations:
+        yield _equations(minimum)
     for identity in minimum.finding.evidence:
         yield note("checked: {e}", e=identity)
         yield identity

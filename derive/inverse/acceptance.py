@@ -6,8 +6,8 @@ of Q'(F) = (Q o F)'/F', so the identity is checked without ever forming Q'' in b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
@@ -36,47 +36,44 @@ def accepts(term: SeparableTerm, candidate: Candidate, kernel: Expr | None = Non
         F, scale = from_sympy(candidate.F), from_sympy(candidate.scale)
     except LanguageError:
         return False
-    claim = _Claim(term, F, scale, assumed, low, high, K)
     for place, values in product(PLACES, term.parameter_points()):
+        point = {W.name: place, **values}
         with suppress(Unsettled, ZeroDivisionError):
-            holds = claim.holds_at({W.name: place, **values})
+            holds = _holds_at(term, (F, scale, K), assumed, (low, high), point)
             if holds is not None:
                 return holds
     return False
 
 
-@dataclass(frozen=True)
-class _Claim:
-    """K Q''(F) = c > 0 where what is assumed is positive and low < F < high, as trees."""
+def _holds_at(
+    term: SeparableTerm,
+    claim: tuple[Tree, Tree, Tree | None],
+    assumed: Sequence[Tree],
+    ends: tuple[Tree | None, Tree | None],
+    point: dict[str, Fraction],
+) -> bool | None:
+    """Tell whether K Q''(F) = c > 0, a *claim* on F, c and K, is proved or disproved near a point.
 
-    term: SeparableTerm
-    F: Tree
-    scale: Tree
-    assumed: tuple[Tree, ...]
-    low: Tree | None
-    high: Tree | None
-    kernel: Tree | None
-
-    def holds_at(self, point: dict[str, Fraction]) -> bool | None:
-        """Tell whether it is proved (True) or disproved (False) near a point; None for neither."""
-        trees = [self.term.tree, self.F, self.scale, *self.assumed]
-        tower = Elementary(point, trees + ([] if self.kernel is None else [self.kernel]))
-        if any(tower.sign(tower.read(x)) <= 0 for x in self.assumed):
-            return None
-        f, scale = tower.read(self.F), tower.read(self.scale)
-        ends = ((1, self.low), (-1, self.high))
-        if any(x is not None and tower.sign(side * (f - tower.read(x))) <= 0 for side, x in ends):
-            return None
-        speed = tower.derivative(f)
-        composed = tower.derivative(tower.read(self.term.tree, {self.term.variable: f}))
-        if tower.sign(speed) == 0 or tower.sign(scale) <= 0:
-            return None
-        curvature = tower.derivative(composed / speed) / speed
-        k = speed * speed if self.kernel is None else tower.read(self.kernel)
-        if tower.is_zero(k * curvature - scale):
-            return True
-        # A value off the ball of the scale is a disproof at this point: no other will do.
-        return None if tower.ball(k * curvature - scale).contains(0) else False
+    None for neither, as where what is assumed is not positive, or F is not between the ends.
+    """
+    tower = Elementary(point, [x for x in (term.tree, *claim, *assumed) if x is not None])
+    if any(tower.sign(tower.read(x)) <= 0 for x in assumed):
+        return None
+    (F, c, K), (low, high) = claim, ends
+    f, scale = tower.read(F), tower.read(c)
+    sides = ((1, low), (-1, high))
+    if any(x is not None and tower.sign(side * (f - tower.read(x))) <= 0 for side, x in sides):
+        return None
+    speed = tower.derivative(f)
+    composed = tower.derivative(tower.read(term.tree, {term.variable: f}))
+    if tower.sign(speed) == 0 or tower.sign(scale) <= 0:
+        return None
+    curvature = tower.derivative(composed / speed) / speed
+    k = speed * speed if K is None else tower.read(K)
+    if tower.is_zero(k * curvature - scale):
+        return True
+    # A value off the ball of the scale is a disproof at this point: no other will do.
+    return None if tower.ball(k * curvature - scale).contains(0) else False
 
 
 def vanishes(term: SeparableTerm, tree: Tree, at: Tree) -> bool:

@@ -12,7 +12,7 @@ from sympy import Expr, Max, Symbol, cosh, oo, sin, sinh, sqrt, tan, tanh
 
 from derive.inverse.line_element import Candidate, LineElement, W, known_sign, tidy
 
-ZERO = sympy.Integer(0)
+ZERO, ONE = sympy.S.Zero, sympy.S.One
 U = Symbol("u", positive=True)
 Change: TypeAlias = tuple[Expr, Expr]
 """v as a function of U, increasing or decreasing in u > 0, and u as one of v."""
@@ -30,8 +30,8 @@ def candidates(element: LineElement, depth: int = 3) -> Iterator[Candidate]:
     P = sympy.cancel(1 / q)
     degree = int(sympy.degree(P, v)) if P.is_polynomial(v) else 0
     if degree in (2, 4):
-        yield from (_quadratic if degree == 2 else _squared)(element, P)
-    proposals = (_exponential, _root, _double_root) if depth else ()
+        yield from _shapes(element, P)
+    proposals = (_exponential, _double_root) if depth else ()
     for change in chain.from_iterable(proposal(element) for proposal in proposals):
         yield from _carried_back(element, change, depth)
 
@@ -65,11 +65,14 @@ def _powers(element: LineElement) -> Iterator[Candidate]:
                 yield Candidate(b + side * shape, inverse, interval, scale, (*assumed, *generic))
 
 
-def completed(P: Expr, v: Symbol) -> tuple[Expr, Expr, Expr]:
-    """Return (a, b, d) with P = a ((v - b)^2 + d)."""
-    a, linear, constant = sympy.Poly(P, v).all_coeffs()
-    b = sympy.cancel(-linear / (2 * a))
-    return sympy.factor(a), b, sympy.factor(sympy.cancel(constant / a - b**2))
+def completed(P: Expr, v: Symbol) -> tuple[Expr, Expr, Expr] | None:
+    """Return (a, b, d) with P = a ((v - b)^2 + d)^(n/2), for n = 2 and 4; None where it is not."""
+    a, slope, next_, *_ = sympy.Poly(P, v).all_coeffs()
+    n = sympy.degree(P, v)
+    b = sympy.cancel(-slope / (n * a))
+    d = sympy.factor(sympy.cancel(next_ / a - sympy.binomial(n, 2) * b**2) * 2 / n)
+    whole = a * ((v - b) ** 2 + d) ** (n / 2)
+    return (sympy.factor(a), b, d) if sympy.cancel(P - whole) == 0 else None
 
 
 def cases(
@@ -83,56 +86,39 @@ def cases(
             yield sign, inner, r, tuple(dict.fromkeys((*first, *second, *((r,) if free else ()))))
 
 
-def _quadratic(element: LineElement, P: Expr) -> Iterator[Candidate]:
-    """P = a ((v - b)^2 + d): sinh, cosh or sin by the signs of a and d."""
-    v = element.v
-    a, b, d = completed(P, v)
-    for sign, inner, r, assumed in cases(element, a, d):
-        if inner == 0 or (sign < 0 < inner):
-            continue
-        x = (v - b) / r
-        c = 1 / (sign * a)
-        if inner > 0:
-            yield Candidate(b + r * sinh(W), sympy.asinh(x), (-oo, oo), c, assumed)
-            continue
-        for side in (1, -1):
-            # From the end v = 0 of an interval of positive P: y = |v|/(2r).
-            if sympy.cancel(b + side * r) != 0:
-                continue
-            y = side * v / (2 * r)
-            if sign > 0:
-                ends = (ZERO, oo) if side > 0 else (-oo, ZERO)
-                F, w = side * 2 * r * sinh(W) ** 2, sympy.asinh(sqrt(y))
-            else:
-                ends = (-2 * r, ZERO) if side > 0 else (ZERO, 2 * r)
-                F, w = -side * 2 * r * sin(W) ** 2, sympy.asin(sqrt(-y))
-            yield Candidate(F, w, ends, 4 * c, assumed)
-        if sign < 0:
-            yield Candidate(b + r * sin(W), sympy.asin(x), (b - r, b + r), c, assumed)
-        else:
-            yield Candidate(b + r * cosh(W), sympy.acosh(x), (b + r, oo), c, assumed)
-            yield Candidate(b - r * cosh(W), sympy.acosh(-x), (-oo, b - r), c, assumed)
+SHAPES = {
+    (2, 1, 1): ((sinh(W), sympy.asinh, -oo, oo),),
+    (2, 1, -1): ((cosh(W), sympy.acosh, ONE, oo),),
+    (2, -1, -1): ((sin(W), sympy.asin, -ONE, ONE),),
+    (4, 1, 1): ((tan(W), sympy.atan, -oo, oo),),
+    (4, 1, -1): ((tanh(W), sympy.atanh, -ONE, ONE), (1 / tanh(W), sympy.acoth, ONE, oo)),
+}
+"""S with S'^2 = +-(S^2 +- 1)^(n/2), its inverse and its range, by n and these signs."""
 
 
-def _squared(element: LineElement, P: Expr) -> Iterator[Candidate]:
-    """P = a S^2, S = (v - b)^2 + d: tan, or tanh and its reciprocal."""
-    v, a = element.v, sympy.LC(P, element.v)
-    _, c3, c2, *_ = sympy.Poly(P / a, v).all_coeffs()
-    S = v**2 + c3 * v / 2 + (c2 - c3**2 / 4) / 2
-    if sympy.cancel(P - a * S**2) != 0:
+def _shapes(element: LineElement, P: Expr) -> Iterator[Candidate]:
+    """P = a ((v - b)^2 + d)^(n/2): v = b +- r S, r = sqrt(|d|), or from an end v = 0 a square."""
+    v, n = element.v, int(sympy.degree(P, element.v))
+    form = completed(P, v)
+    if form is None:
         return
-    _, b, d = completed(S, v)
-    x = v - b
+    a, b, d = form
     for sign, inner, r, assumed in cases(element, a, d):
-        if sign <= 0 or inner == 0:
-            continue
-        c = sympy.factor(1 / (a * r**2))
-        if inner > 0:
-            yield Candidate(b + r * tan(W), sympy.atan(x / r), (-oo, oo), c, assumed)
-            continue
-        yield Candidate(b + r * tanh(W), sympy.atanh(x / r), (b - r, b + r), c, assumed)
-        yield Candidate(b + r / tanh(W), sympy.acoth(x / r), (b + r, oo), c, assumed)
-        yield Candidate(b - r / tanh(W), sympy.acoth(-x / r), (-oo, b - r), c, assumed)
+        shapes = SHAPES.get((n, sign, inner), ())
+        c = sympy.factor(1 / (sign * a * r ** (n - 2))) if shapes else a
+        for side in (1, -1):
+            # P = a v (v + 2 side r) > 0 between v = 0 and the other root, or infinity.
+            if (n, inner) == (2, -1) and sympy.cancel(b + sign * side * r) == 0:
+                S, inverse, far = (sinh, sympy.asinh, oo) if sign > 0 else (sin, sympy.asin, 2 * r)
+                ends = (ZERO, far) if side > 0 else (-far, ZERO)
+                w = inverse(sqrt(side * v / (2 * r)))
+                yield Candidate(side * 2 * r * S(W) ** 2, w, ends, 4 * c, assumed)
+        for shape, inverse, low, high in shapes:
+            for side in (1, -1) if low == 1 else (1,):
+                F, x = b + side * r * shape, side * (v - b) / r
+                ends = (low, high) if side > 0 else (-high, -low)
+                left, right = (end if end.is_infinite else b + r * end for end in ends)
+                yield Candidate(F, inverse(x), (left, right), c, assumed)
 
 
 def _carried_back(element: LineElement, change: Change, depth: int) -> Iterator[Candidate]:
@@ -166,20 +152,6 @@ def _exponential(element: LineElement) -> Iterator[Change]:
     rate = first * reduce(sympy.gcd, ratios)
     rate = -rate if rate.could_extract_minus_sign() else rate
     yield sympy.log(U) / rate, sympy.exp(rate * v)
-
-
-def _root(element: LineElement) -> Iterator[Change]:
-    """Functions of (s v + t)^(1/n): u = (s v + t)^(1/n)."""
-    v = element.v
-    indices: dict[Expr, list[int]] = {}
-    for p in element.q.atoms(sympy.Pow):
-        if p.base.has(v) and isinstance(p.exp, sympy.Rational) and p.exp.q > 1:
-            indices.setdefault(p.base, []).append(p.exp.q)
-    for base in sorted(indices, key=sympy.default_sort_key):
-        slope, n = sympy.diff(base, v), sympy.ilcm(1, *indices[base])
-        if not slope.has(v):
-            offset = sympy.expand(base - slope * v)
-            yield (U**n - offset) / slope, base ** sympy.Rational(1, n)
 
 
 def _double_root(element: LineElement) -> Iterator[Change]:

@@ -32,7 +32,10 @@ def find_pair(convexity: Convexity, target: Expr | None) -> WeightPair | None:
     square = sympy.cancel(1 / element.q**2)
     if not square.is_polynomial(element.v) or sympy.degree(square, element.v) != 2:
         return None
-    a, b, d = completed(square, element.v)
+    form = completed(square, element.v)
+    if form is None:
+        return None
+    a, b, d = form
     for sign, inner, r, assumed in cases(element, a, d):
         if sign > 0 and inner > 0:
             s = sympy.Integer(1) if target is None else target * sympy.sqrt(a) / 4

@@ -269,7 +269,7 @@ def warped_time(
     dual = block.potential.dual
     if block.hessian.verdict is Verdict.PROVED or dual is None:
         return None
-    return find_warped_time(block.metric, dual, block.notation, start)
+    return find_warped_time(dual, block.notation, start)
 
 
 def _decided_by_kernel(derivation: Derivation, kernel: TangentKernel) -> Finding | None:

@@ -15,15 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 import sympy
 from sympy import Expr, Symbol
 
-from derive.exact.elementary_signs import Undecided
-from derive.limits.asymptotics import CONSTANT
 from derive.limits.kernel_regime import ScaledStart, TangentKernel
-from derive.limits.limit import Limit, LimitingPotential, growth_expression, sided
+from derive.limits.limit import Limit, sided
 from derive.limits.point import Point
 from derive.model.labels import quoted
 from derive.model.parameterization import Parameterization
@@ -71,54 +68,11 @@ def finite_time_limit(
 def _is_plain_polynomial(p: Parameterization) -> bool:
     """Tell whether F is one polynomial, with the Euclidean metric of the weights."""
     square = sum((w * w for w in p.w), p.field.zero)
-    if p.d > 1 or p.field.generators or p.geometry.weight_square(p.w) != square:
-        return False
-    return p.F[0].is_polynomial()
+    plain = p.d == 1 and not p.field.generators and p.geometry.weight_square(p.w) == square
+    return plain and p.F[0].is_polynomial()
 
 
-def moved_start_limit(p: Parameterization, piece: Piece, point: Point, start: Expr) -> Limit | None:
-    """Return the limit of Q' = int_beta_0 db/K(b) where the start symbol moves beta_0 alone.
-
-    K is positive and finite on all of R, so that the integral is continuous in beta_0. None where
-    that is not proved, or beta_0 has no limit.
-    """
-    if p.d > 1 or not _is_fixed(piece, point):
-        return None
-    try:
-        place = point.expand(start, span=Fraction(2))
-    except Undecided:
-        return None
-    rest = [growth for growth in place.terms if growth != CONSTANT]
-    if not rest or min(rest) < CONSTANT or not place.reaches(CONSTANT):
-        return None
-    b_0 = place.coefficient(CONSTANT)
-    (beta,) = piece.betas
-    reason = "K does not depend on the start: beta_0 tends to a number, and the integral with it"
-    potential = LimitingPotential("other", None, (_time(p, beta, b_0),))
-    error, one = growth_expression(min(rest), point.small), sympy.S.One
-    finding = Finding(Verdict.PROVED, reason)
-    slopes = potential.gradient
-    return Limit(point, finding, "intermediate", (beta,), None, one, potential, slopes, error)
-
-
-def _is_fixed(piece: Piece, point: Point) -> bool:
-    """Tell whether K does not depend on what tends to a limit, and is positive and finite on R."""
-    domain = piece.domain
-    if domain is None or domain.walls or not domain.exact:
-        return False
-    written = (*_kernel(piece), *(c for _, c in piece.constants))
-    return bool(written) and all(s.name != point.variable for f in written for s in f.free_symbols)
-
-
-def _kernel(piece: Piece) -> tuple[Expr, ...]:
-    """Return K or dQ'/dA, and the polynomials of its roots; nothing where K is not written."""
-    kernel, polynomials = kernel_of(piece), tuple(root.polynomial for root in piece.roots)
-    if piece.kind == "algebraic" and len(piece.roots) == 1:
-        kernel = piece.gradient[0].diff(piece.roots[0].symbol)
-    return () if kernel is None else (kernel, *polynomials)
-
-
-def _time(p: Parameterization, end: Expr, start: Expr = sympy.S.Zero) -> Expr:
+def _time(p: Parameterization, end: Expr, start: Expr) -> Expr:
     """Return the time from one beta to another."""
     taken = {*p.weights, *p.start_symbols, *p.parameters}
     b = Symbol(next(name for name in ("b", "b_", "b__") if name not in taken), real=True)
@@ -126,8 +80,11 @@ def _time(p: Parameterization, end: Expr, start: Expr = sympy.S.Zero) -> Expr:
 
 
 def _is_even(piece: Piece, beta: Symbol) -> bool:
-    """Tell whether K(beta) = K(-beta), as it is written."""
-    written = _kernel(piece)
-    largest = all(root.from_above == 0 for root in piece.roots)
-    even = (sympy.expand(f - f.subs(beta, -beta)) == 0 for f in written)
-    return largest and bool(written) and all(even)
+    """Tell whether K(beta) = K(-beta), as it, or dQ'/dA with the root A, is written."""
+    kernel = kernel_of(piece)
+    if piece.kind == "algebraic" and len(piece.roots) == 1:
+        kernel = piece.gradient[0].diff(piece.roots[0].symbol)
+    if kernel is None or any(root.from_above != 0 for root in piece.roots):
+        return False
+    written = (kernel, *(root.polynomial for root in piece.roots))
+    return all(sympy.expand(f - f.subs(beta, -beta)) == 0 for f in written)

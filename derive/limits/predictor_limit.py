@@ -22,7 +22,6 @@ from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.exact.field.function_field import RationalFunction
 from derive.limits.asymptotics import CONSTANT
 from derive.limits.exponents import depths_in
-from derive.limits.finite_time import moved_start_limit
 from derive.limits.fixed_beta import ClosedGradient, closed_form_limit
 from derive.limits.implicit import parametric_limit
 from derive.limits.initialization import norm
@@ -36,31 +35,22 @@ from derive.verdict import Finding, Identity, Verdict
 
 
 def predictor_limit(derivation: Derivation, point: Point, kernel: TangentKernel) -> Limit:
-    """Return the limit of Q at fixed beta, PROVED or UNDECIDED."""
+    """Return the limit of Q at fixed beta by the first expansion that proves one, or UNDECIDED."""
     potential = derivation.potential
-    limit = undecided(point, f"there is no Q to take the limit of: {potential.finding.reason}")
-    if potential.pieces and potential.gradient is not None:
-        for limit in _limits(derivation, potential.gradient, point, kernel):
-            if limit.finding.verdict is Verdict.PROVED:
-                break
-    return limit
-
-
-def _limits(
-    derivation: Derivation, entries: tuple[Expr, ...], point: Point, kernel: TangentKernel
-) -> Iterator[Limit]:
-    """Yield the limit by one expansion after the other, or why there is none by it."""
-    potential, pieces = derivation.potential, derivation.potential.pieces
-    gradient = _closed_gradient(derivation, entries, point)
+    entries = potential.gradient if potential.pieces else None
+    if entries is None:
+        return undecided(point, f"there is no Q to take the limit of: {potential.finding.reason}")
     if any(g.has(sympy.Integral) for g in entries):
-        yield undecided(point, "Q is given by an integral, and so is its gradient")
-    elif gradient is None:
-        reason = f"Q is given in a form whose expansion is not written: {potential.kind}"
-        yield undecided(point, reason)
-    else:
-        yield from _of_closed_form(derivation, gradient, point, kernel)
-    moved = moved_start_limit(potential.parameterization, pieces[0], point, kernel.beta_0[0])
-    yield from () if moved is None else (moved,)
+        return undecided(point, "Q is given by an integral, and so is its gradient")
+    gradient = _closed_gradient(derivation, entries, point)
+    limit = undecided(
+        point, f"Q is given in a form whose expansion is not written: {potential.kind}"
+    )
+    limits = () if gradient is None else _of_closed_form(derivation, gradient, point, kernel)
+    for limit in limits:
+        if limit.finding.verdict is Verdict.PROVED:
+            break
+    return limit
 
 
 def _of_closed_form(

@@ -14,10 +14,11 @@ Source: Azulay et al. 2021, appendix B.1, for what a warp needs; the bounds are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from math import prod
 
 from sympy import Expr
 
@@ -33,23 +34,18 @@ from derive.verdict import Finding, Identity, Verdict
 from derive.weights.dual import DualCoordinates
 from derive.weights.metric import Metric
 
-_CHOICES = 200
-
 
 @dataclass(frozen=True)
 class WarpedTime:
     """What is proved of tau(t) = int_0^t g ds, and what has to be assumed.
 
     Attributes:
-        guards: conserved quantities c_1, ..., functions of the weights; where all are positive at
-            the start, g is bounded from 0. Empty where none were found.
         floor: m^2 in start symbols, with g^2 >= m^2 > 0; None where that is not proved.
         positive: g > 0 along the flow, so that tau increases.
         onto: tau takes every value in [0, infinity).
         bounded: g is bounded where beta is.
     """
 
-    guards: tuple[RationalFunction, ...]
     floor: Expr | None
     positive: Finding
     onto: Finding
@@ -62,13 +58,11 @@ class WarpedTime:
 
 
 def find_warped_time(
-    metric: Metric,
-    dual: DualCoordinates,
-    notation: Notation,
-    start: Mapping[str, Fraction] | None = None,
+    dual: DualCoordinates, notation: Notation, start: Mapping[str, Fraction] | None = None
 ) -> WarpedTime:
     """Return what is proved of tau on the leaf of *start*, or of every one, where g is positive."""
-    p, g = metric.parameterization, dual.g
+    metric, g = dual.metric, dual.g
+    p = metric.parameterization
 
     def at_start(c: RationalFunction) -> RationalFunction:
         value = p.at_start(c)
@@ -76,83 +70,73 @@ def find_warped_time(
             return value
         return value.field.constant(value.at([start[name] for name in value.field.names]))
 
-    kept, evidence = _keepers(metric, g, at_start, notation.positive)
-    proved = bool(kept) and all(Signs(notation.positive).is_positive(at_start(c)) for c in kept)
-    floor = at_start(_floor(g, kept)) if proved else None
+    kept = _kept(metric, g, at_start, notation.positive)
+    # m^2 = c^2 c_1^n_1 ... c_k^n_k.
+    bounds = ((c / (f * f)) ** n for (f, n), c in zip(factored(g)[1], kept.values(), strict=True))
+    floor = at_start(prod(bounds, start=g * g)) if kept else None
     return WarpedTime(
-        kept,
         None if floor is None else to_expr(floor, notation.start_symbols),
-        _positive(metric, g, kept, floor, evidence),
+        _positive(metric, g, kept, floor),
         _onto(metric, floor),
         _bounded(metric, g, notation),
     )
 
 
-def _keepers(
+def _kept(
     metric: Metric,
     g: RationalFunction,
     at_start: Callable[[RationalFunction], RationalFunction],
     positive: frozenset[str],
-) -> tuple[tuple[RationalFunction, ...], tuple[Identity, ...]]:
-    """Return conserved quantities for the factors of g: positive at this start, or else at some.
+) -> dict[RationalFunction, RationalFunction]:
+    """Return for each factor f of g a conserved c <= f^2, positive at this start; nothing without.
 
-    Of those that are positive here the ones that bound g best are taken, where these are numbers.
+    By a sum of squares, or as the square of a law |c| <= f; the largest, where these are numbers.
     """
     if not g.is_polynomial() or g.field.generators or g.is_constant():
-        return (), ()
-    factors = factored(g)[1]
-    choices = list(product(*(_guards(metric, f) for f, _ in factors)))[:_CHOICES]
-    values = [[at_start(c) for c in kept] for kept in choices]
-    pairs = list(zip(choices, values, strict=True))
-    proved = [k for k, row in pairs if all(Signs(positive).is_positive(v) for v in row)]
-
-    def size(kept: Sequence[RationalFunction]) -> Fraction:
-        floor = at_start(_floor(g, kept))
-        return floor.value() if floor.is_constant() else Fraction(0)
-
-    feasible = (k for k, v in pairs if is_feasible(v, positive))
-    kept = max(proved, key=size) if proved else next(feasible, ())
-    return kept, tuple(
-        Identity(f"({f!r})**2 = conserved + squares", repr(f * f), f"{c!r} + ({f * f - c!r})")
-        for (f, _), c in zip(factors, kept, strict=False)
-    )
-
-
-def _floor(g: RationalFunction, kept: Sequence[RationalFunction]) -> RationalFunction:
-    """Return c^2 c_1^n_1 ... c_k^n_k."""
-    floor = g * g
-    for (f, n), c in zip(factored(g)[1], kept, strict=True):
-        floor *= (c / (f * f)) ** n
-    return floor
-
-
-def _guards(metric: Metric, f: RationalFunction) -> list[RationalFunction]:
-    """Return conserved c with f^2 >= c: by a sum of squares, or as the square of a law |c| <= f."""
-    laws = (law for law in metric.conserved.laws if law.is_polynomial())
-    below = (c * c for c in laws if all(map(Signs().is_nonnegative, (f - c, f + c))))
-    return [*guards_of(metric, f), *below]
+        return {}
+    laws, kept = [law for law in metric.conserved.laws if law.is_polynomial()], {}
+    for f, _ in factored(g)[1]:
+        below = (c * c for c in laws if all(map(Signs().is_nonnegative, (f - c, f + c))))
+        levels = {c: at_start(c) for c in (*guards_of(metric, f), *below)}
+        proved = {c: x for c, x in levels.items() if Signs(positive).is_positive(x)}
+        if not proved:
+            return {}
+        kept[f] = max(proved, key=lambda c: proved[c].value() if proved[c].is_constant() else 0)
+    return kept
 
 
 def _positive(
     metric: Metric,
     g: RationalFunction,
-    kept: tuple[RationalFunction, ...],
+    kept: Mapping[RationalFunction, RationalFunction],
     floor: RationalFunction | None,
-    evidence: tuple[Identity, ...],
 ) -> Finding:
+    p, powers = metric.parameterization, factored(g)[1]
     if floor is not None:
-        square = quoted(repr(floor), metric.parameterization)
-        reason = f"`g >= m > 0` along the flow, `m^2` = {square}, so `tau` increases"
-        return Finding(Verdict.PROVED, reason, evidence)
-    darboux = {repr(s * x) for x in metric.conserved.darboux for s in (1, -1)}
-    if all(repr(f) in darboux for f, _ in factored(g)[1]):
+        reason = (
+            f"`g >= m > 0` along the flow, `m^2` = {quoted(repr(floor), p)}, so `tau` increases"
+        )
+        return Finding(Verdict.PROVED, reason, _squares(kept))
+    if all(f in metric.conserved.darboux or -f in metric.conserved.darboux for f, _ in powers):
         reason = "`g > 0`: its factors are Darboux polynomials, which the flow cannot bring to 0"
         return Finding(Verdict.PROVED, reason)
+    names = p.nonnegative | frozenset(p.positive)
+    choices = product(*(guards_of(metric, f) for f, _ in powers))
+    guards = next((c for c in choices if is_feasible([*map(p.at_start, c)], names)), ())
     reason = "assumed: `g` stays positive, so that `tau` increases"
-    if kept:
-        conditions = " and ".join(f"{c!r} > 0" for c in dict.fromkeys(kept))
+    if guards:
+        conditions = " and ".join(f"{c!r} > 0" for c in dict.fromkeys(guards))
         reason += f"; it does where {conditions} at the start"
-    return Finding(Verdict.UNDECIDED, reason, evidence)
+    pairs = zip((f for f, _ in powers), guards, strict=False)
+    return Finding(Verdict.UNDECIDED, reason, _squares(dict(pairs)))
+
+
+def _squares(kept: Mapping[RationalFunction, RationalFunction]) -> tuple[Identity, ...]:
+    """Return f^2 = c + squares for each factor f."""
+    return tuple(
+        Identity(f"({f!r})**2 = conserved + squares", repr(f * f), f"{c!r} + ({f * f - c!r})")
+        for f, c in kept.items()
+    )
 
 
 def _onto(metric: Metric, floor: RationalFunction | None) -> Finding:

@@ -7,6 +7,7 @@ import pytest
 import sympy
 
 from derive import Parameterization, Verdict
+from derive.errors import NumericalError
 from derive.explicit.constrained import pose_cost
 from derive.explicit.cost.duality import find_dual
 from derive.explicit.regularize import representation_cost
@@ -117,7 +118,8 @@ def test_a_value_needs_some_w():
     assert cost.verdict is Verdict.PROVED
     inside = {"beta1": Fraction(2), "beta2": Fraction(1), "beta3": Fraction(3)}
     assert float(cost.at(inside).ball.mid()) == 5
-    assert cost.at({**inside, "beta2": Fraction(4)}) is None
+    with pytest.raises(NumericalError, match="not settled"):
+        cost.at({**inside, "beta2": Fraction(4)})
     cost = cost_of(["x*y", "x**2 + y**2"])
     assert float(cost.at({"beta1": Fraction(1), "beta2": Fraction(3)}).ball.mid()) == 3
     assert cost.at({"beta1": Fraction(2), "beta2": Fraction(3)}) is None

@@ -1,4 +1,4 @@
-"""Costs by extreme eigenvalues and singular values, and beta that no w reaches."""
+"""Costs by extreme eigenvalues and singular values."""
 
 from fractions import Fraction
 from random import Random
@@ -6,16 +6,14 @@ from random import Random
 import numpy as np
 import pytest
 import sympy
-from flint import fmpq, fmpq_mat, fmpq_poly
+from flint import fmpq_mat, fmpq_poly
 
 from derive import Parameterization, Verdict
 from derive.errors import NumericalError
 from derive.explicit.constrained import pose_cost
 from derive.explicit.cost.closed_cost import root_name
 from derive.explicit.cost.duality import find_extreme
-from derive.explicit.cost.feasible import is_out_of_reach
 from derive.explicit.cost.nuclear import find_nuclear
-from derive.explicit.minimum import ClosedMinimum
 from derive.explicit.regularize import explicit_counterpart
 from tests.explicit.test_explicit_duality import cost_of, gram, product
 from tests.explicit.witness import numeric_minimum
@@ -91,10 +89,8 @@ def test_a_root_has_its_own_name():
 def test_twice_the_nuclear_norm_for_other_sizes(outputs):
     cost = cost_of(outputs)
     (part,) = cost.closed.sums[0]
-    large = len(outputs) > 9
-    assert cost.verdict is (Verdict.UNDECIDED if large else Verdict.PROVED)
-    if large:
-        assert "duality" in cost.finding.reason
+    assert cost.verdict is Verdict.PROVED
+    assert "duality" in cost.finding.reason
     assert (cost.closed_forms[0] is None) == (part.rows > 2)
     rng = Random(len(outputs))
     for rank in (part.rows, 1):
@@ -111,18 +107,13 @@ def test_twice_the_nuclear_norm_for_other_sizes(outputs):
         assert float(ball.mid()) == pytest.approx(exact, rel=1e-12)
         if cost.closed_forms[0] is not None:
             assert float(cost.closed_forms[0].subs(numbers)) == pytest.approx(exact, rel=1e-9)
-        if cost.equations and rank > 1:
-            lines = [sympy.Poly(e.subs(numbers)).nroots(n=30) for e in cost.equations]
-            greatest = max(float(sympy.re(r)) for line in lines for r in line)
-            assert greatest == pytest.approx(exact, rel=1e-9)
 
 
 @pytest.mark.slow
-def test_which_root_is_meant_is_said_in_every_output():
+def test_a_norm_without_a_formula_is_named_in_every_output():
     found = explicit_counterpart(Parameterization.parse(product(3, 3, 3)))
     for text in (found.to_text(), found.to_latex(), found.to_json()):
-        assert "the greatest real root" in " ".join(text.lower().split())
-    assert "P_{2} &=" in found.to_latex()
+        assert "twice the nuclear norm of" in " ".join(text.split())
 
 
 def test_the_outputs_may_be_mixed():
@@ -183,56 +174,17 @@ def test_signs_of_weights_do_not_matter():
         assert (found is not None) is closed
 
 
-def test_indefinite_matrices_are_no_gram_matrices():
+def test_whether_a_gram_matrix_has_some_w_is_proved_or_left_open():
     cost = cost_of(gram(2, 2))
-    assert cost.at({"beta1": Fraction(1), "beta2": Fraction(2), "beta3": Fraction(3)}) is None
-    assert cost.at({"beta1": Fraction(2), "beta2": Fraction(1), "beta3": Fraction(-3)}) is None
     inside = {"beta1": Fraction(1), "beta2": Fraction(2), "beta3": Fraction(5)}
     assert float(cost.at(inside).ball.mid()) == 6
-    with pytest.raises(NumericalError, match="some w"):
-        cost.at({**inside, "beta3": Fraction(4)})
-
-
-@pytest.mark.slow
-def test_bounded_roots_are_taken_where_critical_points_are_not_isolated():
-    outputs = ["a*e + b*f + c*g + d*h", "a*f + b*e + c*h + d*g"]
-    cost = cost_of(outputs)
-    assert cost.verdict is Verdict.PROVED
-    assert not isinstance(cost, ClosedMinimum)
-    p = Parameterization.parse(outputs)
-    for beta in ([Fraction(-7, 2), 3], [0, 4]):
-        point = {f"beta{i + 1}": Fraction(x) for i, x in enumerate(beta)}
-        found = numeric_minimum(outputs, p.weights, [0] * p.p, [float(x) for x in beta], starts=12)
-        assert float(cost.at(point).ball.mid()) == pytest.approx(found, rel=1e-6)
-    cost = cost_of(["a**2 + b**2", "c*d"])
-    assert cost.at({"beta1": Fraction(-1), "beta2": Fraction(2)}) is None
-    assert float(cost.at({"beta1": Fraction(1), "beta2": Fraction(2)}).ball.mid()) == 5
+    # Of rank 1, and indefinite.
+    for last in (Fraction(4), Fraction(3)):
+        with pytest.raises(NumericalError, match="some w"):
+            cost.at({**inside, "beta3": last})
 
 
 def test_the_start_itself_costs_nothing():
     cost = cost_of(["a*b - c*d"])
     assert cost.at({"beta": Fraction(0)}).ball == 0
     assert cost.at({"beta": Fraction(1)}).ball > 1
-
-
-def test_separation_is_checked_exactly():
-    _, forms = posed(gram(3, 3))
-    rng = np.random.default_rng(8)
-    for _ in range(12):
-        W = rng.integers(-4, 5, (3, 3))
-        S = W @ W.T
-        if round(np.linalg.det(W)):
-            beta = [Fraction(int(S[i, j])) for i in range(3) for j in range(i, 3)]
-            assert not is_out_of_reach(forms, beta)
-            S = S - np.eye(3, dtype=int) * int(np.linalg.eigvalsh(S)[0] + 2)
-            beta = [Fraction(int(S[i, j])) for i in range(3) for j in range(i, 3)]
-            assert is_out_of_reach(forms, beta)
-    # Only l = (0, -1) has M(l) <= 0: nothing is strict.
-    _, forms = posed(["x*y", "x**2"])
-    assert is_out_of_reach(forms, [Fraction(1), Fraction(-1)])
-    assert not is_out_of_reach(forms, [Fraction(1), Fraction(0)])
-    assert not is_out_of_reach(forms, [Fraction(1), Fraction(1)])
-    _, forms = posed(["x*y"])
-    assert not is_out_of_reach(forms, [Fraction(-3)])
-    assert not is_out_of_reach([fmpq_mat([[fmpq(1)]])], [Fraction(0)])
-    assert is_out_of_reach([fmpq_mat([[fmpq(1)]])], [Fraction(-(10**400))])

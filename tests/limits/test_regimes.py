@@ -382,13 +382,6 @@ def test_exponentials_of_the_scale_are_orders_and_signs_are_told_apart(outputs, 
     assert all(c.passed for c in confirm_limits(found(outputs, toward=("oo",))))
 
 
-def test_an_integral_that_moves_with_its_start_alone_has_its_limit():
-    near_zero, far = found(["w + w**3"]).limits
-    assert str(near_zero.potential.gradient[0]) == "Integral(1/K(b), (b, 0, beta))"
-    assert near_zero.error == alpha
-    assert far.regime == "kernel"
-
-
 def test_the_larger_of_two_starts_decides():
     first, second, _ = found(["p**3 + m**3"]).limits
     p_0, m_0 = sympy.symbols("p_0 m_0", positive=True)

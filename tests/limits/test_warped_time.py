@@ -52,7 +52,6 @@ def test_conserved_quantities_bound_the_pace(outputs, start, square):
         (NEURON, None),
         (NEURON, {"a": "1/2", "u1": 1, "u2": 0}),  # delta < 0: beta = 0 has a = 0
         (NEURON, {"a": 1, "u1": 1, "u2": 0}),  # delta = 0
-        (DEEP, {"a": 1, "b": 1, "u1": 1, "u2": 0}),
         (["c*v1/sqrt(v1**2 + v2**2)", "c*v2/sqrt(v1**2 + v2**2)"], None),
     ],
 )
@@ -64,16 +63,25 @@ def test_what_is_not_proved_is_an_assumption(outputs, start):
     assert "assumed" in warped.onto.reason
 
 
+def test_layers_that_stay_equal_grow_at_rates_and_stay_positive():
+    """a = b has a' = a <u, lambda>: no bound from 0, and no zero."""
+    warped = found(DEEP, {"a": 1, "b": 1, "u1": 1, "u2": 0})
+    assert warped.floor is None
+    assert "Darboux" in warped.positive.reason
+    assert warped.positive.verdict is Verdict.PROVED
+    assert warped.onto.verdict is Verdict.UNDECIDED
+
+
 def test_a_factor_that_no_law_bounds_is_not_called_positive():
     (block,) = derive_once(Parameterization.parse(NEURON, {"a": 2, "u1": 1, "u2": 1})).blocks
     dual = block.potential.dual
     assert dual is not None
     a, u1, _ = block.metric.parameterization.w
     for g in (u1, a + u1, a - u1 * u1):
-        wrong = find_warped_time(block.metric, replace(dual, g=g), block.notation)
+        wrong = find_warped_time(replace(dual, g=g), block.notation)
         assert wrong.floor is None
         assert wrong.positive.verdict is Verdict.UNDECIDED
-    right = find_warped_time(block.metric, replace(dual, g=3 * a * a), block.notation)
+    right = find_warped_time(replace(dual, g=3 * a * a), block.notation)
     assert right.floor == 9 * 2**2
 
 

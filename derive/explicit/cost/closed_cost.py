@@ -18,7 +18,6 @@ from flint import arb, ctx, fmpq_poly
 from sympy import Expr, Symbol
 
 from derive.exact.balls import ball
-from derive.exact.field.polynomial import Polynomial
 from derive.exact.rationals import as_fmpq, rational, roots_of
 from derive.explicit.cost.feasible import BITS
 from derive.verdict import Identity
@@ -117,15 +116,13 @@ class CostTerm(Protocol):
 class ClosedCost:
     """R_F, the greatest of some sums, why, and the identities behind it.
 
-    *onto* tells whether it was proved that every beta has some w with F(w) = beta. R_F is the
-    greatest root of the *factors*, in r and beta; none are given where it has an expression.
+    *onto* tells whether it was proved that every beta has some w with F(w) = beta.
     """
 
     sums: tuple[tuple[CostTerm, ...], ...]
     onto: bool
     reason: str
     evidence: tuple[Identity, ...]
-    factors: tuple[Polynomial, ...] = ()
 
     def expression(self, betas: Sequence[Symbol]) -> Expr | None:
         """Return R_F as an expression; None where a part has none."""

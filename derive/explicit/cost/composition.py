@@ -86,27 +86,16 @@ def find_composition(problem: ConstrainedProblem, betas: Sequence[Symbol]) -> Cl
 def multilinear(problem: ConstrainedProblem) -> Multilinear | None:
     """Return F with its groups of weights; None where it is not linear in groups."""
     outputs = [_products(problem, f) for f in problem.F]
-    products = [term for output in outputs for term in output]
-    groups = _groups(products, len(problem.weights))
-    if len(groups) < 2:
-        return None
+    groups = _groups([term for output in outputs for term in output], len(problem.weights))
     place = {k: (g, i) for g, group in enumerate(groups) for i, k in enumerate(group)}
-    coefficients = (_by_places(output, place, len(groups)) for output in outputs)
-    known = tuple(entries for entries in coefficients if entries is not None)
-    return Multilinear(groups, known) if len(known) == len(outputs) else None
-
-
-def _by_places(
-    output: Mapping[Index, fmpq], place: Mapping[int, tuple[int, int]], count: int
-) -> Mapping[Index, fmpq] | None:
-    """Return an output by places in the groups; None where a product is not of one from each."""
-    found = {}
-    for term, c in output.items():
-        places = sorted(place[k] for k in term)
-        if [g for g, _ in places] != list(range(count)):
-            return None
-        found[tuple(i for _, i in places)] = c
-    return found
+    every = [*range(len(groups))]
+    if any(sorted(place[k][0] for k in term) != every for output in outputs for term in output):
+        return None
+    by_places = (
+        {tuple(i for _, i in sorted(place[k] for k in term)): c for term, c in output.items()}
+        for output in outputs
+    )
+    return Multilinear(groups, tuple(by_places)) if len(groups) > 1 else None
 
 
 def _products(problem: ConstrainedProblem, f: RationalFunction) -> dict[Index, fmpq]:

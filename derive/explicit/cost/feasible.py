@@ -1,43 +1,24 @@
-"""Points with F(w) = beta, proved to exist in balls, and how far they lie from w_0; or none.
-
-With F_i = <w, A_i w> and M(l) = sum_i l_i A_i, <l, F(w)> = <w, M(l) w>. Some l with
-
-    M(l) negative semidefinite and <l, beta> > 0
-
-therefore proves that no w has F(w) = beta. It is proposed as beta - (<A_i, X>)_i, where X is the
-positive semidefinite matrix for which that is shortest, found in floating point; rounded, it is
-checked exactly.
-"""
+"""Points with F(w) = beta, proved to exist in balls, and how far they lie from w_0."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from math import prod
 from random import Random
-from typing import TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-from flint import arb, arb_mat, fmpq, fmpq_mat, fmpq_poly
+from flint import arb, arb_mat, fmpq, fmpq_mat
 
 from derive.exact.balls import ball, evaluate_any
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
-from derive.exact.rationals import as_fmpq, as_fraction, combined
 from derive.explicit.constrained import ConstrainedProblem, Stopped
-
-Array: TypeAlias = npt.NDArray[np.float64]
 
 BITS = 320
 RADIUS = Fraction(1, 2**120)
 """How far from a point close to it a point with F(w) = beta is looked for."""
 SEEDS = 20
 NEWTON = 40
-HYPERPLANE_STEPS = 400
-DENOMINATORS = (1, 6, 60, 2**10, 2**40)
-SHIFTS = tuple(2.0**-k for k in range(2, 30, 3))
-"""Towards l with M(l) negative definite, which leave room for rounding."""
 
 
 def value_at(problem: ConstrainedProblem, function: RationalFunction, w: Sequence[arb]) -> arb:
@@ -112,6 +93,17 @@ def reaches_all(problem: ConstrainedProblem, free: Collection[int]) -> bool:
     return bool(fmpq_mat(rows).rank() == len(rows))
 
 
+def is_onto(problem: ConstrainedProblem) -> bool:
+    """Tell whether every beta has some w, by weights of which F is linear, the others integers.
+
+    These are tried: all that do not divide every output, and each one.
+    """
+    exponents = [e for f in problem.F for e, _ in terms(f.numerator)]
+    places = range(len(problem.weights))
+    several = [k for k in places if not all(e[k] for e in exponents)]
+    return any(reaches_all(problem, free) for free in (several, *([k] for k in places)))
+
+
 def is_reached(
     problem: ConstrainedProblem, w0: Sequence[Fraction], beta: Sequence[Fraction]
 ) -> bool:
@@ -131,54 +123,3 @@ def is_reached(
         except (Stopped, ZeroDivisionError):
             continue
     return False
-
-
-def is_out_of_reach(forms: Sequence[fmpq_mat], beta: Sequence[Fraction]) -> bool:
-    """Tell whether a hyperplane proves that no w has F(w) = beta; False means that none was found.
-
-    >>> squares = [fmpq_mat([[1, 0], [0, 0]]), fmpq_mat([[0, 0], [0, 1]])]
-    >>> is_out_of_reach(squares, [Fraction(-1), Fraction(2)])
-    True
-    >>> is_out_of_reach(squares, [Fraction(1), Fraction(2)])
-    False
-    """
-    for normal in _proposals(forms, beta):
-        if sum(x * b for x, b in zip(normal, beta, strict=True)) > 0:
-            image = combined(forms, [as_fmpq(x) for x in normal])
-            # All roots of det(t - M) are real: none is positive where no coefficient is negative.
-            if all(c >= fmpq(0) for c in fmpq_poly(image.charpoly()).coeffs()):
-                return True
-    return False
-
-
-def _proposals(forms: Sequence[fmpq_mat], beta: Sequence[Fraction]) -> Iterator[list[Fraction]]:
-    size = forms[0].nrows()
-    A = np.array([[float(as_fraction(x)) for x in B.entries()] for B in forms])
-    greatest = max(abs(b) for b in beta) or Fraction(1)
-    normal = _residual(A, np.array([float(b / greatest) for b in beta]), size)
-    longest = float(np.abs(normal).max())
-    if not longest > 0:
-        return
-    normal = normal / longest
-    yield from (_rounded(normal, n) for n in DENOMINATORS)
-    inward = -np.linalg.lstsq(A @ A.T, A @ np.eye(size).ravel(), rcond=None)[0]
-    yield from (_rounded(normal + shift * inward, DENOMINATORS[-1]) for shift in SHIFTS)
-
-
-def _residual(A: Array, goal: Array, size: int) -> Array:
-    """Return goal - A X for the X >= 0 for which it is shortest, by accelerated projections."""
-    step = 1 / float(np.linalg.eigvalsh(A @ A.T)[-1])
-    X = ahead = np.zeros((size, size))
-    inertia = 1.0
-    for _ in range(HYPERPLANE_STEPS):
-        moved = ahead + step * (A.T @ (goal - A @ ahead.ravel())).reshape(size, size)
-        values, vectors = np.linalg.eigh(moved)
-        new = (vectors * np.maximum(values, 0)) @ vectors.T
-        later = (1 + (1 + 4 * inertia**2) ** 0.5) / 2
-        ahead = new + (inertia - 1) / later * (new - X)
-        X, inertia = new, later
-    return goal - A @ X.ravel()
-
-
-def _rounded(values: Array, denominator: int) -> list[Fraction]:
-    return [Fraction(round(float(x) * denominator), denominator) for x in values]

@@ -12,10 +12,7 @@ The singular vectors of B, scaled by the roots of its singular values, are weigh
 and |w|^2 = 2 |B|_*. They take as many copies as B has rank, and where there is some w with
 F(w) = beta there are as many.
 
-|B|_*^2 = |B|^2 + 2 sqrt(det(B B^T)) for m = 2. For m = 3, r = 2 |B|_* is the greatest root of the
-polynomial whose roots are 2 (+-s_1 +- s_2 +- s_3), the s_i the singular values: with e_k the
-elementary symmetric functions of s_i^2 it is ((r^2 - 4 e_1)^2 - 64 e_2)^2 - (64 r)^2 e_3. For
-n = 3 it has two factors, (r^2 - 4 e_1)^2 - 64 e_2 +- 64 r det B.
+|B|_*^2 = |B|^2 + 2 sqrt(det(B B^T)) for m = 2; for m > 2 it is left as the norm.
 
 Source: Recht, Fazel, Parrilo 2010, *Guaranteed minimum-rank solutions of linear matrix equations
 via nuclear norm minimization*.
@@ -32,10 +29,8 @@ import sympy
 from flint import arb, fmpq, fmpq_mat, fmpq_poly
 from sympy import Expr, Symbol
 
-from derive.exact.field.function_field import FunctionField
-from derive.exact.field.polynomial import Polynomial
-from derive.exact.linear.matrix import connected, determinant, dot
-from derive.exact.rationals import as_fmpq, as_fraction, as_sympy, rational, roots_of
+from derive.exact.linear.matrix import connected
+from derive.exact.rationals import as_fmpq, as_sympy, rational, roots_of
 from derive.explicit.cost.closed_cost import ClosedCost
 from derive.verdict import Identity
 
@@ -104,7 +99,7 @@ def find_nuclear(
     )
     lines = [[s * weights[k] for k, s in copy] for copy in filter(None, placed)]
     evidence = (_identity(weights, forms, part, sympy.Matrix(lines)),)
-    return ClosedCost(((part,),), len(copies) >= part.rows, reason, evidence, _factors(part))
+    return ClosedCost(((part,),), len(copies) >= part.rows, reason, evidence)
 
 
 def _links(forms: Sequence[fmpq_mat]) -> set[tuple[int, int]]:
@@ -163,19 +158,3 @@ def _identity(
     outputs = [sympy.expand((w.T * as_sympy(A) * w)[0]) for A in forms]
     left = part.matrix(outputs).applyfunc(sympy.expand)
     return Identity("B(F(w)) = U V^T", str(left.tolist()), str((U.T * V).tolist()))
-
-
-def _factors(part: Nuclear) -> tuple[Polynomial, ...]:
-    """Return the polynomials in r and beta for 3x3; none for other sizes."""
-    if (part.rows, part.columns) != (3, 3):
-        return ()
-    field = FunctionField(("r", *(f"beta {i}" for i in range(1, 10))))
-    r, *betas = field.gens
-    rational_rows = [[field.constant(as_fraction(c)) for c in row] for row in part.entries.tolist()]
-    values = [dot(row, betas) for row in rational_rows]
-    B = tuple(tuple(values[3 * i : 3 * i + 3]) for i in range(3))
-    pairs = tuple(combinations(range(3), 2))
-    minors = [B[i][k] * B[j][m] - B[i][m] * B[j][k] for i, j in pairs for k, m in pairs]
-    middle = (r * r - 4 * dot(values, values)) ** 2 - 64 * dot(minors, minors)
-    last = 64 * r * determinant(B)
-    return ((middle + last).numerator, (middle - last).numerator)

@@ -20,14 +20,7 @@ from flint import arb, ctx
 from derive.exact.balls import ball, real_roots
 from derive.exact.field.polynomial import Polynomial, terms
 from derive.explicit.constrained import ConstrainedProblem, Stopped
-from derive.explicit.cost.feasible import (
-    BITS,
-    feasible_distance,
-    is_out_of_reach,
-    is_reached,
-    value_at,
-)
-from derive.explicit.critical.bounds import bounds_every_root
+from derive.explicit.cost.feasible import BITS, feasible_distance, is_reached, value_at
 from derive.explicit.critical.equations import CriticalEquations, lagrange, singular
 
 MAXIMAL_GRID = 40_000
@@ -52,16 +45,8 @@ def root_at(
     Stopped where it was not settled.
     """
     with ctx.workprec(BITS):
-        roots = _all_roots(factors, data)
-        try:
-            value = minimum_at(problem, tuple(data))
-        except Stopped:
-            # Where its w is not isolated, R_F may be the greatest root.
-            is_cost = bool(roots) and all(x.is_zero() for x in problem.w0)
-            bounded = is_cost and bounds_every_root(problem, factors)
-            if not bounded or not _has_weights(problem, data):
-                raise
-            value = max((root.ball for root in roots), key=lambda r: r.mid())
+        roots = all_roots(factors, data)
+        value = minimum_at(problem, tuple(data))
         if value is None:
             return None
         matching = [root for root in roots if root.ball.overlaps(value)]
@@ -70,13 +55,7 @@ def root_at(
     return replace(matching[0], ball=value)
 
 
-def greatest_root(factors: Sequence[Polynomial], data: Sequence[Fraction]) -> CertifiedRoot:
-    """Return the greatest root of all factors."""
-    with ctx.workprec(BITS):
-        return max(_all_roots(factors, data), key=lambda root: root.ball.mid())
-
-
-def _all_roots(factors: Sequence[Polynomial], data: Sequence[Fraction]) -> list[CertifiedRoot]:
+def all_roots(factors: Sequence[Polynomial], data: Sequence[Fraction]) -> list[CertifiedRoot]:
     """Return every real root of every factor at one point."""
     found = []
     for i, factor in enumerate(factors):
@@ -144,26 +123,13 @@ def _grid(
         yield sum((square for square, _ in pairs), arb(0)), tuple(x for _, x in pairs)
 
 
-def _has_weights(problem: ConstrainedProblem, data: Sequence[Fraction]) -> bool:
-    """Tell whether a search proves some w with F(w) = beta."""
-    beta, w0 = problem.at(data)
-    with ctx.workprec(BITS):
-        return is_reached(problem, w0, beta)
-
-
 def has_weights(problem: ConstrainedProblem, data: Sequence[Fraction]) -> bool:
     """Decide whether some w has F(w) = beta; Stopped if that was not settled."""
-    if has_no_weights(problem, data):
-        return False
-    if _has_weights(problem, data):
-        return True
+    beta, w0 = problem.at(data)
+    with ctx.workprec(BITS):
+        if is_reached(problem, w0, beta):
+            return True
     try:
         return minimum_at(problem, tuple(data)) is not None
     except Stopped:
         raise Stopped("it was not settled whether some w has F(w) = beta") from None
-
-
-def has_no_weights(problem: ConstrainedProblem, data: Sequence[Fraction]) -> bool:
-    """Tell whether a hyperplane proves that no w has F(w) = beta; for quadratic outputs."""
-    forms = problem.quadratic_forms
-    return forms is not None and is_out_of_reach(forms, data[: len(problem.F)])

@@ -16,7 +16,6 @@ from scipy.optimize import elementwise
 
 from derive.derivation import Derivation, derive
 from derive.errors import NumericalError
-from derive.explicit.counterpart import distance_function
 from derive.explicit.regularize import explicit_counterpart
 from derive.limits.find import regimes
 from derive.model.parameterization import Parameterization
@@ -67,15 +66,15 @@ def explicit(derivation: Derivation, start: Mapping[str, Any]) -> FunctionOfBeta
     """Return R, the least |w - w_0|^2 with F(w) = beta, of outputs that share no weights."""
     numbers = {name: Fraction(x) for name, x in start.items()}
     blocks = explicit_counterpart(derivation.parameterization).blocks
-    parts = [(block.outputs[0], distance_function(block.distance, numbers)) for block in blocks]
 
     def total(beta: Array) -> Array:
         whole = np.zeros(beta.shape[:-1])
-        for i, value in parts:  # once at each distinct number
-            distinct, where = np.unique(beta[..., i], return_inverse=True)
-            whole += np.array([value(Fraction(float(b))) for b in distinct])[
-                where.reshape(whole.shape)
-            ]
+        for block in blocks:  # once at each distinct number
+            distinct, where = np.unique(beta[..., block.outputs[0]], return_inverse=True)
+            name = str(block.distance.variables[0])
+            least = [block.distance.at({**numbers, name: Fraction(float(b))}) for b in distinct]
+            values = np.array([np.nan if x is None else float(x.ball.mid()) for x in least])
+            whole += values[where.reshape(whole.shape)]
         return whole
 
     return total

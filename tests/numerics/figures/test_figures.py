@@ -10,8 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from derive import NumericalError, Parameterization, explicit_counterpart
-from derive.explicit.counterpart import distance_function
+from derive import NumericalError
 from numerics.experiments.settings import SparseSetting, UnivariateSetting
 from numerics.experiments.sparse_regression import draw, predict
 from numerics.figures.display import Display, arranged, save
@@ -240,30 +239,6 @@ def test_norms_fall_to_the_least():
     assert (np.diff(l2) < 0).all()
     assert 0 < l1[0] < 0.01
     assert 0 < l2[-1] < 1e-6
-
-
-@pytest.mark.parametrize(
-    ("output", "start", "points"),
-    [
-        ("p**2 - m**2", {"p": "alpha", "m": "alpha"}, (-3, "-1/7", 0, "1/3", 5)),
-        ("u*v", {"u": "alpha", "v": "alpha"}, (-3, "1/4", "1/9", 1, 5)),
-        ("w**2", {"w": "alpha"}, (-1, 0, "1/3", 5)),
-        ("w**3 + w", {"w": "1"}, (-1, 0, 2, 5)),
-    ],
-)
-def test_along_branches_is_the_certified_value(output, start, points):
-    (block,) = explicit_counterpart(Parameterization.parse([output], start=start)).blocks
-    numbers = {"alpha": Fraction(1, 3)} if "alpha" in start.values() else {}
-    value = distance_function(block.distance, numbers)
-    for point in map(Fraction, points):
-        try:
-            certified = block.distance.at({**numbers, "beta": point})
-        except NumericalError:
-            continue
-        if certified is None:
-            assert np.isnan(value(point))
-        else:
-            assert value(point) == pytest.approx(float(certified.ball.mid()), abs=1e-14)
 
 
 def test_a_level_set_that_does_not_close_is_an_error():
