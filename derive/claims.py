@@ -77,10 +77,11 @@ def introduction(d: Derivation) -> Iterator[object]:
 def uses(d: Derivation) -> Iterator[Statement]:
     """Yield what Q is for: regression, decreasing losses, decay; proved from Hess Q = g rho."""
     yield MINIMISER
-    yield EVERY_TIME
+    Q = "`sum_i Q(beta_i)`" if d.of_coordinates else "`Q`"
+    yield Statement(EVERY_TIME.format(Q), kind="every time")
     p = (d.direction or d).parameterization
     if p.homogeneity is not None and not p.rates and d.equivalent is None:
-        yield SHRUNK
+        yield Statement(SHRUNK.format(Q), kind="shrunk start", conditions=(FINITE,))
 
 
 MINIMISER = Statement(
@@ -90,15 +91,14 @@ MINIMISER = Statement(
     kind="minimiser",
     conditions=("gradient flow on `|X F(w) - y|^2` converges with `X beta = y`",),
 )
-EVERY_TIME = Statement(
-    "for every decreasing loss of the margins, as logistic, `beta(t)` minimises `Q` at every time"
-    " `t` subject to `<x_i, beta> >= <x_i, beta(t)>` for all `i`, over every convex subset of the"
-    " domain that contains it (its limits: derive margin)",
-    kind="every time",
+EVERY_TIME = (
+    "for every decreasing loss of the margins, such as the logistic loss, with the labels in the"
+    " rows `x_i` of `X`, `beta(t)` minimises {} at every time `t` subject to"
+    " `<x_i, beta> >= <x_i, beta(t)>` for all `i`, over every convex subset of the domain that"
+    " contains it: the gradient there is `X^T s` with `s >= 0`"
 )
-SHRUNK = Statement(
-    "weight decay shrinks the start: a limit with `X beta = y` minimises `Q` of the start"
-    " `exp(-kappa) w_0` (more: derive perturb)",
-    kind="shrunk start",
-    conditions=("the integral `kappa` of its rate is finite",),
+SHRUNK = (
+    "weight decay `-k(t) w` beside the gradient shrinks the start and does nothing else, as `F` is"
+    " homogeneous: a limit with `X beta = y` minimises {} of the start `exp(-kappa) w_0`"
 )
+FINITE = "`kappa = int k dt` is finite"

@@ -122,6 +122,12 @@ class Derivation(Claims, Certified):
         return Notation(moving, tuple(range(moving.d))).betas
 
     @property
+    def of_coordinates(self) -> bool:
+        """Whether F is one output, so that each coordinate of beta has weights of its own."""
+        p = self.parameterization
+        return self.direction is None and p.d == 1 and not p.affine
+
+    @property
     def direction(self) -> Direction | None:
         """How beta turns, of a vector of open dimension; None for coordinates."""
         return self.blocks[0].metric.direction

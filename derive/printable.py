@@ -101,6 +101,6 @@ def renderer(record: type, form: str) -> Callable[..., Any]:
     for kind in record.__mro__:
         if place := table.get(kind.__name__, {}).get(form):
             module, name = place.split(":")
-            found: Callable[..., Any] = getattr(importlib.import_module(f"{ROOM}.{module}"), name)
+            found: Callable[..., Any] = getattr(importlib.import_module(f".{module}", ROOM), name)
             return found
     raise LookupError(f"{record.__name__} has no renderer for {form}")

@@ -1,7 +1,7 @@
 """Text, LaTeX and JSON of finished records; nothing here decides or computes.
 
 ``RECORDS`` is the table of records, ``RENDERERS`` that of forms, as ``module:function`` of this
-room: to add a record to be printed, or a form of output, add it there.
+room, or of another with a dot before it: to add a record to be printed, or a form, add it there.
 """
 
 from typing import NamedTuple
@@ -41,12 +41,8 @@ RENDERERS: dict[str, dict[str, str]] = {
     **{x: {"narration": f"accounts:tell_{account.format}"} for x, account in RECORDS.items()},
     "EntrywiseDerivation": {"narration": "entrywise:tell_entrywise"},
     "Derivation": {"narration": "derivation:tell_derivation"}
-    | _forms(
-        jax="exports.program",
-        torch="exports.program",
-        numpy="exports.numpy_module",
-        rocq="exports.rocq",
-    ),
+    | _forms(jax="exports.program", torch="exports.program", numpy="exports.numpy_module")
+    | {"rocq": ".rocq.theorem:written"},
     "Printable": _forms(
         text="narration",
         page="page.narration",

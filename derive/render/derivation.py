@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, combinations_with_replacement
 
 from sympy import Expr
@@ -15,7 +15,6 @@ from derive.model.labels import pair, taken_names
 from derive.model.names import PI
 from derive.model.notation import log_expr, to_expr
 from derive.outcome import HEADLINES
-from derive.records import Block
 from derive.render import sections
 from derive.render.labels import mark, mark_quoted, unmark
 from derive.render.narration import (
@@ -28,14 +27,12 @@ from derive.render.narration import (
     start_words,
 )
 from derive.render.page.derivation import page_parts
-from derive.render.plain import at, constant_lines, formula_text, potential_lines, root_lines
+from derive.render.plain import constant_lines, formula_text, potential_lines, root_lines
 from derive.render.sections import norms_of
-from derive.statement import Equations, OnPage, note
+from derive.statement import Equations, OnPage, Open, Statement, note
 from derive.verdict import Finding, Verdict
 
 METRIC = "Tangent kernel K = J J^T, induced metric rho = K^-1"
-NORMALIZED = "up to a positive factor and an additive constant; grad Q(beta_0) = 0"
-TWO_SIDED = "up to a positive factor and an additive constant; grad Q = y - y(w_0), or y(w_0) - y"
 
 
 def tell_derivation(d: Derivation) -> Narration:
@@ -64,8 +61,8 @@ def _sections(d: Derivation) -> Iterator[Part]:
     yield part(*_laws(d))
     yield part(kernel, _kernel(d))
     yield from _questions(d)
-    others = [*_sentences(d, "every time", "shrunk start")]
-    yield part("Other losses, and weight decay" if others[1:] else "Other losses", others)
+    heading, others = sections.other_losses(d)
+    yield part(heading, _sentences(others))
     if d.asked is not None:
         asked_for = (mark_quoted(d.asked.name), *_finding(d.asked.finding))
         yield part("The Ansatz asked for", asked_for, verdict=d.asked.finding.verdict)
@@ -104,7 +101,7 @@ def _vector_map(d: Derivation, direction: Direction) -> Iterator[object]:
     yield from sections.what_stays(d)
 
 
-def _laws(d: Derivation) -> tuple[str, list[str]]:
+def _laws(d: Derivation) -> tuple[str, list[object]]:
     """Return how many laws there are, and which."""
     conserved, heading = d.conserved, "Conserved quantities: none, the flow reaches every direction"
     if conserved.bound:
@@ -113,7 +110,14 @@ def _laws(d: Derivation) -> tuple[str, list[str]]:
         heading = f"Conserved quantities ({how_many})"
     late = [mark_quoted(conserved.finding.reason)] * (LATE in conserved.finding.reason)
     blocks = d.blocks if d.direction is None else ()
-    algebra = (line for block in blocks for line in _algebra(block))
+    how = {True: "commute; they span", False: "generate", None: "span or generate at least"}
+    algebra = list[object]()
+    for block in blocks:
+        words, known = ", ".join(block.lie.words), how[block.lie.commuting]
+        algebra.append(
+            f"the fields X_i = grad F_i {known} dimension {block.lie.dimension}: {words}"
+        )
+        algebra += sections.completeness(d, block)
     return heading, [*late, *algebra, *constant_lines(sections.named_laws(d))]
 
 
@@ -220,7 +224,7 @@ def _finding(finding: Finding) -> Iterator[object]:
 
 
 def _regularizer(d: Derivation) -> Iterator[object]:
-    potential, normalized = d.potential, NORMALIZED
+    potential = d.potential
     if not potential.pieces:
         yield potential.finding
         return
@@ -228,7 +232,6 @@ def _regularizer(d: Derivation) -> Iterator[object]:
     opposite = potential.other_side
     other = [x for x in potential_lines(opposite) if x not in lines] if opposite else ()
     if other:
-        normalized = TWO_SIDED
         yield from ("On the other side:", *other, mark_quoted(potential.finding.reason))
     for name, block in zip(sections.part_names(d.blocks), d.blocks, strict=True):
         roads = [r.name for r in block.roads if r.finding.verdict is Verdict.PROVED]
@@ -238,22 +241,11 @@ def _regularizer(d: Derivation) -> Iterator[object]:
         shortest = "; of several forms the shortest is printed" * several
         if roads:
             yield words + "; ".join(map(mark_quoted, roads)) + shortest
-    yield from (normalized, *_sentences(d, "minimiser"))
+    yield sections.normalization(d)
+    yield from _sentences(d.says("minimiser"))
 
 
-def _sentences(d: Derivation, *kinds: str) -> Iterator[str]:
-    """Yield statements of some kinds as sentences."""
-    for line in (x for s in d.says(*kinds) for x in lines_of(s)):
+def _sentences(claims: Iterable[Statement | Open]) -> Iterator[str]:
+    """Yield statements as sentences."""
+    for line in (x for s in claims for x in lines_of(s)):
         yield f"{line[0].upper()}{line[1:]}."
-
-
-def _algebra(block: Block) -> Iterator[str]:
-    """Yield which brackets span the Lie algebra, and weights at which they are independent."""
-    lie = block.lie
-    words = ", ".join(lie.words)
-    how = {True: "commute; they span", False: "generate", None: "span or generate at least"}
-    yield f"the fields X_i = grad F_i {how[lie.commuting]} dimension {lie.dimension}: {words}"
-    if lie.point is not None:
-        complete = "complete: " if block.conserved.verdict is Verdict.PROVED else ""
-        rank = "are independent" if lie.words[1:] else "is not zero"
-        yield f"{complete}{words} {rank} at {at(lie.point)}"

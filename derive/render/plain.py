@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Set
 
 from sympy import Expr, Integral, Poly, Symbol
@@ -160,15 +161,9 @@ def wrap(line: str, width: int) -> list[str]:
     lead = len(line) - len(line.lstrip())
     equals = line.find(" = ")
     indent = equals + 3 if 0 < equals < width // 3 and not SENTENCE.search(line) else lead + 2
-    words, lines, current = line[lead:].split(" "), [], " " * lead
-    for word in words:
-        candidate = f"{current} {word}" if current.strip() else current + word
-        if len(candidate) > width and current.strip():
-            lines.append(current)
-            current = " " * indent + word
-        else:
-            current = candidate
-    return [*lines, current]
+    return textwrap.wrap(
+        line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def page(sections: Iterable[Iterable[str]], width: int, taken: Set[str] = frozenset()) -> str:

@@ -13,7 +13,9 @@ from derive.model.direction import Direction
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece, Quadrature, Root, trimmed
-from derive.statement import Sentence, Text, each, tell
+from derive.records import Block
+from derive.statement import Open, Sentence, Statement, Text, each, tell
+from derive.verdict import Verdict
 from derive.weights.dependence import Dependence
 
 
@@ -72,6 +74,40 @@ def what_stays(d: Derivation) -> Iterator[Sentence]:
         yield tell("left out: {values}, from the start and always", values=values)
     if d.ties:
         yield from metric_of(d.potential.parameterization)
+
+
+def completeness(d: Derivation, block: Block) -> Iterator[Sentence]:
+    """Yield which brackets of gradients are independent, and what follows for the laws."""
+    words, laws = block.lie.words, block.conserved.laws
+    if block.lie.point is None:
+        return
+    so = ", so all other conserved quantities are functions of these (Marcotte et al. 2024)"
+    if not laws:
+        so = f", and there are {len(words)} weights" if words[1:] else ", and there is one weight"
+    if block.conserved.verdict is not Verdict.PROVED:
+        so = ""
+    shown = words if len(words) < 7 else (words[0], "...", words[-1])
+    F = "F" if d.of_coordinates else f"F{words[0][1:]}"
+    what = f"with `X_i = grad F_i`, `{'`, `'.join(shown)}` are independent"
+    at = each("`{0} = {1}`", ((Symbol(name), value) for name, value in block.lie.point))
+    yield tell(f"{what if words[1:] else f'`grad {F} != 0`'} at {{at}}{so}", at=at)
+
+
+def other_losses(d: Derivation) -> tuple[str, tuple[Statement | Open, ...]]:
+    """Return what Q is for beside regression, with a heading."""
+    told = d.says("every time", "shrunk start")
+    return "Other losses" + " and weight decay" * len(told[1:]), told
+
+
+def normalization(d: Derivation) -> Sentence:
+    """Return what of Q is determined."""
+    zero = "`grad Q = 0` at the start"
+    if d.potential.other_side is not None:
+        zero = "`grad Q = y - y(w_0)`, or `y(w_0) - y`"
+    unit = "which is the unit of time"
+    return tell(
+        f"`Q` is unique up to a positive factor, {unit}, and an additive constant; here {zero}"
+    )
 
 
 def part_names(parts: Sequence[object]) -> list[str]:

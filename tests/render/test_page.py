@@ -297,7 +297,7 @@ def test_polynomials_go_down_in_powers_and_products_have_constants_in_front():
 
 def test_formulas_in_words_are_set_and_keep_their_brackets():
     assert sentence("beta(inf) = alpha^2 (e^(-X^T s) - 1), as said") == (
-        r"$\beta(\infty) = \alpha^{2} (e^{-X^{\top} s} - 1)$, as said"
+        r"$\beta(\infty) = \alpha^{2} (e^{-X^{\mathsf T} s} - 1)$, as said"
     )
     assert sentence("scale: printed = 1/4 * derived") == (
         r"scale: printed $= \tfrac{1}{4}$ derived"

@@ -63,6 +63,6 @@ def test_dependent_fields_are_never_called_independent() -> None:
 
 def test_the_line_is_printed() -> None:
     d = derive(Parameterization.parse(["a*u1", "a*u2"]))
-    assert "complete: X1, X2 are independent at a = 1, u1 = 1, u2 = 1" in d.to_text()
+    assert "X1, X2 are independent at a = 1, u1 = 1, u2 = 1" in d.to_text()
     assert "so all other conserved quantities are functions of these" in d.to_latex()
     assert d.blocks[0].lie.point == tuple((name, Fraction(1)) for name in ("a", "u1", "u2"))

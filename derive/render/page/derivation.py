@@ -18,20 +18,12 @@ from derive.model.direction import Direction
 from derive.model.geometry import EUCLIDEAN
 from derive.potential.domain import CONVEX
 from derive.potential.piece import WHY_LEFT, Parametric, Piece, Quadrature, curve_of
-from derive.records import Block, Potential
+from derive.records import Potential
 from derive.render import sections
 from derive.render.labels import MARK
 from derive.render.narration import Made, Part
 from derive.render.page.blocks import Element, Kind, phrase, say
-from derive.render.page.formula import (
-    assumption,
-    at_start,
-    listing,
-    named_list,
-    prose,
-    root_note,
-    values_at,
-)
+from derive.render.page.formula import assumption, at_start, listing, named_list, prose, root_note
 from derive.render.page.lines import COLUMN, Row, display, vanishing, width
 from derive.render.page.names import as_latex, latex_name, norms_as_latex
 from derive.render.page.printer import inline, latex
@@ -51,19 +43,14 @@ def page_parts(d: Derivation) -> Iterator[Part]:
 
 def setting_of(d: Derivation) -> Iterator[Element | Sentence]:
     """Yield what F, the data and the flow are, and the letters that everything else uses."""
-    kind = "one" if _is_one(d) else "outputs"
+    kind = "one" if d.of_coordinates else "outputs"
     yield from _of_outputs(d, kind) if d.direction is None else _of_vector(d, d.direction)
     yield from sections.what_stays(d)
 
 
-def _is_one(d: Derivation) -> bool:
-    p = d.parameterization
-    return d.direction is None and p.d == 1 and not p.affine
-
-
 def _outputs(d: Derivation) -> list[tuple[str, Expr]]:
     """Return the outputs, with what they are called."""
-    names = ["F(w)"] if _is_one(d) else [latex(b) for b in d.beta]
+    names = ["F(w)"] if d.of_coordinates else [latex(b) for b in d.beta]
     p = d.parameterization
     symbols = {x: Symbol(x, real=True) for x in (*p.weights, *p.parameters)}
     return [(n, to_sympy(t, symbols)) for n, t in zip(names, p.trees, strict=True)]
@@ -90,7 +77,7 @@ def _model(d: Derivation, start: str) -> str:
         simple = not re.search("[-+/]", phi)
         F = rf"{phi}\,{u}$" if simple else rf"\varphi\,{u}$ with $\varphi = {phi}$"
         F = f"${latex(d.direction.beta)} = {F}"
-    elif _is_one(d):
+    elif d.of_coordinates:
         F = rf"$\beta_i = F(w^{{(i)}})$ with $F(w) = {inline(_outputs(d)[0][1])}$"
     else:
         F = listing(f"${name} = {inline(f)}$" for name, f in _outputs(d))
@@ -133,11 +120,9 @@ def _tuple(weights: Sequence[str]) -> str:
     return several if weights[1:] else rf"{names} \in \mathbb{{R}}"
 
 
-def _laws(d: Derivation) -> Iterator[Element]:
+def _laws(d: Derivation) -> Iterator[Element | Sentence]:
     found, blocks = list(sections.named_laws(d)), d.blocks if d.direction is None else ()
-    why = [words for block in blocks for words in _algebra(block)]
-    if _is_one(d):
-        why = [words.replace("F_{1}", "F") for words in why]
+    why = [words for block in blocks for words in sections.completeness(d, block)]
     none = say("laws.open" if d.conserved.bound else "laws.none", bound=d.conserved.bound)
     yield from _law_lines(d, found) if found else none if why else ()
     yield from why
@@ -154,7 +139,7 @@ def _law_lines(d: Derivation, laws: Sequence[tuple[str, Expr]]) -> Iterator[Elem
     if not reasons:
         yield from say("laws.expansion")
         return
-    of = latex(d.beta[0]) if d.direction is not None else "F" if _is_one(d) else "F_1"
+    of = latex(d.beta[0]) if d.direction is not None else "F" if d.of_coordinates else "F_1"
     names = {"law": latex_name(name), "of": of}
     since = "since" if d.direction is None else phrase("laws.turning", **names)
     yield from say("laws.since", since=since, terms=reasons[0], **names)
@@ -184,10 +169,8 @@ def _results(d: Derivation) -> Iterator[Part]:
         integrals = (p for p in d.potential.pieces if p.kind == "quadrature")
         left = dict.fromkeys(p.left for p in integrals if isinstance(p, Quadrature))
         why = (say("remark.integral", why=prose(WHY_LEFT[x])) for x in left)
-        yield _part("remark", chain(say("remark.unique"), *why))
-        decay, Q = bool(d.says("shrunk start")), r"$\sum_i Q(\beta_i)$" if _is_one(d) else "$Q$"
-        other = chain(say("other.losses", Q=Q), say("other.decay", Q=Q) if decay else ())
-        yield _part("remark", other, f"Other losses{' and weight decay' * decay}")
+        yield _part("remark", chain([sections.normalization(d)], *why))
+        yield Part(*sections.other_losses(d), kind="remark")
     if d.asked is not None:
         name = d.asked.name.replace("z.beta", "z^T beta")
         form = prose(re.sub(r"(?<=Ansatz )(.*)(?=\))", r"`\1`", name))
@@ -232,9 +215,9 @@ def _theorem(d: Derivation) -> Iterator[Element]:
         yield from say("theorem.other_side", assumed=listing(map(assumption, more)))
         yield from formula_of(other, "")
     yield from _assumed(late)
-    yield from say("theorem.one" if _is_one(d) else "theorem.outputs")
+    yield from say("theorem.one" if d.of_coordinates else "theorem.outputs")
     yield from _where(d)
-    if _is_one(d):
+    if d.of_coordinates:
         yield from say("theorem.copies")
     if d.hessian.verdict is Verdict.REFUTED:
         yield from _clock(d.warping.g)
@@ -310,20 +293,3 @@ def _equations(piece: Piece, name: str) -> Iterator[Row]:
     yield f"{name}({b})" if name != "Q" else r"Q(\beta)", piece.value
     if isinstance(piece, Quadrature) and piece.kernel is not None:
         yield from ((latex(K), piece.kernel) for K in piece.value.atoms(AppliedUndef))
-
-
-def _algebra(block: Block) -> Iterator[str]:
-    """Yield which brackets are independent, and what follows."""
-    if block.lie.point is None:
-        return
-    words = [re.sub(r"X(\d+)", r"X_{\1}", f"${word}$") for word in block.lie.words]
-    shown = listing(words) if len(words) < 7 else f"{words[0]}, $\\dots$, {words[-1]}"
-    room = ", so all other conserved quantities are functions of these [@marcotte2024]"
-    if not block.conserved.laws:
-        room = f", and there are {len(words)} weights" if words[1:] else ", and there is one weight"
-    so = room if block.conserved.verdict is Verdict.PROVED else ""
-    at = f"at {values_at(block.lie.point)}{so}"
-    if words[1:]:
-        yield f"With $X_i = \\nabla F_i$, {shown} are independent {at}."
-    else:
-        yield rf"$\nabla F_{{{block.lie.words[0][1:]}}} \neq 0$ {at}."

@@ -59,7 +59,7 @@ def typeset(text: str) -> str:
     >>> typeset("argmin |w - w_0|_2^2/2 s.t. X w = y")
     '\\operatorname*{arg\\,min}\\; \\lvert w - w_{0}\\rvert_{2}^{2}/2 \\text{ s.t. } X w = y'
     >>> typeset("<x_i, X^T s> -> 1/2")
-    '\\langle x_{i}, X^{\\top} s\\rangle \\to \\tfrac{1}{2}'
+    '\\langle x_{i}, X^{\\mathsf T} s\\rangle \\to \\tfrac{1}{2}'
     """
     bars = iter((r"\lvert ", r"\rvert ") * text.count("|"))
 
@@ -103,7 +103,7 @@ def put_back(text: str, held: Sequence[str]) -> str:
 
 def _script(text: str) -> str:
     if text == "T":
-        return r"\top"
+        return r"\mathsf T"
     index = set(text) <= {*"ijk"}
     word = (
         text.isalpha() and len(text) > 1 and text not in NAMES and text not in GREEK and not index
