@@ -48,7 +48,7 @@ def step_aside(blocks: Sequence[Sequence[str]], taken: Set[str]) -> list[list[st
         return new
 
     own = re.compile(f"(?<!{MARK}){WORD.pattern}")
-    pages = [[_fitted(own.sub(ours, line), line) for line in lines] for lines in blocks]
+    pages = [[own.sub(ours, line).replace(MARK, "") for line in lines] for lines in blocks]
     # What has another of our letters as its stem goes with it.
     stems = {x for stem in altered for x in (f"d{stem}", f"{stem}_0", f"{stem}_i")}
     names = (
@@ -57,11 +57,4 @@ def step_aside(blocks: Sequence[Sequence[str]], taken: Set[str]) -> list[list[st
         if label not in stems
     )
     words = f"Our letters make way for the names given: {', '.join(names)}"
-    return [*pages[:1], [words], *pages[1:]] if altered else pages
-
-
-def _fitted(new: str, line: str) -> str:
-    """Return a line without marks, a heading with its verdict where it was."""
-    new, width = new.replace(MARK, ""), len(line)
-    head = re.fullmatch(r"(.* )\.+( [A-Z]+)", new)
-    return new if head is None else head[1].ljust(width - len(head[2]), ".") + head[2]
+    return [*pages, *[[words]] * bool(altered)]

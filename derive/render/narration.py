@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import singledispatch
+from itertools import zip_longest
 
 from sympy import Expr, Poly
 
@@ -25,9 +26,9 @@ from derive.model.parameterization import Parameterization
 from derive.printable import Printable, renderer
 from derive.records import Potential
 from derive.render.arranged import TOO_LONG
-from derive.render.labels import mark, mark_quoted
+from derive.render.labels import mark, mark_quoted, step_aside
 from derive.render.page.blocks import Element, Kind
-from derive.render.plain import at, formula_text, page, polynomial_text, potential_lines, title
+from derive.render.plain import at, formula_text, polynomial_text, potential_lines, wrap
 from derive.render.sections import affine_outputs, metric_of
 from derive.statement import Equations, Items, OnPage, OnTerminal, Sentence, Statement, Table, Text
 from derive.verdict import Finding, Identity, Verdict
@@ -123,16 +124,22 @@ def narrate(record: Printable) -> Narration:
 
 def render_text(record: Printable, width: int = 80) -> str:
     """Return a record as text; without lines only its first heading stands."""
-    told, sections = narrate(record), list[list[str]]()
+    told, sections, verdicts = narrate(record), list[list[str]](), list[str]()
     for one in told.parts:
-        lines = [line for x in one.lines for line in lines_of(x)]
+        lines = [norms_as_text(line, told.norms) for x in one.lines for line in lines_of(x)]
         if sections and not one.heading:
             sections[-1] += lines
         elif lines or not sections:
-            lines = [norms_as_text(line, told.norms) for line in lines]
-            head = as_text(one.heading)
-            sections.append([head if one.verdict is None else title(head, one.verdict), *lines])
-    return page(sections, width, told.taken)
+            sections.append([as_text(one.heading), *lines])
+            verdicts.append("" if one.verdict is None else f" {one.verdict.value}")
+    blocks = list[str]()
+    for (head, *lines), end in zip_longest(step_aside(sections, told.taken), verdicts):
+        head = f"{head} ".ljust(80 - len(end), ".") + end if end else head
+        indented = (head, *(f"  {line}" for line in lines))
+        blocks.append("\n".join(part for line in indented for part in wrap(line, width)))
+    if blocks[len(verdicts) :]:
+        blocks.insert(1, blocks.pop())
+    return "\n\n".join(blocks)
 
 
 @singledispatch

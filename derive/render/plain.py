@@ -1,10 +1,10 @@
-"""Plain text: expressions, closed forms of Q, and pages of sections with their verdicts."""
+"""Plain text: expressions, closed forms of Q, and lines that fit."""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 
 from sympy import Expr, Integral, Poly, Symbol
 from sympy.core.function import AppliedUndef
@@ -14,9 +14,9 @@ from derive.potential.block import DirectionTerms
 from derive.potential.piece import Parametric, Piece, Quadrature, Root, curve_of, said_of
 from derive.records import Potential
 from derive.render.arranged import TOO_LONG, in_number, is_too_long, positive_first, tidy
-from derive.render.labels import mark, mark_quoted, step_aside
+from derive.render.labels import mark, mark_quoted
 from derive.render.sections import part_names, to_print
-from derive.verdict import Number, Verdict
+from derive.verdict import Number
 
 
 class _PlainForms(StrPrinter):  # type: ignore[misc]
@@ -164,26 +164,6 @@ def wrap(line: str, width: int) -> list[str]:
     return textwrap.wrap(
         line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
     )
-
-
-def page(sections: Iterable[Iterable[str]], width: int, taken: Set[str] = frozenset()) -> str:
-    """Return sections below one another, each a heading with indented lines; no empty ones.
-
-    Args:
-        sections: of lines, in which the names from F are marked.
-        width: columns.
-        taken: the names in F, before which our letters step aside.
-    """
-    filled = [lines for section in sections if (lines := list(section))]
-    written = step_aside(filled, taken)
-    found = ([("  " if i else "") + line for i, line in enumerate(lines)] for lines in written)
-    blocks = ("\n".join(part for line in lines for part in wrap(line, width)) for lines in found)
-    return "\n\n".join(blocks)
-
-
-def title(text: str, verdict: Verdict, width: int = 80) -> str:
-    """Return a heading, with its verdict at the right margin."""
-    return f"{text} ".ljust(width - len(verdict.value) - 1, ".") + f" {verdict.value}"
 
 
 def at(point: Iterable[tuple[str, Number]]) -> str:

@@ -61,7 +61,8 @@ def refuted_proof(d: Derivation) -> Iterator[Element]:
     if failure is None:
         yield f"{sentence(d.warping.finding.reason)}."
         return
-    block = next(b for b in d.blocks if failure in _of_existence(b))
+    asked = ((b, (b.warping.finding, b.hessian.finding)) for b in d.blocks)
+    block = next(b for b, findings in asked if any(failure in f.evidence for f in findings))
     # what holds at the start itself, or has a pole there, is seen in derivatives or cleared of it
     if failure.kind in ARGUMENTS:
         yield from ARGUMENTS[failure.kind](_Numbers.at(block.metric, failure), *failure.of)
@@ -76,10 +77,6 @@ def refuted_proof(d: Derivation) -> Iterator[Element]:
             yield from say("refutation.here")
             yield from display(H)
     yield from plain_failure(block, failure)
-
-
-def _of_existence(block: Block) -> tuple[Identity, ...]:
-    return (*block.warping.finding.evidence, *block.hessian.finding.evidence)
 
 
 @dataclass(frozen=True)
