@@ -136,7 +136,15 @@ def kernel_of_the_weights_left(record):
     table["rho"] = [[f"({x})/2" for x in row] for row in table["rho"]]
 
 
+def kernel_on_one_leaf(record):
+    """K as it is where a = b: true there, while it is said of all weights."""
+    record["certificate"]["metric"]["definitions"].insert(0, {"zero": "a - b", "main": "a"})
+    table = record["metric"]["kernel_in_weights"]
+    table[0][0] = f"{table[0][0]} + a**2*b**2 - b**4"
+
+
 NEURON = (("a*u1", "a*u2"), (), ())
+DEEP = (("a", 1), ("b", 1), ("u1", 1), ("u2", 0))
 BALANCED = (("a", 1), ("b", 1), ("u1", 1), ("u2", 0), ("v1", 1), ("v2", 0))
 
 
@@ -150,6 +158,7 @@ BALANCED = (("a", 1), ("b", 1), ("u1", 1), ("u2", 0), ("v1", 1), ("v2", 0))
         (a_number_for_an_output, NEURON),
         (interval_of_the_other_side, (("u**3 - v**3",), (), ())),
         (another_vector_model, (("a*u",), ("u",), ())),
+        (kernel_on_one_leaf, (("a*b*u1", "a*b*u2"), (), DEEP)),
         (kernel_of_the_weights_left, (("a*u1 + b*v1", "a*u2 + b*v2"), (), BALANCED)),
     ],
     ids=lambda x: getattr(x, "__name__", ""),

@@ -22,7 +22,7 @@ hessian, warping: if PROVED, [X_a, X_b] = H_a X_b - H_b X_a with H = 0, or the f
     closed, X_a H_b = X_b H_a; or all pieces have a proof. If REFUTED, the "identity", one of
     ``Flow.sides``, fails: the numerator of left - right, differentiated
     "along" fields, is not 0 at the start; nor is det K, differentiated along "regular".
-metric: K and rho = K^-1 in weights and beta. dual: X_a y_b = g delta_ab in the weights.
+metric: K in all weights, K and rho = K^-1 in beta. dual: X_a y_b = g delta_ab in the weights.
 pieces: y = grad Q as printed, 0 at w_0, with X_a y_b = g delta_ab, X_a g = H_a g, g > 0 at w_0, and
     X_a Q = sum_b K_ab y_b; constants are kept by the flow, roots on the branch that is printed.
     Of a single output K(w_0) != 0 is taken, as from another w_0 it does not move.

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from functools import partial
-from itertools import combinations, product
+from itertools import combinations, product, takewhile
 
 from derive.certificate.checking.domain import domain
 from derive.certificate.checking.flow import Field, determinant, independent
@@ -117,7 +117,7 @@ class Printed:
 
 
 def metric(state: Checker, said: JSON, proof: JSON) -> None:
-    """Accept K in weights and in beta, and rho = K^-1."""
+    """Accept K in all weights, and K and rho = K^-1 in beta."""
     flow, space = state.flow, state.space
     K = flow.K
     if flow.turning is not None:
@@ -126,10 +126,11 @@ def metric(state: Checker, said: JSON, proof: JSON) -> None:
         require([said["T"], said["R"]] == diagonal, "T and R are other than in K")
     in_weights = said["kernel_in_weights"]
     state.require_plain([text for row in in_weights for text in row])
+    _in_all_weights(state, in_weights, K, proof["definitions"])
     printed = Printed(space, state.given["beta"], flow.F, said, proof)
     printed.leaf.take(state.conditions, {*space.given})
     printed.branches(state)
-    state.equal(state.table(in_weights), K, "the printed K")
+    state.table(in_weights)  # what it divides by must not vanish
     in_beta = {"K": said["kernel"], "rho": said["rho"]}
     in_beta = {n: table for n, table in in_beta.items() if table is not None}
     texts = [text for table in in_beta.values() for row in table for text in row]
@@ -144,6 +145,18 @@ def metric(state: Checker, said: JSON, proof: JSON) -> None:
     state.theorem += [f"{n} = {_matrix(table)}" for n, table in in_beta.items()]
     state.theorem += printed.lines * bool(in_beta)
     state.assume(printed.leaf)
+
+
+def _in_all_weights(
+    state: Checker, table: JSON, K: Sequence[Sequence[Function]], definitions: Sequence[JSON]
+) -> None:
+    """Require the printed K, by the definitions that come before what is 0 on the leaf alone."""
+    space, before = state.space, state.space.scope()
+    space.names |= zip(state.given["beta"], state.flow.F, strict=True)
+    for entry in takewhile(lambda entry: "zero" not in entry, definitions):
+        space.define(entry)
+    state.equal(state.table(table), K, "the printed K")
+    space.leave(before)
 
 
 def _matrix(table: JSON) -> str:
