@@ -69,7 +69,7 @@ def _root_of(
         return None
     sign, _ = start_sign(relation.beta0 - b, relation.notation)
     # K > 0 there, so kappa sign^(n m) > 0.
-    number = rational(kappa.value() * sign ** int(n * relation.m))
+    number = rational(kappa.value()) * sympy.Integer(sign) ** (n * relation.m)
     return sympy.Pow(number, sympy.Rational(1, relation.m))
 
 

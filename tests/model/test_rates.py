@@ -198,7 +198,7 @@ def test_a_mirror_that_is_no_sum_has_a_metric_of_rows(p):
         with pytest.raises(Rejected):
             check({**record, "parameterization": forged})
     assert "G^-1" in d.to_text()
-    assert "has the rows" in d.to_latex()
+    assert "the matrix with the rows $(" in d.to_latex()
     assert derive(eval(repr(p), {"Parameterization": Parameterization})).to_json() == d.to_json()
 
 

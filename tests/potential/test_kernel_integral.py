@@ -64,6 +64,15 @@ def relation_of(coefficients, beta0, K0):
     return KernelRelation(notation, field, notation.betas[0], (beta0,), (), m, power, K0)
 
 
+def test_a_falling_power_of_k_has_an_exact_factor():
+    """K^2 = 9/beta, and 9/(-beta) on the other side."""
+    piece = integrate_relation(relation_of(["-9/beta", "0", "1"], "a**2", "3/a"))
+    names = {s.name: s for s in piece.value.free_symbols}
+    wanted = sympy.sympify("4*beta**(5/2)/45 - 2*a**3*beta/9", locals=names)
+    assert sympy.expand(sympy.powdenest(wanted - piece.value, force=True)) == 0
+    assert integrate_relation(relation_of(["9/beta", "0", "1"], "-(a**2)", "3/a")) is not None
+
+
 @pytest.mark.every(4)
 @pytest.mark.parametrize(("coefficients", "beta0", "K0", "Q"), CASES, ids=str)
 def test_q_has_the_second_derivative_one_over_k(coefficients, beta0, K0, Q):
