@@ -104,6 +104,10 @@ def test_q_lies_above_its_tangents_inside(outputs: list[str], start: dict[str, s
         assert slope > 0
 
 
+BALANCED = "unless `u_0 - v_0 = 0` or `u_0 + v_0 = 0`"
+"""From there u = v or u = -v, and u*v keeps its sign."""
+
+
 @pytest.mark.every(12)
 @pytest.mark.parametrize(
     ("output", "where"),
@@ -112,17 +116,17 @@ def test_q_lies_above_its_tangents_inside(outputs: list[str], start: dict[str, s
         ("exp(w)", "`beta > 0`"),
         ("tanh(w)", "`-1 < beta < 1`"),
         ("1/(1+w**2)", "`0 < beta < 1`"),
-        ("a*b", "all real `beta`"),
-        ("a*b + 1", "all real `beta`"),
-        ("sqrt(2)*sinh(w) + 1", "all real `beta`"),
-        ("w + w**3", "all real `beta`"),
+        ("a*b", "all real $beta$"),
+        ("a*b + 1", "all real $beta$"),
+        ("sqrt(2)*sinh(w) + 1", "all real $beta$"),
+        ("w + w**3", "all real $beta$"),
         ("sqrt(1+w)", "`beta > 0`"),
         ("1/w", "the `beta` on the same side of `0` as `beta_0`"),
         ("sqrt(a**2+b**2)", "`beta > 0`"),
         ("sqrt(2)*cosh(w) + 1", "`beta > 1 + sqrt(2)`"),
-        ("w**3 - w", "the interval around `beta_0` on which `K` is positive and finite"),
+        ("w**3 - w", "the interval around $beta_0$ on which $K$ is positive and finite"),
         ("atan(w)", "`-pi/2 < beta < pi/2`"),
-        ("u*v**(1/2)", "all real `beta`, as far as `F` is smooth"),
+        ("u*v**(1/2)", "all real $beta$, as far as $F$ is smooth"),
         ("atan(u/v)", "`-pi/2 < beta < pi/2`"),  # F jumps where v = 0
         ("u**2*v**2", "`beta > 0`"),
         ("u**2*v**2*w**2", "`beta > 0`"),
@@ -130,21 +134,21 @@ def test_q_lies_above_its_tangents_inside(outputs: list[str], start: dict[str, s
         ("sqrt(a*b)", "`beta > 0`"),
         ("sqrt(u)*sqrt(v)", "`beta > 0`"),
         ("w/sqrt(1+w**2)", "`-1 < beta < 1`"),
-        ("tanh(u*v)", "`-1 < beta < 1`"),
-        ("3 - 2*sigmoid(u*v)", "`1 < beta < 3`"),
+        ("tanh(u*v)", f"`-1 < beta < 1` {BALANCED}"),
+        ("3 - 2*sigmoid(u*v)", f"`1 < beta < 3` {BALANCED}"),
         ("exp(-w**2)", "`0 < beta < 1`"),
         ("1/(1 + u**2*v**2)", "`0 < beta < 1`"),
-        ("log(u*v)", "all real `beta`"),
-        ("asinh(u*v)", "all real `beta`"),
+        ("log(u*v)", "all real $beta$"),
+        ("asinh(u*v)", f"all real $beta$ {BALANCED}"),
         # v may cross 0, where u does not.
-        ("u**2*v", "the interval around `beta_0` on which `K` is positive and finite"),
+        ("u**2*v", "the interval around $beta_0$ on which $K$ is positive and finite"),
     ],
 )
 def test_the_domain_of_one_output_in_words(output: str, where: str) -> None:
     """sqrt(a**2 + b**2) has K = 1 and no beta < 0: what K says of the domain is not all."""
     found = domain(derived([output]))
     assert found.where == where
-    assert found.words.endswith("`Q` is strictly convex")
+    assert found.words.endswith("$Q$ is strictly convex")
 
 
 @pytest.mark.parametrize(
@@ -178,8 +182,8 @@ def test_a_kernel_with_a_pole_at_0() -> None:
 @pytest.mark.parametrize(
     ("start", "where"),
     [
-        ({"u": "1 + a**2", "v": "1"}, "all real `beta`"),  # a != 0 is assumed
-        ({"u": "a", "v": "0"}, "all real `beta`"),  # K(w_0) = a**2
+        ({"u": "1 + a**2", "v": "1"}, "all real $beta$"),  # a != 0 is assumed
+        ({"u": "a", "v": "0"}, "all real $beta$"),  # K(w_0) = a**2
         ({"u": "1", "v": "1"}, "`beta > 0`"),
     ],
 )
@@ -232,7 +236,7 @@ def test_a_metric_that_moves_with_the_weights_may_end_the_domain(mirror: str, ex
     ("output", "rate", "where"),
     [
         ("atan(w)", "(1 + w**2)**2", "`-pi/2 < beta < pi/2`"),  # K = 1, and w is infinite there
-        ("-1/w", "w**4", "the leaf of `w_0` reaches"),
+        ("-1/w", "w**4", "the leaf of $w_0$ reaches"),
         ("w**2", "w", "`beta > 0`"),
     ],
 )

@@ -52,7 +52,7 @@ def test_q_is_closed_and_as_a_theorist_would_write_it(text: str) -> None:
     assert sympy.simplify(sympy.expand(difference, force=True)).diff(of("beta")) == 0
     assert piece.kind == "explicit"
     assert piece.domain is not None
-    assert piece.domain.where == "all real `beta`"
+    assert piece.domain.where == "all real $beta$"
 
 
 @pytest.mark.every(2)
