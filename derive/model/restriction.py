@@ -16,13 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import combinations
-from math import prod
 
-from derive.errors import DegenerateStart, DeriveError, LanguageError
+from derive.errors import DegenerateStart, DeriveError, InputError, LanguageError
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import terms
 from derive.exact.linear.matrix import dot, echelon, nullspace_over_constants, pivot_of
+from derive.exact.towers.reader import refined
+from derive.exact.towers.tower import Tower
 from derive.language import parse_expression
 from derive.language.tree import Tree, names, substituted
 from derive.model.affine import AffineOutput
@@ -65,10 +67,12 @@ class Restriction:
 
 def find_ties(p: Parameterization) -> Restriction | None:
     """Return the restriction of F to the subspace that the flow stays in, or None without one."""
-    special = p.is_rational and p.geometry == EUCLIDEAN and len(p.start_symbols) < p.p
-    if not special:
+    if p.vectors or p.geometry != EUCLIDEAN or len(p.start_symbols) >= p.p:
         return None
-    basis = _invariant_subspace(p)
+    try:
+        basis = _invariant_subspace(p)
+    except InputError:  # a function of F is none that is known there
+        return None
     if basis is None or any(not dot(x, y).is_zero() for x, y in combinations(basis, 2)):
         return None
     kept = [p.weights[pivot_of(row)] for row in basis]
@@ -95,26 +99,38 @@ def _images(p: Parameterization, basis: list[Row]) -> list[Row]:
     """Return vectors that span the values of the fields on the span of the basis."""
     constants = p.start_field
     space = constants.extended([f"_s{i}" for i in range(len(basis))])
-    point = [
-        sum((s * space.embed(b[k]) for s, b in zip(space.gens, basis, strict=False)), space.zero)
-        for k in range(p.p)
-    ]
-    images = [*point, *map(space.named, p.parameters)]
+
+    def build(units: dict[str, int]) -> list[Row]:
+        tower = Tower.over(space, p.positive)
+        tower.units |= units
+        known = {x: space.named(x) for x in p.parameters}
+        for w, column in zip(p.weights, zip(*basis, strict=True), strict=True):
+            pairs = zip(space.gens, map(space.embed, column), strict=False)
+            known[w] = sum((s * b for s, b in pairs), space.zero)
+        for g in (g for g in p.field.generators if g.name not in known):
+            known[g.name] = tower.generator_at(g, known)
+        images = [tower.field.embed(known[name]) for name in p.field.names]
+        return [[x.compose(images, tower.field) for x in row] for row in p.fields]
+
     found: list[Row] = []
-    for row in p.fields:
-        values = [x.compose(images, space) for x in row]
-        common = prod((space.polynomial(x.denominator) for x in values), start=space.one)
-        found += _coefficients([value * common for value in values], len(basis), constants)
+    for row in refined(build, "the fractions in exponents where weights are proportional"):
+        below = (x.denominator for x in row)
+        common = reduce(lambda x, y: x * y / x.gcd(y), below)
+        found += _coefficients([x * x.field.polynomial(common) for x in row], constants)
     return found
 
 
-def _coefficients(values: Row, size: int, constants: FunctionField) -> list[Row]:
-    """Return the coefficient vectors of the monomials in the first *size* variables."""
+def _coefficients(values: Row, constants: FunctionField) -> list[Row]:
+    """Return the coefficient vectors of the monomials in what is not constant."""
     collected: dict[tuple[int, ...], Row] = {}
     for k, value in enumerate(values):
+        fixed = [value.field.positions[name] for name in constants.names]
+        moving = sorted({*range(len(value.field.names))} - {*fixed})
         for exponents, c in terms(value.numerator):
-            row = collected.setdefault(exponents[:size], [constants.zero] * len(values))
-            row[k] += constants.polynomial(constants.ring.from_dict({exponents[size:]: c}))
+            key = tuple(exponents[i] for i in moving)
+            row = collected.setdefault(key, [constants.zero] * len(values))
+            part = {tuple(exponents[i] for i in fixed): c}
+            row[k] += constants.polynomial(constants.ring.from_dict(part))
     return list(collected.values())
 
 
