@@ -47,7 +47,7 @@ def test_a_sign_that_is_declared_is_kept_as_far_as_f_is_smooth() -> None:
     found, smooth = derive_once(given), derive_once(Parameterization.parse(["w*u"], positive=["w"]))
     assert found.verdict is Verdict.PROVED
     assert found.potential.Q == smooth.potential.Q
-    assert "as far as `F` is smooth" in found.potential.pieces[0].domain.words
+    assert "as far as $F$ is smooth" in found.potential.pieces[0].domain.words
     assert crosscheck(found, digits=20).passed
     assert check(json.loads(found.to_json())).verdict == "PROVED"
 
