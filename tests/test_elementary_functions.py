@@ -55,7 +55,7 @@ def test_a_sign_that_is_declared_is_kept_as_far_as_f_is_smooth() -> None:
 def test_coupled_outputs_say_that_an_absolute_value_has_a_kink() -> None:
     outputs = ["abs(a) + b", "2*b + abs(a)"]
     coupled = derive_once(Parameterization.parse(outputs, positive=["a"]))
-    assert "all real `beta`, as far as `F` is smooth" in coupled.potential.pieces[0].domain.words
+    assert "all real $beta$, as far as $F$ is smooth" in coupled.potential.pieces[0].domain.words
     smooth = derive_once(Parameterization.parse([t.replace("abs(a)", "a") for t in outputs]))
     assert "smooth" not in smooth.potential.pieces[0].domain.words
 
