@@ -104,9 +104,9 @@ def _images(p: Parameterization, basis: list[Row]) -> list[Row]:
         tower = Tower.over(space, p.positive)
         tower.units |= units
         known = {x: space.named(x) for x in p.parameters}
-        for w, column in zip(p.weights, zip(*basis, strict=True), strict=True):
-            pairs = zip(space.gens, map(space.embed, column), strict=False)
-            known[w] = sum((s * b for s, b in pairs), space.zero)
+        for k, w in enumerate(p.weights):
+            pairs = zip(space.gens, basis, strict=False)
+            known[w] = sum((s * space.embed(b[k]) for s, b in pairs), space.zero)
         for g in (g for g in p.field.generators if g.name not in known):
             known[g.name] = tower.generator_at(g, known)
         images = [tower.field.embed(known[name]) for name in p.field.names]

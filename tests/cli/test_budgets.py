@@ -134,7 +134,7 @@ def test_what_is_open_is_said_though_it_is_not_rendered() -> None:
     (kept,) = (answer for kind, answer in told if kind == "kept")
     assert isinstance(kept, Answer)
     assert kept.code == 3
-    assert "out of time in stage: Lie structure" in kept.result
+    assert "out of time in stage: proportional weights" in kept.result
 
 
 def test_what_is_open_has_no_outcome() -> None:
@@ -161,4 +161,4 @@ def test_a_verdict_outlives_what_comes_after_it(monkeypatch: pytest.MonkeyPatch)
 def test_a_derivation_that_takes_too_long_is_printed_as_far_as_it_came() -> None:
     answer = derived(("a*u1", "a*u2"), Enter(lambda told: None, 0))
     assert answer.code == 3
-    assert "out of time in stage: Lie structure" in answer.result
+    assert "out of time in stage: proportional weights" in answer.result

@@ -79,6 +79,13 @@ def test_equal_weights_that_move_differently_are_not_tied(F: str) -> None:
     assert find_ties(Parameterization.parse([F], start={"u": "1", "v": "1"})) is None
 
 
+@pytest.mark.parametrize("F", ["w + w**3", "exp(w)", "exp(u) + exp(v)"])
+def test_the_origin_is_left(F: str) -> None:
+    p = Parameterization.parse([F], start={w: "0" for w in "uvw" if w in F})
+    ties = find_ties(p)
+    assert (ties is None) == (p.p == 1)
+
+
 def test_a_symbolic_start_has_no_ties() -> None:
     assert find_ties(Parameterization.parse(TWO)) is None
 

@@ -151,7 +151,7 @@ def test_a_leaf_that_is_a_rational_curve_gives_q_in_a_weight(
     assert str(piece.value) == Q
     assert [str(r.polynomial) for r in piece.roots] == [root]
     assert piece.domain is not None
-    assert piece.domain.where == "all real `beta`"
+    assert piece.domain.where == "all real $beta$"
 
 
 def test_what_is_printed_in_a_weight_is_what_was_shown(monkeypatch: pytest.MonkeyPatch) -> None:
