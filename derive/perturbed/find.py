@@ -25,7 +25,7 @@ from derive.derivation import Derivation
 from derive.errors import InputError, check_kind
 from derive.joint import join_findings
 from derive.language import to_sympy
-from derive.language.tree import Tree, names
+from derive.language.tree import Tree, names, substituted
 from derive.model.labels import taken_names
 from derive.model.names import read_tree, unused
 from derive.model.notation import Notation, to_expr
@@ -40,6 +40,7 @@ from derive.perturbed.momentum import OneSided, momentum_of, one_sided
 from derive.perturbed.noise import noise_of
 from derive.perturbed.record import Perturbation
 from derive.perturbed.step import conditions, step_of
+from derive.potential.accept import ZeroTest
 from derive.verdict import Finding, Identity, Verdict
 
 KINDS = ("decay", "momentum", "step", "noise")
@@ -149,11 +150,7 @@ def _penalty(
 ) -> Tree:
     """Return the penalty, if it goes with what is asked and moves only what is followed."""
     tree = read_tree(penalty, "the penalty")
-    if given.ties or given.equivalent:
-        raise InputError(
-            "from this start F is followed in fewer weights, which a penalty may not keep so: "
-            "choose another start"
-        )
+    tree = _in_fewer_weights(tree, given)
     if "decay" not in kinds or len(leaves) != 1:
         raise InputError(
             "a penalty goes with decay, and with one output or outputs that share weights"
@@ -167,6 +164,23 @@ def _penalty(
             f"the penalty has no weight {min(unknown)} (there are {', '.join(p.weights)})"
         )
     return tree
+
+
+def _in_fewer_weights(penalty: Tree, given: Derivation) -> Tree:
+    """Return the penalty in the weights that are followed, where it leaves the others so."""
+    if not (given.ties or given.equivalent):
+        return penalty
+    ties = {Symbol(w): to_sympy(x) for w, x in given.ties}
+    psi, weights = to_sympy(penalty), map(Symbol, given.parameterization.weights)
+    slopes = {w: psi.diff(w).xreplace(ties) for w in weights}
+    gaps = [slopes[w] - tie.xreplace(slopes) for w, tie in ties.items()]
+    decide = ZeroTest(given.potential.parameterization, {})
+    if given.equivalent or not all(map(decide.vanishes, gaps)):
+        raise InputError(
+            "from this start F is followed in fewer weights, which the penalty does not keep so: "
+            "choose another start"
+        )
+    return substituted(penalty, dict(given.ties))
 
 
 def _penalised(found: Perturbation, penalty: Tree, leaf: Leaf) -> Perturbation:

@@ -205,7 +205,7 @@ def drawing(
         tuple(replace(x, quantity=bound(x.quantity), change=bound(x.change)) for x in group)
         for group in (found.of_laws, found.of_dual)
     )
-    begin = tuple((w, bound(x)) for w, x in found.start)
+    begin = tuple((w, bound(x)) for w, x in found.start if w in one.weights)
     h = [] if found.penalty is None else [from_sympy(bound(found.penalty), ANY_SIZE)]
     psi = _psi(found, one, values)
 

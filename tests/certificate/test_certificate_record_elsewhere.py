@@ -137,14 +137,15 @@ def kernel_of_the_weights_left(record):
 
 
 def kernel_on_one_leaf(record):
-    """K as it is where a = b: true there, while it is said of all weights."""
-    record["certificate"]["metric"]["definitions"].insert(0, {"zero": "a - b", "main": "a"})
+    """K as it is where b^2 = a^2 + 3: true there, while it is said of all weights."""
+    leaf = "b**2 - a**2 - 3"
+    record["certificate"]["metric"]["definitions"].insert(0, {"zero": leaf, "main": "a"})
     table = record["metric"]["kernel_in_weights"]
-    table[0][0] = f"{table[0][0]} + a**2*b**2 - b**4"
+    table[0][0] = f"{table[0][0]} + b**2*({leaf})"
 
 
 NEURON = (("a*u1", "a*u2"), (), ())
-DEEP = (("a", 1), ("b", 1), ("u1", 1), ("u2", 0))
+DEEP = (("a", 1), ("b", 2), ("u1", 1), ("u2", 0))
 BALANCED = (("a", 1), ("b", 1), ("u1", 1), ("u2", 0), ("v1", 1), ("v2", 0))
 
 

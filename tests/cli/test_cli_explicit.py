@@ -26,7 +26,7 @@ TIED = ["p**2 - m**2", "--start", "p=alpha,m=alpha"]
         (["u*v", "--start", "u=alpha,v=alpha"], 0, ["r = 1 - 2*b for b < 1/4", "Q = beta*log"]),
         (["-u*v + w", "--start", "u=1,v=0,w=0"], 0, ["REFUTED", "grad R = 2 tau"]),
         (["a*u", "--vector", "u", "--start", "a=alpha,u=0"], 0, ["any dimension", "R_F = 2*"]),
-        (["a*u + b*v", "--vector", "u,v"], 3, ["u, v vectors of any dimension", "R_F = 2*s for"]),
+        (["a*u + b*v", "--vector", "u,v"], 3, ["u, v vectors of any dimension", "R_F = 2*abs(s)"]),
         (
             ["u1*v1 + x1*y1", "u1*v2 + x1*y2", "u2*v1 + x2*y1", "u2*v2 + x2*y2"],
             3,
