@@ -50,7 +50,7 @@ class ZeroTest:
 
     def vanishes(self, expression: Expr) -> bool:
         """Tell whether an expression is proved zero; False means "not proved"."""
-        expression = _with_plain_numbers(without_modulus(expression.xreplace(self._images)))
+        expression = without_modulus(expression.xreplace(self._images))
         # log |A B| = log |A| + log |B|
         expression = _with_one_sign(sympy.expand_log(expression, force=True))
         expression = self._without_opaque(expression)
@@ -82,17 +82,6 @@ class ZeroTest:
                 same[b] = same[a]
         images = {a: Symbol(f"opaque_{k}", real=True) for k, a in enumerate(atoms)}
         return expression.xreplace({a: images[same[a]] for a in atoms})
-
-
-def _with_plain_numbers(expression: Expr) -> Expr:
-    """Return an expression whose logarithms of numbers have no roots in denominators.
-
-    SymPy is long in seeing that log(2 + sqrt(3)) - log((3 + sqrt(3))/(3 - sqrt(3))) is 0.
-    """
-    return expression.replace(
-        lambda e: isinstance(e, sympy.log) and e.args[0].is_number,
-        lambda e: sympy.log(sympy.radsimp(e.args[0])),
-    )
 
 
 def _with_one_sign(expression: Expr) -> Expr:
