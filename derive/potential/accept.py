@@ -50,7 +50,7 @@ class ZeroTest:
 
     def vanishes(self, expression: Expr) -> bool:
         """Tell whether an expression is proved zero; False means "not proved"."""
-        expression = without_modulus(expression.xreplace(self._images))
+        expression = _with_equal_numbers(without_modulus(expression.xreplace(self._images)))
         # log |A B| = log |A| + log |B|
         expression = _with_one_sign(sympy.expand_log(expression, force=True))
         expression = self._without_opaque(expression)
@@ -82,6 +82,18 @@ class ZeroTest:
                 same[b] = same[a]
         images = {a: Symbol(f"opaque_{k}", real=True) for k, a in enumerate(atoms)}
         return expression.xreplace({a: images[same[a]] for a in atoms})
+
+
+def _with_equal_numbers(expression: Expr) -> Expr:
+    """Return an expression in which logarithms of one number are one, whatever its roots.
+
+    SymPy is long in seeing that log(2 + sqrt(3)) - log((3 + sqrt(3))/(3 - sqrt(3))) is 0.
+    """
+    first, same = dict[Expr, Expr](), dict[Expr, Expr]()
+    for log in sorted(expression.atoms(sympy.log), key=str):
+        if log.args[0].is_number:
+            same[log] = first.setdefault(sympy.radsimp(log.args[0]), log)
+    return expression.xreplace(same)
 
 
 def _with_one_sign(expression: Expr) -> Expr:
