@@ -8,6 +8,7 @@ From special starts, such as aligned neurons, gradient flow never leaves a linea
 closure of w_0 under the fields grad F_a, found exactly over the constants of the start. Where V
 has an orthogonal basis b_k on which some of the weights are coordinates s_k, the flow is that of F
 restricted to V in the metric |b_k|^2 ds_k^2: each s_k has the rate 1/|b_k|^2, and K is the same.
+Lengths are those of the metric on the weights, where that is constant and diagonal.
 
 An output that is an affine function of others adds a row to X beta = y and nothing to F.
 """
@@ -28,7 +29,7 @@ from derive.exact.towers.tower import Tower
 from derive.language import parse_expression
 from derive.language.tree import Tree, names, substituted
 from derive.model.affine import AffineOutput
-from derive.model.geometry import EUCLIDEAN, Geometry
+from derive.model.geometry import Geometry
 from derive.model.parameterization import Parameterization
 
 Row = list[RationalFunction]
@@ -67,19 +68,27 @@ class Restriction:
 
 def find_ties(p: Parameterization) -> Restriction | None:
     """Return the restriction of F to the subspace that the flow stays in, or None without one."""
-    if p.vectors or p.geometry != EUCLIDEAN or len(p.start_symbols) >= p.p:
+    rates = p.geometry.functions or (p.field.one,) * p.p
+    fixed = p.geometry.is_diagonal and not any(
+        {*r.variables()} - p.field.constants.keys() for r in rates
+    )
+    if p.vectors or not fixed or len(p.start_symbols) >= p.p:
         return None
+
+    def inner(x: Row, y: Row) -> RationalFunction:
+        return dot(x, [b / p.at_start(r) for b, r in zip(y, rates, strict=True)])
+
     try:
         basis = _invariant_subspace(p)
     except InputError:  # a function of F is none that is known there
         return None
-    if basis is None or any(not dot(x, y).is_zero() for x, y in combinations(basis, 2)):
+    if basis is None or any(not inner(x, y).is_zero() for x, y in combinations(basis, 2)):
         return None
     kept = [p.weights[pivot_of(row)] for row in basis]
     relations = {w: _combination(p, basis, k) for k, w in enumerate(p.weights) if w not in kept}
     one = p.start_field.one
-    rates = Geometry(tuple(parse_expression(repr(one / dot(row, row))) for row in basis))
-    reduced = _restricted(p, relations, kept, rates)
+    geometry = Geometry(tuple(parse_expression(repr(one / inner(row, row))) for row in basis))
+    reduced = _restricted(p, relations, kept, geometry)
     return None if reduced is None else Restriction(reduced, tuple(relations.items()))
 
 

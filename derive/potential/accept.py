@@ -50,9 +50,9 @@ class ZeroTest:
 
     def vanishes(self, expression: Expr) -> bool:
         """Tell whether an expression is proved zero; False means "not proved"."""
-        expression = _with_equal_numbers(without_modulus(expression.xreplace(self._images)))
+        expression = _with_one_logarithm(without_modulus(expression.xreplace(self._images)))
         # log |A B| = log |A| + log |B|
-        expression = _with_one_sign(sympy.expand_log(expression, force=True))
+        expression = _with_one_logarithm(sympy.expand_log(expression, force=True))
         expression = self._without_opaque(expression)
         # Powers of -s are taken where it is positive: they are powers of a new s.
         bases = {power.base for power in expression.atoms(sympy.Pow) if not power.exp.is_Integer}
@@ -84,31 +84,38 @@ class ZeroTest:
         return expression.xreplace({a: images[same[a]] for a in atoms})
 
 
-def _with_equal_numbers(expression: Expr) -> Expr:
-    """Return an expression in which logarithms of one number are one, whatever its roots.
+def _with_one_logarithm(expression: Expr) -> Expr:
+    """Return an expression with one logarithm for those of one modulus: of A, and of -A.
 
-    SymPy is long in seeing that log(2 + sqrt(3)) - log((3 + sqrt(3))/(3 - sqrt(3))) is 0.
+    Numbers are compared without roots in denominators: SymPy is long in seeing that
+    log(2 + sqrt(3)) - log((3 + sqrt(3))/(3 - sqrt(3))) is 0.
     """
     first, same = dict[Expr, Expr](), dict[Expr, Expr]()
-    for log in sorted(expression.atoms(sympy.log), key=str):
-        if log.args[0].is_number:
-            same[log] = first.setdefault(sympy.radsimp(log.args[0]), log)
+    logs = sorted(expression.atoms(sympy.log), key=lambda e: (_is_minus(e.args[0]), str(e)))
+    for log in logs:
+        (A,) = log.args
+        A = sympy.radsimp(A) if A.is_number else A
+        same[log] = first.setdefault(-A if _is_minus(A) else A, log)
     return expression.xreplace(same)
 
 
-def _with_one_sign(expression: Expr) -> Expr:
-    """Return an expression with log A for log -A where it has both: A and -A have one modulus."""
-    logs = {log.args[0]: log for log in expression.atoms(sympy.log)}
-    both = [a for a in logs if -a in logs and a.could_extract_minus_sign()]
-    return expression.xreplace({logs[a]: logs[-a] for a in both})
+def _is_minus(A: Expr) -> bool:
+    return bool(A.could_extract_minus_sign())
 
 
 def without_modulus(expression: Expr) -> Expr:
-    """Return an expression with log A for log |A|: of the same derivative, and so in the tower."""
-    return expression.replace(
-        lambda e: isinstance(e, sympy.log) and isinstance(e.args[0], sympy.Abs),
-        lambda e: sympy.log(e.args[0].args[0]),
-    )
+    """Return an expression with log A for log |A|: of the same derivative, and so in the tower.
+
+    The modulus may be that of one factor: log(|A|/B) is log(A/B).
+    """
+
+    def bare(argument: Expr) -> Expr:
+        powers = (x.as_base_exp() for x in sympy.Mul.make_args(argument))
+        return sympy.log(
+            sympy.Mul(*((a.args[0] if a.func is sympy.Abs else a) ** n for a, n in powers))
+        )
+
+    return expression.replace(sympy.log, bare)
 
 
 def accepted(
@@ -157,7 +164,7 @@ def accept_curve(
     return accepted(ZeroTest(curve.notation.parameterization, {}), shown, "weight", str(f))
 
 
-def accept_explicit(relation: KernelRelation, piece: Explicit, statement: str) -> Explicit | None:
+def accept_explicit(relation: KernelRelation, piece: Explicit) -> Explicit | None:
     """Return Q, dQ/dbeta and K with their evidence, or None where an identity is not shown."""
     (x,), (gradient,), K = piece.betas, piece.gradient, piece.kernel
     if K is None:
@@ -181,13 +188,18 @@ def accept_explicit(relation: KernelRelation, piece: Explicit, statement: str) -
     )
     if not all(map(decide.vanishes, shown)):
         return None
-    power, _, right = statement.partition(" = ")
-    p = notation.parameterization
-    at, left = f"at {x} = {relation.beta0!r}", power.replace("K", f"({K})", 1)
+    p, m = notation.parameterization, relation.m
+    power, right = ("K", K) if m == 1 else (f"K**{m}", sympy.expand(K**m))
+    at, left = f"at {x} = {relation.beta0!r}", f"({K})" if m == 1 else f"({K})**{m}"
     shown_slope = f"dQ/d{x} = {quoted(gradient, p)}"
-    of = ("K", str(K)) if "'" in power else (power, right)
     evidence = (
-        Identity(f"{power} = {quoted(right, p)}", left, right, kind="kernel", of=of),
+        Identity(
+            f"{power} = {quoted(right, p)}",
+            left,
+            repr(relation.power),
+            kind="kernel",
+            of=(power, str(right)),
+        ),
         Identity("K = |grad F|^2 at the start", f"K {at}", repr(relation.K0)),
         Identity(shown_slope, str(slope), str(gradient), kind="slope", of=(x.name, str(gradient))),
         Identity("Q'' K = 1", str(product), "1"),

@@ -159,24 +159,10 @@ class Chart:
             return None
         total = rational(number)
         for f, n in powers:
-            whole = self._as_power(f**n)
-            if whole is None:
-                if (image := self.write(f)) is None:
-                    return None
-                whole = image**n
-            total *= whole
+            if (image := self.write(f)) is None:
+                return None
+            total *= image**n
         return total
-
-    def _as_power(self, function: RationalFunction) -> Expr | None:
-        """Return a power g^n by an entry that is a power g^m, m a divisor of n, of any degree."""
-        number, own = factored(function)
-        for _, f, image in self.entries:
-            unit, powers = factored(f)
-            if len(own) == len(powers) == 1 and own[0][0] == powers[0][0]:
-                n, m = own[0][1], powers[0][1]
-                if n % m == 0:
-                    return rational(number / unit ** (n // m)) * image ** (n // m)
-        return None
 
     def substitute(self, function: RationalFunction) -> Expr | None:
         """Return a function with each weight as it is written in beta; None where one is not."""

@@ -25,15 +25,16 @@ from derive.model.signs import start_sign
 from derive.potential.accept import accept_explicit
 from derive.potential.piece import Explicit
 from derive.potential.rational_kernel import integrate_rational, logarithm
-from derive.weights.kernel_relation import KernelRelation, find_kernel_relation, find_power
+from derive.weights.kernel_relation import KernelRelation, Power, find_kernel_relation, find_power
 from derive.weights.metric import Metric
 
 
 def integrate_kernel(metric: Metric, notation: Notation) -> Explicit | None:
     """Return Q with Q'' = 1/K in closed form where a power of K is known in beta, or None."""
-    relation = find_kernel_relation(metric, notation)
+    power = find_power(metric)
+    relation = find_kernel_relation(metric, notation, power)
     piece = None if relation is None else integrate_relation(relation)
-    return piece or integrate_real_power(metric, notation)
+    return piece or (power and integrate_real_power(metric, notation, power))
 
 
 def integrate_relation(relation: KernelRelation) -> Explicit | None:
@@ -45,19 +46,18 @@ def integrate_relation(relation: KernelRelation) -> Explicit | None:
     Source: Woodworth et al. 2020, for the hyperbolic entropy.
     """
     m, C, beta = relation.m, relation.power, relation.field.gens[0]
-    said = f"{'K' if m == 1 else f'K**{m}'} = {C!r}"
     slope = C.partial(0)
     if m == 1 and slope.is_zero():
-        return shifted_power(relation, C, relation.field.zero, sympy.S.Zero, said)
+        return shifted_power(relation, C, relation.field.zero, sympy.S.Zero)
     # C = kappa (beta - b)^j exactly when C/C' = (beta - b)/j, linear in beta with slope 1/j.
     ratio = C / slope
     rate = ratio.partial(0)
     j = 1 / rate if rate.is_constant() and not rate.is_zero() else relation.field.zero
     b = beta - j * ratio
-    if j.is_constant() and j.value().denominator == 1 and not (j.is_zero() or b.depends_on(0)):
+    if not (j.is_zero() or b.depends_on(0)) and j.value().denominator == 1:
         kappa, n = C / (beta - b) ** int(j.value()), sympy.Rational(int(j.value()), m)
         root = kappa if m == 1 else _root_of(kappa, relation, b, n)
-        return None if root is None else shifted_power(relation, root, b, n, said)
+        return None if root is None else shifted_power(relation, root, b, n)
     return integrate_rational(relation, C) if m == 1 else _quadratic_kernel(relation, C)
 
 
@@ -74,15 +74,11 @@ def _root_of(
 
 
 def shifted_power(
-    relation: KernelRelation,
-    kappa: RationalFunction | Expr,
-    shift: RationalFunction,
-    n: Expr,
-    identity: str,
+    relation: KernelRelation, kappa: RationalFunction | Expr, shift: RationalFunction, n: Expr
 ) -> Explicit | None:
     """Return Q with Q'' = 1/(kappa t^n), t = beta - b, on the side of b where the start lies."""
     if n == 1 and isinstance(kappa, RationalFunction):
-        return _entropy(relation, kappa, shift, identity)
+        return _entropy(relation, kappa, shift)
     offset = relation.beta0 - shift
     even = bool(n.is_integer and n % 2 == 0)
     sign, assumptions = (1, ()) if even else start_sign(offset, relation.notation)
@@ -105,7 +101,7 @@ def shifted_power(
         if linear != slope * start:
             gradient = slope * t**first - linear
     piece = Explicit((x,), value, (gradient,), assumptions=assumptions, kernel=k * t**n)
-    return accept_explicit(relation, piece, identity)
+    return accept_explicit(relation, piece)
 
 
 def _power_of_start(t0: Expr, n: Expr) -> Expr:
@@ -115,7 +111,7 @@ def _power_of_start(t0: Expr, n: Expr) -> Expr:
 
 
 def _entropy(
-    relation: KernelRelation, kappa: RationalFunction, shift: RationalFunction, identity: str
+    relation: KernelRelation, kappa: RationalFunction, shift: RationalFunction
 ) -> Explicit | None:
     """Q'' = 1/(kappa (beta - b)); the logarithm of K/K_0 needs no sign."""
     x, k = relation.notation.betas[0], relation.expr(kappa)
@@ -128,7 +124,7 @@ def _entropy(
     value = (x - relation.expr(shift)) * logarithm / k - x / k
     kernel = k * (x - relation.expr(shift))
     piece = Explicit((x,), value, (logarithm / k,), kernel=kernel)
-    return accept_explicit(relation, piece, identity)
+    return accept_explicit(relation, piece)
 
 
 def _without_constant(value: Expr, x: Symbol) -> Expr:
@@ -164,7 +160,7 @@ def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Explicit
     value = t * slope - K / leading - start_slope * x
     assumptions = tuple(Condition(symbol) for symbol, _ in constants)
     piece = Explicit((x,), value, (gradient,), constants, (), assumptions, kernel=K)
-    return accept_explicit(relation, piece, f"K**2 = {sympy.expand(K**2)}")
+    return accept_explicit(relation, piece)
 
 
 def _square_content(q: RationalFunction) -> int:
@@ -195,27 +191,26 @@ def _named_root(
     return sympy.sqrt(k), ((k, value),)
 
 
-def integrate_real_power(metric: Metric, notation: Notation) -> Explicit | None:
+def integrate_real_power(metric: Metric, notation: Notation, power: Power) -> Explicit | None:
     """Return Q with K = kappa (beta - b)^n, kappa or n functions of start or parameters."""
-    p, known = metric.parameterization, find_power(metric)
-    if known is None or known.n in (0, 1):
+    p, (n, b) = metric.parameterization, power
+    if n in (0, 1):
         return None
-    n, b = known.n, known.b
     try:
         beta0, K0 = map(p.at_start, (p.F[0], metric.K[0][0]))
         sign, assumed = start_sign(beta0 - b, notation)
         t = _real_power(p.start_field, sign * (beta0 - b), n)
         kappa = t.field.embed(K0) / t
         field = t.field.extended((notation.betas[0].name,))
-        power = _real_power(field, sign * (field.gens[0] - field.embed(b)), field.embed(n))
+        K = _real_power(field, sign * (field.gens[0] - field.embed(b)), field.embed(n))
     except (InputError, ZeroDivisionError):
         return None
-    field = power.field
+    field = K.field
     beta0, K0, b = map(field.embed, (beta0, K0, b))
     given = notation, field, notation.betas[0], (beta0,), ()
-    relation = KernelRelation(*given, 1, field.embed(kappa) * power, K0)
+    relation = KernelRelation(*given, 1, field.embed(kappa) * K, K0)
     exponent, scale = (to_expr(x, notation.start_symbols) for x in (n, kappa))
-    piece = shifted_power(relation, scale, b, exponent, f"K/K' = (beta - b)/n, n = {n!r}")
+    piece = shifted_power(relation, scale, b, exponent)
     if piece is None:
         return None
     generic = (f for x in (n - 1, n - 2) for f, _ in factors(x) if not f.is_constant())

@@ -45,7 +45,7 @@ def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Explici
     value = (moving(whole, x) - slope * x) / kappa
     kernel = with_positive(relation, with_conjugates(relation.factored(K)))
     piece = Explicit((x,), value, (gradient,), kernel=kernel)
-    return accept_explicit(relation, piece, f"K = {K!r}")
+    return accept_explicit(relation, piece)
 
 
 def antiderivatives(

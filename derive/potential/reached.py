@@ -44,7 +44,7 @@ from derive.potential.monotone import along_curve, logarithmic, outermost, throu
 from derive.potential.piece import Parametric, Piece, kernel_of, written_out
 from derive.weights.conserved import find_conserved
 from derive.weights.dual import DualCoordinates, leaves_zero
-from derive.weights.kernel_relation import find_kernel_relation
+from derive.weights.kernel_relation import find_kernel_relation, find_power
 from derive.weights.lie import find_lie_structure
 from derive.weights.metric import Metric, find_metric
 
@@ -279,7 +279,7 @@ def _power_of_kernel(piece: Piece, field: FunctionField) -> RationalFunction | N
 
 def _kernel_in_beta(leaf: Leaf) -> RationalFunction | None:
     """Return K as a rational function of beta and the start, or None."""
-    relation = find_kernel_relation(leaf.metric, leaf.notation)
+    relation = find_kernel_relation(leaf.metric, leaf.notation, find_power(leaf.metric))
     return leaf.field.embed(relation.power) if relation and relation.m == 1 else None
 
 

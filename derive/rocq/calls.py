@@ -126,7 +126,7 @@ class Calls:
         """Take over equations name^n = value that are proved."""
         for name, n, value, label in relations:
             self._relations[name] = (n, value)
-            self.rules.append(label)
+            (self.rules if n > 1 else self.rewritten).append(label)  # a rule divides by no number
 
     def field(self) -> str:
         """Return the tactic that proves an identity by the rules."""
@@ -312,8 +312,13 @@ class Calls:
                     self._name(log)
             image += m * self._image(log)
         text = self.terms(part.args[0], ATOM)
-        product = sympy.Mul(*(g**m for g, m in parts))
-        proof = f"replace {text} with {self.terms(product, ATOM)} by ({self.field()}); logs; field"
+        sides = [[(g, abs(m)) for g, m in parts if m * side > 0] for side in (1, -1)]
+        above, below = (  # powers of numbers, too, as SymPy would not leave them
+            " * ".join(self.terms(g, ATOM) + ("" if m == 1 else f" ^ {m}") for g, m in own)
+            for own in sides
+        )
+        product = f"{above or 1} / ({below})" if below else above
+        proof = f"replace {text} with ({product}) by ({self.field()}); logs; field"
         self._equal(part, image, proof)
         return True
 

@@ -322,7 +322,10 @@ class Flow(Along):
             first=f"subst {self.z}; ",
             split=True,
         )
-        proof = place.proof([mu], [mu, *squares(mu)], "FIELD.")
+        parts = [mu, *squares(mu)]
+        if not place.calls(*parts).vanishes(mu):
+            raise NoFile("that dQ/dbeta = 0 at the start does not follow by the rules here")
+        proof = place.proof([mu], parts, "FIELD.")
         return (
             f"Lemma begins_at' : {T} = {self.terms(T0)}.\n{begins}"
             f"Lemma balanced : mu' ({T}) = 0.\n{proof}"

@@ -17,7 +17,7 @@ from derive.rocq.signs import Signs
 from derive.rocq.subject import Z
 from derive.rocq.terms import NoFile, Terms, all_of
 
-Y = Symbol("y", real=True)
+Y = Symbol("y'", real=True)
 
 
 def reached(along: Along) -> Iterator[str]:

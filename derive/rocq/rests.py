@@ -32,7 +32,7 @@ def rests(m: Subject, on: Callable[[str], Terms], steady: str) -> str:
     inner = each("j", ["cbv beta iota; cont"] * n)
     known = " ".join(f"assert (V{i}' := W{i}' s ht)." for i in range(len(m.weights)))
     known += "".join(f" assert (C{i}' := {steady} s {i}%nat ht ltac:(lia))." for i in range(m.d))
-    moves = "cbv beta iota; evar_last; [diff|cbn [Sum]; cbv beta iota; ring]"
+    moves = "cbv beta iota; evar_last; [diff|cbn [Sum]; cbv beta iota; field; sides]"
     lines = (
         f"Lemma rest' k t : (k < {n})%nat -> 0 <= t -> {of('t')} = 0.\n"
         f"Proof.\n  intros hk' ht'. refine (rests {n} t (fun k s => {of('s')})\n"

@@ -45,10 +45,11 @@ def copies(name: str, flows: Sequence[Flow]) -> Iterator[str]:
         "  - intros j b hj'. rewrite dot_kron by exact hj'. reflexivity.\n"
         "  - intros b c E'. exact E'.\n"
         "  - intros t i ht' hi'. apply kron_steered, hi'.\n"
-        "  - intros i hi'. apply the_curve, A', hi'.\n"
-        "  - intros i x hi'. apply reached, A', hi'.\n"
+        "  - intros i hi'. apply the_curve, (proj1 (A' i hi')).\n"
+        "  - intros i x hi'. apply reached, (proj1 (A' i hi')).\n"
         f"  - intros i hi'. refine (a_copy {args} _ (fun t => w t i) (fun t _ => lam t i) _ _ _);\n"
-        "    [apply A', hi'|apply A', hi'|apply H', hi'|intros; apply on'; assumption].\n"
+        "    [exact (proj1 (A' i hi'))|exact (proj2 (A' i hi'))|apply H', hi'\n"
+        "    |intros; apply on'; assumption].\n"
         "Qed."
     ).replace("  (b i)", " (b i)")
 

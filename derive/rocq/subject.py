@@ -23,9 +23,9 @@ from derive.potential.piece import Explicit, Piece, Root, curve_of
 from derive.rocq.signs import Signs, signs_of
 from derive.rocq.terms import NoFile, plain
 
-X = Symbol("x", real=True)
-"""beta."""
-Z = Symbol("z", real=True)
+X = Symbol("x'", real=True)
+"""beta, by a name that no start has."""
+Z = Symbol("z'", real=True)
 """The parameter of the curve."""
 
 

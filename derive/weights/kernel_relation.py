@@ -13,6 +13,7 @@ with n and q^2 that no weight moves, and b and k of the start.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.implicitization import Coordinates, find_relation
@@ -25,8 +26,7 @@ MAXIMAL_TERMS = 12
 """Terms of K beyond which its rates are not taken: those of quotients grow fast."""
 
 
-@dataclass(frozen=True)
-class Power:
+class Power(NamedTuple):
     """K = kappa (beta - b)^n on the leaf, n a number or a function of parameters."""
 
     n: RationalFunction
@@ -53,8 +53,10 @@ class KernelRelation(Coordinate):
         return self.values[0]
 
 
-def find_kernel_relation(metric: Metric, notation: Notation) -> KernelRelation | None:
-    """Return a power of K in beta on the leaf of the start, or None."""
+def find_kernel_relation(
+    metric: Metric, notation: Notation, known: Power | None
+) -> KernelRelation | None:
+    """Return a power of K in beta on the leaf of the start, by one that is *known*, or None."""
     p, K = metric.parameterization, metric.K[0][0]
     field = p.start_field.extended((notation.betas[0].name,))
     beta = field.gens[0]
@@ -65,7 +67,6 @@ def find_kernel_relation(metric: Metric, notation: Notation) -> KernelRelation |
     try:
         beta0, K0 = start(p.F[0]), start(K)
         given = notation, field, notation.betas[0], (beta0,), ()
-        known = find_power(metric)
         if known is not None and known.n.is_constant():
             n, b = known.n.value(), known.b.compose(field.gens[1:], field)
             t, t0 = beta - b, beta0 - b
@@ -89,7 +90,7 @@ def find_power(metric: Metric) -> Power | None:
     p, K = metric.parameterization, metric.K[0][0]
     first = along(p.fields[0], K)
     if first.is_zero():
-        return Power(p.field.zero, p.start_field.zero)
+        return Power(p.start_field.zero, p.start_field.zero)
     if sum(map(len, K.parts)) > MAXIMAL_TERMS:
         return None
     above = first * first

@@ -129,7 +129,7 @@ def test_equal_weights_are_followed_as_one() -> None:
     ("F", "start", "kind"),
     [
         ("u**4 + v**4", {"u": "x", "v": "x"}, "explicit"),
-        ("u*v*w", dict.fromkeys("uv", "x"), ""),
+        ("u*v*w", dict.fromkeys("uv", "x"), "quadrature"),
         ("exp(u) + exp(v)", {"u": "x", "v": "x"}, "explicit"),
         ("u**D*v**D", {"u": "x", "v": "x"}, "explicit"),
         ("tanh(u*v)", {"u": "2/3", "v": "2/3"}, "quadrature"),
@@ -138,6 +138,31 @@ def test_equal_weights_are_followed_as_one() -> None:
 def test_fewer_weights_have_the_simpler_form(F: str, start: dict[str, str], kind: str) -> None:
     d = derive_once(Parameterization.parse([F], start, ["x"] if "x" in start.values() else []))
     assert dict(d.ties).keys() == {"v"}
-    assert d.verdict is Verdict.PROVED
-    assert not kind or d.potential.pieces[0].kind == kind
+    assert (d.verdict, d.potential.pieces[0].kind) == (Verdict.PROVED, kind)
     assert crosscheck(d, digits=20).passed
+
+
+@pytest.mark.parametrize(
+    ("rates", "start"),
+    [
+        ({"u": "2", "v": "1/2"}, {"u": "2", "v": "1"}),
+        ({"u": "eta", "v": "eta"}, {"u": "1", "v": "1"}),
+    ],
+)
+def test_constant_rates_keep_weights_tied(rates: dict[str, str], start: dict[str, str]) -> None:
+    """u^2/r_u - v^2/r_v stays 0: the flow is that of one weight."""
+    d = derive_once(Parameterization.parse(["u*v"], start, rates=rates))
+    assert dict(d.ties).keys() == {"v"}
+    assert (d.verdict, d.potential.pieces[0].kind) == (Verdict.PROVED, "explicit")
+    assert crosscheck(d, digits=20).passed
+
+
+@pytest.mark.parametrize(
+    ("rates", "start"),
+    [
+        ({"u": "2", "v": "1/2"}, {"u": "1", "v": "1"}),
+        ({"u": "1 + u**2", "v": "1"}, {"u": "1", "v": "1"}),
+    ],
+)
+def test_other_rates_are_not_taken_for_ties(rates: dict[str, str], start: dict[str, str]) -> None:
+    assert find_ties(Parameterization.parse(["u*v"], start, rates=rates)) is None

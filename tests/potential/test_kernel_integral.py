@@ -13,7 +13,7 @@ from derive.model.notation import Notation
 from derive.potential import rational_kernel
 from derive.potential.kernel_integral import integrate_relation
 from derive.weights.conserved import find_conserved
-from derive.weights.kernel_relation import KernelRelation, find_kernel_relation
+from derive.weights.kernel_relation import KernelRelation, find_kernel_relation, find_power
 from derive.weights.lie import find_lie_structure
 from derive.weights.metric import find_metric
 
@@ -111,7 +111,7 @@ def test_the_square_of_k_is_read_off_its_slope(F):
     """Of K, a function of beta and the start, nothing changes along the flow, and it is K there."""
     p = Parameterization.parse([F])
     metric = find_metric(find_conserved(find_lie_structure(p)))
-    relation = find_kernel_relation(metric, Notation(p))
+    relation = find_kernel_relation(metric, Notation(p), find_power(metric))
     assert relation is not None
     w = [sympy.Symbol(name, real=True) for name in p.weights]
     beta = sympy.sympify(F, locals={x.name: x for x in w})

@@ -69,6 +69,10 @@ MODELS = {
     "warped root": (["a**2 + b**2", "a + b"], {}),
     "root of a difference": (["a", "a**2 + b**2"], {}),
     "three coupled": (["c", "a*c", "b*c"], {}),
+    "number": (["w**2"], {"w": "2"}),
+    "tied numbers": (["a*b*u"], {"a": "2", "b": "2", "u": "2"}),
+    "tied fractions": (["u**2 + v**2"], {"u": "2", "v": "1"}),
+    "letter": (["u**4"], {"u": "x"}),
 }
 """Others, by name."""
 REFUTED = {

@@ -53,8 +53,9 @@ def test_a_theorem_is_accepted(folder, name):
     assert_accepted(folder, name, catalogued(name).to_code("rocq"))
 
 
-def test_a_theorem_on_outputs_that_q_couples_is_accepted(folder):
-    assert_accepted(folder, "coupled", model("line and product").to_code("rocq"))
+@pytest.mark.parametrize("name", ["line and product", "number", "tied fractions", "letter"])
+def test_a_theorem_from_another_start_is_accepted(folder, name):
+    assert_accepted(folder, name, model(name).to_code("rocq"))
 
 
 NOT_VACUOUS = """From Coq Require Import Reals Lra Lia.

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from operator import floordiv
 from random import Random
 from typing import TypeAlias
 
@@ -38,13 +39,17 @@ class Grading:
     def of(cls, functions: Sequence[RationalFunction]) -> Grading:
         """Return the degrees of homogeneous functions, else bounds on those of all.
 
-        Functions that are independent of the weights, as exponentials, count as variables.
+        Functions that are independent of the weights, as exponentials, count as variables. One that
+        occurs in powers of x^n alone counts for x^n.
         """
         degrees = tuple(f.degree() for f in functions)
         if min(degrees) >= 0 < degrees[0] and all(map(_is_form, functions)):
             return cls(degrees, True)
-        total = (max(1, *(int(x.total_degree()) for x in f.parts)) for f in functions)
-        return cls(tuple(total), False)
+        monomials = [[e for x in f.parts for e in x.monoms()] for f in functions]
+        columns = zip(*(e for own in monomials for e in own), strict=True)
+        steps = [math.gcd(*map(int, column)) or 1 for column in columns]
+        total = (max(sum(map(floordiv, e, steps)) for e in own) for own in monomials)
+        return cls(tuple(max(1, int(n)) for n in total), False)
 
     def monomials(
         self, total: int, powers: Sequence[int] | None = None
