@@ -68,15 +68,12 @@ class Restriction:
 
 def find_ties(p: Parameterization) -> Restriction | None:
     """Return the restriction of F to the subspace that the flow stays in, or None without one."""
-    rates = p.geometry.functions or (p.field.one,) * p.p
-    fixed = p.geometry.is_diagonal and not any(
-        {*r.variables()} - p.field.constants.keys() for r in rates
-    )
-    if p.vectors or not fixed or len(p.start_symbols) >= p.p:
+    rates = _constant_rates(p)
+    if p.vectors or rates is None or len(p.start_symbols) >= p.p:
         return None
 
     def inner(x: Row, y: Row) -> RationalFunction:
-        return dot(x, [b / p.at_start(r) for b, r in zip(y, rates, strict=True)])
+        return dot(x, [b / r for b, r in zip(y, rates, strict=True)])
 
     try:
         basis = _invariant_subspace(p)
@@ -90,6 +87,13 @@ def find_ties(p: Parameterization) -> Restriction | None:
     geometry = Geometry(tuple(parse_expression(repr(one / inner(row, row))) for row in basis))
     reduced = _restricted(p, relations, kept, geometry)
     return None if reduced is None else Restriction(reduced, tuple(relations.items()))
+
+
+def _constant_rates(p: Parameterization) -> Row | None:
+    """Return the rates of the weights where these are constants, else None."""
+    rates = p.geometry.functions or (p.field.one,) * p.p
+    moving = any({*r.variables()} - p.field.constants.keys() for r in rates)
+    return None if moving or not p.geometry.is_diagonal else list(map(p.at_start, rates))
 
 
 def _invariant_subspace(p: Parameterization) -> list[Row] | None:

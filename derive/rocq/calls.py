@@ -6,7 +6,7 @@ An identity between such functions is one of rational functions in names, modulo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import gcd, lcm
 
@@ -312,15 +312,19 @@ class Calls:
                     self._name(log)
             image += m * self._image(log)
         text = self.terms(part.args[0], ATOM)
-        sides = [[(g, abs(m)) for g, m in parts if m * side > 0] for side in (1, -1)]
-        above, below = (  # powers of numbers, too, as SymPy would not leave them
-            " * ".join(self.terms(g, ATOM) + ("" if m == 1 else f" ^ {m}") for g, m in own)
-            for own in sides
-        )
-        product = f"{above or 1} / ({below})" if below else above
-        proof = f"replace {text} with ({product}) by ({self.field()}); logs; field"
+        proof = f"replace {text} with ({self._product(parts)}) by ({self.field()}); logs; field"
         self._equal(part, image, proof)
         return True
+
+    def _product(self, parts: Sequence[tuple[Expr, int]]) -> str:
+        """Write a product of powers, those of numbers too, which SymPy would multiply."""
+
+        def one_side(sign: int) -> str:
+            powers = [(self.terms(g, ATOM), sign * m) for g, m in parts if sign * m > 0]
+            return " * ".join(g if m == 1 else f"{g} ^ {m}" for g, m in powers)
+
+        above, below = one_side(1) or "1", one_side(-1)
+        return f"{above} / ({below})" if below else above
 
     def _exponent(self, name: Expr) -> Expr | None:
         """Return a where a name is exp(a)."""
