@@ -5,7 +5,7 @@ long as rho is finite, the weights are, and F lives: what it divides by, or take
 0. With y(beta) = grad Q and a warp g, rho = Dy/g, which is finite where the calls of y are smooth
 and g is not 0; of one output it is 1/K as well. Weights are finite with rates that stay what they
 are, as <w', G w'> = <beta', rho beta'>; where the fields are linear in w; or where |w|^2 solves a
-polynomial over beta whose leading coefficient is not 0.
+polynomial over beta, or t, whose leading coefficient is not 0.
 
 Of one output all may be in a coordinate t, with beta = f(t). Then t runs from end to end; all beta
 are reached if f tends to the two ends of where beta is: to a wall, or to infinity where none is.
@@ -157,7 +157,7 @@ def _are_finite(state: Checker, fields: Sequence[Sequence[Function]]) -> bool:
 
 
 def _is_bounded(state: Checker, proof: JSON, signs: Conditions) -> bool:
-    """Tell whether |w|^2 solves a polynomial over beta, of a leading coefficient other than 0."""
+    """Tell whether |w|^2 solves a polynomial over beta, or t, whose leading term is other than 0."""
     if "square" not in proof:
         return False
     alone, w = signs.space, [state.space.symbols[k] for k in state.free]

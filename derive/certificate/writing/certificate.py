@@ -31,14 +31,14 @@ from derive.certificate.writing import conditions
 from derive.certificate.writing.definitions import Calls, Definitions
 from derive.certificate.writing.form import form_proofs
 from derive.certificate.writing.products import calls_in
-from derive.certificate.writing.reached import intervals, lift, sums
+from derive.certificate.writing.reached import intervals, length_along, lift, sums
 from derive.clock import Clock, OutOfTime
 from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.exact.balls import Unbounded, values_of
 from derive.model.names import PI
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Piece
+from derive.potential.piece import Piece, curve_of
 from derive.records import Block
 from derive.verdict import Verdict
 from derive.weights.witness import samples
@@ -182,7 +182,7 @@ class _Writer:
         """Return the proof of a piece, to which the conditions are added that it needs."""
         assumed = said["assumptions"]
         try:
-            ends = [*self._ends(said, block), {"domain": None}]
+            ends = [*self._ends(said, shown, block), {"domain": None}]
             proofs = form_proofs(shown, [block], self.state, self.calls)
             for proof, end in ((proof, end) for proof in proofs for end in ends):
                 aids = [*end.get("definitions", ()), *proof["definitions"]]
@@ -200,20 +200,22 @@ class _Writer:
         said["assumptions"] = assumed
         return None
 
-    def _ends(self, said: JSON, block: Block) -> Iterator[JSON]:
+    def _ends(self, said: JSON, shown: Piece, block: Block) -> Iterator[JSON]:
         """Yield the calls in which paths in beta are lifted; then those in which t is followed."""
         where, curve = said["domain"], said["curve"]
         ended = curve is not None and curve["interval"] is not None
         if where["undecided"] and not (where["walls"] or where["unless_zero"] or ended):
             yield {"domain": []}  # of which nothing is said
         elif curve is None or ended:
-            yield from self._paths(said, block)
+            yield from self._paths(said, shown, block)
 
-    def _paths(self, said: JSON, block: Block) -> Iterator[JSON]:
+    def _paths(self, said: JSON, shown: Piece, block: Block) -> Iterator[JSON]:
         betas, walls = said["beta"], [wall["form"] for wall in said["domain"]["walls"]]
         moving = {*block.parameterization.weights} & {*names_in(rate_texts(self.state.given))}
         turned = not all(h.is_zero() for h in self.state.flow.H)
         relations = lift(block, betas, turned, bool(moving))
+        if moving and (curve := curve_of(shown)) is not None and curve.weights:
+            relations["square"] = length_along(curve)
         values = [v for v in self.record["conserved"]["values_at_start"] if v is not None]
         texts = [*paces(self.record, said), *walls, *(values if relations else ())]
         if said["curve"] is None:

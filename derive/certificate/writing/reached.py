@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Collection, Iterator, Sequence
 from itertools import permutations
 
+import sympy
+
 from derive.certificate.checking.domain import Coordinate
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import JSON, Rejected, names_in
@@ -14,7 +16,9 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import Coordinates, find_relation
 from derive.potential.branch import guards_of
 from derive.potential.half_spaces import HIGHEST
+from derive.potential.piece import Curve
 from derive.records import Block
+from derive.render.plain import plain
 
 
 def intervals(
@@ -71,6 +75,13 @@ def lift(block: Block, betas: Sequence[str], warped: bool, moving: bool) -> JSON
     values = {f"_{n}": (repr(law), repr(p.at_start(law))) for n, law in enumerate(laws, 1)}
     kept = [{"name": n, "is": law, "value": at} for n, (law, at) in values.items() if n in used]
     return {**relations, "definitions": kept} if relations else {}
+
+
+def length_along(curve: Curve) -> str:
+    """Return P with P(|w|^2; t) = 0, of a curve that has all weights in t, as a text in "_x"."""
+    squares = sympy.Add(*(w**2 for _, w in curve.weights))
+    above, below = sympy.fraction(sympy.together(squares))
+    return plain(below * sympy.Symbol("_x") - above)
 
 
 def _relation(f: RationalFunction, coordinates: Coordinates) -> str | None:
