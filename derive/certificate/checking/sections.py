@@ -101,7 +101,7 @@ class Printed:
             given = space.read(text) * math.factorial(k + 1)
             at[k] = given if at[k].same(given) else at[k]
         if said in LARGEST:
-            shown = {*map(self.leaf.sign_of, at)} in ({1}, {-1})
+            shown = any(self._have_one_sign(at) for _ in state.weights_by_laws(self.leaf))
         elif said == "the only real root":
             shown = all(self.leaf.of(p).value for p, n in slopes[0].factor()[1] if n % 2)
         elif said == "the root":
@@ -114,6 +114,10 @@ class Printed:
                 require(name in self.leaf.meet, f"no condition keeps {name} from other roots")
             shown = not_zero(at[0].at(space.start))  # it is simple
         require(shown, f"{name} is not shown to be {said}")
+
+
+    def _have_one_sign(self, functions: Sequence[Function]) -> bool:
+        return {*map(self.leaf.sign_of, functions)} in ({1}, {-1})
 
 
 def metric(state: Checker, said: JSON, proof: JSON) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations, compress
 from operator import not_
 from typing import TypeAlias
@@ -235,6 +235,16 @@ class Checker:
         laws = [*self.record["conserved"]["laws"], *self.proof.get("sums", ())]
         fields = self.flow.X if fields is None else fields
         return Kept(fields, signs, laws, [*values, *more], self.flow.F)
+
+    def weights_by_laws(self, signs: Conditions) -> Iterator[Conditions]:
+        """Yield conditions; then with the signs that weights keep whose squares exceed a law."""
+        yield signs
+        kept = self.kept(signs)
+        for name in (self.given["weights"][k] for k in self.free):
+            if not signs.sign_of(w := self.space.names[name]) and kept.stays_away(w):
+                signs.add(name, "keeps its sign along the flow")
+        self.assumed |= dict.fromkeys(signs.missing([], kept.from_start))
+        yield signs
 
     def constant_divisors(self) -> list[fmpz_mpoly]:
         """Return the irreducible divisors without weights, besides those of F."""
