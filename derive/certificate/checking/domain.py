@@ -157,7 +157,7 @@ def _are_finite(state: Checker, fields: Sequence[Sequence[Function]]) -> bool:
 
 
 def _is_bounded(state: Checker, proof: JSON, signs: Conditions) -> bool:
-    """Tell whether |w|^2 solves a polynomial over beta, or t, whose leading term is other than 0."""
+    """Tell whether |w|^2 solves a polynomial over beta or t, of a leading term other than 0."""
     if "square" not in proof:
         return False
     alone, w = signs.space, [state.space.symbols[k] for k in state.free]

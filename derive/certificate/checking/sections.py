@@ -115,7 +115,6 @@ class Printed:
             shown = not_zero(at[0].at(space.start))  # it is simple
         require(shown, f"{name} is not shown to be {said}")
 
-
     def _have_one_sign(self, functions: Sequence[Function]) -> bool:
         return {*map(self.leaf.sign_of, functions)} in ({1}, {-1})
 
