@@ -97,7 +97,8 @@ class Derivation(Claims, Certified):
 
         Args:
             language: jax or torch, for Q and grad Q as differentiable functions; numpy, for these
-                and others; rocq, for the theorem with a proof that Rocq accepts.
+                and others; js, for these, F, J and K in JavaScript; rocq, for the theorem with a
+                proof that Rocq accepts.
 
         Raises:
             NumericalError: Q, or its proof, has no form there.

@@ -24,7 +24,7 @@ Addition: TypeAlias = Callable[[Answer, "Derivation", Enter], Answer]
 """Adds to an answer what else was asked of the derivation."""
 
 
-CODE = ("jax", "torch", "rocq")
+CODE = ("jax", "torch", "js", "rocq")
 """The forms that are programs."""
 
 
@@ -57,6 +57,7 @@ class Regularizer(OfModel, Command):
       derive regularizer "a*u1" "a*u2" --html -o neuron.html
       derive regularizer "a*u1" "a*u2" --numpy neuron.py
       derive regularizer "a*u1" "a*u2" --jax -o neuron_jax.py
+      derive regularizer "a*u1" "a*u2" --js -o neuron.mjs
       derive regularizer "a*b" --rocq -o product.v
       derive regularizer "w**2" --conjecture "beta*log(beta/w_0**2) - beta"
     """
@@ -66,7 +67,7 @@ class Regularizer(OfModel, Command):
     digits: int | None = option(None, "Digits of --check (30).", "N", at_least=10, at_most=1000)
     numpy: Path | None = option(None, "Write Q as a module of NumPy functions.", "FILE.py")
     conjecture: str = option("", "Compare a Q of your own, in beta and start symbols.", "Q")
-    form: Form = offer_page("jax", "torch", "rocq")
+    form: Form = offer_page("jax", "torch", "js", "rocq")
 
     def read(self) -> ReadModel:
         """Return F and the start."""

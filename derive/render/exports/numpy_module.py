@@ -12,8 +12,7 @@ from sympy import Expr, Symbol
 from derive.derivation import Derivation
 from derive.language import to_sympy
 from derive.mirror_map import hessian, inverse_of
-from derive.model.condition import Sign
-from derive.potential.piece import Parametric, Piece, start_signs
+from derive.potential.piece import Parametric, Piece
 from derive.render.exports.printer import NUMPY
 from derive.render.exports.program import Writer
 
@@ -83,20 +82,9 @@ class _NumpyWriter(Writer):
 
     def guard(self, piece: Piece) -> Iterator[str]:
         """Return lines that make beta nan where a wall has another sign than at the start."""
-        p = self.potential.parameterization
-        if piece.domain is None or not piece.domain.walls or self.vector:
+        if not (walls := self.walls(piece)):
             return
-        block = next(o for o, x in zip(p.blocks, self.potential.pieces, strict=True) if x is piece)
-        start = {name: to_sympy(tree) for name, tree in p.start}
-        at_start = {}
-        for b, i in zip(piece.betas, block, strict=True):
-            tree = to_sympy(p.trees[i])
-            named = {s: start[s.name] for s in tree.free_symbols if s.name in start}
-            at_start[b] = tree.subs(named, simultaneous=True)
-        signs = []
-        for wall in piece.domain.walls:
-            here, begin = map(self.shown, (wall.form, wall.form.subs(at_start)))
-            signs.append(f"(({here}) * ({begin}) >= 0)")
+        signs = [f"(({here}) * ({begin}) >= 0)" for here, begin in walls]
         yield f"_inside = {' & '.join(signs)}"
         for b in piece.betas:
             yield f"{self.name(b.name)} = np.where(_inside, {self.name(b.name)}, np.nan)"
@@ -107,13 +95,7 @@ class _NumpyWriter(Writer):
 
     def _check(self) -> str:
         """Return the function that refuses a start."""
-        p = self.potential.parameterization
-        known, tests = {*p.parameters, *p.start_symbols}, dict[str, str]()
-        conditions = (c for piece in self.potential.pieces for _, c in start_signs(piece))
-        for condition in conditions:
-            if condition.names <= known:
-                sign = ">" if condition.sign is Sign.POSITIVE else "!="
-                tests[str(condition)] = f"{self.shown(condition.of)} {sign} 0"
+        p, tests = self.potential.parameterization, self.asked()
         if self.vector and self.norm not in p.start_symbols:
             size = self.shown(to_sympy(dict(p.start)[p.weights[-1]]))
             length, name = f"abs({size})", self.name(self.vector)

@@ -30,6 +30,7 @@ class Language:
         reserved: names that are taken, to which "_" is added.
         imports: the lines that load it.
         calls: what differs in the functions that modules bring along, "xp" being its name.
+        power, mapping: how x**n is written, and a function of a name.
     """
 
     title: str
@@ -38,6 +39,8 @@ class Language:
     reserved: frozenset[str]
     imports: str
     calls: Mapping[str, str]
+    power: str = "{}**{}"
+    mapping: str = "lambda {}: {}"
 
     def name(self, given: str) -> str:
         """Return a name that the language leaves free, others for others."""
@@ -56,7 +59,7 @@ def _array_library(
     title: str, module: str, imports: str, renamed: Mapping[str, str], calls: Mapping[str, str]
 ) -> Language:
     own = {name: name for name in NAMES} | {"Abs": "abs"} | dict(renamed)
-    helpers = {OFF_ZERO: OFF_ZERO, "tangent": "_tangent"}
+    helpers = {OFF_ZERO: OFF_ZERO, "tangent": "_tangent", "pi": "math.pi", "e": "math.e"}
     functions = {name: f"{module}.{theirs}" for name, theirs in own.items()}
     where = {"Min": f"{module}.where({{0}} < {{1}}, {{0}}, {{1}})"}
     where["Max"] = f"{module}.where({{0}} > {{1}}, {{0}}, {{1}})"
@@ -73,6 +76,28 @@ JAX = _array_library("JAX", "jnp", JAX_LINES, ARCS, {"fixed": "jax.lax.stop_grad
 NUMPY = _array_library("NumPy", "np", "import numpy as np", ARCS, {"fixed": "x"})
 OF_TORCH = {"array": "torch.as_tensor", "fixed": "x.detach()", "sorted": "torch.sort(real)[0]"}
 TORCH = _array_library("PyTorch", "torch", "import torch", {}, OF_TORCH)
+_WORDS = """await break case catch class const continue debugger default delete do else enum export
+extends false finally for function if implements import in instanceof interface let new null package
+private protected public return static super switch this throw true try typeof var void while with
+yield eval arguments undefined NaN Infinity Math Number Array Object w c beta covector value
+model start F J K Q g raise gradient hessian inside conditions along constants laws d3"""
+JAVASCRIPT = Language(
+    "JavaScript",
+    {name: f"Math.{name}" for name in NAMES}
+    | {
+        "Abs": "Math.abs",
+        OFF_ZERO: OFF_ZERO,
+        "tangent": "_tangent",
+        "pi": "Math.PI",
+        "e": "Math.E",
+    },
+    {"Min": "Math.min({0}, {1})", "Max": "Math.max({0}, {1})"},
+    frozenset(_WORDS.split()),
+    "",
+    {"xp": "Math"},
+    power="Math.pow({}, {})",  # as -x**2 is no expression there
+    mapping="({}) => {}",
+)
 
 
 class _Printer(StrPrinter):  # type: ignore[misc]
@@ -92,9 +117,10 @@ class _Printer(StrPrinter):  # type: ignore[misc]
         shown = self.parenthesize(base, PRECEDENCE["Pow"])
         if exponent.is_Rational and exponent.q == 2:
             root = f"{self._language.functions['sqrt']}({self._print(base)})"
-            return root if exponent.p == 1 else f"{root}**{exponent.p}"
-        power = exponent if exponent.is_Integer else self.parenthesize(exponent, PRECEDENCE["Atom"])
-        return f"{shown}**{power}"
+            return root if exponent.p == 1 else self._language.power.format(root, exponent.p)
+        if exponent.is_Integer:
+            return self._language.power.format(shown, exponent)
+        return self._language.power.format(shown, self.parenthesize(exponent, PRECEDENCE["Atom"]))
 
     def _print_Function(self, expr: Expr) -> str:
         functions, name = self._language.functions, type(expr).__name__
@@ -110,10 +136,10 @@ class _Printer(StrPrinter):  # type: ignore[misc]
         return functools.reduce(form.format, others, first)
 
     def _print_Pi(self, expr: Expr) -> str:
-        return "math.pi"
+        return self._language.functions["pi"]
 
     def _print_Exp1(self, expr: Expr) -> str:
-        return "math.e"
+        return self._language.functions["e"]
 
     def _print_Integral(self, expr: Expr) -> str:
         raise NumericalError(f"Q has no {self._language.title} form: it is an integral")

@@ -12,9 +12,19 @@ from sympy import Expr, Symbol
 
 from derive.derivation import Derivation
 from derive.errors import NumericalError
+from derive.language import to_sympy
+from derive.model.condition import Sign
 from derive.model.names import PI
 from derive.outcome import HEADLINES
-from derive.potential.piece import UNSEEN, Parametric, Piece, Root, curve_of, of_the_flow
+from derive.potential.piece import (
+    UNSEEN,
+    Parametric,
+    Piece,
+    Root,
+    curve_of,
+    of_the_flow,
+    start_signs,
+)
 from derive.render.exports.printer import JAX, OFF_ZERO, TORCH, Language
 from derive.render.labels import unmark
 from derive.verdict import Verdict
@@ -132,13 +142,17 @@ class Writer:
 
     def module(self) -> str:
         """Return a module of functions, with what the derivation says of F, its laws and Q."""
-        kept, parts = ("Yes", "Parameterization", "Conserved", "Implicit"), self.parts()
+        parts = self.parts()
+        math = "import math\n\n" * any("math." in part for part in parts)
+        head = f'"""{self.account()}\n"""\n\n{math}{self.language.imports}\n'
+        return "\n\n".join([head, *parts]).rstrip()
+
+    def account(self) -> str:
+        """Return what the derivation says of F, its laws and Q, and what there is to note."""
+        kept = ("Yes", "Parameterization", "Conserved", "Implicit")
         sections = [part for part in self.d.to_text().split("\n\n") if part.startswith(kept)]
         notes = [self.note, *[_UNSEEN] * any(map(of_the_flow, self.potential.pieces))]
-        told = "\n\n".join([_TITLE, *sections, *notes]).replace("\\", "/")
-        math = "import math\n\n" * any("math." in part for part in parts)
-        head = f'"""{told}\n"""\n\n{math}{self.language.imports}\n'
-        return "\n\n".join([head, *parts]).rstrip()
+        return "\n\n".join([_TITLE, *sections, *notes]).replace("\\", "/")
 
     def parts(self) -> list[str]:
         """Return the texts of the functions, those for use first."""
@@ -233,6 +247,31 @@ class Writer:
         """Return the lines by which beta is kept where the form is; none here."""
         yield from ()
 
+    def walls(self, piece: Piece) -> list[tuple[str, str]]:
+        """Return each wall of the domain at beta and at the start: it keeps its sign."""
+        p = self.potential.parameterization
+        if piece.domain is None or self.vector:
+            return []
+        block = next(o for o, x in zip(p.blocks, self.potential.pieces, strict=True) if x is piece)
+        start = {name: to_sympy(tree) for name, tree in p.start}
+        at_start = {}
+        for b, i in zip(piece.betas, block, strict=True):
+            tree = to_sympy(p.trees[i])
+            named = {s: start[s.name] for s in tree.free_symbols if s.name in start}
+            at_start[b] = tree.subs(named, simultaneous=True)
+        forms = ((wall.form, wall.form.subs(at_start)) for wall in piece.domain.walls)
+        return [(self.shown(here), self.shown(begin)) for here, begin in forms]
+
+    def asked(self) -> dict[str, str]:
+        """Return what is asked of the start symbols, in words, and as a test of numbers."""
+        p, tests = self.potential.parameterization, dict[str, str]()
+        known = {*p.parameters, *p.start_symbols}
+        for condition in (c for x in self.potential.pieces for _, c in start_signs(x)):
+            if condition.names <= known:
+                sign = ">" if condition.sign is Sign.POSITIVE else "!="
+                tests[str(condition)] = f"{self.shown(condition.of)} {sign} 0"
+        return tests
+
     def constants(self, piece: Piece) -> Iterator[str]:
         """Return the lines of named constants."""
         for symbol, value in piece.constants:
@@ -254,12 +293,13 @@ class Writer:
     def _curve(self, piece: Parametric) -> Iterator[str]:
         curve, (b,) = piece.curve, map(self.shown, piece.betas)
         z, t = self.shown(curve.parameter), Symbol("_t")
-        yield f"_curve = lambda {z}: {self.shown(curve.beta)}"
-        yield f"_slope = lambda {z}: {self.shown(curve.beta.diff(curve.parameter))}"
-        along = _along(curve.interval, t)
-        yield f"_along = lambda {t.name}: {self.shown(along)}"
+        slope, along = curve.beta.diff(curve.parameter), _along(curve.interval, t)
+        of = self.language.mapping.format
+        yield f"_curve = {of(z, self.shown(curve.beta))}"
+        yield f"_slope = {of(z, self.shown(slope))}"
+        yield f"_along = {of(t.name, self.shown(along))}"
         yield f"_near = _between(_curve, _along, {b})"
-        yield f"{z} = _solve(lambda {z}: _curve({z}) - {b}, _slope, _near)"
+        yield f"{z} = _solve({of(z, f'_curve({z}) - {b}')}, _slope, _near)"
 
     def _gradient(self) -> str:
         pieces, turning = self.potential.pieces, self.potential.turning
