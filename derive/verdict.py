@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from derive.printable import Held
 
@@ -25,6 +25,24 @@ Number: TypeAlias = Fraction | str
 """An exact rational number, or the leading decimal digits of one that is not rational."""
 
 
+Argument: TypeAlias = Literal[
+    "",
+    "candidate",
+    "vertical",
+    "kernel",
+    "slope",
+    "path",
+    "weight",
+    "curve",
+    "integral",
+    "length",
+    "dual",
+    "separate",
+    "closed",
+]
+"""What identities are used for: that no Q or g exists, what Q is, that K is no function of beta."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Identity(Held):
     """An equation between exact functions of the weights, and what became of it.
@@ -38,7 +56,7 @@ class Identity(Held):
         derivative: a direction such as ``grad F1`` repeated, when the residual is that of an
             iterated derivative of (left - right) along the flow; empty otherwise.
         factor: for one that fails, what its sides are multiplied by, as text; empty for 1.
-        kind: what it is to an argument that uses it; empty where none does.
+        kind: the argument that uses it; empty where none does.
         of: formulas of the claim as text, or the numbers of the outputs that it is about.
     """
 
@@ -49,7 +67,7 @@ class Identity(Held):
     residual: Number = Fraction(0)
     derivative: tuple[str, ...] = ()
     factor: str = ""
-    kind: str = ""
+    kind: Argument = ""
     of: tuple[str | int, ...] = ()
 
     @property

@@ -27,7 +27,7 @@ from derive.model.labels import quoted
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Curve, Explicit, Parametric, moving
-from derive.verdict import Identity
+from derive.verdict import Argument, Identity
 from derive.weights.coordinate import Coordinate
 from derive.weights.kernel_relation import KernelRelation
 
@@ -121,7 +121,7 @@ def without_modulus(expression: Expr) -> Expr:
 def accepted(
     decide: ZeroTest,
     shown: Iterable[tuple[str, Expr, Expr]],
-    kind: str,
+    kind: Argument,
     *of: str,
     written: Callable[[Expr], Expr] = lambda e: e,
 ) -> tuple[Identity, ...] | None:

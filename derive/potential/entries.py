@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import gcd
 
 import sympy
-from sympy import Expr, Symbol
+from sympy import Expr
 
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
@@ -161,14 +161,12 @@ def add_power(
     """
     power = gcd(*(n for n, c in enumerate(relation.coefficients) if not c.is_zero()))
     T, p = function**power, chart.parameterization
+    what = f"{_name(function)}**{power}" if power > 1 else repr(function)
     if relation.degree == power:
-        what = f"{_name(function)}**{power}" if power > 1 else repr(function)
         ratio = -relation.coefficients[0] / relation.coefficients[power]
-        names = [Symbol(known) for known, _, _ in chart.entries]
-        statement = quoted(f"{what} = {to_expr(ratio, names)}", p)
         forms = to_expr(ratio, chart.images), _signless(to_factored_expr(ratio, chart.images))
         if sympy.count_ops(image := min(forms, key=sympy.count_ops)) <= SHORT:
-            identity = Identity(statement, what, repr(ratio))
+            identity = Identity(quoted(f"{what} = {image}", p), what, repr(ratio))
             extended = chart.extended(_name(T), T, image)
             return replace(extended, evidence=(*chart.evidence, identity)), power
     letter = "ABCDEGHM"[len(chart.roots)] if len(chart.roots) < 8 else f"A{len(chart.roots)}"
@@ -177,7 +175,6 @@ def add_power(
     if found is None:
         return None
     root, resting = found
-    what = f"({function!r})**{power}" if power > 1 else repr(function)
     statement = quoted(f"{root.polynomial} = 0 for {symbol} = {what}", p)
     evidence = (*chart.evidence, Identity(statement, str(root.polynomial), "0"))
     extended = resting.extended(_name(T), T, symbol)

@@ -24,6 +24,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from derive.model.geometry import Scalar
 from derive.model.labels import pair
+from derive.verdict import Argument
 
 S = TypeVar("S", bound=Scalar)
 
@@ -34,7 +35,7 @@ class Equation(NamedTuple, Generic[S]):
     statement: str
     left: S
     right: S
-    kind: str = ""
+    kind: Argument = ""
     of: tuple[int, ...] = ()
 
 

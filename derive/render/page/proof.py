@@ -23,7 +23,7 @@ from derive.render.page.names import as_latex, latex_name
 from derive.render.page.printer import bracketed, inline, latex
 from derive.render.page.refutation import failing, plain_failure
 from derive.render.sections import part_names
-from derive.verdict import Verdict
+from derive.verdict import Argument, Verdict
 
 
 def proof_lines(d: Derivation) -> Iterator[Element]:
@@ -46,7 +46,7 @@ def proof_lines(d: Derivation) -> Iterator[Element]:
         yield from plain_failure(d.blocks[0], failure)
 
 
-def _of(block: Block, kind: str) -> Iterator[tuple[Expr, ...]]:
+def _of(block: Block, kind: Argument) -> Iterator[tuple[Expr, ...]]:
     """Yield the formulas of the identities of a kind, each once."""
     evidence = block.potential.finding.evidence
     for of in dict.fromkeys(e.of for e in evidence if e.kind == kind and e.of):
@@ -270,7 +270,7 @@ def _separate(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     yield from say("separate.so", Q=name)
 
 
-ARGUMENTS: Mapping[str, Callable[[Block, Piece, str], Iterator[Element]]] = {
+ARGUMENTS: Mapping[Argument, Callable[[Block, Piece, str], Iterator[Element]]] = {
     "separate": _separate,
     "kernel": _kernel,
     "path": _path,

@@ -28,7 +28,7 @@ from derive.render.page.formula import fraction, listing, sentence, statement, v
 from derive.render.page.lines import INLINE, Row, display, width
 from derive.render.page.names import as_latex
 from derive.render.page.printer import inline
-from derive.verdict import Identity
+from derive.verdict import Argument, Identity
 from derive.weights.equations import warp_candidate
 from derive.weights.metric import Metric
 
@@ -194,7 +194,7 @@ def _vertical(n: _Numbers, i: int, j: int, k: int, m: int) -> Iterator[Element]:
     yield from say("refutation.vertical", i=i, j=j, **written)
 
 
-ARGUMENTS: Mapping[str, Callable[..., Iterator[Element]]] = {
+ARGUMENTS: Mapping[Argument, Callable[..., Iterator[Element]]] = {
     "candidate": _no_candidate,
     "vertical": _vertical,
 }
