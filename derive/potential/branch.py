@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from math import comb
+from math import comb, prod
 
 import sympy
 from sympy import Expr, Symbol
@@ -298,9 +298,10 @@ def taylor(
 
 
 def is_only_root(chart: Chart, coefficients: Sequence[RationalFunction]) -> bool:
-    """Tell whether the polynomial is proved to increase in T, so that it has one real root.
+    """Tell whether the polynomial is proved to be monotone in T, so that it has one real root.
 
-    The laws have their values at the start, beta is free.
+    The laws have their values at the start, beta is free: the slope in T has no factor in T that
+    changes its sign.
     """
     p, betas = chart.parameterization, [b.name for b in chart.notation.betas]
     names = (*betas, "_T")
@@ -317,9 +318,12 @@ def is_only_root(chart: Chart, coefficients: Sequence[RationalFunction]) -> bool
             for n, c in enumerate(coefficients)
             if n
         )
-        return Signs(chart.notation.positive).is_nonnegative(sum(slopes, field.zero))
+        parts = factors(sum(slopes, field.zero))
     except ZeroDivisionError:
         return False
+    moving = prod((f**n for f, n in parts if f.depends_on(len(betas))), start=field.one)
+    known = Signs(chart.notation.positive)
+    return known.is_nonnegative(moving) or known.is_nonnegative(-moving)
 
 
 def _branch_at_start(

@@ -161,24 +161,34 @@ def add_power(
     """
     power = gcd(*(n for n, c in enumerate(relation.coefficients) if not c.is_zero()))
     T, p = function**power, chart.parameterization
-    what = f"{_name(function)}**{power}" if power > 1 else repr(function)
     if relation.degree == power:
+        what = f"{_name(function)}**{power}" if power > 1 else repr(function)
         ratio = -relation.coefficients[0] / relation.coefficients[power]
         forms = to_expr(ratio, chart.images), _signless(to_factored_expr(ratio, chart.images))
         if sympy.count_ops(image := min(forms, key=sympy.count_ops)) <= SHORT:
             identity = Identity(quoted(f"{what} = {image}", p), what, repr(ratio))
             extended = chart.extended(_name(T), T, image)
             return replace(extended, evidence=(*chart.evidence, identity)), power
+    rooted = add_root(chart, function, relation, power)
+    return None if rooted is None else (rooted, power)
+
+
+def add_root(
+    chart: Chart, function: RationalFunction, relation: Relation, power: int
+) -> Chart | None:
+    """Return the chart with T = function^power as an entry, a named root of its relation."""
+    T, p = function**power, chart.parameterization
     letter = "ABCDEGHM"[len(chart.roots)] if len(chart.roots) < 8 else f"A{len(chart.roots)}"
     symbol = chart.notation.fresh(letter, **({"nonnegative": True} if power % 2 == 0 else {}))
     found = find_root(chart, symbol, relation.coefficients[::power], T)
     if found is None:
         return None
     root, resting = found
+    what = f"{_name(function)}**{power}" if power > 1 else repr(function)
     statement = quoted(f"{root.polynomial} = 0 for {symbol} = {what}", p)
     evidence = (*chart.evidence, Identity(statement, str(root.polynomial), "0"))
     extended = resting.extended(_name(T), T, symbol)
-    return replace(extended, evidence=evidence, roots=(*resting.roots, root)), power
+    return replace(extended, evidence=evidence, roots=(*resting.roots, root))
 
 
 INVERSES = {"log": sympy.exp, "asinh": sympy.sinh, "atan": sympy.tan}

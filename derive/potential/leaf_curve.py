@@ -30,7 +30,7 @@ from derive.potential.accept import ZeroTest, accept_curve, without_modulus
 from derive.potential.chart import Chart, base_chart
 from derive.potential.coupled import write_in_beta
 from derive.potential.domain import Domain
-from derive.potential.entries import add_power
+from derive.potential.entries import add_root
 from derive.potential.half_spaces import exceptions
 from derive.potential.monotone import constant_part, find_logarithm
 from derive.potential.piece import Explicit, Piece, Quadrature, moving, poles
@@ -166,10 +166,10 @@ def through_root(curve: LeafCurve) -> Form | None:
     # Where t is rational in beta so is K.
     if f is None or solved is None or solved.degree == 1:
         return None
-    added, found = add_power(chart, curve.t, solved), antiderivatives(curve, r, f)
-    if found is None or added is None or added[1] != 1 or added[0].assumptions:
+    rooted, found = add_root(chart, curve.t, solved, 1), antiderivatives(curve, r, f)
+    if found is None or rooted is None or rooted.assumptions:
         return None
-    A, (beta,), chart = curve.variable, chart.notation.betas, added[0]
+    A, (beta,), chart = curve.variable, chart.notation.betas, rooted
     first, second, kappa = gathered(found[0], A), gathered(found[1], A), found[2]
     gradient = (first - at_start(curve, first)) / kappa
     value = beta * gradient - moving(second, A) / kappa

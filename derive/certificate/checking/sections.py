@@ -88,7 +88,7 @@ class Printed:
         """Require that a name is the root of its polynomial P that is printed.
 
         It is the largest, all along the leaf, if all derivatives of P there have one sign: P(r + x)
-        has no zero x > 0. It is the only one if P' has one sign everywhere.
+        has no zero x > 0. It is the only one if P' has no factor in the name that changes its sign.
         """
         space, said = self.space, root["branch"]
         P, last = space.root(name, root["polynomial"])
@@ -103,7 +103,9 @@ class Printed:
         if said in LARGEST:
             shown = any(self._have_one_sign(at) for _ in state.weights_by_laws(self.leaf))
         elif said == "the only real root":
-            shown = all(self.leaf.of(p).value for p, n in slopes[0].factor()[1] if n % 2)
+            parts = slopes[0].factor()[1]
+            shown = all(self.leaf.of(p).value for p, n in parts if n % 2 and p.degrees()[last])
+            space.leads += [space.of(p**2) for p, _ in parts if not p.degrees()[last]]
         elif said == "the root":
             shown = degree == 1
         else:

@@ -20,7 +20,10 @@ from derive.exact.linear.modular import Evaluator, Pole, modulus_of
 Draw: TypeAlias = Callable[[FunctionField, Random], tuple[nmod, ...]]
 
 DEGREE_ZERO, OF_MANY = 4, 2
-"""The highest power of a function of degree 0 in a monomial, and where there are more than two."""
+"""The highest power of a function of degree 0 in a monomial, and where there are more than two.
+
+Of one alone it is the degree of the target, if that is more.
+"""
 
 
 @dataclass(frozen=True)
@@ -30,10 +33,12 @@ class Grading:
     Attributes:
         weights: of each function, the target's first; the others may have degree 0.
         exact: whether the degree has to be met, as for homogeneous functions; else it is a bound.
+        free: the highest power of one of degree 0.
     """
 
     weights: tuple[int, ...]
     exact: bool
+    free: int = DEGREE_ZERO
 
     @classmethod
     def of(cls, functions: Sequence[RationalFunction]) -> Grading:
@@ -44,7 +49,9 @@ class Grading:
         """
         degrees = tuple(f.degree() for f in functions)
         if min(degrees) >= 0 < degrees[0] and all(map(_is_form, functions)):
-            return cls(degrees, True)
+            several = OF_MANY if degrees.count(0) > 2 else DEGREE_ZERO
+            top = max(int(x.total_degree()) for x in functions[0].parts)
+            return cls(degrees, True, max(top, several) if degrees.count(0) == 1 else several)
         monomials = [[e for x in f.parts for e in x.monoms()] for f in functions]
         columns = zip(*(e for own in monomials for e in own), strict=True)
         steps = [math.gcd(*map(int, column)) or 1 for column in columns]
@@ -67,8 +74,7 @@ class Grading:
             if total == 0 or not self.exact:
                 yield ()
             return
-        free = OF_MANY if self.weights.count(0) > 2 else DEGREE_ZERO
-        highest = total // weights[0] if weights[0] else free
+        highest = total // weights[0] if weights[0] else self.free
         for power in range(highest, -1, -1):
             for tail in self._compositions(weights[1:], total - power * weights[0]):
                 yield (power, *tail)
