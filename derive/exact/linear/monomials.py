@@ -49,14 +49,8 @@ class Grading:
         """
         degrees = tuple(f.degree() for f in functions)
         if min(degrees) >= 0 < degrees[0] and all(map(_is_form, functions)):
-            several = OF_MANY if degrees.count(0) > 2 else DEGREE_ZERO
-            top = max(int(x.total_degree()) for x in functions[0].parts)
-            return cls(degrees, True, max(top, several) if degrees.count(0) == 1 else several)
-        monomials = [[e for x in f.parts for e in x.monoms()] for f in functions]
-        columns = zip(*(e for own in monomials for e in own), strict=True)
-        steps = [math.gcd(*map(int, column)) or 1 for column in columns]
-        total = (max(sum(map(floordiv, e, steps)) for e in own) for own in monomials)
-        return cls(tuple(max(1, int(n)) for n in total), False)
+            return cls(degrees, True, _free(degrees.count(0), functions[0]))
+        return cls(_bounds(functions), False)
 
     def monomials(
         self, total: int, powers: Sequence[int] | None = None
@@ -78,6 +72,22 @@ class Grading:
         for power in range(highest, -1, -1):
             for tail in self._compositions(weights[1:], total - power * weights[0]):
                 yield (power, *tail)
+
+
+def _free(count: int, target: RationalFunction) -> int:
+    """Return the highest power of one of some functions of degree 0."""
+    if count != 1:
+        return OF_MANY if count > 2 else DEGREE_ZERO
+    return max(DEGREE_ZERO, *(int(x.total_degree()) for x in target.parts))
+
+
+def _bounds(functions: Sequence[RationalFunction]) -> tuple[int, ...]:
+    """Return the degrees of functions, whose variables count as the powers of them that occur."""
+    monomials = [[e for x in f.parts for e in x.monoms()] for f in functions]
+    columns = zip(*(e for own in monomials for e in own), strict=True)
+    steps = [math.gcd(*map(int, column)) or 1 for column in columns]
+    total = (max(sum(map(floordiv, e, steps)) for e in own) for own in monomials)
+    return tuple(max(1, int(n)) for n in total)
 
 
 def _is_form(f: RationalFunction) -> bool:
