@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from derive.derivation import Derivation
 from derive.model.condition import Condition
-from derive.outcome import HEADLINES
+from derive.outcome import headline
 from derive.statement import Equations, OnPage, Open, Statement, Text, each, note
 from derive.verdict import Verdict
 
@@ -29,7 +29,7 @@ def statements(d: Derivation) -> Iterator[Statement | Open]:
 
 def _existence(d: Derivation) -> Statement | Open:
     """Yes: a mirror flow, warped or not. No: for no Q and no clock."""
-    _, _, words = HEADLINES[d.verdict].partition(": ")
+    _, _, words = headline(d.verdict, d.parameterization).partition(": ")
     if d.verdict is Verdict.UNDECIDED:
         return Open(words, kind="mirror flow")
     if d.verdict is Verdict.PROVED and d.hessian.verdict is not Verdict.PROVED:
@@ -76,12 +76,40 @@ def introduction(d: Derivation) -> Iterator[object]:
 
 def uses(d: Derivation) -> Iterator[Statement]:
     """Yield what Q is for: regression, decreasing losses, decay; proved from Hess Q = g rho."""
+    if d.parameterization.geometry.steepest is not None:
+        yield from _steepest(d)
+        return
     yield MINIMISER
     Q = "`sum_i Q(beta_i)`" if d.of_coordinates else "`Q`"
     yield Statement(EVERY_TIME.format(Q), kind="every time")
     p = (d.direction or d).parameterization
     if p.homogeneity is not None and not p.rates and d.equivalent is None:
         yield Statement(SHRUNK.format(Q), kind="shrunk start", conditions=(FINITE,))
+
+
+def _steepest(d: Derivation) -> Iterator[Statement]:
+    """Yield what Q is for where phi(-X^T r) steers, which leaves the row space of X.
+
+    Of one row l = sigma(t) x. So dQ/dbeta_j = phi(x_j) int phi(sigma), and the inverse of phi takes
+    that to the row space: KKT conditions of the sum of the P_j, which are convex. For phi = sign
+    dQ/dbeta_j = sign(x_j) T: if all |dQ/dbeta_j| were less, so would be |<x, beta - beta_0>|.
+    """
+    s, b = d.parameterization.geometry.steepest, "beta_j"
+    slope, least = f"dQ/d{b}", "`max_j |dQ/dbeta_j|`"
+    if s:
+        power = 1 / s if (1 / s).denominator == 1 else f"({1 / s})"
+        least = f"`sum_j P_j(beta_j)`, `P_j' = sign({slope}) |{slope}|^{power}`,"
+    own = ", `Q` at `beta_j` that of copy `j`" if d.of_coordinates else ""
+    yield Statement(
+        f"for every loss of `<x, beta>`, at every time `t`, `beta(t)` minimises {least} subject to"
+        f" `<x, beta> = <x, beta(t)>` on the domain{own}",
+        kind="one row",
+        conditions=("`X` has one row `x`",),
+        below=(note("of more rows `phi(-X^T r)` is in general not in the row space of `X`"),),
+    )
+    if s == 0:
+        words = f"`|{slope}| <= t` at time `t`, whatever `X` is: a box that contains `beta(t)`"
+        yield Statement(words, kind="box", conditions=("`w' = sign(-J^T X^T r)`, in this unit",))
 
 
 MINIMISER = Statement(

@@ -46,3 +46,10 @@ HEADLINES = {
     Verdict.UNDECIDED: "Undecided: neither a mirror potential `Q` nor its absence was proved",
 }
 """What a derivation says first, with formulas in backticks and without a full stop."""
+
+
+def headline(verdict: Verdict, p: Parameterization) -> str:
+    """Return what a derivation says first of the flow that F has."""
+    if verdict is Verdict.PROVED and p.geometry.steepest is not None:
+        return f"Yes: under {p.geometry.flow} on `F` there is `Q` with `grad Q(beta)' = lambda`"
+    return HEADLINES[verdict]

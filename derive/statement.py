@@ -63,6 +63,8 @@ KINDS: Mapping[str, str] = {
     "domain": "which beta the flow can reach, and where Q is convex",
     "minimiser": "a limit with X beta = y minimises Q among them",
     "every time": "beta(t) minimises Q at the margins that it has",
+    "one row": "what beta(t) minimises on one row, under steepest descent on the weights",
+    "box": "how far sign descent on the weights takes grad Q by time t",
     "shrunk start": "decay of homogeneous F shrinks the start, and does nothing else",
     # Of regimes.
     "start kernel": "K(w_0) = J J^T and F(w_0)",
@@ -94,6 +96,8 @@ KINDS: Mapping[str, str] = {
     "KKT law": "a conserved quantity is 0 at every KKT point",
     "KKT minimizer": "KKT points are minimizers, or one that is none",
     "representation cost": "R_F = min |w|^2 subject to F(w) = beta",
+    "steepest KKT": "w(t)/|w(t)|_p tends to KKT points of least |w|_p at margins of at least 1",
+    "steepest cost": "min |w|_p subject to F(w) = beta, as a function of beta",
     "agreement": "R_F is an increasing function of the horizon of Q, or of none",
     "large starts": "starts c w_0 are a linear model at bounded rescaled times, as c -> infinity",
     "large starts, late": "of which the direction is then that of its largest margin",

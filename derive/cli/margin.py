@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from derive.cli.forms import FORMS, TEXT
-from derive.cli.options import OfModel
+from derive.cli.options import OfModel, Steepest
 from derive.cli.output import text_of
 from derive.cli.recorded import Recorded, answer_with, with_data
 from derive.cli.running import NO, Answer, Enter
@@ -27,7 +27,7 @@ Separable: TypeAlias = tuple[ReadModel, str, tuple[int, int] | None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Margin(OfModel, Recorded):
+class Margin(Steepest, OfModel, Recorded):
     """Find what gradient flow on F tends to on separable data, as in classification.
 
     At every time t, for every decreasing loss, beta(t) minimises Q among the predictors with
@@ -130,7 +130,7 @@ class Margin(OfModel, Recorded):
 
 def _norm(record: Margins) -> str:
     """Return the norm of the horizon, where margins are computed in it."""
-    if re.fullmatch(r"l[0-9/]+|\|DFT\|_1", record.norm or ""):
+    if re.fullmatch(r"l(?:[0-9/]+|inf)|\|DFT\|_1", record.norm or ""):
         return "dft" if record.norm == "|DFT|_1" else str(record.norm)
     what = "Q has no horizon" if record.norm is None else f"the horizon of Q is {record.norm}"
     raise NumericalError(

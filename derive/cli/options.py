@@ -96,6 +96,13 @@ class OfModel(OfPolynomials):
     parameter: str = option("", "Names that are constants, beside those in exponents.", "NAMES")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Steepest:
+    """The option of steepest descent on the weights, of commands that know what it does."""
+
+    steepest: str = option("", "Steepest descent in l_p on the weights: oo, 3, 4/3.", "P")
+
+
 def command(
     name: str, text: str, summary: str, run: Callable[..., int], *kinds: type
 ) -> click.Command:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from derive.cli.options import OfModel
+from derive.cli.options import OfModel, Steepest
 from derive.cli.recorded import Checked
 from derive.cli.running import Enter
 from derive.errors import InputError
@@ -20,7 +20,7 @@ SCALE, TO = "alpha", "0,oo"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regimes(OfModel, Checked):
+class Regimes(Steepest, OfModel, Checked):
     """Find what Q tends to as the start is scaled, or in any symbol of the start.
 
     Kernel regime: Q tends to the squared norm of the tangent kernel at the start. Rich regime:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from derive.cli.forms import Form, offer_page
-from derive.cli.options import Command, OfModel
+from derive.cli.options import Command, OfModel, Steepest
 from derive.cli.output import check_module
 from derive.cli.recorded import answer_with, bare_answer
 from derive.cli.running import NO, UNDECIDED, Answer, Enter
@@ -29,7 +29,7 @@ CODE = ("jax", "torch", "js", "rocq")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regularizer(OfModel, Command):
+class Regularizer(Steepest, OfModel, Command):
     """Derive the mirror potential Q(beta) of gradient flow on F, or prove that there is none.
 
     Where one exists, gradient flow on |X F(w) - y|^2 minimises Q among the beta with X beta = y.

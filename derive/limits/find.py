@@ -80,8 +80,13 @@ class Regimes(Claims, Certified):
     def statements(self) -> tuple[Statement | Open, ...]:
         """What is claimed at the start, of each limit, and of the warped time."""
         d = self.derivation
+        flow = (
+            "gradient flow"
+            if d.parameterization.geometry.steepest is None
+            else "under one `lambda` it"
+        )
         claimed: list[Statement | Open] = [claims.at_start(d, self.kernel, self.assumptions)]
-        claimed += () if self.homogeneity is None else claims.homogeneous(self.homogeneity)
+        claimed += () if self.homogeneity is None else claims.homogeneous(self.homogeneity, flow)
         claimed += () if self.deciding is None else [claims.deciding(self.deciding)]
         for limit in self.limits:
             claimed += claims.limit_statements(limit, d.beta)

@@ -48,7 +48,7 @@ def at_start(d: Derivation, kernel: TangentKernel, given: Sequence[Condition]) -
     return Statement(words, {"kernel": kernel}, kind="start kernel", below=below)
 
 
-def homogeneous(homogeneity: Homogeneity) -> Iterator[Statement]:
+def homogeneous(homogeneity: Homogeneity, flow: str) -> Iterator[Statement]:
     """Yield the degree of F, and how fast scaled starts move at first."""
     words = "`F(c w) = c^D F(w)` with `D = {D}`, by Euler's identity"
     given = () if homogeneity.degree.is_number else ("`c > 0`",)
@@ -56,7 +56,7 @@ def homogeneous(homogeneity: Homogeneity) -> Iterator[Statement]:
     yield Statement(words, D, kind="homogeneous", conditions=given, by=homogeneity.finding)
     if homogeneity.time != 0:
         power = "c^{e}" if homogeneity.time.is_Atom else "c^({e})"
-        words = f"from `c w_0` gradient flow is `{power}` times as fast near its start"
+        words = f"from `c w_0` {flow} is `{power}` times as fast near its start"
         yield Statement(words, {"e": homogeneity.time}, kind="time scale", conditions=given)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
 from itertools import chain
 from operator import add
@@ -48,18 +49,39 @@ class Geometry:
         q: how many of these there are for each weight.
         functions: the same as exact functions of the weights.
         psi: the mirror, where one was given.
+        steepest: s, where the rates are those of steepest descent in l_p, phi(x) = sign(x) |x|^s,
+            and what steers is phi(-X^T r): see :mod:`derive.model.steepest`.
     """
 
     trees: tuple[Tree, ...] = ()
     q: int = 1
     functions: Field = dataclasses.field(default=(), compare=False, repr=False, kw_only=True)
     psi: Tree | None = dataclasses.field(default=None, repr=False, kw_only=True)
+    steepest: Fraction | None = dataclasses.field(default=None, kw_only=True)
 
     @property
     def statement(self) -> str:
         """The flow, as an equation."""
         metric = "diag(rates) " if self.is_diagonal else "G^-1 "
+        if self.steepest is not None:
+            return f"w' = phi(-J^T X^T r) = {metric}J^T phi(-X^T r), phi(x) = {self.phi}"
         return f"w' = -{metric if self.trees else ''}J^T X^T r"
+
+    @property
+    def phi(self) -> str:
+        """What steepest descent takes of each slope x."""
+        s = self.steepest
+        power = s if s is None or s.denominator == 1 else f"({s})"
+        size = f" |x|^{power}" if s else ""
+        return f"sign(x){size}"
+
+    @property
+    def flow(self) -> str:
+        """What the flow is called; of steepest descent, in which norm."""
+        s = self.steepest
+        if s is None:
+            return "gradient flow"
+        return f"steepest descent in `l{1 + 1 / s if s else 'inf'}`"
 
     @property
     def texts(self) -> tuple[str | list[str], ...]:
@@ -79,7 +101,12 @@ class Geometry:
 
     @property
     def signs(self) -> Field:
-        """Functions that are positive where G is positive definite, and only there."""
+        """Functions that are positive where G is positive definite, and only there.
+
+        None where phi of steepest descent is a polynomial: it has fields and K > 0 all the same.
+        """
+        if self.steepest is not None and self.steepest % 2 == 1:
+            return ()
         q, r = self.q, self.functions
         if self.is_diagonal:
             return r
@@ -89,7 +116,7 @@ class Geometry:
     def mapped(self, image: Callable[[Tree], Tree]) -> Geometry:
         """Return the metric with another tree for each, as with numbers for parameters."""
         psi = None if self.psi is None else image(self.psi)
-        return Geometry(tuple(map(image, self.trees)), self.q, psi=psi)
+        return Geometry(tuple(map(image, self.trees)), self.q, psi=psi, steepest=self.steepest)
 
     def coupled(self, weights: Sequence[str], moved: Set[str]) -> set[str]:
         """Return the weights on which the metric depends where some of the weights move."""
@@ -131,7 +158,7 @@ class Geometry:
         if not self.trees:
             return self
         if self.is_diagonal:
-            return Geometry(tuple(self.trees[k] for k in kept))
+            return Geometry(tuple(self.trees[k] for k in kept), steepest=self.steepest)
         return Geometry(tuple(self.rows[k][j] for k in kept for j in kept), len(kept))
 
     def fields(self, covectors: Matrix) -> tuple[Field, ...]:

@@ -37,6 +37,7 @@ from derive.model.rates import (
     read_rates,
 )
 from derive.model.related_numbers import check_numbers
+from derive.model.steepest import read_steepest
 from derive.model.validity import validate
 from derive.model.vectors import Ingredients, Vector, lengths, named_as_vectors, read_vectors
 
@@ -75,6 +76,8 @@ class Parameterization(ExactMap):
             a row of G^-1 for every weight.
         mirror: psi of mirror descent on the weights, G = Hess psi: the rates are then 1/psi'' where
             psi is a sum of functions of one weight each.
+        steepest: p of steepest descent in l_p on the weights, oo for sign descent, of outputs with
+            weights of their own.
 
     >>> Parameterization.parse(["a*u1", "a*u2"]).degree
     2
@@ -94,7 +97,15 @@ class Parameterization(ExactMap):
         affine: Sequence[AffineOutput] = (),
         rates: Mapping[str, object] | None = None,
         mirror: object | None = None,
+        steepest: object | None = None,
     ) -> None:
+        if steepest is not None:
+
+            def plain(signed: Iterable[str]) -> Parameterization:
+                return Parameterization(outputs, weights, start, signed, parameters=parameters)
+
+            given = tuple(map(str, positive))
+            positive, geometry = read_steepest(plain, given, steepest, (rates, mirror))
         trees = tuple(read_tree(output, f"output {i}") for i, output in enumerate(outputs, 1))
         if not trees:
             raise InputError("give at least one output, for instance a*u1")
@@ -145,20 +156,24 @@ class Parameterization(ExactMap):
         return code if len(code) < LONGEST else f"<Parameterization R^{self.p} -> R^{self.d}>"
 
     @property
-    def _options(self) -> dict[str, list[str] | dict[str, str] | dict[str, str | list[str]]]:
+    def _options(self) -> dict[str, str | list[str] | dict[str, str] | dict[str, str | list[str]]]:
         """What does not follow from the outputs, as one writes it."""
         vectors = {v.norm: v.name for v in self.vectors}
         appearing = tuple(name for name in names(self.trees) if name not in self.parameters)
         starts = ((w, to_text(tree)) for w, tree in self.start if tree != Name(f"{w}_0"))
         implied = {*exponent_names(self.trees), *names(self.geometry.trees)}
         rates = zip(self.weights, self.geometry.texts, strict=False)
+        power = self.geometry.steepest
         return {
             "weights": [] if vectors or appearing == self.weights else list(self.weights),
             "start": {vectors.get(w, w): text for w, text in starts},
             "positive": self._declared_positive,
             "parameters": [name for name in self.parameters if name not in implied],
             "vectors": list(vectors.values()),
-            "rates": {vectors.get(w, w): rate for w, rate in rates if rate != "1"},
+            "steepest": "" if power is None else repr(str(1 + 1 / power) if power else "oo"),
+            "rates": {}
+            if power is not None
+            else {vectors.get(w, w): rate for w, rate in rates if rate != "1"},
         }
 
     @property
@@ -236,6 +251,7 @@ class Parameterization(ExactMap):
         vectors: Iterable[str] = (),
         rates: Mapping[str, object] | None = None,
         mirror: object | None = None,
+        steepest: object | None = None,
     ) -> Parameterization: ...
 
     @overload
@@ -262,13 +278,14 @@ class Parameterization(ExactMap):
         vectors: Iterable[str] = (),
         rates: Mapping[str, object] | None = None,
         mirror: object | None = None,
+        steepest: object | None = None,
         each: Iterable[str] = (),
     ) -> Parameterization | EntrywiseMap:
         """Read outputs, and start values that are text, through the language's whitelist.
 
         Args:
             outputs: one text each; with *arrays* also vectors and matrices, entry by entry.
-            start, positive, parameters, rates, mirror: as for the constructor.
+            start, positive, parameters, rates, mirror, steepest: as for the constructor.
             arrays: names that are vectors, ``{"u": (3,)}``, or matrices, ``{"W": (2, 2)}``;
                 their entries are the weights u1, u2, u3 and W11, W12, W21, W22.
             vectors: names that are vectors whose dimension is left open; the start of one is that
@@ -283,11 +300,12 @@ class Parameterization(ExactMap):
             DegenerateStart: F is undefined or cannot move at the start.
         """
         if indexed := tuple(each):
-            others = (start, arrays, tuple(vectors), mirror)
+            others = (start, arrays, tuple(vectors), mirror, steepest)
             return EntrywiseMap.parse(outputs, indexed, positive, parameters, rates, others=others)
         if found := read_vectors(outputs, tuple(vectors)):
-            if mirror is not None:
-                raise InputError("a mirror goes with outputs of given dimension: give components")
+            if mirror is not None or steepest is not None:
+                what = "a mirror goes" if steepest is None else "steepest goes"
+                raise InputError(f"{what} with outputs of given dimension: give components")
             given, norms = lengths(found, start or {}, positive), {v.name: v.norm for v in found}
             turned = {norms.get(name, name): rate for name, rate in (rates or {}).items()}
             known = (read_tree(rate, f"the rate of {name}") for name, rate in turned.items())
@@ -297,7 +315,16 @@ class Parameterization(ExactMap):
                 return cls(**given, rates=turned)
         trees = independent_entries(parse_array_outputs(outputs, arrays or {}))
         rates = rates_by_entry(rates or {}, mirror, arrays or {})
-        return cls(trees, None, start, positive, parameters=parameters, rates=rates, mirror=mirror)
+        return cls(
+            trees,
+            None,
+            start,
+            positive,
+            parameters=parameters,
+            rates=rates,
+            mirror=mirror,
+            steepest=steepest,
+        )
 
     def restrict(self, block: Sequence[int]) -> Parameterization:
         """Return the parameterization of some outputs and the weights that they use."""

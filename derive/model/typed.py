@@ -28,8 +28,8 @@ class TypedModel:
 
     Attributes:
         outputs: the components of F.
-        start, positive, vector, matrix, parameter, rates, mirror: the options of these names; ""
-            where not given.
+        start, positive, vector, matrix, parameter, rates, mirror, steepest: the options of these
+            names; "" where not given.
 
     >>> TypedModel(("a*u",), vector="u:2").read().parameterization().weights
     ('a', 'u1', 'u2')
@@ -43,6 +43,7 @@ class TypedModel:
     parameter: str = ""
     rates: str = ""
     mirror: str = ""
+    steepest: str = ""
 
     def read(self) -> ReadModel:
         """Return what the texts say; InputError names the option of a text that is not accepted."""
@@ -70,14 +71,14 @@ class TypedModel:
         refuse_arrays(tuple(mirror), known, "--mirror")
         if len(known) == len(shapes):
             parse_array_outputs(texts, known)
-            return ReadModel(texts, start, positive, parameters, known, rates=rates, mirror=mirror)
-        if mirror:
-            raise InputError("--mirror goes with vectors of given dimension only")
+            given = texts, start, positive, parameters, known
+            return ReadModel(*given, rates=rates, mirror=mirror, steepest=self.steepest)
+        for option in ("mirror", "steepest", "parameter"):
+            if getattr(self, option).strip():
+                raise InputError(f"--{option} goes with vectors of given dimension only")
         open_vectors = tuple(name for name, shape in vectors.items() if shape == OPEN)
         if known:
             raise InputError(f"--vector: give {open_vectors[0]} a dimension too, or none to all")
-        if parameters:
-            raise InputError("--parameter goes with vectors of given dimension only")
         if len(texts) != 1:
             raise InputError("with a vector of open dimension give one output, such as a*u")
         return ReadModel(texts, start, positive, vectors=open_vectors, rates=rates)
@@ -95,6 +96,7 @@ class ReadModel:
     vectors: tuple[str, ...] = ()
     rates: dict[str, Tree] = field(default_factory=dict)
     mirror: tuple[Tree, ...] = ()
+    steepest: str = ""
     each: tuple[str, ...] = ()
 
     def entrywise(self) -> EntrywiseMap:
@@ -117,6 +119,7 @@ class ReadModel:
             vectors=self.vectors,
             rates=self.rates,
             mirror=self.mirror[0] if self.mirror else None,
+            steepest=self.steepest or None,
         )
 
 
@@ -125,7 +128,7 @@ def read_entrywise(model: TypedModel, each: str) -> ReadModel:
     from derive.language import parse_assignments, parse_name, parse_names
     from derive.language.arguments import parse_entrywise
 
-    for name in ("start", "vector", "matrix", "mirror"):
+    for name in ("start", "vector", "matrix", "mirror", "steepest"):
         if getattr(model, name):
             raise InputError(f"--{name} does not go with --each")
     if len(model.outputs) != 1:

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from sympy import Expr, Symbol
 
-Undecided: TypeAlias = Literal["kernel", "leaf", "length", "curve", "smooth", "beyond"]
+Undecided: TypeAlias = Literal["kernel", "leaf", "length", "curve", "smooth", "rates", "beyond"]
 """What is not decided of a domain; UNDECIDED says it in words."""
 
 Convexity: TypeAlias = Literal[
@@ -24,6 +24,7 @@ UNDECIDED: dict[Undecided, str] = {
     ),
     "curve": "the $beta$ that the interval of $z$ gives",
     "smooth": "as far as $F$ is smooth",
+    "rates": "as far as the learning rates of the weights are positive and finite",
     "beyond": "what is reached beyond is not decided",
 }
 CONVEX: dict[Convexity, str] = {
@@ -86,6 +87,7 @@ class Domain:
             ``length``, the same for the length s;
             ``curve``, the images of the ends of ``interval``;
             ``smooth``, points where F is not smooth;
+            ``rates``, where learning rates are 0 or infinite;
             ``beyond``, whether the walls are ends: up to them all is reached.
         unless: functions of the start that are taken not to be 0.
         interval: of the parametric form beta = h(z), the name z and its open interval.
@@ -113,7 +115,7 @@ class Domain:
         """The ends in words, what is not decided of them, and from which starts they are others."""
         walls = " and ".join(f"`{wall.form} > 0`" for wall in self.walls)
         walls = walls if len(self.betas) > 1 else self._interval()
-        wholes = [u for u in self.undecided if u not in ("smooth", "beyond")]
+        wholes = [u for u in self.undecided if u not in ("smooth", "rates", "beyond")]
         parts = [UNDECIDED[u] for u in wholes]
         if walls or not wholes:
             parts.append(walls or "all real $beta$")

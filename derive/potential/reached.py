@@ -36,6 +36,7 @@ from derive.language.tree import Power, Tree, walk
 from derive.model.names import powers
 from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
+from derive.model.rates import open_factors
 from derive.model.signs import start_sign
 from derive.potential.branch import keeps_sign
 from derive.potential.domain import Convexity, Domain, Undecided, Wall
@@ -52,17 +53,22 @@ from derive.weights.metric import Metric, find_metric
 def find_domain(
     piece: Piece, metric: Metric, dual: DualCoordinates | None, notation: Notation
 ) -> Domain:
-    """Return the domain of Q of a block, and what makes Q convex there."""
+    """Return the domain of Q of a block, and what makes Q convex there.
+
+    It ends, too, where rates that may change their sign along the flow are 0 or infinite.
+    """
     if piece.domain is not None:
         return piece.domain
     if metric.parameterization.d > 1:
         domain = _coupled(metric, dual, notation)
         trees = metric.parameterization.trees
         if any(_has_kink(node) for tree in trees for node in walk(tree)):
-            return replace(domain, undecided=(*domain.undecided, "smooth"))
+            domain = replace(domain, undecided=(*domain.undecided, "smooth"))
+        if any(open_factors(metric.parameterization)):
+            domain = replace(domain, undecided=(*domain.undecided, "rates"))
         return domain
     if isinstance(piece, Parametric):
-        plain = along_curve(piece, notation)
+        plain = _to_rates(along_curve(piece, notation), Leaf(metric, notation))
     else:
         plain = _single(piece, metric, notation)
     if plain.exact and all(wall.oriented for wall in plain.walls):
@@ -74,6 +80,36 @@ def find_domain(
     ):
         return plain
     return replace(found, interval=plain.interval)
+
+
+def _to_rates(domain: Domain, leaf: Leaf) -> Domain:
+    """Return a domain less what lies beyond the ends of rates."""
+    for f, vanishing, otherwise in _rate_ends(leaf):
+        parts = [] if f is None else [g for g, _ in factors(f) if g.depends_on(0)]
+        slopes = [g.partial(0) for g in parts]
+        if f is None or any(slope.depends_on(0) for slope in slopes):
+            domain = replace(
+                domain, undecided=(*{**dict.fromkeys(domain.undecided), otherwise: 0},)
+            )
+            continue
+        beta = f.field.gens[0]
+        ends = (beta - g / slope for g, slope in zip(parts, slopes, strict=True))
+        walls = (_wall(end, vanishing, leaf.p, leaf.notation) for end in ends)
+        known = {wall.form: wall for wall in (*walls, *domain.walls)}
+        domain = replace(domain, walls=tuple(known.values()))
+    return domain
+
+
+def _rate_ends(leaf: Leaf) -> Iterator[tuple[RationalFunction | None, Expr, Undecided]]:
+    """Yield functions of beta at whose zeros factors of rates are 0, which may change their sign.
+
+    Where all factors of F are among these they are 0 where beta is.
+    """
+    open_ = [*open_factors(leaf.p)]
+    ends = _zeros_of_output(leaf, open_, None)
+    for g in open_:
+        f = leaf.zeros_of_output if _is_among(g, ends) else leaf.zeros(g)
+        yield f, to_expr(g, leaf.notation.weights), "rates"
 
 
 def _by_layers(p: Parameterization, notation: Notation) -> Domain | None:
@@ -188,6 +224,7 @@ def _possible_ends(
     if square is None and not bounded and _has_poles(metric):
         yield None, None, "kernel"
     yield from ((_zeros_of(g, leaf, zeros), to_expr(g, notation.weights), "smooth") for g in broken)
+    yield from _rate_ends(leaf)
 
 
 def _zeros_of(

@@ -11,7 +11,7 @@ from sympy import Symbol
 from derive.language import parse_expression
 from derive.model.labels import taken_names
 from derive.model.notation import Notation
-from derive.outcome import CUT, HEADLINES, Outcome
+from derive.outcome import CUT, Outcome, headline
 from derive.render.narration import Narration, Part, part
 from derive.render.sections import norms_of
 from derive.statement import (
@@ -55,7 +55,7 @@ def tell_outcome(o: Outcome) -> Narration:
     why: list[object] = [o.finding if o.potential is None else o.potential]
     why += () if o.failure is None else (o.failure,)
     parts = (
-        part(HEADLINES[o.verdict], (o.parameterization,)),
+        part(headline(o.verdict, o.parameterization), (o.parameterization,)),
         part("Implicit regularizer `Q`", why, verdict=o.verdict),
         part("The rest", (note(CUT),)),
     )
@@ -79,6 +79,7 @@ def tell_regimes(r: Regimes) -> Narration:
         part("Start", start),
         Part("The regularizer", (OnPage(d.says("regularizer")),), kind="theorem"),
         *_limits(r),
+        part("What is minimised", d.says("one row")),
         part("Warped time `tau(t) = int_0^t g ds`", (*g, *clock)),
     )
     return _of_derivation(d, parts, r.variable)
@@ -170,16 +171,20 @@ def tell_margin(m: Margins) -> Narration:
         active = "at `beta(t)` all constraints are active: these are the KKT conditions"
         why.append(OnPage((f"{steered}, {kkt}; {active}, and `Q` is convex",)))
     coercive, growth = "`|grad Q| -> infinity` as `|beta| -> infinity`?", ("coercive", "growth")
-    of_weights = ("homogeneous", "KKT", "KKT law", "representation cost", "KKT minimizer")
+    of_weights: tuple[str, ...] = ("homogeneous", "KKT", "KKT law", "representation cost")
+    of_weights += ("KKT minimizer",)
+    flow, norm = d.parameterization.geometry.flow, "|w|^2"
+    if d.parameterization.geometry.steepest is not None:
+        of_weights, norm = ("homogeneous", "steepest KKT", "steepest cost"), "|w|_p"
     finite = m.says("every time", "mirror flow")
     parts = [
-        Part("Gradient flow on separable data, under losses that decrease"),
+        Part(f"{flow[0].upper()}{flow[1:]} on separable data, under losses that decrease"),
         Part(F, (d,)),
         part("At every time `t`", finite, verdict=m.finite_time.verdict),
         part("", why, kind="proof"),
         part(coercive, m.says(*growth), verdict=m.coercive.verdict, title="Coercivity"),
-        part(f"Horizon of `Q`{f': `{m.norm}`' if m.norm else ''}", m.says("direction")),
-        part("In the weights: `min |w|^2` subject to `<x_i, F(w)> >= 1`", m.says(*of_weights)),
+        part(f"Horizon of `Q`{f': `{m.shape.norm}`' if m.shape.norm else ''}", m.says("direction")),
+        part(f"In the weights: `min {norm}` subject to `<x_i, F(w)> >= 1`", m.says(*of_weights)),
     ]
     if m.agreement is not None:
         agree = "Do the horizon and `R_F` give one margin problem?"

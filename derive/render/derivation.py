@@ -14,7 +14,7 @@ from derive.model.direction import Direction
 from derive.model.labels import pair, taken_names
 from derive.model.names import PI
 from derive.model.notation import log_expr, to_expr
-from derive.outcome import HEADLINES
+from derive.outcome import headline
 from derive.render import sections
 from derive.render.labels import mark, mark_quoted, unmark
 from derive.render.narration import (
@@ -46,7 +46,7 @@ def tell_derivation(d: Derivation) -> Narration:
 def _sections(d: Derivation) -> Iterator[Part]:
     """Yield the sections from top to bottom."""
     direction, depends = d.direction, bool(sections.dependent(d))
-    of_map, head = "Parameterization beta = F(w)", unmark(HEADLINES[d.verdict])
+    of_map, head = "Parameterization beta = F(w)", unmark(headline(d.verdict, d.parameterization))
     kernel, hessian = METRIC, d.hessian.verdict
     if d.verdict is Verdict.PROVED:
         how = "" if hessian is Verdict.PROVED else ", in a warped time"

@@ -384,6 +384,9 @@ json_value.register(arb, lambda ball: str(ball.str(DIGITS, radius=False)))
 NO_CERTIFICATE = "no certificate was written: it took too long; the result does not depend on it"
 
 
+UNCERTIFIED = "certificates are of gradient flow: none is written of steepest descent"
+
+
 def _certified(d: Derivation, seconds: float) -> Record:
     """Return what a certificate is about, with it, and which proofs there are."""
     from derive.certificate.writing import certify
@@ -391,6 +394,8 @@ def _certified(d: Derivation, seconds: float) -> Record:
 
     texts: Record = json.loads(json_text("derivation", RECORDS["Derivation"].version, record(d)))
     try:
+        if d.parameterization.geometry.steepest is not None:
+            return texts | {"certificate": None, "certificate_missing": UNCERTIFIED, "proofs": []}
         certified: Record = certify(d, texts, seconds)
     except OutOfTime:
         certified = texts | {"certificate": None, "certificate_missing": NO_CERTIFICATE}

@@ -49,6 +49,12 @@ def metric_of(p: Parameterization) -> Iterator[Sentence]:
         if G.is_diagonal:
             kind, words = "diagonal with the learning rates", "`r_{0} = {1}`"
         rows = each(words, each_row)
+        if G.steepest is not None:
+            yield tell(
+                f"this is {G.flow} on the weights: `w' = phi(-J^T X^T r)`, entry by entry, `phi(x)"
+                f" = {G.phi}`, in some unit of time; as outputs share no weights it is that of the"
+                " rates below, steered by `lambda = phi(-X^T r)`"
+            )
         yield tell(
             f"here the weights have the flow `w' = G^-1 J^T lambda`, `G^-1` {kind} {{rows}}",
             rows=rows,
@@ -95,7 +101,9 @@ def completeness(d: Derivation, block: Block) -> Iterator[Sentence]:
 
 def other_losses(d: Derivation) -> tuple[str, tuple[Statement | Open, ...]]:
     """Return what Q is for beside regression, with a heading."""
-    told = d.says("every time", "shrunk start")
+    told = d.says("every time", "shrunk start", "one row", "box")
+    if d.parameterization.geometry.steepest is not None:
+        return "What is minimised", told
     return "Other losses" + " and weight decay" * len(told[1:]), told
 
 

@@ -63,6 +63,8 @@ def written(d: Derivation, name: str = "model") -> str:
     """
     if d.verdict is Verdict.UNDECIDED:
         raise NoFile(f"no file is written: {HEADLINES[d.verdict].replace(MARK, '')}")
+    if d.parameterization.geometry.steepest is not None:
+        raise NoFile("no file is written of steepest descent in another norm")
     parts = [_words(d), IMPORTS, "", *_proved(d, name), f"Print Assumptions {name}."]
     return "\n".join(parts)
 

@@ -31,6 +31,7 @@ from derive.separable import statements as claims
 from derive.separable.far import Far, far_out
 from derive.separable.horizon import Horizon, Hypothesis, find_horizon
 from derive.separable.scaled_start import ScaledStart, scaled_start
+from derive.separable.steepest_margin import pose_steepest
 from derive.separable.weights_problem import WeightsProblem, agreement, pose_in_weights
 from derive.statement import Claims, Open, Statement
 from derive.verdict import Finding, Verdict, conclude
@@ -68,7 +69,7 @@ class Margins(Claims, Printable):
     @property
     def norm(self) -> str | None:
         """What the horizon is called; of one output, for copies of it side by side."""
-        return self.shape.norm
+        return self.shape.norm or self.weights.norm
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
@@ -98,10 +99,13 @@ class Margins(Claims, Printable):
 
     @property
     def verdict(self) -> Verdict:
-        """PROVED: the finite-time statement, and whether grad Q is coercive, are decided.
+        """PROVED: the finite-time statement, and whether grad Q is coercive, are decided; of
+        steepest descent, its margin problem in beta.
 
         REFUTED: there is no Q. UNDECIDED: one of the two is not known.
         """
+        if self.derivation.parameterization.geometry.steepest is not None:
+            return self.weights.finding.verdict
         if self.finite_time.verdict is not Verdict.PROVED:
             return self.finite_time.verdict
         return Verdict.UNDECIDED if self.coercive.verdict is Verdict.UNDECIDED else Verdict.PROVED
@@ -121,7 +125,7 @@ def margins(derivation: Derivation, progress: Callable[[str], None] | None = Non
         progress: called with the name of each step as it begins.
 
     Source: Pesme, Dragomir, Flammarion 2024, for the horizon; Lyu, Li 2020 and Ji, Telgarsky 2020
-    for the problem in the weights.
+    for the problem in the weights, Tsilivis, Vardi, Kempe 2024 for that of steepest descent.
     """
     check_kind(derivation, Derivation, "derive('p**2')")
     enter = progress or (lambda step: None)
@@ -137,7 +141,8 @@ def margins(derivation: Derivation, progress: Callable[[str], None] | None = Non
     coercive = Finding(verdict, "; ".join(reasons) or "there is no Q to ask about")
     shape = find_horizon(derivation, far, coercive) if far else Horizon(())
     enter("the problem in the weights")
-    weights = pose_in_weights(derivation)
+    steepest = derivation.parameterization.geometry.steepest is not None
+    weights = pose_steepest(derivation) if steepest else pose_in_weights(derivation)
     agree = agreement(far, weights) if shape.function is not None and weights.costs else None
     scaled = scaled_start(derivation)
     return Margins(derivation, stated, coercive, far, shape, weights, agree, scaled)
@@ -155,5 +160,8 @@ def finite_time(derivation: Derivation) -> Finding:
     if derivation.verdict is Verdict.UNDECIDED:
         found = derivation.potential.finding
         return Finding(Verdict.UNDECIDED, f"Q was not found: {found.reason}", found.evidence)
+    if derivation.parameterization.geometry.steepest is not None:
+        reason = "under steepest descent `grad Q` leaves the row space of `X` where that has rows"
+        return Finding(Verdict.UNDECIDED, f"{reason} enough: what `beta(t)` minimises is not known")
     reason = "`grad Q(beta(t)) = X^T s(t)` with `s >= 0`, and Q is strictly convex"
     return Finding(Verdict.PROVED, reason, derivation.potential.finding.evidence)

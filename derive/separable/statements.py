@@ -7,6 +7,7 @@ of the loss and of the data stand in front of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 import sympy
 
@@ -16,6 +17,7 @@ from derive.limits.limit import growth_expression
 from derive.separable.far import Far
 from derive.separable.horizon import SOURCE, Horizon, Hypothesis
 from derive.separable.scaled_start import ScaledStart
+from derive.separable.steepest_margin import SOURCE as SOURCES
 from derive.separable.weights_problem import HOMOGENEOUS, BlockCost, WeightsProblem
 from derive.statement import Equations, Ground, Items, Open, Sentence, Statement, each, note, tell
 from derive.verdict import Finding, Verdict
@@ -117,6 +119,9 @@ def in_weights(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
         given = () if w.degree.is_number else ("`c > 0`",)
         words = "`F(c w) = c^D F(w)` with `D = {D}`"
         yield Statement(words, {"D": w.degree}, kind="homogeneous", conditions=given)
+    if d.parameterization.geometry.steepest is not None and w.degree is not None:
+        yield from _steepest(d, w)
+        return
     if w.degree is None or w.finding.verdict is not Verdict.PROVED:
         words = "whether the flow tends to a KKT point of it is not decided: {why}"
         yield Open(words, {"why": w.finding}, kind="KKT")
@@ -137,6 +142,35 @@ def in_weights(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
         yield Statement("at a KKT point `{law} = 0`", {"law": law}, kind="KKT law")
     yield from (_cost(cost, len(w.costs)) for cost in w.costs)
     yield from _minimizers(d, w)
+
+
+def _steepest(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
+    """Yield what steepest descent on the weights tends to, and its margin problem in beta."""
+    s = d.parameterization.geometry.steepest
+    power = 1 + 1 / s if s else None
+    least = f"sum_k |w_k|^({power})" if power else "max_k |w_k|"
+    yield Statement(
+        f"limit points of `w(t)/|w(t)|` are KKT points, in a generalised sense, of `min {least}`"
+        " subject to `<x_i, F(w)> >= 1`",
+        kind="steepest KKT",
+        ground=Ground.CITED,
+        conditions=("the loss `l` is exponential", "`sum_i l(<x_i, beta>) < l(0)` at some time"),
+        by=SOURCES,
+    )
+    if w.norm is None:
+        yield Open("{why}", {"why": w.finding}, kind="steepest cost")
+        return
+    (b,) = d.beta
+    c = f"({(power or 1) / Fraction(str(w.degree))})"
+    words = f"`min {least}` subject to `F(w) = {{b}}` is `c |{{b}}|^{c}`, `c > 0`"
+    yield Statement(
+        f"{words}: of copies of `F`, the minimizers of the problem are in `beta` the predictors of"
+        " largest margin in `{norm}`",
+        {"b": b, "D": w.degree, "norm": w.norm},
+        kind="steepest cost",
+        by=w.finding,
+        below=(note("{why}", why=w.finding),),
+    )
 
 
 def _minimizers(d: Derivation, w: WeightsProblem) -> Iterator[Statement]:

@@ -66,12 +66,14 @@ class WeightsProblem:
         degree: D of F(c w) = c^D F(w), or None.
         costs: R_F of each block.
         vanishing: conserved quantities that are 0 at every KKT point.
+        norm: of steepest descent, that of the problem in beta.
     """
 
     finding: Finding
     degree: Expr | None
     costs: tuple[BlockCost, ...] = ()
     vanishing: tuple[Expr, ...] = ()
+    norm: str | None = None
 
     @property
     def formula(self) -> Expr | None:

@@ -31,7 +31,13 @@ class FlowModel(Protocol):
 
 
 def rates_of(p: FlowModel) -> tuple[Tree, ...]:
-    """Return the learning rates of the weights, functions of these; () where all are 1."""
+    """Return the learning rates of the weights, functions of these; () where all are 1.
+
+    Raises:
+        InputError: it is steepest descent in another norm, which is no flow of rates on data.
+    """
+    if getattr(getattr(getattr(p, "one", p), "geometry", None), "steepest", None) is not None:
+        raise InputError("flows are gradient flows: leave out steepest")
     found: tuple[Tree, ...] = getattr(p, "rates", ())
     return found
 

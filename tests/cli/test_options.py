@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from derive import InputError
 from derive.cli.forms import FORMS, Form, chosen_form, offer
 from derive.cli.main import COMMANDS, load
+from derive.cli.margin import Margin
 from derive.cli.options import OfModel, OfPolynomials, command, parameters
 from derive.model.typed import TypedModel
 from derive.option import option
@@ -83,7 +84,8 @@ def test_a_refusal_of_our_own_names_the_option(box, bad):
 def test_the_model_that_is_typed_has_an_option_for_each_of_its_texts(kind):
     texts = {one.name for one in fields(TypedModel)}
     names = {one.name for one in parameters(kind)}
-    assert texts - names == ({"parameter"} if kind is OfPolynomials else set())
+    assert texts - names == {"steepest", *(["parameter"] if kind is OfPolynomials else ())}
+    assert texts <= {one.name for one in parameters(Margin)}
     typed = kind(**{name: name for name in names})
     assert typed.model == TypedModel(**{name: name for name in names})
 

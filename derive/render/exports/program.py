@@ -94,7 +94,7 @@ _HELPERS = {
 _NOTE = """These are the printed formulas in plain floating point, differentiable in beta and in the
 start; Q is up to an additive constant. They have no error bounds: next to where formulas cancel
 they lose digits, and outside the domain they give no nan."""
-_TITLE = "The implicit regularizer Q of gradient flow on F, derived and written by regderive."
+_TITLE = "The implicit regularizer Q of {flow} on F, derived and written by regderive."
 _UNSEEN = textwrap.fill(UNSEEN, 92)
 
 
@@ -152,7 +152,8 @@ class Writer:
         kept = ("Yes", "Parameterization", "Conserved", "Implicit")
         sections = [part for part in self.d.to_text().split("\n\n") if part.startswith(kept)]
         notes = [self.note, *[_UNSEEN] * any(map(of_the_flow, self.potential.pieces))]
-        return "\n\n".join([_TITLE, *sections, *notes]).replace("\\", "/")
+        title = _TITLE.format(flow=unmark(self.d.parameterization.geometry.flow))
+        return "\n\n".join([title, *sections, *notes]).replace("\\", "/")
 
     def parts(self) -> list[str]:
         """Return the texts of the functions, those for use first."""

@@ -23,7 +23,15 @@ from derive.render import sections
 from derive.render.labels import MARK
 from derive.render.narration import Made, Part
 from derive.render.page.blocks import Element, Kind, phrase, say
-from derive.render.page.formula import assumption, at_start, listing, named_list, prose, root_note
+from derive.render.page.formula import (
+    assumption,
+    at_start,
+    listing,
+    named_list,
+    prose,
+    root_note,
+    typeset,
+)
 from derive.render.page.lines import COLUMN, Row, display, vanishing, width
 from derive.render.page.names import as_latex, latex_name, norms_as_latex
 from derive.render.page.printer import inline, latex
@@ -65,9 +73,22 @@ def _of_outputs(d: Derivation, kind: str) -> Iterator[Element | Sentence]:
         outputs, weights = [(left, rf"{latex(F)} , \qquad w \in \mathbb{{R}}"), *rest], []
     yield from display([*outputs, *weights])
     yield from sections.affine_outputs(p)
-    yield from say("setting.flow")
-    yield from say(f"setting.{kind}_flow", start=_start(d))
+    steepest = p.geometry.steepest is not None
+    yield from say("setting.steepest" if steepest else "setting.flow", flow=_flow(d))
+    yield from say(f"setting.{kind}_flow", start=_start(d), steering=_steering(d))
     yield from sections.metric_of(p)
+
+
+def _flow(d: Derivation) -> str:
+    """Return what the flow is called."""
+    return re.sub("`(.*?)`", lambda m: f"${typeset(m[1])}$", d.parameterization.geometry.flow)
+
+
+def _steering(d: Derivation) -> str:
+    """Return what steers, of data X and y."""
+    steered = r"X^{\mathsf T}(y - X\beta)"
+    plain = d.parameterization.geometry.steepest is None
+    return steered if plain else rf"\varphi({steered})"
 
 
 def _model(d: Derivation, start: str) -> str:
@@ -82,8 +103,9 @@ def _model(d: Derivation, start: str) -> str:
     else:
         F = listing(f"${name} = {inline(f)}$" for name, f in _outputs(d))
     F = F if width(F) < COLUMN else r"$\beta = F(w)$, as above,"
-    rates = ", at their rates" * bool(d.parameterization.rates)
-    return phrase("theorem.model", F=F, weights=rates + start)
+    G = d.parameterization.geometry
+    rates = ", at their rates" * bool(G.trees and G.steepest is None)
+    return phrase("theorem.model", F=F, weights=rates + start, flow=_flow(d))
 
 
 def _start(d: Derivation) -> str:
@@ -160,10 +182,10 @@ def _is_balance(law: Expr) -> bool:
 def _results(d: Derivation) -> Iterator[Part]:
     if d.verdict is Verdict.REFUTED:
         claim = refuted_claim(d, _model(d, ""))
-        yield _part("theorem", _with_letters(claim), label="thm:regularizer")
+        yield _part("theorem", _with_letters(d, claim), label="thm:regularizer")
         yield _part("proof", refuted_proof(d))
     elif d.verdict is Verdict.PROVED and d.potential.pieces:
-        yield _part("theorem", _with_letters(_theorem(d)), label="thm:regularizer")
+        yield _part("theorem", _with_letters(d, _theorem(d)), label="thm:regularizer")
         yield _part("proof", proof_lines(d))
         yield _part("formula", formula_of(d.potential, ""))
         integrals = (p for p in d.potential.pieces if p.kind == "quadrature")
@@ -192,11 +214,15 @@ LETTERS = {
 """What letters of the setting look like, by the texts that define them."""
 
 
-def _with_letters(theorem: Iterable[Element]) -> Iterator[Element]:
+def _with_letters(d: Derivation, theorem: Iterable[Element]) -> Iterator[Element]:
     """Yield a theorem, which may stand alone, and what the letters of the setting are in it."""
     blocks = [*theorem]
     whole = "\n".join(map(str, blocks))
-    letters = [phrase(f"theorem.{name}") for name, mark in LETTERS.items() if mark.search(whole)]
+    letters = [
+        phrase(f"theorem.{name}", steering=_steering(d))
+        for name, mark in LETTERS.items()
+        if mark.search(whole)
+    ]
     yield from (*blocks, *(say("theorem.letters", letters=listing(letters)) if letters else ()))
 
 
@@ -215,12 +241,21 @@ def _theorem(d: Derivation) -> Iterator[Element]:
         yield from say("theorem.other_side", assumed=listing(map(assumption, more)))
         yield from formula_of(other, "")
     yield from _assumed(late)
+    yield from _use(d)
+    if d.hessian.verdict is Verdict.REFUTED:
+        yield from _clock(d.warping.g)
+
+
+def _use(d: Derivation) -> Iterator[Element]:
+    """Yield what the gradient of Q does along the flow, where Q lives, and what follows."""
+    if d.parameterization.geometry.steepest is not None:
+        yield from say("theorem.steepest")
+        yield from _where(d)
+        return
     yield from say("theorem.one" if d.of_coordinates else "theorem.outputs")
     yield from _where(d)
     if d.of_coordinates:
         yield from say("theorem.copies")
-    if d.hessian.verdict is Verdict.REFUTED:
-        yield from _clock(d.warping.g)
 
 
 def _assumed(what: Sequence[Condition]) -> Iterator[Element]:
@@ -244,6 +279,8 @@ def _where(d: Derivation) -> Iterator[Element]:
     yield from say("theorem.lives", where=where, convex=convex.replace(" (below)", ""))
     if d.direction is not None and d.metric.kernel is not None:
         yield from say("theorem.R", R=inline(d.metric.kernel[1, 1]))
+    if d.parameterization.geometry.steepest is not None:
+        return
     surely = all(x.exact or (len(x.betas) == 1 and x.convex != "length") for x in domains)
     over = "there" if surely else "on every convex subset of this set that contains it"
     yield from say("theorem.only", over=over)

@@ -33,7 +33,8 @@ def proof_lines(d: Derivation) -> Iterator[Element]:
         evidence = block.potential.finding.evidence
         argument = next((ARGUMENTS[e.kind] for e in evidence if e.kind in ARGUMENTS), _segment)
         yield from argument(block, trimmed(block.potential.piece), as_latex(name))
-    yield from say("proof.row_space")
+    if d.parameterization.geometry.steepest is None:
+        yield from say("proof.row_space")
     failure = failing(d.hessian.finding.evidence)
     if d.hessian.verdict is Verdict.REFUTED and failure is not None:
         if d.direction is not None:

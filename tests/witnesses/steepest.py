@@ -1,0 +1,209 @@
+"""Witnesses of steepest descent on the weights: flows of phi(grad), and minimisation by force."""
+
+import functools
+from fractions import Fraction
+
+import numpy as np
+import sympy
+from scipy.integrate import solve_ivp
+from scipy.optimize import linprog, minimize
+
+from derive.errors import DeriveError
+from tests.witnesses import Refuted, witness
+from tests.witnesses.processes import Unreached
+
+
+def tried(run):
+    """Count no trial where a run leaves the domain."""
+
+    @functools.wraps(run)
+    def or_none(record, statement, rng):
+        try:
+            return run(record, statement, rng)
+        except Unreached:
+            return 0
+
+    return or_none
+
+
+LEAST = 1e-9
+
+
+class Copies:
+    """Copies of one output F with weights of their own, and phi(x) = sign(x) |x|^s."""
+
+    def __init__(self, p, rng, count=3):
+        self.p, self.s = p, float(p.geometry.steepest)
+        w = [sympy.Symbol(name) for name in p.weights]
+        (F,) = (f.xreplace({x: sympy.Symbol(x.name) for x in f.free_symbols}) for f in p.outputs)
+        self.F = self.function(F)
+        self.dF = sympy.lambdify(w, [sympy.diff(F, x) + 0 * x for x in w], "numpy")
+        self.symbols = {name: rng.randint(2, 7) / 4 for name in p.start_symbols}
+        names = {sympy.Symbol(k): v for k, v in self.symbols.items()}
+        start = [sympy.sympify(str(f).replace("^", "**")).subs(names) for f in p.w0]
+        self.w0 = np.repeat(np.array(start, float)[:, None], count, 1)
+
+    def function(self, f):
+        """Return a function of the weights, by their names."""
+        symbols = [sympy.Symbol(name) for name in self.p.weights]
+        plain = f.xreplace({x: sympy.Symbol(x.name) for x in f.free_symbols})
+        return sympy.lambdify(symbols, plain, "numpy")
+
+    def beta(self, w):
+        return self.F(*w) * np.ones(w.shape[1])
+
+    def slope(self, w, steering):
+        G = np.array([g * np.ones(w.shape[1]) for g in self.dF(*w)]) * steering
+        return np.sign(G) * np.abs(G) ** self.s
+
+    def inside(self, w):
+        """Refuse a run on which some d_k F vanishes."""
+        first = np.sign(np.array([g * np.ones(w.shape[1]) for g in self.dF(*self.w0)]))
+        last = np.sign(np.array([g * np.ones(w.shape[1]) for g in self.dF(*w)]))
+        if (first != last).any() or (first == 0).any():
+            raise Unreached
+
+
+def steered(copies, x, time):
+    """Return w at a time of the flow of one row under a slope sigma(t) that changes its size.
+
+    The unit of time is that in which no weight moves faster than 1 at the start.
+    """
+    time /= max(1, np.abs(copies.slope(copies.w0, x)).max())
+
+    def slope(t, state):
+        w = state.reshape(copies.w0.shape)
+        return copies.slope(w, (1 + 0.5 * np.sin(t)) * x).ravel()
+
+    run = solve_ivp(slope, (0, time), copies.w0.ravel(), "DOP853", rtol=1e-11, atol=1e-13)
+    w = run.y[:, -1].reshape(copies.w0.shape)
+    copies.inside(w)
+    return w
+
+
+@witness("one row")
+@tried
+def one_row(d, statement, rng):
+    """Run the flow on one row; draw others with the same <x, beta>, none of which costs less."""
+    copies = Copies(d.parameterization, rng)
+    x = np.array([rng.choice((-1, 1)) * rng.randint(1, 4) / 2 for _ in range(3)])
+    w = steered(copies, x, rng.choice((0.05, 0.1, 0.2)))
+    q = d.potential.numeric(copies.symbols)
+
+    def slopes(b):
+        return np.ravel([q.gradient(np.array([x])) for x in np.ravel(b)]).reshape(np.shape(b))
+
+    nodes, sizes = np.polynomial.legendre.leggauss(12)
+    start = copies.beta(copies.w0)
+
+    def cost(beta):
+        if not copies.s:
+            return np.abs(slopes(beta)).max()
+        half = (beta - start) / 2
+        g = slopes(start + np.multiply.outer(nodes + 1, half))
+        return (sizes @ (np.sign(g) * np.abs(g) ** (1 / copies.s))) @ half
+
+    beta, tried = copies.beta(w), 0
+    reached = cost(beta)
+    moved = np.abs(beta - copies.beta(copies.w0)).max()
+    for _ in range(8):
+        v = np.array([rng.gauss(0, 1) for _ in x])
+        v -= x * (v @ x) / (x @ x)
+        try:
+            other = cost(beta + rng.choice((0.05, 0.3)) * moved * v / np.abs(v).max())
+        except DeriveError:
+            continue
+        tried += 1
+        if not other > reached - 1e-6 * abs(reached) - LEAST:
+            raise Refuted(f"{beta} costs {reached}, another {other}")
+    return tried
+
+
+@witness("box")
+@tried
+def box(d, statement, rng):
+    """Take small sign steps on some rows: |dQ/dbeta| is at most the time."""
+    copies, step = Copies(d.parameterization, rng), 2e-4
+    X = np.array([[rng.randint(-4, 4) + 0.5 for _ in range(3)] for _ in range(2)])
+    y, w = np.array([rng.gauss(0, 1) for _ in X]), copies.w0
+    for _ in range(500):
+        w = w + step * copies.slope(w, -X.T @ (X @ copies.beta(w) - y))
+        copies.inside(w)
+    q = d.potential.numeric(copies.symbols)
+    slopes = [abs(float(np.squeeze(q.gradient(np.array([b]))))) for b in copies.beta(w)]
+    if max(slopes) > 500 * step * (1 + 5e-3):
+        raise Refuted(f"|dQ/dbeta| is {slopes} at {500 * step}")
+    return 1
+
+
+def least_cost(copies, power, b, rng):
+    """Return min |w|_p^p, or min max |w_k|, subject to F(w) = b, from many starts."""
+    n, found = len(copies.w0), []
+    held = {"type": "eq", "fun": lambda v: float(copies.F(*v[:n])) - b}
+    for _ in range(40):
+        v = np.array([rng.gauss(0, 1.5) for _ in range(n)])
+        if power is None:
+            v = np.append(v, np.abs(v).max())
+            sides = [held, {"type": "ineq", "fun": lambda v: np.r_[v[n] - v[:n], v[n] + v[:n]]}]
+            run = minimize(lambda v: v[n], v, constraints=sides, method="SLSQP")
+        else:
+            run = minimize(
+                lambda v: (np.abs(v) ** power).sum(), v, constraints=[held], method="SLSQP"
+            )
+        if run.success and abs(held["fun"](run.x)) < 1e-8:
+            found.append(run.fun)
+    return min(found, default=np.inf)
+
+
+@witness("steepest cost")
+@tried
+def steepest_cost(m, statement, rng):
+    """Compare the least cost at several beta with c |beta|^r, on both sides."""
+    p = m.derivation.parameterization
+    copies, s = Copies(p, rng), p.geometry.steepest
+    power = float(1 + 1 / s) if s else None
+    r = float(Fraction(1 + 1 / s if s else 1) / p.degree)
+    costs = {b: least_cost(copies, power, b, rng) for b in (1.0, -1.0, 2.5, -0.4)}
+    off = [abs(c / (costs[1.0] * abs(b) ** r) - 1) for b, c in costs.items()]
+    if not max(off) < 1e-3:
+        raise Refuted(f"the least costs are {costs}")
+    wanted = "linf" if power is None else f"l{Fraction(1 + 1 / s) / p.degree}"
+    if statement.values["norm"] != wanted:
+        raise Refuted(f"the norm is {wanted}")
+    return len(costs)
+
+
+@witness("steepest KKT")
+@tried
+def steepest_kkt(m, statement, rng):
+    """Run normalised steps on separable rows: the margin per |w|_p^D grows to the largest."""
+    p = m.derivation.parameterization
+    copies, s, D = Copies(p, rng, 4), p.geometry.steepest, p.degree
+    direction = np.array([rng.choice((-1, 1)) for _ in range(4)])
+    X = np.array([[rng.randint(0, 3) + 0.3 for _ in range(4)] for _ in range(3)]) * direction
+    power = float(1 + 1 / s) if s else None
+    w, margins = copies.w0, []
+    for k in range(40_000):
+        u = X @ copies.beta(w)
+        a = np.exp(u.min() - u)
+        v = copies.slope(w, X.T @ (a / a.sum()))
+        w = w + 0.02 / max(1, np.abs(w).max() ** (D - 1)) * v / max(np.abs(v).max(), 1e-12)
+        if k % 10_000 == 9_999:
+            size = np.abs(w).max() if power is None else (np.abs(w) ** power).sum() ** (1 / power)
+            margins.append((X @ copies.beta(w)).min() / size**D)
+    if margins[-1] <= 0:
+        raise Unreached
+    if margins[-1] < 0.98 * max(margins):
+        raise Refuted(f"the margin falls: {margins}")
+    if (
+        power is None
+    ):  # max |w| >= c |beta|_inf^(1/D), so that the margin is at most max_b min X b / c^D
+        ends = np.eye(4)
+        rows = np.hstack([-X, np.ones((3, 1))])
+        best = -linprog(
+            [0, 0, 0, 0, -1], A_ub=rows, b_ub=np.zeros(3), bounds=[(-1, 1)] * 4 + [(None, None)]
+        ).fun
+        scale = least_cost(copies, None, 1.0, rng) ** D * len(ends) / 4
+        if margins[-1] < 0.9 * best / scale:
+            raise Refuted(f"the margin {margins[-1]} is far from {best / scale}")
+    return 1
