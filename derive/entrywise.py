@@ -85,7 +85,7 @@ class EntrywiseDerivation(Decided, Printable):
         found, at = self.potential, self.notation
         if found is None or self.dual is None:
             return ()
-        slope = self.dual.f.field.derivative(self.dual.f, 0)
+        slope = self.dual.slope
         images = {**at.symbols, self.parameterization.indexed: at.entry("i")}
         factors = sympy.Mul.make_args(to_factored_expr(slope, images))
         pairs = (x.as_base_exp() for x in factors if x.has(at.entry("i")))
@@ -126,11 +126,11 @@ class EntrywiseDerivation(Decided, Printable):
         """What the dual coordinates are made of."""
         if (found := self.dual) is None:
             return ()
-        at, own = self.notation, found.f.field
-        slope = own.derivative(found.f, 0)
+        at = self.notation
         m = self.entries.sums[at.S.name]
-        tau = f"dtau/d{found.variable}", at.expr(found.rate)
-        functions = (("f", found.f), ("m", m), ("h'", 1 / slope), ("k", found.k), ("mu", found.mu))
+        tau = f"dtau/d{found.variable or 'c'}", at.expr(found.rate)
+        functions = [("f", found.f), ("m", m), ("h'", 1 / found.slope), ("k", found.k)]
+        functions += [("mu", found.mu), *([] if found.variable else [("c'", found.law)])]
         return (*((x, at.own(f)) for x, f in functions), tau)
 
     @property

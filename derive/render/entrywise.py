@@ -78,8 +78,9 @@ def _hessian(d: EntrywiseDerivation) -> Iterator[object]:
 
 def _warp(d: EntrywiseDerivation) -> Iterator[object]:
     yield from _finding(d.finding)
+    at = d.notation
     if d.potential is not None:
-        yield Equations((("g", d.potential.g), ("y_i", d.potential.y)))
+        yield Equations((("g", at.shown(d.potential.g)), ("y_i", at.shown(d.potential.y))))
 
 
 def _finding(finding: Finding) -> Iterator[object]:

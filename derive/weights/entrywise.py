@@ -97,9 +97,9 @@ class Entries:
 
     @cached_property
     def _functions(self) -> Field:
-        """F at S = z = 1, or another number where F then depends on v, and m_a, of one entry."""
+        """F at S = z = 0, or another number where F then depends on v, and m_a, of one entry."""
         p = self.model
-        for number in (ONE, *map(Number, map(Fraction, (2, 3, 5)))):
+        for number in map(Number, map(Fraction, (0, 1, 2, 3, 5))):
             numbers: dict[str, Tree] = dict.fromkeys(self.scalars, number)
             trees = (substituted(p.output, numbers), *(m for _, m in p.sums))
             try:
@@ -108,7 +108,7 @@ class Entries:
                 continue
             if not found[0].field.derivative(found[0], 0).is_zero():
                 return found
-        raise InputError("F has poles where sums and single weights are 1, 2, 3 and 5")
+        raise InputError("F has poles where sums and single weights are 0, 1, 2, 3 and 5")
 
     @property
     def scalars(self) -> tuple[str, ...]:

@@ -2,9 +2,10 @@
 
 The own function decides the form. On the leaf, with h' = 1/f' and y_i - y_i(w_0) = dQ/dbeta_i:
 
-- where the last entry is the clock and m = alpha f + const, sum_i beta_i is constant, y_i =
-  h(v_i) - h(v_n), and **Q = sum_(i <= n) beta_i h(v_i)** for every f, as sum_i beta_i dh(v_i) =
-  G dc = 0 with the law c = sum_k l(v_k), l' = f/f';
+- m = k f + const for any f: y_i = h(v_i) + k tau, and as sum_i beta_i dh(v_i) = G dc, with
+  c = sum_k l(v_k), l' = f/f', **Q = sum_(i <= n) beta_i h(v_i) + w, dw = k tau dB - G dc**,
+  B = sum_i beta_i. With the last entry as clock B and c are constant, y_i = h(v_i) - h(v_n), w = 0;
+  with the clock c and tau = -a c, dG = a k dB, so w = - G c and G = G_0 + a k B;
 - f = C X^p, X = v + b, m = kappa X^2 + const, p != 2: y_i = E X_i^(2-p)/(C p (2-p)), so Q = q(s),
   **s = (sum_i beta_i^(2/p))^(p/2)** = C G (sum X^2)^(p/2), q'(s) = E (sum X^2)^(1-p/2)/(C p (2-p));
   with the last entry as clock y_i = (beta_i/beta_n)^(2/p-1)/(2-p) up to a factor;
@@ -139,7 +140,9 @@ class EntrywisePotential:
         if self.slope is None and self.follows:
             return None
         betas = [Symbol(f"{at.beta.base}{k}", real=True) for k in range(1, n + 1)]
-        head, s = at.at_size(self.head, n), at.at_size(self.s or sympy.S.Zero, n)
+        images = {left: right for left, right in self.rows if left == at.G}
+        head = at.at_size(self.head.subs(images), n)
+        s = at.at_size(self.s or sympy.S.Zero, n)
         slope = (self.slope or sympy.S.Zero).subs(at.n, n).subs(at.s, s)
         return tuple(sympy.diff(head, b) + slope * sympy.diff(s, b) for b in betas)
 
@@ -204,20 +207,28 @@ class _Builder:
         return form.X ** (2 - form.p) / (form.C * form.p * (2 - form.p))
 
     @cached_property
+    def l(self) -> Expr:
+        """What c is the sum of."""
+        at = self.at
+        if self.dual.is_of_sum and self.dual.clock != "last entry":
+            return at.own(at.entries.sums[at.S.name])
+        return antiderivative(at.own(self.dual.law), at.v, at.positive)
+
+    @cached_property
     def law(self) -> Expr | None:
-        """The law as a sum; S itself where that is it."""
-        at, v = self.at, self.at.v
-        if self.dual.clock == "single weight":
-            return at.total(at.own(at.entries.sums[at.S.name]))
-        if self.dual.law is None:
+        """The law as a sum, without a factor."""
+        if not self.dual.conserved:
             return None
-        summand = antiderivative(at.own(self.dual.law), v, at.positive)
-        constant, rest = summand.as_independent(v, as_Add=False)
-        return at.total(rest if constant.is_number else summand)
+        if self.dual.clock == "single weight":
+            return self.at.total(self.l)  # S itself, which is in G
+        constant, rest = self.l.as_independent(self.at.v, as_Add=False)
+        return self.at.total(rest if constant.is_positive else self.l)
 
     @cached_property
     def tau(self) -> Expr:
         """tau, where the clock is a sum or a single weight."""
+        if not self.dual.variable:
+            return self.at.expr(self.dual.rate) * self.at.total(self.l)
         x = self.at.symbols[self.dual.variable]
         return antiderivative(self.at.expr(self.dual.rate), x, self.at.positive)
 
@@ -254,8 +265,8 @@ class _Builder:
     def found(self) -> EntrywisePotential:
         """Return Q in the form of the own function and the clock."""
         form, last = self.own, self.dual.clock == "last entry"
-        if last and self.dual.mu.is_zero():
-            return self.affine()
+        if self.dual.mu.is_zero() and (last or not self.dual.variable):
+            return self.affine() if last else self.with_clock_of_laws()
         if form is None or not form.C.is_positive:
             raise NotOfThisKind("the own function is no positive power or exponential")
         if last:
@@ -285,11 +296,42 @@ class _Builder:
         factor = at.c ** (1 - form.p / 2) / (form.C * form.p * (2 - form.p))
         return self.of(factor * norm, ((at.c, at.total(form.X**2)),))
 
+    def with_clock_of_laws(self) -> EntrywisePotential:
+        """Return sum_i beta_i h(v_i) - G c, explicit for powers and exponentials.
+
+        In G_0 = G - a k B, with k B = G (S - n (m - k f)), S is gone.
+        """
+        form, at, dual = self.own, self.at, self.dual
+        f, k = at.own(dual.f, at.each), at.own(dual.k)
+        b = at.own(at.entries.sums[at.S.name] - dual.k * dual.f)
+        slope = -at.expr(dual.rate) * k  # of G by B
+        constant = sympy.cancel(at.expr(dual.G) * (1 - slope * (at.S - at.n * b) / k))
+        if constant.has(at.S):
+            raise NotOfThisKind("G is no affine function of the sum of all outputs")
+        G = constant + slope * at.over(at.beta)
+        if form is None or not form.C.is_positive or not self.one_sign(form):
+            h, l = self.h.subs(at.v, at.each), self.l.subs(at.v, at.each)
+            head, rows = at.over(at.beta * h) - at.G * at.over(l), ((at.G, G), (f, at.beta / at.G))
+            return self.of(head, rows, follows=(at.each,))
+        C, u, p = form.C, form.u, form.p
+        if not form.is_power:
+            logs = at.over(sympy.log(at.beta))
+            return self.of(-at.G * (at.n - at.n * sympy.log(C * at.G) + logs) / u**2, ((at.G, G),))
+        if p == 2:
+            return self.of(at.over(at.beta * (sympy.log(at.beta / at.G) - 1)) / (4 * C), ((at.G, G),))
+        norm = at.G ** (1 - 2 / p) * at.over(at.beta ** (2 / p)) / (2 * (2 - p) * C ** (2 / p))
+        return self.of(norm, ((at.G, G),))
+
+    def one_sign(self, form: OwnForm) -> bool:
+        """Tell whether beta_i has one sign, or its sign is that of v_i."""
+        p = form.p
+        own = not form.is_power or p.is_integer is not True or p.is_even or p == 1
+        return bool(own or self.at.v.is_positive)
+
     def power_of_beta(self, form: OwnForm) -> Expr:
         """Return |beta_i|^(2/p), without bars where beta_i has one sign."""
-        p, at = form.p, self.at
-        one_sign = p.is_integer is not True or p.is_even or p == 1 or at.v.is_positive
-        return (at.beta if one_sign else sympy.Abs(at.beta)) ** (2 / p)
+        beta = self.at.beta
+        return (beta if self.one_sign(form) else sympy.Abs(beta)) ** (2 / form.p)
 
     def squares(self) -> Expr:
         """Return sum X^2 in S, where m = kappa X^2 + const and k = mu h."""

@@ -44,8 +44,8 @@ class EntrywiseNotation:
         self.k = Symbol(unused("k", self.taken), integer=True)
         self.each, self.summed = v[self.i], v[self.k]
         self.S = self.symbols[model.sums[0][0]]
-        # c is a sum of squares, and s a norm, but beside exponentials.
-        self.c, self.s = (Symbol(unused(x, self.taken), positive=True) for x in "cs")
+        # c is a sum of squares, and s a norm, but beside exponentials; g > 0 is asked for.
+        self.c, self.s, self.G = (Symbol(unused(x, self.taken), positive=True) for x in "csG")
 
     @property
     def constants(self) -> tuple[Symbol, ...]:
