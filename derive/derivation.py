@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, overload
 from sympy import Expr, Symbol
 
 from derive.clock import Stages
-from derive.entrywise import EntrywiseDerivation, derive_entrywise
 from derive.errors import InputError
 from derive.joint import join_conserved, join_findings, join_metric, join_potential, join_warps
 from derive.language.tree import Tree
 from derive.model.direction import Direction, find_direction
-from derive.model.entrywise import EntrywiseMap
 from derive.model.equivalent_start import find_equivalent_start
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
@@ -45,6 +43,9 @@ from derive.weights.warping import WarpVerdict, decide_warp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
+    from derive.entrywise import EntrywiseDerivation
+    from derive.model.entrywise import EntrywiseMap
 
 AUDIT = "derive.catalogue.audit.conjecture"
 """Compares a given Q with the derived one; it knows derivations, which look it up."""
@@ -221,20 +222,22 @@ def derive(
 
     Source: Gunasekar et al. 2018 for the row space; Azulay et al. 2021 for a warp.
     """
-    if isinstance(parameterization, EntrywiseMap):
-        if ansatz is not None:
-            raise InputError("an Ansatz goes with outputs of given number")
-        return derive_entrywise(parameterization, progress, timeout)
-    return _derive(Parameterization.of(parameterization), progress, ansatz, timeout, known)
+    model = Parameterization.of(parameterization)
+    module, _, fold = model.fold.partition(":")
+    found: Derivation | EntrywiseDerivation = getattr(importlib.import_module(module), fold)(
+        model, progress, ansatz, timeout, known
+    )
+    return found
 
 
-def _derive(
+def derive_blocks(
     given: Parameterization,
     progress: Callable[[str], None] | None,
     ansatz: Ansatz | None,
     timeout: float | None,
     known: Callable[[Outcome], None] | None,
 ) -> Derivation:
+    """Derive outputs of given number, or of one vector of open dimension: see :func:`derive`."""
     if given.vectors and ansatz is not None:
         raise InputError("an Ansatz goes with outputs of given dimension")
     parameterization = leave_out_affine(given)

@@ -15,12 +15,13 @@ import sympy
 from sympy import Expr
 
 from derive.clock import Stages
+from derive.errors import InputError
 from derive.model.entrywise import EntrywiseMap
 from derive.model.notation import to_factored_expr
 from derive.potential.entrywise.forms import EntrywisePotential, find_entrywise_potential
 from derive.potential.entrywise.notation import EntrywiseNotation
 from derive.printable import Printable
-from derive.records import Decision
+from derive.records import Conserved, Decision
 from derive.statement import Text
 from derive.verdict import Decided, Finding, Identity, Verdict
 from derive.weights.entrywise import (
@@ -33,7 +34,6 @@ from derive.weights.entrywise import (
 )
 from derive.weights.entrywise_dual import (
     EntrywiseDual,
-    Factors,
     NotOfThisKind,
     find_entrywise_dual,
     find_factors,
@@ -50,20 +50,18 @@ class EntrywiseDerivation(Decided, Printable):
         entries: generic entries and the sums that came up.
         finding: does g rho = Hess Q have a solution?
         hessian: has it one with g = 1?
-        size: the least n for which the verdict is shown.
+        size: the least n for which the verdict is shown; 0 where there is none.
         dual: dual coordinates with the laws, where they were found.
         potential: Q, where it was found.
-        dependent: whether K is singular for every n.
     """
 
     parameterization: EntrywiseMap
     entries: Entries
     finding: Finding
     hessian: Decision
-    size: int
+    size: int = 0
     dual: EntrywiseDual | None = None
     potential: EntrywisePotential | None = None
-    dependent: bool = False
 
     def _shown(self) -> list[tuple[str, object]]:
         Q = None if self.potential is None else self.potential.value
@@ -72,7 +70,13 @@ class EntrywiseDerivation(Decided, Printable):
     @cached_property
     def warping(self) -> Decision:
         """Is there a warp, and which?"""
-        return Decision(self.finding, None if self.potential is None else self.potential.g)
+        found = self.potential
+        return Decision(self.finding, None if found is None else self.notation.shown(found.g))
+
+    @cached_property
+    def y(self) -> Expr | None:
+        """The dual coordinate y_i."""
+        return None if self.potential is None else self.notation.shown(self.potential.y)
 
     @cached_property
     def notation(self) -> EntrywiseNotation:
@@ -85,9 +89,8 @@ class EntrywiseDerivation(Decided, Printable):
         found, at = self.potential, self.notation
         if found is None or self.dual is None:
             return ()
-        slope = self.dual.slope
         images = {**at.symbols, self.parameterization.indexed: at.entry("i")}
-        factors = sympy.Mul.make_args(to_factored_expr(slope, images))
+        factors = sympy.Mul.make_args(to_factored_expr(self.dual.slope, images))
         pairs = (x.as_base_exp() for x in factors if x.has(at.entry("i")))
         open_ = [(b, ">" if e.is_integer is not True else "!=") for b, e in pairs if b != sympy.E]
         zeros = [f"{b} {sign} 0" for b, sign in open_ if not b.is_positive]
@@ -96,29 +99,22 @@ class EntrywiseDerivation(Decided, Printable):
         texts = (*signs, *zeros, *(f"{x} != 0" for x in found.excluded), *sizes)
         return tuple(Text(x, "given") for x in texts)
 
-    @property
-    def laws(self) -> tuple[Expr, ...]:
+    @cached_property
+    def conserved(self) -> Conserved:
         """What the flow keeps, all of it where dual coordinates were found."""
-        found = self.potential
-        return () if found is None or found.law is None else (self.notation.shown(found.law),)
-
-    @property
-    def follows(self) -> tuple[Expr, ...]:
-        """What is in Q as it is above beta along the flow."""
-        found = () if self.potential is None else self.potential.follows
-        return tuple(map(self.notation.shown, found))
+        law = None if self.potential is None else self.potential.law
+        laws = () if law is None else (self.notation.shown(law),)
+        return Conserved(laws, (None,) * len(laws), len(laws), self.finding)
 
     @cached_property
     def kernel(self) -> tuple[tuple[object, Expr], ...]:
         """K_ii and K_ij with i != j in the weights, then what the sums in them are."""
-        flow, at = EntryFlow(self.entries), self.notation
-        model = self.parameterization
-        pairs = zip(("K_ii", "K_ij"), flow.K[0][:2], strict=True)
+        at, sums = self.notation, self.entries.sums
+        pairs = zip(("K_ii", "K_ij"), EntryFlow(self.entries).K[0][:2], strict=True)
         rows: list[tuple[object, Expr]] = [(x, at.expr(entry)) for x, entry in pairs]
-        used = set[sympy.Symbol]().union(*(value.free_symbols for _, value in rows))
-        sums = self.entries.sums.items()
-        names = {name for name, _ in model.sums} | {s.name for s in used}
-        rows += [(at.symbols[x], at.total(at.own(m))) for x, m in sums if x in names]
+        used = {x.name for _, value in rows for x in value.free_symbols}
+        names = {name for name, _ in self.parameterization.sums} | used
+        rows += [(at.symbols[x], at.total(at.own(m))) for x, m in sums.items() if x in names]
         return tuple((name, at.shown(value)) for name, value in rows)
 
     @cached_property
@@ -126,11 +122,10 @@ class EntrywiseDerivation(Decided, Printable):
         """What the dual coordinates are made of."""
         if (found := self.dual) is None:
             return ()
-        at = self.notation
-        m = self.entries.sums[at.S.name]
-        tau = f"dtau/d{found.variable or 'c'}", at.expr(found.rate)
+        at, m = self.notation, self.entries.sums[found.sum]
         functions = [("f", found.f), ("m", m), ("h'", 1 / found.slope), ("k", found.k)]
         functions += [("mu", found.mu), *([] if found.variable else [("c'", found.law)])]
+        tau = f"dtau/d{found.variable or 'c'}", at.expr(found.rate)
         return (*((x, at.own(f)) for x, f in functions), tau)
 
     @property
@@ -147,63 +142,62 @@ class EntrywiseDerivation(Decided, Printable):
 
 
 def derive_entrywise(
-    model: EntrywiseMap, progress: Callable[[str], None] | None = None, timeout: float | None = None
+    model: EntrywiseMap,
+    progress: Callable[[str], None] | None = None,
+    ansatz: object = None,
+    timeout: float | None = None,
+    known: object = None,
 ) -> EntrywiseDerivation:
     """Derive the implicit regularizer of a map of open size, or prove that there is none.
 
     Args:
         model: F, whose start v_0 is free.
-        progress: called with the name of each stage as it begins.
-        timeout: seconds, after which what is not decided is UNDECIDED.
+        progress, timeout: as of :func:`derive.derive`.
+        ansatz: there must be none.
+        known: what is told a verdict that comes before the rest: here none does.
 
     Source: derived here.
     """
+    if ansatz is not None:
+        raise InputError("an Ansatz goes with outputs of given number")
     stages = Stages(timeout, progress or (lambda stage: None))
     entries = Entries(model, stages.clock)
-    found = stages(
-        "laws and dual coordinates", lambda: _by_dual(entries), lambda late: _open(entries, late)
-    )
-    if found.verdict is Verdict.UNDECIDED and not found.dependent:
-        open_ = found.finding
-        found = stages(
-            "warp decision",
-            lambda: _by_refutation(entries, open_),
-            lambda late: _open(entries, late),
-        )
-    dual = found.dual
-    if dual is None:
-        return found
+
+    def undecided(late: Finding) -> EntrywiseDerivation:
+        return EntrywiseDerivation(model, entries, late, Decision(late))
+
+    def decided() -> EntrywiseDerivation:
+        try:
+            return _by_dual(entries)
+        except (NotOfThisKind, TooManySums) as why:
+            reason = str(why) or "more sums come up than are followed"
+        return _by_refutation(entries) or undecided(Finding(Verdict.UNDECIDED, reason))
 
     def written() -> EntrywiseDerivation:
+        assert dual is not None
         try:
             return replace(found, potential=find_entrywise_potential(dual))
         except NotOfThisKind as reason:
-            return _open(entries, Finding(Verdict.UNDECIDED, f"Q was not written: {reason}"))
+            return undecided(Finding(Verdict.UNDECIDED, f"Q was not written: {reason}"))
 
-    return stages("potential", written, lambda late: _open(entries, late))
-
-
-def _open(entries: Entries, finding: Finding) -> EntrywiseDerivation:
-    return EntrywiseDerivation(entries.model, entries, finding, Decision(finding), 0)
-
-
-def _undecided(entries: Entries, reason: object) -> EntrywiseDerivation:
-    return _open(entries, Finding(Verdict.UNDECIDED, str(reason)))
+    found = stages("dual coordinates, or none", decided, undecided)
+    dual = found.dual
+    return found if dual is None else stages("potential", written, undecided)
 
 
 def _by_dual(entries: Entries) -> EntrywiseDerivation:
-    """Decide by dual coordinates, or by outputs that depend on one another."""
-    try:
-        factors = find_factors(entries)
-        if factors is None:
-            return _undecided(entries, "the output is no product f(v_i) G with one sum in G")
-        if factors.dependent and not entries.model.left_out:
-            return _dependent(factors)
-        dual = find_entrywise_dual(factors)
-    except NotOfThisKind as why:
-        return _undecided(entries, why)
-    except TooManySums:
-        return _undecided(entries, "more sums come up than are followed")
+    """Return what dual coordinates decide; NotOfThisKind says why there are none."""
+    factors = find_factors(entries)
+    if factors is None:
+        raise NotOfThisKind("the output is no product f(v_i) G with one sum in G")
+    if factors.dependent and not entries.model.left_out:
+        v = entries.model.indexed
+        reason = (
+            "all n outputs depend on one another, as `sum_j c_j grad F_j = 0` with `c_j = m'/f'` "
+            f"at `v_j`: K is singular; for the outputs i < n give `--each {v}:n-1`"
+        )
+        raise NotOfThisKind(reason)
+    dual = find_entrywise_dual(factors)
     reason = "`<grad y_i, grad F_j> = g delta_ij` in generic entries, with sums as symbols"
     finding = Finding(Verdict.PROVED, reason, dual.identities)
     return EntrywiseDerivation(entries.model, entries, finding, _hessian(dual), 2, dual)
@@ -224,31 +218,24 @@ def _hessian(dual: EntrywiseDual) -> Decision:
     return Decision(Finding(Verdict.REFUTED, reason, (failure.identity,)))
 
 
-def _dependent(factors: Factors) -> EntrywiseDerivation:
-    """Say that all n outputs move together, so that rho is not defined."""
-    v = factors.entries.model.indexed
-    reason = (
-        "all n outputs depend on one another, as `sum_j c_j grad F_j = 0` with `c_j = m'/f'` at "
-        f"`v_j`: K is singular; for the outputs i < n give `--each {v}:n-1`"
-    )
-    return replace(_undecided(factors.entries, reason), dependent=True)
-
-
-def _by_refutation(entries: Entries, open_: Finding) -> EntrywiseDerivation:
+def _by_refutation(entries: Entries) -> EntrywiseDerivation | None:
     """Refute by three generic outputs; by closure where there are as many outputs as weights."""
+    factors, model = find_factors(entries), entries.model
+    if factors is not None and factors.dependent and not model.left_out:
+        return None
     try:
         failure = find_entrywise_refutation(entries) or _not_closed(entries)
     except (TooManySums, ZeroDivisionError):
         failure = None
     if failure is None:
-        return _open(entries, open_)
-    almost = "for almost all values of its constants, " if entries.model.parameters else ""
+        return None
+    almost = "for almost all values of its constants, " if model.parameters else ""
     reason = (
         f"the only candidate for H_a = <grad F_a, grad log g> fails: {almost}no warp exists from "
-        f"almost every start, for every `{entries.model.size} >= {failure.size}`"
+        f"almost every start, for every `{model.size} >= {failure.size}`"
     )
     finding = Finding(Verdict.REFUTED, reason, (failure.identity,))
-    return EntrywiseDerivation(entries.model, entries, finding, Decision(finding), failure.size)
+    return EntrywiseDerivation(model, entries, finding, Decision(finding), failure.size)
 
 
 def _not_closed(entries: Entries) -> Failure | None:

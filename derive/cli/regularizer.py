@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from derive.cli.forms import Form, offer_page
 from derive.cli.options import Command, OfModel, Steepest
@@ -13,17 +13,33 @@ from derive.cli.output import check_module
 from derive.cli.recorded import answer_with, bare_answer
 from derive.cli.running import NO, UNDECIDED, Answer, Enter
 from derive.errors import DeriveError, InputError, NumericalError
-from derive.model.typed import ReadModel, read_entrywise
+from derive.model.typed import ReadModel
 from derive.option import option
 
 if TYPE_CHECKING:
     from derive.derivation import Derivation
-    from derive.entrywise import EntrywiseDerivation
 
 Addition: TypeAlias = Callable[[Answer, "Derivation", Enter], Answer]
 """Adds to an answer what else was asked of the derivation."""
 
 
+def _by_crosscheck(d: Any, digits: int | None) -> Any:
+    """Check Q of outputs of given number; a vector model is checked in components."""
+    from derive.components import in_components
+    from numerics.confirm.crosscheck import crosscheck
+
+    return crosscheck(in_components(d), digits=digits or 30)
+
+
+def _at_sizes(d: Any, digits: int | None) -> Any:
+    """Check Q of every n at some n."""
+    from numerics.confirm.sizes import check_sizes
+
+    return check_sizes(d.dual, d.potential, digits or 20)
+
+
+CHECKS = {"Derivation": _by_crosscheck, "EntrywiseDerivation": _at_sizes}
+"""What puts the Q of a record to flows of the weights."""
 CODE = ("jax", "torch", "js", "rocq")
 """The forms that are programs."""
 
@@ -71,7 +87,7 @@ class Regularizer(Steepest, OfModel, Command):
 
     def read(self) -> ReadModel:
         """Return F and the start."""
-        read = read_entrywise(self.model, self.each) if self.each else self.model.read()
+        read = self.model.read()
         if self.digits is not None and not self.check:
             raise InputError("--digits goes with --check")
         if self.numpy is not None:
@@ -82,8 +98,6 @@ class Regularizer(Steepest, OfModel, Command):
 
     def answer(self, read: ReadModel, enter: Enter) -> Answer:
         """Derive, render, and add what else was asked: the part that runs in the child."""
-        if read.each:
-            return self.answer_for_every_size(read, enter)
         enter("importing the algebra")
         from derive.derivation import derive
 
@@ -96,41 +110,12 @@ class Regularizer(Steepest, OfModel, Command):
             timeout=enter.share,
             known=lambda outcome: keep(bare_answer(outcome, self.form)),
         )
-        keep(bare_answer(derivation.outcome, self.form))
         answer = answer_with(derivation, self.form, enter)
         if additions:
             enter.keep_unfinished(answer)
         for add in additions:
             answer = add(answer, derivation, enter)
         return answer
-
-    def answer_for_every_size(self, read: ReadModel, enter: Enter) -> Answer:
-        """Derive a map of open size, and render it."""
-        enter("importing the algebra")
-        from derive.entrywise import derive_entrywise
-
-        enter("parameterization")
-        derivation = derive_entrywise(read.entrywise(), enter, timeout=enter.share)
-        answer = answer_with(derivation, self.form, enter)
-        return self.with_sizes(answer, derivation, enter) if self.check else answer
-
-    def with_sizes(self, answer: Answer, d: EntrywiseDerivation, enter: Enter) -> Answer:
-        """Add what flows say of Q at some n to the text, or beside it."""
-        if d.dual is None or d.potential is None:
-            return answer.saying("--check: there is no Q to check")
-        enter("flows in the weights")
-        from numerics.confirm.sizes import check_sizes
-
-        try:
-            check = check_sizes(d.dual, d.potential, self.digits or 20)
-        except DeriveError as error:
-            return answer.failing(f"derive: --check: could not be done: {error}")
-        report = check.report()
-        if self.form.name == "text":
-            answer = replace(answer, result=f"{answer.result}\n\n{report}")
-        else:
-            answer = answer.saying(report)
-        return answer if check.passed else answer.failing("derive: --check: failed")
 
     def additions(self) -> Iterator[Addition]:
         """Yield what adds to the answer, as it was asked for."""
@@ -143,17 +128,13 @@ class Regularizer(Steepest, OfModel, Command):
 
     def with_check(self, answer: Answer, derivation: Derivation, enter: Enter) -> Answer:
         """Add the cross-check of Q to the text, or to the record and beside it."""
-        from derive.components import in_components
         from derive.verdict import Verdict
 
         if derivation.verdict is not Verdict.PROVED:
             return answer.saying("--check: there is no Q to check")
         enter("flow in the weights")
-        from numerics.confirm.crosscheck import crosscheck
-
         try:
-            # A vector model is checked in components.
-            check = crosscheck(in_components(derivation), digits=self.digits or 30)
+            check = CHECKS[type(derivation).__name__](derivation, self.digits)
         except DeriveError as error:
             return answer.failing(f"derive: --check: could not be done: {error}")
         report = check.report()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from derive.errors import InputError
 from derive.language.arguments import parse_entrywise, parse_name
@@ -53,6 +54,9 @@ class EntrywiseMap:
     >>> p.sums
     (('S1', Call(function='exp', argument=Name(name='v'))),)
     """
+
+    fold: ClassVar[str] = "derive.entrywise:derive_entrywise"
+    """The stages by which it is derived."""
 
     text: str
     indexed: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, Unpack, cast, overload
 
 from derive.clock import Clock
 from derive.errors import InputError
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from sympy import Expr
 
 
+Model = TypeVar("Model", bound=EntrywiseMap)
+
 LONGEST = 200
 """Characters of the code that stands for a model where it is shown."""
 
@@ -82,6 +84,9 @@ class Parameterization(ExactMap):
     >>> Parameterization.parse(["a*u1", "a*u2"]).degree
     2
     """
+
+    fold: ClassVar[str] = "derive.derivation:derive_blocks"
+    """The stages by which it is derived."""
 
     def __init__(
         self,
@@ -227,14 +232,24 @@ class Parameterization(ExactMap):
     def __reduce__(self) -> tuple[Callable[..., Parameterization], tuple[object, ...]]:
         return _made, (self._ingredients, self.field)
 
+    @overload
     @classmethod
-    def of(cls, outputs: Parameterization | Expr | str | Sequence[Expr | str]) -> Parameterization:
-        """Return the map of some outputs, text or SymPy, from a start in symbols.
+    def of(cls, outputs: Model) -> Model: ...
+
+    @overload
+    @classmethod
+    def of(
+        cls, outputs: Parameterization | Expr | str | Sequence[Expr | str]
+    ) -> Parameterization: ...
+
+    @classmethod
+    def of(cls, outputs: Any) -> Any:
+        """Return the map of some outputs, text or SymPy, from a start in symbols; a map as it is.
 
         >>> Parameterization.of("w**2")
         Parameterization(['w**2'])
         """
-        if isinstance(outputs, Parameterization):
+        if hasattr(outputs, "fold"):
             return outputs
         return cls(outputs if isinstance(outputs, list | tuple) else [outputs])
 
@@ -265,6 +280,23 @@ class Parameterization(ExactMap):
         parameters: Iterable[str] = (),
         rates: Mapping[str, object] | None = None,
     ) -> EntrywiseMap: ...
+
+    @overload
+    @classmethod
+    def parse(
+        cls,
+        outputs: Sequence[str],
+        start: Mapping[str, object],
+        positive: Iterable[str],
+        parameters: Iterable[str],
+        *,
+        each: Iterable[str],
+        arrays: Mapping[str, tuple[int, ...]],
+        vectors: Iterable[str],
+        rates: Mapping[str, object],
+        mirror: object | None,
+        steepest: object | None,
+    ) -> Any: ...
 
     @classmethod
     def parse(

@@ -16,7 +16,6 @@ from derive.errors import InputError, LanguageError
 if TYPE_CHECKING:
     from derive.language import Tree
     from derive.language.arrays import Shape
-    from derive.model.entrywise import EntrywiseMap
     from derive.model.parameterization import Parameterization
 
 T = TypeVar("T")
@@ -28,8 +27,8 @@ class TypedModel:
 
     Attributes:
         outputs: the components of F.
-        start, positive, vector, matrix, parameter, rates, mirror, steepest: the options of these
-            names; "" where not given.
+        start, positive, vector, matrix, parameter, rates, mirror, steepest, each: the options of
+            these names; "" where not given.
 
     >>> TypedModel(("a*u",), vector="u:2").read().parameterization().weights
     ('a', 'u1', 'u2')
@@ -44,9 +43,13 @@ class TypedModel:
     rates: str = ""
     mirror: str = ""
     steepest: str = ""
+    each: str = ""
 
     def read(self) -> ReadModel:
         """Return what the texts say; InputError names the option of a text that is not accepted."""
+        return self._read_indexed() if self.each else self._read_outputs()
+
+    def _read_outputs(self) -> ReadModel:
         from derive.language import parse_assignments, parse_expression, parse_names
         from derive.language.arguments import parse_array_outputs
         from derive.language.arrays import OPEN, by_entry, refuse_arrays
@@ -83,6 +86,26 @@ class TypedModel:
             raise InputError("with a vector of open dimension give one output, such as a*u")
         return ReadModel(texts, start, positive, vectors=open_vectors, rates=rates)
 
+    def _read_indexed(self) -> ReadModel:
+        """Return what the texts say of a map of open size."""
+        from derive.language import parse_assignments, parse_name, parse_names
+        from derive.language.arguments import parse_entrywise
+
+        for name in ("start", "vector", "matrix", "mirror", "steepest"):
+            if getattr(self, name):
+                raise InputError(f"--{name} does not go with --each")
+        if len(self.outputs) != 1:
+            raise InputError("--each goes with one output, that of every entry")
+        parse_entrywise(self.outputs[0], parse_name(self.each.partition(":")[0], "indexed weight"))
+        return ReadModel(
+            self.outputs,
+            {},
+            read_option("--positive", parse_names, self.positive),
+            read_option("--parameter", parse_names, self.parameter),
+            rates=dict(read_option("--rates", parse_assignments, self.rates)),
+            each=(self.each.strip(),),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ReadModel:
@@ -99,18 +122,11 @@ class ReadModel:
     steepest: str = ""
     each: tuple[str, ...] = ()
 
-    def entrywise(self) -> EntrywiseMap:
-        """Return what is to be derived for every n; this part needs algebra."""
-        from derive.model.entrywise import EntrywiseMap
-
-        names = self.positive, self.parameters
-        return EntrywiseMap.parse(self.outputs, self.each, *names, self.rates)
-
     def parameterization(self) -> Parameterization:
         """Return what is to be derived; this part needs algebra."""
         from derive.model.parameterization import Parameterization
 
-        return Parameterization.parse(
+        found: Parameterization = Parameterization.parse(
             self.outputs,
             self.start,
             self.positive,
@@ -120,28 +136,9 @@ class ReadModel:
             rates=self.rates,
             mirror=self.mirror[0] if self.mirror else None,
             steepest=self.steepest or None,
+            each=self.each,
         )
-
-
-def read_entrywise(model: TypedModel, each: str) -> ReadModel:
-    """Return what the texts say of a map of open size, whose indexed weight --each names."""
-    from derive.language import parse_assignments, parse_name, parse_names
-    from derive.language.arguments import parse_entrywise
-
-    for name in ("start", "vector", "matrix", "mirror", "steepest"):
-        if getattr(model, name):
-            raise InputError(f"--{name} does not go with --each")
-    if len(model.outputs) != 1:
-        raise InputError("--each goes with one output, that of every entry")
-    parse_entrywise(model.outputs[0], parse_name(each.partition(":")[0], "indexed weight"))
-    return ReadModel(
-        model.outputs,
-        {},
-        read_option("--positive", parse_names, model.positive),
-        read_option("--parameter", parse_names, model.parameter),
-        rates=dict(read_option("--rates", parse_assignments, model.rates)),
-        each=(each.strip(),),
-    )
+        return found
 
 
 def read_option(option: str, parse: Callable[[str], tuple[T, ...]], text: str) -> tuple[T, ...]:

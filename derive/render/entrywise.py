@@ -61,9 +61,9 @@ def _map(d: EntrywiseDerivation) -> Iterator[object]:
 def _laws(d: EntrywiseDerivation) -> tuple[str, tuple[object, ...]]:
     if d.potential is None:
         return "", ()
-    if d.potential.law is None:
+    if not d.conserved.laws:
         return "Conserved quantities: none, the flow reaches every direction", ()
-    rows = Equations(tuple(("c_1", law) for law in d.laws))
+    rows = Equations(tuple(("c_1", law) for law in d.conserved.laws))
     words = "the flow keeps the functions below"
     by = d.finding
     return "Conserved quantities (all of them)", (
@@ -78,9 +78,8 @@ def _hessian(d: EntrywiseDerivation) -> Iterator[object]:
 
 def _warp(d: EntrywiseDerivation) -> Iterator[object]:
     yield from _finding(d.finding)
-    at = d.notation
-    if d.potential is not None:
-        yield Equations((("g", at.shown(d.potential.g)), ("y_i", at.shown(d.potential.y))))
+    if d.y is not None:
+        yield Equations((("g", d.warping.g), ("y_i", d.y)))
 
 
 def _finding(finding: Finding) -> Iterator[object]:
@@ -103,10 +102,9 @@ def _regularizer(d: EntrywiseDerivation) -> Iterator[object]:
         return
     at = d.notation
     yield Equations(found.written)
-    if d.follows:
-        yield note(
-            "where {these} are those of the flow", these=each("`{0}`", ((x,) for x in d.follows))
-        )
+    if found.follows:
+        follows = each("`{0}`", ((at.shown(x),) for x in found.follows))
+        yield note("where {these} are those of the flow", these=follows)
     words = "`{y0}` is `y_i` at the start; up to a positive factor and a constant"
     yield note(words, y0=at.shown(at.y0))
     asked = (*d.conditions, tell("`g > 0` along the flow"))

@@ -81,14 +81,14 @@ FIELDS: Mapping[str, str] = {
     "decided": "verdict",
     "Statement": "kind says=:says conditions:sentences ground=ground.value by:sentence",
     "Open": "kind says=:says conditions=:none ground=:open by=:empty",
-    "EntrywiseDerivation": "verdict size parameterization=:entrywise laws kernel:named"
-    " hessian=hessian.finding:decision warping=:entrywise_warp"
+    "EntrywiseDerivation": "verdict size parameterization=:entrywise laws=conserved.laws"
+    " kernel:named hessian=hessian.finding:decision warping=:entrywise_warp"
     " Q=potential.written:first definitions=potential.written:named conditions:sentences"
     " certificate=:nothing",
     "entrywise": "output=parameterization.text each=parameterization.indexed"
     " outputs=outputs weights=parameterization.scalars parameters=parameterization.parameters"
     " positive=parameterization.positive rates=parameterization.rates:pairs",
-    "entrywise_warp": "*finding:decision g=potential.g y_i=potential.y",
+    "entrywise_warp": "*finding:decision g=warping.g y_i=y",
     "Outcome": "verdict parameterization=parameterization:model finding pieces=:pieces missing",
     "Parameterization": "outputs=texts weights start:pairs",
     "model": "outputs=:trees_or_texts weights start:pairs",

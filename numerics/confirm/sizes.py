@@ -7,6 +7,7 @@ and the law what it was.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -53,16 +54,21 @@ class SizesCheck:
         head = f"Check by flows of the weights to {self.digits} digits: "
         return "\n".join([head + ("passed" if self.passed else "FAILED"), *table(self.rows)])
 
+    def added_to(self, record: str) -> str:
+        """Return the JSON record of a derivation with the check as its field ``check``."""
+        most = self.digits + GUARD
+        digits = {x: None if d is None else int(min(d, most)) for x, d in self.rows.items()}
+        check = {"passed": self.passed, "asked": self.digits, "agreement": digits}
+        return json.dumps({**json.loads(record), "check": check}, indent=2)
 
-def check_sizes(
-    dual: EntrywiseDual, potential: EntrywisePotential, digits: int = 20, seed: int = 0
-) -> SizesCheck:
+
+def check_sizes(dual: EntrywiseDual, potential: EntrywisePotential, digits: int = 20) -> SizesCheck:
     """Check Q of every n by flows at n = 2, 3 and 5.
 
     Raises:
         NumericalError: no drawn problem has a flow that converges.
     """
-    rng, rows = np.random.default_rng(seed), dict[str, float | None]()
+    rng, rows = np.random.default_rng(0), dict[str, float | None]()
     for n in (n for n in SIZES if n not in dual.excluded_sizes):
         check = AtSize(dual, potential, n)
 

@@ -18,6 +18,13 @@ PROVED = [
     ("exp(v**2)/sum(exp(v**2))", "v", "sum(beta_i*Ei(-v_i**2)/4)"),
     ("gam*v/norm(v)", "v", "sqrt(2)*sqrt(pi)*c*erfi(sqrt(2)*s/(2*sqrt(c)))/2"),
     ("gam*v**3/norm(v)**3", "v", "-sqrt(6)*sqrt(pi)*erf(sqrt(6)*s/(2*sqrt(c)))/18"),
+    ("exp(v)/(1 + sum(exp(v)))", "v", "-G*(n - n*log(G) + sum(log(beta_i)))"),
+    ("v**p/(1 + sum(v**p))", "v", "G**(1 - 2/p)*sum(beta_i**(2/p))/(4 - 2*p)"),
+    (
+        "sigmoid(v)/(1 + sum(sigmoid(v)))",
+        "v",
+        "sum(beta_i*(2*v_i + exp(v_i) - exp(-v_i))) - G*sum(v_i + exp(v_i))",
+    ),
     ("v**k/norm(v)**k", "v:n-1", "(1 - sum(beta_i**(2/k), i < n))**(k/2)/(k - 2)"),
 ]
 
@@ -63,6 +70,7 @@ def test_coordinates_give_the_same_Q(text):
         ("gam*v/norm(v)", "v"),
         ("v/norm(v)", "v:n-1"),
         ("v**2/norm(v)", "v"),
+        ("v/(1 + sum(v))", "v"),
     ],
 )
 def test_coordinates_give_the_same_verdict(text, each):
@@ -78,6 +86,8 @@ FLOWS = [
     ("v**2*sum(v**2)", "v", {}),
     ("exp(v)*(1 + sum(v))", "v", {}),
     ("v/norm(v)", "v:n-1", {}),
+    ("exp(v)/(1 + sum(exp(v)))", "v", {}),
+    ("v**3/(2 - sum(v**3)/9)", "v", {"positive": ["v"]}),
     ("v/(1 + sum(v**2))", "v", {}),
     ("gam*v/norm(v)", "v", {"rates": {"v": "2", "gam": "3"}}),
 ]

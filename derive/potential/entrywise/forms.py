@@ -207,7 +207,7 @@ class _Builder:
         return form.X ** (2 - form.p) / (form.C * form.p * (2 - form.p))
 
     @cached_property
-    def l(self) -> Expr:
+    def summed(self) -> Expr:
         """What c is the sum of."""
         at = self.at
         if self.dual.is_of_sum and self.dual.clock != "last entry":
@@ -220,15 +220,15 @@ class _Builder:
         if not self.dual.conserved:
             return None
         if self.dual.clock == "single weight":
-            return self.at.total(self.l)  # S itself, which is in G
-        constant, rest = self.l.as_independent(self.at.v, as_Add=False)
-        return self.at.total(rest if constant.is_positive else self.l)
+            return self.at.total(self.summed)  # S itself, which is in G
+        constant, rest = self.summed.as_independent(self.at.v, as_Add=False)
+        return self.at.total(rest if constant.is_positive else self.summed)
 
     @cached_property
     def tau(self) -> Expr:
         """tau, where the clock is a sum or a single weight."""
         if not self.dual.variable:
-            return self.at.expr(self.dual.rate) * self.at.total(self.l)
+            return self.at.expr(self.dual.rate) * self.at.total(self.summed)
         x = self.at.symbols[self.dual.variable]
         return antiderivative(self.at.expr(self.dual.rate), x, self.at.positive)
 
@@ -310,15 +310,17 @@ class _Builder:
             raise NotOfThisKind("G is no affine function of the sum of all outputs")
         G = constant + slope * at.over(at.beta)
         if form is None or not form.C.is_positive or not self.one_sign(form):
-            h, l = self.h.subs(at.v, at.each), self.l.subs(at.v, at.each)
-            head, rows = at.over(at.beta * h) - at.G * at.over(l), ((at.G, G), (f, at.beta / at.G))
-            return self.of(head, rows, follows=(at.each,))
+            h, c = self.h.subs(at.v, at.each), at.over(self.summed.subs(at.v, at.each))
+            rows = ((at.G, G), (f, at.beta / at.G))
+            return self.of(at.over(at.beta * h) - at.G * c, rows, follows=(at.each,))
         C, u, p = form.C, form.u, form.p
         if not form.is_power:
             logs = at.over(sympy.log(at.beta))
             return self.of(-at.G * (at.n - at.n * sympy.log(C * at.G) + logs) / u**2, ((at.G, G),))
         if p == 2:
-            return self.of(at.over(at.beta * (sympy.log(at.beta / at.G) - 1)) / (4 * C), ((at.G, G),))
+            return self.of(
+                at.over(at.beta * (sympy.log(at.beta / at.G) - 1)) / (4 * C), ((at.G, G),)
+            )
         norm = at.G ** (1 - 2 / p) * at.over(at.beta ** (2 / p)) / (2 * (2 - p) * C ** (2 / p))
         return self.of(norm, ((at.G, G),))
 

@@ -1,0 +1,36 @@
+"""Models of open size from the command line: forms, checks, exit codes and refusals."""
+
+import json
+
+import pytest
+
+from tests.cli.commands import run
+
+
+def test_softmax_is_checked_by_flows_and_its_record_says_so():
+    done = run("regularizer", "exp(v)/sum(exp(v))", "--each", "v", "--check", "--json")
+    assert done.returncode == 0
+    record = json.loads(done.stdout)
+    assert record["laws"] == ["sum(v_k)"]
+    assert record["check"]["passed"]
+    assert record["check"]["agreement"]["n = 2: y in the row space of X"] is None
+
+
+@pytest.mark.parametrize(("text", "code"), [("gam*v/sum(v)", 1), ("v + sum(v)", 3)])
+def test_the_exit_code_is_the_verdict(text, code):
+    assert run("regularizer", text, "--each", "v").returncode == code
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--start", "v=1"), "--start does not go with --each"),
+        (("--matrix", "W:2x2"), "--matrix does not go with --each"),
+        (("--rocq",), "--each goes with"),
+        (("--rates", "u=1"), "no weight u"),
+    ],
+)
+def test_what_does_not_go_with_open_size_is_refused_in_a_line(options, words):
+    done = run("regularizer", "v/sum(v)", "--each", "v", *options)
+    assert done.returncode == 2
+    assert words in done.stderr
