@@ -56,11 +56,14 @@ class Signs:
 
     def strict(self, f: RationalFunction) -> int:
         """Return the sign that f is proved to have wherever it is defined; 0: none is proved."""
+        if is_number(f):
+            return sign_of_number(f)
         return int(self.is_positive(f)) - int(self.is_positive(-f))
 
     def zeros_of(self, f: RationalFunction) -> list[RationalFunction]:
         """Return the irreducible factors of f that are not proved to be nowhere 0."""
-        return [p for p, _ in factors(f) if not self.strict(p)]
+        nowhere = is_number(f) and sign_of_number(f) != 0
+        return [] if nowhere else [p for p, _ in factors(f) if not self.strict(p)]
 
     def of(self, f: RationalFunction) -> int:
         """Return the sign that f is proved to have wherever it is not 0; 0: none is proved."""

@@ -15,7 +15,6 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import InputError
-from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.signs import Signs
@@ -115,7 +114,8 @@ class _AlongWeight:
     """What is printed of a leaf in a weight t."""
 
     def __init__(self, metric: Metric, leaf: SolvedLeaf, notation: Notation) -> None:
-        self.p, self.K, self.leaf = metric.parameterization, metric.K[0][0], leaf
+        self.metric, self.p, self.K = metric, metric.parameterization, metric.K[0][0]
+        self.leaf = leaf
         self.notation, self.t, self.symbols = notation, leaf.variable, leaf.images
         self.f, self.r = leaf.at(self.p.F[0]), leaf.at(self.p.fields[0][leaf.index])
         self.decide = ZeroTest(self.p, {})
@@ -253,10 +253,9 @@ class _AlongWeight:
     def conditions(self, *divisors: RationalFunction) -> Iterator[Condition]:
         """Yield that functions of the start, and logarithms in laws, are not 0."""
         p, known = self.p, Signs(self.notation.positive)
-        stopped = {repr(g) for g, _ in factors(p.at_start(self.K))}
         finite = [p.at_start(A) for _, law in self.leaf.laws for _, A in law.logs]
         for g in (g for f in (*divisors, *finite) for g in known.zeros_of(f)):
-            if repr(g) not in stopped:
+            if repr(g) not in self.metric.rests_at:
                 yield Condition(to_expr(g, self.notation.start_symbols), Sign.NONZERO)
 
     def as_typed(self) -> tuple[Expr, ...]:

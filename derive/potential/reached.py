@@ -186,9 +186,7 @@ def _exceptional_starts(
 ) -> tuple[Expr, ...]:
     """Return what is taken not to be 0 of the start, without what a flow needs besides."""
     images = {b.name: b for b in notation.betas} | notation.start_symbols
-    # From a start at which K is 0 there is no flow.
-    at_start = {repr(f) for f, _ in factors(metric.parameterization.at_start(metric.K[0][0]))}
-    return tuple(to_expr(f, images) for f in unless if repr(f) not in at_start)
+    return tuple(to_expr(f, images) for f in unless if repr(f) not in metric.rests_at)
 
 
 def _is_beyond(

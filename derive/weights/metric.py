@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from derive.errors import DegenerateStart
+from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import Matrix, determinant, dot, inverse
 from derive.model.direction import Direction
@@ -68,6 +69,11 @@ class Metric(Flow[RationalFunction]):
     def determinant(self) -> RationalFunction:
         """det K in the weights, the Gram determinant of J."""
         return determinant(self.K)
+
+    @functools.cached_property
+    def rests_at(self) -> frozenset[str]:
+        """The irreducible factors of K at the start, as text: from a zero of one nothing moves."""
+        return frozenset(repr(f) for f, _ in factors(self.parameterization.at_start(self.K[0][0])))
 
     @property
     def X(self) -> tuple[Field, ...]:
