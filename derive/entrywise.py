@@ -20,7 +20,7 @@ from derive.model.entrywise import EntrywiseMap
 from derive.model.notation import to_factored_expr
 from derive.potential.entrywise.forms import EntrywisePotential, find_entrywise_potential
 from derive.potential.entrywise.notation import EntrywiseNotation
-from derive.printable import Printable
+from derive.printable import Certified
 from derive.records import Conserved, Decision
 from derive.statement import Text
 from derive.verdict import Decided, Finding, Identity, Verdict
@@ -42,7 +42,7 @@ from derive.weights.equations import Equation, warp_candidate
 
 
 @dataclass(frozen=True, repr=False)
-class EntrywiseDerivation(Decided, Printable):
+class EntrywiseDerivation(Decided, Certified):
     """What was derived of a map of open size, for every n from ``size`` on.
 
     Attributes:

@@ -18,6 +18,7 @@ from sympy import Expr, MatrixBase
 
 from derive.clock import OutOfTime
 from derive.derivation import Derivation
+from derive.entrywise import EntrywiseDerivation
 from derive.exact.field.function_field import RationalFunction
 from derive.language import to_text
 from derive.language.tree import Tree
@@ -83,8 +84,7 @@ FIELDS: Mapping[str, str] = {
     "Open": "kind says=:says conditions=:none ground=:open by=:empty",
     "EntrywiseDerivation": "verdict size parameterization=:entrywise laws=conserved.laws"
     " kernel:named hessian=hessian.finding:decision warping=:entrywise_warp"
-    " Q=potential.written:first definitions=potential.written:named conditions:sentences"
-    " certificate=:nothing",
+    " Q=potential.written:first definitions=potential.written:named conditions:sentences",
     "entrywise": "output=parameterization.text each=parameterization.indexed"
     " outputs=outputs weights=parameterization.scalars parameters=parameterization.parameters"
     " positive=parameterization.positive rates=parameterization.rates:pairs",
@@ -167,7 +167,8 @@ def render_json(found: Any, seconds: float = 20.0) -> str:
     A derivation is without a certificate, and says so, where that takes longer than some seconds.
     """
     name = next(kind.__name__ for kind in type(found).__mro__ if kind.__name__ in RECORDS)
-    content = _certified(found, seconds) if name == "Derivation" else record(found)
+    write = CERTIFIED.get(name)
+    content = record(found) if write is None else write(found, seconds)
     if name == "Regimes" and not found.vector:
         content |= {"derivation": json.loads(render_json(found.derivation, seconds))}
     return json_text(RECORDS[name].format, RECORDS[name].version, content)
@@ -401,3 +402,19 @@ def _certified(d: Derivation, seconds: float) -> Record:
         certified = texts | {"certificate": None, "certificate_missing": NO_CERTIFICATE}
     proofs = {"certificate": bool(certified["certificate"]), "rocq": has_file(d)}
     return certified | {"proofs": [name for name, there in proofs.items() if there]}
+
+
+def _certified_for_every_size(d: EntrywiseDerivation, seconds: float) -> Record:
+    """Return what is said for every n, with its certificate."""
+    from derive.certificate.writing.every_size import certify_every_size
+
+    texts: Record = json.loads(json.dumps(record(d), default=json_value))
+    certified: Record = certify_every_size(d, texts, seconds)
+    return certified
+
+
+CERTIFIED: Mapping[str, Callable[[Any, float], Record]] = {
+    "Derivation": _certified,
+    "EntrywiseDerivation": _certified_for_every_size,
+}
+"""The records that have a certificate, and what writes them with it."""

@@ -47,7 +47,8 @@ divides by 0; if J has lower rank at w_0, on the parts beside it.
 REFUTED: the Gram minors of K leave one H for any warp, hence all of ``Flow.sides`` on the whole
 leaf; one of them fails there. Otherwise UNDECIDED.
 
-Records of regimes hold one of a derivation, and that alone is certified: limits of Q, as explicit
+Records of maps of open size are those of :mod:`derive.certificate.checking.every_size`. Records of
+regimes hold one of a derivation, and that alone is certified: limits of Q, as explicit
 costs, are shown by the expansion or the inequality that their page prints.
 
 Signs and branches are read at the start "at" and hold wherever the conditions hold that the record
@@ -63,7 +64,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from derive.certificate.checking import sections
+from derive.certificate.checking import every_size, sections
 from derive.certificate.checking.signs import CONDITION
 from derive.certificate.checking.text import (
     JSON,
@@ -80,6 +81,7 @@ from derive.certificate.checking.theorem import Checker
 FORMAT, VERSION = "regderive-certificate", 6
 FLOW = "w' = -J^T X^T r", "w' = -diag(rates) J^T X^T r", "w' = -G^-1 J^T X^T r"
 DERIVATION, REGIMES = "regderive-derivation", "regderive-regimes"
+EVERY_SIZE = "regderive-entrywise"
 LIMITS = "the regimes: limits are shown by the expansions that their page prints"
 EDITION = 2
 MEANINGS = {
@@ -123,12 +125,24 @@ def check(record: JSON) -> Report:
         Rejected: a statement does not follow; one line says which and how.
     """
     try:
+        if isinstance(record, dict) and record.get("format") == EVERY_SIZE:
+            return _every_size(record)
         if not (isinstance(record, dict) and record.get("format") == REGIMES):
             return derived(record)
         report = derived(record["derivation"])
         return Report(report.verdict, report.theorem, [*report.open, LIMITS])
     except _FAULTS as fault:
         raise NotACertificate(f"an entry is missing or of the wrong type ({fault})") from None
+
+
+def _every_size(record: JSON) -> Report:
+    """Return what the record of a map of open size proves."""
+    proof = record["certificate"]
+    if proof is None or (proof["format"], proof["version"]) != (FORMAT, VERSION):
+        raise NotACertificate("the record was written without one: none is of a refutation")
+    require(record["verdict"] == record["warping"]["verdict"] == PROVED, "the record proves PROVED")
+    lines, left = every_size.shown(record)
+    return Report(PROVED, lines, left)
 
 
 def _of_this_version(record: JSON) -> None:

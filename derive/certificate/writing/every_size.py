@@ -1,0 +1,177 @@
+"""Write the certificate of a map of open size, tried by the checker before it is handed on."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from collections.abc import Iterator
+
+from derive.certificate.checking import check
+from derive.certificate.checking.check import FORMAT, VERSION
+from derive.certificate.checking.every_size import EverySize
+from derive.certificate.checking.text import JSON, NotACertificate, Rejected, called, tree_of
+from derive.certificate.writing import conditions
+from derive.certificate.writing.definitions import Definitions
+from derive.certificate.writing.products import calls_in
+from derive.clock import Clock, OutOfTime
+from derive.entrywise import EntrywiseDerivation
+from derive.errors import DeriveError
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.towers.tower import Tower
+from derive.language import parse_expression, to_text
+from derive.verdict import Verdict
+
+REFUTED = "a refutation for every n has none yet: that sums are independent is not certified"
+MISSING = "no certificate was accepted; the result does not depend on it"
+LATE = "no certificate was written: it took too long; the result does not depend on it"
+
+
+def certify_every_size(d: EntrywiseDerivation, record: JSON, seconds: float | None = None) -> JSON:
+    """Return the record with "certificate"; None where there is none, with the reason beside."""
+    clock = Clock.of(seconds)
+    why = "there is nothing to certify" if d.verdict is Verdict.UNDECIDED else REFUTED
+    if d.verdict is Verdict.PROVED:
+        try:
+            return _accepted({**record, "certificate": _Writer(d, record, clock).proof})
+        except OutOfTime:
+            why = LATE
+        except (Rejected, NotACertificate, DeriveError) as fault:
+            why = f"{MISSING}: {fault}"
+    return {**record, "certificate": None, "certificate_missing": why}
+
+
+def _accepted(record: JSON) -> JSON:
+    """Return a record that the checker accepts, with K where it can."""
+    for kernel in (True, False):
+        record["certificate"]["kernel"] = kernel
+        with contextlib.suppress(*([Rejected] if kernel else [])):
+            check.check(record | {"format": check.EVERY_SIZE})
+            return record
+    raise AssertionError
+
+
+class _Writer:
+    """Writes definitions of calls, names of sums, and sums of products."""
+
+    def __init__(self, d: EntrywiseDerivation, record: JSON, clock: Clock) -> None:
+        assert d.dual is not None
+        clock.check()
+        self.d, self.dual, self.entries, self.model = d, d.dual, d.entries, d.parameterization
+        self.said = [record["warping"]["y_i"], record["warping"]["g"], *record["laws"]]
+        self.said += [text for name, text in record["kernel"].items() if name.startswith("K_")]
+        self.index = str(d.notation.shown(d.notation.summed))
+        self.sums = {name: to_text(m) for name, m in self.model.sums}
+        S = self.model.sums[0][0]
+        slopes = self.entries.slopes
+        products = {f"{S}*{S}": self._combined(slopes[S] * slopes[S], "1")}
+        for n, summand in enumerate(self._other_summands(), 1):
+            name = f"L{n}"
+            self.sums[name] = summand
+            products[f"{name}*{S}"] = self._combined(
+                self.dual.law * slopes[S], self._ratio(summand)
+            )
+        for name in self._sums_in(products):  # sums that came up
+            self.sums.setdefault(name, repr(self.entries.sums[name]))
+        given = record["parameterization"]
+        entries = {e: self.model.entry(e) for e in "ijn"}
+        names = [*entries.values(), *self.sums, *given["weights"], *given["parameters"]]
+        size = self.model.size
+        numbers = dict(zip(names, map(str, conditions.PRIMES), strict=False))
+        self.proof: JSON = {
+            "format": FORMAT,
+            "version": VERSION,
+            "entries": entries,
+            "index": self.index,
+            "size": size,
+            "at": numbers | {size: "7"},
+            "sums": self.sums,
+            "products": products,
+            "definitions": [],
+        }
+        self._define(given)
+
+    def _sums_in(self, products: JSON) -> list[str]:
+        printed = {name for x, _ in self.d.kernel if (name := str(x)) in self.entries.sums}
+        used = {x for parts in products.values() for x in parts if x != "1"}
+        return [x for x in self.entries.sums if x in used | printed]
+
+    def _combined(self, function: RationalFunction, ratio: str) -> dict[str, str]:
+        """Return the sum of a function over all entries by 1 and sums, times a constant."""
+        e = self.entries
+        rest = whole = e.total(function)
+        found = dict[str, str]()
+        for name in e.sums:
+            c = e.partial(whole, name)
+            rest = rest - c * e.field_.named(name)
+            found[name] = f"({c!r})*({ratio})"
+        found["1"] = f"({rest / e.n!r})*({ratio})"
+        return {x: c for x, c in found.items() if not c.startswith("(0)")}
+
+    def _other_summands(self) -> Iterator[str]:
+        """Yield what else is summed in laws and y: a multiple of that of the law."""
+        known = {ast.unparse(tree_of(m)) for m in self.sums.values()}
+        for text in self.said[:1] + self.said[2:]:
+            for inner in _summed(tree_of(text)):
+                summand = ast.unparse(_Renamed(self.index, self.model.indexed).visit(inner))
+                if summand not in known:
+                    yield summand
+                    return
+
+    def _ratio(self, summand: str) -> str:
+        """Return the slope of a summand by that of the law, a constant."""
+        own = self.entries.own
+        element = Tower.over(own, self.model.positive).element(
+            parse_expression(summand.replace("Abs", ""))
+        )
+        field = element.field
+        return repr(field.derivative(element, 0) / field.embed(self.dual.law))
+
+    def _define(self, given: JSON) -> None:
+        """Add definitions of all calls."""
+        space = EverySize(given, self.proof)
+        found = Definitions(space, self.proof["definitions"], {*space.names, self.model.indexed})
+        field, third = self.entries.field_, self.model.entry("k")
+        for g in field.generators:
+            if g.kind != "parameter" and third not in repr(field.named(g.name)):
+                found.name(field.named(g.name).in_moduli())
+        texts = [to_text(self.model.at(self.model.output, e)) for e in "ijn"]
+        trees = [*map(tree_of, [*texts, *self.said]), *map(tree_of, self.sums.values())]
+        for tree in trees:
+            for part in (tree, *_summed(tree)):
+                for e in "ijn":
+                    entry = self.model.entry(e)
+                    named = _Renamed(self.index, entry).visit(_Without().visit(_copied(part)))
+                    named = _Renamed(self.model.indexed, entry).visit(named)
+                    for call in calls_in([ast.unparse(named)]):
+                        found.name(call)
+
+
+def _copied(node: ast.expr) -> ast.expr:
+    return tree_of(ast.unparse(node))
+
+
+def _summed(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield what is summed in a text."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Call) and called(inner)[0] == "sum":
+            yield called(inner)[1]
+
+
+class _Renamed(ast.NodeTransformer):
+    """Writes one name in the place of another."""
+
+    def __init__(self, old: str, new: str) -> None:
+        self.old, self.new = old, new
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(self.new if node.id == self.old else node.id)
+
+
+class _Without(ast.NodeTransformer):
+    """Leaves sums out: they have names."""
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if called(node)[0] == "sum":
+            return ast.Constant(1)
+        self.generic_visit(node)
+        return node

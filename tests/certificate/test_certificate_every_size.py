@@ -1,0 +1,87 @@
+"""Certificates for every n: accepted as they are written, refused where anything is forged."""
+
+import json
+
+import pytest
+
+from derive import Parameterization, derive
+from derive.certificate.checking.check import check_text
+from derive.certificate.checking.text import NotACertificate, Rejected
+
+MODELS = [
+    ("exp(v)/sum(exp(v))", "v"),
+    ("v**2/sum(v**2)", "v"),
+    ("v**p/sum(v**p)", "v"),
+    ("gam*v/norm(v)", "v"),
+    ("gam*v**3/norm(v)**3", "v"),
+    ("gam*v**k/norm(v)**k", "v"),
+    ("v**k/norm(v)**k", "v:n-1"),
+    ("v/(1 + sum(v))", "v"),
+    ("exp(v)/(1 + sum(exp(v)))", "v"),
+    ("v/(1 + sum(v**2))", "v"),
+    ("exp(v)*(1 + sum(v))", "v"),
+]
+
+
+def record_of(text, each="v", **options):
+    return json.loads(derive(Parameterization.parse([text], each=[each], **options)).to_json())
+
+
+@pytest.mark.parametrize(("text", "each"), MODELS)
+def test_what_is_proved_for_every_n_is_certified(text, each):
+    record = record_of(text, each)
+    assert record["certificate"] is not None, record["certificate_missing"]
+    report = check_text(json.dumps(record))
+    assert report.verdict == "PROVED"
+    assert "the formula of Q" in report.open
+
+
+def test_rates_are_in_the_theorem():
+    record = record_of("gam*v/norm(v)", rates={"v": "2", "gam": "eta"})
+    assert "gam has the rate eta" in check_text(json.dumps(record)).theorem
+    record["parameterization"]["rates"]["v"] = "3"
+    with pytest.raises(Rejected, match="is not g"):
+        check_text(json.dumps(record))
+
+
+FORGERIES = [
+    ("y_i", ("warping", "y_i"), "2*exp(-v_n) - exp(-v_i)", "F_i> is not g"),
+    ("g", ("warping", "g"), "2/S1", "is not g"),
+    ("g by the output", ("warping", "g"), "exp(v_i)/S1", "another for another output"),
+    ("law", ("laws",), ["sum(exp(v_k))"], "is not conserved"),
+    ("no law", ("laws",), [], "as many dimensions"),
+    ("output", ("parameterization", "output"), "exp(v)/sum(exp(v))**2", "is not"),
+    ("outputs", ("parameterization", "outputs"), "n+1", "the outputs are others"),
+    ("product", ("certificate", "products", "S1*S1"), {"S1": "1"}, "is another"),
+    ("sum", ("certificate", "sums", "S1"), "exp(2*v)", "is another"),
+    ("sum of two entries", ("certificate", "sums", "S1"), "exp(v)*v_j", "of one entry"),
+    ("kernel", ("kernel", "K_ij"), "0", "K_ij is another"),
+    ("verdict", ("verdict",), "REFUTED", "proves PROVED"),
+]
+
+
+@pytest.mark.parametrize(("what", "path", "value", "words"), FORGERIES)
+def test_forgeries_are_refused(what, path, value, words):
+    record = part = record_of("exp(v)/sum(exp(v))")
+    for key in path[:-1]:
+        part = part[key]
+    assert part[path[-1]] != value
+    part[path[-1]] = value
+    with pytest.raises(Rejected, match=words):
+        check_text(json.dumps(record))
+
+
+def test_nothing_is_no_dual_coordinate():
+    record = record_of("exp(v)/sum(exp(v))")
+    record["warping"] |= {"g": "0", "y_i": "v_n - v_n"}
+    with pytest.raises(Rejected, match="g is 0"):
+        check_text(json.dumps(record))
+
+
+def test_a_refutation_and_special_functions_have_none_and_say_why():
+    for text, why in (("gam*v/sum(v)", "independent"), ("exp(v**2)/sum(exp(v**2))", "Ei")):
+        record = record_of(text)
+        assert record["certificate"] is None
+        assert why in record["certificate_missing"]
+        with pytest.raises(NotACertificate):
+            check_text(json.dumps(record))
