@@ -29,6 +29,13 @@ def rocq(session: nox.Session) -> None:
 
 
 @nox.session
+def browser(session: nox.Session) -> None:
+    """Open pages in a browser; a Chromium has to be installed."""
+    session.install("-e", ".[test,browser]")
+    session.run("pytest", "-n", "0", "-m", "browser", *session.posargs)
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """Build the documentation into docs/_build."""
     session.install("-e", ".[docs]")

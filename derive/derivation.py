@@ -28,7 +28,7 @@ from derive.model.restriction import (
 from derive.outcome import Outcome
 from derive.potential.block import BlockPotential
 from derive.potential.find import find_potential
-from derive.printable import Certified, renderer
+from derive.printable import Certified, Live, renderer
 from derive.records import Block, Compared, Conserved, Decision, InducedMetric, Potential
 from derive.roads.ansatz import Ansatz
 from derive.roads.road import Road, ask_road, find_roads
@@ -105,6 +105,16 @@ class Derivation(Claims, Certified):
             NumericalError: Q, or its proof, has no form there.
         """
         return str(renderer(type(self), language)(self))
+
+    def explore(self) -> Live:
+        """Return a page on which one sees what the flow minimises; a notebook shows it.
+
+        Its ``text`` is one file for a browser, which fetches nothing.
+
+        Raises:
+            NumericalError: nothing was decided, Q has no formula, or a vector no dimension.
+        """
+        return Live(str(renderer(type(self), "explore")(self)))
 
     @property
     def verdict(self) -> Verdict:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import html
 import importlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -77,6 +78,29 @@ class Printable(Held):
     def to_json(self) -> str:
         """Return the versioned JSON record: exact numbers as text, no floats."""
         return str(renderer(type(self), "json")(self))
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Live(Held):
+    """A page that a notebook shows in a frame of its own.
+
+    Attributes:
+        text: the page, one file.
+        height: of the frame, in pixels.
+    """
+
+    text: str
+    height: int = 900
+
+    def _shown(self) -> Iterable[tuple[str, object]]:
+        return (("height", self.height),)
+
+    def _repr_html_(self) -> str:
+        """Return the frame, whose scripts reach nothing outside of it."""
+        return (
+            f'<iframe sandbox="allow-scripts" srcdoc="{html.escape(self.text)}" width="100%" '
+            f'height="{self.height}" style="border: 0"></iframe>'
+        )
 
 
 class Certified(Printable):

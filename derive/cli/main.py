@@ -22,6 +22,7 @@ from derive.errors import ConsistencyError, DeriveError, InputError
 # In the order in which one learns them: derive, ask more of it, trust it, and see what is known.
 COMMANDS = {
     "regularizer": "Derive Q(beta) of gradient flow on F, or prove there is none.",
+    "explore": "Write a page with a picture of Q and the flow that one moves.",
     "regimes": "Find what Q tends to as the start is scaled.",
     "margin": "Find what the flow tends to on separable data.",
     "optimizers": "List what optimizers on linear models minimise.",

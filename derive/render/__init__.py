@@ -42,7 +42,7 @@ RENDERERS: dict[str, dict[str, str]] = {
     "EntrywiseDerivation": {"narration": "entrywise:tell_entrywise"},
     "Derivation": {"narration": "derivation:tell_derivation"}
     | _forms(jax="exports.program", torch="exports.program", numpy="exports.numpy_module")
-    | _forms(js="exports.script")
+    | _forms(js="exports.script", explore="explore.page")
     | {"rocq": ".rocq.theorem:written"},
     "Printable": _forms(
         text="narration",

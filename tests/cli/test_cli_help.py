@@ -64,7 +64,7 @@ def test_an_option_means_the_same_everywhere():
                 texts.setdefault(option.opts[-1], {})[names] = option.help
     differing = {name: found for name, found in texts.items() if len(set(found.values())) > 1}
     assert differing == {}
-    assert len(texts["--json"]) == len(COMMANDS) - 3  # all but check, report and rocq
+    assert len(texts["--json"]) == len(COMMANDS) - 4  # all but check, explore, report and rocq
 
 
 def test_pages_and_lists_import_nothing_that_computes():

@@ -130,7 +130,7 @@ def of_weights(d: Derivation) -> Iterator[str]:
     yield function("F(w, c)", "beta = F(w)", both, listed(map(show, outputs)))
     rows = (listed(show(f.diff(Symbol(x))) for x in p.weights) for f in outputs)
     yield function("J(w, c)", "the rows grad F_i", both, listed(rows))
-    says = "G^-1 times a covector: w' = -raise(J^T X^T r)"
+    says = f"G^-1 times a covector; the flow is {p.geometry.statement}"
     yield function("raise(w, c, covector)", says, both, raised(p.geometry))
     yield _KERNEL
     g = "NaN" if d.warping.g is None else show(plain(d.warping.g))

@@ -47,10 +47,10 @@ LOOKS = {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "open"
 
 def render_html(record: Printable, rename: Mapping[str, str] | None = None) -> str:
     """Return a finished record as a document."""
-    title, typed = RECORDS[type(record).__name__].title, _typed(record)
+    title, given = RECORDS[type(record).__name__].title, typed(record)
     page = set_letters(renderer(type(record), "page")(record).select(), rename or {})
-    head = f'<h1>{title}</h1><p class="typed"><code>{escape(typed)}</code></p>'
-    return document(f"{title}: {typed}", head + sections(record, page))
+    head = f'<h1>{title}</h1><p class="typed"><code>{escape(given)}</code></p>'
+    return document(f"{title}: {given}", head + sections(record, page))
 
 
 def sections(record: Printable, page: Page) -> str:
@@ -67,16 +67,25 @@ def render_card(record: Printable) -> str:
     part = next((kind for kind in ("formula", "theorem") if kind in kinds), "")
     whole = as_html(set_letters(page.select(), {})) if part else ""
     rest = f"<details><summary>Derivation</summary>{whole}</details>" if part else ""
-    typed = f'<p class="typed"><code>{escape(_typed(record))}</code></p>'
-    body = (typed, *_head(record), as_html(set_letters(page.select(part), {})), rest)
+    head = f'<p class="typed"><code>{escape(typed(record))}</code></p>'
+    body = (head, *_head(record), as_html(set_letters(page.select(part), {})), rest)
     return f'<style>{STYLE}</style><div class="regderive">{"".join(body)}</div>'
 
 
-def document(title: str, body: str, script: str = "") -> str:
-    """Return a document that fetches nothing, and runs nothing but the script given."""
-    scripts = f"; script-src {_hash(script)}" if script else ""
+def document(title: str, body: str, *scripts: str, module: str = "", style: str = "") -> str:
+    """Return a document that fetches nothing, and runs nothing but the scripts given.
+
+    Args:
+        title, body: of the page.
+        scripts: those that run one after the other.
+        module: one that runs after them, with names of its own.
+        style: rules beside those of every page.
+    """
+    run = [x for x in (*scripts, module) if x]
+    allowed = f"; script-src {' '.join(map(_hash, run))}" * bool(run)
+    styles = f"{STYLE}\n{style}".strip()
     policy = (
-        f"default-src 'none'; style-src {_hash(STYLE)}{scripts}; img-src data:; base-uri 'none'; "
+        f"default-src 'none'; style-src {_hash(styles)}{allowed}; img-src data:; base-uri 'none'; "
         "form-action 'none'"
     )
     return "\n".join(
@@ -87,9 +96,10 @@ def document(title: str, body: str, script: str = "") -> str:
             '<meta name="color-scheme" content="light dark">',
             '<meta name="generator" content="regderive">',
             f'<title>{escape(title)}</title>\n<link rel="icon" href="data:,">',
-            f'<style>{STYLE}</style>\n</head>\n<body>\n<main class="regderive">',
+            f'<style>{styles}</style>\n</head>\n<body>\n<main class="regderive">',
             f"{body}\n</main>",
-            f"<script>{script}</script>" if script else "",
+            *(f"<script>{script}</script>" for script in scripts),
+            f'<script type="module">{module}</script>' * bool(module),
             "</body>\n</html>",
         )
     )
@@ -100,7 +110,7 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _typed(record: Any) -> str:
+def typed(record: Any) -> str:
     """Return the code that makes what a record is of, the Q that was given, or its first line."""
     subject = getattr(record, "derivation", record)
     if isinstance(subject, InverseDesign):
@@ -118,7 +128,7 @@ def _head(record: Any) -> Iterator[str]:
         yield badges(record)
     derivation = getattr(record, "derivation", record)
     if isinstance(derivation, Derivation):
-        yield _figure(derivation)
+        yield picture(derivation)
 
 
 def badges(record: Any) -> str:
@@ -130,7 +140,8 @@ def badges(record: Any) -> str:
     return f'<ul class="badges">{"".join(f"<li>{box}</li>" for box in boxes)}</ul>'
 
 
-def _figure(derivation: Derivation) -> str:
+def picture(derivation: Derivation) -> str:
+    """Return a picture of Q at a plain start, or nothing where there is none."""
     if derivation.verdict is not Verdict.PROVED:
         return ""
     # Looked up, not imported: symbols do not depend on numbers.
@@ -269,3 +280,8 @@ def badge(text: str, kind: str) -> str:
 def as_html(page: Page) -> str:
     """Return the passages of a page."""
     return Writer(page).passages()
+
+
+def words(text: str) -> str:
+    """Return words with formulas in them."""
+    return Writer(Page(())).words(text)

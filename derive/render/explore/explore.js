@@ -1,0 +1,453 @@
+// The picture: it follows the sliders and the handles of the data. All that is drawn comes from
+// the module of the derivation, and from flow.js; D3 draws axes and contours, and reads the pointer.
+
+const GIVEN = JSON.parse(document.getElementById("given").textContent);
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const one = model_of(GIVEN.existing ? {model, start, F, J, K, raise, g, along, Q, gradient, hessian, inside} : {model, start, F, J, K, raise});
+const m = GIVEN.copies > 1 ? copies(one, GIVEN.copies) : one;
+const asked = (c) => (GIVEN.existing ? conditions(c) : []);
+const byId = (id) => document.getElementById(id);
+const digits = (x) => (Number.isFinite(x) ? (Object.is(x, -0) ? 0 : x).toPrecision(8) : "none");
+const vector = (v) => (v === null ? "none" : `(${v.map(digits).join(", ")})`);
+
+// ---- What is set: constants, the line through two handles, and how far the flow is shown.
+
+const c = {...GIVEN.values};
+const state = {handles: [], at: 1, plane: [0, 1], playing: null};
+
+/** Show a number: its value stands beside the text, for whoever reads the page by a program. */
+function put(id, value, text) {
+  const place = byId(id);
+  if (!place) return;
+  place.textContent = text;
+  place.dataset.value = JSON.stringify(value);
+}
+
+/** Return the interval of a coordinate around the start, inside of the walls. */
+function extent(beta, i) {
+  const half = Math.max(2, 1.5 * Math.abs(beta[i]));
+  const there = (x) => goesOn(beta, i, x);
+  const end = (far) => {
+    if (there(far)) return far;
+    let [near, wall] = [beta[i], far];
+    for (let n = 0; n < 60; n++) {
+      const middle = (near + wall) / 2;
+      if (there(middle)) near = middle;
+      else wall = middle;
+    }
+    return wall;
+  };
+  return [end(beta[i] - half), end(beta[i] + half)];
+}
+
+// ---- The plane of two coordinates: level sets, the data line, the path.
+
+const SIZE = 460, EDGE = {left: 40, right: 14, top: 24, bottom: 40};
+const svg = d3.select("#plane").attr("viewBox", `0 0 ${SIZE} ${SIZE}`);
+const sx = d3.scaleLinear().range([EDGE.left, SIZE - EDGE.right]);
+const sy = d3.scaleLinear().range([SIZE - EDGE.bottom, EDGE.top]);
+svg.append("clipPath").attr("id", "inner").append("rect")
+  .attr("x", EDGE.left).attr("y", EDGE.top)
+  .attr("width", SIZE - EDGE.left - EDGE.right).attr("height", SIZE - EDGE.top - EDGE.bottom);
+const axisX = svg.append("g").attr("class", "axis").attr("transform", `translate(0,${SIZE - EDGE.bottom})`);
+const axisY = svg.append("g").attr("class", "axis").attr("transform", `translate(${EDGE.left},0)`);
+const inner = svg.append("g").attr("clip-path", "url(#inner)");
+const [zeros, levels, lines, paths, marks] = ["zeros", "levels", "lines", "paths", "marks"]
+  .map((name) => inner.append("g").attr("class", name));
+const handles = svg.append("g").attr("class", "handles");
+const label = (x, y, name) => svg.append("text").attr("class", "name").attr("x", x).attr("y", y).text(name);
+const nameX = label(SIZE / 2, SIZE - 5, ""), nameY = label(EDGE.left - 6, 14, "");
+const curve = d3.line((p) => sx(p[state.plane[0]]), (p) => sy(p[state.plane[1]]));
+const N = 64;
+
+/** Draw elements of one kind, one for each entry of the data. */
+const draw = (group, tag, data, kind) => 
+  group.selectAll(tag).data(data).join(tag.split(".")[0]).attr("class", kind);
+
+/** Tell whether the domain goes on where a coordinate has another value. */
+const goesOn = (beta, i, x) => m.inside(beta.map((b, j) => (i === j ? x : b)), c);
+
+/** Tell, for each end of the window, whether a wall is there. */
+function wallsAt(beta, spans) {
+  return spans.map(([a, b], k) => {
+    const beyond = 1e-6 * (b - a);
+    return [!goesOn(beta, state.plane[k], a - beyond), !goesOn(beta, state.plane[k], b + beyond)];
+  });
+}
+
+/** Set the window to the domain around the start, and the axes; handles keep their places in it. */
+function frame(beta) {
+  const [i, j] = state.plane, old = [sx.copy(), sy.copy()];
+  let spans = [extent(beta, i), extent(beta, j)];
+  const broad = Math.max(...spans.map(([a, b]) => b - a));
+  spans = spans.map(([a, b], k) => (goesOn(beta, state.plane[k], a + broad) ? [a, a + broad] : [a, b]));
+  sx.domain(spans[0]);
+  sy.domain(spans[1]);
+  state.walls = wallsAt(beta, spans);
+  state.handles = state.handles.map((p) => p.map((v, k) => [sx, sy][k].invert(old[k](v))));
+  axisX.call(d3.axisBottom(sx).ticks(6));
+  axisY.call(d3.axisLeft(sy).ticks(6));
+  nameX.text(GIVEN.outputs[i]);
+  nameY.text(GIVEN.outputs[j]);
+  const upright = (x) => [[x, sy.domain()[0]], [x, sy.domain()[1]]];
+  const level = (y) => [[sx.domain()[0], y], [sx.domain()[1], y]];
+  const straight = d3.line((p) => sx(p[0]), (p) => sy(p[1]));
+  draw(zeros, "path.zero", [upright(0), level(0)], "zero").attr("d", straight);
+  const walls = [upright, level].flatMap((line, k) => spans[k].filter((_, n) => state.walls[k][n]).map(line));
+  draw(zeros, "path.wall", walls, "wall").attr("d", straight);
+}
+
+/** Tell whether the window no longer fits: the start nears its edge, or walls have moved. */
+function outgrown(beta) {
+  const spans = [sx.domain(), sy.domain()];
+  const near = spans.some(([a, b], k) => {
+    const t = (beta[state.plane[k]] - a) / (b - a);
+    return (t < 0.05 && !state.walls[k][0]) || t < 0 || (t > 0.95 && !state.walls[k][1]) || t > 1;
+  });
+  return near || String(wallsAt(beta, spans)) !== String(state.walls);
+}
+
+/** Return the first places of the handles: a line that is not symmetric, within the window. */
+function firstHandles() {
+  const at = (scale, t) => scale.domain()[0] + t * (scale.domain()[1] - scale.domain()[0]);
+  const [x, y] = [sx, sy];
+  return [[at(x, 0.35), at(y, 0.92)], [at(x, 0.94), at(y, 0.42)]];
+}
+
+/** Return x and y of the line x . beta = y through the handles, |x| = 1. */
+function data() {
+  const [[a, b], [e, f]] = state.handles, [i, j] = state.plane;
+  const length = Math.hypot(e - a, f - b) || 1;
+  const x = Array(m.d).fill(0);
+  [x[i], x[j]] = [(f - b) / length, -(e - a) / length];
+  const y = x[i] * a + x[j] * b;
+  return y < 0 ? [x.map((v) => -v), -y] : [x, y];
+}
+
+/** Draw the level sets of Q in the plane through a point, those at even steps on the way to it. */
+function drawLevels(from, to) {
+  const [i, j] = state.plane, [x0, x1] = sx.domain(), [y0, y1] = sy.domain();
+  const place = (t, a, b) => a + ((t - 1) / (N - 3)) * (b - a);
+  // Next to a wall that ends the window Q is taken just inside of it.
+  const at = (t, a, b) => Math.min(Math.max(place(t, a, b), a + 1e-7 * (b - a)), b - 1e-7 * (b - a));
+  const values = new Float64Array(N * N), beta = [...to];
+  const alone = GIVEN.copies > 1;
+  const column = alone && [...Array(N)].map((_, n) => one.Q([at(n, x0, x1)], c));
+  for (let v = 0; v < N; v++) {
+    beta[j] = at(v, y0, y1);
+    const row = alone && one.Q([beta[j]], c);
+    for (let u = 0; u < N; u++) {
+      beta[i] = at(u, x0, x1);
+      values[v * N + u] = alone ? column[u] + row : m.Q(beta, c);
+    }
+  }
+  const ray = (t) => m.Q(from.map((b, k) => b + t * (to[k] - b)), c);
+  const steps = [1 / 4, 1 / 2, 3 / 4, 1, 4 / 3, 5 / 3, 2].map((t) => [t, ray(t)]);
+  const shown = steps.filter(([, q]) => Number.isFinite(q)).map(([t, q]) => ({t, q}));
+  const contour = d3.contours().size([N, N]);
+  const point = function (u, v) {
+    this.stream.point(sx(place(u - 0.5, x0, x1)), sy(place(v - 0.5, y0, y1)));
+  };
+  const path = d3.geoPath(d3.geoTransform({point}));
+  draw(levels, "path", shown, "level").classed("touching", ({t}) => t === 1)
+    .attr("d", ({q}) => path(contour.contour(values, q)));
+}
+
+/** Draw a small mark with a title. */
+function drawMarks(entries) {
+  const groups = draw(marks, "g", entries.filter((e) => e.beta), (e) => `mark ${e.kind}`);
+  groups.attr("transform", ({beta}) => `translate(${sx(beta[state.plane[0]])},${sy(beta[state.plane[1]])})`);
+  groups.selectAll("path").data((e) => [e]).join("path")
+    .attr("d", ({kind}) => d3.symbol(...{
+      start: [d3.symbolX, 70], minimiser: [d3.symbolCircle, 190], end: [d3.symbolCircle, 60],
+      l1: [d3.symbolDiamond, 60], l2: [d3.symbolSquare, 50],
+    }[kind])());
+  groups.selectAll("title").data((e) => [e]).join("title").text(({says}) => says);
+}
+
+/** Return the points of least l1 and l2 norm on the line. */
+function least(x, y) {
+  const k = d3.maxIndex(x, Math.abs);
+  return [x.map((_, i) => (i === k ? y / x[k] : 0)), x.map((v) => (v * y) / dot(x, x))];
+}
+
+function drawPlane(found) {
+  const {x, y, flow, least: minimiser, begin} = found;
+  const [[a, b], [e, f]] = state.handles;
+  const far = 50;
+  draw(lines, "path", [[[a - far * (e - a), b - far * (f - b)], [a + far * (e - a), b + far * (f - b)]]], "data")
+    .attr("d", d3.line((p) => sx(p[0]), (p) => sy(p[1])));
+  drawLevels(begin, minimiser.beta ?? flow.beta.at(-1));
+  const [l1, l2] = least(x, y);
+  found.marks = [
+    {kind: "start", beta: begin, says: "the start"},
+    {kind: "l1", beta: l1, says: "least l1 norm"},
+    {kind: "l2", beta: l2, says: "least l2 norm"},
+    {kind: "minimiser", beta: minimiser.beta, says: "the minimiser of Q on the line"},
+  ];
+  drawTime(found);
+}
+
+/** Show the flow up to the time that the slider says. */
+function drawTime(found) {
+  const {flow} = found;
+  const last = Math.round(state.at * (flow.beta.length - 1));
+  draw(paths, "path", [flow.beta.slice(0, last + 1)], "flow").attr("d", curve);
+  drawMarks([...found.marks, {kind: "end", beta: flow.beta[last], says: "beta(t)"}]);
+  const t = flow.t[last];
+  put("time", t, `t = ${t.toPrecision(3)}`);
+  put("here", flow.beta[last], vector(flow.beta[last]));
+}
+
+function drawHandles() {
+  const moved = (event, h) => {
+    state.handles[h] = [sx.invert(event.x), sy.invert(event.y)]
+      .map((v, k) => Math.max(...[Math.min(v, [sx, sy][k].domain()[1]), [sx, sy][k].domain()[0]]));
+    update();
+  };
+  const all = draw(handles, "circle", state.handles, "handle")
+    .attr("r", 8).attr("tabindex", 0).attr("role", "slider")
+    .attr("cx", (p) => sx(p[0])).attr("cy", (p) => sy(p[1]))
+    .attr("aria-label", (_, h) => `handle ${h + 1} of the data line: arrow keys move it`)
+    .attr("aria-valuenow", (p) => p[0].toFixed(3))
+    .attr("aria-valuetext", (p) => p.map((v) => v.toFixed(3)).join(", "));
+  all.each(function (_, h) {
+    d3.select(this)
+      .call(d3.drag().container(svg.node()).subject(() => ({x: sx(state.handles[h][0]), y: sy(state.handles[h][1])}))
+        .on("drag", (event) => moved(event, h)))
+      .on("keydown", (event) => {
+        const way = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]}[event.key];
+        if (!way) return;
+        event.preventDefault();
+        const [p, q] = state.handles[h], size = event.shiftKey ? 20 : 4;
+        moved({x: sx(p) + size * way[0], y: sy(q) + size * way[1]}, h);
+      });
+  });
+}
+
+// ---- Curves: of one output by itself, and of the warp along the path.
+
+/** Draw points of a function in a small picture of its own, with walls, and some of them dotted. */
+function drawCurve(id, points, [low, high], walls, at) {
+  const size = [220, 130], edge = {left: 40, right: 8, top: 8, bottom: 22};
+  const place = d3.select(`#${id}`).attr("viewBox", `0 0 ${size[0]} ${size[1]}`);
+  const ranked = points.map((p) => p[1]).sort(d3.ascending);
+  const [least, most] = [d3.quantile(ranked, 0.02), d3.quantile(ranked, 0.98)];
+  const room = 0.06 * (most - least) || 1;
+  const x = d3.scaleLinear([low, high], [edge.left, size[0] - edge.right]);
+  const y = d3.scaleLinear([least - room, most + room], [size[1] - edge.bottom, edge.top]);
+  const group = (kind, n) => draw(place, `g.${kind}`, n, kind);
+  group("bottom", [0]).attr("transform", `translate(0,${size[1] - edge.bottom})`).call(d3.axisBottom(x).ticks(4)).classed("axis", true);
+  group("left", [0]).attr("transform", `translate(${edge.left},0)`).call(d3.axisLeft(y).ticks(4)).classed("axis", true);
+  const kept = points.map(([b, v]) => [b, Math.max(least - room, Math.min(most + room, v))]);
+  draw(place, "path.curve", [kept], "curve").attr("d", d3.line((p) => x(p[0]), (p) => y(p[1])));
+  draw(place, "path.wall", walls, "wall").attr("d", (w) => `M${x(w)},${edge.top}V${size[1] - edge.bottom}`);
+  draw(place, "circle", at.filter(([b]) => b >= low && b <= high), "dot").attr("r", 3.5)
+    .attr("cx", (p) => x(p[0])).attr("cy", (p) => y(Math.max(least - room, Math.min(most + room, p[1]))));
+}
+
+function drawCurves(found) {
+  if (GIVEN.copies > 1) {
+    const [b0] = one.F(one.start(c), c), [low, high] = sx.domain(), zero = one.Q([b0], c);
+    const beyond = (w) => !one.inside([w + (w === low ? -1e-6 : 1e-6) * (high - low)], c);
+    const of = {
+      Q: (b) => one.Q([b], c) - zero,
+      gradient: (b) => one.gradient([b], c)[0],
+      K: (b) => 1 / one.hessian([b], c)[0][0],
+    };
+    for (const [name, f] of Object.entries(of)) {
+      const value = (b) => [b, f(b)], there = (p) => Number.isFinite(p[1]);
+      const points = d3.range(1, 240).map((n) => value(low + ((high - low) * n) / 240));
+      const at = (found.least.beta ?? []).map(value).filter(there);
+      drawCurve(`curve-${name}`, points.filter(there), [low, high], [low, high].filter(beyond), at);
+    }
+  } else if (byId("curve-g")) {
+    const last = found.flow.w.length - 1;
+    const points = found.flow.w.map((w, n) => [n / last, m.g(w, c)]);
+    drawCurve("curve-g", points, [0, 1], [], [points[Math.round(state.at * last)]]);
+  }
+}
+
+// ---- Where there is no Q: two ways to one beta that end at different weights.
+
+function drawRefutation() {
+  const beta = m.F(m.start(c), c), [i, j] = state.plane;
+  const size = Math.max(state.at, 0.01) * Number(byId("size").value);
+  const corner = (a, b) => beta.map((v, k) => v + (k === i ? a * size : 0) + (k === j ? b * size : 0));
+  const ways = [[corner(0, 0), corner(1, 0), corner(1, 1)], [corner(0, 0), corner(0, 1), corner(1, 1)]];
+  const [first, second] = ways.map((way) => lift(m, c, way));
+  if (!first.arrived || !second.arrived) {
+    say("Such a path leaves the beta that the weights reach: make it shorter.");
+    return;
+  }
+  say("");
+  const spread = first.w.at(-1).map((v, k) => Math.abs(v - second.w.at(-1)[k]));
+  const order = d3.sort(d3.range(spread.length), (k) => -spread[k]).slice(0, 2);
+  const show = (group, points, plane, names) => {
+    const all = points.flat(), [p, q] = plane;
+    const square = (k) => d3.extent(all, (v) => v[k]);
+    const half = 0.55 * Math.max(...plane.map((k) => square(k)[1] - square(k)[0]), 1e-9);
+    const middle = plane.map((k) => d3.mean(square(k)));
+    const x = d3.scaleLinear([middle[0] - half, middle[0] + half], [EDGE.left, SIZE - EDGE.right]);
+    const y = d3.scaleLinear([middle[1] - half, middle[1] + half], [SIZE - EDGE.bottom, EDGE.top]);
+    const place = d3.select(group).attr("viewBox", `0 0 ${SIZE} ${SIZE}`);
+    draw(place, "g.bottom", [0], "bottom").attr("transform", `translate(0,${SIZE - EDGE.bottom})`).call(d3.axisBottom(x).ticks(5)).classed("axis", true);
+    draw(place, "g.left", [0], "left").attr("transform", `translate(${EDGE.left},0)`).call(d3.axisLeft(y).ticks(5)).classed("axis", true);
+    const named = [[SIZE / 2, SIZE - 5], [EDGE.left - 6, 14]];
+    draw(place, "text.name", names, "name").attr("x", (_, n) => named[n][0]).attr("y", (_, n) => named[n][1]).text((name) => name);
+    draw(place, "path.way", points, (_, n) => `way way-${n}`).attr("d", d3.line((v) => x(v[p]), (v) => y(v[q])));
+    draw(place, "circle", points.map((way) => way.at(-1)), (_, n) => `dot way-${n}`).attr("r", (_, n) => 8 - 3 * n)
+      .attr("cx", (v) => x(v[p])).attr("cy", (v) => y(v[q]));
+  };
+  show("#plane", [first.beta, second.beta], state.plane, [GIVEN.outputs[i], GIVEN.outputs[j]]);
+  show("#weights", [first.w, second.w], order, order.map((k) => model.weights[k]));
+  const apart = norm(first.w.at(-1).map((v, k) => v - second.w.at(-1)[k]));
+  const betas = norm(first.beta.at(-1).map((v, k) => v - second.beta.at(-1)[k]));
+  put("apart", apart, digits(apart));
+  put("together", betas, betas.toExponential(1));
+}
+
+// ---- All of it, once for each picture of the screen.
+
+let latest = null, waiting = false;
+
+function update() {
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(() => {
+    waiting = false;
+    redraw();
+  });
+}
+
+/** Say what is wrong, and draw nothing; or draw again. */
+function say(message) {
+  byId("message").textContent = message;
+  document.querySelector(".explore").classList.toggle("broken", Boolean(message));
+}
+
+/** Light up the conditions that are broken. */
+function mark(broken) {
+  document.querySelectorAll("[data-condition]").forEach((item) => {
+    item.classList.toggle("bad", broken.includes(item.dataset.condition));
+  });
+}
+
+function redraw() {
+  for (const [name, x] of Object.entries(c)) put(`value-${name}`, x, String(+x.toPrecision(4)));
+  if (!GIVEN.existing) {
+    drawRefutation();
+    return;
+  }
+  for (const [name, x] of constants(c)) put(`constant-${name}`, x, digits(x));
+  const broken = asked(c).filter(([, holds]) => !holds).map(([text]) => text);
+  mark(broken);
+  if (broken.length) {
+    say("A condition of Q is broken (marked below): for this start nothing is proved, and nothing is drawn.");
+    return;
+  }
+  const begin = m.F(m.start(c), c);
+  if (outgrown(begin)) frame(begin);
+  const [x, y] = data();
+  const flow = follow(m, c, x, y), minimiser = minimise(m, c, x, y);
+  const kept = flow.w.map((w) => m.along(w, c));
+  const lost = kept[0].findIndex(([, sign], k) => sign === "KEPT"
+    ? kept.some((row) => row[k][2] * kept[0][k][2] <= 0)
+    : sign === "ENDS_POSITIVE" && !(kept.at(-1)[k][2] > 0));
+  if (lost >= 0) mark([kept[0][lost][0]]);
+  latest = {x, y, flow, least: minimiser, begin};
+  put("limit", flow.beta.at(-1), flow.arrived ? vector(flow.beta.at(-1)) : "the flow does not arrive");
+  put("minimiser", minimiser.beta, minimiser.converged ? vector(minimiser.beta) : "no minimiser on the line");
+  const both = flow.arrived && minimiser.converged;
+  const apart = both ? norm(flow.beta.at(-1).map((b, k) => b - minimiser.beta[k])) : NaN;
+  put("distance", apart, both ? apart.toExponential(2) : "none");
+  const value = minimiser.beta ? m.Q(minimiser.beta, c) - m.Q(begin, c) : NaN;
+  put("Q", value, digits(value));
+  const slope = minimiser.beta && m.gradient(minimiser.beta, c);
+  put("gradient", slope, vector(slope));
+  put("line", [x, y], `${x.map(digits).join(", ")}; ${digits(y)}`);
+  put("steps", flow.t.length - 1, `${flow.t.length - 1} steps, ${minimiser.steps} of Newton`);
+  if (lost >= 0) {
+    say("On the way of this flow a condition of Q is broken (marked below): Q is not drawn.");
+    return;
+  }
+  say("");
+  drawPlane(latest);
+  drawHandles();
+  drawCurves(latest);
+}
+
+/** Set a constant, from its slider or its number; a slider of a positive one is logarithmic. */
+function bind(box) {
+  const {name, log} = box.dataset, slider = box.querySelector("[type=range]"), number = box.querySelector("[type=number]");
+  const show = () => {
+    number.value = +c[name].toPrecision(4);
+    slider.value = log ? (c[name] > 0 ? Math.log10(c[name]) : slider.min) : c[name];
+    slider.setAttribute("aria-valuetext", number.value);
+  };
+  slider.addEventListener("input", () => {
+    const at = Number(slider.value);
+    c[name] = log ? (at <= Number(slider.min) ? 0 : 10 ** at) : at;
+    number.value = +c[name].toPrecision(4);
+    slider.setAttribute("aria-valuetext", number.value);
+    update();
+  });
+  number.addEventListener("input", () => {
+    if (number.value === "" || !Number.isFinite(Number(number.value))) return;
+    c[name] = Number(number.value);
+    slider.value = log ? (c[name] > 0 ? Math.log10(c[name]) : slider.min) : c[name];
+    update();
+  });
+  show();
+}
+
+/** Let the flow run from its start, in four seconds; with reduced motion, show its end. */
+function play() {
+  const button = byId("play"), slider = byId("progress");
+  if (state.playing || calm.matches) {
+    if (state.playing) cancelAnimationFrame(state.playing);
+    else shown(1);
+    state.playing = null;
+    button.textContent = "Play";
+    return;
+  }
+  if (state.at >= 1) shown(0);
+  let before = performance.now();
+  button.textContent = "Pause";
+  const tick = (now) => {
+    shown(Math.min(1, state.at + (now - before) / 4000));
+    before = now;
+    state.playing = state.at < 1 ? requestAnimationFrame(tick) : null;
+    if (!state.playing) button.textContent = "Play";
+  };
+  state.playing = requestAnimationFrame(tick);
+  function shown(at) {
+    state.at = at;
+    slider.value = at;
+    if (!GIVEN.existing) redraw();
+    else if (latest && !byId("message").textContent) {
+      drawTime(latest);
+      if (byId("curve-g")) drawCurves(latest);
+    }
+  }
+}
+
+document.querySelectorAll("[data-name]").forEach(bind);
+byId("play").addEventListener("click", play);
+byId("progress").addEventListener("input", (event) => {
+  state.at = Number(event.target.value);
+  update();
+});
+byId("size")?.addEventListener("input", update);
+byId("axes")?.addEventListener("change", (event) => {
+  state.plane = event.target.value.split(",").map(Number);
+  frame(m.F(m.start(c), c));
+  state.handles = firstHandles();
+  update();
+});
+document.querySelectorAll(".explore, .live").forEach((part) => (part.hidden = false));
+if (GIVEN.existing) {
+  frame(m.F(m.start(c), c));
+  state.handles = firstHandles();
+}
+redraw();

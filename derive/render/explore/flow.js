@@ -1,0 +1,185 @@
+// The numbers of the page: gradient flow in the weights, and the minimiser of Q on the data.
+// Neither knows the other: the flow uses F and J alone, Newton's steps use Q alone.
+
+/** Relative and absolute error of a step of the flow, and the residual at which it has arrived. */
+export const TOLERANCE = {relative: 1e-9, absolute: 1e-13, residual: 1e-8};
+
+export const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
+export const norm = (a) => Math.hypot(...a);
+const add = (a, s, b) => a.map((x, i) => x + s * b[i]);
+
+/** The pair of Dormand and Prince (1980): rows of stages; the last is the step of order 5. */
+const STAGES = [
+  [],
+  [1 / 5],
+  [3 / 40, 9 / 40],
+  [44 / 45, -56 / 15, 32 / 9],
+  [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729],
+  [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656],
+  [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
+];
+/** Step of order 5 minus that of order 4. */
+const ERROR = [71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40];
+
+/** Integrate w' = f(w) from w until *arrived(w)*; return times, points, and whether it arrived. */
+export function integrate(f, w, arrived, {end = Infinity, most = 4000} = {}) {
+  const path = {t: [0], w: [w], arrived: arrived(w)};
+  let t = 0, first = f(w), h = 0.01 / (1 + norm(first));
+  for (let n = 0; n < most && !path.arrived && t < end; n++) {
+    const last = h >= end - t;
+    if (last) h = end - t;
+    const slopes = [first];
+    let next = w, error = 0;
+    for (let s = 1; s < STAGES.length; s++) {
+      next = w.slice();
+      for (let j = 0; j < s; j++) {
+        for (let i = 0; i < w.length; i++) next[i] += h * STAGES[s][j] * slopes[j][i];
+      }
+      slopes.push(f(next));
+    }
+    for (let i = 0; i < w.length; i++) {
+      let wrong = 0;
+      for (let j = 0; j < ERROR.length; j++) wrong += h * ERROR[j] * slopes[j][i];
+      const size = Math.max(Math.abs(w[i]), Math.abs(next[i]));
+      const ratio = Math.abs(wrong) / (TOLERANCE.absolute + TOLERANCE.relative * size);
+      if (!(ratio <= error)) error = ratio;
+      if (Number.isNaN(error)) break;
+    }
+    if (error <= 1) {
+      [t, w, first] = [last ? end : t + h, next, slopes[6]];
+      path.t.push(t);
+      path.w.push(w);
+      path.arrived = arrived(w);
+    }
+    const factor = Number.isFinite(error) ? 0.9 * Math.max(error, 1e-8) ** -0.2 : 0.1;
+    h *= Math.min(5, Math.max(0.1, factor));
+    if (!(h > 1e-300)) break;
+  }
+  return path;
+}
+
+/** Return a module as a model: with d, and G^-1 J^T times a covector of the outputs. */
+export function model_of(one) {
+  const pull = (w, c, v) => {
+    const rows = one.J(w, c);
+    return one.raise(w, c, w.map((_, k) => rows.reduce((sum, row, i) => sum + row[k] * v[i], 0)));
+  };
+  return {...one, d: one.model.outputs, pull};
+}
+
+/** Return several copies of a model of one output, each with weights of its own. */
+export function copies(one, count) {
+  const each = [...Array(count).keys()], p = one.model.weights.length;
+  const own = (w, i) => w.slice(i * p, (i + 1) * p);
+  const diagonal = (values) => values.map((x, i) => values.map((_, j) => (i === j ? x : 0)));
+  return {
+    d: count,
+    start: (c) => each.flatMap(() => one.start(c)),
+    F: (w, c) => each.map((i) => one.F(own(w, i), c)[0]),
+    pull: (w, c, v) => each.flatMap((i) => one.pull(own(w, i), c, [v[i]])),
+    g: () => 1,
+    Q: (beta, c) => beta.reduce((sum, b) => sum + one.Q([b], c), 0),
+    gradient: (beta, c) => beta.map((b) => one.gradient([b], c)[0]),
+    hessian: (beta, c) => diagonal(beta.map((b) => one.hessian([b], c)[0][0])),
+    inside: (beta, c) => beta.every((b) => one.inside([b], c)),
+    along: (w, c) => each.flatMap((i) => one.along(own(w, i), c)),
+  };
+}
+
+/** Follow gradient flow on (x . beta - y)^2/2 from the start: times, weights, beta, residual. */
+export function follow(m, c, x, y) {
+  const residual = (w) => dot(x, m.F(w, c)) - y;
+  const begin = m.start(c), scale = Math.max(Math.abs(y), Math.abs(residual(begin)), 1e-300);
+  const slope = (w) => {
+    const r = residual(w);
+    return m.pull(w, c, x.map((v) => -r * v));
+  };
+  const near = (w) => Math.abs(residual(w)) <= TOLERANCE.residual * scale;
+  const path = integrate(slope, begin, near);
+  return {...path, beta: path.w.map((w) => m.F(w, c)), residual: residual(path.w.at(-1))};
+}
+
+/** Return d-1 orthonormal vectors across x, by Gram and Schmidt. */
+function across(x) {
+  const basis = [x.map((v) => v / norm(x))];
+  const units = x.map((_, i) => x.map((_, j) => (i === j ? 1 : 0)));
+  units.sort((a, b) => Math.abs(dot(a, x)) - Math.abs(dot(b, x)));
+  for (const unit of units.slice(0, -1)) {
+    const rest = basis.reduce((v, b) => add(v, -dot(v, b), b), unit);
+    basis.push(rest.map((v) => v / norm(rest)));
+  }
+  return basis.slice(1);
+}
+
+/** Solve a symmetric positive definite system by elimination. */
+function solve(matrix, right) {
+  const rows = matrix.map((row, i) => [...row, right[i]]), n = right.length;
+  for (let k = 0; k < n; k++) {
+    for (let i = k + 1; i < n; i++) rows[i] = add(rows[i], -rows[i][k] / rows[k][k], rows[k]);
+  }
+  const z = Array(n).fill(0);
+  for (let k = n - 1; k >= 0; k--) {
+    z[k] = (rows[k][n] - dot(rows[k].slice(0, n), z)) / rows[k][k];
+  }
+  return z;
+}
+
+/** Return a point with x . beta = y in the domain, by the nearest one and others on the line. */
+function feasible(m, c, x, y, near) {
+  const closest = add(near, (y - dot(x, near)) / dot(x, x), x);
+  if (m.inside(closest, c)) return closest;
+  const reach = 1 + norm(closest) + norm(near);
+  for (let n = 1; n <= 400; n++) {
+    for (const along of across(x)) {
+      for (const sign of [1, -1]) {
+        const beta = add(closest, (sign * n * reach) / 100, along);
+        if (m.inside(beta, c)) return beta;
+      }
+    }
+  }
+  return null;
+}
+
+/** Return the minimiser of Q among the beta with x . beta = y, by damped Newton's steps.
+ *
+ * Q is convex: a step is shortened until Q falls and its slope along the step is no larger.
+ */
+export function minimise(m, c, x, y) {
+  let beta = feasible(m, c, x, y, m.F(m.start(c), c));
+  if (beta === null) return {beta: null, steps: 0, converged: false};
+  const basis = across(x);
+  const slopes = (b) => basis.map((n) => dot(m.gradient(b, c), n));
+  for (let steps = 1; steps <= 300; steps++) {
+    const fall = slopes(beta), H = m.hessian(beta, c);
+    const curved = basis.map((n) => H.map((row) => dot(row, n)));
+    const second = curved.map((row) => basis.map((n) => dot(row, n)));
+    const z = solve(second, fall.map((s) => -s));
+    const step = basis.reduce((v, n, k) => add(v, z[k], n), beta.map(() => 0));
+    const slope = dot(fall, z);
+    if (!(slope < 0)) return {beta, steps, converged: norm(fall) < 1e-9};
+    let t = 1;
+    for (; t > 1e-12; t /= 2) {
+      const next = add(beta, t, step);
+      if (m.inside(next, c) && Math.abs(dot(slopes(next), z)) <= Math.abs(slope) * (1 - t / 4)) break;
+    }
+    if (t <= 1e-12) return {beta, steps, converged: norm(step) < 1e-9 * (1 + norm(beta))};
+    beta = add(beta, t, step);
+    if (norm(step) <= 1e-13 * (1 + norm(beta))) return {beta, steps, converged: true};
+  }
+  return {beta, steps: 300, converged: false};
+}
+
+/** Lift a path of beta, a list of corners, to the weights: w' = G^-1 J^T K^-1 beta'. */
+export function lift(m, c, corners) {
+  let w = m.start(c);
+  const path = {w: [w], beta: [m.F(w, c)], arrived: true};
+  for (let n = 1; n < corners.length; n++) {
+    const step = add(corners[n], -1, corners[n - 1]);
+    const part = integrate((at) => m.pull(at, c, solve(m.K(at, c), step)), w, () => false, {end: 1});
+    w = part.w.at(-1);
+    path.arrived &&= part.t.at(-1) === 1;
+    path.w.push(...part.w.slice(1));
+    path.beta.push(...part.w.slice(1).map((v) => m.F(v, c)));
+  }
+  return path;
+}

@@ -1,0 +1,238 @@
+"""The page to be explored: F and Q of the exports in a picture that follows sliders and handles.
+
+All that the page computes comes from the module of JavaScript that the exports write; what it says
+is the theorem of the HTML page. The scripts beside this file draw, and D3 does that for them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+from itertools import combinations
+from pathlib import Path
+
+from derive.derivation import Derivation
+from derive.errors import InputError, NumericalError
+from derive.model.condition import AT_START, Condition
+from derive.potential.piece import of_the_flow, start_signs
+from derive.printable import renderer
+from derive.render.exports.script import FORMS, ScriptWriter, constants_of, of_weights
+from derive.render.html import mathml
+from derive.render.html.page import as_html, badges, document, picture, typed, words
+from derive.render.labels import MARK
+from derive.render.page.formula import assumption
+from derive.render.page.names import latex_name, set_letters
+from derive.verdict import Verdict
+
+FOLDER = Path(__file__).parent
+D3, FLOW, SCRIPT, STYLE = (
+    (FOLDER / name).read_text(encoding="utf-8").strip()
+    for name in ("d3.min.js", "flow.js", "explore.js", "explore.css")
+)
+LEAST, MOST = -4, 1
+"""The decimal logarithms between which sliders of positive numbers go; their left end is 0."""
+INDEX = {ord(x): 0x2080 + int(x) for x in "0123456789"}
+LIFT, BETA = r"w' = G^{-1} J^{\mathsf T} K^{-1} \beta'", r"\beta"
+UNDRAWN = "no page is drawn: "
+
+
+def render_explore(d: Derivation) -> str:
+    """Return the page.
+
+    Raises:
+        NumericalError: it is not decided whether there is a Q, or Q has no formula.
+    """
+    _require_picture(d)
+    refuted = d.verdict is Verdict.REFUTED
+    functions = [*of_weights(d)] if refuted else ScriptWriter(d).parts()
+    values, size = values_of(d), 2 if d.of_coordinates else len(d.beta)
+    given = {
+        "existing": not refuted,
+        "copies": size if d.of_coordinates and not refuted else 1,
+        "values": values,
+        "outputs": [f"\u03b2{i}".translate(INDEX) for i in range(1, size + 1)],
+    }
+    title = "Why gradient flow minimises no Q" if refuted else "What gradient flow minimises"
+    data = json.dumps(given).replace("<", "\\u003c")
+    page = renderer(type(d), "page")(d)
+    kinds = {passage.kind for passage in page.passages}
+    theorem = as_html(set_letters(page.select("theorem" if "theorem" in kinds else ""), {}))
+    body = "\n".join(
+        (
+            f'<h1>{title}</h1><p class="typed"><code>{escape(typed(d))}</code></p>',
+            badges(d),
+            '<div class="panes"><div>',
+            f"<noscript><p>The picture moves where JavaScript runs.</p>{picture(d)}</noscript>",
+            f'<div class="explore" hidden>{"".join(_explore(d, values))}</div></div>',
+            f"<div>{''.join(_numbers(d))}{theorem}</div></div>",
+            f'<script type="application/json" id="given">{data}</script>',
+        )
+    )
+    module = "\n".join((*functions, FORMS, FLOW, SCRIPT))
+    return document(f"{title}: {typed(d)}", body, D3, module=module, style=STYLE)
+
+
+def _require_picture(d: Derivation) -> None:
+    """Raise NumericalError where there is nothing that the page could draw."""
+    p = d.parameterization
+    asked = {
+        "whether there is a Q is undecided": d.verdict is Verdict.UNDECIDED,
+        "give vectors a dimension, as --vector u:2": d.direction is not None or bool(p.vectors),
+        "steepest descent does not minimise Q on a line": p.geometry.steepest is not None,
+        "beta does not move in every direction": p.rank < p.d,
+    }
+    for reason, holds in asked.items():
+        if holds:
+            raise NumericalError(f"{UNDRAWN}{reason}")
+
+
+def values_of(d: Derivation) -> dict[str, float]:
+    """Return numbers to begin with: the plain start at which Q is derived, or a witness of none."""
+    if d.verdict is Verdict.PROVED:
+        room = importlib.import_module("numerics.figures.derived")  # symbols know no numbers
+        try:
+            begin = room.at_plain_start(d.potential, {})[0]
+        except InputError as error:
+            raise NumericalError(f"{UNDRAWN}{error}") from None
+    else:
+        findings = (d.hessian.finding, d.warping.finding)
+        points = [e.point for f in findings for e in f.evidence if not e.holds and e.point]
+        begin = {name: x for point in points for name, x in point}
+        begin |= {f"{name}_0": x for name, x in begin.items()}
+    return {name: float(begin.get(name, 1)) for name in constants_of(d)}
+
+
+def _explore(d: Derivation, values: Mapping[str, float]) -> Iterator[str]:
+    """Yield the picture and what one sets."""
+    existing = d.verdict is Verdict.PROVED
+    yield '<p id="message" class="message" role="status"></p>'
+    shown = "The plane of beta: level sets of Q, the data line, and the path of the flow"
+    if not existing:
+        shown = "Two paths of beta with the same ends"
+    yield f'<figure class="picture"><svg id="plane" role="group" aria-label="{shown}"></svg>'
+    if existing:
+        yield f"<figcaption>{KEY}</figcaption></figure>"
+    else:
+        yield "<figcaption>The outputs are moved one after the other, and the other way round, "
+        yield f"by weights that move along {mathml.inline(LIFT)}. Below are the two that end "
+        yield f"furthest apart: the weights do not come back with {mathml.inline(BETA)}."
+        yield "</figcaption>"
+        yield '<svg id="weights" role="img" aria-label="Two paths of the weights"></svg></figure>'
+    yield '<form class="controls" autocomplete="off">'
+    if existing and d.parameterization.d > 2:
+        pairs = combinations(enumerate(map(str, d.beta)), 2)
+        options = (f'<option value="{i},{j}">{a}, {b}</option>' for (i, a), (j, b) in pairs)
+        yield f'<p><label>Plane <select id="axes">{"".join(options)}</select></label></p>'
+    elif not existing:
+        yield _control("size", "length", 'id="size" min="0.05" max="2" step="0.01" value="1"', "")
+    yield '<div class="control"><button type="button" id="play">Play</button>'
+    yield '<input type="range" id="progress" min="0" max="1" step="0.005" value="1" '
+    yield 'aria-label="how far the path is drawn"><output id="time"></output></div>'
+    logarithmic = _positive(d)
+    for name, value in values.items():
+        log = name in logarithmic and name not in d.parameterization.parameters
+        reach = 3 * max(1, abs(value))
+        ends = (1, 8) if name in d.parameterization.parameters else (-reach, reach)
+        low, high = (LEAST, MOST) if log else ends
+        box = f'min="{low:g}" max="{high:g}" step="0.01" id="slider-{name}"'
+        yield _control(name, _math(name), box, ' data-log="1"' * log)
+    yield '</form><div class="curves picture">'
+    for name, caption in _curves(d) if existing else ():
+        yield f'<figure><figcaption>{caption}</figcaption><svg id="curve-{name}"></svg></figure>'
+    yield "</div>"
+
+
+def _control(name: str, shown: str, slider: str, more: str) -> str:
+    """Return a slider, with a number where it is of a constant."""
+    if name == "size":
+        return (
+            f'<div class="control"><label for="size">{shown}</label><input type="range" {slider}>'
+            "</div>"
+        )
+    return (
+        f'<div class="control" data-name="{name}"{more}><label for="slider-{name}">{shown}</label>'
+        f'<input type="range" {slider}>'
+        f'<input type="number" step="any" id="number-{name}" aria-label="{name}"></div>'
+    )
+
+
+def _curves(d: Derivation) -> Iterable[tuple[str, str]]:
+    if d.of_coordinates:
+        names = {"Q": "Q - Q(\\beta_0)", "gradient": "Q'", "K": "K = 1/Q''"}
+        return [(name, mathml.inline(x)) for name, x in names.items()]
+    g = d.warping.g
+    if g is None or not g.free_symbols:
+        return []
+    return [("g", f"the warp {mathml.inline('g')} along the path, from its start to its end")]
+
+
+def _numbers(d: Derivation) -> Iterator[str]:
+    """Yield the numbers that follow the picture, and the conditions."""
+    rows = {"apart": "distance of the weights at the ends", "together": "of beta at the ends"}
+    if d.verdict is Verdict.PROVED:
+        rows = {
+            "limit": "limit of the flow",
+            "minimiser": "minimiser of Q on the line",
+            "distance": "distance of these two",
+            "Q": "Q there, less Q at the start",
+            "gradient": "grad Q there",
+            "line": "x; y of the data x \u00b7 \u03b2 = y",
+            "here": "\u03b2 at the time shown",
+            "steps": "work done",
+        }
+    pieces = d.potential.pieces
+    names = dict.fromkeys(s.name for piece in pieces for s, _ in piece.constants)
+    yield '<section class="numbers live" hidden><dl>'
+    yield from (f'<dt>{says}</dt><dd><output id="{x}"></output></dd>' for x, says in rows.items())
+    yield from (f'<dt>{_math(x)}</dt><dd><output id="constant-{x}"></output></dd>' for x in names)
+    yield "</dl>"
+    if d.verdict is Verdict.PROVED:
+        yield "<p>The flow is integrated in the weights, from <em>F</em> alone, by the pair of "
+        yield "Dormand and Prince at relative tolerance 10<sup>-9</sup>; the minimiser is found "
+        yield "from <em>Q</em> alone. Both in doubles, for the eye; what is proved is below.</p>"
+    asked = _asked(d)
+    flow = [*dict.fromkeys(c for piece in pieces for c in of_the_flow(piece))]
+    if asked or flow:
+        yield "<p>Conditions:</p><ul>"
+        for condition in (*asked, *flow):
+            yield f'<li data-condition="{escape(str(condition))}">{_words(condition)}</li>'
+        yield "</ul>"
+    yield "</section>"
+
+
+def _asked(d: Derivation) -> list[Condition]:
+    """Return what is asked of the start symbols."""
+    pairs = (c for piece in d.potential.pieces for _, c in start_signs(piece))
+    return [*dict.fromkeys(c for c in pairs if c.names <= {*constants_of(d)})]
+
+
+def _positive(d: Derivation) -> set[str]:
+    """Return the names of what is asked, or declared, to be positive, or not to be 0."""
+    alone = (c.of.name for c in _asked(d) if c.of.is_Symbol and c.sign in AT_START)
+    return {*map(str, d.parameterization.positive), *alone}
+
+
+def _math(name: str) -> str:
+    return mathml.inline(latex_name(name).replace(MARK, ""))
+
+
+def _words(condition: Condition) -> str:
+    return words(assumption(condition).replace(MARK, ""))
+
+
+def _dot(kind: str, shape: str) -> str:
+    return f'<svg viewBox="0 0 24 16" aria-hidden="true">{shape.format(kind)}</svg>'
+
+
+_CIRCLE = '<g class="mark {}"><path d="M18,8A6,6 0 1 1 6,8A6,6 0 1 1 18,8"/></g>'
+_LINE = '<path class="{}" d="M1,8H23"/>'
+KEY = (
+    '<ul class="key">'
+    f"<li>{_dot('level touching', _LINE)} Q of the minimiser</li>"
+    f"<li>{_dot('data', _LINE)} the data</li>"
+    f"<li>{_dot('flow', _LINE)} &beta;(t)</li>"
+    f"<li>{_dot('minimiser', _CIRCLE)} minimiser of Q</li>"
+    "<li>&#9671; least l1</li><li>&#9633; least l2</li><li>&#215; start</li></ul>"
+)
