@@ -43,6 +43,9 @@ KINDS: Mapping[str, str] = {
     # Of a design of F.
     "design": "F has the given Q on an interval, from a start; or no F has",
     "line element": "w(beta) whose inverse F has the given Q, as an integral",
+    # Of the path from small starts on data.
+    "saddle path": "where beta is at fixed t/N as the start tends to 0",
+    "saddle limit": "what the end of that path minimises",
     # Of a perturbed flow.
     "drift": "c and y change by these drifts, y beside what steers, along the process",
     "closed drift": "a drift depends on the weights through the laws alone, or does not",

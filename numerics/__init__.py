@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numerics.margins.margin_path import MarginPath, margin_path
     from numerics.margins.max_margin import NotSeparable, max_margin
     from numerics.margins.predictor import MaxMargin
+    from numerics.optimizers.saddle import saddle_path
 
 __all__ = [
     "CrossCheck",
@@ -47,6 +48,7 @@ __all__ = [
     "lower",
     "margin_path",
     "max_margin",
+    "saddle_path",
     "time_warp",
 ]
 
@@ -78,6 +80,7 @@ make_lazy(
         "interpolate_path": "numerics.interpolants.interpolant",
         "lower": "numerics.evaluate.lowering",
         "max_margin": "numerics.margins.max_margin",
+        "saddle_path": "numerics.optimizers.saddle",
         "time_warp": "numerics.confirm.paths",
     },
 )

@@ -25,6 +25,7 @@ COMMANDS = {
     "explore": "Write a page with a picture of Q and the flow that one moves.",
     "regimes": "Find what Q tends to as the start is scaled.",
     "margin": "Find what the flow tends to on separable data.",
+    "path": "Follow the flow on data as the start tends to 0.",
     "optimizers": "List what optimizers on linear models minimise.",
     "univariate": "Find the limit of wide univariate nets under mirror flow.",
     "perturb": "Find what decay, momentum, steps and noise do to Q.",

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from derive.limits.limit import Limit
     from derive.limits.random_width import RandomWidth
     from derive.optimizers.optimizer import Optimizer, Optimizers
+    from derive.optimizers.saddle_path import SaddlePath
     from derive.perturbed.record import Perturbation
     from derive.separable.find import Margins
     from derive.univariate.problem import VariationalProblem
@@ -192,6 +193,18 @@ def tell_margin(m: Margins) -> Narration:
         parts.append(part(agree, told, verdict=m.agreement.verdict, title=title))
     large = m.says("large starts", "large starts, late")
     return _of_derivation(d, [*parts, part("Starts `c w_0`, `c -> infinity`", large)])
+
+
+def tell_path(s: SaddlePath) -> Narration:
+    """Return what is said of the path from saddle to saddle."""
+    d = s.derivation
+    parts = [
+        Part(tell("From saddle to saddle, as `{x} -> 0`", x=Symbol(s.variable))),
+        Part(F, (d,)),
+        part("The path", s.says("saddle path"), verdict=s.verdict),
+        part("Its end", s.says("saddle limit")),
+    ]
+    return _of_derivation(d, parts, s.variable)
 
 
 ADDED = {"decay": "weight decay", "momentum": "momentum", "step": "finite steps", "noise": "noise"}

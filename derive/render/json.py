@@ -102,6 +102,9 @@ FIELDS: Mapping[str, str] = {
     "WeightsProblem": "degree vanishing costs *finding",
     "BlockCost": "outputs:counted R_F=formula for_beta=side:side *cost.finding",
     "ScaledStart": "time_exponent=time displacement_exponent=displacement kernel *finding",
+    "SaddlePath": f"verdict {MODEL} variable X y unit slopes times plateaus"
+    " active=walk.active limit dual multiplier=walk.multiplier interpolates=walk.fits ground"
+    " statements",
     "Regimes": f"verdict derivation=:nothing {MODEL} variable vector:filled"
     " kernel_at_start=kernel.matrix beta_0=kernel.beta_0 unbiased=kernel.unbiased"
     " assumptions:texts homogeneity decided_by_kernel_at_start=deciding limits"

@@ -12,6 +12,7 @@ from derive.cli.forms import FORMS, Form, chosen_form, offer
 from derive.cli.main import COMMANDS, load
 from derive.cli.margin import Margin
 from derive.cli.options import OfModel, OfPolynomials, command, parameters
+from derive.cli.regularizer import Regularizer
 from derive.model.typed import TypedModel
 from derive.option import option
 from numerics.experiments.settings import Setting
@@ -84,8 +85,9 @@ def test_a_refusal_of_our_own_names_the_option(box, bad):
 def test_the_model_that_is_typed_has_an_option_for_each_of_its_texts(kind):
     texts = {one.name for one in fields(TypedModel)}
     names = {one.name for one in parameters(kind)}
-    assert texts - names == {"steepest", *(["parameter"] if kind is OfPolynomials else ())}
-    assert texts <= {one.name for one in parameters(Margin)}
+    own = {"each", "steepest", *(["parameter"] if kind is OfPolynomials else ())}
+    assert texts - names == own
+    assert texts <= {one.name for one in (*parameters(Margin), *parameters(Regularizer))}
     typed = kind(**{name: name for name in names})
     assert typed.model == TypedModel(**{name: name for name in names})
 
