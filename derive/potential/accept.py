@@ -155,7 +155,7 @@ def accept_curve(
     mu = without_modulus(gradient)
     shown = [
         (f"dmu/d{t} d{t}/dmu = 1 where w' = grad F", mu.diff(t) * r, sympy.S.One),
-        ("mu = 0 at the start", mu.xreplace(begin), sympy.S.Zero),
+        ("mu = 0 at the start", gradient.xreplace(begin), sympy.S.Zero),
     ]
     if value is not None:
         Q = without_modulus(value)

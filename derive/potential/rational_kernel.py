@@ -98,7 +98,8 @@ def gathered(expression: Expr, x: Symbol) -> Expr:
 
 def _joined(numbers: Sequence[tuple[Expr, Expr]]) -> Iterator[tuple[Expr, list[tuple[Expr, int]]]]:
     """Yield c and powers of A_j with sum_j c_j log A_j = c log prod_j A_j^n_j, in one if short."""
-    common = sympy.gcd_list([number for _, number in numbers])
+    common = abs(sympy.gcd_list([number for _, number in numbers]))
+    common *= 1 if any(number > 0 for _, number in numbers) else -1
     powers = [(A, int(number / common)) for A, number in numbers]
     if max(abs(n) for _, n in powers) <= MAXIMAL_POWER:
         yield common, powers

@@ -103,6 +103,13 @@ def test_rational_integrands_over_a_weight_are_integrated(
     assert not check_text(derive_once(Parameterization.parse([output])).to_json()).open
 
 
+@pytest.mark.parametrize("start", ["-1", "1/10"])
+def test_on_both_sides_of_a_zero_of_the_slope_numbers_have_logarithms(start: str) -> None:
+    piece = quadrature("w**3 - w", {"w": start})
+    assert piece.kind == "parametric"
+    follow(piece, "w**3 - w", {"w": start})
+
+
 @pytest.mark.parametrize("output", ["log(exp(a) + exp(b))", "log(1 + exp(a) + exp(b))"])
 def test_integrands_that_are_rational_in_an_exponential_are_integrated(output: str) -> None:
     """dQ/dbeta is closed, and certified; Q is an integral of a logarithm over a sum."""
