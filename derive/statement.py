@@ -46,6 +46,10 @@ KINDS: Mapping[str, str] = {
     # Of the path from small starts on data.
     "saddle path": "where beta is at fixed t/N as the start tends to 0",
     "saddle limit": "what the end of that path minimises",
+    # Of a training run.
+    "run": "the steps of a log are steps of gradient descent on F, or one is none",
+    "run drift": "what laws and dual coordinates moved by, and that the rest is steered",
+    "run limit": "where the run leads, and how far its end is from there",
     # Of a perturbed flow.
     "drift": "c and y change by these drifts, y beside what steers, along the process",
     "closed drift": "a drift depends on the weights through the laws alone, or does not",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from derive.lazy import make_lazy
 
 if TYPE_CHECKING:
+    from numerics.confirm.audit import audit_run
     from numerics.confirm.crosscheck import CrossCheck, crosscheck
     from numerics.confirm.paths import FiniteTime, TimeWarp, confirm_finite_time, time_warp
     from numerics.confirm.perturbed import PerturbedCheck, confirm_perturbation
@@ -38,6 +39,7 @@ __all__ = [
     "RegimeDisplay",
     "Solution",
     "TimeWarp",
+    "audit_run",
     "confirm_finite_time",
     "confirm_perturbation",
     "crosscheck",
@@ -55,6 +57,7 @@ __all__ = [
 make_lazy(
     __name__,
     {
+        "audit_run": "numerics.confirm.audit",
         "CrossCheck": "numerics.confirm.crosscheck",
         "FiniteTime": "numerics.confirm.paths",
         "confirm_finite_time": "numerics.confirm.paths",

@@ -29,6 +29,7 @@ COMMANDS = {
     "optimizers": "List what optimizers on linear models minimise.",
     "univariate": "Find the limit of wide univariate nets under mirror flow.",
     "perturb": "Find what decay, momentum, steps and noise do to Q.",
+    "run": "Audit the log of a training run against the flow of F.",
     "explicit": "Compare Q with explicit l2 regularization of the weights.",
     "parameterize": "Find F(w) whose implicit regularizer is a given Q.",
     "check": "Check the certificate of a result, without SymPy.",
@@ -41,13 +42,15 @@ COMMANDS = {
 }
 """The commands, each a dataclass in the module of its name, with one line on it for the list."""
 
+ELSEWHERE = {"path": "regression", "run": "regression"}
+"""The modules of commands that share one."""
 LONGEST = 200
 """Characters at which what is refused is not printed whole."""
 
 
 def load(name: str) -> click.Command:
     """Return a command of the table; of the experiments, their group."""
-    module = import_module(f"derive.cli.{name}")
+    module = import_module(f"derive.cli.{ELSEWHERE.get(name, name)}")
     if name == "experiment":
         group: click.Group = module.experiment()
         return group

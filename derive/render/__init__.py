@@ -26,6 +26,7 @@ RECORDS = {
     ),
     "Margins": Account("margin", "The flow on separable data"),
     "Perturbation": Account("perturbation", "What perturbations do to the flow"),
+    "AuditedRun": Account("run", "A training run"),
     "SaddlePath": Account("path", "From saddle to saddle"),
     "Optimizer": Account("optimizer", "An optimizer on linear models"),
     "Optimizers": Account("optimizers", "Optimizers on linear models"),

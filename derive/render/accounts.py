@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from derive.optimizers.optimizer import Optimizer, Optimizers
     from derive.optimizers.saddle_path import SaddlePath
     from derive.perturbed.record import Perturbation
+    from derive.perturbed.run import AuditedRun
     from derive.separable.find import Margins
     from derive.univariate.problem import VariationalProblem
 
@@ -193,6 +194,19 @@ def tell_margin(m: Margins) -> Narration:
         parts.append(part(agree, told, verdict=m.agreement.verdict, title=title))
     large = m.says("large starts", "large starts, late")
     return _of_derivation(d, [*parts, part("Starts `c w_0`, `c -> infinity`", large)])
+
+
+def tell_run(r: AuditedRun) -> Narration:
+    """Return what is said of a training run."""
+    asked = "Is it a run of gradient descent on `F`?"
+    parts = [
+        Part("A training run against the flow of `F`"),
+        Part(F, (r.derivation,)),
+        part(asked, r.says("run"), title="The steps"),
+        part("Laws and dual coordinates", r.says("run drift")),
+        part("Where it leads", r.says("run limit")),
+    ]
+    return _of_derivation(r.derivation, parts)
 
 
 def tell_path(s: SaddlePath) -> Narration:

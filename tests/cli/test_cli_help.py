@@ -21,6 +21,7 @@ OWN = {
     ("rocq", "--output"),
     ("matrix-factorization", "--sizes"),
     ("univariate", "--data"),
+    ("run", "--data"),
     ("path", "--data"),
     ("univariate", "--check"),
 }

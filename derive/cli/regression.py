@@ -1,10 +1,10 @@
-"""The command ``derive path``: from saddle to saddle, as the start tends to 0."""
+"""Commands on data of regression: ``derive path`` from small starts, ``derive run`` of a log."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path as File
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from derive.cli.options import OfModel
 from derive.cli.output import check_picture, text_of
@@ -17,6 +17,7 @@ from derive.option import option
 
 if TYPE_CHECKING:
     from derive.optimizers.saddle_path import SaddlePath
+    from derive.perturbed.run import AuditedRun
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,3 +86,53 @@ class Path(OfModel, Recorded):
 
         save(arranged([SaddleDisplay.from_path(record)], ""), self.figure)
         return answer.saying(f"{self.figure}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run(OfModel, Recorded):
+    """Audit a training run: is it gradient descent on F, what drifted, and where does it lead?
+
+    A step of gradient descent, of any batch, labels and size, keeps every law to first order and
+    moves dual coordinates in the row space of X. So momentum, Adam and decay are told from SGD and
+    label noise, with the step and the law that broke. Of a run that is one, the drift of laws and
+    of y is summed, and the predicted limit, by parts, stands beside the end of the log.
+
+    Each OUTPUT is a component of F(w), written as for `derive regularizer`. One output stands for
+    copies of it, one for each feature. The log is a file of NumPy: `weights`, (N + 1, p, n), those
+    before the first step and after each of N, or an array (N + 1, n) for each weight by its name.
+    The data is one with `X`, (m, n), and `y`, (m,).
+
+    Exit status: 0 it is such a run, as far as doubles tell; 1 a step is none; 2 bad input; 3 not
+    told, or out of time.
+
+    \b
+    Examples:
+      derive run "u*v" --log run.npz --data xy.npz
+      derive run "p**2 - m**2" --log run.npz --data xy.npz --json
+    """
+
+    log: File | None = option(None, "The weights after each step.", "FILE.npz")
+    data: File | None = option(None, "The arrays X and y.", "FILE.npz")
+
+    def read(self) -> tuple[ReadModel, File, File]:
+        """Return F, and the files."""
+        if self.log is None or self.data is None:
+            raise InputError("give the log and the data: --log FILE.npz --data FILE.npz")
+        for file, name in ((self.log, "--log"), (self.data, "--data")):
+            if not file.is_file():
+                raise InputError(f"{name}: there is no file {file}")
+        return self.model.read(), self.log, self.data
+
+    def find(self, read: tuple[ReadModel, File, File], enter: Enter) -> AuditedRun:
+        """Return what the log shows."""
+        from numerics.confirm.audit import audit_run, read_arrays
+
+        model, log, data = read
+        enter("parameterization")
+        p = model.parameterization()
+        arrays, given = read_arrays(log, "--log"), read_arrays(data, "--data")
+        if missing := [name for name in ("X", "y") if name not in given]:
+            raise InputError(f"--data: {data} has no array {' nor '.join(missing)}")
+        enter("the log")
+        weights: Any = arrays.get("weights", arrays)
+        return audit_run(p, weights, given["X"], given["y"], arrays.get("steps"))
