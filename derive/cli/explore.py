@@ -25,8 +25,8 @@ class Explore(OfModel, Command):
     handles of the data line x . beta = y; sliders set the start. In the browser the flow of the
     weights is integrated from F alone, and the minimiser of Q on the line is found from Q alone:
     they meet, and their distance is printed. Several outputs are drawn in a plane of two, with the
-    warp g along the path. Where it is proved that there is no Q, two ways to one beta are drawn
-    that end at different weights. The theorem stands beside it.
+    warp g along the path. Where it is proved that there is no Q, two ways to one beta are drawn,
+    with what steered them. The theorem stands beside it.
 
     Each OUTPUT is a component of F(w), written as for `derive regularizer`. Vectors need a
     dimension, as --vector u:2.

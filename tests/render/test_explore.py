@@ -14,6 +14,8 @@ import pytest
 
 import derive.render.explore.page as explored
 from derive import NumericalError, Parameterization, copies
+from derive.catalogue import entries, find
+from derive.catalogue.library import derive_entry
 from derive.verdict import Verdict
 from numerics import flow, interpolate
 from tests.cli.commands import run
@@ -292,6 +294,31 @@ def test_two_ways_to_one_beta_end_at_different_weights(show):
     page = show(made(NONE))
     assert number(page, "apart")[0] > 0.01
     assert number(page, "together")[0] < 1e-7
+    assert np.abs(number(page, "first") - number(page, "second")).max() > 1e-3
+
+
+@pytest.mark.browser
+def test_where_the_weights_come_back_what_steered_them_differs(show):
+    page = show(derive_entry(find("convolution-two-frequencies")))
+    assert number(page, "apart")[0] < 1e-7
+    assert np.abs(number(page, "first") - number(page, "second")).max() > 1e-3
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_all_models_of_the_catalogue_meet_their_minimiser(show):
+    drawn = 0
+    for entry in entries():
+        try:
+            page = show(derive_entry(entry))
+        except NumericalError:
+            continue
+        assert page.text_content("#message") == "", entry.id
+        if page.locator("#distance").count():
+            assert float(page.text_content("#distance")) < 1e-6, entry.id
+        drawn += 1
+        page.close()
+    assert drawn > 25
 
 
 @pytest.mark.browser

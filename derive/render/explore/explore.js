@@ -49,20 +49,28 @@ const sy = d3.scaleLinear().range([SIZE - EDGE.bottom, EDGE.top]);
 svg.append("clipPath").attr("id", "inner").append("rect")
   .attr("x", EDGE.left).attr("y", EDGE.top)
   .attr("width", SIZE - EDGE.left - EDGE.right).attr("height", SIZE - EDGE.top - EDGE.bottom);
-const axisX = svg.append("g").attr("class", "axis").attr("transform", `translate(0,${SIZE - EDGE.bottom})`);
-const axisY = svg.append("g").attr("class", "axis").attr("transform", `translate(${EDGE.left},0)`);
 const inner = svg.append("g").attr("clip-path", "url(#inner)");
 const [zeros, levels, lines, paths, marks] = ["zeros", "levels", "lines", "paths", "marks"]
   .map((name) => inner.append("g").attr("class", name));
 const handles = svg.append("g").attr("class", "handles");
-const label = (x, y, name) => svg.append("text").attr("class", "name").attr("x", x).attr("y", y).text(name);
-const nameX = label(SIZE / 2, SIZE - 5, ""), nameY = label(EDGE.left - 6, 14, "");
 const curve = d3.line((p) => sx(p[state.plane[0]]), (p) => sy(p[state.plane[1]]));
-const N = 64;
+const N = 52;
 
 /** Draw elements of one kind, one for each entry of the data. */
-const draw = (group, tag, data, kind) => 
+const draw = (group, tag, data, kind) =>
   group.selectAll(tag).data(data).join(tag.split(".")[0]).attr("class", kind);
+
+/** Draw the axes of two scales, with their names. */
+function drawAxes(place, x, y, ticks, names = []) {
+  const [left] = x.range(), [bottom] = y.range();
+  draw(place, "g.bottom", [0], "bottom axis").attr("transform", `translate(0,${bottom})`)
+    .call(d3.axisBottom(x).ticks(ticks));
+  draw(place, "g.left", [0], "left axis").attr("transform", `translate(${left},0)`)
+    .call(d3.axisLeft(y).ticks(ticks));
+  const named = [[(left + x.range()[1]) / 2, bottom + 35], [left - 6, 14]];
+  draw(place, "text.name", names, "name").text((name) => name)
+    .attr("x", (_, n) => named[n][0]).attr("y", (_, n) => named[n][1]);
+}
 
 /** Tell whether the domain goes on where a coordinate has another value. */
 const goesOn = (beta, i, x) => m.inside(beta.map((b, j) => (i === j ? x : b)), c);
@@ -85,10 +93,7 @@ function frame(beta) {
   sy.domain(spans[1]);
   state.walls = wallsAt(beta, spans);
   state.handles = state.handles.map((p) => p.map((v, k) => [sx, sy][k].invert(old[k](v))));
-  axisX.call(d3.axisBottom(sx).ticks(6));
-  axisY.call(d3.axisLeft(sy).ticks(6));
-  nameX.text(GIVEN.outputs[i]);
-  nameY.text(GIVEN.outputs[j]);
+  drawAxes(svg, sx, sy, 6, [GIVEN.outputs[i], GIVEN.outputs[j]]);
   const upright = (x) => [[x, sy.domain()[0]], [x, sy.domain()[1]]];
   const level = (y) => [[sx.domain()[0], y], [sx.domain()[1], y]];
   const straight = d3.line((p) => sx(p[0]), (p) => sy(p[1]));
@@ -109,9 +114,8 @@ function outgrown(beta) {
 
 /** Return the first places of the handles: a line that is not symmetric, within the window. */
 function firstHandles() {
-  const at = (scale, t) => scale.domain()[0] + t * (scale.domain()[1] - scale.domain()[0]);
-  const [x, y] = [sx, sy];
-  return [[at(x, 0.35), at(y, 0.92)], [at(x, 0.94), at(y, 0.42)]];
+  const at = (scale, t) => d3.interpolateNumber(...scale.domain())(t);
+  return [[at(sx, 0.35), at(sy, 0.92)], [at(sx, 0.94), at(sy, 0.42)]];
 }
 
 /** Return x and y of the line x . beta = y through the handles, |x| = 1. */
@@ -199,30 +203,30 @@ function drawTime(found) {
   put("here", flow.beta[last], vector(flow.beta[last]));
 }
 
-function drawHandles() {
-  const moved = (event, h) => {
-    state.handles[h] = [sx.invert(event.x), sy.invert(event.y)]
-      .map((v, k) => Math.max(...[Math.min(v, [sx, sy][k].domain()[1]), [sx, sy][k].domain()[0]]));
-    update();
-  };
-  const all = draw(handles, "circle", state.handles, "handle")
-    .attr("r", 8).attr("tabindex", 0).attr("role", "slider")
-    .attr("cx", (p) => sx(p[0])).attr("cy", (p) => sy(p[1]))
-    .attr("aria-label", (_, h) => `handle ${h + 1} of the data line: arrow keys move it`)
-    .attr("aria-valuenow", (p) => p[0].toFixed(3))
-    .attr("aria-valuetext", (p) => p.map((v) => v.toFixed(3)).join(", "));
-  all.each(function (_, h) {
-    d3.select(this)
-      .call(d3.drag().container(svg.node()).subject(() => ({x: sx(state.handles[h][0]), y: sy(state.handles[h][1])}))
-        .on("drag", (event) => moved(event, h)))
-      .on("keydown", (event) => {
-        const way = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]}[event.key];
-        if (!way) return;
-        event.preventDefault();
-        const [p, q] = state.handles[h], size = event.shiftKey ? 20 : 4;
-        moved({x: sx(p) + size * way[0], y: sy(q) + size * way[1]}, h);
-      });
+/** Put a handle of the data line where the pointer or a key says, within the window. */
+function move(h, x, y) {
+  const within = (scale, v) => Math.max(scale.domain()[0], Math.min(scale.domain()[1], scale.invert(v)));
+  state.handles[h] = [within(sx, x), within(sy, y)];
+  update();
+}
+
+const place = (h) => ({x: sx(state.handles[h][0]), y: sy(state.handles[h][1])});
+const WAYS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
+handles.selectAll("circle").data([0, 1]).join("circle").attr("class", "handle")
+  .attr("r", 8).attr("tabindex", 0).attr("role", "slider")
+  .attr("aria-label", (h) => `handle ${h + 1} of the data line: arrow keys move it`)
+  .call(d3.drag().container(svg.node()).subject((_, h) => place(h)).on("drag", (event, h) => move(h, event.x, event.y)))
+  .on("keydown", (event, h) => {
+    if (!(event.key in WAYS)) return;
+    event.preventDefault();
+    const {x, y} = place(h), [right, down] = WAYS[event.key], size = event.shiftKey ? 20 : 4;
+    move(h, x + size * right, y + size * down);
   });
+
+function drawHandles() {
+  handles.selectAll("circle").attr("cx", (h) => place(h).x).attr("cy", (h) => place(h).y)
+    .attr("aria-valuenow", (h) => state.handles[h][0].toFixed(3))
+    .attr("aria-valuetext", (h) => state.handles[h].map((v) => v.toFixed(3)).join(", "));
 }
 
 // ---- Curves: of one output by itself, and of the warp along the path.
@@ -236,9 +240,7 @@ function drawCurve(id, points, [low, high], walls, at) {
   const room = 0.06 * (most - least) || 1;
   const x = d3.scaleLinear([low, high], [edge.left, size[0] - edge.right]);
   const y = d3.scaleLinear([least - room, most + room], [size[1] - edge.bottom, edge.top]);
-  const group = (kind, n) => draw(place, `g.${kind}`, n, kind);
-  group("bottom", [0]).attr("transform", `translate(0,${size[1] - edge.bottom})`).call(d3.axisBottom(x).ticks(4)).classed("axis", true);
-  group("left", [0]).attr("transform", `translate(${edge.left},0)`).call(d3.axisLeft(y).ticks(4)).classed("axis", true);
+  drawAxes(place, x, y, 4);
   const kept = points.map(([b, v]) => [b, Math.max(least - room, Math.min(most + room, v))]);
   draw(place, "path.curve", [kept], "curve").attr("d", d3.line((p) => x(p[0]), (p) => y(p[1])));
   draw(place, "path.wall", walls, "wall").attr("d", (w) => `M${x(w)},${edge.top}V${size[1] - edge.bottom}`);
@@ -291,10 +293,7 @@ function drawRefutation() {
     const x = d3.scaleLinear([middle[0] - half, middle[0] + half], [EDGE.left, SIZE - EDGE.right]);
     const y = d3.scaleLinear([middle[1] - half, middle[1] + half], [SIZE - EDGE.bottom, EDGE.top]);
     const place = d3.select(group).attr("viewBox", `0 0 ${SIZE} ${SIZE}`);
-    draw(place, "g.bottom", [0], "bottom").attr("transform", `translate(0,${SIZE - EDGE.bottom})`).call(d3.axisBottom(x).ticks(5)).classed("axis", true);
-    draw(place, "g.left", [0], "left").attr("transform", `translate(${EDGE.left},0)`).call(d3.axisLeft(y).ticks(5)).classed("axis", true);
-    const named = [[SIZE / 2, SIZE - 5], [EDGE.left - 6, 14]];
-    draw(place, "text.name", names, "name").attr("x", (_, n) => named[n][0]).attr("y", (_, n) => named[n][1]).text((name) => name);
+    drawAxes(place, x, y, 5, names);
     draw(place, "path.way", points, (_, n) => `way way-${n}`).attr("d", d3.line((v) => x(v[p]), (v) => y(v[q])));
     draw(place, "circle", points.map((way) => way.at(-1)), (_, n) => `dot way-${n}`).attr("r", (_, n) => 8 - 3 * n)
       .attr("cx", (v) => x(v[p])).attr("cy", (v) => y(v[q]));
@@ -305,6 +304,8 @@ function drawRefutation() {
   const betas = norm(first.beta.at(-1).map((v, k) => v - second.beta.at(-1)[k]));
   put("apart", apart, digits(apart));
   put("together", betas, betas.toExponential(1));
+  put("first", first.steered, vector(first.steered));
+  put("second", second.steered, vector(second.steered));
 }
 
 // ---- All of it, once for each picture of the screen.
@@ -380,25 +381,23 @@ function redraw() {
 /** Set a constant, from its slider or its number; a slider of a positive one is logarithmic. */
 function bind(box) {
   const {name, log} = box.dataset, slider = box.querySelector("[type=range]"), number = box.querySelector("[type=number]");
-  const show = () => {
-    number.value = +c[name].toPrecision(4);
-    slider.value = log ? (c[name] > 0 ? Math.log10(c[name]) : slider.min) : c[name];
-    slider.setAttribute("aria-valuetext", number.value);
+  const set = (value, from) => {
+    c[name] = value;
+    if (from !== number) number.value = +value.toPrecision(4);
+    if (from !== slider) slider.value = log ? (value > 0 ? Math.log10(value) : slider.min) : value;
+    slider.setAttribute("aria-valuetext", +value.toPrecision(4));
   };
   slider.addEventListener("input", () => {
     const at = Number(slider.value);
-    c[name] = log ? (at <= Number(slider.min) ? 0 : 10 ** at) : at;
-    number.value = +c[name].toPrecision(4);
-    slider.setAttribute("aria-valuetext", number.value);
+    set(log ? (at <= Number(slider.min) ? 0 : 10 ** at) : at, slider);
     update();
   });
   number.addEventListener("input", () => {
     if (number.value === "" || !Number.isFinite(Number(number.value))) return;
-    c[name] = Number(number.value);
-    slider.value = log ? (c[name] > 0 ? Math.log10(c[name]) : slider.min) : c[name];
+    set(Number(number.value), number);
     update();
   });
-  show();
+  set(c[name]);
 }
 
 /** Let the flow run from its start, in four seconds; with reduced motion, show its end. */

@@ -169,17 +169,24 @@ export function minimise(m, c, x, y) {
   return {beta, steps: 300, converged: false};
 }
 
-/** Lift a path of beta, a list of corners, to the weights: w' = G^-1 J^T K^-1 beta'. */
+/** Lift a path of beta, a list of corners, to the weights: w' = G^-1 J^T s by the steering
+ * s = K^-1 beta', whose integral is kept, too. */
 export function lift(m, c, corners) {
-  let w = m.start(c);
-  const path = {w: [w], beta: [m.F(w, c)], arrived: true};
+  const begin = m.start(c), p = begin.length;
+  let at = [...begin, ...m.F(begin, c).map(() => 0)];
+  const points = [at];
+  let arrived = true;
   for (let n = 1; n < corners.length; n++) {
     const step = add(corners[n], -1, corners[n - 1]);
-    const part = integrate((at) => m.pull(at, c, solve(m.K(at, c), step)), w, () => false, {end: 1});
-    w = part.w.at(-1);
-    path.arrived &&= part.t.at(-1) === 1;
-    path.w.push(...part.w.slice(1));
-    path.beta.push(...part.w.slice(1).map((v) => m.F(v, c)));
+    const slope = (v) => {
+      const w = v.slice(0, p), steering = solve(m.K(w, c), step);
+      return [...m.pull(w, c, steering), ...steering];
+    };
+    const part = integrate(slope, at, () => false, {end: 1});
+    at = part.w.at(-1);
+    arrived &&= part.t.at(-1) === 1;
+    points.push(...part.w.slice(1));
   }
-  return path;
+  const w = points.map((v) => v.slice(0, p));
+  return {w, arrived, beta: w.map((v) => m.F(v, c)), steered: at.slice(p)};
 }

@@ -34,7 +34,9 @@ D3, FLOW, SCRIPT, STYLE = (
 LEAST, MOST = -4, 1
 """The decimal logarithms between which sliders of positive numbers go; their left end is 0."""
 INDEX = {ord(x): 0x2080 + int(x) for x in "0123456789"}
-LIFT, BETA = r"w' = G^{-1} J^{\mathsf T} K^{-1} \beta'", r"\beta"
+DIFFERENCE = r"\nabla Q(\beta) - \nabla Q(\beta_0)"
+STEERED = r"\int \lambda\,\mathrm{d}t"
+LIFT = r"w' = G^{-1} J^{\mathsf T} \lambda, \lambda = K^{-1} \beta'"
 UNDRAWN = "no page is drawn: "
 
 
@@ -116,9 +118,8 @@ def _explore(d: Derivation, values: Mapping[str, float]) -> Iterator[str]:
         yield f"<figcaption>{KEY}</figcaption></figure>"
     else:
         yield "<figcaption>The outputs are moved one after the other, and the other way round, "
-        yield f"by weights that move along {mathml.inline(LIFT)}. Below are the two that end "
-        yield f"furthest apart: the weights do not come back with {mathml.inline(BETA)}."
-        yield "</figcaption>"
+        yield f"by weights that move along {mathml.inline(LIFT)}. Below are the two weights that "
+        yield "end furthest apart.</figcaption>"
         yield '<svg id="weights" role="img" aria-label="Two paths of the weights"></svg></figure>'
     yield '<form class="controls" autocomplete="off">'
     if existing and d.parameterization.d > 2:
@@ -170,7 +171,12 @@ def _curves(d: Derivation) -> Iterable[tuple[str, str]]:
 
 def _numbers(d: Derivation) -> Iterator[str]:
     """Yield the numbers that follow the picture, and the conditions."""
-    rows = {"apart": "distance of the weights at the ends", "together": "of beta at the ends"}
+    rows = {
+        "together": "distance of \u03b2 at both ends",
+        "apart": "of the weights",
+        "first": f"{mathml.inline(STEERED)}, first way",
+        "second": "the other way",
+    }
     if d.verdict is Verdict.PROVED:
         rows = {
             "limit": "limit of the flow",
@@ -192,6 +198,9 @@ def _numbers(d: Derivation) -> Iterator[str]:
         yield "<p>The flow is integrated in the weights, from <em>F</em> alone, by the pair of "
         yield "Dormand and Prince at relative tolerance 10<sup>-9</sup>; the minimiser is found "
         yield "from <em>Q</em> alone. Both in doubles, for the eye; what is proved is below.</p>"
+    else:
+        yield "<p>If beta followed a mirror flow in its own time, both integrals would be "
+        yield f"{mathml.inline(DIFFERENCE)}. That no other clock helps is proved below.</p>"
     asked = _asked(d)
     flow = [*dict.fromkeys(c for piece in pieces for c in of_the_flow(piece))]
     if asked or flow:
