@@ -14,7 +14,7 @@ Where outputs share weights phi(J^T l) turns with l; where it spans R^p at some 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import reduce
 from operator import mul
@@ -116,7 +116,7 @@ def _rate(p: ExactMap, s: Fraction, f: RationalFunction | None, size: Fraction) 
     """Return |f|^(s - 1), up to a unit of time, by factors that start positive."""
     if f is None:
         return ONE
-    known, whole = Signs(p.positive), p.field.one
+    known, whole = Signs((*p.positive, *_positive(p))), p.field.one
     powers = [] if s.denominator == 1 or size == 1 else [Power(Number(size), s - 1)]
     if s.denominator == 1:
         whole = p.field.constant(size ** int(s - 1))
@@ -132,6 +132,11 @@ def _rate(p: ExactMap, s: Fraction, f: RationalFunction | None, size: Fraction) 
             powers.append(Power(parse_expression(repr(base)), e))
     trees = [parse_expression(repr(whole)), *powers][whole == 1 and bool(powers) :]
     return reduce(lambda x, y: Operation("*", x, y), trees)
+
+
+def _positive(p: ExactMap) -> Iterator[str]:
+    """Yield the functions in F that are positive wherever they are defined."""
+    yield from (g.name for g in p.field.generators if g.kind in ("exp", "power", "root"))
 
 
 def _start_sign(p: ExactMap, g: RationalFunction) -> int:

@@ -111,6 +111,22 @@ def test_where_a_weight_reaches_zero_the_domain_ends(model, norm):
     assert piece.domain.where == ends[model[0][0]]
 
 
+@pytest.mark.parametrize(
+    ("outputs", "given", "slope"),
+    [
+        (["exp(w)"], {}, 1.4),
+        (["c*u"], {"positive": ["c"], "parameters": ["c"]}, 1.4),
+        (["sinh(w)"], {}, np.sqrt(1 + 1.4**2)),
+    ],
+)
+def test_signs_of_functions_and_parameters_are_known(outputs, given, slope):
+    """Under sign descent Q'' = 1/|F'|, here where beta, and c, are 1.4."""
+    d = derive(Parameterization.parse(outputs, steepest="oo", **given))
+    second = d.potential.Q.diff(d.beta[0], 2)
+    found = float(second.subs(dict.fromkeys(second.free_symbols, 1.4)))
+    assert abs(found * slope - 1) < 1e-12
+
+
 def test_a_map_survives_being_shown_and_copied():
     p = Parameterization.parse(["u*v"], steepest="4/3")
     assert eval(repr(p)) == p
