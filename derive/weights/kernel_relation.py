@@ -70,8 +70,8 @@ def find_kernel_relation(
         if known is not None and known.n.is_constant():
             n, b = known.n.value(), known.b.compose(field.gens[1:], field)
             t, t0 = beta - b, beta0 - b
-            m = n.denominator
-            return KernelRelation(*given, m, K0**m * (t / t0) ** int(n * m), K0)
+            m, power = n.denominator, int(n * n.denominator)
+            return KernelRelation(*given, m, K0**m * t**power / t0**power, K0)
         if (square := _square(metric)) is not None:
             q, b = map(start, square)
             t, t0 = beta - b, beta0 - b

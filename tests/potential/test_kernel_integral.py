@@ -6,7 +6,7 @@ import mpmath
 import pytest
 import sympy
 
-from derive import Parameterization
+from derive import Parameterization, derive
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 from derive.model.notation import Notation
@@ -144,3 +144,12 @@ def test_residues_that_are_no_square_roots_are_seen_before_an_antiderivative_is_
     x = sympy.Symbol("x")
     parts = (sympy.Poly(sympy.sympify(text), x) for text in (top, bottom))
     assert rational_kernel._has_residues(*parts) is elementary
+
+
+@pytest.mark.parametrize("start", [{}, {"p": "1", "m": "1"}, {"p": "2", "m": "1"}])
+def test_a_linear_model_has_the_square_from_beta_0_as_from_elsewhere(start):
+    """K = 2 wherever the flow begins, at beta_0 = 0 too."""
+    (piece,) = derive(Parameterization.parse(["p - m"], start)).potential.pieces
+    (beta,) = piece.betas
+    assert piece.kind == "explicit"
+    assert piece.value.diff(beta, 2) == sympy.Rational(1, 2)
