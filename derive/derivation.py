@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from sympy import Expr, Symbol
 
@@ -42,13 +42,15 @@ from derive.weights.metric import Metric, find_metric, tangent_kernel
 from derive.weights.warping import WarpVerdict, decide_warp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from derive.entrywise import EntrywiseDerivation
     from derive.model.entrywise import EntrywiseMap
 
 AUDIT = "derive.catalogue.audit.conjecture"
 """Compares a given Q with the derived one; it knows derivations, which look it up."""
+FIGURES = "numerics.figures.derived"
+"""Draws derivations, likewise."""
 CLAIMS = "derive.claims"
 """Says what derivations claim, likewise."""
 
@@ -105,6 +107,23 @@ class Derivation(Claims, Certified):
             NumericalError: Q, or its proof, has no form there.
         """
         return str(renderer(type(self), language)(self))
+
+    def plot(self, start: Mapping[str, object] | None = None, ax: object = None) -> Any:
+        """Draw Q, of one output as a curve, of several its level sets, by matplotlib.
+
+        Args:
+            start: numbers for start symbols; those not given get simple ones.
+            ax: the axes of matplotlib to draw on, or new ones.
+
+        Returns:
+            the display of ``numerics.figures``, with the arrays that were drawn.
+
+        Raises:
+            InputError: a name is no start symbol, or matplotlib is not installed.
+            NumericalError: there is no Q.
+        """
+        display = importlib.import_module(FIGURES).PotentialDisplay
+        return display.from_derivation(self, start).plot(ax)
 
     def explore(self) -> Live:
         """Return a page on which one sees what the flow minimises; a notebook shows it.

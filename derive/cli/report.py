@@ -27,7 +27,8 @@ class Report(Limited):
 
     DIR is new, empty, or holds such a site, which is replaced. The pages fetch nothing: open
     DIR/index.html in a browser. Of each model they show Q and its proof or why there is none, a
-    picture of Q, what its sources print, and whether that agrees.
+    picture of Q, what its sources print, and whether that agrees; and as `derive explore` does, a
+    picture that moves.
 
     Exit status: 0 the pages are written; 2 bad input; 3 out of time.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -110,6 +111,21 @@ class PotentialAtStart(Generic[F_co]):
         """Return ``Q(b) - Q(b0) - <grad Q(b0), b - b0>``; the shapes broadcast."""
         with quiet():
             return number_or_array(self.functions("bregman", self._read(b), self._read(b0)))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw Q, of one output as a curve, of several its level sets, by matplotlib.
+
+        Args:
+            ax: the axes of matplotlib to draw on, or new ones.
+
+        Returns:
+            the display of ``numerics.figures``, with the arrays that were drawn.
+
+        Raises:
+            InputError: matplotlib is not installed.
+        """
+        room = importlib.import_module("numerics.figures.derived")  # which stands on this one
+        return room.PotentialDisplay.of_numbers(self, dict(self.start)).plot(ax)
 
     @property
     def in_doubles(self) -> Self:

@@ -83,6 +83,19 @@ class PotentialDisplay(Display):
             NumericalError: there is no Q.
         """
         begin, q = at_plain_start(derivation.potential, start or {})
+        return cls.of_numbers(q, begin, bounds=bounds, points=points, of=derivation)
+
+    @classmethod
+    def of_numbers(
+        cls,
+        q: AnyPotential,
+        start: Mapping[str, Any],
+        *,
+        bounds: tuple[float, float] | None = None,
+        points: int = 201,
+        of: Derivation | None = None,
+    ) -> Self:
+        """Evaluate a Q in numbers at its start; the derivation says what F is."""
         beta0, axes = np.array(q.beta0, float), min(q.d, 2)
         half = max(3.0, 1.5 * float(np.abs(beta0).max()))
         x = np.linspace(*(bounds or (-half, half)), points)
@@ -93,8 +106,8 @@ class PotentialDisplay(Display):
             inside = np.isfinite(value)
             kept = inside if axes == 1 else inside.any(axis=0) | inside.any(axis=1)
             x, value = x[kept], value[np.ix_(*[kept] * axes)]
-        shown = cls(*_LABELS[axes], start=begin, beta0=beta0, x=x, value=value)
-        shown.add("", x, value if axes == 1 else x, of=derivation)
+        shown = cls(*_LABELS[axes], start=dict(start), beta0=beta0, x=x, value=value)
+        shown.add("", x, value if axes == 1 else x, of=of)
         shown.series[0].value = None if axes == 1 else value
         return shown
 

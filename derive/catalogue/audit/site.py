@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from html import escape
 
@@ -11,6 +12,7 @@ from derive.catalogue.audit.report import audit_blocks, audit_page, counts
 from derive.catalogue.library import Entry
 from derive.catalogue.listing import entry_page
 from derive.derivation import Derivation
+from derive.errors import NumericalError
 from derive.render.html.page import LOOKS, OUTCOMES, SEARCH, as_html, badge, document, sections
 from derive.render.page.blocks import Page, Passage
 from derive.render.page.names import set_letters
@@ -50,7 +52,9 @@ def site(derived: Iterable[tuple[Entry, Derivation]], audits: Sequence[Audit]) -
     for entry, derivation in derived:
         own = [audit for audit in audits if audit.model == entry.id]
         pages[f"{entry.id}.html"] = entry_html(entry, derivation, own)
-        rows.append(_row(entry, derivation, own))
+        with suppress(NumericalError):  # of what has no picture that moves
+            pages[f"explore-{entry.id}.html"] = derivation.explore().text
+        rows.append(_row(entry, derivation, own, f"explore-{entry.id}.html" in pages))
     body = (
         f'<h1>The catalogue</h1><p>{ABOUT} <a href="audit.html">{AUDIT}</a>.</p>'
         '<p hidden><label>Search <input type="search"></label> <output></output></p>'
@@ -60,12 +64,13 @@ def site(derived: Iterable[tuple[Entry, Derivation]], audits: Sequence[Audit]) -
     return pages | {"index.html": document("The catalogue", body, SEARCH)}
 
 
-def _row(entry: Entry, derivation: Derivation, audits: Sequence[Audit]) -> str:
+def _row(entry: Entry, derivation: Derivation, audits: Sequence[Audit], moves: bool) -> str:
     F = "<br>".join(f"<code>{escape(output)}</code>" for output in entry.outputs)
     verdict = derivation.verdict
     found = " ".join(_outcome(name, n) for name, n in counts(audits).items() if n)
+    picture = f'<br><a href="explore-{entry.id}.html">Explore</a>' * moves
     cells = (
-        f'<a href="{entry.id}.html">{entry.id}</a><br>{escape(entry.title)}',
+        f'<a href="{entry.id}.html">{entry.id}</a><br>{escape(entry.title)}{picture}',
         F,
         badge(verdict.value, LOOKS[verdict]),
         found,

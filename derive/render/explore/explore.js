@@ -54,7 +54,7 @@ const [zeros, levels, lines, paths, marks] = ["zeros", "levels", "lines", "paths
   .map((name) => inner.append("g").attr("class", name));
 const handles = svg.append("g").attr("class", "handles");
 const curve = d3.line((p) => sx(p[state.plane[0]]), (p) => sy(p[state.plane[1]]));
-const N = 52;
+const N = 53;
 
 /** Draw elements of one kind, one for each entry of the data. */
 const draw = (group, tag, data, kind) =>
@@ -128,29 +128,43 @@ function data() {
   return y < 0 ? [x.map((v) => -v), -y] : [x, y];
 }
 
+/** Return the coordinates of a grid, a cell wider than the window, one at 0: there Q may have a kink. */
+function nodes(scale) {
+  const [a, b] = scale.domain();
+  const all = d3.range(N).map((n) => a + ((n - 1) / (N - 3)) * (b - a));
+  const nearest = d3.minIndex(all, Math.abs);
+  if (0 < nearest && nearest < N - 1) all[nearest] = 0;
+  return all;
+}
+
+/** Return a coordinate inside of the window, of which a wall may be the end. */
+function within(scale, v) {
+  const [a, b] = scale.domain(), edge = 1e-7 * (b - a);
+  return Math.min(Math.max(v, a + edge), b - edge);
+}
+
 /** Draw the level sets of Q in the plane through a point, those at even steps on the way to it. */
 function drawLevels(from, to) {
-  const [i, j] = state.plane, [x0, x1] = sx.domain(), [y0, y1] = sy.domain();
-  const place = (t, a, b) => a + ((t - 1) / (N - 3)) * (b - a);
-  // Next to a wall that ends the window Q is taken just inside of it.
-  const at = (t, a, b) => Math.min(Math.max(place(t, a, b), a + 1e-7 * (b - a)), b - 1e-7 * (b - a));
+  const [i, j] = state.plane, columns = nodes(sx), rows = nodes(sy);
   const values = new Float64Array(N * N), beta = [...to];
   const alone = GIVEN.copies > 1;
-  const column = alone && [...Array(N)].map((_, n) => one.Q([at(n, x0, x1)], c));
-  for (let v = 0; v < N; v++) {
-    beta[j] = at(v, y0, y1);
-    const row = alone && one.Q([beta[j]], c);
+  const [along, up] = [[sx, columns], [sy, rows]].map(([scale, all]) => all.map((v) => within(scale, v)));
+  const column = alone && along.map((v) => one.Q([v], c));
+  up.forEach((v, n) => {
+    beta[j] = v;
+    const row = alone && one.Q([v], c);
     for (let u = 0; u < N; u++) {
-      beta[i] = at(u, x0, x1);
-      values[v * N + u] = alone ? column[u] + row : m.Q(beta, c);
+      beta[i] = along[u];
+      values[n * N + u] = alone ? column[u] + row : m.Q(beta, c);
     }
-  }
+  });
   const ray = (t) => m.Q(from.map((b, k) => b + t * (to[k] - b)), c);
   const steps = [1 / 4, 1 / 2, 3 / 4, 1, 4 / 3, 5 / 3, 2].map((t) => [t, ray(t)]);
   const shown = steps.filter(([, q]) => Number.isFinite(q)).map(([t, q]) => ({t, q}));
   const contour = d3.contours().size([N, N]);
+  const [x, y] = [columns, rows].map((all) => d3.scaleLinear(d3.range(N), all));
   const point = function (u, v) {
-    this.stream.point(sx(place(u - 0.5, x0, x1)), sy(place(v - 0.5, y0, y1)));
+    this.stream.point(sx(x(u - 0.5)), sy(y(v - 0.5)));
   };
   const path = d3.geoPath(d3.geoTransform({point}));
   draw(levels, "path", shown, "level").classed("touching", ({t}) => t === 1)
@@ -205,8 +219,7 @@ function drawTime(found) {
 
 /** Put a handle of the data line where the pointer or a key says, within the window. */
 function move(h, x, y) {
-  const within = (scale, v) => Math.max(scale.domain()[0], Math.min(scale.domain()[1], scale.invert(v)));
-  state.handles[h] = [within(sx, x), within(sy, y)];
+  state.handles[h] = [within(sx, sx.invert(x)), within(sy, sy.invert(y))];
   update();
 }
 
@@ -321,10 +334,10 @@ function update() {
   });
 }
 
-/** Say what is wrong, and draw nothing; or draw again. */
+/** Say what is wrong, and show neither picture nor numbers; or show them again. */
 function say(message) {
   byId("message").textContent = message;
-  document.querySelector(".explore").classList.toggle("broken", Boolean(message));
+  document.querySelector(".panes").classList.toggle("broken", Boolean(message));
 }
 
 /** Light up the conditions that are broken. */

@@ -33,6 +33,22 @@ def test_a_potential_is_shown_where_it_has_values():
         PotentialDisplay.from_derivation(derive(["x*y", "y*z", "z*x"]))
 
 
+def test_derivations_and_potentials_plot_themselves():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    d = derive(PAIR)
+    shown = d.plot({"alpha": "1/2"})
+    assert shown.ax_.get_ylabel() == r"$Q - Q(\beta_0)$"
+    assert len(shown.ax_.lines) == 2
+    own = pyplot.subplots()[1]
+    again = d.potential.numeric({"alpha": 0.5}).plot(own)
+    assert again.ax_ is own
+    assert np.array_equal(shown.value, again.value)
+    assert not np.array_equal(shown.value, d.plot().value)
+    with pytest.raises(NumericalError):
+        derive(["x*y", "y*z", "z*x"]).plot()
+    pyplot.close("all")
+
+
 def test_regimes_are_approached():
     found = regimes(derive(PAIR), "alpha")
     for which in (0, 1):
