@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from derive.entrywise import EntrywiseDerivation
     from derive.model.entrywise import EntrywiseMap
+    from derive.model.matrices import MatrixMap
 
 AUDIT = "derive.catalogue.audit.conjecture"
 """Compares a given Q with the derived one; it knows derivations, which look it up."""
@@ -211,8 +212,22 @@ def derive(
 ) -> EntrywiseDerivation: ...
 
 
+@overload
 def derive(
-    parameterization: Parameterization | EntrywiseMap | Expr | str | Sequence[Expr | str],
+    parameterization: MatrixMap,
+    progress: Callable[[str], None] | None = None,
+    *,
+    timeout: float | None = None,
+) -> Any: ...
+
+
+def derive(
+    parameterization: Parameterization
+    | EntrywiseMap
+    | MatrixMap
+    | Expr
+    | str
+    | Sequence[Expr | str],
     progress: Callable[[str], None] | None = None,
     ansatz: Ansatz | None = None,
     timeout: float | None = None,
@@ -253,9 +268,8 @@ def derive(
     """
     model = Parameterization.of(parameterization)
     module, _, fold = model.fold.partition(":")
-    found: Derivation | EntrywiseDerivation = getattr(importlib.import_module(module), fold)(
-        model, progress, ansatz, timeout, known
-    )
+    stages = getattr(importlib.import_module(module), fold)
+    found: Derivation | EntrywiseDerivation = stages(model, progress, ansatz, timeout, known)
     return found
 
 

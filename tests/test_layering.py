@@ -46,7 +46,7 @@ LAYERS = [
     {"derive.derivation"},
     {"derive.claims", "derive.components", "derive.copying"},
     {"derive.limits", "derive.explicit", "derive.inverse", "derive.optimizers"},
-    {"derive.separable"},
+    {"derive.matrices", "derive.separable"},
     {"derive.perturbed", "derive.univariate"},
     {"derive.rocq"},
     {"derive.render", "derive.certificate.writing"},

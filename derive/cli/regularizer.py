@@ -68,6 +68,7 @@ class Regularizer(Steepest, OfModel, Command):
       derive regularizer "a*u" --vector u
       derive regularizer "W*T(W)" --matrix W:2x2
       derive regularizer "exp(v)/sum(exp(v))" --each v
+      derive regularizer "W*T(W)" --matrix W:nxr --measurements commuting
       derive regularizer "p**D - m**D" --start p=alpha,m=alpha
       derive regularizer "a*u1" "a*u2" --latex --standalone -o neuron.tex
       derive regularizer "a*u1" "a*u2" --html -o neuron.html
@@ -79,6 +80,9 @@ class Regularizer(Steepest, OfModel, Command):
     """
 
     each: str = option("", "Indexed weight v_1, ..., v_n: v, or v:n-1 for outputs i < n.", "V")
+    measurements: str = option(
+        "", "With --matrix W:nxr: commuting, diagonal, one or general; every size at once.", "KIND"
+    )
     check: bool = option(False, "Confirm by precise flows of the weights.")
     digits: int | None = option(None, "Digits of --check (30).", "N", at_least=10, at_most=1000)
     numpy: Path | None = option(None, "Write Q as a module of NumPy functions.", "FILE.py")
@@ -92,8 +96,11 @@ class Regularizer(Steepest, OfModel, Command):
             raise InputError("--digits goes with --check")
         if self.numpy is not None:
             check_module(self.numpy, self.output)
-        if self.each and (self.numpy or self.conjecture or self.form.name in CODE):
-            raise InputError("--each goes with text, --latex, --html and --json")
+        open_size = "--each" if self.each else "--measurements" if self.measurements else ""
+        if open_size and (self.numpy or self.conjecture or self.form.name in CODE):
+            raise InputError(f"{open_size} goes with text, --latex, --html and --json")
+        if self.measurements and self.check:
+            raise InputError("--check does not go with --measurements")
         return read
 
     def answer(self, read: ReadModel, enter: Enter) -> Answer:

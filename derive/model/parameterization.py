@@ -17,6 +17,7 @@ from derive.model.affine import AffineOutput
 from derive.model.entrywise import EntrywiseMap
 from derive.model.exact_map import ExactMap
 from derive.model.geometry import EUCLIDEAN, Geometry
+from derive.model.matrices import MatrixMap
 from derive.model.names import (
     independent_entries,
     positive_bases,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from sympy import Expr
 
 
-Model = TypeVar("Model", bound=EntrywiseMap)
+Model = TypeVar("Model", EntrywiseMap, MatrixMap)
 
 LONGEST = 200
 """Characters of the code that stands for a model where it is shown."""
@@ -296,7 +297,15 @@ class Parameterization(ExactMap):
         rates: Mapping[str, object],
         mirror: object | None,
         steepest: object | None,
+        matrices: Mapping[str, str],
+        measurements: str,
     ) -> Any: ...
+
+    @overload
+    @classmethod
+    def parse(
+        cls, outputs: Sequence[str], *, matrices: Mapping[str, str], measurements: str
+    ) -> MatrixMap: ...
 
     @classmethod
     def parse(
@@ -312,7 +321,9 @@ class Parameterization(ExactMap):
         mirror: object | None = None,
         steepest: object | None = None,
         each: Iterable[str] = (),
-    ) -> Parameterization | EntrywiseMap:
+        matrices: Mapping[str, str] | None = None,
+        measurements: str = "",
+    ) -> Parameterization | EntrywiseMap | MatrixMap:
         """Read outputs, and start values that are text, through the language's whitelist.
 
         Args:
@@ -322,6 +333,8 @@ class Parameterization(ExactMap):
                 their entries are the weights u1, u2, u3 and W11, W12, W21, W22.
             vectors: names that are vectors whose dimension is left open; the start of one is that
                 of its norm, and the only output is a vector such as ``a*u``.
+            matrices: matrices of open size, ``{"W": "n x r"}``, of which the output is a sum of
+                products such as W*T(W); *measurements* are commuting, diagonal, one, or general.
             each: the weight v that is indexed, for a map of open size: the only output is that of
                 v_i, in which sum(...), prod(...) and norm(v) go over all entries.
 
@@ -331,22 +344,27 @@ class Parameterization(ExactMap):
             RankDeficient: beta, a vector of open dimension, has a constant length.
             DegenerateStart: F is undefined or cannot move at the start.
         """
-        if indexed := tuple(each):
-            others = (start, arrays, tuple(vectors), mirror, steepest)
-            return EntrywiseMap.parse(outputs, indexed, positive, parameters, rates, others=others)
+        start, rates, arrays = start or {}, rates or {}, arrays or {}
+        beside = (start, arrays, tuple(vectors), mirror, steepest)
+        if indexed := (*each, *(matrices or {})):
+            weights = (tuple(positive), tuple(parameters), rates)
+            if matrices:
+                others = (*beside, *weights, *each)
+                return MatrixMap.parse(outputs, matrices, measurements, others=others)
+            return EntrywiseMap.parse(outputs, indexed, *weights, others=beside)
         if found := read_vectors(outputs, tuple(vectors)):
             if mirror is not None or steepest is not None:
                 what = "a mirror goes" if steepest is None else "steepest goes"
                 raise InputError(f"{what} with outputs of given dimension: give components")
-            given, norms = lengths(found, start or {}, positive), {v.name: v.norm for v in found}
-            turned = {norms.get(name, name): rate for name, rate in (rates or {}).items()}
+            given, norms = lengths(found, start, positive), {v.name: v.norm for v in found}
+            turned = {norms.get(name, name): rate for name, rate in rates.items()}
             known = (read_tree(rate, f"the rate of {name}") for name, rate in turned.items())
             if {*names(tuple(known))} & {*norms, *norms.values()}:
                 raise InputError("rates: one of a model with vectors names scalars alone")
             with named_as_vectors(found):
                 return cls(**given, rates=turned)
-        trees = independent_entries(parse_array_outputs(outputs, arrays or {}))
-        rates = rates_by_entry(rates or {}, mirror, arrays or {})
+        trees = independent_entries(parse_array_outputs(outputs, arrays))
+        rates = rates_by_entry(rates, mirror, arrays)
         return cls(
             trees,
             None,

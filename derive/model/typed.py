@@ -27,8 +27,8 @@ class TypedModel:
 
     Attributes:
         outputs: the components of F.
-        start, positive, vector, matrix, parameter, rates, mirror, steepest, each: the options of
-            these names; "" where not given.
+        start, positive, vector, matrix, parameter, rates, mirror, steepest, each, measurements: the
+            options of these names; "" where not given.
 
     >>> TypedModel(("a*u",), vector="u:2").read().parameterization().weights
     ('a', 'u1', 'u2')
@@ -44,9 +44,12 @@ class TypedModel:
     mirror: str = ""
     steepest: str = ""
     each: str = ""
+    measurements: str = ""
 
     def read(self) -> ReadModel:
         """Return what the texts say; InputError names the option of a text that is not accepted."""
+        if self.measurements:
+            return self._read_matrices()
         return self._read_indexed() if self.each else self._read_outputs()
 
     def _read_outputs(self) -> ReadModel:
@@ -86,6 +89,19 @@ class TypedModel:
             raise InputError("with a vector of open dimension give one output, such as a*u")
         return ReadModel(texts, start, positive, vectors=open_vectors, rates=rates)
 
+    def _read_matrices(self) -> ReadModel:
+        """Return what the texts say of matrices of open size."""
+        for name in ("start", "positive", "parameter", "vector", "rates", "mirror", "each"):
+            if getattr(self, name):
+                raise InputError(f"--{name} does not go with --measurements")
+        given = dict[str, str]()
+        for item in self.matrix.split(","):
+            name, colon, size = (part.strip() for part in item.partition(":"))
+            if not colon or name in given:
+                raise InputError("--matrix: with --measurements write W:nxr, or U:nxr,V:mxr")
+            given[name] = size
+        return ReadModel(self.outputs, {}, (), matrices=given, measurements=self.measurements)
+
     def _read_indexed(self) -> ReadModel:
         """Return what the texts say of a map of open size."""
         from derive.language import parse_assignments, parse_name, parse_names
@@ -121,6 +137,8 @@ class ReadModel:
     mirror: tuple[Tree, ...] = ()
     steepest: str = ""
     each: tuple[str, ...] = ()
+    matrices: dict[str, str] = field(default_factory=dict)
+    measurements: str = ""
 
     def parameterization(self) -> Parameterization:
         """Return what is to be derived; this part needs algebra."""
@@ -137,6 +155,8 @@ class ReadModel:
             mirror=self.mirror[0] if self.mirror else None,
             steepest=self.steepest or None,
             each=self.each,
+            matrices=self.matrices,
+            measurements=self.measurements,
         )
         return found
 

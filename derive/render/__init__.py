@@ -18,6 +18,7 @@ class Account(NamedTuple):
 RECORDS = {
     "Derivation": Account("derivation", "The implicit regularizer", 2),
     "EntrywiseDerivation": Account("entrywise", "The implicit regularizer for every n"),
+    "MatrixDerivation": Account("matrices", "The implicit regularizer of every size"),
     "Outcome": Account("outcome", "The implicit regularizer"),
     "Regimes": Account("regimes", "Limits of the regularizer", 2),
     "RandomWidth": Account("width", "The regularizer at random starts"),
@@ -42,6 +43,7 @@ def _forms(**modules: str) -> dict[str, str]:
 RENDERERS: dict[str, dict[str, str]] = {
     **{x: {"narration": f"accounts:tell_{account.format}"} for x, account in RECORDS.items()},
     "EntrywiseDerivation": {"narration": "entrywise:tell_entrywise"},
+    "MatrixDerivation": {"narration": "matrices:tell_matrices"},
     "Derivation": {"narration": "derivation:tell_derivation"}
     | _forms(jax="exports.program", torch="exports.program", numpy="exports.numpy_module")
     | _forms(js="exports.script", explore="explore.page")

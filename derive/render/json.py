@@ -22,6 +22,7 @@ from derive.entrywise import EntrywiseDerivation
 from derive.exact.field.function_field import RationalFunction
 from derive.language import to_text
 from derive.language.tree import Tree
+from derive.matrices import MatrixDerivation
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import kernel_of
@@ -89,6 +90,10 @@ FIELDS: Mapping[str, str] = {
     " outputs=outputs weights=parameterization.scalars parameters=parameterization.parameters"
     " positive=parameterization.positive rates=parameterization.rates:pairs",
     "entrywise_warp": "*finding:decision g=warping.g y_i=y",
+    "MatrixDerivation": "verdict parameterization=:matrices finding statements entry=:nothing"
+    " block=:nothing",
+    "matrices": "output=parameterization.text shapes=parameterization.shapes:pairs"
+    " measurements=parameterization.measurements b lengths=parameterization.parts:pairs",
     "Outcome": "verdict parameterization=parameterization:model finding pieces=:pieces missing",
     "Parameterization": "outputs=texts weights start:pairs",
     "model": "outputs=:trees_or_texts weights start:pairs",
@@ -420,8 +425,16 @@ def _certified_for_every_size(d: EntrywiseDerivation, seconds: float) -> Record:
     return certified
 
 
+def _with_derivations(d: MatrixDerivation, seconds: float) -> Record:
+    """Return what is said of matrices with the derivations of one entry, or of two rows."""
+    parts = {"entry": d.entry, "block": d.block}
+    inner = {x: y and json.loads(render_json(y, seconds)) for x, y in parts.items()}
+    return record(d) | inner
+
+
 CERTIFIED: Mapping[str, Callable[[Any, float], Record]] = {
     "Derivation": _certified,
     "EntrywiseDerivation": _certified_for_every_size,
+    "MatrixDerivation": _with_derivations,
 }
 """The records that have a certificate, and what writes them with it."""

@@ -12,7 +12,8 @@ COMMANDS |= {
     ("experiment", name): EXPERIMENTS.get_command(None, name)
     for name in EXPERIMENTS.list_commands(None)
 }
-# A potential starts at a beta and has parameters; what is confirmed and sized is the command's.
+# A potential starts at a beta and has parameters; what is confirmed, sized and measured is the
+# command's.
 OWN = {
     ("parameterize", "--start"),
     ("parameterize", "--positive"),
@@ -20,6 +21,7 @@ OWN = {
     ("report", "--output"),
     ("rocq", "--output"),
     ("matrix-factorization", "--sizes"),
+    ("matrix-factorization", "--measurements"),
     ("univariate", "--data"),
     ("run", "--data"),
     ("path", "--data"),

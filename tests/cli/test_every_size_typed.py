@@ -34,3 +34,26 @@ def test_what_does_not_go_with_open_size_is_refused_in_a_line(options, words):
     done = run("regularizer", "v/sum(v)", "--each", "v", *options)
     assert done.returncode == 2
     assert words in done.stderr
+
+
+@pytest.mark.parametrize(("kind", "code"), [("commuting", 0), ("one", 0), ("general", 1)])
+def test_matrices_of_open_size(kind, code):
+    done = run("regularizer", "W*T(W)", "--matrix", "W:nxr", "--measurements", kind)
+    assert done.returncode == code
+    assert "of every size" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--matrix", "W:nxr", "--measurements", "some"), "choose one of commuting"),
+        (("--matrix", "W", "--measurements", "one"), "write W:nxr"),
+        (("--measurements", "one"), "write W:nxr"),
+        (("--matrix", "W:nxr", "--measurements", "one", "--start", "W=1"), "--start does not go"),
+        (("--matrix", "W:nxr", "--measurements", "one", "--check"), "--check does not go"),
+    ],
+)
+def test_matrices_of_open_size_are_refused_in_a_line(options, words):
+    done = run("regularizer", "W*T(W)", *options)
+    assert done.returncode == 2
+    assert words in done.stderr

@@ -85,7 +85,7 @@ def test_a_refusal_of_our_own_names_the_option(box, bad):
 def test_the_model_that_is_typed_has_an_option_for_each_of_its_texts(kind):
     texts = {one.name for one in fields(TypedModel)}
     names = {one.name for one in parameters(kind)}
-    own = {"each", "steepest", *(["parameter"] if kind is OfPolynomials else ())}
+    own = {"each", "measurements", "steepest", *(["parameter"] if kind is OfPolynomials else ())}
     assert texts - names == own
     assert texts <= {one.name for one in (*parameters(Margin), *parameters(Regularizer))}
     typed = kind(**{name: name for name in names})

@@ -1,0 +1,263 @@
+"""Matrices of open size: F = sum_t c_t A_t B_t^T, and what its measurements have in common.
+
+beta = F(w) is known by y_i = <X_i, beta> alone. Where one orthonormal basis O, or two, O and H,
+have X_i = O diag(a_i) H^T for all i, the rows a_k of O^T A and b_k of H^T B meet in
+
+    b_k = (O^T beta H)_kk = sum_t c_t <a_k, b_k>,   <X_i, beta> = sum_k a_ik b_k,
+
+and no other rows: with the symmetric M of this quadratic form gradient flow is w_k' = 2 lambda_k M
+w_k, w_k all rows k one above the other. In the eigenspaces of M, of eigenvalue mu, the part of w_k
+keeps its direction, so that its length n_mu alone moves, and **b_k = sum_mu mu n_mu^2**: one output
+in as many weights as M has eigenvalues other than 0. (Derived here.)
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import sympy
+
+from derive.errors import InputError
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.towers.tower import build_elements
+from derive.language import parse_expression
+from derive.language.arguments import parse_array_outputs
+from derive.language.arrays import entry_names, places
+from derive.language.tree import Tree, names
+
+MEASUREMENTS = ("commuting", "diagonal", "one", "general")
+OURS = frozenset("OHXKQMSFZ")
+"""Names that the page has for bases, measurements and others."""
+SHAPE = re.compile(r"\s*([A-Za-z]\w*?|\d+)\s*x\s*([A-Za-z]\w*|\d+)\s*")
+FORM = "write F as a sum of products such as W*T(W) or U*T(V), of matrices with as many columns"
+ROWS = (2, 3)
+"""Rows of the matrices by which F is read."""
+LETTERS = {1: ("w",), 2: ("x", "z")}
+
+
+@dataclass(frozen=True)
+class MatrixMap:
+    """beta = F(w) of matrices of open size.
+
+    Attributes:
+        text: F as it was given.
+        shapes: the rows and the columns of each matrix, as they were given.
+        measurements: of which kind they are, one of ``MEASUREMENTS``.
+        terms: c_t with A_t and B_t.
+
+    >>> from derive.language import to_text
+    >>> p = MatrixMap.parse(["U*T(V)"], {"U": "n x r", "V": "m x r"}, "commuting")
+    >>> p.terms, to_text(p.of_one_entry)
+    ((('U', 'V', Fraction(1, 1)),), '(x**2 - z**2)/2')
+    """
+
+    fold: ClassVar[str] = "derive.matrices:derive_matrices"
+    """The stages by which it is derived."""
+
+    text: str
+    shapes: tuple[tuple[str, tuple[str, str]], ...]
+    measurements: str
+    terms: tuple[tuple[str, str, Fraction], ...]
+
+    @classmethod
+    def parse(
+        cls,
+        outputs: Sequence[str],
+        matrices: Mapping[str, str],
+        measurements: str,
+        *,
+        others: Iterable[object] = (),
+    ) -> MatrixMap:
+        """Read F, ``{"W": "n x r"}``, and the kind of measurements.
+
+        Args:
+            others: what was given besides; there must be nothing.
+
+        Raises:
+            LanguageError: a text is not an expression.
+            InputError: F is not of this form, or sizes do not fit.
+        """
+        if any(others):
+            raise InputError("matrices of open size go with measurements alone")
+        if taken := sorted(OURS & {*matrices}):
+            raise InputError(f"{taken[0]} is what the page calls something else: choose a name")
+        if measurements not in MEASUREMENTS:
+            raise InputError(f"measurements: choose one of {', '.join(MEASUREMENTS)}")
+        if len(outputs) != 1:
+            raise InputError("with matrices of open size give one output, such as W*T(W)")
+        shapes = {name: _read_shape(name, text) for name, text in matrices.items()}
+        if len({columns for _, columns in shapes.values()}) != 1:
+            raise InputError(FORM)
+        terms = _read_terms(outputs[0], shapes)
+        found = cls(outputs[0].strip(), tuple(shapes.items()), measurements, terms)
+        if {rows for a, b, _ in terms for rows in (shapes[a][0], shapes[b][0])} - {*found.size}:
+            raise InputError("terms of F have different sizes")
+        if found.is_square and found.size[0] != found.size[1]:
+            raise InputError(f"{found.text} is no matrix of one size")
+        return found
+
+    @property
+    def lefts(self) -> tuple[str, ...]:
+        """The A_t."""
+        return tuple(dict.fromkeys(a for a, _, _ in self.terms))
+
+    @property
+    def rights(self) -> tuple[str, ...]:
+        """The B_t."""
+        return tuple(dict.fromkeys(b for _, b, _ in self.terms))
+
+    @property
+    def formula(self) -> str:
+        """F in our notation."""
+        terms = [(c, f"{a} {b}^T") for a, b, c in self.terms]
+        signed = (
+            (("- " if c < 0 else "+ "), "" if abs(c) == 1 else f"{abs(c)} ", x) for c, x in terms
+        )
+        return " ".join(map("".join, signed)).removeprefix("+ ")
+
+    @property
+    def is_square(self) -> bool:
+        """Whether a matrix stands on both sides, so that O = H."""
+        return bool({*self.lefts} & {*self.rights})
+
+    @property
+    def size(self) -> tuple[str, str]:
+        """The rows and the columns of beta."""
+        rows = dict(self.shapes)
+        (a, b, _), *_ = self.terms
+        return rows[a][0], rows[b][0]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The matrices."""
+        return tuple(dict.fromkeys((*self.lefts, *self.rights)))
+
+    @property
+    def form(self) -> sympy.Matrix:
+        """M, in the order of the names."""
+        M, at = sympy.zeros(len(self.names)), self.names.index
+        for a, b, c in self.terms:
+            half = sympy.Rational(c.numerator, 2 * c.denominator)
+            M[at(a), at(b)] += half
+            M[at(b), at(a)] += half
+        return M
+
+    @property
+    def eigenspaces(self) -> tuple[tuple[sympy.Rational, tuple[sympy.Matrix, ...]], ...]:
+        """Each eigenvalue of M but 0, from the largest, with an orthonormal basis."""
+        found = [(mu, v) for mu, _, v in self.form.eigenvects() if mu != 0]
+        if not all(mu.is_rational for mu, _ in found):
+            raise InputError("the quadratic form of F has eigenvalues that are not rational")
+        ordered = sorted(found, key=lambda pair: -pair[0])
+        return tuple((mu, tuple(sympy.GramSchmidt(v, orthonormal=True))) for mu, v in ordered)
+
+    @property
+    def lengths(self) -> tuple[str, ...]:
+        """The names of n_mu."""
+        count = len(self.eigenspaces)
+        return LETTERS.get(count) or tuple(f"w{k}" for k in range(1, count + 1))
+
+    @property
+    def of_one_entry(self) -> Tree:
+        """b_k in the lengths n_mu."""
+        values = [mu for mu, _ in self.eigenspaces]
+        scale = abs(values[0]) if len({abs(mu) for mu in values}) == 1 else sympy.Integer(1)
+        pairs = zip(values, self.lengths, strict=True)
+        text = " + ".join(f"({mu / scale})*{n}**2" for mu, n in pairs)
+        tidy = text.replace("(1)*", "").replace("+ (-1)*", "- ")
+        p, q = scale.p, scale.q
+        whole = tidy if scale == 1 else f"({tidy})/{q}" if p == 1 else f"({tidy})*{p}/{q}"
+        return parse_expression(whole)
+
+    @property
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """What each n_mu is of the rows, in lower case: u_k of E^T U."""
+        found = []
+        for name, (_, vectors) in zip(self.lengths, self.eigenspaces, strict=True):
+            norms = [_norm(vector, self.names) for vector in vectors]
+            whole = norms[0] if len(norms) == 1 else f"sqrt({' + '.join(f'{x}**2' for x in norms)})"
+            found.append((name, whole))
+        return tuple(found)
+
+    @property
+    def is_semidefinite(self) -> bool:
+        """Whether beta, or -beta, is positive semidefinite: F = mu W W^T, W all matrices."""
+        return len(self.eigenspaces) == 1
+
+    @property
+    def among(self) -> str:
+        """Which beta there are."""
+        signs = {mu > 0 for mu, _ in self.eigenspaces}
+        return "`beta`" if len(signs) > 1 else f"`beta {'>=' if signs == {True} else '<='} 0`"
+
+    @property
+    def is_product(self) -> bool:
+        """Whether F = c U V^T."""
+        return len(self.terms) == 1 and not self.is_square
+
+
+def _norm(vector: sympy.Matrix, letters: Sequence[str]) -> str:
+    """Return |sum_A e_A a_k| as text."""
+    first = next(x for x in vector if x)
+    scale = max(map(abs, vector)) * sympy.sign(first)
+    parts = [(x / scale, f"{a.lower()}_k") for x, a in zip(vector, letters, strict=True) if x]
+    signs = ((("- " if x < 0 else "+ "), "" if abs(x) == 1 else f"{abs(x)}*", a) for x, a in parts)
+    whole = f"|{' '.join(map(''.join, signs)).removeprefix('+ ')}|"
+    return whole if abs(scale) == 1 else f"{whole}/{1 / abs(scale)}"
+
+
+def _read_shape(name: str, text: str) -> tuple[str, str]:
+    shape = SHAPE.fullmatch(text)
+    if shape is None:
+        raise InputError(f"the size of {name} is written n x r")
+    return shape[1], shape[2]
+
+
+def _read_terms(
+    text: str, shapes: Mapping[str, tuple[str, str]]
+) -> tuple[tuple[str, str, Fraction], ...]:
+    """Return c_t, A_t and B_t, of which every entry of F is made."""
+    sizes = list(dict.fromkeys(rows for rows, _ in shapes.values()))
+    rows = dict(zip(sizes, ROWS, strict=False))
+    given = {name: (rows.get(size, 0), 2) for name, (size, _) in shapes.items()}
+    (value,) = parse_array_outputs([text], given)
+    if len(sizes) > len(ROWS) or len(value.shape) != 2:
+        raise InputError(FORM)
+    weights = [x for name, shape in given.items() for x in entry_names(name, shape)]
+    if {*names(value.trees)} - {*weights}:
+        raise InputError(f"{FORM}, without other weights")
+    entries = build_elements(value.trees, weights)
+    terms = [x for x in _products(given, value.shape, entries[1]) if x[2]]
+    for (i, j), entry in zip(places(value.shape), entries, strict=True):
+        products = (
+            _at(entry, a, i, k) * _at(entry, b, j, k) * entry.field.constant(c)
+            for a, b, c in terms
+            for k in (1, 2)
+        )
+        if functools.reduce(operator.add, products, entry.field.zero) != entry:
+            raise InputError(FORM)
+    return tuple(terms)
+
+
+def _products(
+    given: Mapping[str, tuple[int, int]], shape: tuple[int, ...], corner: RationalFunction
+) -> Iterator[tuple[str, str, Fraction]]:
+    """Yield c, A and B of the products that fit, by the entry of row 1 and column 2."""
+    positions = corner.field.positions
+    for a, b in itertools.product(given, repeat=2):
+        if (given[a][0], given[b][0]) == shape:
+            c = corner.partial(positions[f"{a}11"]).partial(positions[f"{b}21"])
+            if not c.is_constant():
+                raise InputError(FORM)
+            yield a, b, c.value()
+
+
+def _at(entry: RationalFunction, name: str, row: int, column: int) -> RationalFunction:
+    return entry.field.named(f"{name}{row}{column}")

@@ -1,0 +1,216 @@
+"""Matrices of open size: flows of the weights at three sizes, and what is refused."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+import sympy
+from scipy.integrate import solve_ivp
+from scipy.optimize import linprog
+
+from derive import InputError, Parameterization, Verdict, derive
+from derive.certificate.checking.check import check_text
+from derive.model.matrices import MatrixMap
+
+SYMMETRIC, PRODUCT = {"W": "n x r"}, {"U": "n x r", "V": "m x r"}
+
+
+def parse(text, matrices, measurements="commuting"):
+    return Parameterization.parse([text], matrices=matrices, measurements=measurements)
+
+
+def orthonormal(n, rng):
+    return np.linalg.qr(rng.normal(size=(n, n)))[0]
+
+
+def limit_of(terms, start, X, y, rate=1.0):
+    """Return the weights where gradient flow on the squared loss ends; nothing of Q is known."""
+    shapes = {name: w.shape for name, w in start.items()}
+
+    def weights(flat):
+        found, at = {}, 0
+        for name, (n, r) in shapes.items():
+            found[name], at = flat[at : at + n * r].reshape(n, r), at + n * r
+        return found
+
+    def beta(w):
+        return sum(float(c) * w[a] @ w[b].T for a, b, c in terms)
+
+    def slope(_, flat):
+        w = weights(flat)
+        pull = np.tensordot((np.tensordot(X, beta(w), 2) - y) * rate, X, 1)
+        grown = {name: np.zeros(shape) for name, shape in shapes.items()}
+        for a, b, c in terms:
+            grown[a] -= float(c) * pull @ w[b]
+            grown[b] -= float(c) * pull.T @ w[a]
+        return np.concatenate([x.ravel() for x in grown.values()])
+
+    flat = np.concatenate([w.ravel() for w in start.values()])
+    for k in range(12):
+        flat = solve_ivp(slope, (0, 5 * 2**k), flat, "LSODA", rtol=1e-12, atol=1e-14).y[:, -1]
+        if np.max(np.abs(np.tensordot(X, beta(weights(flat)), 2) - y)) < 1e-11:
+            return weights(flat), beta
+    pytest.fail("the flow does not converge")
+
+
+def off_row(a, moved):
+    """Return the part of a vector outside of the row space of a, relative to the vector."""
+    rest = moved - a.T @ np.linalg.lstsq(a.T, moved, rcond=None)[0]
+    return np.linalg.norm(rest) / np.linalg.norm(moved)
+
+
+def lengths_of(model, rows, k):
+    stacked = np.array([rows[name][k] for name in model.names])
+    return [
+        np.sqrt(sum(np.sum((np.array(v, float).ravel() @ stacked) ** 2) for v in vectors))
+        for _, vectors in model.eigenspaces
+    ]
+
+
+CASES = [
+    ("W*T(W)", SYMMETRIC, (2, 2), 3),
+    ("W*T(W)", SYMMETRIC, (4, 4), 2),
+    ("U*T(V)", PRODUCT, (3, 2), 1),
+    ("U*T(V)", PRODUCT, (3, 5), 4),
+    ("U*T(U) - V*T(V)", {"U": "n x r", "V": "n x r"}, (3, 3), 2),
+    ("2*U*T(U) + V*T(V)/3", {"U": "n x r", "V": "n x r"}, (3, 3), 3),
+]
+
+
+@pytest.mark.parametrize(("text", "matrices", "size", "r"), CASES)
+def test_flows_from_any_start_move_grad_q_in_the_row_space(text, matrices, size, r):
+    model = parse(text, matrices)
+    d, rng = derive(model), np.random.default_rng(7)
+    assert d.verdict is Verdict.PROVED
+    n, m = size
+    E = orthonormal(n, rng)
+    H = E if model.is_square else orthonormal(m, rng)
+    count = min(n, m)
+    a = rng.normal(size=(max(1, count - 1), count))
+    X = np.array([(E[:, :count] * row) @ H[:, :count].T for row in a])
+    start = {x: rng.normal(size=(n if x in model.lefts else m, r)) for x in model.names}
+    aim = {x: w + 0.3 * rng.normal(size=w.shape) for x, w in start.items()}
+    y = np.tensordot(X, sum(float(c) * aim[a] @ aim[b].T for a, b, c in model.terms), 2)
+    end, beta = limit_of(model.terms, start, X, y)
+    basis = {x: E if x in model.lefts else H for x in model.names}
+    turned = [{x: basis[x].T @ w[x] for x in w} for w in (start, end)]
+    moved, changes = [], []
+    for k in range(count):
+        first = lengths_of(model, turned[0], k)
+        q = d.entry.potential.numeric(
+            {
+                s: float(v)
+                for s, v in zip(d.entry.parameterization.start_symbols, first, strict=True)
+            }
+        )
+        b, before = ((E.T @ beta(w) @ H)[k, k] for w in (end, start))
+        changes.append(b - before)
+        moved.append(float(np.asarray(q.gradient(np.array([b]))).ravel()[0]))
+    assert off_row(a, np.array(moved)) < 1e-9
+    if count > 1:
+        assert off_row(a, np.array(changes)) > 1e-4  # as of Q = |b|^2/2
+
+
+@pytest.mark.parametrize(("text", "matrices"), [("W*T(W)", SYMMETRIC), ("U*T(V)", PRODUCT)])
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_steering_tells_general_measurements_from_commuting_ones(text, matrices, n):
+    """Loss weights steer beta elsewhere where there is no Q, and nowhere where there is one."""
+    model, rng = parse(text, matrices, "general"), np.random.default_rng(3)
+    assert derive(model).verdict is Verdict.REFUTED
+    W = np.eye(n) + 0.3 * rng.normal(size=(n, n))
+    start = dict.fromkeys(model.names, W)  # balanced
+    draws = [rng.normal(size=(n, n)) for _ in range(2)]
+    E = orthonormal(n, rng)
+    for commuting, X in (
+        (True, np.array([(E * np.diag(x)) @ E.T for x in draws])),
+        (False, np.array([x + x.T for x in draws])),
+    ):
+        aim = W + 0.8 * rng.normal(size=(n, n))
+        y = np.tensordot(X, aim @ aim.T, 2)
+        ends = []
+        for rate in (np.array([1.0, 1.0]), np.array([1.0, 20.0])):
+            end, beta = limit_of(model.terms, start, X, y, rate)
+            ends.append(beta(end))
+        apart = np.linalg.norm(ends[1] - ends[0]) / np.linalg.norm(ends[0] - W @ W.T)
+        assert apart < 1e-7 if commuting else apart > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("text", "matrices", "size"),
+    [
+        ("W*T(W)", SYMMETRIC, (3, 3)),
+        ("U*T(V)", PRODUCT, (3, 4)),
+        ("2*U*T(U) + V*T(V)/3", {"U": "n x r", "V": "n x r"}, (3, 3)),
+    ],
+)
+def test_vanishing_starts_end_at_the_least_nuclear_norm(text, matrices, size):
+    model, rng = parse(text, matrices), np.random.default_rng(5)
+    d = derive(model)
+    assert d.gives_nuclear_norm
+    assert any("nuclear norm" in s.words for s in d.statements)
+    n, m = size
+    E = orthonormal(n, rng)
+    H = E if model.is_square else orthonormal(m, rng)
+    a = np.array([[1.0, 2.0, 0.5]])
+    X = np.array([(E * row) @ H[:, :3].T for row in a])
+    y = np.array([2.0])
+    start = {x: 1e-4 * rng.normal(size=(n if x in model.lefts else m, 3)) for x in model.names}
+    end, beta = limit_of(model.terms, start, X, y)
+    least = linprog(np.ones(6), A_eq=np.hstack([a, -a]), b_eq=y, bounds=(0, None)).fun
+    assert abs(np.linalg.norm(beta(end), "nuc") / least - 1) < 0.05
+
+
+def test_nothing_is_said_of_vanishing_starts_where_the_limit_depends_on_the_start():
+    d = derive(parse("W*T(W)", SYMMETRIC))
+    assert d.vanishing is not None
+    weighted = dataclasses.replace(
+        d.vanishing,
+        potential=dataclasses.replace(
+            d.vanishing.potential, Q=d.vanishing.potential.Q * sympy.Symbol("w_1")
+        ),
+    )
+    d = dataclasses.replace(d, vanishing=weighted)
+    assert not d.gives_nuclear_norm
+    assert not any("nuclear norm" in s.words for s in d.statements)
+
+
+def test_the_entry_is_derived_by_the_ordinary_road_and_certified():
+    d = derive(parse("U*T(V)", PRODUCT))
+    alone = derive(Parameterization(["(x**2 - z**2)/2"], positive=["x", "z"]))
+    assert d.entry.potential.Q == alone.potential.Q
+    report = check_text(d.to_json())
+    assert report.verdict == "PROVED"
+    assert any("every size" in x for x in report.open)
+    record = json.loads(d.to_json())
+    assert record["parameterization"]["measurements"] == "commuting"
+    for form in (d.to_text(), d.to_latex(standalone=True), d.to_html()):
+        assert "nuclear norm" in form
+
+
+@pytest.mark.parametrize(
+    ("text", "matrices", "words"),
+    [
+        ("T(W)*W", SYMMETRIC, "sum of products"),
+        ("W*T(W)*W*T(W)", SYMMETRIC, "sum of products"),
+        ("W", SYMMETRIC, "sum of products"),
+        ("a*W*T(W)", SYMMETRIC, "other weights"),
+        ("U*T(V)", {"U": "n x r", "V": "m x s"}, "as many columns"),
+        ("A*T(H)", {"A": "n x r", "H": "m x r"}, "something else"),
+        ("W*T(W)", {"W": "n"}, "written n x r"),
+        ("U*T(U) + U*T(V)", {"U": "n x r", "V": "n x r"}, "not rational"),
+    ],
+)
+def test_what_is_no_such_form_is_refused(text, matrices, words):
+    with pytest.raises(InputError, match=words):
+        derive(parse(text, matrices))
+
+
+def test_unknown_measurements_are_refused():
+    with pytest.raises(InputError, match="choose one of commuting"):
+        MatrixMap.parse(["W*T(W)"], SYMMETRIC, "random")
+
+
+def test_what_is_not_shown_for_all_measurements_is_left_open():
+    d = derive(parse("U*T(U) - V*T(V)", {"U": "n x r", "V": "n x r"}, "general"))
+    assert d.verdict is Verdict.UNDECIDED
