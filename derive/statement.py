@@ -90,6 +90,7 @@ KINDS: Mapping[str, str] = {
     "wide starts": "kappa and beta_0 concentrate, and dQ/dbeta with them",
     # Of explicit regularization.
     "distance": "R = min |w - w_0|^2 subject to F(w) = beta",
+    "fibre cost": "min h(w) subject to F(w) = beta, for another cost h of the weights",
     "R beside Q": "R is the Q of gradient flow, or not",
     "R and Q in numbers": "both at some beta",
     "scale limit": "R as the start goes to 0",

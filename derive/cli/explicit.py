@@ -15,6 +15,7 @@ from derive.option import option
 
 if TYPE_CHECKING:
     from derive.explicit.counterpart import ExplicitCounterpart
+    from derive.explicit.fibre_cost import FibreCost
 
 Point: TypeAlias = dict[str, Fraction]
 
@@ -31,7 +32,8 @@ class Explicit(OfPolynomials, Recorded):
     Each OUTPUT is a component of F(w), written as for `derive regularizer`. Where the root
     depends on several numbers it is certified at single points: --at gives one. Outputs that are
     products of vectors or matrices may have R_F in closed form. A vector of open dimension starts
-    at 0: give u=0 in --start.
+    at 0: give u=0 in --start. With --cost it is the least of another cost, a sum of c*abs(w)**p,
+    or of tr K, where F is a sum of monomials without common weights.
 
     Exit status: 0 R and R_F are printed and proved; 2 bad input; 3 one of them is undecided
     (which step stopped is printed), or out of time.
@@ -41,10 +43,12 @@ class Explicit(OfPolynomials, Recorded):
       derive explicit "u*v" --start u=alpha,v=alpha
       derive explicit "p**2 - m**2" --start p=alpha,m=alpha --at beta=2,alpha=1
       derive explicit "a*b*u" --vector u --start a=alpha,b=alpha,u=0
+      derive explicit "u*v" --cost "3*u**2 + 5*v**2"
       derive explicit "U*T(V)" --matrix U:2x2,V:2x2
       derive explicit "a*u1" "a*u2" --start a=alpha,u1=0,u2=0 --latex
     """
 
+    cost: str = option("", "Another cost than |w|^2: 3*u**2 + 5*v**2, or trace-K.", "H")
     at: str = option("", "Certify values at a point: beta=2,alpha=1/2.", "NAME=V,...")
 
     def read(self) -> tuple[ReadModel, Point]:
@@ -54,6 +58,8 @@ class Explicit(OfPolynomials, Recorded):
         from derive.language import parse_assignments
 
         model, point = self.model.read(), Point()
+        if self.cost and self.at:
+            raise InputError("--at is for R and R_F: leave it out with --cost")
         for name, tree in read_option("--at", parse_assignments, self.at):
             try:
                 value = to_field(tree, FunctionField(()), name)
@@ -64,10 +70,12 @@ class Explicit(OfPolynomials, Recorded):
             point[name] = value.value()
         return model, point
 
-    def find(self, read: tuple[ReadModel, Point], enter: Enter) -> ExplicitCounterpart:
+    def find(self, read: tuple[ReadModel, Point], enter: Enter) -> ExplicitCounterpart | FibreCost:
         """Return the costs of F, with their values at the point."""
         from derive.explicit.regularize import explicit_counterpart
 
         model, point = read
         enter("parameterization")
+        if self.cost:
+            return explicit_counterpart(model.parameterization(), cost=self.cost)
         return explicit_counterpart(model.parameterization(), enter, point)

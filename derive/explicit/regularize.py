@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from typing import overload
 
-from sympy import Symbol
+from sympy import Expr, Symbol
 
 from derive.errors import InputError, check_kind
 from derive.exact.field.polynomial import Polynomial, terms
@@ -30,6 +31,7 @@ from derive.explicit.counterpart import (
 )
 from derive.explicit.critical.equations import critical_factors, follow_from_distance
 from derive.explicit.critical.intervals import find_intervals
+from derive.explicit.fibre_cost import FibreCost, fibre_cost
 from derive.explicit.minimum import (
     ClosedMinimum,
     CriticalRoot,
@@ -47,11 +49,25 @@ from derive.verdict import Finding, Verdict
 Enter = Callable[[str], None]
 
 
+@overload
 def explicit_counterpart(
     parameterization: Parameterization,
     progress: Enter | None = None,
     at: Mapping[str, Fraction] | None = None,
-) -> ExplicitCounterpart:
+) -> ExplicitCounterpart: ...
+
+
+@overload
+def explicit_counterpart(parameterization: Parameterization, *, cost: str | Expr) -> FibreCost: ...
+
+
+def explicit_counterpart(
+    parameterization: Parameterization,
+    progress: Enter | None = None,
+    at: Mapping[str, Fraction] | None = None,
+    *,
+    cost: str | Expr | None = None,
+) -> ExplicitCounterpart | FibreCost:
     """Return what explicit l2 regularization of the weights gives, with proofs.
 
     R(beta) = min |w - w_0|^2 subject to F(w) = beta, and the representation cost
@@ -71,9 +87,11 @@ def explicit_counterpart(
             open.
         progress: called with the name of each step as it begins.
         at: numbers for beta and the start symbols, at which values are certified as well.
+        cost: another than |w|^2, as :func:`derive.explicit.fibre_cost.fibre_cost` reads it.
 
     Returns:
-        R and R_F on each block of outputs that share weights, each beside Q and its limits.
+        with a cost, its minimum over the weights with F(w) = beta; else R and R_F on each block of
+        outputs that share weights, each beside Q and its limits.
 
     Raises:
         InputError: a vector model has odd powers of a norm, or a norm beside several vectors; a
@@ -82,6 +100,8 @@ def explicit_counterpart(
     Source: Woodworth et al. 2020, appendix on R_alpha; Dai, Karzand, Srebro 2021 for R_F.
     """
     check_kind(parameterization, Parameterization, "Parameterization.parse(['p**2'])")
+    if cost is not None:
+        return fibre_cost(parameterization, cost)
     enter = progress or (lambda step: None)
     if parameterization.rates:
         raise InputError("the explicit problem has no learning rates: leave out rates and mirror")

@@ -25,6 +25,7 @@ RECORDS = {
     "ExplicitCounterpart": Account(
         "explicit", "Explicit regularization beside the implicit one", 2
     ),
+    "FibreCost": Account("fibre", "The least cost of the weights"),
     "Margins": Account("margin", "The flow on separable data"),
     "Perturbation": Account("perturbation", "What perturbations do to the flow"),
     "AuditedRun": Account("run", "A training run"),

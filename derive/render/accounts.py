@@ -34,6 +34,7 @@ from derive.verdict import Verdict
 if TYPE_CHECKING:
     from derive.derivation import Derivation
     from derive.explicit.counterpart import BlockCounterpart, ExplicitCounterpart
+    from derive.explicit.fibre_cost import FibreCost
     from derive.inverse.design import Coordinate, InverseDesign
     from derive.limits.find import Regimes
     from derive.limits.limit import Limit
@@ -162,6 +163,16 @@ def _counterpart(found: ExplicitCounterpart, block: BlockCounterpart) -> Iterato
         start = each("`{0}`", ((Symbol(name),) for name in limit.start))
         heading = tell("`{start} -> 0`: `R -> R_F`", start=start)
         yield part(heading, (s,), verdict=limit.finding.verdict, title="Limit")
+
+
+def tell_fibre(f: FibreCost) -> Narration:
+    """Return what is said of another cost over the weights."""
+    parts = (
+        Part("The least cost of weights with `F(w) = beta`"),
+        part(F, (f.parameterization,)),
+        part("The cost", f.statements, verdict=f.verdict),
+    )
+    return Narration(parts, taken_names(f.parameterization))
 
 
 def tell_margin(m: Margins) -> Narration:

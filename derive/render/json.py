@@ -129,6 +129,8 @@ FIELDS: Mapping[str, str] = {
     " statements",
     "ExplicitCounterpart": "verdict parameterization=parameterization:in_components blocks"
     " values=evaluated statements certificate=:nothing",
+    "FibreCost": "verdict parameterization=parameterization:in_components cost R blocks statements",
+    "BlockFibre": "beta power sides R=formula *finding",
     "BlockCounterpart": "outputs:counted R=distance R_F=cost contrast limits",
     "SquaredDistance": "variables scale argument polynomials=equations branches=:branches"
     " closed_form=:closed_form *finding",
