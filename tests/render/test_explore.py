@@ -333,3 +333,18 @@ def test_pages_fit_a_phone_and_stand_without_scripts(show):
     assert not bare.locator("#play").is_visible()
     if importlib.util.find_spec("matplotlib"):
         assert bare.locator("noscript img").is_visible()
+
+
+@pytest.mark.browser
+def test_a_notebook_shows_the_page_in_a_frame(browser, tmp_path):
+    frame = made(NEURON).explore()._repr_html_()
+    (tmp_path / "notebook.html").write_text(f"<!doctype html><body>{frame}", encoding="utf-8")
+    page, messages = browser.new_page(), []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.goto((tmp_path / "notebook.html").as_uri())
+    inner = page.frame_locator("iframe")
+    inner.locator("#plane .level.touching").wait_for(state="attached")
+    assert float(inner.locator("#distance").text_content()) < 1e-6
+    assert messages == []
+    page.close()

@@ -160,7 +160,8 @@ export function minimise(m, c, x, y) {
     let t = 1;
     for (; t > 1e-12; t /= 2) {
       const next = add(beta, t, step);
-      if (m.inside(next, c) && Math.abs(dot(slopes(next), z)) <= Math.abs(slope) * (1 - t / 4)) break;
+      // Beyond a wall the slope is NaN, and the step is shortened, too.
+      if (Math.abs(dot(slopes(next), z)) <= Math.abs(slope) * (1 - t / 4)) break;
     }
     if (t <= 1e-12) return {beta, steps, converged: norm(step) < 1e-9 * (1 + norm(beta))};
     beta = add(beta, t, step);
