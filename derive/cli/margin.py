@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -129,7 +130,11 @@ class Margin(Steepest, OfModel, Recorded):
 
 
 def _norm(record: Margins) -> str:
-    """Return the norm of the horizon, where margins are computed in it."""
+    """Return the norm of the horizon, or of steepest descent, where margins are computed in it."""
+    if re.fullmatch(r"l[0-9]+/[0-9]+", record.norm or "") and Fraction(str(record.norm)[1:]) < 1:
+        raise NumericalError(
+            f"{record.norm} is no norm, as it is not convex: no margin is computed"
+        )
     if re.fullmatch(r"l(?:[0-9/]+|inf)|\|DFT\|_1", record.norm or ""):
         return "dft" if record.norm == "|DFT|_1" else str(record.norm)
     what = "Q has no horizon" if record.norm is None else f"the horizon of Q is {record.norm}"

@@ -9,6 +9,7 @@ import pytest
 
 from derive import InputError, Parameterization, derive, margins
 from derive.verdict import Verdict
+from tests.cli.commands import run
 from tests.witnesses import WITNESSES, Refuted, repeated
 from tests.witnesses.steepest import Copies, steered
 
@@ -132,3 +133,11 @@ def test_a_map_survives_being_shown_and_copied():
     assert eval(repr(p)) == p
     assert p.with_(labels=[1]).geometry == p.geometry
     assert Parameterization.parse(["u*v"], steepest="3") != p
+
+
+@pytest.mark.parametrize(
+    ("norm", "code", "words"), [("oo", 0, "546/275"), ("4/3", 3, "not convex")]
+)
+def test_the_command_computes_margins_in_norms_alone(norm, code, words):
+    done = run("margin", "u*v", "--steepest", norm, "--data", "examples/iris.csv")
+    assert (done.returncode, words in done.stdout + done.stderr) == (code, True)
