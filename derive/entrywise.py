@@ -8,7 +8,7 @@ and so in every larger number of outputs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import sympy
@@ -53,15 +53,17 @@ class EntrywiseDerivation(Decided, Certified):
         size: the least n for which the verdict is shown; 0 where there is none.
         dual: dual coordinates with the laws, where they were found.
         potential: Q, where it was found.
+
+    Two are equal where F and what was found of it are; the rest follows.
     """
 
     parameterization: EntrywiseMap
-    entries: Entries
+    entries: Entries = field(compare=False)
     finding: Finding
     hessian: Decision
     size: int = 0
-    dual: EntrywiseDual | None = None
-    potential: EntrywisePotential | None = None
+    dual: EntrywiseDual | None = field(default=None, compare=False)
+    potential: EntrywisePotential | None = field(default=None, compare=False)
 
     def _shown(self) -> list[tuple[str, object]]:
         Q = None if self.potential is None else self.potential.value

@@ -1,6 +1,9 @@
 """Q of every n: the table of normalized outputs, the answer in coordinates, flows."""
 
+import copy
 import dataclasses
+import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,6 +11,7 @@ import sympy
 
 from derive import InputError, Parameterization, Verdict, derive
 from derive.model.entrywise import EntrywiseMap
+from numerics.confirm.regression_problem import complete_problem, draw_target
 from numerics.confirm.sizes import AtSize, check_sizes
 
 PROVED = [
@@ -105,6 +109,76 @@ def test_flows_agree_and_refute_what_is_broken(text, each, options):
     for part in ({"y": d.potential.y**3}, {"head": d.potential.head + at.over(at.beta**3)}):
         broken = dataclasses.replace(check, potential=dataclasses.replace(d.potential, **part))
         assert min(x for x in broken.compare(problem, end).values() if x is not None) < 3
+
+
+def flown(d, start):
+    """Return what a flow at n = 3 says of Q, from a start in numbers; and g there."""
+    check = AtSize(d.dual, d.potential, 3)
+    model = d.parameterization
+    p = Parameterization(model.of_size(3)[: check.outputs])
+    symbols = dict(zip(p.start_symbols, map(Fraction, start), strict=True))
+    rng = np.random.default_rng(1)
+    X = [["1", "-2", "1/2"][: check.outputs]]
+    y = draw_target(p, [[Fraction(x) for x in row] for row in X], [symbols], rng)
+    problem = complete_problem(p, X, y, [symbols], rng)
+    end = problem.flow(20)
+    (copy,) = problem.copies(end)
+    return check.compare(problem, end), check.number(d.potential.g, check.values(copy.begin))
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("v/sum(v)", ("3/2", "-1/2", "5/4")),
+        ("v**3/sum(v**3)", ("3/2", "-1/2", "5/4")),
+        ("v**2/norm(v)", ("3/2", "-1/2", "-5/4")),
+        ("v**3*sum(v**2)", ("-3/2", "-1/2", "5/4")),
+        ("v/(1 + sum(v))", ("3/2", "-1/2", "5/4")),
+        ("v**4/(1 + sum(v**4))", ("3/2", "-1/2", "-5/4")),
+    ],
+)
+def test_entries_may_have_any_sign_where_g_is_positive(text, start):
+    rows, g = flown(derive(EntrywiseMap.parse([text], ["v"])), start)
+    assert g > 0
+    assert all(digits > 15 for digits in rows.values() if digits is not None)
+
+
+@pytest.mark.parametrize("text", ["v/sum(v)", "v**3/sum(v**3)"])
+def test_where_g_is_negative_q_is_another_as_its_condition_says(text):
+    rows, g = flown(derive(EntrywiseMap.parse([text], ["v"])), ("-3/2", "-1/2", "-5/4"))
+    assert g < 0
+    assert rows["n = 3: y in the row space of X"] > 15
+    assert rows["n = 3: grad Q as y"] < 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "v**2*exp(-sum(v)/5)",
+        "exp(v)*exp(sum(v + v**2))",
+        "exp(v**2)*sum(exp(v**2))",
+        "v**4/sum(v**2)",
+        "(v + v**2)*exp(sum(v))",
+        "sinh(v)*exp(-sum(v**2)/5)",
+    ],
+)
+def test_coordinates_never_say_otherwise(text):
+    model = EntrywiseMap.parse([text], ["v"])
+    d = derive(model)
+    assert d.verdict is not Verdict.UNDECIDED
+    for n in (3, 4):
+        found = derive(Parameterization(model.of_size(n)), timeout=40)
+        assert found.warping.verdict in (d.verdict, Verdict.UNDECIDED)
+        assert n > 3 or found.warping.verdict is d.verdict
+
+
+def test_a_derivation_is_held_as_others_are():
+    model = EntrywiseMap.parse(["v/sum(v)"], ["v"])
+    d = derive(model)
+    again = derive(EntrywiseMap.parse(["v/sum(v)"], ["v"]))
+    assert d == again == pickle.loads(pickle.dumps(d)) == copy.deepcopy(d)
+    assert len({d, again, derive(EntrywiseMap.parse(["v/norm(v)"], ["v:n-1"]))}) == 2
+    assert len(repr(d)) < 200
 
 
 def test_rates_count():
