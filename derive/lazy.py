@@ -18,6 +18,10 @@ class LazyPackage(ModuleType):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         return getattr(importlib.import_module(self.__lazy__[name]), name)
 
+    def __dir__(self) -> list[str]:
+        """Return the public names, imported or not."""
+        return sorted({*self.__dict__["__all__"], "__doc__", "__name__"})
+
     def __setattr__(self, name: str, value: object) -> None:
         if not (isinstance(value, ModuleType) and name in self.__lazy__):
             super().__setattr__(name, value)

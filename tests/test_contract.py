@@ -1,5 +1,6 @@
 """The names and signatures that other programs rely on."""
 
+import importlib
 import json
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.testing import assert_allclose
 from derive import Parameterization, Verdict, catalogue, derive
 from derive.catalogue.library import derive_entry
 from numerics import crosscheck, flow, interpolate
+from tests.cli.commands import printed_by
 
 X, Y = [[1, 2]], [1]
 
@@ -78,3 +80,12 @@ def test_a_vector_weight_may_have_an_open_dimension() -> None:
     p = Parameterization.parse(["a*u"], vectors={"u": "d"}, start={"a": "a_0", "u": 0})
     assert derive(p).verdict is Verdict.PROVED
     assert catalogue.find("linear").id == "linear"
+
+
+@pytest.mark.parametrize("package", ["derive", "numerics"])
+def test_the_public_names_are_listed_without_importing_them(package):
+    program = f"import {package}, sys; print('sympy' in sys.modules, *dir({package}))"
+    heavy, *names = printed_by(program).split()
+    assert heavy == "False"
+    assert {*importlib.import_module(package).__all__} <= {*names}
+    assert "lazy" not in names
