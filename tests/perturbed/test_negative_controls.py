@@ -21,14 +21,14 @@ def least(costs, X, y):
     ("columns", "rows"),
     [
         ("equal", [[1, 2, 2], [2, 1, -1]]),
-        ("unequal", [[1, 2, 3], [2, 1, -1]]),
+        ("unequal", [[1, 2, 4], [2, 1, -1]]),
         ("unequal", [[1, 2]]),
     ],
 )
 def test_label_noise_on_the_tied_pair_has_the_l1_norm_of_equal_columns_alone(columns, rows):
     """The weights S_j = sum_i X_ij^2 sigma_i^2 of the printed h decide the limit of SGD."""
     X, rng = np.array(rows, float), np.random.default_rng(1)
-    y, eta = np.array([1.0, 0.5])[: len(X)], 0.05 / (X**2).sum(0).max()
+    y, eta = np.array([1.0, 0.8])[: len(X)], 0.05 / (X**2).sum(0).max()
     p, m = (np.full(X.shape[1], 0.5) for _ in range(2))
     for t in range(60_000):
         noise = rng.choice((-1.0, 1.0), len(X)) if t < 50_000 else 0
