@@ -181,6 +181,16 @@ def test_a_derivation_is_held_as_others_are():
     assert len(repr(d)) < 200
 
 
+def test_a_slope_that_is_simplified_wrongly_is_not_printed(monkeypatch):
+    right = derive(EntrywiseMap.parse(["gam*v/norm(v)"], ["v"])).potential
+    assert right.is_closed
+    monkeypatch.setattr(sympy, "expand_log", lambda x, force: 2 * x)
+    kept = derive(EntrywiseMap.parse(["gam*v/norm(v)"], ["v"])).potential
+    assert not kept.is_closed
+    (gam,) = kept.follows
+    assert sympy.simplify(kept.slope.subs(gam, kept.notation.s) / right.slope) == 1
+
+
 def test_rates_count():
     texts, rates = ["gam*v/norm(v)"], {"v": "2", "gam": "3"}
     with_rates, without = (

@@ -51,18 +51,22 @@ class OwnForm:
         return bool(self.p != sympy.oo)
 
 
-def same(left: Expr, right: Expr, positive: tuple[str, ...]) -> bool:
-    """Tell whether two expressions are proved equal, as elements of one field."""
-    names = sorted({s.name for s in (left.free_symbols | right.free_symbols)})
-    if not names:
-        return bool(left == right)
+def same(left: Expr, right: Expr, positive: tuple[str, ...], of: Symbol) -> bool:
+    """Tell whether two functions of a symbol are proved equal, as elements of one field."""
+    names = {s.name for s in left.free_symbols | right.free_symbols}
+    constants = sorted(names - {of.name})
     plain = {s: Symbol(s.name) for s in left.free_symbols | right.free_symbols}
     try:
-        trees = [from_sympy(x.xreplace(plain)) for x in (left, right)]
-        a, b = build_elements(trees, names, (), positive)
+        trees = [from_sympy(_one_exponential(x).xreplace(plain)) for x in (left, right)]
+        a, b = build_elements(trees, (of.name,), constants, positive)
     except (DeriveError, ValueError, ArithmeticError):
         return False
     return bool(a == b)
+
+
+def _one_exponential(x: Expr) -> Expr:
+    """Return an expression whose exponentials are joined, their arguments quotients."""
+    return sympy.powsimp(x).replace(sympy.exp, lambda u: sympy.exp(sympy.cancel(u)))
 
 
 def antiderivative(function: Expr, x: Symbol, positive: tuple[str, ...]) -> Expr:
@@ -70,7 +74,7 @@ def antiderivative(function: Expr, x: Symbol, positive: tuple[str, ...]) -> Expr
     gaussian = _gaussian(function, x)
     proposed = manualintegrate(function, x) if gaussian is None else gaussian
     left = proposed.has(sympy.Integral, sympy.Piecewise)
-    if not left and same(sympy.diff(proposed, x), function, positive):
+    if not left and same(sympy.diff(proposed, x), function, positive, x):
         return proposed.replace(_of_any_sign, lambda log: sympy.log(sympy.Abs(log.args[0])))
     return sympy.Integral(function, x)
 
@@ -390,9 +394,11 @@ class _Builder:
         if self.law is not None:
             s, slope, rows = s.subs(at.S, at.c), slope.subs(at.S, at.c), ((at.c, self.law),)
         for image in _inverses(s, x, at.s):
-            if same(s.subs(x, image), at.s, at.positive):
-                slope = sympy.powsimp(sympy.powdenest(slope.subs(x, image), force=True))
-                return self.of(head, rows, s=of_beta, slope=sympy.expand_log(slope, force=True))
+            proposed = sympy.powsimp(sympy.powdenest(slope.subs(x, image), force=True))
+            proposed = sympy.expand_log(proposed, force=True)
+            inverse = same(s.subs(x, image), at.s, at.positive, at.s)
+            if inverse and same(proposed.subs(at.s, s), slope, at.positive, x):
+                return self.of(head, rows, s=of_beta, slope=proposed)
         return self.of(head, (*rows, (s, at.s)), s=of_beta, slope=slope, follows=(x,))
 
 
