@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from derive.derivation import Derivation, derive
+from derive.derivation import Derivation, derive, derive_blocks
 from derive.errors import InputError
-from derive.language.tree import Name, Tree, substituted
+from derive.language.tree import Name, Tree, names, substituted
+from derive.model.names import read_tree
 from derive.model.parameterization import Parameterization
+from derive.outcome import Outcome
 from derive.printable import Held
 from derive.records import NumericPotential
+from derive.roads.ansatz import Ansatz
 
 if TYPE_CHECKING:
     from sympy import Expr
@@ -28,6 +31,9 @@ class Copies(Held):
         count: how many copies there are.
         start: numbers for its start symbols, the same in all copies, or one for each.
     """
+
+    fold: ClassVar[str] = "derive.copying:derive_joint"
+    """The stages by which all copies are derived together."""
 
     one: Parameterization
     count: int
@@ -63,6 +69,39 @@ class Copies(Held):
         return tuple(substituted(tree, own) for own in names for tree in trees)
 
     @functools.cached_property
+    def joint(self) -> Parameterization:
+        """All copies as one map, each from its start, of outputs that share no weights.
+
+        >>> copies(["a*w**2"], 2).joint
+        Parameterization(['copy1_a*copy1_w**2', 'copy2_a*copy2_w**2'])
+
+        Raises:
+            InputError: the metric on the weights of one is not diagonal.
+        """
+        one = self.one
+        if not one.geometry.is_diagonal or one.geometry.steepest is not None:
+            raise InputError("copies: derive one, whose weights have a metric of their own")
+        outputs, starts, rates = list[Tree](), dict[str, Tree](), dict[str, Tree]()
+        for i, prefix in enumerate(self.prefixes):
+            own: dict[str, Tree] = {w: Name(prefix + w) for w in one.weights}
+            own |= {f"{w}_0": Name(f"{prefix}{w}_0") for w in one.weights}
+            given = {s: x[i] if isinstance(x, tuple) else x for s, x in self.start}
+            own |= {s: read_tree(x, f"the start of {s}") for s, x in given.items()}
+            outputs += [substituted(tree, own) for tree in one.trees]
+            starts |= {prefix + w: substituted(tree, own) for w, tree in one.start}
+            pairs = zip(one.weights, one.rates, strict=False)
+            rates |= {prefix + w: substituted(tree, own) for w, tree in pairs}
+        used = names((*outputs, *starts.values(), *rates.values()))
+        positive = (prefix + name for name in one.positive for prefix in ("", *self.prefixes))
+        return Parameterization(
+            outputs,
+            start=starts,
+            rates=rates,
+            positive=[name for name in dict.fromkeys(positive) if name in used],
+            parameters=[name for name in one.parameters if name in names(tuple(outputs))],
+        )
+
+    @functools.cached_property
     def derivation(self) -> Derivation:
         """What is derived of one copy."""
         return derive(self.one)
@@ -81,6 +120,17 @@ class Copies(Held):
             self, start or {}
         )
         return found
+
+
+def derive_joint(
+    given: Copies,
+    progress: Callable[[str], None] | None,
+    ansatz: Ansatz | None,
+    timeout: float | None,
+    known: Callable[[Outcome], None] | None,
+) -> Derivation:
+    """Derive all copies together."""
+    return derive_blocks(given.joint, progress, ansatz, timeout, known)
 
 
 def copies(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from sympy import Expr, Symbol
 
@@ -193,9 +193,17 @@ class Derivation(Claims, Certified):
         return join_metric(self.blocks, self.parameterization.d)
 
 
+class Joint(Protocol):
+    """What is derived as one parameterization, as copies are."""
+
+    @property
+    def joint(self) -> Parameterization:
+        """All outputs and weights."""
+
+
 @overload
 def derive(
-    parameterization: Parameterization | Expr | str | Sequence[Expr | str],
+    parameterization: Parameterization | Joint | Expr | str | Sequence[Expr | str],
     progress: Callable[[str], None] | None = None,
     ansatz: Ansatz | None = None,
     timeout: float | None = None,
@@ -223,6 +231,7 @@ def derive(
 
 def derive(
     parameterization: Parameterization
+    | Joint
     | EntrywiseMap
     | MatrixMap
     | Expr
