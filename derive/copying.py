@@ -83,10 +83,7 @@ class Copies(Held):
             raise InputError("copies: derive one, whose weights have a metric of their own")
         outputs, starts, rates = list[Tree](), dict[str, Tree](), dict[str, Tree]()
         for i, prefix in enumerate(self.prefixes):
-            own: dict[str, Tree] = {w: Name(prefix + w) for w in one.weights}
-            own |= {f"{w}_0": Name(f"{prefix}{w}_0") for w in one.weights}
-            given = {s: x[i] if isinstance(x, tuple) else x for s, x in self.start}
-            own |= {s: read_tree(x, f"the start of {s}") for s, x in given.items()}
+            own = self._names(i)
             outputs += [substituted(tree, own) for tree in one.trees]
             starts |= {prefix + w: substituted(tree, own) for w, tree in one.start}
             pairs = zip(one.weights, one.rates, strict=False)
@@ -100,6 +97,14 @@ class Copies(Held):
             positive=[name for name in dict.fromkeys(positive) if name in used],
             parameters=[name for name in one.parameters if name in names(tuple(outputs))],
         )
+
+    def _names(self, i: int) -> dict[str, Tree]:
+        """Return what stands for the names of one in its copy i, and numbers for start symbols."""
+        prefix, weights = self.prefixes[i], self.one.weights
+        own: dict[str, Tree] = {w: Name(prefix + w) for w in weights}
+        own |= {f"{w}_0": Name(f"{prefix}{w}_0") for w in weights}
+        given = {s: x[i] if isinstance(x, tuple) else x for s, x in self.start}
+        return own | {s: read_tree(x, f"the start of {s}") for s, x in given.items()}
 
     @functools.cached_property
     def derivation(self) -> Derivation:

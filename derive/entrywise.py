@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import ClassVar
 
 import sympy
 from sympy import Expr
@@ -64,6 +65,9 @@ class EntrywiseDerivation(Decided, Certified):
     size: int = 0
     dual: EntrywiseDual | None = field(default=None, compare=False)
     potential: EntrywisePotential | None = field(default=None, compare=False)
+
+    outcome: ClassVar[None] = None
+    """No shorter record is kept of it."""
 
     def _shown(self) -> list[tuple[str, object]]:
         Q = None if self.potential is None else self.potential.value

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from derive.clock import Stages
 from derive.derivation import Derivation, derive
@@ -53,6 +54,9 @@ class MatrixDerivation(Decided, Certified):
     entry: Derivation | None = None
     vanishing: Limit | None = None
     block: Derivation | None = None
+
+    outcome: ClassVar[None] = None
+    """No shorter record is kept of it."""
 
     def _shown(self) -> list[tuple[str, object]]:
         p, q = self.parameterization, None if self.entry is None else self.entry.potential.Q

@@ -117,6 +117,8 @@ class Regularizer(Steepest, OfModel, Command):
             timeout=enter.share,
             known=lambda outcome: keep(bare_answer(outcome, self.form)),
         )
+        if derivation.outcome is not None:
+            keep(bare_answer(derivation.outcome, self.form))
         answer = answer_with(derivation, self.form, enter)
         if additions:
             enter.keep_unfinished(answer)

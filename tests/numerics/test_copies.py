@@ -4,8 +4,10 @@ import pickle
 
 import numpy as np
 import pytest
+import sympy
 
-from derive import InputError, NumericalError, Parameterization, copies, derive
+from derive import InputError, NumericalError, Parameterization, Verdict, copies, derive
+from derive.copying import Copies
 from numerics import crosscheck, flow, interpolate
 
 PAIR = Parameterization.parse(["p**2 - m**2"], start={"p": "alpha", "m": "alpha"})
@@ -94,3 +96,31 @@ def test_copies_under_a_warp_minimise_no_sum():
 def test_what_is_no_copy_is_refused(made, said):
     with pytest.raises(InputError, match=said):
         made()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        copies(Parameterization.parse(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}), 3),
+        copies(Parameterization.parse(["u*v"], rates={"u": "eta"}), 2),
+        copies("w**2", 2, start={"w_0": ["1/10", "2"]}),
+    ],
+)
+def test_copies_are_derived_together(given: Copies) -> None:
+    """Q is the sum of the Q of one at each output, with the start of each copy."""
+    d, one = derive(given), given.derivation
+    assert (d.verdict, len(d.potential.pieces)) == (Verdict.PROVED, given.count)
+    p = d.parameterization
+    values = {name: 0.5 + k for k, name in enumerate((*p.start_symbols, *p.parameters))}
+    point = [0.3 + i for i in range(given.count)]
+    slopes = d.potential.numeric(values).gradient(point)
+    for i, (prefix, x) in enumerate(zip(given.prefixes, point, strict=True)):
+        own = {s: values.get(prefix + s, values.get(s)) for s in one.parameterization.start_symbols}
+        own |= {name: (x[i] if isinstance(x, tuple) else x) for name, x in given.start}
+        own |= {name: values[name] for name in one.parameterization.parameters}
+        own = {name: float(sympy.Rational(str(value))) for name, value in own.items()}
+        assert slopes[i] == pytest.approx(one.potential.numeric(own).gradient([x])[0], rel=1e-12)
+
+
+def test_copies_of_a_vector_under_a_warp_have_no_q_together() -> None:
+    assert derive(copies(["a*u1", "a*u2"], 2)).verdict is Verdict.REFUTED

@@ -45,6 +45,7 @@ class _Derived:
 
     potential: Any
     text: str
+    parameterization: Parameterization
     verdict: Verdict = Verdict.PROVED
 
     def to_text(self) -> str:
@@ -232,7 +233,9 @@ def test_conditions_that_are_long_or_irrational(
     piece = replace(derivation.potential.pieces[0], assumptions=(condition(assumption),))
     changed = replace(derivation.potential, pieces=(piece,))
     path = tmp_path / "written.py"
-    path.write_text(render_numpy(_Derived(changed, derivation.to_text())))
+    path.write_text(
+        render_numpy(_Derived(changed, derivation.to_text(), derivation.parameterization))
+    )
     module = load(path)
     with pytest.raises(ValueError, match=r"^Q was derived for .*: derive again$") as error:
         module.Q(1.0, *values)
