@@ -37,7 +37,7 @@ COSTS = [
 ]
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(7)
 @pytest.mark.parametrize(("outputs", "cost"), COSTS)
 def test_costs_are_the_least_from_many_starts(outputs, cost):
     r = explicit_counterpart(Parameterization.parse(outputs), cost=cost)

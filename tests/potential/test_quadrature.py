@@ -129,6 +129,7 @@ LAYERS = [
 ]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("output", "start", "printed"), LAYERS)
 def test_the_kernel_of_a_function_is_written_by_what_is_inside(
     output: str, start: dict[str, str], printed: str
