@@ -70,7 +70,10 @@ def parse_shapes(text: str, budget: Budget = DEFAULT) -> tuple[tuple[str, Shape]
             _, size, column = parser.word(",")
             sizes = re.fullmatch(r"([1-9][0-9]?)(?:x([1-9][0-9]?))?", size)
             if sizes is None:
-                message = f"the dimension of {name} is written u:3 for a vector, W:2x2 for a matrix"
+                message = (
+                    f"the dimension of {name} is written u:3 for a vector, W:2x2 for a matrix, "
+                    "W:nxr for every size with --measurements"
+                )
                 raise LanguageError(message, column)
             found[name] = tuple(int(n) for n in sizes.groups() if n)
     return tuple(found.items())
