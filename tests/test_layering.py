@@ -182,6 +182,12 @@ def branches(function):
     return 1 + conditions + sum(isinstance(n, BRANCHES) for n in nodes)
 
 
+def test_each_file_of_tests_has_a_name_of_its_own():
+    """Else pytest collects one of them alone, with an error that running it by itself hides."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
+
+
 def test_functions_fit_in_the_head():
     functions = [
         (f"{module}.{node.name}", node)
