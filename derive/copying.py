@@ -81,13 +81,14 @@ class Copies(Held):
         one = self.one
         if not one.geometry.is_diagonal or one.geometry.steepest is not None:
             raise InputError("copies: derive one, whose weights have a metric of their own")
-        outputs, starts, rates = list[Tree](), dict[str, Tree](), dict[str, Tree]()
-        for i, prefix in enumerate(self.prefixes):
-            own = self._names(i)
-            outputs += [substituted(tree, own) for tree in one.trees]
-            starts |= {prefix + w: substituted(tree, own) for w, tree in one.start}
-            pairs = zip(one.weights, one.rates, strict=False)
-            rates |= {prefix + w: substituted(tree, own) for w, tree in pairs}
+        each = [self._names(i) for i in range(self.count)]
+
+        def of_copies(trees: Iterable[Tree]) -> list[Tree]:
+            return [substituted(tree, own) for own in each for tree in trees]
+
+        outputs = of_copies(one.trees)
+        starts = dict(zip(self.weights, of_copies([tree for _, tree in one.start]), strict=True))
+        rates = dict(zip(self.weights, of_copies(one.rates), strict=bool(one.rates)))
         used = names((*outputs, *starts.values(), *rates.values()))
         positive = (prefix + name for name in one.positive for prefix in ("", *self.prefixes))
         return Parameterization(

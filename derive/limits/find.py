@@ -83,7 +83,7 @@ class Regimes(Claims, Certified):
         flow = (
             "gradient flow"
             if d.parameterization.geometry.steepest is None
-            else "under one `lambda` it"
+            else "the flow under one `lambda`"
         )
         claimed: list[Statement | Open] = [claims.at_start(d, self.kernel, self.assumptions)]
         claimed += () if self.homogeneity is None else claims.homogeneous(self.homogeneity, flow)

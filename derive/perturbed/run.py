@@ -95,7 +95,7 @@ class AuditedRun(Claims, Printable):
 
     @property
     def verdict(self) -> Verdict:
-        """PROVED: it is such a run, as far as doubles tell; REFUTED: some step is none."""
+        """The status of the command: is it such a run, as far as doubles tell? That is no proof."""
         names = {True: Verdict.PROVED, False: Verdict.REFUTED, None: Verdict.UNDECIDED}
         return names[self.is_run]
 

@@ -107,7 +107,7 @@ FIELDS: Mapping[str, str] = {
     "WeightsProblem": "degree vanishing costs *finding",
     "BlockCost": "outputs:counted R_F=formula for_beta=side:side *cost.finding",
     "ScaledStart": "time_exponent=time displacement_exponent=displacement kernel *finding",
-    "AuditedRun": f"verdict {MODEL} is_run steps=count copies told seen share broken"
+    "AuditedRun": f"{MODEL} is_run steps=count copies told seen share broken"
     " full_steps=full laws=laws:pairs xi identity effective_start predicted flow of_laws"
     " reached misfit distance statements",
     "Broken": "step what:words share",

@@ -127,7 +127,8 @@ def _explore(d: Derivation, values: Mapping[str, float]) -> Iterator[str]:
         options = (f'<option value="{i},{j}">{a}, {b}</option>' for (i, a), (j, b) in pairs)
         yield f'<p><label>Plane <select id="axes">{"".join(options)}</select></label></p>'
     elif not existing:
-        yield _control("size", "length", 'id="size" min="0.05" max="2" step="0.01" value="1"', "")
+        yield '<div class="control"><label for="size">length</label><input type="range" id="size" '
+        yield 'min="0.05" max="2" step="0.01" value="1"></div>'
     yield '<div class="control"><button type="button" id="play">Play</button>'
     yield '<input type="range" id="progress" min="0" max="1" step="0.005" value="1" '
     yield 'aria-label="how far the path is drawn"><output id="time"></output></div>'
@@ -146,12 +147,7 @@ def _explore(d: Derivation, values: Mapping[str, float]) -> Iterator[str]:
 
 
 def _control(name: str, shown: str, slider: str, more: str) -> str:
-    """Return a slider, with a number where it is of a constant."""
-    if name == "size":
-        return (
-            f'<div class="control"><label for="size">{shown}</label><input type="range" {slider}>'
-            "</div>"
-        )
+    """Return a slider of a constant, with its number."""
     return (
         f'<div class="control" data-name="{name}"{more}><label for="slider-{name}">{shown}</label>'
         f'<input type="range" {slider}>'
