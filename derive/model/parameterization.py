@@ -122,11 +122,12 @@ class Parameterization(ExactMap):
             geometry = read_rates(ordered, rates or {}, mirror)
             named = rate_parameters(geometry, ordered)
             constants = tuple(dict.fromkeys((*constants, *named)))
-            positive = (*positive, *named, *positive_rates(geometry))
+            positive = (*positive, *named)
             psi = () if mirror is None else (read_tree(mirror, "the mirror"),)
             positive = (*positive, *positive_bases(psi, ordered))
         starts = read_starts(ordered, constants, start or {})
-        known = frozenset(map(str, positive := tuple(positive)))
+        positive = (*map(str, positive), *positive_rates(geometry, starts))
+        known = frozenset(positive)
         trees = tuple(oriented(tree, dict(starts), known) for tree in trees)
         attributes = {
             "trees": trees,
@@ -187,7 +188,7 @@ class Parameterization(ExactMap):
         """The names that are positive, and not because others are or F needs them to be."""
         implied = {
             *rate_parameters(self.geometry, self.weights),
-            *positive_rates(self.geometry),
+            *positive_rates(self.geometry, self.start),
             *(v.norm for v in self.vectors),
             *positive_bases(self.trees, self.weights),
         }

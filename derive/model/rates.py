@@ -13,7 +13,7 @@ from derive.exact.signs import Signs, is_number
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression, to_text
 from derive.language.arrays import Shape, by_entry, refuse_arrays
-from derive.language.tree import Name, Number, Tree, names
+from derive.language.tree import Number, Tree, names
 from derive.model.exact_map import ExactMap
 from derive.model.geometry import EUCLIDEAN, Geometry
 from derive.model.names import positive_bases, read_tree
@@ -91,10 +91,26 @@ def rate_parameters(geometry: Geometry, weights: Sequence[str]) -> tuple[str, ..
     return tuple(name for name in names(geometry.trees) if name not in weights)
 
 
-def positive_rates(geometry: Geometry) -> tuple[str, ...]:
-    """Return the names that are rates themselves, and so positive."""
+def positive_rates(geometry: Geometry, start: Sequence[tuple[str, Tree]]) -> tuple[str, ...]:
+    """Return the weights that have the sign of a rate, as all else in it is positive.
+
+    Of one that starts at a number, that is positive; the rate is refused otherwise.
+    """
+    weights = [w for w, _ in start]
+    low = {w for w, x in start if isinstance(x, Number) and x.value <= 0}
     trees = geometry.trees if geometry.is_diagonal else ()
-    return tuple(tree.name for tree in trees if isinstance(tree, Name))
+    known = rate_parameters(geometry, weights)
+    elements = build_elements(trees, weights, known, known) if trees else ()
+    rates = [factored(r) for r in elements]
+    positive = list[str]()
+    while True:
+        signs = Signs((*known, *positive))
+        odd = ([f for f, n in r if n % 2 and not signs.is_positive(f)] for c, r in rates if c > 0)
+        grown = {repr(f) for f, *others in filter(None, odd) if not others}
+        grown &= {*weights} - low
+        if not grown:
+            return tuple(positive)
+        positive += sorted(grown)
 
 
 RATE = "the rate of {name}, {rate:.60},"

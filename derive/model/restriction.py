@@ -4,11 +4,11 @@ If w_S = 0 at the start, and the derivatives of every output along w_S vanish wh
 then the flow is that of F without these idle weights: identities that fail for general weights
 may hold there, as for a second neuron that is dead from the start.
 
-From special starts, such as aligned neurons, gradient flow never leaves a linear subspace V, the
-closure of w_0 under the fields grad F_a, found exactly over the constants of the start. Where V
-has an orthogonal basis b_k on which some of the weights are coordinates s_k, the flow is that of F
-restricted to V in the metric |b_k|^2 ds_k^2: each s_k has the rate 1/|b_k|^2, and K is the same.
-Lengths are those of the metric on the weights, where that is constant and diagonal.
+From special starts, such as aligned neurons, the flow never leaves a linear subspace V, the
+closure of w_0 under the fields G^-1 dF_a, found exactly over the constants of the start. There it
+is the flow of F restricted to V in the metric that V has from G, with the same K. Where V has a
+basis b_k on which some of the weights are coordinates s_k and which is orthogonal at every point
+of V in a diagonal G, that metric is sum_k |b_k|^2 ds_k^2: each s_k has the rate 1/|b_k|^2.
 
 An output that is an affine function of others adds a row to X beta = y and nothing to F.
 """
@@ -23,14 +23,15 @@ from itertools import combinations
 from derive.errors import DegenerateStart, DeriveError, InputError, LanguageError
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import terms
-from derive.exact.linear.matrix import dot, echelon, nullspace_over_constants, pivot_of
+from derive.exact.linear.matrix import echelon, nullspace_over_constants, pivot_of
 from derive.exact.towers.reader import refined
-from derive.exact.towers.tower import Tower
-from derive.language import parse_expression
+from derive.exact.towers.tower import Tower, build_elements
+from derive.language import parse_expression, to_text
 from derive.language.tree import Tree, names, substituted
 from derive.model.affine import AffineOutput
 from derive.model.geometry import Geometry
 from derive.model.parameterization import Parameterization
+from derive.model.rates import ONE
 
 Row = list[RationalFunction]
 
@@ -68,32 +69,42 @@ class Restriction:
 
 def find_ties(p: Parameterization) -> Restriction | None:
     """Return the restriction of F to the subspace that the flow stays in, or None without one."""
-    rates = _constant_rates(p)
-    if p.vectors or rates is None or len(p.start_symbols) >= p.p:
+    if p.vectors or not p.geometry.is_diagonal or len(p.start_symbols) >= p.p:
         return None
-
-    def inner(x: Row, y: Row) -> RationalFunction:
-        return dot(x, [b / r for b, r in zip(y, rates, strict=True)])
-
     try:
         basis = _invariant_subspace(p)
     except InputError:  # a function of F is none that is known there
         return None
-    if basis is None or any(not inner(x, y).is_zero() for x, y in combinations(basis, 2)):
+    if basis is None:
         return None
     kept = [p.weights[pivot_of(row)] for row in basis]
     relations = {w: _combination(p, basis, k) for k, w in enumerate(p.weights) if w not in kept}
-    one = p.start_field.one
-    geometry = Geometry(tuple(parse_expression(repr(one / inner(row, row))) for row in basis))
-    reduced = _restricted(p, relations, kept, geometry)
+    rates = _induced_rates(p, basis, relations, kept)
+    reduced = None if rates is None else _restricted(p, relations, kept, rates)
     return None if reduced is None else Restriction(reduced, tuple(relations.items()))
 
 
-def _constant_rates(p: Parameterization) -> Row | None:
-    """Return the rates of the weights where these are constants, else None."""
-    rates = p.geometry.functions or (p.field.one,) * p.p
-    moving = any({*r.variables()} - p.field.constants.keys() for r in rates)
-    return None if moving or not p.geometry.is_diagonal else list(map(p.at_start, rates))
+def _induced_rates(
+    p: Parameterization, basis: list[Row], relations: dict[str, Tree], kept: list[str]
+) -> tuple[Tree, ...] | None:
+    """Return the rates 1/|b_k|^2 of the metric on the span, or None where that is not diagonal."""
+    on_it = [substituted(tree, relations) for tree in p.geometry.trees] or [ONE] * p.p
+
+    def inner(x: Row, y: Row) -> Tree:
+        parts = (
+            f"({a * b!r})/({to_text(r)})"
+            for a, b, r in zip(x, y, on_it, strict=True)
+            if not (a * b).is_zero()
+        )
+        return parse_expression(" + ".join(parts) or "0")
+
+    crossed = [inner(x, y) for x, y in combinations(basis, 2)]
+    squares = [inner(x, x) for x in basis]
+    constants = sorted({*names((*crossed, *squares))} - {*kept})
+    elements = build_elements([*crossed, *squares], kept, constants, p.positive, p.field.clock)
+    if not all(x.is_zero() for x in elements[: len(crossed)]):
+        return None
+    return tuple(parse_expression(repr(1 / x)) for x in elements[len(crossed) :])
 
 
 def _invariant_subspace(p: Parameterization) -> list[Row] | None:
@@ -155,15 +166,16 @@ def _combination(p: Parameterization, basis: Sequence[Row], k: int) -> Tree:
 
 
 def _restricted(
-    p: Parameterization, relations: dict[str, Tree], kept: list[str], rates: Geometry
+    p: Parameterization, relations: dict[str, Tree], kept: list[str], rates: tuple[Tree, ...]
 ) -> Parameterization | None:
     """Return F where weights are combinations of those kept, which have these rates."""
-    constants = {*names((*relations.values(), *rates.trees))} - {*p.weights}
+    constants = {*names((*relations.values(), *rates))} - {*p.weights}
+    geometry = Geometry(rates, steepest=p.geometry.steepest)
 
     try:
         trees = [substituted(tree, relations) for tree in p.trees]
         parameters = sorted(constants | set(p.parameters))
-        found = p.with_(outputs=trees, weights=kept, parameters=parameters, geometry=rates)
+        found = p.with_(outputs=trees, weights=kept, parameters=parameters, geometry=geometry)
     except DeriveError:
         return None
     return found if found.rank == p.rank else None

@@ -28,6 +28,7 @@ from derive.exact.signs import Signs
 from derive.model.condition import Condition, Sign
 from derive.model.notation import AssumePositive, Notation, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
+from derive.model.rates import open_factors
 from derive.model.signs import start_sign
 from derive.potential.accept import CurveProposal, accept_parametric
 from derive.potential.piece import Parametric
@@ -250,8 +251,8 @@ def _find_motion(p: Parameterization, name: str) -> Motion | None:
 
 
 def _is_smooth(p: Parameterization, name: str) -> bool:
-    """Tell whether F is smooth whatever the weight is: it may change its sign."""
-    below = [p.field.polynomial(p.F[0].denominator)]
+    """Tell whether F and the flow are smooth whatever the weight is: it may change its sign."""
+    below = [p.field.polynomial(p.F[0].denominator), *open_factors(p)]
     below += [p.field.embed(g.argument) for g in p.field.generators if g.kind not in SMOOTH]
     return not any(name in f.variables() for f in below)
 

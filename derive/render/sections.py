@@ -38,31 +38,35 @@ def affine_outputs(p: Parameterization) -> Iterator[Sentence]:
 
 def metric_of(p: Parameterization) -> Iterator[Sentence]:
     """Yield the metric on the weights, where it is another than that of plain gradient flow."""
-    G, names = p.geometry, {v.norm: v.name for v in p.vectors}
+    G = p.geometry
     if G.psi is not None:
         words = "this is mirror descent on the weights: `G = Hess psi`, `psi = {psi}`"
         yield tell(words, psi=G.psi)
-    if p.rates:
-        pairs = zip(p.weights, G.rows, strict=True)
-        each_row = ((Symbol(names.get(w, w)), each("{0}", zip(row))) for w, row in pairs)
-        kind, words = "the matrix with the rows", "`({1})` for `{0}`"
-        if G.is_diagonal:
-            kind, words = "diagonal with the learning rates", "`r_{0} = {1}`"
-        rows = each(words, each_row)
-        if G.steepest is not None:
-            yield tell(
-                f"this is {G.flow} on the weights: `w' = phi(-J^T X^T r)`, entry by entry, `phi(x)"
-                f" = {G.phi}`, in some unit of time; as outputs share no weights it is that of the"
-                " rates below, steered by `lambda = phi(-X^T r)`"
-            )
+    if not p.rates:
+        return
+    if G.steepest is not None:
         yield tell(
-            f"here the weights have the flow `w' = G^-1 J^T lambda`, `G^-1` {kind} {{rows}}",
-            rows=rows,
+            f"this is {G.flow} on the weights: `w' = phi(-J^T X^T r)`, entry by entry, `phi(x)"
+            f" = {G.phi}`, in some unit of time; as outputs share no weights it is that of the"
+            " rates below, steered by `lambda = phi(-X^T r)`"
         )
-        yield tell(
-            "so `grad f` stands for `G^-1 df`, `<grad f, grad h>` for `df G^-1 dh`,"
-            " and `K` for `J G^-1 J^T`"
-        )
+    kind = "diagonal with the learning rates" if G.is_diagonal else "the matrix with the rows"
+    yield tell(
+        f"here the weights have the flow `w' = G^-1 J^T lambda`, `G^-1` {kind} {{rows}}",
+        rows=_rows(p),
+    )
+    yield tell(
+        "so `grad f` stands for `G^-1 df`, `<grad f, grad h>` for `df G^-1 dh`,"
+        " and `K` for `J G^-1 J^T`"
+    )
+
+
+def _rows(p: Parameterization) -> Sentence:
+    """Return the rate of each weight, or its row of G^-1."""
+    G, names = p.geometry, {v.norm: v.name for v in p.vectors}
+    pairs = zip(p.weights, G.rows, strict=True)
+    each_row = ((Symbol(names.get(w, w)), each("{0}", zip(row))) for w, row in pairs)
+    return each("`r_{0} = {1}`" if G.is_diagonal else "`({1})` for `{0}`", each_row)
 
 
 def what_stays(d: Derivation) -> Iterator[Sentence]:
@@ -78,8 +82,11 @@ def what_stays(d: Derivation) -> Iterator[Sentence]:
     if left := [*((w, 0) for w in d.idle), *d.ties]:
         values = each("`{0} = {1}`", ((Symbol(w), value) for w, value in left))
         yield tell("left out: {values}, from the start and always", values=values)
-    if d.ties:
+    if d.ties and not d.parameterization.rates:
         yield from metric_of(d.potential.parameterization)
+    elif d.ties:
+        rates = _rows(d.potential.parameterization)
+        yield tell("the others have the learning rates {rates} there", rates=rates)
 
 
 def completeness(d: Derivation, block: Block) -> Iterator[Sentence]:

@@ -236,3 +236,18 @@ def test_more_that_makes_no_sense():
         parse(["a*u"], vectors=["u"], rates={"u": "u"})
     with pytest.raises(InputError, match="no learning rates"):
         explicit_counterpart(LAYERS)
+
+
+def test_a_positive_rate_tells_the_sign_of_a_weight() -> None:
+    """Rates 1/u and 1/v need u, v > 0: the root of beta = (u_0 + mu)(v_0 + mu) is known."""
+    p = parse(["u*v"], rates={"u": "1/(2*v)", "v": "1/u"})
+    assert {"u", "v"} <= {*p.positive}
+    assert {"u", "v"}.isdisjoint(repr(p).partition("positive")[2])
+    d = derive(p)
+    assert d.potential.pieces[0].kind in ("explicit", "algebraic")
+    assert crosscheck(d, digits=20).passed
+
+
+def test_the_parameter_of_a_curve_ends_where_rates_do() -> None:
+    p = parse(["u*v + w**3"], rates={"u": "1/v", "v": "1/u", "w": "1/w"})
+    assert "with Max(-u_0, -v_0) < z < infinity" in derive(p).to_text()

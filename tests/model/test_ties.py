@@ -148,10 +148,12 @@ def test_fewer_weights_have_the_simpler_form(F: str, start: dict[str, str], kind
     [
         ({"u": "2", "v": "1/2"}, {"u": "2", "v": "1"}),
         ({"u": "eta", "v": "eta"}, {"u": "1", "v": "1"}),
+        ({"u": "u**2", "v": "v**2"}, {"u": "a", "v": "a"}),
+        ({"u": "1/v", "v": "1/u"}, {"u": "a", "v": "a"}),
     ],
 )
-def test_constant_rates_keep_weights_tied(rates: dict[str, str], start: dict[str, str]) -> None:
-    """u^2/r_u - v^2/r_v stays 0: the flow is that of one weight."""
+def test_rates_keep_weights_tied(rates: dict[str, str], start: dict[str, str]) -> None:
+    """The flow is that of one weight, in the metric that the line has from that of all."""
     d = derive_once(Parameterization.parse(["u*v"], start, rates=rates))
     assert dict(d.ties).keys() == {"v"}
     assert (d.verdict, d.potential.pieces[0].kind) == (Verdict.PROVED, "explicit")
@@ -163,6 +165,7 @@ def test_constant_rates_keep_weights_tied(rates: dict[str, str], start: dict[str
     [
         ({"u": "2", "v": "1/2"}, {"u": "1", "v": "1"}),
         ({"u": "1 + u**2", "v": "1"}, {"u": "1", "v": "1"}),
+        ({"u": "u**2", "v": "v"}, {"u": "1", "v": "1"}),
     ],
 )
 def test_other_rates_are_not_taken_for_ties(rates: dict[str, str], start: dict[str, str]) -> None:
