@@ -69,26 +69,4 @@ __all__ = [
     "scale_start",
 ]
 
-make_lazy(
-    __name__,
-    {
-        "Ansatz": "derive.roads.ansatz",
-        "Copies": "derive.copying",
-        "copies": "derive.copying",
-        "Derivation": "derive.derivation",
-        "derive": "derive.derivation",
-        "ExplicitCounterpart": "derive.explicit.counterpart",
-        "explicit_counterpart": "derive.explicit.regularize",
-        "InverseDesign": "derive.inverse.design",
-        "Margins": "derive.separable.find",
-        "margins": "derive.separable.find",
-        "parameterize": "derive.inverse.parameterize",
-        "Parameterization": "derive.model.parameterization",
-        "Perturbation": "derive.perturbed.record",
-        "perturb": "derive.perturbed.find",
-        "random_width": "derive.limits.random_width",
-        "Regimes": "derive.limits.find",
-        "regimes": "derive.limits.find",
-        "scale_start": "derive.limits.initialization",
-    },
-)
+make_lazy(__name__)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+import pkgutil
 import sys
 from collections.abc import Mapping
+from itertools import chain
 from types import ModuleType
 
 
@@ -27,7 +30,11 @@ class LazyPackage(ModuleType):
             super().__setattr__(name, value)
 
 
-def make_lazy(package: str, modules: Mapping[str, str]) -> None:
-    """Let a package import each name from its module when it is first used."""
-    sys.modules[package].__dict__["__lazy__"] = modules
-    sys.modules[package].__class__ = LazyPackage
+def make_lazy(package: str) -> None:
+    """Let a package import each name when it is first used, as it imports it for types alone."""
+    module = sys.modules[package]
+    source = pkgutil.get_data(package, "__init__.py") or b""
+    blocks = (node.body for node in ast.parse(source).body if isinstance(node, ast.If))
+    imports = (x for x in chain(*blocks) if isinstance(x, ast.ImportFrom))
+    module.__dict__["__lazy__"] = {name.name: str(x.module) for x in imports for name in x.names}
+    module.__class__ = LazyPackage

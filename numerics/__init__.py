@@ -54,36 +54,4 @@ __all__ = [
     "time_warp",
 ]
 
-make_lazy(
-    __name__,
-    {
-        "audit_run": "numerics.confirm.audit",
-        "CrossCheck": "numerics.confirm.crosscheck",
-        "FiniteTime": "numerics.confirm.paths",
-        "confirm_finite_time": "numerics.confirm.paths",
-        "Flow": "numerics.integrator.gradient_flow",
-        "LossFlow": "numerics.margins.loss_flow",
-        "MarginPath": "numerics.margins.margin_path",
-        "loss_flow": "numerics.margins.loss_flow",
-        "margin_path": "numerics.margins.margin_path",
-        "MarginInterval": "numerics.margins.interval",
-        "MaxMargin": "numerics.margins.predictor",
-        "NotSeparable": "numerics.margins.max_margin",
-        "NumericPotential": "numerics.evaluate.potential",
-        "FlowDisplay": "numerics.figures.derived",
-        "PotentialDisplay": "numerics.figures.derived",
-        "RegimeDisplay": "numerics.figures.derived",
-        "PerturbedCheck": "numerics.confirm.perturbed",
-        "confirm_perturbation": "numerics.confirm.perturbed",
-        "Solution": "numerics.interpolants.interpolant",
-        "TimeWarp": "numerics.confirm.paths",
-        "crosscheck": "numerics.confirm.crosscheck",
-        "flow": "numerics.integrator.gradient_flow",
-        "interpolate": "numerics.interpolants.interpolant",
-        "interpolate_path": "numerics.interpolants.interpolant",
-        "lower": "numerics.evaluate.lowering",
-        "max_margin": "numerics.margins.max_margin",
-        "saddle_path": "numerics.optimizers.saddle",
-        "time_warp": "numerics.confirm.paths",
-    },
-)
+make_lazy(__name__)

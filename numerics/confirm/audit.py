@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import sympy
+from scipy.optimize import root
 
 from derive.derivation import Derivation, derive
 from derive.errors import InputError
@@ -24,7 +25,9 @@ ROUNDING, LIVE = 4, 100
 than that by the second."""
 SURE = 1e-4
 """A share of a step above which it is refused; between this and rounding nothing is said."""
-FITS, NEWTON, TINY = 1e-9, 60, 1e-300
+FITS, TINY = 1e-9, 1e-300
+HUGE = 1e100
+"""What stands for a value that is undefined."""
 
 
 def audit_run(p: Parameterization, weights: Any, X: Any, y: Any, steps: Any = None) -> AuditedRun:
@@ -197,45 +200,34 @@ class _Audit:
         return self.solved(c, y, None)
 
     def solved(self, c: Array, y: Array, X: Array | None) -> Array | None:
-        """Solve for weights, and multipliers of X, by damped Newton steps from the last ones."""
-        w, m = self.log[-1].copy(), 0 if X is None else len(X)
+        """Solve for weights, and multipliers of X, from the last ones."""
+        w, m = self.log[-1], 0 if X is None else len(X)
         nu = np.zeros(m)
         if X is not None:
             nu = np.linalg.lstsq(X.T, self.flat(self.psi(w)) - y, rcond=None)[0]
 
-        def off(w: Array, nu: Array) -> Array:
-            rest = self.flat(self.psi(w)) - y
-            parts = [(self.c(w) - c).ravel(), rest if X is None else rest - X.T @ nu]
-            parts += [] if X is None else [X @ self.flat(self.F(w)) - self.y]
-            return np.concatenate(parts)
+        def off(x: Array) -> Array:
+            at, nu = x[: w.size].reshape(w.shape), x[w.size :]
+            rest = self.flat(self.psi(at)) - y
+            parts = [(self.c(at) - c).ravel(), rest if X is None else rest - X.T @ nu]
+            parts += [] if X is None else [X @ self.flat(self.F(at)) - self.y]
+            found: Array = np.nan_to_num(np.concatenate(parts), nan=HUGE, posinf=HUGE, neginf=-HUGE)
+            return found
+
+        def slopes(x: Array) -> Array:
+            at = x[: w.size].reshape(w.shape)
+            jacobian = np.vstack([self.spread(self.dc(at)).T, self.spread(self.dpsi(at)).T])
+            if X is None:
+                return jacobian
+            wide = np.vstack([np.zeros((self.c(at).size, m)), -X.T])
+            return np.block([[jacobian, wide], [X @ self.spread(self.dF(at)).T, np.zeros((m, m))]])
 
         with quiet():
-            rest = off(w, nu)
-            for _ in range(NEWTON):
-                size = np.linalg.norm(rest)
-                if size < FITS * 1e-3:
-                    break
-                rows = [self.spread(self.dc(w)).T, self.spread(self.dpsi(w)).T]
-                jacobian = np.vstack(rows)
-                if X is not None:
-                    wide = np.vstack([np.zeros((self.c(w).size, m)), -X.T])
-                    last = X @ self.spread(self.dF(w)).T
-                    jacobian = np.block([[jacobian, wide], [last, np.zeros((m, m))]])
-                try:
-                    step = np.linalg.lstsq(jacobian, -rest, rcond=None)[0]
-                except np.linalg.LinAlgError:
-                    return None
-                share = 1.0
-                while share > 1e-6:
-                    there = w + share * step[: w.size].reshape(w.shape), nu + share * step[w.size :]
-                    new = off(*there)
-                    if np.isfinite(new).all() and np.linalg.norm(new) < size:
-                        break
-                    share /= 2
-                else:
-                    break
-                (w, nu), rest = there, new
-        return w if np.linalg.norm(rest) < FITS else None
+            close = {"xtol": 1e-15, "ftol": 1e-15}
+            found = root(
+                off, np.concatenate([w.ravel(), nu]), jac=slopes, method="lm", options=close
+            )
+        return found.x[: w.size].reshape(w.shape) if _norm(found.fun) < FITS else None
 
 
 def read_arrays(file: Path, option: str) -> dict[str, Array]:

@@ -38,7 +38,7 @@ from numerics.confirm.regression_problem import (
 from numerics.evaluate.backend import exact
 from numerics.evaluate.copies import check_clock, fixed_starts
 from numerics.evaluate.lowering import HighPrecision, refuse_integrals, side_by_side, unchecked
-from numerics.evaluate.numbers import read_number
+from numerics.evaluate.numbers import read_matrix, read_number
 from numerics.evaluate.start import broken_signs, specialize, with_pi
 from numerics.integrator.builder import compile_kernel
 from numerics.integrator.fixed_point import bits_of
@@ -375,13 +375,7 @@ def in_numbers(
 
 def _copies_for(X: Iterable[object] | None) -> int:
     """Return how many copies of a single output the columns of X are for."""
-    if X is None:
-        return COPIES
-    rows = X.tolist() if hasattr(X, "tolist") else X
-    try:
-        return len(rows[0])  # type: ignore[index]
-    except (TypeError, IndexError, KeyError):
-        raise InputError("X must be a sequence of rows of numbers") from None
+    return COPIES if X is None else len(read_matrix(X)[0])
 
 
 def _sound(found: CrossCheck) -> CrossCheck:

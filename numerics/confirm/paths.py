@@ -106,9 +106,8 @@ def confirm_finite_time(
         raise InputError("flows need a number for the dimension: give outputs in components")
     if not potential.pieces:
         raise NumericalError(f"there is no Q to confirm: {potential.finding.words}")
-    given = [list(row) for row in X]  # type: ignore[call-overload]
-    copies = 1 if p.d > 1 or not given else len(given[0])
-    rows = read_matrix(given, p.d * copies)
+    rows = read_matrix(X, p.d if p.d > 1 else None)
+    copies = len(rows[0]) // p.d
     starts = fixed_starts(p.start_symbols, start, copies)
     problem = complete_problem(p, rows, [1] * len(rows), starts, np.random.default_rng(0))
     moments = tuple(read_number(t, "a time") for t in times)

@@ -20,15 +20,7 @@ from numerics.confirm.regression_problem import first_sound
 from numerics.evaluate.backend import compiled
 from numerics.integrator.fixed_point import bits_of
 from numerics.integrator.gradient_flow import flow
-from numerics.integrator.perturbed import (
-    NONE,
-    Step,
-    Terms,
-    damped_flow,
-    perturbed_flow,
-    stepper,
-    take_steps,
-)
+from numerics.integrator.perturbed import NONE, Step, Terms, perturbed_flow, stepper, take_steps
 from numerics.reals import Real, rational
 
 DECAY = "exp(-t)"
@@ -174,7 +166,7 @@ def _damped(case: Case, found: Perturbation, terms: Terms, digits: int) -> float
     t, kappa = case.letter("t"), case.letter("kappa")
     along = case.trees(t / (DAMPING - 1), k=kappa, lam=sympy.S.One)
     given = replace(terms, mass=Fraction(0), damping=Fraction(DAMPING), along=along)
-    end = damped_flow(case.problem.model, case.data, given, UNTIL, digits)
+    end = perturbed_flow(case.problem.model, case.data, given, digits, until=UNTIL)
     with mpmath.workdps(digits + 10):
         mu = rational(UNTIL) / (DAMPING - 1)
         rates = case.derivatives(end.weights, end.velocities)

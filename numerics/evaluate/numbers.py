@@ -15,18 +15,25 @@ from numerics.evaluate.backend import Number
 _LARGEST_EXPONENT = 100_000  # the exact fraction of 10^(10^9) would fill the memory
 
 
-def read_matrix(X: Number, d: int) -> list[list[Fraction]]:
-    """Return m rows of d numbers each; InputError for anything else."""
+def read_matrix(X: Number, d: int | None = None, what: str = "X") -> list[list[Fraction]]:
+    """Return m rows of d numbers each, by default as the first has; InputError for anything else.
+
+    *what* names the matrix in messages.
+    """
     # tolist, as an mpmath matrix iterates over its entries, not its rows
-    rows = _items(X.tolist() if hasattr(X, "tolist") else X, "X")
-    matrix = [read_vector(row, f"row {i} of X") for i, row in enumerate(rows, 1)]
+    rows = _items(X.tolist() if hasattr(X, "tolist") else X, what, "rows of numbers")
+    matrix = [read_vector(row, f"row {i} of {what}") for i, row in enumerate(rows, 1)]
     for i, row in enumerate(matrix, 1):
-        if len(row) != d:
-            raise InputError(f"row {i} of X has {len(row)} numbers but F has {d} outputs")
+        if d is None and len(row) != len(matrix[0]):
+            raise InputError(f"row {i} of {what} has {len(row)} numbers: give rows of one length")
+        if d is not None and len(row) != d:
+            raise InputError(f"row {i} of {what} has {len(row)} numbers but F has {d} outputs")
     return matrix
 
 
-def read_data(X: Number, y: Number, d: int) -> tuple[list[list[Fraction]], list[Fraction]]:
+def read_data(
+    X: Number, y: Number, d: int | None = None
+) -> tuple[list[list[Fraction]], list[Fraction]]:
     """Return X, m rows of d numbers, and y, m numbers; InputError for anything else."""
     rows, target = read_matrix(X, d), read_vector(y, "y")
     if len(rows) != len(target):
@@ -40,11 +47,13 @@ def read_vector(values: Number, what: str) -> list[Fraction]:
     return [read_number(value, f"number {i} of {what}") for i, value in enumerate(items, 1)]
 
 
-def _items(values: Number, what: str) -> list[Number]:
+def _items(values: Number, what: str, of: str = "numbers") -> list[Number]:
     try:
-        items = [] if isinstance(values, str) else list(values)
+        items = [*values] if not isinstance(values, str) else None
     except TypeError:
-        raise InputError(f"{what} must be a sequence of numbers") from None
+        items = None
+    if items is None:
+        raise InputError(f"{what} must be a sequence of {of}")
     if not items:
         raise InputError(f"{what} is empty")
     return items

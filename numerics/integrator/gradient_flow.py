@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,7 +19,7 @@ from numerics.integrator.implicit import Automatic
 from numerics.integrator.start import FlowModel, check_start, rates_of, read_start
 from numerics.integrator.tape import Register, Tape
 from numerics.integrator.taylor import Stepper, integrate
-from numerics.integrator.watch import ConvergenceWatch, DriftWatch, Report, narrated
+from numerics.integrator.watch import ConvergenceWatch, DriftWatch, Report
 from numerics.reals import Real
 
 Terms: TypeAlias = Iterable[tuple[Register, Fraction]]
@@ -104,8 +103,7 @@ def flow(
         time: at which to end at the latest, converged or not.
         conserved: functions of the weights, as text, trees or SymPy expressions, to be monitored.
         max_steps: the steps after which to give up.
-        progress: called with the step and the residual, at the start and after each step; without
-            it, flows that take long show a bar on stderr, if that is a terminal.
+        progress: called with the step and the residual, at the start and after each step.
 
     Returns:
         The end of the flow: beta (d), w (p), the residual, the time and the steps taken.
@@ -137,23 +135,22 @@ def flow(
     field, observed = _programs(p, slope, rows, target)
     check_start(field, origin, digits)
     watch = ConvergenceWatch(observed, target, digits, share)
-    decades = math.log10(share.denominator) - math.log10(share.numerator)
-    with narrated(progress, decades) as report:
 
-        def stop(run: Stepper) -> bool:
-            done = watch(run)
-            laws.observe(run.state)
-            report(watch.steps, as_mpf(watch.residual))
-            return done
+    def stop(run: Stepper) -> bool:
+        done = watch(run)
+        laws.observe(run.state)
+        if progress is not None:
+            progress(watch.steps, as_mpf(watch.residual))
+        return done
 
-        try:
-            end = integrate(field, origin, digits, stop, max_steps, time=until, engine=Automatic)
-        except NumericalError as error:
-            residual, advice = _SQUARED if loss == "squared" else _LABELS
-            raise NumericalError(
-                f"gradient flow did not reach {residual} <= {mpmath.nstr(watch.tolerance, 3)} "
-                f"but {mpmath.nstr(watch.residual, 3)}: {error}; {advice}"
-            ) from error
+    try:
+        end = integrate(field, origin, digits, stop, max_steps, time=until, engine=Automatic)
+    except NumericalError as error:
+        residual, advice = _SQUARED if loss == "squared" else _LABELS
+        raise NumericalError(
+            f"gradient flow did not reach {residual} <= {mpmath.nstr(watch.tolerance, 3)} "
+            f"but {mpmath.nstr(watch.residual, 3)}: {error}; {advice}"
+        ) from error
     reached = as_mpf(watch.residual), as_mpf(watch.scale), as_mpf(watch.tolerance)
     steps = end.time, end.steps, end.smallest, end.largest, end.order
     return Flow(watch.beta, end.state, watch.start, *reached, *steps, digits, laws.drift)

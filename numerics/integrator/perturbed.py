@@ -72,7 +72,7 @@ class Terms:
 class Perturbed:
     """The end of a perturbed flow: beta = F(w) and w, integrals or sums along it, and its steps.
 
-    The *velocities* are those of a flow with damping, or the last step.
+    The *velocities* are those of the weights, or the last step.
     """
 
     limit: tuple[Real, ...]
@@ -110,7 +110,13 @@ def letter(p: FlowModel, name: str) -> str:
 
 
 def perturbed_flow(
-    p: FlowModel, problem: Problem, terms: Terms, digits: int = 30, max_steps: int = 10_000
+    p: FlowModel,
+    problem: Problem,
+    terms: Terms,
+    digits: int = 30,
+    max_steps: int = 10_000,
+    *,
+    until: Fraction | None = None,
 ) -> Perturbed:
     """Run gradient flow with decay and momentum until it fits the data, and is at rest.
 
@@ -118,6 +124,8 @@ def perturbed_flow(
         p: F with its learning rates; or copies of it.
         problem: X, y and the start of every weight.
         terms: what is added. A decay that does not fade leaves no interpolant to converge to.
+        until: a time at which to end: with damping r/t, from rest at t = 1, it comes to rest too
+            slowly.
 
     Raises:
         InputError: a number, a shape or a name is wrong, or the mass is negative.
@@ -136,37 +144,20 @@ def perturbed_flow(
     origin, n = read_start(p, problem[2], digits), len(p.weights)
     if terms.mass < 0:
         raise InputError("the mass of momentum must not be negative")
-    field, observed, _ = _programs(p, terms, rows, target, _offset(p, terms, origin, digits))
-    lifted = [Fraction(0)] * n if terms.mirror else origin
-    first = [*origin, *(lifted if terms.mass else ())]
-    start = [*first, *[Fraction(0)] * (len(field.outputs) - len(first))]
+    field, observed, moved = _programs(p, terms, rows, target, _offset(p, terms, origin, digits))
+    rests = [Fraction(0)] * n if terms.mirror or terms.damping else origin
+    lifted = rests if terms.mass or terms.damping else []
+    begun = Fraction(1 if terms.damping else 0)
+    start = [*origin, *lifted, begun, *[Fraction(0)] * len(terms.along)]
     check_start(field, start, digits)
     rest = [*target, *[Fraction(0)] * (len(observed.outputs) - len(p.trees) - len(target))]
     watch = ConvergenceWatch(observed, rest, digits, Fraction(1, 10**digits))
-    end = integrate(field, start, digits, watch, max_steps)
-    sizes = tuple(map(as_mpf, end.state[len(end.state) - len(terms.along) :]))
-    return Perturbed(tuple(map(as_mpf, watch.beta)), tuple(end.state[:n]), sizes, end.steps)
-
-
-def damped_flow(
-    p: FlowModel, problem: Problem, terms: Terms, until: Fraction, digits: int = 30
-) -> Perturbed:
-    """Run the flow with damping r/t from rest at t = 1 until a time: it comes to rest too slowly.
-
-    Raises:
-        InputError, DegenerateStart, NumericalError: as for :func:`perturbed_flow`.
-    """
-    rows, target = read_data(problem[0], problem[1], len(p.trees))
-    origin, n = read_start(p, problem[2], digits), len(p.weights)
-    field, observed, moved = _programs(p, terms, rows, target)
-    start = [*origin, *[Fraction(0)] * n, Fraction(1), *[Fraction(0)] * len(terms.along)]
-    check_start(field, start, digits)
-    end = integrate(field, start, digits, time=until - 1)
-    beta = Program(observed, bits_of(digits)).at(end.state)[: len(p.trees)]
-    whole = tuple(map(as_mpf, end.state))
-    velocities = tuple(map(as_mpf, Program(moved, bits_of(digits)).at(end.state)))
-    limit = tuple(map(as_mpf, beta))
-    return Perturbed(limit, whole[:n], whole[2 * n + 1 :], end.steps, velocities)
+    stop, time = (watch, None) if until is None else (None, until - begun)
+    end = integrate(field, start, digits, stop, max_steps, time=time)
+    ends = (Program(x, bits_of(digits)).at(end.state) for x in (observed, moved))
+    beta, velocities, state = (tuple(map(as_mpf, x)) for x in (*ends, end.state))
+    sums = state[len(state) - len(terms.along) :]
+    return Perturbed(beta[: len(p.trees)], state[:n], sums, end.steps, velocities)
 
 
 def _offset(p: FlowModel, terms: Terms, origin: Sequence[Fraction], digits: int) -> list[Fraction]:

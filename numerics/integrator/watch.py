@@ -1,13 +1,10 @@
-"""What is observed along a gradient flow: residual, conserved quantities, motion and progress."""
+"""What is observed along a gradient flow: residual, conserved quantities and motion."""
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import mpmath
 
@@ -20,13 +17,8 @@ from numerics.integrator.tape import Tape
 from numerics.integrator.taylor import STEP_GUARD, Stepper
 from numerics.reals import Real
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
 Report: TypeAlias = Callable[[int, Real], None]
 """Called with the number of a step and the residual after it."""
-PATIENCE = 2.0
-"""Seconds before a bar is shown."""
 _REST = 200  # steps without visible motion after which a flow counts as stalled
 
 
@@ -104,42 +96,3 @@ class DriftWatch:
         value, *slopes = (self._context.mpf(x) for x in program.at(state))
         pairs = zip(state, slopes, strict=True)
         return value, abs(value) + sum(abs(self._context.mpf(w) * slope) for w, slope in pairs)
-
-
-@contextmanager
-def narrated(progress: Report | None, decades: float) -> Iterator[Report]:
-    """Yield *progress* or, without it, what shows how many of the *decades* the residual fell."""
-    if progress is not None:
-        yield progress
-    elif not sys.stderr.isatty():
-        yield lambda step, residual: None
-    else:
-        bar = _Bar(decades)
-        try:
-            yield bar
-        finally:
-            if bar.shown is not None:
-                bar.shown.stop()
-
-
-class _Bar:
-    """A bar on stderr for flows that take long; rich is imported when there is one to show."""
-
-    def __init__(self, decades: float) -> None:
-        self._decades, self._begin, self._first = decades, time.monotonic(), mpmath.mpf(0)
-        self.shown: Progress | None = None
-
-    def __call__(self, step: int, residual: Real) -> None:
-        self._first = max(self._first, residual)
-        if time.monotonic() - self._begin < PATIENCE or not residual:
-            return
-        if self.shown is None:
-            from rich.console import Console
-            from rich.progress import Progress
-
-            self.shown = Progress(console=Console(stderr=True), transient=True)
-            self.shown.add_task("gradient flow", total=self._decades)
-            self.shown.start()
-        text = f"gradient flow, step {step}, residual {mpmath.nstr(residual, 2)}"
-        fallen = float(mpmath.log10(self._first / residual))
-        self.shown.update(self.shown.task_ids[0], completed=fallen, description=text)

@@ -45,12 +45,7 @@ def fold(X: object, labels: Iterable[object] | None = None) -> Folded:
     Raises:
         InputError: X is no matrix of finite numbers, labels do not fit, or all are the same.
     """
-    if not is_matrix(X):
-        raise InputError("X must be a sequence of rows of numbers")
-    first = next(iter(X), None)  # type: ignore[call-overload]
-    if first is None:
-        raise InputError("X is empty")
-    rows = read_matrix(X, len(first) if hasattr(first, "__len__") else 0)
+    rows = read_matrix(X)
     if labels is None:
         return _whole(rows, ())
     given = ["" if label is None else str(label).strip() for label in labels]
@@ -66,11 +61,6 @@ def fold(X: object, labels: Iterable[object] | None = None) -> Folded:
         signed = [x if y == classes[1] else [-c for c in x] for x, y in pairs]
         return _whole(signed, tuple(classes))
     return _whole(list(_lifted(rows, given, classes)), tuple(classes))
-
-
-def is_matrix(X: object) -> bool:
-    """Tell whether X can be a sequence of rows."""
-    return hasattr(X, "__iter__") and not isinstance(X, str | bytes | dict)
 
 
 def _order(label: str) -> tuple[int, Fraction, str]:

@@ -31,7 +31,7 @@ from derive.exact.balls import ball, precise
 from derive.model.parameterization import Parameterization
 from numerics.evaluate.backend import Array
 from numerics.evaluate.numbers import read_matrix
-from numerics.margins.classes import fold, is_matrix
+from numerics.margins.classes import fold
 from numerics.margins.enclosure import BITS, enclose
 from numerics.margins.linear_program import solve
 from numerics.margins.weights_margins import (
@@ -100,11 +100,8 @@ def kkt_point(
         NumericalError: none was proved to be where doubles look.
     """
     one = Parameterization.of(outputs)
-    given = list(X) if is_matrix(X) else []  # type: ignore[call-overload]
-    if not (given and all(map(is_matrix, given))):
-        raise InputError("X must be a sequence of rows of numbers")
-    columns = len(given[0])
-    rows = read_matrix(given, columns)
+    rows = read_matrix(X)
+    columns = len(rows[0])
     p = Parameterization(copies(one, columns).trees) if one.d == 1 and columns > 1 else one
     if p.d != columns:
         raise InputError(f"X has {columns} columns, but F has {p.d} outputs")

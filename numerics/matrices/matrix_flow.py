@@ -12,7 +12,7 @@ import numpy as np
 
 from derive.errors import InputError
 from numerics.evaluate.backend import Array
-from numerics.evaluate.numbers import read_vector
+from numerics.evaluate.numbers import read_matrix, read_vector
 from numerics.integrator.builder import Builder
 from numerics.integrator.tape import Tape
 from numerics.integrator.taylor import integrate
@@ -123,7 +123,7 @@ def matrix_flow(
     >>> mpmath.nstr(end.beta[0, 0] + end.beta[1, 1], 12)
     '2.0'
     """
-    rows, n = read_rows(start, "the start W(0)"), measurements.size
+    rows, n = read_matrix(start, None, "the start W(0)"), measurements.size
     if len(rows) != n:
         raise InputError(f"the start W(0) has {len(rows)} rows but the measurements have {n}")
     instants = read_vector(times, "times")
@@ -171,21 +171,10 @@ def _state(
 
 def read_square(rows: object, name: str) -> Rows:
     """Return the exact entries of a square matrix; InputError for anything else."""
-    matrix = read_rows(rows, name)
+    matrix = read_matrix(rows, None, name)
     if len(matrix) != len(matrix[0]):
         raise InputError(f"{name} must be square, not {len(matrix)} by {len(matrix[0])}")
-    return matrix
-
-
-def read_rows(rows: object, name: str) -> Rows:
-    """Return the exact entries of a matrix; InputError for anything else."""
-    given = rows.tolist() if hasattr(rows, "tolist") else rows
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InputError(f"{name} must be a matrix: a sequence of rows")
-    matrix = tuple(tuple(read_vector(r, f"row {i} of {name}")) for i, r in enumerate(given, 1))
-    if len({len(row) for row in matrix}) != 1:
-        raise InputError(f"{name} must have rows of one length, and at least one")
-    return matrix
+    return tuple(map(tuple, matrix))
 
 
 def _commute(a: Rows, b: Rows) -> bool:

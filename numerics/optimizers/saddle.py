@@ -33,8 +33,4 @@ def saddle_path(derivation: Derivation, X: Any, y: Any, variable: str | None = N
     """
     if not isinstance(derivation, Derivation):
         raise InputError("give a derivation: Q at numbers has no start symbol that tends to 0")
-    first = next(iter(X), None)
-    if first is None or not hasattr(first, "__len__"):
-        raise InputError("X must be a sequence of rows of numbers")
-    rows, target = read_data(X, y, len(first))
-    return follow_saddles(derivation, rows, target, variable)
+    return follow_saddles(derivation, *read_data(X, y), variable)

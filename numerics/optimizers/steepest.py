@@ -34,7 +34,7 @@ from derive.optimizers.least_norm import (
 from derive.optimizers.norms import Norm, read_norm
 from derive.optimizers.paths import Path, Vector, path, times
 from numerics.evaluate.backend import Array
-from numerics.evaluate.numbers import read_number, read_vector
+from numerics.evaluate.numbers import read_data, read_number, read_vector
 from numerics.integrator.builder import compile_forward
 from numerics.integrator.taylor import integrate
 from numerics.integrator.watch import ConvergenceWatch
@@ -186,13 +186,8 @@ def _sum(pairs: Iterable[tuple[Fraction, str]]) -> str:
 
 def _read(X: object, y: object, start: object) -> tuple[list[Vector], Vector, Vector]:
     """Return X, y and the start as fractions."""
-    if not hasattr(X, "__iter__") or isinstance(X, str):
-        raise InputError("X must be a sequence of rows of numbers")
-    rows = [read_vector(row, f"row {i} of X") for i, row in enumerate(X, 1)]
-    target = read_vector(y, "y")
-    if len(rows) != len(target):
-        raise InputError(f"X has {len(rows)} rows but y has {len(target)} numbers")
+    rows, target = read_data(X, y)
     w0 = [Fraction(0)] * len(rows[0]) if start is None else read_vector(start, "start")
-    if any(len(row) != len(w0) for row in rows):
+    if len(rows[0]) != len(w0):
         raise InputError("the rows of X, and the start, must be of one length")
     return rows, target, w0

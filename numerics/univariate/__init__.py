@@ -22,16 +22,4 @@ __all__ = [
     "train",
 ]
 
-make_lazy(
-    __name__,
-    {
-        "LimitFunction": "numerics.univariate.limit_function",
-        "limit_function": "numerics.univariate.limit_function",
-        "MirrorFlow": "numerics.univariate.training",
-        "quantile_net": "numerics.univariate.training",
-        "random_net": "numerics.univariate.training",
-        "relu_cost": "numerics.univariate.cost",
-        "supremum_distance": "numerics.univariate.limit_function",
-        "train": "numerics.univariate.training",
-    },
-)
+make_lazy(__name__)

@@ -6,12 +6,13 @@ A start that Q was not derived for is refused, and beyond a wall of its domain a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
-from sympy import Expr, Symbol
+from sympy import Symbol
 
 from derive.derivation import Derivation
 from derive.language import to_sympy
-from derive.mirror_map import hessian, inverse_of
+from derive.mirror_map import inverse_of
 from derive.potential.piece import Parametric, Piece
 from derive.render.exports.printer import NUMPY
 from derive.render.exports.program import Writer
@@ -109,26 +110,19 @@ class _NumpyWriter(Writer):
         return "\n".join(lines) + "\n"
 
     def _hessian(self) -> Iterator[str]:
-        p, pieces = self.potential.parameterization, self.potential.pieces
-        entries = {(i, j): "0.0" for i in range(p.d) for j in range(p.d)}
-        for outputs, piece in zip(p.blocks, pieces, strict=True):
-            pairs = ((i, j) for i in outputs for j in outputs)
-            second: Sequence[Expr] = hessian(piece)
-            if isinstance(piece, Parametric):
-                z = piece.curve.parameter
-                second = [piece.gradient[0].diff(z) / piece.curve.beta.diff(z)]
-            entries.update(zip(pairs, map(self.shown, second), strict=True))
+        first, *rest = entries = [*chain(*self.rows())]
         if self.vector:
-            ((s,), (slope,)) = pieces[0].betas, pieces[0].gradient
+            piece = self.potential.pieces[0]
+            (s,), (slope,) = piece.betas, piece.gradient
             yield f"_e = beta / {self.name(s.name)}[..., None]"
             yield f"_across = ({self.shown(slope / s)})[..., None, None]"
-            yield f"_along = ({entries[0, 0]})[..., None, None]"
+            yield f"_along = ({first})[..., None, None]"
             outer = "_e[..., :, None] * _e[..., None, :]"
             yield f"return _across * np.eye(beta.shape[-1]) + (_along - _across) * ({outer})"
-        elif p.d == 1:
-            yield f"return {entries[0, 0]} + np.zeros(beta.shape)"
+        elif rest:
+            yield f"return _matrix(beta, {', '.join(entries)})"
         else:
-            yield f"return _matrix(beta, {', '.join(entries.values())})"
+            yield f"return {first} + np.zeros(beta.shape)"
 
     def _inverse(self) -> list[str] | None:
         """Return the lines of the inverse mirror map; None where it has no formula."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain, product
 from typing import Any
 
 import sympy
@@ -13,6 +14,7 @@ from sympy import Expr, Symbol
 from derive.derivation import Derivation
 from derive.errors import NumericalError
 from derive.language import to_sympy
+from derive.mirror_map import hessian
 from derive.model.condition import Sign
 from derive.model.names import PI
 from derive.outcome import HEADLINES
@@ -188,11 +190,28 @@ class Writer:
         if name == "gradient":
             last = self._gradient()
         else:
-            last = " + ".join(f"({self.shown(piece.value)})" for piece in self.potential.pieces)
+            last = self.value()
             if (turning := self.potential.turning) is not None and turning.slope != 0:
                 along = f"(beta * {self.name(self.vector)}).sum(-1)"
                 last = f"{last} - ({self.shown(turning.slope)}) * {along}"
         return self.text(name, "beta", f"{says} {self.shapes()}", [*self.body(), f"return {last}"])
+
+    def value(self) -> str:
+        """Return the text of Q, of a vector without the term linear in beta."""
+        return " + ".join(f"({self.shown(piece.value)})" for piece in self.potential.pieces)
+
+    def slopes(self) -> list[str]:
+        """Return the texts of dQ/dbeta_i."""
+        pairs = (zip(x.betas, x.gradient, strict=True) for x in self.potential.pieces)
+        known = dict(chain.from_iterable(pairs))
+        return [self.shown(known[b]) for b in self.ordered()]
+
+    def rows(self) -> list[list[str]]:
+        """Return the texts of the rows of Hess Q."""
+        pieces, betas = self.potential.pieces, self.ordered()
+        pairs = (zip(product(x.betas, repeat=2), hessian(x), strict=True) for x in pieces)
+        known = dict(chain.from_iterable(pairs))
+        return [[self.shown(known.get((a, b), sympy.S.Zero)) for b in betas] for a in betas]
 
     def text(self, name: str, given: str, says: str, lines: Iterable[str]) -> str:
         """Return the text of a function of what is given and the start."""
@@ -309,13 +328,8 @@ class Writer:
             away = f"({self.shown(turning.slope)}) * {self.name(self.vector)}"
             # s cancels where it is a factor: at beta = 0 nothing is 0/0
             return f"({self.shown(slope / s)})[..., None] * beta - {away}"
-        slopes = {
-            b.name: self.shown(g) for x in pieces for b, g in zip(x.betas, x.gradient, strict=True)
-        }
-        if len(slopes) == 1:
-            return next(iter(slopes.values()))
-        order = sorted(slopes, key=lambda b: int(b.removeprefix("beta")))
-        return f"{self.xp}.stack([{', '.join(slopes[b] for b in order)}], -1)"
+        first, *rest = slopes = self.slopes()
+        return f"{self.xp}.stack([{', '.join(slopes)}], -1)" if rest else first
 
 
 def _off_zero(expression: Expr, roots: Collection[Symbol]) -> Expr:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, product
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from sympy import Expr, Matrix, Symbol, diag
+from sympy import Matrix, Symbol, diag
 
 from derive.derivation import Derivation
 from derive.errors import NumericalError
 from derive.language import to_sympy
-from derive.mirror_map import hessian
 from derive.model.geometry import Geometry
 from derive.model.names import PI
-from derive.potential.piece import Parametric, Root, of_the_flow
+from derive.potential.piece import Root, of_the_flow
 from derive.render.exports.printer import JAVASCRIPT
 from derive.render.exports.program import Writer
 
@@ -64,7 +63,8 @@ class ScriptWriter(Writer):
         bad = ("NaN", "beta.map(() => NaN)", "beta.map(() => beta.map(() => NaN))")
         told = ("Q(beta)", "grad Q(beta)", "the rows of Hess Q(beta)")
         names, body = ("Q", "gradient", "hessian"), [*map(defined, self.body())]
-        for name, says, outside, value in zip(names, told, bad, self.formulas(), strict=True):
+        values = self.value(), listed(self.slopes()), listed(map(listed, self.rows()))
+        for name, says, outside, value in zip(names, told, bad, values, strict=True):
             first = f"if (!inside(beta, c)) return {outside}"
             yield function(f"{name}(beta, c)", says, (first, *body), value)
         signs = [f"({x}) * ({y}) > 0" for piece in pieces for x, y in self.walls(piece)]
@@ -75,25 +75,9 @@ class ScriptWriter(Writer):
         yield function("conditions(c)", "what is asked of c, and whether it is so", reading, tests)
         lines = dict.fromkeys(line for piece in pieces for line in self.constants(piece))
         named = dict.fromkeys(s.name for piece in pieces for s, _ in piece.constants)
-        values = listed(f'["{name}", {self.name(name)}]' for name in named)
+        value = listed(f'["{name}", {self.name(name)}]' for name in named)
         says = "the named constants and their values"
-        yield function("constants(c)", says, (*reading, *map(defined, lines)), values)
-
-    def formulas(self) -> tuple[str, str, str]:
-        """Return the texts of Q, its gradient and the rows of its Hessian."""
-        slopes, second = dict[Symbol, str](), dict[tuple[Symbol, Symbol], str]()
-        for piece in self.potential.pieces:
-            slopes |= zip(piece.betas, map(self.shown, piece.gradient), strict=True)
-            entries: Sequence[Expr] = hessian(piece)
-            if isinstance(piece, Parametric):
-                z = piece.curve.parameter
-                entries = [piece.gradient[0].diff(z) / piece.curve.beta.diff(z)]
-            pairs = product(piece.betas, repeat=2)
-            second |= zip(pairs, map(self.shown, entries), strict=True)
-        betas = self.ordered()
-        rows = (listed(second.get((a, b), "0") for b in betas) for a in betas)
-        value = " + ".join(f"({self.shown(piece.value)})" for piece in self.potential.pieces)
-        return value, listed(slopes[b] for b in betas), listed(rows)
+        yield function("constants(c)", says, (*reading, *map(defined, lines)), value)
 
     def reading(self) -> Iterator[str]:
         """Return the lines that name what is given."""

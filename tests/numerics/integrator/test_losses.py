@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import sys
-from fractions import Fraction
 from typing import Any
 
 import mpmath
@@ -12,7 +9,6 @@ import pytest
 
 from derive import Parameterization, derive
 from derive.errors import InputError, NumericalError
-from numerics.integrator import watch
 from numerics.integrator.gradient_flow import Flow, flow
 
 ONE = Parameterization.parse(["w"])
@@ -147,25 +143,3 @@ def test_wrong_options(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         flow(ONE, **given)
     assert "\n" not in str(caught.value)
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.mark.parametrize(("stream", "shown"), [(Terminal, True), (io.StringIO, False)])
-def test_a_bar_is_for_terminals(
-    stream: type[io.StringIO], shown: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "stderr", stream())
-    monkeypatch.setattr(watch, "PATIENCE", 0)
-    flow(ONE, [[1]], [1], {"w": Fraction(1, 2)}, digits=15)
-    assert ("residual" in sys.stderr.getvalue()) is shown  # type: ignore[attr-defined]
-
-
-def test_short_flows_show_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr(watch, "PATIENCE", 3600)
-    flow(ONE, [[1]], [1], {"w": Fraction(1, 2)}, digits=15)
-    assert sys.stderr.getvalue() == ""  # type: ignore[attr-defined]

@@ -184,7 +184,7 @@ def test_measurements_that_no_positive_matrix_has():
         ([[[1]]], [1, 2], "1 measurements but y has 2"),
         ([], [1], "0 measurements"),
         (3, [1], "sequence of matrices"),
-        ([3], [1], "A_1 must be a matrix"),
+        ([3], [1], "A_1 must be a sequence of rows"),
     ],
 )
 def test_bad_measurements_are_refused_in_one_line(matrices, y, message):
