@@ -1,13 +1,12 @@
 """Gradient flow in weights by plain high-order extrapolation, to check derivations from outside.
 
 Nothing here shares code with the derivation: F is read by SymPy, differentiated by SymPy, and
-everything else is mpmath. The central witness is *pathwise*: along w' = J^T lambda(t), for any
-steering lambda, a mirror potential with warp g satisfies grad Q(beta(t)) = int g lambda dt.
+everything else is mpmath.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
@@ -15,12 +14,12 @@ from typing import Any
 
 import mpmath
 import sympy
-from mpmath import mp, mpf
+from mpmath import mpf
 
 Vector = list[Any]
 
 
-def number(value: Any) -> Any:
+def number(value):
     """Return an mpf from text such as ``"-3/4"``, an int or a Fraction."""
     exact = Fraction(value)
     return mpf(exact.numerator) / exact.denominator
@@ -37,7 +36,7 @@ class Model:
     second: Callable[..., Any]
 
     @classmethod
-    def of(cls, outputs: Sequence[str], weights: Sequence[str]) -> Model:
+    def of(cls, outputs, weights):
         """Read outputs with SymPy's own parser."""
         symbols = tuple(sympy.Symbol(w, real=True) for w in weights)
         table = dict(zip(weights, symbols, strict=True))
@@ -45,26 +44,26 @@ class Model:
         J = [[sympy.diff(f, w) for w in symbols] for f in F]
         second = [[[sympy.diff(g, w) for w in symbols] for g in row] for row in J]
 
-        def compiled(expression: Any) -> Callable[..., Any]:
+        def compiled(expression):
             return sympy.lambdify(symbols, expression, modules="mpmath", cse=True)
 
         return cls(symbols, F, compiled(list(F)), compiled(J), compiled(second))
 
     @property
-    def d(self) -> int:
+    def d(self):
         """The number of outputs."""
         return len(self.outputs)
 
-    def velocity(self, w: Vector, steering: Vector) -> Vector:
+    def velocity(self, w, steering):
         """Return J^T lambda."""
         return [mpmath.fdot(steering, column) for column in zip(*self.J(*w), strict=True)]
 
-    def kernel(self, w: Vector) -> list[Vector]:
+    def kernel(self, w):
         """Return K = J J^T."""
         J = self.J(*w)
         return [[mpmath.fdot(x, y) for y in J] for x in J]
 
-    def kernel_along(self, w: Vector, direction: Vector) -> list[Vector]:
+    def kernel_along(self, w, direction):
         """Return the derivative of K in a direction."""
         J, second = self.J(*w), self.second(*w)
         moved = [[mpmath.fdot(row, direction) for row in matrix] for matrix in second]
@@ -73,7 +72,7 @@ class Model:
             for b in range(self.d)
         ]
 
-    def bracket(self, w: Vector, a: int, b: int) -> Vector:
+    def bracket(self, w, a, b):
         """Return [X_a, X_b] at w, X_a = grad F_a."""
         J, second = self.J(*w), self.second(*w)
         forth = [mpmath.fdot(row, J[a]) for row in second[b]]
@@ -81,7 +80,7 @@ class Model:
         return [x - y for x, y in zip(forth, back, strict=True)]
 
 
-def _midpoint(f: Callable[[Vector], Vector], y: Vector, h: Any, n: int) -> Vector:
+def _midpoint(f, y, h, n):
     step = h / n
     previous, current = y, [a + step * b for a, b in zip(y, f(y), strict=True)]
     for _ in range(n - 1):
@@ -90,13 +89,11 @@ def _midpoint(f: Callable[[Vector], Vector], y: Vector, h: Any, n: int) -> Vecto
     return [(a + b + step * c) / 2 for a, b, c in zip(previous, current, f(current), strict=True)]
 
 
-def integrate(
-    f: Callable[[Vector], Vector], y: Vector, time: Any, steps: int = 8, columns: int = 8
-) -> Vector:
+def integrate(f, y, time, steps=8, columns=8):
     """Integrate y' = f(y) by Gragg's midpoint rule, extrapolated to order 2 * columns."""
     h = mpf(time) / steps
     for _ in range(steps):
-        table: list[Vector] = []
+        table = []
         for k in range(columns):
             n = 2 * (k + 1)
             row = [_midpoint(f, y, h, n)]
@@ -115,7 +112,7 @@ Steering = Sequence[tuple[Sequence[Any], Any]]
 """Pieces (lambda, duration)."""
 
 
-def random_steering(d: int, seed: int, pieces: int = 3, size: float = 1.0) -> Steering:
+def random_steering(d, seed, pieces=3, size=1.0):
     """Draw piecewise-constant steering with short rational values."""
     rng = Random(seed)
     return [
@@ -124,21 +121,14 @@ def random_steering(d: int, seed: int, pieces: int = 3, size: float = 1.0) -> St
     ]
 
 
-def run(
-    model: Model,
-    start: Vector,
-    steering: Steering,
-    g: Callable[..., Any] | None = None,
-    steps: int = 4,
-    columns: int = 8,
-) -> tuple[Vector, Vector]:
+def run(model, start, steering, g=None, steps=4, columns=8):
     """Return w at the end and int g lambda dt along w' = J^T lambda."""
     p, d = len(start), model.d
     state = [mpf(x) for x in start] + [mpf(0)] * d
     for steer, duration in steering:
         lam = [mpf(x) for x in steer]
 
-        def f(y: Vector, lam: Vector = lam) -> Vector:
+        def f(y, lam=lam):
             w = y[:p]
             warp = mpf(1) if g is None else g(*w)
             return model.velocity(w, lam) + [warp * x for x in lam]
@@ -147,7 +137,7 @@ def run(
     return state[:p], state[p:]
 
 
-def start_values(parameterization: Any, symbols: Mapping[str, Any]) -> Vector:
+def start_values(parameterization, symbols):
     """Return w_0 in numbers, from the exact start of a parameterization."""
     from derive.language import to_sympy
 
@@ -159,7 +149,7 @@ def start_values(parameterization: Any, symbols: Mapping[str, Any]) -> Vector:
     return values
 
 
-def evaluate(expression: Any, point: Mapping[Any, Any]) -> Any:
+def evaluate(expression, point):
     """Evaluate a SymPy expression with mpmath, symbols matched by name."""
     expression = sympy.sympify(expression)
     named = {s.name: v for s, v in point.items()} if point else {}
@@ -168,142 +158,17 @@ def evaluate(expression: Any, point: Mapping[Any, Any]) -> Any:
     return f(*(mpmath.mpmathify(named[s.name]) for s in free))
 
 
-def warp_function(derivation: Any, model: Model) -> Callable[..., Any]:
-    """Return the claimed warp g as a function of the weights."""
-    return sympy.lambdify(
-        [sympy.Symbol(w.name, real=True) for w in model.weights],
-        derivation.warping.g,
-        modules="mpmath",
-    )
-
-
-def real_roots(descending: Sequence[Any]) -> Vector:
-    """Return the distinct real roots of a polynomial, the largest first."""
-    with mpmath.workdps(mp.dps * 3):
-        found = mpmath.polyroots(list(descending), maxsteps=500, extraprec=400)
-    tolerance = (1 + max(abs(r) for r in found)) * mpf(10) ** (-mp.dps // 2)
-    distinct: Vector = []
-    for root in sorted((r for r in found if abs(mpmath.im(r)) < tolerance), key=mpmath.re):
-        if not distinct or mpmath.re(root) - distinct[-1] > tolerance:
-            distinct.append(mpmath.re(root))
-    return distinct[::-1]
-
-
-class NoForm(Exception):
-    """The gradient is an integral or gives no numbers."""
-
-
-def claimed_gradient(piece: Any, beta: Mapping[str, Any], symbols: Mapping[str, Any]) -> Vector:
-    """Evaluate dQ/dbeta of one piece, with this module's own root finding.
-
-    Args:
-        piece: a closed form.
-        beta: values by name.
-        symbols: start symbols by name.
-    """
-    point: dict[str, Any] = {**symbols, **{b.name: beta[b.name] for b in piece.betas}}
-
-    def value(expression: Any) -> Any:
-        expression = sympy.sympify(expression)
-        free = sorted(expression.free_symbols, key=lambda s: s.name)
-        f = sympy.lambdify(free, expression, modules="mpmath")
-        return f(*(point[s.name] for s in free))
-
-    for symbol, expression in piece.constants:
-        point[symbol.name] = value(expression)
-    for root in piece.roots:
-        if root.explicit is not None:
-            point[root.symbol.name] = value(root.explicit)
-            continue
-        coefficients = [value(c) for c in sympy.Poly(root.polynomial, root.symbol).all_coeffs()]
-        point[root.symbol.name] = real_roots(coefficients)[root.from_above]
-    if piece.kind == "parametric":
-        z = piece.curve.parameter
-        point[z.name] = _invert(piece.curve, value, point, beta[piece.betas[0].name])
-    if any(g.has(sympy.Integral) for g in piece.gradient):
-        raise NoForm
-    return [value(g) for g in piece.gradient]
-
-
-def _invert(curve: Any, value: Callable[[Any], Any], point: dict[str, Any], target: Any) -> Any:
-    """Solve h(z) = beta by bisection and secant on the piece's interval."""
-    low, high = (value(end) if end.is_finite is not False else None for end in curve.interval)
-    name = curve.parameter.name
-
-    def h(z: Any) -> Any:
-        point[name] = z
-        return value(curve.beta) - target
-
-    span = mpf(1)
-    lo = low if low is not None else -span
-    hi = high if high is not None else span
-    shrink = mpf(10) ** (-mp.dps // 2)
-    lo, hi = lo + (shrink if low is not None else 0), hi - (shrink if high is not None else 0)
-    while low is None and h(lo) * h(mpf(0)) > 0 and h(lo) * h(hi) > 0 and span < 2**20:
-        span *= 2
-        lo = -span
-        hi = hi if high is not None else span
-    while high is None and h(lo) * h(hi) > 0 and span < 2**20:
-        span *= 2
-        hi = span
-    if h(lo) * h(hi) > 0:
-        raise AssertionError(f"beta = {mpmath.nstr(target, 8)} is not reached on the interval")
-    rising = h(hi) > 0
-    for _ in range(60):
-        middle = (lo + hi) / 2
-        if (h(middle) > 0) == rising:
-            hi = middle
-        else:
-            lo = middle
-    return mpmath.findroot(h, (lo, hi), solver="anderson", tol=mpf(10) ** (-2 * mp.dps + 6))
-
-
-def pathwise_errors(
-    derivation: Any, outputs: Sequence[str], symbols: Mapping[str, Any], steering: Steering
-) -> tuple[Any, Any]:
-    """Return the largest |grad Q| at the start and |grad Q - int g lambda dt| at the end.
-
-    Raises:
-        NoForm: a piece is a quadrature.
-    """
-    parameterization = derivation.parameterization
-    model = Model.of(outputs, parameterization.weights)
-    w0 = start_values(parameterization, symbols)
-    g = warp_function(derivation, model)
-    assert g(*w0) > 0, f"the warp {derivation.warping.g} is not positive at the start {w0}"
-    w1, expected = run(model, w0, steering, g)
-    order = [b.name for b in derivation.beta]
-    worst = [mpf(0), mpf(0)]
-    for piece in derivation.potential.pieces:
-        places = [order.index(b.name) for b in piece.betas]
-        for which, (w, target) in enumerate(((w0, [mpf(0)] * model.d), (w1, expected))):
-            beta = dict(zip(order, model.F(*w), strict=True))
-            found = claimed_gradient(piece, beta, symbols)
-            errors = [abs(x - target[i]) for x, i in zip(found, places, strict=True)]
-            worst[which] = max(worst[which], *errors)
-    return worst[0], worst[1]
-
-
-def residual_at_point(identity: Any, derivation: Any) -> Fraction:
-    """Evaluate left - right of a failed identity at its point, by SymPy from the printed text."""
-    parameterization = derivation.parameterization
-    exact = {n: sympy.Rational(x.numerator, x.denominator) for n, x in identity.point}
-    if not identity.derivative:
-        sides = (sympy.sympify(str(x), locals=exact) for x in (identity.left, identity.right))
-        value = sympy.Rational(next(sides) - next(sides))  # a pole is no rational number
-        return Fraction(int(value.p), int(value.q))
-    table = {n: sympy.Symbol(n) for n in exact}
-    field = sympy.QQ.frac_field(*table.values())
-
-    def read(expression: Any) -> Any:
-        return field.from_sympy(sympy.sympify(str(expression), locals=table))
-
-    difference = read(identity.left) - read(identity.right)
+def confirms(identity, derivation):
+    """Tell whether left - right is as said, and not 0, at the point; by SymPy from the text."""
+    point = {n: sympy.sympify(str(x)) for n, x in identity.point}
+    said, table = sympy.sympify(str(identity.residual)), {n: sympy.Symbol(n) for n in point}
+    left, right = (sympy.sympify(str(x), table) for x in (identity.left, identity.right))
+    found = left - right
     for step in identity.derivative:
-        output = read(parameterization.outputs[int(step.removeprefix("grad F")) - 1])
-        difference = sum((output.diff(w) * difference.diff(w) for w in field.gens), field.zero)
-    at = {table[n]: x for n, x in exact.items()}
-    bottom = difference.denom.as_expr().subs(at)
-    assert bottom != 0, f"left - right has a pole at {identity.point}"
-    value = sympy.Rational(difference.numer.as_expr().subs(at) / bottom)
-    return Fraction(int(value.p), int(value.q))
+        output = derivation.parameterization.outputs[int(step.removeprefix("grad F")) - 1]
+        f = sympy.sympify(str(output), table)
+        found = sum((f.diff(w) * found.diff(w) for w in table.values()), sympy.S.Zero)
+    difference = (found - said).subs({table[n]: x for n, x in point.items()})
+    if said.is_Float:
+        return abs(sympy.N(difference, 30)) < 1e-15 * abs(said)
+    return difference == 0 != said

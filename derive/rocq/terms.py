@@ -80,7 +80,7 @@ class Terms:
 
     def _written(self, e: Expr) -> tuple[str, int]:
         if e.is_Symbol:
-            text = self.names[e.name]
+            text = self._name(e)
             return text, ATOM if " " not in text else APPLIED
         if e.is_Integer:
             return (str(e), ATOM) if e >= 0 else (f"- {-e}", SUM)
@@ -95,6 +95,11 @@ class Terms:
         if e.is_Mul or e.is_Rational or (e.is_Pow and e.exp.is_Rational):
             return self._product(e)
         raise NoFile(f"{type(e).__name__} has no form here")
+
+    def _name(self, symbol: Expr) -> str:
+        if symbol.name not in self.names:
+            raise NoFile(f"{symbol} has no form here")
+        return self.names[symbol.name]
 
     def _sum(self, e: Expr) -> str:
         text = ""

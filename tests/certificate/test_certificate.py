@@ -59,38 +59,6 @@ def test_the_catalogue_is_certified_in_full(entry):
     assert (report.verdict, report.open) == (entry.verdict, ())
 
 
-@pytest.mark.every(4)
-@pytest.mark.parametrize(
-    ("outputs", "start", "verdict", "is_open"),
-    [
-        (["p**2-m**2", "w**2"], {}, "PROVED", ()),
-        (["a*u1", "a*u2", "w"], {}, "REFUTED", ()),
-        (["x", "(x-z)**2/2+y"], {}, "REFUTED", ()),
-        (["p**2+q**2-r**2-s**2", "2*p*r+2*q*s", "2*q*r-2*p*s"], {}, "PROVED", ()),
-        (["a*u1", "a*u2"], {"a": "-5", "u1": "3", "u2": "4"}, "PROVED", ()),
-        (["a*b*u1", "a*b*u2"], {"a": "2", "b": "1", "u1": "0", "u2": "0"}, "PROVED", ()),
-        (["a*u1+b*v1", "a*u2+b*v2"], {"b": "0", "v1": "0", "v2": "0"}, "PROVED", ()),
-        (["p**4-m**4"], {"p": "1", "m": "2"}, "PROVED", ()),
-        (["w**5+w"], {}, "PROVED", ()),
-        (["exp(u**2+v**2)"], {}, "PROVED", ("the domain of Q of beta",)),
-        (["a*u1", "a*u2"], {"a": "1 - sqrt(2)"}, "PROVED", ()),
-        (["w**2"], {"w": "log(2)"}, "PROVED", ()),
-        (["2*a*b + c*d/3"], {}, "PROVED", ()),
-        (["a*b - c*d + e*f/10"], dict.fromkeys("abcdef", "1"), "PROVED", ()),
-        (["x**2*y", "y**3"], {}, "REFUTED", ()),
-        # J has rank 1 at these starts, and full rank nearby on the leaf.
-        (["5*b**3", "a*b"], {"a": "-2", "b": "0"}, "REFUTED", ()),
-        (["a", "a*b*c", "a + c + a*c"], {"a": "-1", "b": "2", "c": "0"}, "REFUTED", ()),
-    ],
-    ids=lambda value: " ".join(value)[:30] if isinstance(value, list) else "",
-)
-def test_other_models_are_certified(outputs, start, verdict, is_open):
-    p = Parameterization.parse(outputs, start)
-    report = check_text(certified_once(p))
-    assert report.verdict == verdict == derive_once(p).verdict.value
-    assert report.open == is_open
-
-
 def leaves(value, path=()):
     """Yield (path, value) for everything in a record."""
     yield path, value

@@ -68,3 +68,38 @@ def test_a_root_that_is_not_crossed_is_preferred():
 def test_that_a_number_is_positive_is_not_assumed(output, start):
     (piece,) = derive_once(Parameterization.parse([output], start)).potential.pieces
     assert not [c for c in piece.assumptions if c.sign is Sign.POSITIVE]
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [
+        (["x", "x*y"], {"x": -1, "y": 1}),
+        (["x", "y*(1+x)"], {"x": -2, "y": 1}),
+        (["x*y*z", "z"], {"x": 1, "y": 0.5, "z": -1}),
+        (["x*y", "x+y"], {"x": 1, "y": 2}),
+        (["x*y", "x+y"], {"x": 2, "y": 1}),
+        (["a*u1", "a*u2"], {"a": -1, "u1": 2, "u2": 1}),
+    ],
+)
+def test_warp_is_positive_or_assumed_so(outputs, start):
+    """A start at which g < 0 must break a stated assumption: a sign, not only its constancy."""
+    d = derive_once(Parameterization.parse(outputs))
+    numbers = {**start, **{f"{w}_0": x for w, x in start.items()}}
+    stated = [a.of for x in d.potential.pieces for a in x.assumptions if a.sign is Sign.POSITIVE]
+    g, *signs = (
+        f.subs({s: numbers[s.name] for s in f.free_symbols}) for f in (d.warping.g, *stated)
+    )
+    assert g > 0 or any(sign <= 0 for sign in signs), stated
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(
+    ("larger", "claimed"), [("a + b", True), ("a - b", False), ("b - a", False)]
+)
+def test_an_interval_whose_end_may_be_on_either_side_is_not_claimed(larger, claimed):
+    """From p = a - b the curve of p**3 - m**3 has a pole at z = (b - a)/a: below 0, or above."""
+    d = derive_once(Parameterization.parse(["p**3 - m**3"], start={"p": larger, "m": "a"}))
+    (piece,) = d.potential.pieces
+    assert (d.verdict, piece.kind) == (Verdict.PROVED, "parametric")
+    assert bool(piece.curve.interval) is claimed

