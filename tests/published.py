@@ -1,8 +1,20 @@
-"""The models that tests of every stage share: outputs, start, positive symbols."""
+"""The models that tests of every stage share, and what is derived once for all of them.
+
+A derivation takes up to seconds, and a certificate more; both are kept in pytest's cache, under a
+digest of the sources of the library, for the other processes and for later runs.
+"""
 
 import functools
+import hashlib
+import os
+import pickle
+import shutil
+import sys
 from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
 
+import derive as library
 from derive import Derivation, Parameterization, derive, regimes
 from derive.limits.find import Regimes
 
@@ -46,9 +58,44 @@ MODELS = (
 
 
 @functools.cache
-def derive_once(parameterization: Parameterization) -> Derivation:
+def _folder():
+    """Return where results of these sources are kept."""
+    digest = hashlib.sha256(f"{sys.version} {version('sympy')} {version('python-flint')}".encode())
+    for path in sorted(Path(library.__file__).parent.rglob("*.*")):
+        if path.suffix in (".py", ".toml", ".v"):
+            digest.update(path.read_bytes())
+    root = Path(__file__).parent.parent / ".pytest_cache" / "d"
+    folder = root / f"derived-{digest.hexdigest()[:32]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    for other in {*root.glob("derived-*")} - {folder}:
+        shutil.rmtree(other, ignore_errors=True)
+    return folder
+
+
+def _kept(kind, p, find):
+    """Return what is found of a parameterization, from an earlier time if there was one."""
+    path = _folder() / hashlib.sha256(f"{kind} {p!r}".encode()).hexdigest()
+    if path.exists():
+        given, found = pickle.loads(path.read_bytes())
+        if given == p:
+            return found
+    found = find()
+    own = path.with_suffix(f".{os.getpid()}")
+    own.write_bytes(pickle.dumps((p, found)))
+    own.replace(path)  # at once, as other processes may read it
+    return found
+
+
+@functools.cache
+def derive_once(p: Parameterization) -> Derivation:
     """Derive what several tests look at."""
-    return derive(parameterization)
+    return _kept("derivation", p, lambda: derive(p))
+
+
+@functools.cache
+def certified_once(p: Parameterization) -> str:
+    """Write the record with its certificate, which several tests read."""
+    return _kept("record", p, lambda: derive_once(p).to_json(seconds=600))
 
 
 @functools.cache
@@ -57,9 +104,3 @@ def regimes_once(
 ) -> Regimes:
     """Find the limits that several tests look at."""
     return regimes(derive_once(p), variable, toward)
-
-
-@functools.cache
-def certified_once(parameterization: Parameterization) -> str:
-    """Write the record with its certificate, which several tests read."""
-    return derive_once(parameterization).to_json(seconds=600)

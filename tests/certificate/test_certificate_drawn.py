@@ -8,7 +8,7 @@ import pytest
 
 from derive import Parameterization
 from derive.certificate.checking.check import NotACertificate, Rejected, check_text
-from tests.published import derive_once
+from tests.published import certified_once
 
 MODELS = [
     (["2 + 4*w**3"], {}, []),
@@ -28,7 +28,7 @@ MODELS = [
 @pytest.mark.every(4)
 @pytest.mark.parametrize(("outputs", "options", "left"), MODELS, ids=lambda x: str(x)[:30])
 def test_a_drawn_model_has_a_certificate(outputs, options, left) -> None:
-    record = json.loads(derive_once(Parameterization.parse(outputs, **options)).to_json())
+    record = json.loads(certified_once(Parameterization.parse(outputs, **options)))
     report = check_text(json.dumps(record))
     assert (report.verdict, [*report.open]) == (record["verdict"], left)
     record["metric"]["kernel_in_weights"][0][0] += " + 1"

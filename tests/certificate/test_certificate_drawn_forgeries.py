@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.certificate.checking.check import NotACertificate, Rejected, Report, check
 from tests.certificate.certificates import entries, replaced
+from tests.published import certified_once
 
 REFUSED = (Rejected, NotACertificate)
 COUNTS = [pytest.param(8, id="few"), pytest.param(100, id="many", marks=pytest.mark.slow)]
@@ -24,7 +25,7 @@ COUNTS = [pytest.param(8, id="few"), pytest.param(100, id="many", marks=pytest.m
 
 @functools.cache
 def derived(outputs: tuple[str, ...], start: tuple[tuple[str, str], ...] = ()) -> str:
-    return derive(Parameterization.parse(list(outputs), dict(start))).to_json()
+    return certified_once(Parameterization.parse(list(outputs), dict(start)))
 
 
 def accepted(record: Any) -> Report | None:

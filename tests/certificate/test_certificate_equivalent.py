@@ -11,7 +11,7 @@ import pytest
 from derive import Parameterization
 from derive.certificate.checking.check import NotACertificate, Rejected, check
 from tests.certificate.certificates import replaced
-from tests.published import derive_once
+from tests.published import certified_once
 
 REFUSED = (Rejected, NotACertificate)
 TWO = ["a*u1 + b*v1", "a*u2 + b*v2"]
@@ -20,7 +20,7 @@ START = {"a": "0", "b": "0", "u1": "c", "u2": "0", "v1": "0", "v2": "c"}
 
 @functools.cache
 def _text() -> str:
-    return derive_once(Parameterization.parse(TWO, start=START)).to_json()
+    return certified_once(Parameterization.parse(TWO, start=START))
 
 
 def record() -> Any:
@@ -56,7 +56,7 @@ def test_what_is_changed_is_refused(path: tuple[Any, ...], value: object) -> Non
 
 
 def test_a_start_is_put_for_another_where_no_sign_of_a_weight_is_given():
-    found = json.loads(derive_once(Parameterization.parse(["exp(w)"], start={"w": "c"})).to_json())
+    found = json.loads(certified_once(Parameterization.parse(["exp(w)"], start={"w": "c"})))
     found["parameterization"] |= {"equivalent_start": {"w": "c"}, "positive": ["w"]}
     with pytest.raises(Rejected, match="a start is put for another"):
         check(found)

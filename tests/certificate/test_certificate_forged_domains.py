@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.certificate.checking.check import check, check_text
 from tests.certificate.certificates import certificate, replaced
 from tests.certificate.test_certificate_forged import HESSIAN, REFUSED, form
+from tests.published import certified_once
 
 DOMAIN = ("potential", "pieces", 0, "domain")
 
@@ -47,7 +48,7 @@ def test_what_no_flow_reaches_need_not_be_said():
 
 @functools.cache
 def _derived(output: str) -> str:
-    return derive(Parameterization.parse([output])).to_json()
+    return certified_once(Parameterization.parse([output]))
 
 
 def wall(text: str, sign: str = "as at beta_0") -> Any:
@@ -71,7 +72,7 @@ def test_walls_are_linear_in_beta(F, walls):
 
 
 def test_a_smaller_domain_is_said_to_be_a_part():
-    record = json.loads(derive(Parameterization.parse(["exp(w)"], {"w": "0"})).to_json())
+    record = json.loads(certified_once(Parameterization.parse(["exp(w)"], {"w": "0"})))
     more = [*record["potential"]["pieces"][0]["domain"]["walls"], *wall("1000 - beta", "> 0")]
     lines = check(replaced(record, (*DOMAIN, "walls"), more)).theorem
     assert {"at least where beta > 0", "at least where 1000 - beta > 0"} <= {*lines}
@@ -116,13 +117,13 @@ LOGS = {
 @pytest.mark.every(2)
 @pytest.mark.parametrize(("outputs", "start"), LOGS.values(), ids=LOGS)
 def test_logarithms_of_what_is_negative_are_those_of_absolute_values(outputs, start):
-    report = check_text(derive(Parameterization.parse(outputs, start)).to_json())
+    report = check_text(certified_once(Parameterization.parse(outputs, start)))
     assert (report.verdict, report.open) == ("PROVED", ())
 
 
 def test_a_curve_that_turns_back_does_not_reach_all_beta():
     """Of exp(w) over z, beta = z^2 + 1 tends to oo at both ends, and no flow comes below 0."""
-    record = json.loads(derive(Parameterization.parse(["exp(w)"], {"w": "1"})).to_json())
+    record = json.loads(certified_once(Parameterization.parse(["exp(w)"], {"w": "1"})))
     (piece,), (proof,) = record["potential"]["pieces"], record["certificate"]["pieces"]
     curve = {"parameter": "z", "beta": "z**2 + 1", "interval": ["-oo", "oo"]}
     piece |= {"kind": "parametric", "curve": curve, "gradient": ["exp(-1) - 1/(z**2 + 1)"]}

@@ -9,7 +9,7 @@ import pytest
 from derive import Parameterization
 from derive.certificate.checking.check import check_text
 from derive.certificate.checking.text import NotACertificate, Rejected
-from tests.published import derive_once
+from tests.published import certified_once
 
 REFUSED = Rejected, NotACertificate
 Q, SLOPE = "Integral((beta - b)/K(b), ", "Integral(1/K(b), "
@@ -30,7 +30,7 @@ FORGED = [
 
 @pytest.fixture(scope="module")
 def record() -> str:
-    return derive_once(Parameterization.parse(["exp(u*v)"])).to_json()
+    return certified_once(Parameterization.parse(["exp(u*v)"]))
 
 
 def test_an_integral_of_the_kernel_is_certified(record: str) -> None:
@@ -42,7 +42,7 @@ def test_an_integral_of_the_kernel_is_certified(record: str) -> None:
 
 @pytest.mark.parametrize("output", ["tanh(u*v)", "w**5 + w", "log(1 + exp(u*v))"])
 def test_kernels_by_functions_and_roots_are_certified(output: str) -> None:
-    assert not check_text(derive_once(Parameterization.parse([output])).to_json()).open
+    assert not check_text(certified_once(Parameterization.parse([output]))).open
 
 
 @pytest.mark.parametrize(("old", "new"), FORGED)

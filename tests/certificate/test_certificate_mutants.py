@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.catalogue.library import derive_entry, entries
 from derive.certificate.checking.check import Report, check
 from tests.certificate.certificates import replaced
@@ -23,6 +23,7 @@ from tests.certificate.mutated import (
     says_no_more,
     unwrapped,
 )
+from tests.published import certified_once
 
 OWN = {
     "neuron": (["a*u1", "a*u2"], {}),
@@ -54,7 +55,7 @@ MORE = {
 @functools.cache
 def record(name: str) -> str:
     outputs, options = {**OWN, **MORE}[name]
-    return derive(Parameterization.parse(outputs, **options)).to_json()
+    return certified_once(Parameterization.parse(outputs, **options))
 
 
 @functools.cache
@@ -87,9 +88,9 @@ def tried(texts: list[str], count: int, seed: int) -> tuple[int, list[str]]:
 
 
 def test_no_mutant_says_more() -> None:
-    passed, more = tried([record(name) for name in OWN], 120, 1)
+    passed, more = tried([record(name) for name in OWN], 80, 1)
     assert more == []
-    assert 3 < passed < 30  # what is weaker is accepted
+    assert 2 < passed < 20  # what is weaker is accepted
 
 
 @pytest.mark.slow

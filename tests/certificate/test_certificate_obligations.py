@@ -14,12 +14,13 @@ from typing import Any
 
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.certificate.checking.check import NotACertificate, Rejected, check
 from derive.certificate.checking.domain import _are_finite
 from derive.certificate.checking.signs import Conditions, Kept
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.theorem import Checker
+from tests.published import certified_once
 
 REFUSED = (Rejected, NotACertificate)
 KEEPS = "a keeps its sign along the flow"
@@ -72,7 +73,7 @@ WRITTEN = {  # what stands for a, and the definitions of its calls
 
 @functools.cache
 def neuron() -> str:
-    return derive(Parameterization.parse(["a*u1", "a*u2"])).to_json()
+    return certified_once(Parameterization.parse(["a*u1", "a*u2"]))
 
 
 def written(name: str, *assumptions: str) -> Any:
@@ -178,7 +179,7 @@ ENDS = {"sqrt(w)*sqrt(w)": "sqrt(w)", "exp(log(w))": "w", "w**D*w**(1 - D)": "w"
 
 @functools.cache
 def ended(output: str) -> str:
-    return derive(Parameterization.parse([output])).to_json()
+    return certified_once(Parameterization.parse([output]))
 
 
 @pytest.mark.every(3)
@@ -227,7 +228,7 @@ def test_a_curve_ends_where_its_gradient_does() -> None:
 
 @functools.cache
 def along_a_curve(output: str, start: tuple[tuple[str, str], ...]) -> str:
-    return derive(Parameterization.parse([output], dict(start))).to_json()
+    return certified_once(Parameterization.parse([output], dict(start)))
 
 
 ALPHA = (("p", "alpha"), ("m", "alpha"))
@@ -264,14 +265,14 @@ def test_all_beta_are_reached_where_a_curve_tends_to_infinity(
 def test_weights_whose_rates_grow_may_be_infinite_where_beta_is_not() -> None:
     """K of atan(w) with w' = (1 + w^2) dF is 1, and yet |beta| < pi/2."""
     p = Parameterization.parse(["atan(w)"], rates={"w": "(1 + w**2)**2"})
-    record = json.loads(derive(p).to_json())
+    record = json.loads(certified_once(p))
     where = record["potential"]["pieces"][0]["domain"]
     assert [wall["form"] for wall in where["walls"]] == ["beta + pi/2", "pi/2 - beta"]
     where |= {"walls": [], "undecided": []}
     (proof,) = record["certificate"]["pieces"] = [{"definitions": [], "domain": []}]
     with pytest.raises(REFUSED):
         check(record)
-    record = json.loads(derive(Parameterization.parse(["w"], rates={"w": "(1 + w)**4"})).to_json())
+    record = json.loads(certified_once(Parameterization.parse(["w"], rates={"w": "(1 + w)**4"})))
     assert check(record).open == ()
     said = record["potential"]["pieces"][0]["domain"]
     for undecided in ([], ["curve"], ["smooth"]):
@@ -290,7 +291,7 @@ def test_weights_whose_rates_grow_may_be_infinite_where_beta_is_not() -> None:
 
 def test_a_wall_on_whose_side_the_start_may_be_is_one_on_both() -> None:
     """From w_0 < 0 all beta < 0 would be reached, and w' = (1 + w)^4 dF stops at -1."""
-    record = json.loads(derive(Parameterization.parse(["w"], rates={"w": "(1 + w)**4"})).to_json())
+    record = json.loads(certified_once(Parameterization.parse(["w"], rates={"w": "(1 + w)**4"})))
     (wall,) = record["potential"]["pieces"][0]["domain"]["walls"]
     assert (wall["form"], wall["sign"]) == ("beta + 1", "as at beta_0")
     assert check(record).open == ()
@@ -310,10 +311,11 @@ RATES = {
 @pytest.mark.every(2)
 @pytest.mark.parametrize(("output", "rates"), RATES.values(), ids=RATES)
 def test_weights_are_finite_where_beta_is(output: str, rates: dict[str, str]) -> None:
-    record = json.loads(derive(Parameterization.parse([output], rates=rates)).to_json())
+    record = json.loads(certified_once(Parameterization.parse([output], rates=rates)))
     assert not [text for text in check(record).open if text.startswith("the domain")]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("output", "rates", "finite"),
     [
@@ -327,7 +329,7 @@ def test_weights_are_finite_where_beta_is(output: str, rates: dict[str, str]) ->
 def test_weights_are_finite_by_their_rates(
     output: str, rates: dict[str, str], finite: bool
 ) -> None:
-    state = Checker(json.loads(derive(Parameterization.parse([output], rates=rates)).to_json()))
+    state = Checker(json.loads(certified_once(Parameterization.parse([output], rates=rates))))
     state.outputs()
     assert _are_finite(state, state.flow.X) == finite
 
@@ -408,7 +410,7 @@ def test_a_domain_is_the_image_of_the_curve_on_which_a_root_runs() -> None:
 
 
 def test_a_vector_has_one_output() -> None:
-    record = json.loads(derive(Parameterization.parse(["a*u"], vectors=["u"])).to_json())
+    record = json.loads(certified_once(Parameterization.parse(["a*u"], vectors=["u"])))
     assert check(record).open == ()
     record["parameterization"]["outputs"] *= 2
     with pytest.raises(REFUSED, match="a vector stands alone"):

@@ -11,6 +11,7 @@ import pytest
 from derive import Parameterization, derive
 from derive.certificate.checking.check import NotACertificate, Rejected, check
 from tests.certificate.certificates import replaced
+from tests.published import certified_once
 
 REFUSED = (Rejected, NotACertificate)
 OUTPUTS = ["a*c - b*d", "a*d + b*c"]
@@ -20,7 +21,7 @@ SAID = ("potential", "pieces", 0, "domain")
 
 @functools.cache
 def _text() -> str:
-    return derive(Parameterization.parse(OUTPUTS)).to_json()
+    return certified_once(Parameterization.parse(OUTPUTS))
 
 
 def record() -> Any:
@@ -105,7 +106,7 @@ def test_walls_are_what_is_said_of_them() -> None:
 @functools.cache
 def _through_a_root() -> str:
     start = {"a": "alpha", "b": "alpha", "u": "0"}
-    return derive(Parameterization.parse(["a*b*u"], start=start, positive=["alpha"])).to_json()
+    return certified_once(Parameterization.parse(["a*b*u"], start=start, positive=["alpha"]))
 
 
 def test_one_output_is_followed_through_a_root() -> None:
@@ -137,7 +138,7 @@ def test_one_output_is_followed_through_a_root() -> None:
 def test_a_domain_that_rests_on_a_sum_of_squares_says_that_it_is_not_0() -> None:
     """K = sqrt(a**4 + 4 beta**2) of u v is 0 at beta = 0 where a = 0: Q then ends there."""
     start = {"u": "1 + a**2/4", "v": "1 - a**2/4"}
-    said = json.loads(derive(Parameterization.parse(["u*v"], start)).to_json())
+    said = json.loads(certified_once(Parameterization.parse(["u*v"], start)))
     piece, proof = said["potential"]["pieces"][0], said["certificate"]["pieces"][0]
     y, moment = (f"Integral({top}/sqrt(a**4 + 4*b**2), b, 1 - a**4/16, beta)" for top in ("1", "b"))
     said["potential"]["kind"] = piece["kind"] = "quadrature"

@@ -9,12 +9,12 @@ import pytest
 
 from derive import Parameterization
 from derive.certificate.checking.check import NotACertificate, Rejected, check_text
-from tests.published import derive_once
+from tests.published import certified_once
 
 
 @functools.cache
 def text_of(*outputs, vectors=(), start=()):
-    return derive_once(Parameterization.parse(outputs, dict(start), vectors=vectors)).to_json()
+    return certified_once(Parameterization.parse(outputs, dict(start), vectors=vectors))
 
 
 def said(record):
@@ -149,7 +149,7 @@ DEEP = (("a", 1), ("b", 2), ("u1", 1), ("u2", 0))
 BALANCED = (("a", 1), ("b", 1), ("u1", 1), ("u2", 0), ("v1", 1), ("v2", 0))
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("forge", "model"),
     [

@@ -186,6 +186,7 @@ DERIVATIONS = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("rule", DERIVATIONS.values(), ids=DERIVATIONS)
 def test_what_breaks_a_rule_is_refused(rule):
     maker, arguments, changes, why = rule

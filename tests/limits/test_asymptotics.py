@@ -95,7 +95,7 @@ A = sympy.Symbol("A", real=True)
 THIRD = Rational(1, 3)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("cubic", "factor", "leading"),
     [

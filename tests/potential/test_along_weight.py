@@ -27,7 +27,7 @@ from derive.weights.conserved import ConservedQuantities, find_conserved
 from derive.weights.lie import find_lie_structure
 from derive.weights.solved_leaf import solved_leaves
 from numerics.confirm.along_weight import evaluated
-from tests.published import derive_once
+from tests.published import certified_once, derive_once
 
 TIME = mpf(1) / 8
 OVER_A_WEIGHT = [
@@ -100,7 +100,7 @@ def test_rational_integrands_over_a_weight_are_integrated(
     assert piece.kind == "parametric"
     assert not piece.assumptions
     follow(piece, output, start)
-    assert not check_text(derive_once(Parameterization.parse([output])).to_json()).open
+    assert not check_text(certified_once(Parameterization.parse([output]))).open
 
 
 @pytest.mark.parametrize("start", ["-1", "1/10"])
@@ -118,7 +118,7 @@ def test_integrands_that_are_rational_in_an_exponential_are_integrated(output: s
     assert not piece.gradient[0].has(sympy.Integral)
     assert (piece.kind, piece.left) == ("quadrature", "conjugate")
     follow(piece, output, {"a": "1/2", "b": "-1"})
-    assert not check_text(derive_once(Parameterization.parse([output])).to_json()).open
+    assert not check_text(certified_once(Parameterization.parse([output]))).open
 
 
 def test_a_wrong_antiderivative_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,7 +272,7 @@ def test_the_flow_is_asked_of_every_weight(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_certificate_has_the_weight_and_refuses_others() -> None:
     """The integrals, the weight, beta in it and the law are all read from the weights."""
-    text = derive_once(Parameterization.parse(["w*exp(s)"])).to_json()
+    text = certified_once(Parameterization.parse(["w*exp(s)"]))
     report = check_text(text)
     assert not report.open
     assert any("along the flow from the start" in line for line in report.theorem)

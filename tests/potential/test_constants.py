@@ -58,6 +58,7 @@ def test_signs_that_are_open_are_assumed_as_positive_symbols_allow(output, start
     assert condition in texts(*d.potential.pieces)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("output", ["p**D + q", "p**D - q**D"])
 def test_a_square_under_an_open_exponent_is_that_of_something_positive(output):
     p = Parameterization.parse([output], {"p": "alpha**2", "q": "alpha**2"})

@@ -77,7 +77,7 @@ def derived(outputs: list[str], positive: list[str]) -> Derivation:
     return derive_once(Parameterization.parse(outputs, positive=positive))
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(12)
 @pytest.mark.parametrize(("outputs", "written", "positive"), FORMS, ids=IDS)
 def test_the_form_is_the_one_that_one_would_write(
     outputs: list[str], written: str, positive: list[str]
@@ -98,7 +98,7 @@ def test_the_form_is_the_one_that_one_would_write(
     assert ratios[0] > 0
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(("outputs", "written", "positive"), FORMS, ids=IDS)
 def test_flows_of_the_weights_confirm_it(
     outputs: list[str], written: str, positive: list[str]

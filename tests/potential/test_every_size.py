@@ -58,6 +58,7 @@ def at_size(d, n):
     return Q.subs(plain).subs({f"v{k}": sympy.Symbol(f"v{k}_0") for k in range(1, n + 1)})
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("text", ["v**2/sum(v**2)", "exp(v)/sum(exp(v))", "v/sum(v)"])
 def test_coordinates_give_the_same_Q(text):
     """One output would have others: there every Q is a warped one."""
@@ -66,6 +67,7 @@ def test_coordinates_give_the_same_Q(text):
     assert found.compare(at_size(derive(model), 3)).outcome.startswith("AGREES")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("text", "each"),
     [
@@ -97,6 +99,7 @@ FLOWS = [
 ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("text", "each", "options"), FLOWS)
 def test_flows_agree_and_refute_what_is_broken(text, each, options):
     d = derive(EntrywiseMap.parse([text], [each], **options))
@@ -151,6 +154,7 @@ def test_where_g_is_negative_q_is_another_as_its_condition_says(text):
     assert rows["n = 3: grad Q as y"] < 1
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "text",
     [

@@ -100,7 +100,7 @@ def test_what_always_holds_is_not_assumed():
     )
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     ("outputs", "start", "kept"),
     [

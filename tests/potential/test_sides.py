@@ -13,7 +13,7 @@ from derive.certificate.checking.check import check_text
 from derive.components import in_components
 from numerics import crosscheck, flow, interpolate
 from tests.conditions import texts
-from tests.published import derive_once
+from tests.published import certified_once, derive_once
 
 NEURON = Parameterization.parse(["a*u1", "a*u2"], {"a": "0", "u1": "1", "u2": "-1"})
 DATA = [([["3/2", "1/2"]], ["-1"]), ([["3/2", "1/2"]], ["2"])]
@@ -83,7 +83,7 @@ def test_values_of_q_agree_with_its_slopes(vectors):
 
 
 def test_what_is_certified_of_it():
-    report = check_text(derive_once(NEURON).to_json())
+    report = check_text(certified_once(NEURON))
     assert report.verdict == "PROVED"
     assert any("= -c g X^T r" in x and x.endswith("warp g = a") for x in report.theorem)
     assert {"Q of beta1, beta2", "Q where the warp ends negative"} <= set(report.open)

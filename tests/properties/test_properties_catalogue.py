@@ -23,11 +23,12 @@ from tests.published import derive_once, regimes_once
 
 pytestmark = pytest.mark.every(4)
 
-NAMES = [entry.id for entry in entries()]
+ENTRIES = entries()[::-1]  # the first takes longest
+NAMES = [entry.id for entry in ENTRIES]
 
-PROVED = [entry.id for entry in entries() if entry.verdict == "PROVED"]
-REFUTED = [entry.id for entry in entries() if entry.verdict == "REFUTED"]
-CERTIFIED = [e.id for e in entries() if e.id in PROVED and (":" in e.vector or not e.vector)]
+PROVED = [entry.id for entry in ENTRIES if entry.verdict == "PROVED"]
+REFUTED = [entry.id for entry in ENTRIES if entry.verdict == "REFUTED"]
+CERTIFIED = [e.id for e in ENTRIES if e.id in PROVED and (":" in e.vector or not e.vector)]
 STEPS = (-0.4, -0.15, 0.1, 0.35)
 
 

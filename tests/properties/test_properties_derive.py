@@ -46,13 +46,13 @@ def numbers(p, data):
 
 
 few = settings(
-    max_examples=10,
+    max_examples=6,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )
 
-fewer = settings(few, max_examples=4)
+fewer = settings(few, max_examples=3)
 MANY = {}
 
 

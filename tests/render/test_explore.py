@@ -56,6 +56,7 @@ def test_the_library_is_the_published_one_with_its_licence():
     assert "Mike Bostock" in (folder / "d3.LICENSE").read_text()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", ["tied pair", "neuron"])
 def test_a_page_is_one_file_with_the_theorem(name):
     outputs, options, *_ = MODELS[name]
@@ -123,6 +124,7 @@ def wanted(d, values, x, y):
     return np.array(end, float), beta, Q, slope
 
 
+@pytest.mark.every(3)
 @pytest.mark.skipif(NODE is None, reason="node is not installed")
 @pytest.mark.parametrize("alpha", [1e-3, 0.3, 3])
 def test_flow_and_minimiser_of_the_page_are_those_of_numerics(tmp_path, alpha):

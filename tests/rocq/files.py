@@ -27,13 +27,13 @@ REALS = {
 AXIOMS = REALS | {"Classical_Prop.classic"}
 """Those, and excluded middle, which refutations do not use."""
 CATALOGUE = (
-    *("convolution-2", "deep-diagonal-3", "deep-diagonal-4", "deep-diagonal-5"),
+    *("deep-diagonal-3", "deep-diagonal-4", "deep-diagonal-5"),
     *("deep-neuron-balanced-3", "deep-neuron-balanced-4"),
     *("exponential", "exponentiated-gradient", "linear", "linear-neuron", "linear-neuron-plane"),
     *("neuron-layer-rates", "square"),
     *("symmetric-factorization-commuting", "tensor-net-2", "tensor-net-3"),
     *("tied-pair", "unnormalized-exponentiated-gradient", "untied-pair", "untied-pair-unbiased"),
-    "width-3-diagonal",
+    *("width-3-diagonal", "convolution-2"),
 )
 """The entries that have a file: Q is a sum over coordinates, or explicit in a length."""
 MODELS = {

@@ -85,7 +85,7 @@ def withstood(v, seeds):
     return Counter({s.kind: replay(WITNESSES[s.kind], v, s, seeds) for s in told})
 
 
-@pytest.mark.every(7)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("model", FEW, ids=str)
 @pytest.mark.parametrize("by", [*BY[:4], "decay, momentum, step"])
 def test_statements_withstand_their_witnesses(model, by):
@@ -102,7 +102,7 @@ def test_many_statements_withstand_their_witnesses(model):
     assert sum(trials.values()) > 0, "nothing was tried"
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(7)
 @pytest.mark.parametrize(("outputs", "penalty"), PENALTIES)
 def test_statements_of_penalties_withstand_their_witnesses(outputs, penalty):
     trials = withstood(found(outputs, (), "decay", None, penalty), 2)

@@ -82,7 +82,7 @@ def tried(record, seed):
     return trials
 
 
-@pytest.mark.every(11)
+@pytest.mark.every(22)
 @pytest.mark.parametrize(("outputs", "start", "parameters"), OWN, ids=lambda x: str(x))
 def test_statements_withstand_their_witnesses(outputs, start, parameters):
     trials = tried(found(outputs, start, parameters), 1)

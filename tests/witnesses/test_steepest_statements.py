@@ -44,7 +44,7 @@ def test_laws_and_the_potential_are_those_of_flows_of_phi(model, norm):
             WITNESSES[s.kind](d, s, random.Random(seed))
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(
     ("outputs", "norm", "beta"),
     [

@@ -23,7 +23,7 @@ def derived():
     return lambda outputs: found.setdefault(outputs, derive(list(outputs)))
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(
     ("outputs", "Q", "outcome", "said"),
     [

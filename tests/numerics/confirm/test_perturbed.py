@@ -52,7 +52,7 @@ def test_decay_shrinks_the_start_and_does_nothing_else(p):
 
 
 @pytest.mark.every(8)
-@pytest.mark.parametrize("by", ["momentum", "step", "noise"])
+@pytest.mark.parametrize("by", ["step", "noise", "momentum"])
 @pytest.mark.parametrize(
     "p",
     [PAIR, NEURON, *(pytest.param(p, marks=slow) for p in (parse(["u*v"]), SQUARE, WIDTH))],
@@ -185,6 +185,7 @@ def test_label_noise_shrinks_the_scale_of_the_tied_pair():
     assert take_steps(p, data, steps).weights == noisy.weights
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("by", ["noise", "step", "momentum", pytest.param("momentum, step")])
 @pytest.mark.parametrize(
     "p",

@@ -54,7 +54,7 @@ def radius_on_the_diagonal(curve) -> float:
 LONG = "univariate-scaled-errors"  # trains nets at every width
 
 
-@pytest.mark.every(9)
+@pytest.mark.every(14)
 @pytest.mark.parametrize(
     "name", [pytest.param(x, marks=pytest.mark.slow if x == LONG else ()) for x in IDS]
 )
