@@ -1,16 +1,13 @@
 """The integral that is printed where Q has no closed form, against flows of the weights."""
 
-from __future__ import annotations
-
 import re
-from typing import Any
 
 import mpmath
 import pytest
 import sympy
 from mpmath import mp, mpf
 from sympy.core.function import AppliedUndef
-from witness_flow import Model, evaluate, integrate, number, real_roots
+from witness_flow import Model, evaluate, integrate, number
 
 from derive import Parameterization
 from derive.model.notation import Notation
@@ -36,13 +33,13 @@ MODELS = [
 ]
 
 
-def quadrature(output: str, start: dict[str, str]) -> Quadrature:
+def quadrature(output, start):
     (piece,) = derive_once(Parameterization.parse([output], start)).potential.pieces
     assert isinstance(piece, Quadrature)
     return piece
 
 
-def printed_integral(piece: Quadrature) -> tuple[sympy.Expr, sympy.Symbol, sympy.Expr]:
+def printed_integral(piece):
     """Return integrand, variable and lower end of Q as they are read on the page."""
     line = unmark(next(iter(piece_lines(piece, "Q"))))
     found = re.fullmatch(r"Q = Integral\((.+), (\w+) = (.+) \.\. beta\)", line)
@@ -52,12 +49,12 @@ def printed_integral(piece: Quadrature) -> tuple[sympy.Expr, sympy.Symbol, sympy
     return sympy.sympify(integrand, locals=known), known[variable], sympy.sympify(low)
 
 
-def along_flow(output: str, start: dict[str, str]) -> Any:
+def along_flow(output, start):
     """Return (F(w), |grad F|^2) as a function of the time of w' = grad F."""
     model = Model.of([output], tuple(start))
     w0 = [number(x) for x in start.values()]
 
-    def at(time: Any) -> tuple[Any, Any]:
+    def at(time):
         w = integrate(lambda w: model.velocity(w, [mpf(1)]), w0, time, 2, 6) if time else w0
         return model.F(*w)[0], model.kernel(w)[0][0]
 
@@ -66,19 +63,19 @@ def along_flow(output: str, start: dict[str, str]) -> Any:
 
 @pytest.mark.every(6)
 @pytest.mark.parametrize(("output", "start"), MODELS)
-def test_the_printed_integral_is_q_along_the_flow(output: str, start: dict[str, str]) -> None:
+def test_the_printed_integral_is_q_along_the_flow(output, start):
     """With db = K dt: the integral of (beta - b)/K(b) db is int mu db, mu = dQ/dbeta = t."""
     integrand, b, low = printed_integral(quadrature(output, start))
     at = along_flow(output, start)
     with mp.workdps(15):
         beta = at(TIME)[0]
 
-        def printed(time: Any) -> Any:
+        def printed(time):
             x, kernel = at(time)
             values = {b: x, sympy.Symbol("beta"): beta}
             return evaluate(integrand.subs(K(b), kernel), values) * kernel
 
-        def expected(time: Any) -> Any:
+        def expected(time):
             return time * at(time)[1]
 
         ends = [0, TIME]
@@ -90,7 +87,7 @@ def test_the_printed_integral_is_q_along_the_flow(output: str, start: dict[str, 
 
 
 @pytest.mark.parametrize(("output", "start"), MODELS)
-def test_q_has_the_second_derivative_one_over_k(output: str, start: dict[str, str]) -> None:
+def test_q_has_the_second_derivative_one_over_k(output, start):
     piece = quadrature(output, start)
     (beta,) = piece.betas
     (kernel,) = {f for f in piece.value.atoms(sympy.Function) if f.func.__name__.startswith("K")}
@@ -99,7 +96,7 @@ def test_q_has_the_second_derivative_one_over_k(output: str, start: dict[str, st
     assert sympy.diff(piece.value, beta, 2) == 1 / at_beta
 
 
-def test_the_printed_kernel_is_that_of_the_flow() -> None:
+def test_the_printed_kernel_is_that_of_the_flow():
     """K in beta and a root, where it was written so: the root is read off its polynomial."""
     output, start = MODELS[-1]
     piece = quadrature(output, start)
@@ -112,9 +109,9 @@ def test_the_printed_kernel_is_that_of_the_flow() -> None:
             here = {piece.betas[0]: x}
             coefficients = sympy.Poly(root.polynomial, root.symbol).all_coeffs()
             assert root.from_above is not None
-            here[root.symbol] = real_roots([evaluate(c, here) for c in coefficients])[
-                root.from_above
-            ]
+            found = mpmath.polyroots([evaluate(c, here) for c in coefficients], maxsteps=200)
+            real = sorted((mpmath.re(r) for r in found if abs(mpmath.im(r)) < 1e-9), reverse=True)
+            here[root.symbol] = real[root.from_above]
             assert abs(evaluate(piece.kernel, here) - expected) < 1e-10
 
 
@@ -131,9 +128,7 @@ LAYERS = [
 
 @pytest.mark.every(2)
 @pytest.mark.parametrize(("output", "start", "printed"), LAYERS)
-def test_the_kernel_of_a_function_is_written_by_what_is_inside(
-    output: str, start: dict[str, str], printed: str
-) -> None:
+def test_the_kernel_of_a_function_is_written_by_what_is_inside(output, start, printed):
     """K = h'(G)^2 K_G(G) where F = h(G), G of beta by the inverse of h, on both sides of 0."""
     piece = quadrature(output, start)
     assert piece.kernel is not None
@@ -147,7 +142,7 @@ def test_the_kernel_of_a_function_is_written_by_what_is_inside(
             assert abs(value - expected) < 1e-10 * (1 + expected)
 
 
-def test_the_slope_in_the_length_solves_its_equation() -> None:
+def test_the_slope_in_the_length_solves_its_equation():
     """s q''/q' = T/R, with q' = |u_0| at the start, where nothing closed is found."""
     p = Parameterization.parse(["(1 + a*norm(u))*u"], vectors=["u"])
     (piece,) = derive_once(p).potential.pieces
@@ -158,13 +153,13 @@ def test_the_slope_in_the_length_solves_its_equation() -> None:
     assert str(slope.subs(s, integral.limits[0][1]).doit()) == "norm_u_0"
 
 
-def test_integrals_along_a_segment_have_the_hessian_that_they_name() -> None:
+def test_integrals_along_a_segment_have_the_hessian_that_they_name():
     """With a constant G, or y, they are a quadratic form, or a linear one."""
     p = Parameterization.parse(["a*u1", "a*u2"])
     metric, notation = find_metric(find_conserved(find_lie_structure(p))), Notation(p, (0, 1))
     numbers = {"G11": 2, "G12": 3, "G22": 7, "y1": 5, "y2": -4}
 
-    def settled(f: sympy.Expr) -> sympy.Expr:
+    def settled(f):
         known = {x: sympy.Integer(numbers[x.func.__name__]) for x in f.atoms(AppliedUndef)}
         return sympy.expand(f.xreplace(known).doit())
 
@@ -176,7 +171,7 @@ def test_integrals_along_a_segment_have_the_hessian_that_they_name() -> None:
     assert settled(integrate_gradient((x, y), notation).value) == 5 * x - 4 * y
 
 
-def test_antiderivatives_of_powers_and_exponentials() -> None:
+def test_antiderivatives_of_powers_and_exponentials():
     s, k = sympy.Symbol("s"), sympy.Symbol("k", positive=True)
     for slope in (3 * s**2, s, sympy.Integer(1) * s ** -sympy.Rational(1, 2), 5 * s**k):
         assert sympy.simplify(power_rule(slope, s).diff(s) - slope) == 0
