@@ -15,8 +15,19 @@ from derive.option import option
 if TYPE_CHECKING:
     from derive.limits.find import Regimes as Limits
     from derive.limits.random_width import RandomWidth
+    from derive.model.parameterization import Parameterization
 
 SCALE, TO = "alpha", "0,oo"
+
+
+def scaled(model: ReadModel, name: str) -> Parameterization:
+    """Return F from the start that a name scales, which is positive where the start uses it."""
+    from derive.language import names
+    from derive.limits.initialization import with_scale
+
+    if name in names(tuple(model.start.values())):
+        model = replace(model, positive=tuple(dict.fromkeys((*model.positive, name))))
+    return with_scale(model.parameterization(), name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,15 +91,10 @@ class Regimes(Steepest, OfModel, Checked):
             enter("moments")
             return random_width(model.parameterization(), name)
         from derive.derivation import derive
-        from derive.language import names
         from derive.limits.find import regimes
-        from derive.limits.initialization import with_scale
 
         enter("parameterization")
-        if name in names(tuple(model.start.values())):  # a scale that the start uses is positive
-            model = replace(model, positive=tuple(dict.fromkeys((*model.positive, name))))
-        scaled = with_scale(model.parameterization(), name)
-        return regimes(derive(scaled, enter), name, self.to.split(","), enter)
+        return regimes(derive(scaled(model, name), enter), name, self.to.split(","), enter)
 
     def confirm(self, record: Any, enter: Enter) -> tuple[str, bool]:
         """Test the limits of grad Q at two scales, or by random draws how often Q is in either."""

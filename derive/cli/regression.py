@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
 from derive.cli.options import OfModel
 from derive.cli.output import check_picture, text_of
 from derive.cli.recorded import Recorded
-from derive.cli.regimes import SCALE
+from derive.cli.regimes import SCALE, scaled
 from derive.cli.running import Answer, Enter
 from derive.errors import InputError
 from derive.model.typed import ReadModel
@@ -63,18 +63,13 @@ class Path(OfModel, Recorded):
     def find(self, read: tuple[ReadModel, str, str], enter: Enter) -> SaddlePath:
         """Return the path on the data."""
         from derive.derivation import derive
-        from derive.language import names
-        from derive.limits.initialization import with_scale
         from numerics.margins.classes import read_csv
         from numerics.optimizers.saddle import saddle_path
 
         model, name, text = read
         X, y = read_csv(text)
         enter("parameterization")
-        if name in names(tuple(model.start.values())):  # a scale that the start uses is positive
-            model = replace(model, positive=tuple(dict.fromkeys((*model.positive, name))))
-        scaled = with_scale(model.parameterization(), name)
-        return saddle_path(derive(scaled, enter), X, y, name)
+        return saddle_path(derive(scaled(model, name), enter), X, y, name)
 
     def complete(self, record: SaddlePath, answer: Answer, enter: Enter) -> Answer:
         """Draw the path where that is asked for."""

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from derive.errors import InputError, nearest
+from derive.folder import find_record
 from derive.language import Tree, from_sympy, parse_expression, to_sympy
 
 FILE = Path(__file__).with_name("table.toml")
@@ -77,8 +77,4 @@ def find_update(name: str) -> Update:
     Raises:
         InputError: there is none; the message names the nearest.
     """
-    known = {u.id: u for u in updates()}
-    if name in known:
-        return known[name]
-    advice = nearest(name, known, "`derive optimizers` lists them")
-    raise InputError(f"there is no optimizer {name!r}; {advice}")
+    return find_record(updates(), name, "optimizer", "`derive optimizers` lists them")

@@ -12,7 +12,8 @@ from derive.language import parse_expression
 from derive.model.labels import taken_names
 from derive.model.notation import Notation
 from derive.outcome import CUT, Outcome, headline
-from derive.render.narration import Narration, Part, part
+from derive.render.narration import Narration, Part
+from derive.render.page.blocks import Kind
 from derive.render.sections import norms_of
 from derive.statement import (
     Equations,
@@ -58,9 +59,9 @@ def tell_outcome(o: Outcome) -> Narration:
     why: list[object] = [o.finding if o.potential is None else o.potential]
     why += () if o.failure is None else (o.failure,)
     parts = (
-        part(headline(o.verdict, o.parameterization), (o.parameterization,)),
-        part("Implicit regularizer `Q`", why, verdict=o.verdict),
-        part("The rest", (note(CUT),)),
+        Part(headline(o.verdict, o.parameterization), (o.parameterization,)),
+        Part("Implicit regularizer `Q`", why, verdict=o.verdict),
+        Part("The rest", (note(CUT),)),
     )
     return Narration(parts, taken_names(o.parameterization))
 
@@ -79,11 +80,11 @@ def tell_regimes(r: Regimes) -> Narration:
     parts = (
         Part(tell("Regimes of `Q` in `{x}`", x=Symbol(r.variable))),
         Part(F, (d,)),
-        part("Start", start),
+        Part("Start", start),
         Part("The regularizer", (OnPage(d.says("regularizer")),), kind="theorem"),
         *_limits(r),
-        part("What is minimised", d.says("one row")),
-        part("Warped time `tau(t) = int_0^t g ds`", (*g, *clock)),
+        Part("What is minimised", d.says("one row")),
+        Part("Warped time `tau(t) = int_0^t g ds`", (*g, *clock)),
     )
     return _of_derivation(d, parts, r.variable)
 
@@ -95,9 +96,9 @@ def tell_width(r: RandomWidth) -> Narration:
     heading = tell("Regimes of the sum of `{k}` copies of `F`, from random starts", k=k)
     every, verdict = r.says("width law", "width moments"), r.finding.verdict
     parts = (
-        part(heading, (Equations((("F", unit),)), drawn)),
-        part(tell("Every width `{k}`", k=k), every, verdict=verdict),
-        part(tell("Limit `{k} -> infinity`", k=k), r.says("wide starts"), verdict=verdict),
+        Part(heading, (Equations((("F", unit),)), drawn)),
+        Part(tell("Every width `{k}`", k=k), every, verdict=verdict),
+        Part(tell("Limit `{k} -> infinity`", k=k), r.says("wide starts"), verdict=verdict),
         *_limits(r),
     )
     return Narration(parts)
@@ -107,10 +108,10 @@ def _limits(r: Regimes | RandomWidth) -> Iterator[Part]:
     """Yield where each limit is taken and what it is, and what proves that."""
     for limit in r.limits:
         claims = (s for s in r.statements if s.about == limit.point.text)
-        yield part(tell("Limit `{at}`", at=limit.point), claims, verdict=limit.finding.verdict)
+        yield Part(tell("Limit `{at}`", at=limit.point), claims, verdict=limit.finding.verdict)
         if limit.potential is not None and limit.unit is not None:
             expansion = OnPage((*limit.finding.evidence, *_slopes(limit)))
-            yield part("", (note("{why}", why=limit.finding), expansion), kind="proof")
+            yield Part("", (note("{why}", why=limit.finding), expansion), kind="proof")
 
 
 def _slopes(limit: Limit) -> Iterator[object]:
@@ -140,9 +141,9 @@ def tell_explicit(found: ExplicitCounterpart) -> Narration:
         given.append(note(length, names=names, F=p.trees[0]))
     parts = (
         Part(f"What explicit l2 regularization of the weights gives, proved{whole}."),
-        part(F, given),
+        Part(F, given),
         *(section for block in found.blocks for section in _counterpart(found, block)),
-        part("Values, in balls", found.says("value")),
+        Part("Values, in balls", found.says("value")),
     )
     return Narration(parts, taken_names(p))
 
@@ -154,23 +155,23 @@ def _counterpart(found: ExplicitCounterpart, block: BlockCounterpart) -> Iterato
     pairs = (("R", "|w - w_0|", distance, block.distance), ("R_F", "|w|", cost, block.cost))
     for name, length, told, minimum in pairs:
         heading = tell(f"`{name} = min {length}^2` subject to `F(w) = beta`{{of}}", of=of)
-        yield part(heading, (told,), verdict=minimum.verdict)
+        yield Part(heading, (told,), verdict=minimum.verdict)
     asked = tell("Is `R` the implicit regularizer `Q` of gradient flow{of}?", of=of)
     beside = (s for s in others if s.kind in ("R beside Q", "R and Q in numbers"))
     verdict = block.contrast.finding.verdict
-    yield part(asked, beside, verdict=verdict, title="Comparison with `Q`")
+    yield Part(asked, beside, verdict=verdict, title="Comparison with `Q`")
     for limit, s in zip(block.limits, (s for s in others if s.kind == "scale limit"), strict=True):
         start = each("`{0}`", ((Symbol(name),) for name in limit.start))
         heading = tell("`{start} -> 0`: `R -> R_F`", start=start)
-        yield part(heading, (s,), verdict=limit.finding.verdict, title="Limit")
+        yield Part(heading, (s,), verdict=limit.finding.verdict, title="Limit")
 
 
 def tell_fibre(f: FibreCost) -> Narration:
     """Return what is said of another cost over the weights."""
     parts = (
         Part("The least cost of weights with `F(w) = beta`"),
-        part(F, (f.parameterization,)),
-        part("The cost", f.statements, verdict=f.verdict),
+        Part(F, (f.parameterization,)),
+        Part("The cost", f.statements, verdict=f.verdict),
     )
     return Narration(parts, taken_names(f.parameterization))
 
@@ -193,18 +194,18 @@ def tell_margin(m: Margins) -> Narration:
     parts = [
         Part(f"{flow[0].upper()}{flow[1:]} on separable data, under losses that decrease"),
         Part(F, (d,)),
-        part("At every time `t`", finite, verdict=m.finite_time.verdict),
-        part("", why, kind="proof"),
-        part(coercive, m.says(*growth), verdict=m.coercive.verdict, title="Coercivity"),
-        part(f"Horizon of `Q`{f': `{m.shape.norm}`' if m.shape.norm else ''}", m.says("direction")),
-        part(f"In the weights: `min {norm}` subject to `<x_i, F(w)> >= 1`", m.says(*of_weights)),
+        Part("At every time `t`", finite, verdict=m.finite_time.verdict),
+        Part("", why, kind="proof"),
+        Part(coercive, m.says(*growth), verdict=m.coercive.verdict, title="Coercivity"),
+        Part(f"Horizon of `Q`{f': `{m.shape.norm}`' if m.shape.norm else ''}", m.says("direction")),
+        Part(f"In the weights: `min {norm}` subject to `<x_i, F(w)> >= 1`", m.says(*of_weights)),
     ]
     if m.agreement is not None:
         agree = "Do the horizon and `R_F` give one margin problem?"
         title, told = "Agreement of both margin problems", m.says("agreement")
-        parts.append(part(agree, told, verdict=m.agreement.verdict, title=title))
+        parts.append(Part(agree, told, verdict=m.agreement.verdict, title=title))
     large = m.says("large starts", "large starts, late")
-    return _of_derivation(d, [*parts, part("Starts `c w_0`, `c -> infinity`", large)])
+    return _of_derivation(d, [*parts, Part("Starts `c w_0`, `c -> infinity`", large)])
 
 
 def tell_run(r: AuditedRun) -> Narration:
@@ -213,9 +214,9 @@ def tell_run(r: AuditedRun) -> Narration:
     parts = [
         Part("A training run against the flow of `F`"),
         Part(F, (r.derivation,)),
-        part(asked, r.says("run"), title="The steps"),
-        part("Laws and dual coordinates", r.says("run drift")),
-        part("Where it leads", r.says("run limit")),
+        Part(asked, r.says("run"), title="The steps"),
+        Part("Laws and dual coordinates", r.says("run drift")),
+        Part("Where it leads", r.says("run limit")),
     ]
     return _of_derivation(r.derivation, parts)
 
@@ -226,8 +227,8 @@ def tell_path(s: SaddlePath) -> Narration:
     parts = [
         Part(tell("From saddle to saddle, as `{x} -> 0`", x=Symbol(s.variable))),
         Part(F, (d,)),
-        part("The path", s.says("saddle path"), verdict=s.verdict),
-        part("Its end", s.says("saddle limit")),
+        Part("The path", s.says("saddle path"), verdict=s.verdict),
+        Part("Its end", s.says("saddle limit")),
     ]
     return _of_derivation(d, parts, s.variable)
 
@@ -251,17 +252,17 @@ def tell_perturbation(v: Perturbation) -> Narration:
     parts = (
         Part(f"{name}{of}".capitalize(), (note(_process(v)), *_letters(v))),
         Part(F, (v.derivation,)),
-        part(
+        Part(
             asked,
             v.says("drift", "closed drift"),
             verdict=v.verdict,
             label="thm:perturbed",
             title=title,
         ),
-        part("", (OnPage(tuple(_proofs(drift))),), kind="proof"),
-        part("What the limit minimises", v.says(*limits), verdict=v.minimised),
-        part("Decay that does not end", v.says("decay kept on")),
-        part("While the flow moves", v.says("crossing", "damped rest", "one side")),
+        Part("", (OnPage(tuple(_proofs(drift))),), kind="proof"),
+        Part("What the limit minimises", v.says(*limits), verdict=v.minimised),
+        Part("Decay that does not end", v.says("decay kept on")),
+        Part("While the flow moves", v.says("crossing", "damped rest", "one side")),
     )
     return _of_derivation(v.derivation, parts)
 
@@ -332,10 +333,10 @@ def _coordinate(design: InverseDesign, c: Coordinate) -> Iterator[Part]:
     second = () if c.second is None else (("Q''", c.second),)
     given = OnPage(("let",)), Equations((("Q", c.term.tree), *second))
     claims = [s for s in design.statements if s.about == c.term.variable]
-    yield part("Parameterization", (*given, *claims), verdict=c.finding.verdict)
+    yield Part("Parameterization", (*given, *claims), verdict=c.finding.verdict)
     for claim in claims:
         if isinstance(claim, Statement) and claim.proof:
-            yield part("", claim.proof, kind="proof")
+            yield Part("", claim.proof, kind="proof")
 
 
 def tell_optimizer(o: Optimizer) -> Narration:
@@ -347,12 +348,12 @@ def tell_optimizer(o: Optimizer) -> Narration:
     )
     parts = (
         Part(f"{o.update.id}: {o.update.title}"),
-        part("Update, coordinate by coordinate", _update(o)),
+        Part("Update, coordinate by coordinate", _update(o)),
         *(
-            part(head, (x for s in o.says(kind) for x in (s, *_proofs((s,)))), verdict=f.verdict)
+            Part(head, (x for s in o.says(kind) for x in (s, *_proofs((s,)))), verdict=f.verdict)
             for head, kind, f in heads
         ),
-        part("Exponential tails", o.says("tail")),
+        Part("Exponential tails", o.says("tail")),
     )
     return Narration(parts)
 
@@ -386,15 +387,15 @@ def _update(o: Optimizer) -> Iterator[object]:
 def tell_univariate(p: VariationalProblem) -> Narration:
     """Return what is said of univariate nets; a limit that is formal is no theorem."""
     (limit,) = p.statements
-    kind = "theorem" if limit.ground is Ground.CITED else "paragraph"
+    kind: Kind = "theorem" if limit.ground is Ground.CITED else "paragraph"
     net = "Univariate shallow net of width `n`, trained by mirror flow"
     words = "Liang and Montúfar ({source}), implicit bias of mirror flow"
     source = note(words, source=Text("liang-slides", "cited"))
     parts = (
-        part(net, _setting(p)),
-        part("The limit", p.statements, kind=kind),
-        part("Derivation", limit.proof),
-        part("Source", (source,)),
+        Part(net, _setting(p)),
+        Part("The limit", p.statements, kind=kind),
+        Part("Derivation", limit.proof),
+        Part("Source", (source,)),
     )
     return Narration(parts)
 

@@ -23,7 +23,6 @@ from derive.render.narration import (
     homogeneity,
     lines_of,
     output_lines,
-    part,
     start_words,
 )
 from derive.render.page.derivation import page_parts
@@ -54,22 +53,22 @@ def _sections(d: Derivation) -> Iterator[Part]:
         head = f"{head}{how}; Q{sides} is below"
     yield Part(f"{head}.")
     if direction is None:
-        yield part(of_map, _predictor_map(d))
+        yield Part(of_map, _predictor_map(d))
         kernel = "Tangent kernel K = J J^T" if depends else METRIC
     else:
-        yield part(f"{of_map}, for every dimension d >= 2", _vector_map(d, direction))
-    yield part(*_laws(d))
-    yield part(kernel, _kernel(d))
+        yield Part(f"{of_map}, for every dimension d >= 2", _vector_map(d, direction))
+    yield Part(*_laws(d))
+    yield Part(kernel, _kernel(d))
     yield from _questions(d)
     heading, others = sections.other_losses(d)
-    yield part(heading, _sentences(others))
+    yield Part(heading, _sentences(others))
     if d.asked is not None:
         asked_for = (mark_quoted(d.asked.name), *_finding(d.asked.finding))
-        yield part("The Ansatz asked for", asked_for, verdict=d.asked.finding.verdict)
+        yield Part("The Ansatz asked for", asked_for, verdict=d.asked.finding.verdict)
     where = "weights" if direction is None else "scalars and the norm"
     proved = d.blocks if d.verdict is Verdict.PROVED else ()
     evidence = (mark_quoted(e.statement) for b in proved for e in b.potential.finding.evidence)
-    yield part(f"Proved by exact expansion in the {where}", dict.fromkeys(evidence))
+    yield Part(f"Proved by exact expansion in the {where}", dict.fromkeys(evidence))
 
 
 def _predictor_map(d: Derivation) -> Iterator[object]:
@@ -155,18 +154,18 @@ def _questions(d: Derivation) -> Iterator[Part]:
     """Yield whether rho, or g rho, is a Hessian map, or why there is no rho; and what Q is."""
     hessian = d.hessian.verdict
     if sections.dependent(d):
-        yield part("Relations among the outputs, for all weights", _relations(d))
+        yield Part("Relations among the outputs, for all weights", _relations(d))
     else:
         lines = [OnPage(("let `rho = K^-1`",)), *_finding(d.hessian.finding)]
         if hessian is Verdict.PROVED and d.potential.kind == "quadrature":
             lines += _dual(d, "delta_ij")
-        yield part("Hessian map (`d_k rho_ij = d_i rho_kj`)?", lines, verdict=hessian)
+        yield Part("Hessian map (`d_k rho_ij = d_i rho_kj`)?", lines, verdict=hessian)
         if hessian is not Verdict.PROVED:
             asked = "Warp `g` with `g rho` a Hessian map?"
-            yield part(asked, _warp(d), verdict=d.warping.verdict)
+            yield Part(asked, _warp(d), verdict=d.warping.verdict)
     if d.warping.verdict is not Verdict.REFUTED:
         verdict = d.potential.finding.verdict
-        yield part("Implicit regularizer `Q`", _regularizer(d), verdict=verdict)
+        yield Part("Implicit regularizer `Q`", _regularizer(d), verdict=verdict)
 
 
 def _relations(d: Derivation) -> Iterator[object]:

@@ -11,7 +11,7 @@ from sympy import Symbol
 from derive.entrywise import EntrywiseDerivation
 from derive.language import to_text
 from derive.outcome import HEADLINES
-from derive.render.narration import Narration, Part, part
+from derive.render.narration import Narration, Part
 from derive.statement import Equations, Statement, Text, each, note, tell
 from derive.verdict import Finding, Identity, Verdict
 
@@ -23,13 +23,13 @@ def tell_entrywise(d: EntrywiseDerivation) -> Narration:
     """Return what is said of a map of open size."""
     parts = (
         Part(tell(_headline(d), n=Text(d.parameterization.size))),
-        part("Parameterization `beta = F(w)`, for every `n`", _map(d)),
-        part(*_laws(d)),
-        part("Tangent kernel `K = J J^T`, for `i != j`", (Equations(d.kernel),)),
-        part("Hessian map (`d_k rho_ij = d_i rho_kj`)?", _hessian(d), verdict=d.hessian.verdict),
-        part("Warp `g` with `g rho` a Hessian map?", _warp(d), verdict=d.verdict),
-        part("Implicit regularizer `Q`", _regularizer(d), verdict=d.verdict),
-        part("Proved in generic entries, with sums as symbols", _evidence(d), kind="proof"),
+        Part("Parameterization `beta = F(w)`, for every `n`", _map(d)),
+        Part(*_laws(d)),
+        Part("Tangent kernel `K = J J^T`, for `i != j`", (Equations(d.kernel),)),
+        Part("Hessian map (`d_k rho_ij = d_i rho_kj`)?", _hessian(d), verdict=d.hessian.verdict),
+        Part("Warp `g` with `g rho` a Hessian map?", _warp(d), verdict=d.verdict),
+        Part("Implicit regularizer `Q`", _regularizer(d), verdict=d.verdict),
+        Part("Proved in generic entries, with sums as symbols", _evidence(d), kind="proof"),
     )
     return Narration(parts, d.parameterization.taken)
 

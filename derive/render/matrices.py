@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from derive.matrices import MatrixDerivation
 from derive.outcome import HEADLINES
-from derive.render.narration import Narration, Part, part
+from derive.render.narration import Narration, Part
 from derive.statement import Equations, Text, each, note, tell
 from derive.verdict import Verdict
 
@@ -31,12 +31,12 @@ def tell_matrices(d: MatrixDerivation) -> Narration:
     """Return what is said of matrices of open size."""
     parts = (
         Part(tell(_headline(d))),
-        part("Parameterization `beta = F(w)`, of every size", _map(d)),
-        part("Mirror flow of `F`", _statements(d, "mirror flow", "conserved"), verdict=d.verdict),
-        part("One entry `b_k` in the weights", _entry(d)),
-        part("Implicit regularizer `Q = sum_k q(b_k)`", _regularizer(d)),
-        part("Vanishing starts", _statements(d, "regime")),
-        part("Why", _why(d), kind="proof"),
+        Part("Parameterization `beta = F(w)`, of every size", _map(d)),
+        Part("Mirror flow of `F`", _statements(d, "mirror flow", "conserved"), verdict=d.verdict),
+        Part("One entry `b_k` in the weights", _entry(d)),
+        Part("Implicit regularizer `Q = sum_k q(b_k)`", _regularizer(d)),
+        Part("Vanishing starts", _statements(d, "regime")),
+        Part("Why", _why(d), kind="proof"),
     )
     return Narration(parts)
 

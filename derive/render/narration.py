@@ -87,11 +87,14 @@ class Part:
     """
 
     heading: object = ""
-    lines: tuple[object, ...] = ()
+    lines: Iterable[object] = ()
     verdict: Verdict | None = None
     kind: Kind = "paragraph"
     label: str = ""
     title: object = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lines", (*self.lines,))
 
 
 @dataclass(frozen=True)
@@ -109,11 +112,6 @@ class Narration:
     taken: frozenset[str] = frozenset()
     norms: Mapping[str, str] = field(default_factory=dict)
     page: Iterable[Part] | None = None
-
-
-def part(heading: object, lines: Iterable[object], **more: object) -> Part:
-    """Return a part, strings as sentences."""
-    return replace(Part(heading, tuple(lines)), **more)  # type: ignore[arg-type]
 
 
 def narrate(record: Printable) -> Narration:

@@ -92,8 +92,6 @@ def confirm_perturbation(
     start: Mapping[str, object] | None = None,
     digits: int = 30,
     *,
-    decay: str = DECAY,
-    mass: Fraction = MASS,
     rng: np.random.Generator | None = None,
 ) -> PerturbedCheck:
     """Run a perturbed flow of the weights and compare with what was derived.
@@ -109,7 +107,6 @@ def confirm_perturbation(
         found: what was derived.
         start: numbers for start symbols and parameters; others are drawn, as are X and y.
         digits: decimal digits to look for.
-        decay, mass: kappa(t), and the mass of momentum.
         rng: what to draw from; the same problem each time by default.
 
     Raises:
@@ -125,8 +122,8 @@ def confirm_perturbation(
     rng = np.random.default_rng(0) if rng is None else rng
     kinds, draw = found.kinds, drawing(found, dict(start or {}), rng)
     terms = Terms(
-        parse_expression(decay) if "decay" in kinds else NONE,
-        mass if "momentum" in kinds else Fraction(0),
+        parse_expression(DECAY) if "decay" in kinds else NONE,
+        MASS if "momentum" in kinds else Fraction(0),
     )
 
     def check() -> PerturbedCheck:
