@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from numerics.integrator.gradient_flow import Flow, flow
     from numerics.interpolants.interpolant import Solution, interpolate, interpolate_path
     from numerics.margins.interval import MarginInterval
-    from numerics.margins.loss_flow import LossFlow, loss_flow
-    from numerics.margins.margin_path import MarginPath, margin_path
+    from numerics.margins.margin_path import LossFlow, MarginPath, loss_flow, margin_path
     from numerics.margins.max_margin import NotSeparable, max_margin
     from numerics.margins.predictor import MaxMargin
     from numerics.optimizers.saddle import saddle_path

@@ -6,7 +6,7 @@ from fractions import Fraction
 from derive.language import parse_expression, to_sympy
 from derive.model.condition import Condition, Sign
 from derive.potential.piece import Piece
-from numerics.evaluate.backend import exact
+from numerics.evaluate.numbers import exact
 
 
 def texts(*pieces: Piece) -> tuple[str, ...]:

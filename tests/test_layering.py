@@ -61,7 +61,7 @@ LAYERS = [
 # Q without a closed form is evaluated by the Taylor integrator, which knows nothing of Q.
 INTEGRATOR = ("tape", "builder", "fixed_point", "series_rules", "jets", "taylor")
 NUMERIC_LAYERS = [
-    {"numerics.reals", "numerics.evaluate.backend", "numerics.evaluate.numbers"},
+    {"numerics.evaluate.numbers"},
     {f"numerics.integrator.{name}" for name in INTEGRATOR},
     {"numerics.evaluate"},
     {"numerics.interpolants"},

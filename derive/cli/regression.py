@@ -76,8 +76,8 @@ class Path(OfModel, Recorded):
         if self.figure is None:
             return answer
         enter("flows from three starts")
+        from numerics.figures.derived import SaddleDisplay
         from numerics.figures.display import arranged, save
-        from numerics.figures.saddle import SaddleDisplay
 
         save(arranged([SaddleDisplay.from_path(record)], ""), self.figure)
         return answer.saying(f"{self.figure}")

@@ -68,8 +68,8 @@ def _pages(enter: Enter) -> dict[str, str]:
     enter("importing the algebra")
     from derive.catalogue import entries
     from derive.catalogue.audit.formula_kinds import audit_formulas
+    from derive.catalogue.audit.germs import Subject
     from derive.catalogue.audit.site import site
-    from derive.catalogue.audit.subject import Subject
     from derive.catalogue.library import derive_entry
 
     derived: list[tuple[Entry, Derivation]] = []

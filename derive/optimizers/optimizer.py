@@ -24,8 +24,7 @@ from derive.exact.towers.tower import Tower
 from derive.language import parse_expression
 from derive.language.reader import value_of
 from derive.optimizers import statements as claims
-from derive.optimizers.least_norm import shorter, step_in_balls
-from derive.optimizers.norms import Norm, read_norm
+from derive.optimizers.least_norm import Norm, read_norm, shorter, step_in_balls
 from derive.optimizers.paths import Vector, dot, path
 from derive.optimizers.span import decide_signs, decide_span, motion
 from derive.optimizers.table import Update, find_update, updates

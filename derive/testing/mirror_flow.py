@@ -15,18 +15,16 @@ from derive.errors import InputError
 from derive.language import parse_expression, to_sympy
 from derive.model.names import read_starts
 from derive.model.parameterization import Parameterization
-from numerics.confirm.check import stationarity
 from numerics.confirm.regression_problem import (
     COPIES,
     RegressionProblem,
     complete_problem,
     first_sound,
+    stationarity,
 )
-from numerics.evaluate.backend import compiled
-from numerics.evaluate.numbers import read_number
+from numerics.evaluate.numbers import Real, check_digits, compiled, rational, read_number
 from numerics.evaluate.start import bound_at, start_point
 from numerics.integrator.gradient_flow import Flow
-from numerics.reals import Real, check_digits, rational
 
 GUARD = 10
 """Digits that the flow is run to beyond those asked for."""

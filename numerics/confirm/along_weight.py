@@ -11,11 +11,9 @@ from sympy import Expr
 
 from derive.potential.piece import curve_of
 from derive.records import Potential
-from numerics.confirm.check import digits_of
-from numerics.confirm.regression_problem import Copy
-from numerics.evaluate.backend import compiled
+from numerics.confirm.regression_problem import Copy, digits_of
 from numerics.evaluate.lowering import unchecked
-from numerics.reals import Real, rational
+from numerics.evaluate.numbers import Real, compiled, rational
 
 Values: TypeAlias = Mapping[str, Real]
 

@@ -22,9 +22,9 @@ from derive.errors import DeriveError, InputError
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece
 from derive.records import Potential
-from numerics.evaluate.backend import Array, compiled, exact
 from numerics.evaluate.leaf import Coordinates
 from numerics.evaluate.lowering import unchecked
+from numerics.evaluate.numbers import Array, compiled, exact
 from numerics.evaluate.potential import NumericPotential
 from numerics.evaluate.start import broken_signs, kept_signs, start_point
 from numerics.integrator.gradient_flow import flow

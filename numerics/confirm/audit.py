@@ -16,7 +16,7 @@ from derive.errors import InputError
 from derive.model.notation import log_expr, to_expr
 from derive.model.parameterization import Parameterization
 from derive.perturbed.run import AuditedRun, Broken
-from numerics.evaluate.backend import Array, quiet
+from numerics.evaluate.numbers import Array, quiet
 
 Map = Callable[[Array], Array]
 MOST_NUMBERS = 2 * 10**8

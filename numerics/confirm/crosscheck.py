@@ -26,26 +26,29 @@ from derive.potential.piece import Explicit, Quadrature, follows_flow
 from derive.records import Potential
 from numerics.confirm.along_weight import path_agreement
 from numerics.confirm.attempts import Attempt, attempts
-from numerics.confirm.check import SLACK, digits_of, distance, least, stationarity, table
 from numerics.confirm.regression_problem import (
     COPIES,
+    SLACK,
     Copy,
     RegressionProblem,
     complete_problem,
+    digits_of,
+    distance,
     draw_starts,
     first_sound,
+    least,
+    stationarity,
+    table,
 )
-from numerics.evaluate.backend import exact
 from numerics.evaluate.copies import check_clock, fixed_starts
 from numerics.evaluate.lowering import HighPrecision, refuse_integrals, side_by_side, unchecked
-from numerics.evaluate.numbers import read_matrix, read_number
+from numerics.evaluate.numbers import Real, exact, rational, read_matrix, read_number
 from numerics.evaluate.start import broken_signs, specialize, with_pi
 from numerics.integrator.builder import compile_kernel
-from numerics.integrator.fixed_point import bits_of
 from numerics.integrator.gradient_flow import Flow
 from numerics.integrator.jets import Program
+from numerics.integrator.series_rules import bits_of
 from numerics.interpolants.polish import Gradient, polished_interpolant
-from numerics.reals import Real, rational
 
 _COMPARED = {
     "interpolation": "limit of the flow = interpolant of Q",

@@ -18,19 +18,30 @@ from derive.limits.find import warped_time
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from derive.verdict import Finding, Verdict
-from numerics.confirm.check import SLACK, distance, stationarity
-from numerics.confirm.regression_problem import RegressionProblem, complete_problem
+from numerics.confirm.regression_problem import (
+    SLACK,
+    RegressionProblem,
+    complete_problem,
+    distance,
+    stationarity,
+)
 from numerics.evaluate.copies import fixed_starts
 from numerics.evaluate.lowering import HighPrecision, lower, side_by_side, unchecked
-from numerics.evaluate.numbers import read_data, read_matrix, read_number
+from numerics.evaluate.numbers import (
+    Real,
+    check_digits,
+    rational,
+    read_data,
+    read_matrix,
+    read_number,
+)
 from numerics.evaluate.start import broken_signs, read_start, start_point
 from numerics.integrator.builder import Builder, Seed
-from numerics.integrator.fixed_point import bits_of
 from numerics.integrator.gradient_flow import flow, read_loss, steering
 from numerics.integrator.jets import Program
+from numerics.integrator.series_rules import bits_of
 from numerics.integrator.tape import Tape
 from numerics.integrator.taylor import Stepper, integrate
-from numerics.reals import Real, check_digits, rational
 
 GUARD = 8
 """Digits that the flow is run to beyond those asked for."""

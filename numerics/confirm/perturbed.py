@@ -14,14 +14,19 @@ from derive.errors import NumericalError, check_kind
 from derive.language import parse_expression
 from derive.language.tree import Name
 from derive.perturbed.record import Perturbation
-from numerics.confirm.check import SLACK, distance, least, stationarity, table
 from numerics.confirm.perturbed_case import Case, PathMean, drawing, noisy_paths
-from numerics.confirm.regression_problem import first_sound
-from numerics.evaluate.backend import compiled
-from numerics.integrator.fixed_point import bits_of
+from numerics.confirm.regression_problem import (
+    SLACK,
+    distance,
+    first_sound,
+    least,
+    stationarity,
+    table,
+)
+from numerics.evaluate.numbers import Real, compiled, rational
 from numerics.integrator.gradient_flow import flow
 from numerics.integrator.perturbed import NONE, Step, Terms, perturbed_flow, stepper, take_steps
-from numerics.reals import Real, rational
+from numerics.integrator.series_rules import bits_of
 
 DECAY = "exp(-t)"
 """kappa(t), of which the integral is 1."""

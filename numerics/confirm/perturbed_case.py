@@ -31,20 +31,18 @@ from derive.perturbed.drift import Drift
 from derive.perturbed.find import perturb
 from derive.perturbed.followed import followed_in_plane
 from derive.perturbed.record import Perturbation
-from numerics.confirm.check import digits_of
 from numerics.confirm.crosscheck import ANY_SIZE, in_numbers
 from numerics.confirm.regression_problem import (
     COPIES,
     RegressionProblem,
     complete_problem,
+    digits_of,
     draw_starts,
 )
-from numerics.evaluate.backend import Array, compiled
 from numerics.evaluate.copies import fixed_starts
-from numerics.evaluate.numbers import read_number
+from numerics.evaluate.numbers import Array, Real, compiled, rational, read_number
 from numerics.evaluate.start import with_pi
 from numerics.integrator.perturbed import letter
-from numerics.reals import Real, rational
 
 Numbers = Mapping[str, Fraction]
 

@@ -19,17 +19,20 @@ from sympy import Expr
 from derive.model.parameterization import Parameterization
 from derive.potential.entrywise.forms import EntrywisePotential
 from derive.weights.entrywise_dual import EntrywiseDual
-from numerics.confirm.check import SLACK, digits_of, least, stationarity, table
 from numerics.confirm.regression_problem import (
+    SLACK,
     RegressionProblem,
     complete_problem,
+    digits_of,
     draw_target,
     first_sound,
+    least,
+    stationarity,
+    table,
 )
-from numerics.evaluate.backend import compiled
+from numerics.evaluate.numbers import Real, compiled, rational
 from numerics.evaluate.start import bound_at
 from numerics.integrator.gradient_flow import Flow
-from numerics.reals import Real, rational
 
 SIZES = (2, 3, 5)
 CONSTANT = Fraction(3, 2)

@@ -10,9 +10,8 @@ from itertools import chain
 from derive.copying import Copies
 from derive.errors import InputError, NumericalError
 from derive.verdict import Verdict
-from numerics.evaluate.backend import Number
 from numerics.evaluate.lowering import lower, side_by_side
-from numerics.evaluate.numbers import read_number
+from numerics.evaluate.numbers import Number, read_number
 from numerics.evaluate.potential import NumericPotential
 from numerics.evaluate.start import refuse_missing, refuse_unknown, start_point
 

@@ -2,29 +2,39 @@
 
 For any steering lambda the flow is ``G w' = J^T lambda``, with ``<lambda, beta>' = <lambda, K
 lambda>``. It knows nothing of Q.
+
+Q without a closed form on one block, each point of it found by an ODE along the leaf.
 """
 
 from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import starmap
 from operator import mul
 from typing import TypeAlias
 
+import mpmath
 import numpy as np
 import sympy
 from sympy import Expr, Symbol
 
+from derive.errors import DeriveError
+from derive.language import parse_expression
 from derive.model.direction import Direction
 from derive.model.geometry import Field
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Piece
-from numerics.evaluate.backend import Array, compiled
+from derive.potential.piece import Lift, Piece
+from numerics.evaluate.numbers import Array, Number, Real, compiled, read_number
 from numerics.evaluate.start import broken_signs
+from numerics.integrator.builder import Builder, compile_forward
+from numerics.integrator.jets import propagate
+from numerics.integrator.tape import Register, Tape
+from numerics.integrator.taylor import integrate
 
 Compiled: TypeAlias = Callable[..., list[float]]
 KEPT = 16
@@ -142,3 +152,204 @@ def _compiled(p: Parameterization, functions: Field) -> Compiled:
 def _written(p: Parameterization, rows: Sequence[Field]) -> list[list[Expr]]:
     symbols = Notation(p, tuple(range(p.d))).weights
     return [[to_expr(x, symbols) for x in row] for row in rows]
+
+
+_Q, _WARP = "potential", "warp g"  # with a space: no weight is called so
+_DIGITS, _GUARD = 15, 5
+_STEPS = 15
+"""Steps for each digit: towards the edge of a leaf they shrink geometrically, by about 0.86."""
+_Motion: TypeAlias = tuple[list[Register], Register, list[Register]]
+
+
+class IntegratedBlock:
+    """Q without a closed form, along the leaf: a single output, or coupled ones."""
+
+    invertible = False
+
+    def __init__(self, ode: LeafOde) -> None:
+        """Keep the ODE."""
+        self.ode = ode
+
+    @property
+    def in_doubles(self) -> IntegratedBlock:
+        """Itself."""
+        return self
+
+    def __call__(self, what: str, columns: Sequence[Array], least: float) -> list[Array]:
+        """Return what is asked for at points; nan where the leaf does not reach."""
+        if what == "bregman":
+            return [self._bregman(columns)]
+        if what == "stretch":
+            return [1 / self("hessian", columns[:1], least)[0]]
+        beta0 = self.ode.beta0
+        alone = float(0 if what == "inverse" else beta0[0]) if len(beta0) == 1 else None
+        points, at = [*zip(*columns, strict=True)], dict[Sequence[Number], Sequence[Real]]()
+        for side in _outwards({*points}, alone):
+            for point in side:
+                at[point] = self.precisely(what, point, _DIGITS)
+                if at[point][0] != at[point][0]:
+                    break  # it is slow to find that a leaf ends, and nothing lies beyond
+        count = {"value": 1, "hessian": len(columns) ** 2}.get(what, len(columns))
+        undefined = (np.nan,) * count
+        found = np.array([at.get(point, undefined) for point in points], dtype=np.float64)
+        return [*found.reshape(-1, count).T]
+
+    def precisely(
+        self, what: str, point: Sequence[Number], digits: int, least: float = 0.0
+    ) -> list[Real]:
+        """Return what is asked for at one point, in mpf."""
+        ode, working = self.ode, digits + _GUARD
+        if what in ("value", "primitive"):
+            return [ode.mirror_map(point, working)[1]]
+        if what == "gradient":
+            return [*ode.mirror_map(point, working)[0]]
+        if what not in ("hessian", "inverse"):
+            raise ValueError(f"Q has no {what!r}")
+        return [*(ode.hessian if what == "hessian" else ode.inverse)(point, working)]
+
+    def _bregman(self, columns: Sequence[Array]) -> Array:
+        d = len(columns) // 2
+        b, b0 = columns[:d], columns[d:]
+        (total,), (low,) = (self("value", x, 0.0) for x in (b, b0))
+        total = total - low
+        for g, x, x0 in zip(self("gradient", b0, 0.0), b, b0, strict=True):
+            total = total - g * (x - x0)
+        return total
+
+
+def _outwards(points: Iterable[Sequence[Number]], origin: Number) -> list[list[Sequence[Number]]]:
+    """Return the finite points, those on each side of the origin from there outwards.
+
+    Without an origin, as for several coordinates, each point is a side of its own.
+    """
+    inside = [point for point in points if all(x - x == 0 for x in point)]
+    if origin is None:
+        return [[point] for point in inside]
+    ordered = sorted(inside, key=lambda point: abs(point[0] - origin))
+    above = [point for point in ordered if point[0] >= origin]
+    return [above, [point for point in ordered if point[0] < origin]]
+
+
+@dataclass(frozen=True, slots=True)
+class LeafOde:
+    """Q on the point w(t) of the leaf above ``beta_0 + t b``, b = beta - beta_0, 0 <= t <= 1.
+
+    ``dw/dt = sum_i b_i dw/dbeta_i`` and ``dlog g/dt = sum_i b_i dlog g/dbeta_i`` from w_0 and 1;
+    ``dy/dt = g rho b`` and ``dQ/dt = <y, b>`` from 0. For one output ``dw/dbeta = grad F/K``, g = 1
+    and rho = 1/K with K = |grad F|^2.
+
+    Attributes:
+        parameterization: F, the d outputs of the block.
+        lift: dw/dbeta, dlog g/dbeta and rho, functions of the p weights; None for one output.
+        weights: the start w_0.
+        beta0: F(w_0), d numbers.
+    """
+
+    parameterization: Parameterization
+    lift: Lift | None
+    weights: tuple[Fraction, ...]
+    beta0: tuple[Fraction, ...]
+
+    def mirror_map(self, beta: Sequence[Number], digits: int) -> tuple[tuple[Number, ...], Number]:
+        """Return (grad Q(beta), Q(beta) - Q(beta_0)); nan where the segment leaves the leaf."""
+        end = self._end(beta, digits)
+        return end[-1 - len(beta) : -1], end[-1]
+
+    def hessian(self, beta: Sequence[Number], digits: int) -> tuple[Number, ...]:
+        """Return the d^2 entries of ``g rho`` above beta, row by row; nan off the leaf."""
+        end = self._end(beta, digits)[: len(self.weights) + 1]
+        if any(x != x for x in end):
+            return (mpmath.nan,) * len(beta) ** 2
+        builder, one = Builder((*self.parameterization.weights, _WARP)), Fraction(1)
+        basis = [[one * (i == j) for j in range(len(beta))] for i in range(len(beta))]
+        columns = [self._motion(builder, b)[2] for b in basis]
+        tape = builder.tape([x for row in zip(*columns, strict=True) for x in row])
+        return tuple(x for (x,) in propagate(tape, [[x] for x in end], digits))
+
+    def inverse(self, mu: Sequence[Number], digits: int) -> tuple[Number, ...]:
+        """Return the beta with grad Q(beta) = mu, F at the end of the dual flow; nan if it ends.
+
+        ``dw/ds = J^T mu/g`` moves y by mu, as ``dbeta/ds = K mu/g`` and ``dy/dbeta = g rho``.
+        """
+        p = self.parameterization
+        try:
+            tape = self._dual_tape([read_number(x, "the mirror map") for x in mu])
+            origin, steps = [*self.weights, Fraction(1)], _STEPS * digits
+            end = integrate(tape, origin, digits, None, steps, time=Fraction(1)).state[:-1]
+            beta = propagate(compile_forward(p.trees, p.weights), [[x] for x in end], digits)
+        except DeriveError:
+            return (mpmath.nan,) * p.d
+        return tuple(x for (x,) in beta)
+
+    def _end(self, beta: Sequence[Number], digits: int) -> tuple[Number, ...]:
+        """Return w (p), g, y (d) and Q above beta; all nan where the segment leaves the leaf."""
+        zeros = [Fraction(0)] * (len(self.beta0) + 1)
+        try:
+            b = [read_number(x, "beta") - x0 for x, x0 in zip(beta, self.beta0, strict=True)]
+            origin, steps = [*self.weights, Fraction(1), *zeros], _STEPS * digits
+            return integrate(self._tape(b), origin, digits, None, steps, time=Fraction(1)).state
+        except DeriveError:
+            return (mpmath.nan,) * (len(self.weights) + 1 + len(zeros))
+
+    def _tape(self, b: Sequence[Fraction]) -> Tape:
+        """Compile the ODE in t of the weights, g, y and Q."""
+        slopes = [f"slope {i + 1}" for i in range(len(b))]
+        builder = Builder((*self.parameterization.weights, _WARP, *slopes, _Q))
+        moves, growth, rates = self._motion(builder, b)
+        height = builder.linear((builder.input(y), x) for y, x in zip(slopes, b, strict=True))
+        return builder.tape([*moves, growth, *rates, height])
+
+    def _motion(self, builder: Builder, b: Sequence[Fraction]) -> _Motion:
+        """Return dw/dt, dg/dt and dy/dt."""
+        if self.lift is None:
+            (gradient,), (step,) = self._jacobian(builder), b
+            moves = builder.raised(self.parameterization.rates, gradient)
+            speed = builder.divide(builder.constant(step), builder.dot(gradient, moves))
+            still = builder.constant(Fraction(0))
+            return [builder.multiply(move, speed) for move in moves], still, [speed]
+        warp = builder.input(_WARP)
+
+        def along(functions: Field) -> Register:
+            return builder.linear(
+                (_function(builder, f), c) for f, c in zip(functions, b, strict=True)
+            )
+
+        moves = [along(column) for column in zip(*self.lift.weights, strict=True)]
+        growth = builder.multiply(warp, along(self.lift.log_warp))
+        return moves, growth, [builder.multiply(warp, along(row)) for row in self.lift.rho]
+
+    def _jacobian(self, builder: Builder) -> list[list[Register]]:
+        p = self.parameterization
+        return [builder.gradient(f)[: p.p] for f in map(builder.tree, p.trees)]
+
+    def _dual_tape(self, mu: Sequence[Fraction]) -> Tape:
+        """Compile the dual flow of the weights and g."""
+        builder, one = Builder((*self.parameterization.weights, _WARP)), Fraction(1)
+        warp, rows = builder.input(_WARP), self._jacobian(builder)
+        columns = zip(*rows, strict=True)
+        pulled = [builder.linear(zip(column, mu, strict=True)) for column in columns]
+        moves = builder.raised(self.parameterization.rates, pulled)
+        if self.lift is None:
+            return builder.tape([*moves, builder.constant(Fraction(0))])
+        moves = [builder.divide(x, warp) for x in moves]
+        growth = []
+        for slope, row in zip(self.lift.log_warp, rows, strict=True):
+            rate = builder.dot(row, moves)
+            growth.append((builder.multiply(_function(builder, slope), rate), one))
+        return builder.tape([*moves, builder.multiply(warp, builder.linear(growth))])
+
+
+def _function(builder: Builder, f: Number) -> Register:
+    """Write a rational function of the weights."""
+    generators = [builder.tree(parse_expression(name)) for name in f.field.names]
+
+    def polynomial(g: Number) -> Register:
+        terms = []
+        for exponents, c in zip(g.monoms(), g.coeffs(), strict=True):
+            product = builder.constant(Fraction(1))
+            for generator, e in zip(generators, map(int, exponents), strict=True):
+                product = builder.multiply(product, builder.power(generator, Fraction(e)))
+            terms.append((product, Fraction(int(c))))
+        return builder.linear(terms)
+
+    return builder.divide(polynomial(f.numerator), polynomial(f.denominator))

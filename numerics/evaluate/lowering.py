@@ -32,15 +32,12 @@ import sympy
 from derive.errors import NumericalError
 from derive.potential.piece import Piece, Quadrature, of_the_flow
 from derive.records import Potential
-from numerics.evaluate.backend import GUARD, Number, exact
 from numerics.evaluate.blocks import Blocks, FormulaBlock, Part, formula_block
-from numerics.evaluate.formulas import NoSource
-from numerics.evaluate.integrated_block import IntegratedBlock, LeafOde
-from numerics.evaluate.leaf import Coordinates, Leaf
-from numerics.evaluate.numbers import read_number
-from numerics.evaluate.potential import NumericPotential
+from numerics.evaluate.leaf import Coordinates, IntegratedBlock, Leaf, LeafOde
+from numerics.evaluate.numbers import GUARD, Number, exact, read_number
+from numerics.evaluate.potential import NumericPotential, NumericVectorPotential, lower_vector
+from numerics.evaluate.program import NoSource
 from numerics.evaluate.start import at_start
-from numerics.evaluate.vectors import NumericVectorPotential, lower_vector
 
 _CHECK_DIGITS = 40
 

@@ -1,33 +1,292 @@
-"""Q as Python functions: their text, and the functions that it defines on kinds of numbers."""
+"""Q as Python functions: their text, and the functions that it defines on kinds of numbers.
+
+Q of one block as Python functions of numbers of any kind: the text of formulas.
+
+No name of the user's is in it: symbols are called k0, k1, ... among the constants c, v0, v1, ...
+among the arguments, r0, r1, ... where they are roots, and x0, x1, ... where expressions share them.
+"""
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, TypeAlias
 
-from sympy import Expr
+import sympy
+from sympy import Expr, Rational, Symbol
 from sympy.core.function import AppliedUndef
+from sympy.printing.precedence import PRECEDENCE
+from sympy.printing.str import StrPrinter
 
+from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.language import to_sympy
+from derive.mirror_map import hessian, inverse_of
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Parametric, follows_flow
+from derive.potential.piece import Parametric, Piece, Root, follows_flow
 from derive.records import Potential
-from numerics.evaluate.balls.forms import Closed, Curve, Integral, Vector
-from numerics.evaluate.balls.functions import COMPLEX, REAL
-from numerics.evaluate.doubles.arithmetic import Constants, Double, Extended, Formula
+from numerics.evaluate.balls import COMPLEX, REAL, Closed, Curve, Integral, Vector
+from numerics.evaluate.doubles.arithmetic import (
+    FUNCTIONS,
+    PLAIN_FUNCTIONS,
+    Constants,
+    Double,
+    Extended,
+    Formula,
+)
 from numerics.evaluate.doubles.closed import ClosedFormulas
-from numerics.evaluate.doubles.elementary import FUNCTIONS, PLAIN_FUNCTIONS
 from numerics.evaluate.doubles.parametric import ParametricFormulas
 from numerics.evaluate.doubles.vectors import VectorFormulas
-from numerics.evaluate.formulas import (
-    FormulaText,
-    NoSource,
-    Statements,
-    closed_functions,
-    curve_functions,
-)
+
+_LONG = 76
+"""Characters from which on what one expression repeats is named."""
+WORDS = {
+    sympy.Integral: "an integral",
+    sympy.CRootOf: "a root of a polynomial",
+    sympy.S.ImaginaryUnit.func: "a complex number",
+}
+"""What a formula may have and a program with bounds may not."""
+
+
+class NoSource(ValueError):
+    """The form cannot be written with the functions at hand."""
+
+
+class _Printer(StrPrinter):  # type: ignore[misc]
+    """Prints exact numbers as such, and powers by the functions for balls."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        super().__init__()
+        self._names = names
+
+    def _print_Symbol(self, expr: Symbol) -> str:
+        return self._names[expr.name]
+
+    _print_Dummy = _print_Symbol
+
+    def _print_Rational(self, expr: Rational) -> str:
+        return f"Fraction({expr.p}, {expr.q})"
+
+    def _print_Pow(self, expr: Expr, **_: object) -> str:
+        base, exponent = expr.as_base_exp()
+        if exponent.is_negative and exponent.is_Rational:
+            below = self.parenthesize(base**-exponent, PRECEDENCE["Pow"])
+            return f"1/{below}"
+        if exponent.is_Integer:
+            return f"{self.parenthesize(base, PRECEDENCE['Pow'])}**{exponent}"
+        if exponent.is_Rational and exponent.q == 2:
+            root = f"sqrt({self._ball(base)})"
+            return root if exponent.p == 1 else f"{root}**{exponent.p}"
+        return f"power({self._ball(base)}, {self._print(exponent)})"
+
+    def _print_Add(self, expr: Expr, **_: object) -> str:
+        # e^u - 1 where it cancels.
+        for term in expr.args:
+            rate, call = term.as_coeff_Mul()
+            if isinstance(call, sympy.exp) and expr.args[0] == -rate:
+                rest = sympy.Add(*(x for x in expr.args[1:] if x != term))
+                expr = sympy.Add(rest, rate * sympy.Function("expm1")(call.exp), evaluate=False)
+                break
+        text: str = super()._print_Add(expr) if expr.is_Add else self._print(expr)
+        return text
+
+    def _print_Function(self, expr: Expr) -> str:
+        name = type(expr).__name__
+        if name not in FUNCTIONS:
+            raise NoSource(f"{name} has no form with error bounds")
+        return f"{name}({self._ball(expr.args[0])})"
+
+    def _print_cot(self, expr: Expr) -> str:
+        # SymPy writes tan(x + pi/2) so; beside its zero a quotient by tan has no bounds.
+        return f"tan(2 * atan(c.of(1)) - ({self._ball(expr.args[0])}))"
+
+    def _ball(self, expr: Expr) -> str:
+        """Print what a function takes: a number as a ball."""
+        text: str = self._print(expr)
+        return f"c.of({text})" if expr.is_Rational else text
+
+    def _print_Pi(self, expr: Expr) -> str:
+        return "(4 * atan(c.of(1)))"
+
+    def _print_Exp1(self, expr: Expr) -> str:
+        return "exp(c.of(1))"
+
+    def _print_Abs(self, expr: Expr) -> str:
+        return f"abs({self._print(expr.args[0])})"
+
+    def _print_LatticeOp(self, expr: Expr) -> str:
+        name = {sympy.Min: "minimum", sympy.Max: "maximum"}[expr.func]
+        first, *others = (self._ball(a) for a in sympy.ordered(expr.args))
+        return functools.reduce(lambda text, other: f"{name}({text}, {other})", others, first)
+
+    def emptyPrinter(self, expr: Expr) -> str:
+        raise NoSource(f"{WORDS.get(expr.func, 'a part of Q')} has no form with error bounds")
+
+    _print_Integral = _print_ImaginaryUnit = emptyPrinter
+
+
+class Statements:
+    """Assignments in order."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        """Begin with the names of the symbols at hand."""
+        self.names, self.lines = dict(names), list[str]()
+        # with a space: no symbol of the user's is called so
+        self._shared = (Symbol(f"x {i}") for i in itertools.count())
+
+    def define(self, symbol: str, name: str, value: Expr | tuple[str, Sequence[Expr]]) -> None:
+        """Assign an expression, or a function of expressions, to a name for a symbol."""
+        function, arguments = value if isinstance(value, tuple) else ("", [value])
+        text = self.listed(arguments)
+        self.lines.append(f"{name} = {function}({text})" if function else f"{name} = {text}")
+        self.names[symbol] = name
+
+    def listed(self, expressions: Sequence[Expr]) -> str:
+        """Return the text of expressions, after assignments of what they or a long one share."""
+        text = ", ".join(map(self._printed, expressions))
+        if len(expressions) < 2 and len(text) < _LONG:
+            return text
+        shared, expressions = sympy.cse(expressions, symbols=self._shared, order="none")
+        for symbol, value in shared:
+            self.define(symbol.name, symbol.name.replace(" ", ""), value)
+        return ", ".join(map(self._printed, expressions))
+
+    def _printed(self, expression: Expr) -> str:
+        return str(_Printer(self.names).doprint(expression))
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaText:
+    """The text of one function of the constants c and some balls."""
+
+    name: str
+    arguments: tuple[Symbol, ...]
+    results: tuple[Expr, ...]
+    roots: tuple[Root, ...] = ()
+
+    def text(self, constants: Mapping[str, str]) -> str:
+        """Return Python source."""
+        arguments = {s.name: f"v{i}" for i, s in enumerate(self.arguments)}
+        writer = Statements({**constants, **arguments})
+        for i, root in enumerate(_needed(self.roots, self.results)):
+            writer.define(root.symbol.name, f"r{i}", _root_parts(root))
+        writer.lines.append(f"return [{writer.listed(self.results)}]")
+        head = f"def {self.name}(c, {', '.join(arguments.values())}):"
+        return "\n    ".join([head, *writer.lines])
+
+
+def _needed(roots: Sequence[Root], results: Sequence[Expr]) -> list[Root]:
+    """Return the roots that the results use, in order."""
+    wanted = {s for r in results for s in r.free_symbols}
+    found: list[Root] = []
+    for root in reversed(roots):
+        if root.symbol in wanted:
+            found.insert(0, root)
+            wanted |= root.polynomial.free_symbols | (root.explicit or root.symbol).free_symbols
+    return found
+
+
+def _root_parts(root: Root) -> tuple[str, Sequence[Expr]]:
+    """Return a function and its arguments."""
+    coefficients = sympy.Poly(root.polynomial, root.symbol).all_coeffs()[::-1]
+    if len(coefficients) == 2:
+        return "", [-coefficients[0] / coefficients[1]]
+    if root.from_above == 0:
+        return "largest_root", coefficients
+    if root.explicit is not None:
+        return "", [root.explicit]
+    if root.from_above is None:
+        raise NoSource(f"{root.symbol.name} is a root that its formula alone tells from others")
+    return "lower_root", [sympy.Integer(root.from_above), *coefficients]
+
+
+def closed_functions(piece: Piece) -> list[FormulaText]:
+    """Return the formulas that there are of those of ClosedFormulas."""
+    betas, roots = piece.betas, piece.roots
+    duals = tuple(Symbol(f"y {i}") for i in range(1, len(betas) + 1))
+    walls = tuple(wall.form for wall in piece.domain.walls) if piece.domain else ()
+    texts = [
+        FormulaText("gradient", betas, piece.gradient, roots),
+        FormulaText("hessian", betas, hessian(piece), roots),
+    ]
+    if not piece.value.has(sympy.Integral):
+        texts.append(FormulaText("value", betas, (piece.value,), roots))
+    if solved := inverse_of(piece, duals):
+        texts.append(FormulaText("inverse", duals, *solved))
+    if divergence := _divergence(piece):
+        texts.append(divergence)
+    return [*texts, FormulaText("walls", betas, walls)] if walls else texts
+
+
+def _divergence(piece: Piece) -> FormulaText | None:
+    """Return ``Q(b) - Q(b0) - Q'(b0) (b - b0)`` for a Q with log b, as log b - log b0 is one.
+
+    What is linear in b then cancels before there are numbers.
+    """
+    (beta, *more), value = piece.betas, piece.value
+    b, b0 = sympy.Dummy("b", positive=True), sympy.Dummy("b0", positive=True)
+    value = sympy.expand(sympy.expand_log(value.subs(beta, b)))
+    logs = value.atoms(sympy.log)
+    if more or piece.roots or {log for log in logs if log.has(b)} != {sympy.log(b)}:
+        return None
+    from_b0 = value.subs(b, b0) + value.diff(b).subs(b, b0) * (b - b0)
+    change = {sympy.log(b): sympy.log(b / b0, evaluate=False) + sympy.log(b0)}
+    rest = sympy.expand((value - from_b0).subs(change), log=False)
+    arguments = (beta, Symbol(f"{beta} 0"))
+    result = rest.xreplace(dict(zip((b, b0), arguments, strict=True)))
+    return FormulaText("divergence", arguments, (result,))
+
+
+def curve_functions(piece: Parametric) -> list[FormulaText]:
+    """Return h, its slope and H of a parametric piece, in the distances of z from its ends."""
+    curve = piece.curve
+    z, (low, high) = curve.parameter, curve.interval
+    u, v = (Symbol(name) for name in ("from high", "from low"))
+    conjugate = -piece.value.subs(piece.betas[0], 0)
+
+    def written(expression: Expr) -> Expr:
+        return _by_distances(expression, z, ((high, -u), (low, v)))
+
+    parts = {"curve": curve.beta, "slope": curve.beta.diff(z), "conjugate": conjugate}
+    return [FormulaText(name, (z, u, v), (written(f),)) for name, f in parts.items()]
+
+
+def _by_distances(expression: Expr, z: Symbol, ends: Sequence[tuple[Expr, Expr]]) -> Expr:
+    """Write sums a + b z that vanish at an end of z as b times the distance from there."""
+    return expression.replace(
+        lambda node: node.is_Add and node.has(z) and not node.diff(z).has(z),
+        lambda node: _from_an_end(node, z, ends),
+    )
+
+
+def _from_an_end(node: Expr, z: Symbol, ends: Sequence[tuple[Expr, Expr]]) -> Expr:
+    for end, image in ends:
+        for part in end.args if isinstance(end, sympy.Min | sympy.Max) else (end,):
+            if part.is_finite is not False and _vanishes(node.subs(z, part)):
+                return node.diff(z) * (image + _beyond(part, end))
+    return node
+
+
+def _beyond(part: Expr, end: Expr) -> Expr:
+    """Return end - part, without cancellation where they are the same."""
+    others = [part - other for other in end.args if other != part]
+    if isinstance(end, sympy.Min):
+        return -sympy.Max(0, *others)
+    return -sympy.Min(0, *others) if isinstance(end, sympy.Max) else sympy.S.Zero
+
+
+def _vanishes(expression: Expr) -> bool:
+    """Tell whether an expression is proved to be the zero function; False where it is not."""
+    powers = [p for p in expression.atoms(sympy.Pow) if not p.exp.is_Rational]
+    exponents = {s.name for p in powers for s in p.exp.free_symbols}
+    positive = {s.name for s in expression.free_symbols if s.is_positive}
+    try:
+        return ElementarySigns(positive, parameters=exponents).is_zero(expression)
+    except Undecided:
+        return False
+
 
 Space: TypeAlias = Mapping[str, Any]
 """What the text of formulas uses and defines, by name."""

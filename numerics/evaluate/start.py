@@ -21,8 +21,7 @@ from derive.potential.domain import Domain
 from derive.potential.monotone import along_curve
 from derive.potential.piece import Parametric, Piece, Quadrature, start_signs
 from derive.records import Potential
-from numerics.evaluate.backend import Number, exact
-from numerics.evaluate.numbers import read_number
+from numerics.evaluate.numbers import Number, exact, read_number
 
 with precise():
     _PI = Fraction(round(fraction(arb.pi() * 10**58)), 10**58)

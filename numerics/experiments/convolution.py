@@ -22,14 +22,13 @@ from scipy.special import softmax
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import precise
 from derive.model.parameterization import Parameterization
-from numerics.evaluate.backend import Array
+from numerics.evaluate.numbers import Array
 from numerics.experiments.scaffold import Results, Stages, table
 from numerics.experiments.settings import ConvolutionSetting
 from numerics.margins.enclosure import BITS
 from numerics.margins.interval import MarginInterval
-from numerics.margins.kkt import kkt_point
+from numerics.margins.kkt import kkt_point, shortest
 from numerics.margins.max_margin import NotSeparable, max_margin
-from numerics.margins.weights_margins import shortest
 
 STEP = 0.02
 ABSENT = 1e-9

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from numerics.evaluate.backend import Array
+from numerics.evaluate.numbers import Array
 from numerics.experiments.scaffold import Results, Row, Stages, table
 from numerics.experiments.settings import MatrixSetting
 from numerics.matrices.least_trace import least_nuclear, least_trace

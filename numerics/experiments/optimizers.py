@@ -17,15 +17,14 @@ from scipy.optimize import linprog, minimize
 from scipy.special import softmax
 
 from derive.language.reader import value_of
-from derive.optimizers.norms import Norm, read_norm
+from derive.optimizers.least_norm import Norm, read_norm
 from derive.optimizers.table import find_update
-from numerics.evaluate.backend import Array
+from numerics.evaluate.numbers import Array
 from numerics.experiments.scaffold import Results, Stages, table
 from numerics.experiments.settings import OptimizerSetting
 from numerics.interpolants.least_l1 import least_l1
-from numerics.margins.interval import MarginInterval
+from numerics.margins.interval import MarginInterval, dual_slope
 from numerics.margins.max_margin import max_margin
-from numerics.margins.power_norm import dual_slope
 
 NORMS = ("l1", "l4/3", "l2", "linf")
 RUN = (

@@ -22,8 +22,8 @@ from derive.derivation import derive
 from derive.errors import NumericalError
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
-from numerics.evaluate.backend import Array, on_arrays
 from numerics.evaluate.lowering import lower
+from numerics.evaluate.numbers import Array, on_arrays
 from numerics.experiments.scaffold import Results, Row, Stages, table
 from numerics.experiments.settings import SparseSetting
 from numerics.interpolants.interpolant import Solution, interpolate

@@ -15,7 +15,7 @@ import numpy as np
 from derive.derivation import Derivation
 from derive.errors import InputError
 from derive.language import to_text
-from numerics.evaluate.backend import Array
+from numerics.evaluate.numbers import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

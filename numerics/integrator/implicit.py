@@ -22,12 +22,11 @@ from numpy.typing import NDArray
 from scipy.special import roots_jacobi
 
 from derive.errors import NumericalError
-from numerics.evaluate.backend import Array
-from numerics.integrator.fixed_point import bits_of, real, scaled, shifted
+from numerics.evaluate.numbers import Array, Real
 from numerics.integrator.jets import Program
+from numerics.integrator.series_rules import bits_of, real, scaled, shifted
 from numerics.integrator.tape import Instruction, Tape
 from numerics.integrator.taylor import STEP_GUARD, Stepper, Taylor
-from numerics.reals import Real
 
 _MORE = 8
 """Decimal digits beyond those of other engines: stiff equations multiply roundings."""

@@ -17,18 +17,24 @@ from typing import TypeAlias
 import mpmath
 from mpmath import libmp
 
-from numerics.integrator.fixed_point import ZERO, Rule, Series, bits_of, scaled, shifted, undefined
+from numerics.evaluate.numbers import Real
 from numerics.integrator.series_rules import (
+    ZERO,
     Group,
     Linear,
+    Rule,
+    Series,
+    bits_of,
     groups,
     is_product,
     product,
     products,
+    scaled,
+    shifted,
     square,
+    undefined,
 )
 from numerics.integrator.tape import Instruction, Tape
-from numerics.reals import Real
 
 Expansion: TypeAlias = tuple[list[Series], list[Series], Callable[[], object]]
 """Series of inputs and of outputs, and what appends a coefficient to the latter."""

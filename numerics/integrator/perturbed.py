@@ -30,16 +30,22 @@ from mpmath import libmp
 from derive.errors import InputError, NumericalError
 from derive.language.tree import Number, Tree
 from derive.model.names import unused
-from numerics.evaluate.numbers import read_data
+from numerics.evaluate.numbers import Real, read_data
 from numerics.integrator.builder import Builder
-from numerics.integrator.fixed_point import as_mpf, bits_of
-from numerics.integrator.gradient_flow import LOSSES, slopes, steering
+from numerics.integrator.gradient_flow import (
+    LOSSES,
+    ConvergenceWatch,
+    FlowModel,
+    check_start,
+    rates_of,
+    read_start,
+    slopes,
+    steering,
+)
 from numerics.integrator.jets import Program
-from numerics.integrator.start import FlowModel, check_start, rates_of, read_start
+from numerics.integrator.series_rules import as_mpf, bits_of
 from numerics.integrator.tape import Register, Tape
 from numerics.integrator.taylor import integrate
-from numerics.integrator.watch import ConvergenceWatch
-from numerics.reals import Real
 
 NONE = Number(Fraction(0))
 _TIME = " t"

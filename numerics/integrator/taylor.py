@@ -13,8 +13,9 @@ from typing import Protocol, TypeAlias
 from mpmath.libmp import MPZ
 
 from derive.errors import NumericalError
-from numerics.evaluate.numbers import read_number
-from numerics.integrator.fixed_point import (
+from numerics.evaluate.numbers import Real, read_number
+from numerics.integrator.jets import Expansion, Program
+from numerics.integrator.series_rules import (
     ZERO,
     Integer,
     Rule,
@@ -24,9 +25,7 @@ from numerics.integrator.fixed_point import (
     scaled,
     shifted,
 )
-from numerics.integrator.jets import Expansion, Program
 from numerics.integrator.tape import Tape
-from numerics.reals import Real
 
 STEP_GUARD = 4
 """Decimal digits beyond those asked for, to which a step is accurate."""

@@ -3,6 +3,10 @@
 With beta(z) the inverse mirror map, the dual function ``Q*(X^T nu) - <y, nu>`` has the gradient
 ``X beta(X^T nu) - y`` and the Hessian ``X D X^T``, D = (Hess Q)^-1, diagonal for separable Q. Every
 iterate minimises Q among the beta with its own X beta; what converges is X beta to y.
+
+Newton's steps on the dual of Q: the Hessian ``X (Hess Q)^-1 X^T`` and what is near it.
+
+A step along which the slope of a convex function falls enough.
 """
 
 from __future__ import annotations
@@ -13,13 +17,14 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.sparse.linalg import LinearOperator, cg
 
 from derive.errors import InputError
-from numerics.evaluate.backend import Array
+from numerics.evaluate.numbers import Array
 from numerics.evaluate.potential import NumericPotential
+from numerics.interpolants.design import named
 from numerics.interpolants.equations import Equations, Point, Task, again, by_inverse, measured
-from numerics.interpolants.line_search import search
-from numerics.interpolants.newton_steps import SeparableSteps, inverse_of
 from numerics.interpolants.reach import (
     Mirror,
     Walled,
@@ -28,7 +33,165 @@ from numerics.interpolants.reach import (
     box_of,
     only_at_the_boundary,
 )
-from numerics.interpolants.rows import named
+
+_ACCEPT = 0.3
+"""The part of the first slope that a step may leave."""
+_GROWTH, _RETREAT = 8.0, 1e-4
+_MAX_STEPS = 100
+_Sample = tuple[float, float]
+"""A step t and the height of the slope there."""
+
+
+def search(slope: Callable[[float], float], first: float) -> tuple[float, bool]:
+    """Return t > 0 with ``|slope(t)| <= 0.3 |first|``, and whether one was found.
+
+    *slope* is the derivative of a convex function along the direction, inf or nan where the
+    function is not defined, and *first* < 0 its value at 0. Its root is bracketed from t = 1.
+    Slopes may grow like exponentials, so that asinh of the slope is interpolated. Where the slope
+    stays negative as far as floats go, or rounding hides its sign, no step is found: then the t up
+    to which it is negative is returned.
+
+    >>> from math import exp
+    >>> t, found = search(lambda t: exp(100 * t) - 1e10, 1 - 1e10)
+    >>> found, abs(t - 0.23) < 0.01
+    (True, True)
+    """
+    if not first < 0:
+        return 0.0, False
+    below: _Sample = (0.0, -math.asinh(1))
+    above: list[_Sample] = []
+    t = 1.0
+    for _ in range(_MAX_STEPS):
+        value = slope(t)
+        if abs(value) <= -_ACCEPT * first:
+            return t, True
+        height = math.asinh(value / -first) if value < math.inf else math.inf
+        if height < 0:
+            below = (t, height)
+        else:
+            above = [(t, height), *above[:1]]
+        t = _next(below, above)
+        if above and not below[0] < t < above[0][0]:
+            return below[0], False
+    return below[0], False
+
+
+def _next(below: _Sample, above: list[_Sample]) -> float:
+    """Return the next t: between the last sample below the root and those above, latest first."""
+    (low, depth) = below
+    if not above:
+        return low * _GROWTH
+    (high, height) = above[0]
+    if height == math.inf:
+        return low + (high - low) * _RETREAT if not low else (low + high) / 2
+    further, rise = above[-1]
+    if height < rise < math.inf:
+        # The secant from above: heights are convex where the slopes grow like exponentials.
+        t = high - height * (further - high) / (rise - height)
+        if low < t < high - 0.1 * (high - low):
+            return t
+    return (low + high) / 2 if low or height > 1 else low + (high - low) * depth / (depth - height)
+
+
+_FLOOR, _COUPLED = 1e-12, 1e-3
+"""Weights are raised to this part of their mean, times the squared relative residual.
+
+Far from the solution few coordinates may carry all curvature; the floor keeps the Hessian regular,
+and leaves the quadratic convergence. One that is seen in the steps holds back those along which few
+coordinates are steep, as of deep nets from small starts; of coupled Q, whose Hessian is known by
+differences only, it has to be seen.
+"""
+_WIDE, _LARGE, _SHARE = 64, 2**22, 64
+"""Columns for each row, of so many entries, from which this part of them counts one by one."""
+_SLOW, _SOON, _LATEST, _LITTLE, _MORE = 0.3, 0.1, 12, 0.01, 8
+"""What a residual must fall to, once small or late, lest so many times the columns count one by
+one, unless the others have so little of all weight."""
+_ROWS = 50
+"""Rows for each iteration of conjugate gradients that costs less than a Gram product."""
+_FEW, _INEXACT = 3, 1e-3
+"""Iterations that are too few to be worth it; the residual that they leave, or a tenth at first."""
+_STEP = 1e-5
+"""Relative change of grad Q in differences of its inverse."""
+
+
+class SeparableSteps:
+    """Newton's steps on the dual of a separable Q, whose Hessian is ``X max(D, floor) X^T``.
+
+    Gram products are saved where they are dear. Of very many columns those that stand out count
+    one by one and the others by their mean, as long as the residual falls fast so. Where products
+    with X are far cheaper, the equations are solved by conjugate gradients, preconditioned by the
+    last Gram matrix that was made.
+    """
+
+    def __init__(self, mirror: Mirror, equations: Equations) -> None:
+        """Begin without a Gram matrix but X X^T."""
+        self._mirror, self._equations, self._before = mirror, equations, math.inf
+        m, d = equations.design.shape
+        many = d >= _WIDE * m and m * d >= _LARGE
+        self._top, self._tries = d // _SHARE if many else d, m // _ROWS
+        self._known: Callable[[Array], Array] | None = None
+
+    def __call__(self, point: Point, dual: Array) -> Array:
+        """Return the step at a point and its X^T nu."""
+        design, size = self._equations.design, self._equations.size(point.residual)
+        weights = self._mirror.stretch(point.beta, dual)
+        weights = np.asarray(np.where(np.isfinite(weights), weights, 0))
+        floor = max(_FLOOR * min(size, 1) ** 2 * weights.mean(), weights.min())
+        slow = (size < _SOON or point.iterations >= _LATEST) and size > _SLOW * self._before
+        self._before = size
+        rest = np.argpartition(weights, -self._top)[: -self._top]
+        if slow and weights[rest].sum() > _LITTLE * weights.sum():
+            self._top = min(_MORE * self._top, weights.size)
+            rest = np.argpartition(weights, -self._top)[: -self._top]
+        if rest.size:
+            floor = weights[rest].mean()
+            weights[rest] = 0
+        elif self._known is not None and self._tries > _FEW:
+            raised, shape = np.maximum(weights, floor), (len(point.residual),) * 2
+            hessian = LinearOperator(
+                shape, lambda v: design.apply(raised * design.adjoint(v)), dtype=float
+            )
+            known = LinearOperator(shape, self._known, dtype=float)
+            options = {"rtol": max(_INEXACT, min(size, 1) / 10), "maxiter": self._tries, "M": known}
+            step, failed = cg(hessian, point.residual, **options)
+            if not failed:
+                return np.asarray(step)
+        gram = design.gram(np.maximum(weights - floor, 0)) + floor * self._equations.gram
+        self._known = inverse_of(gram)
+        return self._known(point.residual)
+
+
+def coupled_step(
+    mirror: NumericPotential, equations: Equations, point: Point, dual: Array
+) -> Array:
+    """Return Newton's step, the Hessian being ``X (D + floor) X^T``.
+
+    D is found by differences of the inverse mirror map: where beta is next to the end of the
+    domain, Hess Q at its rounding says nothing.
+    """
+    d, size = point.beta.size, equations.size(point.residual)
+    steps = _STEP * (np.abs(dual).max() or _STEP) * np.eye(d)
+    sides = mirror.inverse_gradient(np.concatenate([dual + steps, dual - steps]))
+    up, down = sides.reshape(2, d, d)
+    D = (up - down) / (2 * np.diag(steps))[:, None]
+    D = np.where(np.isfinite(D), (D + D.T) / 2, 0)
+    floor = _COUPLED * min(size, 1) ** 2 * np.trace(D) / d
+    X = equations.design.dense()
+    return inverse_of(X @ D @ X.T + floor * equations.gram)(point.residual)
+
+
+def inverse_of(matrix: Array) -> Callable[[Array], Array]:
+    """Return what solves a positive semidefinite system, but for directions lost to rounding."""
+    diagonal = np.sqrt(np.diag(matrix))
+    scale = 1 / np.where(diagonal > 0, diagonal, 1)
+    normal = matrix * scale * scale[:, None]
+    factor, failed = dpotrf(normal, lower=1)
+    if not failed:
+        return lambda v: np.asarray(scale * dpotrs(factor, scale * v, lower=1)[0])
+    values, vectors = np.linalg.eigh(normal)
+    values = np.maximum(values, len(values) * np.finfo(float).eps * values[-1])
+    return lambda v: np.asarray(scale * (vectors @ ((scale * v @ vectors) / values)))
+
 
 _NEAR, _FINE, _RENEWED = 1e-4, 1e-12, 4
 """Residual from which X^T nu is computed anew in each step, for so small tolerances; else in each

@@ -10,10 +10,9 @@ import numpy as np
 import scipy.linalg
 
 from derive.errors import InputError
-from numerics.evaluate.backend import Array
+from numerics.evaluate.numbers import Array
 from numerics.evaluate.potential import AnyPotential, NumericPotential
-from numerics.interpolants.design import Dense, Design
-from numerics.interpolants.rows import Rows
+from numerics.interpolants.design import Dense, Design, Rows
 
 _LARGEST = 1e150
 """Squares of larger numbers overflow."""

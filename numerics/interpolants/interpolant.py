@@ -14,13 +14,20 @@ from numpy.typing import ArrayLike
 
 from derive.copying import Copies
 from derive.errors import InputError
-from numerics.evaluate.backend import Array
 from numerics.evaluate.copies import numeric
-from numerics.evaluate.potential import AnyPotential, NumericPotential
-from numerics.evaluate.vectors import NumericVectorPotential
-from numerics.interpolants.by_length import solve_by_length
-from numerics.interpolants.coupled import solve_coupled
-from numerics.interpolants.design import Design, Matrix, Scaled, read_design, read_target
+from numerics.evaluate.numbers import Array
+from numerics.evaluate.potential import AnyPotential, NumericPotential, NumericVectorPotential
+from numerics.interpolants.coupled import solve_by_length, solve_coupled
+from numerics.interpolants.design import (
+    Design,
+    Matrix,
+    Rows,
+    Scaled,
+    independent_rows,
+    named,
+    read_design,
+    read_target,
+)
 from numerics.interpolants.dual_newton import solve_separable
 from numerics.interpolants.equations import (
     Equations,
@@ -31,7 +38,6 @@ from numerics.interpolants.equations import (
     start_of,
     units_of,
 )
-from numerics.interpolants.rows import Rows, independent_rows, named
 from numerics.interpolants.way import beyond
 
 Solver: TypeAlias = Callable[[Task], Point]

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.optimize
 
 from derive.errors import NumericalError
-from numerics.evaluate.backend import Array
+from numerics.evaluate.numbers import Array
 
 _INFEASIBLE, _UNBOUNDED = 2, 3
 

@@ -16,10 +16,9 @@ import mpmath
 import numpy as np
 
 from derive.errors import NumericalError
-from numerics.evaluate.backend import Array
+from numerics.evaluate.numbers import Array, Real
 from numerics.evaluate.potential import NumericPotential
 from numerics.interpolants.interpolant import interpolate
-from numerics.reals import Real
 
 _SLOWEST = 0.3
 """The share of a step that the next may be, lest the method count as stalled."""

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import scipy.optimize
 
-from numerics.evaluate.backend import Array
+from numerics.evaluate.numbers import Array
 from numerics.evaluate.potential import NumericPotential
 from numerics.interpolants.design import Design
 from numerics.interpolants.equations import Equations, Point

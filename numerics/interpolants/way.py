@@ -17,8 +17,8 @@ from collections.abc import Callable
 import numpy as np
 import scipy.integrate
 
-from numerics.evaluate.backend import Array
 from numerics.evaluate.leaf import Leaves, OfVector
+from numerics.evaluate.numbers import Array
 from numerics.interpolants.design import Dense, Design
 
 _STEPS = 4000

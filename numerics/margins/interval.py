@@ -5,6 +5,12 @@ For all w with X w >= 1 and y >= 0, not all 0,
     sum y/|X^T y|_* <= min |w| <= |w|:
 
 whatever doubles find, the bounds are those of the numbers that they found, y < 0 taken for 0.
+
+Largest margins in doubles on many rows: few of them decide, and these are looked for.
+
+Largest margins in l_p, 1 < p < inf, between two bounds proved in balls.
+
+The dual min |X^T y|_q^2/2 - sum y over y >= 0 is smooth; w = grad(|.|_q^2/2)(X^T y) there.
 """
 
 from __future__ import annotations
@@ -14,13 +20,55 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
+import numpy as np
 from flint import arb, fmpz_mat
+from scipy.optimize import minimize
 
 from derive.exact.balls import ball, fraction, precise
+from derive.optimizers.least_norm import Norm
+from numerics.evaluate.numbers import Array
 from numerics.margins.linear_program import product
-from numerics.margins.working_rows import Near, largest, on_worst_rows
+
+Near: TypeAlias = Callable[[Array], tuple[Array, Array] | None]
+"""From X to w of nearly the largest margin, and y; None if not found."""
+WORKING = 400
+"""Rows at a time."""
+ROUNDS = 60
+
+
+def largest(rows: Sequence[Sequence[int]]) -> int:
+    """Return the largest number in absolute value, at least 1."""
+    return max(1, *(abs(x) for row in rows for x in row))
+
+
+def on_worst_rows(near: Near, rows: Sequence[Sequence[int]]) -> tuple[Array, Array] | None:
+    """Return w and y of X over its largest number, from rows that grow by the worst ones."""
+    unit = largest(rows)
+    X = np.array([[x / unit for x in row] for row in rows])
+    working = np.sort(np.argsort(X @ X.mean(axis=0), kind="stable")[:WORKING])
+    for _ in range(ROUNDS):
+        found = near(X[working])
+        if found is None:
+            return None
+        w, y = found[0], np.zeros(len(X))
+        y[working] = found[1]
+        margins = X @ w
+        least = float(margins[working].min())
+        worse = np.flatnonzero(margins < least - 1e-9 * max(least, 1e-6))
+        if least <= 0 or not len(worse):
+            break
+        kept = working if len(working) < 2 * WORKING else positive(y)
+        added = worse[np.argsort(margins[worse], kind="stable")[:WORKING]]
+        working = np.union1d(kept, added)
+    return w, y
+
+
+def positive(y: Array) -> Array:
+    """Return the places of multipliers that are not 0 but for rounding."""
+    return np.flatnonzero(y > np.max(y, initial=0) * 1e-12)
+
 
 SHOWN = 12
 
@@ -121,3 +169,33 @@ def interval(name: str, norm: Bounded, rows: Sequence[Sequence[int]]) -> MarginI
         ends = fraction(lower.lower()) / unit, fraction(upper.upper()) / unit
     value, multiplier = (tuple(x / unit for x in numbers) for numbers in (w, y))
     return MarginInterval(name, value, multiplier, *ends)
+
+
+def power_norm(norm: Norm) -> Bounded:
+    """Return l_p in doubles, by the dual, and in balls."""
+    q = float(norm.dual.p or 1)
+
+    def near(A: Array) -> tuple[Array, Array] | None:
+        def objective(y: Array) -> tuple[float, Array]:
+            g = A.T @ y
+            return float(np.linalg.norm(g, q) ** 2 / 2 - y.sum()), A @ dual_slope(g, norm) - 1
+
+        options = {"ftol": 1e-16, "gtol": 1e-13, "maxiter": 10_000, "maxfun": 10**5}
+        start, limits = np.full(len(A), 1 / len(A)), [(0, None)] * len(A)
+        y = minimize(objective, start, jac=True, bounds=limits, options=options).x
+        return dual_slope(A.T @ y, norm), y
+
+    def bounds(w: Sequence[Fraction]) -> tuple[arb, arb]:
+        x = list(map(ball, w))
+        return norm.value(x), norm.dual.value(x)
+
+    return Bounded(near, bounds)
+
+
+def dual_slope(g: Array, norm: Norm) -> Array:
+    """Return grad(|.|_*^2/2)(g), minus the step of steepest descent; of ties the first."""
+    if norm.dual.p is None:
+        return np.asarray(np.where(np.arange(len(g)) == np.argmax(np.abs(g)), g, 0.0))
+    q = float(norm.dual.p)
+    size = np.linalg.norm(g, q) or 1.0
+    return np.asarray(np.sign(g) * (np.abs(g) / size) ** (q - 1) * size)

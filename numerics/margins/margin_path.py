@@ -10,6 +10,17 @@ alone, would let it fall.
 
 Source: our own derivation. Moroshko et al. 2020 have the margin in Q, under hypotheses not at hand;
 both are one as long as no row leaves, which :mod:`numerics.margins.coincide` decides.
+
+beta and margins as functions of the multipliers: grad Q(beta) = X^T s.
+
+Gradient flow under exponential loss in the dual numbers s and the logarithm of the loss.
+
+With u = X grad Q*(X^T s) and L = sum exp(-u_i), s' = exp(-u) up to the clock, so with p = exp(-u)/L
+
+    ds/dl = p/(p^T X K X^T p),   l = log(1/L),   K = (Hess Q)^-1,
+
+which has no time in it and m unknowns: l = 10^9 is as near as l = 10.
+A warp changes the clock alone.
 """
 
 from __future__ import annotations
@@ -18,10 +29,55 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.integrate import solve_ivp
+from scipy.special import logsumexp, softmax
 
-from derive.errors import NumericalError
-from numerics.evaluate.backend import Array
-from numerics.margins.dual import Dual, read_dual, read_levels
+from derive.errors import InputError, NumericalError
+from numerics.evaluate.numbers import Array, read_array
+from numerics.evaluate.potential import NumericPotential
+
+
+@dataclass(frozen=True)
+class Dual:
+    """The predictors with grad Q in the span of the rows of X, which carry their labels."""
+
+    q: NumericPotential
+    X: Array
+
+    def beta(self, s: Array) -> Array:
+        """Return the beta with grad Q(beta) = X^T s."""
+        found = np.asarray(self.q.inverse_gradient(self.X.T @ s), float)
+        if not np.all(np.isfinite(found)):
+            raise FloatingPointError("grad Q = X^T s has no solution in doubles")
+        return found
+
+    def gram(self, beta: Array, s: Array) -> Array:
+        """Return X K X^T, K = (Hess Q)^-1 at beta(s): how the margins change with s."""
+        if self.q.separable:
+            # Not 1/Q''(beta), which may have to look for s once more.
+            return np.asarray((self.X * self.q.stretch(beta, self.X.T @ s)) @ self.X.T)
+        return np.asarray(self.X @ np.linalg.solve(self.q.hessian(beta), self.X.T))
+
+
+def read_dual(q: object, X: ArrayLike) -> Dual:
+    """Read Q in numbers and rows; one Q of a single output is used for each column."""
+    if not isinstance(q, NumericPotential):
+        raise InputError("Q must be in numbers: give d.potential.numeric(start)")
+    rows = read_array(X, "X")
+    if rows.ndim != 2 or not rows.size or (q.d > 1 and rows.shape[1] != q.d):
+        raise InputError(f"X must have rows of {q.d if q.d > 1 else 'some'} numbers")
+    if not np.all(np.isfinite(rows)):
+        raise InputError("X must be finite")
+    return Dual(q.in_doubles, rows)
+
+
+def read_levels(levels: ArrayLike, least: float, what: str) -> Array:
+    """Read levels that increase from above *least*."""
+    found = read_array(levels, what)
+    if found.ndim != 1 or not found.size or not np.all(np.diff(found, prepend=least) > 0):
+        raise InputError(f"{what} must increase, from above {least:g}")
+    return found
+
 
 NEWTON, STEPS = 30, 20_000
 TOLERANCE = 1e-12
@@ -154,3 +210,83 @@ class _Walk:
         except (FloatingPointError, np.linalg.LinAlgError):
             return None
         return None
+
+
+EVALUATIONS = 20_000
+"""Of the field, after which the flow is given up."""
+
+
+@dataclass(frozen=True, eq=False)
+class LossFlow:
+    """The flow at some levels of the loss.
+
+    Attributes:
+        levels: log(1/L) (n).
+        value: beta (n, d).
+        multiplier: s (n, m).
+    """
+
+    levels: Array
+    value: Array
+    multiplier: Array
+
+
+def loss_flow(q: object, X: ArrayLike, levels: ArrayLike, tolerance: float = 1e-10) -> LossFlow:
+    """Follow gradient flow on sum_i exp(-<x_i, beta>) to losses exp(-level).
+
+    Args:
+        q: ``d.potential.numeric(start)``; one of a single output is used for each column of X.
+        X: m rows of d numbers that carry their labels, separable.
+        levels: increasing log(1/L), above that at the start.
+        tolerance: relative, of s.
+
+    Raises:
+        InputError: Q, X or the levels do not fit.
+        NumericalError: the flow did not reach a level.
+    """
+    dual = read_dual(q, X)
+    zero = np.zeros(len(dual.X))
+    first = -float(logsumexp(-dual.X @ dual.beta(zero)))
+    wanted = read_levels(levels, first, "levels")
+    field = _Field(dual)
+    with np.errstate(all="ignore"):
+        try:
+            found = solve_ivp(
+                field.slope,
+                (first, wanted[-1]),
+                zero,
+                method="BDF",
+                t_eval=wanted,
+                jac=field.jacobian,
+                rtol=tolerance,
+                atol=tolerance / 100,
+            )
+        except (FloatingPointError, ValueError) as error:  # not finite, here or in SciPy
+            raise NumericalError(f"the flow was not followed: {error}") from None
+    if not found.success:
+        raise NumericalError(f"the flow was not followed to log(1/L) = {wanted[-1]:g}")
+    s = found.y.T
+    return LossFlow(wanted, np.array([dual.beta(x) for x in s]), s)
+
+
+class _Field:
+    """ds/dl and about its derivative: X K X^T p is nearly constant where p is not 0."""
+
+    def __init__(self, dual: Dual) -> None:
+        self.dual, self.left = dual, EVALUATIONS
+
+    def _parts(self, s: Array) -> tuple[Array, Array, float]:
+        self.left -= 1
+        if self.left < 0:
+            raise FloatingPointError("doubles do not tell its margins apart at such levels")
+        beta = self.dual.beta(s)
+        p, gram = softmax(-self.dual.X @ beta), self.dual.gram(beta, s)
+        return p, gram, float(p @ gram @ p)
+
+    def slope(self, level: float, s: Array) -> Array:
+        p, _, rate = self._parts(s)
+        return p / rate
+
+    def jacobian(self, level: float, s: Array) -> Array:
+        p, gram, rate = self._parts(s)
+        return np.asarray(-(np.diag(p) - np.outer(p, p)) @ gram / rate)

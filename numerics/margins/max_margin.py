@@ -10,6 +10,19 @@ multipliers are the only ones, on support vectors
 gamma = 1/|w_hat|, margin = min_i u_i/|w|, p = alpha/sum alpha: u_i = log t - log alpha_i + o(1) on
 these rows, and |w| = |w_hat| log t - sum_i alpha_i log alpha_i/|w_hat| + o(1). Where rows of margin
 1 have no multiplier, rho is log log t across the others, which changes |w| by o(1).
+
+The predictor of largest l1 or linf margin, and data that no predictor separates: exact programs.
+
+For min |w| s.t. X w >= 1 a certificate is a y >= 0 with |X^T y|_* <= 1 and sum y = |w|: for every
+w' with X w' >= 1, |w'| >= <X^T y, w'> >= sum y. A y >= 0 with X^T y = 0 and sum y = 1 proves that
+no w has X w > 0 (Gordan). In doubles X is divided by its largest number M.
+
+The predictor of largest l2 margin: min |w|^2 s.t. X w >= 1, exact.
+
+w = X_S^T alpha with (X_S X_S^T) alpha = 1, alpha > 0 on the support S and X w >= 1 elsewhere: the
+Karush-Kuhn-Tucker conditions, which decide for a convex problem. S is found in doubles, from the
+point nearest to 0 in the convex hull of the rows: min |X^T a|^2 + (1 - sum a)^2 over a >= 0 has
+alpha = a/(1 - sum a). Then it is solved and mended in rational numbers.
 """
 
 from __future__ import annotations
@@ -20,15 +33,157 @@ from fractions import Fraction
 from functools import partial
 from typing import Literal, TypeAlias, overload
 
+import numpy as np
+from flint import fmpz_mat, nmod_mat
+from scipy.optimize import nnls
+
 from derive.errors import InputError, NumericalError
-from derive.optimizers.norms import read_norm
+from derive.optimizers.least_norm import read_norm
+from numerics.evaluate.numbers import Array
 from numerics.margins.classes import Folded, fold
-from numerics.margins.euclidean import nearest
-from numerics.margins.interval import Bounded, MarginInterval, interval
-from numerics.margins.polyhedral import cancelling, least_norm
-from numerics.margins.power_norm import power_norm
+from numerics.margins.interval import (
+    Bounded,
+    MarginInterval,
+    interval,
+    largest,
+    on_worst_rows,
+    positive,
+    power_norm,
+)
+from numerics.margins.linear_program import (
+    NEAR,
+    Program,
+    certified,
+    has_positive,
+    in_doubles,
+    is_strict,
+    optimum,
+    over_one,
+    product,
+    solve,
+    spread,
+    zeros_of,
+)
 from numerics.margins.predictor import Cancelling, MaxMargin
 from numerics.margins.spectral import dft, nuclear
+
+ROUNDS = 60
+"""Exchanges of rows, in rational numbers."""
+PRIME = 2**61 - 1
+
+
+def nearest(rows: Sequence[Sequence[int]]) -> MaxMargin | None:
+    """Return the solution, or None where none was certified."""
+    X = fmpz_mat([list(row) for row in rows])
+    found = on_worst_rows(_nearest_point, rows)
+    support = [] if found is None else positive(found[1]).tolist()
+    for _ in range(ROUNDS):
+        if not support:
+            return None
+        chosen = fmpz_mat([list(rows[i]) for i in support])
+        alpha = solve(chosen * chosen.transpose(), [1] * len(support))
+        if alpha is None:
+            return None
+        least = min(range(len(alpha)), key=alpha.__getitem__)
+        if alpha[least] <= 0:
+            del support[least]
+            continue
+        numerators, q = product(chosen.transpose(), alpha)
+        w = tuple(Fraction(x, q) for x in numerators)
+        margins, q = product(X, w)
+        worst = min(range(len(margins)), key=margins.__getitem__)
+        if margins[worst] >= q:
+            tight = zeros_of([u - q for u in margins])
+            positive_on_all = is_nondegenerate(rows, w, tight, support)
+            if positive_on_all is None:
+                return None
+            y, determined = spread(support, alpha, len(rows)), are_independent(rows, tight)
+            return MaxMargin("l2", w, y, tight, not positive_on_all, determined)
+        support = sorted({*support, worst})
+    return None
+
+
+def _nearest_point(X: Array) -> tuple[Array, Array]:
+    try:
+        a, _ = nnls(np.vstack([X.T, np.ones(len(X))]), np.append(np.zeros(X.shape[1]), 1.0))
+    except RuntimeError:  # it did not end within its steps
+        a = np.zeros(len(X))
+    return X.T @ a, a
+
+
+def is_nondegenerate(
+    rows: Sequence[Sequence[int]], w: Sequence[Fraction], tight: Sequence[int], own: Sequence[int]
+) -> bool | None:
+    """Decide whether some alpha, not that of *own* rows alone, is positive on all *tight* ones."""
+    if set(tight) == set(own):
+        return True
+    if are_independent(rows, tight):
+        return False
+    # X_T^T alpha = w over one denominator q: alpha solves it with q X_T and the whole q w.
+    column, q = over_one(w)
+    scaled = [[q * rows[i][j] for i in tight] for j in range(len(rows[0]))]
+    largest = max(abs(x) for row in scaled for x in row)
+    return has_positive(scaled, list(map(int, column.entries())), largest)
+
+
+def are_independent(rows: Sequence[Sequence[int]], chosen: Sequence[int]) -> bool:
+    """Tell whether some rows are linearly independent: modulo a prime, or else over Q."""
+    if len(chosen) > len(rows[0]):
+        return False
+    own = [list(rows[i]) for i in chosen]
+    modular = nmod_mat([[x % PRIME for x in row] for row in own], PRIME)
+    return modular.rank() == len(own) or fmpz_mat(own).rank() == len(own)
+
+
+Rows = Sequence[Sequence[int]]
+
+
+def least_norm(rows: Rows, norm: str) -> MaxMargin | None:
+    """Return the solution for l1 or linf, or None where none was certified.
+
+    With v = M w: min sum t s.t. X v >= M, |v_j| <= t_j; of linf there is one t. w is the only
+    solution where the program is strictly complementary at it, as some solution always is.
+    """
+    m, d, unit = len(rows), len(rows[0]), largest(rows)
+    sizes = _unit(d) if norm == "l1" else [[1]] * d
+    k = len(sizes[0])
+    within = [[s * x for x in e] + t for s in (1, -1) for e, t in zip(_unit(d), sizes, strict=True)]
+    A = [*([*row, *[0] * k] for row in rows), *within]
+    right, scales = [unit] * m + [0] * (2 * d), [unit] * m + [1] * (2 * d)
+    program = Program(A, right, [0] * d + [1] * k, scales)
+    found = optimum(program)
+    if found is None:
+        return None
+    w, tight = tuple(x / unit for x in found.v[:d]), tuple(i for i in found.tight if i < m)
+    unique = is_strict(program, found)
+    if unique is None:
+        return None
+    return MaxMargin(norm, w, found.y[:m], tight, degenerate=not unique, determined=False)
+
+
+def cancelling(rows: Rows) -> tuple[Fraction, ...] | None:
+    """Return y >= 0 with X^T y = 0 and sum y = 1, or None where none was found.
+
+    They are multipliers of max tau s.t. X v >= tau, |v_j| <= 1 where that is 0. Where it is not,
+    to doubles, a predictor of positive margin is the proof that there are none.
+    """
+    m, d, unit = len(rows), len(rows[0]), largest(rows)
+    within = [[s * x for x in e] + [0] for s in (1, -1) for e in _unit(d)]
+    A = [*([*row, -unit] for row in rows), *within]
+    right, scales = [0] * m + [-1] * (2 * d), [unit] * m + [1] * (2 * d)
+    program = Program(A, right, [0] * d + [-1], scales)
+    seen = in_doubles(program)
+    if seen is None or seen.value < -NEAR:
+        return None
+    found = certified(program, seen)
+    if found is None or found.v[-1] != 0:
+        return None
+    return tuple(unit * y for y in found.y[:m])
+
+
+def _unit(d: int) -> list[list[int]]:
+    return [[int(i == j) for j in range(d)] for i in range(d)]
+
 
 NORMS = ("l2", "l1", "linf")
 Solver: TypeAlias = Callable[[Sequence[tuple[int, ...]]], MaxMargin | MarginInterval | None]

@@ -22,9 +22,8 @@ from flint import arb, arb_mat, fmpq
 
 from derive.errors import InputError
 from derive.exact.balls import ball
-from numerics.evaluate.backend import Array
-from numerics.margins.interval import Bounded
-from numerics.margins.working_rows import Near
+from numerics.evaluate.numbers import Array
+from numerics.margins.interval import Bounded, Near
 
 STEPS = 40
 CLOSE = 1e-11

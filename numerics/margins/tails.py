@@ -32,12 +32,10 @@ from derive.exact.balls import ball, precise
 from derive.exact.rationals import as_fmpq, as_fraction, identity
 from derive.model.notation import rational
 from derive.separable.rates import ACROSS, Measure, tail_rate
-from numerics.evaluate.backend import Array
-from numerics.evaluate.numbers import read_number
+from numerics.evaluate.numbers import Array, read_number
 from numerics.margins.classes import fold
 from numerics.margins.enclosure import BITS, enclose
-from numerics.margins.euclidean import nearest
-from numerics.margins.max_margin import max_margin
+from numerics.margins.max_margin import max_margin, nearest
 from numerics.margins.predictor import MaxMargin
 
 

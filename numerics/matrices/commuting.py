@@ -15,12 +15,11 @@ from derive.derivation import derive
 from derive.errors import InputError, NumericalError
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
-from numerics.evaluate.backend import Array
 from numerics.evaluate.lowering import lower
+from numerics.evaluate.numbers import Array, Real
 from numerics.interpolants.interpolant import interpolate
 from numerics.interpolants.least_l1 import NoInterpolant, least_l1
 from numerics.matrices.matrix_flow import Measurements
-from numerics.reals import Real
 
 _DIAGONAL, _ZERO = 1e-10, 1e-9
 

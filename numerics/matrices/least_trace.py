@@ -9,7 +9,7 @@ import scipy.linalg
 from numpy.typing import ArrayLike
 
 from derive.errors import InputError, NumericalError
-from numerics.evaluate.backend import Array
+from numerics.evaluate.numbers import Array
 
 _BALANCE, _PERIOD = 5.0, 25
 

@@ -11,12 +11,10 @@ import mpmath
 import numpy as np
 
 from derive.errors import InputError
-from numerics.evaluate.backend import Array
-from numerics.evaluate.numbers import read_matrix, read_vector
+from numerics.evaluate.numbers import Array, Real, check_digits, rational, read_matrix, read_vector
 from numerics.integrator.builder import Builder
 from numerics.integrator.tape import Tape
 from numerics.integrator.taylor import integrate
-from numerics.reals import Real, check_digits, rational
 
 Rows = tuple[tuple[Fraction, ...], ...]
 GUARD = 6

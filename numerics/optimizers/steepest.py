@@ -25,21 +25,28 @@ from derive.errors import InputError, NumericalError
 from derive.exact.balls import ball, fraction, precise
 from derive.language import parse_expression
 from derive.optimizers.least_norm import (
+    Norm,
     defect,
     least_l2,
+    read_norm,
     require_full_rank,
     step_in_balls,
     straight_step,
 )
-from derive.optimizers.norms import Norm, read_norm
 from derive.optimizers.paths import Path, Vector, path, times
-from numerics.evaluate.backend import Array
-from numerics.evaluate.numbers import read_data, read_number, read_vector
+from numerics.evaluate.numbers import (
+    Array,
+    Real,
+    check_digits,
+    rational,
+    read_data,
+    read_number,
+    read_vector,
+)
 from numerics.integrator.builder import compile_forward
+from numerics.integrator.gradient_flow import ConvergenceWatch
 from numerics.integrator.taylor import integrate
-from numerics.integrator.watch import ConvergenceWatch
-from numerics.margins.power_norm import dual_slope
-from numerics.reals import Real, check_digits, rational
+from numerics.margins.interval import dual_slope
 
 Value: TypeAlias = Fraction | Real
 STEPS = 500

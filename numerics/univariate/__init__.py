@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from derive.lazy import make_lazy
 
 if TYPE_CHECKING:
-    from numerics.univariate.cost import relu_cost
     from numerics.univariate.limit_function import LimitFunction, limit_function, supremum_distance
+    from numerics.univariate.report import relu_cost
     from numerics.univariate.training import MirrorFlow, quantile_net, random_net, train
 
 __all__ = [

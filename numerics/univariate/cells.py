@@ -28,7 +28,7 @@ from derive.univariate.density import Density, DensityPiece
 from derive.univariate.formulas import Formula, Piecewise, Value
 from derive.univariate.potential import Potential
 from derive.univariate.problem import Activation
-from numerics.evaluate.backend import Array
+from numerics.evaluate.numbers import Array
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from derive.exact.rationals import as_fmpq
 from derive.univariate.density import Density
 from derive.univariate.formulas import Value
 from derive.univariate.problem import Activation
-from numerics.evaluate.backend import Array
+from numerics.evaluate.numbers import Array
 from numerics.margins.enclosure import contracted, solve_near
 from numerics.univariate.cells import Cell, Integrals, Law, cells, integrals
 

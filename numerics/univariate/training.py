@@ -21,7 +21,7 @@ import numpy as np
 from derive.errors import NumericalError
 from derive.univariate.density import Density
 from derive.univariate.problem import Activation
-from numerics.evaluate.backend import Array
+from numerics.evaluate.numbers import Array
 from numerics.univariate.cells import Law
 
 TRUSTED = 0.02

@@ -11,10 +11,10 @@ import mpmath
 from mpmath import libmp
 
 from derive.errors import NumericalError
-from numerics.integrator.fixed_point import bits_of, real, scaled, undefined
+from numerics.evaluate.numbers import Real
+from numerics.integrator.series_rules import bits_of, real, scaled, undefined
 from numerics.integrator.tape import Tape
 from numerics.integrator.taylor import STEP_GUARD
-from numerics.reals import Real
 
 with suppress(ImportError):
     import heyoka

@@ -1,24 +1,188 @@
-"""A regularizer from paper and pencil, compared with the derived one."""
+"""A regularizer from paper and pencil, compared with the derived one.
+
+Whether a Q of one's own is that of the flow, decided in the weights; none need be derived.
+
+With X_b = grad F_b gradient flow has d/dt grad Q(F(w)) = M lambda, M_ib = X_b dQ/dbeta_i(F(w)),
+that is M = Hess Q K. So grad Q(beta) - grad Q(beta_0) stays in the row space of all data, and Q is
+convex along the flow, exactly where on the leaf of the start
+
+    M = m I,   m > 0,
+
+with m constant for one output, whose copies have one clock. m is then the warp g up to a factor,
+as Hess Q = m K^-1 is the equation that has g for its only solution.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import islice
 
-from sympy import Expr
+from sympy import Expr, Symbol
 
 from derive.catalogue.audit.formula_kinds import compare_printed
-from derive.catalogue.audit.in_weights import judge_in_weights
-from derive.catalogue.audit.judgement import Judgement, Outcome
+from derive.catalogue.audit.germs import Germs, Subject, constants_of, first_cause
+from derive.catalogue.audit.judgement import Judgement, Outcome, agreement, difference
+from derive.catalogue.audit.proportionality import BALLS, NOT_ZERO, witness
 from derive.catalogue.audit.report import shown
-from derive.catalogue.audit.subject import Subject
 from derive.catalogue.library import Printed
 from derive.derivation import Derivation
-from derive.errors import InputError
+from derive.errors import DeriveError, InputError
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.germ import Unsettled
-from derive.language import from_sympy, names, parse_expression, to_text
+from derive.language import from_sympy, names, parse_expression, to_sympy, to_text
+from derive.language.tree import Tree
+from derive.model.notation import to_expr
 from derive.printable import Held
 from derive.render.plain import wrap
 from derive.verdict import Verdict
+from derive.weights.witness import is_free, samples
+
+POINTS = 3
+"""Starts at which the equations are looked at."""
+
+DEPTH = 2
+"""Derivatives along the flow that are looked at, where Q depends on the start."""
+
+LARGEST = 300
+"""Terms of what should vanish beyond which no derivatives of it are taken."""
+
+NO_MULTIPLE = "Hess Q K is no multiple m I of the identity on the leaf; values are the rows of both"
+NO_CONSTANT = "Hess Q K changes along the flow; values are its derivative and 0"
+LATER = (
+    "Hess Q K is a multiple m I of the identity at the start, and does not stay one; values are a "
+    "derivative along the flow and 0"
+)
+NOT_CONVEX = "the sign: Hess Q K = m I, and m is not positive"
+AT_START = "the gradient at the start is not 0: a linear term is missing or wrong"
+METHOD = "exact identity in the weights"
+UP_TO = ("scale: a factor that is constant along the flow", "an additive constant")
+
+
+def judge_in_weights(subject: Subject, Q: Tree) -> Judgement:
+    """Return what becomes of a Q(beta): a difference is shown at a start, agreement is an identity.
+
+    Raises:
+        Unsettled: neither was proved.
+    """
+    causes: list[Exception] = []
+    for germs in islice(_starts(subject, Q), POINTS):
+        try:
+            found = _Flow(subject, germs, Q).judgement()
+        except (Unsettled, DeriveError, ZeroDivisionError) as error:
+            causes.append(error)
+            continue
+        if found is not None:
+            return found
+        causes.append(Unsettled("no difference was seen, and no identity proved, in the weights"))
+    raise first_cause(causes)
+
+
+def _starts(subject: Subject, Q: Tree) -> Iterator[Germs]:
+    """Yield germs in the weights, and in the start as names of its own, around rational starts."""
+    p = subject.p
+    for sample in filter(lambda sample: is_free(p, sample), samples(p)):
+        known = zip(sample.field.names, sample.values, strict=False)
+        start = {name: x for name, x in known if name in (*p.start_symbols, *p.parameters)}
+        weights = dict(zip(p.weights, map(sample.of, p.w0), strict=True))
+        exact = [x for x in (*weights.values(), *start.values()) if isinstance(x, Fraction)]
+        if len(exact) == len(weights) + len(start):
+            yield Germs.at({**weights, **start}, (*p.trees, Q), p.p)  # type: ignore[dict-item]
+
+
+class _Flow:
+    """M and what should vanish of it, near one start."""
+
+    def __init__(self, subject: Subject, germs: Germs, Q: Tree) -> None:
+        p, tower = subject.p, germs.tower
+        self.subject, self.germs, self.Q = subject, germs, Q
+        symbols = {w: Symbol(w) for w in (*p.weights, *p.parameters)}
+        outputs = [germs.read(tree) for tree in p.trees]
+        slopes = ([tower.derivative(F, k) for k in range(p.p)] for F in outputs)
+        fields = [p.geometry.raised(dF, lambda r: germs.read(to_expr(r, symbols))) for dF in slopes]
+        self.fields = fields
+        self.symbols = {
+            name: Symbol(name) for name in (*names((Q,)), *(b.name for b in subject.betas))
+        }
+        self.slopes = [to_sympy(Q, self.symbols).diff(self.symbols[b.name]) for b in subject.betas]
+        self.at_start = {name: germs.read(value) for name, value in subject.starts.items()}
+        self.betas = dict(zip((b.name for b in subject.betas), outputs, strict=True))
+        self.M = self._derivatives(self.at_start)
+
+    def _gradient(
+        self, start: dict[str, RationalFunction], betas: dict[str, RationalFunction]
+    ) -> list[RationalFunction]:
+        """Return grad Q, with what is known of the start, at some betas."""
+        images = {**self.germs.images, **start, **betas}
+        return [self.germs.tower.read(from_sympy(slope), images) for slope in self.slopes]
+
+    def _along(self, f: RationalFunction) -> list[RationalFunction]:
+        """Return X_b f for every b."""
+        tower = self.germs.tower
+        slopes = [tower.derivative(f, k) for k in range(self.subject.p.p)]
+        zero = tower.field.zero
+        pairs = ((x * s for x, s in zip(X, slopes, strict=True)) for X in self.fields)
+        return [tower.tidy(sum(products, zero)) for products in pairs]
+
+    def _derivatives(self, start: dict[str, RationalFunction]) -> list[list[RationalFunction]]:
+        return [self._along(slope) for slope in self._gradient(start, self.betas)]
+
+    def _equations(self, M: Sequence[Sequence[RationalFunction]]) -> list[RationalFunction]:
+        """Return what is 0 where M = m I, and of one output where m is constant."""
+        d = range(len(M))
+        if len(M) == 1:
+            return self._along(M[0][0])
+        mixed = [M[i][b] for i in d for b in d if i != b]
+        return [*mixed, *(M[i][i] - M[0][0] for i in d[1:])]
+
+    def judgement(self) -> Judgement | None:
+        """Return what is proved here; None where nothing is."""
+        tower, equations = self.germs.tower, self._equations(self.M)
+        for order in range(DEPTH + 1):
+            failing = next((x for x in equations if not tower.ball(x).contains(0)), None)
+            if failing is not None:
+                return self._difference(failing, order)
+            long = sum(len(x.numerator) for x in equations) > LARGEST
+            if long or all(map(tower.is_zero, equations)):
+                break
+            equations = [y for x in equations for y in self._along(x)]
+        return self._agreement()
+
+    def _difference(self, failing: RationalFunction, order: int) -> Judgement:
+        M, zero = self.M, self.germs.tower.field.zero
+        if len(M) == 1 or order > 0:
+            reason = NO_CONSTANT if len(M) == 1 else LATER
+            shown = witness(self.germs, [failing], [zero])
+            return difference(reason, NOT_ZERO, "m I", (shown,))
+        entries = [x for row in M for x in row]
+        wanted = [M[0][0] if i == b else zero for i in range(len(M)) for b in range(len(M))]
+        shown = witness(self.germs, entries, wanted)
+        return difference(NO_MULTIPLE, BALLS, "m I", (shown,))
+
+    def _agreement(self) -> Judgement | None:
+        """Return the judgement where the equations hold for all weights, read with laws."""
+        start, tower = self._known_start(), self.germs.tower
+        if start is None:
+            return None
+        M = self._derivatives({**self.at_start, **start})
+        if not all(map(tower.is_zero, self._equations(M))):
+            return None
+        if tower.sign(M[0][0]) <= 0:
+            return difference(NOT_CONVEX, METHOD, "m > 0")
+        beta_0 = {b.name: self.at_start[f"{b}_0"] for b in self.subject.betas}
+        if not self.germs.vanish(self._gradient(self.at_start, beta_0)):
+            return difference(AT_START, METHOD, "grad Q(beta_0) = 0")
+        return agreement(METHOD, UP_TO)
+
+    def _known_start(self) -> dict[str, RationalFunction] | None:
+        """Return the names of the start in Q as functions of the weights, by laws; or None."""
+        laws = {name: self.germs.read(value) for name, value in constants_of(self.subject)}
+        betas = [self.symbols[name] for name in self.betas]
+        second = (slope.diff(b) for slope in self.slopes for b in betas)
+        used = {s.name for x in second for s in x.free_symbols}
+        own = used - set(self.betas) - set(self.subject.p.parameters)
+        return {name: laws[name] for name in own} if own <= set(laws) else None
 
 
 @dataclass(frozen=True, repr=False)

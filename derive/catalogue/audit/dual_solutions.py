@@ -13,7 +13,7 @@ from functools import partial
 import sympy
 from sympy import Expr, Symbol
 
-from derive.catalogue.audit.germs import Germs, Point, germs_from_start, points, texts_of
+from derive.catalogue.audit.germs import Germs, Point, Subject, germs_from_start, points, texts_of
 from derive.catalogue.audit.judgement import Judgement, agreement, difference
 from derive.catalogue.audit.proportionality import (
     BALLS,
@@ -23,7 +23,6 @@ from derive.catalogue.audit.proportionality import (
     compare,
     witness,
 )
-from derive.catalogue.audit.subject import Subject
 from derive.catalogue.library import Printed
 from derive.exact.towers.germ import Unsettled
 from derive.language import parse_expression, to_sympy

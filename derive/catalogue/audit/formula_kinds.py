@@ -9,13 +9,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from derive.catalogue.audit.costs import check_cost, check_margin
 from derive.catalogue.audit.dual_solutions import check_path
-from derive.catalogue.audit.geometry import check_metric, check_potential, check_warp
-from derive.catalogue.audit.identities import check_conserved, check_decision, check_equation
+from derive.catalogue.audit.geometry import (
+    check_conserved,
+    check_decision,
+    check_equation,
+    check_metric,
+    check_potential,
+    check_warp,
+)
+from derive.catalogue.audit.germs import Subject
 from derive.catalogue.audit.judgement import Audit, Judgement, Outcome
-from derive.catalogue.audit.limits_of_q import check_limit
-from derive.catalogue.audit.subject import Subject
+from derive.catalogue.audit.limits_of_q import check_cost, check_limit, check_margin
 from derive.catalogue.library import Entry, Printed, derive_entry
 from derive.errors import DeriveError
 from derive.exact.towers.germ import Unsettled

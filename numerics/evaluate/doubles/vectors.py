@@ -15,9 +15,9 @@ from numerics.evaluate.doubles.arithmetic import (
     Double,
     Formula,
     Quantity,
+    sqrt,
     tighter,
 )
-from numerics.evaluate.doubles.elementary import sqrt
 
 
 def column(x: Double) -> Double:

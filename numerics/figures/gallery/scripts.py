@@ -20,8 +20,8 @@ from derive.explicit.regularize import explicit_counterpart
 from derive.limits.find import regimes
 from derive.model.parameterization import Parameterization
 from derive.perturbed.find import perturb
-from numerics.evaluate.backend import Array, compiled
 from numerics.evaluate.lowering import lower
+from numerics.evaluate.numbers import Array, compiled
 from numerics.experiments.settings import SparseSetting, UnivariateSetting
 from numerics.experiments.sparse_regression import draw, predict, weights
 from numerics.experiments.univariate_nets import POTENTIALS, Task, limit_of_task, trained_net
@@ -29,7 +29,7 @@ from numerics.figures.derived import PotentialDisplay, at_start, limiting
 from numerics.figures.display import Display, Series
 from numerics.interpolants.interpolant import interpolate
 from numerics.interpolants.least_l1 import least_l1
-from numerics.margins.loss_flow import loss_flow
+from numerics.margins.margin_path import loss_flow
 from numerics.margins.max_margin import max_margin
 from numerics.margins.tails import tail_rates
 from numerics.univariate.limit_function import distance_to_net

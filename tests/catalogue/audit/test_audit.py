@@ -10,8 +10,8 @@ from derive.catalogue import Printed, entries, find
 from derive.catalogue.audit import Outcome
 from derive.catalogue.audit.coverage import Ground, markdown, statements
 from derive.catalogue.audit.formula_kinds import KINDS, audit_formulas, compare_printed
+from derive.catalogue.audit.germs import Subject
 from derive.catalogue.audit.report import render_json, render_latex, render_text
-from derive.catalogue.audit.subject import Subject
 from derive.render.page.latex import escaped
 from tests.published import derive_once
 

@@ -3,9 +3,9 @@
 import pytest
 
 from derive import Parameterization, derive
-from derive.catalogue.audit.in_weights import judge_in_weights
+from derive.catalogue.audit.conjecture import judge_in_weights
+from derive.catalogue.audit.germs import Subject
 from derive.catalogue.audit.judgement import Outcome
-from derive.catalogue.audit.subject import Subject
 from derive.language import from_sympy, parse_expression, to_text
 from derive.testing import assert_mirror_flow
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from derive import InputError, Parameterization
-from numerics.confirm.norm_bounds import draw_problem, try_norm_bound
+from numerics.confirm.limits import draw_problem, try_norm_bound
 from tests.published import derive_once
 
 TIED = derive_once(

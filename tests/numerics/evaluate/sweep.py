@@ -16,7 +16,7 @@ from derive.catalogue import entries, find
 from derive.catalogue.library import derive_entry
 from derive.model.condition import Sign
 from numerics.evaluate.lowering import unchecked
-from numerics.evaluate.vectors import lower_vector
+from numerics.evaluate.potential import lower_vector
 from tests.numerics.evaluate.reference import Reference, Undecided, Unsolved, of
 
 FUNCTIONS = ("value", "gradient", "hessian", "product", "inverse", "bregman")

@@ -14,7 +14,7 @@ from derive import Parameterization
 from derive.derivation import Derivation
 from derive.potential.quadrature import integrate_along_segment
 from derive.records import Potential
-from numerics.evaluate.integrated_block import LeafOde
+from numerics.evaluate.leaf import LeafOde
 from numerics.evaluate.lowering import high_precision, lower
 from numerics.evaluate.potential import NumericPotential
 from tests.published import derive_once

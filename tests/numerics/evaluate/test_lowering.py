@@ -17,11 +17,9 @@ import numerics
 from derive import DegenerateStart, InputError, NumericalError, Parameterization
 from derive.model.condition import Condition, Sign
 from derive.records import Potential
-from numerics.evaluate import evaluator
-from numerics.evaluate.balls import functions as balls
-from numerics.evaluate.doubles.arithmetic import Double, Extended, Plain
-from numerics.evaluate.doubles.elementary import largest_root, lower_root
-from numerics.evaluate.evaluator import evaluate_precisely
+from numerics.evaluate import balls, blocks
+from numerics.evaluate.blocks import evaluate_precisely
+from numerics.evaluate.doubles.arithmetic import Double, Extended, Plain, largest_root, lower_root
 from numerics.evaluate.lowering import high_precision, lower
 from numerics.evaluate.potential import NumericPotential
 from numerics.evaluate.start import broken_signs, kept_signs
@@ -501,13 +499,13 @@ def test_long_doubles_spare_balls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Q(b) - Q(b0) - Q'(b0)(b - b0) loses two digits here; the bounds see it."""
     q = lower(potential("p**2-m**2", **TIED), {"alpha": "1/8"})
     kinds: list[type[Double]] = []
-    at = evaluator.Start.at
+    at = blocks.Start.at
 
     def seen(start: Any, kind: Any) -> Any:
         kinds.append(kind)
         return at(start, kind)
 
-    monkeypatch.setattr(evaluator.Start, "at", seen)
+    monkeypatch.setattr(blocks.Start, "at", seen)
     b, b0 = 1.0, 0.75
     found = q.bregman(b, b0)
     assert kinds == [Double, Extended]

@@ -7,8 +7,7 @@ import sympy
 from sympy import Symbol, sqrt
 
 from derive import Parameterization
-from numerics.evaluate.formulas import _vanishes
-from numerics.evaluate.program import program
+from numerics.evaluate.program import _vanishes, program
 from tests.published import derive_once
 
 p, m, D = (Symbol(name, positive=True) for name in ("p_0", "m_0", "D"))

@@ -11,8 +11,8 @@ from mpmath import mpf
 
 from derive import InputError, NumericalError, Parameterization
 from numerics import interpolate
-from numerics.evaluate.balls import forms
-from numerics.evaluate.evaluator import on_balls
+from numerics.evaluate import balls
+from numerics.evaluate.blocks import on_balls
 from tests.published import derive_once
 
 MODELS = {
@@ -243,7 +243,7 @@ def test_nothing_is_integrated_far_out(monkeypatch):
 
     q = numeric("c*v/norm(v)", [0.5, -0.25, 0.75], 2)
     assert np.isfinite(q([3.0, 9.0, -1.0]))
-    monkeypatch.setattr(forms, "acb", type("acb", (acb,), {"integral": staticmethod(refuse)}))
+    monkeypatch.setattr(balls, "acb", type("acb", (acb,), {"integral": staticmethod(refuse)}))
     with pytest.raises(AssertionError, match="integrated"):
         q([3.0, 9.0, -1.0])
     assert np.isnan(q([[1e116, 1e115, 0.0], [1e300, 0.0, 1e299]])).all()

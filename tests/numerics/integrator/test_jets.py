@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 from derive.language.functions import CALLS
 from derive.language.tree import Call, Name, Number, Operation, Power, Tree
 from numerics.integrator.builder import compile_forward, compile_gradient
-from numerics.integrator.fixed_point import Series
 from numerics.integrator.jets import propagate
-from numerics.integrator.series_rules import product, products, square
+from numerics.integrator.series_rules import Series, product, products, square
 
 ORDERS, DIGITS = 9, 30
 KEPT = DIGITS + 8  # of the twelve guard digits, rounding may take four

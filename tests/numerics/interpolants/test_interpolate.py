@@ -19,8 +19,8 @@ from derive.records import Potential
 from numerics import Solution, flow, interpolate, interpolate_path
 from numerics.evaluate.potential import NumericPotential
 from numerics.interpolants.design import Dense
+from numerics.interpolants.dual_newton import search
 from numerics.interpolants.interpolant import Status
-from numerics.interpolants.line_search import search
 from tests.published import derive_once
 
 

@@ -9,8 +9,7 @@ from derive import InputError, NumericalError, Parameterization, Verdict, derive
 from derive.exact.balls import precise
 from numerics import interpolate, margin_path
 from numerics.evaluate.numbers import read_matrix
-from numerics.margins.coincide import path_is_margin
-from numerics.margins.for_ever import growth, rises
+from numerics.margins.coincide import growth, path_is_margin, rises
 from numerics.margins.path_equations import equations_of, inner
 from tests.numerics.margins.test_paths import LEAVES, STAYS, tied
 

@@ -9,8 +9,7 @@ from flint import arb
 
 from derive.errors import InputError
 from derive.exact.balls import ball
-from derive.optimizers.least_norm import shorter
-from derive.optimizers.norms import read_norm
+from derive.optimizers.least_norm import read_norm, shorter
 from derive.optimizers.paths import Vector
 from numerics.optimizers import steepest_descent_limit
 from numerics.optimizers.steepest import _flowed

@@ -1,1 +1,0 @@
-"""Q on balls of python-flint."""
