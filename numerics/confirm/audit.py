@@ -116,7 +116,7 @@ class _Audit:
             c = self.c(w[-1])
             flow = self.interpolant(self.c(w[0]), y[0])
             of_laws = self.interpolant(c, y[0])
-            start, both = self.weights_at(c, y[0] + xi), self.interpolant(c, y[0] + xi)
+            start, both = self.solved(c, y[0] + xi), self.interpolant(c, y[0] + xi)
         reached = self.flat(self.F(w[-1]))
         telling = bool(np.linalg.matrix_rank(X) < w[0].size) and not over
         return AuditedRun(
@@ -195,12 +195,8 @@ class _Audit:
         found = self.solved(c, y, self.X)
         return None if found is None else self.flat(self.F(found))
 
-    def weights_at(self, c: Array, y: Array) -> Array | None:
-        """Return weights with laws c and dual coordinates y."""
-        return self.solved(c, y, None)
-
-    def solved(self, c: Array, y: Array, X: Array | None) -> Array | None:
-        """Solve for weights, and multipliers of X, from the last ones."""
+    def solved(self, c: Array, y: Array, X: Array | None = None) -> Array | None:
+        """Solve for weights with laws c and dual coordinates y, and multipliers of X."""
         w, m = self.log[-1], 0 if X is None else len(X)
         nu = np.zeros(m)
         if X is not None:

@@ -36,10 +36,15 @@ from numerics.evaluate.numbers import (
     read_number,
 )
 from numerics.evaluate.start import broken_signs, read_start, start_point
-from numerics.integrator.builder import Builder, Seed
-from numerics.integrator.gradient_flow import flow, read_loss, steering
-from numerics.integrator.jets import Program
-from numerics.integrator.series_rules import bits_of
+from numerics.integrator.builder import Builder
+from numerics.integrator.gradient_flow import (
+    LOSSES,
+    ConvergenceWatch,
+    Slope,
+    flow,
+    slopes,
+    steering,
+)
 from numerics.integrator.tape import Tape
 from numerics.integrator.taylor import Stepper, integrate
 
@@ -259,67 +264,55 @@ def time_warp(
         raise InputError(f"give the parameters numbers in F itself: {', '.join(p.parameters)}")
     values, working = read_start(p, start), digits + _GUARD
     _, form = unchecked(potential, values, working)
-    steer = steering(read_loss("squared", target), rows, target)
-    field, observed = _programs(p, from_sympy(g), steer)
-    path = _Path(observed, rows, target, working)
-    at_0 = [Fraction(0)] * (p.d + 2)
-    integrate(field, (*start_point(p, values)[0], *at_0), working, path)
-    _refuse_broken(potential, path, values)
-    *_, warped, time = zip(*path.states, strict=True)
-    dual = tuple(state[p.p : -2] for state in path.states)
-    beta, warp = (tuple(x) for x in zip(*((b, g) for *b, g in path.points), strict=True))
-    gradient = tuple(tuple(form.gradient(b)) for b in beta)
+    field, observed = _programs(p, from_sympy(g), (LOSSES["squared"], rows, target))
+    watch = ConvergenceWatch(observed, target, working, Fraction(1, 10**working))
+    states, points = list[tuple[Real, ...]](), list[tuple[Real, ...]]()
+
+    def stop(run: Stepper) -> bool:
+        done = watch(run)
+        states.append(run.state)
+        points.append(watch.beta)
+        return done
+
+    integrate(field, (*start_point(p, values)[0], *[Fraction(0)] * (p.d + 2)), working, stop)
+    path, warp = tuple(x[:-1] for x in points), tuple(x[-1] for x in points)
+    _refuse_broken(potential, states, warp, values)
+    *_, warped, time = zip(*states, strict=True)
+    dual = tuple(state[p.p : -2] for state in states)
+    gradient = tuple(tuple(form.gradient(b)) for b in path)
     proved, floor = warped_time(derivation, values), None
     if proved is not None and proved.floor is not None:
         with mpmath.workdps(working + _GUARD):
             floor = mpmath.sqrt(rational(proved.floor))
     claims = () if proved is None else proved.findings
-    both = tuple(map(tuple, beta)), dual
-    return TimeWarp(time, warped, warp, *both, gradient, digits, claims, floor)
+    return TimeWarp(time, warped, warp, path, dual, gradient, digits, claims, floor)
 
 
-def _programs(p: Parameterization, g: Tree, steer: Seed) -> tuple[Tape, Tape]:
-    """Return the tape of w', of g lambda, tau' = g and t' = 1, and that of F and g."""
+def _programs(
+    p: Parameterization, g: Tree, fit: tuple[Slope, Rows, Sequence[Fraction]]
+) -> tuple[Tape, Tape]:
+    """Return the tape of w', of g lambda, tau' = g and t' = 1, and that of F, g and residuals."""
     builder = Builder((*p.weights, *(f"dual {i}" for i in range(p.d)), _TAU, _TIME))
     outputs = tuple(builder.tree(tree) for tree in p.trees)
-    steered = steer(builder, outputs)
+    steered = steering(*fit)(builder, outputs)
     moves = builder.raised(p.rates, builder.reverse(outputs, steered)[: p.p])
     pace = builder.tree(g)
     pushed = [builder.multiply(pace, x) for x in steered]
     field = builder.tape([*moves, *pushed, pace, builder.constant(Fraction(1))])
-    return field, builder.tape([*outputs, pace])
+    return field, builder.tape([*outputs, pace, *slopes(*fit)(builder, outputs)])
 
 
-def _refuse_broken(potential: Potential, path: _Path, values: Mapping[str, Fraction]) -> None:
+def _refuse_broken(
+    potential: Potential,
+    states: Sequence[Sequence[Real]],
+    warp: Sequence[Real],
+    values: Mapping[str, Fraction],
+) -> None:
     """Raise where the flow leaves what Q was derived for: g > 0, and signs that are kept."""
     names = potential.parameterization.weights
-    first, *rest = (dict(zip(names, state, strict=False)) for state in path.states)
+    first, *rest = (dict(zip(names, state, strict=False)) for state in states)
     broken = next(filter(None, (broken_signs(potential.pieces, first, w) for w in rest)), ())
-    if broken or min(point[-1] for point in path.points) <= 0:
+    if broken or min(warp) <= 0:
         failed = f"{broken[0]} keeps its sign" if broken else "g > 0"
         shown = f"fails on that from {', '.join(f'{name} = {x}' for name, x in values.items())}"
         raise NumericalError(f"Q was derived for a flow on which {failed}, which {shown}")
-
-
-class _Path:
-    """Keeps every state of the flow, and stops it where it interpolates."""
-
-    def __init__(
-        self, tape: Tape, rows: list[list[Fraction]], target: list[Fraction], digits: int
-    ) -> None:
-        self._program, self._digits = Program(tape, bits_of(digits)), digits
-        self.states: list[tuple[Real, ...]] = []
-        self.points: list[tuple[Real, ...]] = []
-        with mpmath.workdps(digits + _GUARD):
-            self._rows = [[rational(x) for x in row] for row in rows]
-            self._target = [rational(b) for b in target]
-            self._tolerance = mpmath.mpf(10) ** -digits * max(1, *map(abs, self._target))
-
-    def __call__(self, run: Stepper) -> bool:
-        self.states.append(run.state)
-        self.points.append(self._program.at(run.state))
-        beta = self.points[-1][:-1]
-        with mpmath.workdps(self._digits + _GUARD):
-            pairs = zip(self._rows, self._target, strict=True)
-            gaps = (mpmath.fdot(row, beta) - b for row, b in pairs)
-            return all(abs(gap) <= self._tolerance for gap in gaps)
