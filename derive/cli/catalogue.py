@@ -1,20 +1,24 @@
-"""The command ``derive catalogue``: the published models, listed and derived."""
+"""``derive catalogue``, ``derive audit`` and ``derive report``: the published models."""
 
 from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from derive.cli.forms import TEXT, Form, offer
-from derive.cli.options import Command
+from derive.cli.options import Command, Limited, time_limit
+from derive.cli.output import check_writable, deliver, deliver_to_folder
 from derive.cli.recorded import answer_with
-from derive.cli.running import Answer, Enter
+from derive.cli.running import YES, Answer, Enter, run
 from derive.errors import InputError
 from derive.option import option
 
 if TYPE_CHECKING:
+    from derive.catalogue.audit.judgement import Audit as Judged
     from derive.catalogue.library import Entry
+    from derive.derivation import Derivation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,3 +106,141 @@ def _table(models: tuple[Entry, ...], enter: Enter) -> Answer:
         enter(entry.id)
         derived.append((entry, derive_entry(entry)))
     return Answer(markdown(derived))
+
+
+WIDTH = 24
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit(Command):
+    """Compare every printed formula of the catalogue with what is derived from F alone.
+
+    Each ID is a model, as `derive catalogue` lists them; without one all are compared.
+
+    AGREES: equal. AGREES UP TO: equal but for what is named, such as a factor, a sign, a
+    constant, the convention of the loss, or the special case that was compared. DIFFERS FROM THE
+    TEXT AT HAND: not equal, as far as the text that was extracted from the source has it right; the
+    whole passage, the derived form and a point with both values are printed. MISPRINT: the same,
+    where the typeset page was read or the source contradicts itself. NOT CHECKED: nothing compares
+    it yet, and why.
+
+    Each formula says where it was read: on the typeset page, in the text at hand, or from memory
+    of the published paper, which blames nobody.
+
+    Identities are decided exactly, in a field of elementary functions; what differs is shown
+    by values with error bounds.
+
+    Exit status: 0 the audit is complete, whatever it found; 2 bad input; 3 out of time.
+
+    \b
+    Examples:
+      derive audit
+      derive audit tied-pair deep-diagonal
+      derive audit --json -o audit.json
+    """
+
+    models: tuple[str, ...] = option((), metavar="[ID]...")
+    form: Form = offer("latex", "standalone", "html", "json")
+    timeout: float = time_limit(300.0)
+
+    def read(self) -> tuple[Entry, ...]:
+        """Return the models that are named, or all."""
+        from derive.catalogue import entries, find
+
+        return tuple(map(find, dict.fromkeys(self.models))) or entries()
+
+    def answer(self, read: tuple[Entry, ...], enter: Enter) -> Answer:
+        """Return the audit of some models."""
+        enter("importing the algebra")
+        from derive.catalogue.audit.formula_kinds import audit_entry
+        from derive.catalogue.audit.report import audit_page, render_json, render_latex, render_text
+        from derive.catalogue.audit.site import audit_html
+        from derive.render.page.latex import document
+
+        audits: list[Judged] = []
+        for done, entry in enumerate(read):
+            enter(progress(done, len(read), entry.id))
+            audits += audit_entry(entry)
+        write = {
+            "text": render_text,
+            "latex": render_latex,
+            "standalone": lambda audits: document(audit_page(audits)),
+            "html": audit_html,
+            "json": render_json,
+        }[self.form.name]
+        return Answer(write(audits))
+
+
+def progress(done: int, total: int, name: str) -> str:
+    """Return a bar, what is done of the total, and what is under way.
+
+    >>> progress(1, 2, "square")
+    '[############............] 1/2 square'
+    """
+    filled = WIDTH * done // total
+    return f"[{'#' * filled}{'.' * (WIDTH - filled)}] {done}/{total} {name}"
+
+
+OURS = '<meta name="generator" content="regderive">'
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report(Limited):
+    """Write the catalogue and its audit as a small site: an index, and a page a model.
+
+    DIR is new, empty, or holds such a site, which is replaced. The pages fetch nothing: open
+    DIR/index.html in a browser. Of each model they show Q and its proof or why there is none, a
+    picture of Q, what its sources print, and whether that agrees; and as `derive explore` does, a
+    picture that moves.
+
+    Exit status: 0 the pages are written; 2 bad input; 3 out of time.
+
+    \b
+    Examples:
+      derive report -o site
+    """
+
+    output: Path | None = option(None, "Write the pages to DIR.", "DIR", "-o", "--output")
+    timeout: float = time_limit(300.0)
+
+    def run(self) -> int:
+        """Derive and audit all models, and write their pages."""
+        if self.output is None:
+            raise InputError("give a folder for the pages, as -o DIR")
+        _check(self.output)
+        pages = run(_pages, self.timeout)
+        deliver_to_folder(pages, self.output)
+        deliver(f"{len(pages)} pages: open {self.output / 'index.html'}", None)
+        return YES
+
+
+def _check(folder: Path) -> None:
+    """Refuse a folder that cannot be made, or that holds what is not ours."""
+    check_writable(folder / "index.html" if folder.is_dir() else folder)
+    if not folder.is_dir():
+        if folder.exists():
+            raise InputError(f"-o: {folder} is a file; give a folder")
+        return
+    index = folder / "index.html"
+    ours = index.is_file() and OURS in index.read_text(encoding="utf-8", errors="replace")[:2000]
+    if not ours and any(folder.iterdir()):
+        raise InputError(f"-o: {folder} holds other files; give a new folder")
+
+
+def _pages(enter: Enter) -> dict[str, str]:
+    enter("importing the algebra")
+    from derive.catalogue import entries
+    from derive.catalogue.audit.formula_kinds import audit_formulas
+    from derive.catalogue.audit.germs import Subject
+    from derive.catalogue.audit.site import site
+    from derive.catalogue.library import derive_entry
+
+    derived: list[tuple[Entry, Derivation]] = []
+    audits: list[Judged] = []
+    for done, entry in enumerate(entries()):
+        enter(progress(done, len(entries()), entry.id))
+        derivation = derive_entry(entry)
+        derived.append((entry, derivation))
+        audits += audit_formulas(entry, Subject(derivation))
+    enter("writing the pages")
+    return site(derived, audits)

@@ -1,15 +1,18 @@
-"""The command ``derive check``: a certificate against what it claims."""
+"""``derive check``, of a certificate, and ``derive rocq``, the library of proofs."""
 
 from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
-from derive.cli.options import Limited
-from derive.cli.output import contents, source
-from derive.cli.running import BAD_INPUT, NO, Answer, Enter, finish
+from derive.cli.options import Limited, Program
+from derive.cli.output import contents, deliver, deliver_to_folder, source
+from derive.cli.running import BAD_INPUT, NO, YES, Answer, Enter, finish
+from derive.errors import InputError
 from derive.option import option
+from derive.rocq.library import library
 
 _FOLD = textwrap.TextWrapper(80, subsequent_indent=" " * 6, break_on_hyphens=False)
 
@@ -68,3 +71,32 @@ def _refused(why: str, code: int) -> Answer:
 def _printable(line: str) -> str:
     """Return a line without what a certificate's author could send to the terminal."""
     return "".join(c if c.isprintable() else "?" for c in line)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rocq(Program):
+    """Write the library that files of derive regularizer --rocq are compiled with.
+
+    DIR then holds Mirror.v, a _CoqProject, and REFEREE.md, which says which seven definitions one
+    has to read to know what a theorem claims.
+
+    Exit status: 0 the files are written; 2 bad input.
+
+    \b
+    Examples:
+      derive rocq --library -o proofs
+      derive regularizer "a*b" --rocq -o proofs/product.v
+    """
+
+    library: bool = option(False, "Write the library.")
+    output: Path | None = option(None, "Write the files to DIR.", "DIR", "-o", "--output")
+
+    def run(self) -> int:
+        """Write the files."""
+        if not self.library or self.output is None:
+            raise InputError("write the library to a folder, as derive rocq --library -o DIR")
+        if self.output.exists() and not self.output.is_dir():
+            raise InputError(f"-o: {self.output} is a file; give a folder")
+        deliver_to_folder({n: text.rstrip("\n") for n, text in library().items()}, self.output)
+        deliver(f"3 files: cd {self.output} && coqc Mirror.v", None)
+        return YES

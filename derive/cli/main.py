@@ -42,7 +42,13 @@ COMMANDS = {
 }
 """The commands, each a dataclass in the module of its name, with one line on it for the list."""
 
-ELSEWHERE = {"path": "regression", "run": "regression"}
+SHARED = {
+    "regularizer": ("explore",),
+    "regression": ("path", "run"),
+    "more": ("regimes", "optimizers", "perturb", "explicit", "parameterize"),
+    "check": ("rocq",),
+    "catalogue": ("audit", "report"),
+}
 """The modules of commands that share one."""
 LONGEST = 200
 """Characters at which what is refused is not printed whole."""
@@ -50,7 +56,8 @@ LONGEST = 200
 
 def load(name: str) -> click.Command:
     """Return a command of the table; of the experiments, their group."""
-    module = import_module(f"derive.cli.{ELSEWHERE.get(name, name)}")
+    shared = (module for module, names in SHARED.items() if name in names)
+    module = import_module(f"derive.cli.{next(shared, name)}")
     if name == "experiment":
         group: click.Group = module.experiment()
         return group

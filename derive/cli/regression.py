@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
+from derive.cli.more import SCALE, scaled
 from derive.cli.options import OfModel
 from derive.cli.output import check_picture, text_of
 from derive.cli.recorded import Recorded
-from derive.cli.regimes import SCALE, scaled
 from derive.cli.running import Answer, Enter
 from derive.errors import InputError
 from derive.model.typed import ReadModel

@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from derive.catalogue import entries
-from derive.cli.audit import Audit
+from derive.cli.catalogue import Audit
 from derive.cli.forms import FORMS
 from tests.cli.commands import ROOT, refusal_of, run
 
