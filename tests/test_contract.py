@@ -21,7 +21,7 @@ def derived():
     return derive(p)
 
 
-def test_a_derivation_answers_by_the_names_of_its_stages(derived) -> None:
+def test_a_derivation_answers_by_the_names_of_its_stages(derived):
     assert derived.verdict is Verdict.PROVED
     assert derived.conserved.verdict is Verdict.PROVED
     assert derived.conserved.count == len(derived.conserved.laws) == 1
@@ -35,7 +35,7 @@ def test_a_derivation_answers_by_the_names_of_its_stages(derived) -> None:
     assert all(g.free_symbols <= symbols for g in derived.potential.gradient)
 
 
-def test_a_refuted_derivation_still_has_every_name() -> None:
+def test_a_refuted_derivation_still_has_every_name():
     refuted = derive_entry(catalogue.find("convolution-3"))
     assert refuted.conserved.count == len(refuted.conserved.laws)
     assert refuted.verdict is Verdict.REFUTED
@@ -43,7 +43,7 @@ def test_a_refuted_derivation_still_has_every_name() -> None:
     assert refuted.potential.Q is None
 
 
-def test_q_in_numbers_is_a_function_with_its_gradient_inverse_and_divergence(derived) -> None:
+def test_q_in_numbers_is_a_function_with_its_gradient_inverse_and_divergence(derived):
     q = derived.potential.numeric({"alpha": 0.5})
     beta, origin = np.array([0.25, -1.5, 3.0]), np.zeros(3)
     assert q(beta).shape == beta.shape
@@ -52,13 +52,13 @@ def test_q_in_numbers_is_a_function_with_its_gradient_inverse_and_divergence(der
     assert_allclose(q.bregman(beta, origin), expected, rtol=1e-12)
 
 
-def test_a_derivation_is_written_for_a_paper_and_for_a_program(derived) -> None:
+def test_a_derivation_is_written_for_a_paper_and_for_a_program(derived):
     assert "\\documentclass" in derived.to_latex(standalone=True)
     assert "\\documentclass" not in derived.to_latex()
     assert json.loads(derived.to_json())["verdict"] == "PROVED"
 
 
-def test_the_interpolant_the_flow_and_their_agreement() -> None:
+def test_the_interpolant_the_flow_and_their_agreement():
     p = Parameterization.parse(["u**2 - v**2", "r**2 - s**2"], start=dict.fromkeys("uvrs", "alpha"))
     d = derive(p)
     s = interpolate(d.potential.numeric({"alpha": 0.5}), X, Y)
@@ -76,7 +76,7 @@ def test_the_interpolant_the_flow_and_their_agreement() -> None:
     assert crosscheck(d, X, Y, start={"alpha": "1/2"}, digits=20).digits >= 18
 
 
-def test_a_vector_weight_may_have_an_open_dimension() -> None:
+def test_a_vector_weight_may_have_an_open_dimension():
     p = Parameterization.parse(["a*u"], vectors={"u": "d"}, start={"a": "a_0", "u": 0})
     assert derive(p).verdict is Verdict.PROVED
     assert catalogue.find("linear").id == "linear"

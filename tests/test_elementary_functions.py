@@ -1,7 +1,5 @@
 """Parameterizations with atan, sigmoid and softplus, from the text to a checked certificate."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -28,7 +26,7 @@ MODELS = [
 
 @pytest.mark.every(6)
 @pytest.mark.parametrize("text", MODELS)
-def test_derived_confirmed_by_a_flow_and_certified(text: str) -> None:
+def test_derived_confirmed_by_a_flow_and_certified(text):
     derivation = derive_once(Parameterization.parse([text]))
     assert derivation.verdict is Verdict.PROVED
     assert derivation.to_text()
@@ -37,12 +35,12 @@ def test_derived_confirmed_by_a_flow_and_certified(text: str) -> None:
     assert crosscheck(derivation, digits=20).passed
 
 
-def test_an_output_that_is_no_gradient_in_two_dimensions_is_refuted() -> None:
+def test_an_output_that_is_no_gradient_in_two_dimensions_is_refuted():
     found = derive_once(Parameterization.parse(["atan(u)*v", "atan(u)*t + v"]))
     assert found.verdict is not Verdict.PROVED
 
 
-def test_a_sign_that_is_declared_is_kept_as_far_as_f_is_smooth() -> None:
+def test_a_sign_that_is_declared_is_kept_as_far_as_f_is_smooth():
     given = Parameterization.parse(["abs(w)*u"], positive=["w"])
     found, smooth = derive_once(given), derive_once(Parameterization.parse(["w*u"], positive=["w"]))
     assert found.verdict is Verdict.PROVED
@@ -52,7 +50,7 @@ def test_a_sign_that_is_declared_is_kept_as_far_as_f_is_smooth() -> None:
     assert check(json.loads(found.to_json())).verdict == "PROVED"
 
 
-def test_coupled_outputs_say_that_an_absolute_value_has_a_kink() -> None:
+def test_coupled_outputs_say_that_an_absolute_value_has_a_kink():
     outputs = ["abs(a) + b", "2*b + abs(a)"]
     coupled = derive_once(Parameterization.parse(outputs, positive=["a"]))
     assert "all real $beta$, as far as $F$ is smooth" in coupled.potential.pieces[0].domain.words
@@ -60,7 +58,7 @@ def test_coupled_outputs_say_that_an_absolute_value_has_a_kink() -> None:
     assert "smooth" not in smooth.potential.pieces[0].domain.words
 
 
-def test_the_law_of_another_function_is_rejected() -> None:
+def test_the_law_of_another_function_is_rejected():
     record = json.loads(certified_once(Parameterization.parse(["atan(u) + v"])))
     assert record["conserved"]["laws"] == ["u**3 + 3*u - 3*v"]
     forged = json.loads(json.dumps(record).replace("atan(", "log("))
@@ -78,6 +76,6 @@ def test_the_law_of_another_function_is_rejected() -> None:
         ("tan(atan(w))", "algebraic"),
     ],
 )
-def test_refused_with_the_reason(text: str, reason: str) -> None:
+def test_refused_with_the_reason(text, reason):
     with pytest.raises(InputError, match=reason):
         Parameterization.parse([text])

@@ -1,7 +1,5 @@
 """Starts and arguments that are numbers: what is a constant in Q is computed like the rest."""
 
-from __future__ import annotations
-
 import contextlib
 from fractions import Fraction
 
@@ -84,7 +82,7 @@ def test_a_module_gives_no_number_where_its_assumption_fails(tmp_path):
     path = tmp_path / "neuron.py"
     done = run("regularizer", "a*u1", "a*u2", "--numpy", str(path))
     assert done.returncode == 0
-    module: dict[str, object] = {"__name__": "neuron"}
+    module = {"__name__": "neuron"}
     exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module)
     gradient = module["gradient"]
     assert callable(gradient)

@@ -1,7 +1,5 @@
 """A derivation that runs out of time keeps what it has, and says which stage stopped."""
 
-from __future__ import annotations
-
 from itertools import count
 from types import SimpleNamespace
 
@@ -30,7 +28,7 @@ MODELS = {
 }
 
 
-def printed(d) -> str:
+def printed(d):
     """Return the text; the other forms are written as well."""
     assert d.to_latex()
     assert check_text(d.to_json())
@@ -40,8 +38,8 @@ def printed(d) -> str:
 @pytest.mark.every(4)
 @pytest.mark.parametrize("last", STAGES)
 @pytest.mark.parametrize("name", ["warp", "blocks"])
-def test_a_stage_that_is_late_is_named(monkeypatch, name: str, last: str) -> None:
-    entered: list[str] = []
+def test_a_stage_that_is_late_is_named(monkeypatch, name, last):
+    entered = []
     now = SimpleNamespace(monotonic=lambda: 9.0 if last in entered else 0.0)
     monkeypatch.setattr(clock, "time", now)
     outputs, start = MODELS[name]
@@ -63,9 +61,9 @@ def test_a_stage_that_is_late_is_named(monkeypatch, name: str, last: str) -> Non
     assert d.hessian.finding.reason == says or last in STAGES[4:]
 
 
-def test_a_verdict_in_fewer_weights_is_not_lost_to_what_comes_after_it(monkeypatch) -> None:
+def test_a_verdict_in_fewer_weights_is_not_lost_to_what_comes_after_it(monkeypatch):
     """Q of the tied weights is known; then the time is over, in a road that only adds to it."""
-    entered: list[str] = []
+    entered = []
     now = SimpleNamespace(monotonic=lambda: 9.0 if "other roads" in entered else 0.0)
     monkeypatch.setattr(clock, "time", now)
     outputs, start = MODELS["tied"]
@@ -74,7 +72,7 @@ def test_a_verdict_in_fewer_weights_is_not_lost_to_what_comes_after_it(monkeypat
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_no_moment_to_stop_changes_an_answer(monkeypatch, name: str) -> None:
+def test_no_moment_to_stop_changes_an_answer(monkeypatch, name):
     """The time goes by one at each look at the clock."""
     outputs, start = MODELS[name]
     whole = derive(Parameterization.parse(outputs, start))
@@ -90,7 +88,7 @@ def test_no_moment_to_stop_changes_an_answer(monkeypatch, name: str) -> None:
     assert next(ticks) > 64
 
 
-def test_what_was_derived_in_time_can_be_used_after_it() -> None:
+def test_what_was_derived_in_time_can_be_used_after_it():
     d = derive(Parameterization.parse(["u*v"]), timeout=60)
     assert d.verdict is Verdict.PROVED
     assert check_text(d.to_json()).verdict == "PROVED"

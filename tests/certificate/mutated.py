@@ -4,15 +4,11 @@ No change is made to fit the checker: numbers, signs, names, calls, conditions, 
 verdicts are changed, left out, repeated, exchanged, or put in another's place.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import math
 import random
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
 
 from derive.certificate.checking.check import NotACertificate, Rejected, Report, check
 
@@ -30,7 +26,7 @@ WRAPPED = (
 CALLS = ("sqrt", "log", "exp", "asinh", "tanh", "sinh", "abs", "atan")
 
 
-def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+def paths(value, path=()):
     """Yield all entries of a record, the outer ones first."""
     yield path, value
     inner = value if isinstance(value, dict) else {}
@@ -39,7 +35,7 @@ def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, .
         yield from paths(entry, (*path, key))
 
 
-def mutant(rng: random.Random, record: Any) -> tuple[tuple[Any, ...], Any]:
+def mutant(rng, record):
     """Return a place in a record, and what is put there."""
     part, everything = rng.choice(PARTS), [*paths(record)][1:]
     chosen = [(p, v) for p, v in everything if p[: len(part)] == part] or everything
@@ -58,7 +54,7 @@ def mutant(rng: random.Random, record: Any) -> tuple[tuple[Any, ...], Any]:
     return path, rng.choice([*others, *([] if value is None else [value + 1, value - 1])])
 
 
-def _text(rng: random.Random, text: str, names: Sequence[str], texts: Sequence[str]) -> str:
+def _text(rng, text, names, texts):
     kind, tokens = rng.random(), [*TOKEN.finditer(text)]
     if kind < 0.15:
         return rng.choice(texts)
@@ -74,7 +70,7 @@ def _text(rng: random.Random, text: str, names: Sequence[str], texts: Sequence[s
     return text[:a] + new + text[b:]
 
 
-def _list(rng: random.Random, value: list[Any], texts: Sequence[str]) -> Any:
+def _list(rng, value, texts):
     some, kind = [*value], rng.randrange(5)
     if not some or kind == 0:
         return rng.choice([None, [], [rng.choice(texts)]])
@@ -88,7 +84,7 @@ def _list(rng: random.Random, value: list[Any], texts: Sequence[str]) -> Any:
     return some
 
 
-def _dict(rng: random.Random, value: dict[str, Any]) -> Any:
+def _dict(rng, value):
     some, kind = dict(value), rng.randrange(4)
     if not some or kind == 0:
         return None
@@ -102,7 +98,7 @@ def _dict(rng: random.Random, value: dict[str, Any]) -> Any:
     return some
 
 
-def accepted(record: Any) -> Report | None:
+def accepted(record):
     """Return what is accepted of a record; None where it is refused."""
     try:
         return check(json.loads(json.dumps(record)))
@@ -113,7 +109,7 @@ def accepted(record: Any) -> Report | None:
 SAME = ("sqrt(({})**2)", "abs({})", "exp(log({}))")  # where it is positive, which has to be so
 
 
-def unwrapped(report: Report, old: Any, new: Any) -> Report:
+def unwrapped(report, old, new):
     """Return a report in which a text that is the old one where that is positive is the old one."""
     if new not in [wrap.replace("{}", str(old)) for wrap in SAME]:
         return report
@@ -121,7 +117,7 @@ def unwrapped(report: Report, old: Any, new: Any) -> Report:
     return Report(report.verdict, theorem, report.open)
 
 
-def says_no_more(report: Report, base: Report, given: Any) -> str:
+def says_no_more(report, base, given):
     """Return why a theorem is more than another one is; "" where it is the same, or weaker.
 
     Each line is one of the other, or equal to one where it is a formula; or it is a law of the
@@ -146,7 +142,7 @@ def says_no_more(report: Report, base: Report, given: Any) -> str:
     return ""
 
 
-def is_law(text: str, given: Any) -> bool:
+def is_law(text, given):
     """Tell whether <grad c, grad F_j> = 0, by differences at points in numbers."""
     weights = [w for w in given["weights"] if w not in given["idle"]]
     for seed in range(3):
@@ -154,7 +150,7 @@ def is_law(text: str, given: Any) -> bool:
         at = {n: random.Random(f"{seed} {n}").uniform(0.4, 2.5) for n in names | {*weights}}
         at |= dict.fromkeys(given["idle"], 0.0)
 
-        def slopes(f: str, at: dict[str, float] = at) -> list[float]:
+        def slopes(f, at=at):
             ends = ([{**at, w: at[w] + h} for h in (1e-5, -1e-5)] for w in weights)
             values = ([eval(f, {}, {**KNOWN, **end}) for end in pair] for pair in ends)
             return [(up - down) / 2e-5 for up, down in values]
@@ -167,12 +163,12 @@ def is_law(text: str, given: Any) -> bool:
     return True
 
 
-def is_condition(line: str) -> bool:
+def is_condition(line):
     starts = ("assumed: ", "as long as ", "at least where ", "numbers that ", "the numerator of ")
     return line.startswith(starts)
 
 
-def conditions(theorem: Sequence[str]) -> set[str]:
+def conditions(theorem):
     """Return the conditions of a theorem; that p keeps its sign is that it is not 0."""
     lines = [line for line in theorem if is_condition(line)]
     found = {part for line in lines if line[:7] == "assumed" for part in line[9:].split("; ")}
@@ -187,7 +183,7 @@ KNOWN = {name: getattr(math, name, None) for name in (*CALLS, "cos", "sin", "cos
 KNOWN |= {"Abs": abs, "abs": abs, "log": lambda x: math.log(abs(x))}
 
 
-def equal(line: str, other: str) -> bool:
+def equal(line, other):
     """Tell whether two formulas are equal, where both are; y, R and Q up to constants."""
     warp = "(grad Q)' = -c g X^T r along the flow, c > 0 constant, with the warp g = "
     if line.startswith(warp) and other.startswith(warp):
@@ -212,13 +208,13 @@ def equal(line: str, other: str) -> bool:
     return max(some) - (min(some) if constant else 0) < 1e-9 and (constant or min(some) > -1e-9)
 
 
-def _condition(text: str) -> tuple[str, str]:
+def _condition(text):
     """Return what a condition is about, and the rest of it."""
     form, relation = re.sub(r"^at least where ", "", text).rpartition(" ")[0].rpartition(" ")[::2]
     return form, f"{relation} {text.rpartition(' ')[2]}"
 
 
-def _zeros(line: str, other: str) -> bool:
+def _zeros(line, other):
     """Tell whether the same is kept, or is 0, up to a factor."""
     pairs = [text.partition(": ") for text in (line, other)]
     if pairs[0][0] != pairs[1][0] or not pairs[0][2]:
@@ -228,7 +224,7 @@ def _zeros(line: str, other: str) -> bool:
     return bool(ratios) and max(ratios) - min(ratios) < 1e-9
 
 
-def _difference(text: str, other: str, seed: int) -> float | None:
+def _difference(text, other, seed):
     texts = (re.sub(r", at least .*|, sum_b .*| in the weights$", "", t) for t in (text, other))
     tables = [t.strip("[]").replace("; ", ", ") for t in texts]
     a, b = (_value(f"({t},)" if t.count(",") else t, seed) for t in tables)
@@ -237,7 +233,7 @@ def _difference(text: str, other: str, seed: int) -> float | None:
     return a - b if isinstance(a, float) and isinstance(b, float) else None
 
 
-def _value(text: str, seed: int) -> Any:
+def _value(text, seed):
     text = re.sub(r"<(\w+), (\w+)>", r"\1_\2", text.replace("q(s)", "q_s"))
     names = sorted({*re.findall(r"[A-Za-z_]\w*", text)})
     at = {n: random.Random(f"{seed} {n}").uniform(0.4, 2.5) for n in names if n not in KNOWN}

@@ -1,7 +1,5 @@
 """What the checker computes with: functions against their values, calls against what they are."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

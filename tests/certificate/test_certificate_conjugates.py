@@ -1,12 +1,10 @@
 """What a conjugate shows of a + b sqrt(A): nothing where the norm a^2 - b^2 A is 0."""
 
-from __future__ import annotations
-
 from derive.certificate.checking.signs import Conditions
 from derive.certificate.checking.space import Space
 
 
-def space_of_root(argument: str) -> Space:
+def space_of_root(argument):
     space = Space(["w"], ["c"], 3)
     space.w0 = [space.names["c"]]
     space.start = space.started({"c": "3"})
@@ -14,7 +12,7 @@ def space_of_root(argument: str) -> Space:
     return space
 
 
-def test_a_factor_is_given_by_its_norm() -> None:
+def test_a_factor_is_given_by_its_norm():
     """w - sqrt(2) is not 0 where w^2 - 2 is not, and needs that."""
     space = space_of_root("2")
     p = space.read("c - r").top
@@ -25,7 +23,7 @@ def test_a_factor_is_given_by_its_norm() -> None:
     assert quotient.same(space.read("w + r"))
 
 
-def test_a_norm_of_zero_shows_nothing() -> None:
+def test_a_norm_of_zero_shows_nothing():
     """c - sqrt(c^2) is 0, as c > 0."""
     space = space_of_root("c**2")
     p = space.read("c - r").top

@@ -1,7 +1,5 @@
 """Every record has a certificate: of drawn models, what is not certified is named."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -27,7 +25,7 @@ MODELS = [
 
 @pytest.mark.every(4)
 @pytest.mark.parametrize(("outputs", "options", "left"), MODELS, ids=lambda x: str(x)[:30])
-def test_a_drawn_model_has_a_certificate(outputs, options, left) -> None:
+def test_a_drawn_model_has_a_certificate(outputs, options, left):
     record = json.loads(certified_once(Parameterization.parse(outputs, **options)))
     report = check_text(json.dumps(record))
     assert (report.verdict, [*report.open]) == (record["verdict"], left)

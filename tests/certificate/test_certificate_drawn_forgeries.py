@@ -3,19 +3,16 @@
 Each is true but for what is left out: a sign that the flow does not keep, a wall, an exact number.
 """
 
-from __future__ import annotations
-
 import copy
 import functools
 import json
 import random
 from fractions import Fraction
-from typing import Any
 
 import pytest
 
 from derive import Parameterization
-from derive.certificate.checking.check import NotACertificate, Rejected, Report, check
+from derive.certificate.checking.check import NotACertificate, Rejected, check
 from tests.certificate.certificates import entries, replaced
 from tests.published import certified_once
 
@@ -24,11 +21,11 @@ COUNTS = [pytest.param(8, id="few"), pytest.param(100, id="many", marks=pytest.m
 
 
 @functools.cache
-def derived(outputs: tuple[str, ...], start: tuple[tuple[str, str], ...] = ()) -> str:
+def derived(outputs, start=()):
     return certified_once(Parameterization.parse(list(outputs), dict(start)))
 
 
-def accepted(record: Any) -> Report | None:
+def accepted(record):
     try:
         return check(record)
     except REFUSED:
@@ -38,14 +35,14 @@ def accepted(record: Any) -> Report | None:
 class Written:
     """Another text of a weight where it is positive, with the calls in it as they are there."""
 
-    def __init__(self, rng: random.Random, weight: str, other: str) -> None:
+    def __init__(self, rng, weight, other):
         self.rng, self.weight, self.other = rng, weight, other
-        self.definitions: list[Any] = []
+        self.definitions = []
         self.text = weight
         for _ in range(rng.randint(1, 3)):
             self.text = rng.choice([self.root, self.quotient, self.absolute, self.logarithm])()
 
-    def _call(self, text: str, image: str) -> str:
+    def _call(self, text, image):
         """Define a call of the weight and of its start."""
         for w, other in ((self.weight, self.other), (f"{self.weight}_0", f"{self.other}_0")):
             of, known = (t.replace("#", w).replace("@", other) for t in (text, image))
@@ -53,22 +50,22 @@ class Written:
             self.definitions += [entry] if entry not in self.definitions else []
         return text.replace("#", self.weight).replace("@", self.other)
 
-    def root(self) -> str:
+    def root(self):
         n, k = self.rng.choice([2, 4, 6]), self.rng.randint(1, 3)
         call = self._call(f"(#**{n * k})**(1/{n})", f"#**{k}")
         below = f"({self.weight})**{k}"
         return self.rng.choice([f"({self.text})*{call}/{below}", f"({self.text})*{below}/{call}"])
 
-    def quotient(self) -> str:
+    def quotient(self):
         w, k = self.weight, self.rng.randint(1, 4)
         inner = self.rng.choice([w, f"{w}*(1 + {self.other}**2)", f"({w} + {w}**3)"])
         return f"({self.text})*({inner})**{k}/({inner})**{k}"
 
-    def absolute(self) -> str:
+    def absolute(self):
         w, k = self.weight, self.rng.choice([1, 3, 5])
         return f"({self.text})*abs({w}**{k})/{w}**{k}"
 
-    def logarithm(self) -> str:
+    def logarithm(self):
         names = {w: f"l{w}" for w in (self.weight, f"{self.weight}_0")}
         for w, name in names.items():
             entry = {"name": name, "of": f"log(Abs({w}))"}
@@ -82,7 +79,7 @@ class Written:
 
 
 @pytest.mark.parametrize("count", COUNTS)
-def test_no_divisor_is_taken_for_granted(count: int) -> None:
+def test_no_divisor_is_taken_for_granted(count):
     """The flow of a u crosses a = 0, and u_1 = 0 where that is other than 0 at the start."""
     rng, honest = random.Random(5), 0
     for _ in range(count):
@@ -104,9 +101,9 @@ def test_no_divisor_is_taken_for_granted(count: int) -> None:
     assert honest > count / 2  # of these it is the condition alone that is missing
 
 
-def of_one_weight(rng: random.Random) -> str:
+def of_one_weight(rng):
     """Return a function that ends at w = 0 though its K does not: w^n in parts."""
-    total, parts = Fraction(rng.choice([1, 1, 2, 3])), list[str]()
+    total, parts = Fraction(rng.choice([1, 1, 2, 3])), []
     for _ in range(rng.randint(1, 2)):
         e = Fraction(rng.randint(1, 5), rng.choice([2, 3, 4]))
         kind = rng.random()
@@ -116,7 +113,7 @@ def of_one_weight(rng: random.Random) -> str:
 
 
 @pytest.mark.parametrize("count", COUNTS)
-def test_no_domain_goes_on_where_f_ends(count: int) -> None:
+def test_no_domain_goes_on_where_f_ends(count):
     rng, honest = random.Random(7), 0
     for _ in range(count):
         record = json.loads(derived((of_one_weight(rng),)))
@@ -142,7 +139,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize("count", COUNTS)
-def test_nothing_is_said_besides(count: int) -> None:
+def test_nothing_is_said_besides(count):
     """What is no part of the theorem is refused, or named as not certified."""
     rng, claim = random.Random(11), "for every loss Q is strictly convex"
     for _ in range(count):

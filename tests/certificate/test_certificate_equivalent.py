@@ -1,10 +1,7 @@
 """Certificates that speak of another start, from which beta moves as from the one given."""
 
-from __future__ import annotations
-
 import functools
 import json
-from typing import Any
 
 import pytest
 
@@ -19,15 +16,15 @@ START = {"a": "0", "b": "0", "u1": "c", "u2": "0", "v1": "0", "v2": "c"}
 
 
 @functools.cache
-def _text() -> str:
+def _text():
     return certified_once(Parameterization.parse(TWO, start=START))
 
 
-def record() -> Any:
+def record():
     return json.loads(_text())
 
 
-def test_two_neurons_that_are_one() -> None:
+def test_two_neurons_that_are_one():
     """All of it is of the flow from the other start; that beta moves alike is named."""
     report = check(record())
     assert report.verdict == "PROVED"
@@ -47,7 +44,7 @@ def test_two_neurons_that_are_one() -> None:
         (("certificate", "equivalence"), None),
     ],
 )
-def test_what_is_changed_is_refused(path: tuple[Any, ...], value: object) -> None:
+def test_what_is_changed_is_refused(path, value):
     # From a = -c the warp g = a is negative.
     changed = record()
     changed[path[0]] |= {"equivalence": None} if path[1] == "equivalence" else {}

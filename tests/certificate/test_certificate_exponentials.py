@@ -1,10 +1,7 @@
 """Forms whose proofs relate calls to each other: exponentials, arc tangents, roots, walls."""
 
-from __future__ import annotations
-
 import functools
 import json
-from typing import Any
 
 import pytest
 
@@ -24,7 +21,7 @@ WHOLE = {  # F, its start, and what its theorem has
 WALL = {"form": "beta + 1", "sign": "> 0", "vanishing": None}
 PIECE = ("potential", "pieces", 0)
 PROOF = ("certificate", "pieces", 0)
-FORGED: list[tuple[str, tuple[Any, ...], Any]] = [
+FORGED = [
     ("exp(p) - exp(m)", (*PIECE, "curve", "interval"), ["-exp(p_0 - m_0)", "oo"]),
     ("exp(p) - exp(m)", (*PIECE, "curve", "interval"), ["-exp(p_0)", "1"]),
     ("exp(p) - exp(m)", (*PIECE, "curve", "interval"), ["-1", "1"]),

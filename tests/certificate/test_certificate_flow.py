@@ -1,7 +1,5 @@
 """The fields that the checker computes with: brackets, forced warps and what stays on a leaf."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

@@ -1,7 +1,5 @@
 """Further certificates and records that say something false: each has to be refused."""
 
-from __future__ import annotations
-
 import pytest
 
 from derive.certificate.checking.check import check

@@ -1,10 +1,7 @@
 """False statements beyond a point at which a function jumps, and walls that leave a part out."""
 
-from __future__ import annotations
-
 import functools
 import json
-from typing import Any
 
 import pytest
 
@@ -17,7 +14,7 @@ from tests.published import certified_once
 DOMAIN = ("potential", "pieces", 0, "domain")
 
 
-def jump() -> Any:
+def jump():
     """Return Q' = beta - beta_0 + 7 (sign(beta) - 1) of F = u; |beta| = sqrt(beta^2 + v^2)."""
     sign = form(
         ["b - u_0 + 7*(b/sqrt(b**2 + d**2) - 1)"],
@@ -47,11 +44,11 @@ def test_what_no_flow_reaches_need_not_be_said():
 
 
 @functools.cache
-def _derived(output: str) -> str:
+def _derived(output):
     return certified_once(Parameterization.parse([output]))
 
 
-def wall(text: str, sign: str = "as at beta_0") -> Any:
+def wall(text, sign="as at beta_0"):
     return [{"form": text, "sign": sign, "vanishing": None}]
 
 

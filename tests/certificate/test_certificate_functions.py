@@ -1,7 +1,5 @@
 """Certificates of F with elementary functions: accepted as derived, rejected when changed."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -25,19 +23,19 @@ MODELS = {
 }
 
 
-def record_of(name: str):
+def record_of(name):
     outputs, options = MODELS[name]
     return json.loads(certified_once(Parameterization.parse(outputs, **options)))
 
 
 @pytest.mark.every(8)
 @pytest.mark.parametrize("name", MODELS)
-def test_what_was_derived_is_accepted(name: str) -> None:
+def test_what_was_derived_is_accepted(name):
     record = record_of(name)
     assert check_text(json.dumps(record)).verdict == record["verdict"]
 
 
-def refused(record) -> bool:
+def refused(record):
     try:
         check_text(json.dumps(record))
     except (Rejected, NotACertificate):
@@ -47,7 +45,7 @@ def refused(record) -> bool:
 
 @pytest.mark.every(4)
 @pytest.mark.parametrize("name", MODELS)
-def test_another_function_is_rejected(name: str) -> None:
+def test_another_function_is_rejected(name):
     record = record_of(name)
     given = record["parameterization"]
     changed = json.dumps(given["outputs"])
@@ -60,7 +58,7 @@ def test_another_function_is_rejected(name: str) -> None:
 
 @pytest.mark.every(3)
 @pytest.mark.parametrize("name", ["root", "polar", "weight normalization"])
-def test_a_changed_warp_is_rejected(name: str) -> None:
+def test_a_changed_warp_is_rejected(name):
     record = record_of(name)
     known = record["certificate"]["dual"][0] is not None
     for factor in ("-1", "exp(-w)", "w", *["2"] * known):
@@ -76,7 +74,7 @@ def test_a_changed_warp_is_rejected(name: str) -> None:
 
 @pytest.mark.every(3)
 @pytest.mark.parametrize("name", ["root", "weight normalization", "no warp"])
-def test_a_condition_that_holds_refutes_nothing(name: str) -> None:
+def test_a_condition_that_holds_refutes_nothing(name):
     record = record_of(name)
     for section in ("hessian", "warping"):
         if "identity" in (record["certificate"][section] or {}):
@@ -85,7 +83,7 @@ def test_a_condition_that_holds_refutes_nothing(name: str) -> None:
                 assert refused(replaced(record, path, [[a, a], [of]]))
 
 
-def test_a_claimed_yes_is_rejected_for_a_no() -> None:
+def test_a_claimed_yes_is_rejected_for_a_no():
     record = record_of("no warp")
     record["verdict"] = record["potential"]["verdict"] = record["warping"]["verdict"] = "PROVED"
     assert refused(record)
@@ -98,7 +96,7 @@ def test_a_claimed_yes_is_rejected_for_a_no() -> None:
     ("outputs", "start"),
     [(["a*b*c*u", "2*a*b*c*v"], {"b": "0"}), (["a*u + x*y*z", "a*v"], {"x": "0", "y": "0"})],
 )
-def test_a_record_without_an_answer_is_accepted_as_such(outputs, start) -> None:
+def test_a_record_without_an_answer_is_accepted_as_such(outputs, start):
     d = derive_once(Parameterization.parse(outputs, start=start))
     assert check_text(d.to_json()).verdict == d.verdict.value == "UNDECIDED"
 
@@ -114,7 +112,7 @@ def test_a_record_without_an_answer_is_accepted_as_such(outputs, start) -> None:
         ("a*b + c*d", "1212"),
     ],
 )
-def test_a_leaf_of_equal_weights_is_solved_by_its_laws(output: str, start: tuple[str, ...]) -> None:
+def test_a_leaf_of_equal_weights_is_solved_by_its_laws(output, start):
     """The relation of K and beta is singular there, and takes a minute to divide by."""
     names = [c for c in output if c.isalpha()]
     given = dict(zip(dict.fromkeys(names), start, strict=True))

@@ -1,7 +1,5 @@
 """Integrals over beta of what is printed as K(b): accepted, and forged ones refused."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -29,11 +27,11 @@ FORGED = [
 
 
 @pytest.fixture(scope="module")
-def record() -> str:
+def record():
     return certified_once(Parameterization.parse(["exp(u*v)"]))
 
 
-def test_an_integral_of_the_kernel_is_certified(record: str) -> None:
+def test_an_integral_of_the_kernel_is_certified(record):
     report = check_text(record)
     assert not report.open
     assert report.verdict == "PROVED"
@@ -41,12 +39,12 @@ def test_an_integral_of_the_kernel_is_certified(record: str) -> None:
 
 
 @pytest.mark.parametrize("output", ["tanh(u*v)", "w**5 + w", "log(1 + exp(u*v))"])
-def test_kernels_by_functions_and_roots_are_certified(output: str) -> None:
+def test_kernels_by_functions_and_roots_are_certified(output):
     assert not check_text(certified_once(Parameterization.parse([output]))).open
 
 
 @pytest.mark.parametrize(("old", "new"), FORGED)
-def test_other_integrals_are_refused(record: str, old: str, new: str) -> None:
+def test_other_integrals_are_refused(record, old, new):
     """In the statement, and in the statement with the definitions of the proof."""
     assert old in record
     for forged in (record.replace(old, new), record.replace(old, new, 1)):
@@ -54,7 +52,7 @@ def test_other_integrals_are_refused(record: str, old: str, new: str) -> None:
             check_text(forged)
 
 
-def test_a_quotient_is_that_of_its_outermost_division(record: str) -> None:
+def test_a_quotient_is_that_of_its_outermost_division(record):
     """(beta - b)/K(b)/3 is no (beta - b)/g: an integral of 1/3 shows nothing of it."""
     told = json.loads(record)
     (piece,) = told["potential"]["pieces"]

@@ -1,11 +1,8 @@
 """What is changed at random in a record is refused, or named, or says no more than the record."""
 
-from __future__ import annotations
-
 import functools
 import json
 import random
-from typing import Any
 
 import pytest
 
@@ -53,20 +50,20 @@ MORE = {
 
 
 @functools.cache
-def record(name: str) -> str:
+def record(name):
     outputs, options = {**OWN, **MORE}[name]
     return certified_once(Parameterization.parse(outputs, **options))
 
 
 @functools.cache
-def base(text: str) -> tuple[Any, Report]:
+def base(text):
     found = json.loads(text)
     return found, check(found)
 
 
-def tried(texts: list[str], count: int, seed: int) -> tuple[int, list[str]]:
+def tried(texts, count, seed):
     """Return how many mutants were accepted, and of which the theorem is more than it was."""
-    rng, passed, more = random.Random(seed), 0, list[str]()
+    rng, passed, more = random.Random(seed), 0, []
     while count:
         found, report = base(rng.choice(texts))
         path, value = mutant(rng, found)
@@ -87,14 +84,14 @@ def tried(texts: list[str], count: int, seed: int) -> tuple[int, list[str]]:
     return passed, more
 
 
-def test_no_mutant_says_more() -> None:
+def test_no_mutant_says_more():
     passed, more = tried([record(name) for name in OWN], 80, 1)
     assert more == []
     assert 2 < passed < 20  # what is weaker is accepted
 
 
 @pytest.mark.slow
-def test_no_mutant_of_thousands_says_more() -> None:
+def test_no_mutant_of_thousands_says_more():
     texts = [record(name) for name in (*OWN, *MORE)]
     texts += [derive_entry(entry).to_json() for entry in entries()]
     passed, more = tried([text for text in texts if json.loads(text)["certificate"]], 5000, 2)
@@ -111,9 +108,7 @@ FALSE = [
 
 
 @pytest.mark.parametrize(("path", "value"), FALSE)
-def test_a_checker_that_accepts_what_is_false_would_be_seen(
-    path: tuple[Any, ...], value: Any
-) -> None:
+def test_a_checker_that_accepts_what_is_false_would_be_seen(path, value):
     """What is said then is more: the lines of the record are those of the theorem."""
     found, report = base(record("neuron"))
     old = functools.reduce(lambda part, key: part[key], path, found)
@@ -130,7 +125,7 @@ def test_a_checker_that_accepts_what_is_false_would_be_seen(
     assert says_no_more(Report("REFUTED", lines, ["Q"]), report, given) == ""
 
 
-def test_formulas_are_compared_in_numbers() -> None:
+def test_formulas_are_compared_in_numbers():
     report = unwrapped(Report("PROVED", ["R = abs(a - b)"], []), "a - b", "abs(a - b)")
     assert report.theorem == ["R = (a - b)"]
     assert unwrapped(report, "a - b", "-(a - b)") == report

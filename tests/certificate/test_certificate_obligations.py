@@ -4,13 +4,10 @@ Each F below is a u where a is positive; what is written besides it ends at a = 
 of a u reaches, with both of its outputs, at a finite time.
 """
 
-from __future__ import annotations
-
 import copy
 import functools
 import json
 import math
-from typing import Any
 
 import pytest
 
@@ -72,11 +69,11 @@ WRITTEN = {  # what stands for a, and the definitions of its calls
 
 
 @functools.cache
-def neuron() -> str:
+def neuron():
     return certified_once(Parameterization.parse(["a*u1", "a*u2"]))
 
 
-def written(name: str, *assumptions: str) -> Any:
+def written(name, *assumptions):
     """Return the record of a u with another text of F, and these assumptions alone."""
     record, (text, definitions) = json.loads(neuron()), WRITTEN[name]
     given, proof = record["parameterization"], record["certificate"]
@@ -92,7 +89,7 @@ def written(name: str, *assumptions: str) -> Any:
 
 @pytest.mark.every(4)
 @pytest.mark.parametrize("name", WRITTEN)
-def test_what_ends_where_the_flow_goes_is_a_condition(name: str) -> None:
+def test_what_ends_where_the_flow_goes_is_a_condition(name):
     assert "a keeps its sign" in str(check(written(name, "a_0 > 0", KEEPS)).theorem)
     with pytest.raises(REFUSED, match="a keeps its sign along the flow"):
         check(written(name, "a_0 > 0"))
@@ -100,21 +97,21 @@ def test_what_ends_where_the_flow_goes_is_a_condition(name: str) -> None:
 
 @pytest.mark.every(4)
 @pytest.mark.parametrize("name", WRITTEN)
-def test_a_weight_that_starts_positive_is_not_positive_on_the_way(name: str) -> None:
+def test_a_weight_that_starts_positive_is_not_positive_on_the_way(name):
     record = written(name, "a_0 > 0")
     record["parameterization"]["positive"] = ["a", "a_0"]
     with pytest.raises(REFUSED, match="a keeps its sign along the flow"):
         check(record)
 
 
-def test_a_condition_on_weights_is_one_all_along_the_flow() -> None:
+def test_a_condition_on_weights_is_one_all_along_the_flow():
     (line,) = (
         x for x in check(written("root", "a_0 > 0", "a > 0")).theorem if x.startswith("assumed")
     )
     assert "a > 0 along the flow" in line
 
 
-def test_the_flow_goes_where_the_record_does_not_hold() -> None:
+def test_the_flow_goes_where_the_record_does_not_hold():
     """From (1, 2, 1) with X = (1, 0.2), y = -3 it crosses a = 0: grad Q is not in the row space."""
     a, u1, u2, step = 1.0, 2.0, 1.0, 1e-3
     for _ in range(20_000):
@@ -129,7 +126,7 @@ def test_the_flow_goes_where_the_record_does_not_hold() -> None:
     assert abs(y2 - y1 / 5) > 1
 
 
-def kept(outputs: list[str], *definitions: tuple[str, str]) -> tuple[Space, Kept]:
+def kept(outputs, *definitions):
     """Return what is kept by the flow of outputs in a, b, c from (2, 3, 5)."""
     space = Space(["a", "b", "c"], [], len(definitions))
     space.w0 = [space.number(n) for n in (2, 3, 5)]
@@ -167,9 +164,7 @@ def kept(outputs: list[str], *definitions: tuple[str, str]) -> tuple[Space, Kept
         (["1/a"], [], ["a"], []),  # where F is finite
     ],
 )
-def test_what_is_kept_is_shown_in_an_order(
-    outputs: list[str], calls: list[tuple[str, str]], wanted: list[str], left: list[str]
-) -> None:
+def test_what_is_kept_is_shown_in_an_order(outputs, calls, wanted, left):
     space, found = kept(outputs, *calls)
     assert [space.written(p) for p in found.left(map(space.read, wanted))] == left
 
@@ -178,13 +173,13 @@ ENDS = {"sqrt(w)*sqrt(w)": "sqrt(w)", "exp(log(w))": "w", "w**D*w**(1 - D)": "w"
 
 
 @functools.cache
-def ended(output: str) -> str:
+def ended(output):
     return certified_once(Parameterization.parse([output]))
 
 
 @pytest.mark.every(3)
 @pytest.mark.parametrize("output", [*ENDS, "sqrt(w)", "exp(log(w)/2)"])
-def test_a_domain_ends_where_f_does(output: str) -> None:
+def test_a_domain_ends_where_f_does(output):
     """K is 1, or another function without a zero there: only F says that beta > 0."""
     record = json.loads(ended(output))
     report = check(record)
@@ -198,14 +193,14 @@ def test_a_domain_ends_where_f_does(output: str) -> None:
             check(record)
 
 
-def test_a_domain_with_a_point_at_which_f_has_no_value_is_open() -> None:
+def test_a_domain_with_a_point_at_which_f_has_no_value_is_open():
     report = check(json.loads(ended("w*log(w)/log(w)")))
     assert report.open == ("the domain of Q of beta",)
     assert "as long as along the flow log(Abs(w)) != 0" in report.theorem
 
 
 @pytest.mark.parametrize("output", ENDS)
-def test_what_vanishes_at_a_wall_is_what_is_said(output: str) -> None:
+def test_what_vanishes_at_a_wall_is_what_is_said(output):
     record = json.loads(ended(output))
     (wall,) = record["potential"]["pieces"][0]["domain"]["walls"]
     assert wall["vanishing"] == ENDS[output]
@@ -215,7 +210,7 @@ def test_what_vanishes_at_a_wall_is_what_is_said(output: str) -> None:
             check(record)
 
 
-def test_a_curve_ends_where_its_gradient_does() -> None:
+def test_a_curve_ends_where_its_gradient_does():
     """Of p^3 - m^3 the curve is over -p_0/m_0 < z < 1."""
     record = json.loads(ended("p**3 - m**3"))
     assert check(record).open == ()
@@ -227,7 +222,7 @@ def test_a_curve_ends_where_its_gradient_does() -> None:
 
 
 @functools.cache
-def along_a_curve(output: str, start: tuple[tuple[str, str], ...]) -> str:
+def along_a_curve(output, start):
     return certified_once(Parameterization.parse([output], dict(start)))
 
 
@@ -244,9 +239,7 @@ ALPHA = (("p", "alpha"), ("m", "alpha"))
         ("log(a) + log(b)", (("a", "1"), ("b", "2")), True),
     ],
 )
-def test_all_beta_are_reached_where_a_curve_tends_to_infinity(
-    output: str, start: tuple[tuple[str, str], ...], onto: bool
-) -> None:
+def test_all_beta_are_reached_where_a_curve_tends_to_infinity(output, start, onto):
     record = json.loads(along_a_curve(output, start))
     assert check(record).open == ()
     where = record["potential"]["pieces"][0]["domain"]
@@ -262,7 +255,7 @@ def test_all_beta_are_reached_where_a_curve_tends_to_infinity(
                 check(record)
 
 
-def test_weights_whose_rates_grow_may_be_infinite_where_beta_is_not() -> None:
+def test_weights_whose_rates_grow_may_be_infinite_where_beta_is_not():
     """K of atan(w) with w' = (1 + w^2) dF is 1, and yet |beta| < pi/2."""
     p = Parameterization.parse(["atan(w)"], rates={"w": "(1 + w**2)**2"})
     record = json.loads(certified_once(p))
@@ -289,7 +282,7 @@ def test_weights_whose_rates_grow_may_be_infinite_where_beta_is_not() -> None:
             check(record)
 
 
-def test_a_wall_on_whose_side_the_start_may_be_is_one_on_both() -> None:
+def test_a_wall_on_whose_side_the_start_may_be_is_one_on_both():
     """From w_0 < 0 all beta < 0 would be reached, and w' = (1 + w)^4 dF stops at -1."""
     record = json.loads(certified_once(Parameterization.parse(["w"], rates={"w": "(1 + w)**4"})))
     (wall,) = record["potential"]["pieces"][0]["domain"]["walls"]
@@ -310,7 +303,7 @@ RATES = {
 
 @pytest.mark.every(2)
 @pytest.mark.parametrize(("output", "rates"), RATES.values(), ids=RATES)
-def test_weights_are_finite_where_beta_is(output: str, rates: dict[str, str]) -> None:
+def test_weights_are_finite_where_beta_is(output, rates):
     record = json.loads(certified_once(Parameterization.parse([output], rates=rates)))
     assert not [text for text in check(record).open if text.startswith("the domain")]
 
@@ -326,23 +319,21 @@ def test_weights_are_finite_where_beta_is(output: str, rates: dict[str, str]) ->
         ("w**3", {"w": "1/w**3"}, False),
     ],
 )
-def test_weights_are_finite_by_their_rates(
-    output: str, rates: dict[str, str], finite: bool
-) -> None:
+def test_weights_are_finite_by_their_rates(output, rates, finite):
     state = Checker(json.loads(certified_once(Parameterization.parse([output], rates=rates))))
     state.outputs()
     assert _are_finite(state, state.flow.X) == finite
 
 
 @pytest.mark.parametrize("ends", [["z - 1", "1"], ["-1", "z + 1"]])
-def test_ends_of_a_curve_are_constants(ends: list[str]) -> None:
+def test_ends_of_a_curve_are_constants(ends):
     record = json.loads(along_a_curve("p**3 - m**3", ALPHA))
     record["potential"]["pieces"][0]["curve"]["interval"] = ends
     with pytest.raises(REFUSED, match="an end, has a name"):
         check(record)
 
 
-def test_infinity_is_no_name() -> None:
+def test_infinity_is_no_name():
     """Ends of intervals are constants, or oo: which would be both."""
     text = along_a_curve("p**3 - m**3", (("p", "alpha"), ("m", "alpha")))
     with pytest.raises(REFUSED, match="names are letters"):
@@ -353,7 +344,7 @@ def test_infinity_is_no_name() -> None:
         check(record)
 
 
-def in_a_root() -> Any:
+def in_a_root():
     """Return Q of u^2 + u^4 in A = u^2, by 1/K(A) dbeta = (1/A - 2/(2 A + 1)) dA/4."""
     record = json.loads(along_a_curve("u**2 + u**4", ()))
     y = "log(A)/4 - log(u_0**2/(2*u_0**2 + 1))/4 - log(2*A + 1)/4"
@@ -378,7 +369,7 @@ def in_a_root() -> Any:
     return record
 
 
-def test_a_domain_is_the_image_of_the_curve_on_which_a_root_runs() -> None:
+def test_a_domain_is_the_image_of_the_curve_on_which_a_root_runs():
     """beta = A^3 + A; and beta = A^2 + A > 0, of which the leaf has A > 0."""
     cubic, square = json.loads(along_a_curve("w + w**3", ())), in_a_root()
     for record, others in (
@@ -409,7 +400,7 @@ def test_a_domain_is_the_image_of_the_curve_on_which_a_root_runs() -> None:
         check(square)
 
 
-def test_a_vector_has_one_output() -> None:
+def test_a_vector_has_one_output():
     record = json.loads(certified_once(Parameterization.parse(["a*u"], vectors=["u"])))
     assert check(record).open == ()
     record["parameterization"]["outputs"] *= 2
@@ -424,14 +415,14 @@ SAID = {
 
 
 @pytest.mark.parametrize(("path", "value"), SAID.values(), ids=SAID)
-def test_what_is_said_besides_is_exact(path: tuple[str, str], value: object) -> None:
+def test_what_is_said_besides_is_exact(path, value):
     record = json.loads(neuron())
     record[path[0]][path[1]] = value
     with pytest.raises(REFUSED):
         check(record)
 
 
-def test_laws_that_are_not_all_have_no_dimension_and_no_reason_of_their_own() -> None:
+def test_laws_that_are_not_all_have_no_dimension_and_no_reason_of_their_own():
     """One bracket less leaves the dimension of the leaf open."""
     record = json.loads(neuron())
     proof, said = record["certificate"]["conserved"], record["conserved"]
@@ -444,7 +435,7 @@ def test_laws_that_are_not_all_have_no_dimension_and_no_reason_of_their_own() ->
             check({**record, "conserved": {**said, key: other}})
 
 
-def test_why_something_is_undecided_is_not_certified() -> None:
+def test_why_something_is_undecided_is_not_certified():
     record = json.loads(neuron())
     proof, why = record["certificate"], "no Q has a Hessian map, for no F at all"
     record["hessian"] = {"verdict": "UNDECIDED", "reason": why}
@@ -454,7 +445,7 @@ def test_why_something_is_undecided_is_not_certified() -> None:
     assert not any(why in line for line in report.theorem)
 
 
-def test_what_f_needs_is_asked_of_all_that_is_printed() -> None:
+def test_what_f_needs_is_asked_of_all_that_is_printed():
     """The divisors of F are those of every section, though no formula there has them."""
     state = Checker(written("quotient", "a_0 > 0", KEEPS))
     state.outputs()

@@ -1,10 +1,7 @@
 """The domain of several coupled outputs, as the checker shows it by relations with beta."""
 
-from __future__ import annotations
-
 import functools
 import json
-from typing import Any
 
 import pytest
 
@@ -20,15 +17,15 @@ SAID = ("potential", "pieces", 0, "domain")
 
 
 @functools.cache
-def _text() -> str:
+def _text():
     return certified_once(Parameterization.parse(OUTPUTS))
 
 
-def record() -> Any:
+def record():
     return json.loads(_text())
 
 
-def test_all_of_the_plane_is_reached_unless_a_constant_of_the_start_is_0() -> None:
+def test_all_of_the_plane_is_reached_unless_a_constant_of_the_start_is_0():
     """g = |w|^2, of which the square is delta^2 + 4 |beta|^2; and rho = 1/g."""
     report = check(record())
     assert (report.verdict, report.open) == ("PROVED", ())
@@ -51,12 +48,12 @@ def test_all_of_the_plane_is_reached_unless_a_constant_of_the_start_is_0() -> No
         ((*PROOF, "warp"), "_x**2 - 7*_1**2 - 4*beta1**2 - 4*beta2**2", "is no relation"),
     ],
 )
-def test_what_is_changed_is_refused(path: tuple[Any, ...], value: object, why: str) -> None:
+def test_what_is_changed_is_refused(path, value, why):
     with pytest.raises(REFUSED, match=why):
         check(replaced(record(), path, value))
 
 
-def test_a_name_is_one_function_on_the_leaf_and_over_beta() -> None:
+def test_a_name_is_one_function_on_the_leaf_and_over_beta():
     """g^2 = e is 0 where e = delta^2 + 4 |beta|^2 is, which another e over beta would hide."""
     forged = replaced(record(), (*SAID, "unless_zero"), [])
     (proof,) = forged["certificate"]["pieces"]
@@ -67,7 +64,7 @@ def test_a_name_is_one_function_on_the_leaf_and_over_beta() -> None:
         check(forged)
 
 
-def test_q_exists_where_y_is_a_function_of_beta() -> None:
+def test_q_exists_where_y_is_a_function_of_beta():
     """The fields of (a + i b)(c + i d) do not commute up to the warp: y shows it by itself."""
     proof = record()["certificate"]
     assert proof["warping"] is None
@@ -80,18 +77,18 @@ def test_q_exists_where_y_is_a_function_of_beta() -> None:
             check(replaced(record(), path, value))
 
 
-def test_without_a_proof_the_domain_is_open() -> None:
+def test_without_a_proof_the_domain_is_open():
     assert check(replaced(record(), (*PROOF, "domain"), None)).open == (
         "the domain of Q of beta1, beta2",
     )
 
 
-def test_where_the_domain_is_not_decided_the_theorem_says_so() -> None:
+def test_where_the_domain_is_not_decided_the_theorem_says_so():
     d = derive(Parameterization.parse(["a*u1", "a*u2"]))
     assert "which beta1, beta2 are reached is not decided" in check(json.loads(d.to_json())).theorem
 
 
-def test_walls_are_what_is_said_of_them() -> None:
+def test_walls_are_what_is_said_of_them():
     """Of (u^2 + v^2, u v) on a sector; with another wall or one of them alone it is refused."""
     d = derive(Parameterization.parse(["u**2 + v**2", "u*v"]))
     sector = json.loads(d.to_json())
@@ -104,12 +101,12 @@ def test_walls_are_what_is_said_of_them() -> None:
 
 
 @functools.cache
-def _through_a_root() -> str:
+def _through_a_root():
     start = {"a": "alpha", "b": "alpha", "u": "0"}
     return certified_once(Parameterization.parse(["a*b*u"], start=start, positive=["alpha"]))
 
 
-def test_one_output_is_followed_through_a_root() -> None:
+def test_one_output_is_followed_through_a_root():
     """K(A) > 0, and beta = A^3 + alpha^2 A tends to infinity with A."""
     said = json.loads(_through_a_root())
     assert check(said).open == ()
@@ -135,7 +132,7 @@ def test_one_output_is_followed_through_a_root() -> None:
     assert check(without).open == ("the domain of Q of beta",)
 
 
-def test_a_domain_that_rests_on_a_sum_of_squares_says_that_it_is_not_0() -> None:
+def test_a_domain_that_rests_on_a_sum_of_squares_says_that_it_is_not_0():
     """K = sqrt(a**4 + 4 beta**2) of u v is 0 at beta = 0 where a = 0: Q then ends there."""
     start = {"u": "1 + a**2/4", "v": "1 - a**2/4"}
     said = json.loads(certified_once(Parameterization.parse(["u*v"], start)))

@@ -1,7 +1,5 @@
 """Texts that the checker reads: as what they stand for, and calls as what they are shown to be."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 

@@ -1,7 +1,5 @@
 """Records true at the start in numbers alone: the theorem says where it holds, or is refused."""
 
-from __future__ import annotations
-
 import functools
 import json
 

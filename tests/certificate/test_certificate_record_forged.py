@@ -1,7 +1,5 @@
 """Records that say something false around proofs that are true."""
 
-from __future__ import annotations
-
 import copy
 import functools
 import json

@@ -1,7 +1,5 @@
 """Each rule of the checker by itself: a record that breaks it is refused, for that reason."""
 
-from __future__ import annotations
-
 import functools
 import json
 import re

@@ -1,7 +1,5 @@
 """Signs that the checker takes for shown: all that it should, and none that a point contradicts."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

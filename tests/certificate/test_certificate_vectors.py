@@ -81,7 +81,7 @@ def test_a_vector_is_no_scalar():
 def test_a_vector_has_a_warp_and_it_is_not_constant():
     record = record_of("a*u", {})
     none = {"identity": [[], []], "along": [], "regular": []}
-    constant: dict[str, object] = {}
+    constant = {}
     for section, verdict, proof in (("warping", "REFUTED", none), ("hessian", "PROVED", constant)):
         forged = replaced(record, (section, "verdict"), verdict)
         with pytest.raises(Rejected, match="warp"):

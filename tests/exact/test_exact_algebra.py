@@ -1,7 +1,5 @@
 """Relations, families of functions, nonnegativity and real roots."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
@@ -15,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from derive.exact.balls import branch_from_above, real_roots
-from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.function_field import FunctionField
 from derive.exact.linear.families import (
     LogFunction,
     darboux_factors,
@@ -35,7 +33,7 @@ FIELD = FunctionField(("u", "v", "w"))
 u, v, w = FIELD.gens
 
 
-def test_coordinates_are_equal_by_content() -> None:
+def test_coordinates_are_equal_by_content():
     one, again, other = (Coordinates.of([("c", f)]) for f in (u * v, v * u, u * w))
     assert one == again
     assert hash(one) == hash(again)
@@ -44,7 +42,7 @@ def test_coordinates_are_equal_by_content() -> None:
     assert one != (u * v,)
 
 
-def test_tied_pair_relation() -> None:
+def test_tied_pair_relation():
     """K^2 = 16 beta^2 + 64 (p m)^2 for beta = p^2 - m^2."""
     coordinates = Coordinates.of([("beta", u**2 - v**2), ("c", u * v)])
     relation = find_relation(4 * (u**2 + v**2), coordinates)
@@ -58,7 +56,7 @@ def test_tied_pair_relation() -> None:
     assert find_relation(4 * (u**2 + v**2), coordinates, highest=3) is None
 
 
-def test_neuron_relation_is_the_published_quadratic() -> None:
+def test_neuron_relation_is_the_published_quadratic():
     """A^2 - delta A - |beta|^2 = 0 for A = a^2."""
     delta = u**2 - v**2 - w**2
     coordinates = Coordinates.of([("b1", u * v), ("b2", u * w), ("delta", delta)])
@@ -71,7 +69,7 @@ def test_neuron_relation_is_the_published_quadratic() -> None:
     assert relation.coefficients[0] == -scale * (b1**2 + b2**2)
 
 
-def test_tampered_relation_is_rejected() -> None:
+def test_tampered_relation_is_rejected():
     coordinates = Coordinates.of([("beta", u**2 - v**2), ("c", u * v)])
     relation = find_relation(u**2 + v**2, coordinates)
     assert relation is not None
@@ -83,12 +81,12 @@ def test_tampered_relation_is_rejected() -> None:
 
 
 @pytest.mark.parametrize("target", [w, u * w, u + v + w, w**2 + u])
-def test_no_relation_among_independent_functions(target: RationalFunction) -> None:
+def test_no_relation_among_independent_functions(target):
     coordinates = Coordinates.of([("a", u * v), ("b", u + v)])
     assert find_relation(target, coordinates, highest=8) is None
 
 
-def test_relation_among_the_coordinates_says_nothing_of_the_target() -> None:
+def test_relation_among_the_coordinates_says_nothing_of_the_target():
     coordinates = Coordinates.of([("a", u), ("b", u**2), ("c", v)])
     assert find_relation(w, coordinates, highest=6) is None
 
@@ -96,7 +94,7 @@ def test_relation_among_the_coordinates_says_nothing_of_the_target() -> None:
 @pytest.mark.parametrize(
     "texts", [("cos(w)", "sin(w)"), ("sin(w)", "cos(w)"), ("cos(2*w)", "sin(w)")]
 )
-def test_a_sine_is_tied_to_its_cosine(texts: tuple[str, str]) -> None:
+def test_a_sine_is_tied_to_its_cosine(texts):
     """The argument is in the name of a sine alone, which is no reason to leave it out."""
     target, other = build_elements(list(map(parse_expression, texts)), ("w",))
     relation = find_relation(target, Coordinates.of([("b", other)]))
@@ -104,7 +102,7 @@ def test_a_sine_is_tied_to_its_cosine(texts: tuple[str, str]) -> None:
     assert relation.degree == (1 if texts[0] == "cos(2*w)" else 2)
 
 
-def test_express_rationally() -> None:
+def test_express_rationally():
     coordinates = Coordinates.of([("s", u + v), ("t", u * v)])
     s, t = coordinates.field.gens
     assert express(u**2 + v**2, coordinates) == s**2 - 2 * t
@@ -115,14 +113,14 @@ def test_express_rationally() -> None:
     assert express(u, alone) == alone.field.gens[0] / 2
 
 
-def test_monomials_are_complete_and_distinct() -> None:
+def test_monomials_are_complete_and_distinct():
     assert sorted(monomials(3, 2)) == sorted(e for e in product(range(3), repeat=3) if sum(e) == 2)
     found = list(laurent_monomials(3, -2, 4))
     assert len(found) == len(set(found))
     assert all(sum(e) == -2 and any(k < 0 for k in e) for e in found)
 
 
-def test_monomials_in_weights_and_calls() -> None:
+def test_monomials_in_weights_and_calls():
     x, y, exp, root = build_elements(
         [parse_expression(t) for t in ("x", "y", "exp(x)", "sqrt(y**2 + 1)")], ("x", "y")
     )
@@ -138,7 +136,7 @@ def test_monomials_in_weights_and_calls() -> None:
     assert {*products} == {*expected}
 
 
-def test_eigenvectors_that_matrices_share() -> None:
+def test_eigenvectors_that_matrices_share():
     swap, double = fmpq_mat([[0, 1, 0], [1, 0, 0], [0, 0, 5]]), fmpq_mat(3, 3)
     for k in range(3):
         double[k, k] = 2
@@ -157,7 +155,7 @@ def test_eigenvectors_that_matrices_share() -> None:
         assert linear_part(field, (a, f)) is None
 
 
-def test_darboux_factors_keep_their_sign() -> None:
+def test_darboux_factors_keep_their_sign():
     field_of_pair = ((2 * u, -2 * v, FIELD.zero),)
     factors = darboux_factors(FIELD, field_of_pair, ())
     assert u in factors
@@ -170,7 +168,7 @@ def test_darboux_factors_keep_their_sign() -> None:
     assert u not in factors
 
 
-def test_log_function_derivative() -> None:
+def test_log_function_derivative():
     X = (u, -v, FIELD.zero)
     f = LogFunction(w, ((u * v, u), (FIELD.one, u * v)))
     assert f.along(X) == u * v
@@ -185,7 +183,7 @@ def test_log_function_derivative() -> None:
     assert not LogFunction(FIELD.zero, other.logs).is_zero()
 
 
-def test_normalized() -> None:
+def test_normalized():
     assert normalized(-4 * u + 2 * v) == 2 * u - v
     assert normalized((3 * u) / (6 * v)) == u / v
 
@@ -195,7 +193,7 @@ forms = st.lists(st.integers(-4, 4), min_size=6, max_size=6)
 
 @settings(deadline=None, derandomize=True)
 @given(forms)
-def test_nonnegative_is_exact_on_quadratic_forms(c: list[int]) -> None:
+def test_nonnegative_is_exact_on_quadratic_forms(c):
     """True exactly on semidefinite forms, judged by SymPy's eigenvalues."""
     f = c[0] * u**2 + c[1] * v**2 + c[2] * w**2 + c[3] * u * v + c[4] * u * w + c[5] * v * w
     half = sympy.Rational(1, 2)
@@ -220,9 +218,7 @@ def test_nonnegative_is_exact_on_quadratic_forms(c: list[int]) -> None:
     ),
     st.sets(st.sampled_from(["u", "v"])),
 )
-def test_never_true_where_a_value_is_negative(
-    terms: list[tuple[int, int, int]], positive: set[str]
-) -> None:
+def test_never_true_where_a_value_is_negative(terms, positive):
     f = sum((c * u**i * v**j for c, i, j in terms), FIELD.zero)
     assume(Signs(positive).is_nonnegative(f))
     values = [Fraction(n, 3) for n in range(-7, 8)]
@@ -246,11 +242,11 @@ def test_never_true_where_a_value_is_negative(
         (u**2 + 2 * u, False),
     ],
 )
-def test_nonnegative_cases(f: RationalFunction, expected: bool) -> None:
+def test_nonnegative_cases(f, expected):
     assert Signs().is_nonnegative(f) is expected
 
 
-def test_positive_variables() -> None:
+def test_positive_variables():
     assert Signs("uv").is_nonnegative(u * v**3)
     assert not Signs("u").is_nonnegative(u * v**3)
 
@@ -259,7 +255,7 @@ integer_roots = st.lists(st.integers(-6, 6), min_size=1, max_size=4)
 
 
 @given(integer_roots, st.sampled_from([1, -2, 3]))
-def test_branch_counts_the_roots_above(roots: list[int], leading: int) -> None:
+def test_branch_counts_the_roots_above(roots, leading):
     t = sympy.Symbol("t")
     polynomial = sympy.Poly(leading * sympy.prod([t - r for r in roots]) * (t**2 + 1), t)
     coefficients = [Fraction(int(c)) for c in reversed(polynomial.all_coeffs())]
@@ -270,7 +266,7 @@ def test_branch_counts_the_roots_above(roots: list[int], leading: int) -> None:
     assert branch_from_above(coefficients, Fraction(13, 2)) is None
 
 
-def test_close_roots_are_told_apart() -> None:
+def test_close_roots_are_told_apart():
     gap = Fraction(1, 10**30)
     coefficients = [gap, -(1 + gap), Fraction(1)]
     assert branch_from_above([gap * 1, -(1 + gap), Fraction(1)], Fraction(1)) == 0
@@ -280,7 +276,7 @@ def test_close_roots_are_told_apart() -> None:
     assert branch_from_above(near, 1 + gap) == 0
 
 
-def test_real_roots_of_different_factors_are_told_apart() -> None:
+def test_real_roots_of_different_factors_are_told_apart():
     """1 and 1 + 10**-40 have one ball in common at any precision below 130 bits."""
     near = 1 + Fraction(1, 10**40)
     roots = real_roots([near, -1 - near, Fraction(1)])

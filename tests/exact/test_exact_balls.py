@@ -1,7 +1,5 @@
 """Numbers that are exact where they can be, and otherwise in balls that hold what they are."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import pairwise
 

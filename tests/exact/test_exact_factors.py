@@ -1,7 +1,5 @@
 """Factors of rational functions: irreducible, and their product is the function."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

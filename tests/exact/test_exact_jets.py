@@ -1,15 +1,13 @@
 """Taylor polynomials at a point are what exact derivatives are there."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import factorial
 
 import pytest
 from flint import arb
 
-from derive.exact.balls import Unbounded, Value, ball, evaluate_any, precise, values_of
-from derive.exact.jets import BITS, Jet, jet_of
+from derive.exact.balls import Unbounded, ball, evaluate_any, precise, values_of
+from derive.exact.jets import BITS, jet_of
 from derive.model.parameterization import Parameterization
 
 POINT = {"x": Fraction(2, 3), "y": Fraction(3, 2), "D": Fraction(7, 3)}
@@ -31,20 +29,20 @@ FUNCTIONS = [
 ]
 
 
-def parsed(*texts: str) -> tuple[Parameterization, tuple[Value, ...]]:
+def parsed(*texts):
     parameters = ["D"] if "D" in texts[0] else []
     p = Parameterization.parse(texts, positive=["x", "y"], parameters=parameters)
     return p, values_of(p.field, {name: POINT[name] for name in (*p.weights, *p.parameters)})
 
 
-def jet(text: str) -> Jet:
+def jet(text):
     p, values = parsed(text)
     with precise():
         return jet_of(p.F[0], values, ORDER)
 
 
 @pytest.mark.parametrize("text", FUNCTIONS)
-def test_coefficients_are_derivatives(text: str) -> None:
+def test_coefficients_are_derivatives(text):
     p, values = parsed(text)
     with precise():
         found = jet(text)
@@ -62,13 +60,13 @@ def test_coefficients_are_derivatives(text: str) -> None:
                 assert difference.rad() < 1e-50
 
 
-def test_rational_functions_stay_exact() -> None:
+def test_rational_functions_stay_exact():
     found = jet("1/(x + y**2)")
     assert found.value == 1 / (POINT["x"] + POINT["y"] ** 2)
     assert all(not isinstance(c, arb) for part in found.parts for c in part.values())
 
 
-def test_a_derivative_is_known_to_one_order_less() -> None:
+def test_a_derivative_is_known_to_one_order_less():
     slope = jet("x**3*y - x/y").derivative(0)
     assert slope.order == ORDER - 1
     assert slope.value == 3 * POINT["x"] ** 2 * POINT["y"] - 1 / POINT["y"]
@@ -76,7 +74,7 @@ def test_a_derivative_is_known_to_one_order_less() -> None:
 
 @pytest.mark.every(4)
 @pytest.mark.parametrize("text", FUNCTIONS)
-def test_jets_of_products_and_quotients_are_those_of_jets(text: str) -> None:
+def test_jets_of_products_and_quotients_are_those_of_jets(text):
     p, values = parsed(text, "x**2*y + 1")
     f, g = p.F
     with precise():
@@ -89,7 +87,7 @@ def test_jets_of_products_and_quotients_are_those_of_jets(text: str) -> None:
                     assert difference.rad() < 1e-50
 
 
-def test_a_pole_is_refused() -> None:
+def test_a_pole_is_refused():
     p, _ = parsed("x - y")
     values = values_of(p.field, {"x": Fraction(1), "y": Fraction(1)})
     with pytest.raises(ZeroDivisionError):
@@ -99,7 +97,7 @@ def test_a_pole_is_refused() -> None:
         found / found
 
 
-def test_a_pole_that_a_ball_does_not_exclude_is_refused() -> None:
+def test_a_pole_that_a_ball_does_not_exclude_is_refused():
     p, _ = parsed("sinh(x)**2 + 1 - exp(y)")
     # cosh(0)^2 = 1 = exp(0), in balls.
     with precise():

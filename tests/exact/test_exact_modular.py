@@ -1,7 +1,5 @@
 """Linear algebra modulo a prime, and exact linear algebra over a function field."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from random import Random
 
@@ -37,11 +35,11 @@ small = st.integers(-4, 4)
 
 
 @given(st.fractions(-1000, 1000, max_denominator=10**6))
-def test_reconstruct_inverts_reduction(value: Fraction) -> None:
+def test_reconstruct_inverts_reduction(value):
     assert reconstruct(nmod(value.numerator, PRIME) / value.denominator) == value
 
 
-def test_reconstruct_never_returns_a_wrong_residue() -> None:
+def test_reconstruct_never_returns_a_wrong_residue():
     rng = Random(0)
     for _ in range(200):
         residue = rng.randrange(PRIME)
@@ -50,20 +48,20 @@ def test_reconstruct_never_returns_a_wrong_residue() -> None:
             assert (found.numerator - residue * found.denominator) % PRIME == 0
 
 
-def test_rows_that_are_independent_at_a_point_are_so() -> None:
+def test_rows_that_are_independent_at_a_point_are_so():
     assert shows_full_rank([[x, y]])
     assert shows_full_rank([[x, y], [y, x]])
     assert not shows_full_rank([[x, y], [2 * x, 2 * y]])
     assert not shows_full_rank([[x], [y]])
 
 
-def test_inverse_of_zero_is_a_pole() -> None:
+def test_inverse_of_zero_is_a_pole():
     assert inverse(nmod(3, PRIME)) * 3 == 1
     with pytest.raises(Pole):
         inverse(nmod(PRIME, PRIME))
 
 
-def test_evaluator_agrees_with_exact_values() -> None:
+def test_evaluator_agrees_with_exact_values():
     f = (x**3 - 2 * x * y) / (y + 3)
     value = f.at((Fraction(5), Fraction(7)))
     expected = value.numerator * pow(value.denominator, -1, PRIME) % PRIME
@@ -74,7 +72,7 @@ def test_evaluator_agrees_with_exact_values() -> None:
 
 @settings(deadline=None, derandomize=True)
 @given(st.integers(1, 4), st.data())
-def test_rank_and_nullspace_agree_with_sympy(height: int, data: st.DataObject) -> None:
+def test_rank_and_nullspace_agree_with_sympy(height, data):
     rows = [[data.draw(small) for _ in range(4)] for _ in range(height)]
     matrix = sympy.Matrix(rows)
     assert rank(rows) == matrix.rank()
@@ -89,7 +87,7 @@ def test_rank_and_nullspace_agree_with_sympy(height: int, data: st.DataObject) -
 
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(st.integers(1, 3), st.integers(1, 3), st.data())
-def test_rank_at_a_point_is_a_lower_bound(n: int, m: int, data: st.DataObject) -> None:
+def test_rank_at_a_point_is_a_lower_bound(n, m, data):
     entries = [x, y, x * y, x + 1, FIELD.zero, x**2 - y]
     rows = [[data.draw(st.sampled_from(entries)) for _ in range(m)] for _ in range(n)]
     exact = linear.rank(rows)
@@ -102,7 +100,7 @@ def test_rank_at_a_point_is_a_lower_bound(n: int, m: int, data: st.DataObject) -
 
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(st.integers(1, 3), st.data())
-def test_determinant_and_inverse_agree_with_sympy(n: int, data: st.DataObject) -> None:
+def test_determinant_and_inverse_agree_with_sympy(n, data):
     entries = [x, y, x - y, FIELD.one, FIELD.zero, x / (y + 1), 2 * y]
     rows = tuple(tuple(data.draw(st.sampled_from(entries)) for _ in range(n)) for _ in range(n))
     theirs = sympy.Matrix([[sympy.sympify(repr(e)) for e in r] for r in rows])
@@ -119,14 +117,14 @@ def test_determinant_and_inverse_agree_with_sympy(n: int, data: st.DataObject) -
             assert entry == (FIELD.one if i == j else FIELD.zero)
 
 
-def root_field(*texts: str) -> FunctionField:
+def root_field(*texts):
     return build_elements([parse_expression(text) for text in texts], ("x",), ("c",))[0].field
 
 
 @pytest.mark.parametrize(
     "text", ["sqrt(3)*x", "59**(1/12)*x", "sqrt(c)*x", "(c + sqrt(c))**(1/2)*x"]
 )
-def test_roots_of_constants_are_the_same_at_every_point(text: str) -> None:
+def test_roots_of_constants_are_the_same_at_every_point(text):
     field = root_field(text)
     rng = Random(3)
     points = [random_point(field, rng) for _ in range(6)]
@@ -138,7 +136,7 @@ def test_roots_of_constants_are_the_same_at_every_point(text: str) -> None:
     assert len({point[0] for point in points}) == len(points)
 
 
-def test_roots_of_numbers_that_the_prime_lacks_exist_modulo_another() -> None:
+def test_roots_of_numbers_that_the_prime_lacks_exist_modulo_another():
     lacking = [n for n in range(60, 200) if pow(n, PRIME // 2, PRIME) == PRIME - 1][:3]
     field = root_field(" + ".join(f"sqrt({n})" for n in lacking) + " + x")
     point = random_point(field, Random(0))
@@ -149,14 +147,14 @@ def test_roots_of_numbers_that_the_prime_lacks_exist_modulo_another() -> None:
         )
 
 
-def test_roots_without_values_modulo_any_prime_are_refused_and_not_sought_forever() -> None:
+def test_roots_without_values_modulo_any_prime_are_refused_and_not_sought_forever():
     # -1 is no square modulo the primes that are tried
     with pytest.raises(InputError, match="name a root of numbers alone as a parameter"):
         random_point(root_field("sqrt(c)*x + sqrt(-c)"), Random(0))
 
 
 @pytest.mark.parametrize("order", [1, 2, 5])
-def test_series_along_a_flow_are_those_of_its_solution(order: int) -> None:
+def test_series_along_a_flow_are_those_of_its_solution(order):
     """Along x' = x^2, y' = y + x: 1/x = 1/x_0 - t, and y' - y = x_0/(1 - x_0 t)."""
     start = (nmod(3, PRIME), nmod(7, PRIME))
     padded = [inverse(start[0]), -1, 0, 0, 0]

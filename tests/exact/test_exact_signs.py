@@ -1,7 +1,5 @@
 """Which signs are proved: all that should be, none that is not so, and no more is claimed."""
 
-from __future__ import annotations
-
 import pytest
 import sympy
 from sympy import Abs, Symbol, asinh, atan, exp, log, pi, sqrt

@@ -1,7 +1,5 @@
 """Representation costs by bounds: products, compositions of quadratic forms; and by one root."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 from random import Random
@@ -15,7 +13,6 @@ from derive.errors import NumericalError
 from derive.explicit.constrained import pose_cost
 from derive.explicit.cost.composition import find_composition
 from derive.explicit.cost.feasible import is_onto
-from derive.explicit.minimum import SquaredDistance
 from derive.explicit.regularize import representation_cost
 from derive.model.notation import Notation
 from tests.explicit.witness import numeric_minimum
@@ -24,16 +21,16 @@ b1, b2, b3, b4 = sympy.symbols("beta1:5", real=True)
 beta = sympy.Symbol("beta", real=True)
 
 
-def convolution(n: int) -> list[str]:
+def convolution(n):
     return [" + ".join(f"a{i}*b{(k - i) % n}" for i in range(n)) for k in range(n)]
 
 
-def cost_of(outputs: list[str]) -> SquaredDistance:
+def cost_of(outputs):
     p = Parameterization.parse(outputs)
     return representation_cost(p, Notation(p, tuple(range(p.d))).betas)
 
 
-def agrees_with_scipy(outputs: list[str], cost: SquaredDistance) -> None:
+def agrees_with_scipy(outputs, cost):
     p, rng = Parameterization.parse(outputs), Random(str(outputs))
     for _ in range(2):
         at = [Fraction(rng.choice((-1, 1)) * rng.randrange(3, 40), 13) for _ in outputs]
@@ -107,9 +104,9 @@ def test_where_the_leading_coefficient_may_vanish_it_is_almost_every_beta():
     assert cost.given == ("`F(w) = beta` for some `w`, at almost all `beta`",)
 
 
-def layers(n: int, depth: int) -> list[str]:
+def layers(n, depth):
     """Return the cyclic convolution of several vectors."""
-    outputs: list[list[str]] = [[] for _ in range(n)]
+    outputs = [[] for _ in range(n)]
     for places in itertools.product(range(n), repeat=depth):
         product = "*".join(f"{'abc'[g]}{i}" for g, i in enumerate(places))
         outputs[sum(places) % n].append(product)
@@ -164,7 +161,7 @@ def test_deep_convolutions_sum_powers_of_the_discrete_fourier_transform(n, depth
 
 
 def test_compositions_are_checked_and_others_left_out():
-    def composition(outputs: list[str]):
+    def composition(outputs):
         p = Parameterization.parse(outputs)
         betas = Notation(p, tuple(range(p.d))).betas
         found = find_composition(pose_cost(p), betas)

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import product
 
 import sympy
-from sympy import Expr
 
 from derive.derivation import Derivation, derive
 from derive.errors import ConsistencyError, DeriveError
 from derive.exact.towers.elementary_germ import Elementary
 from derive.exact.towers.germ import Unsettled
-from derive.inverse.design import Parameterized, WeightPair
-from derive.inverse.term import PLACES, SeparableTerm
+from derive.inverse.design import WeightPair
+from derive.inverse.term import PLACES
 from derive.language import from_sympy
-from derive.language.tree import Name, Tree, names
-from derive.model.notation import Constant
+from derive.language.tree import Name, names
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Explicit, Parametric
 from derive.verdict import Verdict
@@ -33,7 +29,7 @@ class Forward:
     equal: bool = False
 
 
-def forward_of(c: Parameterized) -> Forward:
+def forward_of(c):
     """Derive from the start of one weight, or from a symbol; of a pair from p = m."""
     taken = {*c.term.parameters, c.term.variable, *c.weights}
     if isinstance(c, WeightPair):
@@ -54,13 +50,7 @@ def forward_of(c: Parameterized) -> Forward:
     return run_forward(c.term, c.output, {weight: free_start(weight, taken)}, positive=(weight,))
 
 
-def run_forward(
-    term: SeparableTerm,
-    output: Tree,
-    start: Mapping[str, Tree],
-    values: Mapping[str, Tree] | None = None,
-    positive: tuple[str, ...] = (),
-) -> Forward:
+def run_forward(term, output, start, values=None, positive=()):
     """Derive Q from F and compare: Q_F''/Q'' is proved to be a positive constant in beta.
 
     In *values* start symbols stand for functions of the parameters; those in *positive*, symbols or
@@ -79,7 +69,7 @@ def run_forward(
     return Forward(derivation, proved and _proportional(term, derivation, values or {}))
 
 
-def _proportional(term: SeparableTerm, derivation: Derivation, values: Mapping[str, Tree]) -> bool:
+def _proportional(term, derivation, values):
     """Tell whether Q_F'' is proved to be Q'' times a positive constant."""
     piece = derivation.potential.pieces[0]
     curve, parameter = piece.betas[0], piece.betas[0]
@@ -119,7 +109,7 @@ def _proportional(term: SeparableTerm, derivation: Derivation, values: Mapping[s
     return False
 
 
-def _written(expression: Expr, constants: Sequence[Constant]) -> Expr:
+def _written(expression, constants):
     """Return the expression without named constants, |u| as sqrt(u**2), in plain symbols."""
     for symbol, value in reversed(constants):
         expression = expression.subs(symbol, value)
@@ -127,13 +117,13 @@ def _written(expression: Expr, constants: Sequence[Constant]) -> Expr:
     return plain.replace(sympy.Abs, lambda u: sympy.sqrt(u**2))
 
 
-def _points(term: SeparableTerm, along: str, symbols: list[str]) -> Iterator[dict[str, Fraction]]:
+def _points(term, along, symbols):
     for place, start, values in product(PLACES, PLACES[:4], term.parameter_points()):
         free = {name: start for name in symbols if name not in values}
         yield {along: place, **values, **free}
 
 
-def free_start(weight: str, taken: set[str]) -> Name:
+def free_start(weight, taken):
     """Return the symbol at which a weight starts, different from the user's names."""
     name = f"{weight}_0"
     while name in taken:

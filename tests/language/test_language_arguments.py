@@ -1,11 +1,7 @@
 """Names, lists of names, assignments and outputs."""
 
-from __future__ import annotations
-
 import contextlib
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -24,13 +20,13 @@ from derive.language import (
 )
 
 
-def test_lists_of_names_keep_their_order() -> None:
+def test_lists_of_names_keep_their_order():
     assert parse_name(" w_1 ", "weight") == "w_1"
     assert parse_names("p") == ("p",)
     assert parse_names("p, m ,a1") == ("p", "m", "a1")
 
 
-def test_assignments_are_trees_in_order() -> None:
+def test_assignments_are_trees_in_order():
     found = parse_assignments("b=a0, a = 1/2,c=sqrt(2)*alpha")
     assert [name for name, _ in found] == ["b", "a", "c"]
     assert found[0][1] == Name("a0")
@@ -40,12 +36,12 @@ def test_assignments_are_trees_in_order() -> None:
     )
 
 
-def test_outputs_are_trees_in_order() -> None:
+def test_outputs_are_trees_in_order():
     assert parse_outputs(["x*y", "x"]) == (parse_expression("x*y"), Name("x"))
     assert parse_outputs("x*y") == (parse_expression("x*y"),)
 
 
-REFUSED: list[tuple[Callable[[Any], object], Any, str]] = [
+REFUSED = [
     (parse_names, "", "column 1: a name is missing"),
     (parse_names, "p,,m", "column 3: a name is missing"),
     (parse_names, "p,", "column 3: a name is missing"),
@@ -80,7 +76,7 @@ REFUSED: list[tuple[Callable[[Any], object], Any, str]] = [
 
 
 @pytest.mark.parametrize(("parse", "text", "piece"), REFUSED)
-def test_refusals_say_where(parse: Callable[[Any], object], text: Any, piece: str) -> None:
+def test_refusals_say_where(parse, text, piece):
     with pytest.raises(LanguageError) as caught:
         parse(text)
     message = str(caught.value)
@@ -90,7 +86,7 @@ def test_refusals_say_where(parse: Callable[[Any], object], text: Any, piece: st
     assert len(message) <= 300
 
 
-def test_error_of_a_later_output_keeps_its_column() -> None:
+def test_error_of_a_later_output_keeps_its_column():
     with pytest.raises(LanguageError) as caught:
         parse_outputs(["x", "y^2"])
     assert caught.value.column == 2
@@ -99,6 +95,6 @@ def test_error_of_a_later_output_keeps_its_column() -> None:
 @pytest.mark.parametrize("parse", [parse_names, parse_assignments])
 @settings(max_examples=150, deadline=None)
 @given(text=st.text("ab1=,()+*/ .\n\u03b2", max_size=30))
-def test_any_text_is_read_or_refused(parse: Callable[[str], object], text: str) -> None:
+def test_any_text_is_read_or_refused(parse, text):
     with contextlib.suppress(LanguageError):
         parse(text)

@@ -1,7 +1,5 @@
 """Vectors and matrices: entries agree with plain arithmetic on lists."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest
@@ -15,7 +13,7 @@ from derive.language.arrays import entry_names
 SHAPES = {"W": (2, 3), "V": (3, 2), "u": (3,), "v": (2,)}
 
 
-def plain(text: str, rng: Random):
+def plain(text, rng):
     """Evaluate with nested lists, and give the values of the entries."""
     values = {n: rng.randint(-5, 5) for a, s in SHAPES.items() for n in entry_names(a, s)}
     values |= {"a": 3, "c": 2}
@@ -36,7 +34,7 @@ def times(A, B):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_products_are_those_of_lists(seed: int) -> None:
+def test_products_are_those_of_lists(seed):
     values, array = plain("", Random(seed))
     W, V, u = array("W"), array("V"), array("u")
     transposed = [list(row) for row in zip(*W, strict=True)]
@@ -70,23 +68,23 @@ def test_products_are_those_of_lists(seed: int) -> None:
         ("foo(u)", "not a function"),
     ],
 )
-def test_what_does_not_fit_is_refused(text: str, message: str) -> None:
+def test_what_does_not_fit_is_refused(text, message):
     with pytest.raises(LanguageError, match=message):
         parse_array_outputs([text], SHAPES)
 
 
 @pytest.mark.parametrize("text", ["u:0", "u:100", "W:2x", "W:2x2x2", "1:2", "u:3,u:3", "T:2x2"])
-def test_bad_shapes_are_refused(text: str) -> None:
+def test_bad_shapes_are_refused(text):
     with pytest.raises(LanguageError):
         parse_shapes(text)
 
 
-def test_squares_are_powers() -> None:
+def test_squares_are_powers():
     (found,) = parse_array_outputs(["dot(v, v)"], SHAPES)
     assert [to_text(x) for x in found.trees] == ["v1**2 + v2**2"]
 
 
-def test_symmetric_outputs_are_given_once() -> None:
+def test_symmetric_outputs_are_given_once():
     p = Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)})
     assert p.d == 3
     assert derive(p).verdict is Verdict.REFUTED
@@ -95,13 +93,13 @@ def test_symmetric_outputs_are_given_once() -> None:
     assert derive(q).verdict is Verdict.REFUTED
 
 
-def test_a_vector_is_its_entries() -> None:
+def test_a_vector_is_its_entries():
     one = derive(Parameterization.parse(["a*u"], arrays={"u": (3,)}))
     other = derive(Parameterization.parse(["a*u1", "a*u2", "a*u3"]))
     assert one.potential.Q == other.potential.Q
 
 
-def test_a_combination_collects_coefficients() -> None:
+def test_a_combination_collects_coefficients():
     terms = parse_combination("a*u - norm(u)**2*u/2 + b*v", ["u", "v"])
     assert {u: (norm, str(to_sympy(phi))) for u, (norm, phi) in terms.items()} == {
         "u": ("norm_u", "a - norm_u**2/2"),
@@ -110,7 +108,7 @@ def test_a_combination_collects_coefficients() -> None:
 
 
 @pytest.mark.parametrize("text", ["dot(u, v)*u", "u*v", "norm(u)", "exp(u)", "u + 1", "T(u)"])
-def test_what_needs_a_dimension_says_so(text: str) -> None:
+def test_what_needs_a_dimension_says_so(text):
     with pytest.raises(InputError, match="give a dimension, for instance --vector u:3"):
         parse_combination(text, ["u", "v"])
 
@@ -125,12 +123,12 @@ def test_what_needs_a_dimension_says_so(text: str) -> None:
         ("u/2 + norm_u*norm(u)*u", "1/2 + norm_u*norm_u_"),
     ],
 )
-def test_a_coefficient_is_as_it_is_written(text: str, phi: str) -> None:
+def test_a_coefficient_is_as_it_is_written(text, phi):
     ((_, found),) = parse_combination(text, ["u"]).values()
     assert to_text(found) == phi
 
 
-def test_the_dimension_free_neuron_agrees_with_three_dimensions() -> None:
+def test_the_dimension_free_neuron_agrees_with_three_dimensions():
     free = derive(Parameterization.parse(["a*u"], vectors=["u"]))
     assert free.verdict is Verdict.PROVED
     assert str(free.warping.g) == "a"

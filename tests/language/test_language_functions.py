@@ -1,7 +1,5 @@
 """The records of the elementary functions agree with the libraries, the help and the README."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import mpmath
@@ -18,12 +16,12 @@ X = sympy.Symbol("x", positive=True)
 README = Path(__file__).parents[2] / "README.md"
 
 
-def formula(text: str) -> sympy.Expr:
+def formula(text):
     return to_sympy(parse_expression(text), {"x": X, **{n: sympy.Symbol(n) for n in "fp"}})
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_the_libraries_have_it_under_its_name(name: str) -> None:
+def test_the_libraries_have_it_under_its_name(name):
     at = mpmath.mpf(3) / 7
     value = getattr(mpmath, name)(at)
     assert abs(getattr(sympy, name)(sympy.Rational(3, 7)).evalf(20) - value) < 1e-15
@@ -31,19 +29,19 @@ def test_the_libraries_have_it_under_its_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [f.name for f in RECORDS.values() if f.derivative])
-def test_the_derivative_is_that_of_sympy(name: str) -> None:
+def test_the_derivative_is_that_of_sympy(name):
     record, f = RECORDS[name], getattr(sympy, name)(X)
     rule = formula(record.derivative).subs({"f": f, "p": formula(record.partner or "x")})
     for at in (sympy.Rational(2, 7), sympy.Rational(9, 4)):
         assert abs((rule - f.diff(X)).subs(X, at).evalf(30)) < 1e-25
 
 
-def softplus(x: mpmath.mpf) -> mpmath.mpf:
+def softplus(x):
     return mpmath.log1p(mpmath.exp(x))
 
 
 @pytest.mark.parametrize("name", [f.name for f in RECORDS.values() if f.rewritten or f.logarithm])
-def test_what_it_is_rewritten_to_has_its_values(name: str) -> None:
+def test_what_it_is_rewritten_to_has_its_values(name):
     record, at = RECORDS[name], sympy.Rational(5, 3)
     own = {"sigmoid": lambda x: 1 / (1 + mpmath.exp(-x)), "softplus": softplus, "abs": abs}
     value = own.get(name, getattr(mpmath, name, None))(mpmath.mpf(5) / 3)
@@ -52,13 +50,13 @@ def test_what_it_is_rewritten_to_has_its_values(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - set(CALLS)))
-def test_a_function_that_is_no_call_is_gone_once_it_is_read(name: str) -> None:
+def test_a_function_that_is_no_call_is_gone_once_it_is_read(name):
     tree = parse_expression(f"{name}(a*b + 1)")
     assert all(node.function in CALLS for node in walk(tree) if isinstance(node, Call))
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED))
-def test_a_refusal_gives_the_reason(name: str) -> None:
+def test_a_refusal_gives_the_reason(name):
     assert name not in RECORDS
     with pytest.raises(LanguageError, match="column 3: ") as refusal:
         parse_expression(f"1+{name}(w)")
@@ -66,27 +64,27 @@ def test_a_refusal_gives_the_reason(name: str) -> None:
     assert "\n" not in str(refusal.value)
 
 
-def test_a_refusal_in_a_rewritten_function_names_the_column_of_its_call() -> None:
+def test_a_refusal_in_a_rewritten_function_names_the_column_of_its_call():
     with pytest.raises(LanguageError, match="column 5: "):
         parse_expression("x + sqrt(-4)")
 
 
-def test_a_sign_in_a_rewritten_function_is_that_of_a_number() -> None:
+def test_a_sign_in_a_rewritten_function_is_that_of_a_number():
     assert to_text(parse_expression("sigmoid(-2)")) == "1/(1 + exp(2))"
 
 
-def test_other_spellings_are_answered_by_functions_there_are() -> None:
+def test_other_spellings_are_answered_by_functions_there_are():
     for name, instead in INSTEAD.items():
         assert name not in RECORDS
         parse_expression(instead)
 
 
-def test_series_of_flint_have_all_but_those_that_are_integrated() -> None:
+def test_series_of_flint_have_all_but_those_that_are_integrated():
     lacking = {f.name for f in RECORDS.values() if f.derivative and not hasattr(arb_series, f.name)}
     assert lacking == {"asinh"}
 
 
-def test_the_readme_lists_them() -> None:
+def test_the_readme_lists_them():
     assert listed(" and ") in README.read_text()
     # Written out there: a help page imports no language.
     assert " ".join(FUNCTIONS) in " ".join((Regularizer.__doc__ or "").split())

@@ -1,7 +1,5 @@
 """What the language accepts, the trees it makes of it, and the bounds it keeps."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import subprocess
@@ -19,7 +17,6 @@ from derive.language import (
     Number,
     Operation,
     Power,
-    Tree,
     parse_expression,
 )
 
@@ -27,15 +24,15 @@ X, Y, Z = Name("x"), Name("y"), Name("z")
 HALF = Fraction(1, 2)
 
 
-def number(numerator: int, denominator: int = 1) -> Number:
+def number(numerator, denominator=1):
     return Number(Fraction(numerator, denominator))
 
 
-def minus(tree: Tree) -> Operation:
+def minus(tree):
     return Operation("*", number(-1), tree)
 
 
-ACCEPTED: list[tuple[str, Tree]] = [
+ACCEPTED = [
     ("12", number(12)),
     ("0", number(0)),
     ("-3", number(-3)),
@@ -84,18 +81,18 @@ ACCEPTED: list[tuple[str, Tree]] = [
 
 
 @pytest.mark.parametrize(("text", "tree"), ACCEPTED)
-def test_accepted_text_has_exactly_this_tree(text: str, tree: Tree) -> None:
+def test_accepted_text_has_exactly_this_tree(text, tree):
     assert parse_expression(text) == tree
 
 
-def test_bounds_can_be_narrowed() -> None:
+def test_bounds_can_be_narrowed():
     assert parse_expression("x + y", Budget(names=2, nodes=3, depth=2))
     for budget in (Budget(names=1), Budget(nodes=2), Budget(depth=1), Budget(text=4)):
         with pytest.raises(LanguageError):
             parse_expression("x + y", budget)
 
 
-def test_bounds_allow_what_they_say() -> None:
+def test_bounds_allow_what_they_say():
     for text in (
         "(" * 50 + "x" + ")" * 50,
         "-" * 50 + "x",
@@ -112,7 +109,7 @@ def test_bounds_allow_what_they_say() -> None:
         parse_expression(text)
 
 
-def test_deepest_tree_is_safe_for_recursive_operations() -> None:
+def test_deepest_tree_is_safe_for_recursive_operations():
     tree, same = (parse_expression("+".join(["x"] * 200)) for _ in range(2))
     assert tree == same
     assert hash(tree) == hash(same)
@@ -120,7 +117,7 @@ def test_deepest_tree_is_safe_for_recursive_operations() -> None:
     assert repr(tree) == repr(same)
 
 
-def test_package_imports_neither_sympy_nor_numpy() -> None:
+def test_package_imports_neither_sympy_nor_numpy():
     program = (
         "import sys, derive.language as language;"
         "language.to_text(language.parse_expression('x**2 - sqrt(y)'));"

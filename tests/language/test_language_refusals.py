@@ -1,7 +1,5 @@
 """What the language refuses, and how it says so."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 from derive.language import LanguageError, parse_expression
 
 # Each text with a piece of the message that must be in it, the column first where it matters.
-REFUSED: list[tuple[str, str]] = [
+REFUSED = [
     ("", "column 1: empty expression"),
     ("   ", "empty expression"),
     ("__import__('os').system('x')", "column 1: '_' is not accepted"),
@@ -153,7 +151,7 @@ REFUSED: list[tuple[str, str]] = [
 ]
 
 
-def refusal(text: str) -> LanguageError:
+def refusal(text):
     with pytest.raises(LanguageError) as caught:
         parse_expression(text)
     message = str(caught.value)
@@ -166,12 +164,12 @@ def refusal(text: str) -> LanguageError:
 
 
 @pytest.mark.parametrize(("text", "piece"), REFUSED, ids=[ascii(t)[:30] for t, _ in REFUSED])
-def test_refused_text_is_refused_in_one_line_that_helps(text: str, piece: str) -> None:
+def test_refused_text_is_refused_in_one_line_that_helps(text, piece):
     assert piece in str(refusal(text))
 
 
 @pytest.mark.parametrize("space", ["", " ", "     "])
-def test_columns_count_leading_spaces(space: str) -> None:
+def test_columns_count_leading_spaces(space):
     assert refusal(space + "x + foo(y)").column == len(space) + 5
     assert refusal(space + "x**sin(y)").column == len(space) + 4
     assert refusal(space + "1 + x/0").column == len(space) + 7
@@ -229,7 +227,7 @@ PIECES = st.lists(
 @example("x*" * 1999 + "x")
 @example("2**" * 1333 + "x")
 @example(("----------1**" * 6 + "(") * 50 + "x" + ")" * 50)
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_text_is_read_or_refused(text):
     try:
         parse_expression(text)
     except LanguageError:

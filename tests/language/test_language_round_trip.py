@@ -1,10 +1,7 @@
 """Trees to text and to SymPy, and back again as the same function."""
 
-from __future__ import annotations
-
 import ast
 from fractions import Fraction
-from typing import Any
 
 import mpmath
 import pytest
@@ -21,7 +18,6 @@ from derive.language import (
     Number,
     Operation,
     Power,
-    Tree,
     from_sympy,
     parse_expression,
     to_sympy,
@@ -32,7 +28,7 @@ NAMES = ("x", "y", "E", "I")
 POINT = {"x": Fraction(7, 5), "y": Fraction(3, 11), "E": Fraction(13, 17), "I": Fraction(29, 23)}
 
 
-def exact_value(tree: Tree) -> Fraction:
+def exact_value(tree):
     match tree:
         case Number(value):
             return value
@@ -49,7 +45,7 @@ def exact_value(tree: Tree) -> Fraction:
     raise TypeError(tree)
 
 
-def value(tree: Tree) -> Any:
+def value(tree):
     match tree:
         case Number(number):
             return mpmath.mpf(number.numerator) / number.denominator
@@ -76,8 +72,8 @@ RATIONALS = st.fractions(-5, 5, max_denominator=12).map(Number)
 LEAVES = st.one_of(INTEGERS, RATIONALS, st.sampled_from(NAMES).map(Name))
 
 
-def rational_trees(leaves: st.SearchStrategy[Tree]) -> st.SearchStrategy[Tree]:
-    def grow(below: st.SearchStrategy[Tree]) -> st.SearchStrategy[Tree]:
+def rational_trees(leaves):
+    def grow(below):
         return st.one_of(
             st.builds(Operation, st.sampled_from("+*/"), below, below),
             st.builds(lambda t: Operation("*", Number(Fraction(-1)), t), below),
@@ -89,7 +85,7 @@ def rational_trees(leaves: st.SearchStrategy[Tree]) -> st.SearchStrategy[Tree]:
 
 @settings(max_examples=300, deadline=None)
 @given(rational_trees(LEAVES))
-def test_text_reads_back_with_the_same_exact_value(tree: Tree) -> None:
+def test_text_reads_back_with_the_same_exact_value(tree):
     try:
         expected = exact_value(tree)
     except ZeroDivisionError:
@@ -100,7 +96,7 @@ def test_text_reads_back_with_the_same_exact_value(tree: Tree) -> None:
     assert exact_value(parse_expression(to_text(again), WIDE)) == expected
 
 
-def positive_trees() -> st.SearchStrategy[Tree]:
+def positive_trees():
     """Return trees that are positive at the point, so that roots and logarithms are real."""
     leaves = st.one_of(
         st.fractions(Fraction(1, 7), 5, max_denominator=9).map(Number),
@@ -108,7 +104,7 @@ def positive_trees() -> st.SearchStrategy[Tree]:
     )
     exponents = st.sampled_from([Fraction(p, q) for p in (-2, -1, 1, 2, 3) for q in (1, 2, 3)])
 
-    def grow(below: st.SearchStrategy[Tree]) -> st.SearchStrategy[Tree]:
+    def grow(below):
         calls = st.sampled_from(("asinh", "tanh", "log", "sin", "sqrt"))
         signed = st.builds(lambda f, t: Power(Call(f, t), Fraction(2)), calls, below)
         signed = signed.filter(lambda t: t.base.function != "sqrt")
@@ -123,7 +119,7 @@ def positive_trees() -> st.SearchStrategy[Tree]:
 
 @settings(max_examples=150, deadline=None)
 @given(positive_trees())
-def test_text_and_sympy_return_the_same_value(tree: Tree) -> None:
+def test_text_and_sympy_return_the_same_value(tree):
     with mpmath.workdps(60):
         try:
             expected = value(tree)
@@ -160,34 +156,34 @@ TEXTS = [
 
 
 @pytest.mark.parametrize(("text", "printed"), TEXTS)
-def test_printed_text_is_readable_and_stable(text: str, printed: str) -> None:
+def test_printed_text_is_readable_and_stable(text, printed):
     assert to_text(parse_expression(text)) == printed
     assert to_text(parse_expression(printed)) == printed
 
 
-def test_printed_brackets_keep_the_tree() -> None:
+def test_printed_brackets_keep_the_tree():
     for text in ("a*(b*c)", "a + (b + c)", "a/(b/c)", "a + b - (c + d)", "sqrt(x + 1)*sin(y)"):
         assert to_text(parse_expression(text)) == text
 
 
-def test_printed_text_is_python_as_well() -> None:
+def test_printed_text_is_python_as_well():
     for text, _ in TEXTS:
         assert ast.parse(to_text(parse_expression(text)), mode="eval")
 
 
-def test_names_that_sympy_knows_are_only_names() -> None:
+def test_names_that_sympy_knows_are_only_names():
     expression = to_sympy(parse_expression("E + I + pi + S + N"))
     assert {symbol.name for symbol in expression.free_symbols} == {"E", "I", "pi", "S", "N"}
 
 
-def test_symbols_can_be_given() -> None:
+def test_symbols_can_be_given():
     x = sympy.Symbol("x", positive=True)
     assert to_sympy(parse_expression("sqrt(x**2)"), {"x": x}) == x
     with pytest.raises(LanguageError, match="no symbol is given for 'y'"):
         to_sympy(parse_expression("y"), {"x": x})
 
 
-def test_every_function_crosses_the_bridge() -> None:
+def test_every_function_crosses_the_bridge():
     x = sympy.Symbol("x")
     for name in (*CALLS, "sqrt"):
         tree = parse_expression(f"{name}(x)")
@@ -195,7 +191,7 @@ def test_every_function_crosses_the_bridge() -> None:
         assert from_sympy(to_sympy(tree)) == tree
 
 
-def test_sympy_forms_have_readable_trees() -> None:
+def test_sympy_forms_have_readable_trees():
     x, y = sympy.symbols("x y")
     for expression, text in (
         (x / y, "x/y"),
@@ -210,7 +206,7 @@ def test_sympy_forms_have_readable_trees() -> None:
         assert to_text(from_sympy(expression)) == text
 
 
-def refused_by_sympy_bridge() -> list[tuple[Any, str]]:
+def refused_by_sympy_bridge():
     x = sympy.Symbol("x")
     shared = x
     for _ in range(40):
@@ -248,7 +244,7 @@ def refused_by_sympy_bridge() -> list[tuple[Any, str]]:
 
 
 @pytest.mark.parametrize(("expression", "piece"), refused_by_sympy_bridge())
-def test_sympy_beyond_the_language_is_refused(expression: Any, piece: str) -> None:
+def test_sympy_beyond_the_language_is_refused(expression, piece):
     with pytest.raises(LanguageError) as caught:
         from_sympy(expression)
     message = str(caught.value)
@@ -258,6 +254,6 @@ def test_sympy_beyond_the_language_is_refused(expression: Any, piece: str) -> No
     assert len(message) <= 300
 
 
-def test_infinite_expression_does_not_reach_sympy() -> None:
+def test_infinite_expression_does_not_reach_sympy():
     with pytest.raises(LanguageError, match="divides by zero"):
         to_sympy(parse_expression("x/(y - y)"))

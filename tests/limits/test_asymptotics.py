@@ -1,7 +1,5 @@
 """Exact expansions in a small parameter, against numbers at 60 digits."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import mpmath

@@ -1,7 +1,5 @@
 """Limits of radial Q that outgrow every power: the linear term must be proved to be outgrown."""
 
-from __future__ import annotations
-
 import pytest
 import sympy
 from sympy import exp, sqrt

@@ -1,7 +1,5 @@
 """Limits of parametric Q: h(z) = beta is solved as c -> 0, or what is not decided is left open."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import mpmath
@@ -14,7 +12,6 @@ from derive.exact.field.function_field import FunctionField
 from derive.exact.signs import Signs
 from derive.limits.exponents import Deep, exponent, is_positive_exponent
 from derive.limits.fixed_beta import ClosedGradient, closed_form_limit
-from derive.limits.limit import Limit
 from derive.limits.point import read_point
 from derive.potential.piece import Curve
 from derive.verdict import Verdict
@@ -26,7 +23,7 @@ x = Symbol("x", positive=True)
 HALF = sympy.Rational(1, 2)
 
 
-def limit(h: sympy.Expr, mu: sympy.Expr, at: str = "0", positive: tuple[str, ...] = ()) -> Limit:
+def limit(h, mu, at="0", positive=()):
     curve, depths = Curve(z, h, (sympy.Integer(-1), sympy.Integer(1))), {D: 2 + x}
     at_depth = Curve(z, h.xreplace(depths), curve.interval)
     gradient = ClosedGradient(

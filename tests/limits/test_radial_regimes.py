@@ -1,7 +1,5 @@
 """Limits of vector models in every dimension, by those in a plane."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

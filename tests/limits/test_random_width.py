@@ -1,7 +1,5 @@
 """Wide random starts: moments for every width at once, confirmed by draws."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,17 +1,13 @@
 """Regimes of Q: limits are proved, named, and confirmed by numbers at two scales."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import sympy
 from sympy import Abs, Rational, log, sqrt
 
 from derive import InputError, Parameterization, Verdict, regimes, scale_start
-from derive.limits.find import Regimes
 from derive.limits.initialization import with_scale
 from derive.limits.point import read_point
 from numerics.confirm.limits import confirm_limits
@@ -24,20 +20,14 @@ pytestmark = pytest.mark.every(3)
 alpha = sympy.Symbol("alpha", positive=True)
 
 
-def found(
-    outputs: list[str],
-    start: dict[str, str] | None = None,
-    variable: str = "alpha",
-    positive: tuple[str, ...] = (),
-    toward: tuple[Any, ...] = (0, "oo"),
-) -> Regimes:
+def found(outputs, start=None, variable="alpha", positive=(), toward=(0, "oo")):
     p = Parameterization.parse(outputs, start, (*positive, variable) if start else positive)
     if variable not in (*p.start_symbols, *p.parameters):
         p = scale_start(p, variable)
     return regimes_once(p, variable, toward)
 
 
-def shaped(scale: str, shape: str) -> dict[str, str]:
+def shaped(scale, shape):
     """Return u, v > 0 with u v = scale and (v - u)/(v + u) = shape."""
     u = f"sqrt({scale})*sqrt((1 - {shape})/(1 + {shape}))"
     v = f"sqrt({scale})*sqrt((1 + {shape})/(1 - {shape}))"
@@ -495,7 +485,7 @@ def test_limits_with_rates_are_proved_in_the_scale_and_in_the_rate(outputs, vect
         assert r.verdict is Verdict.PROVED, variable
 
 
-def test_a_gradient_with_sizes_is_read() -> None:
+def test_a_gradient_with_sizes_is_read():
     """Euler's equation of |beta| asks for its derivative, which is a sign."""
     p = Parameterization.parse(["c*b", "c*a*b"])
     text = regimes(derive_once(with_scale(p, "alpha")), "alpha").to_text()

@@ -3,8 +3,6 @@
 Along w' = grad F the mirror map is the time. All other limits are put to the witness of theirs.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sympy

@@ -1,7 +1,5 @@
 """Coordinates in which Q is a sum: found by eigenvectors, accepted by identities alone."""
 
-from __future__ import annotations
-
 import pytest
 import sympy
 

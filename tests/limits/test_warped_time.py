@@ -1,7 +1,5 @@
 """The warped time: a lower bound of g from conserved quantities, or an assumption that is said."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,7 +8,7 @@ import sympy
 
 from derive import Parameterization, regimes
 from derive.limits.find import warped_time
-from derive.limits.warped_time import WarpedTime, find_warped_time
+from derive.limits.warped_time import find_warped_time
 from derive.verdict import Verdict
 from numerics.confirm.paths import time_warp
 from tests.published import derive_once
@@ -19,7 +17,7 @@ NEURON = ["a*u1", "a*u2"]
 DEEP = ["a*b*u1", "a*b*u2"]
 
 
-def found(outputs: list[str], start: dict | None = None, positive: tuple = ()) -> WarpedTime:
+def found(outputs, start=None, positive=()):
     warped = warped_time(derive_once(Parameterization.parse(outputs, start, positive)))
     assert warped is not None
     return warped

@@ -1,7 +1,5 @@
 """Conditions on the start: none that others imply is left, and none that cannot hold is offered."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 
@@ -120,7 +118,7 @@ def test_models_ask_for_no_more_than_they_need(outputs, left):
         ("a**2 + b", "a**2 + b > 0"),
     ],
 )
-def test_a_condition_is_written_without_signs(of: str, written: str) -> None:
+def test_a_condition_is_written_without_signs(of, written):
     assert condition(f"{of} > 0").written == written
 
 

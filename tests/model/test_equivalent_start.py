@@ -1,7 +1,5 @@
 """Starts of F that beta does not tell apart, and the simpler of them."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import mpmath
@@ -10,7 +8,6 @@ import pytest
 from derive import Parameterization, Verdict
 from derive.language import to_text
 from derive.model.equivalent_start import find_equivalent_start
-from derive.model.parameterization import Parameterization as Map
 from numerics import crosscheck
 from tests.published import derive_once
 from tests.witness_flow import Model
@@ -19,7 +16,7 @@ TWO = ["a*u1 + b*v1", "a*u2 + b*v2"]
 NAMES = ["a", "b", "u1", "u2", "v1", "v2"]
 
 
-def two_neurons(*values: object) -> Map:
+def two_neurons(*values):
     start = {w: str(x) for w, x in zip(NAMES, values, strict=True)}
     return Parameterization.parse(TWO, start=start)
 
@@ -35,9 +32,7 @@ def two_neurons(*values: object) -> Map:
         ((0, 0, "c", 0, 0, "c"), {"a": "c", "u1": "0", "u2": "0"}),
     ],
 )
-def test_an_isotropic_conserved_matrix_is_that_of_one_neuron(
-    values: tuple[object, ...], neuron: dict[str, str]
-) -> None:
+def test_an_isotropic_conserved_matrix_is_that_of_one_neuron(values, neuron):
     """From a a^T - W W^T = c I, with the matrix W of u and v, one neuron moves beta alike."""
     found = find_equivalent_start(two_neurons(*values))
     assert found is not None
@@ -46,13 +41,13 @@ def test_an_isotropic_conserved_matrix_is_that_of_one_neuron(
     assert found.start.functions == ("F1", "F2", "K11", "K12", "K22")
 
 
-def test_the_flow_in_all_weights_minimises_the_q_of_one_neuron() -> None:
+def test_the_flow_in_all_weights_minimises_the_q_of_one_neuron():
     d = derive_once(two_neurons(3, 0, 5, 0, 0, 4))
     assert (d.verdict, d.idle) == (Verdict.PROVED, ("b", "v1", "v2"))
     assert crosscheck(d, digits=20).passed
 
 
-def test_beta_moves_alike_under_any_steering() -> None:
+def test_beta_moves_alike_under_any_steering():
     model = Model.of(TWO, NAMES)
     with mpmath.workdps(30):
         paths = [[0, 0, 1, 0, 0, 1], [1, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 2]]
@@ -74,20 +69,20 @@ def test_beta_moves_alike_under_any_steering() -> None:
 @pytest.mark.parametrize(
     "values", [(0, 0, 1, 0, 0, 2), (1, 0, 1, 0, 0, 1), (0, 0, 1, 0, 1, 1), (0, 0, "c", 0, 0, "k")]
 )
-def test_starts_beside_it_are_not(values: tuple[object, ...]) -> None:
+def test_starts_beside_it_are_not(values):
     p = two_neurons(*values)
     assert find_equivalent_start(p) is None
 
 
-def test_a_start_beside_it_has_no_q() -> None:
+def test_a_start_beside_it_has_no_q():
     p = two_neurons(0, 0, 1, 0, 0, 2)
     assert derive_once(p).verdict is Verdict.REFUTED
 
 
 @pytest.mark.slow
-def test_a_matrix_from_the_identity() -> None:
+def test_a_matrix_from_the_identity():
     shapes = {"W": (2, 2), "u": (2,)}
-    start: dict[str, object] = {"W11": 1, "W22": 1, "W12": 0, "W21": 0, "u1": 0, "u2": 0}
+    start = {"W11": 1, "W22": 1, "W12": 0, "W21": 0, "u1": 0, "u2": 0}
     d = derive_once(Parameterization.parse(["W*u"], start=start, arrays=shapes))
     one = derive_once(Parameterization.parse(["a*u1", "a*u2"], start={"a": 1, "u1": 0, "u2": 0}))
     assert (d.verdict, d.potential.Q) == (Verdict.PROVED, one.potential.Q)
@@ -104,5 +99,5 @@ def test_a_matrix_from_the_identity() -> None:
 @pytest.mark.parametrize(
     "outputs", [["p**3 - m**3"], ["exp(a)*u1", "exp(a)*u2 + b"], ["u*v"], ["u*v + x*y + p*q"]]
 )
-def test_other_models_are_left_alone(outputs: list[str]) -> None:
+def test_other_models_are_left_alone(outputs):
     assert find_equivalent_start(Parameterization.parse(outputs)) is None

@@ -4,10 +4,7 @@ Constant rates eta, w_k' = -eta_k (J^T X^T r)_k, are gradient flow of F(w(v)) in
 weights w_k = sqrt(eta_k) v_k; for rates that are squares both sides are exact.
 """
 
-from __future__ import annotations
-
 import pickle
-from collections.abc import Sequence
 from fractions import Fraction
 
 import pytest
@@ -24,17 +21,17 @@ from derive.weights.metric import find_metric
 from derive.weights.warping import decide_warp
 
 
-def constant(*rates: int) -> Geometry:
+def constant(*rates):
     """Return G^-1 = diag(rates)."""
     return Geometry(tuple(Number(Fraction(rate)) for rate in rates))
 
 
-def with_rates(outputs: Sequence[str], **rates: int) -> Parameterization:
+def with_rates(outputs, **rates):
     p = Parameterization.parse(outputs)
     return p.with_(geometry=constant(*(rates.get(name, 1) for name in p.weights)))
 
 
-def rescaled(p: Parameterization, roots: Sequence[int]) -> Parameterization:
+def rescaled(p, roots):
     """Return F in v_k = w_k/root_k."""
     outputs = [to_text(tree) for tree in p.trees]
     for name, root in zip(p.weights, roots, strict=True):
@@ -42,7 +39,7 @@ def rescaled(p: Parameterization, roots: Sequence[int]) -> Parameterization:
     return Parameterization.parse(outputs)
 
 
-def test_the_kernel_is_raised_by_the_rates() -> None:
+def test_the_kernel_is_raised_by_the_rates():
     p = with_rates(["a*u1", "a*u2"], a=5, u1=2, u2=3)
     metric = find_metric(find_conserved(find_lie_structure(p)))
     a, u1, u2 = p.w
@@ -54,7 +51,7 @@ def test_the_kernel_is_raised_by_the_rates() -> None:
     assert p.fields[0] == (5 * u1, 2 * a, p.field.zero)
 
 
-def test_the_neuron_conserves_the_weighted_difference_and_keeps_its_warp() -> None:
+def test_the_neuron_conserves_the_weighted_difference_and_keeps_its_warp():
     p = with_rates(["a*u1", "a*u2"], a=5, u1=2, u2=2)
     d = derive(p)
     assert d.verdict is Verdict.PROVED
@@ -74,7 +71,7 @@ def test_the_neuron_conserves_the_weighted_difference_and_keeps_its_warp() -> No
     assert [y.rational for y in dual.y] == [u1 / 2, u2 / 2]
 
 
-def test_rates_may_take_the_warp_away() -> None:
+def test_rates_may_take_the_warp_away():
     product = ["a*c - b*d", "a*d + b*c"]
     d = derive(with_rates(product, a=4))
     assert d.hessian.verdict is Verdict.REFUTED
@@ -82,7 +79,7 @@ def test_rates_may_take_the_warp_away() -> None:
     assert derive(with_rates(product)).warping.verdict is Verdict.PROVED
 
 
-def test_a_homogeneous_map_has_the_square_of_its_weights_as_conjugate() -> None:
+def test_a_homogeneous_map_has_the_square_of_its_weights_as_conjugate():
     p = with_rates(["p**3 - m**3"], p=4, m=9)
     square = p.geometry.weight_square(p.w)
     assert square is not None
@@ -106,9 +103,7 @@ def test_a_homogeneous_map_has_the_square_of_its_weights_as_conjugate() -> None:
         (["a*c - b*d", "a*d + b*c"], (2, 1, 3, 1)),
     ],
 )
-def test_rates_decide_as_the_euclidean_flow_of_the_rescaled_weights(
-    outputs: list[str], roots: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rates_decide_as_the_euclidean_flow_of_the_rescaled_weights(outputs, roots, monkeypatch):
     monkeypatch.setattr(pointwise, "LARGE", 0)  # the conditions at one start as well
     p = Parameterization.parse(outputs)
     p = p.with_(geometry=constant(*(r * r for r in roots)))
@@ -124,7 +119,7 @@ def test_rates_decide_as_the_euclidean_flow_of_the_rescaled_weights(
     assert decide_warp(hessians[0]).verdict is decide_warp(hessians[1]).verdict
 
 
-def test_the_metric_is_an_ingredient_like_the_others() -> None:
+def test_the_metric_is_an_ingredient_like_the_others():
     p = with_rates(["a*u1", "b*v1"], a=5)
     assert p != p.with_(geometry=EUCLIDEAN)
     assert pickle.loads(pickle.dumps(p)) == p

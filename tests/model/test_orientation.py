@@ -1,7 +1,5 @@
 """Roots of even powers: one rule for odd and even roots, by the sign at the start."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -15,7 +13,7 @@ SIDES = [("(w**2)**(1/3)", "-1"), ("(w**2)**(1/4)", "-1"), ("((w-2)**2)**(1/3)",
 
 @pytest.mark.every(2)
 @pytest.mark.parametrize(("output", "start"), SIDES)
-def test_a_root_of_an_even_power_is_that_of_the_side_of_the_start(output: str, start: str) -> None:
+def test_a_root_of_an_even_power_is_that_of_the_side_of_the_start(output, start):
     """All three are |x|^k from |x| = 1; the flow of the weights agrees, and ends at x = 0."""
     p = Parameterization.parse([output], start={"w": start})
     d = derive_once(p)
@@ -33,12 +31,12 @@ def test_a_root_of_an_even_power_is_that_of_the_side_of_the_start(output: str, s
 
 
 @pytest.mark.parametrize("index", ["1/3", "1/4", "1/2"])
-def test_without_a_sign_odd_and_even_roots_are_refused_alike(index: str) -> None:
+def test_without_a_sign_odd_and_even_roots_are_refused_alike(index):
     with pytest.raises(InputError, match="has a kink"):
         Parameterization.parse([f"(w**2)**({index})"])
 
 
 @pytest.mark.parametrize("index", ["1/3", "1/2"])
-def test_a_negative_base_is_refused_alike(index: str) -> None:
+def test_a_negative_base_is_refused_alike(index):
     with pytest.raises(InputError, match="root of a negative number"):
         Parameterization.parse([f"w**({index})"], start={"w": "-1"})

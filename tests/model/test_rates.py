@@ -238,7 +238,7 @@ def test_more_that_makes_no_sense():
         explicit_counterpart(LAYERS)
 
 
-def test_a_positive_rate_tells_the_sign_of_a_weight() -> None:
+def test_a_positive_rate_tells_the_sign_of_a_weight():
     """Rates 1/u and 1/v need u, v > 0: the root of beta = (u_0 + mu)(v_0 + mu) is known."""
     p = parse(["u*v"], rates={"u": "1/(2*v)", "v": "1/u"})
     assert {"u", "v"} <= {*p.positive}
@@ -248,6 +248,6 @@ def test_a_positive_rate_tells_the_sign_of_a_weight() -> None:
     assert crosscheck(d, digits=20).passed
 
 
-def test_the_parameter_of_a_curve_ends_where_rates_do() -> None:
+def test_the_parameter_of_a_curve_ends_where_rates_do():
     p = parse(["u*v + w**3"], rates={"u": "1/v", "v": "1/u", "w": "1/w"})
     assert "with Max(-u_0, -v_0) < z < infinity" in derive(p).to_text()

@@ -1,7 +1,5 @@
 """Special starts from which the flow stays in a linear subspace."""
 
-from __future__ import annotations
-
 import mpmath
 import pytest
 import sympy
@@ -17,7 +15,7 @@ BALANCED = {"a": "3", "b": "4", "u1": "9/5", "u2": "12/5", "v1": "12/5", "v2": "
 
 
 @pytest.mark.slow
-def test_strictly_balanced_neurons_have_the_three_halves_power() -> None:
+def test_strictly_balanced_neurons_have_the_three_halves_power():
     d = derive_once(Parameterization.parse(TWO, start=BALANCED))
     assert d.verdict is Verdict.PROVED
     assert dict(d.ties).keys() == {"b", "v1", "v2"}
@@ -39,7 +37,7 @@ def test_strictly_balanced_neurons_have_the_three_halves_power() -> None:
     assert crosscheck(d, digits=20).passed
 
 
-def test_the_ties_hold_along_the_whole_flow() -> None:
+def test_the_ties_hold_along_the_whole_flow():
     model = Model.of(TWO, ["a", "b", "u1", "u2", "v1", "v2"])
     with mpmath.workdps(30):
         w = [mpmath.mpf(x) for x in (3, 4)] + [mpmath.mpf(x) / 5 for x in (9, 12, 12, 16)]
@@ -57,14 +55,14 @@ def test_the_ties_hold_along_the_whole_flow() -> None:
         {"a": "1", "b": "1", "u1": "1", "u2": "2", "v1": "1", "v2": "3"},
     ],
 )
-def test_starts_that_are_not_aligned_have_no_ties(start: dict[str, str]) -> None:
+def test_starts_that_are_not_aligned_have_no_ties(start):
     p = Parameterization.parse(TWO, start=start)
     assert find_ties(p) is None
     assert derive_once(p).verdict is Verdict.REFUTED
 
 
 @pytest.mark.slow
-def test_symbolic_ratios_become_parameters() -> None:
+def test_symbolic_ratios_become_parameters():
     start = {"a": "s", "b": "k*s", "u1": "t", "u2": "0", "v1": "k*t", "v2": "0"}
     d = derive_once(Parameterization.parse(TWO, start=start))
     assert d.verdict is Verdict.PROVED
@@ -75,18 +73,18 @@ def test_symbolic_ratios_become_parameters() -> None:
 
 
 @pytest.mark.parametrize("F", ["exp(u) - exp(v)", "u*exp(v)", "tanh(u)*v", "sqrt(u**2 + v**2)"])
-def test_equal_weights_that_move_differently_are_not_tied(F: str) -> None:
+def test_equal_weights_that_move_differently_are_not_tied(F):
     assert find_ties(Parameterization.parse([F], start={"u": "1", "v": "1"})) is None
 
 
 @pytest.mark.parametrize("F", ["w + w**3", "exp(w)", "exp(u) + exp(v)"])
-def test_the_origin_is_left(F: str) -> None:
+def test_the_origin_is_left(F):
     p = Parameterization.parse([F], start={w: "0" for w in "uvw" if w in F})
     ties = find_ties(p)
     assert (ties is None) == (p.p == 1)
 
 
-def test_a_symbolic_start_has_no_ties() -> None:
+def test_a_symbolic_start_has_no_ties():
     assert find_ties(Parameterization.parse(TWO)) is None
 
 
@@ -94,7 +92,7 @@ EQUAL = dict.fromkeys("pqrxyz", "alpha")
 
 
 @pytest.mark.slow
-def test_equal_weights_give_a_formula_where_the_general_way_gives_an_integral() -> None:
+def test_equal_weights_give_a_formula_where_the_general_way_gives_an_integral():
     """Three equal weights and three more are ``p**3 - x**3`` with the rate 1/3."""
     d = derive_once(Parameterization.parse(["p*q*r - x*y*z"], EQUAL, ["alpha"]))
     assert d.verdict is Verdict.PROVED
@@ -106,7 +104,7 @@ def test_equal_weights_give_a_formula_where_the_general_way_gives_an_integral() 
     assert crosscheck(d, digits=20).passed
 
 
-def test_equal_weights_are_followed_as_one() -> None:
+def test_equal_weights_are_followed_as_one():
     """Q is that of ``p**2 - m**2`` with the rates 1/2: what u*v - x*y has in all its weights."""
     start = dict.fromkeys("uvxy", "alpha")
     d = derive_once(Parameterization.parse(["u*v - x*y"], start, ["alpha"]))
@@ -136,7 +134,7 @@ def test_equal_weights_are_followed_as_one() -> None:
         ("u**D*v**D", {"u": "x", "v": "x"}, "explicit"),
     ],
 )
-def test_fewer_weights_have_the_simpler_form(F: str, start: dict[str, str], kind: str) -> None:
+def test_fewer_weights_have_the_simpler_form(F, start, kind):
     d = derive_once(Parameterization.parse([F], start, ["x"] if "x" in start.values() else []))
     assert dict(d.ties).keys() == {"v"}
     assert (d.verdict, d.potential.pieces[0].kind) == (Verdict.PROVED, kind)
@@ -152,7 +150,7 @@ def test_fewer_weights_have_the_simpler_form(F: str, start: dict[str, str], kind
         ({"u": "1/v", "v": "1/u"}, {"u": "a", "v": "a"}),
     ],
 )
-def test_rates_keep_weights_tied(rates: dict[str, str], start: dict[str, str]) -> None:
+def test_rates_keep_weights_tied(rates, start):
     """The flow is that of one weight, in the metric that the line has from that of all."""
     d = derive_once(Parameterization.parse(["u*v"], start, rates=rates))
     assert dict(d.ties).keys() == {"v"}
@@ -168,5 +166,5 @@ def test_rates_keep_weights_tied(rates: dict[str, str], start: dict[str, str]) -
         ({"u": "u**2", "v": "v"}, {"u": "1", "v": "1"}),
     ],
 )
-def test_other_rates_are_not_taken_for_ties(rates: dict[str, str], start: dict[str, str]) -> None:
+def test_other_rates_are_not_taken_for_ties(rates, start):
     assert find_ties(Parameterization.parse(["u*v"], start, rates=rates)) is None

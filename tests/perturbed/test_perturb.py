@@ -308,7 +308,7 @@ def test_a_weight_of_the_name_of_our_mass_keeps_it():
     assert r"\varepsilon" in page
 
 
-def test_an_integral_whose_kernel_hides_its_start_is_not_rewritten() -> None:
+def test_an_integral_whose_kernel_hides_its_start_is_not_rewritten():
     assert perturb(derive("x*y**3"), "decay").Q is None
     assert perturb(derive("x*y"), "decay").Q is not None
 

@@ -1,7 +1,5 @@
 """What is printed of a single output is accepted only as it stands: each part broken in turn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -16,7 +14,6 @@ from derive.potential import accept, coupled, kernel_integral, parametric, ratio
 from derive.potential.piece import Parametric, Piece
 from derive.potential.shortest import has_gradient
 from derive.render.labels import unmark
-from derive.weights.kernel_relation import KernelRelation
 
 pytestmark = pytest.mark.every(2)
 
@@ -36,7 +33,7 @@ MODELS = [
 Broken = Callable[[Piece], Piece]
 
 
-BREAKS: dict[str, Broken] = {
+BREAKS = {
     "the value has another sign": lambda p: replace(p, value=-p.value),
     "the value lacks its last term": lambda p: replace(
         p, value=sympy.Add(*sympy.Add.make_args(p.value)[:-1])
@@ -55,10 +52,10 @@ BREAKS: dict[str, Broken] = {
 }
 
 
-def accepted_as(monkeypatch: pytest.MonkeyPatch, output: str, start: dict[str, str], how: Broken):
-    found: list[Piece | None] = []
+def accepted_as(monkeypatch, output, start, how):
+    found = []
 
-    def spy(relation: KernelRelation, piece: Piece) -> Piece | None:
+    def spy(relation, piece):
         found.append(accept.accept_explicit(relation, how(piece)))
         return found[-1]
 

@@ -1,12 +1,9 @@
 """Integrals over a weight, as they are printed, against flows of the weights; and what is none."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 import mpmath
 import pytest
@@ -23,7 +20,7 @@ from derive.potential import along_weight, rational_kernel
 from derive.potential.piece import Quadrature
 from derive.weights import solved_leaf
 from derive.weights.adjoin import logarithmic_law
-from derive.weights.conserved import ConservedQuantities, find_conserved
+from derive.weights.conserved import find_conserved
 from derive.weights.lie import find_lie_structure
 from derive.weights.solved_leaf import solved_leaves
 from numerics.confirm.along_weight import evaluated
@@ -62,20 +59,20 @@ OVER_BETA = [
 ]
 
 
-def quadrature(output: str, start: dict[str, str] | None = None) -> Quadrature:
+def quadrature(output, start=None):
     (piece,) = derive_once(Parameterization.parse([output], start or {})).potential.pieces
     assert isinstance(piece, Quadrature)
     return piece
 
 
-def flow(output: str, start: dict[str, str], time: Any) -> tuple[dict[str, Any], Any, Any]:
+def flow(output, start, time):
     """Return the weights after a time of w' = grad F, with F and |grad F|^2 there."""
     model, w = Model.of([output], tuple(start)), [number(x) for x in start.values()]
     w = integrate(lambda w: model.velocity(w, [mpf(1)]), w, time, 2, 8) if time else w
     return dict(zip(start, w, strict=True)), model.F(*w)[0], model.kernel(w)[0][0]
 
 
-def known(piece: Quadrature, start: dict[str, str]) -> dict[str, Any]:
+def known(piece, start):
     values = {f"{name}_0": number(x) for name, x in start.items()}
     for symbol, value in piece.constants:
         values[symbol.name] = evaluated(value, values)
@@ -84,18 +81,14 @@ def known(piece: Quadrature, start: dict[str, str]) -> dict[str, Any]:
 
 @pytest.mark.every(3)
 @pytest.mark.parametrize(("output", "start"), OVER_A_WEIGHT)
-def test_an_integral_over_a_weight_is_the_time_and_q_its_integral(
-    output: str, start: dict[str, str]
-) -> None:
+def test_an_integral_over_a_weight_is_the_time_and_q_its_integral(output, start):
     """dQ/dbeta = mu, the time of w' = grad F, and Q grows by int mu K dmu."""
     follow(quadrature(output, start), output, start)
 
 
 @pytest.mark.every(2)
 @pytest.mark.parametrize(("output", "start"), CLOSED)
-def test_rational_integrands_over_a_weight_are_integrated(
-    output: str, start: dict[str, str]
-) -> None:
+def test_rational_integrands_over_a_weight_are_integrated(output, start):
     piece = quadrature(output)
     assert piece.kind == "parametric"
     assert not piece.assumptions
@@ -104,7 +97,7 @@ def test_rational_integrands_over_a_weight_are_integrated(
 
 
 @pytest.mark.parametrize("start", ["-1", "1/10"])
-def test_on_both_sides_of_a_zero_of_the_slope_numbers_have_logarithms(start: str) -> None:
+def test_on_both_sides_of_a_zero_of_the_slope_numbers_have_logarithms(start):
     piece = quadrature("w**3 - w", {"w": start})
     assert piece.kind == "parametric"
     follow(piece, "w**3 - w", {"w": start})
@@ -112,7 +105,7 @@ def test_on_both_sides_of_a_zero_of_the_slope_numbers_have_logarithms(start: str
 
 @pytest.mark.every(2)
 @pytest.mark.parametrize("output", ["log(exp(a) + exp(b))", "log(1 + exp(a) + exp(b))"])
-def test_integrands_that_are_rational_in_an_exponential_are_integrated(output: str) -> None:
+def test_integrands_that_are_rational_in_an_exponential_are_integrated(output):
     """dQ/dbeta is closed, and certified; Q is an integral of a logarithm over a sum."""
     piece = quadrature(output)
     assert not piece.gradient[0].has(sympy.Integral)
@@ -121,7 +114,7 @@ def test_integrands_that_are_rational_in_an_exponential_are_integrated(output: s
     assert not check_text(certified_once(Parameterization.parse([output]))).open
 
 
-def test_a_wrong_antiderivative_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_antiderivative_is_not_printed(monkeypatch):
     for wrong in (lambda mu, t: 2 * mu, lambda mu, t: mu + t, lambda mu, t: -mu):
         own = rational_kernel.antiderivative
         broken = lambda leaf, f: wrong(own(leaf, f), leaf.variable)  # noqa: B023, E731
@@ -131,14 +124,14 @@ def test_a_wrong_antiderivative_is_not_printed(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("signs", [(1, 1), (-1, 1), (1, -1), (-1, -1)])
-def test_one_integral_serves_for_all_signs_of_the_start(signs: tuple[int, int]) -> None:
+def test_one_integral_serves_for_all_signs_of_the_start(signs):
     """Where delta = u_0^2 - 2 v_0^2 may have either sign, and so may u."""
     for u, v in ((1, 2), (2, 1)):
         start = {"u": f"{signs[0] * u}/2", "v": f"{signs[1] * v}/2"}
         follow(quadrature("u**2*v"), "u**2*v", start)
 
 
-def follow(piece: Quadrature, output: str, start: dict[str, str]) -> None:
+def follow(piece, output, start):
     path, (slope,), (beta,) = piece.curve, piece.gradient, piece.betas
     assert path is not None
     with mp.workdps(20):
@@ -158,7 +151,7 @@ def follow(piece: Quadrature, output: str, start: dict[str, str]) -> None:
 
 @pytest.mark.every(3)
 @pytest.mark.parametrize(("output", "start"), OVER_BETA)
-def test_a_kernel_in_a_weight_is_that_of_the_flow(output: str, start: dict[str, str]) -> None:
+def test_a_kernel_in_a_weight_is_that_of_the_flow(output, start):
     """K(b), and what b^2 is, at the weight that the flow has there, on both sides of a zero."""
     piece = quadrature(output, start)
     assert piece.curve is None
@@ -188,7 +181,7 @@ GENERIC = [
 
 @pytest.mark.every(3)
 @pytest.mark.parametrize("output", GENERIC)
-def test_forms_of_a_start_in_symbols_hold_for_all_of_its_signs(output: str) -> None:
+def test_forms_of_a_start_in_symbols_hold_for_all_of_its_signs(output):
     """A root in a weight that may have either sign must not be hidden in an exponential."""
     (piece,) = derive_once(Parameterization.parse([output])).potential.pieces
     if not isinstance(piece, Quadrature) or not (piece.curve or piece.abbreviations):
@@ -217,13 +210,13 @@ def test_forms_of_a_start_in_symbols_hold_for_all_of_its_signs(output: str) -> N
             assert abs(evaluated(kernel, {**values, **t}) - K) < 1e-12 * (1 + K)
 
 
-def test_a_weight_with_zeros_is_no_coordinate_beyond_them() -> None:
+def test_a_weight_with_zeros_is_no_coordinate_beyond_them():
     for output in ("w*sigmoid(s)", "a*tanh(b)"):
         assert quadrature(output).curve is None
     assert quadrature("b**2*tanh(a)").curve is not None
 
 
-def test_signs_are_those_of_the_start() -> None:
+def test_signs_are_those_of_the_start():
     """sqrt((delta - t^3)/t) has the sign of t below it, where b is asked for; u^2 has none."""
     either = quadrature("b**3/(b**2 + a**2)")
     assert [(str(c.of), c.sign) for c in either.assumptions] == [("a_0", Sign.NONZERO)]
@@ -235,11 +228,11 @@ def test_signs_are_those_of_the_start() -> None:
     assert {str(x) for x in nonzero} == {str(b0 - 1), str(b0 + 1)}
 
 
-def laws_of(output: str) -> ConservedQuantities:
+def laws_of(output):
     return find_conserved(find_lie_structure(Parameterization.parse([output])))
 
 
-def test_laws_are_found_where_the_weights_separate() -> None:
+def test_laws_are_found_where_the_weights_separate():
     for output in ("sinh(c + a**2)", "a*sinh(b)", "c*a/(1 + a**2)", "a*b**2/sqrt(1 + b**2)"):
         conserved = laws_of(output)
         law = logarithmic_law(conserved)
@@ -250,7 +243,7 @@ def test_laws_are_found_where_the_weights_separate() -> None:
 
 
 @pytest.mark.parametrize("output", ["w*exp(s)", "u**2*v", "b**2*tanh(a)"])
-def test_what_is_no_law_gives_no_leaf(output: str) -> None:
+def test_what_is_no_law_gives_no_leaf(output):
     conserved = laws_of(output)
     p = conserved.parameterization
     assert [*solved_leaves(conserved, Notation(p))]
@@ -260,7 +253,7 @@ def test_what_is_no_law_gives_no_leaf(output: str) -> None:
         assert not [*solved_leaves(broken, Notation(p))]
 
 
-def test_the_flow_is_asked_of_every_weight(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_flow_is_asked_of_every_weight(monkeypatch):
     """Without that identity a law that is none passes, so nothing else refuses it."""
     conserved = laws_of("w*exp(s)")
     p, (law,) = conserved.parameterization, conserved.laws
@@ -270,7 +263,7 @@ def test_the_flow_is_asked_of_every_weight(monkeypatch: pytest.MonkeyPatch) -> N
     assert LogFunction(law).along(p.fields[0]).is_zero()
 
 
-def test_the_certificate_has_the_weight_and_refuses_others() -> None:
+def test_the_certificate_has_the_weight_and_refuses_others():
     """The integrals, the weight, beta in it and the law are all read from the weights."""
     text = certified_once(Parameterization.parse(["w*exp(s)"]))
     report = check_text(text)
@@ -292,7 +285,7 @@ def test_the_certificate_has_the_weight_and_refuses_others() -> None:
         check_text(json.dumps(record))
 
 
-def test_logarithms_of_numbers_with_roots_are_compared_in_no_time() -> None:
+def test_logarithms_of_numbers_with_roots_are_compared_in_no_time():
     """log((3 + sqrt(3))/(3 - sqrt(3))) is log(2 + sqrt(3)), which SymPy is long in seeing."""
     d = derive_once(Parameterization.parse(["w**3 - w"], {"w": "-1"}))
     assert d.potential.kind == "parametric"

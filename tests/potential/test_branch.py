@@ -1,7 +1,5 @@
 """Which root of a polynomial a function of the weights is: read in numbers along a leaf."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from types import SimpleNamespace
 

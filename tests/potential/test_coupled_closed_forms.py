@@ -4,15 +4,12 @@ The Hessian of Q is compared with that of the form written down, up to a positiv
 points of the simplex; the flow of a start in numbers ends where Q is least.
 """
 
-from __future__ import annotations
-
 from itertools import product
-from typing import Any
 
 import pytest
 import sympy
 
-from derive import Derivation, Parameterization
+from derive import Parameterization
 from derive.components import in_components
 from derive.potential.piece import Quadrature
 from numerics import crosscheck
@@ -21,13 +18,13 @@ from tests.published import derive_once
 WEIGHTS = ("a", "b", "c", "d")
 
 
-def normalized(f: str, n: int) -> list[str]:
+def normalized(f, n):
     """Return the first n - 1 of f(v_i)/sum_j f(v_j)."""
     terms = [f.replace("v", v) for v in WEIGHTS[:n]]
     return [f"{t}/({' + '.join(terms)})" for t in terms[:-1]]
 
 
-def powers(p: int) -> tuple[list[str], str]:
+def powers(p):
     """Return v_i^p/sum_j v_j^p with Q = c^(1 - p/2) (sum beta^(2/p))^(p/2)/(p (2 - p)) + linear."""
     b3 = "(1 - beta1 - beta2)"
     root = " + ".join(f"{b}**(2/S({p}))" for b in ("beta1", "beta2", b3))
@@ -66,22 +63,20 @@ FORMS = [
 IDS = ["softmax-3", "softmax-4", "reference", "v", "v**3", "v**5", "cubes", "exponentials"]
 
 
-def hessian(Q: sympy.Expr, point: dict[str, Any]) -> list[sympy.Expr]:
+def hessian(Q, point):
     table = {s.name: s for s in Q.free_symbols}
     betas = [table[name] for name in sorted(table) if name.startswith("beta")]
     values = {s: point[s.name] for s in Q.free_symbols}
     return [Q.diff(x, y).subs(values).evalf(30) for x, y in product(betas, betas)]
 
 
-def derived(outputs: list[str], positive: list[str]) -> Derivation:
+def derived(outputs, positive):
     return derive_once(Parameterization.parse(outputs, positive=positive))
 
 
 @pytest.mark.every(12)
 @pytest.mark.parametrize(("outputs", "written", "positive"), FORMS, ids=IDS)
-def test_the_form_is_the_one_that_one_would_write(
-    outputs: list[str], written: str, positive: list[str]
-) -> None:
+def test_the_form_is_the_one_that_one_would_write(outputs, written, positive):
     d = derived(outputs, positive)
     Q = d.potential.Q
     assert Q is not None
@@ -100,19 +95,17 @@ def test_the_form_is_the_one_that_one_would_write(
 
 @pytest.mark.every(6)
 @pytest.mark.parametrize(("outputs", "written", "positive"), FORMS, ids=IDS)
-def test_flows_of_the_weights_confirm_it(
-    outputs: list[str], written: str, positive: list[str]
-) -> None:
+def test_flows_of_the_weights_confirm_it(outputs, written, positive):
     assert crosscheck(derived(outputs, positive), digits=15).passed
 
 
-def test_entries_of_K_are_outputs_where_they_are() -> None:
+def test_entries_of_K_are_outputs_where_they_are():
     d = derive_once(Parameterization.parse(["x**2 + y**2", "x*y"]))
     assert str(d.metric.kernel) == "Matrix([[4*beta1, 4*beta2], [4*beta2, beta1]])"
 
 
 @pytest.mark.slow
-def test_a_rate_that_is_a_parameter_stands_in_the_exponent() -> None:
+def test_a_rate_that_is_a_parameter_stands_in_the_exponent():
     d = derive_once(Parameterization.parse(["g*v/norm(v)"], vectors=["v"], rates={"g": "eta"}))
     (piece,) = d.potential.pieces
     assert str(piece.gradient[0]) == "exp(s**2/(2*eta*norm_v_0**2))"

@@ -1,16 +1,13 @@
 """Half-spaces on which Q of coupled outputs is proved to be defined and strictly convex."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from random import Random
 
 import numpy as np
 import pytest
 
-from derive import Derivation, Parameterization, Verdict
+from derive import Parameterization, Verdict
 from derive.potential.branch import stays_away_from_zero
-from derive.potential.domain import Domain
 from tests.published import derive_once
 
 CONVOLUTION = ["a*c+b*d", "a*d+b*c"]
@@ -19,11 +16,11 @@ NEURON = ["a*u", "a*v"]
 PRODUCT = ["a*c-b*d", "a*d+b*c"]
 
 
-def derived(outputs: list[str], start: dict[str, str] | None = None) -> Derivation:
+def derived(outputs, start=None):
     return derive_once(Parameterization.parse(outputs, start))
 
 
-def domain(d: Derivation) -> Domain:
+def domain(d):
     (piece,) = d.potential.pieces
     assert piece.domain is not None
     return piece.domain
@@ -40,9 +37,7 @@ def domain(d: Derivation) -> Domain:
         (PRODUCT, None, [], ["a_0**2 + b_0**2 - c_0**2 - d_0**2"]),
     ],
 )
-def test_half_spaces(
-    outputs: list[str], start: dict[str, str] | None, walls: list[str], conditions: list[str]
-) -> None:
+def test_half_spaces(outputs, start, walls, conditions):
     found = domain(derived(outputs, start))
     assert found.exact
     assert all(wall.oriented for wall in found.walls)
@@ -60,15 +55,13 @@ def test_half_spaces(
         (CONVOLUTION, {"a": "2", "b": "1", "c": "2", "d": "1"}),
     ],
 )
-def test_a_domain_with_a_hole_or_open_signs_is_left_in_words(
-    outputs: list[str], start: dict[str, str] | None
-) -> None:
+def test_a_domain_with_a_hole_or_open_signs_is_left_in_words(outputs, start):
     """a u with |u| > |a| at the start has no beta = 0, nor has the square of a complex number."""
     found = domain(derived(outputs, start))
     assert found.walls or found.undecided == ("leaf",)
 
 
-def test_every_start_lies_inside() -> None:
+def test_every_start_lies_inside():
     d = derived(SQUARES)
     walls = [wall.form for wall in domain(d).walls]
     rng = Random(3)
@@ -87,13 +80,13 @@ def test_every_start_lies_inside() -> None:
         (CONVOLUTION, {"a": "2", "b": "1/2", "c": "0", "d": "1"}),
     ],
 )
-def test_q_lies_above_its_tangents_inside(outputs: list[str], start: dict[str, str]) -> None:
+def test_q_lies_above_its_tangents_inside(outputs, start):
     """Q(b) > Q(a) + <grad Q(a), b - a>, far from the start too."""
     d = derived(outputs, start)
     walls = [wall.form for wall in domain(d).walls]
     numeric = d.potential.numeric()
     rng = np.random.default_rng(5)
-    points: list[np.ndarray] = []
+    points = []
     while len(points) < 30:
         beta = rng.normal(size=2) * 20
         if all(float(w.subs(dict(zip(d.beta, beta, strict=True)))) > 0 for w in walls):
@@ -144,7 +137,7 @@ BALANCED = "unless `u_0 - v_0 = 0` or `u_0 + v_0 = 0`"
         ("u**2*v", "the interval around $beta_0$ on which $K$ is positive and finite"),
     ],
 )
-def test_the_domain_of_one_output_in_words(output: str, where: str) -> None:
+def test_the_domain_of_one_output_in_words(output, where):
     """sqrt(a**2 + b**2) has K = 1 and no beta < 0: what K says of the domain is not all."""
     found = domain(derived([output]))
     assert found.where == where
@@ -155,7 +148,7 @@ def test_the_domain_of_one_output_in_words(output: str, where: str) -> None:
     ("output", "end"),
     [("p**(4/3) - m**(4/3)", "4*a**(4/3)"), ("p**(3/2) - m**(3/2)", "8*a**(3/2)")],
 )
-def test_a_fractional_power_ends_where_a_base_reaches_0(output: str, end: str) -> None:
+def test_a_fractional_power_ends_where_a_base_reaches_0(output, end):
     """Along p**(2/3) + m**(2/3) = 2 a**(2/3) the base m is 0 at beta = (2 a**(2/3))**2."""
     d = derived([output], {"p": "a", "m": "a"})
     assert domain(d).where == f"`-{end} < beta < {end}`"
@@ -170,7 +163,7 @@ def test_a_fractional_power_ends_where_a_base_reaches_0(output: str, end: str) -
     assert np.isnan(q.inverse_gradient(1.2 * slopes)).all()
 
 
-def test_a_kernel_with_a_pole_at_0() -> None:
+def test_a_kernel_with_a_pole_at_0():
     d = derived(["sqrt(1+w**2)"])
     assert d.verdict is Verdict.PROVED
     assert [wall.end(*d.beta) for wall in domain(d).walls] == [1]  # 0 and -1 lie beyond
@@ -187,9 +180,7 @@ def test_a_kernel_with_a_pole_at_0() -> None:
         ({"u": "1", "v": "1"}, "`beta > 0`"),
     ],
 )
-def test_a_kernel_without_zeros_may_have_one_for_some_starts(
-    start: dict[str, str], where: str
-) -> None:
+def test_a_kernel_without_zeros_may_have_one_for_some_starts(start, where):
     assert domain(derived(["u*v"], start)).words.split("; ")[0] == where
 
 
@@ -202,9 +193,7 @@ def test_a_kernel_without_zeros_may_have_one_for_some_starts(
         ({}, False),
     ],
 )
-def test_a_weight_stays_away_from_zero_where_a_law_is_positive_for_every_start(
-    start: dict[str, str], kept: bool
-) -> None:
+def test_a_weight_stays_away_from_zero_where_a_law_is_positive_for_every_start(start, kept):
     metric = derive_once(Parameterization.parse(["a*u"], start)).blocks[0].metric
     assert stays_away_from_zero(metric, metric.parameterization.field.named("a")) is kept
 
@@ -212,7 +201,7 @@ def test_a_weight_stays_away_from_zero_where_a_law_is_positive_for_every_start(
 @pytest.mark.parametrize(
     ("F", "exact"), [("w**D", True), ("w**(2/(2 - t))", True), ("w**D + w", False)]
 )
-def test_a_power_of_one_weight_ends_where_the_weight_does(F: str, exact: bool) -> None:
+def test_a_power_of_one_weight_ends_where_the_weight_does(F, exact):
     """All in F and K is a power of beta, so beta = 0 ends them; but for a sum this is not known."""
     d = derive_once(Parameterization.parse([F], None, ["w"]))
     found = domain(d)
@@ -224,7 +213,7 @@ def test_a_power_of_one_weight_ends_where_the_weight_does(F: str, exact: bool) -
 @pytest.mark.parametrize(
     ("mirror", "exact"), [("p**4 + p*m + m**4", False), ("p**2 + p*m + m**2", True)]
 )
-def test_a_metric_that_moves_with_the_weights_may_end_the_domain(mirror: str, exact: bool) -> None:
+def test_a_metric_that_moves_with_the_weights_may_end_the_domain(mirror, exact):
     """K = 8 p m/(12 p m - 1) has a pole where 12 p m = 1, between the walls +-(p_0^2 + m_0^2)."""
     p = Parameterization.parse(["p**2 - m**2"], {"p": "1", "m": "1"}, mirror=mirror)
     found = domain(derive_once(p))
@@ -240,7 +229,7 @@ def test_a_metric_that_moves_with_the_weights_may_end_the_domain(mirror: str, ex
         ("w**2", "w", "`beta > 0`"),
     ],
 )
-def test_weights_may_become_infinite_where_beta_is_not(output: str, rate: str, where: str) -> None:
+def test_weights_may_become_infinite_where_beta_is_not(output, rate, where):
     p = Parameterization.parse([output], rates={"w": rate})
     assert where in domain(derive_once(p)).where
 
@@ -258,9 +247,7 @@ def test_weights_may_become_infinite_where_beta_is_not(output: str, rate: str, w
         ("exp(p) - exp(m)", [], []),
     ],
 )
-def test_a_curve_tells_from_which_starts_it_has_other_ends(
-    output: str, walls: list[str], conditions: list[str]
-) -> None:
+def test_a_curve_tells_from_which_starts_it_has_other_ends(output, walls, conditions):
     found = domain(derived([output]))
     assert found.exact
     assert sorted(str(wall.form) for wall in found.walls) == walls

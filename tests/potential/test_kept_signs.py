@@ -1,7 +1,5 @@
 """What Q assumes to keep its sign along the flow: nothing where a positive function writes it."""
 
-from __future__ import annotations
-
 import json
 from contextlib import nullcontext
 

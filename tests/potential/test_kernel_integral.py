@@ -1,7 +1,5 @@
 """Q of one output from its kernel alone: K is a function of beta that is given, and Q'' = 1/K."""
 
-from __future__ import annotations
-
 import mpmath
 import pytest
 import sympy

@@ -1,14 +1,12 @@
 """Pairs of simple outputs: all are decided, and nearly every Q that exists has a short form."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import combinations
 
 import pytest
 import sympy
 
-from derive import Derivation, Parameterization, Verdict
+from derive import Parameterization, Verdict
 from derive.model.notation import log_expr
 from derive.potential.piece import Quadrature
 from derive.weights.adjoin import logarithmic_law
@@ -37,7 +35,7 @@ OUTPUTS = (
 """17 outputs, 136 pairs."""
 
 
-def derived(*outputs: str) -> Derivation:
+def derived(*outputs):
     return derive_once(Parameterization.parse(list(outputs)))
 
 
@@ -50,7 +48,7 @@ def derived(*outputs: str) -> Derivation:
         (("a", "a**2 + 2*b**2"), "1/sqrt(b)", "-4*((beta2 - beta1**2)/2)**(3/4)/3"),
     ],
 )
-def test_a_warp_with_poles_or_roots(outputs: tuple[str, ...], warp: str, Q: str) -> None:
+def test_a_warp_with_poles_or_roots(outputs, warp, Q):
     d = derived(*outputs)
     assert str(d.warping.g) == warp
     assert d.potential.kind == "explicit"
@@ -70,7 +68,7 @@ def test_a_warp_with_poles_or_roots(outputs: tuple[str, ...], warp: str, Q: str)
         (("a*c", "a*b**2"), "algebraic"),
     ],
 )
-def test_laws_of_degree_zero_and_factors_as_roots(outputs: tuple[str, ...], kind: str) -> None:
+def test_laws_of_degree_zero_and_factors_as_roots(outputs, kind):
     d = derived(*outputs)
     assert d.potential.kind == kind
     assert crosscheck(d, digits=15).passed
@@ -86,7 +84,7 @@ def test_laws_of_degree_zero_and_factors_as_roots(outputs: tuple[str, ...], kind
         (("a**2 + b*c", "a**2 + b**2 + c**2"), "root"),
     ],
 )
-def test_an_integral_says_why_it_is_left(outputs: tuple[str, ...], left: str) -> None:
+def test_an_integral_says_why_it_is_left(outputs, left):
     d = derived(*outputs)
     (piece,) = d.potential.pieces
     assert isinstance(piece, Quadrature)
@@ -96,7 +94,7 @@ def test_an_integral_says_why_it_is_left(outputs: tuple[str, ...], left: str) ->
     assert (left == "dual") == ("y - y(w_0) = grad Q" not in d.to_text())
 
 
-def test_a_law_with_logarithms_is_told_from_an_open_branch() -> None:
+def test_a_law_with_logarithms_is_told_from_an_open_branch():
     law = logarithmic_law(derived("a**2 + c").blocks[0].conserved)
     a, c = sympy.symbols("a c", positive=True)
     assert law is not None
@@ -109,7 +107,7 @@ def test_a_law_with_logarithms_is_told_from_an_open_branch() -> None:
         assert piece.left == left
 
 
-def test_a_root_whose_leading_coefficient_is_conserved_has_a_branch_at_a_start_in_numbers() -> None:
+def test_a_root_whose_leading_coefficient_is_conserved_has_a_branch_at_a_start_in_numbers():
     outputs = ["a**2 + b*c", "a**2 + b**2 + c**2"]
     d = derive_once(Parameterization.parse(outputs, {"a": "1", "b": "2", "c": "1"}))
     assert d.potential.kind == "algebraic"
@@ -117,10 +115,10 @@ def test_a_root_whose_leading_coefficient_is_conserved_has_a_branch_at_a_start_i
 
 
 @pytest.mark.slow
-def test_all_pairs_are_decided(capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_pairs_are_decided(capsys):
     """Run with -s to see the table."""
-    kinds: Counter[str] = Counter()
-    left: Counter[str] = Counter()
+    kinds = Counter()
+    left = Counter()
     for outputs in combinations(OUTPUTS, 2):
         d = derived(*outputs)
         assert d.warping.verdict is not Verdict.UNDECIDED, outputs

@@ -4,8 +4,6 @@ The witness knows F alone: it walks both ways along grad F/|grad F|, with steps 
 zero of grad F nor a point where that is infinite, and looks at where F ends.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 
@@ -48,7 +46,7 @@ OUTPUTS = [
 ]
 
 
-def compiled(output: str) -> tuple[Function, Callable[[np.ndarray], np.ndarray], list[str]]:
+def compiled(output):
     names = [n for n in START if sympy.Symbol(n) in sympy.sympify(output).free_symbols]
     symbols = [sympy.Symbol(n, positive=True) for n in names]
     table = {**dict(zip(names, symbols, strict=True)), "sigmoid": lambda x: 1 / (1 + sympy.exp(-x))}
@@ -57,13 +55,13 @@ def compiled(output: str) -> tuple[Function, Callable[[np.ndarray], np.ndarray],
     return lambda w: float(f(*w)), lambda w: np.array(J(*w), dtype=float), names
 
 
-def end_of_walk(output: str, side: int) -> float:
+def end_of_walk(output, side):
     """Return what F tends to on one side, infinite where it goes on growing."""
     F, J, names = compiled(output)
     w = np.array([float(sympy.Rational(START[n])) for n in names])
     values, h = [F(w)], 1e-3
 
-    def slope(w: np.ndarray) -> np.ndarray:
+    def slope(w):
         g = J(w)
         return side * g / np.linalg.norm(g)
 
@@ -89,7 +87,7 @@ def end_of_walk(output: str, side: int) -> float:
 @pytest.mark.every(40)
 @pytest.mark.parametrize("symbols", [False, True])
 @pytest.mark.parametrize("output", OUTPUTS)
-def test_the_domain_is_what_the_curve_of_the_gradient_reaches(output: str, symbols: bool) -> None:
+def test_the_domain_is_what_the_curve_of_the_gradient_reaches(output, symbols):
     names = compiled(output)[2]
     start = None if symbols else {n: START[n] for n in names}
     d = derive_once(Parameterization.parse([output], start))

@@ -1,7 +1,5 @@
 """A warp that is 0 at the start: a Q for each sign that it may end with."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,18 +1,16 @@
 """Sums of functions whose K is no power of beta: seen before any division by sums."""
 
-from __future__ import annotations
-
 import pytest
 
 from derive import Parameterization, derive
 
 
 @pytest.mark.slow
-def test_a_sum_of_tangents_has_the_integral_in_time() -> None:
+def test_a_sum_of_tangents_has_the_integral_in_time():
     found = derive(Parameterization.parse(["tan(a)/2 + tan(b) + tan(c)"]), timeout=20)
     assert (found.verdict.value, found.potential.kind) == ("PROVED", "quadrature")
 
 
-def test_a_power_with_an_open_exponent_is_still_found() -> None:
+def test_a_power_with_an_open_exponent_is_still_found():
     found = derive(Parameterization.parse(["w**a"], parameters=["a"], positive=["w"]))
     assert found.potential.kind == "explicit"

@@ -3,24 +3,20 @@
 With F = w and any metric G on the weights rho is G, as a function of beta.
 """
 
-from __future__ import annotations
-
 from itertools import chain
 
 import pytest
 import sympy
 from hypothesis import given, settings
-from sympy import Expr
 
 from derive import Parameterization, Verdict
-from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot, inverse
 from derive.exact.towers.tower import build_elements
 from derive.language import from_sympy, parse_expression, to_sympy
 from derive.model.geometry import Geometry
 from derive.testing import convex_potentials, warps
 from derive.weights.conserved import find_conserved
-from derive.weights.hessian import HessianVerdict, decide_hessian
+from derive.weights.hessian import decide_hessian
 from derive.weights.lie import along, find_lie_structure
 from derive.weights.metric import find_metric
 from derive.weights.warping import decide_warp
@@ -31,7 +27,7 @@ BETA = tuple(map(sympy.Symbol, NAMES))
 drawn = settings(max_examples=10, deadline=None, derandomize=True)
 
 
-def decided(G: sympy.Matrix, factor: Expr) -> tuple[HessianVerdict, RationalFunction]:
+def decided(G, factor):
     """Decide on rho = G, entry by entry; the factor comes as a function of the same weights."""
     read = [from_sympy(x) for x in (*BETA, *G, factor)]
     *_, a, b, _, c, g = build_elements(read, NAMES)
@@ -44,13 +40,13 @@ def decided(G: sympy.Matrix, factor: Expr) -> tuple[HessianVerdict, RationalFunc
     return decide_hessian(metric), g
 
 
-def hessian(Q: str) -> sympy.Matrix:
+def hessian(Q):
     return sympy.hessian(to_sympy(parse_expression(Q)), BETA)
 
 
 @drawn
 @given(convex_potentials(2), warps(2))
-def test_a_convex_hessian_passes_and_a_symmetric_perturbation_fails(Q: str, other: str) -> None:
+def test_a_convex_hessian_passes_and_a_symmetric_perturbation_fails(Q, other):
     """d_2 rho_11 = d_1 rho_12 fails where a function of beta2 alone is added to rho_11."""
     G, bump = hessian(Q), to_sympy(parse_expression(other.replace("beta1", "beta2")))
     assert decided(G, sympy.Integer(1))[0].verdict is PROVED
@@ -61,7 +57,7 @@ def test_a_convex_hessian_passes_and_a_symmetric_perturbation_fails(Q: str, othe
 @pytest.mark.slow
 @drawn
 @given(convex_potentials(2), warps(2))
-def test_g_times_a_hessian_gives_one_over_g(Q: str, warp: str) -> None:
+def test_g_times_a_hessian_gives_one_over_g(Q, warp):
     """log g is returned by its derivatives along the flow."""
     factor = to_sympy(parse_expression(warp))
     verdict, g = decided(factor * hessian(Q), factor)

@@ -1,9 +1,6 @@
 """Kind and form of the answer do not depend on the names and the order of weights and outputs."""
 
-from __future__ import annotations
-
 import re
-from random import Random
 
 import pytest
 import sympy
@@ -11,8 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from derive import Parameterization
-from derive.catalogue import Entry, entries
-from derive.language.tree import Tree, to_text
+from derive.catalogue import entries
+from derive.language.tree import to_text
 from derive.model.restriction import leave_out_affine
 from derive.render.page.lines import broken
 from derive.render.page.printer import latex
@@ -39,7 +36,7 @@ MODELS = [
 ]
 
 
-def shape(p: Parameterization) -> tuple[object, ...]:
+def shape(p):
     """Return what is answered, and how long it is."""
     d = derive_once(p)
     pieces = sorted((x.kind, len(x.roots), x.value.count_ops()) for x in d.potential.pieces)
@@ -48,13 +45,13 @@ def shape(p: Parameterization) -> tuple[object, ...]:
 
 @pytest.mark.every(8)
 @pytest.mark.parametrize(("outputs", "start"), MODELS)
-def test_names_and_order_change_nothing(outputs: list[str], start: dict[str, str]) -> None:
+def test_names_and_order_change_nothing(outputs, start):
     expected = shape(Parameterization.parse(outputs, start))
     weights = sorted(set(re.findall(r"[a-z]", " ".join(outputs))))
     # The alphabet backwards: as weights are sorted, or met, in another order, so are ties.
     others = dict(zip(weights, "zyxwvutsr", strict=False))
 
-    def renamed(text: str) -> str:
+    def renamed(text):
         return re.sub(r"[a-z]", lambda found: others[found.group()], text)
 
     again = {others[w]: value for w, value in reversed(start.items())}
@@ -62,7 +59,7 @@ def test_names_and_order_change_nothing(outputs: list[str], start: dict[str, str
     assert shape(found) == expected
 
 
-def test_names_are_printed_as_they_are_counted() -> None:
+def test_names_are_printed_as_they_are_counted():
     betas = [f"beta{i}" for i in range(1, 12)]
     whole = sympy.Add(*(sympy.Symbol(b) * sympy.Symbol(f"u{b[4:]}_0") for b in reversed(betas)))
     assert re.findall(r"beta\d+", plain(whole)) == betas
@@ -75,18 +72,18 @@ def test_names_are_printed_as_they_are_counted() -> None:
 
 @settings(max_examples=5, deadline=None, derandomize=True)
 @given(parameterizations(), st.randoms(use_true_random=False))
-def test_order_changes_nothing_in_drawn_models(p: Parameterization, random: Random) -> None:
+def test_order_changes_nothing_in_drawn_models(p, random):
     _compare(p, random)
 
 
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(parameterizations(), st.randoms(use_true_random=False))
-def test_order_changes_nothing_in_many_drawn_models(p: Parameterization, random: Random) -> None:
+def test_order_changes_nothing_in_many_drawn_models(p, random):
     _compare(p, random)
 
 
-def _compare(p: Parameterization, random: Random) -> None:
+def _compare(p, random):
     """Compare a model with its outputs, weights and start in another order, renamed."""
     assume(not p.vectors and p.d <= MOST_OUTPUTS)
     # Of outputs that are affine functions of each other the last is left out: other coordinates.
@@ -104,13 +101,13 @@ def _compare(p: Parameterization, random: Random) -> None:
     assert shape(again) == shape(p)
 
 
-def _renamed(tree: Tree, others: dict[str, str]) -> str:
+def _renamed(tree, others):
     return re.sub(r"[A-Za-z]\w*", lambda x: others.get(x.group(), x.group()), to_text(tree))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.id)
-def test_names_and_order_change_nothing_in_the_catalogue(entry: Entry) -> None:
+def test_names_and_order_change_nothing_in_the_catalogue(entry):
     p = entry.read().parameterization()
     if p.vectors or p.d > MOST_OUTPUTS:
         pytest.skip("the outputs have no order, or are many")

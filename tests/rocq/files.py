@@ -6,14 +6,12 @@ import re
 import resource
 import shutil
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import pytest
 
-from derive import Derivation, Parameterization
+from derive import Parameterization
 from derive.catalogue import entries, find
 from derive.rocq.library import library
 from tests.published import derive_once
@@ -95,29 +93,29 @@ class Outcome:
     seconds: float
 
     @property
-    def axioms(self) -> set[str]:
+    def axioms(self):
         """The axioms that the last line of a file prints."""
         whole = self.text.partition("Axioms:")[2]
         return set(re.findall(r"^([A-Za-z_.]+)\s*:", whole, re.MULTILINE))
 
 
-def catalogued(name: str) -> Derivation:
+def catalogued(name):
     return derive_once(find(name).read().parameterization())
 
 
-def model(name: str) -> Derivation:
+def model(name):
     outputs, start = MODELS[name]
     return derive_once(Parameterization.parse(outputs, start))
 
 
-def everything() -> dict[str, Derivation]:
+def everything():
     """Derive the models above and every proved entry of the catalogue."""
     found = {f"catalogue {e.id}": catalogued(e.id) for e in entries() if e.verdict == "PROVED"}
     return found | {name: model(name) for name in MODELS}
 
 
 @cache
-def coqc() -> str:
+def coqc():
     """Return the compiler; a test that needs it is skipped where there is none."""
     found = shutil.which("coqc")
     if found is None:
@@ -125,7 +123,7 @@ def coqc() -> str:
     return found
 
 
-def with_library(folder: Path) -> Path:
+def with_library(folder):
     """Write the library into a folder and compile it."""
     for name, text in library().items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -134,12 +132,12 @@ def with_library(folder: Path) -> Path:
     return folder
 
 
-def compiled(folder: Path, name: str, text: str | None = None) -> Outcome:
+def compiled(folder, name, text=None):
     """Compile a file, within bounds on memory and time."""
     if text is not None:
         (folder / f"{name}.v").write_text(text, encoding="utf-8")
 
-    def bounded() -> None:
+    def bounded():
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 
@@ -160,7 +158,7 @@ BROKEN = (
 """The definitions that are broken; and what is conserved."""
 
 
-def mutants(text: str) -> Iterator[tuple[str, str]]:
+def mutants(text):
     """Yield broken files: one number, sign or comparison of a definition or law is another."""
     lines = text.splitlines()
     for at, line in enumerate(lines):
@@ -177,7 +175,7 @@ def mutants(text: str) -> Iterator[tuple[str, str]]:
             yield f"{what}: {place[0]} at {place.start()}", whole
 
 
-def _broken(body: str) -> Iterator[tuple[re.Match[str], str]]:
+def _broken(body):
     for place in re.finditer(r"(?<![\w.])\d+(?![\w%]|\.\d)| [+] | - |<>|0 <(?= )", body):
         yield (
             place,

@@ -1,23 +1,19 @@
 """Warps that are exponentials of functions of the weights: weight normalization in components."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any
 
 import mpmath
 import pytest
 import sympy
 
-from derive import Derivation, Parameterization, Verdict
-from derive.exact.field.function_field import RationalFunction
+from derive import Parameterization, Verdict
 from derive.weights.adjoin import find_warp
 from derive.weights.conserved import find_conserved
 from derive.weights.dual import find_dual, is_dual
 from derive.weights.hessian import decide_hessian
 from derive.weights.lie import find_lie_structure
 from derive.weights.metric import find_metric
-from derive.weights.warping import WarpVerdict, decide_warp
+from derive.weights.warping import decide_warp
 from numerics import crosscheck
 from tests.published import derive_once
 
@@ -31,17 +27,17 @@ WARPS = [
 ]
 
 
-def decided(outputs: list[str]) -> WarpVerdict:
+def decided(outputs):
     p = Parameterization.parse(outputs)
     return decide_warp(decide_hessian(find_metric(find_conserved(find_lie_structure(p)))))
 
 
-def read(text: Any, names: dict[str, sympy.Symbol]) -> sympy.Expr:
+def read(text, names):
     return sympy.sympify(str(text), locals=names)
 
 
 @pytest.mark.parametrize(("outputs", "warp"), WARPS)
-def test_the_dual_equations_hold_in_another_algebra(outputs: list[str], warp: str) -> None:
+def test_the_dual_equations_hold_in_another_algebra(outputs, warp):
     """<grad y_i, grad F_j> = g delta_ij, with derivatives by SymPy from the printed text."""
     dual = find_dual(decided(outputs))
     assert dual is not None
@@ -59,7 +55,7 @@ def test_the_dual_equations_hold_in_another_algebra(outputs: list[str], warp: st
             assert abs(left.subs(point).evalf(60)) < sympy.Rational(1, 10**50)
 
 
-def test_the_field_grows_by_one_exponential_and_keeps_its_elements() -> None:
+def test_the_field_grows_by_one_exponential_and_keeps_its_elements():
     warping = decided(NORMALIZED)
     warp = find_warp(warping)
     assert warp is not None
@@ -69,30 +65,30 @@ def test_the_field_grows_by_one_exponential_and_keeps_its_elements() -> None:
 
 
 @pytest.mark.parametrize("outputs", [["a*u", "a*v"], ["exp(a)*u", "exp(a)*v"], ["w**2", "x"]])
-def test_nothing_is_adjoined_where_the_warp_is_in_the_field(outputs: list[str]) -> None:
+def test_nothing_is_adjoined_where_the_warp_is_in_the_field(outputs):
     warp = find_warp(decided(outputs))
     assert warp is not None
     assert warp.adjoined is None
 
 
-def test_a_wrong_warp_has_no_dual_coordinates() -> None:
+def test_a_wrong_warp_has_no_dual_coordinates():
     warping = decided(NORMALIZED)
     H = tuple(2 * h for h in warping.H or ())
     assert find_warp(replace(warping, H=H)) is not None
     assert find_dual(replace(warping, H=H)) is None
 
 
-def test_a_wrong_exponential_is_not_accepted() -> None:
+def test_a_wrong_exponential_is_not_accepted():
     dual = find_dual(decided(NORMALIZED))
     assert dual is not None
     p = dual.parameterization
-    c: RationalFunction = p.field.named("c")
+    c = p.field.named("c")
     assert is_dual(p, dual.y, dual.g)
     assert not is_dual(p, dual.y, dual.g * c)
     assert not is_dual(p, [yi.scaled(c) for yi in dual.y], dual.g)
 
 
-def gradient(d: Derivation, at: dict[str, str]) -> list[sympy.Expr]:
+def gradient(d, at):
     assert d.potential.gradient is not None
     return [
         g.subs({s: sympy.Rational(at[s.name]) for s in g.free_symbols}).evalf(40)
@@ -100,7 +96,7 @@ def gradient(d: Derivation, at: dict[str, str]) -> list[sympy.Expr]:
     ]
 
 
-def test_components_give_the_form_of_the_vector_model() -> None:
+def test_components_give_the_form_of_the_vector_model():
     """dQ/dbeta_i = |v_0|^2 (exp(s^2/(2 |v_0|^2)) beta_i/s - ...), as for a vector v."""
     d = derive_once(Parameterization.parse(NORMALIZED))
     at = {"c_0": "3/2", "v1_0": "3/5", "v2_0": "1", "beta1": "7/5", "beta2": "-1/3"}
@@ -131,15 +127,13 @@ def test_components_give_the_form_of_the_vector_model() -> None:
         ([f"c*(v1 + v2)/{NORM}", f"c*v1/{NORM}"], None),
     ],
 )
-def test_the_flow_in_weights_ends_where_q_is_least(
-    outputs: list[str], start: dict[str, str] | None
-) -> None:
+def test_the_flow_in_weights_ends_where_q_is_least(outputs, start):
     d = derive_once(Parameterization.parse(outputs, start))
     assert d.verdict is Verdict.PROVED
     assert crosscheck(d, digits=15).passed
 
 
-def test_an_elliptic_norm_has_no_warp() -> None:
+def test_an_elliptic_norm_has_no_warp():
     norm = "sqrt(2*v1**2 + v2**2)"
     d = derive_once(Parameterization.parse([f"c*v1/{norm}", f"c*v2/{norm}"]))
     assert d.warping.verdict is Verdict.REFUTED
@@ -154,7 +148,7 @@ def test_an_elliptic_norm_has_no_warp() -> None:
         (["log(x)*tanh(x)*u", "log(x)*tanh(x)*v"], None),
     ],
 )
-def test_a_common_factor_is_the_warp(outputs: list[str], warp: str | None) -> None:
+def test_a_common_factor_is_the_warp(outputs, warp):
     d = derive_once(Parameterization.parse(outputs))
     assert d.warping.verdict is Verdict.PROVED
     assert d.warping.g is not None

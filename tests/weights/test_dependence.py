@@ -1,7 +1,5 @@
 """Outputs that move together: the relation among them, and outputs that are affine in others."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

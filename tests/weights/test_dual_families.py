@@ -1,7 +1,5 @@
 """The families in which dual coordinates are sought have all members that they should."""
 
-from __future__ import annotations
-
 import pytest
 
 from derive import Parameterization

@@ -1,7 +1,5 @@
 """The numbers at which brackets are seen to be independent."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import pairwise
 
@@ -13,7 +11,7 @@ from derive.weights.lie import find_lie_structure
 from derive.weights.witness import independent_point
 
 
-def nested(word: str, fields: dict[str, sympy.Matrix], w: list[sympy.Symbol]) -> sympy.Matrix:
+def nested(word, fields, w):
     """Return an iterated bracket such as [X1, [X1, X2]], differentiated by SymPy."""
     if not word.startswith("["):
         return fields[word]
@@ -31,7 +29,7 @@ def nested(word: str, fields: dict[str, sympy.Matrix], w: list[sympy.Symbol]) ->
         ["exp(x)*u", "exp(x)*v"],
     ],
 )
-def test_the_brackets_have_full_rank_at_the_point(outputs: list[str]) -> None:
+def test_the_brackets_have_full_rank_at_the_point(outputs):
     lie = find_lie_structure(Parameterization.parse(outputs))
     p = lie.parameterization
     assert lie.point is not None
@@ -45,7 +43,7 @@ def test_the_brackets_have_full_rank_at_the_point(outputs: list[str]) -> None:
     assert sympy.Matrix(rows).rank() == lie.dimension
 
 
-def test_a_point_where_the_rank_drops_is_passed_over() -> None:
+def test_a_point_where_the_rank_drops_is_passed_over():
     """At a = b = c = d the fields of W W^T are dependent."""
     lie = find_lie_structure(Parameterization.parse(["a**2 + c**2", "a*b + c*d", "b**2 + d**2"]))
     assert lie.point is not None
@@ -53,7 +51,7 @@ def test_a_point_where_the_rank_drops_is_passed_over() -> None:
     assert any(x != y for x, y in pairwise(values))
 
 
-def test_dependent_fields_are_never_called_independent() -> None:
+def test_dependent_fields_are_never_called_independent():
     p = Parameterization.parse(["exp(x)*u", "exp(x)*v"])
     first, second = p.fields
     total = tuple(2 * x + p.F[0] * y for x, y in zip(first, second, strict=True))
@@ -61,7 +59,7 @@ def test_dependent_fields_are_never_called_independent() -> None:
     assert independent_point(p, (first, second, total)) is None
 
 
-def test_the_line_is_printed() -> None:
+def test_the_line_is_printed():
     d = derive(Parameterization.parse(["a*u1", "a*u2"]))
     assert "X1, X2 are independent at a = 1, u1 = 1, u2 = 1" in d.to_text()
     assert "so all other conserved quantities are functions of these" in d.to_latex()

@@ -5,8 +5,6 @@ nothing. It draws data that try to break the conditions, and returns how many tr
 where it cannot reach the statement, which is counted.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from typing import Any
@@ -14,13 +12,13 @@ from typing import Any
 from derive.statement import KINDS, Statement
 
 Witness = Callable[[Any, Statement, random.Random], int]
-WITNESSES: dict[str, Witness] = {}
+WITNESSES = {}
 
 
-def witness(*kinds: str) -> Callable[[Witness], Witness]:
+def witness(*kinds):
     """Make a function the witness of some kinds; it raises Refuted where a statement is false."""
 
-    def add(function: Witness) -> Witness:
+    def add(function):
         assert KINDS.keys() >= set(kinds)
         others = {WITNESSES[k].__name__ for k in kinds if k in WITNESSES}
         assert others <= {function.__name__}, "one witness a kind"
@@ -34,7 +32,7 @@ class Refuted(AssertionError):
     """A statement is false, for the data that are told."""
 
 
-def repeated(witness: Witness, record: Any, statement: Statement, seeds: int = 10) -> None:
+def repeated(witness, record, statement, seeds=10):
     """Put a statement to its witness with some seeds, as one that is false has to be refuted."""
     for seed in range(seeds):
         witness(record, statement, random.Random(seed))

@@ -15,10 +15,7 @@ import resource
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
-from typing import Any
 
 import tests.witnesses
 from derive.statement import Open
@@ -31,7 +28,7 @@ SECONDS = 120
 """How long a record may take to be drawn and tried."""
 
 
-def load() -> None:
+def load():
     """Import all witnesses, and what draws records for them."""
     for module in pkgutil.iter_modules(tests.witnesses.__path__):
         if not module.name.startswith(("test_", "__")):
@@ -53,7 +50,7 @@ class Trial:
     fault: str = ""
 
 
-def tried(record: Any, rng: random.Random) -> Iterator[Trial]:
+def tried(record, rng):
     """Put each statement of a record to its witness."""
     for s in record.statements:
         if isinstance(s, Open):
@@ -67,7 +64,7 @@ def tried(record: Any, rng: random.Random) -> Iterator[Trial]:
             yield Trial(s.kind, 0, f"the witness of {s.kind} fails: {record!r}: {error!r}")
 
 
-def send_trials(room: str, seed: str, to: Connection) -> None:
+def send_trials(room, seed, to):
     """Draw a record of a room and send what became of its statements, then None."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     rng = random.Random(seed)
@@ -76,7 +73,7 @@ def send_trials(room: str, seed: str, to: Connection) -> None:
     to.send(None)
 
 
-def in_a_process(room: str, seed: str) -> Iterator[Trial | None]:
+def in_a_process(room, seed):
     """Yield what became of the statements of a drawn record, and None at a limit."""
     receiver, sender = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.Process(target=send_trials, args=(room, seed, sender))
@@ -97,11 +94,11 @@ def in_a_process(room: str, seed: str) -> Iterator[Trial | None]:
     yield None
 
 
-def main(count: int, seed: int, only: str, minutes: float) -> int:
+def main(count, seed, only, minutes):
     """Print a table by kind, and what was found against statements; return how much that is."""
     load()
-    kinds, reached, trials, open_ = (Counter[str]() for _ in range(4))
-    faults, late, began = list[str](), list[str](), time.monotonic()
+    kinds, reached, trials, open_ = (Counter() for _ in range(4))
+    faults, late, began = [], [], time.monotonic()
     rooms = [room for room in DRAWN if only in ("", room)]
     for k, room in enumerate(rooms):
         drawn, enough, records = 0, count / len(rooms), 0

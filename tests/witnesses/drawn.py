@@ -1,10 +1,6 @@
 """Models to claim something of: F of one and of several outputs, with starts, by templates."""
 
-from __future__ import annotations
-
 import contextlib
-import random
-from collections.abc import Callable, Iterator
 
 from derive import (
     Parameterization,
@@ -15,9 +11,7 @@ from derive import (
     perturb,
     regimes,
 )
-from derive.derivation import Derivation
 from derive.errors import DeriveError
-from derive.statement import Claims
 from derive.univariate.density import read_density
 from derive.univariate.potential import read_potential
 from derive.univariate.problem import read_activation, variational_problem
@@ -48,7 +42,7 @@ STARTS = ("", "", "alpha", "1", "2", "-1", "1/2", "alpha + 1", "2*alpha", "3/2")
 NAMES = "abcduvxy"
 
 
-def draw_model(rng: random.Random) -> Parameterization:
+def draw_model(rng):
     """Draw F and its start; numbers, and symbols that several weights share, among free ones."""
     while True:
         if rng.random() < 0.1:
@@ -63,19 +57,17 @@ def draw_model(rng: random.Random) -> Parameterization:
             continue
 
 
-def derivations(rng: random.Random) -> Iterator[Derivation]:
+def derivations(rng):
     """Draw derivations."""
     while True:
         with contextlib.suppress(DeriveError):  # F cannot move at some starts
             yield derive(draw_model(rng), timeout=20)
 
 
-def _of_derivations(
-    of: Callable[[Derivation, random.Random], Claims | None],
-) -> Callable[[random.Random], Iterator[Claims]]:
+def _of_derivations(of):
     """Return a way to draw records that are made of derivations, where there is one."""
 
-    def draw(rng: random.Random) -> Iterator[Claims]:
+    def draw(rng):
         for d in derivations(rng):
             try:
                 record = of(d, rng)
@@ -87,16 +79,16 @@ def _of_derivations(
     return draw
 
 
-def _in_a_symbol(d: Derivation, rng: random.Random) -> Claims | None:
+def _in_a_symbol(d, rng):
     symbols = d.parameterization.start_symbols
     return regimes(d, rng.choice(symbols)) if symbols else None
 
 
-def _perturbed(d: Derivation, rng: random.Random) -> Claims:
+def _perturbed(d, rng):
     return perturb(d, by=rng.choice(("decay", "momentum", "step", "noise", "decay, noise")))
 
 
-def wide_nets(rng: random.Random) -> Iterator[Claims]:
+def wide_nets(rng):
     """Draw settings of wide nets."""
     while True:
         potential = read_potential(rng.choice(("x**2", "x**4 + x**2", "cosh(x)")))
@@ -104,7 +96,7 @@ def wide_nets(rng: random.Random) -> Iterator[Claims]:
         yield variational_problem(potential, read_activation("relu"), density, scaled=False)
 
 
-def designs(rng: random.Random) -> Iterator[Claims]:
+def designs(rng):
     """Draw designs of F for sums of terms."""
     terms = (
         "beta*log(beta)",
@@ -122,7 +114,7 @@ def designs(rng: random.Random) -> Iterator[Claims]:
             yield parameterize(Q)
 
 
-DRAWN: dict[str, Callable[[random.Random], Iterator[Claims]]] = {
+DRAWN = {
     "derivation": derivations,
     "margins": _of_derivations(lambda d, rng: margins(d)),
     "regimes": _of_derivations(_in_a_symbol),

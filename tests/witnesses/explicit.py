@@ -1,23 +1,14 @@
 """Witnesses of explicit regularization: SLSQP from many points, and Q by flows of the weights."""
 
-from __future__ import annotations
-
-import random
 import warnings
-from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import sympy
 from scipy.integrate import solve_ivp
 from scipy.optimize import minimize
 
-from derive.derivation import Derivation
-from derive.explicit.critical.intervals import RootInterval
-from derive.explicit.minimum import LENGTH, RootByInterval, SquaredDistance
-from derive.model.parameterization import Parameterization
-from derive.statement import Statement
+from derive.explicit.minimum import LENGTH, RootByInterval
 from derive.verdict import Verdict
 from tests.witnesses import Refuted, witness
 from tests.witnesses.derivation import NO_TRIAL, function
@@ -27,9 +18,7 @@ CLOSE = 1e-4
 Vector = np.ndarray
 
 
-def nearest(
-    flows: Flows, beta: Vector, origin: Vector, rng: random.Random, points: int = 10
-) -> float:
+def nearest(flows, beta, origin, rng, points=10):
     """Return min |w - origin|^2 subject to F(w) = beta, of the outputs in beta that are not nan."""
     asked, best = ~np.isnan(beta), np.inf
     reach = 0.5 + np.max(np.abs(origin)) + np.max(np.abs(beta[asked])) ** 0.5
@@ -58,7 +47,7 @@ def nearest(
     return best
 
 
-def told_at(minimum: SquaredDistance, beta: Vector, start: dict[str, float]) -> float | None:
+def told_at(minimum, beta, start):
     """Return R or R_F as it is told: a formula, or a real root; inf where there are no weights."""
     names = [s.name for s in minimum.variables]
     at = dict(zip(names, map(float, beta), strict=False))
@@ -66,8 +55,7 @@ def told_at(minimum: SquaredDistance, beta: Vector, start: dict[str, float]) -> 
     scale, alpha = 1.0, minimum.scale
     if alpha is not None:
         scale = start[alpha.name] ** 2
-        at[minimum.argument.name] = float(beta[0]) / start[alpha.name] ** minimum.problem.degree  # type: ignore[attr-defined]
-    form: Any
+        at[minimum.argument.name] = float(beta[0]) / start[alpha.name] ** minimum.problem.degree
     if isinstance(minimum, RootByInterval):
         b, pairs = (
             at[minimum.argument.name],
@@ -90,14 +78,14 @@ def told_at(minimum: SquaredDistance, beta: Vector, start: dict[str, float]) -> 
     return scale * float(np.real(complex(function(form, [], at)())))
 
 
-def inside(interval: RootInterval, b: float) -> bool:
+def inside(interval, b):
     """Tell whether b is well inside."""
     low = -np.inf if interval.low is None else float(interval.low)
     high = np.inf if interval.high is None else float(interval.high)
     return low + 1e-3 < b < high - 1e-3
 
 
-def real_roots(equation: sympy.Expr, at: dict[str, float]) -> list[float]:
+def real_roots(equation, at):
     """Return the real roots of a polynomial in r, ascending, double ones once or twice."""
     values = {s: at[s.name] for s in equation.free_symbols if s != LENGTH}
     coefficients = [float(c) for c in sympy.Poly(equation.subs(values), LENGTH).all_coeffs()]
@@ -106,9 +94,7 @@ def real_roots(equation: sympy.Expr, at: dict[str, float]) -> list[float]:
     return sorted(float(x.real) for x in found if abs(x.imag) < 1e-7 * size)
 
 
-def drawn(
-    p: Parameterization, outputs: list[int], rng: random.Random, trials: int
-) -> Iterator[tuple[Flows, Vector, dict[str, float]]]:
+def drawn(p, outputs, rng, trials):
     """Yield starts, and beta that some weights reach, or of one output any.
 
     What is said of R holds at almost all starts, which those of small numerators are not.
@@ -128,7 +114,7 @@ def drawn(
 
 
 @witness("distance", "representation cost")
-def least_weights(record: Any, statement: Statement, rng: random.Random) -> int:
+def least_weights(record, statement, rng):
     """Minimise over weights with F(w) = beta, from many points."""
     p = (
         record.parameterization
@@ -136,17 +122,17 @@ def least_weights(record: Any, statement: Statement, rng: random.Random) -> int:
         else record.derivation.parameterization
     )
     values, trials = statement.values, 0
-    outputs = list(values["outputs"])  # type: ignore[call-overload]
+    outputs = list(values["outputs"])
     if p.vectors or getattr(getattr(record, "derivation", None), "idle", ()):
         return 0
     from_start = statement.kind == "distance"
     for flows, beta, start in drawn(p, outputs, rng, 3):
         try:
             if "minimum" in values:
-                told = told_at(values["minimum"], beta[outputs], start)  # type: ignore[arg-type]
+                told = told_at(values["minimum"], beta[outputs], start)
             else:
-                names = [b.name for b in values["betas"]]  # type: ignore[attr-defined]
-                told = float(np.real(function(values["R_F"], names, start)(*beta[outputs])))  # type: ignore[arg-type]
+                names = [b.name for b in values["betas"]]
+                told = float(np.real(function(values["R_F"], names, start)(*beta[outputs])))
         except NO_TRIAL:
             continue
         if told is None:
@@ -169,7 +155,7 @@ def least_weights(record: Any, statement: Statement, rng: random.Random) -> int:
 
 
 @np.errstate(all="ignore")
-def bregman(d: Derivation, start: dict[str, float], beta: float) -> float:
+def bregman(d, start, beta):
     """Return twice int (beta - b)/K(b) db from beta_0, K along w' = grad F, of one output.
 
     Raises:
@@ -178,7 +164,7 @@ def bregman(d: Derivation, start: dict[str, float], beta: float) -> float:
     flows = Flows.of(d.parameterization, start)
     span, size, calls = beta - float(flows.F(flows.w0)[0]), len(flows.w0), 0
 
-    def field(_: float, x: Vector) -> Vector:
+    def field(_, x):
         nonlocal calls
         calls += 1
         if calls > 10_000:
@@ -197,10 +183,10 @@ def bregman(d: Derivation, start: dict[str, float], beta: float) -> float:
 
 
 @witness("R beside Q")
-def same_or_not(record: Any, statement: Statement, rng: random.Random) -> int:
+def same_or_not(record, statement, rng):
     """Compare the least distance with Q by flows of the weights, of one output."""
     contrast, trials = statement.values["contrast"], 0
-    d = contrast.implicit  # type: ignore[attr-defined]
+    d = contrast.implicit
     if d is None or d.verdict is not Verdict.PROVED or d.parameterization.d > 1:
         return 0
     gaps = []
@@ -217,21 +203,21 @@ def same_or_not(record: Any, statement: Statement, rng: random.Random) -> int:
         if np.isfinite(R + Q) and Q > 1e-9:
             gaps.append(abs(R / Q - 1))
             trials += 1
-    same = contrast.finding.verdict is Verdict.PROVED  # type: ignore[attr-defined]
+    same = contrast.finding.verdict is Verdict.PROVED
     if gaps and (max(gaps) > 1e-4 if same else max(gaps) < 1e-5):
         raise Refuted(f"R and Q differ by {max(gaps)}")
     return trials
 
 
 @witness("R and Q in numbers")
-def values_of_both(record: Any, statement: Statement, rng: random.Random) -> int:
+def values_of_both(record, statement, rng):
     """Minimise over weights, and follow flows, at the beta that are told."""
     contrast, trials = statement.values["contrast"], 0
-    d = contrast.implicit  # type: ignore[attr-defined]
+    d = contrast.implicit
     p = d.parameterization
-    start = {n: float(x) for n, x in contrast.start}  # type: ignore[attr-defined]
+    start = {n: float(x) for n, x in contrast.start}
     flows = Flows.of(p, start)
-    for row in contrast.rows:  # type: ignore[attr-defined]
+    for row in contrast.rows:
         beta = np.array([float(b) for b in row.beta])
         R = nearest(flows, beta, flows.w0, rng, points=10)
         if np.isfinite(R):
@@ -251,7 +237,7 @@ def values_of_both(record: Any, statement: Statement, rng: random.Random) -> int
 
 
 @witness("scale limit")
-def tends(record: Any, statement: Statement, rng: random.Random) -> int:
+def tends(record, statement, rng):
     """Minimise over weights, from starts nearer and nearer to the limit."""
     p = record.parameterization
     if p.vectors or p.d > 1 or not all(f.is_polynomial() for f in p.F):
@@ -272,9 +258,9 @@ def tends(record: Any, statement: Statement, rng: random.Random) -> int:
 
 
 @witness("value")
-def value_there(record: Any, statement: Statement, rng: random.Random) -> int:
+def value_there(record, statement, rng):
     """Minimise over weights at the numbers that are told."""
-    p, point = record.parameterization, dict(statement.values["point"])  # type: ignore[call-overload]
+    p, point = record.parameterization, dict(statement.values["point"])
     value, start = statement.values["value"], draw_start(p, rng)
     if p.vectors:
         return 0
@@ -288,7 +274,7 @@ def value_there(record: Any, statement: Statement, rng: random.Random) -> int:
         if np.isfinite(found):
             raise Refuted(f"there are weights at {point}")
         return 1
-    told = float(value.ball)  # type: ignore[attr-defined]
+    told = float(value.ball)
     if np.isfinite(found) and abs(found - told) > CLOSE * (1 + found):
         raise Refuted(f"it is {found} at {point}, not {told}")
     return int(np.isfinite(found))

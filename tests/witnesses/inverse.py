@@ -1,16 +1,11 @@
 """Witnesses of designs: K Q'' along flows of F, from the texts of F and Q alone."""
 
-from __future__ import annotations
-
-import random
-
 import numpy as np
 import sympy
 from sympy import Symbol
 
-from derive.inverse.design import Coordinate, IntegralOnly, InverseDesign, Parameterized, WeightPair
+from derive.inverse.design import IntegralOnly, Parameterized, WeightPair
 from derive.language import to_sympy
-from derive.statement import Statement
 from derive.verdict import Verdict
 from tests.witnesses import Refuted, witness
 
@@ -18,24 +13,24 @@ CLOSE = 1e-8
 POINTS = 12
 
 
-def of(design: InverseDesign, statement: Statement) -> Coordinate:
+def of(design, statement):
     """Return the coordinate that a statement is about."""
     (found,) = (c for c in design.coordinates if c.term.variable == statement.about)
     return found
 
 
-def drawn(c: Coordinate, rng: random.Random) -> dict[Symbol, float]:
+def drawn(c, rng):
     """Draw positive numbers for the parameters."""
     return {Symbol(n, real=True): rng.uniform(0.5, 2) for n in c.term.parameters}
 
 
-def real(e: sympy.Expr) -> sympy.Expr:
+def real(e):
     """Return an expression with its names as real symbols."""
     return e.xreplace({s: Symbol(s.name, real=True) for s in e.free_symbols})
 
 
 @witness("design")
-def curvature_is_constant(design: InverseDesign, statement: Statement, rng: random.Random) -> int:
+def curvature_is_constant(design, statement, rng):
     """Evaluate |grad F|^2 Q''(F) at weights drawn on a leaf: it is one positive number.
 
     Where no F is claimed to exist, look for a point with Q'' > 0.
@@ -70,7 +65,7 @@ def curvature_is_constant(design: InverseDesign, statement: Statement, rng: rand
 
 
 @witness("line element")
-def length_is_the_root(design: InverseDesign, statement: Statement, rng: random.Random) -> int:
+def length_is_the_root(design, statement, rng):
     """Differentiate the integral: the square of its slope is Q''."""
     c = of(design, statement)
     assert isinstance(c, IntegralOnly)

@@ -1,15 +1,10 @@
 """Witnesses of what is said of separable data: exponential loss in log time, and brute force."""
 
-from __future__ import annotations
-
 import itertools
-import random
 import re
 import warnings
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import sympy
@@ -17,11 +12,9 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import minimize, nnls
 from scipy.special import logsumexp, softmax
 
-from derive.separable.find import Margins
-from derive.statement import Statement
 from derive.verdict import Verdict
 from tests.witnesses import Refuted, witness
-from tests.witnesses.derivation import NO_TRIAL, Case, cases, function, unseen
+from tests.witnesses.derivation import NO_TRIAL, cases, function, unseen
 from tests.witnesses.flows import Flows, Unreached
 
 LEVEL = 3e3
@@ -33,7 +26,7 @@ FAR = (1.0, 1e5, 1e10)
 Vector = np.ndarray
 
 
-def in_levels(flows: Flows, X: Vector, level: float) -> Vector:
+def in_levels(flows, X, level):
     """Return the weights where sum exp(-u) = exp(-level): dw/dl = J^T X^T p/(p^T X K X^T p).
 
     Raises:
@@ -41,14 +34,14 @@ def in_levels(flows: Flows, X: Vector, level: float) -> Vector:
     """
     calls = 0
 
-    def field(_: float, w: Vector) -> Vector:
+    def field(_, w):
         nonlocal calls
         calls += 1
         if calls > 10_000:
             raise Unreached
         gradient = flows.J(w).T @ X.T @ softmax(-X @ flows.F(w))
         velocity = flows.inverse(w) @ gradient
-        found: Vector = velocity / (gradient @ velocity)
+        found = velocity / (gradient @ velocity)
         return found
 
     first = -float(logsumexp(-X @ flows.F(flows.w0)))
@@ -60,28 +53,26 @@ def in_levels(flows: Flows, X: Vector, level: float) -> Vector:
             raise Unreached from None
     if not done.success or not np.min(X @ flows.F(done.y[:, -1])) > level / 2:
         raise Unreached
-    end: Vector = done.y[:, -1]
+    end = done.y[:, -1]
     return end
 
 
-def separable(size: int, rng: random.Random) -> Vector:
+def separable(size, rng):
     """Draw rows that some beta separates."""
     b = np.array([rng.gauss(0, 1) for _ in range(size)])
     rows = rng.randrange(size, 2 * size + 2)
     X = np.array([[rng.gauss(0, 1) for _ in range(size)] for _ in range(rows)])
-    found: Vector = X * np.sign(X @ b)[:, None]
+    found = X * np.sign(X @ b)[:, None]
     return found
 
 
-def of_number(expression: sympy.Expr, names: list[str]) -> Callable[..., Any]:
+def of_number(expression, names):
     """Return a function of some names, sizes smoothed as SLSQP wants it."""
     smooth = expression.replace(sympy.Abs, lambda x: sympy.sqrt(x**2 + sympy.Float(1e-14)))
     return function(smooth, names, {})
 
 
-def least(
-    f: Callable[[Vector], float], X: Vector, rng: random.Random, exact: bool = False
-) -> float:
+def least(f, X, rng, exact=False):
     """Return min f(b) subject to X b >= 1, or X b = 1 where it is exact."""
     best = np.inf
     for _ in range(6):
@@ -96,7 +87,7 @@ def least(
     return best
 
 
-def lightest(flows: Flows, beta: Vector, rng: random.Random) -> tuple[float, Vector]:
+def lightest(flows, beta, rng):
     """Return min |w|^2 subject to F(w) = beta, of the outputs in beta that are not nan, and w."""
     asked, best, again = ~np.isnan(beta), (np.inf, flows.w0), 0
     for _ in range(8):
@@ -124,9 +115,7 @@ def lightest(flows: Flows, beta: Vector, rng: random.Random) -> tuple[float, Vec
     return best
 
 
-def separated(
-    m: Margins, rng: random.Random, scale: float = 1.0
-) -> Iterator[tuple[Case, Vector, Vector]]:
+def separated(m, rng, scale=1.0):
     """Yield cases with rows and the weights late, from starts that may be scaled."""
     for case in cases(m.derivation, rng):
         size = len(case.flows.F(case.flows.w0))
@@ -140,26 +129,26 @@ def separated(
             yield case, X, w
 
 
-def of_copies(m: Margins, phi: sympy.Expr) -> Callable[[Vector], float]:
+def of_copies(m, phi):
     """Return the horizon as a function of beta: of one output, for copies."""
     names = [b.name for b in m.derivation.beta]
     one = of_number(phi, names)
     if len(names) > 1:
         return lambda b: float(one(*b))
-    p = float(m.far[0].leading.degree)  # type: ignore[union-attr]
+    p = float(m.far[0].leading.degree)
     return lambda b: float(sum(one(x) ** p for x in b) ** (1 / p))
 
 
-def over_margin(phi: Callable[[Vector], float], case: Case, X: Vector, w: Vector) -> float:
+def over_margin(phi, case, X, w):
     """Return phi over the margin."""
     beta = case.flows.F(w)
     return phi(beta) / float(np.min(X @ beta))
 
 
 @witness("direction")
-def largest_margin(m: Margins, statement: Statement, rng: random.Random) -> int:
+def largest_margin(m, statement, rng):
     """Compare phi over the margin, late, with the least that there is."""
-    phi, trials = of_copies(m, statement.values["phi"]), 0  # type: ignore[arg-type]
+    phi, trials = of_copies(m, statement.values["phi"]), 0
     if m.derivation.direction is not None or m.shape.weighted:
         return 0
     for case, X, w in separated(m, rng):
@@ -174,15 +163,15 @@ def largest_margin(m: Margins, statement: Statement, rng: random.Random) -> int:
     return trials
 
 
-def direction_in_weights(m: Margins, case: Case, X: Vector, w: Vector) -> Vector:
+def direction_in_weights(m, case, X, w):
     """Return the weights scaled to the margin 1."""
-    D = float(m.weights.degree)  # type: ignore[arg-type]
-    found: Vector = w / np.min(X @ case.flows.F(w)) ** (1 / D)
+    D = float(m.weights.degree)
+    found = w / np.min(X @ case.flows.F(w)) ** (1 / D)
     return found
 
 
 @witness("KKT")
-def stationary(m: Margins, statement: Statement, rng: random.Random) -> int:
+def stationary(m, statement, rng):
     """Look how far weights are, late, from J^T X^T lambda, lambda >= 0 on the rows of margin 1."""
     trials = 0
     if m.derivation.direction is not None:
@@ -199,7 +188,7 @@ def stationary(m: Margins, statement: Statement, rng: random.Random) -> int:
     return trials
 
 
-def _off_stationary(m: Margins, case: Case, X: Vector, w: Vector) -> float:
+def _off_stationary(m, case, X, w):
     """Return how far weights are from J^T X^T lambda, as a part of their length."""
     v = direction_in_weights(m, case, X, w)
     tight = X[X @ case.flows.F(v) < 1.2]
@@ -208,13 +197,13 @@ def _off_stationary(m: Margins, case: Case, X: Vector, w: Vector) -> float:
 
 
 @witness("KKT law")
-def vanishes(m: Margins, statement: Statement, rng: random.Random) -> int:
+def vanishes(m, statement, rng):
     """Evaluate the law at directions of flows, and at drawn ones."""
     trials, p = 0, m.derivation.parameterization
     if m.derivation.direction is not None:
         return 0
     for case, X, w in separated(m, rng, SMALL):
-        law = function(statement.values["law"], list(p.weights), case.starts[0])  # type: ignore[arg-type]
+        law = function(statement.values["law"], list(p.weights), case.starts[0])
         k = len(p.weights)
         size = np.max([abs(law(*unit(rng, len(w))[:k])) for _ in range(50)])
         for v in np.split(w / np.linalg.norm(w), len(case.starts)):
@@ -224,15 +213,15 @@ def vanishes(m: Margins, statement: Statement, rng: random.Random) -> int:
     return trials
 
 
-def unit(rng: random.Random, size: int) -> Vector:
+def unit(rng, size):
     """Draw a direction."""
     v = np.array([rng.gauss(0, 1) for _ in range(size)])
-    found: Vector = v / np.linalg.norm(v)
+    found = v / np.linalg.norm(v)
     return found
 
 
 @witness("KKT minimizer")
-def least_or_not(m: Margins, statement: Statement, rng: random.Random) -> int:
+def least_or_not(m, statement, rng):
     """Of linear F look at sums; else at the KKT conditions at the point, and at its rival."""
     trials = 0
     for case in cases(m.derivation, rng):
@@ -245,7 +234,7 @@ def least_or_not(m: Margins, statement: Statement, rng: random.Random) -> int:
                 raise Refuted("F is not linear")
             trials += 1
             continue
-        s = float(statement.values["s"])  # type: ignore[arg-type]
+        s = float(statement.values["s"])
         (cost, w), (half, _) = (lightest(flows, np.array([b]), rng) for b in (s, s / 2))
         if not np.isfinite(cost):
             raise Refuted(f"no w has F(w) = {s}")
@@ -259,11 +248,11 @@ def least_or_not(m: Margins, statement: Statement, rng: random.Random) -> int:
 
 
 @witness("agreement")
-def alike(m: Margins, statement: Statement, rng: random.Random) -> int:
+def alike(m, statement, rng):
     """Order drawn beta by the horizon and by the least |w|^2: both are alike, or they are not."""
     if m.derivation.direction is not None or m.horizon is None or m.shape.weighted:
         return 0
-    phi, agree = of_copies(m, m.horizon), m.agreement.verdict is Verdict.PROVED  # type: ignore[union-attr]
+    phi, agree = of_copies(m, m.horizon), m.agreement.verdict is Verdict.PROVED
     trials, differ = 0, 0.0
     for case in itertools.islice(cases(m.derivation, rng), 2):
         size = len(case.flows.F(case.flows.w0))
@@ -279,14 +268,14 @@ def alike(m: Margins, statement: Statement, rng: random.Random) -> int:
 
 
 @witness("homogeneous")
-def scales(m: Margins, statement: Statement, rng: random.Random) -> int:
+def scales(m, statement, rng):
     """Evaluate F at multiples of weights."""
     trials, p = 0, m.derivation.parameterization
     for case in cases(m.derivation, rng):
         of_vector = m.derivation.direction is not None
         flows = case.flows if of_vector else Flows.of(p, case.starts[0])
         c = rng.uniform(1.2, 3)
-        D = float(function(statement.values["D"], [], case.starts[0])())  # type: ignore[arg-type]
+        D = float(function(statement.values["D"], [], case.starts[0])())
         drawn = flows.w0 * np.array([rng.uniform(0.5, 2) for _ in flows.w0])
         for w in (flows.w0, drawn):
             a, b = flows.F(w), flows.F(c * w)
@@ -297,10 +286,10 @@ def scales(m: Margins, statement: Statement, rng: random.Random) -> int:
 
 
 @np.errstate(all="ignore")
-def slopes_far_out(flows: Flows, side: int) -> list[float]:
+def slopes_far_out(flows, side):
     """Return mu = int d beta/K at |beta| as FAR, on one side, along w' = +-grad F."""
 
-    def field(_: float, x: Vector) -> Vector:
+    def field(_, x):
         w = x[:-1]
         rate = side * (1 + abs(flows.F(w)[0])) / flows.kernel(w)[0, 0]
         return np.concatenate([flows.velocity(w, np.array([rate])), [rate]])
@@ -321,12 +310,12 @@ def slopes_far_out(flows: Flows, side: int) -> list[float]:
     return found
 
 
-def _length(a: float, b: float) -> float:
+def _length(a, b):
     """Return |int_a^b dx/(1 + |x|)|."""
     return abs(np.sign(b) * np.log1p(abs(b)) - np.sign(a) * np.log1p(abs(a)))
 
 
-def ends(m: Margins, rng: random.Random) -> Iterator[tuple[dict[str, float], int, list[float]]]:
+def ends(m, rng):
     """Yield starts of one output, sides, and mu far out there."""
     if len(m.derivation.beta) > 1 or m.derivation.direction is not None:
         return
@@ -340,7 +329,7 @@ def ends(m: Margins, rng: random.Random) -> Iterator[tuple[dict[str, float], int
 
 
 @witness("coercive")
-def grows_or_not(m: Margins, statement: Statement, rng: random.Random) -> int:
+def grows_or_not(m, statement, rng):
     """Follow mu = Q' along the curve of weights to beta = 1e10, and to its limit if it has one."""
     trials, tends = 0, m.coercive.verdict is Verdict.PROVED
     told = dict(re.findall(r"-> (-?infinity)(?:: it tends to `([^`]*)`)?", m.coercive.reason))
@@ -365,13 +354,13 @@ def grows_or_not(m: Margins, statement: Statement, rng: random.Random) -> int:
 
 
 @witness("growth")
-def grows_as_told(m: Margins, statement: Statement, rng: random.Random) -> int:
+def grows_as_told(m, statement, rng):
     """Compare differences of mu with those of N h'."""
     trials = 0
     for start, side, (_, middle, far) in ends(m, rng):
         (b,) = m.derivation.beta
-        h = function(statement.values["h"], [b.name], start)  # type: ignore[arg-type]
-        N = function(statement.values["N"], ["c"], start)  # type: ignore[arg-type]
+        h = function(statement.values["h"], [b.name], start)
+        N = function(statement.values["N"], ["c"], start)
         slope = (h(side * (1 + 1e-6)) - h(side * (1 - 1e-6))) / (side * 2e-6)
         told = slope * (N(FAR[2]) - N(FAR[1]))
         if abs(far - middle - told) > 0.05 * abs(told):
@@ -380,7 +369,7 @@ def grows_as_told(m: Margins, statement: Statement, rng: random.Random) -> int:
     return trials
 
 
-def from_scaled(m: Margins, rng: random.Random) -> Iterator[tuple[Case, float]]:
+def from_scaled(m, rng):
     """Yield cases, copies with parameters in common, and D where it is as the condition says."""
     p = m.derivation.parameterization
     for case in cases(m.derivation, rng):
@@ -393,7 +382,7 @@ def from_scaled(m: Margins, rng: random.Random) -> Iterator[tuple[Case, float]]:
 
 
 @witness("large starts")
-def linear_at_first(m: Margins, statement: Statement, rng: random.Random) -> int:
+def linear_at_first(m, statement, rng):
     """Run the exponential loss from c w_0 and from 0 in the linear model, to the same tau."""
     trials = 0
     for case, _ in from_scaled(m, rng):
@@ -401,20 +390,14 @@ def linear_at_first(m: Margins, statement: Statement, rng: random.Random) -> int
         J0, tau = flows.J(flows.w0), 0.3 / np.linalg.norm(X @ flows.J(flows.w0)) ** 2
         scaled = statement.values["scaled"]
         time, late = (
-            float(function(x, [], case.starts[0])()) for x in (scaled.time, scaled.displacement)  # type: ignore[attr-defined]
+            float(function(x, [], case.starts[0])()) for x in (scaled.time, scaled.displacement)
         )  # fmt: skip
 
-        def run(
-            F: Callable[[Vector], Vector],
-            J: Callable[[Vector], Vector],
-            w: Vector,
-            t: float,
-            X: Vector = X,
-        ) -> Vector:
-            def field(_: float, w: Vector) -> Vector:
+        def run(F, J, w, t, X=X):
+            def field(_, w):
                 return np.asarray(J(w).T @ X.T @ np.exp(-X @ F(w)))
 
-            found: Vector = solve_ivp(field, (0, t), w, rtol=1e-10, atol=1e-13).y[:, -1]
+            found = solve_ivp(field, (0, t), w, rtol=1e-10, atol=1e-13).y[:, -1]
             return found
 
         try:
@@ -432,7 +415,7 @@ def linear_at_first(m: Margins, statement: Statement, rng: random.Random) -> int
 
 
 @witness("large starts, late")
-def margin_of_the_kernel(m: Margins, statement: Statement, rng: random.Random) -> int:
+def margin_of_the_kernel(m, statement, rng):
     """Run the exponential loss from c w_0 for so long that c^D is much more than log(1/L)."""
     trials = 0
     for case, D in from_scaled(m, rng):
@@ -445,7 +428,7 @@ def margin_of_the_kernel(m: Margins, statement: Statement, rng: random.Random) -
         except NO_TRIAL:
             continue
 
-        def cost(b: Vector, inverse: Vector = inverse) -> float:
+        def cost(b, inverse=inverse):
             return float(np.sqrt(b @ inverse @ b))
 
         ratio = cost(beta) / np.min(X @ beta) / least(cost, X, rng)

@@ -1,23 +1,17 @@
 """Witnesses of optimizers: their updates run on drawn data, in fractions and in doubles."""
 
-from __future__ import annotations
-
-import random
-from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog, minimize, nnls
 
-from derive.optimizers.optimizer import Optimizer, optimizers
+from derive.optimizers.optimizer import optimizers
 from derive.optimizers.paths import rank
-from derive.statement import Statement
 from derive.verdict import Verdict
 from tests.witnesses import Refuted, witness
 from tests.witnesses.drawn import DRAWN
 
-FUNCTIONS: dict[str, Any] = {"exp": np.exp, "sqrt": np.sqrt, "log": np.log}
+FUNCTIONS = {"exp": np.exp, "sqrt": np.sqrt, "log": np.log}
 STEPS = 20_000
 CLOSE = 1e-4
 NEAR = 0.05
@@ -31,31 +25,31 @@ DUAL = {"l1": np.inf, "l2": 2.0, "linf": 1.0, "l4/3": 4.0}
 class Drawn:
     """Vectors, matrices and fractions: products of two matrices are products of operators."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value):
         self.value = value
 
-    def __add__(self, other: Drawn) -> Drawn:
+    def __add__(self, other):
         return Drawn(self.value + other.value)
 
-    def __mul__(self, other: Drawn) -> Drawn:
+    def __mul__(self, other):
         a, b = self.value, other.value
         return Drawn(a * b if isinstance(a, Fraction) or isinstance(b, Fraction) else a @ b)
 
-    def __neg__(self) -> Drawn:
+    def __neg__(self):
         return Drawn(-self.value)
 
-    def __sub__(self, other: Drawn) -> Drawn:
+    def __sub__(self, other):
         return self + -other
 
-    def __truediv__(self, other: Drawn) -> Drawn:
+    def __truediv__(self, other):
         return Drawn(self.value * (1 / other.value))
 
 
-def iterates(update: Any, X: np.ndarray, rng: random.Random, steps: int = 4) -> Iterator[Any]:
+def iterates(update, X, rng, steps=4):
     """Run an update in fractions, with drawn scalars, rows, forms and starts."""
     m, d = X.shape
 
-    def whole(rows: int, columns: int) -> np.ndarray:
+    def whole(rows, columns):
         entries = [[Fraction(rng.randrange(-4, 5)) for _ in range(columns)] for _ in range(rows)]
         return np.array(entries, dtype=object)
 
@@ -74,7 +68,7 @@ def iterates(update: Any, X: np.ndarray, rng: random.Random, steps: int = 4) -> 
 
 
 @witness("span")
-def stays_in_the_rows(o: Optimizer, statement: Statement, rng: random.Random) -> int:
+def stays_in_the_rows(o, statement, rng):
     """Look for an iterate off row(X); for a law that is refuted, at as many first steps."""
     u = o.update
     if o.span.verdict is Verdict.REFUTED:
@@ -93,14 +87,14 @@ def stays_in_the_rows(o: Optimizer, statement: Statement, rng: random.Random) ->
     return len(moved)
 
 
-def _step(u: Any, w: np.ndarray, g: np.ndarray, eta: float) -> np.ndarray:
+def _step(u, w, g, eta):
     """Return the first step from w at a slope."""
     known = {**FUNCTIONS, "g": g, "eta": eta, "w": w, "d": _steepest(u.norm, g)}
     known |= {x: np.zeros_like(w) for x in u.state if x != "w"}
     return np.asarray(eval(u.update["w"], {}, known)) - w
 
 
-def _steepest(norm: str, g: np.ndarray) -> np.ndarray:
+def _steepest(norm, g):
     """Return d, the slope of |g|_*^2/2 in the dual norm."""
     if not norm or not np.any(g):
         return g
@@ -114,9 +108,7 @@ def _steepest(norm: str, g: np.ndarray) -> np.ndarray:
     return np.asarray(np.sign(g) * np.abs(g) ** (q - 1) * size ** (2 - q))
 
 
-def trained(
-    o: Optimizer, slope: Callable[[np.ndarray], np.ndarray], eta: float, d: int, steps: int = STEPS
-) -> Any:
+def trained(o, slope, eta, d, steps=STEPS):
     """Return w after some steps from 0 (from 1 on w > 0), or None; sinh(w) stands for grad psi."""
     u = o.update
     point = "v" if "v" in u.state else u.point
@@ -137,7 +129,7 @@ def trained(
     return np.arcsinh(state["z"]) if u.point == "z" else state[u.point]
 
 
-def _limits(o: Optimizer, rng: random.Random) -> int:
+def _limits(o, rng):
     """Fit drawn data, and look whether grad psi(w) - grad psi(w_0) is in row(X)."""
     X = np.array([[rng.uniform(0.2, 1) for _ in range(4)] for _ in range(2)])
     y = X @ np.array([rng.uniform(0.5, 2) for _ in range(4)])
@@ -152,7 +144,7 @@ def _limits(o: Optimizer, rng: random.Random) -> int:
 
 
 @witness("optimizer limit")
-def minimises(o: Optimizer, statement: Statement, rng: random.Random) -> int:
+def minimises(o, statement, rng):
     """Run the optimizer on data; where a least norm is refuted, compare the norms of both ends."""
     if o.example is None:
         return 0 if statement.about else _limits(o, rng)
@@ -169,7 +161,7 @@ def minimises(o: Optimizer, statement: Statement, rng: random.Random) -> int:
 
 
 @witness("iterates")
-def multipliers_are_positive(o: Optimizer, statement: Statement, rng: random.Random) -> int:
+def multipliers_are_positive(o, statement, rng):
     """Look for a negative multiplier after steps on logistic loss."""
     X = np.array([[rng.uniform(-2, 2) for _ in range(5)] for _ in range(3)])
     steps = rng.randrange(2, 20)
@@ -183,7 +175,7 @@ def multipliers_are_positive(o: Optimizer, statement: Statement, rng: random.Ran
 
 
 @witness("tail")
-def margin_is_near_the_largest(o: Optimizer, statement: Statement, rng: random.Random) -> int:
+def margin_is_near_the_largest(o, statement, rng):
     """Run on separable data under the exponential loss, with steps over the loss."""
     name = o.update.tail["norm"].strip("`")
     if name not in DUAL or o.update.id in ("sgd",):
@@ -193,7 +185,7 @@ def margin_is_near_the_largest(o: Optimizer, statement: Statement, rng: random.R
     if best < 0.1:
         return 0
 
-    def slope(w: np.ndarray) -> np.ndarray:
+    def slope(w):
         weights = np.exp(-(X @ w) + np.min(X @ w))
         return np.asarray(-X.T @ (weights / np.sum(weights)))
 
@@ -206,13 +198,13 @@ def margin_is_near_the_largest(o: Optimizer, statement: Statement, rng: random.R
     return 1
 
 
-def _size(w: np.ndarray, name: str) -> float:
+def _size(w, name):
     """Return |w| in a norm."""
     q = DUAL[name]
     return float(np.linalg.norm(w, 1.0 if np.isinf(q) else np.inf if q == 1 else q / (q - 1)))
 
 
-def _largest(X: np.ndarray, name: str) -> float:
+def _largest(X, name):
     """Return the largest min_i <x_i, w> with |w| <= 1; negative or 0 without one."""
     (m, d), one = X.shape, np.ones
     if name in ("l1", "linf"):
@@ -236,7 +228,7 @@ def _largest(X: np.ndarray, name: str) -> float:
     return float(done.fun ** (-1 / p)) if done.success else 0.0
 
 
-def found(rng: random.Random) -> Iterator[Optimizer]:
+def found(rng):
     """Draw optimizers of the table, again and again."""
     known = optimizers().found
     while True:

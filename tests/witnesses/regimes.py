@@ -1,14 +1,9 @@
 """Witnesses of regimes: grad Q = int g lambda along paths in beta, from starts near the limit."""
 
-from __future__ import annotations
-
 import itertools
-import random
 import warnings
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import sympy
@@ -16,10 +11,7 @@ from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
 
 from derive.language import to_sympy
-from derive.limits.limit import Limit
-from derive.limits.point import Point
 from derive.limits.random_width import RandomWidth
-from derive.statement import Statement
 from tests.witnesses import Refuted, witness
 from tests.witnesses.derivation import NO_TRIAL, function
 from tests.witnesses.flows import Flows, Unreached, draw_start, draw_steering
@@ -36,7 +28,7 @@ FAST, SETTLED, FARTHER = 1.35, 0.05, 3
 Vector = np.ndarray
 
 
-def near(point: Point, e: float) -> float:
+def near(point, e):
     """Return the symbol of the start at a distance e from its limit."""
     if point.rate is not None:
         slow = np.log(1 / e) / abs(
@@ -47,7 +39,7 @@ def near(point: Point, e: float) -> float:
     return {"0": e, "oo": 1 / e, "below": value - e, "above": value + e}[point.side]
 
 
-def starts(r: Any, limit: Limit, rng: random.Random) -> Iterator[dict[str, float]]:
+def starts(r, limit, rng):
     """Yield numbers for the symbols of the start that the limit does not move."""
     if isinstance(r, RandomWidth):
         yield {}
@@ -64,7 +56,7 @@ def starts(r: Any, limit: Limit, rng: random.Random) -> Iterator[dict[str, float
 
 
 @np.errstate(all="ignore")
-def accumulated(r: Any, start: dict[str, float], beta: Vector) -> Vector:
+def accumulated(r, start, beta):
     """Return int g lambda on the straight path from beta_0 to beta, lambda = K^-1 (beta - beta_0).
 
     Raises:
@@ -84,7 +76,7 @@ def accumulated(r: Any, start: dict[str, float], beta: Vector) -> Vector:
     first, size = flows.F(flows.w0), len(flows.w0)
     calls = 0
 
-    def field(_: float, x: Vector) -> Vector:
+    def field(_, x):
         nonlocal calls
         calls += 1
         if calls > 20_000:
@@ -112,7 +104,7 @@ def accumulated(r: Any, start: dict[str, float], beta: Vector) -> Vector:
     return np.asarray(end[size:])
 
 
-def number(expression: Any, numbers: dict[str, float]) -> float:
+def number(expression, numbers):
     """Return an expression at numbers."""
     return float(np.real(complex(function(sympy.sympify(expression), [], numbers)())))
 
@@ -120,18 +112,18 @@ def number(expression: Any, numbers: dict[str, float]) -> float:
 class At:
     """A limit at one start and coordinates x: what slopes dQ/dx are, and what they should be."""
 
-    def __init__(self, r: Any, limit: Limit, start: dict[str, float], x: Vector) -> None:
+    def __init__(self, r, limit, start, x):
         self.r, self.limit, self.start, self.x = r, limit, start, x
 
-    def numbers(self, e: float) -> dict[str, float]:
+    def numbers(self, e):
         """Return the start at a distance from its limit."""
         return {**self.start, self.limit.point.variable: near(self.limit.point, e)}
 
-    def origin(self, e: float) -> Vector:
+    def origin(self, e):
         """Return beta at x = 0."""
         return np.array([number(b, self.numbers(e)) for b in self.limit.origin or 0 * self.x])
 
-    def found(self, e: float) -> Vector:
+    def found(self, e):
         """Return dQ/dx over N, by a flow."""
         limit, numbers, size, origin = self.limit, self.numbers(e), len(self.x), self.origin(e)
         basis = np.eye(size)
@@ -142,7 +134,7 @@ class At:
         unit = number(limit.unit, {**numbers, **places})
         return np.asarray(basis.T @ accumulated(self.r, numbers, beta) / unit)
 
-    def told(self, z: float | None = None) -> Vector:
+    def told(self, z=None):
         """Return the limit of that."""
         form, names = self.limit.potential, [s.name for s in self.limit.coordinates]
         assert form is not None
@@ -160,16 +152,14 @@ class At:
         return np.array(slopes)
 
 
-def drawn(r: Any, limit: Limit, rng: random.Random) -> Iterator[tuple[At, Vector]]:
+def drawn(r, limit, rng):
     """Yield places at which a limit is claimed, with what the slopes tend to."""
     for start in itertools.islice(starts(r, limit, rng), TRIALS):
         sides = [rng.choice((-1, 1)) for _ in limit.coordinates]
         yield from placed(r, limit, start, sides, rng)
 
 
-def placed(
-    r: Any, limit: Limit, start: dict[str, float], sides: Sequence[int], rng: random.Random
-) -> Iterator[tuple[At, Vector]]:
+def placed(r, limit, start, sides, rng):
     """Yield a place on these sides of 0, or on those where a limit is claimed."""
     form, size = limit.potential, len(limit.coordinates)
     assert form is not None
@@ -194,7 +184,7 @@ def placed(
             yield at, told
 
 
-def errors(at: At, told: Vector, scales: tuple[float, ...] = SCALES) -> list[float]:
+def errors(at, told, scales=SCALES):
     """Return how far dQ/dx over N is from its limit, relative, where it is reached."""
     found = []
     for e in scales:
@@ -204,10 +194,10 @@ def errors(at: At, told: Vector, scales: tuple[float, ...] = SCALES) -> list[flo
 
 
 @witness("limit")
-def slopes_tend(r: Any, statement: Statement, rng: random.Random) -> int:
+def slopes_tend(r, statement, rng):
     """Follow flows from starts nearer and nearer to the limit."""
     trials = 0
-    for at, told in drawn(r, statement.values["limit"], rng):  # type: ignore[arg-type]
+    for at, told in drawn(r, statement.values["limit"], rng):
         off = errors(at, told)
         if len(off) <= 2:  # two that are far from the limit do not show where it is
             continue
@@ -218,14 +208,14 @@ def slopes_tend(r: Any, statement: Statement, rng: random.Random) -> int:
     return trials
 
 
-def exponents(at: At, told: Vector, error: Any) -> list[tuple[float, str]]:
+def exponents(at, told, error):
     """Return in which power of what is told errors fall, at the nearest scales that show it.
 
     Where that is above 1, at scales farther out too. Refuted: it is below 1, or the errors are not
     below every power where that is told.
     """
 
-    def power(pair: tuple[float, float]) -> tuple[float, str] | None:
+    def power(pair):
         off = errors(at, told, pair)
         fault = f"off by {off} at {pair}, {at.x.tolist()} from {at.start}"
         # Of beta far out x is a small part.
@@ -247,17 +237,17 @@ def exponents(at: At, told: Vector, error: Any) -> list[tuple[float, str]]:
 
 
 @witness("limit error")
-def as_fast(r: Any, statement: Statement, rng: random.Random) -> int:
+def as_fast(r, statement, rng):
     """Compare logarithms of errors with those of what is told, which they nowhere exceed.
 
     A term that is there vanishes almost nowhere on one side of 0 at least. So errors that fall
     faster at all places on both sides, from a start in general position, show that it is not
     there; but for where it is small, and the power nears 1 as the start nears its limit.
     """
-    limit: Limit = statement.values["limit"]  # type: ignore[assignment]
+    limit = statement.values["limit"]
     trials, size = 0, len(limit.coordinates)
     for start in itertools.islice(starts(r, limit, rng), TRIALS):
-        faults: list[str] = []
+        faults = []
         for side in (1, -1, 1, -1):
             if len(faults) > 1 and "" in faults:
                 break
@@ -271,7 +261,7 @@ def as_fast(r: Any, statement: Statement, rng: random.Random) -> int:
     return trials
 
 
-def kernel_at(r: Any, start: dict[str, float]) -> Vector:
+def kernel_at(r, start):
     """Return J J^T at the start, or sqrt(kappa) of a wide one."""
     if isinstance(r, RandomWidth):
         return np.array([[np.sqrt(float(r.curvature)) * start["mu"] ** 2]])
@@ -280,9 +270,9 @@ def kernel_at(r: Any, start: dict[str, float]) -> Vector:
 
 
 @witness("regime")
-def is_called_so(r: Any, statement: Statement, rng: random.Random) -> int:
+def is_called_so(r, statement, rng):
     """Ask the limit, as a function, and K at a start near the limit, for what the name says."""
-    limit: Limit = statement.values["limit"]  # type: ignore[assignment]
+    limit = statement.values["limit"]
     trials, name = 0, statement.words.partition(" ")[0]
     for at, told in drawn(r, limit, rng):
         numbers, size, form = at.numbers(1e-3), len(at.x), limit.potential
@@ -320,7 +310,7 @@ def is_called_so(r: Any, statement: Statement, rng: random.Random) -> int:
     return trials
 
 
-def alike(x: Vector, y: Vector, tolerance: float) -> bool:
+def alike(x, y, tolerance):
     """Tell whether vectors have one direction; of one coordinate, whether they are linear alike."""
     if len(x) == 1:
         return bool(x[0] * y[0] > 0)
@@ -329,13 +319,13 @@ def alike(x: Vector, y: Vector, tolerance: float) -> bool:
 
 
 @witness("steep side")
-def steep(r: Any, statement: Statement, rng: random.Random) -> int:
+def steep(r, statement, rng):
     """Compare the slope there with what it is told to be like."""
-    limit: Limit = statement.values["limit"]  # type: ignore[assignment]
+    limit = statement.values["limit"]
     trials, size = 0, len(limit.coordinates)
-    i = list(limit.coordinates).index(statement.values["x"])  # type: ignore[arg-type]
+    i = list(limit.coordinates).index(statement.values["x"])
     for start in itertools.islice(starts(r, limit, rng), TRIALS):
-        x = np.full(size, rng.uniform(0.4, 2)) * float(statement.values["side"])  # type: ignore[arg-type]
+        x = np.full(size, rng.uniform(0.4, 2)) * float(statement.values["side"])
         if size > 1:
             return 0
         at = At(r, limit, start, x)
@@ -354,11 +344,11 @@ def steep(r: Any, statement: Statement, rng: random.Random) -> int:
 
 
 @witness("side reached")
-def one_side(r: Any, statement: Statement, rng: random.Random) -> int:
+def one_side(r, statement, rng):
     """Steer the weights to the other side, from starts near the limit."""
-    limit: Limit = statement.values["limit"]  # type: ignore[assignment]
+    limit = statement.values["limit"]
     trials, size = 0, len(limit.coordinates)
-    i = list(limit.coordinates).index(statement.values["x"])  # type: ignore[arg-type]
+    i = list(limit.coordinates).index(statement.values["x"])
     basis = np.eye(size) if limit.basis is None else np.array(limit.basis.tolist(), dtype=float)
     p = r.derivation.potential.parameterization
     for start in itertools.islice(starts(r, limit, rng), TRIALS):
@@ -379,7 +369,7 @@ def one_side(r: Any, statement: Statement, rng: random.Random) -> int:
 
 
 @witness("start kernel")
-def kernel_there(r: Any, statement: Statement, rng: random.Random) -> int:
+def kernel_there(r, statement, rng):
     """Evaluate J J^T and F at drawn starts."""
     kernel, trials = statement.values["kernel"], 0
     p = r.derivation.potential.parameterization
@@ -390,8 +380,8 @@ def kernel_there(r: Any, statement: Statement, rng: random.Random) -> int:
             K, beta = flows.kernel(flows.w0), flows.F(flows.w0)
         except NO_TRIAL:
             continue
-        told = np.array([number(x, numbers) for x in kernel.matrix]).reshape(K.shape)  # type: ignore[attr-defined]
-        at = np.array([number(x, numbers) for x in kernel.beta_0])  # type: ignore[attr-defined]
+        told = np.array([number(x, numbers) for x in kernel.matrix]).reshape(K.shape)
+        at = np.array([number(x, numbers) for x in kernel.beta_0])
         if not (np.allclose(K, told, rtol=1e-9) and np.allclose(beta, at, rtol=1e-9)):
             raise Refuted(f"K is {K.tolist()}, beta {beta.tolist()} from {numbers}")
         trials += 1
@@ -399,7 +389,7 @@ def kernel_there(r: Any, statement: Statement, rng: random.Random) -> int:
 
 
 @witness("time scale")
-def as_fast_at_first(r: Any, statement: Statement, rng: random.Random) -> int:
+def as_fast_at_first(r, statement, rng):
     """Evaluate J J^T at multiples of starts."""
     trials, p = 0, r.derivation.potential.parameterization
     for _ in range(TRIALS):
@@ -413,23 +403,21 @@ def as_fast_at_first(r: Any, statement: Statement, rng: random.Random) -> int:
 
 
 @witness("kernel decides")
-def only_the_kernel(r: Any, statement: Statement, rng: random.Random) -> int:
+def only_the_kernel(r, statement, rng):
     """Compare slopes from two starts with one K(w_0)."""
     p, trials = r.derivation.potential.parameterization, 0
     for _ in range(4 * TRIALS):
         numbers = {n: abs(x) for n, x in draw_start(p, rng).items()}
         names = sorted(numbers)
 
-        def K(changes: dict[str, float], numbers: dict[str, float] = numbers) -> float:
+        def K(changes, numbers=numbers):
             flows = Flows.of(p, {**numbers, **changes})
             return float(flows.kernel(flows.w0)[0, 0])
 
         a, b = rng.sample(names, 2)
         moved = {a: numbers[a] * rng.uniform(1.02, 1.15)}
 
-        def gap(
-            x: float, moved: dict[str, float] = moved, b: str = b, K: Callable[..., float] = K
-        ) -> float:
+        def gap(x, moved=moved, b=b, K=K):
             return K({**moved, b: x}) - K({})
 
         try:
@@ -445,7 +433,7 @@ def only_the_kernel(r: Any, statement: Statement, rng: random.Random) -> int:
 
 
 @witness("clock runs", "clock is onto", "clock is bounded")
-def clock_on_flows(r: Any, statement: Statement, rng: random.Random) -> int:
+def clock_on_flows(r, statement, rng):
     """Run the squared loss and drawn steering: g > 0, int g >= m t, g bounded where beta is."""
     d, trials = r.derivation, 0
     p = d.potential.parameterization
@@ -456,7 +444,7 @@ def clock_on_flows(r: Any, statement: Statement, rng: random.Random) -> int:
         try:
             d.potential.numeric(numbers)
             flows = Flows.of(p, numbers)
-            g = function(statement.values["g"], list(p.weights), numbers)  # type: ignore[arg-type]
+            g = function(statement.values["g"], list(p.weights), numbers)
             run = flows.steered(draw_steering(p.d, rng), 0.3)
             values = [float(g(*w)) for w in (flows.w0, *(w for w, _ in run))]
         except NO_TRIAL:
@@ -475,7 +463,7 @@ def clock_on_flows(r: Any, statement: Statement, rng: random.Random) -> int:
     return trials
 
 
-def copies(r: Any, k: int, sigma: float, draws: int, rng: random.Random) -> tuple[Vector, Vector]:
+def copies(r, k, sigma, draws, rng):
     """Return beta and K of sums of k copies from drawn starts."""
     unit, seed = r.unit, np.random.default_rng(rng.randrange(2**32))
     symbols = [sympy.Symbol(w, real=True) for w in unit.weights]
@@ -488,9 +476,9 @@ def copies(r: Any, k: int, sigma: float, draws: int, rng: random.Random) -> tupl
 
 
 @witness("width law")
-def kept_by_copies(r: Any, statement: Statement, rng: random.Random) -> int:
+def kept_by_copies(r, statement, rng):
     """Follow K^2 - c beta^2 of three copies along steered flows."""
-    c, trials = float(statement.values["c"]), 0  # type: ignore[arg-type]
+    c, trials = float(statement.values["c"]), 0
     for _ in range(TRIALS):
         one = {f"{w}_0": rng.uniform(-1, 1) for w in r.unit.weights}
         flows = replace(Flows.of(r.unit, one), w0=np.array(list(one.values())))
@@ -507,7 +495,7 @@ def kept_by_copies(r: Any, statement: Statement, rng: random.Random) -> int:
 
 
 @witness("width moments")
-def moments_of_draws(r: Any, statement: Statement, rng: random.Random) -> int:
+def moments_of_draws(r, statement, rng):
     """Compare means over drawn starts, within what such means vary."""
     k, sigma, draws = rng.choice((2, 4)), rng.uniform(0.5, 1.5), 200_000
     beta, K = copies(r, k, sigma, draws, rng)
@@ -528,7 +516,7 @@ def moments_of_draws(r: Any, statement: Statement, rng: random.Random) -> int:
 
 
 @witness("wide starts")
-def slopes_of_wide_starts(r: Any, statement: Statement, rng: random.Random) -> int:
+def slopes_of_wide_starts(r, statement, rng):
     """Integrate 1/K from drawn wide starts at one mu."""
     k, c = 4000, float(r.curvature)
     sigma = rng.uniform(0.5, 2) / number(r.mu, {str(r.width): k, "sigma": 1.0})

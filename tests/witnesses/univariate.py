@@ -1,15 +1,10 @@
 """A witness of wide nets: the net of many neurons against the variational problem on a grid."""
 
-from __future__ import annotations
-
-import random
 from fractions import Fraction
 
 import numpy as np
 from flint import arb
 
-from derive.statement import Statement
-from derive.univariate.problem import VariationalProblem
 from tests.witnesses import Refuted, witness
 
 CELLS = 2000
@@ -18,7 +13,7 @@ CLOSE = 0.01
 
 
 @witness("wide limit")
-def net_and_problem(p: VariationalProblem, statement: Statement, rng: random.Random) -> int:
+def net_and_problem(p, statement, rng):
     """Fit data by neurons at the quantiles of the density, and solve the problem on a grid.
 
     The neurons minimise sum phi(alpha_j) subject to the data, as mirror flow from alpha = 0 does;
@@ -44,11 +39,11 @@ def net_and_problem(p: VariationalProblem, statement: Statement, rng: random.Ran
     return 1
 
 
-def _by_neurons(p, x, y, b, mass, grid):  # type: ignore[no-untyped-def]
+def _by_neurons(p, x, y, b, mass, grid):
     """Return h of least sum phi'' (0) alpha^2/2 at neurons with weights 1 and -1."""
     e, o = float(p.activation.even), float(p.activation.odd)
 
-    def features(at: np.ndarray) -> np.ndarray:
+    def features(at):
         right, left = at[:, None] - b, b - at[:, None]
         both = np.hstack([e * np.abs(z) + o * z for z in (right, left)])
         return both * np.sqrt(np.hstack([mass, mass]) / 2)
@@ -56,7 +51,7 @@ def _by_neurons(p, x, y, b, mass, grid):  # type: ignore[no-untyped-def]
     return features(grid) @ np.linalg.pinv(features(x)) @ y
 
 
-def _by_functional(p, x, y, b, density, grid):  # type: ignore[no-untyped-def]
+def _by_functional(p, x, y, b, density, grid):
     """Return h = c_0 + c_1 x + int h''(t) |x - t|/2 dt of least G1 + G2 + G3, as printed."""
     cell = b[1] - b[0]
     given = (p.bending, *p.affine)
@@ -64,7 +59,7 @@ def _by_functional(p, x, y, b, density, grid):  # type: ignore[no-untyped-def]
         float(arb(f)) if isinstance(f, arb) else float(Fraction(str(f))) for f in given
     )
 
-    def shapes(at: np.ndarray) -> np.ndarray:
+    def shapes(at):
         return np.hstack([np.abs(at[:, None] - b) * cell / 2, np.ones((len(at), 1)), at[:, None]])
 
     cost = np.concatenate([bending * cell / density, [4 * moment, 4 * slopes]])
