@@ -19,6 +19,7 @@ TEXTS = {
         exp(w)
         exp(3*w) + 2
         log(w)
+        log(w) from w=2
         sinh(w)
         cosh(w) from w=1
         asinh(w)
@@ -48,6 +49,7 @@ TEXTS = {
         x**2 + x*y + y**2
         u**2 + u**4
         u*v from u=0, v=1
+        u*v from u=1, v=2
         u*v - x*y
         u1*v1 + u2*v2
         2*a*b + c*d/3
@@ -75,6 +77,9 @@ TEXTS = {
         exp(p) - exp(m) from p=alpha, m=alpha
         exp(a) + exp(b)
         a*exp(b)
+        a*atan(b)
+        a*sigmoid(b)
+        atan(w) + softplus(w)
         x + y, x - y
         x, y**2
         w1**2, w2**3, w3
@@ -126,6 +131,7 @@ TEXTS = {
         a*(u1**2 - v1**2), a*(u2**2 - v2**2)
         a*u1/(1 + a**2), a*u2/(1 + a**2)
         sqrt(a)*u1, sqrt(a)*u2
+        sqrt(a)*u1, sqrt(a)*u2 from a=2, u1=1, u2=1
         sqrt(a)*u1, sqrt(a)*u2, sqrt(a)*u3
         exp(a)*u1, exp(a)*u2
         log(a)*u1, log(a)*u2
@@ -151,6 +157,8 @@ TEXTS = {
         x, (x - z)**2/2 + y from x=1, y=2, z=1
         x, x**2*y from x=0, y=1
         x*y, y/x
+        1/(1 + y**2)*y*x, x**(2/3)
+        sin(u)*asinh(y)*sinh(y), u*x*tanh(v)
         x*y, exp(x)
         sin(x)*y, x + y
         x/(x + y), y
@@ -210,6 +218,8 @@ VECTORS = """
 """Of a vector u of open dimension; every one has a Q, with a warp unless phi is a constant."""
 
 CERTIFIED_IN_PART = """
+    a*atan(b)
+    a*sigmoid(b)
     w**(3/4)
     atan(w)
     w + exp(w)

@@ -14,26 +14,6 @@ from tests.published import certified_once, derive_once
 
 pytestmark = pytest.mark.every(3)
 
-MODELS = [
-    "atan(w)",
-    "a*atan(b)",
-    "sigmoid(w)",
-    "a*sigmoid(b)",
-    "softplus(w)",
-    "atan(w) + softplus(w)",
-]
-
-
-@pytest.mark.every(6)
-@pytest.mark.parametrize("text", MODELS)
-def test_derived_confirmed_by_a_flow_and_certified(text):
-    derivation = derive_once(Parameterization.parse([text]))
-    assert derivation.verdict is Verdict.PROVED
-    assert derivation.to_text()
-    assert derivation.to_latex()
-    assert check(json.loads(derivation.to_json())).verdict == "PROVED"
-    assert crosscheck(derivation, digits=20).passed
-
 
 def test_an_output_that_is_no_gradient_in_two_dimensions_is_refuted():
     found = derive_once(Parameterization.parse(["atan(u)*v", "atan(u)*t + v"]))

@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import quad
 
 from derive import Parameterization
-from derive.errors import DeriveError, InputError, NumericalError
+from derive.errors import InputError, NumericalError
 from derive.explicit.regularize import explicit_counterpart
 from numerics import flow, interpolate
 from numerics.confirm.paths import time_warp
@@ -22,46 +22,11 @@ def potential(outputs, start, numbers=None):
 
 
 @pytest.mark.parametrize(
-    ("outputs", "start", "free"),
-    [
-        # Q has asinh(4/3) or the square root of a number in it.
-        (["u*v"], {"u": "1", "v": "2"}, {"u_0": 1, "v_0": 2}),
-        (["p**2 - m**2"], {"p": "1", "m": "2"}, {"p_0": 1, "m_0": 2}),
-    ],
-)
-def test_q_of_a_start_in_numbers_is_that_of_its_symbols(outputs, start, free):
-    q, symbolic = potential(outputs, start), potential(outputs, None, free)
-    beta = np.array([0.5, 2.0, 3.5])
-    np.testing.assert_allclose(q.gradient(beta), symbolic.gradient(beta), rtol=1e-12)
-    np.testing.assert_allclose(q(beta), symbolic(beta), rtol=1e-12)
-    np.testing.assert_allclose(q.bregman(beta, beta / 2), symbolic.bregman(beta, beta / 2))
-
-
-@pytest.mark.parametrize(
-    ("outputs", "start"),
-    [
-        # Q has log(2) or sqrt(2) in it.
-        (["log(w)"], {"w": "2"}),
-        (["sqrt(w)"], {"w": "2"}),
-        (["sqrt(a)*u1", "sqrt(a)*u2"], {"a": "2", "u1": "1", "u2": "1"}),
-    ],
-)
-def test_q_with_a_root_or_a_logarithm_of_a_number_has_a_gradient(outputs, start):
-    q = potential(outputs, start)
-    assert np.isfinite(q.gradient(np.full(len(outputs), 1.5))).all()
-
-
-@pytest.mark.parametrize(
     ("outputs", "start"),
     [(["u*v"], {"u": "1", "v": "2"}), (["a*b + c*d"], {"a": "1", "b": "1", "c": "2", "d": "-1"})],
 )
 def test_explicit_regularization_from_a_start_in_numbers(outputs, start):
     assert explicit_counterpart(Parameterization.parse(outputs, start=start)).to_text()
-
-
-def test_a_sum_with_a_root_is_derived_or_undecided():
-    with contextlib.suppress(DeriveError):
-        assert derive_once(Parameterization.parse(["sqrt(a) + 2*a**3"], start={"a": "3"}))
 
 
 def test_a_root_of_a_negative_power_is_refused():

@@ -7,10 +7,11 @@ import pytest
 from derive import InputError, LanguageError, Parameterization, Verdict, derive
 from derive.language import parse_expression
 from numerics import crosscheck
+from tests.published import derive_once
 
 
 def test_pi_is_a_constant_of_F_and_of_the_start():
-    d = derive(Parameterization.parse(["pi*w**2"], start={"w": "pi"}))
+    d = derive_once(Parameterization.parse(["pi*w**2"], start={"w": "pi"}))
     assert d.verdict is Verdict.PROVED
     assert d.parameterization.weights == ("w",)
     assert "pi is the number" in d.to_text()
@@ -22,7 +23,7 @@ def test_pi_is_a_constant_of_F_and_of_the_start():
 
 
 def test_the_flow_confirms_what_is_derived_with_pi():
-    assert crosscheck(derive(Parameterization.parse(["pi*exp(w)"])), digits=20).passed
+    assert crosscheck(derive_once(Parameterization.parse(["pi*exp(w)"])), digits=20).passed
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_what_pi_is_not(arguments, message):
 
 
 def test_pi_has_no_other_value():
-    d = derive(Parameterization.parse(["w**2"], start={"w": "pi"}))
+    d = derive_once(Parameterization.parse(["w**2"], start={"w": "pi"}))
     with pytest.raises(InputError, match="no other value"):
         d.potential.numeric({"pi": 3})
 
@@ -51,7 +52,7 @@ def test_the_base_of_exponentials_is_spelled_exp():
 
 
 def test_points_of_proofs_have_no_value_of_pi():
-    d = derive(Parameterization.parse(["pi*a*b*c", "c**2"]))
+    d = derive_once(Parameterization.parse(["pi*a*b*c", "c**2"]))
     identity = next(i for i in d.hessian.finding.evidence if i.point)
     assert dict(identity.point) == {"a": 1, "b": 1, "c": 1}
     assert float(identity.residual) == pytest.approx(-2 * math.pi**2)
@@ -74,6 +75,6 @@ def test_numbers_for_pi_in_an_exponent_leave_something_to_evaluate():
     ],
 )
 def test_pi_in_starts_and_in_coefficients_of_two_outputs(outputs, start):
-    d = derive(Parameterization.parse(outputs, start))
+    d = derive_once(Parameterization.parse(outputs, start))
     assert d.verdict is Verdict.PROVED
     assert "pi = " not in d.to_text()

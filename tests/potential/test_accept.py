@@ -14,6 +14,7 @@ from derive.potential import accept, coupled, kernel_integral, parametric, ratio
 from derive.potential.piece import Parametric, Piece
 from derive.potential.shortest import has_gradient
 from derive.render.labels import unmark
+from tests.published import derive_once
 
 pytestmark = pytest.mark.every(2)
 
@@ -134,7 +135,7 @@ def _scaled(weights, factor):
 @pytest.mark.every(4)
 @pytest.mark.parametrize(("output", "options"), CURVES)
 def test_a_curve_is_printed_when_it_is_the_flow(output, options):
-    (piece,) = derive(Parameterization.parse([output], **options)).potential.pieces
+    (piece,) = derive_once(Parameterization.parse([output], **options)).potential.pieces
     assert isinstance(piece, Parametric)
     shown = {e.statement: e for e in piece.evidence}
     assert shown["beta = F(w(mu))"].left == str(piece.curve.beta)

@@ -6,10 +6,11 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.certificate.checking.check import Rejected, check_text
 from numerics import flow, interpolate
 from tests.conditions import texts
+from tests.published import derive_once
 
 NORMALISED = [
     (("a/(a+b+c)", "b/(a+b+c)"), ("1", "1", "9/10")),
@@ -19,7 +20,7 @@ NORMALISED = [
 
 
 def derived(outputs, start):
-    return derive(Parameterization.parse(outputs, start=named(outputs, start)))
+    return derive_once(Parameterization.parse(outputs, start=named(outputs, start)))
 
 
 def named(outputs, values):
@@ -68,7 +69,7 @@ def test_a_difference_of_weights_crosses_zero_on_the_way():
 def test_a_condition_is_offered_where_it_can_hold(outputs, start, said):
     outputs = outputs.split()
     given = None if start is None else named(outputs, start)
-    d = derive(Parameterization.parse(outputs, start=given))
+    d = derive_once(Parameterization.parse(outputs, start=given))
     marker = " keeps its sign along the flow"
     found = [text for text in texts(*d.potential.pieces) if marker in text]
     if said is None:
@@ -84,7 +85,7 @@ def test_a_condition_is_offered_where_it_can_hold(outputs, start, said):
 
 def test_what_cannot_hold_together_is_not_offered():
     """As x**2 > y**2 and y**2 > x**2."""
-    d = derive(Parameterization.parse(["x*y*z", "x*y"]))
+    d = derive_once(Parameterization.parse(["x*y*z", "x*y"]))
     kept = [text for text in texts(*d.potential.pieces) if "keeps its sign" in text]
     assert len(kept) == 2
     assert not any("automatic" in text for text in kept)
@@ -92,7 +93,7 @@ def test_what_cannot_hold_together_is_not_offered():
 
 def test_what_always_holds_is_not_assumed():
     """Neither that an exponential is not 0, nor twice what is assumed to be positive."""
-    d = derive(Parameterization.parse(["c*a/sqrt(a**2+b**2)", "c*b/sqrt(a**2+b**2)"]))
+    d = derive_once(Parameterization.parse(["c*a/sqrt(a**2+b**2)", "c*b/sqrt(a**2+b**2)"]))
     assert texts(*d.potential.pieces) == (
         *("a_0**2 + b_0**2 > 0", "c_0 > 0", "c keeps its sign along the flow"),
     )
@@ -144,7 +145,7 @@ def test_a_sum_of_laws_keeps_a_sign_in_the_certificate_too(outputs, start, kept)
 def test_what_a_law_proves_of_a_start_in_symbols_is_not_assumed(outputs, start, kept):
     """As a = alpha > 0 at the start, a**2 >= alpha**2 > 0 all along."""
     positive = sorted({*"st"} & set("".join(start.values())))
-    d = derive(Parameterization.parse(outputs.split(), start=start, positive=positive))
+    d = derive_once(Parameterization.parse(outputs.split(), start=start, positive=positive))
     (piece,) = d.potential.pieces
     assert any("keeps its sign" in text for text in texts(piece)) is not kept
     assert (piece.domain.convex == "warp assumed") is not kept

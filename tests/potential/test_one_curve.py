@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import pytest
 import sympy
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.potential.piece import Parametric, written_out
 from derive.verdict import Verdict
+from tests.published import derive_once
 
 AT = {"a_0": 0.5, "b_0": 0.25, "u_0": 0.75, "v_0": 0.5, "w_0": 0.75, "W_0": -0.5}
 AT |= {"p_0": 0.75, "q_0": 0.5, "m_0": 0.25, "n_0": 0.5, "beta": 0.4, "z": 0.125}
@@ -67,7 +68,7 @@ def number(expression, at=AT):
 
 
 def derived(row):
-    d = derive(Parameterization.parse([row.F], **row.options))
+    d = derive_once(Parameterization.parse([row.F], **row.options))
     assert d.verdict is Verdict.PROVED
     (piece,) = d.potential.pieces
     return d, piece
@@ -95,6 +96,6 @@ def test_the_curve_is_what_a_theorist_writes(row):
 @pytest.mark.every(6)
 @pytest.mark.parametrize(("F", "options", "law"), LAWS)
 def test_laws_that_separate_the_weights(F, options, law):
-    (found,) = derive(Parameterization.parse([F], **options)).conserved.laws
+    (found,) = derive_once(Parameterization.parse([F], **options)).conserved.laws
     ratio = sympy.simplify(of(str(found)) / of(law))
     assert ratio.is_number
