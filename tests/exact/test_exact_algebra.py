@@ -13,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from derive.exact.balls import branch_from_above, real_roots
+from derive.exact.field.factors import factored, factors
 from derive.exact.field.function_field import FunctionField
 from derive.exact.linear.families import (
     LogFunction,
@@ -282,3 +283,24 @@ def test_real_roots_of_different_factors_are_told_apart():
     roots = real_roots([near, -1 - near, Fraction(1)])
     assert len(roots) == 2
     assert roots[0] < roots[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "powers"),
+    [
+        ("-12*x**2*(x - y)/(5*y**3)", Fraction(-12, 5), {"x": 2, "x - y": 1, "y": -3}),
+        ("7/3", Fraction(7, 3), {}),
+        ("(x**2 - y**2)/(x**2 + y**2)", Fraction(1), {"x + y": 1, "x - y": 1, "x**2 + y**2": -1}),
+        ("sqrt(x)/(y - x)", Fraction(-1), {"sqrt(x)": 1, "x - y": -1}),
+    ],
+)
+def test_the_product_of_the_factors_is_the_function(text, number, powers):
+    (f,) = build_elements([parse_expression(text)], ("x", "y"))
+    content, found = factored(f)
+    assert content == number
+    assert {repr(x): n for x, n in found} == powers
+    product = f.field.constant(content)
+    for x, n in found:
+        product *= x**n
+    assert product == f
+    assert factors(f) == [(x, n) for x, n in found if n > 0]

@@ -1,10 +1,20 @@
 """R beside the implicit Q, and their limits."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
+from flint import arb, ctx
 
 from derive import Parameterization, Verdict, explicit_counterpart
+from derive.exact.field.function_field import FunctionField
+from derive.exact.field.polynomial import terms
+from derive.explicit.constrained import Stopped, pose, pose_cost
+from derive.explicit.contrast import explicit_series, implicit_series
+from derive.explicit.cost.feasible import BITS, feasible_distance, is_reached
+from derive.explicit.critical import elimination
+from derive.explicit.critical.elimination import eliminate
+from derive.explicit.critical.equations import critical_factors, lagrange
 from tests.published import derive_once
 
 TIED = {"p": "alpha", "m": "alpha"}
@@ -91,3 +101,112 @@ def test_limits_in_numbers(depth):
     assert float(value.mid()) == pytest.approx(2 ** (2 / depth), rel=1e-4)
     scaled = float(distance.at({"beta": Fraction(2), "alpha": large}).ball.mid())
     assert scaled * 1000 ** (2 * depth - 2) == pytest.approx(2 / depth**2, rel=1e-4)
+
+
+FIELD = FunctionField(("x", "y", "z"))
+X, Y, Z = FIELD.gens
+
+
+def problem(outputs, start=None, build=pose):
+    return build(Parameterization.parse(outputs, start=start))
+
+
+def text(polynomials):
+    return {str(f) for f in polynomials}
+
+
+def test_known_critical_points_are_not_lost():
+    """(p - 1) = 2 mu p, (m - 1) = -2 mu m has mu = 1/4 at p = 2, m = 2/3."""
+    tied = problem(["p**2 - m**2"], {"p": "alpha", "m": "alpha"})
+    data = [Fraction(4) - Fraction(4, 9), Fraction(1)]
+    equations = lagrange(tied, data)
+    for k, x in enumerate((Fraction(2), Fraction(2, 3))):
+        assert any(value(f, x) == 0 for f in equations.values_of(k))
+    r = 1 + Fraction(1, 9)
+    assert any(value(f, r) == 0 for f in equations.values)
+    assert not any(value(f, r + 1) == 0 for f in equations.values)
+
+
+def value(f, x):
+    """Return a polynomial in one variable at a number."""
+    (k,) = (k for k, n in enumerate(f.degrees()) if n)
+    return sum(c * x ** e[k] for e, c in terms(f))
+
+
+def test_elimination_loses_no_zero_and_splits_products():
+    x, y, z = X.numerator, Y.numerator, Z.numerator
+    # Points with x = 0, or y = 0 and z = 1.
+    assert text(eliminate([x * y, x * (z - 1), y - z], [0])) == text([y - z])
+    left = eliminate([x * y, x * (z - 1), y + z - 2, y * (z - 3)], [0, 1])
+    assert text(left) == text([z - 2, z - 3])
+    assert eliminate([x * y - 1, x], [0]) == ()
+    with pytest.raises(Stopped, match="finitely many"):
+        eliminate([x * y], [0, 1])
+
+
+@pytest.mark.parametrize("basis", [elimination.BASIS, (0, 0, 0)], ids=["bases", "resultants"])
+def test_bases_and_resultants_agree_on_zeros(basis, monkeypatch):
+    """Every zero that is known stays one of what is left."""
+    monkeypatch.setattr(elimination, "BASIS", basis)
+    x, y, z = X.numerator, Y.numerator, Z.numerator
+    for point in ((1, 2, 5), (2, -1, 3), (-3, 1, 4)):
+        a, b, c = point
+        f = x**2 + y**2 + x * y - (a * a + b * b + a * b)
+        g = x**2 - 3 * y**2 + y * z - (a * a - 3 * b * b + b * c)
+        h = x**3 + y * z + x - (a**3 + b * c + a)
+        left = eliminate([f, g, h], [0, 1])
+        assert left
+        assert any(value(e, Fraction(c)) == 0 for e in left)
+
+
+def test_what_grows_too_large_stops(monkeypatch):
+    x, y, z = X.numerator, Y.numerator, Z.numerator
+    monkeypatch.setattr(elimination, "BASIS", (0, 0, 0))
+    monkeypatch.setattr(elimination, "LARGEST", 0)
+    monkeypatch.setattr(elimination, "FILLED", (0, 0))
+    with pytest.raises(Stopped, match="too large"):
+        eliminate([x**2 + y**2 - z, x**3 - y**3 - z], [0, 1])
+
+
+def test_factors_without_critical_points_are_left_out():
+    """|dP/d w_0|^2 = 4 r (dP/dr)^2 on P: of resultants for u^2 v^3 one factor is left."""
+    (factor,) = critical_factors(problem(["u**2*v**3"]))
+    assert int(factor.degrees()[0]) == 10
+
+
+def test_feasible_points_are_proved_or_refused():
+    cost = problem(["u*v"], build=pose_cost)
+    zero = [Fraction(0), Fraction(0)]
+    with ctx.workprec(BITS):
+        found = feasible_distance(cost, [arb(2), arb(3)], zero, [Fraction(6)])
+        assert found.contains(13)
+        with pytest.raises(Stopped):
+            feasible_distance(cost, [arb(2), arb(3)], zero, [Fraction(7)])
+        with pytest.raises(Stopped):
+            feasible_distance(cost, [arb(0), arb(0)], zero, [Fraction(0)])
+        assert is_reached(cost, zero, [Fraction(6)])
+    squares = problem(["u**2 + v**2"], build=pose_cost)
+    assert not is_reached(squares, zero, [Fraction(-6)])
+
+
+def test_series_of_explicit_and_implicit_regularization():
+    """u v from (1, 1): w = w_0/(1 - tau) explicitly, w_0 exp(tau) implicitly."""
+    p = Parameterization.parse(["u*v"], start={"u": 1, "v": 1})
+    (left,) = explicit_series(p, {}, [1])
+    (right,) = implicit_series(p, p.field.one, {}, [1])
+    assert left == [n + 1 for n in range(8)]
+    assert right[0] == 1
+    assert all(b == a * Fraction(2, n) for n, (a, b) in enumerate(pairwise(right), 1))
+
+
+def test_series_agree_for_a_linear_output():
+    p = Parameterization.parse(["a + 2*b"], start={"a": 1, "b": 3})
+    assert explicit_series(p, {}, [1]) == implicit_series(p, p.field.one, {}, [1])
+
+
+@pytest.mark.parametrize("F", ["u/v", "(u - v)/(u + v)"])
+def test_outputs_of_degree_0_have_their_limit_at_0(F):
+    """2/D is no exponent there."""
+    (block,) = explicit_counterpart(Parameterization.parse([F])).blocks
+    assert block.limits[0].statement == "R -> R_F"
+    assert "homogeneous" not in block.limits[0].finding.reason

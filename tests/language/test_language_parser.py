@@ -1,5 +1,6 @@
-"""What the language accepts, the trees it makes of it, and the bounds it keeps."""
+"""What text says: expressions as trees, and arguments of options."""
 
+import contextlib
 import copy
 import pickle
 import subprocess
@@ -7,6 +8,8 @@ import sys
 from fractions import Fraction
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from derive.language import (
     CALLS,
@@ -17,7 +20,11 @@ from derive.language import (
     Number,
     Operation,
     Power,
+    parse_assignments,
     parse_expression,
+    parse_name,
+    parse_names,
+    parse_outputs,
 )
 
 X, Y, Z = Name("x"), Name("y"), Name("z")
@@ -124,3 +131,83 @@ def test_package_imports_neither_sympy_nor_numpy():
         "sys.exit(bool({'sympy', 'numpy', 'scipy', 'mpmath'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_lists_of_names_keep_their_order():
+    assert parse_name(" w_1 ", "weight") == "w_1"
+    assert parse_names("p") == ("p",)
+    assert parse_names("p, m ,a1") == ("p", "m", "a1")
+
+
+def test_assignments_are_trees_in_order():
+    found = parse_assignments("b=a0, a = 1/2,c=sqrt(2)*alpha")
+    assert [name for name, _ in found] == ["b", "a", "c"]
+    assert found[0][1] == Name("a0")
+    assert found[1][1] == parse_expression("1/2")
+    assert found[2][1] == Operation(
+        "*", Power(parse_expression("2"), Fraction(1, 2)), Name("alpha")
+    )
+
+
+def test_outputs_are_trees_in_order():
+    assert parse_outputs(["x*y", "x"]) == (parse_expression("x*y"), Name("x"))
+    assert parse_outputs("x*y") == (parse_expression("x*y"),)
+
+
+REFUSED = [
+    (parse_names, "", "column 1: a name is missing"),
+    (parse_names, "p,,m", "column 3: a name is missing"),
+    (parse_names, "p,", "column 3: a name is missing"),
+    (parse_names, "p, p", "column 4: p is given twice"),
+    (parse_names, "p, 2", "column 4: '2' is not a name"),
+    (parse_names, "p, sin", "column 4: 'sin' is a function"),
+    (parse_names, "lambda", "column 1: 'lambda' is reserved"),
+    (parse_names, "p\n", "column 2: U+000A"),
+    (parse_names, ",".join(f"x{i}" for i in range(65)), "at most 64 names"),
+    (parse_assignments, "", "column 1: expected an assignment such as a=1/2"),
+    (parse_assignments, "a=1, b", "column 6: expected an assignment"),
+    (parse_assignments, "a=1, b=", "column 8: expected a number, a name"),
+    (parse_assignments, "a=1, b=2x", "column 9: write * between factors"),
+    (parse_assignments, "a=1, b =  sin(x, y)", "column 14: sin takes exactly one argument"),
+    (parse_assignments, "a=1,a=2", "column 5: a is given twice"),
+    (parse_assignments, "a==1", "column 1: expected an assignment"),
+    (parse_assignments, "=1", "column 1: a name is missing"),
+    (parse_assignments, "2=1", "column 1: '2' is not a name"),
+    (parse_assignments, "a=),b=(", "column 3: expected"),
+    (parse_assignments, "a=1/0", "column 5: division by zero"),
+    (parse_assignments, "a=1," * 2000, "at most 4000 characters"),
+    (parse_outputs, [], "no outputs"),
+    (parse_outputs, ["x + "], "column 4: expected"),
+    (parse_outputs, ["x", "  y + "], "output 2, column 6: expected"),
+    (parse_outputs, ["x", "y\n"], "output 2, column 2: U+000A"),
+    (parse_outputs, ["2*3"], "output 1 is a constant"),
+    (parse_outputs, ["x", "exp(1)"], "output 2 is a constant"),
+    (parse_outputs, ["x"] * 65, "at most 64 outputs"),
+    (parse_outputs, [*(f"x{i}" for i in range(63)), "y + z"], "output 64, column 5: at most"),
+    (parse_outputs, ["x**64" + "+x" * 150] * 64, "nodes of the expression tree"),
+]
+
+
+@pytest.mark.parametrize(("parse", "text", "piece"), REFUSED)
+def test_refusals_say_where(parse, text, piece):
+    with pytest.raises(LanguageError) as caught:
+        parse(text)
+    message = str(caught.value)
+    assert piece in message
+    assert message.isascii()
+    assert message.isprintable()
+    assert len(message) <= 300
+
+
+def test_error_of_a_later_output_keeps_its_column():
+    with pytest.raises(LanguageError) as caught:
+        parse_outputs(["x", "y^2"])
+    assert caught.value.column == 2
+
+
+@pytest.mark.parametrize("parse", [parse_names, parse_assignments])
+@settings(max_examples=150, deadline=None)
+@given(text=st.text("ab1=,()+*/ .\n\u03b2", max_size=30))
+def test_any_text_is_read_or_refused(parse, text):
+    with contextlib.suppress(LanguageError):
+        parse(text)

@@ -1,14 +1,18 @@
-"""Limits of vector models in every dimension, by those in a plane."""
+"""Limits of radial Q, in norms, and of Q that is a sum in other coordinates."""
 
 from dataclasses import replace
 
 import pytest
 import sympy
-from sympy import Rational, sqrt
+from sympy import Rational, exp, sqrt
 
-from derive import Parameterization, regimes
+from derive import Parameterization, regimes, scale_start
 from derive.limits.fixed_beta import ClosedGradient
 from derive.limits.initialization import with_scale
+from derive.limits.point import read_point
+from derive.limits.predictor_limit import norm_limit
+from derive.potential.separation import find_separation
+from derive.verdict import Verdict
 from numerics.confirm.limits import confirm_limits
 from tests.published import derive_once
 
@@ -67,3 +71,89 @@ def test_a_bound_is_said_where_no_logarithm_can_stand_before_it():
     assert gradient.is_algebraic
     for e in (sympy.asinh(x / c), sympy.log(x + c), c**x, sympy.exp(x)):
         assert not replace(gradient, entries=(e,)).is_algebraic
+
+
+x, y = betas = sympy.symbols("beta1 beta2", real=True)
+c, z = sympy.Symbol("c", positive=True), sympy.Symbol("z", real=True)
+s = sqrt(x**2 + y**2)
+
+
+def limit(psi, slopes, at="0"):
+    gradient = [psi * b / s + w for b, w in zip(betas, slopes, strict=True)]
+    return norm_limit(gradient, betas, read_point("c", at), frozenset("c"))
+
+
+@pytest.mark.parametrize(
+    ("psi", "slopes", "error"),
+    [
+        (c * exp(s**2 / c**2), (-c * z, c), sqrt(z**2 + 1) * exp(-(s**2) / c**2)),
+        (s * exp(s / c) / c**3, (1, -1), sqrt(2) * c**3 * exp(-s / c) / s),
+        (s, (c, 2 * c), sqrt(5) * c / s),
+        (s, (0, 0), None),
+    ],
+)
+def test_a_linear_term_that_is_outgrown_leaves_the_l2_norm(psi, slopes, error):
+    found = limit(psi, slopes)
+    assert found.regime == "anti-NTK"
+    assert found.potential.gradient == (x / s, y / s)
+    assert sympy.simplify(found.unit / psi) == 1
+    assert found.error == error or sympy.simplify(found.error - error) == 0
+
+
+@pytest.mark.parametrize(
+    ("psi", "slopes", "at"),
+    [
+        (c * exp(s**2 / c**2), (exp(2 / c**2), 0), "0"),  # not outgrown where |beta| < sqrt(2)
+        (c * exp(s**2 / c**2), (c**2, 0), "oo"),
+        (exp(-s / c), (c, 0), "0"),
+        (s, (1, 0), "0"),
+        (-s, (c, 0), "0"),
+        (s * (1 + x**2), (c, 0), "0"),  # not radial
+    ],
+)
+def test_what_is_not_outgrown_is_left_open(psi, slopes, at):
+    assert limit(psi, slopes, at) is None
+
+
+@pytest.mark.parametrize(
+    ("outputs", "forms"),
+    [
+        (["u*x + v*y", "u*y + v*x"], [[1, 1], [1, -1]]),
+        (["p**2 - m**2 + w**2", "p**2 - m**2 - 2*w**2"], [[2, 1], [1, -1]]),
+        (["exp(u) + v**2", "3*exp(u) - v**2"], [[3, -1], [1, 1]]),
+    ],
+)
+def test_coordinates_of_whole_numbers_are_found_and_proved(outputs, forms):
+    found = find_separation(Parameterization.parse(outputs))
+    assert found is not None
+    assert found.forms == sympy.ImmutableMatrix(forms)
+    assert len(found.evidence) == 3
+    for e in found.evidence:
+        assert e.right == "0"
+        assert e.left != "0"
+        assert sympy.expand(sympy.sympify(e.left)) == 0
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        ["a*u", "a*v"],  # a neuron: no coordinates are separate
+        ["a*c - b*d", "a*d + b*c"],  # K is a multiple of 1: every pair is orthogonal
+        ["u + v", "u - 2*v"],  # K is constant
+        ["u*x + v*y", "u*y + 2*v*x"],  # the eigenvectors are not rational, or K does not turn
+        ["w**2 + v", "v"],  # K is not diagonal with a common basis
+    ],
+)
+def test_what_does_not_separate_is_left_as_it_is(outputs):
+    assert find_separation(Parameterization.parse(outputs)) is None
+
+
+@pytest.mark.slow
+def test_signs_of_separate_coordinates_are_their_own():
+    p = scale_start(Parameterization.parse(["u*x + v*y", "u*y + v*x"]), "c")
+    (limit,) = regimes(derive_once(p), "c", (0,)).limits
+    assert limit.finding.verdict is Verdict.PROVED
+    x1, x2 = limit.coordinates
+    assert sympy.Abs(x1) / 2 + sympy.Abs(x2) / 2 == limit.potential.Q
+    assert limit.below == (-sympy.S.Half, -sympy.S.Half)
+    assert limit.basis == sympy.ImmutableMatrix([[1, 1], [1, -1]]) / 2

@@ -1,16 +1,20 @@
-"""Conditions on the start: none that others imply is left, and none that cannot hold is offered."""
+"""Numbers and what is decided of them: pi, numbers with relations, signs of constants."""
 
+import math
 from fractions import Fraction
 from itertools import product
 
 import pytest
+import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derive import Parameterization, Verdict, derive
+from derive import InputError, LanguageError, Parameterization, Verdict, derive
+from derive.language import parse_expression
 from derive.model.decided import Premises
 from derive.model.notation import BranchOpen, Notation
 from derive.potential import find
+from numerics import crosscheck
 from tests.conditions import condition, holds, texts
 from tests.published import derive_once
 
@@ -144,3 +148,141 @@ def test_a_form_that_cannot_hold_is_not_offered(monkeypatch):
     undecided = derive(p).potential
     assert undecided.finding.verdict is Verdict.UNDECIDED
     assert "does not have the signs" in undecided.finding.reason
+
+
+def test_pi_is_a_constant_of_F_and_of_the_start():
+    d = derive_once(Parameterization.parse(["pi*w**2"], start={"w": "pi"}))
+    assert d.verdict is Verdict.PROVED
+    assert d.parameterization.weights == ("w",)
+    assert "pi is the number" in d.to_text()
+    assert "pi != 0" not in d.to_text()
+    # grad Q = log(beta/(pi w_0^2))/(4 pi) is 0 at beta = pi^3 alone.
+    q = d.potential.numeric({})
+    assert float(q.gradient(math.pi**3)) == pytest.approx(0, abs=1e-14)
+    assert float(q.gradient(math.e * math.pi**3)) == pytest.approx(1 / (4 * math.pi))
+
+
+def test_the_flow_confirms_what_is_derived_with_pi():
+    assert crosscheck(derive_once(Parameterization.parse(["pi*exp(w)"])), digits=20).passed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"outputs": ["sin(pi*w)"]}, "pi under sin"),
+        ({"outputs": ["pi*w"], "weights": ["pi", "w"]}, "pi is the number"),
+        ({"outputs": ["pi**2"]}, "no weight is left"),
+    ],
+)
+def test_what_pi_is_not(arguments, message):
+    with pytest.raises(InputError, match=message):
+        Parameterization(**{**arguments, "outputs": [parse_expression(*arguments["outputs"])]})
+
+
+def test_pi_has_no_other_value():
+    d = derive_once(Parameterization.parse(["w**2"], start={"w": "pi"}))
+    with pytest.raises(InputError, match="no other value"):
+        d.potential.numeric({"pi": 3})
+
+
+def test_the_base_of_exponentials_is_spelled_exp():
+    with pytest.raises(LanguageError, match=r"write exp\(w\)"):
+        Parameterization.parse(["e**w"])
+    assert Parameterization.parse(["e**2*w"]).weights == ("e", "w")
+
+
+def test_points_of_proofs_have_no_value_of_pi():
+    d = derive_once(Parameterization.parse(["pi*a*b*c", "c**2"]))
+    identity = next(i for i in d.hessian.finding.evidence if i.point)
+    assert dict(identity.point) == {"a": 1, "b": 1, "c": 1}
+    assert float(identity.residual) == pytest.approx(-2 * math.pi**2)
+    assert "pi = " not in d.to_text()
+
+
+@pytest.mark.slow
+def test_numbers_for_pi_in_an_exponent_leave_something_to_evaluate():
+    p = Parameterization.parse(["softplus(pi*a) - cos(b + 1/3)"], {"a": "alpha", "b": "alpha"})
+    q = derive(p).potential.numeric({"alpha": 1})
+    assert float(q.gradient(q.beta0[0])) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [
+        (["a*b*u", "a*b*v"], {"a": "2", "b": "1", "u": "pi", "v": "2"}),
+        (["a*b + 2*c*d - 2", "-a*b - pi*c*d"], {"a": "1/3"}),
+    ],
+)
+def test_pi_in_starts_and_in_coefficients_of_two_outputs(outputs, start):
+    d = derive_once(Parameterization.parse(outputs, start))
+    assert d.verdict is Verdict.PROVED
+    assert "pi = " not in d.to_text()
+
+
+NEURONS = ["a*u1 + b*v1", "a*u2 + b*v2"]
+ALIGNED = {"a": "1", "u1": "1", "u2": "0", "v1": "1", "v2": "0"}
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [
+        (["sin(w)"], {"w": "pi/2"}),  # critical
+        (["w**2"], {"w": "pi - 4*atan(1)"}),  # 0
+        (["sin(a)*b"], {"a": "pi", "b": "0"}),
+        (NEURONS, {**ALIGNED, "b": "sin(pi/2)"}),  # 1, where there is a Q
+        (NEURONS, {**ALIGNED, "b": "4*atan(1)/pi"}),
+        (["w**2"], {"w": "sin(atan(1)) - cos(atan(1))"}),
+    ],
+)
+def test_related_numbers_are_refused(outputs, start):
+    with pytest.raises(InputError, match=r"are related|are algebraic"):
+        Parameterization.parse(outputs, start=start)
+
+
+def test_an_asinh_of_a_number_is_its_logarithm():
+    with pytest.raises(InputError, match="critical point"):
+        Parameterization.parse(["w**2"], start={"w": "asinh(1) - log(1 + sqrt(2))"})
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(
+    ("output", "start"),
+    [
+        ("w**2", {"w": "pi"}),
+        ("w**2", {"w": "log(2) + log(3)"}),
+        ("w**2", {"w": "sin(1) + cos(1)"}),
+        ("u*v", {"u": "exp(1)", "v": "log(2)"}),
+        ("softplus(a) - exp(b)", {"a": "1", "b": "1"}),
+    ],
+)
+def test_numbers_without_a_relation_are_taken(output, start):
+    assert derive_once(Parameterization.parse([output], start=start)).verdict is Verdict.PROVED
+
+
+def test_a_start_may_name_that_of_another_weight():
+    start = {"a": "-b_0", "u1": "-v1_0", "u2": "-v2_0"}
+    d = derive_once(Parameterization.parse(NEURONS, start=start))
+    assert d.verdict is Verdict.PROVED
+    assert dict(d.parameterization.start)["b"].name == "b_0"
+    equal = derive_once(Parameterization.parse(["a*b"], start={"a": "b_0"}))
+    assert str(equal.potential.Q) == "beta*log(beta/b_0**2)/2 - beta/2"
+
+
+def test_eulers_number_is_no_letter():
+    text = derive_once(Parameterization.parse(["exp(1)*w"], start={"w": "E"})).to_text()
+    assert "Q = beta**2*exp(-2)/2 - E*beta*exp(-1)" in text
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize(
+    "output", ["p**(D + k)", "p**D*p**k", "p**(D - k)", "p**(D + k) - m**(D + k)"]
+)
+def test_an_exponent_may_have_two_names(output):
+    assert derive(output).verdict is Verdict.PROVED
+
+
+def test_a_start_that_is_not_critical_is_no_zero_of_what_q_divides_by():
+    q = derive("w**2 + sqrt(2)*w").potential
+    at = {w: sympy.sqrt(2) / 2 for w in q.Q.free_symbols if w.name == "w_0"}
+    assert q.gradient[0].subs(at).subs("beta", 2).is_finite

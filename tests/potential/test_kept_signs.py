@@ -1,16 +1,20 @@
-"""What Q assumes to keep its sign along the flow: nothing where a positive function writes it."""
+"""Signs: those of the start are decided, those along the flow kept or assumed, Q on either side."""
 
 import json
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import sympy
 
-from derive import Parameterization
+from derive import InputError, Parameterization, Verdict
 from derive.certificate.checking.check import Rejected, check_text
-from numerics import flow, interpolate
+from derive.components import in_components
+from derive.model.condition import Sign
+from numerics import crosscheck, flow, interpolate
 from tests.conditions import texts
-from tests.published import derive_once
+from tests.published import certified_once, derive_once
 
 NORMALISED = [
     (("a/(a+b+c)", "b/(a+b+c)"), ("1", "1", "9/10")),
@@ -149,3 +153,180 @@ def test_what_a_law_proves_of_a_start_in_symbols_is_not_assumed(outputs, start, 
     (piece,) = d.potential.pieces
     assert any("keeps its sign" in text for text in texts(piece)) is not kept
     assert (piece.domain.convex == "warp assumed") is not kept
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(
+    ("outputs", "start", "g"),
+    [
+        (["a*u1", "a*u2"], {"a": "1 - sqrt(2)", "u1": "1", "u2": "1"}, "-a"),
+        (["a*u1", "a*u2"], {"a": "sqrt(2) - 1", "u1": "1", "u2": "1"}, "a"),
+        (["a*u1", "a*u2"], {"a": "-log(2)", "u1": "1", "u2": "1"}, "-a"),
+        (["a*u1", "a*u2"], {"a": "sin(4)", "u1": "1", "u2": "1"}, "-a"),
+        (["a*b*u1", "a*b*u2"], {"a": "1 - exp(1)"}, "-a*b"),
+        (["log(a)*u1", "log(a)*u2"], {"a": "1/2", "u1": "1", "u2": "1"}, "-log(a)"),
+        (["cos(a)*u1", "cos(a)*u2"], {"a": "2", "u1": "1/2", "u2": "1"}, "-cos(a)"),
+    ],
+    ids=lambda value: str(value),
+)
+def test_the_warp_is_positive_at_the_start(outputs, start, g):
+    d = derive_once(Parameterization.parse(outputs, start))
+    assert (d.verdict, str(d.warping.g)) == (Verdict.PROVED, g)
+    for piece in d.potential.pieces:
+        assert not any("sqrt(2)" in text or "log(2)" in text for text in texts(piece))
+
+
+def test_q_is_flat_at_the_start():
+    start = {"a": "1 - sqrt(2)", "u1": "1", "u2": "1"}
+    d = derive_once(Parameterization.parse(["a*u1", "a*u2"], start))
+    q, beta0 = d.potential.numeric({}), [1 - 2**0.5] * 2
+    assert abs(q.gradient(beta0)).max() < 1e-12
+
+
+@pytest.mark.parametrize("start", ["1 - sqrt(2)", "-log(2)"])
+def test_f_is_not_defined_at_a_negative_number(start):
+    with pytest.raises(InputError, match="only where w > 0"):
+        derive_once(Parameterization.parse(["log(w)"], {"w": start}))
+    d = derive_once(Parameterization.parse(["log(w)"], {"w": "sqrt(2) - 1"}))
+    assert d.verdict is Verdict.PROVED
+
+
+def test_a_root_that_is_not_crossed_is_preferred():
+    """g = 1/a is never 0, while u1 crosses 0: Q is written by a."""
+    start = {"a": "2", "u1": "1", "u2": "-1"}
+    d = derive_once(Parameterization.parse(["u1/a", "u2/a"], start))
+    assert not d.potential.pieces[0].assumptions
+    q = d.potential.numeric({})
+    beta = [-0.1, -0.2]
+    length = (1 + beta[0] ** 2 + beta[1] ** 2) ** 0.5
+    right = [6**0.5 * beta[0] / length - 1, 6**0.5 * beta[1] / length + 1]
+    assert abs(q.gradient(beta) - right).max() < 1e-12
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize(
+    ("output", "start"),
+    [
+        ("pi*w**2", {}),
+        ("softplus(a) - exp(b)", {"a": "1", "b": "1"}),
+        ("log(exp(a) + exp(b))", {"a": "-1", "b": "-1"}),
+    ],
+)
+def test_that_a_number_is_positive_is_not_assumed(output, start):
+    (piece,) = derive_once(Parameterization.parse([output], start)).potential.pieces
+    assert not [c for c in piece.assumptions if c.sign is Sign.POSITIVE]
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [
+        (["x", "x*y"], {"x": -1, "y": 1}),
+        (["x", "y*(1+x)"], {"x": -2, "y": 1}),
+        (["x*y*z", "z"], {"x": 1, "y": 0.5, "z": -1}),
+        (["x*y", "x+y"], {"x": 1, "y": 2}),
+        (["x*y", "x+y"], {"x": 2, "y": 1}),
+        (["a*u1", "a*u2"], {"a": -1, "u1": 2, "u2": 1}),
+    ],
+)
+def test_warp_is_positive_or_assumed_so(outputs, start):
+    """A start at which g < 0 must break a stated assumption: a sign, not only its constancy."""
+    d = derive_once(Parameterization.parse(outputs))
+    numbers = {**start, **{f"{w}_0": x for w, x in start.items()}}
+    stated = [a.of for x in d.potential.pieces for a in x.assumptions if a.sign is Sign.POSITIVE]
+    g, *signs = (
+        f.subs({s: numbers[s.name] for s in f.free_symbols}) for f in (d.warping.g, *stated)
+    )
+    assert g > 0 or any(sign <= 0 for sign in signs), stated
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(
+    ("larger", "claimed"), [("a + b", True), ("a - b", False), ("b - a", False)]
+)
+def test_an_interval_whose_end_may_be_on_either_side_is_not_claimed(larger, claimed):
+    """From p = a - b the curve of p**3 - m**3 has a pole at z = (b - a)/a: below 0, or above."""
+    d = derive_once(Parameterization.parse(["p**3 - m**3"], start={"p": larger, "m": "a"}))
+    (piece,) = d.potential.pieces
+    assert (d.verdict, piece.kind) == (Verdict.PROVED, "parametric")
+    assert bool(piece.curve.interval) is claimed
+
+
+NEURON = Parameterization.parse(["a*u1", "a*u2"], {"a": "0", "u1": "1", "u2": "-1"})
+DATA = [([["3/2", "1/2"]], ["-1"]), ([["3/2", "1/2"]], ["2"])]
+"""a' = <u_0, X^T y> is negative at the start for the first, positive for the second."""
+
+
+def test_both_sides_differ_by_the_slope_of_the_start():
+    d = derive_once(Parameterization.parse(["a*u1", "a*u2"], {"a": "0"}))
+    assert d.verdict is Verdict.PROVED
+    above, below = d.potential, d.potential.other_side
+    slopes = zip(above.gradient, below.gradient, strict=True)
+    assert [str(sympy.expand(y - x)) for x, y in slopes] == ["2*u1_0", "2*u2_0"]
+    assert "a > 0 at the limit of the flow" in texts(*above.pieces)
+    assert "-a > 0 at the limit of the flow" in texts(*below.pieces)
+    assert "lambda1*u1_0 + lambda2*u2_0" in d.potential.finding.reason
+    assert "On the other side:" in d.to_text()
+    theorem = d.to_latex(part="theorem")
+    assert theorem.count(r"\sqrt{A}") > 1
+    assert "instead, with" in theorem
+
+
+@pytest.mark.parametrize(("X", "y"), DATA)
+def test_flows_end_at_the_interpolant_of_their_side(X, y):
+    d = derive_once(NEURON)
+    assert crosscheck(d, X, y, digits=15).passed
+    swapped = replace(d.potential.other_side, other_side=replace(d.potential, other_side=None))
+    assert not crosscheck(replace(d, potential=swapped), X, y, digits=15).passed
+
+
+@pytest.mark.slow
+def test_a_vector_of_open_dimension_has_both_sides():
+    d = derive_once(Parameterization.parse(["(a - b)*u"], {"a": "c", "b": "c"}, vectors=["u"]))
+    above, below = d.potential, d.potential.other_side
+    assert (d.verdict, above.turning.slope, below.turning.slope) == (Verdict.PROVED, 1, -1)
+    assert "where its derivative along the flow is 2*<lambda, u_0>" in above.finding.reason
+    assert d.to_text().count("grad Q = q'(s) beta/s + z, z = ") == 2
+    explicit = in_components(d)
+    for y in ("2", "-3"):
+        assert crosscheck(explicit, [["1", "2", "1/2"]], [y], {"c": 1}, digits=15).passed
+    swapped = replace(explicit.potential, other_side=replace(explicit.potential, other_side=None))
+    other = crosscheck(replace(explicit, potential=swapped), [["1", "2", "1/2"]], ["-3"], digits=15)
+    assert not other.passed
+
+
+def test_numbers_of_one_side():
+    """Doubles, from a beta_0 at which grad Q has no value."""
+    d = derive_once(NEURON)
+    end = flow(NEURON, [[1.5, 0.5]], [-1.0], {"a": 0, "u1": 1, "u2": -1}, digits=12)
+    assert end.weights[0] < 0
+    found = interpolate(d.potential.other_side.numeric({}), [[1.5, 0.5]], [-1.0])
+    assert found.converged
+    assert max(abs(found.value - [float(x) for x in end.limit])) < 1e-9
+
+
+@pytest.mark.parametrize("vectors", [(), ("u",)], ids=["coordinates", "vector"])
+def test_values_of_q_agree_with_its_slopes(vectors):
+    """Q = 2/3 A^(3/2) - delta A^(1/2) - <u_0, b> is 0 at b = 0, where b/sqrt(A) is no number."""
+    outputs, start = (["a*u"], {"u_0": [1, 2]}) if vectors else (["a*u1", "a*u2"], None)
+    d = derive_once(Parameterization.parse(outputs, {"a": "0"}, vectors=vectors))
+    q = d.potential.numeric(start or {"u1_0": 1, "u2_0": 2})
+    at, step = np.array([0.5, 1.0]), np.array([0.1, -0.2])
+    A = (np.sqrt(25 + 4 * 1.25) - 5) / 2
+    assert abs(q(at) - (2 / 3 * A**1.5 + 5 * A**0.5 - 2.5)) < 1e-13
+    assert q(0 * at) == 0
+    assert abs(q(at + step) - q(at) - q.gradient(at) @ step - q.bregman(at + step, at)) < 1e-13
+    assert abs(q(at + step) - q(at)) > 1e-4
+
+
+def test_what_is_certified_of_it():
+    report = check_text(certified_once(NEURON))
+    assert report.verdict == "PROVED"
+    assert any("= -c g X^T r" in x and x.endswith("warp g = a") for x in report.theorem)
+    assert {"Q of beta1, beta2", "Q where the warp ends negative"} <= set(report.open)
+
+
+def test_a_warp_away_from_zero_has_one_side():
+    d = derive_once(NEURON.with_(start={**dict(NEURON.start), "a": NEURON.start[1][1]}))
+    assert d.verdict is Verdict.PROVED
+    assert d.potential.other_side is None

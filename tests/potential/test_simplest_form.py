@@ -1,5 +1,6 @@
-"""Of the true forms that are found, the simplest is printed."""
+"""Of the forms that are found the simplest is printed, in a piece that says what it is."""
 
+import pickle
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ from sympy import Rational
 from derive import Parameterization, derive
 from derive.errors import InputError
 from derive.potential import leaf_curve
-from derive.potential.piece import Explicit
+from derive.potential.piece import KINDS, Curve, Explicit, Parametric, Quadrature, Root, kernel_of
 from derive.potential.shortest import METRIC, Form, count_terms, shortest
 from derive.verdict import Verdict
 from tests.conditions import texts
@@ -331,3 +332,76 @@ def test_quadratic_denominators_have_logarithms_of_both_roots(F, d):
     slope = sympy.diff(piece.gradient[0], b).subs({b: sympy.Rational(1, 5)})
     d = sympy.Rational(d)
     assert sympy.simplify(slope - d / (d - sympy.Rational(1, 25)) ** 2) == 0
+
+
+@pytest.mark.slow
+def test_a_sum_of_tangents_has_the_integral_in_time():
+    found = derive(Parameterization.parse(["tan(a)/2 + tan(b) + tan(c)"]), timeout=20)
+    assert (found.verdict.value, found.potential.kind) == ("PROVED", "quadrature")
+
+
+def test_a_power_with_an_open_exponent_is_still_found():
+    found = derive_once(Parameterization.parse(["w**a"], parameters=["a"], positive=["w"]))
+    assert found.potential.kind == "explicit"
+
+
+MODELS = {"w**3": Explicit, "p**3 - m**3": Parametric, "w + w**5": Quadrature}
+OF_KIND = {
+    "explicit": ["w**3", "u**2*v**2"],
+    "parametric": ["p**3 - m**3", "w**2 + w**3"],
+    "algebraic": ["w + w**3"],
+    "quadrature": ["w + w**5", "u**2*v"],
+}
+
+
+def of(*outputs):
+    (piece,) = derive_once(Parameterization.parse(outputs)).potential.pieces
+    return piece
+
+
+def test_kinds_go_from_the_most_to_the_least_explicit():
+    assert tuple(OF_KIND) == KINDS
+
+
+@pytest.mark.parametrize(("kind", "outputs"), OF_KIND.items())
+def test_the_kind_is_what_the_form_uses(kind, outputs):
+    assert {of(output).kind for output in outputs} == {kind}
+
+
+@pytest.mark.parametrize("output", MODELS)
+def test_each_kind_is_a_record_of_its_own(output):
+    piece = of(output)
+    assert type(piece) is MODELS[output]
+    assert pickle.loads(pickle.dumps(piece)) == piece
+    assert hash(pickle.loads(pickle.dumps(piece))) == hash(piece)
+    assert (kernel_of(piece) is None) is isinstance(piece, Parametric)
+
+
+def test_only_a_parametric_form_needs_a_curve():
+    assert not hasattr(Explicit, "curve")
+    assert Quadrature((), sympy.S.Zero, ()).curve is None
+    with pytest.raises(TypeError):
+        Parametric((), sympy.S.Zero, ())
+
+
+@pytest.mark.parametrize("outputs", [("w**3",), ("p**3 - m**3",), ("w + w**5",), ("u1/a", "u2/a")])
+def test_a_rewriting_reaches_every_expression(outputs):
+    """Start symbols are renamed everywhere, and back; names and proofs stay."""
+    piece = of(*outputs)
+    numbers = {f"{w}_0": sympy.Symbol(f"moved_{w}", real=True) for w in ("w", "p", "m", "a", "u1")}
+
+    def there(e):
+        return e.xreplace({s: numbers[s.name] for s in e.free_symbols if s.name in numbers})
+
+    def remaining(x):
+        if isinstance(x, sympy.Basic):
+            return {s.name for s in x.free_symbols} & set(numbers)
+        if isinstance(x, Root | Curve):
+            return remaining(tuple(vars(x).values()))
+        return set().union(*map(remaining, x)) if isinstance(x, tuple) else set()
+
+    assert remaining(tuple(vars(piece).values()))
+    moved = piece.mapped(there)
+    assert type(moved) is type(piece)
+    assert not remaining(tuple(vars(moved).values()))
+    assert (moved.betas, moved.evidence) == (piece.betas, piece.evidence)
