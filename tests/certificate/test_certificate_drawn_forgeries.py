@@ -17,7 +17,7 @@ from tests.certificate.certificates import entries, replaced
 from tests.published import certified_once
 
 REFUSED = (Rejected, NotACertificate)
-COUNTS = [pytest.param(8, id="few"), pytest.param(100, id="many", marks=pytest.mark.slow)]
+COUNTS = [pytest.param(5, id="few"), pytest.param(100, id="many", marks=pytest.mark.slow)]
 
 
 @functools.cache

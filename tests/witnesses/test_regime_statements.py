@@ -135,7 +135,7 @@ def falsified(kind):
     return wide, changed(s, **{k: v for k, v in factors.items() if k in s.values})
 
 
-@pytest.mark.every(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("slack", [sympy.Rational(1, 2), sympy.Rational(2, 3)])
 def test_a_sharp_rate_that_errors_outrun_is_refuted(slack):
     record = found(["p**2 - m**2"], TIED)
