@@ -12,7 +12,6 @@ from derive.roads.compare import compare_decisions, compare_roads
 from derive.roads.published import follow_published
 from derive.verdict import Finding
 from derive.weights.dual import is_dual
-from tests.published import derive_once
 
 RADIAL, SEPARABLE = Ansatz.radial(), Ansatz.separable()
 NEURONS = [tuple(f"a*u{i}" for i in range(1, d + 1)) for d in (2, 3, 4)]
@@ -29,7 +28,7 @@ WWT = ("a**2 + b**2", "a*c + b*d", "c**2 + d**2")
 
 
 def block(outputs, start=None):
-    return derive_once(Parameterization.parse(outputs, start)).blocks[0]
+    return derive(Parameterization.parse(outputs, start)).blocks[0]
 
 
 @pytest.mark.every(8)
@@ -235,7 +234,7 @@ def test_one_output_names_its_roads(outputs, names):
 
 
 def test_blocks_keep_their_numbers():
-    d = derive_once(Parameterization.parse(["w", "a*u1", "a*u2"]))
+    d = derive(Parameterization.parse(["w", "a*u1", "a*u2"]))
     assert d.blocks[1].roads[-1].name == "published (Ansatz q(|(beta2, beta3)|) + z.beta)"
 
 
