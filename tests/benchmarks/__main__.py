@@ -11,16 +11,12 @@ line that says so. ``--quick`` leaves out what takes minutes, or gigabytes: mpma
 limit of a flow, and a million dimensions.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy.optimize
@@ -48,7 +44,7 @@ PAIR = Parameterization.parse(
 POTENTIAL = derive(PAIR).potential
 
 
-def data(m: int, d: int) -> tuple[Any, Any]:
+def data(m, d):
     """A sparse regression problem."""
     rng = np.random.default_rng(0)
     X, beta = rng.standard_normal((m, d)), np.zeros(d)
@@ -56,11 +52,11 @@ def data(m: int, d: int) -> tuple[Any, Any]:
     return X, X @ beta + rng.standard_normal(m) / 10
 
 
-def _relative(X: Any, y: Any) -> Callable[[Any], float]:
+def _relative(X, y):
     return lambda beta: float(np.linalg.norm(X @ beta - y) / np.linalg.norm(y))
 
 
-def interpolants(m: int, d: int, alpha: float, rounds: int = 5) -> Contest:
+def interpolants(m, d, alpha, rounds=5):
     """min Q(beta) s.t. X beta = y, by general solvers and by the flow itself."""
     X, y = data(m, d)
     q = POTENTIAL.numeric({"alpha": alpha})
@@ -80,7 +76,7 @@ def interpolants(m: int, d: int, alpha: float, rounds: int = 5) -> Contest:
     return Contest(f"(m, d) = ({m}, {d}), alpha = {alpha:g}", tuple(entries), _relative(X, y))
 
 
-def _conic(X: Any, y: Any, alpha: float) -> Any:
+def _conic(X, y, alpha):
     """The same minimum in p^2 and m^2: relative entropies to alpha^2."""
     import cvxpy
 
@@ -91,7 +87,7 @@ def _conic(X: Any, y: Any, alpha: float) -> Any:
     return u.value - v.value
 
 
-def _trust_constr(q: Any, X: Any, y: Any) -> Any:
+def _trust_constr(q, X, y):
     return scipy.optimize.minimize(
         lambda b: q(b).sum(),
         np.linalg.pinv(X) @ y,
@@ -103,12 +99,12 @@ def _trust_constr(q: Any, X: Any, y: Any) -> Any:
     ).x
 
 
-def sparse_limit(m: int, d: int) -> Contest:
+def sparse_limit(m, d):
     """alpha = 1e-8 against least l1 norm by linear programming."""
     X, y = data(m, d)
     q = POTENTIAL.numeric({"alpha": 1e-8})
 
-    def basis_pursuit() -> Any:
+    def basis_pursuit():
         both = np.hstack([X, -X])
         x = scipy.optimize.linprog(np.ones(2 * d), A_eq=both, b_eq=y, method="highs").x
         return x[:d] - x[d:]
@@ -120,19 +116,19 @@ def sparse_limit(m: int, d: int) -> Contest:
     return Contest(f"(m, d) = ({m}, {d}), towards l1", entries, _relative(X, y))
 
 
-def gram_products(m: int, d: int, alpha: float) -> Contest:
+def gram_products(m, d, alpha):
     """The solver against the Gram products X D X^T that its Newton steps need."""
     X, y = data(m, d)
     q, design = POTENTIAL.numeric({"alpha": alpha}), read_design(X)
     products = interpolate(q, X, y).iterations + 1
     weights = np.linspace(0.5, 1, d)
 
-    def only_products() -> Any:
+    def only_products():
         for _ in range(products):
             design.gram(weights)
         return np.zeros(d)
 
-    def scaled_copies() -> Any:
+    def scaled_copies():
         for _ in range(products):
             (X * weights) @ X.T
         return np.zeros(d)
@@ -145,14 +141,14 @@ def gram_products(m: int, d: int, alpha: float) -> Contest:
     return Contest(f"(m, d) = ({m}, {d}), alpha = {alpha:g}", entries, _relative(X, y))
 
 
-def precise_flow(digits: int, horizon: Fraction, rounds: int = 3, seed: int = 0) -> Contest:
+def precise_flow(digits, horizon, rounds=3, seed=0):
     """Gradient flow of beta = p^2 - m^2 from alpha = 0.1, X 3 x 8, for a time."""
     exact = run("diagonal", digits + 20, seed, time=horizon).weights
 
-    def ours() -> Any:
+    def ours():
         return run("diagonal", digits, seed, time=horizon).weights
 
-    def heyoka() -> Any:
+    def heyoka():
         return diagonal_by_heyoka(horizon, digits, seed)
 
     entries = (
@@ -164,13 +160,13 @@ def precise_flow(digits: int, horizon: Fraction, rounds: int = 3, seed: int = 0)
     return Contest(title, entries, lambda weights: float(worst(weights, exact)))
 
 
-def limit_time(digits: int, seed: int = 0) -> Fraction:
+def limit_time(digits, seed=0):
     """Return the time at which that flow has come to |X beta - y| < 1e-40."""
     end = run("diagonal", digits, seed, tolerance=Fraction(1, 10**40)).time
     return Fraction(math.ceil(end))
 
 
-def stiff_flow(scales: Sequence[int], digits: int) -> Contest:
+def stiff_flow(scales, digits):
     """Gradient flow of beta = p^2 - m^2 to its limit, the rows of X scaled."""
     exact = stiff(scales, digits + 5).weights
     entries = (
@@ -181,20 +177,20 @@ def stiff_flow(scales: Sequence[int], digits: int) -> Contest:
     return Contest(title, entries, lambda end: float(worst(end.weights, exact)))
 
 
-def functions(count: int, alpha: float = 0.5) -> list[Contest]:
+def functions(count, alpha=0.5):
     """Q, its gradient and its Bregman divergence at many points, against NumPy and lambdify."""
     b, b0 = np.random.default_rng(0).standard_normal((2, count))
     q, a = POTENTIAL.numeric({"alpha": alpha}), 2 * alpha**2
 
-    def value(b: Any) -> Any:
+    def value(b):
         return (b * np.arcsinh(b / a) - np.hypot(b, a) + a) / 4
 
-    def gradient(b: Any) -> Any:
+    def gradient(b):
         return np.arcsinh(b / a) / 4
 
     ours = {"Q": lambda q: q(b), "grad Q": lambda q: q.gradient(b)}
     ours["Bregman"] = lambda q: q.bregman(b, b0)
-    numpy: dict[str, Callable[[], Any]] = {
+    numpy = {
         "Q": lambda: value(b),
         "grad Q": lambda: gradient(b),
         "Bregman": lambda: value(b) - value(b0) - gradient(b0) * (b - b0),
@@ -217,7 +213,7 @@ def functions(count: int, alpha: float = 0.5) -> list[Contest]:
     return contests
 
 
-def commands() -> Contest:
+def commands():
     """Whole commands against the import of the libraries that they use."""
     texts = {
         "import sympy, scipy": ["-c", "import sympy, scipy"],
@@ -226,7 +222,7 @@ def commands() -> Contest:
         "neuron --check": ["-m", "derive", "regularizer", "a*u1", "a*u2", "--check"],
     }
 
-    def whole(command: list[str]) -> Any:
+    def whole(command):
         return subprocess.run(
             [sys.executable, *command], cwd=ROOT, capture_output=True, check=False
         )
@@ -237,10 +233,10 @@ def commands() -> Contest:
     )
 
 
-def algebra() -> Contest:
+def algebra():
     """From outputs to Q, warm, in this process."""
 
-    def whole(model: Any) -> Any:
+    def whole(model):
         found = derive(Parameterization.parse(model.outputs, model.start, model.positive))
         return found.warping.verdict.value != model.warp
 
@@ -248,7 +244,7 @@ def algebra() -> Contest:
     return Contest("algebra; the error tells a wrong verdict", entries, float)
 
 
-def draws(digits: int, seeds: Sequence[int], time: Callable[[int], Fraction]) -> str:
+def draws(digits, seeds, time):
     """Time that flow for several X and y; errors are those of its limit, by Newton on the dual."""
     lines, ratios = [f"flows for several X and y, {digits} digits: mpmath.odefun to ours"], []
     for seed in seeds:
@@ -262,9 +258,9 @@ def draws(digits: int, seeds: Sequence[int], time: Callable[[int], Fraction]) ->
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str]) -> None:
+def main(arguments):
     """Print one table, contest by contest."""
-    contests: list[Callable[[], Contest]] = [
+    contests = [
         commands,
         algebra,
         *(lambda x=x: x for x in functions(10**6)),

@@ -6,7 +6,7 @@ import importlib.util
 import math
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,20 +39,20 @@ class Time:
     error: float = math.nan
 
     @property
-    def median(self) -> float:
+    def median(self):
         """The median of the seconds."""
         return statistics.median(self.seconds)
 
     @property
-    def spread(self) -> float:
+    def spread(self):
         """Half of the range of the seconds, relative to the median."""
         return (max(self.seconds) - min(self.seconds)) / 2 / self.median
 
 
-def measure(contest: Contest) -> list[Time]:
+def measure(contest):
     """Run every entry that is installed, in turns, so that what slows the machine slows all."""
-    seconds: dict[str, list[float]] = {e.name: [] for e in contest.entries}
-    results: dict[str, Any] = {}
+    seconds = {e.name: [] for e in contest.entries}
+    results = {}
     here = [e for e in contest.entries if not e.needs or importlib.util.find_spec(e.needs)]
     for turn in range(max(e.rounds for e in here)):
         for entry in (e for e in here if turn < e.rounds):
@@ -66,7 +66,7 @@ def measure(contest: Contest) -> list[Time]:
 HEADER = f"{'':44}{'seconds':>10}{'spread':>8}{'ratio':>9}{'error':>10}"
 
 
-def rows(title: str, times: Sequence[Time]) -> str:
+def rows(title, times):
     """Return the lines of one contest: median, spread, ratio to the first entry, error."""
     lines = [title]
     for t in times:

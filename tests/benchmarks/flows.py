@@ -4,18 +4,14 @@ odefun never steps further than 1/2, however slow the flow has become, so that i
 the horizon: the ratio to it has a meaning only together with the horizon.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import mpmath
 import numpy as np
 
 from derive import Parameterization
 from numerics.integrator.builder import Builder
-from numerics.integrator.gradient_flow import Flow, flow, read_loss, steering
+from numerics.integrator.gradient_flow import flow, read_loss, steering
 from numerics.integrator.taylor import integrate
 
 D, ROWS, DIGITS = 8, 3, 50
@@ -31,14 +27,14 @@ STARTS = {
 }
 
 
-def problem(seed: int = 0, rows: int = ROWS) -> tuple[list[list[Fraction]], list[Fraction]]:
+def problem(seed=0, rows=ROWS):
     """Draw X of 8 columns, and y = X beta for a beta of two entries."""
     rng = np.random.default_rng(seed)
     X = [[Fraction(f"{x:.2f}") for x in row] for row in rng.standard_normal((rows, D))]
     return X, [row[1] - row[4] / 2 for row in X]
 
 
-def run(model: str, digits: int = DIGITS, seed: int = 0, **options: Any) -> Flow:
+def run(model, digits=DIGITS, seed=0, **options):
     """Run the flow of a model from its start."""
     p, (X, y) = Parameterization.parse(MODELS[model]), problem(seed)
     start = dict.fromkeys(p.weights, STARTS[model])
@@ -47,7 +43,7 @@ def run(model: str, digits: int = DIGITS, seed: int = 0, **options: Any) -> Flow
     return flow(p, X, y, start, digits, **options)
 
 
-def diagonal_by_heyoka(time: Fraction, digits: int = DIGITS, seed: int = 0) -> Sequence[Any]:
+def diagonal_by_heyoka(time, digits=DIGITS, seed=0):
     """Return the weights p_1, m_1, p_2, .. at a time."""
     from tests.benchmarks.heyoka_engine import Heyoka
 
@@ -59,7 +55,7 @@ def diagonal_by_heyoka(time: Fraction, digits: int = DIGITS, seed: int = 0) -> S
     return integrate(builder.tape(field), start, digits, time=time, engine=Heyoka).state
 
 
-def stiff(scales: Sequence[int], digits: int) -> Flow:
+def stiff(scales, digits):
     """Run the flow of the diagonal model on rows of these scales."""
     X, _ = problem(rows=len(scales))
     X = [[s * x for x in row] for s, row in zip(scales, X, strict=True)]
@@ -68,7 +64,7 @@ def stiff(scales: Sequence[int], digits: int) -> Flow:
     return flow(p, X, y, start, digits, max_steps=10**6)
 
 
-def diagonal_by_odefun(time: Fraction, digits: int = DIGITS, seed: int = 0) -> list[Any]:
+def diagonal_by_odefun(time, digits=DIGITS, seed=0):
     """Return the weights p_1, m_1, p_2, .. at a time."""
     with mpmath.workdps(digits):
         X, y = problem(seed)
@@ -76,7 +72,7 @@ def diagonal_by_odefun(time: Fraction, digits: int = DIGITS, seed: int = 0) -> l
         target = [mpmath.mpf(x.numerator) / x.denominator for x in y]
         columns = list(zip(*rows, strict=True))
 
-        def slope(_: Any, w: list[Any]) -> list[Any]:
+        def slope(_, w):
             pairs = list(zip(w[::2], w[1::2], strict=True))
             beta = [p * p - m * m for p, m in pairs]
             left = [mpmath.fdot(r, beta) - t for r, t in zip(rows, target, strict=True)]
@@ -88,7 +84,7 @@ def diagonal_by_odefun(time: Fraction, digits: int = DIGITS, seed: int = 0) -> l
         return list(solution(mpmath.mpf(time.numerator) / time.denominator))
 
 
-def diagonal_limit(digits: int = DIGITS, seed: int = 0) -> list[Any]:
+def diagonal_limit(digits=DIGITS, seed=0):
     """Return the beta with ``X beta = y`` and ``asinh(beta/(2 alpha^2)) = X^T s``, by Newton in s.
 
     Source: Woodworth et al. 2020, "Kernel and rich regimes in overparametrized models", theorem 1.
@@ -112,7 +108,7 @@ def diagonal_limit(digits: int = DIGITS, seed: int = 0) -> list[Any]:
             dual -= step / max(1, mpmath.norm(X.T * step, mpmath.inf))
 
 
-def worst(weights: Any, expected: Any) -> Any:
+def worst(weights, expected):
     """Return the largest difference."""
     with mpmath.workdps(100):
         return max(abs(a - b) for a, b in zip(weights, expected, strict=True))

@@ -1,9 +1,6 @@
 """The engine of heyoka against our own; skipped where heyoka is not installed."""
 
-from __future__ import annotations
-
 from fractions import Fraction
-from typing import Any
 
 import mpmath
 import pytest
@@ -17,19 +14,19 @@ from tests.numerics.integrator.test_taylor import pendulum
 EXPRESSIONS = ("log(w)", "sqrt(w)", "sin(w) + cos(v)", "sinh(w)/cosh(v)", "asinh(w)*exp(v)", "v**3")
 
 
-def worst(one: Any, two: Any) -> Any:
+def worst(one, two):
     with mpmath.workdps(60):
         return max(abs(a - b) for a, b in zip(one, two, strict=True))
 
 
-def test_the_engines_agree() -> None:
+def test_the_engines_agree():
     pytest.importorskip("heyoka")
     time = Fraction(1)
     assert worst(run("diagonal", 40, time=time).weights, diagonal_by_heyoka(time, 40)) < 1e-40
 
 
 @pytest.mark.parametrize("expression", [None, *EXPRESSIONS])
-def test_every_operation(expression: str | None) -> None:
+def test_every_operation(expression):
     pytest.importorskip("heyoka")
     from tests.benchmarks.heyoka_engine import Heyoka
 

@@ -1,14 +1,11 @@
 """The program as a person runs it, and what every command promises."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 Done = subprocess.CompletedProcess[str]
 
 
-def run(*arguments: str, text: str = "") -> Done:
+def run(*arguments, text=""):
     """Run ``derive`` here, where only what it computes has a process of its own.
 
     Args:
@@ -41,14 +38,14 @@ def run(*arguments: str, text: str = "") -> Done:
     return Done(arguments, code, out.getvalue(), err.getvalue())
 
 
-def run_apart(*arguments: str, **options: Any) -> Done:
+def run_apart(*arguments, **options):
     """Run ``derive`` in a process of its own, with more options of ``subprocess.run``."""
     options = {"cwd": ROOT, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     command = [sys.executable, "-m", "derive", *arguments]
     return subprocess.run(command, text=True, check=False, timeout=120, **options)
 
 
-def printed_by(program: str, **options: Any) -> str:
+def printed_by(program, **options):
     """Return what a program in Python prints that runs in a process of its own."""
     options = {"cwd": ROOT, **options}
     command = [sys.executable, "-W", "error", "-c", program]
@@ -57,14 +54,14 @@ def printed_by(program: str, **options: Any) -> str:
     return done.stdout
 
 
-def refusal_of(*arguments: str) -> str:
+def refusal_of(*arguments):
     """Run a command that refuses its input, and return the one line that says why."""
     done = run(*arguments)
     assert done.returncode == 2, done
     return one_line(done)
 
 
-def one_line(done: Done) -> str:
+def one_line(done):
     """Return the only line on the standard error, where nothing else is printed."""
     assert not done.stdout
     (line,) = done.stderr.strip().splitlines()
@@ -73,7 +70,7 @@ def one_line(done: Done) -> str:
     return line
 
 
-def assert_answers(done: Done, code: int, words: list[str]) -> None:
+def assert_answers(done, code, words):
     """Assert that a command ends with a status, and that its page is narrow and has the words."""
     assert done.returncode == code, done.stderr
     assert [word for word in words if word not in done.stdout] == []

@@ -1,7 +1,5 @@
 """What is found is printed, whatever else takes too long."""
 
-from __future__ import annotations
-
 import json
 import re
 import time
@@ -12,7 +10,7 @@ from derive import Derivation, Parameterization, Verdict, derive
 from derive.certificate.checking.check import NotACertificate, check_text
 from derive.certificate.writing import certificate
 from derive.cli import recorded, running
-from derive.cli.forms import FORMS, Form
+from derive.cli.forms import FORMS
 from derive.cli.recorded import answer_with, bare_answer
 from derive.cli.regularizer import Regularizer
 from derive.cli.running import Answer, Enter
@@ -22,13 +20,13 @@ from derive.verdict import Finding
 from tests.cli import commands
 
 
-def derived(outputs: tuple[str, ...], enter: Enter, form: Form = FORMS["text"]) -> Answer:
+def derived(outputs, enter, form=FORMS["text"]):
     command = Regularizer(outputs=outputs, form=form)
     return command.answer(command.model.read(), enter)
 
 
-def test_what_was_kept_is_the_answer_where_the_time_ends() -> None:
-    def work(enter: Enter) -> Answer:
+def test_what_was_kept_is_the_answer_where_the_time_ends():
+    def work(enter):
         enter.keep(Answer("first"))
         enter.keep(Answer("second", 3, "said"))
         time.sleep(60)
@@ -39,17 +37,17 @@ def test_what_was_kept_is_the_answer_where_the_time_ends() -> None:
     assert time.monotonic() - begun < 20
 
 
-def test_nothing_is_kept_of_what_ends_in_time() -> None:
-    def work(enter: Enter) -> Answer:
+def test_nothing_is_kept_of_what_ends_in_time():
+    def work(enter):
         enter.keep(Answer("first"))
         return Answer("last")
 
     assert running.run(work, 60) == Answer("last")
 
 
-def test_a_certificate_that_takes_too_long_is_left_out() -> None:
+def test_a_certificate_that_takes_too_long_is_left_out():
     d = derive(Parameterization.parse(["w**2"]))
-    text, told = d.to_json(), list[tuple[str, object]]()
+    text, told = d.to_json(), []
     late = answer_with(d, FORMS["json"], Enter(told.append, 0))
     record = json.loads(late.result)
     whole = json.loads(text)
@@ -67,8 +65,8 @@ def test_a_certificate_that_takes_too_long_is_left_out() -> None:
     assert (in_time.result, in_time.narration) == (text, "")
 
 
-def test_a_section_that_takes_too_long_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    def late(*_: object) -> None:
+def test_a_section_that_takes_too_long_costs_no_other(monkeypatch):
+    def late(*_):
         raise OutOfTime
 
     d = derive(Parameterization.parse(["u*v"]))
@@ -82,11 +80,11 @@ def test_a_section_that_takes_too_long_costs_no_other(monkeypatch: pytest.Monkey
     ("outputs", "code", "words"),
     [(("a*b + c", "a*c", "b*c*a"), 1, "no scalar warp"), (("u*v",), 0, "asinh|arsinh")],
 )
-def test_a_verdict_is_known_before_it_is_rendered(outputs, code, words, form) -> None:
+def test_a_verdict_is_known_before_it_is_rendered(outputs, code, words, form):
     """Rendering never ends here: each form prints the verdict, and why, or Q."""
-    told: list[tuple[str, object]] = []
+    told = []
 
-    def send(message: tuple[str, object]) -> None:
+    def send(message):
         told.append(message)
         if message == ("stage", "rendering"):
             raise TimeoutError
@@ -104,8 +102,8 @@ def test_a_verdict_is_known_before_it_is_rendered(outputs, code, words, form) ->
     assert stages.index(kept) < stages.index("other roads")
 
 
-def test_a_check_that_was_not_done_is_no_yes() -> None:
-    told: list[tuple[str, object]] = []
+def test_a_check_that_was_not_done_is_no_yes():
+    told = []
     command = Regularizer(outputs=("u*v",), check=True)
     command.answer(command.model.read(), Enter(told.append, 60))
     for kept in (answer for kind, answer in told if kind == "kept"):
@@ -114,17 +112,17 @@ def test_a_check_that_was_not_done_is_no_yes() -> None:
         assert "what else was asked for was not done" in kept.narration
 
 
-def test_no_program_is_kept_of_a_bare_verdict() -> None:
+def test_no_program_is_kept_of_a_bare_verdict():
     outcome = Outcome(Parameterization.parse(["w"]), Finding(Verdict.REFUTED, "none"))
     kept = bare_answer(outcome, FORMS["jax"])
     assert (kept.result, kept.code) == ("", 1)
     assert kept.narration.startswith("No: no Q for all data")
 
 
-def test_what_is_open_is_said_though_it_is_not_rendered() -> None:
-    told: list[tuple[str, object]] = []
+def test_what_is_open_is_said_though_it_is_not_rendered():
+    told = []
 
-    def send(message: tuple[str, object]) -> None:
+    def send(message):
         told.append(message)
         if message == ("stage", "rendering"):
             raise TimeoutError
@@ -137,16 +135,16 @@ def test_what_is_open_is_said_though_it_is_not_rendered() -> None:
     assert "out of time in stage: proportional weights" in kept.result
 
 
-def test_what_is_open_has_no_outcome() -> None:
-    told: list[object] = []
+def test_what_is_open_has_no_outcome():
+    told = []
     assert derive("u*v", timeout=0, known=told.append).verdict is Verdict.UNDECIDED
     assert told == []
 
 
-def test_a_verdict_outlives_what_comes_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_verdict_outlives_what_comes_after_it(monkeypatch):
     real = recorded.rendered
 
-    def endless(record: object, form: Form) -> str:
+    def endless(record, form):
         if isinstance(record, Derivation):
             time.sleep(60)
         return real(record, form)
@@ -158,7 +156,7 @@ def test_a_verdict_outlives_what_comes_after_it(monkeypatch: pytest.MonkeyPatch)
     assert recorded.LATE in done.stderr
 
 
-def test_a_derivation_that_takes_too_long_is_printed_as_far_as_it_came() -> None:
+def test_a_derivation_that_takes_too_long_is_printed_as_far_as_it_came():
     answer = derived(("a*u1", "a*u2"), Enter(lambda told: None, 0))
     assert answer.code == 3
     assert "out of time in stage: proportional weights" in answer.result

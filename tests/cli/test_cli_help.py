@@ -1,4 +1,8 @@
-"""The help pages as a stranger reads them, and the options that commands share."""
+"""Pages of help, completion, and lines that are long."""
+
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -29,7 +33,7 @@ OWN = {
 }
 
 
-def page(*names: str) -> str:
+def page(*names):
     done = run(*names, "--help")
     assert done.returncode == 0
     return done.stdout
@@ -61,7 +65,7 @@ def test_the_first_command_is_the_first_to_learn():
 
 
 def test_an_option_means_the_same_everywhere():
-    texts: dict[str, dict[tuple[str, ...], str]] = {}
+    texts = {}
     for names, known in COMMANDS.items():
         for option in known.params:
             if option.param_type_name == "option" and (names[-1], option.opts[-1]) not in OWN:
@@ -95,3 +99,62 @@ def test_the_catalogue_goes_to_a_file(tmp_path):
         text = target.read_text(encoding="utf-8")
         assert text.startswith("@") == (wanted == ["--bibtex"])
         assert text.startswith(r"\documentclass") == ("--standalone" in wanted)
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [("derive reg", ["regularizer", "regimes"]), ("derive regularizer --vec", ["--vector"])],
+)
+def test_bash_completes(words, found):
+    asked = {"_DERIVE_COMPLETE": "bash_complete", "COMP_WORDS": words}
+    environment = {**os.environ, **asked, "COMP_CWORD": str(words.count(" "))}
+    command = [sys.executable, "-m", "derive"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert [line.partition(",")[2] for line in done.stdout.split()] == found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([r"\frac{a}{b}*u"], r"write (a)/(b) for \frac{a}{b}"),
+        (["|x|*u"], "write abs(x) for |x|"),
+        (["abs(w)*u"], "declare w positive if it is a name (--positive)"),
+        (["a*u", "--vector", "w"], "--vector: w does not occur in a*u"),
+        (["a*u1", "--vector", "u:2"], "--vector: u does not occur in a*u1"),
+        (["a*u", "--matrix", "W:2x2"], "--matrix: W does not occur in a*u"),
+    ],
+)
+def test_what_is_written_on_paper_is_told_otherwise(arguments, said):
+    assert said in refusal_of("regularizer", *arguments)
+
+
+LONG = "x + " * 500
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["regularizer", "a", "--timeout", LONG], "--timeout"),
+        (["regularizer", "a", "-o", LONG], "-o"),
+        (["regularizer", "a", "--numpy", LONG], "--numpy"),
+        (["regularizer", "a", f"--{LONG}"], "No such option"),
+        (["check", LONG], "x + x"),
+        (["catalogue", LONG], "x + x"),
+        (["audit", LONG], "x + x"),
+        (["figure", LONG], "x + x"),
+        ([LONG], "is no command"),
+    ],
+)
+def test_a_hostile_option_is_echoed_at_both_ends(arguments, words):
+    done = run(*arguments)
+    (line,) = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert line.startswith("derive: ")
+    assert words in line
+    assert len(line) < 200
+    assert LONG.strip() not in line
+
+
+def test_what_is_short_is_printed_whole():
+    (line,) = run("check", "no-such-file.json").stderr.splitlines()
+    assert line == "derive: no-such-file.json: No such file or directory"

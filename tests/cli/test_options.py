@@ -1,9 +1,7 @@
 """Fields of dataclasses as options: one for each, with its default, its bounds and its text."""
 
 from dataclasses import dataclass, fields
-from typing import Any
 
-import click
 import pytest
 from click.testing import CliRunner
 
@@ -36,12 +34,12 @@ class Box(Above):
 
 
 @pytest.fixture
-def made() -> list[Any]:
+def made():
     return []
 
 
 @pytest.fixture
-def box(made: list[Any]) -> click.Command:
+def box(made):
     return command("box", "A box.", "", lambda one: made.append(one) or 0, Box)
 
 
@@ -109,7 +107,7 @@ def test_one_form_at_a_time():
 
 @pytest.mark.parametrize("setting", Setting.__subclasses__())
 def test_the_options_of_a_setting_say_its_defaults(setting):
-    settings: list[Setting] = []
+    settings = []
     run = command("run", "", "", lambda one: settings.append(one) or 0, setting)
     assert CliRunner().invoke(run, []).exit_code == 0
     assert CliRunner().invoke(run, ["--seed", "7"]).exit_code == 0

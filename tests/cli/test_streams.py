@@ -1,11 +1,8 @@
 """Streams and files that are not as one expects: one line, a status that says what it was."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +16,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="streams are those of PO
 DERIVE = f"{sys.executable} -m derive"
 
 
-def shell(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def shell(script, **environment):
     """Run a script of the shell in which DERIVE is the program."""
     return subprocess.run(
         ["bash", "-c", script],
@@ -34,13 +31,13 @@ def shell(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.every(4)
 @pytest.mark.parametrize("command", ["regularizer w", "--help", "catalogue"])
-def test_a_reader_that_leaves_ends_it_as_a_signal_does(command: str) -> None:
+def test_a_reader_that_leaves_ends_it_as_a_signal_does(command):
     done = shell(f"($DERIVE {command}; echo $? >&2) | true")
     assert done.stderr.split() == ["141"]
 
 
-def test_it_does_so_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    def leave(*arguments: object, **options: object) -> None:
+def test_it_does_so_in_python(monkeypatch):
+    def leave(*arguments, **options):
         raise ReaderLeft
 
     monkeypatch.setattr(cli.app, "invoke", leave)
@@ -50,10 +47,8 @@ def test_it_does_so_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("fault", [KeyError("x"), ConsistencyError("two roads")])
-def test_a_fault_of_the_program_is_70(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], fault: Exception
-) -> None:
-    def fail(*arguments: object, **options: object) -> None:
+def test_a_fault_of_the_program_is_70(monkeypatch, capsys, fault):
+    def fail(*arguments, **options):
         raise fault
 
     monkeypatch.setattr(cli.app, "invoke", fail)
@@ -63,7 +58,7 @@ def test_a_fault_of_the_program_is_70(
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_a_package_that_does_not_work_is_70(tmp_path: Path) -> None:
+def test_a_package_that_does_not_work_is_70(tmp_path):
     (tmp_path / "click.py").write_text("raise TypeError('too old')", encoding="utf-8")
     done = shell("$DERIVE regularizer w", PYTHONPATH=str(tmp_path))
     assert (done.returncode, done.stdout) == (70, "")
@@ -88,7 +83,7 @@ def test_a_package_that_does_not_work_is_70(tmp_path: Path) -> None:
         ("$DERIVE check \u00e9", "No such file"),
     ],
 )
-def test_refusals_are_one_line(tmp_path: Path, script: str, words: str) -> None:
+def test_refusals_are_one_line(tmp_path, script, words):
     done = shell(
         f"cd {tmp_path}; {script}", PYTHONPATH=str(ROOT), PYTHONIOENCODING="ascii", PYTHONUTF8="1"
     )
@@ -99,7 +94,7 @@ def test_refusals_are_one_line(tmp_path: Path, script: str, words: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_every_locale_will_do(encoding: str) -> None:
+def test_every_locale_will_do(encoding):
     plain = run("catalogue", "--bibtex").stdout
     environment = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": encoding}
     done = shell("$DERIVE catalogue --bibtex", **environment)
@@ -107,12 +102,12 @@ def test_every_locale_will_do(encoding: str) -> None:
 
 
 @pytest.mark.slow
-def test_without_a_standard_error_the_answer_is_the_same() -> None:
+def test_without_a_standard_error_the_answer_is_the_same():
     done = shell("$DERIVE regularizer w 2>&-")
     assert (done.returncode, done.stdout.partition(":")[0]) == (0, "Yes")
 
 
-def test_pipes_that_nobody_is_at_keep_nobody_waiting(tmp_path: Path) -> None:
+def test_pipes_that_nobody_is_at_keep_nobody_waiting(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     pipe = str(tmp_path / "pipe")
     read = run("check", pipe, "--timeout", "1")
@@ -125,13 +120,13 @@ def test_pipes_that_nobody_is_at_keep_nobody_waiting(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_record_can_come_through_a_pipe() -> None:
+def test_a_record_can_come_through_a_pipe():
     done = shell("$DERIVE regularizer w --json | $DERIVE check -")
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "Accepted: PROVED")
 
 
 @pytest.mark.parametrize("name", ["for", "3a", "a-b", "numpy", "math", "q.txt"])
-def test_a_module_has_a_name_that_can_be_imported(tmp_path: Path, name: str) -> None:
+def test_a_module_has_a_name_that_can_be_imported(tmp_path, name):
     path = tmp_path / (name if "." in name else f"{name}.py")
     assert "--numpy: " in refusal_of("regularizer", "w", "--numpy", str(path))
     assert not path.exists()

@@ -7,7 +7,6 @@ import pytest
 import sympy
 
 from derive import InputError, NumericalError, Parameterization, Verdict, copies, derive
-from derive.copying import Copies
 from numerics import crosscheck, flow, interpolate
 
 PAIR = Parameterization.parse(["p**2 - m**2"], start={"p": "alpha", "m": "alpha"})
@@ -106,7 +105,7 @@ def test_what_is_no_copy_is_refused(made, said):
         copies("w**2", 2, start={"w_0": ["1/10", "2"]}),
     ],
 )
-def test_copies_are_derived_together(given: Copies) -> None:
+def test_copies_are_derived_together(given):
     """Q is the sum of the Q of one at each output, with the start of each copy."""
     d, one = derive(given), given.derivation
     assert (d.verdict, len(d.potential.pieces)) == (Verdict.PROVED, given.count)
@@ -122,5 +121,5 @@ def test_copies_are_derived_together(given: Copies) -> None:
         assert slopes[i] == pytest.approx(one.potential.numeric(own).gradient([x])[0], rel=1e-12)
 
 
-def test_copies_of_a_vector_under_a_warp_have_no_q_together() -> None:
+def test_copies_of_a_vector_under_a_warp_have_no_q_together():
     assert derive(copies(["a*u1", "a*u2"], 2)).verdict is Verdict.REFUTED

@@ -19,6 +19,7 @@ from derive.limits.initialization import with_scale
 from derive.model.notation import to_expr
 from numerics.confirm.limits import confirm_limits
 from numerics.integrator.gradient_flow import flow
+from tests.models import parsed
 from tests.published import derive_once, regimes_once
 
 pytestmark = pytest.mark.every(4)
@@ -29,6 +30,8 @@ NAMES = [entry.id for entry in ENTRIES]
 PROVED = [entry.id for entry in ENTRIES if entry.verdict == "PROVED"]
 REFUTED = [entry.id for entry in ENTRIES if entry.verdict == "REFUTED"]
 CERTIFIED = [e.id for e in ENTRIES if e.id in PROVED and (":" in e.vector or not e.vector)]
+OTHERS = ("3*p**2 - 2*m**2", "a*b*c", "w + w**3", "u1*v1 + u2*v2, u1*v2 + u2*v1, w**2")
+"""Of forms of Q that the catalogue lacks."""
 STEPS = (-0.4, -0.15, 0.1, 0.35)
 
 
@@ -72,9 +75,10 @@ def value(q, beta):
     return float(q(beta if q.d > 1 else beta[0]))
 
 
-@pytest.fixture(scope="module", params=PROVED)
+@pytest.fixture(scope="module", params=[*OTHERS, *PROVED])
 def potential(request, in_plane):
-    derivation = in_plane(request.param)
+    name = request.param
+    derivation = derive_once(parsed(name)) if name in OTHERS else in_plane(name)
     return derivation.potential.numeric(numbers(derivation))
 
 
@@ -90,6 +94,22 @@ def test_the_divergence_is_positive(potential):
     for b, c in itertools.permutations(points, 2):
         pair = (b, c) if potential.d > 1 else (b[0], c[0])
         assert float(potential.bregman(*pair)) > 0
+
+
+def test_the_hessian_is_the_slope_of_the_gradient(potential):
+    beta = next(places(potential))
+    steps = 1e-5 * np.abs(beta).max() * np.eye(potential.d)
+    slopes = [
+        (gradient(potential, beta + x) - gradient(potential, beta - x)) / (2 * np.abs(x).max())
+        for x in steps
+    ]
+    at = beta if potential.d > 1 else beta[0]
+    hessian = np.reshape(potential.hessian(at), (potential.d, potential.d))
+    assert np.allclose(hessian, slopes, rtol=1e-6, atol=1e-8 * np.abs(hessian).max())
+    assert np.allclose(hessian, hessian.T)
+    assert np.linalg.eigvalsh(hessian).min() > 0
+    if hasattr(potential, "curvature"):
+        assert np.allclose(np.reshape(potential.curvature(at), -1), np.diag(hessian))
 
 
 def test_the_inverse_mirror_map_undoes_the_gradient(potential):

@@ -1,27 +1,21 @@
 """The cross-check: every kind of Q passes, and one that is wrong does not."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
-from sympy import Expr
 
 from derive import InputError, NumericalError, Parameterization
-from derive.derivation import Derivation
-from derive.potential.piece import Parametric, Piece, Quadrature
-from numerics.confirm.crosscheck import CrossCheck, crosscheck
+from derive.potential.piece import Parametric, Quadrature
+from numerics.confirm.crosscheck import crosscheck
 from numerics.confirm.regression_problem import draw_matrix
 from tests.published import derive_once
 
 pytestmark = pytest.mark.every(3)
 
 
-def derived(*outputs: str, **start: Any) -> Derivation:
+def derived(*outputs, **start):
     return derive_once(Parameterization.parse(outputs, start=start))
 
 
@@ -59,7 +53,7 @@ IDS = [f"{','.join(outputs)} {','.join(start)}" for outputs, start in MODELS]
 
 @pytest.mark.every(24)
 @pytest.mark.parametrize(("outputs", "start"), MODELS, ids=IDS)
-def test_the_limit_minimizes_q(outputs: tuple[str, ...], start: dict[str, Any]) -> None:
+def test_the_limit_minimizes_q(outputs, start):
     check = crosscheck(derived(*outputs, **start), digits=30)
     assert check.passed
     assert check.digits >= 25
@@ -70,12 +64,12 @@ def test_the_limit_minimizes_q(outputs: tuple[str, ...], start: dict[str, Any]) 
     assert max(map(len, report.splitlines())) <= 80
 
 
-def tampered(d: Derivation, change: Callable[[Piece], Piece]) -> CrossCheck:
+def tampered(d, change):
     pieces = tuple(change(piece) for piece in d.potential.pieces)
     return crosscheck(replace(d, potential=replace(d.potential, pieces=pieces)), digits=20)
 
 
-def first_term_doubled(expressions: tuple[Expr, ...]) -> tuple[Expr, ...]:
+def first_term_doubled(expressions):
     first, *rest = expressions
     return (first + first.as_ordered_terms()[-1], *rest)
 
@@ -90,7 +84,7 @@ def first_term_doubled(expressions: tuple[Expr, ...]) -> tuple[Expr, ...]:
         (("a*b*c*u1", "a*b*c*u2"), {}),
     ],
 )
-def test_a_wrong_gradient_is_found(outputs: tuple[str, ...], start: dict[str, Any]) -> None:
+def test_a_wrong_gradient_is_found(outputs, start):
     wrong = tampered(
         derived(*outputs, **start),
         lambda piece: replace(piece, gradient=first_term_doubled(piece.gradient)),
@@ -101,8 +95,8 @@ def test_a_wrong_gradient_is_found(outputs: tuple[str, ...], start: dict[str, An
     assert "DISAGREE" in wrong.report()
 
 
-def test_a_wrong_curve_is_found() -> None:
-    def change(piece: Piece) -> Piece:
+def test_a_wrong_curve_is_found():
+    def change(piece):
         assert isinstance(piece, Parametric)
         beta, *_ = first_term_doubled((piece.curve.beta,))
         return replace(piece, curve=replace(piece.curve, beta=beta))
@@ -110,7 +104,7 @@ def test_a_wrong_curve_is_found() -> None:
     assert tampered(derived("p**3-m**3", **TIED), change).stationarity < 5
 
 
-def test_a_wrong_value_is_found() -> None:
+def test_a_wrong_value_is_found():
     wrong = tampered(derived("w**2"), lambda piece: replace(piece, value=2 * piece.value))
     assert wrong.stationarity > 15
     assert wrong.consistency is not None
@@ -118,7 +112,7 @@ def test_a_wrong_value_is_found() -> None:
     assert not wrong.passed
 
 
-def test_a_wrong_kernel_is_found() -> None:
+def test_a_wrong_kernel_is_found():
     wrong = tampered(derived("u*v"), lambda piece: replace(piece, kernel=2 * piece.kernel))
     assert wrong.digits < 5
 
@@ -132,14 +126,14 @@ SLOW = (pytest.param(part, marks=pytest.mark.slow) for part in ("log_warp", "rho
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", ["weights", *SLOW])
-def test_a_wrong_lift_is_found(part: str) -> None:
-    def doubled(functions: Any) -> Any:
+def test_a_wrong_lift_is_found(part):
+    def doubled(functions):
         return (
             tuple(doubled(f) if isinstance(f, tuple) else 2 * f for f in functions[:1])
             + (functions[1:])
         )
 
-    def change(piece: Piece) -> Piece:
+    def change(piece):
         assert isinstance(piece, Quadrature)
         assert piece.lift is not None
         lift = replace(piece.lift, **{part: doubled(getattr(piece.lift, part))})
@@ -150,7 +144,7 @@ def test_a_wrong_lift_is_found(part: str) -> None:
     assert not wrong.passed
 
 
-def test_a_foreign_potential_is_found() -> None:
+def test_a_foreign_potential_is_found():
     """Q of another parameterization, for coordinates and start symbols of the same names."""
     square, cube = derived("w**2"), derived("w**3")
     pieces = tuple(replace(piece, kernel=None) for piece in cube.potential.pieces)
@@ -161,7 +155,7 @@ def test_a_foreign_potential_is_found() -> None:
     assert wrong.consistency > 10
 
 
-def test_a_given_problem() -> None:
+def test_a_given_problem():
     X, y = [["1", "1/2", "-1/2"], [1, 2, 1]], [1, 2]
     check = crosscheck(derived("p**2-m**2", **TIED), X, y, {"alpha": ["1/2", 1, 2]}, digits=20)
     assert check.passed
@@ -174,7 +168,7 @@ def test_a_given_problem() -> None:
     assert dict(drawn.problem.starts[0])["a_0"] == 2
 
 
-def test_a_weight_that_changes_its_sign_is_reported() -> None:
+def test_a_weight_that_changes_its_sign_is_reported():
     start = {"a_0": "1/10", "u1_0": 1, "u2_0": "1/2"}
     check = crosscheck(derived("a*u1", "a*u2"), [[1, "1/2"]], [-4], start, digits=15)
     assert check.broken == ("a",)
@@ -182,13 +176,13 @@ def test_a_weight_that_changes_its_sign_is_reported() -> None:
 
 
 @pytest.mark.parametrize("size", ["1/1000", "1/1000000", "1e-20"])
-def test_a_small_problem_is_as_exact(size: str) -> None:
+def test_a_small_problem_is_as_exact(size):
     check = crosscheck(derived("a*b", a=size, b=size), digits=30)
     assert check.digits >= 30
     assert abs(check.limit[0]) < 10 * float(Fraction(size)) ** 2
 
 
-def test_cancellation_is_no_error() -> None:
+def test_cancellation_is_no_error():
     """Terms of size 1 leave a gradient of 1e-18 of a conserved quantity that starts from 1e-18."""
     start = {"a": "1/1000000007", "u1": "22/7", "u2": "-355/113"}
     check = crosscheck(derived("a*u1", "a*u2", **start), digits=30)
@@ -197,14 +191,14 @@ def test_cancellation_is_no_error() -> None:
     assert check.drift > 30
 
 
-def test_problems_repeat_and_differ() -> None:
+def test_problems_repeat_and_differ():
     d = derived("w**2")
     first, second = crosscheck(d, digits=10), crosscheck(d, digits=10)
     assert first == second
     assert crosscheck(d, digits=10, rng=np.random.default_rng(1)).problem != first.problem
 
 
-def test_refusals() -> None:
+def test_refusals():
     d = derived("p**2-m**2", **TIED)
     with pytest.raises(InputError, match="X and y together"):
         crosscheck(d, X=[[1, 2]])
@@ -227,7 +221,7 @@ def test_refusals() -> None:
 
 
 @pytest.mark.parametrize("columns", [2, 3, 4])
-def test_drawn_matrices_are_well_conditioned(columns: int) -> None:
+def test_drawn_matrices_are_well_conditioned(columns):
     rng = np.random.default_rng(5)
     for _ in range(20):
         X = np.array(draw_matrix(columns, rng), dtype=float)
@@ -235,7 +229,7 @@ def test_drawn_matrices_are_well_conditioned(columns: int) -> None:
         assert np.linalg.cond(X) <= 5
 
 
-def test_a_start_that_interpolates_has_nothing_to_satisfy() -> None:
+def test_a_start_that_interpolates_has_nothing_to_satisfy():
     d = derive_once(Parameterization.parse(["u1/a", "-u2/a"], start={"u1": "2"}))
     check = crosscheck(d, X=[[-1, -2]], y=["14/29"], start={"a_0": "29/16", "u2_0": "23/16"})
     assert check.passed

@@ -1,5 +1,7 @@
 """grad Q = X^T s with rising s, on flows of the weights under decreasing losses."""
 
+import json
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
@@ -8,8 +10,12 @@ import pytest
 
 from derive import InputError, NumericalError, Parameterization, derive
 from numerics import confirm_finite_time, interpolate
+from numerics.confirm import attempts as module
+from numerics.confirm.attempts import attempts
+from numerics.confirm.crosscheck import crosscheck
 from numerics.confirm.paths import along_path, weights_path
 from numerics.confirm.regression_problem import complete_problem
+from numerics.interpolants.interpolant import Solution, Status
 
 TIED = {"start": {"p": "alpha", "m": "alpha"}, "positive": ["alpha"]}
 PAIR = [[1, 2, -1], [2, -1, 1]]
@@ -90,3 +96,72 @@ def test_what_cannot_be_confirmed():
     none = derive(Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)}))
     with pytest.raises(NumericalError, match="no Q"):
         confirm_finite_time(none, [[1, 0, 0]], {})
+
+
+NEURON = {"a": Fraction(29, 16), "u": Fraction(23, 16), "v": Fraction(5, 4)}
+
+
+def derived(*outputs, **start):
+    return derive(Parameterization.parse(outputs, start=start))
+
+
+def test_a_sign_that_the_flow_changes_is_tried_and_told():
+    check = crosscheck(derived("a*u", "a*v"), digits=20)
+    (tried,) = check.tried
+    assert tried.condition == "that a keeps its sign"
+    assert tried.sound
+    assert tried.outcome.startswith("it is broken, the interpolant is refused")
+    assert check.passed
+    text = " ".join(check.report().split())
+    assert "tried to break that a keeps its sign: X = -1 -3/4, y = 23/32: it is broken" in text
+    assert max(map(len, check.report().splitlines())) <= 80
+    assert json.loads(json.dumps(check.to_record()))["tried"] == [tried.told()]
+
+
+def test_an_interpolant_that_is_given_behind_a_zero_fails_the_check(monkeypatch):
+    """As it was before: CONVERGED wherever both equations hold."""
+
+    def careless(q, X, y):
+        found = module_interpolate(q, X, y)
+        return replace(found, status=Status.CONVERGED)
+
+    module_interpolate = module.interpolate
+    monkeypatch.setattr(module, "interpolate", careless)
+    check = crosscheck(derived("a*u", "a*v"), digits=20)
+    assert not check.passed
+    assert check.tried[0].outcome == "it is broken, flow and interpolant DISAGREE"
+    assert check.report().startswith("Flow, interpolant and Q DISAGREE where a condition is broken")
+
+
+def test_a_wrong_refusal_fails_the_check(monkeypatch):
+    def refused(q, X, y):
+        zeros = np.zeros(2)
+        return Solution(zeros, zeros, 0.0, 0.0, 0, Status.BEYOND, "")
+
+    monkeypatch.setattr(module, "interpolate", refused)
+    d = derived("a*u**2", "a*v")
+    (tried,) = attempts(d.potential, {f"{n}_0": x for n, x in NEURON.items()})
+    assert tried.outcome.startswith("it holds, the interpolant is refused")
+    assert not tried.sound
+
+
+@pytest.mark.every(6)
+@pytest.mark.parametrize(
+    ("outputs", "conditions"),
+    [
+        (("w**2",), ["beta > 0"]),
+        (("w",), []),
+        (("a/(a+b+c)", "b/(a+b+c)"), []),
+        (("x**2+y**2", "x*y"), ["beta1 + 2*beta2 > 0", "beta1 - 2*beta2 > 0"]),
+        (("a*b*u", "a*b*v"), ["that a keeps its sign", "that b keeps its sign"]),
+    ],
+)
+def test_every_condition_and_wall_is_tried(outputs, conditions):
+    d = derived(*outputs)
+    start = {name: Fraction(k + 5, 4) for k, name in enumerate(d.parameterization.start_symbols)}
+    found = attempts(d.potential, start)
+    assert {attempt.condition for attempt in found} == {*conditions}
+    assert all(attempt.sound for attempt in found)
+    for attempt in found:
+        assert len(attempt.row) == len(outputs)
+        assert "the interpolant is refused" in attempt.outcome

@@ -7,8 +7,6 @@ For beta = p^2 - m^2 from p = m = alpha, b1 of least l1 and b2 of least l2 norm:
     alpha >= sqrt(2 (1+e) (1+2/e) |b2|_2)  implies  |beta|_2^2 <= (1+e) |b2|_2^2
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

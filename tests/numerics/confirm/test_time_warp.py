@@ -1,16 +1,12 @@
 """On the path of gradient flow in the weights grad Q is that of mirror flow in the warped time."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any
 
 import mpmath
 import pytest
 import sympy
 
 from derive import InputError, NumericalError, Parameterization
-from derive.derivation import Derivation
 from numerics.confirm.paths import time_warp
 from tests.published import derive_once
 
@@ -28,11 +24,11 @@ UNWARPED = [
 ]
 
 
-def derived(outputs: tuple[str, ...]) -> Derivation:
+def derived(outputs):
     return derive_once(Parameterization.parse(outputs))
 
 
-def data(d: int) -> dict[str, Any]:
+def data(d):
     return {"X": [[1, 2][:d]], "y": [3]}
 
 

@@ -1,26 +1,20 @@
 """Negative controls: each witness of Q, on its own, refuses what is wrong."""
 
-from __future__ import annotations
-
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import mpmath
 import pytest
 import sympy
-from sympy import Expr
 
 from derive import InputError, NumericalError, Parameterization, derive
 from derive.cli.forms import FORMS
 from derive.cli.regularizer import Regularizer
 from derive.cli.running import UNDECIDED, Enter
-from derive.derivation import Derivation
-from derive.potential.piece import Explicit, Piece
-from numerics.confirm.crosscheck import CrossCheck, crosscheck
+from derive.potential.piece import Explicit
+from numerics.confirm.crosscheck import crosscheck
 from numerics.evaluate.lowering import high_precision, lower, side_by_side
 from numerics.interpolants.polish import polished_interpolant
 
@@ -30,38 +24,38 @@ NEURON = ("a*u1", "a*u2")
 WEIGHT = sympy.Symbol("a", real=True)
 
 
-def derived(*outputs: str, **start: Any) -> Derivation:
+def derived(*outputs, **start):
     return derive(Parameterization.parse(outputs, start=start))
 
 
-def checked_with(d: Derivation, change: Callable[[Piece], Piece]) -> CrossCheck:
+def checked_with(d, change):
     pieces = tuple(change(piece) for piece in d.potential.pieces)
     return crosscheck(replace(d, potential=replace(d.potential, pieces=pieces)), digits=DIGITS)
 
 
-def without_kernel(piece: Piece) -> Piece:
+def without_kernel(piece):
     """Return the form without K, which would be seen to belong to another Q."""
     return replace(piece, kernel=None) if isinstance(piece, Explicit) else piece
 
 
-def squared(piece: Piece) -> Piece:
+def squared(piece):
     """Return Q + (q_1 + q_2 + ..)^2, with its gradient: Q scaled by what changes with beta."""
     size = sympy.Add(*(b**2 for b in piece.betas))
     gradient = tuple(g + 2 * b for g, b in zip(piece.gradient, piece.betas, strict=True))
     return without_kernel(replace(piece, value=piece.value + size, gradient=gradient))
 
 
-def of_another_start(piece: Piece) -> Piece:
+def of_another_start(piece):
     """Return Q as it is from a start of twice the size."""
     own = {*piece.betas, *(r.symbol for r in piece.roots), *(s for s, _ in piece.constants)}
 
-    def moved(e: Expr) -> Expr:
+    def moved(e):
         return e.subs({s: 2 * s for s in e.free_symbols - own})
 
     return without_kernel(piece.mapped(moved))
 
 
-def of_another_warp(piece: Piece) -> Piece:
+def of_another_warp(piece):
     """Return Q of a deeper neuron, whose warp is another, for coordinates of the same names."""
     deep = derived("a*b*u1", "a*b*u2", b="1").potential.pieces[0]
     return replace(deep, assumptions=piece.assumptions)
@@ -80,9 +74,7 @@ def of_another_warp(piece: Piece) -> Piece:
         (NEURON, {}, of_another_warp),
     ],
 )
-def test_a_wrong_potential_is_refused_by_each_witness(
-    outputs: tuple[str, ...], start: dict[str, str], change: Callable[[Piece], Piece]
-) -> None:
+def test_a_wrong_potential_is_refused_by_each_witness(outputs, start, change):
     wrong = checked_with(derived(*outputs, **start), change)
     assert wrong.interpolation is not None
     assert wrong.interpolation < 5  # the interpolant alone
@@ -97,7 +89,7 @@ def test_a_wrong_potential_is_refused_by_each_witness(
     assert wrong.to_record()["passed"] is False
 
 
-def test_a_flow_of_another_model_is_refused_by_both() -> None:
+def test_a_flow_of_another_model_is_refused_by_both():
     """The weights of w**3 from starts whose beta_0 is another: Q and its interpolant agree."""
     square, cube = derived("w**2"), derived("w**3")
     wrong = crosscheck(replace(square, parameterization=cube.parameterization), digits=DIGITS)
@@ -107,7 +99,7 @@ def test_a_flow_of_another_model_is_refused_by_both() -> None:
     assert wrong.optimality > DIGITS - 5
 
 
-def test_a_quantity_that_is_not_conserved_is_found() -> None:
+def test_a_quantity_that_is_not_conserved_is_found():
     d = derived(*NEURON)
     for law, kept in ((d.conserved.laws[0] ** 2, True), (d.conserved.laws[0] + WEIGHT, False)):
         changed = replace(d)
@@ -118,8 +110,8 @@ def test_a_quantity_that_is_not_conserved_is_found() -> None:
         assert (check.drift > DIGITS - 5) is kept
 
 
-def test_without_an_interpolant_nothing_is_confirmed() -> None:
-    def concave(piece: Piece) -> Piece:
+def test_without_an_interpolant_nothing_is_confirmed():
+    def concave(piece):
         gradient = tuple(-g for g in piece.gradient)
         return replace(piece, value=-piece.value, gradient=gradient)
 
@@ -132,7 +124,7 @@ def test_without_an_interpolant_nothing_is_confirmed() -> None:
     assert wrong.to_record()["interpolant"] is None
 
 
-def test_the_command_fails_where_the_witnesses_disagree(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_fails_where_the_witnesses_disagree(monkeypatch):
     wrong = checked_with(derived("w**2"), squared)
     module = sys.modules[
         "numerics.confirm.crosscheck"
@@ -155,7 +147,7 @@ PAIR = derived("p**2-m**2", **TIED).potential
 
 
 @pytest.mark.parametrize("digits", [15, 200])
-def test_interpolants_have_the_digits_asked(digits: int) -> None:
+def test_interpolants_have_the_digits_asked(digits):
     """beta = 2 alpha^2 sinh(4 X^T nu) for one row, whose nu a root finder gives."""
     alpha, row, y = Fraction(1, 10), [Fraction(1), Fraction(-2), Fraction(1, 3)], Fraction(5, 7)
     q = side_by_side([lower(PAIR, {"alpha": alpha})] * 3)
@@ -165,7 +157,7 @@ def test_interpolants_have_the_digits_asked(digits: int) -> None:
             q, lambda beta: [precise.gradient([b])[0] for b in beta], [row], [y], digits
         )
 
-        def beta(nu: Any) -> list[Any]:
+        def beta(nu):
             return [2 * mpmath.mpf(alpha.numerator) ** 2 / 100 * mpmath.sinh(4 * x * nu)
                     for x in rows]  # fmt: skip
 
@@ -176,14 +168,14 @@ def test_interpolants_have_the_digits_asked(digits: int) -> None:
         assert gap < mpmath.mpf(10) ** -digits
 
 
-def test_rows_may_depend_on_each_other() -> None:
+def test_rows_may_depend_on_each_other():
     X = [[1, 2, 0], [2, 4, 0], [0, 1, 1]]
     check = crosscheck(derived("w**2"), X, [3, 6, 2], {"w_0": 1}, digits=DIGITS)
     assert check.interpolation is not None
     assert check.interpolation > DIGITS
 
 
-def test_what_cannot_be_reached_is_refused() -> None:
+def test_what_cannot_be_reached_is_refused():
     q = side_by_side([derived("w**2").potential.numeric({"w_0": 1})] * 2)
     one = Fraction(1)
     with pytest.raises(InputError, match="out of reach"):

@@ -1,37 +1,31 @@
 """Coupled quadratures in numbers, against closed forms and line integrals."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
 
 from derive import Parameterization
-from derive.derivation import Derivation
 from derive.potential.quadrature import integrate_along_segment
-from derive.records import Potential
 from numerics.evaluate.leaf import LeafOde
 from numerics.evaluate.lowering import high_precision, lower
-from numerics.evaluate.potential import NumericPotential
 from tests.published import derive_once
 
 
-def derived(*outputs: str) -> Derivation:
+def derived(*outputs):
     return derive_once(Parameterization.parse(outputs))
 
 
-def quadrature(d: Derivation) -> Potential:
+def quadrature(d):
     """The same Q as an integral along a segment."""
     (block,) = d.blocks
     piece = integrate_along_segment(block.warping, block.notation)
     return replace(d.potential, pieces=(piece,))
 
 
-def around(q: NumericPotential, count: int = 4) -> Any:
+def around(q, count=4):
     noise = np.random.default_rng(3).uniform(-0.3, 0.3, size=(count, q.d))
     return np.array(q.beta0) * (1 + noise)
 
@@ -56,9 +50,7 @@ CLOSED = [
 
 @pytest.mark.every(3)
 @pytest.mark.parametrize(("outputs", "start", "g"), CLOSED)
-def test_it_is_the_closed_form(
-    outputs: tuple[str, ...], start: dict[str, Any], g: Fraction
-) -> None:
+def test_it_is_the_closed_form(outputs, start, g):
     d = derived(*outputs)
     q, closed = lower(quadrature(d), start), lower(d.potential, start)
     beta = around(q)
@@ -82,9 +74,7 @@ each_model = pytest.mark.parametrize(("outputs", "start"), MODELS)
 
 
 @each_model
-def test_gradient_is_zero_at_the_start_and_inverts(
-    outputs: tuple[str, ...], start: dict[str, Any]
-) -> None:
+def test_gradient_is_zero_at_the_start_and_inverts(outputs, start):
     q = lower(derived(*outputs).potential, start)
     assert np.allclose(q.gradient(np.array(q.beta0)), 0, atol=1e-15)
     beta = around(q)
@@ -95,7 +85,7 @@ def test_gradient_is_zero_at_the_start_and_inverts(
 
 
 @each_model
-def test_gradient_is_that_of_the_value(outputs: tuple[str, ...], start: dict[str, Any]) -> None:
+def test_gradient_is_that_of_the_value(outputs, start):
     """That both agree off the segment holds only as g rho is a Hessian."""
     potential = derived(*outputs).potential
     form, q = high_precision(potential, start, 40), lower(potential, start)
@@ -111,7 +101,7 @@ def test_gradient_is_that_of_the_value(outputs: tuple[str, ...], start: dict[str
     assert np.allclose(q.gradient(around(q, 1)[0]), [float(x) for x in form.gradient(beta)])
 
 
-def test_shear() -> None:
+def test_shear():
     """F = (a + b^2, b), where g = exp(-2 a): the mirror map is known on the line b = 0."""
     q = lower(derived("a+b**2", "b").potential, {"a_0": 0, "b_0": 0})
     beta = np.array([[0.5, 0.0], [-1.0, 0.0], [3.0, 0.0]])
@@ -120,7 +110,7 @@ def test_shear() -> None:
     assert np.allclose(q.gradient(beta)[:, 1], 0, atol=1e-15)
 
 
-def test_outside_the_leaf_is_nan() -> None:
+def test_outside_the_leaf_is_nan():
     """p^2 + m^2 >= (p - m)^2/2 for every weight."""
     q = lower(derived("p**2+m**2", "p-m").potential, {"p_0": 2, "m_0": 1})
     for beta in ([0.0, 1.0], [-1.0, 0.0], [np.nan, 1.0], [np.inf, 1.0]):
@@ -132,7 +122,7 @@ def test_outside_the_leaf_is_nan() -> None:
     assert np.isnan(q.inverse_gradient([1e3, 0.0])).all()
 
 
-def test_the_dual_flow_of_squares_inverts_the_mirror_map() -> None:
+def test_the_dual_flow_of_squares_inverts_the_mirror_map():
     # p' = 2 mu p and m' = -2 mu m, so that beta = 2 alpha^2 sinh(4 mu).
     squares, tenth = Parameterization.parse(["p**2-m**2"]), Fraction(1, 10)
     ode = LeafOde(squares, None, (tenth, tenth), (Fraction(0),))

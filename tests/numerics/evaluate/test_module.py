@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 from dataclasses import dataclass, replace
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -48,23 +46,21 @@ class _Derived:
     parameterization: Parameterization
     verdict: Verdict = Verdict.PROVED
 
-    def to_text(self) -> str:
+    def to_text(self):
         return self.text
 
 
 each_case = pytest.mark.parametrize(("outputs", "start", "values"), CASES, ids=lambda x: str(x))
 
 
-def module_of(folder: Path, outputs: tuple[str, ...], start: dict[str, str]) -> ModuleType:
+def module_of(folder, outputs, start):
     path = folder / "written.py"
     path.write_text(render_numpy(derive_once(Parameterization.parse(outputs, start=start))))
     return load(path)
 
 
 @each_case
-def test_a_module_gives_what_the_package_gives(
-    tmp_path: Path, outputs: tuple[str, ...], start: dict[str, str], values: dict[str, float]
-) -> None:
+def test_a_module_gives_what_the_package_gives(tmp_path, outputs, start, values):
     module = module_of(tmp_path, outputs, start)
     q = lower(derive_once(Parameterization.parse(outputs, start=start)).potential, values)
     rng = np.random.default_rng(0)
@@ -89,7 +85,7 @@ def test_a_module_gives_what_the_package_gives(
             assert np.allclose(module.hessian(points, *numbers)[..., i], change, rtol=1e-6)
 
 
-def test_starts_may_differ_by_coordinate(tmp_path: Path) -> None:
+def test_starts_may_differ_by_coordinate(tmp_path):
     module = module_of(tmp_path, ("p**2-m**2",), {"p": "alpha", "m": "alpha"})
     alpha = np.array([0.5, 1e-3, 20.0])
     beta = np.array([1.0, 1e-9, -3.0])
@@ -98,16 +94,14 @@ def test_starts_may_differ_by_coordinate(tmp_path: Path) -> None:
     assert np.shape(module.Q(1.0, 0.5)) == ()
 
 
-def test_wrong_shapes_are_refused(tmp_path: Path) -> None:
+def test_wrong_shapes_are_refused(tmp_path):
     module = module_of(tmp_path, ("a*u1", "a*u2"), {})
     with pytest.raises(ValueError, match="the last number should be 2"):
         module.gradient([1.0, 2.0, 3.0], 1, 0, 0)
 
 
 @each_case
-def test_a_module_needs_numpy_only(
-    tmp_path: Path, outputs: tuple[str, ...], start: dict[str, str], values: dict[str, float]
-) -> None:
+def test_a_module_needs_numpy_only(tmp_path, outputs, start, values):
     module_of(tmp_path, outputs, start)
     foreign = ("sympy", "mpmath", "scipy", "flint", "derive", "numerics")
     program = f"import sys, written; print([m for m in {foreign} if m in sys.modules])"
@@ -118,7 +112,7 @@ def test_a_module_needs_numpy_only(
     ("outputs", "inside", "outside"),
     [("w**2", 2.0, -2.0), ("1/w", 2.0, -2.0), ("tanh(w)", 0.5, 1.5), ("p**3-m**3", 0.5, None)],
 )
-def test_beyond_a_wall_all_is_nan(tmp_path, outputs: str, inside: float, outside: Any) -> None:
+def test_beyond_a_wall_all_is_nan(tmp_path, outputs, inside, outside):
     start = {"p": "1", "m": "1"} if "p" in outputs else {"w": "1"}
     module = module_of(tmp_path, (outputs,), start)
     if hasattr(module, "inverse_mirror_map"):
@@ -132,7 +126,7 @@ def test_beyond_a_wall_all_is_nan(tmp_path, outputs: str, inside: float, outside
         assert np.isnan(function(outside))
 
 
-def test_the_command_writes_a_module(tmp_path: Path) -> None:
+def test_the_command_writes_a_module(tmp_path):
     path = tmp_path / "potential.py"
     done = run("regularizer", "p**2-m**2", "--start", "p=alpha,m=alpha", "--numpy", str(path))
     assert done.returncode == 0
@@ -142,7 +136,7 @@ def test_the_command_writes_a_module(tmp_path: Path) -> None:
     assert "Q = beta*asinh(beta/(2*alpha**2))/4" in text
 
 
-def test_no_module_where_q_is_an_integral_or_missing(tmp_path: Path) -> None:
+def test_no_module_where_q_is_an_integral_or_missing(tmp_path):
     path = tmp_path / "potential.py"
     done = run("regularizer", "a*b*c", "--numpy", str(path))
     assert (done.returncode, path.exists()) == (3, False)
@@ -160,11 +154,11 @@ def test_no_module_where_q_is_an_integral_or_missing(tmp_path: Path) -> None:
         ("missing/potential.py", "there is no folder"),
     ],
 )
-def test_files_refused(tmp_path: Path, file: str, words: str) -> None:
+def test_files_refused(tmp_path, file, words):
     assert words in refusal_of("regularizer", "w**2", "--numpy", str(tmp_path / file))
 
 
-def load(path: Path) -> ModuleType:
+def load(path):
     spec = importlib.util.spec_from_file_location("written", path)
     assert spec is not None
     assert spec.loader is not None
@@ -177,9 +171,7 @@ def load(path: Path) -> ModuleType:
     ("text", "vector", "values"),
     [("a*u", "u", {"a_0": 2.0}), ("a*b*u", "u", {"a_0": 1.0, "b_0": 0.75})],
 )
-def test_a_module_for_every_dimension(
-    tmp_path: Path, text: str, vector: str, values: dict[str, float]
-) -> None:
+def test_a_module_for_every_dimension(tmp_path, text, vector, values):
     derivation = derive_once(Parameterization.parse([text], vectors=[vector]))
     path = tmp_path / "written.py"
     path.write_text(render_numpy(derivation))
@@ -201,13 +193,13 @@ def test_a_module_for_every_dimension(
 
 
 @pytest.mark.parametrize("text", ["exp(a)*u", "a*norm(u)**2*exp(a)*u", "a*u/norm(u)", "a*b*c*u"])
-def test_vector_models_without_a_formula_are_refused(text: str) -> None:
+def test_vector_models_without_a_formula_are_refused(text):
     with pytest.raises(NumericalError, match="Q has no NumPy form"):
         render_numpy(derive_once(Parameterization.parse([text], vectors=["u"])))
 
 
 @pytest.mark.slow
-def test_every_proved_model_of_the_catalogue_has_a_module() -> None:
+def test_every_proved_model_of_the_catalogue_has_a_module():
     proved = [e for e in entries() if e.verdict == "PROVED"]
     assert len(proved) > 20
     for entry in proved:
@@ -226,9 +218,7 @@ def test_every_proved_model_of_the_catalogue_has_a_module() -> None:
         ("(x_0 - y_0)*(x_0 - 2*y_0)*(x_0 - 3*y_0)*(x_0 - 4*y_0)*(x_0 - 5*y_0) != 0", (6.0, 2.0)),
     ],
 )
-def test_conditions_that_are_long_or_irrational(
-    tmp_path: Path, assumption: str, values: tuple[float, float]
-) -> None:
+def test_conditions_that_are_long_or_irrational(tmp_path, assumption, values):
     derivation = derive_once(Parameterization.parse(["w"], start={"w": "x_0*y_0"}))
     piece = replace(derivation.potential.pieces[0], assumptions=(condition(assumption),))
     changed = replace(derivation.potential, pieces=(piece,))
@@ -252,9 +242,7 @@ def test_conditions_that_are_long_or_irrational(
         ("a*b*u", "u", (1.0, 0.5, [0.0, 0.0]), "norm_u_0 > 0"),
     ],
 )
-def test_conditions_of_a_vector_model(
-    tmp_path: Path, text: str, vector: str, start: tuple[Any, ...], message: str
-) -> None:
+def test_conditions_of_a_vector_model(tmp_path, text, vector, start, message):
     path = tmp_path / "written.py"
     path.write_text(render_numpy(derive_once(Parameterization.parse([text], vectors=[vector]))))
     module = load(path)
@@ -263,7 +251,7 @@ def test_conditions_of_a_vector_model(
             function([1.0, 1.0], *start)
 
 
-def test_a_vector_of_another_length_than_the_start_says(tmp_path: Path) -> None:
+def test_a_vector_of_another_length_than_the_start_says(tmp_path):
     path = tmp_path / "written.py"
     path.write_text(render_numpy(derive_entry(find("deep-neuron-balanced-3"))))
     module = load(path)

@@ -1,7 +1,6 @@
 """Points that are no real numbers are refused, as X and y are."""
 
 import sys
-from types import FrameType
 
 import mpmath
 import numpy as np
@@ -29,13 +28,13 @@ MODELS = {
 
 
 @pytest.fixture(scope="module", params=MODELS)
-def q(request: pytest.FixtureRequest):
+def q(request):
     p, start = MODELS[request.param]
     return derive_once(p).potential.numeric(start)
 
 
 @pytest.mark.parametrize("name", POINTS)
-def test_points_are_real_numbers(q, name: str) -> None:
+def test_points_are_real_numbers(q, name):
     points, plain = POINTS[name], np.ones(2)
     for use in (q, q.gradient, q.inverse_gradient):
         with pytest.raises(InputError):
@@ -45,15 +44,15 @@ def test_points_are_real_numbers(q, name: str) -> None:
             q.bregman(*pair)
 
 
-def test_whole_numbers_are_points(q) -> None:
+def test_whole_numbers_are_points(q):
     assert np.array_equal(q(np.array([1, 2])), q([1.0, 2.0]), equal_nan=True)
 
 
-def test_one_point_takes_few_calls() -> None:
+def test_one_point_takes_few_calls():
     p = Parameterization.parse(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}, ["alpha"])
     q, calls = derive_once(p).potential.numeric({"alpha": 1}), []
 
-    def note(frame: FrameType, event: str, _: object) -> None:
+    def note(frame, event, _):
         path = frame.f_code.co_filename
         if event == "call" and (
             ("site-packages" not in path and "numerics" in path) or path[0] == "<"
@@ -75,7 +74,7 @@ ONE_OUTPUT = {"w**2": "w", "p**2 - m**2": "pm", "exp(w)": "w", "u*v*w": "uvw", "
 
 @pytest.mark.every(3)
 @pytest.mark.parametrize("output", ONE_OUTPUT)
-def test_numbers_of_any_size_have_a_value_or_one_error(output: str) -> None:
+def test_numbers_of_any_size_have_a_value_or_one_error(output):
     """Neither a start whose square under- or overflows, nor such a point, is a fault."""
     start = dict.fromkeys(ONE_OUTPUT[output], "alpha")
     potential = derive_once(Parameterization.parse([output], start, ["alpha"])).potential
@@ -91,7 +90,7 @@ def test_numbers_of_any_size_have_a_value_or_one_error(output: str) -> None:
             assert q.bregman(points, np.ones(1)).shape == (1,)
 
 
-def test_a_square_that_underflows_costs_no_digit() -> None:
+def test_a_square_that_underflows_costs_no_digit():
     p = Parameterization.parse(["p**2 - m**2"], dict.fromkeys("pm", "alpha"))
     value = derive_once(p).potential.numeric({"alpha": 1e-170})([1.0])
     # Q(1) - Q(0) = asinh(1/(2 alpha^2))/4 - 1/4 to all digits.
@@ -107,7 +106,7 @@ def test_a_square_that_underflows_costs_no_digit() -> None:
         ("log(1 + w**2)", lambda b: mpmath.exp(2 * b) / mpmath.expm1(b) / 4, (1e-300, 1e-20, 3.0)),
     ],
 )
-def test_an_integral_keeps_its_digits_up_to_the_end_of_its_domain(output, slope, points) -> None:
+def test_an_integral_keeps_its_digits_up_to_the_end_of_its_domain(output, slope, points):
     q = derive_once(Parameterization.parse([output])).potential.numeric({"w_0": 1})
     with mpmath.workdps(40):
         beta0 = mpmath.log1p(mpmath.e if output == "softplus(w)" else 1)
@@ -123,7 +122,7 @@ def test_an_integral_keeps_its_digits_up_to_the_end_of_its_domain(output, slope,
     assert np.isnan(q(np.array([-1e-300, -1.0, -1e300]))).all()
 
 
-def test_outside_its_domain_no_formula_of_q_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outside_its_domain_no_formula_of_q_is_tried(monkeypatch):
     p = Parameterization.parse(["p**(4/3) - m**(4/3)"], {"p": "1", "m": "1"})
     q = derive_once(p).potential.numeric()
     inside = q(3.0)

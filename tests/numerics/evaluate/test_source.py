@@ -1,7 +1,5 @@
 """Which sums in the formulas of a curve are written by the distance from an end of it."""
 
-from __future__ import annotations
-
 import pytest
 import sympy
 from sympy import Symbol, sqrt
@@ -28,11 +26,11 @@ x, y = Symbol("x_0", real=True), Symbol("y_0", real=True)
         (sympy.Function("f")(x) - 1, False),
     ],
 )
-def test_only_what_is_proved_vanishes(expression: sympy.Expr, zero: bool) -> None:
+def test_only_what_is_proved_vanishes(expression, zero):
     assert _vanishes(expression) is zero
 
 
-def test_the_ends_of_a_curve_with_two_starts_and_a_symbolic_exponent() -> None:
+def test_the_ends_of_a_curve_with_two_starts_and_a_symbolic_exponent():
     curve = program(derive_once(Parameterization.parse(["p**D-m**D"])).potential, 0).functions
     head, *lines = curve["curve"].splitlines()
     assert head == "def curve(c, v0, v1, v2):"  # z, and its distances from the ends
@@ -43,18 +41,18 @@ def test_the_ends_of_a_curve_with_two_starts_and_a_symbolic_exponent() -> None:
     ("outputs", "shown"),
     [("exp(w)", "v0/v1 - log(v0/v1) - 1"), ("w**2", "v0*log(v0/v1)/4 - v0/4 + v1/4")],
 )
-def test_what_is_linear_cancels_in_the_divergence(outputs: str, shown: str) -> None:
+def test_what_is_linear_cancels_in_the_divergence(outputs, shown):
     functions = dict(program(derive_once(Parameterization.parse([outputs])).potential, 0).functions)
     assert functions["divergence"].endswith(f"return [{shown}]")
 
 
 @pytest.mark.parametrize("outputs", ["p**2-m**2", "w", "a*u1,a*u2"])
-def test_no_divergence_without_logarithms_of_beta(outputs: str) -> None:
+def test_no_divergence_without_logarithms_of_beta(outputs):
     potential = derive_once(Parameterization.parse(outputs.split(","))).potential
     assert "divergence" not in dict(program(potential, 0).functions)
 
 
-def test_the_inverse_of_two_roots_and_that_of_none() -> None:
+def test_the_inverse_of_two_roots_and_that_of_none():
     for outputs in (("u0*v0+u1*v1", "u0*v1+u1*v0"), ("a*c-b*d", "a*d+b*c")):
         functions = dict(
             program(derive_once(Parameterization.parse(outputs)).potential, 0).functions

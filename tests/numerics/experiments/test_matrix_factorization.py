@@ -1,12 +1,9 @@
 """The matrix factorization experiment: its statements, its formats and its command."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +11,6 @@ import pytest
 from derive import InputError
 from numerics.experiments.matrix_factorization import (
     MatrixData,
-    MatrixResults,
     descend,
     draw,
     matrix_factorization,
@@ -33,12 +29,12 @@ SMALL = MatrixSetting(
 
 
 @pytest.fixture(scope="module")
-def small() -> MatrixResults:
+def small():
     return matrix_factorization(SMALL, Stages())
 
 
 @pytest.mark.slow
-def test_small_starts_reconstruct_and_large_ones_do_not(small: MatrixResults) -> None:
+def test_small_starts_reconstruct_and_large_ones_do_not(small):
     errors = np.array([d.error for d in small.grid]).reshape(3, 2)
     assert all(d.status == "fits" and d.residual <= SMALL.tolerance for d in small.grid)
     assert (np.diff(errors, axis=0) > 0).all()
@@ -46,7 +42,7 @@ def test_small_starts_reconstruct_and_large_ones_do_not(small: MatrixResults) ->
     assert errors[2].min() > 0.5
 
 
-def test_a_small_start_nears_the_least_nuclear_norm(small: MatrixResults) -> None:
+def test_a_small_start_nears_the_least_nuclear_norm(small):
     least = small.least_nuclear
     lengths = np.array([d.nuclear_norm for d in small.grid]).reshape(3, 2)
     assert lengths[0] == pytest.approx(least.nuclear_norm, rel=5e-3)
@@ -56,7 +52,7 @@ def test_a_small_start_nears_the_least_nuclear_norm(small: MatrixResults) -> Non
     assert small.least_frobenius.nuclear_norm > least.nuclear_norm
 
 
-def test_few_measurements_do_not_determine_the_truth(small: MatrixResults) -> None:
+def test_few_measurements_do_not_determine_the_truth(small):
     few, many = small.sizes
     assert (few.samples, many.samples) == (12, 32)
     assert few.least_nuclear.error > 0.1 > 0.01 > many.least_nuclear.error
@@ -64,7 +60,7 @@ def test_few_measurements_do_not_determine_the_truth(small: MatrixResults) -> No
     assert many.descent.error < 0.01
 
 
-def test_a_step_that_is_too_large_diverges_and_one_too_small_is_late() -> None:
+def test_a_step_that_is_too_large_diverges_and_one_too_small_is_late():
     data = draw(SMALL, 32)
     *_, count, status = descend(data, 1.0, 3.0, 1e-3, 1000)
     assert status == "diverged"
@@ -81,7 +77,7 @@ def test_a_step_that_is_too_large_diverges_and_one_too_small_is_late() -> None:
     assert json.loads(found.to_json())["grid"][0]["error"] is None
 
 
-def test_descent_becomes_the_flow_as_its_step_falls() -> None:
+def test_descent_becomes_the_flow_as_its_step_falls():
     """Against the flow at high precision, whose time is that of |r|^2/2: half the step, half the
     distance."""
     matrices = np.array([[[1.0, 0.0], [0.0, -0.5]], [[0.0, 1.0], [1.0, 0.5]]])
@@ -97,7 +93,7 @@ def test_descent_becomes_the_flow_as_its_step_falls() -> None:
     assert gaps[0] / gaps[1] == pytest.approx(2, abs=0.02)
 
 
-def test_draws_follow_the_seed_and_keep_norm_and_rank() -> None:
+def test_draws_follow_the_seed_and_keep_norm_and_rank():
     first, again, other = draw(SMALL, 20), draw(SMALL, 20), draw(replace(SMALL, seed=1), 20)
     assert np.array_equal(first.matrices, again.matrices)
     assert not np.array_equal(first.matrices, other.matrices)
@@ -108,7 +104,7 @@ def test_draws_follow_the_seed_and_keep_norm_and_rank() -> None:
     assert first.measured(first.truth).test_error == pytest.approx(SMALL.noise, rel=0.5)
 
 
-def test_formats_agree(small: MatrixResults) -> None:
+def test_formats_agree(small):
     record = json.loads(small.to_json())
     assert (record["experiment"], record["version"]) == ("matrix-factorization", 1)
     rows = list(csv.DictReader(io.StringIO(small.to_csv())))
@@ -120,15 +116,15 @@ def test_formats_agree(small: MatrixResults) -> None:
     assert f"{small.least_nuclear.error:.4f}" in text
 
 
-def test_progress_counts_the_descents() -> None:
-    seen: list[str] = []
+def test_progress_counts_the_descents():
+    seen = []
     few = replace(SMALL, scales=(1.0,), sizes=(12,))
     matrix_factorization(few, Stages(1, seen.append))
     assert seen[:4] == ["baselines", "descents 0/2", "descents 1/2", "descents 2/2"]
     assert seen[-1] == "sizes 1/1"
 
 
-def test_jobs_need_joblib_or_agree(small: MatrixResults) -> None:
+def test_jobs_need_joblib_or_agree(small):
     few = replace(SMALL, scales=(1e-1,), sizes=())
     try:
         import joblib
@@ -141,7 +137,7 @@ def test_jobs_need_joblib_or_agree(small: MatrixResults) -> None:
     assert [d.error for d in found.grid] == [d.error for d in small.grid if d.scale == 1e-1]
 
 
-def test_displays_show_what_was_found(small: MatrixResults) -> None:
+def test_displays_show_what_was_found(small):
     errors, norms = displays.matrix_factorization(small)
     assert errors.series[0].y.tolist() == [d.error for d in small.grid if d.step == 0.1]
     assert norms.series[1].y.tolist() == [d.nuclear_norm for d in small.grid if d.step == 0.03]
@@ -151,7 +147,7 @@ def test_displays_show_what_was_found(small: MatrixResults) -> None:
     assert len(errors.ax_.lines) == 2 + 2
 
 
-def test_the_excess_over_the_least_norm_is_told_of_every_start(small: MatrixResults) -> None:
+def test_the_excess_over_the_least_norm_is_told_of_every_start(small):
     """It is least in between: neither steps nor tolerance is at fault, as smaller ones agree."""
     scales = (1e-1, 1e-3, 1e-6)
     few = MatrixSetting(
@@ -171,7 +167,7 @@ def test_the_excess_over_the_least_norm_is_told_of_every_start(small: MatrixResu
 
 
 @pytest.mark.slow
-def test_two_factors_need_more_measurements_or_smaller_starts() -> None:
+def test_two_factors_need_more_measurements_or_smaller_starts():
     wide = replace(SMALL, model="U*T(V)", truth="general", scales=(1e-9, 1e-3), steps=(0.1,))
     scarce, ample = (
         matrix_factorization(replace(wide, samples=m, sizes=()), Stages()) for m in (32, 80)
@@ -182,7 +178,7 @@ def test_two_factors_need_more_measurements_or_smaller_starts() -> None:
     assert "is not" not in ample.to_text()
 
 
-def test_two_factors_from_one_start_are_one_where_measurements_are_symmetric() -> None:
+def test_two_factors_from_one_start_are_one_where_measurements_are_symmetric():
     data = draw(SMALL, 32)
     beta, *_ = descend(data, 0.1, 0.03, 1e-3, 50)
     assert np.array_equal(beta, beta.T)
@@ -193,7 +189,7 @@ def test_two_factors_from_one_start_are_one_where_measurements_are_symmetric() -
 
 @pytest.mark.parametrize("measurements", ["completion", "multitask"])
 @pytest.mark.parametrize("model", ["U*T(U)", "U*T(V)"])
-def test_measurements_reproduce_on_the_mean(measurements: Any, model: Any) -> None:
+def test_measurements_reproduce_on_the_mean(measurements, model):
     every = {"U*T(U)": 105, "U*T(V)": 196}[model] if measurements == "completion" else 105
     setting = replace(SMALL, model=model, measurements=measurements, noise=0.0)
     data = draw(setting, every)
@@ -226,7 +222,7 @@ def test_measurements_reproduce_on_the_mean(measurements: Any, model: Any) -> No
         ({"max_iterations": 0}, "at least 1"),
     ],
 )
-def test_settings_out_of_range(changes: dict[str, Any], message: str) -> None:
+def test_settings_out_of_range(changes, message):
     with pytest.raises(InputError, match=message):
         replace(SMALL, **changes)
 
@@ -235,7 +231,7 @@ COMMAND = ["experiment", "matrix-factorization", "--size", "14", "--samples", "3
 COMMAND += ["--rank", "1"]
 
 
-def test_command_prints_json() -> None:
+def test_command_prints_json():
     done = run(*COMMAND, "--sizes", "20", "--scales", "1e-1,1", "--json")
     assert done.returncode == 0
     record = json.loads(done.stdout)
@@ -256,12 +252,12 @@ def test_command_prints_json() -> None:
         (["--sizes", "20", "--plot", "/nowhere/x.svg"], "there is no folder"),
     ],
 )
-def test_command_refuses_in_one_line(arguments: list[str], message: str) -> None:
+def test_command_refuses_in_one_line(arguments, message):
     assert message in refusal_of(*COMMAND, *arguments)
 
 
 @pytest.mark.slow
-def test_the_published_experiment() -> None:
+def test_the_published_experiment():
     """Gunasekar et al. 2017: n = 50, m = 300, rank 2; smaller steps and starts reconstruct better.
 
     From the largest start, which fits far from the truth, the order of the steps is not theirs.

@@ -1,12 +1,9 @@
 """The sparse regression experiment: its statements, its formats and its command."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,14 +11,7 @@ import pytest
 from derive import InputError, Parameterization
 from numerics.experiments.scaffold import Stages
 from numerics.experiments.settings import ALPHAS, SparseSetting
-from numerics.experiments.sparse_regression import (
-    SparseResults,
-    draw,
-    predict,
-    sparse_regression,
-    train,
-    weights,
-)
+from numerics.experiments.sparse_regression import draw, predict, sparse_regression, train, weights
 from numerics.figures import experiments as displays
 from numerics.interpolants.least_l1 import least_l1
 from tests.cli.commands import refusal_of, run
@@ -39,17 +29,17 @@ PREDICTED = replace(SMALL, trained=())  # training rounds with the number of thr
 
 
 @pytest.fixture(scope="module")
-def small() -> SparseResults:
+def small():
     return sparse_regression(SMALL, Stages())
 
 
-def test_error_rises_with_scale_and_shape(small: SparseResults) -> None:
+def test_error_rises_with_scale_and_shape(small):
     errors = np.array([p.error for p in small.grid]).reshape(2, 3)
     assert (np.diff(errors, axis=1) > 0).all()
     assert (np.diff(errors, axis=0) > 0).all()
 
 
-def test_limits_are_least_norms(small: SparseResults) -> None:
+def test_limits_are_least_norms(small):
     assert small.l1_error < min(p.error for p in small.grid)
     assert max(p.error for p in small.grid) == pytest.approx(small.l2_error, rel=0.05)
     data = draw(SMALL, 30)
@@ -57,13 +47,13 @@ def test_limits_are_least_norms(small: SparseResults) -> None:
     assert lengths.min() > least_l1(data.X, data.y).cost
 
 
-def test_training_ends_at_the_prediction(small: SparseResults) -> None:
+def test_training_ends_at_the_prediction(small):
     assert len(small.trained) == 2
     for comparison in small.trained:
         assert comparison.distance < 1e-6
 
 
-def test_training_from_another_start_does_not() -> None:
+def test_training_from_another_start_does_not():
     """Control: a shape other than that of the prediction leads elsewhere."""
     data = draw(SMALL, 30)
     u, v = weights(1e-3, 0.5)
@@ -73,7 +63,7 @@ def test_training_from_another_start_does_not() -> None:
     assert np.linalg.norm(end.value - predicted) > 1e-2 * np.linalg.norm(predicted)
 
 
-def test_thresholds_separate_the_scales(small: SparseResults) -> None:
+def test_thresholds_separate_the_scales(small):
     few, many = small.thresholds
     assert few.alpha is None  # 8 samples do not suffice even for least l1 norm
     assert few.l1_error > SMALL.target
@@ -83,14 +73,14 @@ def test_thresholds_separate_the_scales(small: SparseResults) -> None:
     assert data.error(predict(data, many.alpha * 1.2, 0.0)) > SMALL.target
 
 
-def test_start_has_scale_and_shape() -> None:
+def test_start_has_scale_and_shape():
     for alpha, shape in ((1e-5, 0.0), (0.25, 0.99), (1e-2, -0.5)):
         u, v = weights(alpha, shape)
         assert u * v == pytest.approx(alpha, rel=1e-13)
         assert (v - u) / (v + u) == pytest.approx(shape, rel=1e-13, abs=1e-13)
 
 
-def test_data_follow_the_seed() -> None:
+def test_data_follow_the_seed():
     first, again = draw(SMALL, 30), draw(SMALL, 30)
     other = draw(replace(SMALL, seed=1), 30)
     assert np.array_equal(first.X, again.X)
@@ -98,7 +88,7 @@ def test_data_follow_the_seed() -> None:
     assert np.linalg.norm(first.truth) == pytest.approx(1)
 
 
-def test_formats_agree(small: SparseResults) -> None:
+def test_formats_agree(small):
     record = json.loads(small.to_json())
     assert (record["experiment"], record["version"]) == ("sparse-regression", 1)
     rows = list(csv.DictReader(io.StringIO(small.to_csv())))
@@ -110,7 +100,7 @@ def test_formats_agree(small: SparseResults) -> None:
     assert "m = 8, s = 0: none" in text
 
 
-def test_jobs_need_joblib_or_agree(small: SparseResults) -> None:
+def test_jobs_need_joblib_or_agree(small):
     few = replace(SMALL, alphas=SMALL.alphas[:1], trained=(), sizes=())
     try:
         import joblib
@@ -123,7 +113,7 @@ def test_jobs_need_joblib_or_agree(small: SparseResults) -> None:
     assert [p.error for p in found.grid] == [p.error for p in small.grid if p.alpha == 1e-5]
 
 
-def test_the_display_shows_what_was_found(small: SparseResults) -> None:
+def test_the_display_shows_what_was_found(small):
     (shown,) = displays.sparse_regression(small)
     first, second, trained, *least = shown.series
     found = [*first.y, *second.y]
@@ -147,7 +137,7 @@ def test_the_display_shows_what_was_found(small: SparseResults) -> None:
         ({"variance": -1.0}, "variance must be at least 0"),
     ],
 )
-def test_settings_out_of_range(changes: dict[str, Any], message: str) -> None:
+def test_settings_out_of_range(changes, message):
     with pytest.raises(InputError, match=message):
         replace(SMALL, **changes)
 
@@ -156,7 +146,7 @@ COMMAND = ["experiment", "sparse-regression", "--dimension", "100", "--samples",
 
 
 @pytest.mark.slow
-def test_command_prints_json() -> None:
+def test_command_prints_json():
     done = run(*COMMAND, "--sizes", "40", "--json")
     assert done.returncode == 0
     record = json.loads(done.stdout)
@@ -174,12 +164,12 @@ def test_command_prints_json() -> None:
         (["--sizes", "20", "--plot", "/nowhere/x.svg"], "there is no folder"),
     ],
 )
-def test_command_refuses_in_one_line(arguments: list[str], message: str) -> None:
+def test_command_refuses_in_one_line(arguments, message):
     assert message in refusal_of(*COMMAND, *arguments)
 
 
 @pytest.mark.slow
-def test_the_published_grid() -> None:
+def test_the_published_grid():
     """Azulay et al. 2021: the error rises as s -> 1 and as alpha grows."""
     found = sparse_regression(SparseSetting(), Stages())
     errors = np.array([p.error for p in found.grid]).reshape(5, 20)
@@ -191,7 +181,7 @@ def test_the_published_grid() -> None:
 
 
 @pytest.mark.slow
-def test_a_cluster_finds_the_same() -> None:
+def test_a_cluster_finds_the_same():
     distributed, joblib = pytest.importorskip("distributed"), pytest.importorskip("joblib")
     cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
     with cluster, distributed.Client(cluster), joblib.parallel_config(backend="dask"):

@@ -1,7 +1,5 @@
 """Figures: the data of each, and that drawing needs nothing but matplotlib."""
 
-from __future__ import annotations
-
 import json
 import sys
 from fractions import Fraction
@@ -13,7 +11,7 @@ import pytest
 from derive import NumericalError
 from numerics.experiments.settings import SparseSetting, UnivariateSetting
 from numerics.experiments.sparse_regression import draw, predict
-from numerics.figures.display import Display, arranged, save
+from numerics.figures.display import arranged, save
 from numerics.figures.gallery import caption, figures, find, to_csv, to_json
 from numerics.figures.gallery.scripts import level_set, tied
 from tests.cli.commands import refusal_of, run
@@ -32,8 +30,8 @@ NETS = UnivariateSetting(widths=(100, 400), nets=2)
 
 
 @cache
-def shown(name: str) -> list[Display]:
-    sizes: dict[str, object] = {"points": POINTS[name]}
+def shown(name):
+    sizes = {"points": POINTS[name]}
     if name.startswith("univariate"):
         sizes = {"setting": NETS} if name.endswith("errors") else {**sizes, "setting": NETS}
     if name in ("norm-sweep", "sparse-regression"):
@@ -41,12 +39,12 @@ def shown(name: str) -> list[Display]:
     return find(name).panels(**sizes)
 
 
-def curves_of(name: str):
+def curves_of(name):
     (display,) = shown(name)
     return display.series
 
 
-def radius_on_the_diagonal(curve) -> float:
+def radius_on_the_diagonal(curve):
     """Return |beta| at 45 degrees: 1/sqrt 2 on the l1 ball, 1 on the l2 ball."""
     return float(np.hypot(curve.x[2], curve.y[2]))
 
@@ -207,7 +205,7 @@ def test_level_sets_of_the_neuron():
         assert np.abs(s.x[[column, row]] - s.beta0).max() <= s.x[1] - s.x[0]
     by_place = {tuple(s.series[0].values.values()): s for s in surfaces}
 
-    def spread(surface, centre) -> float:
+    def spread(surface, centre):
         """Return how far the values are from a function of the distance to a point."""
         x, y = np.meshgrid(surface.x, surface.x)
         r = np.hypot(x - centre[0], y - centre[1])

@@ -1,7 +1,5 @@
 """Stiff flows: implicit steps against closed forms, and slopes in doubles against jets."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import mpmath
@@ -22,13 +20,13 @@ SLAVED = [f"-{FAST}*(a - b**2)", "-b"]
 """b = exp(-t) drives a, which follows at a rate of its own."""
 
 
-def exact(t: int) -> list[mpmath.mpf]:
+def exact(t):
     """Return a and b from (1, 1): a is c b^2 and what decays fast."""
     c = mpmath.mpf(FAST) / (FAST - 2)
     return [c * mpmath.exp(-2 * t) + (1 - c) * mpmath.exp(-FAST * t), mpmath.exp(-t)]
 
 
-def test_a_stiff_system_takes_few_steps_and_keeps_its_digits() -> None:
+def test_a_stiff_system_takes_few_steps_and_keeps_its_digits():
     tape = compile_forward([parse_expression(f) for f in SLAVED], ["a", "b"])
     given = (tape, [Fraction(1)] * 2, 20, None, 600)
     end = integrate(*given, time=Fraction(20), engine=Automatic)
@@ -42,7 +40,7 @@ def test_a_stiff_system_takes_few_steps_and_keeps_its_digits() -> None:
 @pytest.mark.slow
 @pytest.mark.every(2)
 @pytest.mark.parametrize("digits", [45, 60])
-def test_a_tiny_weight_that_leaves_a_saddle_late_keeps_its_digits(digits: int) -> None:
+def test_a_tiny_weight_that_leaves_a_saddle_late_keeps_its_digits(digits):
     """Beside stiff weights of size 1, c = 1/(1 + (1/c_0 - 1) exp(-t)), from 10^-digits on."""
     fields = ["-1000*(a - b)", "(1 - b)/10", "c - c**2"]
     tape = compile_forward([parse_expression(f) for f in fields], ["a", "b", "c"])
@@ -55,7 +53,7 @@ def test_a_tiny_weight_that_leaves_a_saddle_late_keeps_its_digits(digits: int) -
 
 
 @pytest.mark.parametrize("h", [Fraction(1, 8), Fraction(1, 2)])
-def test_one_step_is_right_to_its_tolerance(h: Fraction) -> None:
+def test_one_step_is_right_to_its_tolerance(h):
     tape = compile_forward([parse_expression("w*sin(w) + 1/w")], ["w"])
     run = Radau(tape, [Fraction(1)], 25)
     run.longest = h
@@ -65,7 +63,7 @@ def test_one_step_is_right_to_its_tolerance(h: Fraction) -> None:
     assert abs(run.state[0] - expected) < mpmath.mpf(10) ** -27
 
 
-def test_slopes_in_doubles_are_those_of_jets() -> None:
+def test_slopes_in_doubles_are_those_of_jets():
     texts = [
         "exp(a*b)/b",
         "sin(a)*cos(b) + tan(b)",
@@ -82,6 +80,6 @@ def test_slopes_in_doubles_are_those_of_jets() -> None:
             assert np.allclose(found[:, k], slopes, rtol=1e-13)
 
 
-def test_more_digits_than_doubles_have_exponents() -> None:
+def test_more_digits_than_doubles_have_exponents():
     p = Parameterization.parse(["w"])
     assert flow(p, [[1]], [1], {"w": 0}, 400, time=Fraction(1, 1000)).digits == 400

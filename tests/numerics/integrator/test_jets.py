@@ -4,11 +4,7 @@ An error is measured against a majorant: the same expression of the absolute coe
 plus for every minus, which is what cancellation may leave of the digits that are carried.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
 
 import flint
 import pytest
@@ -16,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, reject, settings
 from hypothesis import strategies as st
 
 from derive.language.functions import CALLS
-from derive.language.tree import Call, Name, Number, Operation, Power, Tree
+from derive.language.tree import Call, Name, Number, Operation, Power
 from numerics.integrator.builder import compile_forward, compile_gradient
 from numerics.integrator.jets import propagate
 from numerics.integrator.series_rules import Series, product, products, square
@@ -31,7 +27,7 @@ Jet = list[Fraction]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def precision() -> Iterator[None]:
+def precision():
     before = flint.ctx.prec, flint.ctx.cap
     flint.ctx.prec, flint.ctx.cap = 600, ORDERS
     yield
@@ -42,28 +38,28 @@ class OutOfReach(Exception):
     """A value is not defined, or too close to where it is not."""
 
 
-def demand(condition: bool) -> None:
+def demand(condition):
     if not condition:
         raise OutOfReach
 
 
-def arb(x: Fraction) -> Any:
+def arb(x):
     return flint.arb(flint.fmpq(x.numerator, x.denominator))
 
 
-def series(coefficients: Sequence[Any]) -> Any:
+def series(coefficients):
     return flint.arb_series(list(coefficients))
 
 
-def absolute(x: Any) -> Any:
+def absolute(x):
     return series([abs(x[k]).upper() for k in range(ORDERS)])
 
 
-def tail(x: Any) -> Any:
+def tail(x):
     return series([0, *(x[k] for k in range(1, ORDERS))])
 
 
-def inverse(head: Any, rest: Any) -> Any:
+def inverse(head, rest):
     """Return a majorant of 1/(head + x) for |x| below *rest*."""
     return 1 / (abs(head) - rest)
 
@@ -71,22 +67,22 @@ def inverse(head: Any, rest: Any) -> Any:
 class Exact:
     """A series and its majorant."""
 
-    def __init__(self, value: Any, size: Any) -> None:
+    def __init__(self, value, size):
         self.value, self.size = value, size
         demand(all(self.size[k] < flint.arb("1e400") for k in range(ORDERS)))
 
     @property
-    def head(self) -> Any:
+    def head(self):
         """The first coefficient, which is far from 0."""
         demand(abs(self.value[0]) > self.size[0] * flint.arb("1e-3"))
         return self.value[0]
 
-    def positive(self) -> Any:
+    def positive(self):
         demand(self.head > 0)
         return self.head
 
 
-def power(x: Exact, q: Fraction) -> Exact:
+def power(x, q):
     if q.denominator == 1 and q >= 0:
         return Exact(x.value ** int(q), x.size ** int(q))
     if q.denominator == 1:
@@ -99,13 +95,13 @@ def power(x: Exact, q: Fraction) -> Exact:
     return Exact(value, lead * (1 / (1 - tail(x.size) / abs(head))) ** (int(abs(q)) + 2))
 
 
-def pair(x: Exact) -> tuple[Any, Any, Any]:
+def pair(x):
     """Return e^x, e^-x and what is above both."""
     demand(abs(x.value[0]) < 20)
     return x.value.exp(), (-x.value).exp(), absolute(x.size.exp() * (1 + x.size))
 
 
-def call(name: str, x: Exact) -> Exact:
+def call(name, x):
     if name == "sqrt":
         return power(x, Fraction(1, 2))
     if name == "log":
@@ -131,7 +127,7 @@ def call(name: str, x: Exact) -> Exact:
     return Exact(sin if name.startswith("sin") else cos, above)
 
 
-def exact(tree: Tree, inputs: dict[str, Jet]) -> Exact:
+def exact(tree, inputs):
     match tree:
         case Number(value):
             x = series([arb(value)])
@@ -154,12 +150,12 @@ def exact(tree: Tree, inputs: dict[str, Jet]) -> Exact:
     raise AssertionError(tree)
 
 
-def ball(x: Any) -> Any:
+def ball(x):
     sign, mantissa, exponent, _ = x._mpf_
     return flint.arb(-int(mantissa) if sign else int(mantissa)) * flint.arb(2) ** exponent
 
 
-def agree(found: Sequence[Any], expected: Any, size: Any, digits: int) -> None:
+def agree(found, expected, size, digits):
     """Compare coefficients, each with the largest majorant up to its order."""
     largest = flint.arb(0)
     for k, x in enumerate(found):
@@ -175,14 +171,14 @@ EXPONENTS = [Fraction(n) for n in (-3, -2, -1, 0, 2, 3, 5)]
 ROOTS = [Fraction(1, 2), Fraction(-1, 2), Fraction(2, 3), Fraction(-5, 3), Fraction(7, 5)]
 
 
-def algebraic(inner: st.SearchStrategy[Tree]) -> st.SearchStrategy[Tree]:
+def algebraic(inner):
     return st.one_of(
         st.builds(Operation, st.sampled_from("+*/"), inner, inner),
         st.builds(Power, inner, st.sampled_from(EXPONENTS)),
     )
 
 
-def elementary(inner: st.SearchStrategy[Tree]) -> st.SearchStrategy[Tree]:
+def elementary(inner):
     return st.one_of(
         algebraic(inner),
         st.builds(Power, inner, st.sampled_from(ROOTS)),
@@ -194,7 +190,7 @@ rational_trees = st.recursive(leaves, algebraic, max_leaves=8)
 trees = st.recursive(leaves, elementary, max_leaves=6)
 
 
-def check(tree: Tree, inputs: dict[str, Jet]) -> None:
+def check(tree, inputs):
     """Compare the jets of F; and those of ``F_w w' + F_v v'`` with those of dF/dt."""
     expected, rows = exact(tree, inputs), [inputs[name] for name in NAMES]
     (found,) = propagate(compile_forward([tree], NAMES), rows, DIGITS)
@@ -208,14 +204,14 @@ def check(tree: Tree, inputs: dict[str, Jet]) -> None:
     agree_series(total, rise, scale)
 
 
-def agree_series(found: Any, expected: Any, size: Any) -> None:
+def agree_series(found, expected, size):
     largest = flint.arb(0)
     for k in range(ORDERS - 1):
         largest = largest.max(abs(size[k]))
         assert abs(found[k] - expected[k]) <= largest * flint.arb(10) ** -DIGITS, k
 
 
-def check_drawn(tree: Tree, w: Jet, v: Jet) -> None:
+def check_drawn(tree, w, v):
     try:
         check(tree, {"w": w, "v": v})
     except OutOfReach:
@@ -225,7 +221,7 @@ def check_drawn(tree: Tree, w: Jet, v: Jet) -> None:
 @pytest.mark.slow
 @many
 @given(trees, jets, jets)
-def test_elementary_functions(tree: Tree, w: Jet, v: Jet) -> None:
+def test_elementary_functions(tree, w, v):
     check_drawn(tree, w, v)
 
 
@@ -233,14 +229,14 @@ def test_elementary_functions(tree: Tree, w: Jet, v: Jet) -> None:
 @pytest.mark.parametrize("name", CALLS)
 @few
 @given(rational_trees, jets, jets)
-def test_every_function(name: str, inner: Tree, w: Jet, v: Jet) -> None:
+def test_every_function(name, inner, w, v):
     check_drawn(Call(name, inner), w, v)
 
 
 @pytest.mark.slow
 @many
 @given(rational_trees, jets, jets, st.integers(-40, 40), st.integers(-40, 40))
-def test_rational_functions_at_any_scale(tree: Tree, w: Jet, v: Jet, a: int, b: int) -> None:
+def test_rational_functions_at_any_scale(tree, w, v, a, b):
     ten = Fraction(10)
     check_drawn(tree, [ten**a * x for x in w], [ten**b * x for x in v])
 
@@ -248,19 +244,19 @@ def test_rational_functions_at_any_scale(tree: Tree, w: Jet, v: Jet, a: int, b: 
 @pytest.mark.slow
 @many
 @given(rational_trees, jets, jets, st.integers(1, ORDERS - 1))
-def test_jets_that_start_at_zero(tree: Tree, w: Jet, v: Jet, zeros: int) -> None:
+def test_jets_that_start_at_zero(tree, w, v, zeros):
     check_drawn(tree, [Fraction(0)] * zeros + w[zeros:], v)
 
 
 @pytest.mark.parametrize("q", [*EXPONENTS, *ROOTS])
 @pytest.mark.parametrize("scale", ["1e-60", "3", "1e60"])
-def test_powers_at_any_scale(q: Fraction, scale: str) -> None:
+def test_powers_at_any_scale(q, scale):
     size = Fraction(scale)
     jet = [size * (k + 2) * (-1) ** (k // 2) for k in range(ORDERS)]
     check(Power(Name("w"), q), {"w": jet, "v": jet})
 
 
-def filled(coefficients: Sequence[int], bits: int) -> Series:
+def filled(coefficients, bits):
     """Return a series that takes the coefficients as they are, as integers."""
     out = Series(bits)
     for x in coefficients:
@@ -273,7 +269,7 @@ SIZES = st.integers(0, 400).flatmap(lambda bits: st.integers(-(2**bits), 2**bits
 
 @many
 @given(st.lists(st.lists(SIZES, min_size=6, max_size=6), min_size=3, max_size=9))
-def test_products_in_lanes_are_those_apart(rows: list[list[int]]) -> None:
+def test_products_in_lanes_are_those_apart(rows):
     bits, (y, *xs) = 64, rows
     inputs, factor = [filled([], bits) for _ in xs], filled([], bits)
     lanes, apart, doubled, alone = ([Series(bits) for _ in xs] for _ in range(4))
@@ -291,7 +287,7 @@ def test_products_in_lanes_are_those_apart(rows: list[list[int]]) -> None:
     assert [(x.cells, x.exponent) for x in doubled] == [(x.cells, x.exponent) for x in alone]
 
 
-def test_the_reference_tells_a_wrong_sign() -> None:
+def test_the_reference_tells_a_wrong_sign():
     jet = [Fraction(1, k + 1) for k in range(ORDERS)]
     expected = exact(Call("sin", Name("w")), {"w": jet, "v": jet})
     (found,) = propagate(compile_forward([Call("sinh", Name("w"))], NAMES), [jet, jet], DIGITS)

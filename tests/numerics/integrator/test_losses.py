@@ -1,15 +1,11 @@
 """Exponential-tailed losses, conserved quantities on the way, and where a flow is told to end."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import mpmath
 import pytest
 
 from derive import Parameterization, derive
 from derive.errors import InputError, NumericalError
-from numerics.integrator.gradient_flow import Flow, flow
+from numerics.integrator.gradient_flow import flow
 
 ONE = Parameterization.parse(["w"])
 LINE = Parameterization.parse(["w1", "w2"])
@@ -18,13 +14,13 @@ POINTS, LABELS = [[2, 1], [1, 2], [-1, "-1/2"]], [1, 1, -1]
 PAIR = Parameterization.parse(["p**2 - m**2"])
 
 
-def close(a: Any, b: Any, digits: int) -> bool:
+def close(a, b, digits):
     with mpmath.workdps(80):
         return bool(abs(mpmath.mpf(a) - b) <= mpmath.mpf(10) ** -digits * abs(b))
 
 
 @pytest.mark.parametrize("label", [1, -1])
-def test_the_exponential_loss_of_one_weight_grows_like_the_log_of_time(label: int) -> None:
+def test_the_exponential_loss_of_one_weight_grows_like_the_log_of_time(label):
     # w' = exp(-w) from 0: w = log(1 + t), and the slope of the loss is 1/(1 + t).
     end = flow(ONE, [[1]], [label], {"w": 0}, digits=40, loss="exponential")
     assert end.converged
@@ -35,7 +31,7 @@ def test_the_exponential_loss_of_one_weight_grows_like_the_log_of_time(label: in
 
 
 @pytest.mark.parametrize("label", [1, -1])
-def test_the_logistic_loss_of_one_weight(label: int) -> None:
+def test_the_logistic_loss_of_one_weight(label):
     # w' = 1/(1 + e^w) from 0: w + e^w = 1 + t.
     end = flow(ONE, [[1]], [label], {"w": 0}, digits=40, loss="logistic", tolerance="1e-12")
     with mpmath.workdps(60):
@@ -44,7 +40,7 @@ def test_the_logistic_loss_of_one_weight(label: int) -> None:
         assert not close(w, mpmath.log1p(end.time), 20)
 
 
-def test_the_losses_differ() -> None:
+def test_the_losses_differ():
     ends = [
         flow(ONE, [[1]], [1], {"w": 0}, digits=20, loss=loss, time=1).limit[0]
         for loss in ("squared", "logistic", "exponential")
@@ -57,10 +53,10 @@ def test_the_losses_differ() -> None:
 
 @pytest.mark.every(2)
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])
-def test_the_direction_converges_to_the_largest_margin(loss: str) -> None:
+def test_the_direction_converges_to_the_largest_margin(loss):
     # With the labels, the points are (2, 1), (1, 2) and (1, 1/2). The least w with all margins >= 1
     # is (4/5, 2/5), of margins 2, 8/5 and 1: the direction (2, 1), off that of the mean (8, 7).
-    def angle(tolerance: str) -> Any:
+    def angle(tolerance):
         end = flow(LINE, POINTS, LABELS, ORIGIN, 30, loss=loss, tolerance=tolerance)
         a, b = end.limit
         return abs(mpmath.atan2(b, a) - mpmath.atan2(1, 2))
@@ -72,31 +68,31 @@ def test_the_direction_converges_to_the_largest_margin(loss: str) -> None:
     assert 1.5 < angles[1] / angles[2] < 2.5
 
 
-def test_labels_that_nothing_separates_have_no_end() -> None:
+def test_labels_that_nothing_separates_have_no_end():
     with pytest.raises(NumericalError, match="no beta that separates the labels") as caught:
         flow(ONE, [[1], [1]], [1, -1], {"w": 1}, digits=10, loss="logistic", max_steps=400)
     assert "\n" not in str(caught.value)
 
 
 @pytest.fixture(scope="module")
-def pair() -> Flow:
+def pair():
     start = {"p": "1/2", "m": "1/3"}
     return flow(PAIR, [[1]], [1], start, digits=30, conserved=["p*m", "p**2 - m"])
 
 
-def test_conserved_quantities_are_monitored(pair: Flow) -> None:
+def test_conserved_quantities_are_monitored(pair):
     kept, lost = pair.drift
     assert kept < mpmath.mpf(10) ** -30
     assert lost > 0.1
 
 
-def test_what_is_lost_only_on_the_way_is_seen() -> None:
+def test_what_is_lost_only_on_the_way_is_seen():
     # (w - 1)(w - 3) is the same at both ends, but not between them.
     end = flow(ONE, [[1]], [3], {"w": 1}, digits=20, conserved=["(w - 1)*(w - 3)"])
     assert end.drift[0] > 0.01
 
 
-def test_laws_of_a_derivation_are_kept() -> None:
+def test_laws_of_a_derivation_are_kept():
     derivation = derive(Parameterization.parse(["a*u1", "a*u2"]))
     start = {"a": 1, "u1": "1/2", "u2": "1/3"}
     laws = derivation.conserved.laws
@@ -105,13 +101,13 @@ def test_laws_of_a_derivation_are_kept() -> None:
     assert max(end.drift) < mpmath.mpf(10) ** -40
 
 
-def test_step_statistics(pair: Flow) -> None:
+def test_step_statistics(pair):
     assert 0 < pair.smallest <= pair.largest
     with mpmath.workdps(50):
         assert pair.steps * pair.smallest <= pair.time <= pair.steps * pair.largest
 
 
-def test_tolerance_and_time_end_a_flow() -> None:
+def test_tolerance_and_time_end_a_flow():
     whole = flow(ONE, [[1]], [1], {"w": 0}, digits=30)
     rough = flow(ONE, [[1]], [1], {"w": 0}, digits=30, tolerance="1e-5")
     early = flow(ONE, [[1]], [1], {"w": 0}, digits=30, time="1/2")
@@ -138,8 +134,8 @@ def test_tolerance_and_time_end_a_flow() -> None:
         ({"conserved": ["w +"]}, "column"),
     ],
 )
-def test_wrong_options(changes: dict[str, Any], message: str) -> None:
-    given: dict[str, Any] = {"X": [[1]], "y": [1], "start": {"w": 0}, "digits": 15} | changes
+def test_wrong_options(changes, message):
+    given = {"X": [[1]], "y": [1], "start": {"w": 0}, "digits": 15} | changes
     with pytest.raises(InputError, match=message) as caught:
         flow(ONE, **given)
     assert "\n" not in str(caught.value)

@@ -1,7 +1,5 @@
 """Tapes: sharing, values, reverse mode, and the jets of every operation."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import mpmath
@@ -9,7 +7,7 @@ import pytest
 
 from derive.errors import InputError, NumericalError
 from derive.language.functions import CALLS
-from derive.language.tree import Call, Name, Number, Operation, Power, Tree
+from derive.language.tree import Call, Name, Number, Operation, Power
 from numerics.integrator.builder import Builder, compile_forward, compile_gradient
 from numerics.integrator.jets import propagate
 
@@ -17,7 +15,7 @@ W, V = Name("w"), Name("v")
 DIGITS, ORDER = 40, 12
 POINT = Fraction(7, 10)
 
-OPERATIONS: list[tuple[str, Tree, object]] = [
+OPERATIONS = [
     *((name, Call(name, W), getattr(mpmath, name)) for name in CALLS),
     ("number", Number(Fraction(1, 3)), lambda w: mpmath.mpf(1) / 3),
     ("add", Operation("+", W, Number(Fraction(1, 3))), lambda w: w + mpmath.mpf(1) / 3),
@@ -40,13 +38,13 @@ OPERATIONS: list[tuple[str, Tree, object]] = [
 IDS = [name for name, _, _ in OPERATIONS]
 
 
-def close(a: object, b: object, digits: int = DIGITS) -> bool:
+def close(a, b, digits=DIGITS):
     with mpmath.workdps(digits + 10):
-        return bool(abs(a - b) <= mpmath.mpf(10) ** -digits * max(1, abs(b)))  # type: ignore[operator, arg-type]
+        return bool(abs(a - b) <= mpmath.mpf(10) ** -digits * max(1, abs(b)))
 
 
 @pytest.mark.parametrize(("tree", "function"), [row[1:] for row in OPERATIONS], ids=IDS)
-def test_jets_agree_with_mpmath(tree: Tree, function: object) -> None:
+def test_jets_agree_with_mpmath(tree, function):
     line = [POINT, Fraction(1)] + [Fraction(0)] * (ORDER - 1)
     (jet,) = propagate(compile_forward([tree], ["w"]), [line], DIGITS)
     with mpmath.workdps(3 * DIGITS):
@@ -56,7 +54,7 @@ def test_jets_agree_with_mpmath(tree: Tree, function: object) -> None:
 
 
 @pytest.mark.parametrize(("tree", "function"), [row[1:] for row in OPERATIONS], ids=IDS)
-def test_jets_of_the_gradient_are_those_of_the_slope(tree: Tree, function: object) -> None:
+def test_jets_of_the_gradient_are_those_of_the_slope(tree, function):
     line = [POINT, Fraction(1)] + [Fraction(0)] * (ORDER - 1)
     seed = [Fraction(3)] + [Fraction(0)] * ORDER
     _, jet = propagate(compile_gradient([tree], ["w"]), [line, seed], DIGITS)
@@ -66,7 +64,7 @@ def test_jets_of_the_gradient_are_those_of_the_slope(tree: Tree, function: objec
     assert all(close(a, b) for a, b in zip(jet, slope, strict=True))
 
 
-def test_reverse_mode_of_two_outputs_in_two_weights() -> None:
+def test_reverse_mode_of_two_outputs_in_two_weights():
     outputs = [Operation("*", W, Call("exp", V)), Operation("/", V, Operation("+", W, V))]
     tape = compile_gradient(outputs, ["w", "v"])
     w, v, a, b = Fraction(2), Fraction(1, 2), Fraction(3), Fraction(-1)
@@ -77,12 +75,12 @@ def test_reverse_mode_of_two_outputs_in_two_weights() -> None:
         assert all(close(x, y) for x, y in zip(values, expected, strict=True))
 
 
-def test_a_weight_that_no_output_contains_has_gradient_zero() -> None:
+def test_a_weight_that_no_output_contains_has_gradient_zero():
     tape = compile_gradient([W], ["w", "v"], lambda builder, _: [builder.constant(Fraction(5))])
     assert [x for (x,) in propagate(tape, [[POINT], [POINT]], DIGITS)][1:] == [5, 0]
 
 
-def test_common_subexpressions_are_shared() -> None:
+def test_common_subexpressions_are_shared():
     trees = [Call("exp", Operation("*", Name("w"), Name("v"))) for _ in range(5)]
     trees.append(Call("exp", Operation("*", Name("v"), Name("w"))))
     tape = compile_forward(trees, ["w", "v"])
@@ -90,24 +88,24 @@ def test_common_subexpressions_are_shared() -> None:
     assert len(set(tape.outputs)) == 1
 
 
-def test_sine_and_cosine_share_one_pair() -> None:
+def test_sine_and_cosine_share_one_pair():
     tape = compile_forward([Call("cos", W), Call("sin", W), Call("tan", W)], ["w"])
     assert [i.op for i in tape.instructions] == ["input", "euler", "sin", "cos", "divide"]
 
 
-def test_taking_outputs_drops_what_they_do_not_need() -> None:
+def test_taking_outputs_drops_what_they_do_not_need():
     tape = compile_forward([Call("exp", W), Call("log", V)], ["w", "v"]).take([1])
     assert [i.op for i in tape.instructions] == ["input", "logderivative", "log"]
     assert tape.inputs == ("w", "v")
 
 
 @pytest.mark.parametrize(("exponent", "products"), [(2, 2), (3, 3), (4, 4), (5, 4), (15, 9)])
-def test_the_gradient_of_a_power_takes_few_products(exponent: int, products: int) -> None:
+def test_the_gradient_of_a_power_takes_few_products(exponent, products):
     tape = compile_gradient([Power(W, Fraction(exponent))], ["w"])
     assert sum(i.op == "multiply" for i in tape.instructions) == products
 
 
-def test_a_power_that_is_an_older_register_keeps_its_gradient() -> None:
+def test_a_power_that_is_an_older_register_keeps_its_gradient():
     eight, double = (Operation("*", Number(Fraction(n)), W) for n in (8, 2))
     older = Operation("*", eight, Power(W, Fraction(2)))  # 8 w^3, before 2 w is
     both = [Operation("*", older, V), Power(double, Fraction(3))]
@@ -118,21 +116,21 @@ def test_a_power_that_is_an_older_register_keeps_its_gradient() -> None:
     assert values == [1080, 216, 24 * 9 * 6, 216]
 
 
-def test_integer_powers_are_defined_at_zero() -> None:
+def test_integer_powers_are_defined_at_zero():
     line = [Fraction(0), Fraction(1), Fraction(0), Fraction(0)]
     (jet,) = propagate(compile_forward([Power(W, Fraction(3))], ["w"]), [line], DIGITS)
     assert list(jet) == [0, 0, 0, 1]
 
 
-def test_the_slope_of_tanh_does_not_cancel() -> None:
+def test_the_slope_of_tanh_does_not_cancel():
     tape = compile_gradient([Call("tanh", W)], ["w"])
     _, (slope,) = propagate(tape, [[Fraction(100)], [Fraction(1)]], DIGITS)
     with mpmath.workdps(60):
         assert abs(slope * mpmath.cosh(100) ** 2 - 1) < mpmath.mpf(10) ** -DIGITS
 
 
-def test_a_deep_tree_needs_no_recursion() -> None:
-    tree: Tree = W
+def test_a_deep_tree_needs_no_recursion():
+    tree = W
     for _ in range(5000):
         tree = Operation("+", Call("sin", tree), V)
     tape = compile_gradient([tree], ["w", "v"])
@@ -148,28 +146,28 @@ def test_a_deep_tree_needs_no_recursion() -> None:
         Power(Number(Fraction(0)), Fraction(-1)),
     ],
 )
-def test_what_cannot_be_compiled(tree: Tree) -> None:
+def test_what_cannot_be_compiled(tree):
     with pytest.raises(InputError):
         compile_forward([tree], ["w"])
 
 
 @pytest.mark.parametrize("tree", [Call("log", W), Call("sqrt", W), Power(W, Fraction(1, 3))])
-def test_values_outside_the_domain(tree: Tree) -> None:
+def test_values_outside_the_domain(tree):
     with pytest.raises(NumericalError, match="undefined"):
         propagate(compile_forward([tree], ["w"]), [[Fraction(-1)]], DIGITS)
 
 
-def test_builder_rejects_an_unknown_input() -> None:
+def test_builder_rejects_an_unknown_input():
     with pytest.raises(InputError, match="v is not a weight"):
         Builder(["w"]).input("v")
 
 
-def test_negative_mpf_are_taken_with_their_sign() -> None:
+def test_negative_mpf_are_taken_with_their_sign():
     (jet,) = propagate(compile_forward([W], ["w"]), [[mpmath.mpf("-1.5"), mpmath.mpf(-4)]], DIGITS)
     assert list(jet) == [mpmath.mpf("-1.5"), -4]
 
 
-def test_factors_of_outputs_are_taken_out() -> None:
+def test_factors_of_outputs_are_taken_out():
     product = Operation("*", W, V)
     trees = [Operation("*", Number(Fraction(-2, 3)), product), V, Operation("+", W, Number(POINT))]
     tape, factors = compile_forward(trees, ["w", "v"]).unscaled()

@@ -1,13 +1,14 @@
-"""Points that solve the equations of Q, and to which gradient flow does not go."""
-
-from __future__ import annotations
+"""Interpolants beyond and at the ends of a domain, and of least l1 norm."""
 
 from fractions import Fraction
+from itertools import combinations, product
 
+import mpmath
 import numpy as np
 import pytest
 
 from derive import Parameterization, derive
+from derive.errors import InputError, NumericalError
 from derive.potential.piece import UNSEEN
 from derive.render.exports.numpy_module import render_numpy
 from derive.render.exports.program import render_jax, render_torch
@@ -15,7 +16,9 @@ from numerics import flow, interpolate
 from numerics.evaluate.leaf import Coordinates
 from numerics.interpolants.design import Dense
 from numerics.interpolants.interpolant import Status
+from numerics.interpolants.least_l1 import NoInterpolant, NoMinimizer, least_l1
 from numerics.interpolants.way import beyond
+from tests.published import derive_once
 
 SIDES = [  # outputs, start, the datum, a target that is met, one behind a zero
     ("a*u a*v", {"a": "1", "u": "2", "v": "1/5"}, (1, "1/2"), "1", "-1"),
@@ -125,3 +128,88 @@ def test_a_critical_point_is_no_passage(y, status):
     found = interpolate(q, [[3, 4]], [y])
     assert found.status.name == status
     assert ("it ends before" in found.message) == (status == "BEYOND")
+
+
+def powers(exponent):
+    """Return Q of ``p**D - m**D`` from p = m = 1, on |beta| < 4 for 4/3 and < 8 for 3/2."""
+    F = f"p**({exponent}) - m**({exponent})"
+    return derive_once(Parameterization.parse([F], start={"p": "1", "m": "1"})).potential.numeric(
+        {}
+    )
+
+
+@pytest.mark.parametrize(("exponent", "end"), [("4/3", 4.0), ("3/2", 8.0)])
+def test_what_lies_beyond_is_out_of_reach(exponent, end):
+    q = powers(exponent)
+    assert interpolate(q, [[1.0, 1.0]], [1.9 * end]).converged
+    for y in (-1.001 * end, 1.5 * end):
+        with pytest.raises(InputError, match="out of reach"):
+            interpolate(q, [[1.0]], [y])
+    assert interpolate(q, [[1.0]], [end]).status is Status.BOUNDARY
+
+
+@pytest.mark.parametrize(("exponent", "end"), [("4/3", 4.0), ("3/2", 8.0)])
+def test_interpolants_that_the_flow_does_not_reach(exponent, end):
+    """Some beta fits, but Q is least where beta1 is at its end: there Q' < nu."""
+    found = interpolate(powers(exponent), [[1.0, 0.1]], [end + 0.2])
+    assert found.status is Status.OUT_OF_REACH
+    assert np.allclose(found.value, [end, 2.0])
+
+
+def test_the_flow_of_the_weights_ends_where_the_domain_does():
+    """From p = m = 1 it reaches 3.9 < 4, and leaves the domain of F on its way to 4.1."""
+    p = Parameterization.parse(["p**(4/3) - m**(4/3)"])
+    start = {"p": 1, "m": 1}
+    assert abs(flow(p, [[1]], ["3.9"], start, 15).limit[0] - mpmath.mpf("3.9")) < 1e-12
+    with pytest.raises(NumericalError):
+        flow(p, [[1]], ["4.1"], start, 15)
+
+
+@pytest.mark.parametrize(("D", "reached"), [("1", True), ("4/3", False), ("3", True)])
+def test_a_power_that_is_linear_has_no_end(D, reached):
+    general = derive_once(Parameterization.parse(["p**D - m**D"], start={"p": "a", "m": "a"}))
+    q = general.potential.numeric({"a": 1, "D": D})
+    assert np.isfinite(q(9.0)) == reached
+    assert np.isfinite(q.gradient(-9.0)) == reached
+
+
+def least_at_a_vertex(X, y, up, down):
+    """Return the least cost among the beta with m entries that are not 0."""
+    m, d = X.shape
+    costs = []
+    for support, signs in product(combinations(range(d), m), product((1, -1), repeat=m)):
+        beta = np.linalg.solve(X[:, support], y)
+        slopes = np.where(np.array(signs) > 0, up[list(support)], -down[list(support)])
+        if (beta * signs >= 0).all() and np.isfinite(slopes).all():
+            costs.append(slopes @ beta)
+    return min(costs)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_least_among_vertices_and_its_multiplier_proves_it(seed):
+    rng = np.random.default_rng(seed)
+    X, up, down = rng.normal(size=(2, 5)), rng.uniform(1, 2, 5), rng.uniform(1, 2, 5)
+    down[0] = np.inf
+    y = X @ np.abs(rng.normal(size=5))
+    found = least_l1(X, y, up, down)
+    assert found.cost == pytest.approx(least_at_a_vertex(X, y, up, down))
+    assert X @ found.value == pytest.approx(y)
+    assert found.value[0] >= 0
+    slopes = X.T @ found.multiplier
+    assert (slopes <= up + 1e-9).all()
+    assert (slopes >= -down - 1e-9).all()
+    assert found.multiplier @ y == pytest.approx(found.cost)
+
+
+def test_of_equal_slopes_it_is_the_l1_norm():
+    found = least_l1(np.array([[1.0, 2.0, 0.0], [0.0, 1.0, -4.0]]), np.array([2.0, 5.0]))
+    assert found.value.tolist() == [0, 1, -1]
+    assert found.cost == np.abs(found.value).sum()
+
+
+def test_what_has_no_minimizer_is_refused():
+    row = np.array([[1.0, 1.0]])
+    with pytest.raises(NoInterpolant):
+        least_l1(row, np.array([-1.0]), down=np.inf)
+    with pytest.raises(NoMinimizer):
+        least_l1(row, np.array([1.0]), up=np.array([1.0, -2.0]), down=1.0)

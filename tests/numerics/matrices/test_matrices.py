@@ -1,10 +1,7 @@
 """Matrix factorization: exponential formulas against the flow, and the vanishing start."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
-from typing import Any
 
 import mpmath
 import numpy as np
@@ -29,7 +26,7 @@ OTHERS = Measurements.read([[[1, 0], [0, "-1/2"]], [[0, 1], [1, "1/2"]]], [1, "1
 SMALL_START = [["1/2", 0], ["1/5", "1/3"]]
 
 
-def distance(a: Any, b: Any) -> Any:
+def distance(a, b):
     return mpmath.norm(a - b, 2) / mpmath.norm(b, 2)
 
 
@@ -136,7 +133,7 @@ def test_a_least_norm_that_is_not_unique_has_no_predicted_rate():
     assert "not unique" in found.report()
 
 
-def gaussian(n: int, m: int, seed: int) -> tuple[Any, Any]:
+def gaussian(n, m, seed):
     rng = np.random.default_rng(seed)
     G, v = rng.standard_normal((m, n, n)), rng.standard_normal((n, 1))
     return (G + G.transpose(0, 2, 1)) / 2, v @ v.T

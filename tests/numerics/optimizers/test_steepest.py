@@ -10,14 +10,13 @@ from flint import arb
 from derive.errors import InputError
 from derive.exact.balls import ball
 from derive.optimizers.least_norm import read_norm, shorter
-from derive.optimizers.paths import Vector
 from numerics.optimizers import steepest_descent_limit
 from numerics.optimizers.steepest import _flowed
 
 X, Y = [[1, 1, 1], [1, 2, 0]], [1, 10]
 
 
-def fractions(rows) -> list[Vector]:
+def fractions(rows):
     return [[Fraction(int(x)) for x in row] for row in rows]
 
 
