@@ -4,7 +4,7 @@ from pathlib import Path
 
 from derive import Parameterization, derive, margins
 from numerics import confirm_finite_time, max_margin
-from numerics.margins.classes import read_csv
+from numerics.margins.predictor import read_csv
 
 start = {"p": "alpha", "m": "alpha"}
 for depth in (2, 3):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numerics.margins.margin_path import LossFlow, MarginPath, loss_flow, margin_path
     from numerics.margins.max_margin import NotSeparable, max_margin
     from numerics.margins.predictor import MaxMargin
-    from numerics.optimizers.saddle import saddle_path
+    from numerics.optimizers.steepest import saddle_path
 
 __all__ = [
     "CrossCheck",

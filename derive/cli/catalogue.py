@@ -78,7 +78,7 @@ def _list(models: tuple[Entry, ...]) -> str:
 
 def _derive(entry: Entry, form: Form, enter: Enter) -> Answer:
     enter("importing the algebra")
-    from derive.catalogue.audit.site import entry_html
+    from derive.catalogue.audit.report import entry_html
     from derive.catalogue.library import derive_entry
     from derive.catalogue.listing import entry_page, heading, printed_lines
     from derive.render.page.latex import document, snippet
@@ -153,8 +153,13 @@ class Audit(Command):
         """Return the audit of some models."""
         enter("importing the algebra")
         from derive.catalogue.audit.formula_kinds import audit_entry
-        from derive.catalogue.audit.report import audit_page, render_json, render_latex, render_text
-        from derive.catalogue.audit.site import audit_html
+        from derive.catalogue.audit.report import (
+            audit_html,
+            audit_page,
+            render_json,
+            render_latex,
+            render_text,
+        )
         from derive.render.page.latex import document
 
         audits: list[Judged] = []
@@ -232,7 +237,7 @@ def _pages(enter: Enter) -> dict[str, str]:
     from derive.catalogue import entries
     from derive.catalogue.audit.formula_kinds import audit_formulas
     from derive.catalogue.audit.germs import Subject
-    from derive.catalogue.audit.site import site
+    from derive.catalogue.audit.report import site
     from derive.catalogue.library import derive_entry
 
     derived: list[tuple[Entry, Derivation]] = []

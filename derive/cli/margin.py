@@ -106,8 +106,8 @@ class Margin(Steepest, OfModel, Recorded):
         if self.data is None:
             return super().answer(read, enter)
         enter("data")
-        from numerics.margins.classes import read_csv
         from numerics.margins.max_margin import NotSeparable, max_margin
+        from numerics.margins.predictor import read_csv
 
         _, data, shape = read
         X, labels = read_csv(data)

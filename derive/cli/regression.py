@@ -63,8 +63,8 @@ class Path(OfModel, Recorded):
     def find(self, read: tuple[ReadModel, str, str], enter: Enter) -> SaddlePath:
         """Return the path on the data."""
         from derive.derivation import derive
-        from numerics.margins.classes import read_csv
-        from numerics.optimizers.saddle import saddle_path
+        from numerics.margins.predictor import read_csv
+        from numerics.optimizers.steepest import saddle_path
 
         model, name, text = read
         X, y = read_csv(text)

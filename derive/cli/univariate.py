@@ -69,8 +69,7 @@ class Univariate(Command):
     def answer(self, read: str | None, enter: Enter) -> Answer:
         """Return the variational problem, and with data its solution on their rows."""
         enter("importing the algebra")
-        from derive.univariate.density import read_density
-        from derive.univariate.potential import read_potential
+        from derive.univariate.potential import read_density, read_potential
         from derive.univariate.problem import read_activation, variational_problem
 
         potential, activation = read_potential(self.potential), read_activation(self.activation)

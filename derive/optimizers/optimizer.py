@@ -26,8 +26,7 @@ from derive.language.reader import value_of
 from derive.optimizers import statements as claims
 from derive.optimizers.least_norm import Norm, read_norm, shorter, step_in_balls
 from derive.optimizers.paths import Vector, dot, path
-from derive.optimizers.span import decide_signs, decide_span, motion
-from derive.optimizers.table import Update, find_update, updates
+from derive.optimizers.span import Update, decide_signs, decide_span, find_update, motion, updates
 from derive.printable import Printable
 from derive.statement import Claims, Note, Open, Statement, note
 from derive.verdict import Finding, Identity, Verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from derive.optimizers.table import Update
+from derive.optimizers.span import Update
 from derive.statement import Ground, Open, Sentence, Statement, Text, each, note, tell
 from derive.verdict import Finding, Verdict
 

@@ -31,13 +31,20 @@ from derive.model.names import read_tree, unused
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.model.restriction import leave_out
+from derive.perturbed.continuous import (
+    STEERING,
+    OneSided,
+    decay_of,
+    field_degree,
+    is_of_outputs,
+    momentum_of,
+    noise_of,
+    one_sided,
+)
 from derive.perturbed.coordinates import MIRROR, PRECONDITIONED, PROCESSES
-from derive.perturbed.decay import STEERING, decay_of, field_degree, is_of_outputs
 from derive.perturbed.drift import Drift, added
 from derive.perturbed.effective import effective_start, scaled_start, scaled_symbols
 from derive.perturbed.followed import Followed, Leaf, follow, followed_in_plane
-from derive.perturbed.momentum import OneSided, momentum_of, one_sided
-from derive.perturbed.noise import noise_of
 from derive.perturbed.record import Perturbation
 from derive.perturbed.step import conditions, step_of
 from derive.potential.accept import ZeroTest

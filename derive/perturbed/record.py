@@ -17,10 +17,9 @@ from derive.limits.find import regimes
 from derive.limits.initialization import with_scale
 from derive.model.labels import taken_names
 from derive.model.names import unused
+from derive.perturbed.continuous import OneSided, takes_to_zero
 from derive.perturbed.coordinates import PRECONDITIONED
 from derive.perturbed.drift import Drift
-from derive.perturbed.momentum import OneSided
-from derive.perturbed.noise import takes_to_zero
 from derive.printable import Printable
 from derive.statement import Claims, Open, Statement
 from derive.verdict import Finding, Verdict

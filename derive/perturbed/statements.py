@@ -8,9 +8,9 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.model.geometry import EUCLIDEAN
+from derive.perturbed.continuous import OneSided
 from derive.perturbed.coordinates import MIRROR
 from derive.perturbed.drift import SLOPE, Drift
-from derive.perturbed.momentum import OneSided
 from derive.perturbed.record import Perturbation
 from derive.statement import Equations, Note, OnTerminal, Open, Statement, each, note, tell
 from derive.verdict import Identity, Verdict

@@ -27,11 +27,10 @@ from derive.exact.linear.matrix import dot
 from derive.language.tree import Tree
 from derive.model.geometry import Field
 from derive.model.notation import to_factored_expr
+from derive.perturbed.continuous import pushed_by, tensor, with_noise
 from derive.perturbed.coordinates import Monomial
-from derive.perturbed.decay import pushed_by
 from derive.perturbed.drift import Drift, closing, drift_of, not_closed, open_drift
 from derive.perturbed.followed import Followed, Leaf
-from derive.perturbed.noise import tensor, with_noise
 from derive.verdict import Finding, Verdict
 
 Weights = Mapping[Expr, Expr]

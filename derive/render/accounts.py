@@ -240,7 +240,7 @@ STEERED = "Does the penalty move the weights as a loss of `beta` does?"
 
 def tell_perturbation(v: Perturbation) -> Narration:
     """Return what is said of a perturbation."""
-    from derive.perturbed.decay import STEERING
+    from derive.perturbed.continuous import STEERING
 
     *most, last = (ADDED[kind] for kind in v.kinds)
     name = f"{', '.join(most)} and {last}" if most else last

@@ -29,9 +29,8 @@ from derive.errors import InputError
 from derive.exact.rationals import as_fmpq
 from derive.printable import Printable
 from derive.statement import Claims, Equations, Ground, Statement, Text, note
-from derive.univariate.density import Density
 from derive.univariate.formulas import Value
-from derive.univariate.potential import Potential, read_potential
+from derive.univariate.potential import Density, Potential, read_potential
 
 SLOPES, MOMENT = "h'(inf) + h'(-inf)", "int h''(x) |x| dx - 2 h(0)"
 SOURCE = "Liang and Montúfar"

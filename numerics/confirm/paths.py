@@ -36,7 +36,7 @@ from numerics.evaluate.numbers import (
     read_number,
 )
 from numerics.evaluate.start import broken_signs, read_start, start_point
-from numerics.integrator.builder import Builder
+from numerics.integrator.builder import Builder, Tape
 from numerics.integrator.gradient_flow import (
     LOSSES,
     ConvergenceWatch,
@@ -45,7 +45,6 @@ from numerics.integrator.gradient_flow import (
     slopes,
     steering,
 )
-from numerics.integrator.tape import Tape
 from numerics.integrator.taylor import Stepper, integrate
 
 GUARD = 8

@@ -31,9 +31,8 @@ from derive.model.parameterization import Parameterization
 from derive.potential.piece import Lift, Piece
 from numerics.evaluate.numbers import Array, Number, Real, compiled, read_number
 from numerics.evaluate.start import broken_signs
-from numerics.integrator.builder import Builder, compile_forward
+from numerics.integrator.builder import Builder, Register, Tape, compile_forward
 from numerics.integrator.jets import propagate
-from numerics.integrator.tape import Register, Tape
 from numerics.integrator.taylor import integrate
 
 Compiled: TypeAlias = Callable[..., list[float]]

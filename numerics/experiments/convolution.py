@@ -25,8 +25,7 @@ from derive.model.parameterization import Parameterization
 from numerics.evaluate.numbers import Array
 from numerics.experiments.scaffold import Results, Stages, table
 from numerics.experiments.settings import ConvolutionSetting
-from numerics.margins.enclosure import BITS
-from numerics.margins.interval import MarginInterval
+from numerics.margins.interval import BITS, MarginInterval
 from numerics.margins.kkt import kkt_point, shortest
 from numerics.margins.max_margin import NotSeparable, max_margin
 

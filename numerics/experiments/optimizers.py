@@ -18,7 +18,7 @@ from scipy.special import softmax
 
 from derive.language.reader import value_of
 from derive.optimizers.least_norm import Norm, read_norm
-from derive.optimizers.table import find_update
+from derive.optimizers.span import find_update
 from numerics.evaluate.numbers import Array
 from numerics.experiments.scaffold import Results, Stages, table
 from numerics.experiments.settings import OptimizerSetting

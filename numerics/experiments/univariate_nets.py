@@ -15,8 +15,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.interpolate import PPoly
 
-from derive.univariate.density import read_density
-from derive.univariate.potential import read_potential
+from derive.univariate.potential import read_density, read_potential
 from derive.univariate.problem import read_activation
 from numerics.experiments.scaffold import Results, Stages, table
 from numerics.experiments.settings import UnivariateSetting

@@ -20,11 +20,10 @@ from derive.language import parse_expression
 from derive.language.tree import Tree
 from numerics.evaluate.copies import start_of_weights
 from numerics.evaluate.numbers import Real, check_digits, read_data, read_number
-from numerics.integrator.builder import Builder, Seed, compile_slopes
+from numerics.integrator.builder import Builder, Register, Seed, Tape, compile_slopes
 from numerics.integrator.implicit import Automatic
 from numerics.integrator.jets import Program
 from numerics.integrator.series_rules import as_mpf, bits_of
-from numerics.integrator.tape import Register, Tape
 from numerics.integrator.taylor import STEP_GUARD, Stepper, integrate
 
 

@@ -18,6 +18,7 @@ import mpmath
 from mpmath import libmp
 
 from numerics.evaluate.numbers import Real
+from numerics.integrator.builder import Instruction, Tape
 from numerics.integrator.series_rules import (
     ZERO,
     Group,
@@ -34,7 +35,6 @@ from numerics.integrator.series_rules import (
     square,
     undefined,
 )
-from numerics.integrator.tape import Instruction, Tape
 
 Expansion: TypeAlias = tuple[list[Series], list[Series], Callable[[], object]]
 """Series of inputs and of outputs, and what appends a coefficient to the latter."""

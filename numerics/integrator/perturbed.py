@@ -31,7 +31,7 @@ from derive.errors import InputError, NumericalError
 from derive.language.tree import Number, Tree
 from derive.model.names import unused
 from numerics.evaluate.numbers import Real, read_data
-from numerics.integrator.builder import Builder
+from numerics.integrator.builder import Builder, Register, Tape
 from numerics.integrator.gradient_flow import (
     LOSSES,
     ConvergenceWatch,
@@ -44,7 +44,6 @@ from numerics.integrator.gradient_flow import (
 )
 from numerics.integrator.jets import Program
 from numerics.integrator.series_rules import as_mpf, bits_of
-from numerics.integrator.tape import Register, Tape
 from numerics.integrator.taylor import integrate
 
 NONE = Number(Fraction(0))

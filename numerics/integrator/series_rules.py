@@ -18,7 +18,7 @@ from mpmath.libmp import MPZ, from_man_exp
 
 from derive.errors import NumericalError
 from numerics.evaluate.numbers import Real
-from numerics.integrator.tape import Instruction, Register
+from numerics.integrator.builder import Instruction, Register
 
 Integer: TypeAlias = int
 """Or the mpz of gmpy2, which computes alike."""

@@ -14,6 +14,7 @@ from mpmath.libmp import MPZ
 
 from derive.errors import NumericalError
 from numerics.evaluate.numbers import Real, read_number
+from numerics.integrator.builder import Tape
 from numerics.integrator.jets import Expansion, Program
 from numerics.integrator.series_rules import (
     ZERO,
@@ -25,7 +26,6 @@ from numerics.integrator.series_rules import (
     scaled,
     shifted,
 )
-from numerics.integrator.tape import Tape
 
 STEP_GUARD = 4
 """Decimal digits beyond those asked for, to which a step is accurate."""

@@ -45,7 +45,7 @@ from derive.exact.elementary_signs import ball_of
 from derive.verdict import Finding, Verdict
 from numerics.evaluate.numbers import read_matrix, read_number
 from numerics.evaluate.potential import NumericPotential
-from numerics.margins.enclosure import contracted, solve_near
+from numerics.margins.interval import contracted, solve_near
 from numerics.margins.margin_path import margin_path, read_dual
 from numerics.margins.path_equations import Equations, derivative, equations_of, inner, solved
 

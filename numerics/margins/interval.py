@@ -11,6 +11,8 @@ Largest margins in doubles on many rows: few of them decide, and these are looke
 Largest margins in l_p, 1 < p < inf, between two bounds proved in balls.
 
 The dual min |X^T y|_q^2/2 - sum y over y >= 0 is smooth; w = grad(|.|_q^2/2)(X^T y) there.
+
+Zeros of systems of equations, enclosed and proved in balls by a step of Krawczyk's.
 """
 
 from __future__ import annotations
@@ -23,10 +25,11 @@ from fractions import Fraction
 from typing import ClassVar, TypeAlias
 
 import numpy as np
-from flint import arb, fmpz_mat
+from flint import arb, arb_mat, ctx, fmpz_mat
 from scipy.optimize import minimize
 
 from derive.exact.balls import ball, fraction, precise
+from derive.exact.rationals import identity
 from derive.optimizers.least_norm import Norm
 from numerics.evaluate.numbers import Array
 from numerics.margins.linear_program import product
@@ -199,3 +202,56 @@ def dual_slope(g: Array, norm: Norm) -> Array:
     q = float(norm.dual.p)
     size = np.linalg.norm(g, q) or 1.0
     return np.asarray(np.sign(g) * (np.abs(g) / size) ** (q - 1) * size)
+
+
+System: TypeAlias = Callable[[list[arb]], tuple[arb_mat, arb_mat]]
+"""From n numbers or balls to the values of n functions, a column, and their derivatives."""
+
+BITS = 256
+RADIUS = 120
+"""Bits of zeros that are enclosed."""
+NEWTON = 12
+
+
+def enclose(system: System, near: Sequence[float]) -> list[arb] | None:
+    """Return balls that contain exactly one zero of a system, or None where that is not proved."""
+    with precise(BITS):
+        x = solve_near(system, [arb(float(v)) for v in near])
+        if x is None:
+            return None
+        return contracted(system, x, [(1 + abs(a)).upper() / arb(2) ** RADIUS for a in x])
+
+
+def solve_near(system: System, x: Sequence[arb]) -> list[arb] | None:
+    """Return what Newton's method finds from some numbers, with nothing proved."""
+    found = list(x)
+    try:
+        for _ in range(NEWTON):
+            values, slopes = system(found)
+            steps = slopes.mid().solve(values.mid()).mid().entries()
+            found = [(a - b).mid() for a, b in zip(found, steps, strict=True)]
+            scale = max(abs(a) for a in found)
+            if max(abs(b) for b in steps) <= scale * arb(2) ** (-ctx.prec * 3 // 4):
+                break
+    except ZeroDivisionError:
+        return None
+    return found if all(a.is_finite() for a in found) else None
+
+
+def contracted(system: System, x: Sequence[arb], radii: Sequence[arb]) -> list[arb] | None:
+    """Return a box about x with exactly one zero for each value of what balls the system has.
+
+    x - Y f(x) + (1 - Y Df(Z)) (Z - x) lies in the interior of the box Z about x, Y near Df(x)^-1.
+    """
+    middle = list(x)
+    values, slopes = system(middle)
+    try:
+        Y = slopes.mid().inv().mid()
+    except ZeroDivisionError:
+        return None
+    offsets = arb_mat([[arb(0, r)] for r in radii])
+    _, around = system([a + z for a, z in zip(middle, offsets.entries(), strict=True)])
+    image = (arb_mat(identity(len(x))) - Y * around) * offsets - Y * values
+    if not all(abs(z) < r for z, r in zip(image.entries(), radii, strict=True)):
+        return None
+    return [a + z for a, z in zip(middle, image.entries(), strict=True)]

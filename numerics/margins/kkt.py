@@ -37,9 +37,9 @@ from derive.exact.balls import ball, precise
 from derive.exact.elementary_signs import ball_of
 from derive.model.parameterization import Parameterization
 from numerics.evaluate.numbers import Array, read_matrix
-from numerics.margins.classes import fold
-from numerics.margins.enclosure import BITS, enclose
+from numerics.margins.interval import BITS, enclose
 from numerics.margins.linear_program import solve
+from numerics.margins.predictor import fold
 
 Rotation = tuple[tuple[int, int, arb], ...]
 """Entries k < l of a skew matrix."""

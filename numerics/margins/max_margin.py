@@ -40,7 +40,6 @@ from scipy.optimize import nnls
 from derive.errors import InputError, NumericalError
 from derive.optimizers.least_norm import read_norm
 from numerics.evaluate.numbers import Array
-from numerics.margins.classes import Folded, fold
 from numerics.margins.interval import (
     Bounded,
     MarginInterval,
@@ -64,7 +63,7 @@ from numerics.margins.linear_program import (
     spread,
     zeros_of,
 )
-from numerics.margins.predictor import Cancelling, MaxMargin
+from numerics.margins.predictor import Cancelling, Folded, MaxMargin, fold
 from numerics.margins.spectral import dft, nuclear
 
 ROUNDS = 60

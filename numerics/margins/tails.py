@@ -33,10 +33,9 @@ from derive.exact.rationals import as_fmpq, as_fraction, identity
 from derive.model.notation import rational
 from derive.separable.rates import ACROSS, Measure, tail_rate
 from numerics.evaluate.numbers import Array, read_number
-from numerics.margins.classes import fold
-from numerics.margins.enclosure import BITS, enclose
+from numerics.margins.interval import BITS, enclose
 from numerics.margins.max_margin import max_margin, nearest
-from numerics.margins.predictor import MaxMargin
+from numerics.margins.predictor import MaxMargin, fold
 
 
 @dataclass(frozen=True)

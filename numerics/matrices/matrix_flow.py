@@ -12,8 +12,7 @@ import numpy as np
 
 from derive.errors import InputError
 from numerics.evaluate.numbers import Array, Real, check_digits, rational, read_matrix, read_vector
-from numerics.integrator.builder import Builder
-from numerics.integrator.tape import Tape
+from numerics.integrator.builder import Builder, Tape
 from numerics.integrator.taylor import integrate
 
 Rows = tuple[tuple[Fraction, ...], ...]

@@ -7,6 +7,8 @@ X n = 0; the *defect* is the largest of these numbers. It is 0 for one row and f
 
 Source: derived; the question is that of Gunasekar, Lee, Soudry, Srebro 2018, "Characterizing
 implicit bias in terms of optimization geometry", section 3.
+
+The path from saddle to saddle on data, as the start of gradient flow tends to 0.
 """
 
 from __future__ import annotations
@@ -15,12 +17,13 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import mpmath
 import numpy as np
 from scipy.integrate import solve_ivp
 
+from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import ball, fraction, precise
 from derive.language import parse_expression
@@ -34,6 +37,7 @@ from derive.optimizers.least_norm import (
     straight_step,
 )
 from derive.optimizers.paths import Path, Vector, path, times
+from derive.optimizers.saddle_path import SaddlePath, follow_saddles
 from numerics.evaluate.numbers import (
     Array,
     Real,
@@ -198,3 +202,29 @@ def _read(X: object, y: object, start: object) -> tuple[list[Vector], Vector, Ve
     if len(rows[0]) != len(w0):
         raise InputError("the rows of X, and the start, must be of one length")
     return rows, target, w0
+
+
+def saddle_path(derivation: Derivation, X: Any, y: Any, variable: str | None = None) -> SaddlePath:
+    """Return the path of beta as a symbol of the start tends to 0, in fractions.
+
+    >>> from derive import Parameterization, derive
+    >>> p = Parameterization.parse(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}, ["alpha"])
+    >>> s = saddle_path(derive(p), [[1, 2], [1, -1]], [1, 3])
+    >>> [str(t) for t in s.times], [str(x) for x in s.limit], s.ground
+    (['1/8', '1/4'], ['7/3', '-2/3'], 'proved (cited)')
+
+    Args:
+        derivation: of a Q that is a sum over coordinates; one output stands for copies from equal
+            starts.
+        X, y: m rows of d numbers, each at its exact value, and m numbers.
+        variable: the symbol that tends to 0, where the start has several.
+
+    Raises:
+        InputError: no matrix and vector that fit; Q/N has no limit that is linear on both sides of
+            0; coordinates arrive at one time, or their columns are dependent.
+
+    Source: Pesme, Flammarion 2023.
+    """
+    if not isinstance(derivation, Derivation):
+        raise InputError("give a derivation: Q at numbers has no start symbol that tends to 0")
+    return follow_saddles(derivation, *read_data(X, y), variable)

@@ -24,9 +24,8 @@ from flint import acb, arb, arb_poly, ctx, fmpq
 
 from derive.errors import NumericalError
 from derive.exact.rationals import as_fmpq
-from derive.univariate.density import Density, DensityPiece
 from derive.univariate.formulas import Formula, Piecewise, Value
-from derive.univariate.potential import Potential
+from derive.univariate.potential import Density, DensityPiece, Potential
 from derive.univariate.problem import Activation
 from numerics.evaluate.numbers import Array
 

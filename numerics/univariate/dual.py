@@ -20,11 +20,11 @@ from scipy.optimize import minimize
 
 from derive.errors import InputError, NumericalError
 from derive.exact.rationals import as_fmpq
-from derive.univariate.density import Density
 from derive.univariate.formulas import Value
+from derive.univariate.potential import Density
 from derive.univariate.problem import Activation
 from numerics.evaluate.numbers import Array
-from numerics.margins.enclosure import contracted, solve_near
+from numerics.margins.interval import contracted, solve_near
 from numerics.univariate.cells import Cell, Integrals, Law, cells, integrals
 
 LARGEST = 10**100

@@ -21,9 +21,8 @@ from scipy.interpolate import CubicHermiteSpline, PPoly
 
 from derive.errors import NumericalError
 from derive.exact.rationals import as_fmpq, as_fraction
-from derive.univariate.density import read_density
 from derive.univariate.formulas import Value
-from derive.univariate.potential import read_potential
+from derive.univariate.potential import read_density, read_potential
 from derive.univariate.problem import VariationalProblem, read_activation, variational_problem
 from numerics.evaluate.numbers import Array, Number, read_number, read_vector
 from numerics.univariate.cells import Law, cells

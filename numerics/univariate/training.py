@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from derive.errors import NumericalError
-from derive.univariate.density import Density
+from derive.univariate.potential import Density
 from derive.univariate.problem import Activation
 from numerics.evaluate.numbers import Array
 from numerics.univariate.cells import Law

@@ -12,8 +12,8 @@ from mpmath import libmp
 
 from derive.errors import NumericalError
 from numerics.evaluate.numbers import Real
+from numerics.integrator.builder import Tape
 from numerics.integrator.series_rules import bits_of, real, scaled, undefined
-from numerics.integrator.tape import Tape
 from numerics.integrator.taylor import STEP_GUARD
 
 with suppress(ImportError):

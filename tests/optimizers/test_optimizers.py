@@ -10,7 +10,7 @@ import pytest
 
 from derive.errors import InputError
 from derive.optimizers.optimizer import decide, optimizer, optimizers
-from derive.optimizers.table import find_update, updates
+from derive.optimizers.span import find_update, updates
 from derive.verdict import Verdict
 from tests.cli.commands import refusal_of, run
 

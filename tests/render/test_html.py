@@ -13,7 +13,7 @@ import pytest
 from derive import derive
 from derive.catalogue import entries, find
 from derive.catalogue.audit.formula_kinds import audit_entry
-from derive.catalogue.audit.site import site
+from derive.catalogue.audit.report import site
 from derive.explicit.regularize import explicit_counterpart
 from derive.limits.find import regimes
 from derive.optimizers.optimizer import optimizers
@@ -22,8 +22,7 @@ from derive.render.html import mathml
 from derive.render.html.page import SEARCH
 from derive.render.page.names import set_letters
 from derive.separable.find import margins
-from derive.univariate.density import read_density
-from derive.univariate.potential import read_potential
+from derive.univariate.potential import read_density, read_potential
 from derive.univariate.problem import read_activation, variational_problem
 from numerics.figures.own import portrait
 from tests.cli.commands import refusal_of, run

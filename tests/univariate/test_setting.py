@@ -6,8 +6,7 @@ import pytest
 
 from derive.errors import InputError
 from derive.exact.rationals import as_fraction
-from derive.univariate.density import read_density
-from derive.univariate.potential import read_potential
+from derive.univariate.potential import read_density, read_potential
 from derive.univariate.problem import read_activation, variational_problem
 
 

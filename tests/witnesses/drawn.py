@@ -12,8 +12,7 @@ from derive import (
     regimes,
 )
 from derive.errors import DeriveError
-from derive.univariate.density import read_density
-from derive.univariate.potential import read_potential
+from derive.univariate.potential import read_density, read_potential
 from derive.univariate.problem import read_activation, variational_problem
 
 SINGLE = (

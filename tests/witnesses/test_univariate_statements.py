@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from derive.univariate.density import read_density
-from derive.univariate.potential import read_potential
+from derive.univariate.potential import read_density, read_potential
 from derive.univariate.problem import read_activation, variational_problem
 from tests.witnesses import Refuted, repeated
 from tests.witnesses.univariate import net_and_problem

@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 
 from derive import InputError, NumericalError
 from numerics import NotSeparable, max_margin
-from numerics.margins.enclosure import enclose
+from numerics.margins.interval import enclose
 from numerics.margins.tails import iterated, power_tail, tail_rates
 
 SPANNED = [[2, 3], [-2, 5]]

@@ -1,0 +1,274 @@
+"""Weight decay: w' = G^-1 J^T lambda - kappa(t) w, or -kappa(t) G^-1 dh for a penalty h.
+
+With a = int kappa dt, per unit of a a law changes by -<dc, w>, and y_i by -<dy_i, w> beside the
+steering g lambda_i. Where that is q y_i + f(c), one q for all outputs, y - y(w_0) leaves the row
+space by the solution of xi' = kappa (q (y_0 + xi) + f(c)) alone.
+
+Where the fields are homogeneous, X_b(s w) = s^m X_b(w), decay shrinks the start and does nothing
+else: w = exp(-a) v has v' = exp((1 - m) a) sum_b lambda_b X_b(v), gradient flow from w_0 with a
+steering in the row space. So where a stays finite and the limit interpolates, it is that of
+gradient flow from exp(-a) w_0, for every F with a Q, warped or not: our own derivation.
+
+Noise in the row space, as of SGD or of labels: dx = sum_a (lambda dt + X^T sigma dB)_a X_a.
+
+With S = int X^T C X dt, C = sigma sigma^T the covariance of the noise of the residuals, and X_a
+the components of grad F_a in the coordinates x, Ito's formula has no martingale part for a law:
+
+    dc = 1/2 sum_ab dS_ab X_a^T (Hess_x c) X_b
+    dy_i = g lambda_i dt + g (X^T sigma dB)_i + 1/2 sum_ab dS_ab X_a^T (Hess_x y_i) X_b
+
+so y - y(w_0), less the sum of the last term, stays in the row space for every path.
+
+Source: Pesme, Pillaud-Vivien, Flammarion 2021, for diagonal networks; in general our own.
+
+Momentum: lam x'' + x' = sum_a lambda_a X_a from rest, or x'' + (r/t) x', Nesterov's damping.
+
+    lam c'' + c' = lam x'^T (Hess_x c) x'
+    lam y_i'' + y_i' = g lambda_i + lam x'^T (Hess_x y_i) x'
+
+in the coordinates x = w, or theta = grad psi of mirror descent, so that c(inf) = c(0) + int mu
+x'^T (Hess_x c) x' dt, and y(inf) - y(0) - int mu x'^T (Hess_x y) x' dt is in the row space: mu =
+lam for constant mass, and mu = t/(r - 1) for the damping r/t, r > 1, of which the integrating
+factor is t^r, as t^r int_t^inf s^-r ds = t/(r - 1).
+
+A weight may cross 0 under momentum: what has a pole or a logarithm there is lost, polynomials stay.
+Source: Papazov, Pesme, Flammarion 2024, for diagonal networks; in general our own derivation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.errors import InputError
+from derive.exact.field.function_field import RationalFunction
+from derive.exact.linear.families import LogFunction
+from derive.exact.linear.matrix import Matrix, dot, inverse, rank
+from derive.exact.signs import Signs
+from derive.exact.towers.tower import build_elements
+from derive.language.tree import Tree
+from derive.model.geometry import Field
+from derive.model.parameterization import Parameterization
+from derive.perturbed.drift import Drift, drift_of, in_beta, open_drift
+from derive.perturbed.followed import Followed, Leaf
+from derive.verdict import Finding, Identity, Verdict
+
+STEERING = Finding(
+    Verdict.PROVED,
+    "h is a function of `beta`, so this is gradient flow of `L + k(t) h`: no law moves, and "
+    "`y' = g (lambda - k dh/dbeta)`",
+    (Identity("dh is in the span of the dF_a", "0", "0"),),
+)
+
+
+def decay_of(penalty: Tree | None, leaf: Leaf, x: Followed) -> Drift:
+    """Return what weight decay does to a law or dual coordinate, per unit of int kappa."""
+    leaf, push = pushed_by(penalty, leaf)
+    x = x.over(push[0].field)
+    z = LogFunction(-dot(push, x.gradient))
+    if x.output is None:
+        return drift_of(leaf, x, z)
+    q = _factor(leaf, z.rational, x.output)
+    if q is None:
+        found = open_drift(leaf, x, leaf.with_logs(z), f"is not q {x.symbol} + f(c)")
+        return replace(found, in_beta=in_beta(leaf, z.rational))
+    found, in_laws = drift_of(leaf, x, z, LogFunction(q)), None
+    if q.is_zero() or not x.function.logs:  # z = q y + f(c), where f is affine
+        rest = leaf.in_laws(z.rational - q * x.function.rational)
+        in_laws = None if rest is None else leaf.written(q) * x.symbol + rest
+    return replace(found, in_laws=in_laws, factor=leaf.in_laws(q))
+
+
+def pushed_by(penalty: Tree | None, leaf: Leaf) -> tuple[Leaf, Field]:
+    """Return the weights, or G^-1 dh for a penalty h, and the leaf over the field of that.
+
+    Raises:
+        InputError: h is singular at the start.
+    """
+    p = leaf.parameterization
+    if penalty is None:
+        return leaf, p.w
+    *_, h = build_elements((*p.trees, *p.geometry.trees, penalty), p.weights, p.parameters)
+    within, field = leaf, leaf.parameterization.field
+    if not set(h.field.names) <= set(field.names):
+        within, field = leaf.over(h.field), h.field
+    dh = field.gradient(field.embed(h))[: p.p]
+    try:
+        for x in dh:
+            within.parameterization.at_start(x)
+    except (ZeroDivisionError, InputError):
+        raise InputError("the penalty has no gradient at the start: choose another start") from None
+    return within, p.geometry.raised(dh, field.embed)
+
+
+def is_of_outputs(penalty: Tree, leaf: Leaf) -> bool:
+    """Tell whether h is a function of beta: dh = sum_a h_a dF_a, exactly.
+
+    Then -kappa G^-1 dh steers, as loss does: w' = sum_a (lambda_a - kappa h_a) X_a.
+    """
+    within, push = pushed_by(penalty, leaf)
+    fields = within.parameterization.fields
+    return rank((*fields, push)) == rank(fields)
+
+
+def _factor(leaf: Leaf, z: RationalFunction, i: int) -> RationalFunction | None:
+    """Return q with z - q y_i conserved: <grad z, grad F_j> = q g delta_ij for all j; or None.
+
+    It is a constant: what changes with laws would differ from one copy of F to the next.
+    """
+    slopes = [dot(x, z.field.gradient(z)) for x in leaf.parameterization.fields]
+    if leaf.g is None or any(not s.is_zero() for j, s in enumerate(slopes) if j != i):
+        return None
+    q = slopes[i] / leaf.g
+    return None if set(q.variables()) - q.field.parameters else q
+
+
+def field_degree(p: Parameterization) -> RationalFunction | None:
+    """Return m with X_b(s w) = s^m X_b(w) for every field, by Euler's identity, or None."""
+    entries = [x for row in p.fields for x in row if not x.is_zero()]
+    moved = [dot(p.w, p.field.gradient(x)) for x in entries]
+    m = moved[0] / entries[0]
+    if set(m.variables()) - p.field.parameters:
+        return None
+    return m if all(z == m * x for z, x in zip(moved, entries, strict=True)) else None
+
+
+def noise_of(leaf: Leaf, x: Followed) -> Drift:
+    """Return 1/2 sum_ab S_ab X_a^T (Hess c) X_b, per unit of the accumulated covariance S."""
+    leaf = with_noise(leaf)
+    x = x.over(leaf.parameterization.field)
+    return drift_of(leaf, x, LogFunction(tensor(leaf, x)))
+
+
+def with_noise(leaf: Leaf) -> Leaf:
+    """Return a leaf with the letters S_ab."""
+    pairs = combinations_with_replacement(range(leaf.parameterization.d), 2)
+    names = [f"S{leaf.number(a)}{leaf.number(b)}" for a, b in pairs]
+    return leaf.with_letters({name: leaf.fresh(name) for name in names})
+
+
+def tensor(leaf: Leaf, x: Followed) -> RationalFunction:
+    """Return 1/2 sum_ab S_ab X_a^T (Hess_x c) X_b, S_ab the letters in the order of the pairs."""
+    field, H = leaf.parameterization.field, leaf.hessian(x)
+    fields, total = leaf.coordinates.fields, field.zero
+    pairs = combinations_with_replacement(range(len(fields)), 2)
+    for (a, b), name in zip(pairs, leaf.letters, strict=True):
+        term = dot(fields[a], tuple(dot(row, fields[b]) for row in H))
+        total += term * leaf.letter(name) * field.constant(Fraction(1 + (a != b), 2))
+    return total
+
+
+def takes_to_zero(effective: Mapping[Symbol, Expr], taken: Set[str]) -> bool:
+    """Tell whether each start symbol tends to 0 as all variances S, or S_aa, grow.
+
+    What is no name that is taken is an S, and a variance where its two indices are the same.
+    """
+    names = {s.name for x in effective.values() for s in x.free_symbols} - taken
+    indices = ((name, name.strip("S_")) for name in names)
+    own = [name for name, i in indices if i[: len(i) // 2] == i[len(i) // 2 :]]
+    sizes = {Symbol(name, real=True): Symbol(name, positive=True) for name in own}
+    return all(sympy.log(x / s).xreplace(sizes).is_negative for s, x in effective.items())
+
+
+@dataclass(frozen=True)
+class OneSided:
+    """A law c, or log |c|, that changes to one side under momentum: 1 or -1.
+
+    Attributes:
+        of: c, or log |c|.
+        positive: the weights for as long as which are positive.
+    """
+
+    of: Followed
+    quantity: Expr
+    change: Expr
+    side: int
+    positive: tuple[str, ...]
+
+    @property
+    def law(self) -> Symbol:
+        """What c is called."""
+        return self.of.symbol
+
+    @property
+    def in_logarithm(self) -> bool:
+        """Is it log |c|, which is followed for as long as c is not 0?"""
+        return bool(self.of.function.logs)
+
+
+def momentum_of(leaf: Leaf, x: Followed, *, alone: bool = True) -> Drift:
+    """Return x'^T (Hess_x c) x' in the velocities w_t, closed where it is so in those of c and y.
+
+    From rest it is 0 where c is linear in x along all forces.
+    """
+    if leaf.coordinates.is_straight(x.gradient, along_steps=alone):
+        return drift_of(leaf, x, LogFunction(x.function.rational.field.zero))
+    moving = leaf.with_letters({w: leaf.fresh(f"{w}_t") for w in leaf.parameterization.weights})
+    v = moving.coordinates.components(velocities(moving))
+    H = moving.hessian(x.over(moving.parameterization.field))
+    change, own = dot(v, tuple(dot(row, v) for row in H)), _in_own_velocities(leaf, x)
+    if own is None:
+        why = "needs weights that the laws and dual coordinates do not tell"
+        return open_drift(leaf, x, moving.written(change), why)
+    within, f = own
+    found = drift_of(within, x.over(f.field), LogFunction(f))
+    return replace(found, change=moving.written(change))
+
+
+def velocities(leaf: Leaf) -> Field:
+    """Return the letters as functions."""
+    return tuple(map(leaf.letter, leaf.letters))
+
+
+def _in_own_velocities(leaf: Leaf, x: Followed) -> tuple[Leaf, RationalFunction] | None:
+    """Return x'^T (Hess_x c) x' in c' and y', where these tell w'; else None."""
+    rows = tuple(f.gradient for f in leaf.all)
+    if len(rows) != leaf.parameterization.p or rank(rows) < len(rows):
+        return None
+    within = leaf.with_letters({str(f.symbol): leaf.fresh(f"{f.symbol}_t") for f in leaf.all})
+    field, v = within.parameterization.field, velocities(within)
+    w = tuple(dot(tuple(map(field.embed, row)), v) for row in inverse(rows))
+    moved = within.coordinates.components(w)
+    H = (dot(tuple(map(field.embed, row)), moved) for row in leaf.hessian(x))
+    return within, dot(moved, tuple(H))
+
+
+def one_sided(leaf: Leaf) -> Iterator[OneSided]:
+    """Yield each law, or its logarithm, that changes to one side while weights keep their signs."""
+    p, known = leaf.parameterization, Signs(leaf.notation.positive)
+    starts = zip(p.weights, p.w0, strict=True)
+    positive = tuple(w for w, value in starts if known.is_positive(value))
+    for law in leaf.laws:
+        c = law.function.rational
+        logarithm = Followed(law.symbol, LogFunction(c.field.zero, ((c.field.one, c),)))
+        if leaf.coordinates.is_straight(law.gradient, along_steps=True):
+            continue  # c does not change
+        zero = p.at_start(c).is_zero()
+        for x, signs in product((law,) if zero else (law, logarithm), ((), positive)):
+            side = _side(leaf.hessian(x), frozenset(signs))
+            if side:
+                change = momentum_of(leaf, x).change
+                yield OneSided(x, leaf.with_logs(x.function), change, side, signs)
+                break
+
+
+def _side(H: Matrix, positive: frozenset[str]) -> int:
+    """Return 1 or -1 for a form that is proved semidefinite, by elimination; else 0."""
+    rows, sides = [list(row) for row in H], set[int]()
+    for k in range(len(rows)):
+        pivot = rows[k][k]
+        if pivot.is_zero():
+            if any(not x.is_zero() for x in rows[k]):
+                return 0
+            continue
+        signs = [s for s in (1, -1) if Signs(positive).is_nonnegative(s * pivot)]
+        sides.update(signs or [0])
+        for i in range(k + 1, len(rows)):
+            factor = rows[i][k] / pivot
+            rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k], strict=True)]
+    return sides.pop() if len(sides) == 1 else 0
