@@ -3,13 +3,15 @@
 Where grad psi(w) - grad psi(w_0) stays in row(X), first steps from w_0 lie in Hess psi(w_0)^-1
 row(X), of m dimensions on m rows. Steps at m + 1 residuals that are independent refute that for
 every psi. On data the limit from 0 is compared, in balls, with an interpolant of smaller norm.
+
+What is claimed of an optimizer: what it spans, what its limits and its iterates minimise.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -23,12 +25,11 @@ from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower
 from derive.language import parse_expression
 from derive.language.reader import value_of
-from derive.optimizers import statements as claims
 from derive.optimizers.least_norm import Norm, read_norm, shorter, step_in_balls
 from derive.optimizers.paths import Vector, dot, path
 from derive.optimizers.span import Update, decide_signs, decide_span, find_update, motion, updates
 from derive.printable import Printable
-from derive.statement import Claims, Note, Open, Statement, note
+from derive.statement import Claims, Ground, Note, Open, Sentence, Statement, Text, each, note, tell
 from derive.verdict import Finding, Identity, Verdict
 
 REFUTES = "no `psi` with an invertible Hessian at `w_0` has"
@@ -87,10 +88,10 @@ class Optimizer(Claims, Printable):
     def statements(self) -> tuple[Statement | Open, ...]:
         """What is claimed, of regression, of decreasing losses and of their tails."""
         return (
-            claims.spanned(self.span),
-            *claims.limits(self.finite, None if self.example is None else self.example.sentence),
-            claims.every_iterate(self.update, self.margins, self.finite),
-            claims.tail(self.update),
+            spanned(self.span),
+            *limits(self.finite, None if self.example is None else self.example.sentence),
+            every_iterate(self.update, self.margins, self.finite),
+            tail(self.update),
         )
 
     @property
@@ -284,7 +285,7 @@ def _on_one_row(update: Update) -> Finding:
     with w and g of the other sign w_next should be of the other sign, S_next the same.
     """
     if update.update.keys() != {"w", "S"}:
-        return Finding(Verdict.UNDECIDED, claims.NOTHING)
+        return Finding(Verdict.UNDECIDED, NOTHING)
     return refined(lambda units: _one_row(update, units), "roots in an update")
 
 
@@ -302,7 +303,76 @@ def _one_row(update: Update, units: dict[str, int]) -> Finding:
     w, S, mirrored, same, x, at = map(tower.field.embed, (*found, x, at))
     moves = any(not tower.field.derivative(e, 0).is_zero() for e in (w, S / (x * x)))
     if moves or mirrored != -w or same != S:
-        return Finding(Verdict.UNDECIDED, claims.NOTHING)
+        return Finding(Verdict.UNDECIDED, NOTHING)
     identity = Identity("on one row `x`, after `S = a^2 x^2`", "w_next - w", str(w - at))
-    told = f"{claims.NOTHING}; {claims.ONE_ROW}"
+    told = f"{NOTHING}; {ONE_ROW}"
     return Finding(Verdict.UNDECIDED, told, (identity,))
+
+
+ONE_ROW = "on one row from 0: `argmin |w|_inf` s.t. `X w = y`"
+NOTHING = "no clean statement"
+INTERPOLATES = "the loss has a finite root and `w` tends to an interpolant"
+
+
+def spanned(found: Finding) -> Statement | Open:
+    """Return where the iterates stay, or that they have no such law."""
+    return _decided(found, found.reason, "span")
+
+
+def limits(found: Finding, example: Sentence | None) -> Iterator[Statement | Open]:
+    """Yield what a limit that interpolates minimises; or data on which it does not.
+
+    Where only one row is decided, that is claimed of one row.
+    """
+    refuted = found.verdict is Verdict.REFUTED
+    words = f"{'in general ' * refuted}the limit is {found.reason}"
+    claimed = _decided(found, words, "optimizer limit")
+    if isinstance(claimed, Open) and found.evidence:
+        yield replace(claimed, words=NOTHING)
+        proof, given = tuple(_evidence(found)), (INTERPOLATES,)
+        yield Statement(ONE_ROW, kind="optimizer limit", about="row", conditions=given, proof=proof)
+    elif isinstance(claimed, Open):
+        yield claimed
+    else:
+        shown = () if example is None else (example,)
+        yield replace(claimed, conditions=(INTERPOLATES,), below=shown)
+
+
+def every_iterate(update: Update, found: Finding, law: Finding) -> Statement | Open:
+    """Return what each iterate minimises, for decreasing losses."""
+    also = "" if update.space == "row(X)" else " and `A w = b`"
+    least = f"each iterate minimises the same among those with margins at least its own{also}"
+    claimed = _decided(found, found.reason, "iterates")
+    if isinstance(claimed, Open) or law.verdict is not Verdict.PROVED:
+        return claimed
+    return replace(claimed, below=(note(f"so {least}"),))
+
+
+def tail(update: Update) -> Statement | Open:
+    """Return what is cited of the direction under exponential tails."""
+    if not (known := update.tail):
+        return Open("no theorem is cited", kind="tail")
+    return Statement(
+        f"the direction tends to the largest margin in {known['norm']}",
+        kind="tail",
+        ground=Ground.CITED,
+        conditions=(f"the rows are separable, with {known['given']}",),
+        by=Text(known["cite"], "cited"),
+    )
+
+
+def _decided(found: Finding, words: str, kind: str) -> Statement | Open:
+    """Return what is decided, with the identities behind it."""
+    if found.verdict is Verdict.UNDECIDED:
+        return Open(found.reason, kind=kind)
+    return Statement(words, kind=kind, by=found, proof=tuple(_evidence(found)))
+
+
+def _evidence(found: Finding) -> Iterator[Sentence]:
+    for e in found.evidence:
+        if e.holds:
+            yield note(f"{e.statement}: `{e.left} = {e.right}`")
+        else:
+            point = each("`{0} = {1}`", e.point)
+            words = f"{e.statement}, but {e.left} is `{e.residual}`, not 0, at {{point}}"
+            yield tell(words, point=point)

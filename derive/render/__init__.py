@@ -43,8 +43,8 @@ def _forms(**modules: str) -> dict[str, str]:
 
 RENDERERS: dict[str, dict[str, str]] = {
     **{x: {"narration": f"accounts:tell_{account.format}"} for x, account in RECORDS.items()},
-    "EntrywiseDerivation": {"narration": "entrywise:tell_entrywise"},
-    "MatrixDerivation": {"narration": "matrices:tell_matrices"},
+    "EntrywiseDerivation": {"narration": "open_sizes:tell_entrywise"},
+    "MatrixDerivation": {"narration": "open_sizes:tell_matrices"},
     "Derivation": {"narration": "derivation:tell_derivation"}
     | _forms(jax="exports.program", torch="exports.program", numpy="exports.numpy_module")
     | _forms(js="exports.script", explore="explore.page")
