@@ -144,17 +144,6 @@ def test_a_wrong_lift_is_found(part):
     assert not wrong.passed
 
 
-def test_a_foreign_potential_is_found():
-    """Q of another parameterization, for coordinates and start symbols of the same names."""
-    square, cube = derived("w**2"), derived("w**3")
-    pieces = tuple(replace(piece, kernel=None) for piece in cube.potential.pieces)
-    foreign = replace(square.potential, pieces=pieces)
-    wrong = crosscheck(replace(square, potential=foreign), digits=15)
-    assert wrong.stationarity < 5
-    assert wrong.consistency is not None
-    assert wrong.consistency > 10
-
-
 def test_a_given_problem():
     X, y = [["1", "1/2", "-1/2"], [1, 2, 1]], [1, 2]
     check = crosscheck(derived("p**2-m**2", **TIED), X, y, {"alpha": ["1/2", 1, 2]}, digits=20)
