@@ -11,7 +11,7 @@ from numerics import interpolate, margin_path
 from numerics.evaluate.numbers import read_matrix
 from numerics.margins.coincide import growth, path_is_margin, rises
 from numerics.margins.path_equations import equations_of, inner
-from tests.numerics.margins.test_paths import LEAVES, STAYS, tied
+from tests.numerics.margins.test_kkt import LEAVES, STAYS, tied
 
 ENTERS = [[3, 0, 0, -2], [1, 4, 1, -2], [2, 3, 0, 0]]
 
