@@ -52,6 +52,7 @@ LAYERS = [
     {"derive.render", "derive.certificate.writing"},
     {"derive.catalogue"},
     {"derive.catalogue.audit"},
+    {"derive.atlas"},
     {"derive.cli"},
     {"derive.cli.main"},
     {"derive.__main__"},

@@ -212,14 +212,14 @@ class Report(Limited):
         """Derive and audit all models, and write their pages."""
         if self.output is None:
             raise InputError("give a folder for the pages, as -o DIR")
-        _check(self.output)
+        check_folder(self.output)
         pages = run(_pages, self.timeout)
         deliver_to_folder(pages, self.output)
         deliver(f"{len(pages)} pages: open {self.output / 'index.html'}", None)
         return YES
 
 
-def _check(folder: Path) -> None:
+def check_folder(folder: Path) -> None:
     """Refuse a folder that cannot be made, or that holds what is not ours."""
     check_writable(folder / "index.html" if folder.is_dir() else folder)
     if not folder.is_dir():

@@ -34,6 +34,7 @@ COMMANDS = {
     "parameterize": "Find F(w) whose implicit regularizer is a given Q.",
     "check": "Check the certificate of a result, without SymPy.",
     "rocq": "Write the library of the proofs that Rocq accepts.",
+    "atlas": "Find which F has the Q that one wants.",
     "catalogue": "List the published models, or derive one.",
     "audit": "Compare printed formulas with what is derived.",
     "report": "Write the catalogue and the audit as pages for a browser.",
@@ -50,16 +51,18 @@ SHARED = {
     "catalogue": ("audit", "report"),
 }
 """The modules of commands that share one."""
+GROUPS = ("atlas", "experiment")
+"""Those that have commands of their own."""
 LONGEST = 200
 """Characters at which what is refused is not printed whole."""
 
 
 def load(name: str) -> click.Command:
-    """Return a command of the table; of the experiments, their group."""
+    """Return a command of the table, or a group of them."""
     shared = (module for module, names in SHARED.items() if name in names)
     module = import_module(f"derive.cli.{next(shared, name)}")
-    if name == "experiment":
-        group: click.Group = module.experiment()
+    if name in GROUPS:
+        group: click.Group = getattr(module, name)()
         return group
     kind = getattr(module, name.capitalize())
     return command(name, kind.__doc__, COMMANDS[name], kind.run, kind)

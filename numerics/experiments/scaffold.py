@@ -38,7 +38,7 @@ class Stages:
     ) -> tuple[_Result, ...]:
         """Return the result of each task, in order; InputError for several jobs without joblib."""
         self.enter(f"{stage} 0/{len(tasks)}")
-        found = map(function, tasks) if self._jobs == 1 else _parallel(function, tasks, self._jobs)
+        found = in_parallel(function, tasks, self._jobs)
         results: list[_Result] = []
         for result in found:
             results.append(result)
@@ -46,9 +46,12 @@ class Stages:
         return tuple(results)
 
 
-def _parallel(
-    function: Callable[[_Task], _Result], tasks: Sequence[_Task], jobs: int
+def in_parallel(
+    function: Callable[[_Task], _Result], tasks: Iterable[_Task], jobs: int
 ) -> Iterable[_Result]:
+    """Return the results of tasks, in order, as they come; InputError where joblib is missing."""
+    if jobs == 1:
+        return map(function, tasks)
     try:
         import joblib
     except ImportError:

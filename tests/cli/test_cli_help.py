@@ -7,14 +7,14 @@ import sys
 import pytest
 
 from derive.cli.main import COMMANDS as TABLE
-from derive.cli.main import load
+from derive.cli.main import GROUPS, load
 from tests.cli.commands import printed_by, refusal_of, run
 
-COMMANDS = {(name,): load(name) for name in TABLE if name != "experiment"}
-EXPERIMENTS = load("experiment")
+COMMANDS = {(name,): load(name) for name in TABLE if name not in GROUPS}
 COMMANDS |= {
-    ("experiment", name): EXPERIMENTS.get_command(None, name)
-    for name in EXPERIMENTS.list_commands(None)
+    (group, name): load(group).get_command(None, name)
+    for group in GROUPS
+    for name in load(group).list_commands(None)
 }
 # A potential starts at a beta and has parameters; what is confirmed, sized and measured is the
 # command's.
@@ -24,6 +24,11 @@ OWN = {
     ("regimes", "--check"),
     ("report", "--output"),
     ("rocq", "--output"),
+    ("build", "--output"),
+    ("build", "--seed"),
+    ("build", "--size"),
+    ("site", "--output"),
+    ("build", "--timeout"),
     ("matrix-factorization", "--sizes"),
     ("matrix-factorization", "--measurements"),
     ("univariate", "--data"),
@@ -53,7 +58,7 @@ def test_an_experiment_names_its_source():
     assert "Montufar" in page("experiment", "univariate-nets")
 
 
-@pytest.mark.parametrize("names", [(), ("experiment",)], ids=["derive", "experiment"])
+@pytest.mark.parametrize("names", [(), *((group,) for group in GROUPS)], ids=" ".join)
 def test_lists_of_commands_are_whole_sentences(names):
     listed = page(*names).partition("Commands:\n")[2].splitlines()
     assert listed
@@ -72,7 +77,8 @@ def test_an_option_means_the_same_everywhere():
                 texts.setdefault(option.opts[-1], {})[names] = option.help
     differing = {name: found for name, found in texts.items() if len(set(found.values())) > 1}
     assert differing == {}
-    assert len(texts["--json"]) == len(COMMANDS) - 4  # all but check, explore, report and rocq
+    # All but check, explore, report, rocq, atlas build and site.
+    assert len(texts["--json"]) == len(COMMANDS) - 6
 
 
 def test_pages_and_lists_import_nothing_that_computes():

@@ -1,0 +1,60 @@
+"""An atlas in a browser: a table that sorts and filters, and the page of each entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
+
+from derive.atlas.entry import FAULT, Entry
+from derive.catalogue.audit.report import entry_html
+from derive.catalogue.library import Entry as Model
+from derive.derivation import derive
+from derive.render.html.page import LOOKS, SEARCH, badge, document
+from derive.verdict import Verdict
+
+SORT = (Path(__file__).parent / "sort.js").read_text(encoding="utf-8").strip()
+COLUMNS = ("F", "start", "answer", "Q", "kind", "warp g", "laws", "horizon", "class")
+ABOUT = (
+    "Small parameterizations, one of each class under renaming, signs and a common scale of the "
+    "weights and affine changes of the outputs. Of each, gradient flow was derived: Q with its "
+    "proof, or a proof that there is none. A click on a heading sorts."
+)
+
+
+def site(entries: Sequence[Entry], progress: Callable[[str], None]) -> dict[str, str]:
+    """Return the files of a site by their names; each entry is derived again."""
+    pages, rows = dict[str, str](), list[str]()
+    for done, entry in enumerate(entries):
+        progress(f"{done}/{len(entries)} pages, {entry.outputs}")
+        if entry.verdict != FAULT:
+            outputs = tuple(entry.outputs.split(", "))
+            title = f"Entry {entry.id} of the atlas"
+            model = Model(outputs, entry.start, id=entry.id, title=title, verdict=entry.verdict)
+            pages[f"{entry.id}.html"] = entry_html(model, derive(entry.parameterization()))
+        rows.append(_row(entry))
+    head = "".join(f"<th>{name}</th>" for name in COLUMNS)
+    body = (
+        f"<h1>The atlas</h1><p>{ABOUT}</p>"
+        '<p hidden><label>Search <input type="search"></label> <output></output></p>'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    )
+    return pages | {"index.html": document("The atlas", body, SEARCH, SORT)}
+
+
+def _row(entry: Entry) -> str:
+    Q, *_ = entry.Q.splitlines() or [""]
+    short = Q.removeprefix("Q = ")
+    verdict = badge(entry.verdict, LOOKS.get(Verdict[entry.verdict], "open"))
+    cells = (
+        f'<a href="{entry.id}.html">{escape(entry.outputs)}</a>',
+        escape(entry.start),
+        verdict,
+        f"<code>{escape(short if len(short) < 90 else f'{short[:90]} ...')}</code>" * bool(short),
+        entry.kind,
+        escape(entry.g),
+        escape(entry.laws),
+        escape(entry.horizon),
+        entry.class_id,
+    )
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>\n"

@@ -1,0 +1,273 @@
+"""The commands ``derive atlas ...``: build an atlas, search it, show an entry, write its pages."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from derive.cli.catalogue import check_folder
+from derive.cli.forms import TEXT, Form, offer
+from derive.cli.options import Command, Commands, Limited, Program, command, time_limit
+from derive.cli.output import Narrator, deliver, deliver_to_folder
+from derive.cli.recorded import Recorded
+from derive.cli.running import YES, Answer, Enter, run, use_one_thread
+from derive.errors import InputError
+from derive.option import option
+
+if TYPE_CHECKING:
+    from derive.atlas.entry import Entry
+    from derive.atlas.search import Match
+    from derive.derivation import Derivation
+
+FILE = "The file of an atlas; else the small one that comes with the program."
+NO_DASK = "--cluster needs dask: pip install 'regderive[cluster]', or leave it for --jobs"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Build(Program):
+    """Derive one parameterization of each class, the smallest first, into a SQLite file.
+
+    F are products, powers, sums and quotients of weights, exp, log and sigmoid of them, norms and
+    sums, with up to three outputs and four weights. Two F are in one class where renaming weights,
+    signs or a common scale of them, and an affine change of the outputs turn one into the other.
+    Each is derived from any start, and from all weights at one alpha or one weight at 0 where that
+    changes the answer. What takes longer than --timeout is a row that says so.
+
+    A build that was interrupted goes on where it stopped when the same command is typed again;
+    with more --entries or a larger --size it goes on further. The same seed gives the same file,
+    but for the seconds.
+
+    Exit status: 0 the file is written; 2 bad input.
+
+    \b
+    Examples:
+      derive atlas build -o atlas.sqlite --entries 1000 --jobs 2
+      derive atlas build -o atlas.sqlite --entries 10000 --size 6 --jobs 2
+      derive atlas build -o atlas.sqlite --cluster scheduler:8786
+    """
+
+    size: int = option(5, "The largest size of F.", "N", at_least=1, at_most=7)
+    entries: int = option(1000, "Begin no F once there are N entries.", "N", at_least=1)
+    seed: int = option(0, "Of the order in which F of one size are drawn.", "N", at_least=0)
+    jobs: int = option(1, "Processes, by joblib.", "N", at_least=1, at_most=1024)
+    cluster: str = option("", "Run on a Dask cluster instead.", "ADDRESS")
+    certificates: bool = option(False, "Keep certificates, which take most of the time.")
+    output: Path | None = option(None, "Write or go on with FILE.", "FILE", "-o", "--output")
+    timeout: float = option(
+        10.0, "Give an entry up after S seconds.", "S", at_least=0.1, at_most=86400
+    )
+
+    def run(self) -> int:
+        """Build, and say how many entries there are."""
+        if self.output is None:
+            raise InputError("give a file for the atlas, as -o atlas.sqlite")
+        use_one_thread()
+        jobs = joined(self.cluster) if self.cluster else self.jobs
+        from derive.atlas.build import Plan, build
+        from derive.atlas.decide import Limits
+        from numerics.experiments.scaffold import in_parallel
+
+        plan = Plan(self.size, self.seed, self.entries, Limits(self.timeout, self.certificates))
+        with closing(Narrator()) as narrator:
+            count = build(self.output, plan, lambda f, x: in_parallel(f, x, jobs), narrator)
+        deliver(f"{count} entries: derive atlas search Q --atlas {self.output}", None)
+        return YES
+
+
+def joined(address: str) -> int:
+    """Let joblib work on a Dask cluster; return how many jobs are given to it at a time."""
+    try:
+        import joblib
+        from distributed import Client
+    except ImportError:
+        raise InputError(NO_DASK) from None
+    try:
+        Client(address, timeout=10)
+    except (OSError, ValueError) as error:
+        raise InputError(f"--cluster: there is no cluster at {address}: {error}") from None
+    joblib.parallel_config("dask")
+    return -1
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfAtlas(Command):
+    """A command that reads an atlas."""
+
+    atlas: Path | None = option(None, FILE, "FILE")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search(OfAtlas):
+    """Find the parameterizations that have a given Q, or given properties.
+
+    Q is written in beta, or beta1, beta2, ...; other names are constants. It is compared up to a
+    factor, linear terms, an affine change of beta and renaming of constants, at points of leaves
+    that are known from F alone; where an exact identity confirms that it is equal, that is said,
+    with what the constants are. Where none is equal, the nearest are listed.
+
+    Exit status: 0 something is equal, or has the properties; 1 nothing; 2 bad input; 3 out of time.
+
+    \b
+    Examples:
+      derive atlas search "beta*asinh(beta/c) - sqrt(beta**2 + c**2)"
+      derive atlas search "beta*log(beta) - beta"
+      derive atlas search --warped --weights 2
+      derive atlas search --law "u**2 - v**2" --horizon l1
+      derive atlas search --domain positive --json
+    """
+
+    potential: str | None = option(None, metavar="[Q]")
+    horizon: str = option("", "Those with this norm of the largest margin: l1, l2, ...", "NORM")
+    warped: bool = option(False, "Those that have a Q only with a warp.")
+    weights: int | None = option(None, "Those with so many weights.", "N", at_least=1)
+    law: str = option("", "Those that keep this, whatever the names.", "LAW")
+    domain: str = option("", "Where Q lives: all, positive, interval or simplex.", "WORD")
+    most: int = option(10, "Print at most N.", "N", at_least=1)
+    form: Form = offer("json")
+
+    def read(self) -> None:
+        """Refuse a search for nothing."""
+        given = (self.potential, self.horizon, self.warped, self.weights, self.law, self.domain)
+        if not any(given):
+            raise InputError('give Q, such as "beta*log(beta)", or a property, such as --warped')
+
+    def answer(self, read: None, enter: Enter) -> Answer:
+        """Search; this runs in the child."""
+        from derive.atlas.search import Properties, having, search
+        from derive.atlas.store import opened
+
+        wanted = Properties(*(getattr(self, f.name) for f in fields(Properties)))
+        with opened(self.atlas) as atlas:
+            entries = having(atlas, wanted)
+            if self.potential is None:
+                listed = [_record(entry) for entry in entries[: self.most]]
+                return self._told(listed, bool(entries), f"{len(entries)} entries")
+            enter("comparing Hessians")
+            matches = search(self.potential, entries, self.most)
+        equal = any(match.fit for match in matches)
+        listed = [_record(match.entry) | _compared(match) for match in matches[: self.most]]
+        line = f"{len(matches)} entries are equal" if equal else "none is equal; the nearest:"
+        return self._told(listed, equal, line)
+
+    def _told(self, listed: list[dict[str, Any]], positive: bool, line: str) -> Answer:
+        code = YES if positive else 1
+        if self.form is not TEXT:
+            record = {"format": "regderive-atlas-search", "version": 1, "entries": listed}
+            return Answer(json.dumps(record, indent=2), code)
+        blocks = [_written(x) for x in listed]
+        return Answer("\n".join((*filter(None, (line,)), *blocks)), code)
+
+
+def _record(entry: Entry) -> dict[str, Any]:
+    own = ("id", "outputs", "start", "verdict", "kind", "g", "Q", "laws", "domain", "horizon")
+    return {name: getattr(entry, name) for name in own}
+
+
+def _compared(match: Match) -> dict[str, Any]:
+    return {"ground": match.ground, "misfit": match.misfit, "constants": match.constants}
+
+
+def _written(x: dict[str, Any]) -> str:
+    start = f"  from {x['start']}" if x["start"] else ""
+    lines = [f"{x['id']}  F = {x['outputs']}{start}"]
+    if "ground" in x:
+        lines.append(f"  {x['ground']}" + f", to {x['misfit']:.0e}" * (x["ground"] == "near"))
+        named = (f"{n} = {v}" for n, v in (x["constants"] or {}).items() if n[0] != "_")
+        lines += [f"  with {', '.join(names)}" for names in [[*named]] if names]
+    lines += [f"  {line}" for line in x["Q"].splitlines() or [x["verdict"]]]
+    if x["g"] not in ("", "1"):
+        lines.append(f"  g = {x['g']}")
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Show(Recorded):
+    """Derive an entry of an atlas again, and print it as `derive regularizer` does.
+
+    Exit status: as for `derive regularizer`.
+
+    \b
+    Examples:
+      derive atlas show 6b0c1d2e3f
+      derive atlas show 6b0c1d2e3f --latex --standalone -o theorem.tex
+    """
+
+    entry: str = option(..., metavar="ID")
+    atlas: Path | None = option(None, FILE, "FILE")
+
+    def read(self) -> Entry:
+        """Return the entry that is named."""
+        from derive.atlas.store import find
+
+        return find(self.atlas, self.entry)
+
+    def find(self, read: Entry, enter: Enter) -> Derivation:
+        """Derive it."""
+        from derive.derivation import derive
+
+        return derive(read.parameterization(), enter, timeout=enter.share)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site(Limited):
+    """Write an atlas as pages for a browser: a table that sorts and filters, and a page an entry.
+
+    DIR is new, empty, or holds such a site, which is replaced. Each entry is derived again; its
+    page has Q, the proof or why there is none, and a picture. The pages fetch nothing: open
+    DIR/index.html.
+
+    Exit status: 0 the pages are written; 2 bad input; 3 out of time.
+
+    \b
+    Examples:
+      derive atlas site -o site
+      derive atlas site -o site --first 50
+    """
+
+    atlas: Path | None = option(None, FILE, "FILE")
+    first: int = option(1000, "Write pages of the first N entries.", "N", at_least=1)
+    output: Path | None = option(None, "Write the pages to DIR.", "DIR", "-o", "--output")
+    timeout: float = time_limit(1800.0)
+
+    def run(self) -> int:
+        """Derive the entries, and write their pages."""
+        if self.output is None:
+            raise InputError("give a folder for the pages, as -o DIR")
+        check_folder(self.output)
+        pages = run(self._pages, self.timeout)
+        deliver_to_folder(pages, self.output)
+        deliver(f"{len(pages)} pages: open {self.output / 'index.html'}", None)
+        return YES
+
+    def _pages(self, enter: Enter) -> dict[str, str]:
+        enter("importing the algebra")
+        from derive.atlas.site import site
+        from derive.atlas.store import opened
+
+        with opened(self.atlas) as atlas:
+            return site(atlas.entries("number <= ?", [self.first]), enter)
+
+
+KINDS: dict[str, tuple[type[Program], str]] = {
+    "build": (Build, "Derive an F of each class into a file."),
+    "search": (Search, "Find the F that have a given Q, or properties."),
+    "show": (Show, "Derive and print an entry."),
+    "site": (Site, "Write an atlas as pages for a browser."),
+}
+
+
+def atlas() -> click.Group:
+    """Return the commands of the atlas."""
+    summaries = {name: summary for name, (_, summary) in KINDS.items()}
+    text = "Which parameterization has the Q that I want? Small F, each decided, to be searched."
+    return Commands(summaries, _command, name="atlas", help=text)
+
+
+def _command(name: str) -> click.Command:
+    kind, summary = KINDS[name]
+    return command(name, kind.__doc__ or "", summary, kind.run, kind)

@@ -1,0 +1,79 @@
+"""The commands of the atlas as a person types them."""
+
+import importlib.util
+import json
+
+import pytest
+
+from derive.atlas.store import SHIPPED
+from tests.cli.commands import run
+
+HYPENTROPY = "beta*asinh(beta/c) - sqrt(beta**2 + c**2)"
+
+
+def test_search_says_what_is_equal():
+    done = run("atlas", "search", HYPENTROPY)
+    assert done.returncode == 0, done.stderr
+    assert "F = a*b\n  equal: an exact identity\n  with c = " in done.stdout
+
+
+def test_search_says_what_is_near():
+    done = run("atlas", "search", "beta**3", "--json")
+    assert done.returncode == 1
+    record = json.loads(done.stdout)
+    assert record["format"], record["version"] == ("regderive-atlas-search", 1)
+    assert {x["ground"] for x in record["entries"]} == {"near"}
+
+
+def test_search_by_properties():
+    done = run("atlas", "search", "--warped", "--weights", "2", "--json")
+    assert done.returncode == 0
+    assert "a, a*b" in [x["outputs"] for x in json.loads(done.stdout)["entries"]]
+    assert run("atlas", "search", "--horizon", "l17").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (("search",), "give Q, such as"),
+        (("search", "x**2"), "Q: write it in beta"),
+        (("search", "beta +"), "column"),
+        (("search", "beta", "--atlas", "nowhere.sqlite"), "there is no atlas nowhere.sqlite"),
+        (("search", "--domain", "here"), "--domain: choose one of"),
+        (("show", "nothing"), "there is no entry 'nothing'"),
+        (("build",), "give a file for the atlas"),
+        (("site",), "give a folder for the pages"),
+    ],
+)
+def test_refusals(typed, said):
+    done = run("atlas", *typed)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(importlib.util.find_spec("distributed") is not None, reason="dask is there")
+def test_a_cluster_needs_dask(tmp_path):
+    done = run("atlas", "build", "-o", str(tmp_path / "a.sqlite"), "--cluster", "here:8786")
+    assert done.returncode == 2
+    assert done.stderr.startswith("derive: --cluster needs dask: pip install")
+
+
+def test_build_show_and_site(tmp_path):
+    path = str(tmp_path / "atlas.sqlite")
+    done = run("atlas", "build", "-o", path, "--entries", "3", "--size", "2")
+    assert done.returncode == 0, done.stderr
+    listed = json.loads(run("atlas", "search", "--weights", "1", "--atlas", path, "--json").stdout)
+    name = listed["entries"][0]["id"]
+    assert "Implicit regularizer Q" in run("atlas", "show", name, "--atlas", path).stdout
+    done = run("atlas", "site", "-o", str(tmp_path / "site"), "--atlas", path)
+    assert done.returncode == 0, done.stderr
+    index = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    assert f'<a href="{name}.html">' in index
+    assert "<th>F</th>" in index
+    assert "http" not in index.split("</style>")[1]
+    assert "Theorem" in (tmp_path / "site" / f"{name}.html").read_text(encoding="utf-8")
+
+
+def test_the_small_atlas_is_small():
+    assert SHIPPED.stat().st_size < 300_000
