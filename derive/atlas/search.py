@@ -43,25 +43,6 @@ DOMAINS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Properties:
-    """What entries are asked to have; "" and None where nothing is asked.
-
-    Attributes:
-        horizon: the norm whose largest margin the flow tends to.
-        warped: a Q for a warp that is not 1 alone.
-        weights: how many.
-        law: what is conserved, whatever the names of the weights.
-        domain: where Q lives, of :data:`DOMAINS`.
-    """
-
-    horizon: str = ""
-    warped: bool = False
-    weights: int | None = None
-    law: str = ""
-    domain: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Match:
     """An entry that a formula was compared with.
 
@@ -86,24 +67,40 @@ class Match:
         return "equal in numbers" if self.fit else "near"
 
 
-def having(atlas: Atlas, wanted: Properties) -> list[Entry]:
+def having(
+    atlas: Atlas,
+    *,
+    horizon: str = "",
+    warped: bool = False,
+    weights: int | None = None,
+    law: str = "",
+    domain: str = "",
+) -> list[Entry]:
     """Return the entries that have some properties.
+
+    Args:
+        atlas: that is searched.
+        horizon: the norm whose largest margin the flow tends to.
+        warped: a Q for a warp that is not 1 alone.
+        weights: how many.
+        law: what is conserved, whatever the names of the weights.
+        domain: where Q lives, of :data:`DOMAINS`.
 
     Raises:
         LanguageError: the law is no expression.
         InputError: a word is none of a domain, or the law is none that is searched.
     """
-    if wanted.domain and wanted.domain not in DOMAINS:
+    if domain and domain not in DOMAINS:
         raise InputError(f"--domain: choose one of {', '.join(DOMAINS)}")
-    form = law_form(to_sympy(parse_expression(wanted.law))) if wanted.law else ""
-    if wanted.law and not form:
+    form = law_form(to_sympy(parse_expression(law))) if law else ""
+    if law and not form:
         raise InputError("--law: write sums of products of weights and their logarithms")
     conditions: dict[str, object] = {
-        "horizon = ?": wanted.horizon,
-        "g not in ('', '1') and ?": wanted.warped,
-        "weights = ?": wanted.weights,
+        "horizon = ?": horizon,
+        "g not in ('', '1') and ?": warped,
+        "weights = ?": weights,
         "', ' || law_forms || ', ' like ?": form and f"%, {form}, %",
-        f"verdict = 'PROVED' and ({DOMAINS.get(wanted.domain)}) and ? != ''": wanted.domain,
+        f"verdict = 'PROVED' and ({DOMAINS.get(domain)}) and ? != ''": domain,
     }
     asked = {where: value for where, value in conditions.items() if value}
     return atlas.entries(" and ".join(f"({where})" for where in asked) or "1", [*asked.values()])

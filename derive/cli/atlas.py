@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +72,8 @@ class Build(Program):
         from derive.atlas.decide import Limits
         from numerics.experiments.scaffold import in_parallel
 
-        plan = Plan(self.size, self.seed, self.entries, Limits(self.timeout, self.certificates))
+        limits = Limits(self.timeout, self.certificates)
+        plan = Plan(self.size, self.seed, self.entries, limits)
         with closing(Narrator()) as narrator:
             count = build(self.output, plan, lambda f, x: in_parallel(f, x, jobs), narrator)
         deliver(f"{count} entries: derive atlas search Q --atlas {self.output}", None)
@@ -94,15 +95,11 @@ def joined(address: str) -> int:
     return -1
 
 
-@dataclass(frozen=True, kw_only=True)
-class OfAtlas(Command):
-    """A command that reads an atlas."""
-
-    atlas: Path | None = option(None, FILE, "FILE")
+PROPERTIES = ("horizon", "warped", "weights", "law", "domain")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Search(OfAtlas):
+class Search(Command):
     """Find the parameterizations that have a given Q, or given properties.
 
     Q is written in beta, or beta1, beta2, ...; other names are constants. It is compared up to a
@@ -128,22 +125,22 @@ class Search(OfAtlas):
     law: str = option("", "Those that keep this, whatever the names.", "LAW")
     domain: str = option("", "Where Q lives: all, positive, interval or simplex.", "WORD")
     most: int = option(10, "Print at most N.", "N", at_least=1)
+    atlas: Path | None = option(None, FILE, "FILE")
     form: Form = offer("json")
 
     def read(self) -> None:
         """Refuse a search for nothing."""
-        given = (self.potential, self.horizon, self.warped, self.weights, self.law, self.domain)
-        if not any(given):
+        if not (self.potential or any(getattr(self, name) for name in PROPERTIES)):
             raise InputError('give Q, such as "beta*log(beta)", or a property, such as --warped')
 
     def answer(self, read: None, enter: Enter) -> Answer:
         """Search; this runs in the child."""
-        from derive.atlas.search import Properties, having, search
+        from derive.atlas.search import having, search
         from derive.atlas.store import opened
 
-        wanted = Properties(*(getattr(self, f.name) for f in fields(Properties)))
+        wanted = {name: getattr(self, name) for name in PROPERTIES}
         with opened(self.atlas) as atlas:
-            entries = having(atlas, wanted)
+            entries = having(atlas, **wanted)
             if self.potential is None:
                 listed = [_record(entry) for entry in entries[: self.most]]
                 return self._told(listed, bool(entries), f"{len(entries)} entries")

@@ -11,7 +11,7 @@ from derive.atlas.decide import Limits, decided
 from derive.atlas.fit import Family, Samples
 from derive.atlas.grammar import Candidate
 from derive.atlas.identity import formula, proportional
-from derive.atlas.search import Properties, classes, having, search
+from derive.atlas.search import classes, having, search
 from derive.atlas.store import opened
 from derive.catalogue import find as published
 from derive.errors import InputError
@@ -105,20 +105,20 @@ def test_what_is_published_is_found(entries):
 
 
 def test_properties(atlas):
-    law = having(atlas, Properties(law="u**2 - v**2", weights=2))
+    law = having(atlas, law="u**2 - v**2", weights=2)
     assert {"a*b"} <= {x.outputs for x in law}
     assert all("a**2 - b**2" in x.law_forms.split(", ") for x in law)
-    warped = having(atlas, Properties(warped=True, weights=2))
+    warped = having(atlas, warped=True, weights=2)
     assert ("a, a*b", "a") in {(x.outputs, x.g) for x in warped}
     assert all(x.g != "1" and x.weights == 2 for x in warped)
-    horizon = having(atlas, Properties(horizon="l1"))
+    horizon = having(atlas, horizon="l1")
     assert {x.horizon for x in horizon} == {"l1"}
-    positive = having(atlas, Properties(domain="positive"))
+    positive = having(atlas, domain="positive")
     assert "exp(a)" in {x.outputs for x in positive}
     with pytest.raises(InputError, match="--domain: choose one of all, positive"):
-        having(atlas, Properties(domain="everywhere"))
+        having(atlas, domain="everywhere")
     with pytest.raises(InputError, match="--law: write sums"):
-        having(atlas, Properties(law="(u + v)/(u - v)"))
+        having(atlas, law="(u + v)/(u - v)")
 
 
 @pytest.mark.parametrize("formula", ["x**2", "beta1**2 + beta3**2", "beta*beta1"])

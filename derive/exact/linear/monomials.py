@@ -130,11 +130,24 @@ def monomial_rows(
     exponents: Sequence[tuple[int, ...]], samples: Sequence[Sequence[nmod]]
 ) -> Iterator[list[nmod | int]]:
     """Yield the monomials with the given exponents at each sample, modulo the prime."""
-    factors = [[(k, n) for k, n in enumerate(e) if n] for e in exponents]
     highest = [range(max(column) + 1) for column in zip(*exponents, strict=True)]
+    # Each is one that stands before it times a power: most begin as others do.
+    places: dict[tuple[int, ...], int] = {(): 0}
+    steps, chosen = list[tuple[int, int, int]](), list[int]()
+    for e in exponents:
+        prefix: tuple[int, ...] = ()
+        for k, n in ((k, n) for k, n in enumerate(e) if n):
+            before, prefix = places[prefix], (*prefix, k, n)
+            if prefix not in places:
+                places[prefix] = len(steps) + 1
+                steps.append((before, k, n))
+        chosen.append(places[prefix])
     for sample in samples:
         powers = [[x**n for n in up] for x, up in zip(sample, highest, strict=True)]
-        yield [math.prod(powers[k][n] for k, n in e) for e in factors]
+        values: list[nmod | int] = [1]
+        for before, k, n in steps:
+            values.append(values[before] * powers[k][n])
+        yield [values[place] for place in chosen]
 
 
 def series_along(
