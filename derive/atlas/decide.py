@@ -31,13 +31,15 @@ from derive.verdict import Verdict
 
 REACH = 0.15
 """How far the weights move, at first, from one sample to the next."""
+BUSY = 4
+"""Seconds on the clock for one of the processor, on a machine that others use."""
 MISSED = 1e-7
 """By how much of the way a sample may lie beside the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an entry may take, and whether its certificate is kept."""
+    """Seconds of the processor that an entry may take, and whether its certificate is kept."""
 
     timeout: float
     certificates: bool = False
@@ -77,8 +79,8 @@ def decide(candidate: Candidate, start: Sequence[str], limits: Limits) -> Entry:
     entry = Entry(own, 0, candidate.size, ", ".join(outputs), given, p, len(outputs), "")
     began = time.process_time()
     try:
-        with _alarm(2 * limits.timeout):
-            d = derive(entry.parameterization(), timeout=limits.timeout)
+        with _alarm(limits.timeout):
+            d = derive(entry.parameterization(), timeout=BUSY * limits.timeout)
             entry = _told(entry, d, limits)
     except (DegenerateStart, InputError) as refusal:
         entry = entry if given else replace(entry, verdict=FAULT, reason=str(refusal)[:300])
@@ -91,7 +93,10 @@ def decide(candidate: Candidate, start: Sequence[str], limits: Limits) -> Entry:
 
 @contextmanager
 def _alarm(seconds: float) -> Iterator[None]:
-    """Raise OutOfTime in what goes on for longer, where this thread can be told so."""
+    """Raise OutOfTime after some seconds of the processor, where this thread can be told so.
+
+    A stage of a derivation that it ends is named by it.
+    """
 
     def ring(number: int, frame: FrameType | None) -> None:
         raise OutOfTime
@@ -99,13 +104,13 @@ def _alarm(seconds: float) -> Iterator[None]:
     if not hasattr(signal, "setitimer") or threading.current_thread() != threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def _told(entry: Entry, d: Derivation, limits: Limits) -> Entry:

@@ -104,7 +104,7 @@ class Family:
             for order in itertools.permutations(range(d))
             for scale, sign in itertools.product(scales, (1, -1))
         ]
-        constants = [size * np.resize(SPREAD, k) for size in (SIZES if k else SIZES[:1])]
+        constants = [size * np.resize(SPREAD, k) for size in ((*SIZES, -1.0) if k else SIZES[:1])]
         return np.array([np.append(m, c) for m in maps for c in constants])
 
     def misfit(self, x: Numbers, samples: Samples) -> Numbers:

@@ -59,7 +59,7 @@ class Build(Program):
     certificates: bool = option(False, "Keep certificates, which take most of the time.")
     output: Path | None = option(None, "Write or go on with FILE.", "FILE", "-o", "--output")
     timeout: float = option(
-        10.0, "Give an entry up after S seconds.", "S", at_least=0.1, at_most=86400
+        10.0, "Give an entry up after S seconds of the processor.", "S", at_least=0.1, at_most=86400
     )
 
     def run(self) -> int:

@@ -155,7 +155,10 @@ def _find_curve(warping: WarpVerdict, chart: Chart, t: RationalFunction) -> Leaf
     slope = written(K) if f is None else f.partial(0) * r
     if slope is None:
         return None
-    at_start = (start(t), *(start(f) for _, f, x in kept if x in own))
+    laws = {x: f for _, f, x in kept}
+    if not laws.keys() >= {*own}:  # of a constant no law is the value, but a function of it is
+        return None
+    at_start = (start(t), *(start(laws[x]) for x in own))
     return LeafCurve(chart.notation, field, A, at_start, tuple(own), warping, chart, t, r, slope, f)
 
 

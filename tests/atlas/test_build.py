@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from derive.atlas.build import Plan, build
-from derive.atlas.canonical import canonical
+from derive.atlas.canonical import canonical, product, written
 from derive.atlas.decide import Limits, decide, decided, starts
 from derive.atlas.entry import FAULT, Entry
 from derive.atlas.grammar import Candidate
@@ -104,7 +104,7 @@ def test_special_starts_that_change_the_answer_are_kept():
 
 
 def test_what_is_out_of_time_says_so():
-    entry = decide(PRODUCT, ("", ""), Limits(1e-6))
+    entry = decide(PRODUCT, ("", ""), Limits(1e-3))
     assert entry.verdict == "UNDECIDED"
     assert entry.reason.startswith("out of time")
 
@@ -125,3 +125,11 @@ def test_samples_know_f_alone():
         delta = float(start["a_0"] ** 2 - start["b_0"] ** 2)
         assert pytest.approx(1 / np.sqrt(delta**2 + 4 * beta**2), rel=1e-7) == H
         assert pytest.approx(1 / np.sqrt(delta**2 + 3 * beta**2), rel=1e-7) != H
+
+
+def test_a_constant_that_is_no_law_alone_is_no_fault():
+    """Here a law is a function of the constant, which once ended the program."""
+    c, below = ("weight", (2,), 1), ("norm", (0, 1), -2)
+    F = Candidate(canonical([{product((c, below)): 1}]), 4)
+    assert written(F.form) == ("c/(a**2 + b**2)",)
+    assert decide(F, ("", "", "0"), Limits(20.0)).verdict == "PROVED"
