@@ -83,7 +83,7 @@ def uses(d: Derivation) -> Iterator[Statement]:
     Q = "`sum_i Q(beta_i)`" if d.of_coordinates else "`Q`"
     yield Statement(EVERY_TIME.format(Q), kind="every time")
     p = (d.direction or d).parameterization
-    if p.homogeneity is not None and not p.rates and d.equivalent is None:
+    if p.homogeneity is not None and not p.rates:
         yield Statement(SHRUNK.format(Q), kind="shrunk start", conditions=(FINITE,))
 
 

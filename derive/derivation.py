@@ -14,17 +14,9 @@ from derive.errors import InputError
 from derive.joint import join_conserved, join_findings, join_metric, join_potential, join_warps
 from derive.language.tree import Tree
 from derive.model.direction import Direction, find_direction
-from derive.model.equivalent_start import find_equivalent_start
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
-from derive.model.restriction import (
-    EquivalentStart,
-    Restriction,
-    find_idle,
-    find_ties,
-    leave_out,
-    leave_out_affine,
-)
+from derive.model.restriction import Restriction, find_idle, find_ties, leave_out, leave_out_affine
 from derive.outcome import Outcome
 from derive.potential.block import BlockPotential
 from derive.potential.find import find_potential
@@ -70,8 +62,6 @@ class Derivation(Claims, Certified):
         idle: weights that start at 0 and stay there, left out of what follows.
         ties: weights that stay linear combinations of others, each with that combination, left
             out of what follows.
-        equivalent: another start of F, from which beta moves as from the one given, where what
-            follows is derived from there.
         asked: what became of the Ansatz that was asked for, if any.
     """
 
@@ -83,7 +73,6 @@ class Derivation(Claims, Certified):
     idle: tuple[str, ...] = ()
     asked: Road | None = None
     ties: tuple[tuple[str, Tree], ...] = ()
-    equivalent: EquivalentStart | None = None
 
     def _shown(self) -> Iterable[tuple[str, object]]:
         given = ("parameterization", self.parameterization), ("verdict", self.verdict)
@@ -298,31 +287,13 @@ def derive_blocks(
     moving = leave_out(parameterization, idle).within(stages.clock)
     tell = functools.partial(_tell, known, parameterization)
 
-    def derived(fewer: Restriction) -> Derivation:
-        found = _derive_moving(fewer.parameterization, ansatz, stages, tell)
-        left_out, equivalent = (*idle, *fewer.idle), fewer.start
-        return replace(
-            found,
-            parameterization=parameterization,
-            idle=left_out,
-            ties=fewer.ties,
-            equivalent=equivalent,
-        )
-
-    whole = Restriction(moving)
-    if moving.vectors:
-        return derived(whole)
-    find = functools.partial(find_ties, moving)
-    found = derived(stages("proportional weights", find, lambda late: None) or whole)
-    open_ = found.verdict is Verdict.UNDECIDED
-    if not (open_ or _is_integral(found.potential)):
-        return found
-    find = functools.partial(find_equivalent_start, moving)
-    fewer = stages("equivalent starts", find, lambda late: None)
-    again = found if fewer is None else derived(fewer)
-    simpler = again.verdict is Verdict.PROVED and not _is_integral(again.potential)
-    decided = stages.late is None or again.verdict is not Verdict.UNDECIDED
-    return again if decided and (open_ or simpler) else found
+    fewer = None
+    if not moving.vectors:
+        find = functools.partial(find_ties, moving)
+        fewer = stages("proportional weights", find, lambda late: None)
+    fewer = fewer or Restriction(moving)
+    found = _derive_moving(fewer.parameterization, ansatz, stages, tell)
+    return replace(found, parameterization=parameterization, idle=idle, ties=fewer.ties)
 
 
 def _tell(
@@ -330,10 +301,6 @@ def _tell(
 ) -> None:
     if known is not None and found.verdict is not Verdict.UNDECIDED:
         known(replace(found, parameterization=given).outcome)
-
-
-def _is_integral(potential: Potential) -> bool:
-    return potential.kind == "quadrature"
 
 
 def _derive_moving(

@@ -145,7 +145,6 @@ TEXTS = {
         u*x - v*y, u*y + v*x
         a*u1 + b*v1, a*u2 + b*v2 from b=0, v1=0, v2=0
         a*u1 + b*v1, a*u2 + b*v2 from a=1, b=0, u1=2, u2=1, v1=0, v2=0
-        a*u1 + b*v1, a*u2 + b*v2 from a=0, b=0, u1=1, u2=0, v1=0, v2=1
         a*u1 + b*v1, a*u2 + b*v2 from a=3, b=4, u1=9/5, u2=12/5, v1=12/5, v2=16/5
         a*u1 + b*v1, a*u2 + b*v2 from a=1, b=2, u1=3, u2=1, v1=6, v2=2
         p**2 + q**2 - r**2 - s**2, 2*p*r + 2*q*s, 2*q*r - 2*p*s
@@ -251,7 +250,6 @@ CERTIFIED_IN_PART = """
     log(a)*u1, log(a)*u2
     sin(a)*u1, sin(a)*u2 from a=1
     a*exp(u), a*exp(v)
-    a*u1 + b*v1, a*u2 + b*v2 from a=0, b=0, u1=1, u2=0, v1=0, v2=1
     a*b*u from a=-5/4, b=3/4
     a*b*u from a=-5/4, b=-3/4
     a*b*u from a=1, b=1

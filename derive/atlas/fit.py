@@ -20,7 +20,7 @@ from sympy import Expr, Symbol
 
 from derive.atlas.leaf import Numbers, arrays
 
-FIRST, LAST, KEPT = 5, 40, 3
+FIRST, LAST, KEPT = 5, 25, 3
 """Steps from all guesses; from so many that are kept of each leaf."""
 DIFFERENCE, DONE = 1e-7, 1e-11
 LARGEST = 1e3

@@ -87,16 +87,13 @@ def formula(entry: Entry) -> tuple[Expr | None, dict[str, Expr]]:
         named = {x: to_sympy(parse_expression(text)) for x, _, text in lines}
     except DeriveError:
         return None, {}
-    Q, betas = named.pop("Q"), coordinates(entry)
-    whole = dict(named)
+    Q, own = named.pop("Q"), {Symbol(b) for b in coordinates(entry)}
     for _ in named:  # what names stand for may have others in it
-        whole = {x: y.subs({Symbol(n): z for n, z in whole.items()}) for x, y in whole.items()}
-    constants = {x: y for x, y in whole.items() if not y.has(*map(Symbol, betas))}
-    moving = {Symbol(x): y for x, y in named.items() if x not in constants}
-    for _ in moving:
-        Q = Q.subs(moving)
-    known = {*map(Symbol, (*betas, *entry.symbols, *constants))}
-    return (Q if Q.free_symbols <= known else None), constants
+        named = {x: y.subs({Symbol(n): z for n, z in named.items()}) for x, y in named.items()}
+    Q = Q.subs({Symbol(x): y for x, y in named.items() if y.free_symbols & own})
+    constants = {x: y for x, y in named.items() if not y.free_symbols & own}
+    known = {*coordinates(entry), *entry.symbols, *constants}
+    return (Q if {x.name for x in Q.free_symbols} <= known else None), constants
 
 
 def coordinates(entry: Entry) -> tuple[str, ...]:

@@ -37,34 +37,16 @@ Row = list[RationalFunction]
 
 
 @dataclass(frozen=True)
-class EquivalentStart:
-    """A start that beta does not tell from the one given: see :mod:`derive.model.equivalent_start`.
-
-    Attributes:
-        start: each weight with its value there.
-        functions: names of functions of the weights with the same values at both starts. Along
-            every field their derivatives are combinations of them, with constant coefficients.
-    """
-
-    start: tuple[tuple[str, Tree], ...]
-    functions: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Restriction:
     """F in fewer weights, in which beta moves as it does in all.
 
     Attributes:
         parameterization: F in the others; ratios of start values are parameters of it.
         ties: each weight left out that stays a combination of the others, with that combination.
-        start: another start of F, from which beta moves as from the one given, if that is used.
-        idle: the weights that stay 0 from there.
     """
 
     parameterization: Parameterization
     ties: tuple[tuple[str, Tree], ...] = ()
-    start: EquivalentStart | None = None
-    idle: tuple[str, ...] = ()
 
 
 def find_ties(p: Parameterization) -> Restriction | None:

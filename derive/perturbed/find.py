@@ -98,9 +98,8 @@ def perturb(
         enter("coordinates in the plane of the vector")
         d = followed_in_plane(d)
     enter(f"drift under {', '.join(kinds)}")
-    # laws from another start say nothing of this one, from which the weights move otherwise
     process = read_process(process, d.parameterization)
-    leaves = follow(d.blocks, process) if d.equivalent is None else ()
+    leaves = follow(d.blocks, process)
     tree = None if penalty is None else _penalty(kinds, derivation, leaves, penalty)
     drift = _drifts(kinds, tree)
     laws = tuple(drift(leaf, x) for leaf in leaves for x in leaf.laws)
@@ -177,14 +176,14 @@ def _penalty(
 
 def _in_fewer_weights(penalty: Tree, given: Derivation) -> Tree:
     """Return the penalty in the weights that are followed, where it leaves the others so."""
-    if not (given.ties or given.equivalent):
+    if not given.ties:
         return penalty
     ties = {Symbol(w): to_sympy(x) for w, x in given.ties}
     psi, weights = to_sympy(penalty), map(Symbol, given.parameterization.weights)
     slopes = {w: psi.diff(w).xreplace(ties) for w in weights}
     gaps = [slopes[w] - tie.xreplace(slopes) for w, tie in ties.items()]
     decide = ZeroTest(given.potential.parameterization, {})
-    if given.equivalent or not all(map(decide.vanishes, gaps)):
+    if not all(map(decide.vanishes, gaps)):
         raise InputError(
             "from this start F is followed in fewer weights, which the penalty does not keep so: "
             "choose another start"

@@ -99,7 +99,7 @@ class Perturbation(Printable, Claims):
         if d.warping.verdict is Verdict.REFUTED:
             return Verdict.REFUTED
         outputs = 2 if d.direction else len(d.beta)
-        on_leaf = d.conserved.verdict is Verdict.PROVED and d.equivalent is None
+        on_leaf = d.conserved.verdict is Verdict.PROVED
         told = bool(self.start) or (on_leaf and len(self.of_dual) == outputs)
         return Verdict.PROVED if told else Verdict.UNDECIDED
 

@@ -31,9 +31,9 @@ from derive.model.notation import (
 )
 from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest, accept_curve
-from derive.potential.piece import Curve, Quadrature, moving
+from derive.potential.piece import Curve, Left, Quadrature, moving
 from derive.potential.quadrature import INTEGRAL
-from derive.potential.rational_kernel import antiderivative, gathered
+from derive.potential.rational_kernel import antiderivative, gathered, has_open_sign
 from derive.potential.rewriting import fewest, with_hyperbolic
 from derive.verdict import Identity
 from derive.weights.coordinate import Coordinate
@@ -181,9 +181,14 @@ class _AlongWeight:
             assumptions=(*self.notation.assumptions, *generic),
             evidence=(*self.evidence(height, pace), *(closed or ())),
             note=", ".join(self.weights()),
-            left="antiderivative" if closed is None else "conjugate",
+            left=self.left() if closed is None else "conjugate",
             curve=Curve(t, height, weight=p.weights[leaf.index], laws=leaf.laws),
         )
+
+    def left(self) -> Left:
+        """Say why the integral of mu is left."""
+        rational = not any(g.name in self.r.variables() for g in self.r.field.generators)
+        return "sign" if rational and has_open_sign(self.leaf, 1 / self.r) else "antiderivative"
 
     def antiderivative(self, integrand: RationalFunction) -> Expr | None:
         """Return that of a function that is rational in t, or in E = exp(q t), or None."""

@@ -22,6 +22,8 @@ from derive.exact.linear.families import LogFunction
 from derive.exact.linear.implicitization import Coordinates, express
 from derive.exact.linear.matrix import dot
 from derive.exact.signs import Signs
+from derive.exact.towers.tower import to_field
+from derive.language import OWN, from_sympy
 from derive.model.condition import Condition
 from derive.model.notation import Constant, Notation, rational, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
@@ -170,6 +172,29 @@ class Chart:
         if not all(name in known for name in function.variables()):
             return None
         return to_expr(function, [known.get(n, sympy.S.Zero) for n in function.field.names])
+
+    def sign(self, expression: Expr) -> int:
+        """Return the sign of a function of beta and constants where it is not 0; 0: none is known.
+
+        It is that of a function of the weights; of a sum with radicals, that of all its terms.
+        """
+        if expression.is_Add and not expression.is_rational_function():
+            signs = {self.sign(term) for term in expression.args}
+            return signs.pop() if len(signs) == 1 else 0
+        if expression.is_Mul:
+            return prod(map(self.sign, expression.args))
+        if expression.is_Pow and not expression.exp.is_Integer:
+            return 1
+        weights, p = self.notation.weights, self.parameterization
+        known = {image: to_expr(f, weights) for _, f, image in self.entries if image.is_Symbol}
+        expression = expression.xreplace(known)
+        names = {symbol.name for symbol in expression.free_symbols}
+        for field, positive in ((p.field, p.positive), (p.start_field, self.notation.positive)):
+            if names <= {*field.names}:
+                f = to_field(from_sympy(expression, OWN), field, "a sign")
+                calls = (g.name for g in field.generators if g.kind in ("exp", "power", "root"))
+                return Signs((*positive, *calls)).of(f)
+        return 0
 
     def names_in(self, *expressions: Expr) -> tuple[tuple[Root, ...], tuple[Constant, ...]]:
         """Return the roots that expressions use, and the constants that they or these use."""

@@ -41,6 +41,7 @@ from derive.potential.piece import Explicit, Left, Piece, Quadrature, poles
 from derive.potential.quadrature import integrate_along_beta, integrate_along_segment
 from derive.potential.reached import find_domain
 from derive.potential.separation import find_separation
+from derive.potential.shorter import shorter
 from derive.potential.shortest import METRIC, SEPARATE, WEIGHT_SPACE, Form, shortest
 from derive.potential.vectors import find_radial_potential
 from derive.verdict import Finding, Verdict
@@ -226,7 +227,7 @@ def _integrals_left(piece: Quadrature) -> tuple[int, bool]:
 def _coupled(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation) -> list[Form]:
     """Return Q of several outputs, the shortest form first; an integral where none is closed."""
     if forms := shortest(_forms(warping, dual, notation)):
-        return forms
+        return [shorter(forms[0]), *forms[1:]]
     if dual is not None and leaves_zero(dual):
         raise BranchOpen("the warp g is 0 at the start, and no closed form of Q was found")
     piece = integrate_along_segment(warping, notation)

@@ -145,7 +145,7 @@ class Parametric(Piece):
 
 
 Left: TypeAlias = Literal[
-    "warp", "dual", "law", "leaf", "root", "conjugate", "kernel", "antiderivative"
+    "warp", "dual", "law", "leaf", "root", "conjugate", "kernel", "sign", "antiderivative"
 ]
 
 WHY_LEFT: dict[Left, str] = {
@@ -159,6 +159,8 @@ WHY_LEFT: dict[Left, str] = {
     "for every such start",
     "conjugate": "the gradient of Q is closed, but its potential was not found in the same family",
     "kernel": "$K$ was not written in $beta$",
+    "sign": "whether its antiderivative has logarithms or an arctangent depends on a sign that the "
+    "start leaves open; it is closed from a start in numbers",
     "antiderivative": "no antiderivative was found",
 }
 """Why an integral is left."""

@@ -90,13 +90,13 @@ def gathered(expression: Expr, x: Symbol) -> Expr:
             A = inside.args[0] if modulus else inside
             rates.setdefault((unit, modulus), []).append((A, number))
     for (unit, modulus), numbers in rates.items():
-        for common, powers in _joined(numbers):
+        for common, powers in joined(numbers):
             A = sympy.Mul(*(a**n for a, n in powers))
             rest.append(sympy.Mul(common, unit, sympy.log(sympy.Abs(A) if modulus else A)))
     return sympy.Add(*rest)
 
 
-def _joined(numbers: Sequence[tuple[Expr, Expr]]) -> Iterator[tuple[Expr, list[tuple[Expr, int]]]]:
+def joined(numbers: Sequence[tuple[Expr, Expr]]) -> Iterator[tuple[Expr, list[tuple[Expr, int]]]]:
     """Yield c and powers of A_j with sum_j c_j log A_j = c log prod_j A_j^n_j, in one if short."""
     common = abs(sympy.gcd_list([number for _, number in numbers]))
     common *= 1 if any(number > 0 for _, number in numbers) else -1
@@ -131,7 +131,7 @@ def at_start(relation: Coordinate, expression: Expr) -> Expr:
             there = with_hyperbolic(relation.expr(beta0))
             total += sympy.expand_log(term.subs(x, there), force=True)
     for unit, numbers in rates.items():
-        for common, powers in _joined(numbers):
+        for common, powers in joined(numbers):
             product = prod((exact(A) ** n for A, n in powers), start=relation.field.one)
             total += unit * common * sympy.log(relation.factored(product))
     return total
@@ -219,18 +219,35 @@ def _has_residues(top: Poly, bottom: Poly) -> bool:
     return all(max(own) <= 2 or own <= {0, 2, 4} for own in powers)
 
 
+def has_open_sign(relation: Coordinate, integrand: RationalFunction) -> bool:
+    """Tell whether the start leaves open if an antiderivative has logarithms, or an angle."""
+    bottom = Poly(relation.expr(integrand).as_numer_denom()[1], relation.variable)
+    found = [f for f, _ in bottom.factor_list()[1]]
+    squares = (f for f in found if f.degree() == 2)
+    return max((f.degree() for f in found), default=0) == 2 and any(
+        not _discriminant(relation, f)[1] for f in squares
+    )
+
+
+def _discriminant(relation: Coordinate, quadratic: Poly) -> tuple[RationalFunction | None, int]:
+    """Return 4 a c - b^2 of a x^2 + b x + c, and its sign; 0 where the start leaves that open."""
+    a, b, c = quadratic.all_coeffs()
+    try:
+        square = to_field(from_sympy(4 * a * c - b**2), relation.field, "a discriminant")
+        sign, assumed = start_sign(relation.start(square), relation.notation)
+    except (DeriveError, AssumePositive, BranchOpen):
+        return None, 0
+    return square, 0 if assumed else sign
+
+
 def _of_quadratic(relation: Coordinate, top: Poly, bottom: Poly) -> Expr | None:
     """Return int (p x + q)/(a x^2 + b x + c), by the sign of 4 a c - b^2 at the start."""
     x = relation.variable
     p, q = top.coeff_monomial(x), top.coeff_monomial(1)
     content, bottom = bottom.primitive()
-    p, q, (a, b, c) = p / content, q / content, bottom.all_coeffs()
-    try:
-        square = to_field(from_sympy(4 * a * c - b**2), relation.field, "a discriminant")
-        sign, assumed = start_sign(relation.start(square), relation.notation)
-    except (DeriveError, AssumePositive, BranchOpen):
-        return None
-    if assumed:
+    p, q, (a, b, *_) = p / content, q / content, bottom.all_coeffs()
+    square, sign = _discriminant(relation, bottom)
+    if square is None or not sign:
         return None
     # Either sign of a root will do.
     s = sympy.sqrt(relation.factored(sign * square)).replace(sympy.Abs, lambda e: e)

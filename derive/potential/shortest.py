@@ -72,18 +72,18 @@ def _is_open(piece: Piece) -> Key:
     return isinstance(piece, Quadrature), bool(piece.value.atoms(AppliedUndef)), assumed
 
 
-def _used(piece: Piece) -> list[Expr]:
+def used(piece: Piece) -> list[Expr]:
     """Return Q and the roots that it uses."""
     roots = (r.polynomial if r.explicit is None else r.explicit for r in piece.roots)
     return [piece.value, *roots]
 
 
 def _terms(piece: Piece) -> Key:
-    return (sum(map(count_terms, _used(piece))),)
+    return (sum(map(count_terms, used(piece))),)
 
 
 def _operations(piece: Piece) -> Key:
-    return (sum(int(e.count_ops()) for e in (*_used(piece), *piece.gradient)),)
+    return (sum(int(e.count_ops()) for e in (*used(piece), *piece.gradient)),)
 
 
 def count_terms(expression: Expr) -> int:
@@ -107,22 +107,14 @@ def has_gradient(piece: Piece) -> bool:
     """
     try:
         with ctx.workprec(BITS):
-            return any(_agrees(piece, Random(k)) for k in range(TRIES))
+            near = 3 * len(piece.betas)  # in a simplex
+            return any(_agrees(piece, Random(k), near if k % 2 else 1) for k in range(TRIES))
     except ValueError:  # the roots, or a function, have no numbers
         return True
 
 
-def _agrees(piece: Piece, rng: Random) -> bool:
-    value = without_modulus(piece.value)
-    shown = (value, *piece.gradient, *piece.betas, *(x for _, x in piece.constants))
-    own = {*(s for s, _ in piece.constants), *(root.symbol for root in piece.roots)}
-    free = sorted(set().union(*(e.free_symbols for e in shown)) - own, key=str)
-    point: dict[Expr, Any] = {s: acb(fmpq(rng.randint(20, 90), 37)) for s in free}
-    point |= {symbol: _value(constant, point) for symbol, constant in piece.constants}
-    for root in piece.roots:
-        found = _value(root.polynomial, point | {root.symbol: acb_poly([0, 1])}).roots(FINE)
-        real = [acb(x.real.mid()) for x in found if x.imag.contains(0)]
-        point[root.symbol] = max(real or [x.mid() for x in found], key=lambda x: x.real)
+def _agrees(piece: Piece, rng: Random, near: int) -> bool:
+    value, point = without_modulus(piece.value), _point(piece, rng, near)
     for b, slope in zip(piece.betas, piece.gradient, strict=True):
         known = point | {b: acb_series([point[b], 1], 2)}
         for T, P in ((root.symbol, root.polynomial) for root in piece.roots):
@@ -132,6 +124,21 @@ def _agrees(piece: Piece, rng: Random) -> bool:
         if not abs(_slope(value, known) - size) < CLOSE * (1 + abs(size)):
             return False
     return True
+
+
+def _point(piece: Piece, rng: Random, near: int) -> dict[Expr, Any]:
+    """Return numbers for all symbols of a form, the outputs divided by *near*."""
+    shown = (piece.value, *piece.gradient, *piece.betas, *(x for _, x in piece.constants))
+    own = {*(s for s, _ in piece.constants), *(root.symbol for root in piece.roots)}
+    free = sorted(set().union(*(e.free_symbols for e in shown)) - own, key=str)
+    point: dict[Expr, Any] = {s: acb(fmpq(rng.randint(20, 90), 37)) for s in free}
+    point |= {b: point[b] / near for b in piece.betas}
+    point |= {symbol: _value(constant, point) for symbol, constant in piece.constants}
+    for root in piece.roots:
+        found = _value(root.polynomial, point | {root.symbol: acb_poly([0, 1])}).roots(FINE)
+        real = [acb(x.real.mid()) for x in found if x.imag.contains(0)]
+        point[root.symbol] = max(real or [x.mid() for x in found], key=lambda x: x.real)
+    return point
 
 
 def _slope(e: Expr, symbols: Mapping[Expr, Any]) -> Any:
@@ -165,9 +172,15 @@ def _number(e: Expr) -> acb:
     return acb(fmpq(int(e.p), int(e.q)) if e.is_Rational else str(e.evalf(BITS)))
 
 
+def _real(x: acb | acb_series) -> arb:
+    return (x[0] if isinstance(x, acb_series) else x).real
+
+
 def _called(function: str, x: Any, *others: Any) -> Any:
     if function == "Abs":
-        return x if (x[0] if isinstance(x, acb_series) else x).real > 0 else -x
+        return x if _real(x) > 0 else -x
+    if function == "log" and _real(x) < 0:
+        return (-x).log()  # log |A|
     f = None if others else getattr(x, function.replace("sign", "sgn"), None)
     if f is not None:
         return f()

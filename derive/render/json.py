@@ -59,8 +59,7 @@ FIELDS: Mapping[str, str] = {
     " weights=parameterization.weights parameters=parameterization.parameters"
     " start=parameterization.start:pairs positive=parameterization.positive idle ties:pairs"
     " beta blocks=:blocks"
-    " *parameterization:affine *direction!:vector -rates=parameterization.rates!:rates"
-    " -equivalent_start=equivalent!:equivalent_start",
+    " *parameterization:affine *direction!:vector -rates=parameterization.rates!:rates",
     "vector": "dimension=:open_dimension vector=direction.vector"
     " coefficient=direction.coefficient norms=direction:norms"
     " start_vector=direction.start_vector s=beta:only",
@@ -318,9 +317,6 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
     "distance": lambda _: "R",
     "dual_coordinates": _dual_coordinates,
     "empty": lambda _: "",
-    "equivalent_start": lambda d: (
-        dict.fromkeys(d.parameterization.weights, "0") | dict(d.equivalent.start)
-    ),
     "example": asdict,
     "failure": lambda identity: {} if identity.holds else record(identity, "failure"),
     "filled": lambda text: text or None,

@@ -14,7 +14,7 @@ from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece, Quadrature, Root, trimmed
 from derive.records import Block
-from derive.statement import Open, Sentence, Statement, Text, each, tell
+from derive.statement import Open, Sentence, Statement, each, tell
 from derive.verdict import Verdict
 from derive.weights.dependence import Dependence
 
@@ -71,14 +71,6 @@ def _rows(p: Parameterization) -> Sentence:
 
 def what_stays(d: Derivation) -> Iterator[Sentence]:
     """Yield what follows from the start of some weights, so that fewer are looked at."""
-    if d.equivalent is not None:
-        start = ((Symbol(w), t) for w, t in d.equivalent.start if w not in d.idle)
-        yield tell(
-            "`beta` moves as from the start {start} and `0` for all others, used below:"
-            " {same} are the same at both, their derivatives along `grad F` linear in them",
-            start=each("`{0} = {1}`", start),
-            same=each("`{0}`", ((Text(f),) for f in d.equivalent.functions)),
-        )
     if left := [*((w, 0) for w in d.idle), *d.ties]:
         values = each("`{0} = {1}`", ((Symbol(w), value) for w, value in left))
         yield tell("left out: {values}, from the start and always", values=values)

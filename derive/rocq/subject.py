@@ -323,7 +323,6 @@ def _inside(d: Derivation, piece: Piece) -> None:
     _refuse(
         {
             "F has outputs in a form of which no file is written": bool(p.affine),
-            "beta moves as from a simpler start, of which no file is written": bool(d.equivalent),
             "no file is written of a mirror that couples weights": not p.geometry.is_diagonal,
             "Q has another domain from some starts": domain is not None and bool(domain.unless),
         }

@@ -324,8 +324,7 @@ def crosscheck(
 
     drawn = X is None or any(len(values) < len(p.start_symbols) for values in fixed)
     found = first_sound(lambda: _sound(check()), "check Q") if drawn else check()
-    elsewhere = subject.whole is not None or potential.other_side is not None
-    if X is not None or elsewhere or not found.passed:
+    if X is not None or potential.other_side is not None or not found.passed:
         return found
     return replace(found, tried=attempts(potential, dict(found.problem.starts[0])))
 
@@ -335,14 +334,12 @@ class _Subject:
     """What is checked: the flow on F, its conserved quantities, and Q.
 
     Attributes:
-        whole: F at the start that was given, where another is used in what was derived.
     """
 
     parameterization: Parameterization
     potential: Potential
     laws: tuple[Tree, ...]
     warp: Expr | None
-    whole: Parameterization | None = None
 
     def side(self, end: Flow) -> Potential:
         """Return the Q of flows that end here; of two where the warp is 0 at the start."""
@@ -359,9 +356,7 @@ def in_numbers(
 ) -> tuple[_Subject, dict[str, object]]:
     """Give the parameters of F the numbers in *start*, by default halves of odd numbers."""
     potential, laws = derivation.potential, derivation.conserved.laws
-    whole = None if derivation.equivalent is None else derivation.parameterization
-    fewer = derivation.ties or whole is not None
-    p = potential.parameterization if fewer else derivation.parameterization
+    p = (potential if derivation.ties else derivation).parameterization
     names = p.parameters
     start = with_pi(names, start)
     if names:
@@ -373,7 +368,7 @@ def in_numbers(
         laws = tuple(exact(law, values) for law in laws)
     trees = tuple(from_sympy(law, ANY_SIZE) for law in laws)
     rest = {name: value for name, value in start.items() if name not in names}
-    return _Subject(p, potential, trees, derivation.warping.g, whole), rest
+    return _Subject(p, potential, trees, derivation.warping.g), rest
 
 
 def _copies_for(X: Iterable[object] | None) -> int:
@@ -392,10 +387,6 @@ def _check(subject: _Subject, problem: RegressionProblem, digits: int) -> CrossC
     """Run the flow and compare; where terms of Q may cancel, once more at twice the digits."""
     laws = problem.model.spread(subject.laws)
     end = problem.flow(digits + GUARD, conserved=laws)
-    if subject.whole is not None:  # in all weights, on the same data, with nothing to be drawn
-        given = problem.X, problem.y, list(map(dict, problem.starts)), np.random.default_rng(0)
-        whole = complete_problem(subject.whole, *given)
-        end = replace(end, limit=whole.flow(digits + GUARD).limit)
     check = _compare(subject, problem, end, digits, digits)
     return check if check.passed else _compare(subject, problem, end, digits, 2 * digits)
 

@@ -405,3 +405,35 @@ def test_a_rewriting_reaches_every_expression(outputs):
     assert type(moved) is type(piece)
     assert not remaining(tuple(vars(moved).values()))
     assert (moved.betas, moved.evidence) == (piece.betas, piece.evidence)
+
+
+SHARES = [
+    ("w", "sqrt(delta)*sqrt(beta1**2 + beta2**2 + (1 - beta1 - beta2)**2)"),
+    ("w**2", "delta*(beta1*log(beta1) + beta2*log(beta2) + last*log(last))/4"),
+    ("w**3", "-(beta1**(2/3) + beta2**(2/3) + last**(2/3))**(3/2)/(3*sqrt(delta))"),
+    ("w**4", "-(sqrt(beta1) + sqrt(beta2) + sqrt(last))**2/(8*delta)"),
+    ("exp(w)", "-3*(beta1*beta2*last)**(1/3)*exp(-delta/3)"),
+]
+
+
+@pytest.mark.parametrize(("f", "Q"), SHARES)
+def test_normalized_models_have_the_form_of_a_norm_or_an_entropy(f, Q):
+    """Up to linear terms, and without a name for what is a quotient."""
+    terms = [f.replace("w", w) for w in "abc"]
+    outputs = [f"{x}/({' + '.join(terms)})" for x in terms[:2]]
+    d = derive_once(Parameterization.parse(outputs, positive=["a", "b", "c"] * (f != "exp(w)")))
+    (piece,) = d.potential.pieces
+    names = {s.name: s for s in (*piece.betas, *(law for law, _ in piece.constants))}
+    rest = piece.value - sympy.sympify(Q, names | {"last": 1 - sympy.Add(*piece.betas)})
+    start = sorted(rest.free_symbols - {*piece.betas}, key=str)
+    curved = sympy.hessian(rest.subs({s: k for k, s in enumerate(start, 2)}), piece.betas)
+    at = dict(zip(piece.betas, (Rational(1, 5), Rational(1, 3)), strict=True))
+    assert max(abs(sympy.N(x.subs(at), 30)) for x in curved) < 1e-20
+    assert not piece.roots
+    assert len(str(piece.value)) < 160
+
+
+def test_a_sign_that_is_open_is_why_an_integral_is_left():
+    assert derive_once(Parameterization.parse(["a**2*b"])).potential.pieces[0].left == "sign"
+    closed = derive_once(Parameterization.parse(["a**2*b"], start={"a": "1", "b": "2"}))
+    assert closed.potential.kind != "quadrature"

@@ -44,7 +44,7 @@ class Process:
     def of(cls, v, rng, copies=None):
         """Draw a start for each copy, and data."""
         d = v.derivation
-        if d.direction is not None or d.parameterization.affine or d.equivalent is not None:
+        if d.direction is not None or d.parameterization.affine:
             raise Unreached
         p = d.parameterization
         count = copies or (2 if p.d == 1 else 1)

@@ -9,8 +9,7 @@ not, in rationals or in balls without 0. Every divisor is shown to be other than
 
 The certificate has the format and version, "at" (start symbols and parameters in numbers),
 "definitions" of the calls in F, and for each section of the record a proof, or null where it is not
-certified. With an equivalent start all of it is of the flow from there; that beta moves alike is
-named as not certified. Definitions: {"name", "of": "exp(w)"} a new generator; {"name", "is": f} a
+certified. Definitions: {"name", "of": "exp(w)"} a new generator; {"name", "is": f} a
 name, with its "value" at w_0 if the flow keeps it; {"of": "sqrt(...)", "is": f} a call that is a
 known function; {"zero": f, "main": x} what is 0 on the leaf, as it is at w_0 and its derivatives
 along X_a are where it is, solved for x. "sums" of laws, if there are any, are positive at w_0.
@@ -267,8 +266,6 @@ def _head(record: JSON, state: Checker) -> list[str]:
     lines = [f"{given['flow']}, with w_0: {_pairs(given['start'])}"]
     lines += [f"rates: {_pairs(given.get('rates', {}))}".replace("'", "")] * ("rates" in given)
     lines += [f"{beta} = {tree}" for beta, tree in names]
-    if (moved := given.get("equivalent_start")) is not None:
-        lines.append(f"beta moves as from w_0: {_pairs(moved)}; what follows is said of that flow")
     lines += [f"{w} = 0" for w in given["idle"]]
     lines += [f"{w} = {tree} along the flow" for w, tree in given["ties"].items()]
     lines.append(MEANINGS[record["verdict"]])
@@ -304,7 +301,6 @@ KEYS = {
     "record relations": "relations:relations",
     "record proofs": "proofs[]",
     "F": "flow outputs[] weights[] parameters[] start{} positive[] idle[] ties{} beta blocks[]",
-    "F equivalent_start": "equivalent_start{}",
     "F vector": "dimension vector coefficient norms start_vector s",
     "F affine": "affine:equation",
     "F rates": "rates{}",
@@ -368,7 +364,7 @@ def shape(record: JSON, flow: Sequence[str]) -> None:
     given, q, metric = record["parameterization"], record["potential"], record["metric"]
     optional = {"relations": record, "other_side": q, "sums": record["certificate"]}
     optional["proofs"] = record
-    optional |= dict.fromkeys(("vector", "affine", "rates", "equivalent_start"), given)
+    optional |= dict.fromkeys(("vector", "affine", "rates"), given)
     here = {key for key, entry in optional.items() if key in entry}
     keyed(record, "record", here if "vector" in here else {*here, "scalars"})
     proofs = record.get("proofs", ["certificate"])

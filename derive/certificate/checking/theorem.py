@@ -48,9 +48,6 @@ class Checker:
         rates = rates_of(space, given)
         gradients = raised(space, rates, [*F, *phi])
         space.fields = gradients[: len(F)]
-        self.open += ["that beta moves as from the equivalent start"] * (
-            "equivalent_start" in given
-        )
         ties = [{"zero": f"{w} - ({tree})", "main": w} for w, tree in given["ties"].items()]
         self.ties = [*({"zero": w, "main": w} for w in given["idle"]), *ties]
         space.relate(self.ties)
@@ -263,11 +260,13 @@ def space_of(given: JSON, proof: JSON, spare: int, kind: Kind) -> Space:
     weights, parameters = given["weights"], given["parameters"]
     if not 0 < len(given["outputs"]) <= OUTPUTS:
         raise NotACertificate("there are too many outputs, or none")
-    start = _start_of(given)
+    start = given["start"]
+    if {*start} != {*weights}:
+        raise NotACertificate("the start does not give every weight")
     proofs = [part for part in proof.values() if isinstance(part, dict)]
     proofs += [p for key in ("dual", "pieces") for p in proof[key] or () if p is not None]
     room = max((len(p.get("definitions", ())) for p in proofs), default=0)
-    symbols = names_in([*given["start"].values(), *start.values()]) - set(parameters)
+    symbols = names_in([*start.values()]) - set(parameters)
     require(set(proof["at"]) == {*parameters, *symbols}, "at gives other names than the start has")
     constants = [*parameters, *sorted(symbols)]
     space = kind(weights, constants, room + len(proof["definitions"]) + 1 + spare)
@@ -287,16 +286,6 @@ def space_of(given: JSON, proof: JSON, spare: int, kind: Kind) -> Space:
     known = {*weights, *parameters}
     require(names_in([*texts, *rate_texts(given)]) <= known, "F has other names than it should")
     return space
-
-
-def _start_of(given: JSON) -> JSON:
-    """Return the start that all is said of: that of the weights, or one that stands for it."""
-    start, weights = given.get("equivalent_start", given["start"]), {*given["weights"]}
-    if not {*start} == {*given["start"]} == weights:
-        raise NotACertificate("the start does not give every weight")
-    plain = start is given["start"] or not ("vector" in given or weights & {*given["positive"]})
-    require(plain, "a start is put for another of a vector, or where signs of weights are given")
-    return start
 
 
 def rate_texts(given: JSON) -> list[str]:

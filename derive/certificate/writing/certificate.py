@@ -119,10 +119,8 @@ class _Writer:
     def __init__(self, d: Derivation, record: JSON, at: Mapping[str, str], kind: Kind) -> None:
         proofs: JSON = {**dict.fromkeys(SECTIONS), "dual": [], "pieces": []}
         given = record["parameterization"]
-        moved = given.get("equivalent_start", {})
-        texts = [*given["start"].values(), *moved.values()]
         head: JSON = {"format": FORMAT, "version": VERSION, "at": dict(at)}
-        calls = enumerate(dict.fromkeys(calls_in(texts)), 1)
+        calls = enumerate(dict.fromkeys(calls_in([*given["start"].values()])), 1)
         head["definitions"] = [{"name": f"f{n}", "of": call} for n, call in calls]
         self.d, self.record = d, {**record, "certificate": {**head, **proofs}}
         self.proofs = self.record["certificate"]

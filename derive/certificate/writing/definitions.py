@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator
 from itertools import count
+from math import lcm, prod
 
 import sympy
 
@@ -22,6 +24,8 @@ from derive.language import parse_expression
 from derive.model.parameterization import Parameterization
 
 ROOM = 60
+INDEX = re.compile(r"\*\*\(-?\d+/(\d+)\)")
+"""The index of a root in a text."""
 
 
 class Definitions:
@@ -74,8 +78,11 @@ class Calls(Definitions):
         given, proof = record["parameterization"], record["certificate"]
         space = space_of(given, proof, ROOM, make)
         super().__init__(space, proof["definitions"], set(space.names))
+        index = lcm(*map(int, INDEX.findall(" ".join(_forms(record)))))
         for field in (p.field, p.start_field):
             for g in field.generators:
+                if g.kind == "exp" and index > 1:  # of which exp(w) is a power, in their radicals
+                    self.name(f"exp(({field.embed(g.argument).in_moduli()})/{index})")
                 if g.kind != "parameter":
                     self.name(field.named(g.name).in_moduli())
         F = [given["coefficient"]] if p.vectors else given["outputs"]
@@ -131,6 +138,12 @@ class Calls(Definitions):
         finally:
             space.leave(before)
         return found.entries
+
+
+def _forms(record: JSON) -> Iterator[str]:
+    """Yield what is printed of Q and its gradient."""
+    for piece in record["potential"]["pieces"]:
+        yield from (piece["Q"] or "", *piece["gradient"])
 
 
 def _written(text: str, field: FunctionField, p: Parameterization) -> str:
@@ -224,13 +237,28 @@ class FormDefinitions(Definitions):
         for g in self.candidates:
             if (g**n).same(argument):
                 return g
+        image: Function | None
         up, down = (products.reduced(self.space, x) for x in (argument.top, argument.bottom))
         for f in (argument, up / down):
             top, bottom = (self._root(self.space.of(x), n) for x in (f.top, f.bottom))
             if top is not None and bottom is not None:
                 image = top / bottom
-                return -image if image.at(self.space.start) < 0 else image
-        return None
+                break
+        else:
+            image = self._beside_powers(argument, n)
+        return image if image is None or image.at(self.space.start) > 0 else -image
+
+    def _beside_powers(self, f: Function, n: int) -> Function | None:
+        """Return the root of w^n/F by that of what is left of f beside n-th powers, or None."""
+        of, below = self.space.of, f.bottom
+        powers = ((of(p), e // n) for p, e in factorize(f.top * below ** (n - 1))[1] if e >= n)
+        whole = prod((p**k for p, k in powers), start=self.space.number(1))
+        if constant(whole) is not None:
+            return None
+        whole = whole / of(below)
+        text = f"({products.text_of(f / whole**n)})**(1/{n})"
+        self.use(text)
+        return whole * self.space.read(text)
 
     def _root(self, f: Function, n: int) -> Function | None:
         """Return a function whose n-th power is f on the leaf: a factor, or an entry of K."""

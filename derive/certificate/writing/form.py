@@ -95,8 +95,7 @@ class _Form:
         It is the value with the weights for their starts, or a law that starts at it.
         """
         given, text = self.state.given, plain(value)
-        start = given.get("equivalent_start", given["start"])
-        weights = {name: sympy.Symbol(w) for w, name in start.items()}
+        weights = {name: sympy.Symbol(w) for w, name in given["start"].items()}
         images = {s: weights[str(s)] for s in value.free_symbols if str(s) in weights}
         moved = [plain(value.subs(images, simultaneous=True))] if images else []
         for law in (*moved, *(law for law, at_start in self._laws() if at_start == text)):

@@ -1,0 +1,186 @@
+"""Q of coupled outputs in the shortest way to write it that is proved equal.
+
+Where outputs and laws have signs, as beta_i > 0 and 1 - sum_i beta_i > 0 of softmax, powers and
+logarithms of quotients are those of the factors: what the chart wrote in ratios of outputs, and in
+roots that are quotients, becomes (sum_i beta_i^(2/p))^(p/2), or sum_i beta_i log beta_i. Two forms
+are equal if they are in the n-th roots of the outputs, in which their radicals are rational.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from math import lcm, prod
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.potential.accept import ZeroTest
+from derive.potential.chart import Chart
+from derive.potential.piece import Explicit, moving
+from derive.potential.rational_kernel import joined
+from derive.potential.rewriting import fewest
+from derive.potential.shortest import Form, has_gradient, used
+
+LONGEST = 2000
+"""Characters of Q and its gradient beyond which it is left as it is."""
+
+
+def shorter(form: Form) -> Form:
+    """Return Q with logarithms joined, and quotients in the place of roots, if that is shorter."""
+    piece = form.piece
+    texts = map(_length, (piece.value, *piece.gradient))
+    if form.chart is None or not isinstance(piece, Explicit) or sum(texts) > LONGEST:
+        return form
+    chart = form.chart.in_outputs()
+    quotients = {r.symbol: r.explicit for r in piece.roots if r.polynomial.diff(r.symbol, 2) == 0}
+    shorten = _Shortening(piece, chart)
+    value = shorten(piece.value.xreplace(quotients))
+    slopes = zip(piece.gradient, map(value.diff, piece.betas), strict=True)
+    gradient = [shorten(g.xreplace(quotients), slope, roots=value) for g, slope in slopes]
+    value = moving(value, *piece.betas, *(r.symbol for r in piece.roots))
+    written = chart.named(replace(piece, value=value, gradient=tuple(gradient)))
+    sizes = [[sum(map(_length, e)) for e in (used(x), x.gradient)] for x in (written, piece)]
+    better = sizes[0] < sizes[1] and has_gradient(written)
+    return replace(form, piece=written) if better else form
+
+
+def _length(expression: Expr) -> int:
+    return len(str(expression))
+
+
+def _by_outputs(expression: Expr, betas: tuple[Symbol, ...]) -> Expr:
+    """Return a sum with one term for all that are linear in an output."""
+    terms = sympy.Add.make_args(expression)
+    linear = [t for t in terms if any(not (t / b).has(*betas) for b in betas)]
+    rest = sympy.Add(*(t for t in terms if t not in linear))
+    return rest + sympy.collect(sympy.expand_mul(sympy.Add(*linear)), betas)
+
+
+class _Shortening:
+    """One step of rewriting after the other, as long as what is proved equal gets shorter."""
+
+    def __init__(self, piece: Explicit, chart: Chart) -> None:
+        self.betas, self.sign = piece.betas, cache(chart.sign)
+        self.decide, self.signed = ZeroTest(chart.parameterization, {}), [*_signed(piece, chart)]
+        self.laws = {value: symbol for symbol, value in chart.constants if value.is_Add}
+
+    def __call__(self, e: Expr, *others: Expr, roots: Expr | None = None) -> Expr:
+        """Return the shortest way to write e, which others equal, with the radicals of *roots*."""
+        found = (way for x in (e, *others) for way in self.ways(x))
+        ways = (way for x in found for way in (x, _by_outputs(x, self.betas)))
+        fewer = (way for way in ways if roots is None or _radicals(way) <= _radicals(roots))
+        proved = (x for x in fewer if _length(x) < _length(e) and self.vanishes(x - e))
+        shortest = min((e, *(way.xreplace(self.laws) for way in proved)), key=_length)
+        return e if shortest == e else self(shortest, roots=roots)
+
+    def vanishes(self, e: Expr) -> bool:
+        """Tell whether an expression is proved zero where outputs and laws have their signs."""
+        images = (split_powers(e.xreplace(images), sign_of) for images in self.signed)
+        return any(map(self.decide.vanishes, images))
+
+    def ways(self, e: Expr) -> Iterator[Expr]:
+        """Yield an expression with powers split, its terms factored, and its logarithms joined."""
+        rest, last = 1 - sympy.Add(*self.betas), sympy.Dummy("last", positive=True)
+        named = {rest: last, -rest: -last} if self.sign(rest) > 0 else {}
+        one = {sympy.Add(*self.betas, last): sympy.S.One}
+        for rooted in dict.fromkeys((e, split_powers(e, self.sign))):
+            terms = map(sympy.factor, sympy.Add.make_args(rooted.xreplace(named)))
+            whole = sympy.Add(*(sympy.powsimp(term.xreplace(one)) for term in terms))
+            yield from (rooted, whole.subs(last, rest))
+            yield from map(by_logarithms, (rooted, split_logarithms(rooted, self.sign)))
+
+
+def _radicals(expression: Expr) -> set[Expr]:
+    """Return what is under roots."""
+    return {x.base for x in expression.atoms(sympy.Pow) if not x.exp.is_Integer}
+
+
+def _signed(piece: Explicit, chart: Chart) -> Iterator[dict[Expr, Expr]]:
+    """Yield what is positive in positive symbols: laws; beside these outputs as n-th powers t_i^n.
+
+    Where 1 less all outputs is positive as well, they are t_i^n/sum_j t_j^n.
+    """
+    laws = (law for law, _ in chart.constants if chart.sign(law) > 0)
+    signed: dict[Expr, Expr] = {law: Symbol(law.name, positive=True) for law in laws}
+    yield signed
+    powers = piece.value.atoms(sympy.Pow).union(*(g.atoms(sympy.Pow) for g in piece.gradient))
+    rational = (x for x in powers if x.base.is_rational_function() and x.has(*piece.betas))
+    n = lcm(*(int(x.exp.q) for x in rational if x.exp.is_Rational))
+    betas = [b for b in piece.betas if chart.sign(b) > 0]
+    roots = [chart.notation.fresh(f"t{i}", positive=True) ** n for i, _ in enumerate(betas, 1)]
+    last = 1 - sympy.Add(*piece.betas)
+    if len(betas) < len(piece.betas) or chart.sign(last) <= 0:
+        yield signed | dict(zip(betas, roots, strict=True))
+    else:
+        shares = [root / (1 + sympy.Add(*roots)) for root in (*roots, sympy.S.One)]
+        yield signed | dict(zip((*betas, last, -last), (*shares, -shares[-1]), strict=True))
+
+
+def by_logarithms(expression: Expr) -> Expr:
+    """Return what is linear in logarithms with one for each coefficient, which is in lowest terms.
+
+    >>> x, y = Symbol("x"), Symbol("y")
+    >>> by_logarithms(x * (y * sympy.log(x) / x + sympy.log(y) * y / x - 1) / y)
+    -x/y + log(x*y)
+    """
+    names = {log: sympy.Dummy(real=True) for log in expression.atoms(sympy.log)}
+    named = expression.xreplace(names)
+    slopes = {log: sympy.factor(named.diff(name)) for log, name in names.items()}
+    if not names or any(slope.has(*names.values()) for slope in slopes.values()):
+        return expression
+    units = dict[Expr, list[tuple[Expr, Expr]]]()
+    for log, slope in sorted(((x, y) for x, y in slopes.items() if y != 0), key=str):
+        number, unit = slope.as_coeff_Mul()
+        sign = -1 if unit.could_extract_minus_sign() else 1
+        units.setdefault(sign * unit, []).append((log.args[0], sign * number))
+    logs = (
+        number * unit * sympy.log(sympy.Mul(*(A**n for A, n in powers)))
+        for unit, numbers in units.items()
+        for number, powers in joined(numbers)
+    )
+    rest = named.xreplace(dict.fromkeys(names.values(), sympy.S.Zero))
+    rests = (rest, sympy.cancel(rest), sympy.expand_mul(sympy.cancel(rest)))
+    return sympy.Add(*logs, fewest(rests))
+
+
+def split_logarithms(expression: Expr, sign: Callable[[Expr], int]) -> Expr:
+    """Return the logarithms of products as those of the factors, where these have a sign.
+
+    >>> x, y = Symbol("x"), Symbol("y")
+    >>> split_logarithms(sympy.log(x / (x * y - 2 * y)), lambda factor: 1)
+    log(x) - log(y) - log(x - 2)
+    """
+
+    def split(argument: Expr) -> Expr:
+        factors = [x.as_base_exp() for x in sympy.Mul.make_args(sympy.factor(argument))]
+        if not all(sign(b) for b, _ in factors):
+            return sympy.log(argument)
+        return sympy.Add(*(n * sympy.log(sign(b) * b) for b, n in factors))
+
+    return expression.replace(sympy.log, split)
+
+
+def split_powers(expression: Expr, sign: Callable[[Expr], int]) -> Expr:
+    """Return the powers (A^m/B^n)^e of quotients as those of factors, where all have a sign.
+
+    >>> x, y = Symbol("x"), Symbol("y")
+    >>> split_powers(sympy.sqrt(x / y) * y, lambda factor: 1)
+    sqrt(x)*sqrt(y)
+    """
+    if not expression.args:
+        return expression
+    whole = expression.func(*(split_powers(x, sign) for x in expression.args))
+    if not whole.is_Pow or whole.exp.is_Integer:
+        return whole
+    parts, signs = list[Expr](), list[int]()
+    for b, n in (x.as_base_exp() for x in sympy.Mul.make_args(sympy.factor(whole.base))):
+        signs.append(abs(sign(b)) if n.is_even else sign(b))
+        parts.append((sign(b) * b) ** (n * whole.exp))
+    return sympy.Mul(*parts) if prod(signs) == 1 else whole
+
+
+def sign_of(expression: Expr) -> int:
+    """Return the sign of an expression by those of its symbols; 0 where none is known."""
+    return int(bool(expression.is_positive)) - int(bool(expression.is_negative))
