@@ -48,6 +48,8 @@ def _with_length(derivation: Derivation, potential: Potential, explicit: Derivat
     (piece,) = potential.pieces
     if any(x.atoms(AppliedUndef) for x in (piece.value, *piece.gradient)):
         raise NumericalError("Q is an integral of psi(x): give a dimension, --vector u:3, to check")
+    if len(explicit.parameterization.blocks) > 1:
+        raise NumericalError("Q is a sum in components: give a dimension, --vector u:3, to check")
     betas = explicit.beta
     length = sympy.sqrt(sympy.Add(*(b**2 for b in betas)))
     (s,), direction = derivation.beta, turning.direction

@@ -91,6 +91,7 @@ NUMERICS_READS = (
     "derive.potential",
     "derive.records",
     "derive.mirror_map",
+    "derive.components",
     "derive.copying",
     "derive.derivation",
     "derive.separable",

@@ -13,8 +13,9 @@ import pytest
 from mpmath import mp, mpf
 
 import tests.witnesses.derivation
-from derive import Verdict
+from derive import NumericalError, Verdict
 from derive.certificate.checking.check import check_text
+from numerics import crosscheck
 from tests.models import CERTIFIED_IN_PART, DECIDED, YES, lines, parsed
 from tests.published import certified_once, derive_once
 from tests.witness_flow import Model, confirms, integrate, random_steering, start_values
@@ -153,6 +154,16 @@ def test_what_is_claimed_of_a_flow_withstands_its_witness(line, monkeypatch):
 @pytest.mark.parametrize("line", DECIDED)
 def test_what_is_claimed_of_limits_withstands_its_witness(line):
     withstood(derive_once(parsed(line)), AT_LIMITS.__contains__)
+
+
+@pytest.mark.every(24)
+@pytest.mark.parametrize("line", [line for line, (_, v) in DECIDED.items() if v is YES])
+def test_the_limit_of_the_flow_is_that_of_q_to_twenty_digits(line):
+    try:
+        assert crosscheck(derive_once(parsed(line)), digits=20).passed
+    except NumericalError as reason:  # of a vector there may be nothing to compare in components
+        if "give a dimension" not in str(reason):
+            raise
 
 
 @pytest.mark.parametrize("line", DECIDED)

@@ -74,7 +74,7 @@ def candidates(largest: int, seed: int = 0) -> Iterator[Candidate]:
     """Yield one F of each class, by size, those of one size in an order drawn by the *seed*.
 
     >>> sorted(written(c.form) for c in candidates(2))[:3]
-    [('a',), ('a + b',), ('a**2',)]
+    [('1/a',), ('a',), ('a + b',)]
     """
     known = set[Form]()
     for size in range(1, largest + 1):

@@ -27,10 +27,9 @@ Addition: TypeAlias = Callable[[Answer, "Derivation", Enter], Answer]
 
 def _by_crosscheck(d: Any, digits: int | None) -> Any:
     """Check Q of outputs of given number; a vector model is checked in components."""
-    from derive.components import in_components
     from numerics.confirm.crosscheck import crosscheck
 
-    return crosscheck(in_components(d), digits=digits or 30)
+    return crosscheck(d, digits=digits or 30)
 
 
 def _at_sizes(d: Any, digits: int | None) -> Any:

@@ -41,7 +41,7 @@ def components(direction: Direction, d: int, u_0: Mapping[str, Tree]) -> Paramet
     """Return F_i = phi u_i in R^d with the start of u, at symbols where none is given."""
     vector = component_names(direction, d)
     reduced = direction.parameterization
-    phi = written_in_components(direction, vector, direction.phi)
+    phi = written_in_components(direction, vector, direction.phi * direction.sign)
     outputs = [Operation("*", phi, Name(name)) for name in vector]
     scalars = reduced.weights[:-1]
     start = {**{w: tree for w, tree in reduced.start if w in scalars}, **u_0}

@@ -15,6 +15,7 @@ import numpy as np
 import sympy
 from sympy import Expr
 
+from derive.components import in_components
 from derive.copying import Copies
 from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError, check_kind
@@ -278,6 +279,7 @@ def crosscheck(
     For a single output the interpolant would be unique, so independent copies are fitted jointly:
     as many as X has columns, each with its own start. Where X is drawn and all agree, further data
     are drawn to break each condition of Q on the flow, and to lie behind each wall of its domain.
+    A vector of open dimension is one of three components, which starts along the first axis.
 
     Args:
         derivation: what to check; or copies, of which one is derived.
@@ -307,7 +309,7 @@ def crosscheck(
         count, given = derivation.count, {**dict(derivation.start), **given}
         derivation = derivation.derivation
     check_kind(derivation, Derivation, "derive('p**2')")
-    subject, given = in_numbers(derivation, given)
+    subject, given = in_numbers(in_components(derivation), given)
     p, potential = subject.parameterization, subject.potential
     if not potential.pieces:
         raise NumericalError(f"there is no Q to check: {potential.finding.words}")
