@@ -8,7 +8,7 @@ are equal if they are in the n-th roots of the outputs, in which their radicals 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from math import lcm, prod
@@ -50,10 +50,10 @@ def _length(expression: Expr) -> int:
     return len(str(expression))
 
 
-def _by_outputs(expression: Expr, betas: tuple[Symbol, ...]) -> Expr:
-    """Return a sum with one term for all that are linear in an output."""
+def _by_outputs(expression: Expr, betas: Sequence[Symbol], moving: Sequence[Symbol]) -> Expr:
+    """Return a sum with one term for all that are linear in an output, with constant slopes."""
     terms = sympy.Add.make_args(expression)
-    linear = [t for t in terms if any(not (t / b).has(*betas) for b in betas)]
+    linear = [t for t in terms if any(not (t / b).has(*moving) for b in betas)]
     rest = sympy.Add(*(t for t in terms if t not in linear))
     return rest + sympy.collect(sympy.expand_mul(sympy.Add(*linear)), betas)
 
@@ -63,13 +63,14 @@ class _Shortening:
 
     def __init__(self, piece: Explicit, chart: Chart) -> None:
         self.betas, self.sign = piece.betas, cache(chart.sign)
+        self.moving = (*piece.betas, *(root.symbol for root in piece.roots))
         self.decide, self.signed = ZeroTest(chart.parameterization, {}), [*_signed(piece, chart)]
         self.laws = {value: symbol for symbol, value in chart.constants if value.is_Add}
 
     def __call__(self, e: Expr, *others: Expr, roots: Expr | None = None) -> Expr:
         """Return the shortest way to write e, which others equal, with the radicals of *roots*."""
         found = (way for x in (e, *others) for way in self.ways(x))
-        ways = (way for x in found for way in (x, _by_outputs(x, self.betas)))
+        ways = (way for x in found for way in (x, _by_outputs(x, self.betas, self.moving)))
         fewer = (way for way in ways if roots is None or _radicals(way) <= _radicals(roots))
         proved = (x for x in fewer if _length(x) < _length(e) and self.vanishes(x - e))
         shortest = min((e, *(way.xreplace(self.laws) for way in proved)), key=_length)
