@@ -416,6 +416,7 @@ SHARES = [
 ]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("f", "Q"), SHARES)
 def test_normalized_models_have_the_form_of_a_norm_or_an_entropy(f, Q):
     """Up to linear terms, and without a name for what is a quotient."""
