@@ -59,3 +59,24 @@ def test_the_law_of_another_function_is_rejected():
 def test_refused_with_the_reason(text, reason):
     with pytest.raises(InputError, match=reason):
         Parameterization.parse([text])
+
+
+MODELS = [
+    "atan(w)",
+    "a*atan(b)",
+    "sigmoid(w)",
+    "a*sigmoid(b)",
+    "softplus(w)",
+    "atan(w) + softplus(w)",
+]
+
+
+@pytest.mark.every(6)
+@pytest.mark.parametrize("text", MODELS)
+def test_derived_confirmed_by_a_flow_and_certified(text: str) -> None:
+    derivation = derive_once(Parameterization.parse([text]))
+    assert derivation.verdict is Verdict.PROVED
+    assert derivation.to_text()
+    assert derivation.to_latex()
+    assert check(json.loads(derivation.to_json())).verdict == "PROVED"
+    assert crosscheck(derivation, digits=20).passed

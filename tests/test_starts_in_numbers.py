@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import quad
 
 from derive import Parameterization
-from derive.errors import InputError, NumericalError
+from derive.errors import DeriveError, InputError, NumericalError
 from derive.explicit.regularize import explicit_counterpart
 from numerics import flow, interpolate
 from numerics.confirm.paths import time_warp
@@ -154,3 +154,38 @@ def test_a_start_that_brings_roots_of_large_primes_has_a_closed_form(start):
     for beta in (2 + (beta_0 - 2) / 2, 2.5, 4.0):
         expected, _ = quad(lambda b: b * b / (b * b - 4), beta_0, beta, epsabs=1e-11)
         assert abs(q.gradient(beta) - expected) < 1e-7 * (1 + abs(expected))
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start", "free"),
+    [
+        # Q has asinh(4/3) or the square root of a number in it.
+        (["u*v"], {"u": "1", "v": "2"}, {"u_0": 1, "v_0": 2}),
+        (["p**2 - m**2"], {"p": "1", "m": "2"}, {"p_0": 1, "m_0": 2}),
+    ],
+)
+def test_q_of_a_start_in_numbers_is_that_of_its_symbols(outputs, start, free):
+    q, symbolic = potential(outputs, start), potential(outputs, None, free)
+    beta = np.array([0.5, 2.0, 3.5])
+    np.testing.assert_allclose(q.gradient(beta), symbolic.gradient(beta), rtol=1e-12)
+    np.testing.assert_allclose(q(beta), symbolic(beta), rtol=1e-12)
+    np.testing.assert_allclose(q.bregman(beta, beta / 2), symbolic.bregman(beta, beta / 2))
+
+
+@pytest.mark.parametrize(
+    ("outputs", "start"),
+    [
+        # Q has log(2) or sqrt(2) in it.
+        (["log(w)"], {"w": "2"}),
+        (["sqrt(w)"], {"w": "2"}),
+        (["sqrt(a)*u1", "sqrt(a)*u2"], {"a": "2", "u1": "1", "u2": "1"}),
+    ],
+)
+def test_q_with_a_root_or_a_logarithm_of_a_number_has_a_gradient(outputs, start):
+    q = potential(outputs, start)
+    assert np.isfinite(q.gradient(np.full(len(outputs), 1.5))).all()
+
+
+def test_a_sum_with_a_root_is_derived_or_undecided():
+    with contextlib.suppress(DeriveError):
+        assert derive_once(Parameterization.parse(["sqrt(a) + 2*a**3"], start={"a": "3"}))

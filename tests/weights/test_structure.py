@@ -8,7 +8,7 @@ import sympy
 
 from derive import DegenerateStart, InputError, Parameterization, Verdict
 from derive.weights.conserved import find_conserved
-from derive.weights.lie import bracket, find_lie_structure
+from derive.weights.lie import along, bracket, find_lie_structure
 from derive.weights.metric import find_metric
 from derive.weights.witness import independent_point
 from tests.published import derive_once
@@ -155,3 +155,56 @@ def test_the_line_is_printed():
     assert "X1, X2 are independent at a = 1, u1 = 1, u2 = 1" in d.to_text()
     assert "so all other conserved quantities are functions of these" in d.to_latex()
     assert d.blocks[0].lie.point == tuple((name, Fraction(1)) for name in ("a", "u1", "u2"))
+
+
+@pytest.mark.parametrize(
+    ("outputs", "dimension", "laws"),
+    [
+        (["w"], 1, 0),
+        (["p**2-m**2"], 1, 1),
+        (["u*v-x*y"], 1, 3),
+        (["p**3-m**3"], 1, 1),
+        (["a*u1", "a*u2"], 2, 1),
+        (["a*b*u1", "a*b*u2"], 2, 2),
+        (["a**2+b**2", "a*c+b*d", "c**2+d**2"], 4, 0),
+        (["a*e+b*f", "a*g+b*h", "c*e+d*f", "c*g+d*h"], 5, 3),
+        (HOPF, 4, 0),
+        (["x", "(x-z)**2/2+y"], 3, 0),
+    ],
+)
+def test_dimension_and_laws(outputs: list[str], dimension: int, laws: int) -> None:
+    p = Parameterization.parse(outputs)
+    lie = find_lie_structure(p)
+    found = find_conserved(lie)
+    assert lie.commuting == all(
+        x.is_zero() for i, X in enumerate(p.fields) for Y in p.fields[:i] for x in bracket(X, Y)
+    )
+    if lie.dimension + laws == p.p:
+        assert found.verdict is Verdict.PROVED
+    assert len(found.laws) <= p.p - lie.dimension
+    assert (lie.dimension, len(found.laws)) == (dimension, laws)
+    assert all(along(X, law).is_zero() for law in found.laws for X in p.fields)
+
+
+def test_law_of_the_cubic_pair() -> None:
+    d = derive_once(Parameterization.parse(["p**3-m**3"], CUBIC_PAIR))
+    p, m = sympy.symbols("p m", real=True)
+    (law,) = d.conserved.laws
+    expected = 1 / p + 1 / m
+    assert any(sympy.simplify(law**sign / expected).is_number for sign in (1, -1)), (
+        f"{law} is not a multiple of 1/p + 1/m"
+    )
+
+
+def test_laws_are_constant_for_sympy_too() -> None:
+    d = derive_once(Parameterization.parse(["a*b*u1", "a*b*u2"]))
+    p = d.parameterization
+    names = {w: sympy.Symbol(w) for w in p.weights}
+    for law in d.conserved.laws:
+        assert {s.name for s in law.free_symbols} <= set(names)
+        law = sympy.sympify(str(law), locals=names)
+        for text in ("a*b*u1", "a*b*u2"):
+            f = sympy.sympify(text, locals=names)
+            slope = sum(sympy.diff(law, w) * sympy.diff(f, w) for w in names.values())
+            assert sympy.expand(slope) == 0
+    assert any(sympy.diff(law, w) != 0 for law in d.conserved.laws for w in law.free_symbols)

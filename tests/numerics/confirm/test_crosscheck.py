@@ -226,3 +226,14 @@ def test_a_start_that_interpolates_has_nothing_to_satisfy():
     drawn = crosscheck(d, digits=20)
     assert drawn.passed
     assert drawn.steps > 0
+
+
+def test_a_foreign_potential_is_found() -> None:
+    """Q of another parameterization, for coordinates and start symbols of the same names."""
+    square, cube = derived("w**2"), derived("w**3")
+    pieces = tuple(replace(piece, kernel=None) for piece in cube.potential.pieces)
+    foreign = replace(square.potential, pieces=pieces)
+    wrong = crosscheck(replace(square, potential=foreign), digits=15)
+    assert wrong.stationarity < 5
+    assert wrong.consistency is not None
+    assert wrong.consistency > 10

@@ -3,6 +3,7 @@
 import pickle
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -488,3 +489,16 @@ def test_the_start_of_a_curve_is_no_double():
     form = high_precision(derived, {"s": "1/3", "t": "1/7"}, 30)
     assert abs(form.gradient(form.beta0)[0]) < 1e-30
     assert form.value(form.beta0) == pytest.approx(0, abs=1e-30)
+
+
+@pytest.mark.every(3)
+@each_model
+def test_bregman_is_positive(
+    outputs: tuple[str, ...], start: dict[str, Any], values: dict[str, Any]
+) -> None:
+    q = lower(potential(*outputs, **start), values)
+    beta = around(q)
+    divergence = q.bregman(beta, np.array([q.beta0]))
+    assert divergence.shape == (6,)
+    assert np.all(divergence > 0)
+    assert np.allclose(q.bregman(beta, beta), 0, atol=1e-14)

@@ -819,3 +819,21 @@ def test_deep_nets_from_small_starts_take_few_steps(depth, alpha):
     found = interpolate(q, X, y)
     assert found.converged
     assert found.iterations < 30
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize("name", [*SEPARABLE, *COUPLED])
+def test_hessian_is_the_slope_of_the_gradient(name: str) -> None:
+    outputs, options, start = (SEPARABLE | COUPLED)[name]
+    q = potential(*outputs, **options).numeric(start)
+    beta = np.array(q.beta0) * 1.05 + 0.02
+    step = 1e-5
+    slopes = [
+        (q.gradient(beta + step * unit) - q.gradient(beta - step * unit)) / (2 * step)
+        for unit in np.eye(q.d)
+    ]
+    hessian = q.hessian(beta).reshape(q.d, q.d)
+    assert np.allclose(hessian, np.reshape(slopes, (q.d, q.d)), rtol=1e-6, atol=1e-8)
+    assert np.allclose(hessian, hessian.T)
+    assert np.linalg.eigvalsh(hessian).min() > 0
+    assert np.allclose(np.reshape(q.curvature(beta), -1), np.diag(hessian))
