@@ -86,7 +86,7 @@ def decide(candidate: Candidate, start: Sequence[str], limits: Limits) -> Entry:
         entry = entry if given else replace(entry, verdict=FAULT, reason=str(refusal)[:300])
     except OutOfTime:
         entry = replace(entry, verdict=Verdict.UNDECIDED.value, reason="out of time")
-    except (Exception, MemoryError) as fault:
+    except Exception as fault:
         entry = replace(entry, verdict=FAULT, reason=f"{type(fault).__name__}: {fault}"[:300])
     return replace(entry, seconds=round(time.process_time() - began, 3))
 

@@ -41,7 +41,7 @@ class Entry:
         domain: where Q lives, in words; everywhere: whether that is proved to be all of R^d.
         horizon: the norm whose largest margin the flow tends to on separable data.
         closed: whether K is written as a function of beta and constants.
-        class_id: the id of the simplest entry with the same Q.
+        class_id: the id of the simplest entry with the same Q, in numbers.
         samples: rows (start, beta, Hess Q) as little-endian doubles, compressed by zlib.
         certificate: the JSON record with its certificate, compressed by xz; None where not asked.
         seconds: of the processor.

@@ -70,7 +70,7 @@ def _images(
     own = {Symbol(b) for b in family.betas}
     nodes = dict.fromkeys(sympy.preorder_traversal(Q))
     parts = [x for x in nodes if x.free_symbols and not x.free_symbols & own]
-    fixed = {name: sympy.nsimplify(x) for name, x in family.fixed.items()}
+    fixed = {name: sympy.Integer(int(x)) for name, x in family.fixed.items()}  # 0 or 1
     free = zip(family.free, fits.T, strict=True)
     return fixed | {name: _recognised(values, parts, known) for name, values in free}
 

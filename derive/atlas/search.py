@@ -97,7 +97,7 @@ def having(
         raise InputError("--law: write sums of products of weights and their logarithms")
     conditions: dict[str, object] = {
         "horizon = ?": horizon,
-        "g not in ('', '1') and ?": warped,
+        "verdict = 'PROVED' and g != '1' and ?": warped,
         "weights = ?": weights,
         "', ' || law_forms || ', ' like ?": form and f"%, {form}, %",
         f"verdict = 'PROVED' and ({DOMAINS.get(domain)}) and ? != ''": domain,

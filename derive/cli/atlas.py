@@ -107,7 +107,8 @@ class Search(Command):
     that are known from F alone; where an exact identity confirms that it is equal, that is said,
     with what the constants are. Where none is equal, the nearest are listed.
 
-    Exit status: 0 something is equal, or has the properties; 1 nothing; 2 bad input; 3 out of time.
+    Exit status: 0 something is equal, in numbers at least, or has the properties; 1 nothing; 2 bad
+    input; 3 out of time.
 
     \b
     Examples:
@@ -148,8 +149,9 @@ class Search(Command):
             matches = search(self.potential, entries, self.most)
         equal = any(match.fit for match in matches)
         listed = [_record(match.entry) | _compared(match) for match in matches[: self.most]]
-        line = f"{len(matches)} entries are equal" if equal else "none is equal; the nearest:"
-        return self._told(listed, equal, line)
+        proved = sum(match.constants is not None for match in matches)
+        line = f"equal: {proved} by an exact identity, {len(matches) - proved} in numbers alone"
+        return self._told(listed, equal, line if equal else "none is equal; the nearest:")
 
     def _told(self, listed: list[dict[str, Any]], positive: bool, line: str) -> Answer:
         code = YES if positive else 1
@@ -190,8 +192,8 @@ class Show(Recorded):
 
     \b
     Examples:
-      derive atlas show 6b0c1d2e3f
-      derive atlas show 6b0c1d2e3f --latex --standalone -o theorem.tex
+      derive atlas show 171bfd520a
+      derive atlas show 171bfd520a --latex --standalone -o theorem.tex
     """
 
     entry: str = option(..., metavar="ID")

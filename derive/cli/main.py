@@ -46,7 +46,7 @@ COMMANDS = {
 SHARED = {
     "regularizer": ("explore",),
     "regression": ("path", "run"),
-    "more": ("regimes", "optimizers", "perturb", "explicit", "parameterize"),
+    "findings": ("regimes", "optimizers", "perturb", "explicit", "parameterize"),
     "check": ("rocq",),
     "catalogue": ("audit", "report"),
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
-from derive.cli.more import SCALE, scaled
+from derive.cli.findings import SCALE, scaled
 from derive.cli.options import OfModel
 from derive.cli.output import check_picture, text_of
 from derive.cli.recorded import Recorded

@@ -2,10 +2,12 @@
 
 import importlib.util
 import json
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
-from derive.atlas.store import SHIPPED
+from derive.atlas.store import SHIPPED, opened
 from tests.cli.commands import run
 
 HYPENTROPY = "beta*asinh(beta/c) - sqrt(beta**2 + c**2)"
@@ -14,6 +16,7 @@ HYPENTROPY = "beta*asinh(beta/c) - sqrt(beta**2 + c**2)"
 def test_search_says_what_is_equal():
     done = run("atlas", "search", HYPENTROPY)
     assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("equal: 8 by an exact identity, 5 in numbers alone\n")
     assert "F = a*b\n  equal: an exact identity\n  with c = " in done.stdout
 
 
@@ -21,7 +24,7 @@ def test_search_says_what_is_near():
     done = run("atlas", "search", "beta**3", "--json")
     assert done.returncode == 1
     record = json.loads(done.stdout)
-    assert record["format"], record["version"] == ("regderive-atlas-search", 1)
+    assert (record["format"], record["version"]) == ("regderive-atlas-search", 1)
     assert {x["ground"] for x in record["entries"]} == {"near"}
 
 
@@ -77,3 +80,30 @@ def test_build_show_and_site(tmp_path):
 
 def test_the_small_atlas_is_small():
     assert SHIPPED.stat().st_size < 300_000
+
+
+def test_the_guide_counts_what_is_shipped():
+    """Each figure of "What it shows" on the shipped entries, but for what was tried elsewhere."""
+    with opened(None) as atlas:
+        entries = atlas.entries()
+    special = [e for e in entries if e.start]
+    verdicts, coupled = Counter(e.verdict for e in entries), [e for e in entries if e.dimension > 1]
+    proved = [e for e in entries if e.verdict == "PROVED"]
+    kinds, warped = Counter(e.kind for e in proved), sum(e.g != "1" for e in proved)
+    sizes = Counter(e.class_id for e in proved)
+    guide = " ".join((Path(__file__).parents[2] / "docs/howto/atlas.md").read_text().split())
+    for sentence in (
+        f"The {len(entries)} entries of size 4 or less are {len(entries) - len(special)} $F$ "
+        f"from any start and {len(special)} special starts",
+        f"Of all, {len(proved)} have a $Q$, {warped} of them with a warp alone",
+        f"{verdicts['REFUTED']} have none; {verdicts['UNDECIDED']} are open",
+        f"explicit for {kinds['explicit']}, along a curve for {kinds['parametric']}, by a root of "
+        f"a polynomial for {kinds['algebraic']}, and has an integral left for "
+        f"{kinds['quadrature']}",
+        f"of {len(coupled)} entries with two or more outputs "
+        f"{sum(e.verdict == 'REFUTED' for e in coupled)} have no $Q$",
+        f"Of {sum(n > 1 for n in sizes.values())} classes there is more than one entry",
+        f"has {sizes.most_common()[0][1]}, such as `a + b`",
+        f"of the {len(sizes)} classes",
+    ):
+        assert sentence in guide, sentence

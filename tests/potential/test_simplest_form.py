@@ -10,13 +10,14 @@ import sympy
 from sympy import Rational
 
 from derive import Parameterization, derive
+from derive.certificate.checking.check import check_text
 from derive.errors import InputError
 from derive.potential import leaf_curve
 from derive.potential.piece import KINDS, Curve, Explicit, Parametric, Quadrature, Root, kernel_of
 from derive.potential.shortest import METRIC, Form, count_terms, shortest
 from derive.verdict import Verdict
 from tests.conditions import texts
-from tests.published import derive_once
+from tests.published import certified_once, derive_once
 
 
 @pytest.mark.parametrize("d", [7, pytest.param(16, marks=pytest.mark.slow)])
@@ -432,6 +433,16 @@ def test_normalized_models_have_the_form_of_a_norm_or_an_entropy(f, Q):
     assert max(abs(sympy.N(x.subs(at), 30)) for x in curved) < 1e-20
     assert not piece.roots
     assert len(str(piece.value)) < 160
+
+
+@pytest.mark.every(5)
+@pytest.mark.parametrize("f", [f for f, _ in SHARES])
+def test_the_form_of_normalized_models_is_certified(f):
+    terms = [f.replace("w", w) for w in "abc"]
+    outputs = [f"{x}/({' + '.join(terms)})" for x in terms[:2]]
+    p = Parameterization.parse(outputs, positive=["a", "b", "c"] * (f != "exp(w)"))
+    open_ = check_text(certified_once(p)).open
+    assert not any(what.startswith("Q of") for what in open_), open_
 
 
 def test_a_sign_that_is_open_is_why_an_integral_is_left():

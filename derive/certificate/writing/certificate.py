@@ -11,6 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import islice, product
+from math import lcm
+
+import sympy
 
 from derive.certificate.checking import check, sections
 from derive.certificate.checking.check import FORMAT, VERSION, claimed
@@ -113,6 +116,13 @@ class TimedSpace(Space):
         self._work = done
 
 
+def _index(pieces: Sequence[Piece]) -> int:
+    """Return n such that the radicals of beta in Q and its gradient are rational in n-th roots."""
+    shown = ((piece.betas, e) for piece in pieces for e in (piece.value, *piece.gradient))
+    powers = (x for betas, e in shown for x in e.atoms(sympy.Pow) if x.base.has(*betas))
+    return lcm(*(int(x.exp.q) for x in powers if x.exp.is_Rational))
+
+
 class _Writer:
     """Writes the proofs of the sections, each accepted by the checker first."""
 
@@ -124,7 +134,7 @@ class _Writer:
         head["definitions"] = [{"name": f"f{n}", "of": call} for n, call in calls]
         self.d, self.record = d, {**record, "certificate": {**head, **proofs}}
         self.proofs = self.record["certificate"]
-        self.calls = Calls(self.record, d.parameterization, kind)
+        self.calls = Calls(self.record, d.parameterization, kind, _index(d.potential.pieces))
         said = (c for piece in d.potential.pieces for c in piece.assumptions)
         known = [str(c.of) for c in said if c.names <= {*self.calls.space.given}]
         for call in calls_in(known):  # in conditions on weights and constants, for every section

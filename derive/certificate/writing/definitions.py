@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterable, Iterator
 from itertools import count
-from math import lcm, prod
+from math import prod
 
 import sympy
 
@@ -24,8 +23,6 @@ from derive.language import parse_expression
 from derive.model.parameterization import Parameterization
 
 ROOM = 60
-INDEX = re.compile(r"\*\*\(-?\d+/(\d+)\)")
-"""The index of a root in a text."""
 
 
 class Definitions:
@@ -74,14 +71,14 @@ class Definitions:
 class Calls(Definitions):
     """Names for calls, defined in the record of a certificate; those of F come first."""
 
-    def __init__(self, record: JSON, p: Parameterization, make: Kind) -> None:
+    def __init__(self, record: JSON, p: Parameterization, make: Kind, index: int = 1) -> None:
+        """Name them; exponentials are powers of those of exponents divided by an *index*."""
         given, proof = record["parameterization"], record["certificate"]
         space = space_of(given, proof, ROOM, make)
         super().__init__(space, proof["definitions"], set(space.names))
-        index = lcm(*map(int, INDEX.findall(" ".join(_forms(record)))))
         for field in (p.field, p.start_field):
             for g in field.generators:
-                if g.kind == "exp" and index > 1:  # of which exp(w) is a power, in their radicals
+                if g.kind == "exp" and index > 1:
                     self.name(f"exp(({field.embed(g.argument).in_moduli()})/{index})")
                 if g.kind != "parameter":
                     self.name(field.named(g.name).in_moduli())
@@ -138,12 +135,6 @@ class Calls(Definitions):
         finally:
             space.leave(before)
         return found.entries
-
-
-def _forms(record: JSON) -> Iterator[str]:
-    """Yield what is printed of Q and its gradient."""
-    for piece in record["potential"]["pieces"]:
-        yield from (piece["Q"] or "", *piece["gradient"])
 
 
 def _written(text: str, field: FunctionField, p: Parameterization) -> str:
@@ -246,7 +237,7 @@ class FormDefinitions(Definitions):
                 break
         else:
             image = self._beside_powers(argument, n)
-        return image if image is None or image.at(self.space.start) > 0 else -image
+        return -image if image is not None and image.at(self.space.start) < 0 else image
 
     def _beside_powers(self, f: Function, n: int) -> Function | None:
         """Return the root of w^n/F by that of what is left of f beside n-th powers, or None."""
