@@ -1,9 +1,10 @@
 """Q of coupled outputs in the shortest way to write it that is proved equal.
 
-Where outputs and laws have signs, as beta_i > 0 and 1 - sum_i beta_i > 0 of softmax, powers and
-logarithms of quotients are those of the factors: what the chart wrote in ratios of outputs, and in
-roots that are quotients, becomes (sum_i beta_i^(2/p))^(p/2), or sum_i beta_i log beta_i. Two forms
-are equal if they are in the n-th roots of the outputs, in which their radicals are rational.
+Where outputs, laws and an affine function of the outputs have signs, as 1 - sum_i beta_i > 0 of
+softmax, powers and logarithms of quotients are those of the factors: what the chart wrote in ratios
+of outputs, and in roots that are quotients, becomes (sum_i beta_i^(2/p))^(p/2), or sum_i beta_i log
+beta_i. Two forms are equal if they are in n-th roots of what has a sign, in which their radicals
+are rational.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from sympy import Expr, Symbol
 
 from derive.potential.accept import ZeroTest
 from derive.potential.chart import Chart
-from derive.potential.piece import Explicit, moving
+from derive.potential.piece import Explicit, Piece, moving
 from derive.potential.rational_kernel import joined
 from derive.potential.rewriting import fewest
 from derive.potential.shortest import Form, has_gradient, used
@@ -64,7 +65,9 @@ class _Shortening:
     def __init__(self, piece: Explicit, chart: Chart) -> None:
         self.betas, self.sign = piece.betas, cache(chart.sign)
         self.moving = (*piece.betas, *(root.symbol for root in piece.roots))
-        self.decide, self.signed = ZeroTest(chart.parameterization, {}), [*_signed(piece, chart)]
+        self.affine = next(filter(self.sign, _affine(piece)), sympy.S.Zero)
+        self.decide = ZeroTest(chart.parameterization, {})
+        self.signed = [*self.images(piece, chart)]
         self.laws = {value: symbol for symbol, value in chart.constants if value.is_Add}
 
     def __call__(self, e: Expr, *others: Expr, roots: Expr | None = None) -> Expr:
@@ -83,14 +86,48 @@ class _Shortening:
 
     def ways(self, e: Expr) -> Iterator[Expr]:
         """Yield an expression with powers split, its terms factored, and its logarithms joined."""
-        rest, last = 1 - sympy.Add(*self.betas), sympy.Dummy("last", positive=True)
-        named = {rest: last, -rest: -last} if self.sign(rest) > 0 else {}
-        one = {sympy.Add(*self.betas, last): sympy.S.One}
+        a, last = self.affine, sympy.Dummy("last", positive=True)
+        image = self.sign(a) * last
+        named = {a: image, -a: -image} if a else {}
+        c = sympy.expand(a).as_coeff_Add()[0]
+        whole = sympy.expand(image - a + c)
+        relation = {whole: c, -whole: -c}
         for rooted in dict.fromkeys((e, split_powers(e, self.sign))):
             terms = map(sympy.factor, sympy.Add.make_args(rooted.xreplace(named)))
-            whole = sympy.Add(*(sympy.powsimp(term.xreplace(one)) for term in terms))
-            yield from (rooted, whole.subs(last, rest))
+            factored = sympy.Add(*(sympy.powsimp(term.xreplace(relation)) for term in terms))
+            yield from (rooted, factored.subs(last, self.sign(a) * a))
             yield from map(by_logarithms, (rooted, split_logarithms(rooted, self.sign)))
+
+    def images(self, piece: Explicit, chart: Chart) -> Iterator[dict[Expr, Expr]]:
+        """Yield what has a sign in positive symbols: laws; beside these outputs as +-t_i^n.
+
+        Where an affine function of the outputs is a = c - sum_i c_i beta_i, and a and all
+        c_i beta_i have the sign of c, they are c t_j^n/sum_k t_k^n.
+        """
+        laws = (law for law, _ in chart.constants if self.sign(law) > 0)
+        signed: dict[Expr, Expr] = {law: Symbol(law.name, positive=True) for law in laws}
+        yield signed
+        n = root_index(piece)
+        betas = [b for b in piece.betas if self.sign(b)]
+        fresh = (chart.notation.fresh(f"t{i}", positive=True) for i, _ in enumerate(betas, 1))
+        roots = {b: t**n for b, t in zip(betas, fresh, strict=True)}
+        a, c = self.affine, sympy.expand(self.affine).as_coeff_Add()[0]
+        slopes = {b: -a.diff(b) for b in betas}
+        terms = [self.sign(a), *(slope * self.sign(b) for b, slope in slopes.items())]
+        if len(betas) < len(piece.betas) or not all(c * x > 0 for x in terms):
+            yield signed | {b: self.sign(b) * power for b, power in roots.items()}
+            return
+        share = c / (1 + sympy.Add(*roots.values()))
+        own = {b: share * power / slopes[b] for b, power in roots.items()}
+        yield signed | own | {a: share, -a: -share}
+
+
+def _affine(piece: Explicit) -> Iterator[Expr]:
+    """Yield the affine functions of the outputs in Q, with numbers."""
+    sums = {x for x in piece.value.atoms(sympy.Add) if x.free_symbols <= {*piece.betas}}
+    for x in sorted(sums, key=_length):
+        if x.is_polynomial(*piece.betas) and sympy.Poly(x, *piece.betas).total_degree() == 1:
+            yield x
 
 
 def _radicals(expression: Expr) -> set[Expr]:
@@ -98,25 +135,12 @@ def _radicals(expression: Expr) -> set[Expr]:
     return {x.base for x in expression.atoms(sympy.Pow) if not x.exp.is_Integer}
 
 
-def _signed(piece: Explicit, chart: Chart) -> Iterator[dict[Expr, Expr]]:
-    """Yield what is positive in positive symbols: laws; beside these outputs as n-th powers t_i^n.
-
-    Where 1 less all outputs is positive as well, they are t_i^n/sum_j t_j^n.
-    """
-    laws = (law for law, _ in chart.constants if chart.sign(law) > 0)
-    signed: dict[Expr, Expr] = {law: Symbol(law.name, positive=True) for law in laws}
-    yield signed
-    powers = piece.value.atoms(sympy.Pow).union(*(g.atoms(sympy.Pow) for g in piece.gradient))
-    rational = (x for x in powers if x.base.is_rational_function() and x.has(*piece.betas))
-    n = lcm(*(int(x.exp.q) for x in rational if x.exp.is_Rational))
-    betas = [b for b in piece.betas if chart.sign(b) > 0]
-    roots = [chart.notation.fresh(f"t{i}", positive=True) ** n for i, _ in enumerate(betas, 1)]
-    last = 1 - sympy.Add(*piece.betas)
-    if len(betas) < len(piece.betas) or chart.sign(last) <= 0:
-        yield signed | dict(zip(betas, roots, strict=True))
-    else:
-        shares = [root / (1 + sympy.Add(*roots)) for root in (*roots, sympy.S.One)]
-        yield signed | dict(zip((*betas, last, -last), (*shares, -shares[-1]), strict=True))
+def root_index(piece: Piece) -> int:
+    """Return n such that radicals of outputs in Q and its gradient are rational in n-th roots."""
+    shown = (piece.value, *piece.gradient)
+    powers = (x for e in shown for x in e.atoms(sympy.Pow) if x.base.has(*piece.betas))
+    rational = (x for x in powers if x.exp.is_Rational and x.base.is_rational_function())
+    return lcm(*(int(x.exp.q) for x in rational))
 
 
 def by_logarithms(expression: Expr) -> Expr:

@@ -445,6 +445,17 @@ def test_the_form_of_normalized_models_is_certified(f):
     assert not any(what.startswith("Q of") for what in open_), open_
 
 
+def test_the_form_does_not_ask_how_outputs_are_signed_and_scaled():
+    """Powers split by any affine function of the outputs that has a sign."""
+    below = "(a**3 + b**3 + c**3)"
+    p = Parameterization.parse([f"-2*a**3/{below}", f"3*b**3/{below}"], positive=["a", "b", "c"])
+    (piece,) = derive_once(p).potential.pieces
+    names = {s.name: s for s in (*piece.betas, *(law for law, _ in piece.constants))}
+    Q = "(3*beta1 - 2*beta2 + 6)**(2/3) + 2**(2/3)*beta2**(2/3) + 3**(2/3)*(-beta1)**(2/3)"
+    assert piece.value.has(sympy.sympify(f"({Q})**(3/2)", names))
+    assert not piece.roots
+
+
 def test_a_sign_that_is_open_is_why_an_integral_is_left():
     assert derive_once(Parameterization.parse(["a**2*b"])).potential.pieces[0].left == "sign"
     closed = derive_once(Parameterization.parse(["a**2*b"], start={"a": "1", "b": "2"}))

@@ -13,8 +13,6 @@ from functools import partial
 from itertools import islice, product
 from math import lcm
 
-import sympy
-
 from derive.certificate.checking import check, sections
 from derive.certificate.checking.check import FORMAT, VERSION, claimed
 from derive.certificate.checking.domain import coordinate, paces
@@ -42,6 +40,7 @@ from derive.exact.balls import Unbounded, values_of
 from derive.model.names import PI
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece, curve_of
+from derive.potential.shorter import root_index
 from derive.records import Block
 from derive.verdict import Verdict
 from derive.weights.witness import samples
@@ -116,13 +115,6 @@ class TimedSpace(Space):
         self._work = done
 
 
-def _index(pieces: Sequence[Piece]) -> int:
-    """Return n such that the radicals of beta in Q and its gradient are rational in n-th roots."""
-    shown = ((piece.betas, e) for piece in pieces for e in (piece.value, *piece.gradient))
-    powers = (x for betas, e in shown for x in e.atoms(sympy.Pow) if x.base.has(*betas))
-    return lcm(*(int(x.exp.q) for x in powers if x.exp.is_Rational))
-
-
 class _Writer:
     """Writes the proofs of the sections, each accepted by the checker first."""
 
@@ -134,7 +126,8 @@ class _Writer:
         head["definitions"] = [{"name": f"f{n}", "of": call} for n, call in calls]
         self.d, self.record = d, {**record, "certificate": {**head, **proofs}}
         self.proofs = self.record["certificate"]
-        self.calls = Calls(self.record, d.parameterization, kind, _index(d.potential.pieces))
+        index = lcm(*map(root_index, d.potential.pieces))
+        self.calls = Calls(self.record, d.parameterization, kind, index)
         said = (c for piece in d.potential.pieces for c in piece.assumptions)
         known = [str(c.of) for c in said if c.names <= {*self.calls.space.given}]
         for call in calls_in(known):  # in conditions on weights and constants, for every section
