@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import sympy
 from mpmath import mp, mpf
-from tests.in_components import check_dimension
 
 import tests.witnesses.derivation  # noqa: F401 (its witnesses)
 from derive import DegenerateStart, InputError, Parameterization, RankDeficient, Verdict
@@ -19,6 +18,7 @@ from derive.verdict import Finding
 from derive.weights.linear_search import has_slopes
 from numerics import crosscheck
 from tests.conditions import texts
+from tests.in_components import check_dimension
 from tests.published import derive_once
 from tests.witness_flow import Model, claimed_gradient, evaluate, random_steering, run
 from tests.witnesses import WITNESSES, Refuted, repeated
