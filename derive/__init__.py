@@ -23,6 +23,7 @@ from derive.lazy import make_lazy
 from derive.verdict import Verdict
 
 if TYPE_CHECKING:
+    from derive.comparison import Comparison, compare
     from derive.copying import Copies, copies
     from derive.derivation import Derivation, derive
     from derive.explicit.counterpart import ExplicitCounterpart
@@ -42,6 +43,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Ansatz",
+    "Comparison",
     "ConsistencyError",
     "Copies",
     "DegenerateStart",
@@ -58,6 +60,7 @@ __all__ = [
     "RankDeficient",
     "Regimes",
     "Verdict",
+    "compare",
     "copies",
     "derive",
     "explicit_counterpart",

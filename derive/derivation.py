@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import importlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
 from sympy import Expr, Symbol
 
 from derive.clock import Stages
-from derive.errors import InputError
+from derive.errors import InputError, check_kind
 from derive.joint import join_conserved, join_findings, join_metric, join_potential, join_warps
 from derive.language.tree import Tree
 from derive.model.direction import Direction, find_direction
@@ -269,6 +269,23 @@ def derive(
     stages = getattr(importlib.import_module(module), fold)
     found: Derivation | EntrywiseDerivation = stages(model, progress, ansatz, timeout, known)
     return found
+
+
+Model: TypeAlias = "Derivation | Parameterization | Joint | Expr | str | Sequence[Expr | str]"
+"""What is derived further: a derivation, or what :func:`derive` takes of given size."""
+
+
+def map_of(model: Model) -> Parameterization:
+    """Return F of a model, of copies all together; InputError for a map of open size."""
+    given: Any = Parameterization.of(getattr(model, "parameterization", model))
+    p: Parameterization = getattr(given, "joint", given)
+    check_kind(p, Parameterization, "Parameterization.parse(['p**2'])")
+    return p
+
+
+def derived(model: Model, progress: Callable[[str], None] | None = None) -> Derivation:
+    """Return the derivation of a model; InputError for a map of open size."""
+    return model if isinstance(model, Derivation) else derive(map_of(model), progress)
 
 
 def derive_blocks(

@@ -12,7 +12,9 @@ from derive import (
     copies,
     derive,
     explicit_counterpart,
+    margins,
     parameterize,
+    perturb,
     regimes,
 )
 from derive.catalogue.library import derive_entry, entries, find
@@ -125,6 +127,26 @@ def test_outputs_are_taken_as_they_are():
     for odd in ([], 1.5, None, {"a*u1"}):
         with pytest.raises(InputError):
             derive(odd)
+
+
+def test_what_is_found_further_takes_what_derive_takes():
+    text, expression, given = "u*v", sympy.prod(sympy.symbols("u v")), Parameterization.of("u*v")
+    finds = (margins, lambda F: perturb(F, "step"), regimes, explicit_counterpart)
+    for further in finds:
+        first, *others = (further(F).to_text() for F in (text, expression, given, [text]))
+        assert all(x == first for x in others)
+        if further is not regimes:
+            assert further(derive(text)).to_text() == first
+    assert explicit_counterpart(text, cost="u**2 + 2*v**2").verdict.value == "PROVED"
+    assert [x.regime for x in regimes(PAIR).limits] == ["rich", "kernel"]
+    assert regimes(text, "c").variable == "c"
+    with pytest.raises(InputError, match="alpha is no symbol of the start"):
+        regimes(derive(text))  # whose start is what it is derived for
+    two = copies(PAIR, 2)
+    assert margins(two).norm == margins(derive(two)).norm == "l1"
+    for further in finds:
+        with pytest.raises(InputError, match="give a Parameterization"):
+            further(Parameterization.parse(["exp(v)/sum(exp(v))"], each=["v"]))
 
 
 @pytest.mark.every(2)

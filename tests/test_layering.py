@@ -48,6 +48,7 @@ LAYERS = [
     {"derive.limits", "derive.explicit", "derive.inverse", "derive.optimizers"},
     {"derive.matrices", "derive.separable"},
     {"derive.perturbed", "derive.univariate"},
+    {"derive.comparison"},
     {"derive.rocq"},
     {"derive.render", "derive.certificate.writing"},
     {"derive.catalogue"},

@@ -1,22 +1,26 @@
-"""What more is found of F, by ``derive regimes``, ``perturb``, ``explicit`` and ``parameterize``.
+"""What more is found of F, by ``derive regimes``, ``compare``, ``perturb`` and ``parameterize``.
 
 And of linear models, by ``derive optimizers``.
 """
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from derive.cli.options import OfModel, OfPolynomials, Steepest
+import click
+
+from derive.cli.options import OfModel, OfPolynomials, Steepest, parameters
 from derive.cli.recorded import Checked, Recorded
 from derive.cli.running import Enter
 from derive.errors import DeriveError, InputError, LanguageError
-from derive.model.typed import ReadModel, read_option
+from derive.model.typed import ReadModel, TypedModel, read_option
 from derive.option import option
 
 if TYPE_CHECKING:
+    from derive.comparison import Comparison
     from derive.explicit.counterpart import ExplicitCounterpart
     from derive.explicit.fibre_cost import FibreCost
     from derive.inverse.design import InverseDesign
@@ -119,6 +123,64 @@ class Regimes(Steepest, OfModel, Checked):
         confirmations = confirm_limits(record)
         lines = [c.report() for c in confirmations] or ["there is no limit to check"]
         return "\n".join(lines), all(c.passed for c in confirmations)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OneModel(Steepest, OfModel):
+    """The options that one of several models may have."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compare(Recorded):
+    """Show models, or one from several starts, side by side.
+
+    Of each: Q, K, the warp, what Q tends to as the start is scaled by alpha, the horizon, which
+    norm has the margin on separable data, and what one step of gradient descent does to the laws.
+
+    Each MODEL is an ID of `derive catalogue`, or F as a text: its outputs with ; between them,
+    and behind them its options, as those of `derive regularizer`.
+
+    Exit status: 0 of all it is decided whether there is a Q; 2 bad input; 3 of one it is not, or
+    out of time.
+
+    \b
+    Examples:
+      derive compare tied-pair linear-neuron
+      derive compare "p**2 - m**2 --start p=alpha,m=alpha" "a*u1; a*u2"
+      derive compare "a*b" "a*b --start a=alpha,b=alpha" "a*b --rates b=eta"
+    """
+
+    models: tuple[str, ...] = option((), metavar="MODEL...")
+
+    def read(self) -> dict[str, ReadModel]:
+        """Return the models, by the names of those of the catalogue, or numbers."""
+        if not self.models:
+            raise InputError("give models, such as tied-pair or 'a*u1; a*u2'")
+        models = (x.strip() for x in self.models)
+        return dict(_named_model(i, x) for i, x in enumerate(models, 1))
+
+    def find(self, read: dict[str, ReadModel], enter: Enter) -> Comparison:
+        """Return what is found of each model."""
+        from derive.comparison import compare
+
+        return compare({x: model.parameterization() for x, model in read.items()}, enter)
+
+
+def _named_model(number: int, text: str) -> tuple[str, ReadModel]:
+    """Return a model of the catalogue, or one of a text: outputs with ; between, and options."""
+    from derive.catalogue import find
+
+    if text.replace("-", "").isalnum():
+        return text, find(text).read()
+    outputs, dashes, options = text.partition("--")
+    own = [x for x in parameters(_OneModel) if isinstance(x, click.Option)]
+    one = click.Command("MODEL", params=[*own], add_help_option=False)
+    try:
+        with one.make_context("MODEL", shlex.split(dashes + options)) as given:
+            return str(number), TypedModel(tuple(outputs.split(";")), **given.params).read()
+    except (ValueError, click.UsageError) as error:
+        why = error.format_message() if isinstance(error, click.UsageError) else error
+        raise InputError(f"{text:.60}: {why}") from None
 
 
 KINDS = ("decay", "momentum", "step", "noise")

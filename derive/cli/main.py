@@ -25,6 +25,7 @@ COMMANDS = {
     "explore": "Write a page with a picture of Q and the flow that one moves.",
     "regimes": "Find what Q tends to as the start is scaled.",
     "margin": "Find what the flow tends to on separable data.",
+    "compare": "Show models or starts side by side.",
     "path": "Follow the flow on data as the start tends to 0.",
     "optimizers": "List what optimizers on linear models minimise.",
     "univariate": "Find the limit of wide univariate nets under mirror flow.",
@@ -46,7 +47,7 @@ COMMANDS = {
 SHARED = {
     "regularizer": ("explore",),
     "regression": ("path", "run"),
-    "findings": ("regimes", "optimizers", "perturb", "explicit", "parameterize"),
+    "findings": ("regimes", "compare", "optimizers", "perturb", "explicit", "parameterize"),
     "check": ("rocq",),
     "catalogue": ("audit", "report"),
 }

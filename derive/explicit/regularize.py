@@ -16,7 +16,8 @@ from typing import overload
 
 from sympy import Expr, Symbol
 
-from derive.errors import InputError, check_kind
+from derive.derivation import Model, map_of
+from derive.errors import InputError
 from derive.exact.field.polynomial import Polynomial, terms
 from derive.explicit.constrained import ConstrainedProblem, Stopped, pose, pose_cost
 from derive.explicit.contrast import contrast_with
@@ -51,18 +52,16 @@ Enter = Callable[[str], None]
 
 @overload
 def explicit_counterpart(
-    parameterization: Parameterization,
-    progress: Enter | None = None,
-    at: Mapping[str, Fraction] | None = None,
+    model: Model, progress: Enter | None = None, at: Mapping[str, Fraction] | None = None
 ) -> ExplicitCounterpart: ...
 
 
 @overload
-def explicit_counterpart(parameterization: Parameterization, *, cost: str | Expr) -> FibreCost: ...
+def explicit_counterpart(model: Model, *, cost: str | Expr) -> FibreCost: ...
 
 
 def explicit_counterpart(
-    parameterization: Parameterization,
+    model: Model,
     progress: Enter | None = None,
     at: Mapping[str, Fraction] | None = None,
     *,
@@ -83,8 +82,8 @@ def explicit_counterpart(
     (0, 'PROVED')
 
     Args:
-        parameterization: F and the start w_0; or a sum of multiples of vectors, whose dimension is
-            open.
+        model: F and the start w_0, or its derivation; or a sum of multiples of vectors, whose
+            dimension is open.
         progress: called with the name of each step as it begins.
         at: numbers for beta and the start symbols, at which values are certified as well.
         cost: another than |w|^2, as :func:`derive.explicit.fibre_cost.fibre_cost` reads it.
@@ -99,10 +98,9 @@ def explicit_counterpart(
 
     Source: Woodworth et al. 2020, appendix on R_alpha; Dai, Karzand, Srebro 2021 for R_F.
     """
-    check_kind(parameterization, Parameterization, "Parameterization.parse(['p**2'])")
+    parameterization, enter = map_of(model), progress or (lambda step: None)
     if cost is not None:
         return fibre_cost(parameterization, cost)
-    enter = progress or (lambda step: None)
     if parameterization.rates:
         raise InputError("the explicit problem has no learning rates: leave out rates and mirror")
     p = leave_out_affine(parameterization)

@@ -17,13 +17,13 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.components import in_components
-from derive.derivation import Derivation
-from derive.errors import InputError, NumericalError, check_kind
+from derive.derivation import Derivation, Model, derived, map_of
+from derive.errors import InputError, NumericalError
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
 from derive.language import to_sympy
 from derive.limits import statements as claims
 from derive.limits.finite_time import finite_time_limit
-from derive.limits.initialization import norm
+from derive.limits.initialization import norm, with_scale
 from derive.limits.kernel_regime import (
     Homogeneity,
     ScaledStart,
@@ -106,8 +106,8 @@ class Regimes(Claims, Certified):
 
 
 def regimes(
-    derivation: Derivation,
-    variable: str,
+    model: Model,
+    variable: str = "alpha",
     toward: Iterable[str | int] = (0, "oo"),
     progress: Callable[[str], None] | None = None,
 ) -> Regimes:
@@ -117,13 +117,14 @@ def regimes(
     the whole start is c^m w_1, also Q -> x^T K(w_0)^-1 x/2 at fixed x = beta - beta_0, up to a
     factor: the kernel regime.
 
-    >>> from derive import Parameterization, derive
+    >>> from derive import Parameterization
     >>> p = Parameterization.parse(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}, ["alpha"])
-    >>> [limit.regime for limit in regimes(derive(p), "alpha").limits]
+    >>> [limit.regime for limit in regimes(p).limits]
     ['rich', 'kernel']
 
     Args:
-        derivation: a Q that was proved; the limits of a vector of open dimension hold in every one.
+        model: a derivation, or F, whose start a new name scales; the limits of a vector of open
+            dimension hold in every one.
         variable: a start symbol, or a parameter such as the depth.
         toward: the limits: 0, "oo", or a number with - or + behind it for one side, "1-".
         progress: called with the name of each step as it begins.
@@ -137,8 +138,9 @@ def regimes(
 
     Source: Chizat, Oyallon, Bach 2019; Woodworth et al. 2020; Azulay et al. 2021, section 7.
     """
-    check_kind(derivation, Derivation, "derive('p**2')")
-    enter = progress or (lambda step: None)
+    if not isinstance(model, Derivation):
+        model = with_scale(map_of(model), variable)
+    derivation, enter = derived(model, progress), progress or (lambda step: None)
     direction = derivation.direction
     if direction is not None:
         derivation = in_plane(derivation, direction)

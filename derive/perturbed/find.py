@@ -21,8 +21,8 @@ from functools import partial
 import sympy
 from sympy import Expr, Symbol
 
-from derive.derivation import Derivation
-from derive.errors import InputError, check_kind
+from derive.derivation import Derivation, Model, derived
+from derive.errors import InputError
 from derive.joint import join_findings
 from derive.language import to_sympy
 from derive.language.tree import Tree, names, substituted
@@ -55,7 +55,7 @@ Drifts = Callable[[Leaf, Followed], Drift]
 
 
 def perturb(
-    derivation: Derivation,
+    model: Model,
     by: str | Sequence[str],
     progress: Callable[[str], None] | None = None,
     *,
@@ -64,16 +64,16 @@ def perturb(
 ) -> Perturbation:
     """Return how laws and dual coordinates drift under a perturbation of the flow.
 
-    >>> from derive import Parameterization, derive
+    >>> from derive import Parameterization
     >>> p = Parameterization.parse(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}, ["alpha"])
-    >>> found = perturb(derive(p), by="decay")
+    >>> found = perturb(p, by="decay")
     >>> found.verdict.value, found.laws, found.dual, found.effective
     ('PROVED', (-2*m*p,), (0,), {alpha: alpha*exp(-kappa)})
-    >>> perturb(derive(p), by=("decay", "noise")).effective
+    >>> perturb(p, by=("decay", "noise")).effective
     {alpha: alpha*exp(-2*S - kappa)}
 
     Args:
-        derivation: of any verdict; without Q the drift of the laws is all that is left.
+        model: a derivation of any verdict, or F; without Q the drift of the laws is all there is.
         by: "decay", w' = grad L - kappa(t) w; "momentum", lam w'' + w' = -grad L from rest;
             "step", w - eta J^T X^T r; "noise" in the row space, as of SGD or of labels; or several
             of these at once, as a sequence or with commas.
@@ -91,8 +91,7 @@ def perturb(
     Gunasekar, Flammarion 2023 (steps); Pesme, Pillaud-Vivien, Flammarion 2021 (noise), for diagonal
     networks; for other F, other metrics of the weights and several at once, our own derivation.
     """
-    check_kind(derivation, Derivation, "derive('p**2')")
-    kinds = read_kinds(by)
+    kinds, derivation = read_kinds(by), derived(model, progress)
     enter = progress or (lambda step: None)
     if (d := derivation).direction is not None:
         enter("coordinates in the plane of the vector")

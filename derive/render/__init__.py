@@ -33,6 +33,7 @@ RECORDS = {
     "Optimizer": Account("optimizer", "An optimizer on linear models"),
     "Optimizers": Account("optimizers", "Optimizers on linear models"),
     "VariationalProblem": Account("univariate", "What wide nets on the line learn"),
+    "Comparison": Account("comparison", "Models side by side"),
     "InverseDesign": Account("inverse", "A parameterization of a given regularizer"),
 }
 

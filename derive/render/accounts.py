@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations_with_replacement, repeat
 from operator import eq
 from typing import TYPE_CHECKING
 
 from sympy import Symbol
 
+from derive.comparison import SCALE
 from derive.language import parse_expression
-from derive.model.labels import taken_names
+from derive.limits.point import Point
+from derive.model.labels import pair, taken_names
 from derive.model.notation import Notation
 from derive.outcome import CUT, Outcome, headline
 from derive.render.narration import Narration, Part
@@ -33,6 +36,7 @@ from derive.statement import (
 from derive.verdict import Verdict
 
 if TYPE_CHECKING:
+    from derive.comparison import Column, Comparison
     from derive.derivation import Derivation
     from derive.explicit.counterpart import BlockCounterpart, ExplicitCounterpart
     from derive.explicit.fibre_cost import FibreCost
@@ -87,6 +91,77 @@ def tell_regimes(r: Regimes) -> Narration:
         Part("Warped time `tau(t) = int_0^t g ds`", (*g, *clock)),
     )
     return _of_derivation(d, parts, r.variable)
+
+
+def tell_comparison(c: Comparison) -> Narration:
+    """Return models side by side: a table of what has a name, then F, Q, K and steps of each."""
+    points = dict.fromkeys(x.point for m in c.columns if m.regimes for x in m.regimes.limits)
+    rows = [(says, *map(cell, c.columns)) for says, cell in BESIDE.items()]
+    rows += ((point, *(_regime_at(m, point) for m in c.columns)) for point in points)
+    labels = [m.label for m in c.columns]
+    beside = Table(("", *labels), tuple(rows))
+    parts = [Part(tell("{labels}, side by side", labels=each("{0}", zip(labels))), (beside,))]
+    for heading, lines in OF_EACH.items():
+        told = [(note(f"of {m.label}:"), *found) for m in c.columns if (found := [*lines(m)])]
+        parts += map(Part, (heading, *repeat("", len(told) - 1)), told)
+    ds = [m.derivation for m in c.columns]
+    taken = frozenset[str]().union(*(taken_names(d.parameterization, (SCALE,)) for d in ds))
+    return Narration(parts, taken, {k: v for d in ds for k, v in norms_of(d.direction).items()})
+
+
+def _regime_at(m: Column, point: Point) -> str:
+    limits = () if m.regimes is None else m.regimes.limits
+    return next((x.regime for x in limits if x.point == point), "-")
+
+
+def _warp_beside(m: Column) -> object:
+    warping, g = m.derivation.warping, m.derivation.warping.g
+    if warping.verdict is not Verdict.PROVED:
+        return "none" if warping.verdict is Verdict.REFUTED else "not known"
+    return "not needed" if g == 1 else "an integral" if g is None else g
+
+
+def _drift_beside(m: Column) -> str:
+    if m.step is None or not (m.step.of_laws or m.step.of_dual):
+        return "-"  # then REFUTED says that there is no Q
+    return DRIFTS[m.step.verdict]
+
+
+def _kernel_beside(m: Column) -> Iterator[object]:
+    """Yield K on and above its diagonal; of a vector across beta, T, and along it, R."""
+    (K, named), of_vector = m.named_kernel, m.derivation.direction is not None
+    pairs = combinations_with_replacement(range(K.rows), 2)
+    names = ((pair(i + 1, j + 1) if K.rows > 1 else "", (i, j)) for i, j in pairs)
+    entries = {"T": (0, 0), "R": (1, 1)} if of_vector else {f"K{x}": at for x, at in names}
+    yield Equations((*((name, K[at]) for name, at in entries.items()), *named))
+
+
+DRIFTS = {
+    Verdict.PROVED: "by the laws",
+    Verdict.REFUTED: "by beta too",
+    Verdict.UNDECIDED: "not known",
+}
+BESIDE: Mapping[str, Callable[[Column], object]] = {
+    "Q exists": lambda m: m.derivation.verdict.value.lower(),
+    "form of Q": lambda m: m.derivation.potential.kind or "-",
+    "warp `g`": _warp_beside,
+    "horizon of `Q`": lambda m: m.margins.shape.norm or m.margins.horizon or "not known",
+    "drift in a step": _drift_beside,
+}
+"""The rows of the table of models beside one another, before the limits of Q."""
+OF_EACH: Mapping[str, Callable[[Column], Iterable[object]]] = {
+    "Parameterization `beta = F(w)`": lambda m: (m.derivation.parameterization,),
+    "Implicit regularizer `Q`": lambda m: (
+        (OnTerminal((m.derivation.potential,)), OnPage(m.derivation.says("regularizer")))
+        if m.derivation.potential.pieces
+        else m.derivation.says("mirror flow")
+    ),
+    "Tangent kernel `K = J J^T`": _kernel_beside,
+    "One step `w_next = w - eta sum_a G_a grad F_a`": lambda m: (
+        m.step.says("drift") if m.step else ()
+    ),
+}
+"""What is written of each model, under a heading for all."""
 
 
 def tell_width(r: RandomWidth) -> Narration:

@@ -113,6 +113,11 @@ FIELDS: Mapping[str, str] = {
     "SaddlePath": f"verdict {MODEL} variable X y unit slopes times plateaus"
     " active=walk.active limit dual multiplier=walk.multiplier interpolates=walk.fits ground"
     " statements",
+    "Comparison": "verdict models=columns",
+    "Column": f"label verdict=derivation.verdict {MODEL} kind=derivation.potential.kind"
+    " Q=derivation.potential.Q K=kernel g=derivation.warping.g regimes=regimes:regimes"
+    " horizon=margins.horizon norm=margins.shape.norm R_F=margins.cost"
+    " step=step.laws closed=step.verdict effective=step.effective:pairs",
     "Regimes": f"verdict derivation=:nothing {MODEL} variable vector:filled"
     " kernel_at_start=kernel.matrix beta_0=kernel.beta_0 unbiased=kernel.unbiased"
     " assumptions:texts homogeneity decided_by_kernel_at_start=deciding limits"
@@ -353,6 +358,7 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
     "says": lambda s: unmark("; ".join(lines_of(s))),
     "sentence": lambda s: unmark(as_text(s)),
     "sentences": lambda sentences: [unmark(as_text(s)) for s in sentences],
+    "regimes": lambda r: {limit.point.text: limit.regime for limit in r.limits},
     "side": {0: "all", 1: "positive", -1: "negative"}.__getitem__,
     "sign": ("as at beta_0", "> 0").__getitem__,
     "smooth": bool,

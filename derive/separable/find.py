@@ -24,8 +24,7 @@ from dataclasses import dataclass
 
 from sympy import Expr
 
-from derive.derivation import Derivation
-from derive.errors import check_kind
+from derive.derivation import Derivation, Model, derived
 from derive.printable import Printable
 from derive.separable import statements as claims
 from derive.separable.far import Far, far_out
@@ -111,23 +110,24 @@ class Margins(Claims, Printable):
         return Verdict.UNDECIDED if self.coercive.verdict is Verdict.UNDECIDED else Verdict.PROVED
 
 
-def margins(derivation: Derivation, progress: Callable[[str], None] | None = None) -> Margins:
+def margins(model: Model, progress: Callable[[str], None] | None = None) -> Margins:
     """Return what gradient flow tends to on separable data, under decreasing losses.
 
-    >>> from derive import Parameterization, derive
+    >>> from derive import Parameterization
     >>> p = Parameterization.parse(["p**2 - m**2"], {"p": "alpha", "m": "alpha"}, ["alpha"])
-    >>> found = margins(derive(p))
+    >>> found = margins(p)
     >>> found.finite_time.verdict.value, found.coercive.verdict.value, found.norm, found.cost
     ('PROVED', 'PROVED', 'l1', Abs(beta))
 
     Args:
-        derivation: of any verdict; without Q the problem in the weights is all that is left.
+        model: a derivation of any verdict, or F; without Q the problem in the weights is all there
+            is.
         progress: called with the name of each step as it begins.
 
     Source: Pesme, Dragomir, Flammarion 2024, for the horizon; Lyu, Li 2020 and Ji, Telgarsky 2020
     for the problem in the weights, Tsilivis, Vardi, Kempe 2024 for that of steepest descent.
     """
-    check_kind(derivation, Derivation, "derive('p**2')")
+    derivation = derived(model, progress)
     enter = progress or (lambda step: None)
     stated = finite_time(derivation)
     enter("growth of Q")
