@@ -35,19 +35,22 @@ PROBLEMS = [
     for phi, sigma, scaled in (("x**2", "relu", False), ("cosh(x)", "relu", True))
 ]
 SIGNS = {
-    "\u2212": "-", "\u2061": "", "\u2026": r"\dots", "\u221e": r"\infty", "\u2202": r"\partial",
-    "\u2207": r"\nabla", "\u2211": r"\sum", "\u222b": r"\int", "\u2208": r"\in", "\u00b7": r"\cdot",
+    "\u2212": "-", "\u2061": "", "\u221e": r"\infty", "\u2202": r"\partial",
+    "\u2207": r"\nabla", "\u2211": r"\sum", "\u222b": r"\int", "\u2208": r"\in", "\u22c5": r"\cdot",
     "\u2192": r"\to", "\u2265": r"\ge", "\u2260": r"\neq", "\u27e8": r"\langle",
     "\u00d7": r"\times", "\u27e9": r"\rangle", "\u2016": r"\Vert", "\u211d": r"\mathbbR",
     "\u02d9": "", "\u2032": "'", "\u2033": "''", "\u02dc": "", "\u2113": r"\ell",
-    **dict(zip("αβδλμνρτφψϕηωκ", [rf"\{x}" for x in
+    "\U0001d5b3": "T",
+    **dict(zip("αβδλμνρτφψϕηωκεθΓΔσξγ", [rf"\{x}" for x in
      ("alpha", "beta", "delta", "lambda", "mu", "nu", "rho", "tau", "varphi", "psi", "phi", "eta",
-      "omega", "kappa")], strict=True)),
+      "omega", "kappa", "varepsilon", "theta", "Gamma", "Delta", "sigma", "xi", "gamma")],
+     strict=True)),
 }  # fmt: skip
+PRIMES = ("'", "''")
 PICTURE = "data:image/svg+xml;base64,"
 SHAPES = {"mfrac": r"\frac", "msqrt": r"\sqrt"}
 DROPPED = re.compile(
-    r"[{}\s\u00a0]|\\[,;]|\\(left|right|[bB]igg?[lr]|q?quad|text|operatorname|mathrm|mathsf|dot|tilde)"
+    r"[{}\s\u00a0]|\\[,;]|\\(left|right|[bB]igg?[lr]|q?quad|text|operatorname\*?|mathrm|mathsf|dot|tilde)"
     r"(?![a-z])"
 )
 
@@ -57,16 +60,22 @@ def back(element):
     parts, tag = [back(x) for x in element], element.tag
     if tag == "mroot":
         return rf"\sqrt[{parts[1]}]{parts[0]}"
-    if tag in ("msup", "msubsup", "msub", "munder"):
-        marks = {"msup": "^", "msubsup": "_^"}.get(tag, "_")
-        return parts[0] + "".join(m + x for m, x in zip(marks, parts[1:], strict=True))
+    if tag in ("msup", "msubsup", "msub", "munder", "munderover"):
+        marks = {"msup": "^", "msub": "_", "munder": "_"}.get(tag, "_^")
+        scripts = zip(marks, parts[1:], strict=True)
+        return parts[0] + "".join(x if x in PRIMES else mark + x for mark, x in scripts)
     text = "".join(SIGNS.get(c, c) for c in DROPPED.sub("", element.text or ""))
     named = text in ("log", "exp", "sinh", "cosh", "sin", "cos", "min", "tan", "tanh", "arctan")
     return SHAPES.get(tag, "") + "\\" * named + text + "".join(parts)
 
 
+def as_tree(latex):
+    return ElementTree.fromstring(mathml.display(latex).replace("&ApplyFunction;", ""))
+
+
 def bare(latex):
     same = re.sub(r"\\[lr]Vert", r"\\Vert", re.sub(r"\\[lr]vert", "|", latex))
+    same = re.sub(r"\\l?dots ?", "...", same)
     return DROPPED.sub("", same.replace(r"\tfrac", r"\frac").replace(r"\ne ", r"\neq "))
 
 
@@ -119,7 +128,7 @@ def test_formulas_are_those_of_the_latex(name, derived):
     d = derived(name)
     formulas = set_letters(renderer(type(d), "page")(d).select(), {}).formulas
     for formula in (f.replace("&", "") for f in formulas if "pmatrix" not in f):
-        tree = ElementTree.fromstring(mathml.display(formula))
+        tree = as_tree(formula)
         assert back(tree) == bare(formula)
     page = d.to_html()
     assert page.count("<math") + page.count("<mtr>") >= len(formulas)
@@ -128,7 +137,7 @@ def test_formulas_are_those_of_the_latex(name, derived):
 
 
 def test_a_sign_that_is_lost_would_be_seen():
-    tree = ElementTree.fromstring(mathml.display("a + b"))
+    tree = as_tree("a + b")
     assert back(tree) == bare("a + b") != bare("a - b")
 
 
@@ -147,7 +156,7 @@ def test_every_record_has_a_page_and_a_card(derived):
 @pytest.mark.parametrize("record", [*optimizers().found, optimizers(), *PROBLEMS], ids=repr)
 def test_records_of_other_rooms_have_pages_of_words_and_formulas(record):
     text, seen = record.to_text(), assert_inert(record.to_html())
-    assert ("math", {"display": "inline"}) in seen.found
+    assert ("math", {}) in seen.found
     assert max(map(len, text.splitlines())) <= 80
     assert not re.search(r"[`\\$]|\b[vV]\d_\d", text + seen.words)
 
