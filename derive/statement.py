@@ -136,10 +136,15 @@ class Text:
 
 @dataclass(frozen=True)
 class Equations:
-    """Formulas below one another, left and right: expressions, or text in our notation."""
+    """Formulas below one another, left and right: expressions, or text in our notation.
+
+    Attributes:
+        label: to refer to them, as to one equation.
+    """
 
     rows: tuple[tuple[object, object], ...]
     relation: str = "="
+    label: str = ""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from derive.model.notation import Notation
 from derive.outcome import CUT, Outcome, headline
 from derive.render.narration import Narration, Part
 from derive.render.page.blocks import Kind
+from derive.render.page.derivation import setting
 from derive.render.sections import norms_of
 from derive.statement import (
     Equations,
@@ -83,7 +84,7 @@ def tell_regimes(r: Regimes) -> Narration:
     start += r.says("start kernel", "homogeneous", "time scale", "kernel decides")
     parts = (
         Part(tell("Regimes of `Q` in `{x}`", x=Symbol(r.variable))),
-        Part(F, (d,)),
+        Part(F, setting(d)),
         Part("Start", start),
         Part("The regularizer", (OnPage(d.says("regularizer")),), kind="theorem"),
         *_limits(r),
@@ -268,7 +269,7 @@ def tell_margin(m: Margins) -> Narration:
     finite = m.says("every time", "mirror flow")
     parts = [
         Part(f"{flow[0].upper()}{flow[1:]} on separable data, under losses that decrease"),
-        Part(F, (d,)),
+        Part(F, setting(d)),
         Part("At every time `t`", finite, verdict=m.finite_time.verdict),
         Part("", why, kind="proof"),
         Part(coercive, m.says(*growth), verdict=m.coercive.verdict, title="Coercivity"),
@@ -288,7 +289,7 @@ def tell_run(r: AuditedRun) -> Narration:
     asked = "Is it a run of gradient descent on `F`?"
     parts = [
         Part("A training run against the flow of `F`"),
-        Part(F, (r.derivation,)),
+        Part(F, setting(r.derivation)),
         Part(asked, r.says("run"), title="The steps"),
         Part("Laws and dual coordinates", r.says("run drift")),
         Part("Where it leads", r.says("run limit")),
@@ -301,7 +302,7 @@ def tell_path(s: SaddlePath) -> Narration:
     d = s.derivation
     parts = [
         Part(tell("From saddle to saddle, as `{x} -> 0`", x=Symbol(s.variable))),
-        Part(F, (d,)),
+        Part(F, setting(d)),
         Part("The path", s.says("saddle path"), verdict=s.verdict),
         Part("Its end", s.says("saddle limit")),
     ]
@@ -326,7 +327,7 @@ def tell_perturbation(v: Perturbation) -> Narration:
     asked, title = STEERED if v.closed == STEERING else ASKED, "Drift of laws and dual coordinates"
     parts = (
         Part(f"{name}{of}".capitalize(), (note(_process(v)), *_letters(v))),
-        Part(F, (v.derivation,)),
+        Part(F, setting(v.derivation)),
         Part(
             asked,
             v.says("drift", "closed drift"),

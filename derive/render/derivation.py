@@ -21,12 +21,11 @@ from derive.render.narration import (
     Narration,
     Part,
     homogeneity,
-    lines_of,
     output_lines,
     start_words,
+    text_lines,
 )
 from derive.render.page.derivation import page_parts
-from derive.render.plain import constant_lines, formula_text, potential_lines, root_lines
 from derive.render.sections import norms_of
 from derive.statement import Equations, OnPage, Open, Statement, note
 from derive.verdict import Finding, Verdict
@@ -117,37 +116,37 @@ def _laws(d: Derivation) -> tuple[str, list[object]]:
             f"the fields X_i = grad F_i {known} dimension {block.lie.dimension}: {words}"
         )
         algebra += sections.completeness(d, block)
-    return heading, [*late, *algebra, *constant_lines(sections.named_laws(d))]
+    return heading, [*late, *algebra, Equations((*sections.named_laws(d),))]
 
 
-def _kernel(d: Derivation) -> Iterator[str]:
+def _kernel(d: Derivation) -> Iterator[object]:
     """Yield K in the weights and in beta; of a vector what K is across beta, T, and along it, R."""
-    metric, rho, b = d.metric, d.metric.rho, "beta"
-    where, missing = b, "K was not written as a function of beta"
+    metric, rho, where = d.metric, d.metric.rho, "`beta`"
+    missing = "`K` was not written as a function of `beta`"
     if d.direction is not None:
-        s, b, rho = d.beta[0], d.direction.beta, None
-        where, missing = f"{s} = |{b}|", f"T and R were not written as functions of {s}"
-        yield f"K = T I + (R - T) {b} {b}^T/{s}**2,  rho = I/T + (1/R - 1/T) {b} {b}^T/{s}**2"
-    yield from _entries(d, "K", metric.kernel_in_weights)
+        (s,), b, rho = d.beta, d.direction.beta, None
+        where, missing = f"`{s} = |{b}|`", f"`T` and `R` were not written as functions of `{s}`"
+        K = f"K = T I + (R - T) {b} {b}^T/{s}**2"
+        yield note(f"`{K},  rho = I/T + (1/R - 1/T) {b} {b}^T/{s}**2`")
+    yield _entries(d, "K", metric.kernel_in_weights)
     if metric.kernel is None:
-        yield missing
+        yield note(missing)
         return
-    yield f"as functions of {where}:"
-    yield from _entries(d, "K", metric.kernel)
+    yield note(f"as functions of {where}:")
+    yield _entries(d, "K", metric.kernel)
     if len(d.beta) <= 3 and rho is not None:
-        yield from _entries(d, "rho", rho)
-    yield from (line for root in metric.roots for line in root_lines(root))
-    yield from constant_lines(metric.constants)
+        yield _entries(d, "rho", rho)
+    yield from sections.definitions(metric.constants, metric.roots)
 
 
-def _entries(d: Derivation, name: str, matrix: Expr) -> Iterator[str]:
-    """Yield the entries on and above the diagonal that are not 0; of a vector both eigenvalues."""
+def _entries(d: Derivation, name: str, matrix: Expr) -> Equations:
+    """Return the entries on and above the diagonal that are not 0; of a vector both eigenvalues."""
     labels = [*enumerate(d.parameterization.labels)]
     pairs = combinations_with_replacement(labels, 2)
     places = {f"{name}{pair(a, b) if labels[1:] else ''}": (i, j) for (i, a), (j, b) in pairs}
     if d.direction is not None:
         places = {"T": (0, 0), "R": (1, 1)}
-    yield from (f"{x} = {formula_text(matrix[at])}" for x, at in places.items() if matrix[at] != 0)
+    return Equations(tuple((x, matrix[at]) for x, at in places.items() if matrix[at] != 0))
 
 
 def _questions(d: Derivation) -> Iterator[Part]:
@@ -227,9 +226,10 @@ def _regularizer(d: Derivation) -> Iterator[object]:
     if not potential.pieces:
         yield potential.finding
         return
-    yield from (lines := list(potential_lines(potential)))
+    yield from (lines := [*text_lines(sections.potential_lines(potential))])
     opposite = potential.other_side
-    other = [x for x in potential_lines(opposite) if x not in lines] if opposite else ()
+    lines_there = text_lines(sections.potential_lines(opposite)) if opposite else ()
+    other = [x for x in lines_there if x not in lines]
     if other:
         yield from ("On the other side:", *other, mark_quoted(potential.finding.reason))
     for name, block in zip(sections.part_names(d.blocks), d.blocks, strict=True):
@@ -246,5 +246,5 @@ def _regularizer(d: Derivation) -> Iterator[object]:
 
 def _sentences(claims: Iterable[Statement | Open]) -> Iterator[str]:
     """Yield statements as sentences."""
-    for line in (x for s in claims for x in lines_of(s)):
+    for line in text_lines(claims):
         yield f"{line[0].upper()}{line[1:]}."

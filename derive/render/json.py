@@ -28,7 +28,7 @@ from derive.model.parameterization import Parameterization
 from derive.potential.piece import kernel_of
 from derive.render import RECORDS
 from derive.render.labels import unmark
-from derive.render.narration import as_text, lines_of
+from derive.render.narration import as_text, text_lines
 from derive.render.plain import plain
 from derive.render.sections import dependent
 from derive.verdict import Finding, Verdict
@@ -331,7 +331,7 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
     "growth": _growth,
     "kernel": kernel_of,
     "lie_dimension": _lie_dimension,
-    "lines": lambda lines: [unmark(text) for line in lines for text in lines_of(line)],
+    "lines": lambda lines: [unmark(text) for text in text_lines(lines)],
     "listed": tuple,
     "logs": lambda logs: [{"coefficient": c, "argument": a} for c, a in logs],
     "metric": _metric,
@@ -347,7 +347,7 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
     "outputs": lambda d: getattr(d.parameterization, "trees" if d.direction is None else "texts"),
     "pairs": named,
     "pieces": lambda o: () if o.potential is None else o.potential.pieces,
-    "proof": lambda p: [text for line in p.statements[0].proof for text in lines_of(line)],
+    "proof": lambda p: [*text_lines(p.statements[0].proof)],
     "rates": lambda d: dict(
         zip(d.parameterization.weights, d.parameterization.geometry.texts, strict=True)
     ),
@@ -355,7 +355,7 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
         {"blocks": [x.relations for x in dependent(d)]} if dependent(d) else None
     ),
     "root_from_below": lambda interval: None if interval.factor is None else interval.index,
-    "says": lambda s: unmark("; ".join(lines_of(s))),
+    "says": lambda s: unmark("; ".join(text_lines((s,)))),
     "sentence": lambda s: unmark(as_text(s)),
     "sentences": lambda sentences: [unmark(as_text(s)) for s in sentences],
     "regimes": lambda r: {limit.point.text: limit.regime for limit in r.limits},

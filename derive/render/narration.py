@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import singledispatch
 from itertools import zip_longest
 
@@ -24,13 +24,12 @@ from derive.model.labels import predictor
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.printable import Printable, renderer
-from derive.records import Potential
 from derive.render.arranged import TOO_LONG
 from derive.render.labels import mark, mark_quoted, step_aside
-from derive.render.page.blocks import Element, Kind
-from derive.render.plain import at, formula_text, polynomial_text, potential_lines, wrap
-from derive.render.sections import affine_outputs, metric_of
-from derive.statement import Equations, Items, OnPage, OnTerminal, Sentence, Statement, Table, Text
+from derive.render.page.blocks import Kind
+from derive.render.plain import at, formula_text, polynomial_text, wrap
+from derive.render.sections import affine_outputs, flatten, metric_of
+from derive.statement import Equations, Items, OnTerminal, Sentence, Statement, Table, Text
 from derive.verdict import Finding, Identity, Verdict
 
 COLUMNS = 78
@@ -65,13 +64,6 @@ class Layout:
     def wide(self) -> bool:
         """Whether the rows do not fit on lines."""
         return sum(width + 2 for width, _ in self.columns) > COLUMNS
-
-
-@dataclass(frozen=True)
-class Made:
-    """Blocks of a page that are made when they are asked for."""
-
-    lines: Iterable[Element | Sentence]
 
 
 @dataclass(frozen=True)
@@ -124,7 +116,7 @@ def render_text(record: Printable, width: int = 80) -> str:
     """Return a record as text; without lines only its first heading stands."""
     told, sections, verdicts = narrate(record), list[list[str]](), list[str]()
     for one in told.parts:
-        lines = [norms_as_text(line, told.norms) for x in one.lines for line in lines_of(x)]
+        lines = [norms_as_text(line, told.norms) for line in text_lines(one.lines)]
         if sections and not one.heading:
             sections[-1] += lines
         elif lines or not sections:
@@ -167,6 +159,11 @@ def _(value: Sentence) -> str:
 as_text.register(Statement, lambda value: as_text(value.sentence))
 
 
+def text_lines(lines: Iterable[object]) -> Iterator[str]:
+    """Yield lines as text."""
+    yield from (text for line in flatten(lines, OnTerminal) for text in lines_of(line))
+
+
 @singledispatch
 def lines_of(line: object) -> Iterator[str]:
     """Yield a line, of some kinds several."""
@@ -176,11 +173,6 @@ def lines_of(line: object) -> Iterator[str]:
 @lines_of.register
 def _(line: Equations) -> Iterator[str]:
     yield from (f"{as_text(a)} {line.relation} {as_text(b)}" for a, b in line.rows)
-
-
-@lines_of.register
-def _(line: Statement) -> Iterator[str]:
-    yield from (text for x in (*line.above, line.sentence, *line.below) for text in lines_of(x))
 
 
 @lines_of.register
@@ -206,19 +198,8 @@ def _(line: Parameterization) -> Iterator[str]:
 
 
 @lines_of.register
-def _(line: Potential) -> Iterator[str]:
-    bare = (replace(piece, gradient=()) for piece in line.pieces)
-    yield from potential_lines(line if line.turning else replace(line, pieces=tuple(bare)))
-
-
-@lines_of.register
-def _(line: OnPage) -> Iterator[str]:
-    yield from ()
-
-
-@lines_of.register
-def _(line: OnTerminal | Items) -> Iterator[str]:
-    yield from (text for x in line.lines for text in lines_of(x))
+def _(line: Items) -> Iterator[str]:
+    yield from text_lines(line.lines)
 
 
 @lines_of.register

@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import singledispatch
+from typing import TypeAlias
 
 from sympy import Expr, Integral, Symbol
+from sympy.core.function import AppliedUndef
 
 from derive.derivation import Derivation
 from derive.language.tree import Name
 from derive.model.direction import Direction
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Piece, Quadrature, Root, trimmed
-from derive.records import Block
-from derive.statement import Open, Sentence, Statement, each, tell
+from derive.potential.block import DirectionTerms
+from derive.potential.piece import Parametric, Piece, Quadrature, Root, curve_of, said_of, trimmed
+from derive.records import Block, Potential
+from derive.statement import (
+    Equations,
+    OnPage,
+    OnTerminal,
+    Open,
+    Sentence,
+    Statement,
+    Text,
+    each,
+    note,
+    tell,
+)
 from derive.verdict import Verdict
 from derive.weights.dependence import Dependence
 
+Row: TypeAlias = tuple[object, object]
 
-def named_laws(d: Derivation) -> Iterator[tuple[str, Expr]]:
+
+def named_laws(d: Derivation) -> Iterator[tuple[Symbol, Expr]]:
     """Yield each conserved quantity with its name."""
     for block in d.blocks:
         laws, notation = block.conserved.laws, block.notation
         for i, law in enumerate(laws, 1):
-            name = notation.fresh(f"delta{i}" if len(laws) > 1 else "delta").name
+            name = notation.fresh(f"delta{i}" if len(laws) > 1 else "delta")
             yield name, to_expr(law, notation.weights)
 
 
@@ -126,6 +143,111 @@ def part_names(parts: Sequence[object]) -> list[str]:
     return [f"Q_{i}" if len(parts) > 1 else "Q" for i, _ in enumerate(parts, 1)]
 
 
+@singledispatch
+def expand(_: object) -> Iterable[object] | None:
+    """Return the lines that a record or a statement stands for, of others nothing."""
+    return None
+
+
+expand.register(Statement, lambda line: (*line.above, line.sentence, *line.below))
+
+
+@expand.register
+def _(line: Potential) -> Iterator[object]:
+    bare = (replace(piece, gradient=()) for piece in line.pieces)
+    return potential_lines(line if line.turning else replace(line, pieces=tuple(bare)))
+
+
+def flatten(lines: Iterable[object], where: type[OnPage | OnTerminal]) -> Iterator[object]:
+    """Yield lines as they stand on a page, or on a terminal."""
+    for line in lines:
+        if isinstance(line, OnPage | OnTerminal):
+            yield from flatten(line.lines, where) if isinstance(line, where) else ()
+        elif (inner := expand(line)) is not None:
+            yield from flatten(inner, where)
+        else:
+            yield line
+
+
+def potential_lines(potential: Potential, label: str = "") -> Iterator[object]:
+    """Yield Q of each block, or of a vector, its gradient, and what the names in it are."""
+    names, turning = part_names(potential.pieces), potential.turning
+    if names[1:]:
+        yield OnPage(("put",))
+        yield Equations((("Q", " + ".join(names)),), label=label)
+    for piece, name in zip(potential.pieces, names, strict=True):
+        pairs = zip(piece.betas, piece.gradient, strict=False)
+        slopes = [(b, g) for b, g in pairs if not g.has(Integral)]
+        rows: Iterable[Row] = ((f"d{name}/d{b}", slope) for b, slope in slopes)
+        if turning is not None:
+            rows = (row for x in slopes for row in _slopes_of_vector(turning, *x))
+        whole = replace(piece, value=piece.value + potential.linear)
+        yield from form_lines(whole, name, rows, "" if names[1:] else label)
+    if turning is not None:
+        yield OnTerminal((Equations(((piece.betas[0], f"|{turning.direction.beta}|"),)),))
+
+
+def _slopes_of_vector(turning: DirectionTerms, s: Symbol, slope: Expr) -> Iterator[Row]:
+    b = turning.direction.beta
+    linear = -turning.slope * Symbol(turning.direction.start_vector, real=True)
+    yield "grad Q", tell(f"q'({s}) {b}/{s} + z, z = {{z}}", z=linear)
+    yield f"q'({s})", slope
+
+
+def form_lines(
+    piece: Piece, name: str, slopes: Iterable[Row] = (), label: str = ""
+) -> Iterator[object]:
+    """Yield one closed form, called *name*, with some slopes."""
+    piece = to_print(piece)
+    curve, (b, *more) = curve_of(piece), piece.betas
+    opening = tell({"Q": "put", "Q_1": "with"}.get(name, "and"))
+    curved = () if curve is None else ((b, curve.beta),)
+    if isinstance(piece, Parametric):
+        z, (low, high) = piece.curve.parameter, piece.curve.interval
+        between = tell("`{low} < {z} < {high}`", low=low, z=z, high=high)
+        opening = tell("for {between}, where `{b}` is monotone, put", between=between, b=b)
+    of_beta = tell(f"{name}({{b}})", b="beta" if more or name == "Q" else b)
+    yield OnPage((opening, Equations((*curved, (of_beta, piece.value)), label=label)))
+    yield OnTerminal((Equations((*curved, (name, piece.value), *slopes)),))
+    if isinstance(piece, Parametric):
+        yield OnTerminal((note("with {between}", between=between),))
+    names = piece.constants
+    if isinstance(piece, Quadrature):
+        calls = piece.value.atoms(AppliedUndef) if piece.kernel is not None else ()
+        names = (*((K, piece.kernel) for K in calls), *piece.abbreviations, *names)
+    yield from definitions(names, piece.roots)
+    yield from _conditions(piece)
+
+
+def _conditions(piece: Piece) -> Iterator[OnPage | OnTerminal]:
+    """Yield what a form means, where it is, and what it assumes."""
+    if isinstance(piece, Quadrature) and piece.note:
+        yield OnPage((note("with {note}", note=Text(piece.note, "reason")),))
+    if means := said_of(piece):
+        words = "{means}" if means.startswith("an integral") else "with {means}"
+        yield OnTerminal((note(words, means=Text(means, "reason")),))
+    if piece.domain:
+        yield OnTerminal((note("domain: {words}", words=Text(piece.domain.words, "reason")),))
+    if piece.assumptions:
+        assumed = each("{0}", ((Text(c.written),) for c in piece.assumptions), "; ")
+        yield OnTerminal((note("assuming {assumed}", assumed=assumed),))
+
+
+def definitions(
+    names: Iterable[tuple[Expr, Expr]], roots: Iterable[Root]
+) -> Iterator[OnPage | OnTerminal | Equations]:
+    """Yield what names in a formula stand for, and which roots of which polynomials."""
+    roots = [*roots]
+    explicit = ((root.symbol, root.explicit) for root in roots if root.explicit is not None)
+    if rows := (*explicit, *names):
+        yield from (OnPage(("where",)), Equations(rows))
+    for root in (root for root in roots if root.explicit is None):
+        named = {"A": root.symbol, "branch": Text(root.branch, "reason")}
+        yield OnPage((note(f"{'and' if rows else 'where'} `{{A}}` is {{branch}} of", **named),))
+        yield OnTerminal((note("`{A}` is {branch} of", **named),))
+        yield Equations(((root.polynomial.as_expr(), 0),))
+
+
 def dependent(d: Derivation) -> tuple[Dependence, ...]:
     """Return what is known of the blocks whose outputs move together."""
     return tuple(b.dependence for b in d.blocks if b.dependence is not None)
@@ -143,9 +265,8 @@ def to_print(piece: Piece) -> Piece:
     (b,), roots = integral.variables, list[Root]()
     at_b = {beta: b}
     for root in piece.roots:
-        symbol = Symbol(f"{root.symbol}({b})", real=True)
-        roots.append(replace(root.mapped(lambda e: e.xreplace(at_b)), symbol=symbol))
-        at_b[root.symbol] = symbol
+        at_b[root.symbol] = Symbol(f"{root.symbol}({b})", real=True)
+        roots.append(root.mapped(lambda e: e.xreplace(at_b)))
     return replace(piece, kernel=piece.kernel.xreplace(at_b), roots=tuple(roots))
 
 

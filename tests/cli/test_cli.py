@@ -53,7 +53,7 @@ from tests.cli.commands import (
             ["REFUTED", "g = a", "Q = 2*A**(3/2)/3 - sqrt(A)*delta - beta1*u1_0 - beta2*u2_0"],
         ),
         (["a*u1", "a*u2", "a*u3", "a*u4"], 0, ["Q = 2*A**(3/2)/3 - sqrt(A)*delta"]),
-        (["a*b*u1", "a*b*u2"], 0, ["g = a*b", "A = the largest real root of"]),
+        (["a*b*u1", "a*b*u2"], 0, ["g = a*b", "A is the largest real root of"]),
         (["a**2+b**2", "a*c+b*d", "c**2+d**2"], 1, ["left - right = ", "REFUTED"]),
         (
             ["u1*v1+u2*v2", "u1*v3+u2*v4", "u3*v1+u4*v2", "u3*v3+u4*v4"],

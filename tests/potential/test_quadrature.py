@@ -14,7 +14,8 @@ from derive.model.notation import Notation
 from derive.potential.piece import Quadrature
 from derive.potential.quadrature import integrate_along_segment, integrate_gradient, power_rule
 from derive.render.labels import unmark
-from derive.render.plain import piece_lines
+from derive.render.narration import text_lines
+from derive.render.sections import form_lines
 from derive.weights.conserved import find_conserved
 from derive.weights.hessian import decide_hessian
 from derive.weights.lie import find_lie_structure
@@ -41,7 +42,7 @@ def quadrature(output, start):
 
 def printed_integral(piece):
     """Return integrand, variable and lower end of Q as they are read on the page."""
-    line = unmark(next(iter(piece_lines(piece, "Q"))))
+    line = unmark(next(text_lines(form_lines(piece, "Q"))))
     found = re.fullmatch(r"Q = Integral\((.+), (\w+) = (.+) \.\. beta\)", line)
     assert found
     integrand, variable, low = found.groups()

@@ -12,7 +12,8 @@ from derive.inverse.parameterize import parameterize
 from derive.limits.find import regimes
 from derive.potential.piece import trimmed
 from derive.render.labels import unmark
-from derive.render.plain import piece_lines
+from derive.render.narration import text_lines
+from derive.render.sections import form_lines
 from tests.published import derive_once
 
 OTHER = "zz"
@@ -68,7 +69,7 @@ def test_a_form_without_its_gradient_keeps_what_it_refers_to():
     """A definition is kept for what is printed, not for how its line begins."""
     d = derive_once(Parameterization.parse(["a*u", "a*v"]))
     (piece,) = d.potential.pieces
-    lines = list(piece_lines(replace(piece, gradient=()), "Q"))
+    lines = list(text_lines(form_lines(replace(piece, gradient=()), "Q")))
     assert any(unmark(line).startswith("delta = a_0**2") for line in lines)
     assert not any(line.startswith("dQ") for line in lines)
     bare = trimmed(replace(piece, value=piece.betas[0], gradient=(), assumptions=()))

@@ -43,6 +43,10 @@ class Grid:
     columns: str
 
 
+class Words(str):
+    """Words of a page, as they are."""
+
+
 Element: TypeAlias = str | Display | Bullets | Grid
 
 
@@ -203,7 +207,8 @@ def template(text: str, values: Mapping[str, object]) -> Iterator[Element]:
     """
     for i, part in enumerate(re.split(r"\\\[|\\\]", text)):
         if part := re.sub("@(\\w+)@", lambda m: str(values[m[1]]), part).strip():
-            yield Display(tuple(x.strip() for x in part.split(r"\\"))) if i % 2 else part
+            rows = part.split(r"\\")
+            yield Display(tuple(map(str.strip, rows))) if i % 2 else Words(part)
 
 
 WORDING: Mapping[str, Mapping[str, str]] = tomllib.loads(
@@ -222,6 +227,6 @@ def say(what: str, /, **values: object) -> Iterator[Element]:
     yield from template(WORDING[room][key], values)
 
 
-def phrase(what: str, /, **values: object) -> str:
+def phrase(what: str, /, **values: object) -> Words:
     """Return a text without displayed formulas."""
-    return "\n".join(map(str, say(what, **values)))
+    return Words("\n".join(map(str, say(what, **values))))

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
 
 import sympy
 from sympy import Expr, Symbol
-from sympy.core.function import AppliedUndef
 
 from derive.derivation import Derivation
 from derive.language import to_sympy
@@ -17,40 +15,36 @@ from derive.model.condition import Condition
 from derive.model.direction import Direction
 from derive.model.geometry import EUCLIDEAN
 from derive.potential.domain import CONVEX
-from derive.potential.piece import WHY_LEFT, Parametric, Piece, Quadrature, curve_of
-from derive.records import Potential
+from derive.potential.piece import WHY_LEFT, Quadrature
 from derive.render import sections
 from derive.render.labels import MARK
-from derive.render.narration import Made, Part
-from derive.render.page.blocks import Element, Kind, phrase, say
-from derive.render.page.formula import (
-    assumption,
-    at_start,
-    listing,
-    named_list,
-    prose,
-    root_note,
-    typeset,
-)
-from derive.render.page.lines import COLUMN, Row, display, vanishing, width
-from derive.render.page.names import as_latex, latex_name, norms_as_latex
+from derive.render.narration import Part
+from derive.render.page.blocks import Element, phrase, say
+from derive.render.page.formula import assumption, at_start, listing, named_list, prose, typeset
+from derive.render.page.lines import COLUMN, display, width
+from derive.render.page.names import latex_name, norms_as_latex
+from derive.render.page.narration import paragraph
 from derive.render.page.printer import inline, latex
 from derive.render.page.proof import inner_product, proof_lines
 from derive.render.page.refutation import refuted_claim, refuted_proof
-from derive.render.sections import norms_of, to_print
-from derive.statement import Sentence
+from derive.render.sections import norms_of
+from derive.statement import OnPage, OnTerminal
 from derive.verdict import Verdict
 
 
 def page_parts(d: Derivation) -> Iterator[Part]:
     """Yield the setting, what is conserved, the theorem with its proof, and remarks."""
-    yield _part("paragraph", setting_of(d), "Setting")
-    yield _part("paragraph", _laws(d), "Conserved quantities")
+    yield Part("Setting", _setting(d))
+    yield Part("Conserved quantities", _laws(d))
     yield from _results(d)
 
 
-def setting_of(d: Derivation) -> Iterator[Element | Sentence]:
-    """Yield what F, the data and the flow are, and the letters that everything else uses."""
+def setting(d: Derivation) -> tuple[OnTerminal, OnPage]:
+    """Return what F, the data and the flow are, with the letters of a page."""
+    return OnTerminal((d.parameterization,)), OnPage((*_setting(d),))
+
+
+def _setting(d: Derivation) -> Iterator[object]:
     kind = "one" if d.of_coordinates else "outputs"
     yield from _of_outputs(d, kind) if d.direction is None else _of_vector(d, d.direction)
     yield from sections.what_stays(d)
@@ -64,7 +58,7 @@ def _outputs(d: Derivation) -> list[tuple[str, Expr]]:
     return [(n, to_sympy(t, symbols)) for n, t in zip(names, p.trees, strict=True)]
 
 
-def _of_outputs(d: Derivation, kind: str) -> Iterator[Element | Sentence]:
+def _of_outputs(d: Derivation, kind: str) -> Iterator[object]:
     p, outputs = d.parameterization, _outputs(d)
     yield from say(f"setting.{kind}")
     (left, F), *rest = outputs
@@ -114,7 +108,7 @@ def _start(d: Derivation) -> str:
     return re.sub(r"\\lVert (\S+) \\rVert\(0\) = \\lVert (\S+) \\rVert", r"\1(0) = \2", shown)
 
 
-def _of_vector(d: Derivation, direction: Direction) -> Iterator[Element | Sentence]:
+def _of_vector(d: Derivation, direction: Direction) -> Iterator[object]:
     scalars = [w for w in direction.parameterization.weights if w != direction.norm]
     kind = {0: "no scalars", 1: "a scalar "}.get(len(scalars), "scalars ")
     yield from say(
@@ -142,7 +136,7 @@ def _tuple(weights: Sequence[str]) -> str:
     return several if weights[1:] else rf"{names} \in \mathbb{{R}}"
 
 
-def _laws(d: Derivation) -> Iterator[Element | Sentence]:
+def _laws(d: Derivation) -> Iterator[object]:
     found, blocks = list(sections.named_laws(d)), d.blocks if d.direction is None else ()
     why = [words for block in blocks for words in sections.completeness(d, block)]
     none = say("laws.open" if d.conserved.bound else "laws.none", bound=d.conserved.bound)
@@ -150,19 +144,19 @@ def _laws(d: Derivation) -> Iterator[Element | Sentence]:
     yield from why
 
 
-def _law_lines(d: Derivation, laws: Sequence[tuple[str, Expr]]) -> Iterator[Element]:
+def _law_lines(d: Derivation, laws: Sequence[tuple[Symbol, Expr]]) -> Iterator[Element]:
     name, law = laws[0]
     reasons = [x for x in (inner_product(law, block, 0) for block in d.blocks) if x]
     several = len(laws) > 1 or d.parameterization.d > 1
     yield from say("laws.are")
-    yield from display([(latex_name(name), law) for name, law in laws])
+    yield from display([(latex(name), law) for name, law in laws])
     scaled = d.parameterization.geometry == EUCLIDEAN and all(_is_balance(x) for _, x in laws)
     yield from say("laws.balance" if scaled else "laws.whatever")
     if not reasons:
         yield from say("laws.expansion")
         return
     of = latex(d.beta[0]) if d.direction is not None else "F" if d.of_coordinates else "F_1"
-    names = {"law": latex_name(name), "of": of}
+    names = {"law": latex(name), "of": of}
     since = "since" if d.direction is None else phrase("laws.turning", **names)
     yield from say("laws.since", since=since, terms=reasons[0], **names)
     if several:
@@ -182,27 +176,21 @@ def _is_balance(law: Expr) -> bool:
 def _results(d: Derivation) -> Iterator[Part]:
     if d.verdict is Verdict.REFUTED:
         claim = refuted_claim(d, _model(d, ""))
-        yield _part("theorem", _with_letters(d, claim), label="thm:regularizer")
-        yield _part("proof", refuted_proof(d))
+        yield Part("", _with_letters(d, claim), kind="theorem", label="thm:regularizer")
+        yield Part("", refuted_proof(d), kind="proof")
     elif d.verdict is Verdict.PROVED and d.potential.pieces:
-        yield _part("theorem", _with_letters(d, _theorem(d)), label="thm:regularizer")
-        yield _part("proof", proof_lines(d))
-        yield _part("formula", formula_of(d.potential, ""))
+        yield Part("", _with_letters(d, _theorem(d)), kind="theorem", label="thm:regularizer")
+        yield Part("", proof_lines(d), kind="proof")
+        yield Part("", sections.potential_lines(d.potential), kind="formula")
         integrals = (p for p in d.potential.pieces if p.kind == "quadrature")
         left = dict.fromkeys(p.left for p in integrals if isinstance(p, Quadrature))
         why = (say("remark.integral", why=prose(WHY_LEFT[x])) for x in left)
-        yield _part("remark", chain([sections.normalization(d)], *why))
+        yield Part("", chain([sections.normalization(d)], *why), kind="remark")
         yield Part(*sections.other_losses(d), kind="remark")
     if d.asked is not None:
         name = d.asked.name.replace("z.beta", "z^T beta")
         form = prose(re.sub(r"(?<=Ansatz )(.*)(?=\))", r"`\1`", name))
-        yield _part("remark", say(f"asked.{d.asked.finding.verdict.value}", form=form))
-
-
-def _part(
-    kind: Kind, blocks: Iterable[Element | Sentence], title: str = "", label: str = ""
-) -> Part:
-    return Part(title, (Made(blocks),), kind=kind, label=label)
+        yield Part("", say(f"asked.{d.asked.finding.verdict.value}", form=form), kind="remark")
 
 
 LETTERS = {
@@ -214,9 +202,9 @@ LETTERS = {
 """What letters of the setting look like, by the texts that define them."""
 
 
-def _with_letters(d: Derivation, theorem: Iterable[Element]) -> Iterator[Element]:
+def _with_letters(d: Derivation, theorem: Iterable[object]) -> Iterator[Element]:
     """Yield a theorem, which may stand alone, and what the letters of the setting are in it."""
-    blocks = [*theorem]
+    blocks = [*paragraph(theorem)]
     whole = "\n".join(map(str, blocks))
     letters = [
         phrase(f"theorem.{name}", steering=_steering(d))
@@ -226,7 +214,7 @@ def _with_letters(d: Derivation, theorem: Iterable[Element]) -> Iterator[Element
     yield from (*blocks, *(say("theorem.letters", letters=listing(letters)) if letters else ()))
 
 
-def _theorem(d: Derivation) -> Iterator[Element]:
+def _theorem(d: Derivation) -> Iterator[object]:
     """Yield the assumptions, Q with the names in it, and what it is for."""
     yield _model(d, f", from {_start(d) if len(d.parameterization.start) < 4 else '$w_0$'}")
     assumed = dict.fromkeys(a for piece in d.potential.pieces for a in piece.assumptions)
@@ -235,11 +223,11 @@ def _theorem(d: Derivation) -> Iterator[Element]:
     yield from _assumed([a for a in assumed if a not in late])
     if d.direction is not None:
         yield from say("theorem.length", s=latex(d.beta[0]), beta=latex(d.direction.beta))
-    yield from formula_of(d.potential, "eq:Q")
+    yield from sections.potential_lines(d.potential, "eq:Q")
     if (other := d.potential.other_side) is not None:
         more = (a for piece in other.pieces for a in piece.assumptions if a not in assumed)
         yield from say("theorem.other_side", assumed=listing(map(assumption, more)))
-        yield from formula_of(other, "")
+        yield from sections.potential_lines(other)
     yield from _assumed(late)
     yield from _use(d)
     if d.hessian.verdict is Verdict.REFUTED:
@@ -284,49 +272,3 @@ def _where(d: Derivation) -> Iterator[Element]:
     surely = all(x.exact or (len(x.betas) == 1 and x.convex != "length") for x in domains)
     over = "there" if surely else "on every convex subset of this set that contains it"
     yield from say("theorem.only", over=over)
-
-
-def formula_of(potential: Potential, label: str = "") -> Iterator[Element]:
-    """Yield Q and the names in it."""
-    names = [*map(as_latex, sections.part_names(potential.pieces))]
-    for name, piece in zip(names, potential.pieces, strict=True):
-        value = piece.value if potential.turning is None else piece.value + potential.linear
-        yield from _piece(replace(piece, value=value), name, label if len(names) == 1 else "")
-    if len(names) > 1:
-        yield "and"
-        yield from display([("Q", " + ".join(names))], label)
-
-
-def _piece(piece: Piece, name: str, label: str) -> Iterator[Element]:
-    """Yield the names in one form, and the form, called *name*."""
-    piece = to_print(piece)
-    named: list[Row] = [(latex(symbol), value) for symbol, value in piece.constants]
-    if isinstance(piece, Quadrature):
-        named += [(latex(symbol), value) for symbol, value in piece.abbreviations]
-    named += [(latex(r.symbol), r.explicit) for r in piece.roots if r.explicit is not None]
-    if named:
-        yield "Put"
-        yield from display(named)
-    open_ = [r for r in piece.roots if r.explicit is None]
-    for root in open_:
-        yield f"Let {root_note(root)}"
-        yield from vanishing(root.polynomial.as_expr())
-    if isinstance(piece, Parametric):
-        low, high = (latex(end) for end in piece.curve.interval)
-        z = latex(piece.curve.parameter)
-        yield rf"For ${low} < {z} < {high}$, where ${latex(piece.betas[0])}$ is monotone, put"
-    else:
-        yield "and put" if open_ else "and" if named else "Put"
-    yield from display([*_equations(piece, name)], label)
-    if isinstance(piece, Quadrature) and piece.note:
-        yield f"with {prose(piece.note)}."
-
-
-def _equations(piece: Piece, name: str) -> Iterator[Row]:
-    """Yield the equation of Q, and what its letters mean that have no line above."""
-    b = latex(piece.betas[0] if len(piece.betas) == 1 else Symbol("beta"))
-    if (curve := curve_of(piece)) is not None:
-        yield b, curve.beta
-    yield f"{name}({b})" if name != "Q" else r"Q(\beta)", piece.value
-    if isinstance(piece, Quadrature) and piece.kernel is not None:
-        yield from ((latex(K), piece.kernel) for K in piece.value.atoms(AppliedUndef))

@@ -10,7 +10,6 @@ from itertools import chain, groupby, repeat, zip_longest
 
 from sympy import Expr, Poly
 
-from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.language import to_sympy
 from derive.language.tree import Tree
@@ -19,11 +18,9 @@ from derive.model.condition import Condition
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.printable import Printable
-from derive.records import Potential
 from derive.render.arranged import read
-from derive.render.narration import Layout, Made, Part, narrate
-from derive.render.page.blocks import Bullets, Element, Grid, Page, Passage, literal
-from derive.render.page.derivation import formula_of, setting_of
+from derive.render.narration import Layout, Part, narrate
+from derive.render.page.blocks import Bullets, Display, Element, Grid, Page, Passage, Words, literal
 from derive.render.page.formula import (
     assumption,
     at_start,
@@ -35,31 +32,22 @@ from derive.render.page.formula import (
     sentence,
     typeset,
 )
-from derive.render.page.lines import COLUMN, Row, by_powers, display, width
+from derive.render.page.lines import COLUMN, Row, by_powers, display, vanishing, width
 from derive.render.page.names import latex_name, norms_as_latex
 from derive.render.page.printer import inline, latex
 from derive.render.page.refutation import plain_failure
-from derive.render.sections import affine_outputs
+from derive.render.sections import affine_outputs, flatten
 from derive.sources import sources
-from derive.statement import (
-    Equations,
-    Items,
-    OnPage,
-    OnTerminal,
-    Sentence,
-    Statement,
-    Table,
-    Text,
-    each,
-)
+from derive.statement import Equations, Items, OnPage, Sentence, Table, Text, each
 from derive.verdict import Finding, Identity, Verdict
 
 ANSWERS = {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "not decided"}
 DECIDED = {Verdict.PROVED: "", Verdict.REFUTED: "refuted", Verdict.UNDECIDED: "not decided"}
 WORDS = (str, Sentence, Finding)
-DISPLAYED = (Equations, Parameterization)
+DISPLAYED = (Equations, Parameterization, Display)
 GOES_ON = re.compile(
-    r"(with|where|assuming|to first|has|for all|among|subject to|so that|per|in the sense|drift)\b"
+    r"(and|with|where|assuming|to first|has|for all|among|subject to|so that|per|in the sense"
+    r"|drift)\b"
 )
 """How lines begin that go on with a sentence after its formulas."""
 TALL = re.compile(r"\((\\int (?:[^()]|\([^()]*\))*)\)")
@@ -81,7 +69,7 @@ def _passage(part: Part) -> Passage:
         heading += f" {word}" if asked else f": {word}" * (word not in heading)
     if part.verdict is not None:
         kind = "paragraph" if part.verdict is Verdict.UNDECIDED else "theorem"
-    return Passage(kind, tuple(map(_citing, _paragraph(part.lines))), heading, part.label)
+    return Passage(kind, tuple(map(_citing, paragraph(part.lines))), heading, part.label)
 
 
 def _citing(line: Element) -> Element:
@@ -98,27 +86,19 @@ def _citing(line: Element) -> Element:
     return re.sub(r"\((?:cited, )?([A-Z]\w+[^()]* \d{4})\)", cite, line)
 
 
-def _on_page(lines: Iterable[object]) -> Iterator[object]:
-    for line in lines:
-        if isinstance(line, Statement):
-            yield from (*_on_page(line.above), line.sentence, *_on_page(line.below))
-        elif not isinstance(line, OnTerminal):
-            yield from _on_page(line.lines) if isinstance(line, OnPage) else (line,)
-
-
-def _paragraph(given: Iterable[object]) -> Iterator[Element]:
+def paragraph(given: Iterable[object]) -> Iterator[Element]:
     """Yield lines as sentences, with a capital and a stop, unless they go on in formulas."""
-    before, lines = ".", tuple(_on_page(given))
+    before, lines = ".", tuple(flatten(given, OnPage))
     for line, following in zip_longest(lines, lines[1:], fillvalue=""):
-        if not isinstance(line, WORDS):
+        if isinstance(line, Words) or not isinstance(line, WORDS):
             yield from blocks_of(line)
-            before = "display"
+            before = line[-1] if isinstance(line, Words) else "display"
             continue
         words = words_of(line)
         goes_on = before in ",:;" or (before == "display" and GOES_ON.match(words))
         whole = words[-1] not in ",:;.?" and not isinstance(following, DISPLAYED)
         words += "." * whole
-        yield words if goes_on else words[0].upper() + words[1:]
+        yield Words(words if goes_on else words[0].upper() + words[1:])
         before = words[-1]
 
 
@@ -190,12 +170,16 @@ def blocks_of(line: object) -> Iterator[Element]:
 
 @blocks_of.register
 def _(line: Equations) -> Iterator[Element]:
+    (left, right), *rest = line.rows
+    if right == 0 and isinstance(left, Expr) and not rest:
+        yield from vanishing(left)
+        return
     rows = list[Row]()
     for left, same in groupby(line.rows, lambda row: _side(row[0])):
         right = (by_powers(b) if isinstance(b, Poly) else b for _, b in same)
         sides = (b if isinstance(b, Expr | list) else _side(b) for b in right)
         rows += zip(chain([left], repeat("")), sides, strict=False)
-    yield from display(rows, relation=typeset(line.relation).strip())
+    yield from display(rows, line.label, typeset(line.relation).strip())
 
 
 def _side(value: object) -> str:
@@ -204,14 +188,8 @@ def _side(value: object) -> str:
     return TALL.sub(lambda m: rf"\Bigl({m[1]}\Bigr)", as_math(value).strip())
 
 
-blocks_of.register(Derivation, lambda d: blocks_of(Made(setting_of(d))))
-blocks_of.register(Potential, formula_of)
-
-
-@blocks_of.register
-def _(line: Made) -> Iterator[Element]:
-    for x in line.lines:
-        yield from _paragraph((x,)) if isinstance(x, Sentence) else (x,)
+blocks_of.register(Words, lambda line: iter((line,)))
+blocks_of.register(Display, lambda line: iter((line,)))
 
 
 LONGEST = 200
@@ -238,13 +216,13 @@ def _(line: Identity) -> Iterator[Element]:
 def _(line: Parameterization) -> Iterator[Element]:
     betas = Notation(line, tuple(range(line.d))).betas
     yield from display([(latex(b), f) for b, f in zip(betas, line.outputs, strict=True)])
-    yield from _paragraph(affine_outputs(line))
+    yield from paragraph(affine_outputs(line))
     yield f"The start is {at_start(line.start)}."
 
 
 @blocks_of.register
 def _(line: Items) -> Iterator[Element]:
-    yield Bullets(tuple(tuple(_paragraph((item,))) for item in line.lines))
+    yield Bullets(tuple(tuple(paragraph((item,))) for item in line.lines))
 
 
 @blocks_of.register

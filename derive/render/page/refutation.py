@@ -24,7 +24,7 @@ from derive.model.parameterization import Parameterization
 from derive.records import Block
 from derive.render.arranged import read
 from derive.render.page.blocks import Element, say
-from derive.render.page.formula import fraction, listing, sentence, statement, values_at
+from derive.render.page.formula import fraction, listing, statement, values_at
 from derive.render.page.lines import INLINE, Row, display, width
 from derive.render.page.names import as_latex
 from derive.render.page.printer import inline
@@ -54,12 +54,12 @@ def failing(evidence: Sequence[Identity]) -> Identity | None:
     return next((e for e in evidence if not e.holds), None)
 
 
-def refuted_proof(d: Derivation) -> Iterator[Element]:
+def refuted_proof(d: Derivation) -> Iterator[object]:
     """Yield the necessary condition, and the numbers that break it."""
     yield from say("refutation.condition")
     failure = failing(d.warping.finding.evidence)
     if failure is None:
-        yield f"{sentence(d.warping.finding.reason)}."
+        yield d.warping.finding
         return
     asked = ((b, (b.warping.finding, b.hessian.finding)) for b in d.blocks)
     block = next(b for b, findings in asked if any(failure in f.evidence for f in findings))
