@@ -43,8 +43,8 @@ class Workspace(dict[Any, Any]):
 class NumericPotential(Protocol):
     """Q in numbers, with coordinates along the last axis: what ``numerics`` gives for symbols."""
 
-    def __call__(self, beta: ArrayLike) -> NDArray[np.float64]:
-        """Return Q, which is 0 at beta_0."""
+    def __call__(self, beta: ArrayLike) -> Any:
+        """Return Q, which is 0 at beta_0: a float at one point, else an array."""
 
     def gradient(self, beta: ArrayLike) -> NDArray[np.float64]:
         """Return grad Q(beta), of the shape of beta."""
@@ -52,7 +52,7 @@ class NumericPotential(Protocol):
     def inverse_gradient(self, y: ArrayLike) -> NDArray[np.float64]:
         """Return the beta with grad Q(beta) = y."""
 
-    def bregman(self, b: ArrayLike, b0: ArrayLike) -> NDArray[np.float64]:
+    def bregman(self, b: ArrayLike, b0: ArrayLike) -> Any:
         """Return Q(b) - Q(b0) - <grad Q(b0), b - b0>."""
 
 

@@ -39,6 +39,7 @@ class Catalogue(Command):
       derive catalogue --markdown
     """
 
+    ids = "derive.catalogue:entries"
     model: str | None = option(None, metavar="[ID]")
     form: Form = offer("bibtex", "markdown", "latex", "standalone", "html", "json")
 
@@ -139,6 +140,7 @@ class Audit(Command):
       derive audit --json -o audit.json
     """
 
+    ids = "derive.catalogue:entries"
     models: tuple[str, ...] = option((), metavar="[ID]...")
     form: Form = offer("latex", "standalone", "html", "json")
     timeout: float = time_limit(300.0)

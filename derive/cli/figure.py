@@ -43,6 +43,7 @@ class Figure(OfModel, Command):
       derive figure --of "p**3 - m**3" --start p=alpha,m=alpha --values alpha=0.1
     """
 
+    ids = "numerics.figures.gallery:figures"
     of: bool = option(False, "Draw Q of an F of your own: OUTPUTs follow.")
     values: str = option("", "With --of: numbers for start symbols, alpha=0.1.", "W=V,...")
     form: Form = offer("json", "csv")

@@ -150,6 +150,7 @@ class Compare(Recorded):
       derive compare "a*b" "a*b --start a=alpha,b=alpha" "a*b --rates b=eta"
     """
 
+    ids = "derive.catalogue:entries"
     models: tuple[str, ...] = option((), metavar="MODEL...")
 
     def read(self) -> dict[str, ReadModel]:
@@ -346,6 +347,7 @@ class Optimizers(Recorded):
       derive optimizers adagrad --latex --standalone
     """
 
+    ids = "derive.optimizers.span:updates"
     name: str | None = option(None, metavar="[NAME]")
 
     def find(self, read: None, enter: Enter) -> Any:

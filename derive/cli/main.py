@@ -14,7 +14,7 @@ from importlib import import_module
 
 import click
 
-from derive.cli.options import Commands, command
+from derive.cli.options import Commands, command, list_commands
 from derive.cli.output import ReaderLeft
 from derive.cli.running import BAD_INPUT, FAULT, INTERRUPTED, READER_LEFT, UNDECIDED, YES, Stop
 from derive.errors import ConsistencyError, DeriveError, InputError
@@ -54,8 +54,8 @@ SHARED = {
 """The modules of commands that share one."""
 GROUPS = ("atlas", "experiment")
 """Those that have commands of their own."""
-LONGEST = 200
-"""Characters at which what is refused is not printed whole."""
+LONGEST = 300
+"""Characters at which what is refused is not printed whole; what is ours is shorter."""
 
 
 def load(name: str) -> click.Command:
@@ -71,7 +71,6 @@ def load(name: str) -> click.Command:
 
 def top(version: bool, show_completion: str | None) -> int:
     """Print what is asked of the program itself, or its page."""
-    context = click.get_current_context()
     if version:
         from derive import __version__
 
@@ -82,8 +81,8 @@ def top(version: bool, show_completion: str | None) -> int:
         writer = get_completion_class(show_completion)
         assert writer is not None
         print(writer(app, {}, "derive", COMPLETE).source())
-    elif context.invoked_subcommand is None:
-        print(context.get_help())
+    else:
+        list_commands()
     return YES
 
 
@@ -95,7 +94,6 @@ app = Commands(
     "regularizer",
     name="derive",
     callback=top,
-    invoke_without_command=True,
     params=[
         click.Option(["--version"], is_flag=True, help="Print the version."),
         click.Option(
@@ -168,7 +166,9 @@ def _explain(fault: Exception) -> int:
 
 
 def _refuse(message: str) -> None:
-    """Print one line; of what is long, as an option of a thousand letters, both ends."""
+    """Print one line; of what is long, as an option of a thousand letters, both ends, of words."""
     line = f"derive: {' '.join(message.split())}"
-    cut = len(line) >= LONGEST
-    print(f"{line[:120]} ... {line[-70:]}" if cut else line, file=sys.stderr)
+    if len(line) >= LONGEST:
+        first, last = re.sub(r" \S{,20}\Z", "", line[:120]), re.sub(r"\A\S{,20} ", "", line[-70:])
+        line = f"{first} ... {last}"
+    print(line, file=sys.stderr)

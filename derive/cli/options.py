@@ -7,14 +7,16 @@ help text for each.
 from __future__ import annotations
 
 import inspect
+import re
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, fields
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import UnionType
-from typing import Any, cast, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, cast, get_args, get_origin, get_type_hints
 
 import click
 
@@ -36,7 +38,12 @@ def time_limit(seconds: float) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Program(ABC):
-    """A command; its text is the page of its --help, its fields are what one types after it."""
+    """A command; its text is the page of its --help, its fields are what one types after it.
+
+    A shell completes its arguments by the ids of the records that the function *ids* returns.
+    """
+
+    ids: ClassVar[str] = ""
 
     @abstractmethod
     def run(self) -> int:
@@ -84,7 +91,9 @@ class OfPolynomials:
 
     @property
     def model(self) -> TypedModel:
-        """F and its start, as they are typed."""
+        """F and its start, as they are typed; InputError for a file among the outputs."""
+        if files := [x for x in self.outputs if re.fullmatch(r"[\w./-]+\.[a-z]{1,4}", x)]:
+            raise InputError(f"{files[0]} is a file and no output: write -o {files[0]}")
         given: dict[str, Any] = {f.name: getattr(self, f.name, "") for f in fields(TypedModel)}
         return TypedModel(**given)
 
@@ -132,7 +141,9 @@ class Commands(click.Group):
         **given: Any,
     ) -> None:
         """Keep the table; the *usual* command is named where an expression stands for one."""
-        super().__init__(context_settings=HELP, no_args_is_help=False, **given)
+        given.setdefault("callback", list_commands)
+        given |= {"invoke_without_command": True, "no_args_is_help": False}
+        super().__init__(context_settings=HELP, **given)
         self._summaries, self._load, self._usual = summaries, load, usual
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -159,6 +170,14 @@ class Commands(click.Group):
             formatter.write_dl([*self._summaries.items()])
 
 
+def list_commands() -> int:
+    """Print the page of a group where none of its commands is asked for."""
+    context = click.get_current_context()
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+    return 0
+
+
 class _Once(click.Command):
     """A command that refuses an option given twice, of which the first would be lost."""
 
@@ -183,7 +202,18 @@ def parameters(kind: type) -> Iterator[click.Parameter]:
         elif one.metadata.get("metavar"):
             number = -1 if isinstance(one.default, tuple) else 1
             metavar, needed = one.metadata["metavar"], one.default is ...
-            yield click.Argument([one.name], metavar=metavar, nargs=number, required=needed)
+            named = partial(_complete, getattr(kind, "ids", ""))
+            yield click.Argument(
+                [one.name], metavar=metavar, nargs=number, required=needed, shell_complete=named
+            )
+
+
+def _complete(ids: str, ctx: click.Context, one: click.Parameter, begun: str) -> list[str]:
+    """Return the ids of records, or else the choices in a metavar, that begin as was typed."""
+    module, _, function = ids.partition(":")
+    records = getattr(import_module(module), function)() if ids else ()
+    choices = [record.id for record in records] or str(one.metavar).split("|")
+    return [x for x in choices if x.startswith(begun) and (ids or len(choices) > 1)]
 
 
 def _option(one: Field[Any], hint: Any) -> click.Option:
@@ -208,6 +238,7 @@ def _option(one: Field[Any], hint: Any) -> click.Option:
         type=kind,
         help=about["help"],
         metavar=metavar,
+        shell_complete=partial(_complete, "") if kind is str else None,
         show_default=default not in (None, "", ...) and default is not False,
         **given,
     )

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from flint import arb
 from sympy import Expr, MatrixBase
 
+from derive.certificate.checking.check import whole
 from derive.clock import OutOfTime
 from derive.derivation import Derivation
 from derive.entrywise import EntrywiseDerivation
@@ -409,7 +410,9 @@ def _certified(d: Derivation, seconds: float) -> Record:
     from derive.certificate.writing import certify
     from derive.rocq.theorem import has_file
 
-    texts: Record = json.loads(json_text("derivation", RECORDS["Derivation"].version, record(d)))
+    rest: Record = json.loads(json_text("derivation", RECORDS["Derivation"].version, record(d)))
+    first = {name: rest.pop(name) for name in ("format", "version", "verdict")}
+    texts = {**first, "Q": whole(rest["potential"]), **rest}
     try:
         if d.parameterization.geometry.steepest is not None:
             return texts | {"certificate": None, "certificate_missing": UNCERTIFIED, "proofs": []}

@@ -71,6 +71,7 @@ def assert_mirror_flow(
     Traceback (most recent call last):
     AssertionError: beta**2 is no mirror potential of ...
     """
+    __tracebackhide__ = True  # by pytest: the test that fails is the caller's
     check_digits(digits)
     p, fixed = _read_model(outputs, start or {})
     candidate = _Candidate.of(Q, p)

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from derive import Parameterization
+from derive import Parameterization, derive
 from derive.catalogue import entries as entries_of_catalogue
 from derive.certificate.checking.check import NotACertificate, Rejected, check, check_text
 from tests.certificate.certificates import replaced, variants
@@ -326,3 +326,23 @@ def test_the_checker_stands_on_flint_alone():
         "assert not {'sympy', 'mpmath', 'numpy'} & set(sys.modules)\n"
     )
     assert printed_by(program) == ""
+
+
+@pytest.mark.parametrize("name", ["tied pair", "neuron in R^2", "W W^T"])
+def test_q_at_the_top_is_that_of_the_pieces(name):
+    record = json.loads(certified_once(derived_of(name).parameterization))
+    (value,) = [piece["Q"] for piece in record["potential"]["pieces"]] or [None]
+    assert record["Q"] == value
+    check(record)
+    check({key: x for key, x in record.items() if key != "Q"})  # as written before there was one
+    with pytest.raises(Rejected, match="Q is another than the sum"):
+        check(record | {"Q": "beta**2"})
+
+
+def test_q_at_the_top_is_a_sum():
+    record = json.loads(derive(["w**2", "u*v"]).to_json())
+    assert record["Q"] == " + ".join(piece["Q"] for piece in record["potential"]["pieces"])
+    vector = json.loads(derive(Parameterization.parse(["a*u"], vectors=["u"])).to_json())
+    assert vector["Q"] == "2*A**(3/2)/3 - sqrt(A)*delta + (-1)*dot(u_0, beta)"
+    with pytest.raises(Rejected, match="Q is another than the sum"):
+        check(vector | {"Q": vector["potential"]["pieces"][0]["Q"]})

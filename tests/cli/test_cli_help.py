@@ -109,7 +109,17 @@ def test_the_catalogue_goes_to_a_file(tmp_path):
 
 @pytest.mark.parametrize(
     ("words", "found"),
-    [("derive reg", ["regularizer", "regimes"]), ("derive regularizer --vec", ["--vector"])],
+    [
+        ("derive reg", ["regularizer", "regimes"]),
+        ("derive regularizer --vec", ["--vector"]),
+        ("derive compare tied-pair linear-n", ["linear-neuron", "linear-neuron-plane"]),
+        ("derive audit tied", ["tied-pair"]),
+        ("derive figure diagonal-b", ["diagonal-balls"]),
+        ("derive optimizers coord", ["coordinate-descent"]),
+        ("derive perturb w**2 --by m", ["momentum"]),
+        ("derive experiment con", ["convolution", "controllability"]),
+        ("derive regularizer a", []),
+    ],
 )
 def test_bash_completes(words, found):
     asked = {"_DERIVE_COMPLETE": "bash_complete", "COMP_WORDS": words}
@@ -159,6 +169,35 @@ def test_a_hostile_option_is_echoed_at_both_ends(arguments, words):
     assert words in line
     assert len(line) < 200
     assert LONG.strip() not in line
+
+
+@pytest.mark.parametrize("group", ["experiment", "atlas"])
+def test_a_group_alone_lists_its_commands(group):
+    done = run(group)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == run(group, "--help").stdout
+
+
+@pytest.mark.parametrize("form", ["--jax", "--json", "--html", "--latex"])
+def test_a_file_is_no_output_of_f(form):
+    line = refusal_of("regularizer", "a*u1", form, "paper/out.py")
+    assert line == "derive: paper/out.py is a file and no output: write -o paper/out.py"
+    assert run("regularizer", "w**2", "0.5*v").returncode == 0
+
+
+def test_what_is_ours_is_printed_whole():
+    line = refusal_of("regularizer", "max(a*u1, 0)")
+    assert "as a*u1 where a ReLU is active" in line
+    assert "sqrt, exp, log, sin, cos, tan, sinh, cosh, tanh," in line
+
+
+def test_what_is_cut_is_cut_between_words():
+    text = f"{'is_a_name ' * 40}"
+    line = refusal_of("check", text)
+    first, _, last = line.removeprefix("derive: ").partition(" ... ")
+    assert {*first.split()} | {*last.split()[:2]} == {"is_a_name"}
+    (word,) = (x for x in refusal_of("regularizer", "a", f"--{'x' * 999}").split() if "xx" in x)
+    assert 60 < len(word) < 120
 
 
 def test_what_is_short_is_printed_whole():

@@ -123,3 +123,10 @@ def test_without_hypothesis_one_line_says_what_to_install():
     last = done.stderr.strip().splitlines()[-1]
     needs = "derive.testing needs hypothesis: pip install 'regderive[test]'"
     assert last == f"ImportError: {needs}"
+
+
+def test_a_failing_test_points_at_its_own_line():
+    with pytest.raises(AssertionError) as caught:
+        assert_mirror_flow("p**2 - m**2", "beta**2", start={"p": "alpha", "m": "alpha"})
+    *_, last = caught.traceback.filter(caught)
+    assert last.path.name == "test_testing_mirror_flow.py"

@@ -193,6 +193,7 @@ def derived(record: JSON) -> Report:
     require(record["verdict"] == q["verdict"] == verdict, f"the record proves {verdict}")
     kinds = [KINDS.index(piece["kind"]) for piece in q["pieces"]]
     require(q["kind"] == (KINDS[max(kinds)] if kinds else None), "the kind of Q is another")
+    require(record.get("Q") in (None, whole(q)), "Q is another than the sum of its pieces")
     reasons = {"hessian": "the Hessian map", "warping": "the warp", "potential": "Q"}
     state.open += [
         f"why {of} is undecided" for key, of in reasons.items() if "reason" in record[key]
@@ -201,6 +202,16 @@ def derived(record: JSON) -> Report:
     state.open += ["the Ansatz asked for"] * (q["asked"] is not None)
     lines = dict.fromkeys(_head(record, state) + state.theorem)
     return Report(verdict, tuple(lines), tuple(state.open))
+
+
+def whole(q: JSON) -> str | None:
+    """Return Q as a text, in the names of its pieces; None where one has no formula."""
+    parts = [piece["Q"] for piece in q["pieces"]]
+    if not parts or None in parts:
+        return None
+    linear = q.get("linear")
+    parts += [f"({linear['coefficient']})*dot({linear['vector']}, beta)"] if linear else []
+    return " + ".join(parts)
 
 
 def claimed(record: JSON) -> str:
@@ -299,6 +310,7 @@ KEYS = {
     "record": "format version verdict certificate:proof parameterization:F conserved:conserved "
     "metric:metric hessian:hessian warping:warping potential:potential",
     "record relations": "relations:relations",
+    "record Q": "Q",
     "record proofs": "proofs[]",
     "F": "flow outputs[] weights[] parameters[] start{} positive[] idle[] ties{} beta blocks[]",
     "F vector": "dimension vector coefficient norms start_vector s",
@@ -363,7 +375,7 @@ def shape(record: JSON, flow: Sequence[str]) -> None:
     """Require that the record has the keys of its format, and says in words what it has to."""
     given, q, metric = record["parameterization"], record["potential"], record["metric"]
     optional = {"relations": record, "other_side": q, "sums": record["certificate"]}
-    optional["proofs"] = record
+    optional |= dict.fromkeys(("proofs", "Q"), record)
     optional |= dict.fromkeys(("vector", "affine", "rates"), given)
     here = {key for key, entry in optional.items() if key in entry}
     keyed(record, "record", here if "vector" in here else {*here, "scalars"})
