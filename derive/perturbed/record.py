@@ -142,7 +142,7 @@ class Perturbation(Printable, Claims):
 
     @functools.cached_property
     def annealed(self) -> Expr | None:
-        """h with Q/S -> h(beta) as noise with S -> infinity shrinks the start; None: not known.
+        """h with Q/S -> h(beta) as noise with S -> infinity shrinks the start, or None.
 
         As Q/N -> h_1 for a start of scale c -> 0, and N = log(1/c) for c = exp(-n S).
         """
