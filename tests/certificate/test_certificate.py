@@ -330,7 +330,7 @@ def test_the_checker_stands_on_flint_alone():
 
 @pytest.mark.parametrize("name", ["tied pair", "neuron in R^2", "W W^T"])
 def test_q_at_the_top_is_that_of_the_pieces(name):
-    record = json.loads(certified_once(derived_of(name).parameterization))
+    record = json.loads(derived_of(name).to_json())
     (value,) = [piece["Q"] for piece in record["potential"]["pieces"]] or [None]
     assert record["Q"] == value
     check(record)
