@@ -1,5 +1,7 @@
 """Models of every kind, most of which nobody published: F and its start, by what is decided."""
 
+import functools
+
 from derive import Parameterization, Verdict
 
 YES, NO = Verdict.PROVED, Verdict.REFUTED
@@ -281,8 +283,10 @@ def lines(text):
 
 DECIDED = {line: verdicts for verdicts, text in TEXTS.items() for line in lines(text)}
 DECIDED |= {line: (YES if line == "2*u" else NO, YES) for line in lines(VECTORS)}
+COUPLED = [line for line in DECIDED if ", " in line.partition(" from ")[0]]
 
 
+@functools.cache
 def parsed(line):
     """Return the parameterization of a line."""
     outputs, _, start = line.partition(" from ")

@@ -16,14 +16,13 @@ import tests.witnesses.derivation
 from derive import NumericalError, Verdict
 from derive.certificate.checking.check import check_text
 from numerics import crosscheck
-from tests.models import CERTIFIED_IN_PART, DECIDED, YES, lines, parsed
+from tests.models import CERTIFIED_IN_PART, COUPLED, DECIDED, YES, lines, parsed
 from tests.published import certified_once, derive_once
 from tests.witness_flow import Model, confirms, integrate, random_steering, start_values
 from tests.witnesses import WITNESSES
 
 pytestmark = pytest.mark.every(8)
 
-COUPLED = [line for line in DECIDED if ", " in line.partition(" from ")[0]]
 AT_LIMITS = ("mirror flow", "minimiser", "every time", "shrunk start")
 """Kinds of statements whose witnesses follow flows to their ends, which takes seconds."""
 

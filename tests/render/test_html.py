@@ -28,12 +28,7 @@ from numerics.figures.own import portrait
 from tests.cli.commands import refusal_of, run
 
 MODELS = ("tied-pair", "linear-neuron", "symmetric-factorization", "deep-diagonal", "convolution-2")
-PROBLEMS = [
-    variational_problem(
-        read_potential(phi), read_activation(sigma), read_density("uniform"), scaled=scaled
-    )
-    for phi, sigma, scaled in (("x**2", "relu", False), ("cosh(x)", "relu", True))
-]
+PROBLEMS = (("x**2", "relu", False), ("cosh(x)", "relu", True))
 SIGNS = {
     "\u2212": "-", "\u2061": "", "\u221e": r"\infty", "\u2202": r"\partial",
     "\u2207": r"\nabla", "\u2211": r"\sum", "\u222b": r"\int", "\u2208": r"\in", "\u22c5": r"\cdot",
@@ -153,8 +148,20 @@ def test_every_record_has_a_page_and_a_card(derived):
         assert "<math" in card
 
 
-@pytest.mark.parametrize("record", [*optimizers().found, optimizers(), *PROBLEMS], ids=repr)
-def test_records_of_other_rooms_have_pages_of_words_and_formulas(record):
+def records_of_other_rooms():
+    """Yield the optimizers, their table, and problems of wide networks."""
+    yield from (*optimizers().found, optimizers())
+    for phi, sigma, scaled in PROBLEMS:
+        functions = read_potential(phi), read_activation(sigma), read_density("uniform")
+        yield variational_problem(*functions, scaled=scaled)
+
+
+def test_records_of_other_rooms_have_pages_of_words_and_formulas():
+    for record in records_of_other_rooms():
+        has_words_and_formulas(record)
+
+
+def has_words_and_formulas(record):
     text, seen = record.to_text(), assert_inert(record.to_html())
     assert ("math", {}) in seen.found
     assert max(map(len, text.splitlines())) <= 80

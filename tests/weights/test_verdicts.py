@@ -13,7 +13,7 @@ from derive.weights.equations import hessian_conditions
 from derive.weights.lie import find_lie_structure
 from derive.weights.metric import find_metric
 from derive.weights.witness import is_free, samples
-from tests.models import DECIDED, NO, YES, parsed
+from tests.models import COUPLED, DECIDED, NO, YES, parsed
 from tests.published import derive_once
 
 HOPF = ["p**2+q**2-r**2-s**2", "2*p*r+2*q*s", "2*q*r-2*p*s"]
@@ -123,8 +123,8 @@ def fails_with_warp(metric):
 
 def coupled(*verdicts):
     """Return the models of several outputs in one block of which this is decided at any start."""
-    lines = (x for x, decided in DECIDED.items() if decided == verdicts and " from " not in x)
-    return [p for p in map(parsed, lines) if p.d > 1 and len(p.blocks) == 1]
+    lines = (x for x in COUPLED if DECIDED[x] == verdicts and " from " not in x)
+    return [p for p in map(parsed, lines) if len(p.blocks) == 1]
 
 
 @pytest.mark.every(4)

@@ -1,5 +1,6 @@
 """Each kind of statement has a witness; what is told are statements, and none contradict."""
 
+import functools
 import importlib
 import pkgutil
 
@@ -37,32 +38,42 @@ def test_every_kind_has_a_witness():
     assert WITNESSES.keys() == KINDS.keys()
 
 
-def records():
-    """Yield records of each kind that is told by its statements."""
-    yield "derivation", derive_once(Parameterization.parse(["a*u1", "a*u2"]))
-    yield "refutation", derive_once(Parameterization.parse(["a*u1 + b*v1", "a*u2 + b*v2"]))
-    yield "wide nets", wide_nets("uniform")
-    pair = derive_once(Parameterization.parse(["p**2 - m**2"]))
-    yield from ((f"under {by}", perturb(pair, by)) for by in ("decay", "momentum", "step", "noise"))
-    yield "design", parameterize("beta*log(beta) - beta")
-    yield "no design", parameterize("-beta**2")
-    yield "optimizer", optimizer("momentum")
-    yield "adaptive", optimizer("adagrad")
-    yield "integral", parameterize("beta**4 + beta**2")
-    yield "explicit", explicit_counterpart(Parameterization.parse(["u*v"], {"u": "1", "v": "1"}))
-    yield "margins", margins(derive_once(Parameterization.parse(["p**2 - m**2"])))
-    scaled = Parameterization.parse(["a*u1", "a*u2"], {"a": "s", "u1": "s", "u2": "0"}, ["s"])
-    yield "regimes", regimes(derive_once(scaled), "s")
-    yield "wide starts", random_width()
-    yield "no margin", margins(derive_once(Parameterization.parse(["exp(p) - exp(m)"])))
+def model(*outputs, **given):
+    return derive_once(Parameterization.parse(outputs, **given))
 
 
-RECORDS = dict(records())
+def perturbed(by):
+    return lambda: perturb(model("p**2 - m**2"), by)
+
+
+SCALED = {"start": {"a": "s", "u1": "s", "u2": "0"}, "positive": ["s"]}
+RECORDS = {
+    "derivation": lambda: model("a*u1", "a*u2"),
+    "refutation": lambda: model("a*u1 + b*v1", "a*u2 + b*v2"),
+    "wide nets": lambda: wide_nets("uniform"),
+    **{f"under {by}": perturbed(by) for by in ("decay", "momentum", "step", "noise")},
+    "design": lambda: parameterize("beta*log(beta) - beta"),
+    "no design": lambda: parameterize("-beta**2"),
+    "optimizer": lambda: optimizer("momentum"),
+    "adaptive": lambda: optimizer("adagrad"),
+    "integral": lambda: parameterize("beta**4 + beta**2"),
+    "explicit": lambda: explicit_counterpart(Parameterization.parse(["u*v"], {"u": "1", "v": "1"})),
+    "margins": lambda: margins(model("p**2 - m**2")),
+    "regimes": lambda: regimes(model("a*u1", "a*u2", **SCALED), "s"),
+    "wide starts": random_width,
+    "no margin": lambda: margins(model("exp(p) - exp(m)")),
+}
+"""Of each kind that is told by its statements."""
+
+
+@functools.cache
+def record_of(name):
+    return RECORDS[name]()
 
 
 @pytest.mark.parametrize("name", RECORDS)
 def test_no_kind_is_both_claimed_and_open(name):
-    record = RECORDS[name]
+    record = record_of(name)
     assert isinstance(record, Claims)
     claimed = {(s.kind, s.about) for s in record.statements if isinstance(s, Statement)}
     left = {(s.kind, s.about) for s in record.statements if isinstance(s, Open)}
@@ -73,7 +84,7 @@ def test_no_kind_is_both_claimed_and_open(name):
 @pytest.mark.parametrize("name", RECORDS)
 def test_what_is_proved_has_its_ground(name):
     """A finding behind what is proved is no finding that leaves it open; a source is named."""
-    for s in RECORDS[name].statements:
+    for s in record_of(name).statements:
         if isinstance(s, Statement):
             verdict = getattr(s.by, "verdict", None)
             assert s.ground is not Ground.PROVED or verdict is not Verdict.UNDECIDED, s
@@ -85,7 +96,8 @@ BESIDE = (Statement, Open, Note, Equations, Items, OnPage, OnTerminal, Derivatio
 
 @pytest.mark.parametrize("name", [n for n in RECORDS if n not in ("derivation", "refutation")])
 def test_renderers_set_statements_and_add_none(name):
-    told, record = narrate(RECORDS[name]), RECORDS[name]
+    record = record_of(name)
+    told = narrate(record)
     proofs = [line for s in record.statements if isinstance(s, Statement) for line in s.proof]
     lines = [line for part in told.parts for line in part.lines if line not in proofs]
     assert lines

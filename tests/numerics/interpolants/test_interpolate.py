@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -23,17 +24,11 @@ def potential(*outputs, **options):
 
 
 PAIR = {"start": {"p": "alpha", "m": "alpha"}, "positive": ["alpha"]}
-TIED = potential("p**2-m**2", **PAIR)
-SQUARE = potential("w**2").numeric({"w_0": 1})
-EXPONENTIAL = potential("exp(w)").numeric({"w_0": 0})
-BESIDE = potential(*(f"w{i}**2" for i in range(8)), "p**2-m**2", **PAIR).numeric(
-    {"alpha": 1, **{f"w{i}_0": 1 for i in range(8)}}
-)
-NEURON = potential("a*u1", "a*u2").numeric({"a_0": 1, "u1_0": "1/4", "u2_0": "-1/2"})
 
 
+@cache
 def tied(alpha):
-    return TIED.numeric({"alpha": alpha})
+    return potential("p**2-m**2", **PAIR).numeric({"alpha": alpha})
 
 
 def gaussian(m, d, seed=0):
@@ -93,6 +88,27 @@ COUPLED = {
         {"u1_0": 2, "u2_0": "1/2", "v1_0": "1/4", "v2_0": 1, "w_0": 1},
     ),
 }
+OTHERS = {
+    "square": (("w**2",), {}, {"w_0": 1}),
+    "exponential": (("exp(w)",), {}, {"w_0": 0}),
+    "beside others": (
+        (*(f"w{i}**2" for i in range(8)), "p**2-m**2"),
+        PAIR,
+        {"alpha": 1, **{f"w{i}_0": 1 for i in range(8)}},
+    ),
+    "cone": (  # |beta_2| < beta_1
+        ("u1*v1+u2*v2", "u1*v2+u2*v1"),
+        {"start": {"u1": "s", "v1": "s", "u2": "t", "v2": "t"}},
+        {"s": 1, "t": "1/2"},
+    ),
+}
+
+
+@cache
+def named(name):
+    """Return the Q of a row of the tables above."""
+    outputs, options, start = (SEPARABLE | COUPLED | OTHERS)[name]
+    return potential(*outputs, **options).numeric(start)
 
 
 def reachable(q, d, m, seed):
@@ -112,8 +128,7 @@ def reachable(q, d, m, seed):
 @pytest.mark.parametrize("name", SEPARABLE)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_separable_optimum_is_found(name, seed):
-    outputs, options, start = SEPARABLE[name]
-    q = potential(*outputs, **options).numeric(start)
+    q = named(name)
     assert q.separable
     d = 8 if q.d == 1 else q.d
     X, y, beta = reachable(q, d, max(1, d // 3), seed)
@@ -126,8 +141,7 @@ def test_separable_optimum_is_found(name, seed):
 @pytest.mark.parametrize("name", COUPLED)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_coupled_optimum_is_found(name, seed):
-    outputs, options, start = COUPLED[name]
-    q = potential(*outputs, **options).numeric(start)
+    q = named(name)
     assert not q.separable
     X, y, beta = reachable(q, q.d, q.d - 1, seed)
     s = interpolate(q, X, y)
@@ -237,7 +251,9 @@ def test_forms_of_X(form):
 @pytest.mark.parametrize("form", [scipy.sparse.csr_array, aslinearoperator])
 def test_forms_of_X_for_coupled_potentials(form):
     X = np.array([[1.0, 2.0]])
-    assert np.allclose(interpolate(NEURON, form(X), [3]).value, interpolate(NEURON, X, [3]).value)
+    assert np.allclose(
+        interpolate(named("neuron"), form(X), [3]).value, interpolate(named("neuron"), X, [3]).value
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.int8, bool, np.float32, np.float16])
@@ -379,38 +395,38 @@ def test_a_start_that_cannot_move_is_refused(alpha):
 
 def test_symbols_are_no_numbers():
     with pytest.raises(InputError, match="numeric"):
-        interpolate(TIED, X4, Y4)
+        interpolate(potential("p**2-m**2", **PAIR), X4, Y4)
     with pytest.raises(InputError, match="12 columns but Q has 2"):
-        interpolate(NEURON, X4, Y4)
+        interpolate(named("neuron"), X4, Y4)
 
 
 POSITIVE = np.abs(X4)
 
 
-@pytest.mark.parametrize("q", [SQUARE, EXPONENTIAL], ids=["w^2", "exp w"])
+@pytest.mark.parametrize("name", ["square", "exponential"])
 @pytest.mark.parametrize("y", [-np.abs(Y4), [1, 1, 1, -1]], ids=["all", "one"])
-def test_targets_outside_the_range_are_refused(q, y):
+def test_targets_outside_the_range_are_refused(name, y):
     row = int(np.flatnonzero(np.asarray(y) < 0)[0])
     with pytest.raises(InputError, match=f"out of reach.* as row {row} shows"):
-        interpolate(q, POSITIVE, y)
+        interpolate(named(name), POSITIVE, y)
 
 
 def test_several_rows_put_a_target_out_of_reach():
     """Each row has beta of both signs; their sum has none, and is to be negative."""
     X = np.vstack([X4[0], POSITIVE[1] - X4[0]])
     with pytest.raises(InputError, match=r"out of reach.* as a combination of rows 0, 1 shows"):
-        interpolate(SQUARE, X, [1, -2])
+        interpolate(named("square"), X, [1, -2])
 
 
 def test_rows_that_are_out_of_reach_count_the_dropped_ones():
     X = np.vstack([POSITIVE[:1], POSITIVE[:1], np.eye(12)[3]])
     with pytest.raises(InputError, match="as row 2 shows"):
-        interpolate(SQUARE, X, [5, 5, -1])
+        interpolate(named("square"), X, [5, 5, -1])
 
 
 def test_targets_on_the_side_of_the_start_are_reached():
     y = POSITIVE @ np.linspace(0.1, 3, 12)
-    for q in (SQUARE, EXPONENTIAL):
+    for q in map(named, ("square", "exponential")):
         s = interpolate(q, POSITIVE, y)
         check(q, POSITIVE, y, s)
         assert s.value.min() > 0
@@ -464,9 +480,9 @@ def test_tiny_targets_are_met_to_their_own_digits(name, size):
     X, y = np.array([[2.0, 1.0, 0.0], [0.5, 0.0, 1.0]]), np.array([3.0, 1.0]) * size
     models = {
         "tied pair": tied("1/10"),
-        "square": SQUARE,
+        "square": named("square"),
         "depth 3": potential("p**3-m**3", **PAIR).numeric({"alpha": "1/2"}),
-        "neuron": NEURON,
+        "neuron": named("neuron"),
     }
     q = models[name]
     X, y = (X, y) if q.d == 1 else (X[:1, 1::-1], y[:1])
@@ -485,12 +501,12 @@ def test_tiny_targets_are_met_to_their_own_digits(name, size):
 def test_targets_next_to_the_start_move_beta(step):
     X, y = gaussian(3, 8)
     moved = X.sum(axis=1) + step * y
-    s = interpolate(SQUARE, X, moved)
+    s = interpolate(named("square"), X, moved)
     assert s.converged
     nearest = np.linalg.pinv(X) @ (step * y)  # as Q is a quadratic form so near to beta_0
     assert np.linalg.norm(s.value - 1 - nearest) < (1e-3 + step) * np.linalg.norm(nearest) + 1e-15
     # A coordinate that stays 0, right to its own rounding, leaves the others as they were.
-    both = interpolate(BESIDE, np.column_stack([X, np.zeros(3)]), moved)
+    both = interpolate(named("beside others"), np.column_stack([X, np.zeros(3)]), moved)
     assert both.converged
     assert np.array_equal(both.value, [*s.value, 0])
 
@@ -499,7 +515,7 @@ def test_the_start_is_the_answer_where_it_interpolates():
     s = interpolate(tied("1/10"), X4, np.zeros(4))
     assert s.iterations == 0
     assert not s.value.any()
-    s = interpolate(SQUARE, X4, X4.sum(axis=1))
+    s = interpolate(named("square"), X4, X4.sum(axis=1))
     assert np.allclose(s.value, 1)
 
 
@@ -562,45 +578,41 @@ def test_nearly_dependent_rows(alpha):
     assert s.iterations < 60
 
 
-CONE = potential(
-    "u1*v1+u2*v2", "u1*v2+u2*v1", start={"u1": "s", "v1": "s", "u2": "t", "v2": "t"}
-).numeric({"s": 1, "t": "1/2"})
-"""Its domain is the cone |beta_2| < beta_1."""
-BLOCKS = potential(*COUPLED["pair and a coordinate"][0]).numeric(
-    COUPLED["pair and a coordinate"][2]
-)
-"""The domain of its last coordinate is beta_3 > 0."""
-
-
 @pytest.mark.parametrize(
-    ("q", "row", "y"),
-    [(CONE, [1, 1], 0), (CONE, [1, 0], 0), (BLOCKS, [0, 0, 1], 0)],
+    ("name", "row", "y"),
+    [("cone", [1, 1], 0), ("cone", [1, 0], 0), ("pair and a coordinate", [0, 0, 1], 0)],
     ids=["face", "apex", "block"],
 )
-def test_targets_at_the_boundary_of_a_coupled_domain(q, row, y):
-    s = interpolate(q, [row], [y])
+def test_targets_at_the_boundary_of_a_coupled_domain(name, row, y):
+    s = interpolate(named(name), [row], [y])
     assert s.status is Status.BOUNDARY
     assert "no beta fits" in s.message
 
 
 @pytest.mark.every(2)
 @pytest.mark.parametrize(
-    ("q", "row", "y"),
-    [(CONE, [1, 1], -1), (CONE, [1, -1], -1), (CONE, [2, 1], -1), (BLOCKS, [0, 0, 1], -1)],
+    ("name", "row", "y"),
+    [
+        ("cone", [1, 1], -1),
+        ("cone", [1, -1], -1),
+        ("cone", [2, 1], -1),
+        ("pair and a coordinate", [0, 0, 1], -1),
+    ],
     ids=["below", "above", "apex", "block"],
 )
-def test_targets_outside_a_coupled_domain_are_refused(q, row, y):
+def test_targets_outside_a_coupled_domain_are_refused(name, row, y):
     with pytest.raises(InputError, match="out of reach"):
-        interpolate(q, [row], [y])
+        interpolate(named(name), [row], [y])
 
 
 @pytest.mark.parametrize(
-    ("q", "row", "y"),
-    [(CONE, [1, 1], 1e-9), (CONE, [1, 0], 1e-3), (BLOCKS, [0, 0, 1], 1e-8)],
+    ("name", "row", "y"),
+    [("cone", [1, 1], 1e-9), ("cone", [1, 0], 1e-3), ("pair and a coordinate", [0, 0, 1], 1e-8)],
     ids=["face", "apex", "block"],
 )
-def test_targets_near_the_boundary_of_a_coupled_domain(q, row, y):
+def test_targets_near_the_boundary_of_a_coupled_domain(name, row, y):
     """Control: they are reached, in a few steps."""
+    q = named(name)
     s = interpolate(q, [row], [y])
     check(q, np.array([row]), np.array([y]), s)
     assert s.iterations < 40
@@ -625,8 +637,8 @@ def test_targets_out_of_reach_among_many_columns(form):
     X, y = rng.standard_normal((5, 3000)), rng.standard_normal(5)
     X[3], y[3] = np.abs(X[3]) - X[1], -1 - y[1]
     with pytest.raises(InputError, match=r"out of reach.* rows"):
-        interpolate(SQUARE, form(X), y)
-    reached = interpolate(SQUARE, form(X), X @ rng.uniform(0.5, 2, 3000))
+        interpolate(named("square"), form(X), y)
+    reached = interpolate(named("square"), form(X), X @ rng.uniform(0.5, 2, 3000))
     assert reached.converged
 
 
@@ -638,7 +650,7 @@ def test_the_boundary_is_where_a_linear_program_finds_no_positive_solution(seed)
     d = int(rng.integers(m + 1, 20))
     X, beta = np.abs(rng.normal(size=(m, d))), np.zeros(d)
     beta[:k] = rng.uniform(0.5, 2, k)
-    s = interpolate(SQUARE, X, X @ beta)
+    s = interpolate(named("square"), X, X @ beta)
     most = scipy.optimize.linprog(
         np.append(np.zeros(d), -1),
         A_ub=np.hstack([-np.eye(d), np.ones((d, 1))]),
@@ -656,7 +668,7 @@ def test_a_boundary_of_many_coordinates(added):
     X = np.abs(rng.normal(size=(20, 10_000)))
     X[0, :3] = 0  # so that the first equation alone puts all others at 0
     beta = np.where(np.arange(10_000) < 3, 1.0, added)
-    s = interpolate(SQUARE, X, X @ beta)
+    s = interpolate(named("square"), X, X @ beta)
     assert s.status is (Status.CONVERGED if added else Status.BOUNDARY)
 
 
@@ -667,7 +679,7 @@ def test_one_row_that_is_out_of_reach_is_named():
     y = X @ rng.uniform(size=40)
     y[3] = -1
     with pytest.raises(InputError, match="as row 3 shows"):
-        interpolate(SQUARE, X, y)
+        interpolate(named("square"), X, y)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -679,10 +691,10 @@ def test_reach_is_that_of_a_linear_program(seed):
     y = X @ rng.uniform(0, 1, d) - rng.uniform(0, 3) * d * rng.normal(size=m) / 2
     feasible = scipy.optimize.linprog(np.zeros(d), A_eq=X, b_eq=y, bounds=(0, None)).status == 0
     if feasible:
-        check(SQUARE, X, y, interpolate(SQUARE, X, y))
+        check(named("square"), X, y, interpolate(named("square"), X, y))
     else:
         with pytest.raises(InputError, match="out of reach"):
-            interpolate(SQUARE, X, y)
+            interpolate(named("square"), X, y)
 
 
 SMALL = {
@@ -776,7 +788,7 @@ def test_gram_products_are_saved(m, d, alpha, monkeypatch):
         return gram(design, weights)
 
     monkeypatch.setattr(Dense, "gram", counted)
-    found = interpolate(TIED.numeric({"alpha": alpha}), X, y)
+    found = interpolate(tied(alpha), X, y)
     assert found.converged
     assert np.linalg.norm(X @ found.value - y) <= 1e-9 * np.linalg.norm(y)
     beta = 2 * alpha**2 * np.sinh(4 * X.T @ found.multiplier)
