@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from math import lcm, prod
 
 import sympy
@@ -47,6 +47,7 @@ def shorter(form: Form) -> Form:
     return replace(form, piece=written) if better else form
 
 
+@lru_cache(maxsize=256)
 def _length(expression: Expr) -> int:
     return len(str(expression))
 
@@ -71,12 +72,17 @@ class _Shortening:
         self.laws = {value: symbol for symbol, value in chart.constants if value.is_Add}
 
     def __call__(self, e: Expr, *others: Expr, roots: Expr | None = None) -> Expr:
-        """Return the shortest way to write e, which others equal, with the radicals of *roots*."""
+        """Return the shortest way to write e, which others equal, with the radicals of *roots*.
+
+        A way is compared with e when no shorter one is left.
+        """
         found = (way for x in (e, *others) for way in self.ways(x))
         ways = (way for x in found for way in (x, _by_outputs(x, self.betas, self.moving)))
         fewer = (way for way in ways if roots is None or _radicals(way) <= _radicals(roots))
-        proved = (x for x in fewer if _length(x) < _length(e) and self.vanishes(x - e))
-        shortest = min((e, *(way.xreplace(self.laws) for way in proved)), key=_length)
+        named = {way: way.xreplace(self.laws) for way in fewer if _length(way) < _length(e)}
+        by_length = sorted(named, key=lambda way: _length(named[way]))
+        candidates = (way for way in by_length if _length(named[way]) < _length(e))
+        shortest = next((named[way] for way in candidates if self.vanishes(way - e)), e)
         return e if shortest == e else self(shortest, roots=roots)
 
     def vanishes(self, e: Expr) -> bool:
