@@ -189,10 +189,10 @@ class Explore(OfModel, Command):
     weights is integrated from F alone, and the minimiser of Q on the line is found from Q alone:
     they meet, and their distance is printed. Several outputs are drawn in a plane of two, with the
     warp g along the path. Where it is proved that there is no Q, two ways to one beta are drawn,
-    with what steered them. The theorem stands beside it.
+    with what steered them. The theorem stands beside it. A vector of open dimension is drawn in the
+    plane, and Q of one output that is an integral is integrated in the page.
 
-    Each OUTPUT is a component of F(w), written as for `derive regularizer`. Vectors need a
-    dimension, as --vector u:2.
+    Each OUTPUT is a component of F(w), written as for `derive regularizer`.
 
     Exit status: 0 Q exists; 1 proved that there is none; 2 bad input; 3 undecided, no formula of
     Q, or out of time (no page is written).

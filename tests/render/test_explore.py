@@ -39,6 +39,8 @@ MODELS = {
     "neuron with rates": (NEURON, {"rates": {"a": "eta"}}, "eta", (0.5, 1, 2)),
     "three entries": ([*NEURON, "a*u3"], {}, "u1_0", (-0.5, 0.5, 1)),
     "deep": (["a*b*u1", "a*b*u2"], {}, "u2_0", (0.25, 0.5, 1)),
+    "an integral": (["w + w**5"], {}, "w_0", (-0.5, 0.25, 1)),
+    "a curve in a weight": (["w*exp(w)"], {}, "w_0", (-0.5, 0.5, 1)),
     "two blocks": (["w**2", "exp(v)"], {}, "w_0", (0.5, 1, 1.5)),
 }
 NONE = ["a**2 + b**2", "a*c + b*d", "c**2 + d**2"]
@@ -73,8 +75,8 @@ def test_a_page_is_one_file_with_the_theorem(name):
 
 
 def test_what_is_not_drawn_is_refused_in_one_line(tmp_path):
-    done = run("explore", "a*u", "--vector", "u", "-o", str(tmp_path / "page.html"))
-    line = "derive: no page is drawn: give vectors a dimension, as --vector u:2\n"
+    done = run("explore", "g*u/norm(u)", "--vector", "u", "-o", str(tmp_path / "page.html"))
+    line = "derive: Q has no JavaScript form: it is an integral\n"
     assert (done.returncode, done.stderr) == (3, line)
     assert not list(tmp_path.iterdir())
     with pytest.raises(NumericalError, match="steepest descent does not"):
@@ -147,6 +149,37 @@ def test_flow_and_minimiser_of_the_page_are_those_of_numerics(tmp_path, alpha):
     assert least["converged"]
     assert limit == pytest.approx(end, rel=1e-6, abs=1e-9)
     assert least["beta"] == pytest.approx(beta, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed")
+@pytest.mark.parametrize("name", ["tied pair", "square", "exponential", "product"])
+def test_q_that_is_integrated_on_the_leaf_is_q(tmp_path, name):
+    outputs, options, symbol, values = MODELS[name]
+    d = made(outputs, **options)
+    (tmp_path / "flow.mjs").write_text(explored.FLOW)
+    (tmp_path / "module.mjs").write_text(d.to_code("js"))
+    c = dict.fromkeys(d.parameterization.start_symbols, 1.0)
+    program = f"""
+    import * as one from "./module.mjs";
+    import {{model_of, on_leaf}} from "./flow.mjs";
+    const leaf = on_leaf(model_of(one)), found = [];
+    for (const x of {json.dumps(values)}) {{
+      const c = {{...{json.dumps(c)}, "{symbol}": x}}, zero = one.Q(one.F(one.start(c), c), c);
+      for (const b of [-2, -0.7, 0.1, 0.8, 3, 40]) {{
+        const slopes = (m) => [m.gradient([b], c)[0], m.hessian([b], c)[0][0]];
+        const of = (m) => [m.inside([b], c), m.Q([b], c), ...slopes(m)];
+        const [here, there] = [of(leaf), of(one)];
+        found.push([here, [there[0], there[1] - zero, ...there.slice(2)]]);
+      }}
+    }}
+    console.log(JSON.stringify(found));
+    """
+    (tmp_path / "program.mjs").write_text(program)
+    done = subprocess.run([NODE, "program.mjs"], cwd=tmp_path, capture_output=True, check=True)
+    pairs = [pair for pair in json.loads(done.stdout) if pair[1][1] is not None]
+    assert len(pairs) > 8
+    for leaf, formula in pairs:
+        assert leaf == pytest.approx(formula, rel=1e-6, abs=1e-7)
 
 
 @pytest.fixture(scope="module")
@@ -222,6 +255,35 @@ def test_numbers_of_the_page_are_those_of_numerics(show, name):
         assert number(page, "Q") == pytest.approx([Q], rel=1e-6)
         assert number(page, "gradient") == pytest.approx(slope, rel=1e-6, abs=1e-8)
         assert float(page.text_content("#distance")) <= 1e-6 * np.abs(beta).max()
+
+
+@pytest.mark.browser
+def test_a_vector_of_every_dimension_is_drawn_in_the_plane(show):
+    page = show(made(["a*u"], vectors=["u"]))
+    assert "It holds in every dimension" in page.inner_text("main")
+    plane = made(NEURON)
+    for a, length in ((1, 1), (2, "0.5"), (0.5, 0.25)):
+        page.fill("#number-a_0", str(a))
+        page.fill("#number-norm_u_0", str(length))
+        settle(page)
+        x, y = json.loads(page.get_attribute("#line", "data-value"))
+        values = {"a_0": a, "u1_0": length, "u2_0": 0}
+        end, beta, Q, slope = wanted(plane, values, x, y)
+        for name, value in (("limit", end), ("minimiser", beta), ("Q", [Q]), ("gradient", slope)):
+            assert number(page, name) == pytest.approx(value, rel=1e-6, abs=1e-6), name
+
+
+@pytest.mark.browser
+def test_f_is_drawn_on_the_leaf(show):
+    outputs, options, *_ = MODELS["tied pair"]
+    page = show(made(outputs, **options))
+    page.fill("#number-alpha", "0.5")
+    settle(page)
+    p, m = page.evaluate("d3.select('#curve-F').selectAll('path.curve').data()")
+    (beta, plus), (_, minus) = np.transpose(p), np.transpose(m)
+    assert (beta.min(), beta.max()) == pytest.approx((-2, 2), abs=1e-3)
+    assert plus**2 - minus**2 == pytest.approx(beta, abs=1e-7)
+    assert plus * minus == pytest.approx(0.25, abs=1e-7)
 
 
 @pytest.mark.browser

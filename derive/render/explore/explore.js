@@ -244,21 +244,21 @@ function drawHandles() {
 
 // ---- Curves: of one output by itself, and of the warp along the path.
 
-/** Draw points of a function in a small picture of its own, with walls, and some of them dotted. */
-function drawCurve(id, points, [low, high], walls, at) {
+/** Draw the points of functions in a small picture, with walls, and some of them dotted. */
+function drawCurve(id, curves, [low, high], walls, at) {
   const size = [220, 130], edge = {left: 40, right: 8, top: 8, bottom: 22};
   const place = d3.select(`#${id}`).attr("viewBox", `0 0 ${size[0]} ${size[1]}`);
-  const ranked = points.map((p) => p[1]).sort(d3.ascending);
+  const ranked = curves.flat().map((p) => p[1]).sort(d3.ascending);
   const [least, most] = [d3.quantile(ranked, 0.02), d3.quantile(ranked, 0.98)];
   const room = 0.06 * (most - least) || 1;
   const x = d3.scaleLinear([low, high], [edge.left, size[0] - edge.right]);
   const y = d3.scaleLinear([least - room, most + room], [size[1] - edge.bottom, edge.top]);
   drawAxes(place, x, y, 4);
-  const kept = points.map(([b, v]) => [b, Math.max(least - room, Math.min(most + room, v))]);
-  draw(place, "path.curve", [kept], "curve").attr("d", d3.line((p) => x(p[0]), (p) => y(p[1])));
+  const kept = (v) => y(Math.max(least - room, Math.min(most + room, v)));
+  draw(place, "path.curve", curves, (_, n) => `curve way-${n}`).attr("d", d3.line((p) => x(p[0]), (p) => kept(p[1])));
   draw(place, "path.wall", walls, "wall").attr("d", (w) => `M${x(w)},${edge.top}V${size[1] - edge.bottom}`);
   draw(place, "circle", at.filter(([b]) => b >= low && b <= high), "dot").attr("r", 3.5)
-    .attr("cx", (p) => x(p[0])).attr("cy", (p) => y(Math.max(least - room, Math.min(most + room, p[1]))));
+    .attr("cx", (p) => x(p[0])).attr("cy", (p) => kept(p[1]));
 }
 
 function drawCurves(found) {
@@ -274,12 +274,16 @@ function drawCurves(found) {
       const value = (b) => [b, f(b)], there = (p) => Number.isFinite(p[1]);
       const points = d3.range(1, 240).map((n) => value(low + ((high - low) * n) / 240));
       const at = (found.least.beta ?? []).map(value).filter(there);
-      drawCurve(`curve-${name}`, points.filter(there), [low, high], [low, high].filter(beyond), at);
+      drawCurve(`curve-${name}`, [points.filter(there)], [low, high], [low, high].filter(beyond), at);
     }
+    const [down, up] = [low, high].map((end) => lift(one, c, [[b0], [within(sx, end)]]));
+    const leaf = [...down.w.slice(1).reverse(), ...up.w];
+    const curves = one.model.weights.map((_, k) => leaf.map((w) => [one.F(w, c)[0], w[k]]));
+    drawCurve("curve-F", curves, [low, high], [low, high].filter(beyond), curves.map((line) => line[down.w.length - 1]));
   } else if (byId("curve-g")) {
     const last = found.flow.w.length - 1;
     const points = found.flow.w.map((w, n) => [n / last, m.g(w, c)]);
-    drawCurve("curve-g", points, [0, 1], [], [points[Math.round(state.at * last)]]);
+    drawCurve("curve-g", [points], [0, 1], [], [points[Math.round(state.at * last)]]);
   }
 }
 

@@ -21,6 +21,20 @@ const STAGES = [
 /** Step of order 5 minus that of order 4. */
 const ERROR = [71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40];
 
+/** Return where a step of length h leads from w, where f is *first*, and the slopes on the way. */
+function step(f, w, first, h) {
+  const slopes = [first];
+  let next = w;
+  for (let s = 1; s < STAGES.length; s++) {
+    next = w.slice();
+    for (let j = 0; j < s; j++) {
+      for (let i = 0; i < w.length; i++) next[i] += h * STAGES[s][j] * slopes[j][i];
+    }
+    slopes.push(f(next));
+  }
+  return [next, slopes];
+}
+
 /** Integrate w' = f(w) from w until *arrived(w)*; return times, points, and whether it arrived. */
 export function integrate(f, w, arrived, {end = Infinity, most = 4000} = {}) {
   const path = {t: [0], w: [w], arrived: arrived(w)};
@@ -28,15 +42,8 @@ export function integrate(f, w, arrived, {end = Infinity, most = 4000} = {}) {
   for (let n = 0; n < most && !path.arrived && t < end; n++) {
     const last = h >= end - t;
     if (last) h = end - t;
-    const slopes = [first];
-    let next = w, error = 0;
-    for (let s = 1; s < STAGES.length; s++) {
-      next = w.slice();
-      for (let j = 0; j < s; j++) {
-        for (let i = 0; i < w.length; i++) next[i] += h * STAGES[s][j] * slopes[j][i];
-      }
-      slopes.push(f(next));
-    }
+    const [next, slopes] = step(f, w, first, h);
+    let error = 0;
     for (let i = 0; i < w.length; i++) {
       let wrong = 0;
       for (let j = 0; j < ERROR.length; j++) wrong += h * ERROR[j] * slopes[j][i];
@@ -65,6 +72,44 @@ export function model_of(one) {
     return one.raise(w, c, w.map((_, k) => rows.reduce((sum, row, i) => sum + row[k] * v[i], 0)));
   };
   return {...one, d: one.model.outputs, pull};
+}
+
+/** Return Q of one output on the leaf of the start, from F alone, by dQ' = dbeta/K, dQ = Q' dbeta.
+ *
+ * Steps away from beta_0 are kept; a point between them is one more step from the last before it. */
+export function on_leaf(one) {
+  const p = one.model.weights.length;
+  let known = "", sides = [], beta0 = 0;
+  const at = ([beta], c) => {
+    const given = JSON.stringify(c);
+    if (given !== known) {
+      const w = one.start(c);
+      [known, beta0] = [given, one.F(w, c)[0]];
+      sides = [1, -1].map((way) => ({way, t: [0], w: [[...w, 0, 0]], open: true}));
+    }
+    const side = sides[beta < beta0 ? 1 : 0], far = Math.abs(beta - beta0), reached = side.t.at(-1);
+    const f = (v) => {
+      const w = v.slice(0, p), each = side.way / one.K(w, c)[0][0];
+      return [...one.pull(w, c, [each]), each, side.way * v[p]];
+    };
+    if (side.open && far > reached) {
+      const end = Math.max(far - reached, 1);
+      const more = integrate(f, side.w.at(-1), () => false, {end, most: 1000});
+      side.open = more.t.at(-1) === end;
+      side.t.push(...more.t.slice(1).map((t) => reached + t));
+      side.w.push(...more.w.slice(1));
+    }
+    if (!(far <= side.t.at(-1))) return null;
+    const n = side.t.findLastIndex((t) => t <= far), from = side.w[n];
+    return step(f, from, f(from), far - side.t[n])[0];
+  };
+  const curvature = (v, c) => 1 / one.K(v.slice(0, p), c)[0][0];
+  return {
+    inside: (beta, c) => at(beta, c)?.every(Number.isFinite) ?? false,
+    Q: (beta, c) => at(beta, c)?.[p + 1] ?? NaN,
+    gradient: (beta, c) => [at(beta, c)?.[p] ?? NaN],
+    hessian: (beta, c) => [[curvature(at(beta, c) ?? [], c)]],
+  };
 }
 
 /** Return several copies of a model of one output, each with weights of its own. */

@@ -13,6 +13,7 @@ from html import escape
 from itertools import combinations
 from pathlib import Path
 
+from derive.components import in_components
 from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError
 from derive.model.condition import AT_START, Condition
@@ -37,18 +38,19 @@ INDEX = {ord(x): 0x2080 + int(x) for x in "0123456789"}
 DIFFERENCE = r"\nabla Q(\beta) - \nabla Q(\beta_0)"
 STEERED = r"\int \lambda\,\mathrm{d}t"
 LIFT = r"w' = G^{-1} J^{\mathsf T} \lambda, \lambda = K^{-1} \beta'"
-UNDRAWN = "no page is drawn: "
+BETA, UNDRAWN = r"\beta", "no page is drawn: "
 
 
 def render_explore(d: Derivation) -> str:
-    """Return the page.
+    """Return the page; what holds in every dimension is drawn in the plane.
 
     Raises:
         NumericalError: it is not decided whether there is a Q, or Q has no formula.
     """
     _require_picture(d)
+    told, d = d, in_components(d, 2)
     refuted = d.verdict is Verdict.REFUTED
-    functions = [*of_weights(d)] if refuted else ScriptWriter(d).parts()
+    functions = _functions(d)
     values, size = values_of(d), 2 if d.of_coordinates else len(d.beta)
     given = {
         "existing": not refuted,
@@ -58,22 +60,50 @@ def render_explore(d: Derivation) -> str:
     }
     title = "Why gradient flow minimises no Q" if refuted else "What gradient flow minimises"
     data = json.dumps(given).replace("<", "\\u003c")
-    page = renderer(type(d), "page")(d)
+    page = renderer(type(d), "page")(told)
     kinds = {passage.kind for passage in page.passages}
     theorem = as_html(set_letters(page.select("theorem" if "theorem" in kinds else ""), {}))
     body = "\n".join(
         (
-            f'<h1>{title}</h1><p class="typed"><code>{escape(typed(d))}</code></p>',
-            badges(d),
+            f'<h1>{title}</h1><p class="typed"><code>{escape(typed(told))}</code></p>',
+            badges(told),
             '<div class="panes"><div>',
-            f"<noscript><p>The picture moves where JavaScript runs.</p>{picture(d)}</noscript>",
-            f'<div class="explore" hidden>{"".join(_explore(d, values))}</div></div>',
+            f"<noscript><p>The picture moves where JavaScript runs.</p>{picture(told)}</noscript>",
+            f'<div class="explore" hidden>{"".join(_explore(d, values))}</div>',
+            IN_PLANE * (d != told) + INTEGRATED * (ON_LEAF in functions),
+            "</div>",
             f"<div>{''.join(_numbers(d))}{theorem}</div></div>",
             f'<script type="application/json" id="given">{data}</script>',
         )
     )
     module = "\n".join((*functions, FORMS, FLOW, SCRIPT))
-    return document(f"{title}: {typed(d)}", body, D3, module=module, style=STYLE)
+    return document(f"{title}: {typed(told)}", body, D3, module=module, style=STYLE)
+
+
+IN_PLANE = (
+    "<p>It holds in every dimension, and is drawn in two: the vector starts along &beta;<sub>1"
+    "</sub>, at the norm of the slider.</p>"
+)
+INTEGRATED = (
+    "<p>Q has no formula in &beta;: here it is integrated from <em>K</em> on the leaf of the start,"
+    " dQ' = d&beta;/K and dQ = Q' d&beta;, at the tolerance of the flow.</p>"
+)
+ON_LEAF = (
+    "const {Q, gradient, hessian, inside} = on_leaf(model_of({model, start, F, J, K, raise}));"
+)
+
+
+def _functions(d: Derivation) -> list[str]:
+    """Return F and Q in JavaScript; Q of one output that has no formula is integrated there."""
+    if d.verdict is Verdict.REFUTED:
+        return [*of_weights(d)]
+    writer = ScriptWriter(d)
+    try:
+        return writer.parts()
+    except NumericalError:
+        if not d.of_coordinates:
+            raise
+        return [*of_weights(d), *writer.of_start(), ON_LEAF]
 
 
 def _require_picture(d: Derivation) -> None:
@@ -81,7 +111,7 @@ def _require_picture(d: Derivation) -> None:
     p = d.parameterization
     asked = {
         "whether there is a Q is undecided": d.verdict is Verdict.UNDECIDED,
-        "give vectors a dimension, as --vector u:2": d.direction is not None or bool(p.vectors),
+        "give vectors a dimension, as --vector u:2": bool(p.vectors) and not d.potential.pieces,
         "steepest descent does not minimise Q on a line": p.geometry.steepest is not None,
         "beta does not move in every direction": p.rank < p.d,
     }
@@ -158,7 +188,8 @@ def _control(name: str, shown: str, slider: str, more: str) -> str:
 def _curves(d: Derivation) -> Iterable[tuple[str, str]]:
     if d.of_coordinates:
         names = {"Q": "Q - Q(\\beta_0)", "gradient": "Q'", "K": "K = 1/Q''"}
-        return [(name, mathml.inline(x)) for name, x in names.items()]
+        weights = ("F", f"{mathml.inline('F')}: weights by {mathml.inline(BETA)}")
+        return [*((name, mathml.inline(x)) for name, x in names.items()), weights]
     g = d.warping.g
     if g is None or not g.free_symbols:
         return []

@@ -128,10 +128,6 @@ class Writer:
     def __init__(self, d: Derivation, language: Language) -> None:
         if d.verdict is not Verdict.PROVED:
             raise NumericalError(f"{UNWRITTEN}{unmark(HEADLINES[d.verdict])}")
-        for curve in map(curve_of, d.potential.pieces):
-            if curve is not None and curve.weight:
-                reason = f"{UNWRITTEN}Q is a formula in {curve.weight}, and none in beta"
-                raise NumericalError(reason)
         self.d, self.potential, self.language = d, d.potential, language
         self.xp = language.calls["xp"]
         p, turning = self.potential.parameterization, self.potential.turning
@@ -220,6 +216,10 @@ class Writer:
 
     def body(self) -> Iterator[str]:
         """Return the lines that read beta and the start, and name constants and roots."""
+        for curve in map(curve_of, self.potential.pieces):
+            if curve is not None and curve.weight:
+                reason = f"{UNWRITTEN}Q is a formula in {curve.weight}, and none in beta"
+                raise NumericalError(reason)
         yield from self.read()
         for piece in self.potential.pieces:
             yield from (*self.constants(piece), *self.guard(piece))

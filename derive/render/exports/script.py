@@ -55,11 +55,10 @@ class ScriptWriter(Writer):
 
     def parts(self) -> list[str]:
         """Return the texts of the functions."""
-        return [*of_weights(self.d), *self.of_beta()]
+        return [*of_weights(self.d), *self.of_beta(), *self.of_start()]
 
     def of_beta(self) -> Iterator[str]:
         """Yield the functions of beta and the constants."""
-        pieces, reading = self.potential.pieces, [*map(defined, self.reading())]
         bad = ("NaN", "beta.map(() => NaN)", "beta.map(() => beta.map(() => NaN))")
         told = ("Q(beta)", "grad Q(beta)", "the rows of Hess Q(beta)")
         names, body = ("Q", "gradient", "hessian"), [*map(defined, self.body())]
@@ -67,10 +66,16 @@ class ScriptWriter(Writer):
         for name, says, outside, value in zip(names, told, bad, values, strict=True):
             first = f"if (!inside(beta, c)) return {outside}"
             yield function(f"{name}(beta, c)", says, (first, *body), value)
-        signs = [f"({x}) * ({y}) > 0" for piece in pieces for x, y in self.walls(piece)]
+        signs = [
+            f"({x}) * ({y}) > 0" for piece in self.potential.pieces for x, y in self.walls(piece)
+        ]
         says = "whether beta is in the domain, which the flow does not leave"
         at = [*map(defined, self.read())]
         yield function("inside(beta, c)", says, at, " && ".join(signs) or "true")
+
+    def of_start(self) -> Iterator[str]:
+        """Yield the functions of the constants alone."""
+        pieces, reading = self.potential.pieces, [*map(defined, self.reading())]
         tests = listed(listed((json.dumps(text), test)) for text, test in self.asked().items())
         yield function("conditions(c)", "what is asked of c, and whether it is so", reading, tests)
         lines = dict.fromkeys(line for piece in pieces for line in self.constants(piece))
