@@ -18,6 +18,7 @@ from derive.render.page.formula import given_words
 from derive.render.page.latex import escaped
 from derive.render.page.lines import COLUMN, broken
 from derive.render.page.names import set_letters
+from derive.render.page.printer import latex
 from derive.render.plain import plain, wrap
 from derive.verdict import Verdict
 
@@ -69,7 +70,7 @@ PRINT = "What the sources print, in their own letters:"
 def _formula(text: str) -> Display:
     """Return a formula on lines that fit, in words where it is none of the language."""
     try:
-        lines = broken(to_sympy(parse_expression(text)), COLUMN - 30)
+        lines = broken(latex(to_sympy(parse_expression(text))), COLUMN - 30)
     except DeriveError:
         lines = [rf"\text{{{escaped(text)}}}"]
     return Display(tuple(f"& {line}" for line in lines) if lines[1:] else tuple(lines))

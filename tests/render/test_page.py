@@ -178,7 +178,7 @@ def test_long_formulas_are_broken_and_stay_the_same():
     long = sympy.log(sum((a + k * b) ** k / (k + c) for k in range(1, 9))) * sympy.sqrt(
         sum(c**k * a for k in range(2, 12))
     )
-    lines = broken(long, 200)
+    lines = broken(latex(long), 200)
     assert len(lines) > 3
     assert max(map(width, lines)) < 230
     values = {"a": 0.3, "b": 0.7, "c": 1.1}
@@ -288,9 +288,7 @@ def test_what_the_start_must_not_be_is_said():
 def test_polynomials_go_down_in_powers_and_products_have_constants_in_front():
     A, delta, x, y = sympy.symbols("A delta x y")
     polynomial = sympy.Poly(A**3 - (x + y) * A**2 - delta * A + 2, A)
-    assert " ".join(by_powers(polynomial)).replace("\ue000", "") == (
-        "A^{3} - (x + y) A^{2} - \\delta A + 2"
-    )
+    assert by_powers(polynomial).replace("\ue000", "") == ("A^{3} - (x + y) A^{2} - \\delta A + 2")
     kernel = 3 * A**2 - 2 * A * x - 2 * A * y + x * y
     assert latex(kernel).replace("\ue000", "") == "3 A^{2} - 2 (x + y) A + x y"
     assert latex(kernel + 1).replace("\ue000", "") != latex(kernel).replace("\ue000", "")

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-import sympy
-from sympy import Expr, Integral, Poly
+from sympy import Expr, Poly
 
-from derive.render.arranged import product_of, pulled_out, tidy
 from derive.render.labels import MARK
 from derive.render.page.blocks import Display
-from derive.render.page.printer import bracketed, inline, latex, ordered_terms
+from derive.render.page.printer import bracketed, latex
 
 COLUMN = 224.0
 """Points that a displayed line may fill: one of two columns of an article."""
 
-BEFORE_WORDS = re.compile(r" (?=\\text\{)")
-"""Where a formula that is LaTeX already may be broken."""
-
 INLINE = 110.0
 """Points above which a formula is displayed rather than set in a line of words."""
 
-Row: TypeAlias = tuple[str, Expr | str | list[str]]
-"""The two sides of an equation: LaTeX, and LaTeX, or terms or an expression that may be broken."""
+Row: TypeAlias = tuple[str, Expr | str]
+"""The two sides of an equation: LaTeX, and LaTeX or an expression."""
 
 SMALL = 70.0
 """Points below which nothing is broken."""
@@ -117,47 +112,40 @@ def _unaligned(line: str) -> str:
     return line.replace("&", "", 1)
 
 
-def equation(left: str, right: Expr | str | list[str], relation: str = "=") -> Iterator[str]:
+def equation(left: str, right: Expr | str, relation: str = "=") -> Iterator[str]:
     """Yield the lines of one equation, aligned at the relation."""
-    room = COLUMN - width(left) - GIVEN["="] - 5
-    parts = BEFORE_WORDS.split(right) if isinstance(right, str) else right
-    lines = on_lines(parts, room) if isinstance(parts, list) else broken(parts, room)
-    yield f"{left} &{relation} {lines[0]}"
-    yield from (rf"&\quad {line}" for line in lines[1:])
+    whole = right if isinstance(right, str) else latex(right)
+    first, *rest = broken(whole, COLUMN - width(left) - GIVEN["="] - 5)
+    yield f"{left} &{relation} {first}"
+    yield from (rf"&\quad {line}" for line in rest)
 
 
 def vanishing(expression: Expr) -> Iterator[Display]:
     """Yield that an expression is 0; one that is long stands on the right, on lines."""
     whole = latex(expression)
-    yield from display([("0", expression) if width(whole) > COLUMN - 30 else (whole, "0")])
+    yield from display([("0", whole) if width(whole) > COLUMN - 30 else (whole, "0")])
 
 
-def broken(expression: Expr, room: float = COLUMN) -> list[str]:
-    """Return an expression on lines of at most *room* points, as far as its atoms allow."""
-    expression = tidy(expression)
-    whole = latex(expression)
-    if width(whole) <= room:
-        return [whole]
-    return on_lines(_parts(pulled_out(expression), room - 20), room)
-
-
-def by_powers(polynomial: Poly) -> list[str]:
-    """Return what may stand on lines of its own of a polynomial, by descending powers."""
-    found = list[str]()
+def by_powers(polynomial: Poly) -> str:
+    """Return a polynomial in one name, by descending powers."""
+    text = ""
     for (n,), c in polynomial.terms():
         minus, power = c.could_extract_minus_sign(), latex(polynomial.gen**n) if n else ""
-        c = -c if minus else c
-        first, *rest = _inside(c, COLUMN / 2) if _opens(c, COLUMN) else [bracketed(c)]
-        sign = "- " if minus else "+ " if found else ""
-        found += [sign + ("" if c == 1 and n else first), *rest]
-        found[-1] = f"{found[-1]} {power}".strip()
-    return found
+        factor = "" if n and abs(c) == 1 else bracketed(-c if minus else c)
+        sign = "- " if minus else "+ " if text else ""
+        text += f" {sign}{factor} {power}".rstrip()
+    return text.strip()
 
 
-def on_lines(parts: Iterable[str], room: float) -> list[str]:
-    """Return parts joined to lines of at most *room* points, those below a first one indented."""
+def broken(latex: str, room: float = COLUMN) -> list[str]:
+    """Return a formula on lines of at most *room* points, as far as its atoms allow.
+
+    It breaks at its outermost signs, and within a term that is too wide in its widest bracket.
+    """
+    if width(latex) <= room:
+        return [latex]
     lines: list[str] = []
-    for part in parts:
+    for part in _parts(latex, room - 20):
         if lines and width(lines[-1] + part) <= room - (10 if lines[1:] else 0):
             lines[-1] += f" {part}"
         else:
@@ -165,113 +153,99 @@ def on_lines(parts: Iterable[str], room: float) -> list[str]:
     return lines
 
 
-def _parts(expression: Expr, room: float) -> list[str]:
-    """Return what may stand on lines of its own: terms, or what is in brackets."""
-    whole = latex(expression)
-    if width(whole) <= max(room, SMALL):
-        return [whole]
-    for kind, split in SPLITS:
-        if isinstance(expression, kind):
-            return split(expression, room)
-    return [whole]
+def _parts(latex: str, room: float) -> list[str]:
+    """Return what may stand on lines of its own."""
+    if width(latex) <= max(room, SMALL):
+        return [latex]
+    terms = _terms(latex)
+    if len(terms) > 1:
+        return [part for term in terms for part in _parts(term, room - GIVEN["+"])]
+    groups = sorted(_groups(TOKEN.findall(latex)), key=lambda group: -width(group[2]))
+    for before, opening, inner, closing, after in groups:
+        first, *rest = _parts(inner, room - 30)
+        if rest:
+            exponent, _, others = after.partition(" ")
+            *front, start = _parts(before, room) if width(before) > room else [before]
+            behind = _parts(others, room) if width(others) > SMALL else [others] * bool(others)
+            middle = [f"{start}{opening}{first}", *rest[:-1], f"{rest[-1]}{closing}{exponent}"]
+            return [*front, *middle, *behind]
+    heads = (x[0] for x in groups if latex.startswith(x[0]) and x[0].endswith(" "))
+    before = max((x for x in heads if SMALL < width(x) < room), key=width, default="")
+    return [before.strip(), *_parts(latex[len(before) :], room)] if before else [latex]
 
 
-def _terms(expression: Expr, room: float) -> list[str]:
-    found: list[str] = []
-    for term in ordered_terms(expression):
-        minus = term.could_extract_minus_sign()
-        first, *rest = _parts(pulled_out(-term) if minus else term, room - GIVEN["+"])
-        if first.startswith("-"):
-            minus, first = not minus, first[1:].lstrip()
-        sign = "- " if minus else "+ " if found else ""
-        found += [sign + first, *rest]
-    return found
+BRACKETS = {"(": ")", "[": "]", r"\lvert": r"\rvert", r"\lVert": r"\rVert"}
+OPENING = {**BRACKETS, "{": "}"}
+SIZES = (r"\left", r"\right", r"\bigl", r"\bigr", r"\Bigl", r"\Bigr")
 
 
-def _factors(expression: Expr, room: float) -> list[str]:
-    """Return a product of fractions as one of powers, its long factors opened."""
-    whole = product_of(map(pulled_out, sympy.Mul.make_args(expression)))
-    if not whole.is_Mul:
-        return _parts(whole, room)
-    number, rest = whole.as_coeff_Mul()
-    above, below = sympy.fraction(rest, exact=True)
-    short = [f for f in sympy.Mul.make_args(above) if not _opens(f, room)]
-    long = [f for f in sympy.Mul.make_args(above) if _opens(f, room)]
-    if width(latex(below)) > max(room / 2, SMALL):
-        long += map(_inverse, sympy.Mul.make_args(below))
-        below = sympy.S.One
-    under = [_inverse(f) for f in sympy.Mul.make_args(below) if f != 1]
-    front = product_of([number, *short, *under])
-    parts = [] if front == 1 else ["-" if front == -1 else bracketed(front)]
-    for factor in long:
-        inner = _inside(factor, room)
-        joined = parts and width(parts[-1] + inner[0]) < room
-        parts += [f"{parts.pop()} {inner[0]}", *inner[1:]] if joined else inner
-    return parts
+def _end(tokens: Sequence[str], at: int) -> int:
+    """Return where the bracket ends that opens there."""
+    depth = 0
+    for i in range(at, len(tokens)):
+        depth += (tokens[i] in OPENING) - (tokens[i] in OPENING.values())
+        if depth == 0:
+            return i
+    return len(tokens) - 1
 
 
-def _inverse(factor: Expr) -> Expr:
-    base, exponent = factor.as_base_exp()
-    return sympy.Pow(base, -exponent, evaluate=False)
+def _terms(latex: str) -> list[str]:
+    """Return a formula parted before signs, and words, that are in no bracket."""
+    tokens, terms, at = TOKEN.findall(latex), [""], 0
+    while at < len(tokens):
+        end = _end(tokens, at) if tokens[at] in OPENING else at
+        sign = tokens[at] in ("+", "-") and terms[-1].strip()[-1:] not in ("", "=", "<", ">")
+        if (sign or tokens[at] == r"\text") and terms[-1].strip():
+            terms.append("")
+        terms[-1] += "".join(tokens[at : end + 1])
+        at = end + 1
+    return [term.strip() for term in terms]
 
 
-def _opens(factor: Expr, room: float) -> bool:
-    return width(latex(factor)) > max(room / 2, SMALL) and isinstance(factor, OPENED)
+def _constant(tokens: Sequence[str]) -> tuple[str, str]:
+    """Return what is before all brackets and functions of a product, or 1, and the rest."""
+    at = 0
+    while at < len(tokens) and not FUNCTION.match(tokens[at]):
+        at = _end(tokens, at) + 1 if tokens[at] == "{" else at + 1
+    return "".join(tokens[:at]).strip() or "1", "".join(tokens[at:])
 
 
-def _inside(factor: Expr, room: float) -> list[str]:
-    """Return a factor as the parts of a bracket."""
-    if factor.is_Add:
-        return _enclosed("", _terms(factor, room - 12), "")
-    return _parts(factor, room / 2) if isinstance(factor, OPENED) else [bracketed(factor)]
-
-
-def _power(expression: Expr, room: float) -> list[str]:
-    base, exponent = expression.as_base_exp()
-    if base is sympy.E:
-        return _enclosed(r"\exp", _parts(exponent, room - 30), "")
-    if width(latex(base)) <= max(room / 2, SMALL):
-        return [latex(expression)]
-    return _enclosed("", _parts(pulled_out(base), room - 30), f"^{{{inline(exponent)}}}")
-
-
-def _call(expression: Expr, room: float) -> list[str]:
-    (argument,), name = expression.args[:1], ""
-    if not isinstance(expression, sympy.Abs):
-        name = latex(expression.func(sympy.Symbol("x"))).partition("(")[0]
-    if bars := isinstance(argument, sympy.Abs) or not name:
-        (argument,) = argument.args if name else (argument,)
-    inner = _parts(pulled_out(argument), room - 35)
-    return _enclosed(name, inner, "", (r"\lvert ", r" \rvert") if bars else "()")
-
-
-def _integral(expression: Expr, room: float) -> list[str]:
-    (variable, *ends), *_ = expression.limits
-    bounds = zip("_^", ends, strict=False)
-    sign = r"\int" + "".join(f"{mark}{{{latex(x)}}}" for mark, x in bounds)
-    end = rf"\,\mathrm{{d}}{latex(variable)}"
-    first, *rest = _parts(pulled_out(expression.function), room - width(sign) - 25)
-    if expression.function.is_Add:
-        first, *rest = _enclosed("", [first, *rest], "")
-    *middle, last = [f"{sign} {first}", *rest]
-    return [*middle, last + end]
-
-
-def _enclosed(
-    before: str, parts: Sequence[str], after: str, brackets: Sequence[str] = "()"
-) -> list[str]:
-    """Return parts in brackets that may stand on several lines."""
-    *most, last = [rf"{before}\Bigl{brackets[0]}{parts[0]}", *parts[1:]]
-    return [*most, rf"{last}\Bigr{brackets[1]}{after}"]
-
-
-OPENED = (sympy.Add, sympy.Pow, sympy.Function, Integral)
-SPLITS: tuple[tuple[type, Callable[[Expr, float], list[str]]], ...] = (
-    (sympy.Add, _terms),
-    (sympy.Mul, _factors),
-    (sympy.Pow, _power),
-    (sympy.exp, _power),
-    (sympy.Function, _call),
-    (Integral, _integral),
+FUNCTION = re.compile(
+    r"[(\[]|\\(left|[bB]igl|l[vV]ert|operatorname|t?frac|sqrt|int|sum|log|exp|(sin|cos|tan)h?|arctan)$"
 )
-"""How an expression that is too wide is opened."""
+
+
+def _groups(tokens: Sequence[str]) -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield what stands in brackets, with what is around; fractions and roots as products.
+
+    A/B is 1/B (A), or A (B)^(-1) where B is wider.
+    """
+
+    def text(first: int, last: int | None = None) -> str:
+        return "".join(tokens[first:last])
+
+    at = 0
+    while at < len(tokens):
+        end, before = _end(tokens, at) if tokens[at] in OPENING else at, text(0, at)
+        if tokens[at] in (r"\frac", r"\tfrac"):
+            over = _end(tokens, at + 1)
+            end = _end(tokens, over + 1)
+            above, below, after = text(at + 2, over), text(over + 2, end), text(end + 1)
+            several = len(_terms(above)) > 1
+            if width(below) > width(above):
+                front = rf"\left({above}\right) " if several else f"{above} "
+                yield before + front, r"\Bigl(", below, r"\Bigr)^{-1}", after
+            elif several:
+                yield rf"{before}\frac{{1}}{{{below}}} ", r"\Bigl(", above, r"\Bigr)", after
+            else:
+                number, above = _constant(TOKEN.findall(above))
+                yield rf"{before}\frac{{{number}}}{{{below}}} ", "", above, "", after
+        elif text(at, at + 2) == r"\sqrt{":
+            end = _end(tokens, at + 1)
+            yield before, r"\Bigl(", text(at + 2, end), r"\Bigr)^{1/2}", text(end + 1)
+        elif tokens[at] in BRACKETS:
+            sized = at > 0 and tokens[at - 1] in SIZES
+            inner = text(at + 1, end - 1 if tokens[end - 1] in SIZES else end)
+            opening, closing = rf"\Bigl{tokens[at]}", rf"\Bigr{tokens[end]}"
+            yield text(0, at - sized), opening, inner, closing, text(end + 1)
+        at = end + 1

@@ -111,7 +111,7 @@ def as_math(value: object) -> str:
 as_math.register(Expr, inline)
 as_math.register(Tree, lambda value: inline(to_sympy(value)))
 as_math.register(Fraction, fraction)
-as_math.register(Poly, lambda value: " ".join(by_powers(value)))
+as_math.register(Poly, by_powers)
 as_math.register(Text, lambda value: relation(value.text))
 as_math.register(
     Sentence, lambda value: _filled(value, value.words.replace("`", ""), as_math, typeset)
@@ -176,8 +176,7 @@ def _(line: Equations) -> Iterator[Element]:
         return
     rows = list[Row]()
     for left, same in groupby(line.rows, lambda row: _side(row[0])):
-        right = (by_powers(b) if isinstance(b, Poly) else b for _, b in same)
-        sides = (b if isinstance(b, Expr | list) else _side(b) for b in right)
+        sides = (b if isinstance(b, Expr) else _side(b) for _, b in same)
         rows += zip(chain([left], repeat("")), sides, strict=False)
     yield from display(rows, line.label, typeset(line.relation).strip())
 

@@ -191,12 +191,6 @@ def _fraction_of(expr: Expr) -> tuple[sympy.Rational, list[Expr], list[Expr]]:
     return number, above if top else [], below if bottom else []
 
 
-def ordered_terms(expression: Expr) -> list[Expr]:
-    """Return the terms of a sum in the order in which they are printed."""
-    numbered, names = in_number(expression)
-    return [term.xreplace(names) for term in _LatexForms()._as_ordered_terms(numbered)]
-
-
 OMITTED = rf"\text{{[{TOO_LONG}]}}"
 
 
