@@ -15,6 +15,9 @@ from derive.language import parse_expression, to_sympy
 TIGHT = {"method": "DOP853", "rtol": 1e-11, "atol": 1e-13}
 RANK = 1e-9
 """Singular values, relative to the largest, that count as 0."""
+RUN = 1_500
+"""Evaluations after which a flow along a steering is given up: others than those that end in
+finite time take 600."""
 RESOLVED = 1e-8
 """Sizes of weights whose logarithms steps of the absolute tolerance know to five digits."""
 
@@ -110,7 +113,7 @@ class Flows:
                 rate = piece if more is None else more(v, piece)
                 return np.concatenate([self.velocity(v, piece), rate])
 
-            state = _run(field, np.concatenate([w, total]), time, most=6_000)
+            state = _run(field, np.concatenate([w, total]), time, most=RUN)
             w, total = state[:size], state[size:]
             found.append((w, total))
         return found
@@ -190,7 +193,7 @@ def reached_dimension(p, start, rng):
             return np.concatenate([flows.velocity(v, piece), slope.ravel()])
 
         both = np.hstack([columns, own])
-        state = _run(along, np.concatenate([w, both.ravel()]), 0.4)
+        state = _run(along, np.concatenate([w, both.ravel()]), 0.4, most=RUN)
         w, columns = state[:size], state[size:].reshape(size, -1)
     values = np.linalg.svd(columns, compute_uv=False)
     return int(np.sum(values > RANK * values[0]))

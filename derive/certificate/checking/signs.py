@@ -223,7 +223,12 @@ class Conditions:
 
 
 def is_square_sum(p: fmpz_mpoly) -> bool:
-    """Tell whether p is a sum of squares of polynomials in monomials whose squares p has."""
+    """Tell whether p is a sum of squares of polynomials in monomials whose squares p has.
+
+    Its first and its last term, which are no products of others, have to be squares themselves.
+    """
+    if not all(_is_square(p, k) for k in {0, len(p) - 1} if p):
+        return False
     known = {tuple(map(int, e)): fmpq(int(c)) for e, c in p.to_dict().items()}
     squares = [e for e, c in known.items() if c > 0 and not any(n % 2 for n in e)]
     if len(squares) > LARGEST:
@@ -236,6 +241,11 @@ def is_square_sum(p: fmpz_mpoly) -> bool:
         half = known.pop(middle, fmpq(0)) / (2 * len(at))
         gram |= {place: half for i, j in at for place in ((i, j), (j, i))}
     return not known and _is_semidefinite(gram, len(squares))
+
+
+def _is_square(p: fmpz_mpoly, k: int) -> bool:
+    """Tell whether a term has a positive coefficient and even exponents."""
+    return bool(p.coefficient(k) > 0) and not any(n % 2 for n in p.monomial(k))
 
 
 def _is_semidefinite(gram: dict[tuple[int, int], fmpq], size: int) -> bool:
