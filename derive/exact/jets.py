@@ -92,10 +92,15 @@ class Jet:
 def jet_of(element: RationalFunction, values: Sequence[Value], order: int) -> Jet:
     """Return the jet from exact derivatives, at the values of all variables of the field.
 
+    Of a quotient it is that of the jets: its own derivatives have squares of its denominator.
+
     Raises:
         ZeroDivisionError, Unbounded: at a pole.
     """
     field = element.field
+    if not element.is_polynomial():
+        top, bottom = (jet_of(field.polynomial(x), values, order) for x in element.parts)
+        return top / bottom
     found = {0: element}
     parts = []
     for _ in range(order + 1):
