@@ -15,7 +15,7 @@ from derive.model.parameterization import Parameterization
 from derive.potential.block import BlockPotential, DirectionTerms
 from derive.potential.chart import base_chart, kernel_in_beta
 from derive.potential.piece import KINDS, Kind, Piece, Root, kernel_of, written_out
-from derive.printable import Held
+from derive.printable import Held, renderer
 from derive.roads.road import Road
 from derive.verdict import Decided, Finding
 from derive.weights.conserved import ConservedQuantities
@@ -26,7 +26,7 @@ from derive.weights.metric import Metric
 from derive.weights.warping import WarpVerdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
@@ -226,6 +226,24 @@ class Potential(Held):
         }
         betas = Notation(self.parameterization, tuple(range(self.parameterization.d))).betas
         return tuple(by_name[b.name] for b in betas if b.name in by_name)
+
+    def to_jax(self, start: Mapping[str, Any] | None = None) -> Callable[..., Any]:
+        """Return Q(beta) as a function of JAX, differentiable in beta; see :meth:`to_torch`."""
+        found: Callable[..., Any] = renderer(type(self), "jax")(self, start or {})
+        return found
+
+    def to_torch(self, start: Mapping[str, Any] | None = None) -> Callable[..., Any]:
+        """Return Q(beta) as a function of PyTorch, differentiable in beta.
+
+        Args:
+            start: numbers for the start symbols, as for :meth:`numeric`.
+
+        Raises:
+            InputError: a start symbol has no value, or the value breaks an assumption.
+            NumericalError: there is no Q, or it is an integral.
+        """
+        found: Callable[..., Any] = renderer(type(self), "torch")(self, start or {})
+        return found
 
     @functools.cached_property
     def workspace(self) -> Workspace:

@@ -5,6 +5,7 @@ The gallery is derived while the documentation is built: no formula in it was ty
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 project, author, release = "regderive", "The regderive developers", __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_pages"]
 html_theme, html_title = "furo", "regderive"
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
@@ -30,15 +31,18 @@ autodoc_typehints = "description"
 autodoc_default_options = {"members": True}
 
 HERE = Path(__file__).parent
+PAGES = HERE / "_pages"
+PAGES.mkdir(exist_ok=True)
+html_extra_path = ["_pages"]
 WORDS = {"PROVED": "Q exists", "REFUTED": "no Q exists", "UNDECIDED": "undecided"}
 INTRODUCTION = """\
 # Gallery
 
 What the program derives for the published models of its catalogue, and what the scripts of
-`examples/` print. All of it was computed while this page was made. `s` is |beta|, `z` the
-parameter of a parametric Q, and a name that ends in `_0` a value at the start.
+`examples/` print. All of it was computed while this page was made.
 
-`derive catalogue NAME` shows one model beside what its source prints; `derive audit` compares all.
+`derive catalogue NAME` shows one model beside what its source prints, `derive audit` compares all,
+and `derive explore` writes the pages with pictures that move.
 
 ## Models
 
@@ -46,16 +50,22 @@ parameter of a parametric Q, and a name that ends in `_0` a value at the start.
 
 
 def write_gallery(app: Sphinx) -> None:
-    """Write ``gallery.md``: each model with its Q, and each example with what it prints."""
+    """Write ``gallery.md``: a card of each model, and each example with what it prints."""
+    from derive import NumericalError
     from derive.catalogue.library import derive_entry, entries
-    from derive.catalogue.listing import formulas
 
     parts = [INTRODUCTION]
+    (PAGES / "models").mkdir(exist_ok=True)
     for entry in entries():
         derivation = derive_entry(entry)
-        shown = "\n".join((entry.command, "", *formulas(derivation)))
+        style, card = derivation._repr_html_().split("</style>")
+        parts += [] if parts[1:] else [raw(f"{style}</style>")]
         parts.append(f"### {entry.id}\n\n{entry.title}: {WORDS[derivation.verdict.name]}\n\n")
-        parts.append(f"```text\n{shown}\n```\n\n")
+        parts.append(f"```sh\n{entry.command}\n```\n\n{raw(card)}")
+        with contextlib.suppress(NumericalError):  # of what has no picture
+            page = PAGES / "models" / f"{entry.id}.html"
+            page.write_text(derivation.explore().text, encoding="utf-8")
+            parts.append(raw(f'<p><a href="models/{page.name}">A page to be explored</a></p>'))
     parts.append("## Examples\n\n")
     for script in sorted((HERE.parent / "examples").glob("*.py")):
         shown = subprocess.run(
@@ -65,6 +75,11 @@ def write_gallery(app: Sphinx) -> None:
         parts.append(f"```python\n{script.read_text(encoding='utf-8')}```\n\n")
         parts.append(f"```text\n{shown.stdout}```\n\n")
     (HERE / "gallery.md").write_text("".join(parts), encoding="utf-8")
+
+
+def raw(html: str) -> str:
+    """Return a block of HTML."""
+    return f"````{{raw}} html\n{html}\n````\n\n"
 
 
 def write_coverage(app: Sphinx) -> None:

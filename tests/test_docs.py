@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.commands import run
+from derive.catalogue.library import entries
+from tests.cli.commands import printed_by, run
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
@@ -31,6 +32,27 @@ def test_the_commands_run_as_written(tmp_path, monkeypatch):
         assert not done.stderr
 
 
+TRAINED = re.findall(
+    r"```python\n(import (\w+)\n.*?)```",
+    (DOCS / "howto" / "training.md").read_text(encoding="utf-8"),
+    re.DOTALL,
+)
+
+
+@pytest.mark.parametrize(("script", "library"), TRAINED, ids=[name for _, name in TRAINED])
+def test_q_is_used_in_training(script, library):
+    """In a process of its own, as these libraries keep threads."""
+    pytest.importorskip(library, reason=f"{library} is not installed")
+    printed = printed_by(script)
+    if library == "jax":
+        loss, left = map(float, re.findall(r"-?\d[\d.]*e[-+]\d+", printed))
+        assert loss < 1e-20
+        assert abs(left) < 1e-3
+    else:
+        found = [float(x) for x in re.findall(r"-?\d+\.\d+(?:e[-+]\d+)?", printed)]
+        assert found == pytest.approx([1, -1, 0, 0], abs=0.01)
+
+
 def test_every_page_is_in_the_contents():
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     contents = index.split("```{toctree}")[1].split()
@@ -44,5 +66,12 @@ def test_it_builds_without_a_warning(tmp_path):
     command = [sys.executable, "-m", "sphinx", "-q", "-W", str(DOCS), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "p**2 - m**2" in (tmp_path / "gallery.html").read_text(encoding="utf-8")
+    gallery = (tmp_path / "gallery.html").read_text(encoding="utf-8")
+    pages = {path.name for path in (tmp_path / "models").iterdir()}
+    assert {f"models/{name}" for name in pages} == set(
+        re.findall(r'href="(models/[^"]+)"', gallery)
+    )
+    assert {"tied-pair.html", "linear-neuron.html", "matrix-factorization.html"} <= pages
+    assert gallery.count("Q exists: ") == len(entries())
+    assert "p**2 - m**2" in gallery
     assert "left out" in (tmp_path / "coverage.html").read_text(encoding="utf-8")

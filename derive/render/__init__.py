@@ -50,6 +50,7 @@ RENDERERS: dict[str, dict[str, str]] = {
     | _forms(jax="exports.program", torch="exports.program", numpy="exports.numpy_module")
     | _forms(js="exports.script", explore="explore.page")
     | {"rocq": ".rocq.theorem:written"},
+    "Potential": {"jax": "exports.program:jax_function", "torch": "exports.program:torch_function"},
     "Printable": _forms(
         text="narration",
         page="page.narration",

@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import pytest
 
-from derive import NumericalError, Parameterization, derive
+from derive import InputError, NumericalError, Parameterization, derive
 from derive.catalogue.library import derive_entry, entries
 from derive.verdict import Verdict
 from tests.cli.commands import run
@@ -131,6 +131,49 @@ def test_q_of_a_balanced_start_is_differentiable_at_0():
         assert slope == pytest.approx(z, abs=1e-6)
         assert len(said) == 2
         assert all("last number should be 2" in words for words in said)
+
+
+STARTS = [
+    (["p**2 - m**2"], {"start": {"p": "alpha", "m": "alpha"}}, {"alpha": "1/10"}),
+    (["a*u1", "a*u2"], {}, {"a_0": 1, "u1_0": 0.5, "u2_0": 0}),
+    (["a*u"], {"vectors": ["u"]}, {"a_0": 1, "u_0": ["1/2", 0]}),
+]
+
+
+def of_jax(texts):
+    """Return grad Q by automatic differentiation, and differences of Q."""
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    found, (b, b0) = [], np.array([[1.0, 2.0], [0.3, -0.2]])
+    for outputs, options, start in texts:
+        Q = derive(Parameterization.parse(outputs, **options)).potential.to_jax(start)
+        whole = lambda beta, Q=Q: Q(beta).sum()  # noqa: E731
+        found.append((np.asarray(jax.grad(whole)(b)).tolist(), float(whole(b) - whole(b0))))
+    return found
+
+
+@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
+def test_q_is_a_function_of_jax():
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        found = pool.submit(of_jax, STARTS).result()
+    for (outputs, options, start), (slope, change) in zip(STARTS, found, strict=True):
+        q = derive(Parameterization.parse(outputs, **options)).potential.numeric(start)
+        assert slope == pytest.approx(q.gradient([1.0, 2.0]).tolist(), rel=1e-12)
+        assert change == pytest.approx(np.sum(q([1.0, 2.0])) - np.sum(q([0.3, -0.2])), rel=1e-12)
+
+
+def test_a_function_of_q_is_refused_as_numbers_are():
+    neuron = derive(["a*u1", "a*u2"]).potential
+    with pytest.raises(InputError, match="gives no value for a_0"):
+        neuron.to_jax()
+    with pytest.raises(InputError, match="which fails at a_0 = -1"):
+        neuron.to_torch({"a_0": -1, "u1_0": 0, "u2_0": 0})
+    with pytest.raises(NumericalError, match="it is an integral"):
+        derive("w + w**5").potential.to_torch({"w_0": 1})
+    W = Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)})
+    with pytest.raises(NumericalError, match="there is no Q"):
+        derive(W).potential.to_jax()
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from derive.language import to_sympy
 from derive.mirror_map import inverse_of
 from derive.potential.piece import Parametric, Piece
 from derive.render.exports.printer import NUMPY
-from derive.render.exports.program import Writer
+from derive.render.exports.program import Writer, with_q
 
 _NOTE = """These are the printed formulas in plain floating point; Q is up to an additive constant.
 They have no error bounds: next to where formulas cancel they lose digits, which
@@ -44,7 +44,7 @@ _PRODUCT = '''def hessian_product({arguments}):
 
 def render_numpy(derivation: Derivation) -> str:
     """Return a module of NumPy; NumericalError where there is no Q, or no formula of it."""
-    return _NumpyWriter(derivation, NUMPY).module()
+    return _NumpyWriter(with_q(derivation), NUMPY).module(derivation)
 
 
 class _NumpyWriter(Writer):

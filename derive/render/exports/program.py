@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, product
 from typing import Any
 
+import numpy as np
 import sympy
 from sympy import Expr, Symbol
 
@@ -27,6 +29,7 @@ from derive.potential.piece import (
     of_the_flow,
     start_signs,
 )
+from derive.records import Potential
 from derive.render.exports.printer import JAX, OFF_ZERO, TORCH, Language
 from derive.render.labels import unmark
 from derive.verdict import Verdict
@@ -108,27 +111,52 @@ _WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 def render_jax(derivation: Derivation) -> str:
     """Return a module of JAX; NumericalError where there is no Q."""
-    return Writer(derivation, JAX).module()
+    return Writer(with_q(derivation), JAX).module(derivation)
 
 
 def render_torch(derivation: Derivation) -> str:
     """Return a module of PyTorch; NumericalError where there is no Q."""
-    return Writer(derivation, TORCH).module()
+    return Writer(with_q(derivation), TORCH).module(derivation)
+
+
+def with_q(d: Derivation) -> Potential:
+    """Return the potential of a derivation; NumericalError where there is no Q."""
+    if d.verdict is not Verdict.PROVED:
+        raise NumericalError(f"{UNWRITTEN}{unmark(HEADLINES[d.verdict])}")
+    return d.potential
+
+
+def jax_function(potential: Potential, start: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return Q(beta) in JAX at a start."""
+    return _function(Writer(potential, JAX), start)
+
+
+def torch_function(potential: Potential, start: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return Q(beta) in PyTorch at a start."""
+    return _function(Writer(potential, TORCH), start)
+
+
+def _function(writer: Writer, start: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return the function of the module; InputError for a start that numbers refuse, too."""
+    at: Any = writer.potential.numeric(start)
+    read = {writer.name(x): np.asarray(value, float).tolist() for x, value in at.start}
+    text = "\n\n".join(("import math", writer.language.imports, *writer.parts()))
+    room: dict[str, Any] = {}
+    exec(compile(text, "<regderive>", "exec"), room)
+    return functools.partial(room["Q"], **read)
 
 
 class Writer:
     """Writes functions of beta and the start.
 
     Raises:
-        NumericalError: there is no Q, or none in beta or in mu.
+        NumericalError: there is none in beta or in mu.
     """
 
     note = _NOTE
 
-    def __init__(self, d: Derivation, language: Language) -> None:
-        if d.verdict is not Verdict.PROVED:
-            raise NumericalError(f"{UNWRITTEN}{unmark(HEADLINES[d.verdict])}")
-        self.d, self.potential, self.language = d, d.potential, language
+    def __init__(self, potential: Potential, language: Language) -> None:
+        self.potential, self.language = potential, language
         self.xp = language.calls["xp"]
         p, turning = self.potential.parameterization, self.potential.turning
         self.vector = turning.direction.start_vector if turning else ""
@@ -138,19 +166,19 @@ class Writer:
         self.has_pi = PI in p.start_symbols
         self.roots = {root.symbol for piece in self.potential.pieces for root in piece.roots}
 
-    def module(self) -> str:
+    def module(self, d: Derivation) -> str:
         """Return a module of functions, with what the derivation says of F, its laws and Q."""
         parts = self.parts()
         math = "import math\n\n" * any("math." in part for part in parts)
-        head = f'"""{self.account()}\n"""\n\n{math}{self.language.imports}\n'
+        head = f'"""{self.account(d)}\n"""\n\n{math}{self.language.imports}\n'
         return "\n\n".join([head, *parts]).rstrip()
 
-    def account(self) -> str:
+    def account(self, d: Derivation) -> str:
         """Return what the derivation says of F, its laws and Q, and what there is to note."""
         kept = ("Yes", "Parameterization", "Conserved", "Implicit")
-        sections = [part for part in self.d.to_text().split("\n\n") if part.startswith(kept)]
+        sections = [part for part in d.to_text().split("\n\n") if part.startswith(kept)]
         notes = [self.note, *[_UNSEEN] * any(map(of_the_flow, self.potential.pieces))]
-        title = _TITLE.format(flow=unmark(self.d.parameterization.geometry.flow))
+        title = _TITLE.format(flow=unmark(d.parameterization.geometry.flow))
         return "\n\n".join([title, *sections, *notes]).replace("\\", "/")
 
     def parts(self) -> list[str]:

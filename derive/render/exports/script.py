@@ -18,7 +18,7 @@ from derive.model.geometry import Geometry
 from derive.model.names import PI
 from derive.potential.piece import Root, of_the_flow
 from derive.render.exports.printer import JAVASCRIPT
-from derive.render.exports.program import Writer
+from derive.render.exports.program import Writer, with_q
 
 FORMS = (Path(__file__).parent / "forms.js").read_text(encoding="utf-8").strip()
 _NOTE = """beta and w are arrays, c has a number for each name of model.constants. Q is up to an
@@ -36,7 +36,7 @@ export function K(w, c) {
 def render_js(derivation: Derivation) -> str:
     """Return a module of JavaScript; NumericalError where there is no Q, or no formula of it."""
     writer = ScriptWriter(derivation)
-    return "\n\n".join((writer.account(), *writer.parts(), FORMS))
+    return "\n\n".join((writer.account(derivation), *writer.parts(), FORMS))
 
 
 class ScriptWriter(Writer):
@@ -45,13 +45,14 @@ class ScriptWriter(Writer):
     note = _NOTE
 
     def __init__(self, d: Derivation) -> None:
-        super().__init__(d, JAVASCRIPT)
+        super().__init__(with_q(d), JAVASCRIPT)
+        self.d = d
         if self.vector:
             raise NumericalError(f"give {self.vector[:-2]} a dimension, as --vector u:2")
 
-    def account(self) -> str:
+    def account(self, d: Derivation) -> str:
         """Return the head of the module, as a comment."""
-        return f"/*\n{super().account().replace('*/', '* /')}\n*/\n"
+        return f"/*\n{super().account(d).replace('*/', '* /')}\n*/\n"
 
     def parts(self) -> list[str]:
         """Return the texts of the functions."""
