@@ -15,7 +15,7 @@ import enum
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 
 class Ground(enum.Enum):
@@ -163,9 +163,9 @@ class OnTerminal:
 
 @dataclass(frozen=True)
 class Items:
-    """Lines of a list."""
+    """Lines of a list, or on a page the blocks of each."""
 
-    lines: tuple[object, ...]
+    lines: tuple[Any, ...]
 
 
 @dataclass(frozen=True)

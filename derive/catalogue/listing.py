@@ -13,13 +13,14 @@ from derive.errors import DeriveError
 from derive.language import parse_expression, to_sympy
 from derive.potential.piece import Piece, curve_of
 from derive.printable import renderer
-from derive.render.page.blocks import Bullets, Display, Element, Page, Passage, literal
+from derive.render.document import Display, Document, Element, Part, literal
 from derive.render.page.formula import given_words
 from derive.render.page.latex import escaped
 from derive.render.page.lines import COLUMN, broken
 from derive.render.page.names import set_letters
 from derive.render.page.printer import latex
 from derive.render.plain import plain, wrap
+from derive.statement import Items
 from derive.verdict import Verdict
 
 LONGEST = 220
@@ -49,7 +50,7 @@ def printed_lines(entry: Entry) -> str:
     return "\n".join(part for line in lines for part in wrap(line, 80))
 
 
-def entry_page(entry: Entry, derivation: Derivation) -> Page:
+def entry_page(entry: Entry, derivation: Derivation) -> Document:
     """Return the page of a model, with a remark on what the sources print."""
     page = set_letters(renderer(Derivation, "page")(derivation).select(), {})
     if not entry.printed:
@@ -60,8 +61,8 @@ def entry_page(entry: Entry, derivation: Derivation) -> Page:
         (head(given_words(x.source), x.cite, literal(x.kind), x.reading), *map(_formula, x.text))
         for x in entry.printed
     ]
-    remark = Passage("remark", (PRINT, Bullets(tuple(items))))
-    return replace(page, passages=(*page.passages, *set_letters(Page((remark,)), {}).passages))
+    remark = Part("", (PRINT, Items(tuple(items))), kind="remark")
+    return replace(page, parts=(*page.parts, *set_letters(Document((remark,)), {}).parts))
 
 
 PRINT = "What the sources print, in their own letters:"

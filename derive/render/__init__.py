@@ -43,17 +43,17 @@ def _forms(**modules: str) -> dict[str, str]:
 
 
 RENDERERS: dict[str, dict[str, str]] = {
-    **{x: {"narration": f"accounts:tell_{account.format}"} for x, account in RECORDS.items()},
-    "EntrywiseDerivation": {"narration": "open_sizes:tell_entrywise"},
-    "MatrixDerivation": {"narration": "open_sizes:tell_matrices"},
-    "Derivation": {"narration": "derivation:tell_derivation"}
+    **{x: {"document": f"accounts:tell_{account.format}"} for x, account in RECORDS.items()},
+    "EntrywiseDerivation": {"document": "open_sizes:tell_entrywise"},
+    "MatrixDerivation": {"document": "open_sizes:tell_matrices"},
+    "Derivation": {"document": "derivation:tell_derivation"}
     | _forms(jax="exports.program", torch="exports.program", numpy="exports.numpy_module")
     | _forms(js="exports.script", explore="explore.page")
     | {"rocq": ".rocq.theorem:written"},
     "Potential": {"jax": "exports.program:jax_function", "torch": "exports.program:torch_function"},
     "Printable": _forms(
-        text="narration",
-        page="page.narration",
+        text="text",
+        page="page.blocks",
         json="json",
         latex="page.latex",
         html="html.page",

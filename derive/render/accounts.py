@@ -15,8 +15,7 @@ from derive.limits.point import Point
 from derive.model.labels import pair, taken_names
 from derive.model.notation import Notation
 from derive.outcome import CUT, Outcome, headline
-from derive.render.narration import Narration, Part
-from derive.render.page.blocks import Kind
+from derive.render.document import Document, Kind, Part
 from derive.render.page.derivation import setting
 from derive.render.sections import norms_of
 from derive.statement import (
@@ -55,11 +54,11 @@ if TYPE_CHECKING:
 F = "Parameterization `beta = F(w)`"
 
 
-def _of_derivation(d: Derivation, parts: Sequence[Part], *more: str) -> Narration:
-    return Narration(parts, taken_names(d.parameterization, more), norms_of(d.direction))
+def _of_derivation(d: Derivation, parts: Sequence[Part], *more: str) -> Document:
+    return Document(parts, taken_names(d.parameterization, more), norms_of(d.direction))
 
 
-def tell_outcome(o: Outcome) -> Narration:
+def tell_outcome(o: Outcome) -> Document:
     """Return what is said of a verdict that had no time for more: F, and why."""
     why: list[object] = [o.finding if o.potential is None else o.potential]
     why += () if o.failure is None else (o.failure,)
@@ -68,10 +67,10 @@ def tell_outcome(o: Outcome) -> Narration:
         Part("Implicit regularizer `Q`", why, verdict=o.verdict),
         Part("The rest", (note(CUT),)),
     )
-    return Narration(parts, taken_names(o.parameterization))
+    return Document(parts, taken_names(o.parameterization))
 
 
-def tell_regimes(r: Regimes) -> Narration:
+def tell_regimes(r: Regimes) -> Document:
     """Return what is said of the regimes of a derivation."""
     d, clock = r.derivation, r.says("clock runs", "clock is onto", "clock is bounded")
     g = () if not clock or d.warping.g is None else (Equations((("g", d.warping.g),)),)
@@ -94,7 +93,7 @@ def tell_regimes(r: Regimes) -> Narration:
     return _of_derivation(d, parts, r.variable)
 
 
-def tell_comparison(c: Comparison) -> Narration:
+def tell_comparison(c: Comparison) -> Document:
     """Return models side by side: a table of what has a name, then F, Q, K and steps of each."""
     points = dict.fromkeys(x.point for m in c.columns if m.regimes for x in m.regimes.limits)
     rows = [(says, *map(cell, c.columns)) for says, cell in BESIDE.items()]
@@ -107,7 +106,7 @@ def tell_comparison(c: Comparison) -> Narration:
         parts += map(Part, (heading, *repeat("", len(told) - 1)), told)
     ds = [m.derivation for m in c.columns]
     taken = frozenset[str]().union(*(taken_names(d.parameterization, (SCALE,)) for d in ds))
-    return Narration(parts, taken, {k: v for d in ds for k, v in norms_of(d.direction).items()})
+    return Document(parts, taken, {k: v for d in ds for k, v in norms_of(d.direction).items()})
 
 
 def _regime_at(m: Column, point: Point) -> str:
@@ -165,7 +164,7 @@ OF_EACH: Mapping[str, Callable[[Column], Iterable[object]]] = {
 """What is written of each model, under a heading for all."""
 
 
-def tell_width(r: RandomWidth) -> Narration:
+def tell_width(r: RandomWidth) -> Document:
     """Return what is said of wide random starts."""
     (unit,), k = r.unit.trees, r.width
     drawn = note("weights at the start: independent, `N(0, {s}^2)`", s=r.deviation)
@@ -177,7 +176,7 @@ def tell_width(r: RandomWidth) -> Narration:
         Part(tell("Limit `{k} -> infinity`", k=k), r.says("wide starts"), verdict=verdict),
         *_limits(r),
     )
-    return Narration(parts)
+    return Document(parts)
 
 
 def _limits(r: Regimes | RandomWidth) -> Iterator[Part]:
@@ -205,7 +204,7 @@ def _slopes(limit: Limit) -> Iterator[object]:
     yield note("so `Q/N` tends to the integral of this")
 
 
-def tell_explicit(found: ExplicitCounterpart) -> Narration:
+def tell_explicit(found: ExplicitCounterpart) -> Document:
     """Return what is said of explicit counterparts."""
     p = found.parameterization
     whole = "" if found.verdict is Verdict.PROVED else " in part"
@@ -221,7 +220,7 @@ def tell_explicit(found: ExplicitCounterpart) -> Narration:
         *(section for block in found.blocks for section in _counterpart(found, block)),
         Part("Values, in balls", found.says("value")),
     )
-    return Narration(parts, taken_names(p))
+    return Document(parts, taken_names(p))
 
 
 def _counterpart(found: ExplicitCounterpart, block: BlockCounterpart) -> Iterator[Part]:
@@ -242,17 +241,17 @@ def _counterpart(found: ExplicitCounterpart, block: BlockCounterpart) -> Iterato
         yield Part(heading, (s,), verdict=limit.finding.verdict, title="Limit")
 
 
-def tell_fibre(f: FibreCost) -> Narration:
+def tell_fibre(f: FibreCost) -> Document:
     """Return what is said of another cost over the weights."""
     parts = (
         Part("The least cost of weights with `F(w) = beta`"),
         Part(F, (f.parameterization,)),
         Part("The cost", f.statements, verdict=f.verdict),
     )
-    return Narration(parts, taken_names(f.parameterization))
+    return Document(parts, taken_names(f.parameterization))
 
 
-def tell_margin(m: Margins) -> Narration:
+def tell_margin(m: Margins) -> Document:
     """Return what is said of separable data."""
     d, why = m.derivation, list[object]()
     if m.finite_time.verdict is Verdict.PROVED:
@@ -284,7 +283,7 @@ def tell_margin(m: Margins) -> Narration:
     return _of_derivation(d, [*parts, Part("Starts `c w_0`, `c -> infinity`", large)])
 
 
-def tell_run(r: AuditedRun) -> Narration:
+def tell_run(r: AuditedRun) -> Document:
     """Return what is said of a training run."""
     asked = "Is it a run of gradient descent on `F`?"
     parts = [
@@ -297,7 +296,7 @@ def tell_run(r: AuditedRun) -> Narration:
     return _of_derivation(r.derivation, parts)
 
 
-def tell_path(s: SaddlePath) -> Narration:
+def tell_path(s: SaddlePath) -> Document:
     """Return what is said of the path from saddle to saddle."""
     d = s.derivation
     parts = [
@@ -314,7 +313,7 @@ ASKED = "Do laws `c` and dual coordinates `y` drift by functions of `c` alone?"
 STEERED = "Does the penalty move the weights as a loss of `beta` does?"
 
 
-def tell_perturbation(v: Perturbation) -> Narration:
+def tell_perturbation(v: Perturbation) -> Document:
     """Return what is said of a perturbation."""
     from derive.perturbed.continuous import STEERING
 
@@ -397,12 +396,12 @@ HEADS = {
 }
 
 
-def tell_inverse(design: InverseDesign) -> Narration:
+def tell_inverse(design: InverseDesign) -> Document:
     """Return what is said of a design; beta and w are the letters of these pages."""
     terms, own = (c.term for c in design.coordinates), ("beta", "w")
     names = (n for t in terms for n in (*t.parameters, t.variable) if not n.startswith(own))
     parts = (p for c in design.coordinates for p in _coordinate(design, c))
-    return Narration((Part(HEADS[design.verdict]), *parts), frozenset(names))
+    return Document((Part(HEADS[design.verdict]), *parts), frozenset(names))
 
 
 def _coordinate(design: InverseDesign, c: Coordinate) -> Iterator[Part]:
@@ -415,7 +414,7 @@ def _coordinate(design: InverseDesign, c: Coordinate) -> Iterator[Part]:
             yield Part("", claim.proof, kind="proof")
 
 
-def tell_optimizer(o: Optimizer) -> Narration:
+def tell_optimizer(o: Optimizer) -> Document:
     """Return what is said of one optimizer."""
     heads = (
         ("What the iterates span", "span", o.span),
@@ -431,10 +430,10 @@ def tell_optimizer(o: Optimizer) -> Narration:
         ),
         Part("Exponential tails", o.says("tail")),
     )
-    return Narration(parts)
+    return Document(parts)
 
 
-def tell_optimizers(found: Optimizers) -> Narration:
+def tell_optimizers(found: Optimizers) -> Document:
     """Return the table of what a limit minimises, and of what is cited of tails."""
     rows = tuple(
         (o.update.id, o.word, (o.update.tail or {}).get("norm", ""), Sentence(o.finite.reason))
@@ -442,7 +441,7 @@ def tell_optimizers(found: Optimizers) -> Narration:
     )
     head = ("optimizer", "law", "tails", "a limit with `X w = y`")
     heading = "Optimizers on `X w`: what limits minimise; tails: largest margins, cited"
-    return Narration((Part(heading, (Table(head, rows),)),))
+    return Document((Part(heading, (Table(head, rows),)),))
 
 
 def _update(o: Optimizer) -> Iterator[object]:
@@ -460,7 +459,7 @@ def _update(o: Optimizer) -> Iterator[object]:
         yield note(u.where)
 
 
-def tell_univariate(p: VariationalProblem) -> Narration:
+def tell_univariate(p: VariationalProblem) -> Document:
     """Return what is said of univariate nets; a limit that is formal is no theorem."""
     (limit,) = p.statements
     kind: Kind = "theorem" if limit.ground is Ground.CITED else "paragraph"
@@ -473,7 +472,7 @@ def tell_univariate(p: VariationalProblem) -> Narration:
         Part("Derivation", limit.proof),
         Part("Source", (source,)),
     )
-    return Narration(parts)
+    return Document(parts)
 
 
 def _setting(p: VariationalProblem) -> Iterator[object]:

@@ -16,29 +16,23 @@ from derive.model.names import PI
 from derive.model.notation import log_expr, to_expr
 from derive.outcome import headline
 from derive.render import sections
+from derive.render.document import Document, Part
 from derive.render.labels import mark, mark_quoted, unmark
-from derive.render.narration import (
-    Narration,
-    Part,
-    homogeneity,
-    output_lines,
-    start_words,
-    text_lines,
-)
 from derive.render.page.derivation import page_parts
 from derive.render.sections import norms_of
+from derive.render.text import homogeneity, output_lines, start_words, text_lines
 from derive.statement import Equations, OnPage, Open, Statement, note
 from derive.verdict import Finding, Verdict
 
 METRIC = "Tangent kernel K = J J^T, induced metric rho = K^-1"
 
 
-def tell_derivation(d: Derivation) -> Narration:
+def tell_derivation(d: Derivation) -> Document:
     """Return what is said of a derivation: sections on a terminal, theorem and proof on a page."""
     taken = taken_names(d.parameterization, (*d.idle, *(name for name, _ in d.ties)))
     told = d.verdict is Verdict.REFUTED or d.potential.pieces
     page = chain(page_parts(d), () if told else _questions(d))
-    return Narration(_sections(d), taken, norms_of(d.direction), page)
+    return Document(_sections(d), taken, norms_of(d.direction), page)
 
 
 def _sections(d: Derivation) -> Iterator[Part]:

@@ -29,9 +29,9 @@ from derive.model.parameterization import Parameterization
 from derive.potential.piece import kernel_of
 from derive.render import RECORDS
 from derive.render.labels import unmark
-from derive.render.narration import as_text, text_lines
 from derive.render.plain import plain
 from derive.render.sections import dependent
+from derive.render.text import as_text, text_lines
 from derive.verdict import Finding, Verdict
 
 VECTOR_FORM = "q(s) + coefficient*<start_vector, beta>"

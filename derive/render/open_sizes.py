@@ -15,7 +15,7 @@ from derive.entrywise import EntrywiseDerivation
 from derive.language import to_text
 from derive.matrices import MatrixDerivation
 from derive.outcome import HEADLINES
-from derive.render.narration import Narration, Part
+from derive.render.document import Document, Part
 from derive.statement import Equations, Statement, Text, each, note, tell
 from derive.verdict import Finding, Identity, Verdict
 
@@ -23,7 +23,7 @@ NAMED = {"1": "i", "2": "j", "3": "k"}
 """The three outputs that stand for all."""
 
 
-def tell_entrywise(d: EntrywiseDerivation) -> Narration:
+def tell_entrywise(d: EntrywiseDerivation) -> Document:
     """Return what is said of a map of open size."""
     parts = (
         Part(tell(_headline(d), n=Text(d.parameterization.size))),
@@ -35,7 +35,7 @@ def tell_entrywise(d: EntrywiseDerivation) -> Narration:
         Part("Implicit regularizer `Q`", _regularizer(d), verdict=d.verdict),
         Part("Proved in generic entries, with sums as symbols", _evidence(d), kind="proof"),
     )
-    return Narration(parts, d.parameterization.taken)
+    return Document(parts, d.parameterization.taken)
 
 
 def _headline(d: EntrywiseDerivation) -> str:
@@ -148,7 +148,7 @@ PRODUCT = (
 )
 
 
-def tell_matrices(d: MatrixDerivation) -> Narration:
+def tell_matrices(d: MatrixDerivation) -> Document:
     """Return what is said of matrices of open size."""
     parts = (
         Part(tell(_head_of_matrices(d))),
@@ -159,7 +159,7 @@ def tell_matrices(d: MatrixDerivation) -> Narration:
         Part("Vanishing starts", _statements(d, "regime")),
         Part("Why", _why(d), kind="proof"),
     )
-    return Narration(parts)
+    return Document(parts)
 
 
 def _head_of_matrices(d: MatrixDerivation) -> str:

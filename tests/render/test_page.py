@@ -13,8 +13,8 @@ from derive import InputError, Parameterization, Verdict, derive, margins
 from derive.catalogue import entries
 from derive.potential.piece import Parametric, trimmed
 from derive.render.arranged import gathered, one_power, tidy
+from derive.render.document import Display, Document, Part
 from derive.render.labels import MARK
-from derive.render.page.blocks import Display, Page, Passage
 from derive.render.page.formula import sentence, typeset
 from derive.render.page.latex import lines_of
 from derive.render.page.lines import COLUMN, broken, by_powers, display, vanishing, width
@@ -323,7 +323,7 @@ def test_our_lam_is_an_epsilon_whatever_is_taken(taken):
 
 def _lettered(formula, taken):
     """Return a formula as it is on a page of these names."""
-    page = Page((Passage("paragraph", (f"${formula}$",)),), frozenset(taken))
+    page = Document((Part("", (f"${formula}$",)),), frozenset(taken))
     return with_tildes(page).formulas[-1]
 
 

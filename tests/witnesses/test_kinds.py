@@ -12,7 +12,7 @@ from derive.inverse.parameterize import parameterize
 from derive.limits.find import regimes
 from derive.limits.random_width import random_width
 from derive.optimizers.optimizer import optimizer
-from derive.render.narration import narrate
+from derive.render.text import document
 from derive.statement import (
     KINDS,
     Claims,
@@ -97,7 +97,7 @@ BESIDE = (Statement, Open, Note, Equations, Items, OnPage, OnTerminal, Derivatio
 @pytest.mark.parametrize("name", [n for n in RECORDS if n not in ("derivation", "refutation")])
 def test_renderers_set_statements_and_add_none(name):
     record = record_of(name)
-    told = narrate(record)
+    told = document(record)
     proofs = [line for s in record.statements if isinstance(s, Statement) for line in s.proof]
     lines = [line for part in told.parts for line in part.lines if line not in proofs]
     assert lines

@@ -18,14 +18,15 @@ from derive.catalogue.library import Entry
 from derive.catalogue.listing import entry_page
 from derive.derivation import Derivation
 from derive.errors import DeriveError, NumericalError
+from derive.render.document import Document, Element, Part, literal
 from derive.render.html.page import LOOKS, OUTCOMES, SEARCH, as_html, badge, document, sections
 from derive.render.json import json_text
 from derive.render.labels import unmark
-from derive.render.page.blocks import Bullets, Element, Page, Passage, literal
 from derive.render.page.formula import given_words, listing, relation, sentence
 from derive.render.page.latex import snippet
 from derive.render.page.names import latex_name, set_letters
 from derive.render.plain import at, wrap
+from derive.statement import Items
 
 DETAILS = "What is not as it was printed:"
 HEAD = "Outcome, where it was read (typeset page, text at hand, memory), kind and place"
@@ -117,7 +118,7 @@ def audit_blocks(audits: Sequence[Audit]) -> tuple[Element, ...]:
     """Return a list, which may stand in columns, with citations by key."""
     if not audits:
         return ("No printed formula is known.",)
-    return (Bullets(tuple((_item(audit),) for audit in audits)),)
+    return (Items(tuple((_item(audit),) for audit in audits)),)
 
 
 def _item(audit: Audit) -> str:
@@ -192,15 +193,15 @@ def mathematics(text: str) -> str:
     return "; ".join(parts)
 
 
-def audit_page(audits: Sequence[Audit]) -> Page:
+def audit_page(audits: Sequence[Audit]) -> Document:
     """Return the audit as a page, with a list for each model, and how outcomes are meant."""
     lists = (
-        Passage("paragraph", audit_blocks(tuple(group)), literal(model))
+        Part(literal(model), audit_blocks(tuple(group)))
         for model, group in groupby(audits, lambda audit: audit.model)
     )
-    passages = (*lists,) or (Passage("paragraph", audit_blocks(())),)
-    meant = Passage("paragraph", (given_words(NOTES),), "How this is meant")
-    return set_letters(Page((*passages, meant)), {})
+    parts = (*lists,) or (Part("", audit_blocks(())),)
+    meant = Part("How this is meant", (given_words(NOTES),))
+    return set_letters(Document((*parts, meant)), {})
 
 
 def render_latex(audits: Sequence[Audit]) -> str:
@@ -221,8 +222,8 @@ def entry_html(entry: Entry, derivation: Derivation, audits: Sequence[Audit] | N
     """Return the page of a model; of a site with what became of the formulas printed."""
     page = entry_page(entry, derivation)
     if audits:
-        audit = set_letters(Page((Passage("paragraph", audit_blocks(audits), "Audit"),)), {})
-        page = replace(page, passages=(*page.passages, *audit.passages))
+        audit = set_letters(Document((Part("Audit", audit_blocks(audits)),)), {})
+        page = replace(page, parts=(*page.parts, *audit.parts))
     assumed = escape(entry.assumptions)
     about = f"<p>Assumptions: {assumed}.</p>" if assumed else ""
     typed = f'{about}<p class="typed"><code>{escape(entry.command)}</code></p>'

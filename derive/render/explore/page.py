@@ -61,7 +61,7 @@ def render_explore(d: Derivation) -> str:
     title = "Why gradient flow minimises no Q" if refuted else "What gradient flow minimises"
     data = json.dumps(given).replace("<", "\\u003c")
     page = renderer(type(d), "page")(told)
-    kinds = {passage.kind for passage in page.passages}
+    kinds = {part.kind for part in page.parts}
     theorem = as_html(set_letters(page.select("theorem" if "theorem" in kinds else ""), {}))
     body = "\n".join(
         (

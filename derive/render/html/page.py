@@ -19,22 +19,14 @@ from derive.language import to_text
 from derive.limits.random_width import RandomWidth
 from derive.printable import Printable, renderer
 from derive.render import RECORDS
+from derive.render.document import Display, Document, Grid, Part, inline, punctuate
 from derive.render.html import mathml
 from derive.render.labels import MARK
-from derive.render.page.blocks import (
-    Bullets,
-    Display,
-    Element,
-    Grid,
-    Page,
-    Passage,
-    inline,
-    punctuate,
-)
 from derive.render.page.formula import fraction, listing
 from derive.render.page.lines import COLUMN, width
 from derive.render.page.names import latex_name, set_letters
 from derive.sources import reference
+from derive.statement import Items
 from derive.verdict import Verdict
 
 STAGES = {"conserved": "laws complete", "hessian": "Hessian map", "warping": "warp"}
@@ -53,7 +45,7 @@ def render_html(record: Printable, rename: Mapping[str, str] | None = None) -> s
     return document(f"{title}: {given}", head + sections(record, page))
 
 
-def sections(record: Printable, page: Page) -> str:
+def sections(record: Printable, page: Document) -> str:
     """Return what a record says: verdicts, a picture, what is written of it, and all of it."""
     whole = '<details class="record"><summary><h2>The whole record, as text</h2></summary>'
     text = f"<pre>{escape(record.to_text())}</pre></details>"
@@ -62,8 +54,8 @@ def sections(record: Printable, page: Page) -> str:
 
 def render_card(record: Printable) -> str:
     """Return a finished record as an element of a notebook: the formula, and all else folded."""
-    page: Page = renderer(type(record), "page")(record)
-    kinds = {passage.kind for passage in page.passages}
+    page: Document = renderer(type(record), "page")(record)
+    kinds = {part.kind for part in page.parts}
     part = next((kind for kind in ("formula", "theorem") if kind in kinds), "")
     whole = as_html(set_letters(page.select(), {})) if part else ""
     rest = f"<details><summary>Derivation</summary>{whole}</details>" if part else ""
@@ -173,26 +165,26 @@ OUTCOMES = {
 
 
 class Writer:
-    """Writes passages; what they cite is numbered in the order of the sources."""
+    """Writes parts; what they cite is numbered in the order of the sources."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Document) -> None:
         self.page, self.keys = page, page.sources
 
-    def passages(self) -> str:
-        """Return all passages, a section each, and the sources."""
-        found = [*map(self._passage, self.page.passages)]
+    def parts(self) -> str:
+        """Return all parts, a section each, and the sources."""
+        found = [*map(self._part, self.page.parts)]
         if self.keys:
             items = (f'<li id="{escape(key)}">{self._source(key)}</li>' for key in self.keys)
             found.append(_section("", "References", f"<ol>{''.join(items)}</ol>"))
         return "\n".join(found)
 
-    def _passage(self, passage: Passage) -> str:
-        heading, body, kind = self.words(passage.heading), self.body(passage.blocks), passage.kind
+    def _part(self, part: Part) -> str:
+        heading, body, kind = self.words(str(part.heading)), self.body(part.lines), part.kind
         if kind in ("paragraph", "formula"):
             return _section("", heading, body) if heading else f"<section>{body}</section>"
         return _section(kind, kind.capitalize() + f" ({heading})" * bool(heading), body)
 
-    def body(self, blocks: Iterable[Element]) -> str:
+    def body(self, blocks: Iterable[object]) -> str:
         """Return blocks, those of words that follow each other as one paragraph."""
         parts, words = list[str](), list[str]()
         for block in (*punctuate([*blocks]), None):
@@ -207,7 +199,7 @@ class Writer:
         return "\n".join(parts)
 
     @singledispatchmethod
-    def block(self, block: Element) -> str:
+    def block(self, block: object) -> str:
         """Return a block that is not words."""
         raise AssertionError(f"{type(block).__name__} has no HTML")
 
@@ -218,8 +210,8 @@ class Writer:
         return f'<div class="wide formula">{shown}</div>'
 
     @block.register
-    def _(self, block: Bullets) -> str:
-        items = (f"<li>{self.body(item)}</li>" for item in block.items)
+    def _(self, block: Items) -> str:
+        items = (f"<li>{self.body(item)}</li>" for item in block.lines)
         return f"<ul>{''.join(items)}</ul>"
 
     @block.register
@@ -277,11 +269,11 @@ def badge(text: str, kind: str) -> str:
     return f'<span class="badge {kind}">{escape(text)}</span>'
 
 
-def as_html(page: Page) -> str:
-    """Return the passages of a page."""
-    return Writer(page).passages()
+def as_html(page: Document) -> str:
+    """Return the parts of a page."""
+    return Writer(page).parts()
 
 
 def words(text: str) -> str:
     """Return words with formulas in them."""
-    return Writer(Page(())).words(text)
+    return Writer(Document(())).words(text)

@@ -17,13 +17,12 @@ from derive.model.geometry import EUCLIDEAN
 from derive.potential.domain import CONVEX
 from derive.potential.piece import WHY_LEFT, Quadrature
 from derive.render import sections
+from derive.render.document import Element, Part, phrase, say
 from derive.render.labels import MARK
-from derive.render.narration import Part
-from derive.render.page.blocks import Element, phrase, say
+from derive.render.page.blocks import paragraph
 from derive.render.page.formula import assumption, at_start, listing, named_list, prose, typeset
 from derive.render.page.lines import COLUMN, display, width
 from derive.render.page.names import latex_name, norms_as_latex
-from derive.render.page.narration import paragraph
 from derive.render.page.printer import inline, latex
 from derive.render.page.proof import inner_product, proof_lines
 from derive.render.page.refutation import refuted_claim, refuted_proof

@@ -18,8 +18,8 @@ from derive.language.tree import Tree
 from derive.model.condition import AT_START, Condition, Sign, compared
 from derive.potential.piece import Root
 from derive.render.arranged import read
+from derive.render.document import literal
 from derive.render.labels import FORMULA
-from derive.render.page.blocks import literal
 from derive.render.page.names import GREEK, as_latex, latex_name
 from derive.render.page.printer import inline, latex
 from derive.verdict import Number

@@ -6,18 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import singledispatch
 
 from derive.printable import Printable, renderer
-from derive.render.page.blocks import (
-    Bullets,
-    Display,
-    Element,
-    Grid,
-    Page,
-    Passage,
-    inline,
-    punctuate,
-)
+from derive.render.document import Display, Document, Grid, Part, inline, punctuate
 from derive.render.page.names import set_letters
 from derive.sources import reference
+from derive.statement import Items
 
 NEEDS = "% needs amsmath, amssymb, amsthm; the environments theorem and remark are yours"
 HEAD = r"""\documentclass{article}
@@ -59,12 +51,12 @@ def render_latex(
     return document(page) if standalone else f"{NEEDS}\n{snippet(page)}"
 
 
-def snippet(page: Page) -> str:
-    """Return the passages of a page, with empty lines between them."""
-    return "\n\n".join("\n".join(_environment(p)) for p in page.passages)
+def snippet(page: Document) -> str:
+    """Return the parts of a page, with empty lines between them."""
+    return "\n\n".join("\n".join(_environment(p)) for p in page.parts)
 
 
-def document(page: Page) -> str:
+def document(page: Document) -> str:
     """Return a document of a page, with the sources that it cites."""
     item = "\\bibitem{{{0}}} {1}.\n{2}.\n\\emph{{{3}}}.".format
     items = [item(key, *reference(key)) for key in page.sources]
@@ -72,20 +64,20 @@ def document(page: Page) -> str:
     return "\n".join([HEAD, snippet(page), *ends, r"\end{document}"])
 
 
-def _environment(passage: Passage) -> Iterable[str]:
-    heading = words(passage.heading)
-    lines = [line for block in punctuate(passage.blocks) for line in lines_of(block)]
-    if passage.kind == "formula":
+def _environment(part: Part) -> Iterable[str]:
+    heading = words(str(part.heading))
+    lines = [line for block in punctuate([*part.lines]) for line in lines_of(block)]
+    if part.kind == "formula":
         return lines
-    if passage.kind == "paragraph":
+    if part.kind == "paragraph":
         return (rf"\paragraph{{{heading}.}} {lines[0]}", *lines[1:]) if heading else lines
-    begin = rf"\begin{{{passage.kind}}}" + (f"[{heading}]" if heading else "")
-    label = rf"\label{{{passage.label}}}" if passage.label else ""
-    return (f"{begin}{label}", *lines, rf"\end{{{passage.kind}}}")
+    begin = rf"\begin{{{part.kind}}}" + (f"[{heading}]" if heading else "")
+    label = rf"\label{{{part.label}}}" if part.label else ""
+    return (f"{begin}{label}", *lines, rf"\end{{{part.kind}}}")
 
 
 @singledispatch
-def lines_of(block: Element) -> Iterator[str]:
+def lines_of(block: object) -> Iterator[str]:
     """Yield the lines of a block."""
     yield words(str(block))
 
@@ -105,9 +97,9 @@ def _(block: Display) -> Iterator[str]:
 
 
 @lines_of.register
-def _(block: Bullets) -> Iterator[str]:
+def _(block: Items) -> Iterator[str]:
     yield r"\begin{itemize}"
-    for item in block.items:
+    for item in block.lines:
         first, *rest = (line for inner in item for line in lines_of(inner))
         yield from (rf"\item {first}", *rest)
     yield r"\end{itemize}"

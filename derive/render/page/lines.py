@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from sympy import Expr, Poly
 
+from derive.render.document import Display
 from derive.render.labels import MARK
-from derive.render.page.blocks import Display
 from derive.render.page.printer import bracketed, latex
 
 COLUMN = 224.0

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from derive.errors import InputError
 from derive.model.labels import LABEL, aside, predictor
 from derive.model.names import unused
+from derive.render.document import Document, Part
 from derive.render.labels import MARK
-from derive.render.page.blocks import Page, Passage
 
 CAPITALS = frozenset(
     ("gamma", "delta", "theta", "lambda", "xi", "pi", "sigma", "upsilon", "phi", "psi", "omega")
@@ -95,7 +96,7 @@ def read_symbol(text: str) -> str:
     return text
 
 
-def set_letters(page: Page, rename: Mapping[str, str]) -> Page:
+def set_letters(page: Document, rename: Mapping[str, str]) -> Document:
     """Return a page without marks: names written as they are given, our letters where none are.
 
     Raises:
@@ -104,7 +105,7 @@ def set_letters(page: Page, rename: Mapping[str, str]) -> Page:
     return with_tildes(page.map(_renaming(page, rename)))
 
 
-def _renaming(page: Page, rename: Mapping[str, str]) -> Callable[[str], str]:
+def _renaming(page: Document, rename: Mapping[str, str]) -> Callable[[str], str]:
     """Return what writes names as they are given.
 
     A name that F does not have is a letter of ours. The start of a weight goes with the weight.
@@ -134,7 +135,7 @@ def _renaming(page: Page, rename: Mapping[str, str]) -> Callable[[str], str]:
     return change
 
 
-def with_tildes(page: Page) -> Page:
+def with_tildes(page: Document) -> Document:
     """Return a page without marks, our letters with a tilde, or a word, where they are taken.
 
     Where lam is ours it is as in our sentences: a lambda is what steers the flow.
@@ -166,7 +167,7 @@ def with_tildes(page: Page) -> Page:
         return page
     pairs = ", ".join(f"${new}$ for ${letter}$" for letter, new in altered.items())
     given = f"We write {pairs}, as there are names of our letters in what is given."
-    return Page((Passage("paragraph", (given,), "Notation"), *page.passages), taken)
+    return replace(page, parts=(Part("Notation", (given,)), *page.parts))
 
 
 def norms_as_latex(text: str, norms: Mapping[str, str]) -> str:

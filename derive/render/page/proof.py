@@ -16,7 +16,7 @@ from derive.potential.block import DirectionTerms
 from derive.potential.piece import Parametric, Piece, Root, curve_of, kernel_of, trimmed
 from derive.records import Block
 from derive.render.arranged import read
-from derive.render.page.blocks import Display, Element, say
+from derive.render.document import Display, Element, say
 from derive.render.page.formula import rate_name, statement
 from derive.render.page.lines import COLUMN, Row, display, vanishing, width
 from derive.render.page.names import as_latex, latex_name

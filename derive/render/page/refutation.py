@@ -23,7 +23,7 @@ from derive.model.notation import to_expr
 from derive.model.parameterization import Parameterization
 from derive.records import Block
 from derive.render.arranged import read
-from derive.render.page.blocks import Element, say
+from derive.render.document import Element, say
 from derive.render.page.formula import fraction, listing, statement, values_at
 from derive.render.page.lines import INLINE, Row, display, width
 from derive.render.page.names import as_latex

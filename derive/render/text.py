@@ -1,15 +1,10 @@
-"""Records told once: parts with sentences and formulas, of which text and page are both written.
-
-A record is told by the ``tell`` of its module here, as a list of parts, whose lines are the
-record's statements, notes on letters, and records that have both forms anyway. A part without a
-heading goes on with the last one.
-"""
+"""Documents as text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import singledispatch
 from itertools import zip_longest
 
@@ -23,14 +18,14 @@ from derive.model.condition import Condition
 from derive.model.labels import predictor
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
-from derive.printable import Printable, renderer
+from derive.printable import Printable
 from derive.render.arranged import TOO_LONG
+from derive.render.document import document
 from derive.render.labels import mark, mark_quoted, step_aside
-from derive.render.page.blocks import Kind
 from derive.render.plain import at, formula_text, polynomial_text, wrap
 from derive.render.sections import affine_outputs, flatten, metric_of
 from derive.statement import Equations, Items, OnTerminal, Sentence, Statement, Table, Text
-from derive.verdict import Finding, Identity, Verdict
+from derive.verdict import Finding, Identity
 
 COLUMNS = 78
 """Of a table, which stands below a heading."""
@@ -66,55 +61,9 @@ class Layout:
         return sum(width + 2 for width, _ in self.columns) > COLUMNS
 
 
-@dataclass(frozen=True)
-class Part:
-    """Lines below a heading.
-
-    Attributes:
-        lines: sentences, and other records that ``lines_of`` knows.
-        title: of a theorem on the page, where the heading asks what the lines say.
-        verdict: on what the heading says or asks; what is decided is a theorem on the page.
-        kind: what it is on the page, where the verdict does not tell.
-        label: of a theorem, to refer to it.
-    """
-
-    heading: object = ""
-    lines: Iterable[object] = ()
-    verdict: Verdict | None = None
-    kind: Kind = "paragraph"
-    label: str = ""
-    title: object = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "lines", (*self.lines,))
-
-
-@dataclass(frozen=True)
-class Narration:
-    """What is said of one record.
-
-    Attributes:
-        parts: from top to bottom.
-        taken: the names given, before which our letters yield.
-        norms: names that stand for the norms of vectors.
-        page: the parts of a page, where it has others than a terminal.
-    """
-
-    parts: Iterable[Part]
-    taken: frozenset[str] = frozenset()
-    norms: Mapping[str, str] = field(default_factory=dict)
-    page: Iterable[Part] | None = None
-
-
-def narrate(record: Printable) -> Narration:
-    """Return what is said of a record."""
-    found: Narration = renderer(type(record), "narration")(record)
-    return found
-
-
 def render_text(record: Printable, width: int = 80) -> str:
     """Return a record as text; without lines only its first heading stands."""
-    told, sections, verdicts = narrate(record), list[list[str]](), list[str]()
+    told, sections, verdicts = document(record), list[list[str]](), list[str]()
     for one in told.parts:
         lines = [norms_as_text(line, told.norms) for line in text_lines(one.lines)]
         if sections and not one.heading:

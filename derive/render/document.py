@@ -1,0 +1,253 @@
+r"""Documents: what is told of a record, as parts with lines, of which text and pages are written.
+
+A record is told by the ``tell`` of its module here. Its lines are statements, notes on letters,
+formulas, lists, tables, and records that stand for such lines. On a page lines are set as blocks:
+words, displayed formulas, lists and tables. Words are plain text with formulas between dollars, in
+LaTeX, and marks in brackets: ``[@du2018]`` cites, ``[emph:...]`` stresses and ``[code:...]`` is
+typed. A text from elsewhere passes through :func:`literal`, so that it has no such marks.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from derive.errors import InputError
+from derive.printable import Printable, renderer
+from derive.statement import Items
+from derive.verdict import Verdict
+
+Kind: TypeAlias = Literal["paragraph", "theorem", "proof", "remark", "formula"]
+
+
+@dataclass(frozen=True)
+class Display:
+    """Displayed formulas below one another, aligned at ``&``; with a label one equation."""
+
+    rows: tuple[str, ...]
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of words, its head first; ``columns`` has l or r for each."""
+
+    rows: tuple[tuple[str, ...], ...]
+    columns: str
+
+
+class Words(str):
+    """Words of a page, as they are."""
+
+
+Element: TypeAlias = str | Display | Items | Grid
+"""A block; the lines of a list are the blocks of each item."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Lines below a heading; a part without one goes on with the last.
+
+    Attributes:
+        lines: what is told, or blocks.
+        verdict: on what the heading says or asks; what is decided is a theorem on the page.
+        kind: what it is on the page, where the verdict does not tell.
+        label: of a theorem, to refer to it.
+        title: of a theorem on the page, where the heading asks what the lines say.
+    """
+
+    heading: object = ""
+    lines: Iterable[object] = ()
+    verdict: Verdict | None = None
+    kind: Kind = "paragraph"
+    label: str = ""
+    title: object = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lines", (*self.lines,))
+
+
+@dataclass(frozen=True)
+class Document:
+    """What is said of one record, as it is told, or set as a page.
+
+    Parts of the kind ``formula`` repeat what a theorem says, for who asks for them alone.
+
+    Attributes:
+        parts: from top to bottom.
+        taken: the names given, before which our letters yield.
+        norms: names that stand for the norms of vectors.
+        page: the parts of a page, where it has others than a terminal.
+    """
+
+    parts: Iterable[Part]
+    taken: frozenset[str] = frozenset()
+    norms: Mapping[str, str] = field(default_factory=dict)
+    page: Iterable[Part] | None = None
+
+    def map(self, change: Callable[[str], str]) -> Document:
+        """Return a page with every formula changed."""
+        parts = (
+            replace(
+                part,
+                heading=in_formulas(str(part.heading), change),
+                lines=tuple(_mapped(block, change) for block in part.lines),
+            )
+            for part in self.parts
+        )
+        return replace(self, parts=tuple(parts))
+
+    def select(self, kind: str = "") -> Document:
+        """Return a page with the parts that are asked for.
+
+        Raises:
+            InputError: there is no such part.
+        """
+        if kind and kind not in PARTS:
+            raise InputError(f"there is no part {kind}: choose one of {', '.join(PARTS)}")
+        whole = (p for p in self.parts if p.kind == kind or (not kind and p.kind != "formula"))
+        if not (parts := tuple(whole)):
+            raise InputError(f"this page has no {kind}")
+        return replace(self, parts=parts)
+
+    @property
+    def formulas(self) -> list[str]:
+        """All formulas of a page, from top to bottom."""
+        found = list[str]()
+        self.map(lambda formula: found.append(formula) or formula)  # type: ignore[func-returns-value]
+        return found
+
+    @property
+    def sources(self) -> list[str]:
+        """The keys of what a page cites, each once."""
+        texts = (text for p in self.parts for text in (str(p.heading), *_words(p.lines)))
+        keys = (m["cite"] for text in texts for m in INLINE.finditer(text) if m["cite"])
+        return sorted({key for found in keys for key in found.split(",")})
+
+
+def document(record: Printable) -> Document:
+    """Return what is said of a record."""
+    told: Document = renderer(type(record), "document")(record)
+    return told
+
+
+PARTS: tuple[Kind, ...] = ("theorem", "proof", "formula")
+"""What may be asked for alone."""
+INLINE = re.compile(
+    r"\$(?P<formula>[^$]*)\$|\[@(?P<cite>[\w,-]+)\]|\[emph:(?P<emph>[^\[\]]*)\]"
+    r"|\[code:(?P<code>[^\[\]]*)\]"
+)
+"""What is no plain text in words."""
+MARKS, LITERAL = "$[]", "\ue001\ue002\ue003"
+PLAIN = str.maketrans(LITERAL, MARKS)
+
+
+def literal(text: str) -> str:
+    """Return a text in which no character is a mark."""
+    return text.translate(str.maketrans(MARKS, LITERAL))
+
+
+def inline(words: str, **write: Callable[[str], str]) -> str:
+    """Return words as some way writes them: what is in each mark, and plain text.
+
+    >>> inline("at $x$", formula=str.upper, plain=repr)
+    "'at 'X"
+    """
+    parts, at = list[tuple[str, str]](), 0
+    for found in INLINE.finditer(words):
+        kind = str(found.lastgroup)
+        parts += [("plain", words[at : found.start()]), (kind, found[kind])]
+        at = found.end()
+    parts.append(("plain", words[at:]))
+    return "".join(write[kind](text.translate(PLAIN)) for kind, text in parts if text)
+
+
+def _words(blocks: Iterable[object]) -> Iterator[str]:
+    for block in blocks:
+        match block:
+            case str():
+                yield block
+            case Items(items):
+                yield from (text for item in items for text in _words(item))
+            case Grid(rows):
+                yield from (cell for row in rows for cell in row)
+
+
+def _mapped(block: Any, change: Callable[[str], str]) -> Element:
+    match block:
+        case Display(rows):
+            return replace(block, rows=tuple(map(change, rows)))
+        case Items(items):
+            return Items(tuple(tuple(_mapped(b, change) for b in item) for item in items))
+        case Grid(rows):
+            cells = (tuple(in_formulas(cell, change) for cell in row) for row in rows)
+            return replace(block, rows=tuple(cells))
+    return in_formulas(block, change)
+
+
+def in_formulas(words: str, change: Callable[[str], str]) -> str:
+    """Return words with every formula changed.
+
+    >>> in_formulas("a $b$ c", str.upper)
+    'a $B$ c'
+    """
+    return re.sub(r"\$([^$]*)\$", lambda m: f"${change(m[1])}$", words)
+
+
+VERBS = frozenset(("are", "has", "have", "is"))
+
+
+def punctuate(blocks: Sequence[Any]) -> Iterator[Element]:
+    r"""Yield blocks in which displayed formulas end as parts of their sentences do.
+
+    >>> list(punctuate([Display(("a",)), "with $c$ in", Display(("d",)), "The"]))
+    [Display(rows=('a ,',), label=''), 'with $c$ in', Display(rows=('d .',), label=''), 'The']
+    """
+    for block, following in zip_longest(blocks, blocks[1:]):
+        if isinstance(block, Items):
+            yield Items(tuple(tuple(punctuate(item)) for item in block.lines))
+        elif isinstance(block, Display) and block.rows[-1].rstrip()[-1] not in ".,;:":
+            word = re.match("[a-z]+", following) if isinstance(following, str) else None
+            goes_on = word is not None or isinstance(following, Display)
+            mark = "" if word and word[0] in VERBS else " ," if goes_on else " ."
+            yield replace(block, rows=(*block.rows[:-1], block.rows[-1].rstrip() + mark))
+        else:
+            yield block
+
+
+def template(text: str, values: Mapping[str, object]) -> Iterator[Element]:
+    r"""Yield the blocks of a text of ours, whose displayed formulas are between ``\[`` and ``\]``.
+
+    >>> list(template(r"Let @x@ be \[ 1 \\ 2 \] there.", {"x": "$X$"}))
+    ['Let $X$ be', Display(rows=('1', '2'), label=''), 'there.']
+    """
+    for i, part in enumerate(re.split(r"\\\[|\\\]", text)):
+        if part := re.sub("@(\\w+)@", lambda m: str(values[m[1]]), part).strip():
+            rows = part.split(r"\\")
+            yield Display(tuple(map(str.strip, rows))) if i % 2 else Words(part)
+
+
+WORDING: Mapping[str, Mapping[str, str]] = tomllib.loads(
+    (Path(__file__).parent / "page" / "wording.toml").read_text(encoding="utf-8")
+)
+"""What pages of mathematics say: sentences into which formulas are put."""
+
+
+def say(what: str, /, **values: object) -> Iterator[Element]:
+    r"""Yield the blocks of a text, with what is put in.
+
+    >>> list(say("curve.itself", z="z"))
+    ['where $z = \\mu$,']
+    """
+    room, _, key = what.partition(".")
+    yield from template(WORDING[room][key], values)
+
+
+def phrase(what: str, /, **values: object) -> Words:
+    """Return a text without displayed formulas."""
+    return Words("\n".join(map(str, say(what, **values))))
