@@ -14,10 +14,10 @@ from derive.language import parse_expression, to_sympy
 from derive.potential.piece import Piece, curve_of
 from derive.printable import renderer
 from derive.render.document import Display, Document, Element, Part, literal
+from derive.render.page.blocks import set_letters
 from derive.render.page.formula import given_words
 from derive.render.page.latex import escaped
 from derive.render.page.lines import COLUMN, broken
-from derive.render.page.names import set_letters
 from derive.render.page.printer import latex
 from derive.render.plain import plain, wrap
 from derive.statement import Items

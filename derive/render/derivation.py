@@ -17,8 +17,8 @@ from derive.model.notation import log_expr, to_expr
 from derive.outcome import headline
 from derive.render import sections
 from derive.render.document import Document, Part
-from derive.render.labels import mark, mark_quoted, unmark
 from derive.render.page.derivation import page_parts
+from derive.render.plain import mark, mark_quoted, unmark
 from derive.render.sections import norms_of
 from derive.render.text import homogeneity, output_lines, start_words, text_lines
 from derive.statement import Equations, OnPage, Open, Statement, note

@@ -28,8 +28,7 @@ from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import kernel_of
 from derive.render import RECORDS
-from derive.render.labels import unmark
-from derive.render.plain import plain
+from derive.render.plain import plain, unmark
 from derive.render.sections import dependent
 from derive.render.text import as_text, text_lines
 from derive.verdict import Finding, Verdict

@@ -21,8 +21,15 @@ from derive.model.parameterization import Parameterization
 from derive.printable import Printable
 from derive.render.arranged import TOO_LONG
 from derive.render.document import document
-from derive.render.labels import mark, mark_quoted, step_aside
-from derive.render.plain import at, formula_text, polynomial_text, wrap
+from derive.render.plain import (
+    at,
+    formula_text,
+    mark,
+    mark_quoted,
+    polynomial_text,
+    step_aside,
+    wrap,
+)
 from derive.render.sections import affine_outputs, flatten, metric_of
 from derive.statement import Equations, Items, OnTerminal, Sentence, Statement, Table, Text
 from derive.verdict import Finding, Identity

@@ -13,7 +13,7 @@ from derive.language import parse_expression
 from derive.potential import accept, coupled, kernel_integral, parametric, rational_kernel
 from derive.potential.piece import Parametric, Piece
 from derive.potential.shortest import has_gradient
-from derive.render.labels import unmark
+from derive.render.plain import unmark
 from tests.published import derive_once
 
 pytestmark = pytest.mark.every(2)

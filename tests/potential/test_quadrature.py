@@ -13,7 +13,7 @@ from derive import Parameterization
 from derive.model.notation import Notation
 from derive.potential.piece import Quadrature
 from derive.potential.quadrature import integrate_along_segment, integrate_gradient, power_rule
-from derive.render.labels import unmark
+from derive.render.plain import unmark
 from derive.render.sections import form_lines
 from derive.render.text import text_lines
 from derive.weights.conserved import find_conserved

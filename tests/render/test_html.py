@@ -20,7 +20,7 @@ from derive.optimizers.optimizer import optimizers
 from derive.printable import renderer
 from derive.render.html import mathml
 from derive.render.html.page import SEARCH
-from derive.render.page.names import set_letters
+from derive.render.page.blocks import set_letters
 from derive.separable.find import margins
 from derive.univariate.potential import read_density, read_potential
 from derive.univariate.problem import read_activation, variational_problem

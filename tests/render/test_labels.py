@@ -11,7 +11,7 @@ from derive.explicit.regularize import explicit_counterpart
 from derive.inverse.parameterize import parameterize
 from derive.limits.find import regimes
 from derive.potential.piece import trimmed
-from derive.render.labels import unmark
+from derive.render.plain import unmark
 from derive.render.sections import form_lines
 from derive.render.text import text_lines
 from tests.published import derive_once

@@ -14,12 +14,12 @@ from derive.catalogue import entries
 from derive.potential.piece import Parametric, trimmed
 from derive.render.arranged import gathered, one_power, tidy
 from derive.render.document import Display, Document, Part
-from derive.render.labels import MARK
+from derive.render.page.blocks import norms_as_latex, with_tildes
 from derive.render.page.formula import sentence, typeset
 from derive.render.page.latex import lines_of
 from derive.render.page.lines import COLUMN, broken, by_powers, display, vanishing, width
-from derive.render.page.names import as_latex, latex_name, norms_as_latex, with_tildes
-from derive.render.page.printer import latex
+from derive.render.page.printer import as_latex, latex, latex_name
+from derive.render.plain import MARK
 from derive.render.sections import norms_of
 from derive.sources import sources
 from tests.published import derive_once

@@ -8,7 +8,7 @@ import pytest
 
 from derive import Parameterization, derive
 from derive.language import parse_expression
-from derive.render.page.names import as_latex
+from derive.render.page.printer import as_latex
 from derive.render.plain import wrap
 from tests.published import MODELS, certified_once, derive_once
 

@@ -21,11 +21,11 @@ from derive.errors import DeriveError, NumericalError
 from derive.render.document import Document, Element, Part, literal
 from derive.render.html.page import LOOKS, OUTCOMES, SEARCH, as_html, badge, document, sections
 from derive.render.json import json_text
-from derive.render.labels import unmark
+from derive.render.page.blocks import set_letters
 from derive.render.page.formula import given_words, listing, relation, sentence
 from derive.render.page.latex import snippet
-from derive.render.page.names import latex_name, set_letters
-from derive.render.plain import at, wrap
+from derive.render.page.printer import latex_name
+from derive.render.plain import at, unmark, wrap
 from derive.statement import Items
 
 DETAILS = "What is not as it was printed:"

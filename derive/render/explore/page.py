@@ -22,9 +22,10 @@ from derive.printable import renderer
 from derive.render.exports.script import FORMS, ScriptWriter, constants_of, of_weights
 from derive.render.html import mathml
 from derive.render.html.page import as_html, badges, document, picture, typed, words
-from derive.render.labels import MARK
+from derive.render.page.blocks import set_letters
 from derive.render.page.formula import assumption
-from derive.render.page.names import latex_name, set_letters
+from derive.render.page.printer import latex_name
+from derive.render.plain import MARK
 from derive.verdict import Verdict
 
 FOLDER = Path(__file__).parent

@@ -31,7 +31,7 @@ from derive.potential.piece import (
 )
 from derive.records import Potential
 from derive.render.exports.printer import JAX, OFF_ZERO, TORCH, Language
-from derive.render.labels import unmark
+from derive.render.plain import unmark
 from derive.verdict import Verdict
 
 _READ = '''def _read(beta, *start):

@@ -21,10 +21,11 @@ from derive.printable import Printable, renderer
 from derive.render import RECORDS
 from derive.render.document import Display, Document, Grid, Part, inline, punctuate
 from derive.render.html import mathml
-from derive.render.labels import MARK
+from derive.render.page.blocks import set_letters
 from derive.render.page.formula import fraction, listing
 from derive.render.page.lines import COLUMN, width
-from derive.render.page.names import latex_name, set_letters
+from derive.render.page.printer import latex_name
+from derive.render.plain import MARK
 from derive.sources import reference
 from derive.statement import Items
 from derive.verdict import Verdict

@@ -18,14 +18,13 @@ from derive.potential.domain import CONVEX
 from derive.potential.piece import WHY_LEFT, Quadrature
 from derive.render import sections
 from derive.render.document import Element, Part, phrase, say
-from derive.render.labels import MARK
-from derive.render.page.blocks import paragraph
+from derive.render.page.blocks import norms_as_latex, paragraph
 from derive.render.page.formula import assumption, at_start, listing, named_list, prose, typeset
 from derive.render.page.lines import COLUMN, display, width
-from derive.render.page.names import latex_name, norms_as_latex
-from derive.render.page.printer import inline, latex
+from derive.render.page.printer import inline, latex, latex_name
 from derive.render.page.proof import inner_product, proof_lines
 from derive.render.page.refutation import refuted_claim, refuted_proof
+from derive.render.plain import MARK
 from derive.render.sections import norms_of
 from derive.statement import OnPage, OnTerminal
 from derive.verdict import Verdict

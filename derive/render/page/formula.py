@@ -19,9 +19,8 @@ from derive.model.condition import AT_START, Condition, Sign, compared
 from derive.potential.piece import Root
 from derive.render.arranged import read
 from derive.render.document import literal
-from derive.render.labels import FORMULA
-from derive.render.page.names import GREEK, as_latex, latex_name
-from derive.render.page.printer import inline, latex
+from derive.render.page.printer import GREEK, as_latex, inline, latex, latex_name
+from derive.render.plain import FORMULA
 from derive.verdict import Number
 
 HELD = "\uf000-\uf0ff"

@@ -7,7 +7,7 @@ from functools import singledispatch
 
 from derive.printable import Printable, renderer
 from derive.render.document import Display, Document, Grid, Part, inline, punctuate
-from derive.render.page.names import set_letters
+from derive.render.page.blocks import set_letters
 from derive.sources import reference
 from derive.statement import Items
 

@@ -19,8 +19,7 @@ from derive.render.arranged import read
 from derive.render.document import Display, Element, say
 from derive.render.page.formula import rate_name, statement
 from derive.render.page.lines import COLUMN, Row, display, vanishing, width
-from derive.render.page.names import as_latex, latex_name
-from derive.render.page.printer import bracketed, inline, latex
+from derive.render.page.printer import as_latex, bracketed, inline, latex, latex_name
 from derive.render.page.refutation import failing, plain_failure
 from derive.render.sections import part_names
 from derive.verdict import Argument, Verdict

@@ -26,8 +26,7 @@ from derive.render.arranged import read
 from derive.render.document import Element, say
 from derive.render.page.formula import fraction, listing, statement, values_at
 from derive.render.page.lines import INLINE, Row, display, width
-from derive.render.page.names import as_latex
-from derive.render.page.printer import inline
+from derive.render.page.printer import as_latex, inline
 from derive.verdict import Argument, Identity
 from derive.weights.equations import warp_candidate
 from derive.weights.metric import Metric
