@@ -45,6 +45,20 @@ def brief(value: object) -> str:
     return f"<{type(value).__name__}>" if isinstance(value, Held) else " ".join(repr(value).split())
 
 
+class Shown:
+    """A part of a record, which a notebook shows typeset."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """Return its formulas and its verdict."""
+        return str(renderer(type(self), "part")(self))
+
+    def _repr_latex_(self) -> str:
+        """Return the same in LaTeX."""
+        return str(renderer(type(self), "formula")(self))
+
+
 class Printable(Held):
     """A finished record, printed in each form that the table of renderers gives for its type."""
 

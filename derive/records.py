@@ -15,7 +15,7 @@ from derive.model.parameterization import Parameterization
 from derive.potential.block import BlockPotential, DirectionTerms
 from derive.potential.chart import base_chart, kernel_in_beta
 from derive.potential.piece import KINDS, Kind, Piece, Root, kernel_of, written_out
-from derive.printable import Held, renderer
+from derive.printable import Held, Shown, renderer
 from derive.roads.road import Road
 from derive.verdict import Decided, Finding
 from derive.weights.conserved import ConservedQuantities
@@ -116,7 +116,7 @@ class Block(Held):
 
 
 @dataclass(frozen=True, repr=False)
-class Conserved(Decided, Held):
+class Conserved(Decided, Shown, Held):
     """The conserved quantities of the whole parameterization.
 
     Attributes:
@@ -159,7 +159,7 @@ class InducedMetric(Held):
 
 
 @dataclass(frozen=True, repr=False)
-class Decision(Decided, Held):
+class Decision(Decided, Shown, Held):
     """A verdict on existence; ``g`` is the warp in the weights (1 where none is needed)."""
 
     finding: Finding
@@ -167,7 +167,7 @@ class Decision(Decided, Held):
 
 
 @dataclass(frozen=True, repr=False)
-class Potential(Held):
+class Potential(Shown, Held):
     """Q(beta), the sum over blocks, with grad Q = 0 at the start.
 
     Attributes:

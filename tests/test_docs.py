@@ -53,6 +53,23 @@ def test_q_is_used_in_training(script, library):
         assert found == pytest.approx([1, -1, 0, 0], abs=0.01)
 
 
+PRINTED = re.findall(
+    r"```(sh|text)\n(.*?)```", (DOCS / "tutorial.md").read_text(encoding="utf-8"), re.DOTALL
+)
+
+
+@pytest.mark.slow
+def test_the_tutorial_shows_what_is_printed():
+    shown, line = 0, ""
+    for kind, text in PRINTED:
+        if kind == "sh":
+            line = text.strip().splitlines()[-1]
+        else:
+            assert text.rstrip() in run(*shlex.split(line)[1:]).stdout, line
+            shown += 1
+    assert shown == 6
+
+
 def test_every_page_is_in_the_contents():
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     contents = index.split("```{toctree}")[1].split()

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 
 import pytest
 import sympy
@@ -164,6 +165,24 @@ def test_numbers_are_pickled_as_what_they_were_made_of(name):
 def test_a_notebook_shows_q():
     assert derive("w**2")._repr_latex_().count(r"Q(\beta) =") == 1
     assert derive(Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)}))._repr_latex_() is None
+
+
+def test_a_notebook_shows_the_parts():
+    d = derive(["a*u1", "a*u2"])
+    for part, latex in (
+        (d.parameterization, r"\beta_{1} &= a u_{1}"),
+        (d.conserved, r"\delta_{1} = a^{2} - u_{1}^{2} - u_{2}^{2}"),
+        (d.hessian, "fails on the leaf of the start"),
+        (d.warping, "g = a"),
+        (d.potential, r"Q(\beta) = \frac{2 A^{3/2}}{3}"),
+    ):
+        words = re.sub(r"\\q?quad|\s+", " ", part._repr_latex_())
+        assert re.sub(r"\s+", " ", latex).replace("&", "") in words.replace("&", ""), words
+        html = part._repr_html_()
+        assert "<math" in html
+        assert "\ue000" not in html
+    none = derive(Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)})).potential
+    assert "no scalar warp exists" in none._repr_html_()
 
 
 def test_vectors_copies_and_doubles_are_pickled():

@@ -8,16 +8,18 @@ the start the gradient of the closed form is expanded exactly (:mod:`derive.limi
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, combinations
+from typing import Any
 
 import sympy
 from sympy import Expr, Symbol
 
 from derive.components import in_components
-from derive.derivation import Derivation, Model, derived, map_of
+from derive.derivation import FIGURES, Derivation, Model, derived, map_of
 from derive.errors import InputError, NumericalError
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
 from derive.language import to_sympy
@@ -92,6 +94,11 @@ class Regimes(Claims, Certified):
             claimed += claims.limit_statements(limit, d.beta)
         warped = () if self.warped is None else claims.clock(self.warped, d.warping.g)
         return (*claimed, *warped)
+
+    def plot(self, which: int = 0, ax: object = None) -> Any:
+        """Draw Q as it comes near one of the limits, by matplotlib; see :meth:`Derivation.plot`."""
+        display = importlib.import_module(FIGURES).RegimeDisplay
+        return display.from_regimes(self, which).plot(ax)
 
     @property
     def verdict(self) -> Verdict:

@@ -41,6 +41,7 @@ from derive.model.related_numbers import check_numbers
 from derive.model.steepest import read_steepest
 from derive.model.validity import validate
 from derive.model.vectors import Ingredients, Vector, lengths, named_as_vectors, read_vectors
+from derive.printable import Shown
 
 if TYPE_CHECKING:
     from sympy import Expr
@@ -59,7 +60,7 @@ class Printer(Protocol):
 
 
 @dataclass(frozen=True, init=False)
-class Parameterization(ExactMap):
+class Parameterization(ExactMap, Shown):
     """A map beta = F(w) from R^p to R^d and the point w_0 where gradient flow starts.
 
     Args:

@@ -51,6 +51,12 @@ RENDERERS: dict[str, dict[str, str]] = {
     | _forms(js="exports.script", explore="explore.page")
     | {"rocq": ".rocq.theorem:written"},
     "Potential": {"jax": "exports.program:jax_function", "torch": "exports.program:torch_function"},
+    "Shown": {
+        "narration": "part:tell_part",
+        "page": "page.narration:render_page",
+        "part": "part:render_part",
+        "formula": "part:render_formula",
+    },
     "Printable": _forms(
         text="text",
         page="page.blocks",

@@ -53,6 +53,7 @@ def test_regimes_are_approached():
     found = regimes(derive(PAIR), "alpha")
     for which in (0, 1):
         shown = RegimeDisplay.from_regimes(found, which)
+        assert [s.label for s in found.plot(which).series] == [s.label for s in shown.series]
         distances = [np.abs(value - shown.limit).max() for value in shown.values]
         assert distances == sorted(distances, reverse=True)
         assert distances[-1] < 0.1

@@ -1,0 +1,59 @@
+"""Parts of a derivation as a notebook shows them, told and set as records are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import singledispatch
+
+from derive.printable import Shown, renderer
+from derive.records import Conserved, Decision, Potential
+from derive.render.html.page import STYLE, as_html
+from derive.render.narration import Narration, Part
+from derive.render.page.blocks import Page
+from derive.render.page.latex import snippet
+from derive.render.page.names import set_letters
+from derive.statement import Equations
+
+
+def render_part(part: Shown) -> str:
+    """Return a part as an element of a notebook."""
+    return f'<style>{STYLE}</style><div class="regderive">{as_html(_page(part))}</div>'
+
+
+def render_formula(part: Shown) -> str:
+    """Return a part in LaTeX."""
+    return snippet(_page(part))
+
+
+def tell_part(part: Shown) -> Narration:
+    """Return what is said of a part: its formulas, and why."""
+    finding = getattr(part, "finding", None)
+    why = () if finding is None else (finding,)
+    lines = (line for line in lines_of(part) if getattr(line, "rows", True))
+    return Narration((Part("", (*why, *lines)),))
+
+
+def _page(part: Shown) -> Page:
+    page: Page = renderer(type(part), "page")(part)
+    return set_letters(page, {})
+
+
+@singledispatch
+def lines_of(part: object) -> Iterator[object]:
+    """Yield the formulas of a part."""
+    yield part
+
+
+@lines_of.register
+def _(part: Potential) -> Iterator[object]:
+    yield from (part,) if part.pieces else ()
+
+
+@lines_of.register
+def _(part: Conserved) -> Iterator[object]:
+    yield Equations(tuple((f"delta{i}", law) for i, law in enumerate(part.laws, 1)))
+
+
+@lines_of.register
+def _(part: Decision) -> Iterator[object]:
+    yield Equations((("g", part.g),) if part.g is not None else ())
