@@ -52,8 +52,8 @@ RENDERERS: dict[str, dict[str, str]] = {
     | {"rocq": ".rocq.theorem:written"},
     "Potential": {"jax": "exports.program:jax_function", "torch": "exports.program:torch_function"},
     "Shown": {
-        "narration": "part:tell_part",
-        "page": "page.narration:render_page",
+        "document": "part:tell_part",
+        "page": "page.blocks:render_page",
         "part": "part:render_part",
         "formula": "part:render_formula",
     },

@@ -7,11 +7,10 @@ from functools import singledispatch
 
 from derive.printable import Shown, renderer
 from derive.records import Conserved, Decision, Potential
+from derive.render.document import Document, Part
 from derive.render.html.page import STYLE, as_html
-from derive.render.narration import Narration, Part
-from derive.render.page.blocks import Page
+from derive.render.page.blocks import set_letters
 from derive.render.page.latex import snippet
-from derive.render.page.names import set_letters
 from derive.statement import Equations
 
 
@@ -25,16 +24,16 @@ def render_formula(part: Shown) -> str:
     return snippet(_page(part))
 
 
-def tell_part(part: Shown) -> Narration:
+def tell_part(part: Shown) -> Document:
     """Return what is said of a part: its formulas, and why."""
     finding = getattr(part, "finding", None)
     why = () if finding is None else (finding,)
     lines = (line for line in lines_of(part) if getattr(line, "rows", True))
-    return Narration((Part("", (*why, *lines)),))
+    return Document((Part("", (*why, *lines)),))
 
 
-def _page(part: Shown) -> Page:
-    page: Page = renderer(type(part), "page")(part)
+def _page(part: Shown) -> Document:
+    page: Document = renderer(type(part), "page")(part)
     return set_letters(page, {})
 
 
