@@ -21,13 +21,13 @@ from tests.published import certified_once, derive_once
 from tests.witness_flow import Model, confirms, integrate, random_steering, start_values
 from tests.witnesses import WITNESSES
 
-pytestmark = pytest.mark.every(8)
+pytestmark = pytest.mark.every(12)
 
 AT_LIMITS = ("mirror flow", "minimiser", "every time", "shrunk start")
 """Kinds of statements whose witnesses follow flows to their ends, which takes seconds."""
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("line", DECIDED)
 def test_verdicts_have_their_evidence(line):
     """SymPy finds the same residual at the point that refutes, which is a start, and not zero."""

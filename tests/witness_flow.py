@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -37,17 +38,8 @@ class Model:
 
     @classmethod
     def of(cls, outputs, weights):
-        """Read outputs with SymPy's own parser."""
-        symbols = tuple(sympy.Symbol(w, real=True) for w in weights)
-        table = dict(zip(weights, symbols, strict=True))
-        F = tuple(sympy.sympify(text, locals=dict(table)) for text in outputs)
-        J = [[sympy.diff(f, w) for w in symbols] for f in F]
-        second = [[[sympy.diff(g, w) for w in symbols] for g in row] for row in J]
-
-        def compiled(expression):
-            return sympy.lambdify(symbols, expression, modules="mpmath", cse=True)
-
-        return cls(symbols, F, compiled(list(F)), compiled(J), compiled(second))
+        """Read outputs with SymPy's own parser; each F is compiled once."""
+        return _compiled(tuple(outputs), tuple(weights))
 
     @property
     def d(self):
@@ -78,6 +70,20 @@ class Model:
         forth = [mpmath.fdot(row, J[a]) for row in second[b]]
         back = [mpmath.fdot(row, J[b]) for row in second[a]]
         return [x - y for x, y in zip(forth, back, strict=True)]
+
+
+@cache
+def _compiled(outputs, weights):
+    symbols = tuple(sympy.Symbol(w, real=True) for w in weights)
+    table = dict(zip(weights, symbols, strict=True))
+    F = tuple(sympy.sympify(text, locals=dict(table)) for text in outputs)
+    J = [[sympy.diff(f, w) for w in symbols] for f in F]
+    second = [[[sympy.diff(g, w) for w in symbols] for g in row] for row in J]
+
+    def function(expression):
+        return sympy.lambdify(symbols, expression, modules="mpmath", cse=True)
+
+    return Model(symbols, F, function(list(F)), function(J), function(second))
 
 
 def _midpoint(f, y, h, n):

@@ -48,6 +48,7 @@ TRUE = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("formula", TRUE)
 def test_formulas_are_found_with_other_constants(formula, entries):
     found = equal(formula, entries)
@@ -64,6 +65,7 @@ FALSE = [
 ]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("formula", FALSE)
 def test_others_are_not(formula, entries):
     matches = search(formula, entries, 3)

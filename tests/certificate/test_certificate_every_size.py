@@ -27,6 +27,7 @@ def record_of(text, each="v", **options):
     return json.loads(derive(Parameterization.parse([text], each=[each], **options)).to_json())
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("text", "each"), MODELS)
 def test_what_is_proved_for_every_n_is_certified(text, each):
     record = record_of(text, each)

@@ -5,7 +5,6 @@ import re
 from dataclasses import replace
 from itertools import product
 
-import mpmath
 import pytest
 import sympy
 from mpmath import mp, mpf
@@ -66,10 +65,15 @@ def quadrature(output, start=None):
 
 
 def flow(output, start, time):
-    """Return the weights after a time of w' = grad F, with F and |grad F|^2 there."""
+    """Return the weights after a time of w' = grad F, F and |grad F|^2 there, int t |grad F|^2."""
     model, w = Model.of([output], tuple(start)), [number(x) for x in start.values()]
-    w = integrate(lambda w: model.velocity(w, [mpf(1)]), w, time, 2, 8) if time else w
-    return dict(zip(start, w, strict=True)), model.F(*w)[0], model.kernel(w)[0][0]
+
+    def field(state):
+        *w, t, _ = state
+        return [*model.velocity(w, [mpf(1)]), mpf(1), t * model.kernel(w)[0][0]]
+
+    *w, _, rise = integrate(field, [*w, mpf(0), mpf(0)], time, 2, 8) if time else [*w, 0, 0]
+    return dict(zip(start, w, strict=True)), model.F(*w)[0], model.kernel(w)[0][0], rise
 
 
 def known(piece, start):
@@ -79,14 +83,14 @@ def known(piece, start):
     return values
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("output", "start"), OVER_A_WEIGHT)
 def test_an_integral_over_a_weight_is_the_time_and_q_its_integral(output, start):
     """dQ/dbeta = mu, the time of w' = grad F, and Q grows by int mu K dmu."""
     follow(quadrature(output, start), output, start)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("output", "start"), CLOSED)
 def test_rational_integrands_over_a_weight_are_integrated(output, start):
     piece = quadrature(output)
@@ -123,6 +127,7 @@ def test_a_wrong_antiderivative_is_not_printed(monkeypatch):
         assert piece.kind == "quadrature"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("signs", [(1, 1), (-1, 1), (1, -1), (-1, -1)])
 def test_one_integral_serves_for_all_signs_of_the_start(signs):
     """Where delta = u_0^2 - 2 v_0^2 may have either sign, and so may u."""
@@ -136,20 +141,18 @@ def follow(piece, output, start):
     assert path is not None
     with mp.workdps(20):
         for time in (TIME, -TIME / 2):
-            w, F, _ = flow(output, start, time)
+            w, F, _, expected = flow(output, start, time)
             there = {**known(piece, start), path.parameter.name: w[path.weight], beta.name: F}
             assert abs(evaluated(path.beta, there) - F) < 1e-12
             assert abs(evaluated(slope, there) - time) < 1e-12
-            begin, F0, _ = flow(output, start, 0)
+            begin, F0, *_ = flow(output, start, 0)
             here = {**known(piece, start), path.parameter.name: begin[path.weight], beta.name: F0}
             rise = evaluated(piece.value, there) - evaluated(piece.value, here)
-            nodes = {"maxdegree": 3, "method": "gauss-legendre"}
-            expected = mpmath.quad(lambda t: t * flow(output, start, t)[2], [0, time], **nodes)
             assert abs(rise - expected) < 1e-9
             assert abs(expected) > 1e-5
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("output", "start"), OVER_BETA)
 def test_a_kernel_in_a_weight_is_that_of_the_flow(output, start):
     """K(b), and what b^2 is, at the weight that the flow has there, on both sides of a zero."""
@@ -164,7 +167,7 @@ def test_a_kernel_in_a_weight_is_that_of_the_flow(output, start):
     (t,) = (s for s in kernel.free_symbols if s.name.startswith("t("))
     with mp.workdps(20):
         for time in (0, TIME, -TIME / 2):
-            w, F, K = flow(output, start, time)
+            w, F, K, _ = flow(output, start, time)
             there = {**known(piece, start), t.name: w[weight], "t_b": w[weight]}
             assert abs(evaluated(kernel, there) - K) < 1e-12
             assert abs(evaluated(square, there) - F**2) < 1e-12
@@ -179,7 +182,7 @@ GENERIC = [
 ]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("output", GENERIC)
 def test_forms_of_a_start_in_symbols_hold_for_all_of_its_signs(output):
     """A root in a weight that may have either sign must not be hidden in an exponential."""
@@ -195,7 +198,7 @@ def test_forms_of_a_start_in_symbols_hold_for_all_of_its_signs(output):
             positive = (c.of for c in piece.assumptions if c.sign is Sign.POSITIVE)
             if not all(evaluated(f, values) > 0 for f in positive):
                 continue
-            w, F, K = flow(output, start, TIME / 4)
+            w, F, K, _ = flow(output, start, TIME / 4)
             values = known(piece, start)
             if (path := piece.curve) is not None:
                 there = {**values, path.parameter.name: w[path.weight], piece.betas[0].name: F}

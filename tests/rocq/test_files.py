@@ -31,7 +31,7 @@ def definition(text, name):
     return re.search(rf"^Definition {name}\b.*? := (.*)\.$", text, re.MULTILINE)[1]
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("name", [*CATALOGUE, *MODELS])
 def test_proofs_search_nothing(name):
     assert re.findall(SEARCHES, written(name).partition("*)")[2]) == []
