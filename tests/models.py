@@ -238,7 +238,6 @@ CERTIFIED_IN_PART = """
     a*c + b*d, a*d + b*c from a=1, b=2, c=-1, d=1/2
     a + b**2, b
     a*u1, a*u2 from a=-2, u1=1/2, u2=-1/3
-    u1/a, u2/a
     a**2*u1, a**2*u2 from a=-1, u1=1/2, u2=1/3
     a*b*u1, a*b*u2 from a=-1, b=-2, u1=1/2, u2=1/3
     a*b*u1, a*b*u2 from a=1, b=-2, u1=1/2, u2=1/3
@@ -265,7 +264,6 @@ CERTIFIED_IN_PART = """
     a*norm(u)**2*u
     a*norm(u)**2*u from a=-2
     a*b/norm(u)*u
-    c/norm(u)**2*u
 """
 """Of which Q, the metric or the domain has no certificate yet; of all others everything has."""
 

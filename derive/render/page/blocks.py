@@ -174,6 +174,8 @@ def blocks_of(line: object) -> Iterator[Element]:
 
 @blocks_of.register
 def _(line: Equations) -> Iterator[Element]:
+    if not line.rows:  # as where no entry of K is other than 0
+        return
     (left, right), *rest = line.rows
     if right == 0 and isinstance(left, Expr) and not rest:
         yield from vanishing(left)
