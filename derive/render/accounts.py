@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations_with_replacement, repeat
+from itertools import repeat
 from operator import eq
 from typing import TYPE_CHECKING
 
@@ -12,12 +12,12 @@ from sympy import Symbol
 from derive.comparison import SCALE
 from derive.language import parse_expression
 from derive.limits.point import Point
-from derive.model.labels import pair, taken_names
+from derive.model.labels import taken_names
 from derive.model.notation import Notation
 from derive.outcome import CUT, Outcome, headline
 from derive.render.document import Document, Kind, Part
 from derive.render.page.derivation import setting
-from derive.render.sections import norms_of
+from derive.render.sections import entries, norms_of
 from derive.statement import (
     Equations,
     Ground,
@@ -128,12 +128,8 @@ def _drift_beside(m: Column) -> str:
 
 
 def _kernel_beside(m: Column) -> Iterator[object]:
-    """Yield K on and above its diagonal; of a vector across beta, T, and along it, R."""
-    (K, named), of_vector = m.named_kernel, m.derivation.direction is not None
-    pairs = combinations_with_replacement(range(K.rows), 2)
-    names = ((pair(i + 1, j + 1) if K.rows > 1 else "", (i, j)) for i, j in pairs)
-    entries = {"T": (0, 0), "R": (1, 1)} if of_vector else {f"K{x}": at for x, at in names}
-    yield Equations((*((name, K[at]) for name, at in entries.items()), *named))
+    K, named = m.named_kernel
+    yield Equations((*entries(m.derivation, "K", K), *named))
 
 
 DRIFTS = {

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, combinations_with_replacement
-
-from sympy import Expr
+from itertools import chain
 
 from derive.clock import LATE
 from derive.derivation import Derivation
 from derive.language import to_text
 from derive.model.direction import Direction
-from derive.model.labels import pair, taken_names
+from derive.model.labels import taken_names
 from derive.model.names import PI
 from derive.model.notation import log_expr, to_expr
 from derive.outcome import headline
@@ -20,7 +18,7 @@ from derive.render.document import Document, Part
 from derive.render.page.derivation import page_parts
 from derive.render.plain import mark, mark_quoted, unmark
 from derive.render.sections import norms_of
-from derive.render.text import homogeneity, output_lines, start_words, text_lines
+from derive.render.text import homogeneity, start_words, text_lines
 from derive.statement import Equations, OnPage, Open, Statement, note
 from derive.verdict import Finding, Verdict
 
@@ -66,7 +64,7 @@ def _sections(d: Derivation) -> Iterator[Part]:
 
 def _predictor_map(d: Derivation) -> Iterator[object]:
     p = d.parameterization
-    yield from output_lines(p)
+    yield from sections.outputs(p)
     weights = f"{p.p} weight" + ("" if p.p == 1 else "s")
     rank = f"{p.d}" if p.rank == p.d else f"{p.rank} < {p.d}"
     yield f"{weights}, {homogeneity(p)}, J of rank {rank}; start: {start_words(p)}"
@@ -122,25 +120,15 @@ def _kernel(d: Derivation) -> Iterator[object]:
         where, missing = f"`{s} = |{b}|`", f"`T` and `R` were not written as functions of `{s}`"
         K = f"K = T I + (R - T) {b} {b}^T/{s}**2"
         yield note(f"`{K},  rho = I/T + (1/R - 1/T) {b} {b}^T/{s}**2`")
-    yield _entries(d, "K", metric.kernel_in_weights)
+    yield Equations(sections.entries(d, "K", metric.kernel_in_weights))
     if metric.kernel is None:
         yield note(missing)
         return
     yield note(f"as functions of {where}:")
-    yield _entries(d, "K", metric.kernel)
+    yield Equations(sections.entries(d, "K", metric.kernel))
     if len(d.beta) <= 3 and rho is not None:
-        yield _entries(d, "rho", rho)
+        yield Equations(sections.entries(d, "rho", rho))
     yield from sections.definitions(metric.constants, metric.roots)
-
-
-def _entries(d: Derivation, name: str, matrix: Expr) -> Equations:
-    """Return the entries on and above the diagonal that are not 0; of a vector both eigenvalues."""
-    labels = [*enumerate(d.parameterization.labels)]
-    pairs = combinations_with_replacement(labels, 2)
-    places = {f"{name}{pair(a, b) if labels[1:] else ''}": (i, j) for (i, a), (j, b) in pairs}
-    if d.direction is not None:
-        places = {"T": (0, 0), "R": (1, 1)}
-    return Equations(tuple((x, matrix[at]) for x, at in places.items() if matrix[at] != 0))
 
 
 def _questions(d: Derivation) -> Iterator[Part]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import singledispatch
+from itertools import combinations_with_replacement
 from typing import TypeAlias
 
 from sympy import Expr, Integral, Symbol
@@ -13,6 +14,7 @@ from sympy.core.function import AppliedUndef
 from derive.derivation import Derivation
 from derive.language.tree import Name
 from derive.model.direction import Direction
+from derive.model.labels import pair, predictor
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.block import DirectionTerms
@@ -43,6 +45,14 @@ def named_laws(d: Derivation) -> Iterator[tuple[Symbol, Expr]]:
         for i, law in enumerate(laws, 1):
             name = notation.fresh(f"delta{i}" if len(laws) > 1 else "delta")
             yield name, to_expr(law, notation.weights)
+
+
+def outputs(p: Parameterization) -> Iterator[object]:
+    """Yield each output, then those that are affine functions of others, and the metric."""
+    notation = Notation(p, tuple(range(p.d)))
+    names = (Text(predictor(notation.taken)),) if p.vectors else notation.betas
+    yield Equations(tuple(zip(names, map(Text, p.texts), strict=True)))
+    yield from (*affine_outputs(p), *metric_of(p))
 
 
 def affine_outputs(p: Parameterization) -> Iterator[Sentence]:
@@ -84,6 +94,16 @@ def _rows(p: Parameterization) -> Sentence:
     pairs = zip(p.weights, G.rows, strict=True)
     each_row = ((Symbol(names.get(w, w)), each("{0}", zip(row))) for w, row in pairs)
     return each("`r_{0} = {1}`" if G.is_diagonal else "`({1})` for `{0}`", each_row)
+
+
+def entries(d: Derivation, name: str, matrix: Expr) -> tuple[Row, ...]:
+    """Return the entries on and above the diagonal that are not 0; of a vector both eigenvalues."""
+    labels = [*enumerate(d.parameterization.labels)]
+    pairs = combinations_with_replacement(labels, 2)
+    places = {f"{name}{pair(a, b) if labels[1:] else ''}": (i, j) for (i, a), (j, b) in pairs}
+    if d.direction is not None:
+        places = {"T": (0, 0), "R": (1, 1)}
+    return tuple((x, matrix[at]) for x, at in places.items() if matrix[at] != 0)
 
 
 def what_stays(d: Derivation) -> Iterator[Sentence]:

@@ -10,13 +10,10 @@ from itertools import zip_longest
 
 from sympy import Expr, Poly
 
-from derive.derivation import Derivation
 from derive.language import to_text
 from derive.language.tree import Name, Tree
 from derive.limits.point import Point
 from derive.model.condition import Condition
-from derive.model.labels import predictor
-from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.printable import Printable
 from derive.render.arranged import TOO_LONG
@@ -30,7 +27,7 @@ from derive.render.plain import (
     step_aside,
     wrap,
 )
-from derive.render.sections import affine_outputs, flatten, metric_of
+from derive.render.sections import flatten, outputs
 from derive.statement import Equations, Items, OnTerminal, Sentence, Statement, Table, Text
 from derive.verdict import Finding, Identity
 
@@ -143,13 +140,8 @@ def _(line: Table) -> Iterator[str]:
 
 
 @lines_of.register
-def _(line: Derivation) -> Iterator[str]:
-    yield from lines_of(line.parameterization)
-
-
-@lines_of.register
 def _(line: Parameterization) -> Iterator[str]:
-    yield from output_lines(line)
+    yield from text_lines(outputs(line))
     yield f"{homogeneity(line)}; start w_0: {start_words(line)}"
 
 
@@ -176,14 +168,6 @@ def norms_as_text(text: str, norms: Mapping[str, str]) -> str:
     if not norms:
         return text
     return re.sub(rf"\b({'|'.join(norms)})\b", lambda found: f"|{norms[found[0]]}|", text)
-
-
-def output_lines(p: Parameterization) -> Iterator[str]:
-    """Yield each output, then those that are affine functions of others."""
-    notation = Notation(p, tuple(range(p.d)))
-    names = (predictor(notation.taken),) if p.vectors else notation.betas
-    yield from (f"{b} = {mark(text)}" for b, text in zip(names, p.texts, strict=True))
-    yield from map(as_text, (*affine_outputs(p), *metric_of(p)))
 
 
 def homogeneity(p: Parameterization) -> str:

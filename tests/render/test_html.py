@@ -136,6 +136,12 @@ def test_a_sign_that_is_lost_would_be_seen():
     assert back(tree) == bare("a + b") != bare("a - b")
 
 
+def test_primes_and_exponents_of_brackets_that_grow_stand_beside_their_bases():
+    assert "<msup>" not in mathml.inline("Q''(x)")
+    assert "<msub><mi>P</mi><mi>j</mi></msub><mo" in mathml.inline("P_{j}'")
+    assert ")</mo><msup><mspace" in mathml.inline(r"\bigl(f(x)\bigr)^{2}")
+
+
 def test_every_record_has_a_page_and_a_card(derived):
     d = derived("tied-pair")
     records = (d, regimes(d, "alpha"), margins(d), explicit_counterpart(d.parameterization))

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from math_core import LatexToMathML
 
 WRITER = LatexToMathML(fancy_error=False)
+PRIMED = re.compile(
+    "<msu(?P<low>bsu)?p>(?P<base>(?:(?!</?msu).)*)<mo>(?P<sign>[\u2032-\u2034])</mo></msu(?:bsu)?p>"
+)
+"""Primes, which fonts have raised already: browsers would raise them twice."""
+SIZED = re.compile("<msup>(<mo [^>]*minsize[^>]*>[^<]*</mo>)")
+"""Brackets of fixed size with an exponent: browsers let them grow alone, and not as a base."""
 
 
 def inline(latex: str) -> str:
@@ -15,12 +22,12 @@ def inline(latex: str) -> str:
     >>> inline("x < 1")
     '<math><mi>x</mi><mo>&lt;</mo><mn>1</mn></math>'
     """
-    return WRITER.convert_with_local_state(latex, displaystyle=False)
+    return _written(latex, displaystyle=False)
 
 
 def display(latex: str) -> str:
     """Return a displayed formula."""
-    return WRITER.convert_with_local_state(latex, displaystyle=True)
+    return _written(latex, displaystyle=True)
 
 
 def aligned(rows: Iterable[str]) -> str:
@@ -39,3 +46,12 @@ def aligned(rows: Iterable[str]) -> str:
 
 def _bare(latex: str) -> str:
     return display(latex).removeprefix('<math display="block">').removesuffix("</math>")
+
+
+def _written(latex: str, displaystyle: bool) -> str:
+    def beside(found: re.Match[str]) -> str:
+        base = f"<msub>{found['base']}</msub>" if found["low"] else found["base"]
+        return f'<mrow>{base}<mo lspace="0em" rspace="0em">{found["sign"]}</mo></mrow>'
+
+    written = WRITER.convert_with_local_state(latex, displaystyle=displaystyle)
+    return SIZED.sub(r'\1<msup><mspace height="1.1em"/>', PRIMED.sub(beside, written))

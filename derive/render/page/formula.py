@@ -16,7 +16,6 @@ from derive.errors import DeriveError
 from derive.language import to_sympy
 from derive.language.tree import Tree
 from derive.model.condition import AT_START, Condition, Sign, compared
-from derive.potential.piece import Root
 from derive.render.arranged import read
 from derive.render.document import literal
 from derive.render.page.printer import GREEK, as_latex, inline, latex, latex_name
@@ -271,11 +270,6 @@ def _unquoted(text: str) -> str:
 def _as_mathematics(whole: str) -> str:
     bare = whole.rstrip(",;:.")
     return "$" + (typeset(bare) or r"\cdot") + f"${whole[len(bare) :]}"
-
-
-def root_note(root: Root) -> str:
-    """Return in words which root of its polynomial a symbol is."""
-    return f"${latex(root.symbol)}$ be {root.branch.removeprefix('is ')} of"
 
 
 def assumption(given: Condition) -> str:
