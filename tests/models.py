@@ -60,6 +60,11 @@ TEXTS = {
         a*b - c*d + e*f/10 from a=1, b=1, c=1, d=1, e=1, f=1
         u*v + w**2 from w=0
         W + a*b
+        a*b + a**2
+        w - w**3
+        sqrt(a**2 + b**2) + a
+        a/sqrt(a**2 + b**2)
+        c + c*sqrt(a**2 + b**2)
         W + a*b + exp(v)
         a*b*c
         a*b*c from a=s, b=s, c=t
@@ -101,6 +106,8 @@ TEXTS = {
         a*b, c**2, e**3 - f**3 from e=t, f=t
     """,
     (NO, YES): """
+        sqrt(a**2 + b**2), a
+        sqrt(a**2 + b**2), a**2
         x, x*y
         x, x*y from x=-1, y=1
         x*y, x + y
@@ -233,6 +240,9 @@ CERTIFIED_IN_PART = """
     a**3/(a**3 + b**3)
     exp(u**2 + v**2)
     exp(a) + exp(b)
+    sqrt(a**2 + b**2) + a
+    c + c*sqrt(a**2 + b**2)
+    sqrt(a**2 + b**2), a
     x**2 + y**2, x*y from x=1, y=-2
     x + x**3 + y + y**3, x + x**3 - y - y**3
     a*c + b*d, a*d + b*c from a=1, b=2, c=-1, d=1/2

@@ -20,7 +20,7 @@ from random import Random
 from flint import fmpq, fmpq_mat
 
 from derive.exact.balls import PRECISIONS, Unbounded, evaluate_any, values_of
-from derive.exact.field.factors import factors
+from derive.exact.field.factors import Factorization, factors, split
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.polynomial import Polynomial, factorize, terms
 
@@ -50,7 +50,7 @@ class Signs:
     def is_positive(self, f: RationalFunction) -> bool:
         """Tell whether f is proved > 0 wherever it is defined."""
         rests = (rest for n, rest in vertices(f, self.given) if any(n) and min(n) >= 0)
-        return _is_one_sided(f, lambda p, _: self._exceeds_a_term(f, p)) or any(
+        return _is_one_sided(f, lambda p, n: self._exceeds_a_term(f, p ** (2 - n % 2))) or any(
             map(self.is_nonnegative, rests)
         )
 
@@ -58,7 +58,9 @@ class Signs:
         """Return the sign that f is proved to have wherever it is defined; 0: none is proved."""
         if is_number(f):
             return sign_of_number(f)
-        return int(self.is_positive(f)) - int(self.is_positive(-f))
+        alone = int(self.is_positive(f)) - int(self.is_positive(-f))
+        apart = (any(map(self.is_positive, (norm, -norm))) for _, _, norm in _norms(f))
+        return alone or (self._by_norm(f) if any(apart) else 0)
 
     def zeros_of(self, f: RationalFunction) -> list[RationalFunction]:
         """Return the irreducible factors of f that are not proved to be nowhere 0."""
@@ -84,7 +86,7 @@ class Signs:
         kept = list(dict.fromkeys(ends))
         for end in tuple(kept):
             others = [other for other in kept if other != end]
-            if any(self.is_nonnegative(side * (end - other)) for other in others):
+            if any(self.of(side * (end - other)) > 0 for other in others):
                 kept = others
         return kept
 
@@ -93,15 +95,10 @@ class Signs:
 
     def _by_norm(self, f: RationalFunction) -> int:
         """Return the sign of f = a + b r by a^2 - b^2 r^2, for a square root r, 0 if none tells."""
-        field = f.field
-        for root in (g for g in field.generators if g.kind == "root" and g.index == 2):
-            k = field.positions[root.name]
-            b = f.partial(k)
-            a = f - b * field.gens[k]
-            if not (b.is_zero() or b.depends_on(k)):
-                norm = self._manifest(a * a - b * b * field.embed(root.argument))
-                if sign := abs(norm) * self._manifest(a if norm > 0 else b):
-                    return sign
+        for a, b, norm in _norms(f):
+            side = self._manifest(norm)
+            if sign := abs(side) * self._manifest(a if side > 0 else b):
+                return sign
         return 0
 
     def _is_form(self, f: RationalFunction, factor: Polynomial) -> bool:
@@ -126,6 +123,19 @@ class Signs:
             context.from_dict({e: c}) for e, c in terms(factor) if c > 0 and is_positive_term(e)
         )
         return any(self._is_form(f, factor * MARGIN - term) for term in least)
+
+
+def _norms(
+    f: RationalFunction,
+) -> Iterator[tuple[RationalFunction, RationalFunction, RationalFunction]]:
+    """Yield a, b and a^2 - b^2 r^2 for the square roots r with f = a + b r."""
+    field = f.field
+    for root in (g for g in field.generators if g.kind == "root" and g.index == 2):
+        k = field.positions[root.name]
+        b = f.partial(k)
+        if not (b.is_zero() or b.depends_on(k)):
+            a = f - b * field.gens[k]
+            yield a, b, a * a - b * b * field.embed(root.argument)
 
 
 MOST, ZERO = 400, fmpq(0)
@@ -167,10 +177,19 @@ def _coefficients(f: RationalFunction) -> dict[tuple[int, ...], fmpq]:
 
 
 def _is_one_sided(function: RationalFunction, passes: Callable[[Polynomial, int], bool]) -> bool:
-    """Tell whether numbers make a positive sign and all factors pass, whose first terms are > 0."""
-    sides = [factorize(polynomial) for polynomial in function.parts]
-    same = len({content > 0 for content, _ in sides}) == 1
-    return same and all(passes(f, n) for _, factors in sides for f, n in factors)
+    """Tell whether numbers make a positive sign and all factors pass, whose first terms are > 0.
+
+    Beside a norm, 4 x^2 + 3 y^2 = (2 r - y)(2 r + y): the factors in x and y are tried first.
+    """
+
+    def holds(take: Callable[[Polynomial], Factorization]) -> bool:
+        sides = [take(polynomial) for polynomial in function.parts]
+        same = len({content > 0 for content, _ in sides}) == 1
+        return same and all(passes(f, n) for _, factors in sides for f, n in factors)
+
+    return holds(factorize) or (
+        bool(function.field.norms) and holds(lambda x: split(function.field, x))
+    )
 
 
 def _is_sum_of_squares(polynomial: Polynomial) -> bool:

@@ -12,10 +12,10 @@ import sympy
 from sympy import Expr, Symbol
 from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 
-from derive.exact.field.factors import factors
+from derive.exact.field.factors import Factorization, factors, split
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import images_of
-from derive.exact.field.polynomial import Polynomial, factorize, terms
+from derive.exact.field.polynomial import Polynomial, terms
 from derive.exact.linear.families import LogFunction
 from derive.language import to_sympy
 from derive.language.functions import RECORDS
@@ -218,7 +218,8 @@ def _roots_below(element: RationalFunction) -> Iterator[tuple[str, int, Rational
 def to_factored_expr(element: RationalFunction, symbols: Images) -> Expr:
     """Return a field element with its numerator and denominator as products of factors over Q."""
     images = _in_order(element, symbols)
-    return _factored(element.numerator, images) / _factored(element.denominator, images)
+    top, bottom = (_factored(split(element.field, x), images) for x in element.parts)
+    return top / bottom
 
 
 def _in_order(element: RationalFunction, symbols: Images) -> Sequence[Expr]:
@@ -237,10 +238,10 @@ def _expanded(polynomial: Polynomial, images: Sequence[Expr]) -> Expr:
     return sympy.Add(*products)
 
 
-def _factored(polynomial: Polynomial, images: Sequence[Expr]) -> Expr:
-    content, factors = factorize(polynomial)
-    powers = (_expanded(f, images) ** int(n) for f, n in factors)
-    return sympy.Mul(sympy.Integer(int(content)), *powers)
+def _factored(factorization: Factorization, images: Sequence[Expr]) -> Expr:
+    content, factors = factorization
+    powers = (_expanded(f, images) ** n for f, n in factors)
+    return sympy.Mul(sympy.Integer(content), *powers)
 
 
 def rational(value: Fraction) -> Expr:

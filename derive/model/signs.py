@@ -57,6 +57,7 @@ def sign_at_start(
     positive = notation.positive | positive_generators(value.field)
     if sign := Signs(positive).of(value):
         return StartSign(sign, notation)
+    value = _without_signs(value, Signs(positive))
     odd = odd_symbols(value)
     odd = odd and odd - positive
     if odd is not None and odd <= set(notation.start_symbols):
@@ -78,6 +79,14 @@ def start_sign(value: RationalFunction, notation: Notation) -> tuple[int, tuple[
     if more := found.notation.assumed - notation.assumed:
         raise AssumePositive(more)
     return found.sign, found.conditions
+
+
+def _without_signs(value: RationalFunction, known: Signs) -> RationalFunction:
+    """Return a function of the same sign without factors whose signs are known."""
+    for factor, n in factors(value):
+        if n % 2 and (sign := known.of(factor)):
+            value = sign * value / factor
+    return value
 
 
 def _simplest_of_sign(value: RationalFunction) -> RationalFunction:

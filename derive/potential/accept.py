@@ -53,6 +53,12 @@ class ZeroTest:
         expression = _with_one_logarithm(without_modulus(expression.xreplace(self._images)))
         # log |A B| = log |A| + log |B|
         expression = _with_one_logarithm(sympy.expand_log(expression, force=True))
+        # Logarithms of roots may cancel as they are: no tower has log(1 + a/r) and log(1 - a/r).
+        rooted = [x for x in expression.atoms(sympy.log) if _has_root(x)]
+        if rooted and self.vanishes(
+            expression.xreplace({x: Symbol(f"log_{k}", real=True) for k, x in enumerate(rooted)})
+        ):
+            return True
         expression = self._without_opaque(expression)
         # Powers of -s are taken where it is positive: they are powers of a new s.
         bases = {power.base for power in expression.atoms(sympy.Pow) if not power.exp.is_Integer}
@@ -82,6 +88,12 @@ class ZeroTest:
                 same[b] = same[a]
         images = {a: Symbol(f"opaque_{k}", real=True) for k, a in enumerate(atoms)}
         return expression.xreplace({a: images[same[a]] for a in atoms})
+
+
+def _has_root(expression: Expr) -> bool:
+    return any(
+        power.exp.is_Rational and not power.exp.is_Integer for power in expression.atoms(sympy.Pow)
+    )
 
 
 def _with_one_logarithm(expression: Expr) -> Expr:
@@ -171,8 +183,10 @@ def accept_explicit(relation: KernelRelation, piece: Explicit) -> Explicit | Non
         raise AssertionError("a closed form in beta comes with K")
     notation = relation.notation
     # k = r^2 with r > 0 makes sqrt(k), and sqrt(k + beta^2) over it, independent.
-    squares = {k: notation.fresh(f"root_{k.name}", positive=True) ** 2 for k, _ in piece.constants}
+    positive = (k for k, _ in piece.constants if k.is_positive)
+    squares = {k: notation.fresh(f"root_{k.name}", positive=True) ** 2 for k in positive}
     decide = ZeroTest(notation.parameterization, squares)
+    piece = replace(piece, constants=(*piece.constants, *relation.named))
     written = dict(piece.constants)
     beta0, K0 = relation.expr(relation.beta0), relation.expr(relation.K0)
     solved = K**relation.m - relation.expr(relation.power)
@@ -184,7 +198,7 @@ def accept_explicit(relation: KernelRelation, piece: Explicit) -> Explicit | Non
         at_start**2 - K0**2 if _is_nonnegative(K) else at_start - K0,
         slope - gradient,
         product - 1,
-        gradient.xreplace({x: beta0}),
+        gradient.xreplace({x: beta0, **dict(relation.named)}),
     )
     if not all(map(decide.vanishes, shown)):
         return None
@@ -301,7 +315,7 @@ def _tidy(expression: Expr) -> Expr:
     """Collect the exponentials in a sum, with short factors in products; cosmetic."""
     if not expression.has(sympy.exp):
         return expression
-    expanded = sympy.expand(expression)
+    expanded = sympy.powsimp(sympy.expand(expression), combine="exp")
     exponentials = sorted(expanded.atoms(sympy.exp), key=str)
     collected = sympy.collect(expanded, exponentials, evaluate=False)
     short = {c: sympy.factor(c) for c in collected.values() if len(c.args) < LONG}

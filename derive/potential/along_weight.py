@@ -17,6 +17,7 @@ from sympy import Expr, Symbol
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
+from derive.exact.liouville import why_not_elementary, why_not_elementary_root
 from derive.exact.signs import Signs
 from derive.language import to_sympy
 from derive.model.condition import Condition, Sign
@@ -173,6 +174,10 @@ class _AlongWeight:
             closed = accept_curve(leaf, begin, (height, pace, speed), mu, Q)
         if mu is None or closed is None:
             mu = integral(fewest([self.shortest(1 / self.r), 1 / pace]))
+            left, proof = self.left()
+        else:
+            proof = self.not_elementary(self.f / self.r)
+            left = "not elementary" if proof else "conjugate"
         return Quadrature(
             (beta,),
             beta * mu - conjugate,
@@ -181,14 +186,24 @@ class _AlongWeight:
             assumptions=(*self.notation.assumptions, *generic),
             evidence=(*self.evidence(height, pace), *(closed or ())),
             note=", ".join(self.weights()),
-            left=self.left() if closed is None else "conjugate",
+            left=left,
+            proof=proof,
             curve=Curve(t, height, weight=p.weights[leaf.index], laws=leaf.laws),
         )
 
-    def left(self) -> Left:
-        """Say why the integral of mu is left."""
+    def left(self) -> tuple[Left, str]:
+        """Say why the integral of mu is left, and what proves that it is no elementary function."""
+        if proof := self.not_elementary(1 / self.r):
+            return "gradient not elementary", proof
         rational = not any(g.name in self.r.variables() for g in self.r.field.generators)
-        return "sign" if rational and has_open_sign(self.leaf, 1 / self.r) else "antiderivative"
+        return "sign" if rational and has_open_sign(self.leaf, 1 / self.r) else "antiderivative", ""
+
+    def not_elementary(self, integrand: RationalFunction) -> str:
+        """Return why its integral is no elementary function of t, and so of beta; or nothing."""
+        why = why_not_elementary(integrand) or why_not_elementary_root(integrand * integrand)
+        known = {self.t.name, *(g.name for g in integrand.field.generators)}
+        general = "from a general start " if names_in(integrand) - known else ""
+        return f"{general}{why}" if why else ""
 
     def antiderivative(self, integrand: RationalFunction) -> Expr | None:
         """Return that of a function that is rational in t, or in E = exp(q t), or None."""
@@ -216,7 +231,7 @@ class _AlongWeight:
         kernel, T = Symbol(f"{self.notation.fresh('K')}({b})", real=True), {self.t: there}
         F, _, kernel_as_typed = self.as_typed()
         shown, height = self.shortest(K, kernel_as_typed), self.shortest(square, F**2)
-        weight = p.weights[leaf.index]
+        weight, (left, proof) = p.weights[leaf.index], self.left()
         claim, squared = f"K = {shown}, {self.t} = {quoted(weight, p)}", f"F**2 = {height}"
         return Quadrature(
             (beta,),
@@ -232,6 +247,8 @@ class _AlongWeight:
                 ),
             ),
             abbreviations=((kernel, shown.xreplace(T)),),
+            left=left,
+            proof=proof,
             note=f"`{there} = {weight}` where `F = {b}`, so that `{height.xreplace(T)} = {b}**2`",
         )
 

@@ -183,7 +183,7 @@ class Chart:
             return signs.pop() if len(signs) == 1 else 0
         if expression.is_Mul:
             return prod(map(self.sign, expression.args))
-        if expression.is_Pow and not expression.exp.is_Integer:
+        if expression.func is sympy.Abs or (expression.is_Pow and not expression.exp.is_Integer):
             return 1
         weights, p = self.notation.weights, self.parameterization
         known = {image: to_expr(f, weights) for _, f, image in self.entries if image.is_Symbol}

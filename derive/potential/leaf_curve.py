@@ -83,11 +83,9 @@ class LeafCurve(Coordinate):
     @property
     def valued(self) -> LeafCurve:
         """The same with the values of constants in place of their names."""
-        (t0, *values), (t, *rest) = self.values, self.field.gens
-        images = (t, *values, *rest[len(values) :])
-        r, K = (x.compose(images, self.field) for x in (self.r, self.K))
-        f = self.f and self.f.compose(images, self.field)
-        return replace(self, values=(t0,), constants=(), r=r, K=K, f=f)
+        r, K = map(self.with_values, (self.r, self.K))
+        f = self.f and self.with_values(self.f)
+        return replace(self, values=self.values[:1], constants=(), r=r, K=K, f=f)
 
 
 def leaf_curves(warping: WarpVerdict, notation: Notation) -> Iterator[LeafCurve]:

@@ -25,6 +25,8 @@ from derive.exact.field.factors import exact_square_root, factored
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import nullspace_over_constants
 from derive.exact.signs import Signs
+from derive.exact.towers.reader import refined
+from derive.exact.towers.tower import Tower
 from derive.model.condition import Condition, Sign
 from derive.model.notation import AssumePositive, Notation, to_expr, to_factored_expr
 from derive.model.parameterization import Parameterization
@@ -117,7 +119,7 @@ class Time:
 
     def exponential(self, rate: RationalFunction) -> Expr:
         """Return exp(rate mu)."""
-        return sympy.exp(self.expr(rate / self.scale) * self.z)
+        return sympy.exp(self.expr(rate / rate.field.embed(self.scale)) * self.z)
 
     def unit(self, value: Expr) -> Symbol:
         """Return the positive symbol of a unit, the same one for equal units."""
@@ -174,7 +176,7 @@ class Sum:
     def written(self, time: Time) -> Expr:
         """Return the function of z."""
         exponentials = (time.expr(c) * time.exponential(q) for q, c in self.exponentials)
-        linear = time.expr(self.slope / time.scale) * time.z
+        linear = time.expr(self.slope / self.slope.field.embed(time.scale)) * time.z
         return sympy.Add(time.expr(self.constant), linear, *exponentials)
 
 
@@ -285,30 +287,51 @@ def _power(p: Parameterization, slopes: Sequence[RationalFunction], smooth: bool
 
 def _sum(p: Parameterization, slopes: Sequence[RationalFunction]) -> Sum | None:
     """Return T with prod_j (d/dmu - q_j) T' = 0 for distinct numbers q_j, or None."""
-    derivatives, zero = [*slopes[1:]], p.start_field.zero
+    derivatives = [*slopes[1:]]
     for count in range(2, EXPONENTIALS + 1):
         derivatives += [along(p.fields[0], derivatives[-1])] * (len(derivatives) == count)
         if not (relations := nullspace_over_constants([(x,) for x in derivatives[: count + 1]])):
             continue
-        rates = [p.start_field.constant(q) for q in _rational_roots(relations[0])]
+        rates = _real_roots(relations[0], p.start_field)
         if len(rates) < count:
             return None
-        parts = {q: _part(q, rates, map(p.at_start, derivatives[:count])) for q in rates}
-        slope = parts.pop(zero, zero)
+        field = rates[0].field
+        start, *values = (field.embed(p.at_start(x)) for x in (slopes[0], *derivatives[:count]))
+        parts = {q: _part(q, rates, values) for q in rates}
+        slope = parts.pop(field.zero, field.zero)
         exponentials = tuple((q, c / q) for q, c in parts.items())
-        constant = p.at_start(slopes[0]) - sum((c for _, c in exponentials), zero)
+        constant = start - sum((c for _, c in exponentials), field.zero)
         return Sum(constant, slope, exponentials)
     return None
 
 
-def _rational_roots(coefficients: Sequence[RationalFunction]) -> list[Fraction]:
-    """Return the simple rational roots of sum_n c_n q^n with numbers c_n."""
+def _real_roots(
+    coefficients: Sequence[RationalFunction], field: FunctionField
+) -> list[RationalFunction]:
+    """Return the simple real roots of sum_n c_n q^n with numbers c_n, rational or square roots."""
     if not all(c.is_constant() for c in coefficients):
         return []
     (q,) = FunctionField(("q",)).gens
     terms = (q.field.constant(c.value()) * q**n for n, c in enumerate(coefficients))
-    parts = (f for f, n in factored(sum(terms, q.field.zero))[1] if n == f.degree() == 1)
-    return [(q - f / f.partial(0)).value() for f in parts]
+    parts = [f for f, n in factored(sum(terms, q.field.zero))[1] if n == 1 and f.degree() <= 2]
+    halves = list[tuple[Fraction, Fraction]]()  # b/(2 a) and (b^2 - 4 a c)/(2 a)^2 of each
+    for f in parts:
+        slope = f.partial(0)
+        a = slope.partial(0)
+        middle = (q - f / slope if a.is_zero() else q - slope / a).value()
+        there = f.compose([q.field.constant(middle)], q.field).value()
+        halves.append((middle, Fraction(0) if a.is_zero() else -2 * there / a.value()))
+
+    def build(units: dict[str, int]) -> list[RationalFunction]:
+        tower = Tower.over(field)
+        tower.units |= units
+        squares = [(m, tower.power(field.constant(D), Fraction(1, 2))) for m, D in halves if D > 0]
+        whole = tower.field
+        pairs = [(whole.constant(m), whole.embed(root)) for m, root in squares]
+        plain = [whole.constant(m) for m, D in halves if D == 0]
+        return [*plain, *(m + n * root for m, root in pairs for n in (1, -1))]
+
+    return refined(build, "the roots of numbers in the rates of exponentials")
 
 
 def _part(

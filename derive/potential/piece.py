@@ -145,7 +145,17 @@ class Parametric(Piece):
 
 
 Left: TypeAlias = Literal[
-    "warp", "dual", "law", "leaf", "root", "conjugate", "kernel", "sign", "antiderivative"
+    "warp",
+    "dual",
+    "law",
+    "leaf",
+    "root",
+    "conjugate",
+    "kernel",
+    "sign",
+    "antiderivative",
+    "gradient not elementary",
+    "not elementary",
 ]
 
 WHY_LEFT: dict[Left, str] = {
@@ -162,6 +172,8 @@ WHY_LEFT: dict[Left, str] = {
     "sign": "whether its antiderivative has logarithms or an arctangent depends on a sign that the "
     "start leaves open; it is closed from a start in numbers",
     "antiderivative": "no antiderivative was found",
+    "gradient not elementary": "$dQ/dbeta$ is no elementary function of $beta$",
+    "not elementary": "the gradient of $Q$ is closed, and $Q$ is no elementary function of $beta$",
 }
 """Why an integral is left."""
 
@@ -173,6 +185,7 @@ class Quadrature(Piece):
     Attributes:
         note: what the integrand means, in words with formulas in backticks.
         left: why an integral is left.
+        proof: that it is no elementary function, by Liouville's theorem.
         abbreviations: named functions of beta that the integral uses.
         kernel: as for the explicit form.
         lift: for coupled outputs whose gradient is an integral, what its integrand needs; there
@@ -182,6 +195,7 @@ class Quadrature(Piece):
 
     note: str = ""
     left: Left = "antiderivative"
+    proof: str = ""
     abbreviations: tuple[Constant, ...] = ()
     kernel: Expr | None = None
     lift: Lift | None = None
@@ -236,8 +250,13 @@ def said_of(piece: Piece) -> str:
         return ""
     if piece.kind != "quadrature":
         return piece.note
-    left = f"an integral is left: {WHY_LEFT[piece.left]}"
+    left = f"an integral is left: {why_left(piece)}"
     return f"{piece.note}; {left}" if piece.note else left
+
+
+def why_left(piece: Quadrature) -> str:
+    """Return why an integral is left, with what proves that it is no elementary function."""
+    return WHY_LEFT[piece.left] + (f", since {piece.proof}" if piece.proof else "")
 
 
 def of_the_flow(piece: Piece) -> tuple[Condition, ...]:

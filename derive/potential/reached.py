@@ -204,7 +204,7 @@ def _possible_ends(
 ) -> Iterator[tuple[RationalFunction | None, Expr | None, Undecided]]:
     """Yield functions of beta at whose zeros K or F may end, and what of the weights is 0 there."""
     leaf, K = Leaf(metric, notation), metric.K[0][0]
-    square = _kernel_in_beta(leaf) if piece is None else _power_of_kernel(piece, leaf.field)
+    parts = _kernel_in_beta(leaf) if piece is None else _power_of_kernel(piece, leaf.field)
     bounded = leaf.stays_bounded
     apart = leaf.avoids if bounded else leaf.is_bounded_away
     flat = list(filterfalse(apart, (g for g, _ in factors(K))))
@@ -213,13 +213,13 @@ def _possible_ends(
 
     if side_of_zero is not None:
         yield leaf.zeros_of_output, None, "kernel"
-    if square is not None:
-        yield from ((g, None, "kernel") for g, _ in factored(square)[1])
+    if parts is not None:
+        yield from ((g, None, "kernel") for part in parts for g, _ in factored(part)[1])
     else:
         ends = [*flat, *broken, *zeros]
         flat = [g for g in flat if not (bounded and leaf.avoids(g, ends))]
         yield from ((_zeros_of(g, leaf, zeros), None, "kernel") for g in flat)
-    if square is None and not bounded and _has_poles(metric):
+    if parts is None and not bounded and _has_poles(metric):
         yield None, None, "kernel"
     yield from ((_zeros_of(g, leaf, zeros), to_expr(g, notation.weights), "smooth") for g in broken)
     yield from _rate_ends(leaf)
@@ -298,24 +298,30 @@ def _below(p: Parameterization) -> Iterator[RationalFunction]:
                 yield g
 
 
-def _power_of_kernel(piece: Piece, field: FunctionField) -> RationalFunction | None:
-    """Return a power of the printed K as a rational function of beta and the start, or None."""
+def _power_of_kernel(piece: Piece, field: FunctionField) -> list[RationalFunction] | None:
+    """Return functions of beta and the start of which a power of the printed K is a quotient.
+
+    They are in lowest terms by the names of constants. None where they are not rational.
+    """
     kernel = kernel_of(piece)
     if kernel is None or piece.roots:
         return None
-    kernel = written_out(kernel, (), piece.constants)
     powers = (x.exp.q for x in kernel.atoms(sympy.Pow) if x.exp.is_Rational)
     kernel = sympy.expand_power_base(kernel ** math.lcm(*powers))
+    parts = (written_out(part, (), piece.constants) for part in sympy.fraction(kernel))
     try:
-        return to_field(from_sympy(kernel), field, "K")
+        return [to_field(from_sympy(part), field, "K") for part in parts]
     except (DeriveError, KeyError):
         return None
 
 
-def _kernel_in_beta(leaf: Leaf) -> RationalFunction | None:
-    """Return K as a rational function of beta and the start, or None."""
+def _kernel_in_beta(leaf: Leaf) -> list[RationalFunction] | None:
+    """Return functions of beta and the start of which K is a quotient, or None."""
     relation = find_kernel_relation(leaf.metric, leaf.notation, find_power(leaf.metric))
-    return leaf.field.embed(relation.power) if relation and relation.m == 1 else None
+    if relation is None or relation.m != 1:
+        return None
+    parts = map(relation.field.polynomial, relation.power.parts)
+    return [leaf.field.embed(relation.with_values(part)) for part in parts]
 
 
 def _wall(

@@ -39,9 +39,19 @@ class Coordinate:
         own = {symbol.name: symbol for symbol in (self.variable, *self.constants)}
         return {**own, **self.notation.start_symbols}
 
+    @property
+    def named(self) -> tuple[tuple[Symbol, Expr], ...]:
+        """The constants, each with its value in start symbols."""
+        return tuple(zip(self.constants, map(self.expr, self.values[1:]), strict=True))
+
     def start(self, element: RationalFunction) -> RationalFunction:
         """Return the value of a function of t at the start."""
         return element.compose((*self.values, *self.field.gens[len(self.values) :]), self.field)
+
+    def with_values(self, element: RationalFunction) -> RationalFunction:
+        """Return a function of t with the values of constants in place of their names."""
+        t, *rest = self.field.gens
+        return element.compose((t, *self.values[1:], *rest[len(self.constants) :]), self.field)
 
     def expr(self, element: RationalFunction) -> Expr:
         """Return a function of t in SymPy."""

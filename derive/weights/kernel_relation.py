@@ -12,10 +12,13 @@ with n and q^2 that no weight moves, and b and k of the start.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from derive.exact.field.function_field import FunctionField, RationalFunction
+from sympy import Symbol
+
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.implicitization import Coordinates, find_relation
 from derive.model.notation import Notation
 from derive.weights.coordinate import Coordinate
@@ -76,10 +79,9 @@ def find_kernel_relation(
             q, b = map(start, square)
             t, t0 = beta - b, beta0 - b
             return KernelRelation(*given, 2, q * t * t + K0 * K0 - q * t0 * t0, K0)
-        r = _in_beta(metric, field)
+        return _in_beta(metric, notation)
     except ZeroDivisionError:
         return None
-    return None if r is None else KernelRelation(*given, 1, r, K0)
 
 
 def find_power(metric: Metric) -> Power | None:
@@ -118,19 +120,40 @@ def _square(metric: Metric) -> tuple[RationalFunction, RationalFunction] | None:
     return square, p.F[0] - first / square
 
 
-def _in_beta(metric: Metric, field: FunctionField) -> RationalFunction | None:
-    """Return K as a rational function of beta and of what the flow keeps, or None."""
-    p = metric.parameterization
+def _in_beta(metric: Metric, notation: Notation) -> KernelRelation | None:
+    """Return K as a rational function of beta and of what the flow keeps, or None.
+
+    What the flow keeps has a name where its value has a root: no quotient by that is in lowest
+    terms.
+    """
+    p, K = metric.parameterization, metric.K[0][0]
     if "power" in p.field.kinds:
         return None  # K and beta = w^D, D open, satisfy no polynomial equation
     laws = [law if law.degree() > 0 else p.field.one / law for law in metric.conserved.laws]
     fixed = p.field.constants
-    named = [(f"c{i}", law) for i, law in enumerate(laws)]
-    coordinates = Coordinates.of([("beta", p.F[0]), *named, *fixed.items()])
-    relation = find_relation(metric.K[0][0], coordinates, powers=(0, 1))
+    kept = [(f"c{i}", law) for i, law in enumerate(laws)]
+    coordinates = Coordinates.of([("beta", p.F[0]), *kept, *fixed.items()])
+    relation = find_relation(K, coordinates, powers=(0, 1))
     if relation is None:
         return None
-    starts = (p.at_start(x).compose(field.gens[1:], field) for x in (*laws, *fixed.values()))
-    known = (field.gens[0], *starts)
-    above, below = (c.compose(known, field) for c in relation.coefficients)
-    return -above / below
+    starts = [p.at_start(x) for x in (*laws, *fixed.values())]
+    named = _named([*enumerate(starts[: len(laws)])], notation)
+    names = (notation.betas[0].name, *(symbol.name for symbol in named.values()))
+    field = p.start_field.extended(names)
+    starts = [x.compose(field.gens[len(names) :], field) for x in starts]
+    beta0, K0 = (p.at_start(x).compose(field.gens[len(names) :], field) for x in (p.F[0], K))
+    values = [field.named(named[k].name) if k in named else x for k, x in enumerate(starts)]
+    above, below = (c.compose((field.gens[0], *values), field) for c in relation.coefficients)
+    begin, constants = (beta0, *(starts[k] for k in named)), tuple(named.values())
+    return KernelRelation(
+        notation, field, notation.betas[0], begin, constants, 1, -above / below, K0
+    )
+
+
+def _named(starts: Sequence[tuple[int, RationalFunction]], notation: Notation) -> dict[int, Symbol]:
+    """Return names of the values that have a root, by the places of these."""
+    field = notation.parameterization.start_field
+    roots = {g.name for g in field.generators if g.kind == "root"}
+    rooted = [k for k, x in starts if roots & {*x.variables()}]
+    marks = [""] if len(rooted) == 1 else range(1, len(rooted) + 1)
+    return {k: notation.fresh(f"delta{i}") for i, k in zip(marks, rooted, strict=True)}

@@ -18,7 +18,7 @@ from derive.sources import sources
 from numerics import crosscheck
 
 SLIDES = ("slides", "srebro-inductive")
-METHODS = ("gunasekar2021",)
+METHODS = ("gunasekar2021", "bronstein2005", "ritt1948")
 """Sources that pages cite for methods, not for a model."""
 
 

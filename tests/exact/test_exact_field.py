@@ -1,6 +1,7 @@
 """The function field: arithmetic, derivations with rules, composition, values."""
 
 from fractions import Fraction
+from math import prod
 
 import pytest
 import sympy
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derive.errors import InputError
+from derive.exact.field.factors import exact_square_root, factored
 from derive.exact.field.function_field import FunctionField
 from derive.exact.towers.tower import Tower, build_elements, to_field
 from derive.language import parse_expression
@@ -138,3 +140,25 @@ def test_conversion_refuses_functions_that_the_field_does_not_have(text):
 def test_conversion_refuses_division_by_the_zero_function():
     with pytest.raises(InputError, match="output 1 divides"):
         to_field(parse_expression("1/(x - x)"), FIELD, "output 1")
+
+
+def test_factors_beside_a_norm():
+    """Where only x^2 is met, x^2 = r^2 - y^2; what is under the root stays as it is."""
+    (r,) = build_elements([parse_expression("sqrt(x**2 + y**2)")], "xyc")
+    x, y, c = (r.field.named(name) for name in "xyc")
+    for f, count in (
+        (x**2 + 2 * y**2 + 2 * r * y, 2),  # (r + y)^2
+        ((c - 1 - r) * (c + 1 + r), 2),
+        (x**2 + y**2, 1),
+        (x * (x**2 + y**2 - 1), 3),
+        (x + y, 1),
+        (x**2 - y, 1),
+        (x**3 + x + r, 1),
+    ):
+        number, powers = factored(f)
+        assert sum(n for _, n in powers) == count
+        assert prod((g**n for g, n in powers), start=r.field.constant(number)) == f
+    root = exact_square_root((c**2 - (1 + r) ** 2) ** 2)
+    assert root in (c**2 - (1 + r) ** 2, (1 + r) ** 2 - c**2)
+    assert exact_square_root(x**2 + y**2 - 2 * r * c + c**2) in (r - c, c - r)
+    assert exact_square_root(x**2 + y**2) in (None, r)

@@ -7,6 +7,8 @@ from sympy import Abs, Symbol, asinh, atan, exp, log, pi, sqrt
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
 from derive.exact.field.function_field import FunctionField
 from derive.exact.signs import Signs
+from derive.exact.towers.tower import build_elements
+from derive.language import parse_expression
 
 u, v, w = FunctionField(("u", "v", "w")).gens
 e, b, x, y, D = map(Symbol, "ebxyD")
@@ -172,3 +174,14 @@ def test_a_size_is_written_by_its_sign_where_that_is_known():
         known.is_zero(Abs(b) - b)
     with pytest.raises(Undecided, match="could not be decided"):
         known.sign(sqrt((x - b) ** 2))
+
+
+def test_strict_beside_a_norm():
+    """r + y = 0 with r = |(x, y)| asks for x = 0."""
+    (r,) = build_elements([parse_expression("sqrt(x**2 + y**2)")], "xy")
+    x, y, root = (r.field.named(name) for name in r.field.names)
+    known = Signs((repr(root),), ("x",))
+    assert (known.strict(r + y), known.strict(y - r), known.strict(-(x**2))) == (1, -1, -1)
+    assert (known.strict(2 * r + y), known.strict(r + 2 * y)) == (1, 0)
+    open_ = Signs((repr(root),))
+    assert (open_.strict(r + y), open_.strict(x**2), open_.of(r + y)) == (0, 0, 1)

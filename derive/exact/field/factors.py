@@ -5,25 +5,65 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt, prod
+from typing import TypeAlias
 
 from flint import fmpz
 
-from derive.exact.field.function_field import RationalFunction
-from derive.exact.field.polynomial import factorize, terms
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.polynomial import Polynomial, factorize, terms
+
+Factorization: TypeAlias = tuple[int, list[tuple[Polynomial, int]]]
 
 
 def factors(function: RationalFunction) -> list[tuple[RationalFunction, int]]:
-    """Return the irreducible factors of the numerator over Q with their powers, no numbers."""
-    return [(function.field.polynomial(f), n) for f, n in factorize(function.numerator)[1]]
+    """Return the irreducible factors of the numerator over Q with their powers, no numbers.
+
+    Beside a norm they may be more (:func:`split`).
+    """
+    field = function.field
+    return [(field.polynomial(f), n) for f, n in split(field, function.numerator)[1]]
 
 
 def factored(function: RationalFunction) -> tuple[Fraction, list[tuple[RationalFunction, int]]]:
     """Return a number and the irreducible factors with powers, those of the numerator first."""
     field = function.field
-    top, above = factorize(function.numerator)
-    bottom, below = factorize(function.denominator)
+    top, above = split(field, function.numerator)
+    bottom, below = split(field, function.denominator)
     powers = [*above, *((f, -n) for f, n in below)]
     return Fraction(top, bottom), [(field.polynomial(f), n) for f, n in powers]
+
+
+def split(field: FunctionField, polynomial: Polynomial) -> Factorization:
+    """Return the content and the factors, irreducible as polynomials in some of the names.
+
+    Beside a norm r = |(x, y)|, x^2 = r^2 - y^2 where only x^2 is met: 2 r y + 2 y^2 + x^2 is
+    (r + y)^2 there. What is under a root stays one factor.
+    """
+    found = factorize(polynomial)
+    for x, r, rest in field.norms:
+        powers = {e[x] for e, _ in terms(polynomial)}
+        if {(n - min(powers)) % 2 for n in powers} != {0}:
+            continue
+        square, root = field.ring.gens()[x] ** 2 + rest, field.ring.gens()[r]
+        number, parts = factorize(_in_norm(field, polynomial, x, root**2 - rest))
+        inside, odd = divmod(sum(n for f, n in parts if f == root), 2)
+        other = [(f, n) for f, n in parts if f != root]
+        other += [(f, n) for f, n in ((square, inside), (root, odd)) if n]
+        if sum(n for _, n in other) > sum(n for _, n in found[1]):
+            found = number, other
+    return found
+
+
+def _in_norm(
+    field: FunctionField, polynomial: Polynomial, x: int, square: Polynomial
+) -> Polynomial:
+    """Return x^e p(x^2), e at most 1, as x^e p(square)."""
+    total = field.ring.constant(0)
+    for e, c in terms(polynomial):
+        times, odd = divmod(e[x], 2)
+        term = field.ring.from_dict({(*e[:x], odd, *e[x + 1 :]): c})
+        total += term * square**times
+    return total
 
 
 def exact_square_root(radicand: RationalFunction) -> RationalFunction | None:

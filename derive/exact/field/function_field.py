@@ -229,6 +229,20 @@ class FunctionField:
         return Relations(self.ring, tuple(found))
 
     @functools.cached_property
+    def norms(self) -> tuple[tuple[int, int, Polynomial], ...]:
+        """The positions of x and r, and r^2 - x^2, of roots r for whose x nothing else has one."""
+        found, inside = [], [x for g in self.generators for x in g.parts]
+        for g in self.generators:
+            if g.kind == "root" and g.index == 2 and g.argument.denominator.is_one():
+                top = reindexed(g.argument.numerator, self.ring)
+                others = {name for x in inside if x is not g.argument for name in x.variables()}
+                for k, name in enumerate(self.weights):
+                    rest = top - self.ring.gens()[k] ** 2
+                    if name not in others and not int(rest.degrees()[k]):
+                        found.append((k, self.positions[g.name], rest))
+        return tuple(found)
+
+    @functools.cached_property
     def parameters(self) -> frozenset[str]:
         """Names of the generators that are constants by definition."""
         return frozenset(g.name for g in self.generators if g.kind == "parameter")
@@ -242,7 +256,7 @@ class FunctionField:
         """Return the names of the generators that are, or are made of, numbers and these."""
         found = dict.fromkeys(names)
         for g in self.generators:
-            parts = [x for x in (g.argument, g.exponent) if x is not None]
+            parts = g.parts
             if parts and all(found.keys() >= {*x.variables()} for x in parts):
                 found[g.name] = None
         return tuple(name for name in self.names if name in found)

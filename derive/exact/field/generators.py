@@ -44,6 +44,11 @@ class Generator(Generic[E]):
     exponent: E = None  # type: ignore[assignment]
     partner: str = ""
 
+    @property
+    def parts(self) -> list[E]:
+        """The elements that it is a function of."""
+        return [x for x in (self.argument, self.exponent) if x is not None]
+
     def slope(self, A: E, g: E, other: E) -> E:
         """Return dg/dA; *other* is the partner or the exponent of a power, all in one field."""
         if self.kind == "root":

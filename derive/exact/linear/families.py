@@ -12,9 +12,10 @@ from itertools import chain, combinations, combinations_with_replacement
 
 from flint import fmpq, fmpq_mat
 
+from derive.exact.field.factors import split
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
-from derive.exact.field.polynomial import Polynomial, factorize, terms
+from derive.exact.field.polynomial import Polynomial, terms
 from derive.exact.linear.matrix import dot
 
 INVERTIBLE = ("exp", "power")
@@ -184,7 +185,10 @@ def _candidates(
         for u, v in combinations(weights, 2):
             yield from ((u + v).numerator, (u - v).numerator)
     for polynomial in chain.from_iterable(seed.parts for seed in seeds):
-        yield from (factor for factor, _ in factorize(polynomial)[1])
+        yield from (factor for factor, _ in split(field, polynomial)[1])
+    for x, r, _ in field.norms:
+        for w in {*range(len(weights))} - {x}:
+            yield from ((field.gens[r] + n * weights[w]).numerator for n in (1, -1))
     matrices = [m for x in fields if (m := linear_part(field, x)) is not None]
     for vector in eigenvectors(matrices) if len(matrices) == len(fields) else ():
         form = sum((w * c for w, c in zip(weights, vector, strict=True) if c), field.zero)

@@ -15,7 +15,7 @@ from derive.model.condition import Condition
 from derive.model.direction import Direction
 from derive.model.geometry import EUCLIDEAN
 from derive.potential.domain import CONVEX
-from derive.potential.piece import WHY_LEFT, Quadrature
+from derive.potential.piece import Quadrature, why_left
 from derive.render import sections
 from derive.render.document import Element, Part, phrase, say
 from derive.render.page.blocks import norms_as_latex, paragraph
@@ -181,8 +181,8 @@ def _results(d: Derivation) -> Iterator[Part]:
         yield Part("", proof_lines(d), kind="proof")
         yield Part("", sections.potential_lines(d.potential), kind="formula")
         integrals = (p for p in d.potential.pieces if p.kind == "quadrature")
-        left = dict.fromkeys(p.left for p in integrals if isinstance(p, Quadrature))
-        why = (say("remark.integral", why=prose(WHY_LEFT[x])) for x in left)
+        left = dict.fromkeys(why_left(p) for p in integrals if isinstance(p, Quadrature))
+        why = (say("remark.integral", why=prose(x)) for x in left)
         yield Part("", chain([sections.normalization(d)], *why), kind="remark")
         yield Part(*sections.other_losses(d), kind="remark")
     if d.asked is not None:

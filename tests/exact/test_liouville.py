@@ -1,0 +1,132 @@
+"""What is called no elementary integral is none; what is the derivative of one never is."""
+
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from derive import derive
+from derive.exact.liouville import why_not_elementary, why_not_elementary_root
+from derive.exact.towers.tower import build_elements
+from derive.language import from_sympy, parse_expression
+
+t = sympy.Symbol("t")
+
+
+def element(text):
+    (found,) = build_elements([parse_expression(text)], "tcd")
+    return found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "exp(-t)/(1 + t)",  # the exponential integral
+        "exp(t)/t**2",
+        "exp(c)*exp(-t)/(d + 4*t)",
+        "exp(-t**2/2)",  # the error function
+        "t**2*exp(c*d)*exp(t**2/2)",
+        "exp(2*t) + exp(-t)/t",
+        "1/log(t)",  # the logarithmic integral
+        "t**2/(1 - log(t))",
+        "1/(log(t)**2 - 2)",
+        "1/(exp(t) - t)",
+        "t/(exp(t) - 1)",  # the dilogarithm
+        "log(t)/(t - 1)",
+        "t*log(t)**2/(c - t)",
+        "t*exp(-t)/(t*log(t) + 1)",
+        "(exp(t) + 1)**2*exp(-t)/(t + exp(t) + 1)",
+    ],
+)
+def test_no_elementary_integral(text):
+    assert "Bronstein 2005" in why_not_elementary(element(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "never"),
+    [
+        ("1/(t**3 - t)", True),
+        ("1/((t**2 - c)*(t**2 - d))", True),
+        ("t**2/(t**5 - 1)", True),
+        ("4/(c*t*(t - 1)*(t - d))", True),
+        ("1/(t**2 - d)", False),
+        ("1/(t*(t - 1)**2*(t - 2))", False),  # a root of a quadratic
+        ("t**2/(t**4 - 1)", False),  # t dt/sqrt(t^4 - 1) is elementary
+        ("t**4/(t**6 - c)", False),
+        ("(t - 1)**2/(t**4 - t)", False),  # of another kind, and not decided
+        ("t**4/((t**2 - c)*(t**2 - d))", True),
+        ("t**4/(t**3 - c)", False),  # 2/3 sqrt(t^3 - c)
+        ("t**4/(t**3 - t)", True),
+        ("(3*t**2 - 1)**2/(t**3 - t)", False),  # 2 sqrt(t^3 - t)
+        ("(5*t**3 - 3*t)**2/(t**3 - t)", False),  # 2 t sqrt(t^3 - t)
+        ("t**4*(7*t**2 - 5)**2/(t**3 - t)", False),
+        ("t**2/(t**4 - c)", False),
+        ("1/(t**3*(t - 1))", False),
+        ("1/(t**2 + 1)**2", False),
+    ],
+)
+def test_integrals_of_square_roots(text, never):
+    """Of no residue; what may have one, or is exact, is not decided."""
+    assert bool(why_not_elementary_root(element(text))) == never
+
+
+PARTS = st.sampled_from(
+    [
+        "t",
+        "1/(t + 1)",
+        "exp(t)",
+        "exp(-2*t)",
+        "exp(t)/(t - c)",
+        "t*exp(t)",
+        "log(exp(t) + t)",
+        "log(exp(t) + c)",
+        "1/(exp(t) - 1)",
+        "t/(exp(t) + t)",
+        "log(t + d)",
+    ]
+)
+LOGARITHMS = st.sampled_from(
+    [
+        "t",
+        "log(t)",
+        "log(t)**2",
+        "t*log(t)",
+        "log(log(t) + c)",
+        "1/(log(t) - 2)",
+        "t/(log(t) + t)",
+        "log(t*log(t) + 1)",
+        "log(t)/(t - d)",
+    ]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.one_of(st.lists(PARTS, min_size=1, max_size=4), st.lists(LOGARITHMS, min_size=1, max_size=4))
+)
+def test_derivatives_of_elementary_functions_are_never_refused(parts):
+    whole = sympy.Add(*(n * sympy.sympify(part) for n, part in enumerate(parts, 1)))
+    slope = sympy.together(whole.diff(t))
+    (f,) = build_elements([from_sympy(slope)], "tcd")
+    assert why_not_elementary(f) is None
+    assert why_not_elementary_root(f * f) is None
+
+
+def test_the_page_says_why_an_integral_is_left():
+    """Of the functions of today's layers; what is only not found is not called impossible."""
+    for F, word in (
+        ("a*exp(a)", "dQ/dbeta is no elementary function of beta, since no rational function y"),
+        ("a*sigmoid(a)", "the residue of the integrand where t + exp(t) + 1 = 0 is no constant"),
+        ("a*b*c", "since from a general start the differential of"),
+        ("log(a) - a", "the gradient of Q is closed, and Q is no elementary function"),
+        ("b*c/a", "since from a general start the differential of"),
+        ("exp(a) - a", "Q is no elementary function of beta, since the residue"),
+        ("b + b*exp(a)", "no antiderivative was found"),
+    ):
+        d = derive(F)
+        assert word in " ".join(d.to_text().split())
+        latex = d.to_latex()
+        assert ("ritt1948" in latex) == (F in ("a*b*c", "b*c/a"))
+        assert ("bronstein2005" in latex) == (
+            " no " in word and "ritt1948" not in latex and F != "b + b*exp(a)"
+        )
