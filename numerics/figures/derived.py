@@ -54,7 +54,7 @@ class PotentialDisplay(Display):
     Attributes:
         start: the numbers of the start symbols.
         beta0: where Q is least (d,); outputs after the second are as there.
-        x: coordinates (n,), of both axes where there are two.
+        x: coordinates (n,), of both axes where there are two; of one closer where Q is steep.
         value: Q at them, (n,), or (n, n) with rows for beta2; nan outside the domain.
     """
 
@@ -108,6 +108,9 @@ class PotentialDisplay(Display):
             inside = np.isfinite(value)
             kept = inside if axes == 1 else inside.any(axis=0) | inside.any(axis=1)
             x, value = x[kept], value[np.ix_(*[kept] * axes)]
+        if axes == 1 and (of is None or of.potential.kind != "quadrature"):  # which takes its time
+            inside = x[np.isfinite(value)]
+            x, value = _along_curve(lambda x: np.asarray(q.bregman(x[:, None], beta0)), inside)
         shown = cls(*_LABELS[axes], start=dict(start), beta0=beta0, x=x, value=value)
         shown.add("", x, value if axes == 1 else x, of=of)
         shown.series[0].value = None if axes == 1 else value
@@ -124,6 +127,20 @@ class PotentialDisplay(Display):
         x, y = (*self.beta0, 0.0)[:2]
         self.ax_.plot(x, y, "x", color="tab:orange", markersize=6)
         return self
+
+
+def _along_curve(Q: Callable[[Array], Array], x: Array) -> tuple[Array, Array]:
+    """Return as many coordinates between the ends of *x*, at even steps along the curve, and Q.
+
+    So steps are short where Q is steep or bends, as near walls.
+    """
+    for _ in range(3):
+        value = Q(x)
+        size = (np.ptp(x) or 1.0, np.ptp(value) or 1.0)
+        length = np.cumsum(np.hypot(np.diff(x) / size[0], np.diff(value) / size[1]))
+        length = np.concatenate(([0.0], length))
+        x = np.interp(np.linspace(0, length[-1], len(x)), length, x)
+    return x, Q(x)
 
 
 def at_plain_start(

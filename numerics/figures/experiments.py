@@ -26,14 +26,16 @@ def sparse_regression(found: SparseResults) -> list[Display]:
 
 
 def matrix_factorization(found: MatrixResults) -> list[Display]:
-    """Show error and nuclear norm against the scale for each step, but of what diverged."""
+    """Show error and nuclear norm against the scale for each step, and how many runs diverged."""
     panels = []
     for column, label in (("error", "relative error"), ("nuclear_norm", "nuclear norm")):
         shown = Display("sweep", "scale of the start", label, "log")
         for step in found.setting.steps:
-            ends = [d for d in found.grid if d.step == step and d.error is not None]
+            runs = [d for d in found.grid if d.step == step]
+            ends = [d for d in runs if d.error is not None]
+            lost = f", {len(runs) - len(ends)} of {len(runs)} diverged" * (ends != runs)
             points = np.array([(d.scale, getattr(d, column)) for d in ends]).reshape(-1, 2)
-            shown.add(f"step {step:g}", *points.T)
+            shown.add(f"step {step:g}{lost}", *points.T)
         for norm, least in (("nuclear", found.least_nuclear), ("Frobenius", found.least_frobenius)):
             shown.level(f"least {norm} norm", found.setting.scales, getattr(least, column))
         panels.append(shown)

@@ -342,6 +342,10 @@ def _against_limits(
         else:
             label, y = f"limit, {label}", limit_of_task(setting, task, shift).on_arrays(x)
         shown.series.append(Series(label, x, y, what, what, case))
+    for shift in dict.fromkeys(Fraction(case.get("shift", "0")) for case in cases.values()):
+        fitted = [[float(Fraction(v)) for v in row] for row in (setting.x, setting.y)]
+        at, y = np.array(fitted)
+        shown.add("" if shift else "data", at, y + float(shift), quantity="data")
     return [shown]
 
 

@@ -142,6 +142,9 @@ def test_displays_show_what_was_found(small):
     assert errors.series[0].y.tolist() == [d.error for d in small.grid if d.step == 0.1]
     assert norms.series[1].y.tolist() == [d.nuclear_norm for d in small.grid if d.step == 0.03]
     assert norms.series[2].y.tolist() == [small.least_nuclear.nuclear_norm] * 2
+    lost = replace(small, grid=(replace(small.grid[0], error=None), *small.grid[1:]))
+    assert "1 of 3 diverged" in displays.matrix_factorization(lost)[0].series[0].label
+    assert "diverged" not in errors.series[0].label
     pytest.importorskip("matplotlib")
     arranged([errors, norms], "")
     assert len(errors.ax_.lines) == 2 + 2

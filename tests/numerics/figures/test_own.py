@@ -49,6 +49,17 @@ def test_derivations_and_potentials_plot_themselves():
     pyplot.close("all")
 
 
+def test_a_curve_has_even_steps_up_to_its_walls():
+    shown = PotentialDisplay.from_derivation(derive("w/sqrt(1 + w**2)"), {"w_0": 1})
+    assert len(shown.x) > 60
+    sides = np.diff(shown.x) / np.ptp(shown.x), np.diff(shown.value) / np.ptp(shown.value)
+    steps = np.hypot(*sides)
+    assert steps.max() < 1.5 * steps.mean()
+    assert np.all(np.diff(shown.x) > 0)
+    q = derive("w/sqrt(1 + w**2)").potential.numeric({"w_0": 1})
+    assert shown.value == pytest.approx(q.bregman(shown.x[:, None], shown.beta0), rel=1e-12)
+
+
 def test_regimes_are_approached():
     found = regimes(derive(PAIR), "alpha")
     for which in (0, 1):
