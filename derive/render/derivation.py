@@ -18,7 +18,7 @@ from derive.render.document import Document, Part
 from derive.render.page.derivation import page_parts
 from derive.render.plain import mark, mark_quoted, unmark
 from derive.render.sections import norms_of
-from derive.render.text import homogeneity, start_words, text_lines
+from derive.render.text import text_lines
 from derive.statement import Equations, OnPage, Open, Statement, note
 from derive.verdict import Finding, Verdict
 
@@ -67,7 +67,8 @@ def _predictor_map(d: Derivation) -> Iterator[object]:
     yield from sections.outputs(p)
     weights = f"{p.p} weight" + ("" if p.p == 1 else "s")
     rank = f"{p.d}" if p.rank == p.d else f"{p.rank} < {p.d}"
-    yield f"{weights}, {homogeneity(p)}, J of rank {rank}; start: {start_words(p)}"
+    words = f"{weights}, {{degree}}, J of rank {rank}; start: {{start}}"
+    yield note(words, degree=sections.homogeneity(p), start=sections.start_words(p))
     if PI in (*p.parameters, *p.start_symbols):
         yield f"{PI} is the number"
     yield from sections.what_stays(d)

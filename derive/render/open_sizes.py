@@ -123,8 +123,8 @@ def _regularizer(d: EntrywiseDerivation) -> Iterator[object]:
 def _evidence(d: EntrywiseDerivation) -> Iterator[object]:
     """Yield what the dual coordinates are made of, and what was expanded, divided by E."""
     if d.argument:
-        words = "`dy_i = E (dh(v_i) + k(v_i) dtau)` with `dE = mu E dtau` and, in `{v}`,"
-        yield note(words, v=Text(d.parameterization.indexed))
+        words = "`dy_i = {E} (dh(v_i) + k(v_i) dtau)` with `d{E} = mu {E} dtau` and, in `{v}`,"
+        yield note(words, v=Text(d.parameterization.indexed), E=Symbol("E"))
         yield Equations(d.argument)
     yield from (
         x for e in d.finding.evidence if e.holds for x in (Finding(d.verdict, e.statement), e)

@@ -12,6 +12,7 @@ from sympy import Expr, Integral, Symbol
 from sympy.core.function import AppliedUndef
 
 from derive.derivation import Derivation
+from derive.language import to_text
 from derive.language.tree import Name
 from derive.model.direction import Direction
 from derive.model.labels import pair, predictor
@@ -176,6 +177,34 @@ expand.register(Statement, lambda line: (*line.above, line.sentence, *line.below
 def _(line: Potential) -> Iterator[object]:
     bare = (replace(piece, gradient=()) for piece in line.pieces)
     return potential_lines(line if line.turning else replace(line, pieces=tuple(bare)))
+
+
+@expand.register
+def _(line: Parameterization) -> Iterator[object]:
+    degree, start = (
+        homogeneity(line),
+        each("`{0}(0) = {1}`", ((Symbol(w), t) for w, t in line.start)),
+    )
+    free = note("{degree}; start w_0: {start}", degree=degree, start=start_words(line))
+    yield OnTerminal((*outputs(line), free))
+    betas = Notation(line, tuple(range(line.d))).betas
+    yield OnPage((Equations(tuple(zip(betas, line.outputs, strict=True))), *affine_outputs(line)))
+    yield OnPage((note("the start is {start}", start=start),))
+
+
+def homogeneity(p: Parameterization) -> Sentence:
+    """Say of which degree D of homogeneity F is, a number or a constant of F, or that it is not."""
+    D = p.homogeneity
+    return (
+        tell("not homogeneous") if D is None else tell("homogeneous of degree {D}", D=Text(str(D)))
+    )
+
+
+def start_words(p: Parameterization) -> Text:
+    """Return the values of weights at the start, and those that are free."""
+    free = [t.name for w, t in p.start if isinstance(t, Name) and t.name.startswith(f"{w}_0")]
+    given = [f"{w} = {to_text(t)}" for w, t in p.start if to_text(t) not in free]
+    return Text(", ".join([*given, *([f"free {', '.join(free)}"] if free else [])]))
 
 
 def flatten(lines: Iterable[object], where: type[OnPage | OnTerminal]) -> Iterator[object]:

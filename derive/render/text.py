@@ -11,10 +11,9 @@ from itertools import zip_longest
 from sympy import Expr, Poly
 
 from derive.language import to_text
-from derive.language.tree import Name, Tree
+from derive.language.tree import Tree
 from derive.limits.point import Point
 from derive.model.condition import Condition
-from derive.model.parameterization import Parameterization
 from derive.printable import Printable
 from derive.render.arranged import TOO_LONG
 from derive.render.document import document
@@ -27,7 +26,7 @@ from derive.render.plain import (
     step_aside,
     wrap,
 )
-from derive.render.sections import flatten, outputs
+from derive.render.sections import flatten
 from derive.statement import Equations, Items, OnTerminal, Sentence, Statement, Table, Text
 from derive.verdict import Finding, Identity
 
@@ -140,12 +139,6 @@ def _(line: Table) -> Iterator[str]:
 
 
 @lines_of.register
-def _(line: Parameterization) -> Iterator[str]:
-    yield from text_lines(outputs(line))
-    yield f"{homogeneity(line)}; start w_0: {start_words(line)}"
-
-
-@lines_of.register
 def _(line: Items) -> Iterator[str]:
     yield from text_lines(line.lines)
 
@@ -168,16 +161,3 @@ def norms_as_text(text: str, norms: Mapping[str, str]) -> str:
     if not norms:
         return text
     return re.sub(rf"\b({'|'.join(norms)})\b", lambda found: f"|{norms[found[0]]}|", text)
-
-
-def homogeneity(p: Parameterization) -> str:
-    """Say of which degree D of homogeneity F is, a number or a constant of F, or that it is not."""
-    D = p.homogeneity
-    return "not homogeneous" if D is None else f"homogeneous of degree {mark(D)}"
-
-
-def start_words(p: Parameterization) -> str:
-    """Return the values of weights at the start, and those that are free."""
-    free = [t.name for w, t in p.start if isinstance(t, Name) and t.name.startswith(f"{w}_0")]
-    given = [f"{w} = {to_text(t)}" for w, t in p.start if to_text(t) not in free]
-    return mark(", ".join([*given, *([f"free {', '.join(free)}"] if free else [])]))

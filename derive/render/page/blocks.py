@@ -18,14 +18,11 @@ from derive.limits.point import Point
 from derive.model.condition import Condition
 from derive.model.labels import LABEL, aside, predictor
 from derive.model.names import unused
-from derive.model.notation import Notation
-from derive.model.parameterization import Parameterization
 from derive.printable import Printable
 from derive.render.arranged import read
 from derive.render.document import Display, Document, Element, Grid, Part, Words, document, literal
 from derive.render.page.formula import (
     assumption,
-    at_start,
     fraction,
     hold,
     put_back,
@@ -38,7 +35,7 @@ from derive.render.page.lines import COLUMN, Row, by_powers, display, vanishing,
 from derive.render.page.printer import GREEK, as_latex, inline, latex, latex_name
 from derive.render.page.refutation import plain_failure
 from derive.render.plain import MARK
-from derive.render.sections import affine_outputs, flatten
+from derive.render.sections import flatten
 from derive.render.text import Layout
 from derive.sources import sources
 from derive.statement import Equations, Items, OnPage, Sentence, Table, Text, each
@@ -47,7 +44,7 @@ from derive.verdict import Finding, Identity, Verdict
 ANSWERS = {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "not decided"}
 DECIDED = {Verdict.PROVED: "", Verdict.REFUTED: "refuted", Verdict.UNDECIDED: "not decided"}
 WORDS = (str, Sentence, Finding)
-DISPLAYED = (Equations, Parameterization, Display)
+DISPLAYED = (Equations, Display)
 GOES_ON = re.compile(
     r"(and|with|where|assuming|to first|has|for all|among|subject to|so that|per|in the sense"
     r"|drift)\b"
@@ -215,14 +212,6 @@ def _(line: Identity) -> Iterator[Element]:
     )
     if tells and width(latex(left)) < COLUMN / 2:
         yield from display([(latex(left), right)])
-
-
-@blocks_of.register
-def _(line: Parameterization) -> Iterator[Element]:
-    betas = Notation(line, tuple(range(line.d))).betas
-    yield from display([(latex(b), f) for b, f in zip(betas, line.outputs, strict=True)])
-    yield from paragraph(affine_outputs(line))
-    yield f"The start is {at_start(line.start)}."
 
 
 @blocks_of.register

@@ -228,31 +228,24 @@ def _theorem(d: Derivation) -> Iterator[object]:
         yield from sections.potential_lines(other)
     yield from _assumed(late)
     yield from _use(d)
-    if d.hessian.verdict is Verdict.REFUTED:
-        yield from _clock(d.warping.g)
 
 
 def _use(d: Derivation) -> Iterator[Element]:
     """Yield what the gradient of Q does along the flow, where Q lives, and what follows."""
-    if d.parameterization.geometry.steepest is not None:
-        yield from say("theorem.steepest")
-        yield from _where(d)
-        return
-    yield from say("theorem.one" if d.of_coordinates else "theorem.outputs")
+    plain = d.parameterization.geometry.steepest is None
+    use = "steepest" if not plain else "one" if d.of_coordinates else "outputs"
+    yield from say(f"theorem.{use}")
     yield from _where(d)
-    if d.of_coordinates:
+    if plain and d.of_coordinates:
         yield from say("theorem.copies")
+    if d.hessian.verdict is Verdict.REFUTED:
+        g = "" if d.warping.g is None else f", $g = {inline(d.warping.g)}$"
+        yield from say("theorem.clock", g=g if width(g) < COLUMN / 2 else ", $g$ as below")
 
 
 def _assumed(what: Sequence[Condition]) -> Iterator[Element]:
     if what:
         yield from say("theorem.assume", assumed=listing(map(assumption, what)))
-
-
-def _clock(g: Expr | None) -> Iterator[Element]:
-    """Say that the clock is warped, and by what where that is short."""
-    given = "" if g is None else f", $g = {inline(g)}$"
-    yield from say("theorem.clock", g=given if width(given) < COLUMN / 2 else ", $g$ as below")
 
 
 def _where(d: Derivation) -> Iterator[Element]:
