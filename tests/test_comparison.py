@@ -33,7 +33,7 @@ def test_a_column_is_what_its_records_say(found):
         assert m.regimes.limits == regimes(GIVEN[m.label]).limits if m.regimes else True
     assert [m.margins.norm for m in found.columns][:3] == ["l1", "l2", "l2"]
     rows = [re.split("  +", line.strip()) for line in found.to_text().splitlines()[:9]]
-    assert rows[0] == ["tied, neuron, vector, none, side by side"]
+    assert rows[0] == ["4 models, side by side"]
     assert rows[2] == ["Q exists", "proved", "proved", "proved", "refuted"]
     assert rows[4] == ["warp g", "not needed", "a", "a", "none"]
     assert rows[5][:4] == ["horizon of Q", "l1", "l2", "l2"]
@@ -66,6 +66,15 @@ def test_all_forms_have_all_models(found):
     assert (rows["neuron"]["g"], rows["none"]["Q"], rows["none"]["g"]) == ("a", None, None)
     assert rows["tied"]["regimes"] == {"alpha -> 0+": "rich", "alpha -> infinity": "kernel"}
     assert rows["tied"]["effective"] == {"alpha": "alpha*sqrt(1 - 4*G**2*eta**2)"}
+
+
+def test_many_models_are_in_several_tables():
+    found = compare({f"model-{k}-{'x' * (k % 3)}": derive_once(TIED) for k in range(9)})
+    lines = found.to_text().splitlines()
+    heads = [line.split() for line in lines if line.startswith("     ") and "model-" in line]
+    assert [name for head in heads for name in head] == [m.label for m in found.columns]
+    assert len(heads) > 2
+    assert max(map(len, lines)) <= 80
 
 
 def test_a_frame_has_a_row_for_each_model(found):
