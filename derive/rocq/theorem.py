@@ -61,16 +61,16 @@ def written(d: Derivation, name: str = "model") -> str:
     Raises:
         NoFile: there is none: nothing was proved, or its proof is not written here.
     """
-    if d.verdict is Verdict.UNDECIDED:
-        raise NoFile(f"no file is written: {HEADLINES[d.verdict].replace(MARK, '')}")
-    if d.parameterization.geometry.steepest is not None:
-        raise NoFile("no file is written of steepest descent in another norm")
-    parts = [_words(d), IMPORTS, "", *_proved(d, name), f"Print Assumptions {name}."]
-    return "\n".join(parts)
+    proved = [*_proved(d, name)]
+    return "\n".join([_words(d), IMPORTS, "", *proved, f"Print Assumptions {name}."])
 
 
 def _proved(d: Derivation, name: str) -> Iterator[str]:
     """Yield definitions, lemmas and the theorem: there is no Q; of a vector, of outputs, copies."""
+    if d.verdict is Verdict.UNDECIDED:
+        raise NoFile(f"no file is written: {HEADLINES[d.verdict].replace(MARK, '')}")
+    if d.parameterization.geometry.steepest is not None:
+        raise NoFile("no file is written of steepest descent in another norm")
     if d.verdict is Verdict.REFUTED:
         yield from Refutation(d).theorem(name)
         return
@@ -91,7 +91,7 @@ def _proved(d: Derivation, name: str) -> Iterator[str]:
 def has_file(d: Derivation) -> bool:
     """Say whether a derivation has a file with all that the page says of Q."""
     try:
-        return WITHOUT not in written(d)
+        return not any(WITHOUT in part for part in _proved(d, "model"))
     except NoFile:
         return False
 
