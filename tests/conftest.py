@@ -11,6 +11,8 @@ import pytest
 
 # Before NumPy is loaded: tests run side by side, each on a core of its own.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Before SymPy is: what it found is kept over more than one test.
+os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")
 
 from derive.catalogue import find
 from tests.numerics.evaluate.sweep_table import pytest_terminal_summary, pytest_xdist_make_scheduler  # noqa: F401 - hooks

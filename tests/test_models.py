@@ -155,7 +155,7 @@ def test_what_is_claimed_of_limits_withstands_its_witness(line):
     withstood(derive_once(parsed(line)), AT_LIMITS.__contains__)
 
 
-@pytest.mark.every(24)
+@pytest.mark.every(36)
 @pytest.mark.parametrize("line", [line for line, (_, v) in DECIDED.items() if v is YES])
 def test_the_limit_of_the_flow_is_that_of_q_to_twenty_digits(line):
     try:

@@ -52,7 +52,7 @@ def test_published_models_are_certified_in_full(model):
     assert all(f"conserved: {law}" in said for law in d.conserved.laws)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("entry", entries_of_catalogue()[::-1], ids=lambda e: e.id)
 def test_the_catalogue_is_certified_in_full(entry):
     report = check_text(certified_once(entry.read().parameterization()))

@@ -156,6 +156,7 @@ def record(output):
     return json.loads(certified_once(Parameterization.parse([output], start=start)))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("output", WHOLE)
 def test_all_of_it_is_certified(output):
     report = check(record(output))

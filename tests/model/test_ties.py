@@ -143,6 +143,7 @@ def test_fewer_weights_have_the_simpler_form(F, start, kind):
     assert crosscheck(d, digits=20).passed
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("rates", "start"),
     [

@@ -237,6 +237,7 @@ def test_weights_may_become_infinite_where_beta_is_not(output, rate, where):
     assert where in domain(derive_once(p)).where
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("output", "walls", "conditions"),
     [

@@ -130,6 +130,7 @@ def flown(d, start):
     return check.compare(problem, end), check.number(d.potential.g, check.values(copy.begin))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("text", "start"),
     [
