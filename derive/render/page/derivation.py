@@ -19,7 +19,7 @@ from derive.potential.piece import Quadrature, why_left
 from derive.render import sections
 from derive.render.document import Element, Part, phrase, say
 from derive.render.page.blocks import norms_as_latex, paragraph
-from derive.render.page.formula import assumption, at_start, listing, named_list, prose, typeset
+from derive.render.page.formula import assumption, at_start, listing, prose, typeset
 from derive.render.page.lines import COLUMN, display, width
 from derive.render.page.printer import inline, latex, latex_name
 from derive.render.page.proof import inner_product, proof_lines
@@ -109,11 +109,12 @@ def _start(d: Derivation) -> str:
 def _of_vector(d: Derivation, direction: Direction) -> Iterator[object]:
     scalars = [w for w in direction.parameterization.weights if w != direction.norm]
     kind = {0: "no scalars", 1: "a scalar "}.get(len(scalars), "scalars ")
+    named = [f"${latex_name(name)}$" for name in scalars]
     yield from say(
         "setting.vector",
         u=latex_name(direction.vector),
         phi=_phi(direction),
-        scalars=kind + (named_list(scalars) if scalars else ""),
+        scalars=kind + (listing(named) if named else ""),
         s=latex(d.beta[0]),
         beta=latex(direction.beta),
     )

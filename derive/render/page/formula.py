@@ -151,11 +151,6 @@ def listing(parts: Iterable[str], word: str = "and") -> str:
     return f"{', '.join(first)} {word} {last}" if first else last
 
 
-def named_list(names: Iterable[str]) -> str:
-    """Return names as formulas in a line of words."""
-    return listing(f"${latex_name(name)}$" for name in names)
-
-
 def at_start(start: Iterable[tuple[str, Tree]]) -> str:
     """Return the values of weights at the start, as formulas in a line of words."""
     return listing(f"${latex_name(w)}(0) = {latex(to_sympy(tree))}$" for w, tree in start)
@@ -191,11 +186,6 @@ def _side(text: str) -> str:
     """Return a formula, or what the language has no words for."""
     if moving := re.fullmatch(r"\((.*)\)'", text):
         return f"({', '.join(map(latex_name, moving[1].split(', ')))})'"
-    return formula(text)
-
-
-def formula(text: str) -> str:
-    """Return a formula of the language as LaTeX, for a line of words."""
     return inline(read(text))
 
 
