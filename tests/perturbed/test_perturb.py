@@ -151,20 +151,25 @@ def test_an_unknown_perturbation_is_refused():
         perturb(derive("w"), "dropout")
 
 
-@pytest.mark.parametrize(
-    "verb",
-    [
-        margins,
-        lambda d: perturb(d, "noise"),
-        lambda d: regimes(d, "w_0"),
-        crosscheck,
-        confirm_perturbation,
-        explicit_counterpart,
-    ],
-)
+@pytest.mark.parametrize("verb", [crosscheck, confirm_perturbation])
 def test_what_is_no_record_is_refused(verb):
     for given in ("p**2", None):
-        with pytest.raises(InputError, match=r"give a (Derivation|Perturbation|Parameterization),"):
+        with pytest.raises(InputError, match=r"give a (Derivation|Perturbation),"):
+            verb(given)
+
+
+@pytest.mark.parametrize(
+    "verb", [margins, lambda F: perturb(F, "noise"), regimes, explicit_counterpart]
+)
+def test_what_is_no_model_is_refused(verb):
+    """Text is one, as it is for `derive`."""
+    assert verb("p**2").verdict is Verdict.PROVED
+    for given, message in (
+        (None, "output 1 is of type NoneType"),
+        (1.5, "output 1 is"),
+        ([], "at least"),
+    ):
+        with pytest.raises(InputError, match=message):
             verb(given)
 
 
