@@ -240,6 +240,7 @@ CERTIFIED_IN_PART = """
     a**3/(a**3 + b**3)
     exp(u**2 + v**2)
     exp(a) + exp(b)
+    a*b + a**2
     sqrt(a**2 + b**2) + a
     c + c*sqrt(a**2 + b**2)
     sqrt(a**2 + b**2), a
