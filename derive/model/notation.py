@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias, TypeVar
@@ -15,7 +15,7 @@ from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 from derive.exact.field.factors import Factorization, factors, split
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import images_of
-from derive.exact.field.polynomial import Polynomial, terms
+from derive.exact.field.polynomial import Polynomial, factorize, terms
 from derive.exact.linear.families import LogFunction
 from derive.language import to_sympy
 from derive.language.functions import RECORDS
@@ -175,7 +175,7 @@ Images: TypeAlias = Mapping[str, Expr] | Sequence[Expr]
 
 def to_expr(element: RationalFunction, symbols: Images) -> Expr:
     """Return a field element as a SymPy expression, expanded."""
-    images = _in_order(element, symbols)
+    images = _in_order(element.field, element.variables(), symbols)
     for r, k, rest in _roots_below(element):
         return to_expr(rest, symbols) * images[element.field.positions[r]] ** k
     top, bottom = (_expanded(f, images) for f in (element.numerator, element.denominator))
@@ -216,16 +216,29 @@ def _roots_below(element: RationalFunction) -> Iterator[tuple[str, int, Rational
 
 
 def to_factored_expr(element: RationalFunction, symbols: Images) -> Expr:
-    """Return a field element with its numerator and denominator as products of factors over Q."""
-    images = _in_order(element, symbols)
-    top, bottom = (_factored(split(element.field, x), images) for x in element.parts)
+    """Return a field element with its numerator and denominator as products of factors over Q.
+
+    Beside a norm those are its factors in the weights, or in their length, whichever is shorter.
+    """
+    ways = [_in_factors(element, symbols, factorize)]
+    if element.field.norms:
+        ways.append(_in_factors(element, symbols, lambda x: split(element.field, x)))
+    return min(ways, key=lambda e: int(e.count_ops()))
+
+
+def _in_factors(
+    element: RationalFunction, symbols: Images, take: Callable[[Polynomial], Factorization]
+) -> Expr:
+    field, sides = element.field, [take(x) for x in element.parts]
+    parts = (field.polynomial(f) for _, factors in sides for f, _ in factors)
+    images = _in_order(field, {name for f in parts for name in f.variables()}, symbols)
+    top, bottom = (_factored(side, images) for side in sides)
     return top / bottom
 
 
-def _in_order(element: RationalFunction, symbols: Images) -> Sequence[Expr]:
+def _in_order(field: FunctionField, used: Collection[str], symbols: Images) -> Sequence[Expr]:
     if not isinstance(symbols, Mapping):
         return symbols
-    field, used = element.field, element.variables()
     known = images_of(field.generators, symbols, to_expr, FUNCTIONS, used)
     return [known[x] if x in used else sympy.S.Zero for x in field.names]
 

@@ -460,3 +460,23 @@ def test_a_sign_that_is_open_is_why_an_integral_is_left():
     assert derive_once(Parameterization.parse(["a**2*b"])).potential.pieces[0].left == "sign"
     closed = derive_once(Parameterization.parse(["a**2*b"], start={"a": "1", "b": "2"}))
     assert closed.potential.kind != "quadrature"
+
+
+@pytest.mark.parametrize(
+    ("F", "constant"),
+    [
+        (["c*sqrt(a**2 + b**2)"], "(-a_0**2 - b_0**2 + c_0**2)**2"),
+        (
+            ["c + c*sqrt(a**2 + b**2)"],
+            "(c_0 - sqrt(a_0**2 + b_0**2) - 1)**2*(c_0 + sqrt(a_0**2 + b_0**2) + 1)**2",
+        ),
+        (["sqrt(a**2 + b**2) + a"], "a_0 - sqrt(a_0**2 + b_0**2)"),
+        (["a/sqrt(a**2 + b**2)"], None),
+        (["sqrt(a**2 + b**2)", "a"], None),
+        (["sqrt(a**2 + b**2)", "a**2"], None),
+    ],
+)
+def test_norms_have_closed_forms(F, constant):
+    (piece,) = derive(F).potential.pieces
+    assert piece.kind == "explicit"
+    assert [str(value) for _, value in piece.constants] == ([constant] if constant else [])
