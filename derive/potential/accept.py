@@ -186,7 +186,9 @@ def accept_explicit(relation: KernelRelation, piece: Explicit) -> Explicit | Non
     positive = (k for k, _ in piece.constants if k.is_positive)
     squares = {k: notation.fresh(f"root_{k.name}", positive=True) ** 2 for k in positive}
     decide = ZeroTest(notation.parameterization, squares)
-    piece = replace(piece, constants=(*piece.constants, *relation.named))
+    used = set[Expr]().union(*(e.free_symbols for e in (piece.value, *piece.gradient, K)))
+    named = tuple((symbol, value) for symbol, value in relation.named if symbol in used)
+    piece = replace(piece, constants=(*piece.constants, *named))
     written = dict(piece.constants)
     beta0, K0 = relation.expr(relation.beta0), relation.expr(relation.K0)
     solved = K**relation.m - relation.expr(relation.power)

@@ -173,8 +173,9 @@ def _square_root(
     relation: KernelRelation, radicand: RationalFunction
 ) -> tuple[Expr, tuple[Constant, ...]]:
     """Return sqrt(radicand) in start symbols, or sqrt(k) with k named where it is no square."""
-    root = exact_square_root(radicand)
-    for candidate in () if root is None else (root, -root):
+    root, kinds = exact_square_root(radicand), {g.name: g.kind for g in radicand.field.generators}
+    nested = root is not None and "root" in {kinds.get(name) for name in root.variables()}
+    for candidate in () if root is None or nested else (root, -root):
         if Signs(relation.positive).is_nonnegative(candidate):
             return relation.expr(candidate), ()
     return _named_root(relation, radicand)

@@ -472,6 +472,7 @@ def test_a_sign_that_is_open_is_why_an_integral_is_left():
         ),
         (["sqrt(a**2 + b**2) + a"], "a_0 - sqrt(a_0**2 + b_0**2)"),
         (["a/sqrt(a**2 + b**2)"], None),
+        (["c/sqrt(a**2 + b**2)"], None),
         (["sqrt(a**2 + b**2)", "a"], None),
         (["sqrt(a**2 + b**2)", "a**2"], None),
     ],
@@ -480,3 +481,9 @@ def test_norms_have_closed_forms(F, constant):
     (piece,) = derive(F).potential.pieces
     assert piece.kind == "explicit"
     assert [str(value) for _, value in piece.constants] == ([constant] if constant else [])
+
+
+def test_the_hypentropy_of_a_shifted_norm_from_zero():
+    p = Parameterization.parse(["c + c*sqrt(a**2 + b**2)"], start={"c": "0"})
+    (piece,) = derive(p).potential.pieces
+    assert [str(value) for _, value in piece.constants] == ["(sqrt(a_0**2 + b_0**2) + 1)**4"]
