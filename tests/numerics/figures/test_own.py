@@ -61,6 +61,7 @@ def test_a_curve_has_even_steps_up_to_its_walls():
 
 
 def test_regimes_are_approached():
+    pytest.importorskip("matplotlib")
     found = regimes(derive(PAIR), "alpha")
     for which in (0, 1):
         shown = RegimeDisplay.from_regimes(found, which)
