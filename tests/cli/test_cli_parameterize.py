@@ -16,9 +16,13 @@ run = partial(run_command, "parameterize")
     ("arguments", "code", "words"),
     [
         (["beta*log(beta) - beta"], 0, ["beta = w**2", "start: w = 1"]),
-        (["-log(beta)"], 0, ["beta = exp(w)", "for 0 < beta < oo"]),
+        (["-log(beta)"], 0, ["beta = exp(w)", "for 0 < beta < infinity"]),
         (["-log(beta)", "--start", "beta=k"], 0, ["w = log(k)", "k > 0", "Bregman"]),
-        (["beta*atan(beta) - log(1 + beta**2)/2"], 0, ["beta = sinh(w)", "-oo < beta < oo"]),
+        (
+            ["beta*atan(beta) - log(1 + beta**2)/2"],
+            0,
+            ["beta = sinh(w)", "-infinity < beta < infinity"],
+        ),
         (["x*log(x)"], 0, ["x = w**2", "w = exp(-1/2)"]),
         (["k*beta**2", "--positive", "k"], 0, ["beta = w"]),
         (["beta1**2/2", "-log(beta2)"], 0, ["beta1 = w1", "beta2 = exp(w2)"]),
