@@ -7,11 +7,12 @@ with independent constants. If int f dt is elementary, then
         z of the resultant of A - z q p' and p are free of t
     for E = exp(u) and f = sum_i a_i E^i each y' + i u' y = a_i, i != 0, has a rational solution
 
-And w dt/sqrt(P), for polynomials w and P without double roots, has no elementary integral where it
-has no residue and is no differential of w'/sqrt(P): it would be a sum of logarithms otherwise.
+And w dt/y, y^2 = P, for polynomials w and P, P without double roots, has no elementary integral
+where it has no residue and is the differential of no function of t and y: an elementary one is such
+a function beside logarithms, which bring residues.
 
-Source: Bronstein 2005, Symbolic Integration I, theorem 5.6.1 and section 6.1; for the first kind
-Ritt 1948, Integration in Finite Terms.
+Source: Bronstein 2005, Symbolic Integration I, theorem 5.6.1, sections 5.8 and 5.9; for square
+roots Ritt 1948, Integration in Finite Terms.
 """
 
 from __future__ import annotations
@@ -97,11 +98,15 @@ def _has_second_kind(w: RationalFunction, P: RationalFunction, t: int) -> bool:
     """
     field, x = w.field, w.field.gens[t]
     degree = int(P.numerator.degrees()[t])
+    slope = field.derivative(P, t)
     if degree < 3 or int(w.denominator.degrees()[t]):
+        return False
+    # Roots that are constants may make factors meet that are irreducible without them.
+    if field.polynomial(P.numerator.resultant(slope.numerator, field.names[t])).is_zero():
         return False
     if degree % 2 == 0:
         return int(w.numerator.degrees()[t]) < degree // 2 - 1
-    slope = field.derivative(P, t) / field.constant(2)
+    slope = slope / field.constant(2)
     while not w.is_zero() and (m := int(w.numerator.degrees()[t]) - degree + 1) >= 0:
         lower = (field.constant(m) * P / x if m else field.zero) * x**m + x**m * slope
         w = w - _leading(w, t) / _leading(lower, t) * lower

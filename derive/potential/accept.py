@@ -24,6 +24,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.tower import build_elements
 from derive.language import OWN, from_sympy
 from derive.model.labels import quoted
+from derive.model.names import unused
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Curve, Explicit, Parametric, moving
@@ -54,10 +55,8 @@ class ZeroTest:
         # log |A B| = log |A| + log |B|
         expression = _with_one_logarithm(sympy.expand_log(expression, force=True))
         # Logarithms of roots may cancel as they are: no tower has log(1 + a/r) and log(1 - a/r).
-        rooted = [x for x in expression.atoms(sympy.log) if _has_root(x)]
-        if rooted and self.vanishes(
-            expression.xreplace({x: Symbol(f"log_{k}", real=True) for k, x in enumerate(rooted)})
-        ):
+        rooted = {x: x for x in sorted(filter(_has_root, expression.atoms(sympy.log)), key=str)}
+        if rooted and self.vanishes(_with_symbols(expression, rooted)):
             return True
         expression = self._without_opaque(expression)
         # Powers of -s are taken where it is positive: they are powers of a new s.
@@ -86,8 +85,18 @@ class ZeroTest:
         for a, b in combinations(atoms, 2):
             if a.func is b.func and same[b] is b and self.vanishes(a.args[0] - b.args[0]):
                 same[b] = same[a]
-        images = {a: Symbol(f"opaque_{k}", real=True) for k, a in enumerate(atoms)}
-        return expression.xreplace({a: images[same[a]] for a in atoms})
+        return _with_symbols(expression, same)
+
+
+def _with_symbols(expression: Expr, same: Mapping[Expr, Expr]) -> Expr:
+    """Return an expression with symbols of its own for parts of it, one for all that are the same.
+
+    What holds of any numbers in their places holds of these.
+    """
+    taken = {symbol.name for symbol in expression.free_symbols}
+    names = (unused(f"opaque_{k}", taken) for k, _ in enumerate(same))
+    images = {a: Symbol(name, real=True) for a, name in zip(same, names, strict=True)}
+    return expression.xreplace({a: images[b] for a, b in same.items()})
 
 
 def _has_root(expression: Expr) -> bool:

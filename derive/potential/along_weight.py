@@ -8,7 +8,7 @@ mostly: Q'' = 1/K at the t that F = beta has.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import sympy
@@ -17,6 +17,7 @@ from sympy import Expr, Symbol
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
+from derive.exact.linear.matrix import rank
 from derive.exact.liouville import why_not_elementary, why_not_elementary_root
 from derive.exact.signs import Signs
 from derive.language import to_sympy
@@ -172,12 +173,12 @@ class _AlongWeight:
             Q = None if conjugate.has(sympy.Integral) else beta * mu - conjugate
             speed = self.expr(leaf.field.derivative(self.f, 0) * self.r)
             closed = accept_curve(leaf, begin, (height, pace, speed), mu, Q)
+        left: Left = "conjugate"
         if mu is None or closed is None:
             mu = integral(fewest([self.shortest(1 / self.r), 1 / pace]))
             left, proof = self.left()
-        else:
-            proof = self.not_elementary(self.f / self.r)
-            left = "not elementary" if proof else "conjugate"
+        elif proof := self.not_elementary(self.f / self.r) if Q is None else "":
+            left = "not elementary"
         return Quadrature(
             (beta,),
             beta * mu - conjugate,
@@ -200,10 +201,27 @@ class _AlongWeight:
 
     def not_elementary(self, integrand: RationalFunction) -> str:
         """Return why its integral is no elementary function of t, and so of beta; or nothing."""
+        calls = {g.name for g in integrand.field.generators if g.kind != "parameter"}
+        constants = sorted(names_in(integrand) - calls - {self.t.name})
         why = why_not_elementary(integrand) or why_not_elementary_root(integrand * integrand)
-        known = {self.t.name, *(g.name for g in integrand.field.generators)}
-        general = "from a general start " if names_in(integrand) - known else ""
-        return f"{general}{why}" if why else ""
+        if why is None or not self.are_independent(constants):
+            return ""
+        listed = ", ".join(f"`{name}`" for name in constants)
+        return f"for general {listed} {why}" if constants else why
+
+    def are_independent(self, constants: Sequence[str]) -> bool:
+        """Tell whether the start leaves constants free: values of laws, and symbols of its own."""
+        at, field = self.p.at_start, self.p.start_field
+        units = [tuple(field.constant(j == k) for j in field.weights) for k in field.weights]
+        values = [LogFunction(field.named(name)) for name in field.weights if name in constants]
+        for symbol, law in self.leaf.laws:
+            if symbol.name in constants:
+                logs = tuple((at(c), at(A)) for c, A in law.logs)
+                values.append(LogFunction(at(law.rational), logs))
+        try:
+            return rank([[f.along(x) for x in units] for f in values]) == len(values)
+        except ValueError:  # a logarithm has a coefficient that the start moves
+            return False
 
     def antiderivative(self, integrand: RationalFunction) -> Expr | None:
         """Return that of a function that is rational in t, or in E = exp(q t), or None."""

@@ -28,8 +28,7 @@ def tell_part(part: Shown) -> Document:
     """Return what is said of a part: its formulas, and why."""
     finding = getattr(part, "finding", None)
     why = () if finding is None else (finding,)
-    lines = (line for line in lines_of(part) if getattr(line, "rows", True))
-    return Document((Part("", (*why, *lines)),))
+    return Document((Part("", (*why, *lines_of(part))),))
 
 
 def _page(part: Shown) -> Document:

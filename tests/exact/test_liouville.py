@@ -5,7 +5,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derive import derive
+from derive import Parameterization, derive
 from derive.exact.liouville import why_not_elementary, why_not_elementary_root
 from derive.exact.towers.tower import build_elements
 from derive.language import from_sympy, parse_expression
@@ -61,6 +61,8 @@ def test_no_elementary_integral(text):
         ("(5*t**3 - 3*t)**2/(t**3 - t)", False),  # 2 t sqrt(t^3 - t)
         ("t**4*(7*t**2 - 5)**2/(t**3 - t)", False),
         ("t**2/(t**4 - c)", False),
+        # (t - r)(t + r) where r = |(c, d)|
+        ("1/((t - sqrt(c**2 + d**2))*(t**2 - c**2 - d**2))", False),
         ("1/(t**3*(t - 1))", False),
         ("1/(t**2 + 1)**2", False),
     ],
@@ -117,9 +119,9 @@ def test_the_page_says_why_an_integral_is_left():
     for F, word in (
         ("a*exp(a)", "dQ/dbeta is no elementary function of beta, since no rational function y"),
         ("a*sigmoid(a)", "the residue of the integrand where t + exp(t) + 1 = 0 is no constant"),
-        ("a*b*c", "since from a general start the differential of"),
+        ("a*b*c", "since for general delta1, delta2 the differential of"),
         ("log(a) - a", "the gradient of Q is closed, and Q is no elementary function"),
-        ("b*c/a", "since from a general start the differential of"),
+        ("b*c/a", "since for general delta1, delta2 the differential of"),
         ("exp(a) - a", "Q is no elementary function of beta, since the residue"),
         ("b + b*exp(a)", "no antiderivative was found"),
     ):
@@ -130,3 +132,13 @@ def test_the_page_says_why_an_integral_is_left():
         assert ("bronstein2005" in latex) == (
             " no " in word and "ritt1948" not in latex and F != "b + b*exp(a)"
         )
+
+
+def test_constants_that_the_start_relates_are_not_general():
+    """Of delta1 = b_0^2 - c_0^2 and delta2 = a_0^2 + b_0^2 no more are free than the start has."""
+    for start, free in (({}, True), ({"a": "s", "b": "s + 1", "c": "s + 2"}, False)):
+        d = derive(Parameterization.parse(["b*c/a"], start=start or None))
+        (piece,) = d.potential.pieces
+        assert bool(piece.proof) == free
+    (piece,) = derive(Parameterization.parse(["w*exp(k*w)"], parameters=["k"])).potential.pieces
+    assert piece.proof.startswith("for general `k` no rational function")

@@ -7,12 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy
-from sympy import Rational
+from sympy import Rational, Symbol
 
 from derive import Parameterization, derive
 from derive.certificate.checking.check import check_text
 from derive.errors import InputError
 from derive.potential import leaf_curve
+from derive.potential.accept import ZeroTest
 from derive.potential.piece import KINDS, Curve, Explicit, Parametric, Quadrature, Root, kernel_of
 from derive.potential.shortest import METRIC, Form, count_terms, shortest
 from derive.verdict import Verdict
@@ -487,3 +488,14 @@ def test_the_hypentropy_of_a_shifted_norm_from_zero():
     p = Parameterization.parse(["c + c*sqrt(a**2 + b**2)"], start={"c": "0"})
     (piece,) = derive(p).potential.pieces
     assert [str(value) for _, value in piece.constants] == ["(sqrt(a_0**2 + b_0**2) + 1)**4"]
+
+
+def test_symbols_of_ours_are_no_names_of_the_user():
+    """What a zero test puts a symbol for is not what the user calls by that name."""
+    p = Parameterization.parse(["u*v"])
+    a, b = sympy.symbols("a_0 b_0", real=True)
+    decide = ZeroTest(p, {})
+    for opaque in (sympy.log(a / sympy.sqrt(a**2 + b**2) + 1), sympy.atan(a)):
+        for name in ("log_0", "opaque_0"):
+            assert not decide.vanishes(opaque - Symbol(name, real=True))
+        assert decide.vanishes((1 / (1 - a) - 1 / (1 + a) - 2 * a / (1 - a**2)) * opaque)
