@@ -18,7 +18,7 @@ from derive.exact.linear.families import normalized
 from derive.exact.linear.matrix import inverse
 from derive.exact.towers.tower import build_elements
 from derive.language import from_sympy
-from derive.model.notation import Constant, Notation, rational, to_expr
+from derive.model.notation import Constant, Notation, rational, to_expr, to_shorter_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.block import Eigenvalues
 from derive.potential.chart import Chart
@@ -157,7 +157,7 @@ def _in_weights(block: Block) -> Entries:
     if direction is not None:
         zero = direction.R.field.zero
         K = ((direction.T, zero), (zero, direction.R))
-    return tuple(tuple(to_expr(x, block.notation.weights) for x in row) for row in K)
+    return tuple(tuple(to_shorter_expr(x, block.notation.weights) for x in row) for row in K)
 
 
 def _assemble(

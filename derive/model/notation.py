@@ -226,6 +226,18 @@ def to_factored_expr(element: RationalFunction, symbols: Images) -> Expr:
     return min(ways, key=lambda e: int(e.count_ops()))
 
 
+def to_shorter_expr(element: RationalFunction, symbols: Images) -> Expr:
+    """Return a field element expanded, or in factors where that has fewer operations."""
+    whole = to_expr(element, symbols)
+    if sum(map(len, element.parts)) > LONG:
+        return whole
+    return min(whole, to_factored_expr(element, symbols), key=lambda e: int(e.count_ops()))
+
+
+LONG = 400
+"""Terms of a quotient beyond which it is left expanded."""
+
+
 def _in_factors(
     element: RationalFunction, symbols: Images, take: Callable[[Polynomial], Factorization]
 ) -> Expr:

@@ -28,16 +28,13 @@ from derive.model.names import unused
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Curve, Explicit, Parametric, moving
+from derive.potential.rewriting import by_exponentials, with_hyperbolic
 from derive.verdict import Argument, Identity
 from derive.weights.coordinate import Coordinate
 from derive.weights.kernel_relation import KernelRelation
 
 OPAQUE = (sympy.asinh, sympy.atan)
 """Functions whose derivatives are algebraic and that meet no others: each stands for itself."""
-
-
-LONG = 40
-"""Terms of a sum that is printed as it is."""
 
 
 class ZeroTest:
@@ -277,8 +274,11 @@ def accept_parametric(
 
     R is the conjugate of Q in the weights.
     """
-    beta, conjugate = (_tidy(to_expr(f, proposal.weights)) for f in (p.F[0], R))
+    beta, conjugate = (by_exponentials(to_expr(f, proposal.weights)) for f in (p.F[0], R))
     conjugate = moving(_distributed(conjugate), proposal.z, *proposal.units)
+    beta, conjugate = map(with_hyperbolic, (beta, conjugate))
+    weights = {name: with_hyperbolic(w) for name, w in proposal.weights.items()}
+    proposal = replace(proposal, weights=weights)
     if "power" in p.field.kinds:
         # A proposal like any other: what is printed is compared with F(w) below.
         beta = sympy.powdenest(sympy.expand_power_base(beta, force=True), force=True)
@@ -287,12 +287,12 @@ def accept_parametric(
     if evidence is None:
         return None
     (b,), write = notation.betas, proposal.written
-    weights = tuple((name, write(w)) for name, w in proposal.weights.items())
+    written = tuple((name, write(w)) for name, w in weights.items())
     return Parametric(
         notation.betas,
         proposal.mu * b - write(conjugate),
         (proposal.mu,),
-        curve=Curve(proposal.z, write(beta), proposal.interval, weights),
+        curve=Curve(proposal.z, write(beta), proposal.interval, written),
         assumptions=notation.assumptions,
         evidence=evidence,
     )
@@ -320,14 +320,3 @@ def _distributed(expression: Expr) -> Expr:
     """Return a sum with the numbers before the sums in it multiplied out; cosmetic."""
     parts = (term.as_coeff_Mul() for term in sympy.Add.make_args(expression))
     return sympy.Add(*(n * x for n, rest in parts for x in sympy.Add.make_args(rest)))
-
-
-def _tidy(expression: Expr) -> Expr:
-    """Collect the exponentials in a sum, with short factors in products; cosmetic."""
-    if not expression.has(sympy.exp):
-        return expression
-    expanded = sympy.powsimp(sympy.expand(expression), combine="exp")
-    exponentials = sorted(expanded.atoms(sympy.exp), key=str)
-    collected = sympy.collect(expanded, exponentials, evaluate=False)
-    short = {c: sympy.factor(c) for c in collected.values() if len(c.args) < LONG}
-    return sympy.Add(*(short.get(c, c) * e for e, c in collected.items()))

@@ -25,7 +25,7 @@ from derive.exact.signs import Signs
 from derive.exact.towers.tower import to_field
 from derive.language import OWN, from_sympy
 from derive.model.condition import Condition
-from derive.model.notation import Constant, Notation, rational, to_expr, to_factored_expr
+from derive.model.notation import Constant, Notation, rational, to_expr, to_shorter_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece, Root
 from derive.potential.rewriting import fewest
@@ -147,10 +147,8 @@ class Chart:
         written = express(function, self.coordinates, HIGHEST) if self.entries else None
         if written is None:
             return None
-        whole = to_expr(written, self.images)
-        if written.denominator.is_constant():
-            return whole
-        return min(whole, to_factored_expr(written, self.images), key=sympy.count_ops)
+        write = to_expr if written.denominator.is_constant() else to_shorter_expr
+        return write(written, self.images)
 
     def _write_factors(self, function: RationalFunction) -> Expr | None:
         """Return the product of factors, exponentials together; None of a single one."""

@@ -34,6 +34,7 @@ from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
 from derive.potential.domain import Domain, Wall
 from derive.potential.piece import Curve, Parametric
+from derive.potential.rewriting import without_hyperbolic
 
 INFINITE = sympy.zoo
 
@@ -126,7 +127,7 @@ class _Ends:
         order has a coefficient that is not 0, whatever those above it are.
         """
         z, orders = self.z, dict[tuple[Expr, Expr], list[Expr]]()
-        for term in sympy.Add.make_args(sympy.expand(self.curve.beta)):
+        for term in sympy.Add.make_args(sympy.expand(without_hyperbolic(self.curve.beta))):
             orders.setdefault(self._order(term, side), []).append(term)
         constant, coefficients = (sympy.S.Zero, sympy.S.Zero), list[Expr]()
         for order in sorted((x for x in orders if x > constant), reverse=True):

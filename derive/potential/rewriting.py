@@ -34,23 +34,73 @@ def beside_logarithms(f: Callable[[Expr], Expr], expression: Expr) -> Expr:
 
 
 def with_hyperbolic(expression: Expr) -> Expr:
-    """Return an expression with c exp(A) +- c exp(-A) as 2 c cosh(A), 2 c sinh(A), where shorter.
+    """Return an expression with c exp(A) + d exp(-A) in cosh(A) and sinh(A), where shorter.
 
-    >>> x = Symbol("x")
+    It is (c + d) cosh(A) + (c - d) sinh(A).
+
+    >>> x, a, b = map(Symbol, "xab")
     >>> with_hyperbolic((sympy.exp(4 * x) - 1) * sympy.exp(-2 * x) / 8 - x)
     -x + sinh(2*x)/4
+    >>> with_hyperbolic((a + b) ** 2 * sympy.exp(x) / 4 - (a - b) ** 2 * sympy.exp(-x) / 4)
+    a*b*cosh(x) + (a**2 + b**2)*sinh(x)/2
+    """
+    slopes = _by_exponents(expression) if expression.has(sympy.exp) else {}
+    if not any(a and -a in slopes for a in slopes):
+        return expression
+    total = slopes.pop(sympy.S.Zero, sympy.S.Zero)
+    while slopes:
+        a, c = slopes.popitem()
+        d = slopes.pop(-a, sympy.S.Zero)
+        a, c, d = (-a, d, c) if a.could_extract_minus_sign() else (a, c, d)
+        ways = [_factored(c) * sympy.exp(a) + _factored(d) * sympy.exp(-a)]
+        if c != 0 and d != 0:
+            ways.insert(0, _factored(c + d) * sympy.cosh(a) + _factored(c - d) * sympy.sinh(a))
+        total += fewest(ways)
+    return fewest([total, expression])
+
+
+def without_hyperbolic(expression: Expr) -> Expr:
+    """Return an expression with exponentials for cosh and sinh, where it has these.
+
+    >>> x, a, b = map(Symbol, "xab")
+    >>> without_hyperbolic(a * b * sympy.cosh(x) + (a**2 + b**2) * sympy.sinh(x) / 2)
+    -(a - b)**2*exp(-x)/4 + (a + b)**2*exp(x)/4
+    """
+    functions = (sympy.cosh, sympy.sinh)
+    if not expression.has(*functions):
+        return expression
+    return by_exponentials(expression.rewrite(functions, sympy.exp))
+
+
+def by_exponentials(expression: Expr) -> Expr:
+    """Return a sum with one term for each exponential, its coefficient in factors if it is short.
+
+    >>> x, y = map(Symbol, "xy")
+    >>> by_exponentials((sympy.exp(x) + y) * (y * sympy.exp(x) + 1))
+    y*exp(2*x) + y + (y**2 + 1)*exp(x)
     """
     if not expression.has(sympy.exp):
         return expression
-    terms = list(sympy.Add.make_args(sympy.powsimp(sympy.expand(expression), combine="exp")))
-    for s, t in combinations(terms, 2):
-        (c, d), (a, b) = ([f(x) for x in (s, t)] for f in (_coefficient, _exponent))
-        if a + b == 0 and a != 0 and c in (d, -d) and s in terms and t in terms:
-            terms.remove(s)
-            terms.remove(t)
-            a, c, d = (-a, d, c) if a.could_extract_minus_sign() else (a, c, d)
-            terms.append(2 * c * (sympy.cosh if c == d else sympy.sinh)(a))
-    return fewest([expression, sympy.Add(*terms)])
+    slopes = _by_exponents(expression)
+    return sympy.Add(*(_factored(c) * sympy.exp(a) for a, c in slopes.items()))
+
+
+def _by_exponents(expression: Expr) -> dict[Expr, Expr]:
+    """Return the coefficients of exponentials in a sum by the exponents, at 0 what has none."""
+    slopes = dict[Expr, Expr]()
+    whole = sympy.powsimp(sympy.expand(expression), combine="exp")
+    for term in sympy.Add.make_args(whole):
+        a = _exponent(term)
+        slopes[a] = slopes.get(a, sympy.S.Zero) + _coefficient(term)
+    return slopes
+
+
+LONG = 40
+"""Terms of a coefficient that is not factored."""
+
+
+def _factored(coefficient: Expr) -> Expr:
+    return sympy.factor(coefficient) if len(coefficient.args) < LONG else coefficient
 
 
 def _coefficient(term: Expr) -> Expr:

@@ -25,6 +25,7 @@ from derive.exact.balls import (
     shown,
     values_of,
 )
+from derive.exact.field.factors import to_shorter_text
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import Evaluator, Pole, random_point
@@ -106,7 +107,9 @@ def find_failure(
     claim, left, right, kind, of = equation
     found = differ_at_start(p, (left, right), positive)
     if found is not None:
-        return Identity(claim, repr(left), repr(right), *found, kind=kind, of=of)
+        return Identity(
+            claim, to_shorter_text(left), to_shorter_text(right), *found, kind=kind, of=of
+        )
     common = left.denominator * right.denominator / left.denominator.gcd(right.denominator)
     factor = left.field.polynomial(common)
     left, right = left * factor, right * factor
@@ -116,7 +119,9 @@ def find_failure(
         for path, candidate in candidates:
             found = differ_at_start(p, (candidate, p.field.zero), positive)
             if found is not None:
-                return Identity(claim, repr(left), repr(right), *found, path, times)
+                return Identity(
+                    claim, to_shorter_text(left), to_shorter_text(right), *found, path, times
+                )
         if sum(len(c.numerator.monoms()) for _, c in candidates) > MAXIMAL_TERMS:
             return None
         candidates = [

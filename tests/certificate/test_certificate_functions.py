@@ -21,6 +21,7 @@ MODELS = {
     "polar": (["exp(u)*cos(v)", "exp(u)*sin(v)"], {}),
     "weight normalization": (["c*v1/sqrt(v1**2 + v2**2)", "c*v2/sqrt(v1**2 + v2**2)"], {}),
     "no warp": (["exp(a)*u", "a*v"], {}),
+    "hyperbolic curve": (["W + a*b"], {}),
 }
 
 

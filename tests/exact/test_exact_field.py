@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derive.errors import InputError
-from derive.exact.field.factors import exact_square_root, factored
+from derive.exact.field.factors import exact_square_root, factored, to_shorter_text
 from derive.exact.field.function_field import FunctionField
 from derive.exact.towers.tower import Tower, build_elements, to_field
 from derive.language import parse_expression
@@ -52,6 +52,22 @@ def test_arithmetic_agrees_with_sympy(a, b):
     assert (a == b) == (sympy.cancel(as_sympy(a) - as_sympy(b)) == 0)
     if not b.is_zero():
         assert a / b * b == a
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(elements(), elements())
+def test_the_shorter_text_is_the_same_function(a, b):
+    for f in (a, a * b, a * a, *([] if b.is_zero() else [a / (b * b)])):
+        text = to_shorter_text(f)
+        assert len(text) <= len(repr(f))
+        assert build_elements([parse_expression(text)], FIELD.names)[0] == f
+
+
+def test_a_power_of_a_sum_is_written_as_one():
+    x, y = FIELD.gens
+    assert to_shorter_text(-(x**2) * y / (x + y) ** 7) == "-x**2*y/(x + y)**7"
+    assert to_shorter_text(x / (2 * (x + y) ** 7)) == "x/(2*(x + y)**7)"
+    assert to_shorter_text(x**2 - y**2) == "x**2 - y**2"
 
 
 @settings(max_examples=20, deadline=None, derandomize=True)

@@ -163,6 +163,21 @@ def test_a_wrong_rewriting_of_powers_is_not_printed(monkeypatch, name):
     assert piece.kind == "quadrature"
 
 
+def test_a_curve_is_accepted_in_the_functions_in_which_it_is_printed(monkeypatch):
+    model = Parameterization.parse(["W + a*b"])
+    (piece,) = derive_once(model).potential.pieces
+    assert piece.curve.beta.has(sympy.cosh)
+    assert piece.value.has(sympy.cosh)
+    assert dict(piece.curve.weights)["a"].has(sympy.cosh)
+    original = accept.with_hyperbolic
+    for wrong in (sympy.sinh, sympy.cosh):
+        monkeypatch.setattr(
+            accept, "with_hyperbolic", lambda e, f=wrong: original(e).replace(f, lambda a: 2 * a)
+        )
+        (other,) = derive(model).potential.pieces
+        assert not isinstance(other, Parametric)
+
+
 def test_a_check_ends_with_the_time_that_was_given():
     x = sympy.Symbol("x", real=True)
     zero, p = (1 + x) ** 2 - 1 - 2 * x - x**2, Parameterization.parse(["w**2"])

@@ -23,6 +23,7 @@ from derive.certificate.writing.products import calls_in, reduced, text_of, with
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction
 from derive.potential.piece import Curve, Piece, Root, curve_of, kernel_of
+from derive.potential.rewriting import without_hyperbolic
 from derive.records import Block, InducedMetric
 from derive.render.plain import plain
 
@@ -199,7 +200,8 @@ class _Form:
         As u + v of u v these rise by themselves, which the weights then do that they are made of.
         """
         space, z = self.space, curve.parameter
-        weights = [(name, w) for name, w in curve.weights if name in space.names]
+        images = ((name, without_hyperbolic(w)) for name, w in curve.weights)
+        weights = [(name, w) for name, w in images if name in space.names]
         if not any(w.has(sympy.exp) for _, w in weights):
             return
         pairs = product(combinations(weights, 2), (("+", 1), ("-", -1)))

@@ -17,6 +17,7 @@ from derive.exact.linear.implicitization import Coordinates, find_relation
 from derive.potential.branch import guards_of
 from derive.potential.half_spaces import HIGHEST
 from derive.potential.piece import Curve
+from derive.potential.rewriting import without_hyperbolic
 from derive.records import Block
 from derive.render.plain import plain
 
@@ -79,7 +80,7 @@ def lift(block: Block, betas: Sequence[str], warped: bool, moving: bool) -> JSON
 
 def length_along(curve: Curve) -> str:
     """Return P with P(|w|^2; t) = 0, of a curve that has all weights in t, as a text in "_x"."""
-    squares = sympy.Add(*(w**2 for _, w in curve.weights))
+    squares = sympy.Add(*(without_hyperbolic(w) ** 2 for _, w in curve.weights))
     above, below = sympy.fraction(sympy.together(squares))
     return plain(below * sympy.Symbol("_x") - above)
 

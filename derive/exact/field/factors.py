@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt, prod
@@ -10,7 +11,7 @@ from typing import TypeAlias
 from flint import fmpz
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.field.polynomial import Polynomial, factorize, terms
+from derive.exact.field.polynomial import Polynomial, factorize, is_atom, terms, to_text
 
 Factorization: TypeAlias = tuple[int, list[tuple[Polynomial, int]]]
 
@@ -31,6 +32,30 @@ def factored(function: RationalFunction) -> tuple[Fraction, list[tuple[RationalF
     bottom, below = split(field, function.denominator)
     powers = [*above, *((f, -n) for f, n in below)]
     return Fraction(top, bottom), [(field.polynomial(f), n) for f, n in powers]
+
+
+def to_shorter_text(function: RationalFunction) -> str:
+    """Return an element as text, expanded or as a product of factors, whichever is shorter."""
+    whole = repr(function)
+    if sum(map(len, function.parts)) > LONG:
+        return whole
+    top, below = (_factors_as_text(function.field, side) for side in function.parts)
+    bottom = "*".join(below)
+    product = "*".join(top) + (f"/({bottom})" if below[1:] else f"/{bottom}" * (bottom != "1"))
+    return min(whole, re.sub(r"^-1\*", "-", product), key=len)
+
+
+LONG = 400
+"""Terms of a quotient beyond which its text is that of the expanded one."""
+
+
+def _factors_as_text(field: FunctionField, polynomial: Polynomial) -> list[str]:
+    """Return the factors of a polynomial as text, numbers and names before sums."""
+    content, powers = split(field, polynomial)
+    factors = [(f, to_text(f, field.names), f"**{n}" * (n > 1)) for f, n in powers]
+    names = [text + power for f, text, power in factors if is_atom(f)]
+    sums = [f"({text}){power}" for f, text, power in factors if not is_atom(f)]
+    return [*[str(content)] * (content != 1 or not powers), *sorted(names), *sums]
 
 
 def split(field: FunctionField, polynomial: Polynomial) -> Factorization:
