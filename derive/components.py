@@ -10,7 +10,7 @@ from sympy.core.function import AppliedUndef
 from derive.derivation import Derivation, derive
 from derive.errors import NumericalError
 from derive.model.notation import to_expr
-from derive.potential.piece import Explicit
+from derive.potential.piece import Piece
 from derive.records import Potential
 from derive.roads.components import components_along_axis
 
@@ -57,7 +57,7 @@ def _with_length(derivation: Derivation, potential: Potential, explicit: Derivat
     first = turning.slope * to_expr(n0, direction.notation.start_symbols)
     slope = piece.gradient[0].subs(s, length) / length
     # With roots named or not, and Q an integral or not, the gradient is a formula in beta.
-    expanded = Explicit(
+    expanded = Piece(
         betas,
         piece.value.subs(s, length) - first * betas[0],
         tuple(slope * b - (first if i == 0 else 0) for i, b in enumerate(betas)),

@@ -9,7 +9,7 @@ import sympy
 from sympy import Abs, Add, Expr, Function, Mul, Pow, Symbol
 
 from derive.model.notation import factors_of
-from derive.potential.piece import Parametric, Piece, Root
+from derive.potential.piece import Piece, Root
 
 Solved: TypeAlias = tuple[tuple[Expr, ...], tuple[Root, ...]]
 """The betas, and roots that they use."""
@@ -24,9 +24,9 @@ def hessian(piece: Piece) -> tuple[Expr, ...]:
 
     Along a curve beta = h(z), Q' = f(z), it is f'/h'.
     """
-    if isinstance(piece, Parametric):
-        z = piece.curve.parameter
-        return (piece.gradient[0].diff(z) / piece.curve.beta.diff(z),)
+    if (curve := piece.time_curve) is not None:
+        z = curve.parameter
+        return (piece.gradient[0].diff(z) / curve.beta.diff(z),)
     slopes: dict[tuple[Symbol, Symbol], Expr] = {}
 
     def total(expression: Expr, b: Symbol) -> Expr:

@@ -14,7 +14,7 @@ from derive.model.notation import Constant, Notation
 from derive.model.parameterization import Parameterization
 from derive.potential.block import BlockPotential, DirectionTerms
 from derive.potential.chart import base_chart, kernel_in_beta
-from derive.potential.piece import KINDS, Kind, Piece, Root, kernel_of, written_out
+from derive.potential.piece import KINDS, Kind, Piece, Root, written_out
 from derive.printable import Held, Shown, renderer
 from derive.roads.road import Road
 from derive.verdict import Decided, Finding
@@ -107,7 +107,7 @@ class Block(Held):
             values = turning.eigenvalues
             zero = sympy.Integer(0)
             return None if values is None else ((values.across, zero), (zero, values.along))
-        kernel = None if piece is None else kernel_of(piece)
+        kernel = None if piece is None else piece.kernel
         if kernel is not None:
             return ((kernel,),)
         return kernel_in_beta(

@@ -7,7 +7,6 @@ import sympy
 
 from derive import DegenerateStart, InputError, Parameterization, Verdict, derive, margins
 from derive.model.condition import Sign
-from derive.potential.piece import Parametric
 from tests.conditions import texts
 from tests.published import MODELS, derive_once
 from tests.test_timeout import FEWER, STAGES
@@ -226,7 +225,7 @@ def test_idle_weights_can_leave_nothing_to_move():
 def test_gradient_is_the_derivative_of_q(model):
     d = derived(*model.outputs, start=model.start, positive=model.positive)
     for piece in d.potential.pieces:
-        if isinstance(piece, Parametric):
+        if piece.time_curve is not None:
             z, beta = piece.curve.parameter, piece.betas[0]
             slope = sympy.diff(piece.curve.beta, z)
             total = piece.value.subs(beta, piece.curve.beta)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import mpmath
 import numpy as np
@@ -13,7 +13,6 @@ from mpmath import mp, mpf
 import tests.witnesses.derivation  # noqa: F401 (its witnesses)
 from derive import DegenerateStart, InputError, Parameterization, RankDeficient, Verdict
 from derive.errors import ConsistencyError
-from derive.potential.piece import Explicit, Piece, Quadrature
 from derive.verdict import Finding
 from derive.weights.linear_search import has_slopes
 from numerics import crosscheck
@@ -340,9 +339,9 @@ def follow(d, phi, start):
     """Check grad Q(beta(t)) = int g lambda dt, and that q' is the slope of q."""
     assert d.verdict is Verdict.PROVED
     piece = d.potential.pieces[0]
-    if isinstance(piece, Quadrature):
+    if piece.integrand is not None:
         assert "psi(s)" not in piece.note
-        closed = Explicit(**{f.name: getattr(piece, f.name) for f in fields(Piece)})
+        closed = replace(piece, integrand=None)
         d = replace(d, potential=replace(d.potential, pieces=(closed,)))
     with mp.workdps(30):
         model, w0, steering = flow(phi, start, seed=len(phi), size=0.2)

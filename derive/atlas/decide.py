@@ -23,7 +23,6 @@ from derive.catalogue.listing import formulas
 from derive.clock import OutOfTime
 from derive.derivation import Derivation, derive
 from derive.errors import DegenerateStart, InputError
-from derive.potential.piece import Quadrature
 from derive.render.plain import plain
 from derive.separable.find import margins
 from derive.separable.horizon import domains, lives_everywhere
@@ -130,7 +129,7 @@ def _told(entry: Entry, d: Derivation, limits: Limits) -> Entry:
         entry = replace(entry, certificate=lzma.compress(record, preset=9))
     if verdict is not Verdict.PROVED:
         return entry
-    left = {p.left for p in d.potential.pieces if isinstance(p, Quadrature)}
+    left = {p.integrand.left for p in d.potential.pieces if p.integrand is not None}
     return replace(
         entry,
         reason="",

@@ -11,7 +11,7 @@ from derive.catalogue.library import Entry
 from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.language import parse_expression, to_sympy
-from derive.potential.piece import Piece, curve_of
+from derive.potential.piece import Piece
 from derive.printable import renderer
 from derive.render.document import Display, Document, Element, Part, literal
 from derive.render.page.blocks import set_letters
@@ -113,7 +113,7 @@ def formulas(derivation: Derivation) -> Iterator[str]:
 def definitions(pieces: Sequence[Piece]) -> Iterator[str]:
     """Yield what the names in Q stand for."""
     for piece in pieces:
-        if (curve := curve_of(piece)) is not None:
+        if (curve := piece.curve) is not None:
             yield f"{piece.betas[0]} = {plain(curve.beta)}"
         for root in piece.roots:
             if root.explicit is not None:

@@ -24,7 +24,7 @@ from derive.limits.limit import Limit, sided
 from derive.limits.point import Point
 from derive.model.labels import quoted
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Parametric, Piece, kernel_of
+from derive.potential.piece import Piece
 from derive.verdict import Finding, Verdict
 
 _TWO = 2
@@ -41,7 +41,7 @@ def finite_time_limit(
     D, m = scaled.degree, scaled.exponent
     vanishes = (m * {"0": 1, "oo": -1}.get(point.side, 0)).is_positive
     piece = pieces[0] if len(pieces) == 1 else None
-    if piece is None or piece.kind == "explicit" or isinstance(piece, Parametric) or not vanishes:
+    if piece is None or piece.kind == "explicit" or piece.time_curve or not vanishes:
         return None
     if not _is_plain_polynomial(p) or not D.is_Rational or D <= _TWO:
         return None
@@ -81,7 +81,7 @@ def _time(p: Parameterization, end: Expr, start: Expr) -> Expr:
 
 def _is_even(piece: Piece, beta: Symbol) -> bool:
     """Tell whether K(beta) = K(-beta), as it, or dQ'/dA with the root A, is written."""
-    kernel = kernel_of(piece)
+    kernel = piece.kernel
     if piece.kind == "algebraic" and len(piece.roots) == 1:
         kernel = piece.gradient[0].diff(piece.roots[0].symbol)
     if kernel is None or any(root.from_above != 0 for root in piece.roots):

@@ -29,7 +29,7 @@ from derive.limits.kernel_regime import TangentKernel
 from derive.limits.limit import Limit, LimitingPotential, undecided
 from derive.limits.point import Point
 from derive.model.notation import Notation, rational, to_expr
-from derive.potential.piece import Parametric, Piece, written_out
+from derive.potential.piece import Piece, written_out
 from derive.potential.separation import find_separation
 from derive.verdict import Finding, Identity, Verdict
 
@@ -69,8 +69,8 @@ def _of_closed_form(
     origin = [rational(_constant(f)) for f in p.F]
     gradient = gradient.turned(sympy.eye(p.d), origin) if any(origin) else gradient
     yield closed_form_limit(gradient, point, kernel.matrix)
-    if isinstance(piece, Parametric) and not others:
-        along = parametric_limit(piece.curve, piece.gradient[0], piece.betas[0], point)
+    if piece.time_curve is not None and not others:
+        along = parametric_limit(piece.time_curve, piece.gradient[0], piece.betas[0], point)
         yield from () if along is None else (along,)
     if coupled:
         along = norm_limit(gradient.entries, gradient.coordinates, point, gradient.positive)
@@ -83,7 +83,7 @@ def _closed_gradient(
     """Return grad Q and its symbols, or None where one of them has another meaning."""
     pieces, p = derivation.potential.pieces, derivation.potential.parameterization
     roots = _largest_roots(pieces)
-    curves = {x.betas[0]: x.curve for x in pieces if isinstance(x, Parametric)}
+    curves = {x.betas[0]: x.time_curve for x in pieces if x.time_curve is not None}
     written = (*entries, *(curve.beta for curve in curves.values()))
     symbols = sympy.Tuple(*written).free_symbols
     own = {*derivation.beta, *dict(roots or ()), *(c.parameter for c in curves.values())}

@@ -27,7 +27,7 @@ from derive.model.labels import quoted
 from derive.model.names import unused
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Curve, Explicit, Parametric, moving
+from derive.potential.piece import Curve, Piece, moving
 from derive.potential.rewriting import by_exponentials, with_hyperbolic
 from derive.verdict import Argument, Identity
 from derive.weights.coordinate import Coordinate
@@ -182,7 +182,7 @@ def accept_curve(
     return accepted(ZeroTest(curve.notation.parameterization, {}), shown, "weight", str(f))
 
 
-def accept_explicit(relation: KernelRelation, piece: Explicit) -> Explicit | None:
+def accept_explicit(relation: KernelRelation, piece: Piece) -> Piece | None:
     """Return Q, dQ/dbeta and K with their evidence, or None where an identity is not shown."""
     (x,), (gradient,), K = piece.betas, piece.gradient, piece.kernel
     if K is None:
@@ -269,7 +269,7 @@ class CurveProposal:
 
 def accept_parametric(
     p: Parameterization, R: RationalFunction, notation: Notation, proposal: CurveProposal
-) -> Parametric | None:
+) -> Piece | None:
     """Return the piece of a proposed flow with its evidence, or None where that is not shown.
 
     R is the conjugate of Q in the weights.
@@ -288,7 +288,7 @@ def accept_parametric(
         return None
     (b,), write = notation.betas, proposal.written
     written = tuple((name, write(w)) for name, w in weights.items())
-    return Parametric(
+    return Piece(
         notation.betas,
         proposal.mu * b - write(conjugate),
         (proposal.mu,),

@@ -33,7 +33,7 @@ from derive.model.notation import (
 )
 from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest, accept_curve
-from derive.potential.piece import Curve, Left, Quadrature, moving
+from derive.potential.piece import Curve, Integrand, Left, Piece, moving
 from derive.potential.quadrature import INTEGRAL
 from derive.potential.rational_kernel import antiderivative, gathered, has_open_sign
 from derive.potential.rewriting import fewest, with_hyperbolic
@@ -49,7 +49,7 @@ ALONG = "on the leaf, by"
 
 def integrate_along_weight(
     metric: Metric, dual: DualCoordinates | None, notation: Notation
-) -> Quadrature | None:
+) -> Piece | None:
     """Return Q by integrals of elementary functions of a weight, or None.
 
     Closed ones come first, then those over a weight, then those that assume nothing of the start,
@@ -59,7 +59,7 @@ def integrate_along_weight(
         AssumePositive: there are some, for known signs of start symbols alone.
     """
     R = conjugate_in_time(metric.conserved, dual)
-    pieces, asked = list[Quadrature](), list[AssumePositive]()
+    pieces, asked = list[Piece](), list[AssumePositive]()
     leaves = solved_leaves(metric.conserved, notation)
     while True:
         try:
@@ -73,7 +73,7 @@ def integrate_along_weight(
     return min(pieces, key=_openness, default=None)
 
 
-def _openness(piece: Quadrature) -> tuple[bool, bool, int, int]:
+def _openness(piece: Piece) -> tuple[bool, bool, int, int]:
     written = [piece.value, *(e for _, e in piece.abbreviations)]
     length = sum(int(e.count_ops()) for e in written)
     return piece.kind == "quadrature", piece.curve is None, len(piece.assumptions), length
@@ -122,7 +122,7 @@ class _AlongWeight:
         self.f, self.r = leaf.at(self.p.F[0]), leaf.at(self.p.fields[0][leaf.index])
         self.decide = ZeroTest(self.p, {})
 
-    def piece(self, R: LogFunction | None) -> Quadrature | None:
+    def piece(self, R: LogFunction | None) -> Piece | None:
         """Return Q by an integral over t where the weights are functions of t, else over beta."""
         try:
             if not self.uses(self.leaf.crossing, self.f, self.r):
@@ -139,7 +139,7 @@ class _AlongWeight:
         """Tell whether some functions of t have one of the names, in calls too."""
         return any(names & names_in(f) for f in functions)
 
-    def over_weight(self, R: LogFunction | None) -> Quadrature:
+    def over_weight(self, R: LogFunction | None) -> Piece:
         """Return Q = beta mu - R along t, mu = int dt/r, and R = int f/r dt where not known."""
         p, leaf, t, x = self.p, self.leaf, self.t, self.notation.fresh("x")
         for name, roots in leaf.either.items():
@@ -173,13 +173,14 @@ class _AlongWeight:
             Q = None if conjugate.has(sympy.Integral) else beta * mu - conjugate
             speed = self.expr(leaf.field.derivative(self.f, 0) * self.r)
             closed = accept_curve(leaf, begin, (height, pace, speed), mu, Q)
-        left: Left = "conjugate"
+        integrand: Integrand | None = None
         if mu is None or closed is None:
             mu = integral(fewest([self.shortest(1 / self.r), 1 / pace]))
-            left, proof = self.left()
-        elif proof := self.not_elementary(self.f / self.r) if Q is None else "":
-            left = "not elementary"
-        return Quadrature(
+            integrand = Integrand(*self.left())
+        elif Q is None:
+            proof = self.not_elementary(self.f / self.r)
+            integrand = Integrand("not elementary" if proof else "conjugate", proof)
+        return Piece(
             (beta,),
             beta * mu - conjugate,
             (mu,),
@@ -187,8 +188,7 @@ class _AlongWeight:
             assumptions=(*self.notation.assumptions, *generic),
             evidence=(*self.evidence(height, pace), *(closed or ())),
             note=", ".join(self.weights()),
-            left=left,
-            proof=proof,
+            integrand=integrand,
             curve=Curve(t, height, weight=p.weights[leaf.index], laws=leaf.laws),
         )
 
@@ -234,7 +234,7 @@ class _AlongWeight:
             return in_exponential(self.leaf, moving[0].name, integrand)
         return None
 
-    def over_beta(self) -> Quadrature | None:
+    def over_beta(self) -> Piece | None:
         """Return Q = int (beta - b)/K(b) db, K(b) where t has beta^2 = b^2; None without that."""
         p, leaf, square = self.p, self.leaf, self.f * self.f
         K, roots = leaf.at(self.K), leaf.crossing.union(*leaf.either.values())
@@ -251,7 +251,7 @@ class _AlongWeight:
         shown, height = self.shortest(K, kernel_as_typed), self.shortest(square, F**2)
         weight, (left, proof) = p.weights[leaf.index], self.left()
         claim, squared = f"K = {shown}, {self.t} = {quoted(weight, p)}", f"F**2 = {height}"
-        return Quadrature(
+        return Piece(
             (beta,),
             sympy.Integral((beta - b) / kernel, (b, beta0, beta)),
             (sympy.Integral(1 / kernel, (b, beta0, beta)),),
@@ -265,8 +265,7 @@ class _AlongWeight:
                 ),
             ),
             abbreviations=((kernel, shown.xreplace(T)),),
-            left=left,
-            proof=proof,
+            integrand=Integrand(left, proof),
             note=f"`{there} = {weight}` where `F = {b}`, so that `{height.xreplace(T)} = {b}**2`",
         )
 

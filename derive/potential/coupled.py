@@ -39,7 +39,7 @@ from derive.potential.chart import (
     write_logs,
 )
 from derive.potential.entries import Want, adjoin, extend
-from derive.potential.piece import Explicit, Piece, Quadrature, moving
+from derive.potential.piece import Piece, moving
 from derive.potential.quadrature import integrate_gradient, integrate_in_length
 from derive.potential.shortest import WEIGHT_SPACE, Form, has_gradient, shortest
 from derive.verdict import Identity
@@ -70,7 +70,7 @@ def write_in_beta(dual: DualCoordinates, notation: Notation) -> tuple[Piece, Cha
         first = [at_start(p, y, chart.notation) for y in dual.y]
         gradient = tuple(g - g0 for g, g0 in zip(slopes, first, strict=True))
         piece = _closed(chart, base, dual, gradient, first) or _integral(chart, gradient, first)
-        if beside and isinstance(piece, Quadrature) and not chart.of_length:
+        if beside and piece.integrand is not None and not chart.of_length:
             continue
         own = (*chart.notation.assumptions, *chart.assumptions[len(kept) :], *kept)
         evidence = (*dual.evidence, *chart.evidence, *_legendre(dual))
@@ -119,7 +119,7 @@ def _closed(
         return None
     value -= sympy.Add(*(g0 * b for g0, b in zip(first, betas, strict=True)))
     value = moving(value, *betas, *(r.symbol for r in chart.roots))
-    piece = chart.named(Explicit(betas, value, gradient))
+    piece = chart.named(Piece(betas, value, gradient))
     return piece if has_gradient(piece) else None
 
 
@@ -135,7 +135,7 @@ def _integral(chart: Chart, gradient: tuple[Expr, ...], first: Sequence[Expr]) -
     q = integrate_in_length((gradient[0] + first[0]).subs(axis), roots, s, start, notation)
     linear = sympy.Add(*(z * b for z, b in zip(first, betas, strict=True)))
     value = q.value.subs(s, length_of(betas)) - linear
-    if isinstance(q, Quadrature) and q.value.atoms(AppliedUndef):
+    if q.value.atoms(AppliedUndef):
         q = replace(q, note=ON_LEAF)
     return chart.named(replace(q, betas=betas, value=value, gradient=gradient))
 

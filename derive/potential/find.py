@@ -37,7 +37,7 @@ from derive.potential.leaf_curve import (
     through_weights,
 )
 from derive.potential.parametric import parametrize
-from derive.potential.piece import Explicit, Left, Piece, Quadrature, poles
+from derive.potential.piece import Integrand, Left, Piece, poles
 from derive.potential.quadrature import integrate_along_beta, integrate_along_segment
 from derive.potential.reached import find_domain
 from derive.potential.separation import find_separation
@@ -213,13 +213,14 @@ def _integral(metric: Metric, dual: DualCoordinates | None, notation: Notation) 
     integral, chart = integrate_along_beta(metric, notation)
     along = integrate_along_weight(metric, dual, notation)
     if integral.kernel is None:
-        integral = along or replace(integral, left=_unwritten(metric, "kernel"))
+        unwritten = Integrand(_unwritten(metric, "kernel"))
+        integral = along or replace(integral, integrand=unwritten)
     elif along is not None:
         integral = min(along, integral, key=_integrals_left)
     return Form(METRIC, integral, chart)
 
 
-def _integrals_left(piece: Quadrature) -> tuple[int, bool]:
+def _integrals_left(piece: Piece) -> tuple[int, bool]:
     """Return the number of integrals in Q, and whether beta is below them by a root or a curve."""
     return len(piece.value.atoms(sympy.Integral)), bool(piece.roots or piece.curve)
 
@@ -232,8 +233,8 @@ def _coupled(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notat
         raise BranchOpen("the warp g is 0 at the start, and no closed form of Q was found")
     piece = integrate_along_segment(warping, notation)
     kept = () if dual is None else keeps_sign(dual.metric, dual.g)
-    left = _why_left(warping, dual)
-    piece = replace(piece, assumptions=(*notation.assumptions, *kept), left=left)
+    integrand = Integrand(_why_left(warping, dual), lift=piece.lift)
+    piece = replace(piece, assumptions=(*notation.assumptions, *kept), integrand=integrand)
     return [Form(WEIGHT_SPACE, piece, base_chart(warping.metric, notation))]
 
 
@@ -245,7 +246,7 @@ def _forms(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notatio
     return found if summed is None else [*found, Form(SEPARATE, summed, None)]
 
 
-def _separated(warping: WarpVerdict, notation: Notation) -> Explicit | None:
+def _separated(warping: WarpVerdict, notation: Notation) -> Piece | None:
     """Return Q as a sum of functions of one linear function of beta each, or None."""
     p = warping.parameterization
     if warping.hessian.verdict is not Verdict.PROVED:
@@ -253,13 +254,13 @@ def _separated(warping: WarpVerdict, notation: Notation) -> Explicit | None:
     separation = find_separation(p)
     if separation is None:
         return None
-    pieces: list[Explicit] = []
+    pieces: list[Piece] = []
     for k, single in enumerate(separation.outputs(p), 1):
         x = notation.fresh(f"x{k}").name
         conserved = find_conserved(find_lie_structure(single))
         decided = decide_warp(decide_hessian(find_metric(conserved)))
         found = find_potential(decided, Notation(single, suffix=str(k), coordinate=x)).piece
-        if not isinstance(found, Explicit) or found.roots:
+        if found is None or found.kind != "explicit" or found.roots:
             return None
         pieces.append(found)
     given, symbols = {*start_conditions(p, notation), *notation.assumptions}, {*p.start_symbols}

@@ -23,13 +23,13 @@ from derive.model.condition import Condition, Sign
 from derive.model.notation import Constant, Notation, rational, to_expr
 from derive.model.signs import start_sign
 from derive.potential.accept import accept_explicit
-from derive.potential.piece import Explicit
+from derive.potential.piece import Piece
 from derive.potential.rational_kernel import integrate_rational, logarithm
 from derive.weights.kernel_relation import KernelRelation, Power, find_kernel_relation, find_power
 from derive.weights.metric import Metric
 
 
-def integrate_kernel(metric: Metric, notation: Notation) -> Explicit | None:
+def integrate_kernel(metric: Metric, notation: Notation) -> Piece | None:
     """Return Q with Q'' = 1/K in closed form where a power of K is known in beta, or None."""
     power = find_power(metric)
     relation = find_kernel_relation(metric, notation, power)
@@ -37,7 +37,7 @@ def integrate_kernel(metric: Metric, notation: Notation) -> Explicit | None:
     return piece or (power and integrate_real_power(metric, notation, power))
 
 
-def integrate_relation(relation: KernelRelation) -> Explicit | None:
+def integrate_relation(relation: KernelRelation) -> Piece | None:
     """Return Q with Q'' = 1/K in closed form, or None where no pattern fits.
 
     K^m is a multiple of a power of beta - b; or K is rational in beta; or K^2 is a quadratic
@@ -75,7 +75,7 @@ def _root_of(
 
 def shifted_power(
     relation: KernelRelation, kappa: RationalFunction | Expr, shift: RationalFunction, n: Expr
-) -> Explicit | None:
+) -> Piece | None:
     """Return Q with Q'' = 1/(kappa t^n), t = beta - b, on the side of b where the start lies."""
     if n == 1 and isinstance(kappa, RationalFunction):
         return _entropy(relation, kappa, shift)
@@ -100,7 +100,7 @@ def shifted_power(
         gradient = -slope * (start - t**first) if minus else slope * (t**first - start)
         if linear != slope * start:
             gradient = slope * t**first - linear
-    piece = Explicit((x,), value, (gradient,), assumptions=assumptions, kernel=k * t**n)
+    piece = Piece((x,), value, (gradient,), assumptions=assumptions, kernel=k * t**n)
     return accept_explicit(relation, piece)
 
 
@@ -112,7 +112,7 @@ def _power_of_start(t0: Expr, n: Expr) -> Expr:
 
 def _entropy(
     relation: KernelRelation, kappa: RationalFunction, shift: RationalFunction
-) -> Explicit | None:
+) -> Piece | None:
     """Q'' = 1/(kappa (beta - b)); the logarithm of K/K_0 needs no sign."""
     x, k = relation.notation.betas[0], relation.expr(kappa)
     offset = relation.beta0 - shift
@@ -123,7 +123,7 @@ def _entropy(
     logarithm = sympy.log(argument)
     value = (x - relation.expr(shift)) * logarithm / k - x / k
     kernel = k * (x - relation.expr(shift))
-    piece = Explicit((x,), value, (logarithm / k,), kernel=kernel)
+    piece = Piece((x,), value, (logarithm / k,), kernel=kernel)
     return accept_explicit(relation, piece)
 
 
@@ -133,7 +133,7 @@ def _without_constant(value: Expr, x: Symbol) -> Expr:
     return sympy.Add(*(t for t in sympy.Add.make_args(expanded) if t.has(x)))
 
 
-def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Explicit | None:
+def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Piece | None:
     """K^2 = q2 beta^2 + q1 beta + q0 with 4 q2 q0 > q1^2: the hyperbolic entropy."""
     field = relation.field
     v = q.partial(0)
@@ -159,7 +159,7 @@ def _quadratic_kernel(relation: KernelRelation, q: RationalFunction) -> Explicit
     gradient = slope - start_slope
     value = t * slope - K / leading - start_slope * x
     assumptions = tuple(Condition(symbol) for symbol, _ in constants)
-    piece = Explicit((x,), value, (gradient,), constants, (), assumptions, kernel=K)
+    piece = Piece((x,), value, (gradient,), constants, (), assumptions, kernel=K)
     return accept_explicit(relation, piece)
 
 
@@ -192,7 +192,7 @@ def _named_root(
     return sympy.sqrt(k), ((k, value),)
 
 
-def integrate_real_power(metric: Metric, notation: Notation, power: Power) -> Explicit | None:
+def integrate_real_power(metric: Metric, notation: Notation, power: Power) -> Piece | None:
     """Return Q with K = kappa (beta - b)^n, kappa or n functions of start or parameters."""
     p, (n, b) = metric.parameterization, power
     if n in (0, 1):

@@ -33,7 +33,7 @@ from derive.potential.domain import Domain
 from derive.potential.entries import add_root
 from derive.potential.half_spaces import exceptions
 from derive.potential.monotone import constant_part, find_logarithm
-from derive.potential.piece import Explicit, Piece, Quadrature, moving, poles
+from derive.potential.piece import Integrand, Piece, moving, poles
 from derive.potential.quadrature import integral_from
 from derive.potential.rational_kernel import (
     antiderivative,
@@ -179,7 +179,7 @@ def through_root(curve: LeafCurve) -> Form | None:
         return None
     evidence = (*chart.evidence, *evidence)
     domain = _domain(curve, f)
-    piece = chart.named(Explicit((beta,), value, (gradient,), evidence=evidence, domain=domain))
+    piece = chart.named(Piece((beta,), value, (gradient,), evidence=evidence, domain=domain))
     generic = poles(piece, {symbol.name for symbol, _ in piece.constants})
     generic = tuple(condition.within(piece.constants) for condition in generic)
     piece = replace(piece, assumptions=(*chart.notation.assumptions, *generic))
@@ -261,14 +261,13 @@ def through_call(curve: LeafCurve) -> Form | None:
         Identity("Q'' K = 1", f"({slope.diff(beta)})*({kernel})", "1", kind="kernel"),
         Identity(f"dQ/d{beta} = 0 at the start", str(slope.xreplace({beta: beta0})), "0"),
     )
-    piece: Piece
     if value is None:
         value = integral_from(beta0, slope, beta, notation)
-        piece = Quadrature((beta,), value, (slope,), left="conjugate", kernel=kernel)
+        piece = Piece((beta,), value, (slope,), integrand=Integrand("conjugate"))
     else:
-        value = with_hyperbolic(value.xreplace(images))
-        piece = Explicit((beta,), value, (slope,), kernel=kernel)
-    piece = replace(piece, assumptions=notation.assumptions, evidence=evidence)
+        piece = Piece((beta,), with_hyperbolic(value.xreplace(images)), (slope,))
+    given = notation.assumptions
+    piece = replace(piece, kernel=kernel, assumptions=given, evidence=evidence)
     return Form(METRIC, piece, base_chart(curve.chart.metric, notation))
 
 

@@ -33,18 +33,18 @@ from derive.model.notation import AssumePositive, BranchOpen, Notation, rational
 from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
 from derive.potential.domain import Domain, Wall
-from derive.potential.piece import Curve, Parametric
+from derive.potential.piece import Curve, Piece
 from derive.potential.rewriting import without_hyperbolic
 
 INFINITE = sympy.zoo
 
 
-def along_curve(piece: Parametric, notation: Notation) -> Domain:
+def along_curve(piece: Piece, curve: Curve, notation: Notation) -> Domain:
     """Return the domain of a parametric Q, in beta where the limits of h are known.
 
     That is unless the start makes a coefficient 0 on which they rest.
     """
-    curve, (beta,) = piece.curve, piece.betas
+    (beta,) = piece.betas
     interval = (curve.parameter, *curve.interval)
     ends = _Ends(curve, notation)
     try:

@@ -33,7 +33,7 @@ from derive.model.parameterization import Parameterization
 from derive.model.rates import open_factors
 from derive.model.signs import start_sign
 from derive.potential.accept import CurveProposal, accept_parametric
-from derive.potential.piece import Parametric
+from derive.potential.piece import Piece
 from derive.weights.dual import DualCoordinates, conjugate_in_time
 from derive.weights.lie import along
 from derive.weights.metric import Metric
@@ -44,9 +44,7 @@ SMOOTH = frozenset({"exp", "sin", "cos", "parameter"})
 """Generators that a weight may be inside of wherever it is."""
 
 
-def parametrize(
-    metric: Metric, dual: DualCoordinates | None, notation: Notation
-) -> Parametric | None:
+def parametrize(metric: Metric, dual: DualCoordinates | None, notation: Notation) -> Piece | None:
     """Return beta = h(z), Q = mu beta - H(z) with mu = dQ/dbeta a multiple of z, or None.
 
     Source: Woodworth et al. 2020, for h of p^D - m^D.

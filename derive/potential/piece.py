@@ -1,9 +1,9 @@
-"""Q on one block of outputs: explicit, algebraic, parametric, or a quadrature."""
+"""Q on one block of outputs: explicit, algebraic, along a curve, or by integrals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Literal, Self, TypeAlias, TypeVar, cast, get_args
 
 import sympy
@@ -89,61 +89,6 @@ class Lift(Held):
     rho: Matrix
 
 
-@dataclass(frozen=True, repr=False)
-class Piece(Held):
-    """Q restricted to one block, with grad Q = 0 at the start: one of the three classes below.
-
-    Attributes:
-        betas: the block's predictor coordinates.
-        value: Q, up to an additive constant.
-        gradient: dQ/dbeta.
-        constants: named constants and their values in start symbols, in order of definition.
-        roots: named algebraic functions of beta, in order of definition.
-        assumptions: what was assumed of the start, and of the flow.
-        domain: where Q is, which the stage proves last of all.
-    """
-
-    betas: tuple[Symbol, ...]
-    value: Expr
-    gradient: tuple[Expr, ...]
-    constants: tuple[Constant, ...] = ()
-    roots: tuple[Root, ...] = ()
-    assumptions: tuple[Condition, ...] = ()
-    evidence: tuple[Identity, ...] = ()
-    domain: Domain | None = None
-
-    @property
-    def kind(self) -> Kind:
-        """How explicit it is: by integrals that are left, a curve, and roots without a formula."""
-        if any(e.has(sympy.Integral) for e in (self.value, *self.gradient)):
-            return "quadrature"
-        if curve_of(self) is not None:
-            return "parametric"
-        return "algebraic" if any(r.explicit is None for r in self.roots) else "explicit"
-
-    def mapped(self, f: Rewriting) -> Self:
-        """Return the piece with *f* applied to its expressions; it must leave the names alone."""
-        return _mapped(self, f)
-
-
-@dataclass(frozen=True, repr=False)
-class Explicit(Piece):
-    """Q in beta and roots, which may have a formula, or a branch alone.
-
-    Attributes:
-        kernel: K(beta) of a single output, which was proved; None for coupled outputs.
-    """
-
-    kernel: Expr | None = None
-
-
-@dataclass(frozen=True, repr=False)
-class Parametric(Piece):
-    """Q of a single output along its dual time: beta = h(z), Q = mu beta - H(z), mu = rate z."""
-
-    curve: Curve = field(kw_only=True)
-
-
 Left: TypeAlias = Literal[
     "warp",
     "dual",
@@ -179,27 +124,82 @@ WHY_LEFT: dict[Left, str] = {
 
 
 @dataclass(frozen=True, repr=False)
-class Quadrature(Piece):
-    """Q by integrals, or along a weight by what they are, where those have a closed form.
+class Integrand(Held):
+    """What an integral in Q is of.
 
     Attributes:
-        note: what the integrand means, in words with formulas in backticks.
-        left: why an integral is left.
+        left: why it is left.
         proof: that it is no elementary function, by Liouville's theorem.
-        abbreviations: named functions of beta that the integral uses.
-        kernel: as for the explicit form.
-        lift: for coupled outputs whose gradient is an integral, what its integrand needs; there
-            g is 1 at the start.
-        curve: of an integral over a weight, beta as a function of it.
+        lift: for coupled outputs whose gradient is an integral, what it needs; there g is 1 at the
+            start.
     """
 
-    note: str = ""
     left: Left = "antiderivative"
     proof: str = ""
-    abbreviations: tuple[Constant, ...] = ()
-    kernel: Expr | None = None
     lift: Lift | None = None
+
+    @property
+    def why(self) -> str:
+        """Why it is left, with what proves that it is no elementary function."""
+        return WHY_LEFT[self.left] + (f", since {self.proof}" if self.proof else "")
+
+
+@dataclass(frozen=True, repr=False)
+class Piece(Held):
+    """Q restricted to one block, with grad Q = 0 at the start.
+
+    Attributes:
+        betas: the block's predictor coordinates.
+        value: Q, up to an additive constant.
+        gradient: dQ/dbeta.
+        constants: named constants and their values in start symbols, in order of definition.
+        roots: named algebraic functions of beta, in order of definition.
+        assumptions: what was assumed of the start, and of the flow.
+        domain: where Q is, which the stage proves last of all.
+        kernel: K(beta) of a single output, where it was proved.
+        curve: of a single output in the dual time mu, Q = mu beta - H, or over a weight: beta as a
+            function of that.
+        note: what names in the form mean, in words with formulas in backticks.
+        abbreviations: named functions of beta that an integral uses.
+        integrand: what is behind the integrals in Q, or in the flow that it follows.
+    """
+
+    betas: tuple[Symbol, ...]
+    value: Expr
+    gradient: tuple[Expr, ...]
+    constants: tuple[Constant, ...] = ()
+    roots: tuple[Root, ...] = ()
+    assumptions: tuple[Condition, ...] = ()
+    evidence: tuple[Identity, ...] = ()
+    domain: Domain | None = None
+    kernel: Expr | None = None
     curve: Curve | None = None
+    note: str = ""
+    abbreviations: tuple[Constant, ...] = ()
+    integrand: Integrand | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """How explicit it is: by integrals that are left, a curve, and roots without a formula."""
+        if any(e.has(sympy.Integral) for e in (self.value, *self.gradient)):
+            return "quadrature"
+        if self.curve is not None:
+            return "parametric"
+        return "algebraic" if any(r.explicit is None for r in self.roots) else "explicit"
+
+    @property
+    def time_curve(self) -> Curve | None:
+        """Beta as a function of the dual time mu = dQ/dbeta, where the form is in that."""
+        return None if self.curve is None or self.curve.weight else self.curve
+
+    @property
+    def lift(self) -> Lift | None:
+        """How the point above beta moves, for coupled outputs whose gradient is an integral."""
+        return None if self.integrand is None else self.integrand.lift
+
+    def mapped(self, f: Rewriting) -> Self:
+        """Return the piece with *f* applied to its expressions; it must leave the names alone."""
+        return _mapped(self, f)
 
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -222,10 +222,8 @@ def trimmed(piece: Whole) -> Whole:
     """Return the form without the roots, abbreviations and constants that nothing refers to."""
     known = {x.name for x in piece.betas}
     parts = [piece.value, *piece.gradient]
-    if (curve := curve_of(piece)) is not None:
-        parts.append(curve.beta)
-    if isinstance(piece, Quadrature) and piece.kernel is not None:
-        parts.append(piece.kernel)
+    parts += [] if piece.curve is None else [piece.curve.beta]
+    parts += [piece.kernel] if piece.integrand is not None and piece.kernel is not None else []
     known |= {x.name for part in parts for x in part.free_symbols}
     known = known.union(*(condition.names for condition in piece.assumptions))
 
@@ -237,8 +235,7 @@ def trimmed(piece: Whole) -> Whole:
                 known.update(x.name for x in value.free_symbols)
         return tuple(found)
 
-    if isinstance(piece, Quadrature):
-        piece = replace(piece, abbreviations=kept(piece.abbreviations))
+    piece = replace(piece, abbreviations=kept(piece.abbreviations))
     roots = {s for s, _ in kept(tuple((r.symbol, r.polynomial) for r in piece.roots))}
     piece = replace(piece, roots=tuple(r for r in piece.roots if r.symbol in roots))
     return replace(piece, constants=kept(piece.constants))
@@ -246,17 +243,10 @@ def trimmed(piece: Whole) -> Whole:
 
 def said_of(piece: Piece) -> str:
     """Return what a form means, and why an integral is left, with formulas in backticks."""
-    if not isinstance(piece, Quadrature):
-        return ""
-    if piece.kind != "quadrature":
+    if piece.kind != "quadrature" or piece.integrand is None:
         return piece.note
-    left = f"an integral is left: {why_left(piece)}"
+    left = f"an integral is left: {piece.integrand.why}"
     return f"{piece.note}; {left}" if piece.note else left
-
-
-def why_left(piece: Quadrature) -> str:
-    """Return why an integral is left, with what proves that it is no elementary function."""
-    return WHY_LEFT[piece.left] + (f", since {piece.proof}" if piece.proof else "")
 
 
 def of_the_flow(piece: Piece) -> tuple[Condition, ...]:
@@ -290,21 +280,10 @@ def moving(value: Expr, *symbols: Symbol) -> Expr:
     return sympy.Add(*(t for t in sympy.Add.make_args(value) if t.has(*symbols)))
 
 
-def curve_of(piece: Piece) -> Curve | None:
-    """Return beta as a function of a parameter, where the form is in one."""
-    return piece.curve if isinstance(piece, Parametric | Quadrature) else None
-
-
 def follows_flow(piece: Piece) -> bool:
     """Tell whether grad Q is no formula in beta or in mu: an integral is left, or a weight."""
-    curve = curve_of(piece)
     integral = any(g.has(sympy.Integral) for g in piece.gradient)
-    return integral or (curve is not None and bool(curve.weight))
-
-
-def kernel_of(piece: Piece) -> Expr | None:
-    """Return K(beta) of a single output, where the form has it."""
-    return piece.kernel if isinstance(piece, Explicit | Quadrature) else None
+    return integral or (piece.curve is not None and bool(piece.curve.weight))
 
 
 def written_out(expression: Expr, roots: Sequence[Root], constants: Sequence[Constant]) -> Expr:

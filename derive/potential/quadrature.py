@@ -17,7 +17,7 @@ from derive.model.notation import BranchOpen, Constant, Notation
 from derive.potential.accept import ZeroTest
 from derive.potential.chart import Chart, base_chart, exponentials
 from derive.potential.entries import Want, extend
-from derive.potential.piece import Explicit, Lift, Piece, Quadrature, Root, trimmed, without_roots
+from derive.potential.piece import Integrand, Lift, Piece, Root, trimmed, without_roots
 from derive.potential.rewriting import beside_logarithms, fewest, with_conjugates
 from derive.verdict import Identity, Verdict
 from derive.weights.metric import Metric
@@ -27,7 +27,7 @@ INTEGRAL = "Q'' = 1/K, K = |grad F|^2 on the leaf"
 KERNEL_ALONG_FLOW = "$K(b) = |grad F|^2$ where $w' = grad F$ from $w_0$ has $F = b$"
 
 
-def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Quadrature, Chart | None]:
+def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Piece, Chart | None]:
     """Return Q = int (beta - b)/K(b) db from beta_0 of a single output.
 
     K is written in beta where a root allows it; K(b) is |grad F|^2 on the leaf otherwise.
@@ -38,15 +38,16 @@ def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Quadrature
     kernel = None if rooted is None else rooted.write(metric.K[0][0])
     b = notation.fresh("b")
     K = sympy.Function(notation.fresh("K").name)(b)
-    piece = Quadrature(
+    piece = Piece(
         notation.betas,
         sympy.Integral((beta - b) / K, (b, beta0, beta)),
         (sympy.Integral(1 / K, (b, beta0, beta)),),
         assumptions=notation.assumptions,
         evidence=(Identity(INTEGRAL, "1/Q''", repr(metric.K[0][0]), kind="integral"),),
+        integrand=Integrand(),
     )
     if rooted is None or kernel is None:
-        return replace(piece, note=KERNEL_ALONG_FLOW, left="kernel"), chart
+        return replace(piece, note=KERNEL_ALONG_FLOW, integrand=Integrand("kernel")), chart
     plain = without_roots(kernel, rooted.roots)
     ways = (beside_logarithms(f, plain) for f in (sympy.expand, sympy.factor))
     decide = ZeroTest(metric.parameterization, {})
@@ -76,10 +77,9 @@ def _with_roots(chart: Chart, K: RationalFunction) -> Chart | None:
     return None if grown.write(K) is None else grown
 
 
-def integrate_along_segment(warping: WarpVerdict, notation: Notation) -> Quadrature:
+def integrate_along_segment(warping: WarpVerdict, notation: Notation) -> Piece:
     """Return Q = int_0^1 (1 - t) <b, g rho b> dt on the lift of the segment beta_0 + t b."""
     d = warping.parameterization.d
-    lift = _lift(warping)
     t, abbreviations = segment(notation)
     steps = [b for b, _ in abbreviations]
     G = [
@@ -90,26 +90,25 @@ def integrate_along_segment(warping: WarpVerdict, notation: Notation) -> Quadrat
     note = "$G = g rho$ at the point of the leaf above $beta_0 + t b$, $g$ scaled to 1 at the start"
     if warping.hessian.verdict is Verdict.PROVED:
         note = "$G = rho$ at the point of the leaf above $beta_0 + t b$"
-    return Quadrature(
+    return Piece(
         notation.betas,
         sympy.Integral((1 - t) * square, (t, 0, 1)),
         tuple(sympy.Integral(r, (t, 0, 1)) for r in rows),
         abbreviations=abbreviations,
         evidence=warping.finding.evidence or warping.hessian.finding.evidence,
         note=note,
-        lift=lift,
+        integrand=Integrand(lift=_lift(warping)),
     )
 
 
-def integrate_gradient(gradient: tuple[Expr, ...], notation: Notation) -> Quadrature:
+def integrate_gradient(gradient: tuple[Expr, ...], notation: Notation) -> Piece:
     """Return Q = int_0^1 <y(beta_0 + t b), b> dt, y its gradient in closed form."""
     t, steps = segment(notation)
     slope = sympy.Add(*(sympy.Function(f"y{i}")(t) * b for i, (b, _) in enumerate(steps, 1)))
     integral = sympy.Integral(slope, (t, 0, 1))
     note = "$y_i = dQ/dbeta_i$ at $beta_0 + t b$"
-    return Quadrature(
-        notation.betas, integral, gradient, note=note, left="conjugate", abbreviations=steps
-    )
+    left = Integrand("conjugate")
+    return Piece(notation.betas, integral, gradient, note=note, abbreviations=steps, integrand=left)
 
 
 def segment(notation: Notation) -> tuple[Symbol, tuple[Constant, ...]]:
@@ -134,10 +133,11 @@ def integrate_in_length(
     whole = without_roots(slope, roots)
     if whole.free_symbols & {r.symbol for r in roots}:
         hidden = integral_from(start, sympy.Function("psi")(s), s, notation)
-        return Quadrature((s,), hidden, (slope,), note="$psi = dq/ds$")
+        return Piece((s,), hidden, (slope,), note="$psi = dq/ds$", integrand=Integrand())
     if (closed := power_rule(whole, s)) is not None:
-        return Explicit((s,), closed, (whole,))
-    return Quadrature((s,), integral_from(start, whole, s, notation), (whole,))
+        return Piece((s,), closed, (whole,))
+    integral = integral_from(start, whole, s, notation)
+    return Piece((s,), integral, (whole,), integrand=Integrand())
 
 
 def power_rule(slope: Expr, s: Symbol) -> Expr | None:

@@ -19,7 +19,7 @@ from derive.language import from_sympy
 from derive.model.notation import AssumePositive, BranchOpen
 from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest, accept_explicit, without_modulus
-from derive.potential.piece import Explicit, moving
+from derive.potential.piece import Piece, moving
 from derive.potential.rewriting import as_fraction, with_conjugates, with_hyperbolic
 from derive.weights.coordinate import Coordinate
 from derive.weights.kernel_relation import KernelRelation
@@ -29,7 +29,7 @@ MAXIMAL_POWER = 12
 """Powers in a logarithm beyond which a sum of several is shorter."""
 
 
-def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Explicit | None:
+def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Piece | None:
     """Return Q = beta y - R for K = kappa * r(beta), y = int 1/K and R = int beta/K."""
     found = antiderivatives(relation, K, relation.field.gens[0])
     if found is None:
@@ -44,7 +44,7 @@ def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Explici
     gradient = (first - slope) / kappa
     value = (moving(whole, x) - slope * x) / kappa
     kernel = with_positive(relation, with_conjugates(relation.factored(K)))
-    piece = Explicit((x,), value, (gradient,), kernel=kernel)
+    piece = Piece((x,), value, (gradient,), kernel=kernel)
     return accept_explicit(relation, piece)
 
 

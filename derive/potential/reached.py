@@ -42,7 +42,7 @@ from derive.potential.branch import keeps_sign
 from derive.potential.domain import Convexity, Domain, Undecided, Wall
 from derive.potential.half_spaces import Leaf, exceptions, half_spaces
 from derive.potential.monotone import along_curve, logarithmic, outermost, through
-from derive.potential.piece import Parametric, Piece, kernel_of, written_out
+from derive.potential.piece import Piece, written_out
 from derive.weights.conserved import find_conserved
 from derive.weights.dual import DualCoordinates, leaves_zero
 from derive.weights.kernel_relation import find_kernel_relation, find_power
@@ -67,8 +67,8 @@ def find_domain(
         if any(open_factors(metric.parameterization)):
             domain = replace(domain, undecided=(*domain.undecided, "rates"))
         return domain
-    if isinstance(piece, Parametric):
-        plain = _to_rates(along_curve(piece, notation), Leaf(metric, notation))
+    if piece.time_curve is not None:
+        plain = _to_rates(along_curve(piece, piece.time_curve, notation), Leaf(metric, notation))
     else:
         plain = _single(piece, metric, notation)
     if plain.exact and all(wall.oriented for wall in plain.walls):
@@ -303,7 +303,7 @@ def _power_of_kernel(piece: Piece, field: FunctionField) -> list[RationalFunctio
 
     They are in lowest terms by the names of constants. None where they are not rational.
     """
-    kernel = kernel_of(piece)
+    kernel = piece.kernel
     if kernel is None or piece.roots:
         return None
     powers = (x.exp.q for x in kernel.atoms(sympy.Pow) if x.exp.is_Rational)

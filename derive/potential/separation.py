@@ -24,7 +24,7 @@ from derive.language import to_sympy
 from derive.model.geometry import Field
 from derive.model.notation import Notation, rational
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Explicit, Piece, Root
+from derive.potential.piece import Piece, Root
 from derive.verdict import Identity
 
 
@@ -54,7 +54,7 @@ class Separation:
             weights = [w for w in p.weights if w in used]
             yield p.with_(outputs=[total], weights=weights, labels=[1])
 
-    def summed(self, pieces: Sequence[Explicit], notation: Notation) -> Explicit:
+    def summed(self, pieces: Sequence[Piece], notation: Notation) -> Piece:
         """Return sum_k q_k(x_k) in beta, each q_k in a symbol of its own.
 
         A coordinate x_k that is no beta_i is a named function of beta.
@@ -64,7 +64,7 @@ class Separation:
         plain = {x: form for _, x, form in pairs if not form.is_Add}
         chosen = _by_name(pieces)
         slopes = sympy.Matrix([piece.gradient[0] for piece in pieces])
-        whole = Explicit(
+        whole = Piece(
             notation.betas,
             sympy.Add(*(piece.value for piece in pieces)),
             tuple(self.forms.T * slopes),

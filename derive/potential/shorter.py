@@ -19,7 +19,7 @@ from sympy import Expr, Symbol
 
 from derive.potential.accept import ZeroTest
 from derive.potential.chart import Chart
-from derive.potential.piece import Explicit, Piece, moving
+from derive.potential.piece import Piece, moving
 from derive.potential.rational_kernel import joined
 from derive.potential.rewriting import fewest
 from derive.potential.shortest import Form, has_gradient, used
@@ -32,7 +32,7 @@ def shorter(form: Form) -> Form:
     """Return Q with logarithms joined, and quotients in the place of roots, if that is shorter."""
     piece = form.piece
     texts = map(_length, (piece.value, *piece.gradient))
-    if form.chart is None or not isinstance(piece, Explicit) or sum(texts) > LONGEST:
+    if form.chart is None or piece.integrand is not None or sum(texts) > LONGEST:
         return form
     chart = form.chart.in_outputs()
     quotients = {r.symbol: r.explicit for r in piece.roots if r.polynomial.diff(r.symbol, 2) == 0}
@@ -63,7 +63,7 @@ def _by_outputs(expression: Expr, betas: Sequence[Symbol], moving: Sequence[Symb
 class _Shortening:
     """One step of rewriting after the other, as long as what is proved equal gets shorter."""
 
-    def __init__(self, piece: Explicit, chart: Chart) -> None:
+    def __init__(self, piece: Piece, chart: Chart) -> None:
         self.betas, self.sign = piece.betas, cache(chart.sign)
         self.moving = (*piece.betas, *(root.symbol for root in piece.roots))
         self.affine = next(filter(self.sign, _affine(piece)), sympy.S.Zero)
@@ -104,7 +104,7 @@ class _Shortening:
             yield from (rooted, factored.subs(last, self.sign(a) * a))
             yield from map(by_logarithms, (rooted, split_logarithms(rooted, self.sign)))
 
-    def images(self, piece: Explicit, chart: Chart) -> Iterator[dict[Expr, Expr]]:
+    def images(self, piece: Piece, chart: Chart) -> Iterator[dict[Expr, Expr]]:
         """Yield what has a sign in positive symbols: laws; beside these outputs as +-t_i^n.
 
         Where an affine function of the outputs is a = c - sum_i c_i beta_i, and a and all
@@ -128,7 +128,7 @@ class _Shortening:
         yield signed | own | {a: share, -a: -share}
 
 
-def _affine(piece: Explicit) -> Iterator[Expr]:
+def _affine(piece: Piece) -> Iterator[Expr]:
     """Yield the affine functions of the outputs in Q, with numbers."""
     sums = {x for x in piece.value.atoms(sympy.Add) if x.free_symbols <= {*piece.betas}}
     for x in sorted(sums, key=_length):

@@ -21,7 +21,7 @@ from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 from derive.model.condition import Sign
 from derive.potential.accept import without_modulus
 from derive.potential.chart import Chart
-from derive.potential.piece import Piece, Quadrature
+from derive.potential.piece import Piece
 
 METRIC = "metric in beta (Q'' = 1/K)"
 """K is written in beta and integrated twice."""
@@ -69,7 +69,7 @@ def _ranked(forms: Sequence[Form], keys: Sequence[Callable[[Piece], Key]]) -> li
 
 def _is_open(piece: Piece) -> Key:
     assumed = any(c.sign is Sign.KEPT for c in piece.assumptions)
-    return isinstance(piece, Quadrature), bool(piece.value.atoms(AppliedUndef)), assumed
+    return piece.integrand is not None, bool(piece.value.atoms(AppliedUndef)), assumed
 
 
 def used(piece: Piece) -> list[Expr]:

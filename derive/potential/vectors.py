@@ -28,7 +28,7 @@ from derive.potential.chart import Chart, at_start, base_chart, write_function
 from derive.potential.coupled import write_in_beta
 from derive.potential.domain import Domain
 from derive.potential.entries import Want, extend
-from derive.potential.piece import Explicit, Piece, Quadrature, Root, poles, without_roots
+from derive.potential.piece import Integrand, Piece, Root, poles, without_roots
 from derive.potential.quadrature import integral_from, integrate_in_length
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.adjoin import WrittenWarp
@@ -185,7 +185,7 @@ def _rational_form(
         found = write_in_beta(DualCoordinates(scalar, (y,), g, R, ()), notation)
     except BranchOpen:
         return None
-    if found is None or isinstance(found[0], Quadrature):
+    if found is None or found[0].integrand is not None:
         return None
     piece, chart = found
     _without_more(chart, notation)
@@ -210,7 +210,8 @@ def _hyperexponential_form(
     chart = _complete_chart(base_chart(scalar.metric, notation), direction, dual)
     psi = None if chart is None else _write(chart, dual.log_psi)
     named = sympy.Function("psi")(s)
-    hidden = Quadrature((s,), integral_from(s0, named, s, notation), (named,))
+    integral = integral_from(s0, named, s, notation)
+    hidden = Piece((s,), integral, (named,), integrand=Integrand())
     if chart is None or psi is None:
         note = f"`psi(s) = {_in_weights(direction, dual)}` where {_curve(direction)}"
         return replace(hidden, note=note, assumptions=(*notation.assumptions, *kept)), None
@@ -218,7 +219,7 @@ def _hyperexponential_form(
     if ratio is None:
         piece = integrate_in_length(psi, chart.roots, s, s0, notation)
     else:
-        piece = Explicit((s,), psi * ratio, (psi,))
+        piece = Piece((s,), psi * ratio, (psi,))
     assumptions = (*notation.assumptions, *chart.assumptions, *kept)
     piece = replace(piece, assumptions=assumptions, evidence=chart.evidence)
     return chart.named(piece), chart
@@ -272,7 +273,7 @@ def _from_eigenvalues(direction: Direction, scalar: WarpVerdict, notation: Notat
     T, R = sympy.Function("T"), sympy.Function("R")
     slope = n0 * sympy.exp(sympy.Integral(T(v) / (v * R(v)), (v, s0, s)))
     rate = direction.pushed.removesuffix("phi")
-    return Quadrature(
+    return Piece(
         (s,),
         integral_from(s0, slope, s, notation),
         (slope,),
@@ -281,6 +282,7 @@ def _from_eigenvalues(direction: Direction, scalar: WarpVerdict, notation: Notat
         evidence=(
             Identity("s q''/q' = T/R", "s q''/q'", repr(direction.T / direction.R), kind="length"),
         ),
+        integrand=Integrand(),
     )
 
 

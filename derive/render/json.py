@@ -26,7 +26,6 @@ from derive.language.tree import Tree
 from derive.matrices import MatrixDerivation
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import kernel_of
 from derive.render import RECORDS
 from derive.render.plain import plain, unmark
 from derive.render.sections import dependent
@@ -158,7 +157,7 @@ FIELDS: Mapping[str, str] = {
     "OneSided": "law quantity drift=change side while_positive=positive",
     "InverseDesign": "verdict coordinates statements",
     "Coordinate": DESIGN,
-    "Piece": "kind beta=betas Q=value gradient constants:pairs roots curve? kernel=:kernel"
+    "Piece": "kind beta=betas Q=value gradient constants:pairs roots curve? kernel"
     " abbreviations?:named assumptions:unguarded domain",
     "Audit": "model kind=printed.kind printed=printed.text where=printed.where:pairs"
     " place=printed.place cite=printed.cite read=printed.reading assuming=printed.assuming"
@@ -329,7 +328,6 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
     "flat": lambda _: "0 and flat with Hessian 2 K(w_0)^-1 at beta_0",
     "forward": lambda _: {"ran": False, "verdict": None, "reason": ""},
     "growth": _growth,
-    "kernel": kernel_of,
     "lie_dimension": _lie_dimension,
     "lines": lambda lines: [unmark(text) for text in text_lines(lines)],
     "listed": tuple,

@@ -19,7 +19,7 @@ from derive.model.labels import pair, predictor
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.block import DirectionTerms
-from derive.potential.piece import Parametric, Piece, Quadrature, Root, curve_of, said_of, trimmed
+from derive.potential.piece import Piece, Root, said_of, trimmed
 from derive.records import Block, Potential
 from derive.statement import (
     Equations,
@@ -248,29 +248,27 @@ def form_lines(
 ) -> Iterator[object]:
     """Yield one closed form, called *name*, with some slopes."""
     piece = to_print(piece)
-    curve, (b, *more) = curve_of(piece), piece.betas
+    curve, (b, *more) = piece.curve, piece.betas
     opening = tell({"Q": "put", "Q_1": "with"}.get(name, "and"))
     curved = () if curve is None else ((b, curve.beta),)
-    if isinstance(piece, Parametric):
-        z, (low, high) = piece.curve.parameter, piece.curve.interval
+    if piece.time_curve is not None:
+        z, (low, high) = piece.time_curve.parameter, piece.time_curve.interval
         between = tell("`{low} < {z} < {high}`", low=low, z=z, high=high)
         opening = tell("for {between}, where `{b}` is monotone, put", between=between, b=b)
     of_beta = tell(f"{name}({{b}})", b="beta" if more or name == "Q" else b)
     yield OnPage((opening, Equations((*curved, (of_beta, piece.value)), label=label)))
     yield OnTerminal((Equations((*curved, (name, piece.value), *slopes)),))
-    if isinstance(piece, Parametric):
+    if piece.time_curve is not None:
         yield OnTerminal((note("with {between}", between=between),))
-    names = piece.constants
-    if isinstance(piece, Quadrature):
-        calls = piece.value.atoms(AppliedUndef) if piece.kernel is not None else ()
-        names = (*((K, piece.kernel) for K in calls), *piece.abbreviations, *names)
+    calls = piece.value.atoms(AppliedUndef) if piece.kernel is not None else ()
+    names = (*((K, piece.kernel) for K in calls), *piece.abbreviations, *piece.constants)
     yield from definitions(names, piece.roots)
     yield from _conditions(piece)
 
 
 def _conditions(piece: Piece) -> Iterator[OnPage | OnTerminal]:
     """Yield what a form means, where it is, and what it assumes."""
-    if isinstance(piece, Quadrature) and piece.note:
+    if piece.note:
         yield OnPage((note("with {note}", note=Text(piece.note, "reason")),))
     if means := said_of(piece):
         words = "{means}" if means.startswith("an integral") else "with {means}"
@@ -308,7 +306,7 @@ def to_print(piece: Piece) -> Piece:
     K(b) = 3 A(b)^2 - 2 A(b) delta, where A(b) is a root of a polynomial in A and b.
     """
     piece = trimmed(piece)
-    if not isinstance(piece, Quadrature) or piece.kernel is None:
+    if piece.integrand is None or piece.kernel is None:
         return piece
     (integral,), (beta,) = piece.value.atoms(Integral), piece.betas
     (b,), roots = integral.variables, list[Root]()

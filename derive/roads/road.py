@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from derive.potential.block import BlockPotential
-from derive.potential.piece import Parametric
 from derive.potential.shortest import DUAL_TIME, METRIC, SEPARATE, WEIGHT_SPACE
 from derive.printable import Held
 from derive.roads.ansatz import Ansatz
@@ -102,7 +101,7 @@ def _single(potential: BlockPotential) -> tuple[Road, ...]:
     if piece is None:
         return _main(potential)
     name, reason = METRIC, "Q'' = 1/K, K = |grad F|^2 as a function of beta on the leaf"
-    if isinstance(piece, Parametric):
+    if piece.time_curve is not None:
         name, reason = (DUAL_TIME, "beta = h(mu) along the dual time mu = dQ/dbeta = y - y(w_0)")
     integrated = Road(name, Finding(Verdict.PROVED, reason, piece.evidence))
     return integrated, *(() if potential.dual is None else _main(potential))

@@ -18,7 +18,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.derivation import Derivation
-from derive.potential.piece import Explicit, with_formulas
+from derive.potential.piece import with_formulas
 from derive.rocq.along import ASKED, OF_F
 from derive.rocq.flow import always
 from derive.rocq.leaf import OnLeaf, Put
@@ -37,7 +37,7 @@ class Coupled(OnLeaf):
 
     def __init__(self, m: Subject, d: Derivation) -> None:
         (piece,) = d.potential.pieces
-        if not isinstance(piece, Explicit) or piece.kind != "explicit" or d.warping.g is None:
+        if piece.kind != "explicit" or d.warping.g is None:
             raise NoFile(f"Q is {piece.kind}, in a form of which no file is written")
         zero, one = sympy.S.Zero, sympy.S.One
         curve = Curve(Z, one, (), zero, zero, one, ((m.outputs[0], None, None),))

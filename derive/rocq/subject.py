@@ -19,7 +19,7 @@ from derive.derivation import Derivation
 from derive.language import to_sympy
 from derive.model.condition import AT_START, Condition, Sign
 from derive.potential.piece import Curve as Printed
-from derive.potential.piece import Explicit, Piece, Root, curve_of
+from derive.potential.piece import Piece, Root
 from derive.rocq.signs import Signs, signs_of
 from derive.rocq.terms import NoFile, plain
 
@@ -236,7 +236,7 @@ def _coordinates(piece: Piece, m: Subject, betas: tuple[Symbol, ...]) -> Iterato
     """
     at = [betas.index(plain(b)) for b in piece.betas]
     outputs = [m.outputs[i] for i in at]
-    if len(at) == 1 and (piece.roots or not isinstance(piece, Explicit)):
+    if len(at) == 1 and (piece.roots or piece.kind != "explicit"):
         (F,), (i,) = outputs, at
         row = [sympy.Integer(k == i) for k in range(m.d)]
         yield Coordinate(tuple(row), F, m.steering[i], _curve(piece, m, F))
@@ -278,7 +278,6 @@ def _parts(piece: Piece) -> dict[Symbol, Expr]:
 
 def _term(piece: Piece, x: Symbol, form: Expr, slope: Expr, F: Expr) -> Curve:
     """Return a coordinate as the curve of itself, with the term of Q in it."""
-    assert isinstance(piece, Explicit)
     assert piece.domain is not None
     height = sympy.Add(*(t for t in sympy.Add.make_args(piece.value) if t.has(x)))
     own = next((r.kernel for r in piece.roots if r.symbol == x), piece.kernel)
@@ -365,9 +364,9 @@ def _curve(piece: Piece, m: Subject, F: Expr) -> Curve:
     if piece.domain.walls:
         raise NoFile("the curve of Q ends in beta, of which no file is written")
     curve = None
-    if (printed := curve_of(piece)) is not None and printed.interval:
+    if (printed := piece.curve) is not None and printed.interval:
         curve = _parametric(piece, printed, m)
-    elif isinstance(piece, Explicit) and len(piece.roots) == 1:
+    elif piece.integrand is None and len(piece.roots) == 1:
         curve = _of_root(piece, piece.roots[0], m, F)
     if curve is None:
         raise NoFile(f"Q is {piece.kind}, in a form of which no file is written")

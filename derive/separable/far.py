@@ -42,7 +42,7 @@ from derive.limits.implicit import expand_along, expand_largest_root
 from derive.limits.initialization import norm
 from derive.limits.predictor_limit import find_radial
 from derive.model.condition import Sign
-from derive.potential.piece import Curve, Parametric, Piece, curve_of, kernel_of, written_out
+from derive.potential.piece import Curve, Piece, written_out
 from derive.potential.separation import Separation, find_separation
 from derive.records import Block
 from derive.verdict import Finding, Verdict
@@ -104,7 +104,7 @@ def far_out(block: Block) -> Far:
     if block.potential.turning is not None:
         end = _reached(find_end(_slope(piece, written[0]), 1), None)
         return _radial(piece.betas, end, piece.betas[0])
-    if (curve := curve_of(piece)) is not None and curve.weight:
+    if (curve := piece.curve) is not None and curve.weight:
         return _open(piece.betas, f"the gradient of `Q` is known along `{curve.weight}`")
     if len(piece.betas) == 1:
         return _single(piece, _slope(piece, written[0]))
@@ -116,14 +116,14 @@ def _open(betas: tuple[Symbol, ...], reason: str) -> Far:
 
 
 def _slope(piece: Piece, entry: Expr) -> Slope:
-    kernel = kernel_of(piece)
+    kernel = piece.kernel
     assumed = {c.of.name for c in piece.assumptions if c.sign is Sign.POSITIVE and c.of.is_Symbol}
     return Slope(
         entry,
         piece.betas[0],
         _roots(piece),
         _positive(entry) | assumed,
-        piece.curve if isinstance(piece, Parametric) else None,
+        piece.time_curve,
         None if kernel is None else written_out(kernel, piece.roots, piece.constants),
     )
 
@@ -153,7 +153,7 @@ def _single(piece: Piece, slope: Slope) -> Far:
 def reaches(piece: Piece, side: int) -> bool | None:
     """Tell whether Q of one output lives as far as side * infinity; None where it is not known."""
     domain = piece.domain
-    if domain is not None and isinstance(piece, Parametric) and domain.undecided == ("curve",):
+    if domain is not None and piece.time_curve and domain.undecided == ("curve",):
         # Where h(z) = beta is solved out there, h is infinite at its end.
         end = find_end(_slope(piece, piece.gradient[0]), side)
         return None if end.finding.verdict is Verdict.UNDECIDED else True

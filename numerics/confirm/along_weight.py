@@ -9,7 +9,6 @@ import mpmath
 import sympy
 from sympy import Expr
 
-from derive.potential.piece import curve_of
 from derive.records import Potential
 from numerics.confirm.regression_problem import Copy, digits_of
 from numerics.evaluate.lowering import unchecked
@@ -30,7 +29,7 @@ def path_agreement(potential: Potential, copy: Copy, digits: int) -> float | Non
         gradient, limit = form.gradient(copy.limit), copy.limit
         known = form.value(limit) - form.value(list(map(rational, form.beta0)))
         for (i, *_), piece in zip(p.blocks, potential.pieces, strict=True):
-            path = curve_of(piece)
+            path = piece.curve
             if path is None or not path.weight:
                 continue
             values = {name: rational(x) for name, x in copy.start.items()}

@@ -23,7 +23,7 @@ from derive.language.budget import DEFAULT
 from derive.language.symbolic import from_sympy
 from derive.language.tree import Tree
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Explicit, Quadrature, follows_flow
+from derive.potential.piece import Piece, follows_flow
 from derive.records import Potential
 from numerics.confirm.along_weight import path_agreement
 from numerics.confirm.attempts import Attempt, attempts
@@ -121,9 +121,9 @@ def kernel_agreement(potential: Potential, copy: Copy, digits: int) -> float | N
     p = potential.parameterization
     kernels = {}
     for block, piece in zip(p.blocks, potential.pieces, strict=True):
-        if isinstance(piece, Explicit | Quadrature) and (K := piece.kernel) is not None:
+        if (K := piece.kernel) is not None:
             named = (piece.constants, piece.roots, piece.assumptions)
-            kernels[block[0]] = Explicit(piece.betas, K, (K,), *named, domain=piece.domain)
+            kernels[block[0]] = Piece(piece.betas, K, (K,), *named, domain=piece.domain)
     if not kernels:
         return None
     pairs = zip(p.blocks, potential.pieces, strict=True)

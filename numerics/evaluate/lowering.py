@@ -30,7 +30,7 @@ import mpmath
 import sympy
 
 from derive.errors import NumericalError
-from derive.potential.piece import Piece, Quadrature, of_the_flow
+from derive.potential.piece import Piece, follows_flow, of_the_flow
 from derive.records import Potential
 from numerics.evaluate.blocks import Blocks, FormulaBlock, Part, formula_block
 from numerics.evaluate.leaf import Coordinates, IntegratedBlock, Leaf, LeafOde
@@ -195,7 +195,8 @@ def _block(
     p, piece = potential.parameterization, potential.pieces[i]
     refuse_integrals([piece])
     along = None
-    if isinstance(piece, Quadrature) and (len(piece.betas) == 1 or piece.lift is not None):
+    followed = piece.integrand is not None or follows_flow(piece)
+    if followed and (len(piece.betas) == 1 or piece.lift is not None):
         own = p if len(p.blocks) == 1 else p.restrict(p.blocks[i])
         at = dict(zip(p.weights, weights, strict=True))
         along = IntegratedBlock(LeafOde(own, piece.lift, tuple(at[w] for w in own.weights), beta0))
@@ -216,7 +217,7 @@ def _is_on_a_leaf(piece: Piece) -> bool:
 def refuse_integrals(pieces: Iterable[Piece]) -> None:
     """Raise NumericalError for a piece that cannot be evaluated."""
     for piece in pieces:
-        lifted = isinstance(piece, Quadrature) and piece.lift is not None
+        lifted = piece.lift is not None
         integral = any(g.has(sympy.Integral) for g in piece.gradient)
         if len(piece.betas) > 1 and not lifted and integral:
             names = ", ".join(b.name for b in piece.betas)

@@ -25,7 +25,7 @@ from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.language import to_sympy
 from derive.mirror_map import hessian, inverse_of
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Parametric, Piece, Root, follows_flow
+from derive.potential.piece import Piece, Root, follows_flow
 from derive.records import Potential
 from numerics.evaluate.balls import COMPLEX, REAL, Closed, Curve, Integral, Vector
 from numerics.evaluate.doubles.arithmetic import (
@@ -239,8 +239,9 @@ def _divergence(piece: Piece) -> FormulaText | None:
     return FormulaText("divergence", arguments, (result,))
 
 
-def curve_functions(piece: Parametric) -> list[FormulaText]:
+def curve_functions(piece: Piece) -> list[FormulaText]:
     """Return h, its slope and H of a parametric piece, in the distances of z from its ends."""
+    assert piece.curve is not None
     curve = piece.curve
     z, (low, high) = curve.parameter, curve.interval
     u, v = (Symbol(name) for name in ("from high", "from low"))
@@ -397,7 +398,7 @@ def _program(potential: Potential, block: int) -> Program:
     known = {name: f"c.k{i}" for i, name in enumerate(constants)}
     text = _constants(potential, block, known)
     arguments = tuple(known[name].removeprefix("c.") for name in start if name != norm)
-    written = curve_functions(piece) if isinstance(piece, Parametric) else closed_functions(piece)
+    written = (curve_functions if piece.time_curve else closed_functions)(piece)
     if turning is not None:
         (s,), (slope,) = piece.betas, piece.gradient
         written.append(FormulaText(ALONG, (s,), (slope / s,), piece.roots))
@@ -432,9 +433,9 @@ def _constants(potential: Potential, block: int, names: Mapping[str, str]) -> st
     for symbol, value in piece.constants:
         if all(s.name in writer.names for s in value.free_symbols):
             writer.define(symbol.name, names[symbol.name], value)
-    if isinstance(piece, Parametric):
-        rate = piece.gradient[0] / piece.curve.parameter
-        given = zip(("rate", "low", "high"), (rate, *piece.curve.interval), strict=True)
+    if (curve := piece.time_curve) is not None:
+        rate = piece.gradient[0] / curve.parameter
+        given = zip(("rate", "low", "high"), (rate, *curve.interval), strict=True)
         for name, value in given:
             if value.is_finite is False:
                 writer.lines.append(f"c.{name} = None")

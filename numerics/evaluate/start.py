@@ -19,7 +19,7 @@ from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.potential.domain import Domain
 from derive.potential.monotone import along_curve
-from derive.potential.piece import Parametric, Piece, Quadrature, start_signs
+from derive.potential.piece import Piece, start_signs
 from derive.records import Potential
 from numerics.evaluate.numbers import Number, exact, read_number
 
@@ -142,7 +142,7 @@ def specialize(potential: Potential, values: Mapping[str, Fraction]) -> Potentia
 
     pieces: list[Piece] = []
     for piece in potential.pieces:
-        if isinstance(piece, Quadrature) and piece.lift is not None:
+        if piece.lift is not None:
             raise NumericalError("Q is an integral here: give the parameters numbers in F itself")
         pieces.append(piece.mapped(at))
     other = None if potential.other_side is None else specialize(potential.other_side, values)
@@ -166,8 +166,8 @@ def _on_their_domains(
             return [_on(piece, domain) for piece, domain in zip(pieces, domains, strict=True)]
     notation = Notation(bound, tuple(range(bound.d)))
     return [
-        replace(piece, domain=along_curve(piece, notation))
-        if isinstance(piece, Parametric)
+        replace(piece, domain=along_curve(piece, piece.time_curve, notation))
+        if piece.time_curve is not None
         else piece
         for piece in pieces
     ]
@@ -176,11 +176,12 @@ def _on_their_domains(
 def _on(piece: Piece, domain: Domain | None) -> Piece:
     """Return a piece on another domain: of a curve without singular points, on all of it."""
     piece = replace(piece, domain=domain)
-    if isinstance(piece, Parametric) and domain is not None and domain.exact and not domain.walls:
-        curve = piece.curve
-        if all(w.is_polynomial(curve.parameter) for _, w in curve.weights):
-            return replace(piece, curve=replace(curve, interval=(-oo, oo)))
-    return piece
+    curve = piece.time_curve
+    open_ended = domain is not None and domain.exact and not domain.walls
+    if curve is None or not open_ended:
+        return piece
+    smooth = all(w.is_polynomial(curve.parameter) for _, w in curve.weights)
+    return replace(piece, curve=replace(curve, interval=(-oo, oo))) if smooth else piece
 
 
 def check_assumptions(potential: Potential, values: Mapping[str, Fraction]) -> None:

@@ -18,7 +18,7 @@ from sympy import Expr, Symbol
 from derive.errors import NumericalError
 from derive.exact.balls import ball
 from derive.exact.elementary_signs import ball_of
-from derive.potential.piece import Parametric, Piece, written_out
+from derive.potential.piece import Piece, written_out
 from derive.records import Potential
 from numerics.evaluate.potential import NumericPotential
 from numerics.evaluate.start import start_point
@@ -152,11 +152,9 @@ def _chart(piece: Piece, start: Mapping[str, Expr]) -> _Chart:
         return whole.xreplace({s: start[s.name] for s in whole.free_symbols if s.name in start})
 
     gradient = tuple(map(numbers, piece.gradient))
-    if isinstance(piece, Parametric):
-        low, high = map(numbers, piece.curve.interval)
-        chart = _Chart(
-            (piece.curve.parameter,), (numbers(piece.curve.beta),), gradient, (low, high)
-        )
+    if (curve := piece.time_curve) is not None:
+        low, high = map(numbers, curve.interval)
+        chart = _Chart((curve.parameter,), (numbers(curve.beta),), gradient, (low, high))
     else:
         chart = _Chart(piece.betas, piece.betas, gradient)
         if piece.domain is None or piece.domain.walls:

@@ -139,6 +139,6 @@ def test_constants_that_the_start_relates_are_not_general():
     for start, free in (({}, True), ({"a": "s", "b": "s + 1", "c": "s + 2"}, False)):
         d = derive(Parameterization.parse(["b*c/a"], start=start or None))
         (piece,) = d.potential.pieces
-        assert bool(piece.proof) == free
+        assert bool(piece.integrand.proof) == free
     (piece,) = derive(Parameterization.parse(["w*exp(k*w)"], parameters=["k"])).potential.pieces
-    assert piece.proof.startswith("for general `k` no rational function")
+    assert piece.integrand.proof.startswith("for general `k` no rational function")

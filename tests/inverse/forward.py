@@ -17,7 +17,6 @@ from derive.inverse.term import PLACES
 from derive.language import from_sympy
 from derive.language.tree import Name, names
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Explicit, Parametric
 from derive.verdict import Verdict
 
 
@@ -73,9 +72,9 @@ def _proportional(term, derivation, values):
     """Tell whether Q_F'' is proved to be Q'' times a positive constant."""
     piece = derivation.potential.pieces[0]
     curve, parameter = piece.betas[0], piece.betas[0]
-    if isinstance(piece, Parametric):
+    if piece.time_curve is not None:
         curve, parameter = piece.curve.beta, piece.curve.parameter
-    elif not isinstance(piece, Explicit):
+    elif piece.integrand is not None or piece.curve is not None:
         return False
     try:
         beta, slope = (from_sympy(_written(x, piece.constants)) for x in (curve, piece.gradient[0]))

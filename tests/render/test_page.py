@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from derive import InputError, Parameterization, Verdict, derive, margins
 from derive.catalogue import entries
-from derive.potential.piece import Parametric, trimmed
+from derive.potential.piece import trimmed
 from derive.render.arranged import gathered, one_power, tidy
 from derive.render.document import Display, Document, Part
 from derive.render.page.blocks import norms_as_latex, with_tildes
@@ -40,7 +40,7 @@ def expressions(d):
         yield f"{left}({beta})", piece.value + d.potential.linear
         yield from ((as_latex(s.name), value) for s, value in piece.constants)
         yield from ((as_latex(r.symbol.name), r.explicit) for r in piece.roots if r.explicit)
-        if isinstance(piece, Parametric):
+        if piece.time_curve is not None:
             yield beta, piece.curve.beta
 
 

@@ -27,7 +27,7 @@ from derive.catalogue.library import Printed
 from derive.exact.towers.germ import Unsettled
 from derive.language import parse_expression, to_sympy
 from derive.mirror_map import inverse_of, tangent
-from derive.potential.piece import Parametric
+from derive.potential.piece import Curve
 from derive.render.plain import plain
 
 BESIDE = "the source contradicts itself: the equation and its solution stand on one line"
@@ -36,9 +36,9 @@ PLACES = tuple(Fraction(x) for x in ("1/50", "1/30", "1/70", "1/40", "-1/60", "1
 
 def check_path(subject: Subject, printed: Printed) -> Judgement:
     """Compare a printed solution with the derived one."""
-    if subject.curve is not None:
-        return _check_curve(subject, subject.curve, printed)
     gradient = subject.gradient
+    if subject.curve is not None and gradient is not None:
+        return _check_curve(subject, subject.curve, gradient[0], printed)
     if gradient is None or subject.open_dimension:
         raise Unsettled("grad Q is not derived in closed form in these coordinates")
     d = len(subject.betas)
@@ -104,9 +104,9 @@ def _inverse(subject: Subject, names: Sequence[str]) -> list[Expr] | None:
     return [found[b] for b in subject.betas]
 
 
-def _check_curve(subject: Subject, piece: Parametric, printed: Printed) -> Judgement:
+def _check_curve(subject: Subject, curve: Curve, slope: Expr, printed: Printed) -> Judgement:
     """Compare h(z) with the derived curve at kappa z, kappa from the slopes at z = 0."""
-    curve, z = piece.curve, Symbol("z")
+    z = Symbol("z")
     symbols = {**{s.name: s for s in curve.beta.free_symbols}, "z": z}
     for name, text in printed.where:
         symbols[name] = to_sympy(parse_expression(text), symbols)
@@ -117,33 +117,34 @@ def _check_curve(subject: Subject, piece: Parametric, printed: Printed) -> Judge
         kappa = sympy.powsimp(sympy.simplify(slopes[0] / slopes[1]), force=True)
     except (ValueError, TypeError, ZeroDivisionError):
         raise Unsettled("the slope of the printed solution at z = 0 is not known") from None
-    derived = curve.beta.subs(parameter, kappa * z)
+    scaled = curve.beta.subs(parameter, kappa * z)
     # The gradient is a multiple of the parameter: its derivative is the factor.
-    unit = sympy.powsimp(piece.gradient[0].diff(parameter) * kappa)
+    unit = sympy.powsimp(slope.diff(parameter) * kappa)
 
     def build(point: Point) -> tuple[Germs, Elements, Elements]:
         origin = germs_from_start(subject, printed, {**point, "z": Fraction(0)}, 1)
-        slope = [origin.tower.derivative(origin.read(x), 0) for x in (h, derived)]
+        slope = [origin.tower.derivative(origin.read(x), 0) for x in (h, scaled)]
         if not origin.tower.ball(slope[0] - slope[1]).contains(0):
             raise Unsettled("kappa is not the quotient of the slopes")
         germs = germs_from_start(subject, printed, point, 1)
-        return germs, germs.texts[:1], [germs.read(derived)]
+        return germs, germs.texts[:1], [germs.read(scaled)]
 
+    derived = partial(_in_dual_time, subject, curve, slope)
     reason = "it differs for every scale of z; the derived values are for equal slopes at z = 0"
 
     def agree(same: Proportional) -> Judgement:
         if same.factor not in (1, None):
-            return difference(reason, BALLS, _in_dual_time(piece))
+            return difference(reason, BALLS, derived())
         return agreement(same.method, _dual_words(unit))
 
-    return compare(build, _groups(subject, ("z",)), reason, lambda: _in_dual_time(piece), agree)
+    return compare(build, _groups(subject, ("z",)), reason, derived, agree)
 
 
-def _in_dual_time(piece: Parametric) -> str:
+def _in_dual_time(subject: Subject, curve: Curve, slope: Expr) -> str:
     """Return beta = h(mu) with grad Q = mu."""
-    z, mu = piece.curve.parameter, Symbol("mu", real=True)
-    unit = piece.gradient[0].diff(z)
-    return f"{piece.betas[0]} = {plain(piece.curve.beta.subs(z, mu / unit))}, mu = grad Q"
+    z, mu = curve.parameter, Symbol("mu", real=True)
+    unit = slope.diff(z)
+    return f"{subject.betas[0]} = {plain(curve.beta.subs(z, mu / unit))}, mu = grad Q"
 
 
 def _groups(subject: Subject, names: Sequence[str]) -> list[list[dict[str, Fraction]]]:

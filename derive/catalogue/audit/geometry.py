@@ -59,7 +59,7 @@ def check_potential(subject: Subject, printed: Printed) -> Judgement:
 
     Free is a factor; of a potential a constant, of a mirror potential a linear term as well.
     """
-    gradient = subject.gradient if subject.curve is None else subject.curve.gradient
+    gradient = subject.gradient
     if gradient is None:
         raise Unsettled("Q is not derived in closed form here, so there is none to compare with")
 

@@ -30,7 +30,7 @@ from derive.language import Tree, exponent_names, from_sympy, names, parse_expre
 from derive.model.condition import AT_START, Condition, Sign
 from derive.model.notation import to_expr
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Parametric, Piece, written_out
+from derive.potential.piece import Curve, Piece, written_out
 
 
 @dataclass(frozen=True)
@@ -56,15 +56,15 @@ class Subject:
         return self.derivation.beta
 
     @property
-    def curve(self) -> Parametric | None:
-        """The parametric form, where Q has one."""
+    def curve(self) -> Curve | None:
+        """Beta in the dual time, where Q of one output is in that."""
         pieces = self.derivation.potential.pieces
-        return next((piece for piece in pieces if isinstance(piece, Parametric)), None)
+        return pieces[0].time_curve if len(pieces) == 1 else None
 
     @property
     def coordinates(self) -> tuple[str, ...]:
         """The names of beta, or of the parameter of a parametric Q."""
-        symbols = self.betas if self.curve is None else (self.curve.curve.parameter,)
+        symbols = self.betas if self.curve is None else (self.curve.parameter,)
         return tuple(x.name for x in symbols)
 
     @functools.cached_property
@@ -238,7 +238,7 @@ def germs_in_beta(subject: Subject, printed: Printed, point: Point) -> Germs:
     """Return germs in the coordinates beta, or in the parameter of a parametric Q."""
     germs = Germs.at(point, texts_of(printed), len(subject.coordinates))
     if subject.curve is not None:
-        beta = germs.images[subject.betas[0].name] = germs.read(subject.curve.curve.beta)
+        beta = germs.images[subject.betas[0].name] = germs.read(subject.curve.beta)
         germs = replace(germs, velocity=germs.tower.derivative(beta, 0))
     germs = _with_start(subject, printed, germs)
     germs.check(germs.trees)

@@ -39,7 +39,7 @@ from derive.errors import DeriveError
 from derive.exact.balls import Unbounded, values_of
 from derive.model.names import PI
 from derive.model.parameterization import Parameterization
-from derive.potential.piece import Piece, curve_of
+from derive.potential.piece import Piece
 from derive.potential.shorter import root_index
 from derive.records import Block
 from derive.verdict import Verdict
@@ -215,7 +215,7 @@ class _Writer:
         moving = {*block.parameterization.weights} & {*names_in(rate_texts(self.state.given))}
         turned = not all(h.is_zero() for h in self.state.flow.H)
         relations = lift(block, betas, turned, bool(moving))
-        if moving and (curve := curve_of(shown)) is not None and curve.weights:
+        if moving and (curve := shown.curve) is not None and curve.weights:
             relations["square"] = length_along(curve)
         values = [v for v in self.record["conserved"]["values_at_start"] if v is not None]
         texts = [*paces(self.record, said), *walls, *(values if relations else ())]

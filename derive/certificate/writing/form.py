@@ -22,7 +22,7 @@ from derive.certificate.writing.definitions import Calls, FormDefinitions
 from derive.certificate.writing.products import calls_in, reduced, text_of, with_logs
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction
-from derive.potential.piece import Curve, Piece, Root, curve_of, kernel_of
+from derive.potential.piece import Curve, Piece, Root
 from derive.potential.rewriting import without_hyperbolic
 from derive.records import Block, InducedMetric
 from derive.render.plain import plain
@@ -69,7 +69,7 @@ class _Form:
         self.shown, self.blocks, self.state = shown, blocks, state
         self.space: Space = state.space
         self.before = self.space.scope()
-        self.curve = None if isinstance(shown, InducedMetric) else curve_of(shown)
+        self.curve = None if isinstance(shown, InducedMetric) else shown.curve
         charts = (b.potential.chart for b in blocks)
         self.chart = [entry for chart in charts if chart is not None for entry in chart.entries]
         self.definitions = FormDefinitions(state, calls, [repr(f) for _, f, _ in self.chart])
@@ -77,7 +77,7 @@ class _Form:
         names, F = state.given["beta"], state.flow.F
         betas = names if isinstance(shown, InducedMetric) else [str(b) for b in shown.betas]
         self.space.names |= {b: F[names.index(b)] for b in betas}
-        if not isinstance(shown, InducedMetric) and (kernel := kernel_of(shown)) is not None:
+        if not isinstance(shown, InducedMetric) and (kernel := shown.kernel) is not None:
             self.space.kernel = {betas[0]: plain(kernel)}
 
     def name_constants(self, solved: str) -> None:
@@ -118,7 +118,7 @@ class _Form:
             if isinstance(shown, InducedMetric):
                 kernel = None if shown.kernel is None else shown.kernel[i, i]
             else:
-                kernel = kernel_of(shown)
+                kernel = shown.kernel
             if kernel is not None:
                 yield f"({plain(kernel**2)}) - ({block.metric.K[0][0]!r})**2"
 
@@ -275,7 +275,7 @@ class _Form:
         if isinstance(shown, InducedMetric):
             tables = (shown.kernel_in_weights, shown.kernel, shown.rho)
             return [*explicit, *(x for table in tables if table is not None for x in table)]
-        kernel = kernel_of(shown)
+        kernel = shown.kernel
         more = [*([] if kernel is None else [kernel]), *shown.gradient, shown.value]
         if self.curve is not None:
             ends = (end for end in self.curve.interval if end.is_finite)

@@ -13,7 +13,7 @@ from sympy import Symbol
 from derive.derivation import Derivation
 from derive.language import to_sympy
 from derive.mirror_map import inverse_of
-from derive.potential.piece import Parametric, Piece
+from derive.potential.piece import Curve, Piece
 from derive.render.exports.printer import NUMPY
 from derive.render.exports.program import Writer, with_q
 
@@ -137,8 +137,9 @@ class _NumpyWriter(Writer):
             else:
                 pull = f"({self.shown(turning.slope)}) * {self.name(self.vector)}"
                 lines += [f"_dual = y + {pull}", "_y1 = np.sqrt((_dual * _dual).sum(-1))"]
-            images = self._along(piece, duals[0]) if isinstance(piece, Parametric) else None
-            if images is None and (images := self._solved(piece, duals)) is None:
+            curve = piece.time_curve
+            images = self._along(piece, curve, duals[0]) if curve else self._solved(piece, duals)
+            if images is None:
                 return None
             lines += [*images, *self.guard(piece)]
         names = [self.name(b.name) for b in self.ordered()]
@@ -154,9 +155,9 @@ class _NumpyWriter(Writer):
         pairs = zip(piece.betas, images, strict=True)
         return [*lines, *(f"{self.name(b.name)} = {self.shown(x)}" for b, x in pairs)]
 
-    def _along(self, piece: Parametric, y: Symbol) -> list[str]:
+    def _along(self, piece: Piece, curve: Curve, y: Symbol) -> list[str]:
         """Return the lines of beta = h(z) at z = y/rate, nan where no z is."""
-        curve, ((b,), (slope,)) = piece.curve, (piece.betas, piece.gradient)
+        (b,), (slope,) = piece.betas, piece.gradient
         z, (low, high) = self.name(curve.parameter.name), curve.interval
         ends = [f"({z} > {self.shown(low)})"] * (low.is_finite is not False)
         ends += [f"({z} < {self.shown(high)})"] * (high.is_finite is not False)

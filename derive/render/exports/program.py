@@ -20,15 +20,7 @@ from derive.mirror_map import hessian
 from derive.model.condition import Sign
 from derive.model.names import PI
 from derive.outcome import HEADLINES
-from derive.potential.piece import (
-    UNSEEN,
-    Parametric,
-    Piece,
-    Root,
-    curve_of,
-    of_the_flow,
-    start_signs,
-)
+from derive.potential.piece import UNSEEN, Curve, Piece, Root, of_the_flow, start_signs
 from derive.records import Potential
 from derive.render.exports.printer import JAX, OFF_ZERO, TORCH, Language
 from derive.render.plain import unmark
@@ -244,7 +236,7 @@ class Writer:
 
     def body(self) -> Iterator[str]:
         """Return the lines that read beta and the start, and name constants and roots."""
-        for curve in map(curve_of, self.potential.pieces):
+        for curve in (piece.curve for piece in self.potential.pieces):
             if curve is not None and curve.weight:
                 reason = f"{UNWRITTEN}Q is a formula in {curve.weight}, and none in beta"
                 raise NumericalError(reason)
@@ -253,8 +245,8 @@ class Writer:
             yield from (*self.constants(piece), *self.guard(piece))
             for root in piece.roots:
                 yield f"{self.name(root.symbol.name)} = {self.root(root)}"
-            if isinstance(piece, Parametric):
-                yield from self._curve(piece)
+            if piece.time_curve is not None:
+                yield from self._curve(piece, piece.time_curve)
 
     def shapes(self) -> str:
         """Return what is said of the shape of beta."""
@@ -338,8 +330,8 @@ class Writer:
             return self.shown(-coefficients[0] / coefficients[1])
         return f"_root({root.from_above}, {', '.join(map(self.shown, coefficients))})"
 
-    def _curve(self, piece: Parametric) -> Iterator[str]:
-        curve, (b,) = piece.curve, map(self.shown, piece.betas)
+    def _curve(self, piece: Piece, curve: Curve) -> Iterator[str]:
+        (b,) = map(self.shown, piece.betas)
         z, t = self.shown(curve.parameter), Symbol("_t")
         slope, along = curve.beta.diff(curve.parameter), _along(curve.interval, t)
         of = self.language.mapping.format

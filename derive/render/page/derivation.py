@@ -15,7 +15,6 @@ from derive.model.condition import Condition
 from derive.model.direction import Direction
 from derive.model.geometry import EUCLIDEAN
 from derive.potential.domain import CONVEX
-from derive.potential.piece import Quadrature, why_left
 from derive.render import sections
 from derive.render.document import Element, Part, phrase, say
 from derive.render.page.blocks import norms_as_latex, paragraph
@@ -181,8 +180,8 @@ def _results(d: Derivation) -> Iterator[Part]:
         yield Part("", _with_letters(d, _theorem(d)), kind="theorem", label="thm:regularizer")
         yield Part("", proof_lines(d), kind="proof")
         yield Part("", sections.potential_lines(d.potential), kind="formula")
-        integrals = (p for p in d.potential.pieces if p.kind == "quadrature")
-        left = dict.fromkeys(why_left(p) for p in integrals if isinstance(p, Quadrature))
+        integrals = (p.integrand for p in d.potential.pieces if p.kind == "quadrature")
+        left = dict.fromkeys(integrand.why for integrand in integrals if integrand is not None)
         why = (say("remark.integral", why=prose(x)) for x in left)
         yield Part("", chain([sections.normalization(d)], *why), kind="remark")
         yield Part(*sections.other_losses(d), kind="remark")

@@ -13,7 +13,7 @@ from derive.derivation import Derivation
 from derive.model.direction import Direction
 from derive.model.notation import log_expr, to_expr
 from derive.potential.block import DirectionTerms
-from derive.potential.piece import Parametric, Piece, Root, curve_of, kernel_of, trimmed
+from derive.potential.piece import Piece, Root, trimmed
 from derive.records import Block
 from derive.render.arranged import read
 from derive.render.document import Display, Element, say
@@ -56,7 +56,7 @@ def _of(block: Block, kind: Argument) -> Iterator[tuple[Expr, ...]]:
 def _kernel(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """K in beta, Q'' = 1/K and Q'(beta_0) = 0."""
     metric, symbols = block.metric, block.notation.weights
-    b, kernel = latex(piece.betas[0]), kernel_of(piece)
+    b, kernel = latex(piece.betas[0]), piece.kernel
     yield from say("kernel.weights")
     slope, K = (to_expr(f, symbols) for f in (metric.along(0, 0, 0), metric.K[0][0]))
     yield from display([("K", K), (r"\langle\nabla K, \nabla F\rangle", slope)])
@@ -86,7 +86,7 @@ def _weight(block: Block, piece: Piece, name: str) -> Iterator[Element]:
 
 def _curve(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """The weights along the flow as functions of the dual time."""
-    assert isinstance(piece, Parametric)
+    assert piece.curve is not None
     z, mu, own = piece.curve.parameter, piece.gradient[0], block.parameterization.weights
     weights: list[Row] = [(latex_name(w), x) for w, x in piece.curve.weights if w in own]
     yield from say("curve.time")
@@ -98,7 +98,7 @@ def _curve(block: Block, piece: Piece, name: str) -> Iterator[Element]:
 
 def _path(block: Block, piece: Piece, name: str) -> Iterator[Element]:
     """All weights as functions of one of them, t, and its flow."""
-    path = curve_of(piece)
+    path = piece.curve
     assert path is not None
     t, b = latex(path.parameter), latex(piece.betas[0])
     yield from say("path.leaf", t=t)

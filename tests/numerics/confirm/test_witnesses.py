@@ -13,7 +13,6 @@ from derive import InputError, NumericalError, Parameterization, derive
 from derive.cli.forms import FORMS
 from derive.cli.regularizer import Regularizer
 from derive.cli.running import UNDECIDED, Enter
-from derive.potential.piece import Explicit
 from numerics.confirm.crosscheck import crosscheck
 from numerics.evaluate.lowering import high_precision, lower, side_by_side
 from numerics.interpolants.polish import polished_interpolant
@@ -35,7 +34,7 @@ def checked_with(d, change):
 
 def without_kernel(piece):
     """Return the form without K, which would be seen to belong to another Q."""
-    return replace(piece, kernel=None) if isinstance(piece, Explicit) else piece
+    return replace(piece, kernel=None)
 
 
 def squared(piece):

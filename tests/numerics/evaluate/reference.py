@@ -11,7 +11,6 @@ from sympy import Symbol
 from sympy.printing.pycode import MpmathPrinter
 
 from derive.language import to_sympy
-from derive.potential.piece import Parametric
 
 _PI = Symbol("pi_")
 _SETTINGS = {
@@ -97,7 +96,7 @@ class Block:
         assert not any(r.polynomial.diff(s) for r in piece.roots for s in symbols if s != r.symbol)
         self._slopes = compiled(slopes)
         self._d, self._k = d, len(symbols)
-        if isinstance(piece, Parametric):
+        if piece.time_curve is not None:
             self._curve(piece.curve)
 
     def constants(self, start):
@@ -112,7 +111,7 @@ class Block:
         at = {**known, **dict(zip(self.betas, beta, strict=True))}
         for name, step in self._roots:
             at[name] = step(at)
-        if isinstance(self.piece, Parametric):
+        if self.piece.time_curve is not None:
             at[self.piece.curve.parameter.name] = self._parameter(at, beta[0])
         return at
 
@@ -124,7 +123,7 @@ class Block:
 
     def hessian(self, at):
         """Return the entries row by row; roots move by their polynomials, z by h."""
-        if isinstance(self.piece, Parametric):
+        if self.piece.time_curve is not None:
             return [self._rate(at)[0] / self._rise(at)[0]]
         d, k = self._d, self._k
         found, across, slopes = self._direct(at), self._across(at), self._slopes(at)
@@ -139,7 +138,7 @@ class Block:
 
         Q is strictly convex, so that wherever it began there is no other solution.
         """
-        if isinstance(self.piece, Parametric):
+        if self.piece.time_curve is not None:
             return [self._image(known, y[0])]
         x, close = list(guess), False
         for _ in range(40):
@@ -426,7 +425,7 @@ class Reference:
         else:
             ((_, block),), (at,), (goal,) = self.blocks, start["at"], y
             signs = (1,) if positive else (-1, 1)
-        if isinstance(block.piece, Parametric):
+        if block.piece.time_curve is not None:
             raise Unsolved  # the formula says so
 
         def gap(sign, k):
