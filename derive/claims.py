@@ -5,12 +5,14 @@ Each statement holds for the start that was given, under what ``potential`` assu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+
+from sympy import Expr
 
 from derive.derivation import Derivation
 from derive.model.condition import Condition
 from derive.outcome import headline
-from derive.statement import Equations, OnPage, Open, Statement, Text, each, note
+from derive.statement import Equations, OnPage, Open, Sentence, Statement, Text, each, note
 from derive.verdict import Verdict
 
 
@@ -72,6 +74,19 @@ def introduction(d: Derivation) -> Iterator[object]:
     if places := dict.fromkeys(domain.where for domain in domains):
         where = each("{0}", ((Text(x, "reason"),) for x in places), " and ")
         yield OnPage((note("`Q` is defined on {where}", where=where),))
+
+
+def graded(lam: Mapping[Expr, Expr]) -> Statement:
+    """Return the scaling of the weights under which F has degree 1, weight by weight."""
+    words = "`F(c^Lambda w) = c F(w)`, where `Lambda` is diagonal with entries {entries}"
+    return Statement(words, {"entries": entries_of(lam), "lam": lam}, kind="graded")
+
+
+def entries_of(lam: Mapping[Expr, Expr]) -> Sentence:
+    """Return the entries of Lambda, each with its weights."""
+    values = sorted({*lam.values()}, reverse=True)
+    own = ((x, each("`{0}`", ((w,) for w in lam if lam[w] == x))) for x in values)
+    return each("`{0}` for {1}", own, "; ")
 
 
 def uses(d: Derivation) -> Iterator[Statement]:

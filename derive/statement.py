@@ -55,6 +55,7 @@ KINDS: Mapping[str, str] = {
     "closed drift": "a drift depends on the weights through the laws alone, or does not",
     "perturbed limit": "what a limit with X beta = y of the perturbed process minimises",
     "start of the end": "gradient flow from this start has the laws at the end, and that Q",
+    "decay metric": "decay does not only shrink the start, and by what penalty and rates it would",
     "noise that stays": "the effective start tends to 0 as S grows",
     "annealed noise": "what limits minimise as S grows in all columns, before the noise stops",
     "decay kept on": "where decay that does not end leads",
@@ -76,6 +77,7 @@ KINDS: Mapping[str, str] = {
     # Of regimes.
     "start kernel": "K(w_0) = J J^T and F(w_0)",
     "time scale": "K(c w_0) = c^e K(w_0)",
+    "ruling weights": "from starts c^Lambda w_0 the flow is that of some weights alone, as c tends",
     "kernel decides": "Q depends on the start through K(w_0) alone",
     "limit": "Q/N, or grad Q/N, has a limit at fixed coordinates as a symbol of the start tends",
     "regime": "that limit is the kernel norm, an l1 norm, a function of l2, or none of these",
@@ -100,7 +102,11 @@ KINDS: Mapping[str, str] = {
     "growth": "Q(c x)/(c N(c)) -> h(x) as c -> infinity",
     "direction": "beta(t)/|beta(t)| tends to the largest margin in the horizon of Q",
     "homogeneous": "F(c w) = c^D F(w)",
-    "KKT": "w(t)/|w(t)| tends to a KKT point of least |w|^2 at margins of at least 1",
+    "graded": "F(c^Lambda w) = c F(w)",
+    "KKT": "w(t), normalised, tends to a KKT point of least |w|^2, or that of the weights of the"
+    " largest entry of Lam, at margins of at least 1",
+    "KKT levels": "which weights fade, and what is least among the minimizers",
+    "level cost": "the least sum of squares of the weights of one entry of Lam, given beta",
     "KKT law": "a conserved quantity is 0 at every KKT point",
     "KKT minimizer": "KKT points are minimizers, or one that is none",
     "representation cost": "R_F = min |w|^2 subject to F(w) = beta",

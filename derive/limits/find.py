@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain, combinations
 from typing import Any
@@ -42,7 +42,8 @@ from derive.limits.predictor_limit import predictor_limit
 from derive.limits.warped_time import WarpedTime, find_warped_time
 from derive.model.condition import Condition, Sign
 from derive.model.direction import Direction
-from derive.model.geometry import Field
+from derive.model.geometry import EUCLIDEAN, Field
+from derive.model.grading import entries, find_gradings
 from derive.model.notation import Notation
 from derive.potential.piece import start_signs
 from derive.printable import Certified
@@ -62,6 +63,7 @@ class Regimes(Claims, Certified):
         variable: the start symbol.
         kernel: the tangent kernel at the start.
         homogeneity: F(c w) = c^D F(w), or None.
+        grading: where it is None, F(c^Lambda w) = c F(w) for diagonal Lambda, by weight; or None.
         deciding: that Q depends on the start through K(w_0) alone, which then decides every joint
             limit; None where that was not proved, or there is no second symbol.
         limits: what Q tends to.
@@ -77,6 +79,7 @@ class Regimes(Claims, Certified):
     limits: tuple[Limit, ...]
     warped: WarpedTime | None = None
     vector: str = ""
+    grading: Mapping[Expr, Expr] | None = field(default=None, hash=False)
 
     @functools.cached_property
     def statements(self) -> tuple[Statement | Open, ...]:
@@ -89,6 +92,7 @@ class Regimes(Claims, Certified):
         )
         claimed: list[Statement | Open] = [claims.at_start(d, self.kernel, self.assumptions)]
         claimed += () if self.homogeneity is None else claims.homogeneous(self.homogeneity, flow)
+        claimed += () if self.grading is None else claims.graded(self.grading)
         claimed += () if self.deciding is None else [claims.deciding(self.deciding)]
         for limit in self.limits:
             claimed += claims.limit_statements(limit, d.beta)
@@ -164,6 +168,8 @@ def regimes(
         limits += _limits(flow, point)
     decided = _decided_by_kernel(derivation, flow.kernel)
     result = Regimes(derivation, variable, flow.kernel, flow.homogeneity, decided, tuple(limits))
+    if flow.homogeneity is None and p.geometry == EUCLIDEAN:
+        result = replace(result, grading=entries(p, find_gradings(p).one) or None)
     if direction is not None:
         # What holds of the warped time in the plane was not proved in other dimensions.
         return replace(result, vector=direction.vector)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement
 
 import sympy
 from sympy import Expr, Symbol
 
+from derive.claims import graded as scaling
 from derive.derivation import Derivation
 from derive.limits.kernel_regime import Homogeneity, TangentKernel
 from derive.limits.limit import Limit, LimitingPotential
 from derive.limits.warped_time import WarpedTime
 from derive.model.condition import Condition
 from derive.model.labels import pair
-from derive.statement import Equations, Open, Statement, note, tell
+from derive.statement import Equations, Open, Statement, each, note, tell
 from derive.verdict import Finding, Verdict
 
 MEANING = {
@@ -58,6 +59,26 @@ def homogeneous(homogeneity: Homogeneity, flow: str) -> Iterator[Statement]:
         power = "c^{e}" if homogeneity.time.is_Atom else "c^({e})"
         words = f"from `c w_0` {flow} is `{power}` times as fast near its start"
         yield Statement(words, {"e": homogeneity.time}, kind="time scale", conditions=given)
+
+
+def graded(lam: Mapping[Expr, Expr]) -> Iterator[Statement]:
+    """Yield the grading of F, and what the flow from scaled starts is.
+
+    For F(c^Lambda v) = c F(v) gives J(c^Lambda v)^T = c^(1 - Lambda) J(v)^T; the rest is the
+    continuity of flows in their parameters: the rates of the others tend to 0.
+    """
+    yield scaling(lam)
+    words = (
+        "from `c^Lambda w_0` gradient flow is `w = c^Lambda v`, `beta = c F(v)`, where"
+        " `v' = c^(1 - 2 Lambda) J(v)^T lambda` from `w_0`; at times `c^(2 l - 1) tau`, bounded"
+        " `tau` and `lambda`, it tends to gradient flow of {first} alone as `c -> 0` with"
+        " `l = {high}`, and of {last} alone as `c -> infinity` with `l = {low}`, the other weights"
+        " kept"
+    )
+    high, low = max(lam.values()), min(lam.values())
+    first, last = (each("`{0}`", ((w,) for w in lam if lam[w] == x)) for x in (high, low))
+    values = {"lam": lam, "high": high, "low": low, "first": first, "last": last}
+    yield Statement(words, values, kind="ruling weights")
 
 
 def limit_statements(limit: Limit, betas: Sequence[Symbol]) -> tuple[Statement | Open, ...]:

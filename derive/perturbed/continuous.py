@@ -4,10 +4,14 @@ With a = int kappa dt, per unit of a a law changes by -<dc, w>, and y_i by -<dy_
 steering g lambda_i. Where that is q y_i + f(c), one q for all outputs, y - y(w_0) leaves the row
 space by the solution of xi' = kappa (q (y_0 + xi) + f(c)) alone.
 
-Where the fields are homogeneous, X_b(s w) = s^m X_b(w), decay shrinks the start and does nothing
-else: w = exp(-a) v has v' = exp((1 - m) a) sum_b lambda_b X_b(v), gradient flow from w_0 with a
-steering in the row space. So where a stays finite and the limit interpolates, it is that of
-gradient flow from exp(-a) w_0, for every F with a Q, warped or not: our own derivation.
+Where decay by the field P normalises the fields, [P, X_b] = q X_b with a constant q, it shrinks
+the start and does nothing else: let Phi be the flow of P, then w = Phi(-a) v has v' = exp(-q a)
+sum_b lambda_b X_b(v), gradient flow from w_0 with a steering in the row space. So where a stays
+finite and the limit interpolates, it is that of gradient flow from Phi(-a) w_0, for every F with a
+Q, warped or not: our own derivation. Of P = w that is homogeneity, X_b(s w) = s^(q + 1) X_b(w). If
+J Lam w = F with a diagonal Lam > 0, P = Lam w does so under the rates |w_k|^(2 - 1/lam_k), where
+X_b(e^(s Lam) w) = e^(s Lam) X_b(w): decay by the penalty sum_k lam_k^2 |w_k|^(1/lam_k). Under equal
+rates it is v' = e^-a e^(2 a Lam) J(v)^T lambda, whose rates change, unless Lam is scalar.
 
 Noise in the row space, as of SGD or of labels: dx = sum_a (lambda dt + X^T sigma dB)_a X_a.
 
@@ -57,6 +61,7 @@ from derive.model.parameterization import Parameterization
 from derive.perturbed.drift import Drift, drift_of, in_beta, open_drift
 from derive.perturbed.followed import Followed, Leaf
 from derive.verdict import Finding, Identity, Verdict
+from derive.weights.lie import bracket
 
 STEERING = Finding(
     Verdict.PROVED,
@@ -81,7 +86,8 @@ def decay_of(penalty: Tree | None, leaf: Leaf, x: Followed) -> Drift:
     if q.is_zero() or not x.function.logs:  # z = q y + f(c), where f is affine
         rest = leaf.in_laws(z.rational - q * x.function.rational)
         in_laws = None if rest is None else leaf.written(q) * x.symbol + rest
-    return replace(found, in_laws=in_laws, factor=leaf.in_laws(q))
+    still = z.rational.is_zero() and not z.logs
+    return replace(found, in_laws=in_laws, factor=leaf.in_laws(q), still=still)
 
 
 def pushed_by(penalty: Tree | None, leaf: Leaf) -> tuple[Leaf, Field]:
@@ -128,14 +134,18 @@ def _factor(leaf: Leaf, z: RationalFunction, i: int) -> RationalFunction | None:
     return None if set(q.variables()) - q.field.parameters else q
 
 
-def field_degree(p: Parameterization) -> RationalFunction | None:
-    """Return m with X_b(s w) = s^m X_b(w) for every field, by Euler's identity, or None."""
-    entries = [x for row in p.fields for x in row if not x.is_zero()]
-    moved = [dot(p.w, p.field.gradient(x)) for x in entries]
-    m = moved[0] / entries[0]
-    if set(m.variables()) - p.field.parameters:
-        return None
-    return m if all(z == m * x for z, x in zip(moved, entries, strict=True)) else None
+def scaling_of(p: Parameterization, push: Field) -> tuple[RationalFunction, Field] | None:
+    """Return q and s with [push, X_b] = q X_b for every field, and push_k = s_k w_k; or None.
+
+    Of push = w this is homogeneity of degree q + 1, by Euler's identity.
+    """
+    field = push[0].field
+    fields = [tuple(map(field.embed, x)) for x in p.fields]
+    rates = tuple(x / field.embed(w) for x, w in zip(push, p.w, strict=True))
+    pairs = [z for x in fields for z in zip(bracket(push, x), x, strict=True)]
+    q = next(z / x for z, x in pairs if not x.is_zero())
+    constant = all(not {*x.variables()} - field.parameters for x in (q, *rates))
+    return (q, rates) if constant and all(z == q * x for z, x in pairs) else None
 
 
 def noise_of(leaf: Leaf, x: Followed) -> Drift:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.linear.families import LogFunction
-from derive.exact.linear.matrix import dot
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.perturbed.drift import Drift
@@ -19,24 +18,31 @@ Effective = dict[Symbol, Expr]
 """Start symbols, each with what takes its place."""
 
 
-def scaled_start(p: Parameterization, by: Expr) -> tuple[tuple[str, Expr], ...]:
-    """Return each weight with *by* times its start."""
+def scaled_start(p: Parameterization, factors: Mapping[str, Expr]) -> tuple[tuple[str, Expr], ...]:
+    """Return each weight with its factor times its start."""
     symbols = Notation(p, ()).start_symbols
-    return tuple((w, by * to_expr(x, symbols)) for w, x in zip(p.weights, p.w0, strict=True))
+    pairs = zip(p.weights, p.w0, strict=True)
+    return tuple((w, factors[w] * to_expr(x, symbols)) for w, x in pairs)
 
 
-def scaled_symbols(p: Parameterization, by: Expr) -> Effective | None:
-    """Return start symbols with which every weight starts at *by* times its start, or None.
+def scaled_symbols(p: Parameterization, factors: Mapping[str, Expr]) -> Effective | None:
+    """Return start symbols with which every weight starts at its factor times its start, or None.
 
-    They are scaled by *by* to the power 1/n where the start is homogeneous of degree n in them.
+    Where the start is homogeneous of degree n in some symbols, these have its factor to the power
+    1/n.
     """
-    found, field = Notation(p, ()).start_symbols, p.start_field
-    s = tuple(map(field.named, p.start_symbols))
-    degrees = {dot(s, field.gradient(x)[: len(s)]) / x for x in p.w0 if s and not x.is_zero()}
-    if len(degrees) != 1 or not (n := degrees.pop()).is_constant() or n.is_zero():
-        return None
-    power = 1 / to_expr(n, found)
-    return {found[name]: found[name] * by**power for name in p.start_symbols}
+    found, field, names = Effective(), p.start_field, Notation(p, ()).start_symbols
+    for w, x in zip(p.weights, p.w0, strict=True):
+        own = [s for s in p.start_symbols if s in x.variables()]
+        parts = (field.named(s) * field.derivative(x, field.weights.index(s)) for s in own)
+        n = sum(parts, field.zero) / x if not x.is_zero() else field.one
+        if not n.is_constant() or n.is_zero():
+            return None
+        for s in own:
+            image = names[s] * factors[w] ** (1 / to_expr(n, names))
+            if found.setdefault(names[s], image) != image:
+                return None
+    return found or None
 
 
 def effective_start(found: Perturbation, leaves: Sequence[Leaf]) -> tuple[Effective | None, bool]:

@@ -26,6 +26,8 @@ from derive.errors import InputError
 from derive.joint import join_findings
 from derive.language import to_sympy
 from derive.language.tree import Tree, names, substituted
+from derive.model.geometry import EUCLIDEAN, Field
+from derive.model.grading import entries, find_gradings
 from derive.model.labels import taken_names
 from derive.model.names import read_tree, unused
 from derive.model.notation import Notation, to_expr
@@ -35,11 +37,12 @@ from derive.perturbed.continuous import (
     STEERING,
     OneSided,
     decay_of,
-    field_degree,
     is_of_outputs,
     momentum_of,
     noise_of,
     one_sided,
+    pushed_by,
+    scaling_of,
 )
 from derive.perturbed.coordinates import MIRROR, PRECONDITIONED, PROCESSES
 from derive.perturbed.drift import Drift, added
@@ -111,8 +114,8 @@ def perturb(
     found = Perturbation(derivation, by, laws, dual, finding, process, singular=tuple(singular))
     if tree is not None:
         found = _penalised(found, tree, leaves[0])
-    elif kinds == ("decay",):
-        found = _shrunk(found, d)
+    if kinds == ("decay",):
+        found = _decayed(found, d, leaves, tree)
     found = _with_conditions(found, leaves, tree)
     if found.start:
         return found
@@ -272,23 +275,58 @@ def _closed(
     return found
 
 
-def _shrunk(found: Perturbation, d: Derivation) -> Perturbation:
-    """Return what decay does where the fields are homogeneous: it shrinks the start."""
-    p = leave_out(d.parameterization, d.idle)
-    m = field_degree(p)
-    if m is None:
+def _decayed(
+    found: Perturbation, d: Derivation, leaves: Sequence[Leaf], penalty: Tree | None
+) -> Perturbation:
+    """Return what decay does beside moving laws and dual coordinates."""
+    if penalty is None:
+        p = leave_out(d.parameterization, d.idle)
+        return _shrunk(found, p, p.w)
+    if found.closed == STEERING or d.direction is not None:
         return found
+    leaf, push = pushed_by(penalty, leaves[0])
+    return _shrunk(found, leaf.parameterization, push)
+
+
+def _shrunk(found: Perturbation, p: Parameterization, push: Field) -> Perturbation:
+    """Return what decay does where it normalises the fields: it shrinks the start."""
+    scaling = scaling_of(p, push)
     given = leave_out(found.derivation.parameterization, found.derivation.idle)
-    factor = sympy.exp(-Symbol(unused("kappa", taken_names(given)), real=True))
-    degree = to_expr(m, Notation(p, ()).weights)
-    statement = f"<w, dX> = ({degree}) X for every component X of the fields grad F_a"
-    if found.derivation.warping.verdict is not Verdict.PROVED:
-        return replace(found, degree=degree)
-    reason = "the fields grad F_a are homogeneous, so decay shrinks the start and nothing else"
+    if scaling is None:
+        return _in_other_metric(found, p)
+    symbols = Notation(p, ()).weights
+    q, *rates = (to_expr(x, symbols) for x in (scaling[0], *scaling[1]))
+    if found.derivation.warping.verdict is not Verdict.PROVED or not any(rates):
+        return replace(found, degree=q + 1)
+    kappa = Symbol(unused("kappa", taken_names(given)), real=True)
+    if len({*rates}) == 1:
+        start = tuple((w, rates[0]) for w in given.weights)
+    elif given.weights == p.weights:
+        start = tuple(zip(p.weights, rates, strict=True))
+    else:
+        return found
+    factors = {w: sympy.exp(-x * kappa) for w, x in start}
+    closed = found.closed
+    if found.penalty is None:
+        reason = "the fields grad F_a are homogeneous, so decay shrinks the start and nothing else"
+        statement = f"<w, dX> = ({q + 1}) X for every component X of the fields grad F_a"
+        closed = Finding(Verdict.PROVED, reason, (Identity(statement, "0", "0"),))
+    elif closed.verdict is not Verdict.PROVED:
+        reason = "`[grad h, grad F_a] = q grad F_a`, so decay shrinks the start and nothing else"
+        statement = f"[grad h, X] = ({q}) X for the fields X = grad F_a"
+        closed = Finding(Verdict.PROVED, reason, (Identity(statement, "0", "0"),))
     return replace(
         found,
-        closed=Finding(Verdict.PROVED, reason, (Identity(statement, "0", "0"),)),
-        effective=scaled_symbols(given, factor),
-        start=scaled_start(given, factor),
-        degree=degree,
+        closed=closed,
+        effective=scaled_symbols(given, factors),
+        start=scaled_start(given, factors),
+        degree=q + 1,
     )
+
+
+def _in_other_metric(found: Perturbation, p: Parameterization) -> Perturbation:
+    """Return decay with the degrees of the weights by which it would shrink the start."""
+    lam = entries(p, find_gradings(p).one) if p.geometry == EUCLIDEAN else {}
+    if found.penalty is not None or not lam or min(lam.values()) <= 0:
+        return found
+    return replace(found, grading=lam)

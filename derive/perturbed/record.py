@@ -39,9 +39,10 @@ class Perturbation(Printable, Claims):
             velocities of c and y under momentum? Or by what steers as a loss of beta does.
         process: mirror, with steps, noise and momentum of theta = grad psi(w), or preconditioned.
         effective: start symbols of an unperturbed flow with the laws c_inf, where one is written.
-        start: under decay of homogeneous fields, the weights from which unperturbed flow has the
-            same limit; empty otherwise.
+        start: under decay that normalises the fields, the weights from which unperturbed flow has
+            the same limit; empty otherwise.
         degree: m of homogeneous fields, X(s w) = s^m X(w), where decay asks for it.
+        grading: where decay does more, the degrees of the weights by which it would not.
         one_sided: under momentum, the laws that are known to grow or to fall.
         conditions: of a step, what has to be positive; 0 is where c or y is singular.
         singular: functions of the weights at whose zeros c or y is singular.
@@ -65,6 +66,7 @@ class Perturbation(Printable, Claims):
     penalty: Expr | None = None
     shifted: bool = False
     generic: tuple[Expr, ...] = ()
+    grading: Mapping[Expr, Expr] | None = dataclasses.field(default=None, hash=False)
 
     @functools.cached_property
     def statements(self) -> tuple[Statement | Open, ...]:

@@ -42,7 +42,15 @@ SUMS = {
 
 def statements(v: Perturbation) -> tuple[Statement | Open, ...]:
     """Return all that is claimed of a perturbed flow, in the order in which it is told."""
-    told = (_drift(v), _closed(v), _limit(v), _effective(v), _annealed(v), _kept_on(v))
+    told = (
+        _drift(v),
+        _closed(v),
+        _limit(v),
+        _effective(v),
+        _in_other_metric(v),
+        _annealed(v),
+        _kept_on(v),
+    )
     sides = map(_side, v.one_sided)
     return tuple(s for found in (*told, _crossing(v), _rest(v), sides) for s in found)
 
@@ -152,11 +160,15 @@ def _limit(v: Perturbation) -> Iterator[Statement | Open]:
         m = sympy.S.One if v.degree is None else v.degree
         size = "" if m == 1 else "{size} "
         moved = f"`z' = {size}sum_a lambda_a grad F_a` at `z`, and `z(0) = w_0`"
-        words = "the limit minimises the `Q` of the start `exp(-kappa) w_0`"
-        shrunk = "`w = exp(-kappa) z`, where {moved}: steered in the row space, as gradient flow is"
+        of, z = tell("`exp(-kappa) w_0`"), "`w = exp(-kappa) z`"
+        if v.penalty is not None:
+            of = each("`{0} = {1}`", ((Symbol(w), x) for w, x in v.start))
+            z = "`w` is where `-grad h` takes `z` in the time `kappa`"
+        words = "the limit minimises the `Q` of the start {of}"
+        shrunk = f"{z}, where {{moved}}: steered in the row space, as gradient flow is"
         scale = sympy.exp((1 - m) * Symbol("kappa"))
         below = (note(shrunk, moved=tell(moved, size=scale)),)
-        yield Statement(words, kind=kind, conditions=tuple(given), below=below)
+        yield Statement(words, {"of": of}, kind=kind, conditions=tuple(given), below=below)
         return
     if "momentum" in v.kinds and "step" not in v.kinds:
         given.append(tell(f"`{coordinates(v)}' -> 0`, or `t {coordinates(v)}' -> 0` under r/t"))
@@ -214,6 +226,25 @@ def _effective(v: Perturbation) -> Iterator[Statement]:
     moved = each("`{0} -> {1}`", v.effective.items())
     words = f"{of}{end}: {{moved}}"
     yield Statement(words, {"moved": moved}, kind="start of the end", below=tuple(below))
+
+
+def _in_other_metric(v: Perturbation) -> Iterator[Statement]:
+    """Say that decay does more than shrink the start, and which decay in which metric does not."""
+    if v.grading is None:
+        return
+    pairs = [(w, x, sympy.Abs(w)) for w, x in v.grading.items()]
+    h = sympy.Add(*(x**2 * size ** (1 / x) for _, x, size in pairs))
+    rates = each("`{0}` of `{1}`", ((size ** (2 - 1 / x), w) for w, x, size in pairs))
+    yield Statement(
+        "this decay does more than shrink the start: for `w = exp(-a) z`, `a' = k`, it is"
+        " `z' = e^a J(e^(-a) z)^T lambda`, of which the rates change with `a`; under the rates"
+        " {rates} decay by the penalty `h = {h}` shrinks the start and does nothing else, by"
+        " `F(c^Lambda w) = c F(w)`: a limit with `X beta = y` minimises the `Q` of these rates and"
+        " of the start `exp(-kappa Lambda) w_0`, if `Lambda` is diagonal with entries {lam}",
+        {"rates": rates, "h": h, "lam": each("`{1}` for `{0}`", v.grading.items())},
+        kind="decay metric",
+        conditions=("`kappa` is finite", "the weights keep their signs"),
+    )
 
 
 def _annealed(v: Perturbation) -> Iterator[Statement]:

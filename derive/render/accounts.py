@@ -80,7 +80,8 @@ def tell_regimes(r: Regimes) -> Document:
         along = "`{along}` is the component of `beta` along `{u}` at the start"
         rest = "`{rest}` the length of the rest, in every dimension"
         start.append(note(f"{along}, {rest}", u=Symbol(r.vector), along=x, rest=y))
-    start += r.says("start kernel", "homogeneous", "time scale", "kernel decides")
+    start += r.says("start kernel", "homogeneous", "time scale", "graded", "ruling weights")
+    start += r.says("kernel decides")
     parts = (
         Part(tell("Regimes of `Q` in `{x}`", x=Symbol(r.variable))),
         Part(F, setting(d)),
@@ -268,8 +269,8 @@ def tell_margin(m: Margins) -> Document:
         active = "at `beta(t)` all constraints are active: these are the KKT conditions"
         why.append(OnPage((f"{steered}, {kkt}; {active}, and `Q` is convex",)))
     coercive, growth = "`|grad Q| -> infinity` as `|beta| -> infinity`?", ("coercive", "growth")
-    of_weights: tuple[str, ...] = ("homogeneous", "KKT", "KKT law", "representation cost")
-    of_weights += ("KKT minimizer",)
+    of_weights: tuple[str, ...] = ("homogeneous", "graded", "KKT", "KKT levels", "level cost")
+    of_weights += ("KKT law", "representation cost", "KKT minimizer")
     flow, norm = d.parameterization.geometry.flow, "|w|^2"
     if d.parameterization.geometry.steepest is not None:
         of_weights, norm = ("homogeneous", "steepest KKT", "steepest cost"), "|w|_p"
@@ -330,7 +331,8 @@ def tell_perturbation(v: Perturbation) -> Document:
     flow = "mirror descent" if v.process == "mirror" else "preconditioned gradient descent"
     of = "" if v.derivation.parameterization.geometry.psi is None else f", of {flow}"
     drift = v.says("drift")
-    limits = ("perturbed limit", "start of the end", "noise that stays", "annealed noise")
+    limits: tuple[str, ...] = ("perturbed limit", "start of the end", "decay metric")
+    limits += ("noise that stays", "annealed noise")
     asked, title = STEERED if v.closed == STEERING else ASKED, "Drift of laws and dual coordinates"
     parts = (
         Part(f"{name}{of}".capitalize(), (note(_process(v)), *_letters(v))),

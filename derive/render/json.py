@@ -102,7 +102,8 @@ FIELDS: Mapping[str, str] = {
     " hypotheses weights R_F=cost agreement large_starts=scaled statements",
     "Far": "betas unit=leading:growth limit=leading.h degree=leading.degree *coercive",
     "Hypothesis": "statement:words *finding",
-    "WeightsProblem": "degree vanishing costs *finding",
+    "WeightsProblem": "degree vanishing costs -grading:pairs -kept:pairs fading levels *finding",
+    "Level": "degree weights costs",
     "BlockCost": "outputs:counted R_F=formula for_beta=side:side *cost.finding",
     "ScaledStart": "time_exponent=time displacement_exponent=displacement kernel *finding",
     "AuditedRun": f"{MODEL} is_run steps=count copies told seen share broken"
@@ -119,7 +120,7 @@ FIELDS: Mapping[str, str] = {
     " step=step.laws closed=step.verdict effective=step.effective:pairs",
     "Regimes": f"verdict derivation=:nothing {MODEL} variable vector:filled"
     " kernel_at_start=kernel.matrix beta_0=kernel.beta_0 unbiased=kernel.unbiased"
-    " assumptions:texts homogeneity decided_by_kernel_at_start=deciding limits"
+    " assumptions:texts homogeneity -grading:pairs decided_by_kernel_at_start=deciding limits"
     " warped_time=warped!:clock statements certificate=:nothing",
     "clock": "g=:clock_rate positive=warped.positive onto=warped.onto bounded=warped.bounded",
     "Homogeneity": "degree time_exponent=time",
@@ -152,7 +153,7 @@ FIELDS: Mapping[str, str] = {
     " density=density.text statement=statements:lines derivation=:proof remarks:lines statements",
     "Perturbation": f"by process penalty verdict {MODEL} laws=of_laws dual=of_dual closed"
     " minimised effective:pairs effective_start=start:pairs Q one_sided conditions singular"
-    " statements",
+    " -grading:pairs statements",
     "Drift": "name=symbol quantity drift=change in_laws in_beta regular *finding",
     "OneSided": "law quantity drift=change side while_positive=positive",
     "InverseDesign": "verdict coordinates statements",

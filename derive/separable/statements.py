@@ -11,14 +11,21 @@ from fractions import Fraction
 
 import sympy
 
-from derive.claims import assumed, introduction
+from derive.claims import assumed, entries_of, graded, introduction
 from derive.derivation import Derivation
 from derive.limits.limit import growth_expression
 from derive.separable.far import Far
 from derive.separable.horizon import SOURCE, Horizon, Hypothesis
 from derive.separable.scaled_start import ScaledStart
 from derive.separable.steepest_margin import SOURCE as SOURCES
-from derive.separable.weights_problem import HOMOGENEOUS, BlockCost, WeightsProblem
+from derive.separable.weights_problem import (
+    FORMAL,
+    GRADED,
+    HOMOGENEOUS,
+    BlockCost,
+    WeightsProblem,
+    is_polynomial,
+)
 from derive.statement import Equations, Ground, Items, Open, Sentence, Statement, each, note, tell
 from derive.verdict import Finding, Verdict
 
@@ -122,6 +129,10 @@ def in_weights(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
     if d.parameterization.geometry.steepest is not None and w.degree is not None:
         yield from _steepest(d, w)
         return
+    if w.grading is not None:
+        yield graded(w.grading)
+        yield from _levels(d, w)
+        return
     if w.degree is None or w.finding.verdict is not Verdict.PROVED:
         words = "whether the flow tends to a KKT point of it is not decided: {why}"
         yield Open(words, {"why": w.finding}, kind="KKT")
@@ -142,6 +153,73 @@ def in_weights(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
         yield Statement("at a KKT point `{law} = 0`", {"law": law}, kind="KKT law")
     yield from (_cost(cost, len(w.costs)) for cost in w.costs)
     yield from _minimizers(d, w)
+
+
+def _levels(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
+    """Yield the problem of the weights of the largest entry of Lam, and of those below."""
+    first, *below = w.levels
+    least = sympy.Add(*(x**2 for x in first.weights))
+    given: tuple[object, ...] = (
+        "the loss `l` is exponential",
+        "`sum_i l(<x_i, beta>) < l(0)` at some time",
+        tell("`c^-Lambda w(t)` converges, where `{least} = 1` by the choice of `c`", least=least),
+    )
+    if not is_polynomial(d.parameterization):
+        given += ("`F` is smooth there",)
+    kind, ground, without = "KKT", Ground.CITED, tell("")
+    if w.fading:
+        kind, ground = "KKT levels", Ground.CONJECTURED
+        left = each("`{0}`", ((x,) for x in w.fading))
+        why = "fading beside the others, as `F` reaches every `beta` without"
+        kept = entries_of(w.kept or {})
+        without = tell(
+            f", of `F` without {{left}}, which has entries {{kept}}: {why}", left=left, kept=kept
+        )
+    else:
+        given += (tell("`{least}` is not nearly 0 for some `w` with such margins", least=least),)
+    yield Statement(
+        "that limit is, up to such a scaling, a KKT point of `min {least}` subject to"
+        " `<x_i, F(w)> >= 1`{without}",
+        {"least": least, "without": without, "problem": w},
+        kind=kind,
+        ground=ground,
+        conditions=given,
+        by=GRADED,
+    )
+    if below:
+        then = each("`{0}`", ((sympy.Add(*(x**2 for x in s.weights)),) for s in below), ", then ")
+        yield Statement(
+            "among the minimizers it has the least {then}",
+            {"then": then, "problem": w},
+            kind="KKT levels",
+            ground=Ground.CONJECTURED,
+            conditions=given,
+            by=FORMAL,
+        )
+    for level in w.levels:
+        written = (c for c in level.costs if c.formula is not None and not c.side)
+        yield from (_level_cost(w, cost) for cost in written)
+
+
+def _level_cost(w: WeightsProblem, cost: BlockCost) -> Statement:
+    """Return the least sum of squares of weights of one entry, as a function of beta."""
+    zero = each("`{0} = 0`", ((x,) for x in w.fading), " and ")
+    values = {
+        "beta": each("`{0}`", ((b,) for b in cost.betas)),
+        "with": tell(" with {zero}", zero=zero) if w.fading else tell(""),
+        "least": sympy.Add(*(x**2 for x in cost.weights)),
+        "R": cost.formula,
+        "problem": w,
+        "cost": cost,
+    }
+    return Statement(
+        "of the weights above {beta}{with} the least `{least}` is `{R}`",
+        values,
+        kind="level cost",
+        about=", ".join(map(str, cost.betas)),
+        conditions=cost.cost.given,
+        by=cost.cost.finding,
+    )
 
 
 def _steepest(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:

@@ -1,4 +1,4 @@
-"""The margin problem in the weights, for homogeneous F, and what it costs in beta.
+"""The margin problem in the weights, for F with a grading, and what it costs in beta.
 
 Gradient flow of logistic or exponential loss whose sum is below l(0) at some time tends in
 direction to a KKT point of
@@ -12,23 +12,35 @@ minimizers are those of R_F(beta) = min |w|^2 s.t. F(w) = beta, homogeneous of d
 A conserved c that is homogeneous of degree m != 0 vanishes at KKT points: m c = <grad c, w> =
 <grad c, J^T X^T lambda> = 0. Where D >= 2, J(0) = 0, so weights of a copy that are 0 satisfy their
 conditions whatever the data are.
+
+For J Lam w = F with another diagonal Lam >= 0 the weights of the largest entry rule (Kunin et al.
+2022): with c^-Lam w normalised they tend to a KKT point of the sum of *their* squares, where they
+cannot all be 0. Weights without which F still reaches every beta cost nothing, and are thought to
+fade: then F without them has the problem. Below the largest entry the next one decides among the
+minimizers, as far as a formal expansion tells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import combinations
 
 import sympy
 from sympy import Expr, Symbol
 
 from derive.derivation import Derivation
+from derive.errors import DegenerateStart, InputError
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.exact.linear.matrix import dot
+from derive.explicit.constrained import Stopped, pose_cost
+from derive.explicit.cost.feasible import is_onto
 from derive.explicit.minimum import RootByInterval, SquaredDistance
 from derive.explicit.regularize import representation_cost
 from derive.model.geometry import EUCLIDEAN
-from derive.model.notation import Notation, to_expr
+from derive.model.grading import Grading, entries, find_gradings
+from derive.model.notation import Notation, rational, to_expr
 from derive.model.parameterization import Parameterization
 from derive.model.restriction import leave_out
 from derive.records import Block
@@ -37,6 +49,12 @@ from derive.verdict import Finding, Verdict
 
 HOMOGENEOUS = "Lyu, Li 2020; Ji, Telgarsky 2020"
 """Who proved what homogeneous models tend to."""
+GRADED = "Kunin, Yamamura, Ma, Ganguli 2022"
+"""Who proved what others tend to, and conjectured which weights fade."""
+MOST = 6
+"""Weights of which all sets are tried: whether F does without them."""
+FORMAL = "a formal expansion"
+"""Why there are levels below the first."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +66,7 @@ class BlockCost:
         cost: how it was found, as a root of a polynomial or a formula.
         formula: R_F in betas; None where it was not written; on its *side* of 0 alone where that
             is 1 or -1, no w having F(w) = beta on the other.
+        weights: of whose squares it is the sum, where not of all.
     """
 
     outputs: tuple[int, ...]
@@ -55,6 +74,20 @@ class BlockCost:
     cost: SquaredDistance
     formula: Expr | None
     side: int = 0
+    weights: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True)
+class Level:
+    """Weights of one entry of Lam, the sum of whose squares is least, after those before it.
+
+    Attributes:
+        costs: of the blocks of outputs that have no other weights, that sum as a function of beta.
+    """
+
+    degree: Fraction
+    weights: tuple[Expr, ...]
+    costs: tuple[BlockCost, ...]
 
 
 @dataclass(frozen=True)
@@ -67,6 +100,9 @@ class WeightsProblem:
         costs: R_F of each block.
         vanishing: conserved quantities that are 0 at every KKT point.
         norm: of steepest descent, that of the problem in beta.
+        grading: Lam where it is not I/D, by the weight.
+        kept, fading: that of F without weights which the problem does without, and these.
+        levels: what is least first, and what among its minimizers.
     """
 
     finding: Finding
@@ -74,6 +110,10 @@ class WeightsProblem:
     costs: tuple[BlockCost, ...] = ()
     vanishing: tuple[Expr, ...] = ()
     norm: str | None = None
+    grading: Mapping[Expr, Expr] | None = field(default=None, hash=False)
+    kept: Mapping[Expr, Expr] | None = field(default=None, hash=False)
+    fading: tuple[Expr, ...] = ()
+    levels: tuple[Level, ...] = ()
 
     @property
     def formula(self) -> Expr | None:
@@ -89,20 +129,100 @@ def pose_in_weights(derivation: Derivation) -> WeightsProblem:
     if p.geometry != EUCLIDEAN:
         reason = "it is known for gradient flow in the Euclidean metric of the weights"
         return WeightsProblem(Finding(Verdict.UNDECIDED, reason), None)
-    homogeneity = p.homogeneity
-    if homogeneity is None:
-        return WeightsProblem(Finding(Verdict.UNDECIDED, "F is not homogeneous"), None)
-    D = to_expr(homogeneity, Notation(p, ()).weights)
+    homogeneity, gradings = p.homogeneity, find_gradings(p)
+    D = None if homogeneity is None else to_expr(homogeneity, Notation(p, ()).weights)
+    if gradings.one is not None and gradings.one.rules:
+        return _pose_graded(p, gradings.one, WeightsProblem(gradings.finding, D))
+    if D is None:
+        other = "its grading is not diagonal, or has entries below 0"
+        reason = f"F is not homogeneous, and {other if gradings.one else gradings.finding.reason}"
+        return WeightsProblem(Finding(Verdict.UNDECIDED, reason), None)
     reason = "a homogeneous polynomial is locally Lipschitz and definable, with a chain rule"
     finding = Finding(Verdict.PROVED, reason)
-    if not _is_polynomial(p):
+    if not is_polynomial(p):
         reason = "F is homogeneous, but no polynomial: smoothness where weights vanish is not known"
         return WeightsProblem(Finding(Verdict.UNDECIDED, reason), D)
     vanishing = tuple(law for block in derivation.blocks for law in _vanishing(block))
     return WeightsProblem(finding, D, tuple(_costs(p, D)), vanishing)
 
 
-def _is_polynomial(p: Parameterization) -> bool:
+def _pose_graded(p: Parameterization, one: Grading, posed: WeightsProblem) -> WeightsProblem:
+    """Return the problem of the largest entry of Lam, then of the others, without what fades."""
+    needed = [_needed(p if len(p.blocks) == 1 else p.restrict(g)) for g in p.blocks]
+    symbols, lam = Notation(p, ()).weights, dict[str, Fraction]()
+    costs = dict[Fraction, list[BlockCost]]()
+    for group, rest in zip(p.blocks, needed, strict=True):
+        degrees = _degrees(rest)
+        lam |= degrees
+        top = max(degrees.values())
+        large = [w for w in rest.weights if degrees[w] == top]
+        whole = len(large) == rest.p
+        cost = _costs(rest, 1 / rational(top))[0] if whole else _by_length(rest, large, top)
+        if cost is not None:
+            betas = Notation(p, group).betas if not p.vectors else cost.betas
+            names = dict(zip(cost.betas, betas, strict=False))
+            R = None if cost.formula is None else cost.formula.xreplace(names)
+            own = tuple(symbols[w] for w in large)
+            cost = replace(cost, outputs=group, betas=betas, formula=R, weights=own)
+            costs.setdefault(top, []).append(cost)
+    levels = []
+    for x in sorted({*lam.values()} - {0}, reverse=True):
+        own = tuple(symbols[w] for w in p.weights if lam.get(w) == x)
+        levels.append(Level(x, own, tuple(costs.get(x, ()))))
+    fading = tuple(symbols[w] for w in p.weights if w not in lam)
+    kept = {symbols[w]: rational(lam[w]) for w in p.weights if w in lam}
+    return replace(posed, grading=entries(p, one), kept=kept, fading=fading, levels=tuple(levels))
+
+
+def _needed(block: Parameterization) -> Parameterization:
+    """Return F without weights of the largest entries that it needs for no beta, if any.
+
+    These are sets without which F has a grading with a lower largest entry, and still reaches
+    every beta, proved: the least sum of squares of the largest entry is 0.
+    """
+    lam = _degrees(block)
+    large = [w for w in block.weights if lam[w] == max(lam.values())]
+    for n in range(1, len(large) + 1 if len(large) <= MOST else 2):
+        for left_out in combinations(large, n):
+            try:
+                rest = leave_out(block, left_out)
+            except (DegenerateStart, InputError):
+                continue
+            degrees = {} if {*rest.weights} & {*left_out} else _degrees(rest)
+            if degrees and max(degrees.values()) < max(lam.values()) and _is_onto(rest):
+                return _needed(rest)
+    return block
+
+
+def _degrees(p: Parameterization) -> dict[str, Fraction]:
+    """Return the entries of Lam >= 0 by the weight; none where there is no such Lam."""
+    one = find_gradings(p).one
+    blocks = () if one is None or not one.blocks or one.blocks[-1][0] < 0 else one.blocks
+    return {p.weights[k]: x for x, own in blocks for k in own}
+
+
+def _is_onto(p: Parameterization) -> bool:
+    """Tell whether F reaches every beta, proved."""
+    try:
+        return not p.vectors and is_onto(pose_cost(p))
+    except Stopped:
+        return False
+
+
+def _by_length(p: Parameterization, large: Sequence[str], lam: Fraction) -> BlockCost | None:
+    """Return the cost where |F| is a power of the length of these weights; or None."""
+    size = dot(*2 * ([w for w, name in zip(p.w, p.weights, strict=True) if name in large],))
+    e, square = 1 / lam, dot(p.F, p.F)
+    ratio = square / size**e.numerator if e.denominator == 1 else square
+    if not ratio.is_constant():
+        return None
+    betas = (Symbol("s", real=True),) if p.vectors else Notation(p, tuple(range(p.d))).betas
+    R = (sympy.Add(*(b**2 for b in betas)) / rational(ratio.value())) ** rational(lam)
+    reason = "`|F|` is a power of the length of these weights"
+    return BlockCost((0,), betas, SquaredDistance(betas, Finding(Verdict.PROVED, reason)), R)
+
+
+def is_polynomial(p: Parameterization) -> bool:
     """Tell whether F is a polynomial; of a sum of phi_k u_k, whether it is 0 where all u_k are."""
     if p.F[0].field.generators or not all(f.is_polynomial() for f in p.F):
         return False

@@ -208,12 +208,16 @@ def test_laws_that_vanish_at_kkt_points():
     assert found("depth 3").weights.vanishing == ()  # 1/p + 1/m has a pole there
 
 
-def test_a_homogeneous_map_that_is_no_polynomial_poses_no_problem_in_the_weights():
-    """Weight normalization: the least |w|^2 would be at v = 0, where F is not defined."""
+def test_weight_normalization_has_the_problem_of_its_length_alone():
+    """The least |w|^2 would be at v = 0, where F is not defined: v has the entry 0 of Lambda."""
     p = Parameterization.parse(["c*v/norm(v)"], vectors=["v"])
     m = margins(derive_once(p))
-    assert m.weights.finding.verdict is Verdict.UNDECIDED
+    (level,) = m.weights.levels
+    assert [str(w) for w in level.weights] == ["c"]
+    assert [str(c.formula) for c in level.costs] == ["s**2"]
     assert m.cost is None
+    p = Parameterization.parse(["1/p - 1/m"])
+    assert margins(derive_once(p)).weights.finding.verdict is Verdict.UNDECIDED
 
 
 def test_without_a_potential_the_problem_in_the_weights_is_left():

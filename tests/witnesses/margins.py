@@ -163,20 +163,30 @@ def largest_margin(m, statement, rng):
     return trials
 
 
-def direction_in_weights(m, case, X, w):
-    """Return the weights scaled to the margin 1."""
-    D = float(m.weights.degree)
-    found = w / np.min(X @ case.flows.F(w)) ** (1 / D)
-    return found
+def in_degrees(m, case):
+    """Return the entry of Lambda of each weight, and 1 for those that rule and that fade."""
+    w, names = m.weights, m.derivation.parameterization.weights
+    copies, size = len(case.starts), len(case.flows.w0)
+    if w.grading is None:
+        return np.full(size, 1 / float(w.degree)), np.ones(size), np.zeros(size)
+    lam = {s.name: float(x) for s, x in w.kept.items()}
+    fading = {s.name for s in w.fading}
+    rule = {s.name for s in w.levels[0].weights}
+    rows = [[lam.get(k, 0), k in rule, k in fading] for k in names]
+    return (np.tile(column, copies) for column in np.array(rows, float).T)
 
 
-@witness("KKT")
+@witness("KKT", "KKT levels")
 def stationary(m, statement, rng):
     """Look how far weights are, late, from J^T X^T lambda, lambda >= 0 on the rows of margin 1."""
     trials = 0
     if m.derivation.direction is not None:
         return 0
+    if "then" in statement.values:
+        return _one_after_another(m, rng)
     for case, X, w in separated(m, rng, SMALL):
+        if m.weights.grading is not None and not costs_something(m, case, X, rng):
+            continue
         off = _off_stationary(m, case, X, w)
         if off > 2 * CLOSE:  # some stay near another point for long
             with suppress(*NO_TRIAL):
@@ -188,12 +198,107 @@ def stationary(m, statement, rng):
     return trials
 
 
+def costs_something(m, case, X, rng):
+    """Tell whether the least sum of squares of the weights that rule is no less than some."""
+    _, rule, fading = in_degrees(m, case)
+    fits = {"type": "ineq", "fun": lambda w: X @ case.flows.F(w * (1 - fading)) - 1}
+    costs = []
+    for _ in range(6):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            start = 3 * unit(rng, len(rule))
+            done = minimize(lambda w: rule @ w**2, start, constraints=fits, method="SLSQP")
+        costs += [float(done.fun)] if np.min(fits["fun"](done.x)) > -1e-6 else []
+    return bool(costs) and min(costs) > 1e-2
+
+
 def _off_stationary(m, case, X, w):
     """Return how far weights are from J^T X^T lambda, as a part of their length."""
-    v = direction_in_weights(m, case, X, w)
+    lam, rule, fading = in_degrees(m, case)
+    kept = w * (1 - fading)
+    v = kept / np.min(X @ case.flows.F(kept)) ** lam
     tight = X[X @ case.flows.F(v) < 1.2]
-    _, off = nnls(case.flows.J(v).T @ tight.T, v)
-    return float(off / np.linalg.norm(v))
+    _, off = nnls((case.flows.J(v).T @ tight.T)[fading == 0], (v * rule)[fading == 0])
+    return float(off / np.linalg.norm(v * rule))
+
+
+def _one_after_another(m, rng):
+    """Compare beta over its margin, late, with the least cost of each level given those before."""
+    costs = [[c for c in level.costs if c.formula is not None] for level in m.weights.levels]
+    betas, trials = [b.name for b in m.derivation.beta], 0
+    written = sum(len(c.betas) for level in costs for c in level) == len(betas) > 1
+    if not written or any(level.degree < sympy.Rational(1, 2) for level in m.weights.levels):
+        return 0
+    for case, X, w in separated(m, rng, SMALL):
+        if not costs_something(m, case, X, rng):
+            continue
+        beta = case.flows.F(w)
+        beta, bounds = beta / np.min(X @ beta), []
+        for level in costs:
+            cost = of_number(sum(c.formula for c in level), betas)
+            value = lambda b, cost=cost: float(cost(*b))  # noqa: E731
+            fits = [{"type": "ineq", "fun": lambda b, X=X: X @ b - 1}, *bounds]
+            least = min(
+                minimize(value, b, constraints=fits, options={"ftol": 1e-14}).fun
+                for b in (beta, beta * 1.1, beta + 0.1 * np.abs(beta))
+            )
+            if value(beta) > least + CLOSE * (1 + least):
+                raise Refuted(f"{value(beta)}, not {least}, on {X.tolist()}")
+            bounds.append(
+                {"type": "ineq", "fun": lambda b, v=value, s=least: s + 1e-7 * (1 + s) - v(b)}
+            )
+        trials += 1
+    return trials
+
+
+@witness("level cost")
+def least_of_some(m, statement, rng):
+    """Minimise the squares of these weights above drawn beta, where those that fade are 0."""
+    trials, p, cost = 0, m.derivation.parameterization, statement.values["cost"]
+    if m.derivation.direction is not None:
+        return 0
+    own = [s.name in {x.name for x in cost.weights} for s in map(sympy.Symbol, p.weights)]
+    fading = {s.name for s in m.weights.fading}
+    kept = np.array([w not in fading for w in p.weights], float)
+    weighed = np.array(own, float) + 1e-7
+    R = function(statement.values["R"], [b.name for b in cost.betas], {})
+    for case in itertools.islice(cases(m.derivation, rng), 3):
+        flows = Flows.of(p, case.starts[0])
+        goal = flows.F(kept * unit(rng, p.p))[list(cost.outputs)]
+        least = np.inf
+        for _ in range(8):
+            fits = {"type": "eq", "fun": lambda w: flows.F(kept * w)[list(cost.outputs)] - goal}  # noqa: B023
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                done = minimize(
+                    lambda w: weighed @ w**2, unit(rng, p.p), constraints=fits, method="SLSQP",
+                    options={"ftol": 1e-13, "maxiter": 400},
+                )  # fmt: skip
+            if np.max(np.abs(fits["fun"](done.x))) < 1e-7:
+                least = min(least, float(np.array(own) @ done.x**2))
+        told = float(R(*goal))
+        if np.isfinite(least) and not np.isclose(least, told, rtol=1e-3, atol=1e-4):
+            raise Refuted(f"the least is {least}, not {told}, at {goal.tolist()}")
+        trials += np.isfinite(least)
+    return trials
+
+
+@witness("graded")
+def scales_by_weights(record, statement, rng):
+    """Evaluate F at scaled weights."""
+    trials, p = 0, record.derivation.parameterization
+    lam = {s.name: float(x) for s, x in statement.values["lam"].items()}
+    if record.derivation.direction is not None:
+        return 0
+    for case in itertools.islice(cases(record.derivation, rng), 4):
+        flows, c = Flows.of(p, case.starts[0]), rng.uniform(1.2, 3)
+        scale = c ** np.array([lam[w] for w in p.weights])
+        for w in (flows.w0, flows.w0 * np.array([rng.uniform(0.5, 2) for _ in flows.w0])):
+            a, b = flows.F(w), flows.F(scale * w)
+            if np.isfinite(a).all() and not np.allclose(b, c * a, rtol=1e-9, atol=1e-12):
+                raise Refuted(f"F(c^Lambda w) = {b}, not {c * a}")
+            trials += 1
+    return trials
 
 
 @witness("KKT law")

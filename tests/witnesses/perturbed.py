@@ -2,6 +2,7 @@
 
 import functools
 import random
+from dataclasses import replace
 
 import numpy as np
 import sympy
@@ -11,6 +12,8 @@ from scipy.optimize import least_squares
 from derive.statement import Statement
 from derive.verdict import Verdict
 from tests.witnesses import Refuted, witness
+from tests.witnesses.derivation import cases
+from tests.witnesses.flows import Unreached as NotFitted
 from tests.witnesses.processes import (
     DAMPING,
     LAM,
@@ -177,7 +180,7 @@ def limits(v, statement, rng):
     if np.abs(process.X @ beta - process.y).max() > 1e-7 or crossed(process, w):
         raise Unreached
     if v.start:
-        shrunk = process.w0 * np.exp(-0.7)
+        shrunk = process.w0 * shrinking(v, 0.7)
     else:
         if len(quantities) != len(w):
             raise Unreached
@@ -202,6 +205,51 @@ def limits(v, statement, rng):
     if np.abs(other - beta).max() > 1e-4 * (1 + np.abs(beta).max()):
         raise Refuted(f"the limit is {beta}, gradient flow from {shrunk.tolist()} has {other}")
     return 1
+
+
+def shrinking(v, time):
+    """Return the factor of each weight of the start that is told, at a time integral kappa."""
+    names = {x for _, image in v.start for x in image.free_symbols}
+    kappa = next(x for x in names if x.name.startswith("kappa"))
+    others = {x: sympy.Rational(13, 10) for x in names - {kappa}}
+    rates = (
+        sympy.log(x.subs(others).subs(kappa, 1) / x.subs(others).subs(kappa, 0)) for _, x in v.start
+    )
+    return np.exp(time * np.array([[float(x)] for x in rates]))
+
+
+@witness("decay metric")
+def unlike_shrinking(v, statement, rng):
+    """Plain decay ends off the limit from the shrunk start, somewhere; in the metric nowhere."""
+    lam = {s.name: float(x) for s, x in v.grading.items()}
+    names, trials, furthest = v.derivation.parameterization.weights, 0, 0.0
+    for case in cases(v.derivation, rng):
+        degrees = np.tile([lam[w] for w in names], len(case.starts))
+        flows = replace(case.flows, w0=np.abs(case.flows.w0) + 0.3)
+        X = np.array([[rng.uniform(0.3, 1) for _ in flows.F(flows.w0)]])
+        y, k = 1.3 * X @ flows.F(flows.w0), rng.uniform(0.2, 0.5)
+        plain = replace(flows, w0=np.exp(-k) * flows.w0)
+        rated = replace(flows, inverse=lambda w, e=2 - 1 / degrees: np.diag(np.abs(w) ** e))
+        shrunk = replace(rated, w0=np.exp(-k * degrees) * flows.w0)
+
+        def fading(t, k=k):
+            return k * np.exp(-t)
+
+        try:
+            ends = [flows.fitted(X, y, decay=fading), plain.fitted(X, y)]
+            ends += [rated.fitted(X, y, decay=lambda t, e=degrees: fading(t) * e)]
+            ends += [shrunk.fitted(X, y)]
+        except NotFitted:
+            continue
+        if np.min(np.sign(ends) * np.sign(flows.w0)) < 1:
+            continue
+        one, two, three, four = map(flows.F, ends)
+        furthest, trials = max(furthest, np.abs(one - two).max()), trials + 1
+        if not np.allclose(three, four, rtol=1e-5, atol=1e-6):
+            raise Refuted(f"in the metric the limits are {three} and {four}, from {flows.w0}")
+    if trials and furthest < 1e-4:
+        raise Refuted("plain decay shrank the start")
+    return trials
 
 
 @witness("start of the end")

@@ -402,6 +402,31 @@ def as_fast_at_first(r, statement, rng):
     return trials
 
 
+@witness("ruling weights")
+def some_alone(r, statement, rng):
+    """Run the flow from scaled starts, and that of the weights that are said to rule."""
+    trials, p = 0, r.derivation.potential.parameterization
+    lam = {s.name: float(x) for s, x in statement.values["lam"].items()}
+    degrees = np.array([lam[w] for w in p.weights])
+    high, low = statement.values["high"], statement.values["low"]
+    for entry, c in ((high, 1e-8), (low, 1e8)) * TRIALS:
+        flows = Flows.of(p, {n: abs(x) for n, x in draw_start(p, rng).items()})
+        steering = np.array([rng.uniform(0.2, 1) for _ in range(p.d)])
+        own = np.abs(degrees - float(entry)) < 1e-12
+        tau = 0.4 / (1 + np.abs(flows.velocity(flows.w0, steering)).max())
+        scaled = replace(flows, w0=c**degrees * flows.w0)
+        alone = replace(flows, inverse=lambda w, own=own: np.diag(own * 1.0))
+        try:
+            ((w, _),) = scaled.steered([steering], tau * c ** (2 * float(entry) - 1))
+            ((v, _),) = alone.steered([steering], tau)
+        except NO_TRIAL:
+            continue
+        if not np.allclose(flows.F(w) / c, flows.F(v), rtol=0.01, atol=1e-3):
+            raise Refuted(f"{flows.F(w) / c}, not {flows.F(v)}, from {flows.w0} at l = {entry}")
+        trials += 1
+    return trials
+
+
 @witness("kernel decides")
 def only_the_kernel(r, statement, rng):
     """Compare slopes from two starts with one K(w_0)."""

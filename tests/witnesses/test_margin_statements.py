@@ -10,6 +10,7 @@ import sympy
 import tests.witnesses.explicit
 import tests.witnesses.margins  # noqa: F401 (its witnesses)
 from derive import Parameterization, margins
+from derive.separable.weights_problem import Level
 from derive.verdict import Finding, Verdict
 from tests.published import derive_once
 from tests.witnesses import WITNESSES, Refuted, repeated
@@ -28,10 +29,13 @@ OWN = [
     (["sinh(w)"], {}, ()),
     (["a*u1", "a*u2"], {"u1": "0", "u2": "0"}, ()),
     (["a + b", "a - 2*b"], {}, ()),
+    (["W + a*b"], {}, ()),
+    (["a*b", "c"], {}, ()),
 ]
 OWNED = {
     "coercive", "growth", "direction", "homogeneous", "KKT", "KKT law", "KKT minimizer",
     "representation cost", "agreement", "large starts", "large starts, late",
+    "graded", "KKT levels", "level cost",
 }  # fmt: skip
 
 
@@ -89,9 +93,26 @@ def falsified(kind):
         return replace(tied, shape=replace(tied.shape, function=abs(beta) - beta / 2)), first(
             tied, kind
         )
+    if kind in ("graded", "KKT levels", "level cost"):
+        return falsified_of_two(kind)
     if kind == "large starts":
         return replace_scaled(tied, displacement=sympy.Integer(2)), None
     return degree_below_0(), None
+
+
+def falsified_of_two(kind):
+    """Exchange what W and what a and b are said to be, or double a cost."""
+    m = found(["W + a*b"])
+    W, a, b = sympy.symbols("W a b", real=True)
+    if kind == "graded":
+        half = sympy.Rational(1, 2)
+        return m, changed(first(m, kind), lam={W: half, a: half, b: half})
+    if kind == "level cost":
+        s = first(m, kind)
+        return m, changed(s, R=2 * s.values["R"])
+    one = sympy.S.One
+    wrong = replace(m.weights, kept={W: one}, fading=(a, b), levels=(Level(1, (W,), ()),))
+    return replace(m, weights=wrong), first(m, kind)
 
 
 def of_other(outputs, m):

@@ -41,6 +41,7 @@ MANY = [
     (["exp(p) - exp(-m)"], {}),
     (["w + w**3"], {}),
     (["a*b*u1", "a*b*u2"], {}),
+    (["a*b + c"], {}),
     (["u1*v1 + u2*v2", "u1*v2 + u2*v1"], {}),
     (["p**2 - m**2"], {"rates": {"p": "p", "m": "m"}}),
     (["a*u1", "a*u2", "a*u3"], {"rates": {"a": "3"}}),
@@ -136,6 +137,10 @@ def falsified(kind):
         case "crossing":
             v = found(TIED, (), "momentum")
             return replace(v, of_laws=doubled(v.of_laws))
+        case "decay metric":
+            v = found(("a*b + c",), (), "decay")
+            even = dict.fromkeys(v.grading, sympy.Rational(1, 2))
+            return replace(v, grading=even)
         case "one side":
             v = found(TIED, (), "momentum")
             return replace(v, one_sided=tuple(replace(x, side=-x.side) for x in v.one_sided))
@@ -152,6 +157,7 @@ def falsified(kind):
         "start of the end",
         "noise that stays",
         "crossing",
+        "decay metric",
         "one side",
     ],
 )

@@ -117,6 +117,12 @@ def falsified(kind):
         return tied, changed(of[0], kernel=replace(tied.kernel, matrix=2 * tied.kernel.matrix))
     if kind == "time scale":
         return tied, changed(of[0], e=sympy.Integer(3))
+    if kind in ("graded", "ruling weights"):
+        record = found(["a*b + c"], None)
+        s = record.says(kind)[0]
+        if kind == "graded":
+            return record, changed(s, lam=dict.fromkeys(s.values["lam"], sympy.S.Half))
+        return record, changed(s, high=s.values["low"], low=s.values["high"])
     if kind == "steep side":
         record = found(["p**2 - m**2"], {"p": "alpha", "m": "s"})
         return record, changed(record.says(kind)[0], slope=sympy.log(sympy.Symbol("alpha")))
@@ -159,8 +165,8 @@ def wrong_clock(record, kind):
 
 KINDS = (
     "limit", "regime", "limit error", "start kernel", "time scale", "steep side", "side reached",
-    "kernel decides", "clock runs", "clock is onto", "clock is bounded", "width law",
-    "width moments", "wide starts",
+    "graded", "ruling weights", "kernel decides", "clock runs", "clock is onto",
+    "clock is bounded", "width law", "width moments", "wide starts",
 )  # fmt: skip
 
 

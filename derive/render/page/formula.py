@@ -103,9 +103,8 @@ def _script(text: str) -> str:
     if text == "T":
         return r"\mathsf T"
     index = set(text) <= {*"ijk"}
-    word = (
-        text.isalpha() and len(text) > 1 and text not in NAMES and text not in GREEK and not index
-    )
+    letter = len(text) == 1 or text in NAMES or text.lower() in GREEK
+    word = text.isalpha() and not letter and not index
     return (
         rf"\mathrm{{{text}}}" if word else text if "/" in text or index else typeset(text).strip()
     )

@@ -1,0 +1,149 @@
+"""Gradings of F: found where they are planted, refuted where there is none, least as laws ask."""
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+from scipy.optimize import linprog
+
+from derive import Parameterization, Verdict
+from derive.exact.linear.simplex import largest
+from derive.model.grading import find_gradings
+
+WEIGHTS = "abcdef"
+
+
+def drawn(seed):
+    """Return a sum of monomials for which Lambda was planted, as exponents of each."""
+    rng = random.Random(seed)
+    size = rng.randrange(2, 6)
+    lam = [Fraction(rng.randrange(1, 5), 4) for _ in range(size)]
+    every = np.ndindex(*[5] * size)
+    fitting = [e for e in every if sum(n * x for n, x in zip(e, lam, strict=True)) == 1]
+    return rng.sample(fitting, min(len(fitting), rng.randrange(1, 4))), size
+
+
+def text(monomials, size):
+    return " + ".join(
+        "*".join(f"{w}**{n}" for w, n in zip(WEIGHTS[:size], e, strict=True) if n)
+        for e in monomials
+    )
+
+
+def values_of(found, p):
+    return np.array([float(x.value()) for x in found.one.diagonal])
+
+
+def scaled(F, names, lam, rng):
+    """Return F(c^Lambda w) and c F(w) at a drawn point, by SymPy's own reading of F."""
+    f = sympy.lambdify(sympy.symbols(names), sympy.sympify(F), "numpy")
+    w, c = np.array([rng.uniform(0.5, 2) for _ in names]), rng.uniform(1.5, 3)
+    return f(*(c**lam * w)), c * f(*w)
+
+
+def leximin(E):
+    """Return the least sorted entries of E lam = 1 by linear programs in doubles, one by one."""
+    p, fixed = E.shape[1], {}
+    while len(fixed) < p:
+        free = [k for k in range(p) if k not in fixed]
+        rows = [[float(k == j) for k in range(p)] + [-1.0] for j in free]
+        equal = np.vstack([np.c_[E, np.zeros(len(E))]] + [np.eye(p + 1)[[k]] for k in fixed])
+        sides = [*np.ones(len(E)), *fixed.values()]
+        box = [(None, None)] * (p + 1)
+        done = linprog([0.0] * p + [1.0], rows, [0.0] * len(rows), equal, sides, bounds=box)
+        if done.status == 3:  # unbounded: laws keep those that are left bounded
+            fixed |= dict.fromkeys(free, 0.0)
+            break
+        m = done.fun
+        caps = [(None, fixed.get(k, m)) for k in range(p)]
+        for k in free:
+            low = linprog(np.eye(p)[k], A_eq=equal[:, :-1], b_eq=sides, bounds=caps)
+            if low.status != 3 and low.fun > m - 1e-9:
+                fixed[k] = m
+    return np.array([fixed[k] for k in range(p)])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_planted_grading_is_found_and_least(seed):
+    monomials, size = drawn(seed)
+    F = text(monomials, size)
+    p = Parameterization.parse([F])
+    found = find_gradings(p)
+    lam = values_of(found, p)
+    assert found.finding.verdict is Verdict.PROVED
+    assert np.allclose(*scaled(F, p.weights, lam, random.Random(seed)))
+    E = np.array([[e[WEIGHTS.index(w)] for w in p.weights] for e in monomials], float)
+    assert np.allclose(lam, leximin(E), atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_constant_beside_leaves_none(seed):
+    """F(w) + 1 has none, general or diagonal: J Lambda w is 0 at w = 0, and F there is 1."""
+    monomials, size = drawn(seed)
+    found = find_gradings(Parameterization.parse([f"{text(monomials, size)} + 1"]))
+    assert (found.finding.verdict, found.one) == (Verdict.REFUTED, None)
+
+
+@pytest.mark.parametrize(
+    ("F", "lam"),
+    [
+        (["W + a*b"], "W 1, a 1/2, b 1/2"),
+        (["c*a*b"], "c 1/3, a 1/3, b 1/3"),
+        (["a**2*b"], "a 1/3, b 1/3"),  # not (2/5, 1/5), the solution of least norm
+        (["g*v/sqrt(v**2 + u**2)", "g*u/sqrt(v**2 + u**2)"], "g 1, v 0, u 0"),
+        (["a/b"], "a 0, b -1"),  # a^2 + b^2 is a law: F grows as b -> 0
+        (["a*b", "c"], "a 1/2, b 1/2, c 1"),
+        (["p**2 - m"], "p 1/2, m 1"),
+    ],
+)
+def test_the_grading_that_the_laws_allow(F, lam):
+    p = Parameterization.parse(F)
+    one = find_gradings(p).one
+    found = dict(zip(p.weights, (str(x.value()) for x in one.diagonal), strict=True))
+    assert found == dict(pair.split(" ") for pair in lam.split(", "))
+
+
+def test_a_grading_need_not_be_diagonal():
+    found = find_gradings(Parameterization.parse(["(a + b) + (a - b)**2"]))
+    (x, y), (z, t) = ([v.value() for v in row] for row in found.one.matrix)
+    assert not found.one.is_diagonal
+    assert (x + y, z + t, x - y, t - z) == (1, 1, Fraction(1, 2), Fraction(1, 2))
+
+
+@pytest.mark.parametrize("F", ["sinh(w)", "exp(p) - exp(m)", "log(w)"])
+def test_functions_of_other_growth_have_none(F):
+    assert find_gradings(Parameterization.parse([F])).finding.verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("F", ["sqrt(w + 1)", "sin(w)"])
+def test_of_algebraic_functions_it_is_not_refuted(F):
+    assert find_gradings(Parameterization.parse([F])).finding.verdict is Verdict.UNDECIDED
+
+
+def test_a_symbol_in_the_exponent_stays():
+    one = find_gradings(Parameterization.parse(["p**D - m**D"])).one
+    assert one.is_scalar
+    assert str(one.diagonal[0]) == "1/D"
+
+
+def test_equations_without_a_solution_have_no_vertex():
+    one = Fraction(1)
+    assert largest([one, one], [[one, one], [one, one]], [Fraction(0), one]) is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_vertices_are_largest(seed):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(2, 7)), int(rng.integers(0, 3))
+    rows, x = rng.integers(-3, 4, (m, n)), rng.integers(0, 3, n) + np.eye(n, dtype=int)[0]
+    cost, sides = rng.integers(-5, 6, n), rows @ x
+    rows, sides = rows * np.where(sides < 0, -1, 1)[:, None], np.abs(sides)
+    rows, sides = np.vstack([rows, np.ones(n, int)]), [*sides, x.sum()]
+    exact = [[Fraction(int(y)) for y in row] for row in rows]
+    found = largest([*map(Fraction, map(int, cost))], exact, [Fraction(int(s)) for s in sides])
+    done = linprog(-cost, A_eq=rows, b_eq=sides)
+    assert [sum(a * b for a, b in zip(row, found, strict=True)) for row in exact] == sides
+    assert min(found) >= 0
+    assert np.isclose(float(cost @ np.array(found, float)), -done.fun)
