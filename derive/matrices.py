@@ -6,7 +6,9 @@ with alpha W_1 as start and q(b)/N -> |b|, the limits for alpha -> 0 have the le
 all matrices that interpolate: for any such beta the diagonal of O^T beta H interpolates too, and
 sum_k |b_k| <= |beta|_*, with equality for O diag(b) H^T. Where beta is semidefinite its own
 nuclear norm is sum_k |b_k|; else n_mu of one sign vanishes beside the other in each row, as the
-product of powers of both that is conserved does, and |beta|_* -> sum_k |b_k|.
+product of powers of both that is conserved does, and |beta|_* -> sum_k |b_k|. Likewise along a
+flow on which |b| -> infinity in the direction of largest l1 margin: beta/|beta|_* has the margins
+that b/|b|_1 has, no matrix of nuclear norm 1 has larger ones, as its diagonal would.
 
 All measurements: of W W^T with W of rank n, K: A -> 2 (A beta + beta A) is a function of beta. Let
 beta_0 be diagonal and B its block of the first two rows. With the other entries fixed, K maps
@@ -31,7 +33,9 @@ from derive.limits.limit import Limit
 from derive.model.matrices import MatrixMap
 from derive.model.parameterization import Parameterization
 from derive.printable import Certified
-from derive.statement import Open, Statement
+from derive.separable.find import Margins, margins
+from derive.separable.horizon import SOURCE
+from derive.statement import Ground, Open, Statement
 from derive.verdict import Decided, Finding, Verdict
 
 SCALE = "alpha"
@@ -46,6 +50,7 @@ class MatrixDerivation(Decided, Certified):
         finding: is there a Q for all such measurements?
         entry: the derivation of one b_k, where these decouple.
         vanishing: what Q tends to from alpha W_1 as alpha -> 0.
+        margins: what the b_k tend to on separable data.
         block: the derivation at n = 2 that refutes every n.
     """
 
@@ -53,6 +58,7 @@ class MatrixDerivation(Decided, Certified):
     finding: Finding
     entry: Derivation | None = None
     vanishing: Limit | None = None
+    margins: Margins | None = None
     block: Derivation | None = None
 
     outcome: ClassVar[None] = None
@@ -103,6 +109,12 @@ class MatrixDerivation(Decided, Certified):
         )
 
     @property
+    def gives_nuclear_margin(self) -> bool:
+        """Whether the direction of beta on separable data has the largest nuclear margin."""
+        shape = None if self.margins is None else self.margins.shape
+        return shape is not None and shape.norm == "l1" and not shape.weighted
+
+    @property
     def statements(self) -> tuple[Statement | Open, ...]:
         """What is claimed."""
         return tuple(self._statements())
@@ -134,13 +146,31 @@ class MatrixDerivation(Decided, Certified):
             yield Statement(words, kind="minimiser", conditions=given, by=self.finding)
         if self.gives_nuclear_norm:
             start = ", ".join(f"`{x}_0 = alpha {x}_1`" for x in p.names)
-            lengths = ", ".join(f"`{x}`" for x in p.lengths)
             words = (
-                f"from {start} with `alpha -> 0`, where all {lengths} are above 0, "
+                f"from {start} with `alpha -> 0`, where {self.lengths_positive}, "
                 "`q(b)/N -> |b|`, and every limit point of those limits has the least nuclear norm "
                 f"among all {p.among} with `<X_i, beta> = y_i`"
             )
             yield Statement(words, kind="regime", by=self.finding)
+        if self.gives_nuclear_margin:
+            yield Statement(
+                "every limit point of `beta(t)` over its nuclear norm has the largest "
+                "`min_i <X_i, beta>` of all matrices of nuclear norm 1",
+                kind="direction",
+                ground=Ground.CITED,
+                conditions=(
+                    "the loss is convex and decreases like `exp(-u)`",
+                    "the `X_i`, with their labels, are separable",
+                    "the `b` of largest margin among those with `sum_k |b_k| = 1` is unique",
+                    self.lengths_positive,
+                ),
+                by=SOURCE,
+            )
+
+    @property
+    def lengths_positive(self) -> str:
+        """That all parts of the rows are there."""
+        return f"all {', '.join(f'`{x}`' for x in self.parameterization.lengths)} are above 0"
 
     @property
     def start(self) -> str:
@@ -195,7 +225,8 @@ def _by_entries(model: MatrixMap, timeout: float | None) -> MatrixDerivation:
     positive = [SCALE, *(f"{n}_1" for n in model.lengths)]
     scaled = derive(Parameterization([b], start=start, positive=positive), timeout=timeout)
     limits = regimes(scaled, SCALE, [0]).limits if scaled.verdict is Verdict.PROVED else ()
-    return MatrixDerivation(model, finding, entry, next(iter(limits), None))
+    vanishing = next(iter(limits), None)
+    return MatrixDerivation(model, finding, entry, vanishing, margins(entry))
 
 
 def _general(model: MatrixMap, timeout: float | None) -> MatrixDerivation:

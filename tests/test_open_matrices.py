@@ -163,6 +163,61 @@ def test_vanishing_starts_end_at_the_least_nuclear_norm(text, matrices, size):
     assert abs(np.linalg.norm(beta(end), "nuc") / least - 1) < 0.05
 
 
+@pytest.mark.parametrize(
+    ("text", "matrices", "size"),
+    [("U*T(V)", PRODUCT, (3, 4)), ("U*T(U) - V*T(V)", {"U": "n x r", "V": "n x r"}, (3, 3))],
+)
+def test_separable_data_end_at_the_largest_nuclear_margin(text, matrices, size):
+    """In the time of log 1/L, from a start that is not small."""
+    model, rng = parse(text, matrices), np.random.default_rng(2)
+    d = derive(model)
+    assert d.gives_nuclear_margin
+    assert any("nuclear norm 1" in s.words for s in d.statements)
+    n, m = size
+    E = orthonormal(n, rng)
+    H = E if model.is_square else orthonormal(m, rng)
+    a = np.array([[1.0, 2.0, -0.5], [0.5, -1.0, 2.0]])
+    X = np.array([(E * row) @ H[:, :3].T for row in a])
+    shapes = {x: (n if x in model.lefts else m, 2) for x in model.names}
+    start = {x: rng.normal(size=shape) for x, shape in shapes.items()}
+
+    def weights(flat):
+        found, at = {}, 0
+        for x, shape in shapes.items():
+            found[x], at = flat[at : at + np.prod(shape)].reshape(shape), at + np.prod(shape)
+        return found
+
+    def beta(w):
+        return sum(float(c) * w[x] @ w[y].T for x, y, c in model.terms)
+
+    def slope(_, flat):
+        w = weights(flat)
+        margins = np.tensordot(X, beta(w), 2)
+        share = np.exp(margins.min() - margins)
+        pull = np.tensordot(share / share.sum(), X, 1)
+        grown = {x: np.zeros(shape) for x, shape in shapes.items()}
+        for x, y, c in model.terms:
+            grown[x] += float(c) * pull @ w[y]
+            grown[y] += float(c) * pull.T @ w[x]
+        return np.concatenate([x.ravel() for x in grown.values()])
+
+    flat = np.concatenate([x.ravel() for x in start.values()])
+    end = beta(weights(solve_ivp(slope, (0, 5), flat, "LSODA", rtol=1e-7).y[:, -1]))
+    margin = np.tensordot(X, end, 2).min() / np.linalg.norm(end, "nuc")
+    least = linprog(np.ones(6), A_ub=-np.hstack([a, -a]), b_ub=-np.ones(2), bounds=(0, None)).fun
+    assert abs(margin * least - 1) < 0.02
+    begin = beta(start)
+    before = np.tensordot(X, begin, 2).min() / np.linalg.norm(begin, "nuc")
+    assert abs(before * least - 1) > 0.1
+
+
+def test_nothing_is_said_of_margins_where_q_does_not_live_everywhere():
+    """Of W W^T the b_k are above 0, and what is missing is a theorem on such potentials."""
+    d = derive(parse("W*T(W)", SYMMETRIC))
+    assert not d.gives_nuclear_margin
+    assert not any("nuclear norm 1" in s.words for s in d.statements)
+
+
 def test_nothing_is_said_of_vanishing_starts_where_the_limit_depends_on_the_start():
     d = derive(parse("W*T(W)", SYMMETRIC))
     assert d.vanishing is not None

@@ -39,8 +39,23 @@ def _at_sizes(d: Any, digits: int | None) -> Any:
     return check_sizes(d.dual, d.potential, digits or 20)
 
 
-CHECKS = {"Derivation": _by_crosscheck, "EntrywiseDerivation": _at_sizes}
+def _with_matrices(d: Any, digits: int | None) -> Any:
+    """Check Q of matrices of open size at some sizes, or see by steering that there is none."""
+    from numerics.confirm.matrices import check_matrices, steer_matrices
+
+    if d.entry is None:
+        return steer_matrices(d.parameterization)
+    return check_matrices(d.parameterization, d.entry, digits or 20)
+
+
+CHECKS = {
+    "Derivation": _by_crosscheck,
+    "EntrywiseDerivation": _at_sizes,
+    "MatrixDerivation": _with_matrices,
+}
 """What puts the Q of a record to flows of the weights."""
+STEERED = "MatrixDerivation"
+"""The record of which a refutation can be seen in flows, too."""
 CODE = ("jax", "torch", "js", "rocq")
 """The forms that are programs."""
 
@@ -100,8 +115,6 @@ class Regularizer(Steepest, OfModel, Command):
         open_size = "--each" if self.each else "--measurements" if self.measurements else ""
         if open_size and (self.numpy or self.conjecture or self.form.name in CODE):
             raise InputError(f"{open_size} goes with text, --latex, --html and --json")
-        if self.measurements and self.check:
-            raise InputError("--check does not go with --measurements")
         return read
 
     def answer(self, read: ReadModel, enter: Enter) -> Answer:
@@ -140,11 +153,13 @@ class Regularizer(Steepest, OfModel, Command):
         """Add the cross-check of Q to the text, or to the record and beside it."""
         from derive.verdict import Verdict
 
-        if derivation.verdict is not Verdict.PROVED:
+        name, verdict = type(derivation).__name__, derivation.verdict
+        seen = verdict is Verdict.REFUTED and name == STEERED
+        if verdict is not Verdict.PROVED and not seen:
             return answer.saying("--check: there is no Q to check")
         enter("flow in the weights")
         try:
-            check = CHECKS[type(derivation).__name__](derivation, self.digits)
+            check = CHECKS[name](derivation, self.digits)
         except DeriveError as error:
             return answer.failing(f"derive: --check: could not be done: {error}")
         report = check.report()

@@ -50,10 +50,15 @@ def test_matrices_of_open_size(kind, code):
         (("--matrix", "W", "--measurements", "one"), "write W:nxr"),
         (("--measurements", "one"), "write W:nxr"),
         (("--matrix", "W:nxr", "--measurements", "one", "--start", "W=1"), "--start does not go"),
-        (("--matrix", "W:nxr", "--measurements", "one", "--check"), "--check does not go"),
     ],
 )
 def test_matrices_of_open_size_are_refused_in_a_line(options, words):
     done = run("regularizer", "W*T(W)", *options)
     assert done.returncode == 2
     assert words in done.stderr
+
+
+def test_a_refutation_of_matrices_is_seen_by_steering():
+    done = run("regularizer", "W*T(W)", "--matrix", "W:nxr", "--measurements", "general", "--check")
+    assert done.returncode == 1
+    assert "it moves" in done.stdout

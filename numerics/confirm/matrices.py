@@ -1,0 +1,279 @@
+"""Matrices of open size put to flows of all their entries at some sizes.
+
+Measurements X_i = O diag(a_i) H^T in drawn bases: the flow runs to <X_i, F(w)> = y_i, where nothing
+is known of rows or of Q. At its limit the directions of the rows have to be what they were, the
+dual coordinates and the change of grad q(b_k) have to be in the row space of a, and loss weights
+must not have moved the limit.
+
+All measurements: two that do not commute, with two choices of loss weights. A Q that all limits
+minimise would make these limits one. That they differ is seen, and proves nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TypeAlias
+
+import mpmath
+import numpy as np
+import sympy
+from sympy import Expr, Matrix
+
+from derive.derivation import Derivation
+from derive.language.arguments import parse_array_outputs
+from derive.language.arrays import entry_names
+from derive.language.tree import Tree
+from derive.model.matrices import MatrixMap
+from derive.model.parameterization import Parameterization
+from numerics.confirm.regression_problem import distance, draw_matrix, first_sound, stationarity
+from numerics.confirm.sizes import GUARD, SizesCheck
+from numerics.evaluate.numbers import Real, compiled, rational
+from numerics.evaluate.start import outputs_at
+from numerics.integrator.gradient_flow import Flow, flow
+
+SQUARE, OBLONG = ((2, 2, 1), (3, 3, 2), (4, 4, 1)), ((2, 2, 1), (2, 3, 2), (4, 3, 1))
+"""Rows, columns and inner widths at which Q is checked."""
+GENERAL = (2, 3)
+"""Sizes at which loss weights are tried on measurements that do not commute."""
+WEIGHT, TRIED, APART = 3, 3, 1e-3
+"""The factor of a measurement, 9 of its loss; problems of which one has to tell loss weights apart,
+by this part of the way from the start.
+"""
+
+
+Slope: TypeAlias = tuple[Expr, tuple[str, ...]]
+"""dq/db, with the names of b and of the lengths n_mu at the start."""
+
+
+@dataclass(frozen=True, slots=True)
+class SteeringCheck:
+    """By how much loss weights move the limit, of the way from the start, by what was steered."""
+
+    rows: Mapping[str, float]
+
+    @property
+    def passed(self) -> bool:
+        """Whether they move it at every size."""
+        return all(moved > APART for moved in self.rows.values())
+
+    def report(self) -> str:
+        """Return a line on each."""
+        head = "Steering by loss weights, which would not move the limit if there were a Q: "
+        lines = (f"  {name:37} {100 * moved:.2g} % of the way" for name, moved in self.rows.items())
+        return "\n".join([head + ("it moves" if self.passed else "IT STAYS"), *lines])
+
+    def added_to(self, record: str) -> str:
+        """Return the JSON record of a derivation with the check as its field ``check``."""
+        check = {"passed": self.passed, "moved": dict(self.rows)}
+        return json.dumps({**json.loads(record), "check": check}, indent=2)
+
+
+def check_matrices(model: MatrixMap, entry: Derivation, digits: int = 20) -> SizesCheck:
+    """Check Q = sum_k q(b_k), with the derivation of one b_k, by flows at three sizes.
+
+    Raises:
+        NumericalError: no drawn problem has a flow that converges.
+    """
+    rng, rows, slope = np.random.default_rng(0), dict[str, float | None](), _slope(entry)
+    for n, m, r in SQUARE if model.is_square else OBLONG:
+        check = AtSize(model, (n, m, r))
+
+        def compare(check: AtSize = check) -> dict[str, float | None]:
+            return check.compare(rng, slope, digits + GUARD)
+
+        size = f"n = {n}" if n == m else f"n, m = {n}, {m}"
+        found = first_sound(compare, f"check {size}")
+        rows |= {f"{size}: {name}": value for name, value in found.items()}
+    return SizesCheck(rows, digits)
+
+
+def steer_matrices(model: MatrixMap) -> SteeringCheck:
+    """Show that limits tell loss weights apart where measurements do not commute.
+
+    Raises:
+        NumericalError: no drawn problem has a flow that converges.
+    """
+    rng, moved = np.random.default_rng(0), dict[str, float]()
+    for n in GENERAL:
+        steered = AtSize(model, (n, n, n))
+
+        def run(steered: AtSize = steered) -> float:
+            return steered.moved(rng)
+
+        tried = [first_sound(run, f"steer n = {n}") for _ in range(TRIED)]
+        moved[f"n = {n}, two measurements"] = max(tried)
+    return SteeringCheck(moved)
+
+
+def _slope(entry: Derivation) -> Slope | None:
+    """Return dq/db in b and the lengths at the start, where it is a formula."""
+    potential, (beta,) = entry.potential, entry.beta
+    (gradient,) = potential.gradient or (None,)
+    names = (beta.name, *potential.parameterization.start_symbols)
+    if gradient is None or not {s.name for s in gradient.free_symbols} <= {*names}:
+        return None
+    return None if gradient.has(sympy.Integral) else (gradient, names)
+
+
+@dataclass(frozen=True)
+class Row:
+    """The parts of one row in the eigenspaces, of eigenvalues mu, at both ends of a flow."""
+
+    mus: Sequence[Real]
+    before: Sequence[Sequence[Real]]
+    after: Sequence[Sequence[Real]]
+
+    @property
+    def y(self) -> Real:
+        """The time that the steering gave the row: n = n_0 exp(2 mu y)."""
+        return mpmath.log(mpmath.norm(self.after[0]) / mpmath.norm(self.before[0])) / (
+            2 * self.mus[0]
+        )
+
+    def slope(self, slope: Slope) -> Real:
+        """Return dq/db at b = sum_mu mu n_mu^2."""
+        gradient, names = slope
+        pairs = zip(self.mus, self.after, strict=True)
+        b = mpmath.fsum(mu * mpmath.norm(part) ** 2 for mu, part in pairs)
+        (value,) = compiled([gradient], names, "mpmath")(b, *map(mpmath.norm, self.before))
+        return mpmath.mpmathify(value)
+
+    def kept(self, digits: int) -> float:
+        """Return the digits to which the parts keep their directions."""
+        units = (
+            [[x / mpmath.norm(v) for x in v] for v in ends] for ends in (self.before, self.after)
+        )
+        return min(distance(u, v, digits) for u, v in zip(*units, strict=True))
+
+
+@dataclass(frozen=True)
+class AtSize:
+    """F of matrices with given numbers of rows, columns, and inner width."""
+
+    model: MatrixMap
+    size: tuple[int, int, int]
+
+    @cached_property
+    def eigenspaces(self) -> tuple[tuple[Expr, tuple[Matrix, ...]], ...]:
+        """Those of the quadratic form that F is in each row."""
+        return self.model.eigenspaces
+
+    @cached_property
+    def shapes(self) -> dict[str, tuple[int, int]]:
+        """The rows and columns of each matrix."""
+        n, m, r = self.size
+        return {x: (n if x in self.model.lefts else m, r) for x in self.model.names}
+
+    @cached_property
+    def parameterization(self) -> Parameterization:
+        """F, entry by entry."""
+        trees: tuple[Tree, ...] = parse_array_outputs([self.model.text], self.shapes)[0].trees
+        weights = [x for name, shape in self.shapes.items() for x in entry_names(name, shape)]
+        return Parameterization(trees, weights)
+
+    def rows_of(self, weights: Sequence[Real], bases: Mapping[str, Matrix]) -> list[list[Real]]:
+        """Return, for each k, the rows k of all matrices in their bases, one after the other."""
+        turned, at = list[Real](), 0
+        for name, (rows, columns) in self.shapes.items():
+            own = mpmath.matrix(rows, columns)
+            for k in range(rows * columns):
+                own[k // columns, k % columns] = weights[at + k]
+            at += rows * columns
+            turned.append(_precise(bases[name].T) * own)
+        return [[x for w in turned for x in w[k, :]] for k in range(min(self.size[:2]))]
+
+    def parts(self, row: Sequence[Real]) -> list[list[Real]]:
+        """Return the part of a row in each eigenspace of the quadratic form."""
+        r = self.size[2]
+        spaces = ([[_number(x) for x in v] for v in vectors] for _, vectors in self.eigenspaces)
+        return [[mpmath.fdot(e, row[j::r]) for e in own for j in range(r)] for own in spaces]
+
+    def compare(
+        self, rng: np.random.Generator, slope: Slope | None, digits: int
+    ) -> dict[str, float | None]:
+        """Return the digits of all that agrees at the limits of a drawn problem."""
+        (n, m, _), count = self.size, min(self.size[:2])
+        left = _orthogonal(n, rng)
+        right = left if self.model.is_square else _orthogonal(m, rng)
+        a = draw_matrix(count, rng)
+        X = [[*(left[:, :count] * sympy.diag(*row) * right[:, :count].T)] for row in a]
+        bases = {x: left if x in self.model.lefts else right for x in self.model.names}
+        end, other = self.limits(X, self.start(rng), rng, digits)
+        with mpmath.workdps(digits):
+            mus = [_number(mu) for mu, _ in self.eigenspaces]
+            pairs = zip(*(self.rows_of(w, bases) for w in (end.start, end.weights)), strict=True)
+            rows = [Row(mus, *map(self.parts, pair)) for pair in pairs]
+            slopes = [] if slope is None else [row.slope(slope) for row in rows]
+            return {
+                "directions of the rows": min(row.kept(digits) for row in rows),
+                "y in the row space of a": stationarity(a, [row.y for row in rows], digits),
+                "grad q(b_k) in the row space of a": stationarity(a, slopes, digits)
+                if slopes
+                else None,
+                "limits of two loss weights": distance(end.limit, other.limit, digits),
+            }
+
+    def moved(self, rng: np.random.Generator, digits: int = 12) -> float:
+        """Return by how much loss weights move the limit for two drawn measurements."""
+        n = self.size[0]
+        draws = rng.integers(-3, 4, size=(2, n, n)).tolist()
+        X = [[Fraction(x[i][j] + x[j][i], 2) for i in range(n) for j in range(n)] for x in draws]
+        start = self.start(rng)
+        if self.model.is_product:  # balanced, as the refutation asks
+            whole = sympy.eye(n) + Matrix(n, n, start[: n * n]) / 4
+            start = [_fraction(x) for Q in (sympy.eye(n), _orthogonal(n, rng)) for x in Q * whole]
+        one, other = self.limits(X, start, rng, digits)
+        with mpmath.workdps(digits):
+            origin = outputs_at(self.parameterization, start)
+            way = [x - rational(b) for x, b in zip(one.limit, origin, strict=True)]
+            apart = [x - y for x, y in zip(one.limit, other.limit, strict=True)]
+            return float(mpmath.norm(apart) / mpmath.norm(way))
+
+    def start(self, rng: np.random.Generator) -> list[Fraction]:
+        """Return all weights, drawn."""
+        size = self.parameterization.p
+        drawn = rng.integers(8, 25, size=size) * rng.choice([-1, 1], size=size)
+        return [Fraction(int(x), 16) for x in drawn]
+
+    def limits(
+        self,
+        X: Sequence[Sequence[object]],
+        start: Sequence[Fraction],
+        rng: np.random.Generator,
+        digits: int,
+    ) -> list[Flow]:
+        """Return the ends of two flows to what weights near the start give, by loss weights."""
+        p, rows = self.parameterization, [[_fraction(x) for x in row] for row in X]
+        moves = rng.integers(-4, 5, size=len(start)).tolist()
+        aim = outputs_at(p, [w + Fraction(k, 16) for w, k in zip(start, moves, strict=True)])
+        y = [sum((x * b for x, b in zip(row, aim, strict=True)), Fraction(0)) for row in rows]
+        origin, found = dict(zip(p.weights, start, strict=True)), []
+        for weight in (1, WEIGHT):
+            scaled = [weight * y[0], *y[1:]]
+            steered = [[weight * x for x in rows[0]], *rows[1:]]
+            found.append(flow(p, steered, scaled, origin, digits))
+        return found
+
+
+def _orthogonal(n: int, rng: np.random.Generator) -> Matrix:
+    """Return (1 - S)^-1 (1 + S) for a skew S of drawn halves: orthogonal, of rational numbers."""
+    drawn = Matrix(n, n, rng.integers(-2, 3, size=n * n).tolist())
+    S = (drawn - drawn.T) / 2
+    return (sympy.eye(n) - S).inv() * (sympy.eye(n) + S)
+
+
+def _fraction(x: object) -> Fraction:
+    return Fraction(str(x))
+
+
+def _number(x: Expr) -> Real:
+    return sympy.N(x, mpmath.mp.dps)._to_mpmath(mpmath.mp.prec)
+
+
+def _precise(matrix: Matrix) -> Real:
+    """Return a matrix of rational numbers in mpmath."""
+    return mpmath.matrix([[rational(_fraction(x)) for x in row] for row in matrix.tolist()])

@@ -1,0 +1,61 @@
+"""Matrices of open size, put to flows of all their entries."""
+
+import json
+
+import pytest
+
+from derive import Parameterization, derive
+from numerics.confirm import matrices
+from numerics.confirm.matrices import check_matrices, steer_matrices
+
+DIGITS = 12
+SYMMETRIC, PRODUCT = {"W": "n x r"}, {"U": "n x r", "V": "m x r"}
+SUM = {"U": "n x r", "V": "n x r"}
+
+
+def model(text, shapes, measurements="commuting"):
+    return Parameterization.parse([text], matrices=shapes, measurements=measurements)
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize(
+    ("text", "shapes"), [("U*T(V)", PRODUCT), ("W*T(W)", SYMMETRIC), ("U*T(U) - 2*V*T(V)", SUM)]
+)
+def test_flows_of_three_sizes_confirm_q(text, shapes):
+    d = derive(model(text, shapes))
+    check = check_matrices(d.parameterization, d.entry, DIGITS)
+    assert check.passed
+    compared = [x for x, digits in check.rows.items() if digits is not None]
+    assert len(compared) == (9 if "2" in text else 12)
+
+
+def test_another_q_is_told_apart():
+    entry = derive(Parameterization(["(x**2 - z**2)/3"], positive=["x", "z"]))
+    check = check_matrices(model("U*T(V)", PRODUCT), entry, DIGITS)
+    failing = {x.partition(": ")[2] for x, digits in check.rows.items() if digits < 6}
+    assert failing == {"grad q(b_k) in the row space of a"}
+
+
+def test_measurements_in_other_bases_are_told_apart(monkeypatch):
+    """The rows in bases that the measurements do not have keep no directions."""
+    turned = matrices.AtSize.rows_of
+
+    def rows_of(self, weights, bases):
+        return turned(self, weights, {x: b.T for x, b in bases.items()})
+
+    monkeypatch.setattr(matrices.AtSize, "rows_of", rows_of)
+    d = derive(model("U*T(V)", PRODUCT))
+    check = check_matrices(d.parameterization, d.entry, DIGITS)
+    failing = {x.partition(": ")[2] for x, digits in check.rows.items() if (digits or 20) < 3}
+    assert not check.passed
+    assert "directions of the rows" in failing
+
+
+@pytest.mark.parametrize(("text", "shapes"), [("W*T(W)", SYMMETRIC), ("U*T(V)", PRODUCT)])
+def test_loss_weights_steer_what_does_not_commute(text, shapes, monkeypatch):
+    asked = model(text, shapes, "general")
+    check = steer_matrices(asked)
+    assert check.passed
+    assert json.loads(check.added_to("{}"))["check"]["passed"]
+    monkeypatch.setattr(matrices, "WEIGHT", 1)
+    assert not steer_matrices(asked).passed
