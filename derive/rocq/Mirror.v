@@ -722,7 +722,7 @@ Hypothesis p' : forall n, 0 <= n -> P n -> is_derive p n (dp n).
 Hypothesis across : forall n, 0 <= n -> P n -> 0 < p n.
 Hypothesis beyond : forall n, 0 <= n -> P n -> 0 < p n + 2 * n * dp n.
 Hypothesis inside : forall t, 0 <= t -> P (phi (w t) ^ 2 * dot d (u t) (u t)).
-Hypothesis inverse : forall t, 0 <= t -> p (phi (w t) ^ 2 * dot d (u t) (u t)) * phi (w t) = 1.
+Hypothesis inverse : forall t, 0 <= t -> p (phi (w t) ^ 2 * dot d (u t) (u t)) = 1 / phi (w t).
 Hypothesis pushed : forall t, 0 <= t -> 0 < r * phi (w t).
 
 (* the excess of q over its tangent, as a function of lengths *)
@@ -769,7 +769,7 @@ Proof.
     + field.
   - intros b f hb T i hi. apply tends_minus; [apply tends_mult; [|apply T, hi]|apply tends_const].
     apply (tends_unary p (fun t => dot d (f t) (f t)) _ _ (p' _ (dot_ge0 d b) hb)). apply tends_dot; exact T.
-  - intros t i ht hi. unfold G. rewrite N, <- Rmult_assoc, (inverse t ht). ring.
+  - intros t i ht hi. unfold G. rewrite N, (inverse t ht). field. intros E. generalize (pushed t ht). rewrite E. lra.
   - intros i hi. unfold u. rewrite (from i hi). ring.
   - intros t i ht hi. evar_last; [apply d_minus; [apply turned; assumption|apply d_const]|ring].
 Qed.
@@ -911,6 +911,7 @@ Ltac up := first [assumption | apply Rle_refl | lazymatch goal with
   | |- sqrt _ <= sqrt _ => apply sqrt_le_1_alt; up
   | |- _ ^ _ <= _ ^ _ => apply pow_incr; split; [nn|up]
   end].
+Ltac begun w := repeat match goal with H : w 0 _ = _ |- _ => try rewrite H in *; clear H end.
 Ltac hyps := intros; repeat match goal with H : _ /\ _ |- _ => destruct H end.
 
 (* ---- functions and their rules *)
