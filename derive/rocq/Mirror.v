@@ -855,15 +855,10 @@ Lemma even_gt0 n x : Nat.even n = true -> x <> 0 -> 0 < x ^ n.
 Proof. intros E N. destruct (even_ge0 n x E) as [|Z]; [assumption|]. destruct (pow_nonzero x n N). auto. Qed.
 Lemma ge0_off x : 0 <= x -> x <> 0 -> 0 < x.
 Proof. intros [h|<-] n; [exact h|destruct (n eq_refl)]. Qed.
-Lemma tanh_below x : 0 < 1 - tanh x.
+Lemma tanh_within x : 0 < 1 - tanh x /\ 0 < tanh x + 1.
 Proof.
-  replace (1 - tanh x) with (exp (- x) / cosh x); [apply Rdiv_lt_0_compat; [apply exp_pos|apply cosh_pos]|].
-  generalize (cosh_pos x). unfold tanh, cosh, sinh. intros; field; lra.
-Qed.
-Lemma tanh_above x : 0 < tanh x + 1.
-Proof.
-  replace (tanh x + 1) with (exp x / cosh x); [apply Rdiv_lt_0_compat; [apply exp_pos|apply cosh_pos]|].
-  generalize (cosh_pos x). unfold tanh, cosh, sinh. intros; field; lra.
+  assert (C := cosh_pos x). split; [replace (1 - tanh x) with (exp (- x) / cosh x)|replace (tanh x + 1) with (exp x / cosh x)];
+    try (apply Rdiv_lt_0_compat; [apply exp_pos|exact C]); unfold tanh, cosh, sinh in *; field; lra.
 Qed.
 Lemma off_0 x : 0 < x -> x <> 0.
 Proof. lra. Qed.
@@ -872,8 +867,8 @@ Ltac no_equations := repeat match goal with H : @eq R _ _ |- _ => clear H end.
 Ltac lin := no_equations; lra.
 Ltac pos := first [assumption | lazymatch goal with
   | |- 0 < exp _ => apply exp_pos
-  | |- 0 < 1 - tanh _ => apply tanh_below
-  | |- 0 < tanh _ + 1 => apply tanh_above
+  | |- 0 < 1 - tanh _ => apply tanh_within
+  | |- 0 < tanh _ + 1 => apply tanh_within
   | |- 0 < cosh _ => apply cosh_pos
   | |- 0 < Rpower _ _ => apply exp_pos
   | |- 0 < sqrt _ => apply sqrt_lt_R0; pos
@@ -917,6 +912,11 @@ Ltac hyps := intros; repeat match goal with H : _ /\ _ |- _ => destruct H end.
 (* ---- functions and their rules *)
 Lemma cos_rule x : cos x ^ 2 = 1 - sin x ^ 2.
 Proof. generalize (sin2_cos2 x). unfold Rsqr. simpl. lra. Qed.
+Lemma arcsinh_opp x : arcsinh (- x) = - arcsinh x.
+Proof.
+  rewrite <- (arcsinh_sinh (- arcsinh x)). f_equal. transitivity (- sinh (arcsinh x)); [rewrite sinh_arcsinh; ring|].
+  unfold sinh. rewrite Ropp_involutive. field.
+Qed.
 Lemma arcsinh_positive u : 0 < u + sqrt (u ^ 2 + 1).
 Proof.
   assert (P := pow2_ge_0 u). assert (S : 0 < sqrt (u ^ 2 + 1)) by (apply sqrt_lt_R0; lra).

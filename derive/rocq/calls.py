@@ -27,6 +27,8 @@ HYPERBOLIC = {
 """Hyperbolic functions by the exponential."""
 SAME = {sympy.log: 1, sympy.asinh: 0, sympy.atan: 0}
 """Functions that are told apart by their arguments alone, and where each is 0."""
+ODD = {sympy.asinh: "arcsinh_opp", sympy.atan: "atan_opp"}
+"""Those of them that are odd, and the lemma."""
 
 
 # The lemmas of a file share what they divide by: of ten quotients nine are asked for again.
@@ -305,8 +307,16 @@ class Calls:
             )
             return
         for atom, image in [*self._images.items()]:
-            if isinstance(atom, part.func) and self.vanishes(atom.args[0] - argument):
+            if not isinstance(atom, part.func):
+                continue
+            if self.vanishes(atom.args[0] - argument):
                 self._equal(part, image, f"f_equal; {self.field()}")
+                return
+            if part.func in ODD and self.vanishes(atom.args[0] + argument):
+                other, text = self.terms(atom.args[0], ATOM), self.terms(argument, ATOM)
+                put = f"replace {text} with (- {other}) by ({self.field()})"
+                turned = f"rewrite {ODD[part.func]}; {self.field()}"
+                self._equal(part, -image, f"{put}; {turned}")
                 return
         if self.split and part.func is sympy.log and self._logarithm(part, value):
             return

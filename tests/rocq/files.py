@@ -71,6 +71,7 @@ MODELS = {
     "three coupled": (["c", "a*c", "b*c"], {}),
     "line and length": (["a", "a**2 + b**2 + c**2"], {}),
     "number": (["w**2"], {"w": "2"}),
+    "negative number": (["u*v"], {"u": "3", "v": "-2"}),
     "tied numbers": (["a*b*u"], {"a": "2", "b": "2", "u": "2"}),
     "tied fractions": (["u**2 + v**2"], {"u": "2", "v": "1"}),
     "letter": (["u**4"], {"u": "x"}),

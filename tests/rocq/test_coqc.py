@@ -54,7 +54,9 @@ def test_a_theorem_is_accepted(folder, name):
     assert_accepted(folder, name, catalogued(name).to_code("rocq"))
 
 
-@pytest.mark.parametrize("name", ["line and product", "number", "tied fractions", "letter"])
+@pytest.mark.parametrize(
+    "name", ["line and product", "number", "tied fractions", "letter", "negative number"]
+)
 def test_a_theorem_from_another_start_is_accepted(folder, name):
     assert_accepted(folder, name, model(name).to_code("rocq"))
 
