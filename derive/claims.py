@@ -91,11 +91,11 @@ def entries_of(lam: Mapping[Expr, Expr]) -> Sentence:
 
 def uses(d: Derivation) -> Iterator[Statement]:
     """Yield what Q is for: regression, decreasing losses, decay; proved from Hess Q = g rho."""
-    if d.parameterization.geometry.steepest is not None:
+    if not d.parameterization.geometry.steering.is_gradient:
         yield from _steepest(d)
         return
-    yield MINIMISER
-    Q = "`sum_i Q(beta_i)`" if d.of_coordinates else "`Q`"
+    Q = "sum_i Q(beta_i)" if d.of_coordinates else "Q"
+    yield _minimiser(d, Q)
     yield Statement(EVERY_TIME.format(Q), kind="every time")
     p = (d.direction or d).parameterization
     if p.homogeneity is not None and not p.rates:
@@ -109,11 +109,11 @@ def _steepest(d: Derivation) -> Iterator[Statement]:
     that to the row space: KKT conditions of the sum of the P_j, which are convex. For phi = sign
     dQ/dbeta_j = sign(x_j) T: if all |dQ/dbeta_j| were less, so would be |<x, beta - beta_0>|.
     """
-    s, b = d.parameterization.geometry.steepest, "beta_j"
+    steering, b = d.parameterization.geometry.steering, "beta_j"
     slope, least = f"dQ/d{b}", "`max_j |dQ/dbeta_j|`"
-    if s:
-        power = 1 / s if (1 / s).denominator == 1 else f"({1 / s})"
-        least = f"`sum_j P_j(beta_j)`, `P_j' = sign({slope}) |{slope}|^{power}`,"
+    if steering.norm:
+        power = f"sign({slope}) |{slope}|^{steering.inverse}"
+        least = f"`sum_j P_j(beta_j)`, `P_j' = {power}`,"
     own = ", `Q` at `beta_j` that of copy `j`" if d.of_coordinates else ""
     yield Statement(
         f"for every loss of `<x, beta>`, at every time `t`, `beta(t)` minimises {least} subject to"
@@ -122,26 +122,33 @@ def _steepest(d: Derivation) -> Iterator[Statement]:
         conditions=("`X` has one row `x`",),
         below=(note("of more rows `phi(-X^T r)` is in general not in the row space of `X`"),),
     )
-    if s == 0:
+    if not steering.norm:
         words = f"`|{slope}| <= t` at time `t`, whatever `X` is: a box that contains `beta(t)`"
         yield Statement(words, kind="box", conditions=("`w' = sign(-J^T X^T r)`, in this unit",))
 
 
-MINIMISER = Statement(
-    "its limit meets the KKT conditions of `min Q` subject to `X beta = y`; as `Hess Q = g rho`"
-    " is positive definite, it is the unique minimiser on every convex subset of the domain that"
-    " contains it",
-    kind="minimiser",
-    conditions=("gradient flow on `|X F(w) - y|^2` converges with `X beta = y`",),
-)
+def _minimiser(d: Derivation, Q: str) -> Statement:
+    """Say what a limit on data is: where the domain is known to be convex, of all of it."""
+    domains = [p.domain for p in d.potential.pieces if p.domain is not None]
+    convex = all(x.exact or (len(x.betas) == 1 and x.convex != "length") for x in domains)
+    over = "the domain" if domains and convex else EVERY_CONVEX
+    return Statement(
+        f"its limit meets the KKT conditions of `min {Q}` subject to `X beta = y`; as"
+        f" `Hess Q = g rho` is positive definite, it is the unique minimiser on {over}",
+        kind="minimiser",
+        conditions=("gradient flow on `|X F(w) - y|^2` converges with `X beta = y`",),
+    )
+
+
+EVERY_CONVEX = "every convex subset of the domain that contains it"
 EVERY_TIME = (
     "for every decreasing loss of the margins, such as the logistic loss, with the labels in the"
-    " rows `x_i` of `X`, `beta(t)` minimises {} at every time `t` subject to"
+    " rows `x_i` of `X`, `beta(t)` minimises `{}` at every time `t` subject to"
     " `<x_i, beta> >= <x_i, beta(t)>` for all `i`, over every convex subset of the domain that"
     " contains it: the gradient there is `X^T s` with `s >= 0`"
 )
 SHRUNK = (
     "weight decay `-k(t) w` beside the gradient shrinks the start and does nothing else, as `F` is"
-    " homogeneous: a limit with `X beta = y` minimises {} of the start `exp(-kappa) w_0`"
+    " homogeneous: a limit with `X beta = y` minimises `{}` of the start `exp(-kappa) w_0`"
 )
 FINITE = "`kappa = int k dt` is finite"

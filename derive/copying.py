@@ -79,7 +79,7 @@ class Copies(Held):
             InputError: the metric on the weights of one is not diagonal.
         """
         one = self.one
-        if not one.geometry.is_diagonal or one.geometry.steepest is not None:
+        if not one.geometry.is_diagonal or not one.geometry.steering.is_gradient:
             raise InputError("copies: derive one, whose weights have a metric of their own")
         each = [self._names(i) for i in range(self.count)]
 

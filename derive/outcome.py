@@ -50,6 +50,6 @@ HEADLINES = {
 
 def headline(verdict: Verdict, p: Parameterization) -> str:
     """Return what a derivation says first of the flow that F has."""
-    if verdict is Verdict.PROVED and p.geometry.steepest is not None:
-        return f"Yes: under {p.geometry.flow} on `F` there is `Q` with `grad Q(beta)' = lambda`"
+    if verdict is Verdict.PROVED and not (steering := p.geometry.steering).is_gradient:
+        return f"Yes: under {steering.flow} on `F` there is `Q` with `grad Q(beta)' = lambda`"
     return HEADLINES[verdict]

@@ -133,11 +133,19 @@ class Text:
 
     Attributes:
         kind: given, a formula or assumption of the user; reason, a sentence with their names in
-            backticks, and formulas of ours between dollars; cited, the key of a source.
+            backticks, and formulas of ours between dollars; cited, the key of a source; claim, that
+            of an identity; digits, the leading ones of a number.
     """
 
     text: str
-    kind: Literal["given", "reason", "cited"] = "given"
+    kind: Literal["given", "reason", "cited", "claim", "digits"] = "given"
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A matrix within a formula."""
+
+    rows: tuple[tuple[object, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -185,6 +193,11 @@ class Table:
 @dataclass(frozen=True)
 class Note(Sentence):
     """A sentence that claims nothing: what letters mean, or how more is had."""
+
+
+@dataclass(frozen=True)
+class Clause(Note):
+    """Words of a paragraph, with capitals and stops of their own, between the formulas in it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,10 +273,28 @@ def note(words: str, /, **values: object) -> Note:
     return Note(words, values)
 
 
-def each(words: str, items: Iterable[Sequence[object]], between: str = ", ") -> Sentence:
-    """Return the words once for each item, whose entries are put in for `{0}`, `{1}`, ..."""
+def each(
+    words: str, items: Iterable[Sequence[object]], between: str = ", ", last: str = ""
+) -> Sentence:
+    """Return the words once for each item, whose entries are put in for `{0}`, `{1}`, ...
+
+    Args:
+        between: what stands between two of them.
+        last: what stands before the last one, if it is something else.
+    """
     found, values = [], dict[str, object]()
     for i, item in enumerate(items):
         values |= {f"{i}_{j}": value for j, value in enumerate(item)}
         found.append(re.sub(r"\{(\d)\}", rf"{{{i}_\1}}", words))
-    return Sentence(between.join(found), values)
+    *most, end = found or [""]
+    whole = f"{between.join(most)}{last or between}{end}" if most else end
+    return Sentence(whole, values)
+
+
+def listing(words: str, items: Iterable[Sequence[object]]) -> Sentence:
+    """Return the words for each item, with commas, and a word before the last.
+
+    >>> listing("{0}", ["a", "b", "c"]).words
+    '{0_0}, {1_0} and {2_0}'
+    """
+    return each(words, items, last=" and ")

@@ -87,7 +87,7 @@ class Regimes(Claims, Certified):
         d = self.derivation
         flow = (
             "gradient flow"
-            if d.parameterization.geometry.steepest is None
+            if d.parameterization.geometry.steering.is_gradient
             else "the flow under one `lambda`"
         )
         claimed: list[Statement | Open] = [claims.at_start(d, self.kernel, self.assumptions)]

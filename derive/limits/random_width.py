@@ -108,7 +108,7 @@ def random_width(unit: Parameterization | None = None, width: str = "k") -> Rand
     Source: Woodworth et al. 2020, section 5, for the statement; the moments are derived here.
     """
     unit = Parameterization.parse(["u*v"]) if unit is None else unit
-    if unit.geometry.steepest is not None:
+    if not unit.geometry.steering.is_gradient:
         raise InputError("--width is for gradient flow: leave out --steepest")
     if unit.d != 1:
         raise InputError("--width goes with one output: outputs without common weights are alike")

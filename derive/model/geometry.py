@@ -36,6 +36,57 @@ class Scalar(Protocol):
 S = TypeVar("S", bound=Scalar)
 
 
+@dataclasses.dataclass(frozen=True)
+class Steering:
+    """The lambda of beta' = K lambda, of data X and y with r = X beta - y.
+
+    It is l = -X^T r under gradient flow, and phi(l), phi(x) = sign(x) |x|^s, under steepest descent
+    in l_p on the weights (:mod:`derive.model.steepest`).
+
+    Attributes:
+        exponent: s = 1/(p - 1), 0 for p = oo; None of gradient flow.
+    """
+
+    exponent: Fraction | None = None
+
+    @property
+    def is_gradient(self) -> bool:
+        """Whether lambda is l, which is in the row space of X."""
+        return self.exponent is None
+
+    @property
+    def flow(self) -> str:
+        """What the flow is called; of steepest descent, in which norm."""
+        if self.is_gradient:
+            return "gradient flow"
+        return f"steepest descent in `l{self.norm or 'inf'}`"
+
+    @property
+    def norm(self) -> Fraction | None:
+        """The p of l_p; None for p = oo."""
+        return 1 + 1 / self.exponent if self.exponent else None
+
+    @property
+    def phi(self) -> str:
+        """What is taken of each slope x."""
+        return f"sign(x){f' |x|^{_power(self.exponent)}' if self.exponent else ''}"
+
+    @property
+    def inverse(self) -> str:
+        """The power of which phi takes the root: phi(sign(x) |x|^inverse) = x."""
+        return _power(1 / self.exponent) if self.exponent else ""
+
+    @property
+    def formula(self) -> str:
+        """Lambda, of data."""
+        slope = "X^T (y - X beta)"
+        return slope if self.is_gradient else f"phi({slope})"
+
+
+def _power(exponent: Fraction) -> str:
+    return str(exponent) if exponent.denominator == 1 else f"({exponent})"
+
+
 @dataclass(frozen=True)
 class Geometry:
     """A metric G on the weights: G^-1 = diag(r), with positive rates that may change with them.
@@ -64,24 +115,13 @@ class Geometry:
         """The flow, as an equation."""
         metric = "diag(rates) " if self.is_diagonal else "G^-1 "
         if self.steepest is not None:
-            return f"w' = phi(-J^T X^T r) = {metric}J^T phi(-X^T r), phi(x) = {self.phi}"
+            return f"w' = phi(-J^T X^T r) = {metric}J^T phi(-X^T r), phi(x) = {self.steering.phi}"
         return f"w' = -{metric if self.trees else ''}J^T X^T r"
 
     @property
-    def phi(self) -> str:
-        """What steepest descent takes of each slope x."""
-        s = self.steepest
-        power = s if s is None or s.denominator == 1 else f"({s})"
-        size = f" |x|^{power}" if s else ""
-        return f"sign(x){size}"
-
-    @property
-    def flow(self) -> str:
-        """What the flow is called; of steepest descent, in which norm."""
-        s = self.steepest
-        if s is None:
-            return "gradient flow"
-        return f"steepest descent in `l{1 + 1 / s if s else 'inf'}`"
+    def steering(self) -> Steering:
+        """What steers the flow."""
+        return Steering(self.steepest)
 
     @property
     def texts(self) -> tuple[str | list[str], ...]:

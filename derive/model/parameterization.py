@@ -171,16 +171,16 @@ class Parameterization(ExactMap, Shown):
         starts = ((w, to_text(tree)) for w, tree in self.start if tree != Name(f"{w}_0"))
         implied = {*exponent_names(self.trees), *names(self.geometry.trees)}
         rates = zip(self.weights, self.geometry.texts, strict=False)
-        power = self.geometry.steepest
+        steering = self.geometry.steering
         return {
             "weights": [] if vectors or appearing == self.weights else list(self.weights),
             "start": {vectors.get(w, w): text for w, text in starts},
             "positive": self._declared_positive,
             "parameters": [name for name in self.parameters if name not in implied],
             "vectors": list(vectors.values()),
-            "steepest": "" if power is None else repr(str(1 + 1 / power) if power else "oo"),
+            "steepest": "" if steering.is_gradient else repr(str(steering.norm or "oo")),
             "rates": {}
-            if power is not None
+            if not steering.is_gradient
             else {vectors.get(w, w): rate for w, rate in rates if rate != "1"},
         }
 

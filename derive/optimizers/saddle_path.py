@@ -124,7 +124,7 @@ def follow_saddles(
     width, p = len(rows[0]), derivation.parameterization
     if derivation.direction is not None or p.affine or len(p.blocks) < p.d:
         raise InputError("the path is of outputs with weights of their own")
-    if p.geometry.steepest is not None:
+    if not p.geometry.steering.is_gradient:
         raise InputError("the path is of gradient flow: leave out steepest")
     name = _variable(derivation, variable)
     (limit, *more) = regimes(derivation, name, toward=(0,)).limits

@@ -143,7 +143,7 @@ def read_kinds(by: object) -> tuple[str, ...]:
 
 def read_process(process: object, p: Parameterization) -> str:
     """Return which process is perturbed; InputError for one that there is not, or has no drifts."""
-    if p.geometry.steepest is not None:
+    if not p.geometry.steering.is_gradient:
         raise InputError("perturbations are of gradient flow: leave out steepest")
     has_mirror = p.geometry.psi is not None
     if process is None:

@@ -15,8 +15,8 @@ from derive.limits.point import Point
 from derive.model.labels import taken_names
 from derive.model.notation import Notation
 from derive.outcome import CUT, Outcome, headline
+from derive.render.derivation import setting
 from derive.render.document import Document, Kind, Part
-from derive.render.page.derivation import setting
 from derive.render.sections import entries, norms_of
 from derive.statement import (
     Equations,
@@ -271,8 +271,8 @@ def tell_margin(m: Margins) -> Document:
     coercive, growth = "`|grad Q| -> infinity` as `|beta| -> infinity`?", ("coercive", "growth")
     of_weights: tuple[str, ...] = ("homogeneous", "graded", "KKT", "KKT levels", "level cost")
     of_weights += ("KKT law", "representation cost", "KKT minimizer")
-    flow, norm = d.parameterization.geometry.flow, "|w|^2"
-    if d.parameterization.geometry.steepest is not None:
+    flow, norm = d.parameterization.geometry.steering.flow, "|w|^2"
+    if not d.parameterization.geometry.steering.is_gradient:
         of_weights, norm = ("homogeneous", "steepest KKT", "steepest cost"), "|w|_p"
     finite = m.says("every time", "mirror flow")
     parts = [

@@ -18,7 +18,12 @@ from derive.language import OWN, parse_expression, to_sympy
 
 def read(text: str) -> Expr:
     """Return an expression that we wrote ourselves."""
-    return to_sympy(parse_expression(text, OWN))
+    expression = to_sympy(parse_expression(text.replace("Abs(", "abs("), OWN))
+    moduli = "Abs(" in text
+    return expression.replace(sympy.sqrt(SQUARE**2), sympy.Abs(SQUARE)) if moduli else expression
+
+
+SQUARE = sympy.Wild("x")
 
 
 LONGEST = 3000

@@ -1,65 +1,145 @@
-"""A derivation told: sections that are read on a terminal, and a page with theorem and proof."""
+"""A derivation told: setting, laws, kernel, whether there is a Q and what it is, and the proof."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import chain
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+import sympy
+from sympy import Expr, Symbol
 
 from derive.clock import LATE
 from derive.derivation import Derivation
 from derive.language import to_text
+from derive.language.tree import Name
+from derive.model.condition import Condition
 from derive.model.direction import Direction
+from derive.model.geometry import EUCLIDEAN
 from derive.model.labels import taken_names
 from derive.model.names import PI
-from derive.model.notation import log_expr, to_expr
+from derive.model.notation import to_shorter_expr
+from derive.model.parameterization import Parameterization
 from derive.outcome import headline
+from derive.potential.domain import CONVEX
 from derive.render import sections
-from derive.render.document import Document, Part
-from derive.render.page.derivation import page_parts
-from derive.render.plain import mark, mark_quoted, unmark
+from derive.render.document import Document, Part, phrase, say
+from derive.render.plain import MARK, mark, mark_quoted, unmark
+from derive.render.proof import inner_product, proof_lines
+from derive.render.refutation import failing, refuted_proof, values_at
 from derive.render.sections import norms_of
 from derive.render.text import text_lines
-from derive.statement import Equations, OnPage, Open, Statement, note
+from derive.statement import (
+    Equations,
+    OnPage,
+    OnTerminal,
+    Sentence,
+    Text,
+    each,
+    listing,
+    note,
+    tell,
+)
 from derive.verdict import Finding, Verdict
 
 METRIC = "Tangent kernel K = J J^T, induced metric rho = K^-1"
+LONG, MANY = 60, 36
+"""Characters of F, and of weights, that a sentence has room for."""
 
 
 def tell_derivation(d: Derivation) -> Document:
-    """Return what is said of a derivation: sections on a terminal, theorem and proof on a page."""
+    """Return what is said of a derivation."""
     taken = taken_names(d.parameterization, (*d.idle, *(name for name, _ in d.ties)))
-    told = d.verdict is Verdict.REFUTED or d.potential.pieces
-    page = chain(page_parts(d), () if told else _questions(d))
-    return Document(_sections(d), taken, norms_of(d.direction), page)
+    return Document(_parts(d), taken, norms_of(d.direction))
 
 
-def _sections(d: Derivation) -> Iterator[Part]:
-    """Yield the sections from top to bottom."""
-    direction, depends = d.direction, bool(sections.dependent(d))
-    of_map, head = "Parameterization beta = F(w)", unmark(headline(d.verdict, d.parameterization))
-    kernel, hessian = METRIC, d.hessian.verdict
+def _parts(d: Derivation) -> Iterator[Part]:
+    """Yield the parts from top to bottom."""
+    depends = bool(sections.dependent(d))
+    head, hessian = unmark(headline(d.verdict, d.parameterization)), d.hessian.verdict
     if d.verdict is Verdict.PROVED:
         how = "" if hessian is Verdict.PROVED else ", in a warped time"
         sides = "" if d.potential.other_side is None else " on each side of g = 0"
         head = f"{head}{how}; Q{sides} is below"
     yield Part(f"{head}.")
-    if direction is None:
-        yield Part(of_map, _predictor_map(d))
-        kernel = "Tangent kernel K = J J^T" if depends else METRIC
-    else:
-        yield Part(f"{of_map}, for every dimension d >= 2", _vector_map(d, direction))
-    yield Part(*_laws(d))
-    yield Part(kernel, _kernel(d))
+    every = "" if d.direction is None else ", for every dimension d >= 2"
+    given = OnTerminal((*_map(d),)), OnPage((*_setting(d),))
+    yield Part(f"Parameterization beta = F(w){every}", given, title="Setting")
+    yield Part(*_laws(d), title="Conserved quantities")
+    kernel = METRIC if d.direction is None and not depends else "Tangent kernel K = J J^T"
+    yield Part(kernel, (OnTerminal((*_kernel(d),)),))
     yield from _questions(d)
-    heading, others = sections.other_losses(d)
-    yield Part(heading, _sentences(others))
+    yield from _results(d)
     if d.asked is not None:
-        asked_for = (mark_quoted(d.asked.name), *_finding(d.asked.finding))
-        yield Part("The Ansatz asked for", asked_for, verdict=d.asked.finding.verdict)
-    where = "weights" if direction is None else "scalars and the norm"
-    proved = d.blocks if d.verdict is Verdict.PROVED else ()
-    evidence = (mark_quoted(e.statement) for b in proved for e in b.potential.finding.evidence)
-    yield Part(f"Proved by exact expansion in the {where}", dict.fromkeys(evidence))
+        name = d.asked.name.replace("z.beta", "z^T beta")
+        form = Text(re.sub(r"(?<=Ansatz )(.*)(?=\))", r"`\1`", name), "reason")
+        found = d.asked.finding
+        told = (*say(f"asked.{found.verdict.value}", form=form), *_finding(found))
+        yield Part(ASKED, told, verdict=found.verdict, kind="remark", title=ASKED)
+
+
+ASKED = "The Ansatz asked for"
+
+
+def setting(d: Derivation) -> tuple[OnTerminal, OnPage]:
+    """Return what F, the data and the flow are, with the letters of a page."""
+    return OnTerminal((d.parameterization,)), OnPage((*_setting(d),))
+
+
+def _setting(d: Derivation) -> Iterator[object]:
+    """Yield F, the flow from its start, and what of these is left out."""
+    p, steering = d.parameterization, d.parameterization.geometry.steering
+    kind = "one" if d.of_coordinates else "outputs" if d.direction is None else "vector"
+    if d.direction is None:
+        names = ("F(w)",) if d.of_coordinates else d.beta
+        yield from (*say(f"setting.{kind}"), _typed(p, names))
+        yield from sections.affine_outputs(p)
+    else:
+        yield from _vector(d, d.direction)
+    flow = Text(f"{steering.flow[0].upper()}{steering.flow[1:]}", "reason")
+    yield from say("setting.flow" if steering.is_gradient else "setting.rates", flow=flow)
+    yield from say(f"setting.{kind}_flow", start=_start(d), steering=steering.formula)
+    yield from sections.metric_of((d.direction or d).parameterization)
+    yield from sections.what_stays(d)
+
+
+def _typed(p: Parameterization, names: Sequence[object]) -> Equations:
+    """Return F as it was typed, and its weights."""
+    rows = [*zip(names, p.trees, strict=True)]
+    weights = each("{0}", ((Text(w),) for w in p.weights))
+    if sum(map(len, p.weights)) > MANY:
+        weights = tell("{w}, ...", w=Text(p.weights[0]))
+    several = f"({{all}}) in R^{p.p}" if p.weights[1:] else "{all} in R"
+    return Equations((*rows, ("w", tell(several, all=weights))))
+
+
+def _start(d: Derivation) -> Sentence:
+    """Return the start, a vector by itself where only its norm is named."""
+    norms, rows = norms_of(d.direction), list[tuple[object, object]]()
+    for w, value in d.parameterization.start:
+        name = norms.get(value.name, "") if isinstance(value, Name) and w in norms else ""
+        rows.append((Text(norms[w]), Text(name)) if name else (Text(w), value))
+    return listing("`{0}(0) = {1}`", rows)
+
+
+def _vector(d: Derivation, direction: Direction) -> Iterator[object]:
+    scalars = [w for w in direction.parameterization.weights if w != direction.norm]
+    kind = {0: "no scalars", 1: "a scalar "}.get(len(scalars), "scalars ")
+    named = listing(f"{kind}`{{0}}`", ((Text(name),) for name in scalars[:1]))
+    if scalars[1:]:
+        named = tell("scalars {all}", all=listing("`{0}`", ((Text(x),) for x in scalars)))
+    yield from say(
+        "setting.vector",
+        u=Text(direction.vector),
+        phi=direction.coefficient,
+        scalars=named if scalars else kind,
+        s=d.beta[0],
+        beta=direction.beta,
+    )
+
+
+def _map(d: Derivation) -> Iterator[object]:
+    """Yield F, its degree, and its start, in few lines."""
+    return _predictor_map(d) if d.direction is None else _vector_map(d, d.direction)
 
 
 def _predictor_map(d: Derivation) -> Iterator[object]:
@@ -93,7 +173,7 @@ def _vector_map(d: Derivation, direction: Direction) -> Iterator[object]:
 
 
 def _laws(d: Derivation) -> tuple[str, list[object]]:
-    """Return how many laws there are, and which."""
+    """Return how many laws there are, and which, and why."""
     conserved, heading = d.conserved, "Conserved quantities: none, the flow reaches every direction"
     if conserved.bound:
         complete = conserved.verdict is Verdict.PROVED
@@ -102,14 +182,44 @@ def _laws(d: Derivation) -> tuple[str, list[object]]:
     late = [mark_quoted(conserved.finding.reason)] * (LATE in conserved.finding.reason)
     blocks = d.blocks if d.direction is None else ()
     how = {True: "commute; they span", False: "generate", None: "span or generate at least"}
-    algebra = list[object]()
+    why, algebra = list[object](), list[object]()
     for block in blocks:
         words, known = ", ".join(block.lie.words), how[block.lie.commuting]
-        algebra.append(
-            f"the fields X_i = grad F_i {known} dimension {block.lie.dimension}: {words}"
-        )
-        algebra += sections.completeness(d, block)
-    return heading, [*late, *algebra, Equations((*sections.named_laws(d),))]
+        fields = f"the fields X_i = grad F_i {known} dimension {block.lie.dimension}: {words}"
+        found = [*sections.completeness(d, block)]
+        algebra += [fields, *found]
+        why += found
+    laws = [*sections.named_laws(d)]
+    none = say("laws.open" if conserved.bound else "laws.none", bound=conserved.bound)
+    on_page = [*(_law_lines(d, laws) if laws else none if why else ()), *why]
+    return heading, [OnTerminal((*late, *algebra, Equations((*laws,)))), OnPage((*on_page,))]
+
+
+def _law_lines(d: Derivation, laws: Sequence[tuple[Symbol, Expr]]) -> Iterator[object]:
+    """Yield the laws, and why the flow keeps the first."""
+    name, law = laws[0]
+    reason = next((x for b in d.blocks if (x := inner_product(law, b, 0)) is not None), None)
+    yield from (*say("laws.are"), Equations((*laws,)))
+    scaled = d.parameterization.geometry == EUCLIDEAN and all(_is_balance(x) for _, x in laws)
+    yield from say("laws.balance" if scaled else "laws.whatever")
+    if reason is None:
+        yield from say("laws.expansion")
+        return
+    of = d.beta[0] if d.direction is not None else "F" if d.of_coordinates else "F_1"
+    yield from say("laws.since" if d.direction is None else "laws.turning", law=name, of=of)
+    yield from say("laws.terms", law=name, of=of, terms=reason)
+    if laws[1:] or d.parameterization.d > 1:
+        yield from say("laws.likewise")
+
+
+def _is_balance(law: Expr) -> bool:
+    """Tell whether a law c is a difference of squared norms: sum_k c_k w_k^2 with c_k = 1, -1.
+
+    As sum_k c_k w_k dF/dw_k = 0 then, F does not change where w_k becomes exp(c_k t) w_k.
+    """
+    terms = [term.as_coeff_Mul() for term in sympy.Add.make_args(law)]
+    squares = all(c**2 == 1 and x.is_Pow and x.exp == 2 and x.base.is_Symbol for c, x in terms)
+    return squares and {c for c, _ in terms} == {1, -1}
 
 
 def _kernel(d: Derivation) -> Iterator[object]:
@@ -133,21 +243,22 @@ def _kernel(d: Derivation) -> Iterator[object]:
 
 
 def _questions(d: Derivation) -> Iterator[Part]:
-    """Yield whether rho, or g rho, is a Hessian map, or why there is no rho; and what Q is."""
-    hessian = d.hessian.verdict
+    """Yield whether rho, or g rho, is a Hessian map; on a page where no theorem says more."""
+    hessian, told = d.hessian.verdict, d.verdict is Verdict.REFUTED or d.potential.pieces
+
+    def part(heading: str, lines: Iterable[object], verdict: Verdict | None = None) -> Part:
+        return Part(heading, (OnTerminal((*lines,)),) if told else lines, verdict=verdict)
+
     if sections.dependent(d):
-        yield Part("Relations among the outputs, for all weights", _relations(d))
+        yield part("Relations among the outputs, for all weights", _relations(d))
     else:
-        lines = [OnPage(("let `rho = K^-1`",)), *_finding(d.hessian.finding)]
-        if hessian is Verdict.PROVED and d.potential.kind == "quadrature":
-            lines += _dual(d, "delta_ij")
-        yield Part("Hessian map (`d_k rho_ij = d_i rho_kj`)?", lines, verdict=hessian)
+        lines = (OnPage(("let `rho = K^-1`",)), *_finding(d.hessian.finding))
+        yield part("Hessian map (`d_k rho_ij = d_i rho_kj`)?", lines, hessian)
         if hessian is not Verdict.PROVED:
-            asked = "Warp `g` with `g rho` a Hessian map?"
-            yield Part(asked, _warp(d), verdict=d.warping.verdict)
-    if d.warping.verdict is not Verdict.REFUTED:
-        verdict = d.potential.finding.verdict
-        yield Part("Implicit regularizer `Q`", _regularizer(d), verdict=verdict)
+            yield part("Warp `g` with `g rho` a Hessian map?", _warp(d), d.warping.verdict)
+    if d.warping.verdict is not Verdict.REFUTED and not d.potential.pieces:
+        finding = d.potential.finding
+        yield Part("Implicit regularizer `Q`", (finding,), verdict=finding.verdict)
 
 
 def _relations(d: Derivation) -> Iterator[object]:
@@ -168,53 +279,151 @@ def _relations(d: Derivation) -> Iterator[object]:
     )
 
 
-def _dual(d: Derivation, right: str) -> Iterator[object]:
-    for block in d.blocks:
-        dual, piece, weights = block.potential.dual, block.potential.piece, block.notation.weights
-        if dual is None:
-            continue
-        R = dual.R if piece is not None and piece.kind == "quadrature" else None
-        pairs = zip(block.parameterization.labels, dual.y, strict=True)
-        rows = [(f"y{i}", log_expr(y, weights)) for i, y in pairs]
-        rows += [] if R is None else [("R", log_expr(R, weights))]
-        yield Equations(tuple(rows))
-        yield note(f"`<grad y_i, grad F_j> = {right}`, so `y - y(w_0) = grad Q`")
-        if R is not None:
-            yield note(
-                "`<grad R, grad F_j> = sum_i F_i <grad y_i, grad F_j>`, so"
-                " `Q = sum_i (y_i - y_i(w_0)) F_i - R` in the weights, without an integral"
-            )
-
-
 def _warp(d: Derivation) -> Iterator[object]:
     finding, g = d.warping.finding, d.warping.g
     yield from _finding(finding)
     if g is not None:
         yield Equations((("g", g),))
-        yield from _dual(d, "g delta_ij")
     elif finding.verdict is Verdict.PROVED:
         yield note("`g = exp` of the integral of `H`, `H_a = <grad F_a, grad log g>`:")
         for block in d.blocks:
             pairs = zip(block.parameterization.labels, block.warping.H or (), strict=False)
             weights = block.notation.weights
-            yield Equations(tuple((f"H{i}", to_expr(h, weights)) for i, h in pairs))
+            yield Equations(tuple((f"H{i}", to_shorter_expr(h, weights)) for i, h in pairs))
 
 
 def _finding(finding: Finding) -> Iterator[object]:
     yield from (finding, *(e for e in finding.evidence if not e.holds))
 
 
-def _regularizer(d: Derivation) -> Iterator[object]:
-    potential = d.potential
-    if not potential.pieces:
-        yield potential.finding
-        return
-    yield from (lines := [*text_lines(sections.potential_lines(potential))])
-    opposite = potential.other_side
-    lines_there = text_lines(sections.potential_lines(opposite)) if opposite else ()
-    other = [x for x in lines_there if x not in lines]
-    if other:
-        yield from ("On the other side:", *other, mark_quoted(potential.finding.reason))
+def _results(d: Derivation) -> Iterator[Part]:
+    """Yield Q, or that there is none, with its proof, and what follows for other losses."""
+    if d.verdict is Verdict.REFUTED:
+        failure = failing(d.warping.finding.evidence)
+        start = "`w_0`" if failure is None else values_at(failure)
+        claim = (*_model(d), *say("theorem.refuted", start=start))
+        title = "No implicit regularizer `Q`"
+        yield Part(title, _with_letters(d, claim), kind="theorem", label=LABEL)
+        yield Part("Proof", refuted_proof(d), kind="proof")
+    elif d.potential.pieces:
+        verdict, title = d.potential.finding.verdict, "Implicit regularizer `Q`"
+        theorem = _with_letters(d, _theorem(d))
+        yield Part(title, theorem, verdict=verdict, label=LABEL, title=title)
+        yield Part("Proof", proof_lines(d), kind="proof")
+        yield Part("", (OnPage((d.potential,)),), kind="formula")
+        yield Part(*sections.other_losses(d), kind="remark")
+
+
+LABEL = "thm:regularizer"
+
+
+LETTERS = {
+    "leaf": re.compile("leaf"),
+    "kernel": re.compile(rf"(?<![A-Za-z{MARK}])([KJ](?![A-Za-z])|rho)"),
+    "rho": re.compile(f"(?<!{MARK})rho"),
+    "steering": re.compile(f"(?<!{MARK})lambda"),
+}
+"""What letters of the setting look like, by the texts that define them."""
+
+
+def _with_letters(d: Derivation, theorem: Iterable[object]) -> Iterator[object]:
+    """Yield a theorem, which may stand alone, and what the letters of the setting are in it."""
+    yield from (lines := [*theorem])
+    whole = " ".join(text_lines(lines, OnPage))
+    steering = d.parameterization.geometry.steering.formula
+    letters = [
+        (phrase(f"theorem.{name}", steering=steering),)
+        for name, pattern in LETTERS.items()
+        if pattern.search(whole)
+    ]
+    if letters:
+        yield OnPage((*say("theorem.letters", letters=listing("{0}", letters)),))
+
+
+def _model(d: Derivation, start: object = "") -> Iterator[object]:
+    """Yield the model in a sentence, as far as it is short: a theorem stands alone."""
+    p, G = d.parameterization, d.parameterization.geometry
+    if d.direction is not None:
+        phi, u = d.direction.coefficient, Text(d.direction.vector)
+        words = "`{b} = phi {u}` with `phi = {phi}`" if re.search("[-+/]", to_text(phi)) else SIMPLE
+        F = tell(words, b=d.direction.beta, phi=phi, u=u)
+    elif sum(len(to_text(tree)) for tree in p.trees) > LONG:
+        F = tell("`beta = F(w)`, as above,")
+    elif d.of_coordinates:
+        F = tell("`beta_i = F(w_i)` with `F(w) = {F}`", F=p.trees[0])
+    else:
+        F = listing("`{0} = {1}`", zip(d.beta, p.trees, strict=True))
+    rates = ", at their rates" * bool(G.trees and G.steering.is_gradient)
+    flow = Text(G.steering.flow, "reason")
+    yield OnPage((*say("theorem.model", F=F, flow=flow, rates=rates, start=start),))
+
+
+SIMPLE = "`{b} = {phi} {u}`"
+
+
+def _theorem(d: Derivation) -> Iterator[object]:
+    """Yield the assumptions, Q with the names in it, where it lives, and what it is for."""
+    short = len(d.parameterization.start) < 4
+    yield from _model(d, tell(", from {start}", start=_start(d) if short else "`w_0`"))
+    pieces, opposite = d.potential.pieces, d.potential.other_side
+    assumed = dict.fromkeys(a for piece in pieces for a in piece.assumptions)
+    put = {str(symbol) for piece in pieces for symbol, _ in piece.constants}
+    late = [a for a in assumed if put & a.names]
+    yield from _assumed([a for a in assumed if a not in late])
+    if d.direction is not None:
+        yield OnPage((*say("theorem.length", s=d.beta[0], beta=d.direction.beta),))
+    yield from (lines := [*sections.potential_lines(d.potential, "eq:Q")])
+    if opposite is not None:
+        more = ((a,) for piece in opposite.pieces for a in piece.assumptions if a not in assumed)
+        there = [*sections.potential_lines(opposite)]
+        yield OnPage((*say("theorem.other_side", assumed=listing("{0}", more)), *there))
+        known = {*text_lines(lines)}
+        rest = [x for x in text_lines(there) if x not in known]
+        why = mark_quoted(d.potential.finding.reason)
+        yield OnTerminal(("On the other side:", *rest, why) if rest else ())
+    yield from _assumed(late)
+    yield OnPage((*_use(d),))
+    yield OnTerminal((*_roads(d),))
+    yield sections.normalization(d)
+    yield from d.says("minimiser")
+    yield OnPage((*_clock(d),))
+
+
+def _assumed(what: Sequence[Condition]) -> Iterator[object]:
+    if what:
+        yield OnPage((*say("theorem.assume", assumed=listing("{0}", ((c,) for c in what))),))
+
+
+def _use(d: Derivation) -> Iterator[object]:
+    """Yield what the gradient of Q does along the flow, and where Q lives."""
+    steering = d.parameterization.geometry.steering
+    yield from say("theorem.row_space" if steering.is_gradient else "theorem.steepest")
+    domains = [piece.domain for piece in d.potential.pieces if piece.domain is not None]
+    if domains:
+        where, convex = (
+            listing("{0}", ((Text(x, "reason"),) for x in dict.fromkeys(words)))
+            for words in (
+                (domain.where for domain in domains),
+                (CONVEX[domain.convex].replace(" (below)", "") for domain in domains),
+            )
+        )
+        yield tell("`Q` is defined on {where}; {convex}", where=where, convex=convex)
+    if d.direction is not None and d.metric.kernel is not None:
+        yield from say("theorem.R", R=d.metric.kernel[1, 1])
+    if steering.is_gradient and d.of_coordinates:
+        yield from say("theorem.copies")
+
+
+def _clock(d: Derivation) -> Iterator[object]:
+    """Yield in which time beta follows a mirror flow, if not in its own."""
+    if d.hessian.verdict is Verdict.REFUTED:
+        g = d.warping.g
+        shown = "" if g is None else ", `g` as below" if len(str(g)) > LONG / 2 else ", `g = {g}`"
+        yield from say("theorem.clock", g=tell(shown, g=g))
+
+
+def _roads(d: Derivation) -> Iterator[str]:
+    """Yield the roads that gave the same Q."""
     for name, block in zip(sections.part_names(d.blocks), d.blocks, strict=True):
         roads = [r.name for r in block.roads if r.finding.verdict is Verdict.PROVED]
         which = f" on {name}" if len(d.blocks) > 1 else ""
@@ -223,11 +432,3 @@ def _regularizer(d: Derivation) -> Iterator[object]:
         shortest = "; of several forms the shortest is printed" * several
         if roads:
             yield words + "; ".join(map(mark_quoted, roads)) + shortest
-    yield sections.normalization(d)
-    yield from _sentences(d.says("minimiser"))
-
-
-def _sentences(claims: Iterable[Statement | Open]) -> Iterator[str]:
-    """Yield statements as sentences."""
-    for line in text_lines(claims):
-        yield f"{line[0].upper()}{line[1:]}."

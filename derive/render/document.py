@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias
 
 from derive.errors import InputError
 from derive.printable import Printable, renderer
-from derive.statement import Items
+from derive.statement import Clause, Equations, Items, Sentence
 from derive.verdict import Verdict
 
 Kind: TypeAlias = Literal["paragraph", "theorem", "proof", "remark", "formula"]
@@ -39,10 +39,6 @@ class Grid:
 
     rows: tuple[tuple[str, ...], ...]
     columns: str
-
-
-class Words(str):
-    """Words of a page, as they are."""
 
 
 Element: TypeAlias = str | Display | Items | Grid
@@ -82,13 +78,11 @@ class Document:
         parts: from top to bottom.
         taken: the names given, before which our letters yield.
         norms: names that stand for the norms of vectors.
-        page: the parts of a page, where it has others than a terminal.
     """
 
     parts: Iterable[Part]
     taken: frozenset[str] = frozenset()
     norms: Mapping[str, str] = field(default_factory=dict)
-    page: Iterable[Part] | None = None
 
     def map(self, change: Callable[[str], str]) -> Document:
         """Return a page with every formula changed."""
@@ -220,34 +214,29 @@ def punctuate(blocks: Sequence[Any]) -> Iterator[Element]:
             yield block
 
 
-def template(text: str, values: Mapping[str, object]) -> Iterator[Element]:
-    r"""Yield the blocks of a text of ours, whose displayed formulas are between ``\[`` and ``\]``.
-
-    >>> list(template(r"Let @x@ be \[ 1 \\ 2 \] there.", {"x": "$X$"}))
-    ['Let $X$ be', Display(rows=('1', '2'), label=''), 'there.']
-    """
-    for i, part in enumerate(re.split(r"\\\[|\\\]", text)):
-        if part := re.sub("@(\\w+)@", lambda m: str(values[m[1]]), part).strip():
-            rows = part.split(r"\\")
-            yield Display(tuple(map(str.strip, rows))) if i % 2 else Words(part)
-
-
 WORDING: Mapping[str, Mapping[str, str]] = tomllib.loads(
-    (Path(__file__).parent / "page" / "wording.toml").read_text(encoding="utf-8")
+    (Path(__file__).parent / "wording.toml").read_text(encoding="utf-8")
 )
-"""What pages of mathematics say: sentences into which formulas are put."""
+"""What is said of derivations: sentences into which formulas are put."""
 
 
-def say(what: str, /, **values: object) -> Iterator[Element]:
-    r"""Yield the blocks of a text, with what is put in.
+def say(what: str, /, **values: object) -> Iterator[Clause | Equations]:
+    """Yield the lines of a text of ours, with what is put in; displayed formulas are equations.
 
-    >>> list(say("curve.itself", z="z"))
-    ['where $z = \\mu$,']
+    >>> [line.words for line in say("curve.itself", z="z")]
+    ['where `{z} = mu`,']
     """
     room, _, key = what.partition(".")
-    yield from template(WORDING[room][key], values)
+    for i, part in enumerate(re.split(r"\\\[|\\\]", WORDING[room][key])):
+        if not (words := " ".join(part.split())):
+            continue
+        sides = (row.strip().partition(" = ") for row in words.split(r"\\"))
+        rows = ((Sentence(left, values), Sentence(right, values)) for left, _, right in sides)
+        yield Equations(tuple(rows)) if i % 2 else Clause(words, values)
 
 
-def phrase(what: str, /, **values: object) -> Words:
-    """Return a text without displayed formulas."""
-    return Words("\n".join(map(str, say(what, **values))))
+def phrase(what: str, /, **values: object) -> Sentence:
+    """Return a text without displayed formulas, to be put into others."""
+    (line,) = say(what, **values)
+    assert isinstance(line, Clause)
+    return line

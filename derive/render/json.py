@@ -412,7 +412,7 @@ def _certified(d: Derivation, seconds: float) -> Record:
     first = {name: rest.pop(name) for name in ("format", "version", "verdict")}
     texts = {**first, "Q": whole(rest["potential"]), **rest}
     try:
-        if d.parameterization.geometry.steepest is not None:
+        if not d.parameterization.geometry.steering.is_gradient:
             return texts | {"certificate": None, "certificate_missing": UNCERTIFIED, "proofs": []}
         certified: Record = certify(d, texts, seconds)
     except OutOfTime:

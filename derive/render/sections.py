@@ -72,11 +72,11 @@ def metric_of(p: Parameterization) -> Iterator[Sentence]:
         yield tell(words, psi=G.psi)
     if not p.rates:
         return
-    if G.steepest is not None:
+    if not (steering := G.steering).is_gradient:
         yield tell(
-            f"this is {G.flow} on the weights: `w' = phi(-J^T X^T r)`, entry by entry, `phi(x)"
-            f" = {G.phi}`, in some unit of time; as outputs share no weights it is that of the"
-            " rates below, steered by `lambda = phi(-X^T r)`"
+            f"this is {steering.flow} on the weights: `w' = phi(-J^T X^T r)`, entry by entry,"
+            f" `phi(x) = {steering.phi}`, in some unit of time; as outputs share no weights it is"
+            " that of the rates below, steered by `lambda = phi(-X^T r)`"
         )
     kind = "diagonal with the learning rates" if G.is_diagonal else "the matrix with the rows"
     yield tell(
@@ -139,7 +139,7 @@ def completeness(d: Derivation, block: Block) -> Iterator[Sentence]:
 def other_losses(d: Derivation) -> tuple[str, tuple[Statement | Open, ...]]:
     """Return what Q is for beside regression, with a heading."""
     told = d.says("every time", "shrunk start", "one row", "box")
-    if d.parameterization.geometry.steepest is not None:
+    if not d.parameterization.geometry.steering.is_gradient:
         return "What is minimised", told
     return "Other losses" + " and weight decay" * len(told[1:]), told
 
@@ -266,13 +266,11 @@ def form_lines(
     yield from _conditions(piece)
 
 
-def _conditions(piece: Piece) -> Iterator[OnPage | OnTerminal]:
+def _conditions(piece: Piece) -> Iterator[Sentence | OnTerminal]:
     """Yield what a form means, where it is, and what it assumes."""
-    if piece.note:
-        yield OnPage((note("with {note}", note=Text(piece.note, "reason")),))
     if means := said_of(piece):
         words = "{means}" if means.startswith("an integral") else "with {means}"
-        yield OnTerminal((note(words, means=Text(means, "reason")),))
+        yield note(words, means=Text(means, "reason"))
     if piece.domain:
         yield OnTerminal((note("domain: {words}", words=Text(piece.domain.words, "reason")),))
     if piece.assumptions:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 
 from sympy import Expr, Poly
 
@@ -27,7 +27,18 @@ from derive.render.plain import (
     wrap,
 )
 from derive.render.sections import flatten
-from derive.statement import Equations, Items, OnTerminal, Sentence, Statement, Table, Text
+from derive.statement import (
+    Clause,
+    Equations,
+    Items,
+    Matrix,
+    OnPage,
+    OnTerminal,
+    Sentence,
+    Statement,
+    Table,
+    Text,
+)
 from derive.verdict import Finding, Identity
 
 COLUMNS = 78
@@ -38,7 +49,11 @@ LONG, LONGEST = 400, 4000
 """Characters of an identity beyond which only --json has both sides, or a side where it fails."""
 
 
-WRITTEN: Mapping[str, Callable[[str], str]] = {"given": mark, "reason": mark_quoted, "cited": str}
+WRITTEN: Mapping[str, Callable[[str], str]] = {
+    **dict.fromkeys(("reason", "claim"), mark_quoted),
+    **dict.fromkeys(("cited", "digits"), str),
+    "given": mark,
+}
 
 
 @dataclass(frozen=True)
@@ -103,6 +118,11 @@ as_text.register(Sequence, lambda value: "; ".join(map(as_text, value)))
 
 
 @as_text.register
+def _(value: Matrix) -> str:
+    return f"[{'; '.join(', '.join(map(as_text, row)) for row in value.rows)}]"
+
+
+@as_text.register
 def _(value: Sentence) -> str:
     words = value.words.replace("`", "")
     return re.sub(r"\{(\w+)\}", lambda m: as_text(value.values[m[1]]), words)
@@ -111,9 +131,17 @@ def _(value: Sentence) -> str:
 as_text.register(Statement, lambda value: as_text(value.sentence))
 
 
-def text_lines(lines: Iterable[object]) -> Iterator[str]:
-    """Yield lines as text."""
-    yield from (text for line in flatten(lines, OnTerminal) for text in lines_of(line))
+def text_lines(
+    lines: Iterable[object], where: type[OnPage | OnTerminal] = OnTerminal
+) -> Iterator[str]:
+    """Yield lines as text: those of a terminal, or of a page."""
+    indent = ""
+    for is_clause, run in groupby(flatten(lines, where), lambda x: isinstance(x, Clause)):
+        if is_clause:
+            yield " ".join(map(as_text, run))
+            indent = "  "
+        else:
+            yield from (f"{indent}{text}" for line in run for text in lines_of(line))
 
 
 @singledispatch

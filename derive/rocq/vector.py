@@ -43,14 +43,13 @@ class Length:
     """Functions of n = |beta|^2.
 
     Attributes:
-        q, p, dp: Q without <u_0, beta>, 2 q', and p'.
+        q, p: Q without <u_0, beta>, and 2 q'.
         beyond: p + 2 n p' = sqrt(r T)/R.
         walls: what is positive where Q lives.
     """
 
     q: Expr
     p: Expr
-    dp: Expr
     beyond: Expr
     walls: tuple[Expr, ...]
 
@@ -119,7 +118,7 @@ def _length(d: Derivation, m: Turning) -> Length:
         if not e.exp.is_Integer and not signs.positive(e.base):
             walls.append(e.base)
             signs = signs.with_([e.base])
-    return Length(q, p, p.diff(Z), second, tuple(walls))
+    return Length(q, p, second, tuple(walls))
 
 
 def as_vector(d: Derivation) -> Derivation | None:

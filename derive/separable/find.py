@@ -103,7 +103,7 @@ class Margins(Claims, Printable):
 
         REFUTED: there is no Q. UNDECIDED: one of the two is not known.
         """
-        if self.derivation.parameterization.geometry.steepest is not None:
+        if not self.derivation.parameterization.geometry.steering.is_gradient:
             return self.weights.finding.verdict
         if self.finite_time.verdict is not Verdict.PROVED:
             return self.finite_time.verdict
@@ -141,8 +141,9 @@ def margins(model: Model, progress: Callable[[str], None] | None = None) -> Marg
     coercive = Finding(verdict, "; ".join(reasons) or "there is no Q to ask about")
     shape = find_horizon(derivation, far, coercive) if far else Horizon(())
     enter("the problem in the weights")
-    steepest = derivation.parameterization.geometry.steepest is not None
-    weights = pose_steepest(derivation) if steepest else pose_in_weights(derivation)
+    steering = derivation.parameterization.geometry.steering
+    pose = pose_in_weights if steering.is_gradient else pose_steepest
+    weights = pose(derivation)
     agree = agreement(far, weights) if shape.function is not None and weights.costs else None
     scaled = scaled_start(derivation)
     return Margins(derivation, stated, coercive, far, shape, weights, agree, scaled)
@@ -160,7 +161,7 @@ def finite_time(derivation: Derivation) -> Finding:
     if derivation.verdict is Verdict.UNDECIDED:
         found = derivation.potential.finding
         return Finding(Verdict.UNDECIDED, f"Q was not found: {found.reason}", found.evidence)
-    if derivation.parameterization.geometry.steepest is not None:
+    if not derivation.parameterization.geometry.steering.is_gradient:
         reason = "under steepest descent `grad Q` leaves the row space of `X` where that has rows"
         return Finding(Verdict.UNDECIDED, f"{reason} enough: what `beta(t)` minimises is not known")
     reason = "`grad Q(beta(t)) = X^T s(t)` with `s >= 0`, and Q is strictly convex"

@@ -126,7 +126,7 @@ def in_weights(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
         given = () if w.degree.is_number else ("`c > 0`",)
         words = "`F(c w) = c^D F(w)` with `D = {D}`"
         yield Statement(words, {"D": w.degree}, kind="homogeneous", conditions=given)
-    if d.parameterization.geometry.steepest is not None and w.degree is not None:
+    if not d.parameterization.geometry.steering.is_gradient and w.degree is not None:
         yield from _steepest(d, w)
         return
     if w.grading is not None:
@@ -224,8 +224,7 @@ def _level_cost(w: WeightsProblem, cost: BlockCost) -> Statement:
 
 def _steepest(d: Derivation, w: WeightsProblem) -> Iterator[Statement | Open]:
     """Yield what steepest descent on the weights tends to, and its margin problem in beta."""
-    s = d.parameterization.geometry.steepest
-    power = 1 + 1 / s if s else None
+    power = d.parameterization.geometry.steering.norm
     least = f"sum_k |w_k|^({power})" if power else "max_k |w_k|"
     yield Statement(
         f"limit points of `w(t)/|w(t)|` are KKT points, in a generalised sense, of `min {least}`"

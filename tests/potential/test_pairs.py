@@ -90,7 +90,7 @@ def test_an_integral_says_why_it_is_left(outputs, left):
     assert piece.integrand.left == left
     assert "an integral is left: " in " ".join(d.to_text().split())
     assert d.warping.g is not None
-    assert (left == "dual") == ("y - y(w_0) = grad Q" not in d.to_text())
+    assert (left == "dual") == ("y - y(w_0)" not in " ".join(d.to_text().split()))
 
 
 def test_a_law_with_logarithms_is_told_from_an_open_branch():

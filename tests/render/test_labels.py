@@ -89,7 +89,7 @@ def test_regimes_and_designs_keep_their_letters_apart():
 
 def test_in_latex_our_letters_have_a_tilde():
     latex = derive_once(Parameterization.parse(["s*K", "s*g"])).to_latex()
-    assert r"\tilde{K} = JJ^{\mathsf T}" in latex
+    assert r"\tilde{K} = J J^{\mathsf T}" in latex
     assert r"\nabla \tilde{K}_{21}" in latex
     assert r"g(0) = g_{0}" in latex
     assert r"\tilde{g} = s" in latex

@@ -113,7 +113,7 @@ def _require_picture(d: Derivation) -> None:
     asked = {
         "whether there is a Q is undecided": d.verdict is Verdict.UNDECIDED,
         "give vectors a dimension, as --vector u:2": bool(p.vectors) and not d.potential.pieces,
-        "steepest descent does not minimise Q on a line": p.geometry.steepest is not None,
+        "steepest descent does not minimise Q on a line": not p.geometry.steering.is_gradient,
         "beta does not move in every direction": p.rank < p.d,
     }
     for reason, holds in asked.items():

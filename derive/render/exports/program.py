@@ -170,7 +170,7 @@ class Writer:
         kept = ("Yes", "Parameterization", "Conserved", "Implicit")
         sections = [part for part in d.to_text().split("\n\n") if part.startswith(kept)]
         notes = [self.note, *[_UNSEEN] * any(map(of_the_flow, self.potential.pieces))]
-        title = _TITLE.format(flow=unmark(d.parameterization.geometry.flow))
+        title = _TITLE.format(flow=unmark(d.parameterization.geometry.steering.flow))
         return "\n\n".join([title, *sections, *notes]).replace("\\", "/")
 
     def parts(self) -> list[str]:

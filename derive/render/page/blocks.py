@@ -20,7 +20,7 @@ from derive.model.labels import LABEL, aside, predictor
 from derive.model.names import unused
 from derive.printable import Printable
 from derive.render.arranged import read
-from derive.render.document import Display, Document, Element, Grid, Part, Words, document, literal
+from derive.render.document import Document, Element, Grid, Part, document, literal
 from derive.render.page.formula import (
     assumption,
     fraction,
@@ -29,22 +29,22 @@ from derive.render.page.formula import (
     quote,
     relation,
     sentence,
+    statement,
     typeset,
 )
 from derive.render.page.lines import COLUMN, Row, by_powers, display, vanishing, width
 from derive.render.page.printer import GREEK, as_latex, inline, latex, latex_name
-from derive.render.page.refutation import plain_failure
 from derive.render.plain import MARK
+from derive.render.refutation import failure_lines
 from derive.render.sections import flatten
 from derive.render.text import Layout
 from derive.sources import sources
-from derive.statement import Equations, Items, OnPage, Sentence, Table, Text, each
+from derive.statement import Clause, Equations, Items, Matrix, OnPage, Sentence, Table, Text, each
 from derive.verdict import Finding, Identity, Verdict
 
 ANSWERS = {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "not decided"}
 DECIDED = {Verdict.PROVED: "", Verdict.REFUTED: "refuted", Verdict.UNDECIDED: "not decided"}
 WORDS = (str, Sentence, Finding)
-DISPLAYED = (Equations, Display)
 GOES_ON = re.compile(
     r"(and|with|where|assuming|to first|has|for all|among|subject to|so that|per|in the sense"
     r"|drift)\b"
@@ -57,17 +57,18 @@ TALL = re.compile(r"\((\\int (?:[^()]|\([^()]*\))*)\)")
 def render_page(record: Printable) -> Document:
     """Return the page of a record: its parts with lines, set as blocks."""
     told = document(record)
-    parts = tuple(part for part in map(_set, told.page or told.parts) if part.lines)
+    parts = tuple(part for part in map(_set, told.parts) if part.lines)
     return Document(parts, told.taken).map(lambda x: norms_as_latex(x, told.norms))
 
 
 def _set(part: Part) -> Part:
     heading, kind = words_of(part.title or part.heading), part.kind
+    heading = "" if heading.lower() == kind else heading
     if part.verdict is not None and (not part.title or part.verdict is Verdict.UNDECIDED):
         asked = heading.endswith("?")
         word = (ANSWERS if asked else DECIDED)[part.verdict]
         heading += f" {word}" if asked else f": {word}" * (word not in heading)
-    if part.verdict is not None:
+    if part.verdict is not None and kind == "paragraph":
         kind = "paragraph" if part.verdict is Verdict.UNDECIDED else "theorem"
     blocks = map(_citing, paragraph(part.lines))
     return Part(heading, blocks, kind=kind, label=part.label)
@@ -91,15 +92,19 @@ def paragraph(given: Iterable[object]) -> Iterator[Element]:
     """Yield lines as sentences, with a capital and a stop, unless they go on in formulas."""
     before, lines = ".", tuple(flatten(given, OnPage))
     for line, following in zip_longest(lines, lines[1:], fillvalue=""):
-        if isinstance(line, Words) or not isinstance(line, WORDS):
+        if not isinstance(line, WORDS):
             yield from blocks_of(line)
-            before = line[-1] if isinstance(line, Words) else "display"
+            before = "display"
             continue
         words = words_of(line)
+        if isinstance(line, Clause):
+            yield words
+            before = words[-1]
+            continue
         goes_on = before in ",:;" or (before == "display" and GOES_ON.match(words))
-        whole = words[-1] not in ",:;.?" and not isinstance(following, DISPLAYED)
+        whole = words[-1] not in ",:;.?" and not isinstance(following, Equations)
         words += "." * whole
-        yield Words(words if goes_on else words[0].upper() + words[1:])
+        yield words if goes_on else words[0].upper() + words[1:]
         before = words[-1]
 
 
@@ -113,10 +118,16 @@ as_math.register(Expr, inline)
 as_math.register(Tree, lambda value: inline(to_sympy(value)))
 as_math.register(Fraction, fraction)
 as_math.register(Poly, by_powers)
-as_math.register(Text, lambda value: relation(value.text))
+as_math.register(Text, lambda value: MATH[value.kind](value.text))
 as_math.register(
     Sentence, lambda value: _filled(value, value.words.replace("`", ""), as_math, typeset)
 )
+
+
+@as_math.register
+def _(value: Matrix) -> str:
+    rows = (" & ".join(map(as_math, row)) for row in value.rows)
+    return r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}"
 
 
 @as_math.register
@@ -145,11 +156,21 @@ WRITTEN: Mapping[str, Callable[[str], str]] = {
     "given": quote,
     "reason": sentence,
     "cited": "[@{}]".format,
+    "claim": lambda text: f"${statement(text)}$",
+    "digits": lambda text: f"${fraction(text)}$",
 }
+MATH: Mapping[str, Callable[[str], str]] = {
+    "given": relation,
+    "reason": relation,
+    "claim": statement,
+    "digits": fraction,
+}
+"""How texts are written in words, and within formulas."""
 words_of.register(str, lambda value: words_of(Sentence(value)))
 words_of.register(Finding, lambda value: sentence(value.reason))
 words_of.register(Identity, lambda value: sentence(value.statement))
 words_of.register(Condition, assumption)
+words_of.register(int, str)
 words_of.register(Text, lambda value: WRITTEN[value.kind](value.text))
 words_of.register(Sequence, lambda value: "; ".join(map(words_of, value)))
 
@@ -190,10 +211,6 @@ def _side(value: object) -> str:
     return TALL.sub(lambda m: rf"\Bigl({m[1]}\Bigr)", as_math(value).strip())
 
 
-blocks_of.register(Words, lambda line: iter((line,)))
-blocks_of.register(Display, lambda line: iter((line,)))
-
-
 LONGEST = 200
 """Characters of a side of an identity that is written out."""
 
@@ -201,7 +218,7 @@ LONGEST = 200
 @blocks_of.register
 def _(line: Identity) -> Iterator[Element]:
     if not line.holds:
-        yield from plain_failure(None, line)
+        yield from paragraph(failure_lines(None, line))
         return
     try:
         left, right = (read(x) for x in (line.left, line.right))

@@ -13,8 +13,6 @@ from decimal import Decimal
 import sympy
 
 from derive.errors import DeriveError
-from derive.language import to_sympy
-from derive.language.tree import Tree
 from derive.model.condition import AT_START, Condition, Sign, compared
 from derive.render.arranged import read
 from derive.render.document import literal
@@ -29,15 +27,17 @@ INNER = r"(?:[^()]|\([^()]*\))*"
 TOKEN = re.compile(
     rf"(?P<script>[_^])(?:\((?P<inner>{INNER})\)|(?P<one>-?(?:{ATOM})))"
     rf"|sqrt\((?P<root>{INNER})\)"
-    r"|(?P<ell>\bl(?:inf\b|\d+(?:/\d+)?))|(?P<partial>dQ/d)|(?P<space>R(?=\^d))"
+    r"|(?P<ell>\bl(?:inf\b|\d+(?:/\d+)?))|(?P<space>(?<=in )R(?![A-Za-z_(])|R(?=\^d))"
+    rf"|(?P<partial>d(?P<of>Q(?:_\d+)?|[{HELD}])/d(?!mu|tau))|(?P<slope>(?<![A-Za-z])d(?=_[a-z]\b))"
+    rf"|(?P<times>(?<=[{HELD})])\*(?=[{HELD}])|(?<=[{HELD}])\*(?=\())"
     r"|(?<![\w/])(?P<number>\d+/\d+)(?![\w/])"
-    rf"|(?<![A-Za-z])d(?P<differential>[A-Za-z]|tau|beta|[{HELD}])(?![A-Za-z])"
+    rf"|(?<![A-Za-z])d(?P<differential>[A-Za-z]|tau|beta|mu|[{HELD}])(?![A-Za-z])"
     r"|(?P<name>s\.t\.|[A-Za-z]+)(?P<index>\d+_[A-Za-z0-9]+|\d*)"
-    r"|(?P<open><(?=[^\s=]))|(?P<close>(?<=[^\s-])>(?!=))|(?P<sign><=|>=|->|!=|.)"
+    r"|(?P<open><(?=[^\s=]))|(?P<close>(?<=[^\s-])>(?!=))|(?P<sign><=|>=|->|!=|\.\.\.|.)"
 )
 SIGNS = {
     "<=": r"\le ", ">=": r"\ge ", "->": r"\to ", "!=": r"\neq ", "~": r"\sim ",
-    "*": " ", "{": r"\{", "}": r"\}",
+    "*": " ", "{": r"\{", "}": r"\}", "...": r"\dots ",
 }  # fmt: skip
 NAMES = {
     "grad": r"\nabla ", "Hess": r"\nabla^2 ", "int": r"\int ", "sum": r"\sum ", "in": r"\in ",
@@ -75,9 +75,11 @@ def typeset(text: str) -> str:
                 before = m.string[: m.start()]
                 space = r"\," if before.endswith(" ") and before.rstrip()[-1:] not in "=<>" else ""
                 return rf"{space}\mathrm{{d}}{typeset(m['differential'])}"
+            case "partial":
+                return rf"\partial {typeset(m['of'])}/\partial "
             case "name" | "index":
                 return _name(m["name"], m["index"], m.string[m.end() :][:1] in ("(", "_"))
-        fixed = {"partial": r"\partial Q/\partial ", "space": r"\mathbb{R}"}
+        fixed = {"slope": r"\partial", "space": r"\mathbb{R}", "times": r" \cdot "}
         fixed |= {"open": r"\langle ", "close": r"\rangle "}
         return fixed.get(m.lastgroup or "") or (
             next(bars) if m[0] == "|" else SIGNS.get(m[0], m[0])
@@ -102,7 +104,9 @@ def put_back(text: str, held: Sequence[str]) -> str:
 def _script(text: str) -> str:
     if text == "T":
         return r"\mathsf T"
-    index = set(text) <= {*"ijk"}
+    if re.fullmatch(r"\w x \w", text):
+        return text.replace("x", r"\times")
+    index = set(text) <= {*"ijk"} or (len(text) == 2 and set(text) <= {*"ijklmn"} and text != "in")
     letter = len(text) == 1 or text in NAMES or text.lower() in GREEK
     word = text.isalpha() and not letter and not index
     return (
@@ -131,15 +135,6 @@ def fraction(value: Number) -> str:
     return latex(sympy.Rational(value.numerator, value.denominator))
 
 
-def values_at(point: Iterable[tuple[str, Number]]) -> str:
-    """Return the values of names as formulas in a line of words.
-
-    >>> values_at([("a", 1)])[-6:]
-    'a = 1$'
-    """
-    return listing(f"${latex_name(name)} = {fraction(value)}$" for name, value in point)
-
-
 def listing(parts: Iterable[str], word: str = "and") -> str:
     """Return parts with commas and a word before the last one.
 
@@ -148,11 +143,6 @@ def listing(parts: Iterable[str], word: str = "and") -> str:
     """
     *first, last = parts
     return f"{', '.join(first)} {word} {last}" if first else last
-
-
-def at_start(start: Iterable[tuple[str, Tree]]) -> str:
-    """Return the values of weights at the start, as formulas in a line of words."""
-    return listing(f"${latex_name(w)}(0) = {latex(to_sympy(tree))}$" for w, tree in start)
 
 
 def prose(text: str) -> str:

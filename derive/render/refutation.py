@@ -19,15 +19,14 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.language import to_sympy
 from derive.model.labels import PAIR, numbers_of, pair
-from derive.model.notation import to_expr
+from derive.model.notation import to_expr, to_shorter_expr
 from derive.model.parameterization import Parameterization
 from derive.records import Block
 from derive.render.arranged import read
-from derive.render.document import Element, say
-from derive.render.page.formula import fraction, listing, statement, values_at
-from derive.render.page.lines import INLINE, Row, display, width
-from derive.render.page.printer import as_latex, inline
-from derive.verdict import Argument, Identity
+from derive.render.document import say
+from derive.render.sections import Row
+from derive.statement import Equations, Matrix, OnPage, Sentence, Text, listing, tell
+from derive.verdict import Argument, Identity, Number
 from derive.weights.equations import warp_candidate
 from derive.weights.metric import Metric
 
@@ -41,11 +40,15 @@ LONGEST_ENTRY = 150
 """Characters of an entry of K that is written out."""
 
 
-def refuted_claim(d: Derivation, model: str) -> Iterator[Element]:
-    """Yield what is refuted, and from which start."""
-    yield model
-    failure = failing(d.warping.finding.evidence)
-    yield from say("theorem.refuted", start=values_at(failure.point) if failure else "$w_0$")
+def number(value: Number) -> object:
+    """Return an exact number, or leading digits, to be put in."""
+    return Text(value, "digits") if isinstance(value, str) else value
+
+
+def values_at(failure: Identity) -> Sentence:
+    """Return the point at which an identity fails."""
+    pairs = ((Text(name), number(value)) for name, value in failure.point)
+    return listing("`{0} = {1}`", pairs)
 
 
 def failing(evidence: Sequence[Identity]) -> Identity | None:
@@ -71,11 +74,10 @@ def refuted_proof(d: Derivation) -> Iterator[object]:
     else:
         yield from say("refutation.definitions")
         pairs = zip(block.metric.labels, warp_candidate(block.metric), strict=True)
-        H = [(f"H_{{{i}}}", to_expr(h, block.notation.weights)) for i, h in pairs]
+        H = [(f"H{i}", to_shorter_expr(h, block.notation.weights)) for i, h in pairs]
         if max(len(str(h)) for _, h in H) < LONGEST_ENTRY:
-            yield from say("refutation.here")
-            yield from display(H)
-    yield from plain_failure(block, failure)
+            yield from (*say("refutation.here"), Equations(tuple(H)))
+    yield OnPage((*failure_lines(block, failure),))
 
 
 @dataclass(frozen=True)
@@ -96,9 +98,9 @@ class _Numbers:
         value = evaluate_any(function, self.values)
         return value if all(isinstance(x, Fraction) for x in self.values) else ball(value)
 
-    def shown(self, function: RationalFunction) -> str:
-        """Return it as LaTeX."""
-        return fraction(shown(self.of(function)))
+    def number(self, function: RationalFunction) -> object:
+        """Return it as it is put in."""
+        return number(shown(self.of(function)))
 
     def along(self, a: int, f: RationalFunction) -> RationalFunction:
         """Return X_a f."""
@@ -113,67 +115,72 @@ class _Numbers:
         B = [self.of(along(a, b, c) - along(b, a, c)) for c in (a, b)]
         return (first * B[1] - mixed * B[0]) / (first * second - mixed * mixed)
 
-    def B(self, a: int, b: int, c: int) -> str:
+    def B(self, a: int, b: int, c: int) -> Sentence:
         """Return B_abc = X_a K_bc - X_b K_ac as the difference of its two terms."""
         slopes = self.metric.along(a, b, c), self.metric.along(b, a, c)
-        first, second = map(self.shown, slopes)
-        whole = self.shown(slopes[0] - slopes[1])
-        second = f"({second})" if second.startswith("-") else second
-        return whole if "0" in (first, second) else f"{first} - {second} = {whole}"
+        first, second = (shown(self.of(x)) for x in slopes)
+        bracket = "({second})" if str(second).startswith("-") else "{second}"
+        words = "{whole}" if 0 in (first, second) else f"{{first}} - {bracket} = {{whole}}"
+        whole = self.number(slopes[0] - slopes[1])
+        return tell(words, first=number(first), second=number(second), whole=whole)
 
     def equation(self, a: int, b: int, c: int) -> Row:
         """Return H_a K_bc - H_b K_ac = B_abc."""
         K, (i, j) = self.metric.K, (self.metric.labels[x] for x in (a, b))
-        numbers = (fraction(shown(self.of(x))) for x in (K[b][c], -K[a][c]))
-        left = "".join(_times(x, f"H_{{{n}}}") for x, n in zip(numbers, (i, j), strict=True))
-        return left.removeprefix("+ "), self.B(a, b, c)
+        first, second = (shown(self.of(x)) for x in (K[b][c], -K[a][c]))
+        words = f"{_times('first', first, f'H_{i}')}{_times('second', second, f'H_{j}')}"
+        values = {"first": number(_size(first)), "second": number(_size(second))}
+        return Sentence(words.removeprefix(" + ") or "0", values), self.B(a, b, c)
 
 
-def _times(number: str, name: str) -> str:
-    """Return a number times a name, with its sign."""
-    sign, size = ("- ", number[1:].strip()) if number.startswith("-") else ("+ ", number)
-    return {"0": "", "1": f"{sign}{name} "}.get(size, rf"{sign}{size}\, {name} ")
+def _size(value: Number) -> Number:
+    return value.removeprefix("-") if isinstance(value, str) else abs(value)
 
 
-def _entries(metric: Metric, symbols: Mapping[str, Symbol], places: Sequence[str]) -> list[Row]:
+def _times(key: str, value: Number, name: str) -> str:
+    """Return words for a number times a name, with its sign; nothing for 0."""
+    sign = "-" if str(value).startswith("-") else "+"
+    factor = "" if _size(value) == 1 else f"{{{key}}} "
+    return f" {sign} {factor}{name}" if value != 0 else ""
+
+
+def _entries(block: Metric, symbols: Mapping[str, Symbol], places: Sequence[str]) -> list[Row]:
     """Return entries of K in the weights, where these are short."""
-    at = [[metric.labels.index(x) for x in numbers_of(place)] for place in places]
-    found = [to_expr(metric.K[i][j], symbols) for i, j in at]
+    at = [[block.labels.index(x) for x in numbers_of(place)] for place in places]
+    found = [to_shorter_expr(block.K[i][j], symbols) for i, j in at]
     if any(len(str(x)) > LONGEST_ENTRY for x in found):
         return []
-    return [(as_latex(f"K{name}"), x) for name, x in zip(places, found, strict=True)]
+    return [(f"K{name}", x) for name, x in zip(places, found, strict=True)]
 
 
-def _candidate_lines(n: _Numbers, wanted: Sequence[int]) -> Iterator[Element]:
+def _candidate_lines(n: _Numbers, wanted: Sequence[int]) -> Iterator[object]:
     """Yield K, and the two equations that determine each H_a."""
     K, labels, p = n.metric.K, n.metric.labels, n.metric.parameterization
     symbols = {x: Symbol(x) for x in (*p.weights, *p.parameters)}
     places = [pair(i, j) for i, j in combinations_with_replacement(labels, 2)]
     if written := _entries(n.metric, symbols, places):
-        yield from say("refutation.weights")
-        yield from display(written)
-    rows = (" & ".join(map(n.shown, row)) for row in K)
-    yield from say("refutation.start")
-    yield from display([("K", r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}")])
+        yield from (*say("refutation.weights"), Equations(tuple(written)))
+    rows = Matrix(tuple(tuple(map(n.number, row)) for row in K))
+    yield from (*say("refutation.start"), Equations((("K", rows),)))
     for a, b in dict.fromkeys((0, max(a, 1)) for a in wanted):
         yield from say("refutation.pair", i=labels[a], j=labels[b])
-        yield from display([n.equation(a, b, c) for c in (a, b)])
-    found = (f"$H_{{{labels[a]}}} = {fraction(shown(n.candidate(a)))}$" for a in wanted)
-    yield from say("refutation.solution", found=listing(found))
+        yield Equations(tuple(n.equation(a, b, c) for c in (a, b)))
+    found = ((labels[a], number(shown(n.candidate(a)))) for a in wanted)
+    yield from say("refutation.solution", found=listing("`H_{0} = {1}`", found))
 
 
-def _no_candidate(n: _Numbers, i: int, j: int, k: int) -> Iterator[Element]:
+def _no_candidate(n: _Numbers, i: int, j: int, k: int) -> Iterator[object]:
     """H_a K_bc - H_b K_ac = B_abc fails for a third c, or a third output."""
     a, b, c = map(n.metric.labels.index, (i, j, k))
     yield from _candidate_lines(n, (a, b))
     K = n.metric.K
     left = n.candidate(a) * n.of(K[b][c]) - n.candidate(b) * n.of(K[a][c])
-    numbers = {"left": fraction(shown(left)), "right": n.B(a, b, c)}
+    numbers = {"left": number(shown(left)), "right": n.B(a, b, c)}
     ijk = ("" if max(i, j, k) < 10 else ",").join(map(str, (i, j, k)))
     yield from say("refutation.third", i=i, j=j, k=k, ijk=ijk, **numbers)
 
 
-def _vertical(n: _Numbers, i: int, j: int, k: int, m: int) -> Iterator[Element]:
+def _vertical(n: _Numbers, i: int, j: int, k: int, m: int) -> Iterator[object]:
     """V_ij K_km = omega(V_ij) K_km fails, with omega(V) = V K_11/K_11."""
     a, b, c, e = map(n.metric.labels.index, (i, j, k, m))
     yield from _candidate_lines(n, (a, b))
@@ -186,47 +193,52 @@ def _vertical(n: _Numbers, i: int, j: int, k: int, m: int) -> Iterator[Element]:
     first, left = vertical(K[0][0]), vertical(K[c][e])
     omega = first / n.of(K[0][0])
     numbers = {"first": first, "omega": omega, "left": left, "right": omega * n.of(K[c][e])}
-    written = {name: fraction(shown(x)) for name, x in numbers.items()}
+    values = {name: number(shown(x)) for name, x in numbers.items()}
     one = n.metric.labels[0]
     names = {"V": f"V{pair(i, j)}", "K_kl": f"K{pair(k, m)}", "K_11": f"K{pair(one, one)}"}
-    written |= {letter: as_latex(name) for letter, name in names.items()}
-    yield from say("refutation.vertical", i=i, j=j, **written)
+    yield from say("refutation.vertical", i=i, j=j, **values, **names)
 
 
-ARGUMENTS: Mapping[Argument, Callable[..., Iterator[Element]]] = {
+ARGUMENTS: Mapping[Argument, Callable[..., Iterator[object]]] = {
     "candidate": _no_candidate,
     "vertical": _vertical,
 }
 """The argument made of an identity that fails, by its kind."""
 
 
-def plain_failure(block: Block | None, failure: Identity) -> Iterator[Element]:
+def failure_lines(block: Block | None, failure: Identity) -> Iterator[object]:
     """Yield an identity that fails: its sides where they are short, and their values."""
     claim, times = failure.claim, failure.factor
     places = [*dict.fromkeys(re.findall(rf"\bK({PAIR})", claim))]
     rows = _entries(block.metric, block.notation.weights, places) if block else []
     where = ", where" if rows else "."
-    yield from say("refutation.needed", claim=statement(claim), where=where)
-    yield from display(rows)
-    divisor, at = _divisor(failure, times), values_at(failure.point)
+    yield from say("refutation.needed", claim=Text(claim, "claim"), where=where)
+    yield from (Equations(tuple(rows)),) if rows else ()
+    divisor = _divisor(failure, times)
     sides = _sides(block.parameterization, failure, divisor) if block else None
     if times and (sides is None or divisor == 1):
-        yield from say("refutation.cleared", factor=statement(times))
+        yield from say("refutation.cleared", factor=Text(times, "claim"))
+    yield from _values(failure, sides)
+
+
+def _values(failure: Identity, sides: tuple[Expr, ...] | None) -> Iterator[object]:
+    """Yield what both sides are at the point, or what they differ by."""
+    names = (Text(x.removeprefix("grad "), "claim") for x in failure.derivative)
+    values = {"path": listing("{0}", zip(names)), "point": values_at(failure)}
+    alike = "_alike" * bool(failure.derivative)
     if sides is None:
-        kind = "differ_alike" if failure.derivative else "differ"
-        found = {"point": at, "residual": fraction(failure.residual)}
-        yield from say(f"refutation.{kind}", path=_path(failure), **found)
+        yield from say(f"refutation.differ{alike}", residual=number(failure.residual), **values)
         return
-    both = [inline(side) for side in sides]
-    numbers = f"{listing(f'${_value(side, failure)}$' for side in sides)} at {at}"
-    if max(map(width, both)) < INLINE and any(side.free_symbols for side in sides):
-        numbers = f"${both[0]}$ and ${both[1]}$, which are {numbers}"
-    kind = "alike" if failure.derivative else "sides"
-    yield from say(f"refutation.{kind}", sides=numbers, path=_path(failure))
+    numbers = listing("`{0}`", ((_value(side, failure),) for side in sides))
+    told = tell("{numbers} at {point}", numbers=numbers, point=values["point"])
+    if max(len(str(side)) for side in sides) < SHORT and any(x.free_symbols for x in sides):
+        left, right = sides
+        told = tell("`{a}` and `{b}`, which are {values}", a=left, b=right, values=told)
+    yield from say(f"refutation.sides{alike}", sides=told, **values)
 
 
-def _path(failure: Identity) -> str:
-    return listing(f"${statement(x.removeprefix('grad '))}$" for x in failure.derivative or ("",))
+SHORT = 40
+"""Characters of a side that is written out."""
 
 
 def _divisor(failure: Identity, times: str) -> Expr:
@@ -243,10 +255,11 @@ def _sides(p: Parameterization, failure: Identity, factor: Expr) -> tuple[Expr, 
     if len(failure.left) + len(failure.right) > LARGEST:
         return None
     try:
-        sides = [read(x) / factor for x in (failure.left, failure.right)]
+        sides = [read(x) for x in (failure.left, failure.right)]
     except DeriveError:
         return None
-    sides = [sympy.cancel(side) if factor.is_number else sympy.factor(side) for side in sides]
+    if factor != 1:
+        sides = [sympy.factor(side / factor) for side in sides]
     names = {name: Symbol(name) for name in (*p.weights, *p.parameters)}
     for name in failure.derivative:
         F = to_sympy(p.trees[p.labels.index(int(name.removeprefix("grad F")))])
@@ -262,6 +275,6 @@ def _at(side: Expr, failure: Identity) -> Expr:
     return side.subs({s: exact[s.name] for s in side.free_symbols})
 
 
-def _value(side: Expr, failure: Identity) -> str:
+def _value(side: Expr, failure: Identity) -> object:
     value = _at(side, failure)
-    return inline(value) if value.is_Rational else rf"{sympy.N(value, 12)}\ldots"
+    return value if value.is_Rational else Text(str(sympy.N(value, 12)), "digits")
