@@ -39,12 +39,13 @@ from derive.potential.chart import (
     write_logs,
 )
 from derive.potential.entries import Want, adjoin, extend
-from derive.potential.piece import Piece, moving
+from derive.potential.piece import Integrand, Lift, Piece, moving
 from derive.potential.quadrature import integrate_gradient, integrate_in_length
 from derive.potential.shortest import WEIGHT_SPACE, Form, has_gradient, shortest
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates, is_conjugate, leaves_zero
 
+ABOVE = "the weights at the point of the leaf with $F(w) = beta$"
 ON_LEAF = "$psi(s) = |y|$ at the point of the leaf where $|beta| = s$"
 
 
@@ -271,3 +272,41 @@ def _term_by_term(chart: Chart, functions: Sequence[RationalFunction]) -> Expr |
         return None
     factors = (sympy.Integer(-1), *chart.notation.betas)
     return sympy.Add(*(x * f for x, f in zip(factors, written, strict=True)))
+
+
+def write_in_weights(
+    dual: DualCoordinates, R: LogFunction, lift: Lift, notation: Notation
+) -> Piece | None:
+    """Return Q = sum_i (y_i - y_i(w_0)) beta_i - R at the point of the leaf above beta.
+
+    None where y or R is infinite at the start.
+    """
+    p, weights = dual.parameterization, notation.weights
+
+    def at_first(f: RationalFunction) -> Expr:
+        return to_expr(p.at_start(f), notation.start_symbols)
+
+    def moving_part(f: LogFunction) -> Expr:
+        # What is in a logarithm is 0 nowhere on the leaf, and keeps its sign.
+        logs = ((at_first(c), to_expr(A, weights) / at_first(A)) for c, A in f.logs)
+        return sympy.Add(to_expr(f.rational, weights), *(c * sympy.log(x) for c, x in logs))
+
+    try:
+        apart = [p.at_start(A) for A in log_arguments((*dual.y, R))]
+        written = [moving_part(y) - at_first(y.rational) for y in dual.y]
+        conjugate = moving_part(R)
+    except ZeroDivisionError:
+        return None
+    if any(x.is_zero() for x in apart):
+        return None
+    shown = (to_expr(x, notation.start_symbols) for x in apart if not x.is_constant())
+    products = (y * b for y, b in zip(written, notation.betas, strict=True))
+    return Piece(
+        notation.betas,
+        sympy.Add(*products, -conjugate),
+        tuple(written),
+        assumptions=tuple(Condition(x, Sign.NONZERO) for x in shown),
+        evidence=(*dual.evidence, *_legendre(dual)),
+        note=ABOVE,
+        integrand=Integrand(lift=replace(lift, warp=dual.g)),
+    )

@@ -26,7 +26,7 @@ from derive.potential.along_weight import integrate_along_weight
 from derive.potential.block import BlockPotential
 from derive.potential.branch import keeps_sign, with_guards
 from derive.potential.chart import base_chart
-from derive.potential.coupled import write_in_beta
+from derive.potential.coupled import write_in_beta, write_in_weights
 from derive.potential.kernel_integral import integrate_kernel
 from derive.potential.leaf_curve import (
     LeafCurve,
@@ -38,7 +38,7 @@ from derive.potential.leaf_curve import (
 )
 from derive.potential.parametric import parametrize
 from derive.potential.piece import Integrand, Left, Piece, poles
-from derive.potential.quadrature import integrate_along_beta, integrate_along_segment
+from derive.potential.quadrature import find_lift, integrate_along_beta, integrate_along_segment
 from derive.potential.reached import find_domain
 from derive.potential.separation import find_separation
 from derive.potential.shorter import shorter
@@ -231,10 +231,13 @@ def _coupled(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notat
         return [shorter(forms[0]), *forms[1:]]
     if dual is not None and leaves_zero(dual):
         raise BranchOpen("the warp g is 0 at the start, and no closed form of Q was found")
-    piece = integrate_along_segment(warping, notation)
+    piece = None
+    if dual is not None and dual.R is not None:
+        piece = write_in_weights(dual, dual.R, find_lift(warping), notation)
+    piece = piece or integrate_along_segment(warping, notation, _why_left(warping, dual))
     kept = () if dual is None else keeps_sign(dual.metric, dual.g)
-    integrand = Integrand(_why_left(warping, dual), lift=piece.lift)
-    piece = replace(piece, assumptions=(*notation.assumptions, *kept), integrand=integrand)
+    assumptions = (*notation.assumptions, *piece.assumptions, *kept)
+    piece = replace(piece, assumptions=assumptions)
     return [Form(WEIGHT_SPACE, piece, base_chart(warping.metric, notation))]
 
 

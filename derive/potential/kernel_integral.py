@@ -25,6 +25,7 @@ from derive.model.signs import start_sign
 from derive.potential.accept import accept_explicit
 from derive.potential.piece import Piece
 from derive.potential.rational_kernel import integrate_rational, logarithm
+from derive.potential.rewriting import with_squares
 from derive.weights.kernel_relation import KernelRelation, Power, find_kernel_relation, find_power
 from derive.weights.metric import Metric
 
@@ -185,7 +186,7 @@ def _named_root(
     relation: KernelRelation, radicand: RationalFunction
 ) -> tuple[Expr, tuple[Constant, ...]]:
     """Return sqrt(k) with a name for k, where that is no number."""
-    value = relation.factored(radicand)
+    value = with_squares(relation.factored(radicand))
     if value.is_number:
         return sympy.sqrt(value), ()
     k = relation.notation.fresh("k", positive=True)

@@ -82,11 +82,13 @@ class Lift(Held):
     Attributes:
         weights: dw_k/dbeta_i, d rows of p functions.
         log_warp: dlog g/dbeta_i; zeros for a Hessian map.
+        warp: g, where Q is written in the weights; else g is 1 at the start.
     """
 
     weights: tuple[tuple[RationalFunction, ...], ...]
     log_warp: tuple[RationalFunction, ...]
     rho: Matrix
+    warp: RationalFunction | None = None
 
 
 Left: TypeAlias = Literal[
@@ -130,8 +132,7 @@ class Integrand(Held):
     Attributes:
         left: why it is left.
         proof: that it is no elementary function, by Liouville's theorem.
-        lift: for coupled outputs whose gradient is an integral, what it needs; there g is 1 at the
-            start.
+        lift: for coupled outputs that are not written in beta, what the flow of their leaf needs.
     """
 
     left: Left = "antiderivative"
@@ -180,10 +181,10 @@ class Piece(Held):
 
     @property
     def kind(self) -> Kind:
-        """How explicit it is: by integrals that are left, a curve, and roots without a formula."""
+        """How explicit it is: by integrals that are left, weights, and roots without a formula."""
         if any(e.has(sympy.Integral) for e in (self.value, *self.gradient)):
             return "quadrature"
-        if self.curve is not None:
+        if self.curve is not None or self.in_weights:
             return "parametric"
         return "algebraic" if any(r.explicit is None for r in self.roots) else "explicit"
 
@@ -193,8 +194,15 @@ class Piece(Held):
         return None if self.curve is None or self.curve.weight else self.curve
 
     @property
+    def in_weights(self) -> str:
+        """In which weights Q is a formula, in words; empty where that is in beta or mu."""
+        if self.lift is not None and self.lift.warp is not None:
+            return "the weights"
+        return "" if self.curve is None else self.curve.weight
+
+    @property
     def lift(self) -> Lift | None:
-        """How the point above beta moves, for coupled outputs whose gradient is an integral."""
+        """How the point above beta moves, for coupled outputs that are not written in beta."""
         return None if self.integrand is None else self.integrand.lift
 
     def mapped(self, f: Rewriting) -> Self:
@@ -283,7 +291,7 @@ def moving(value: Expr, *symbols: Symbol) -> Expr:
 def follows_flow(piece: Piece) -> bool:
     """Tell whether grad Q is no formula in beta or in mu: an integral is left, or a weight."""
     integral = any(g.has(sympy.Integral) for g in piece.gradient)
-    return integral or (piece.curve is not None and bool(piece.curve.weight))
+    return integral or bool(piece.in_weights)
 
 
 def written_out(expression: Expr, roots: Sequence[Root], constants: Sequence[Constant]) -> Expr:

@@ -8,16 +8,20 @@ from dataclasses import replace
 import sympy
 from sympy import Expr, Symbol
 
+from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.matrix import dot
+from derive.exact.liouville import why_not_elementary, why_not_elementary_root
+from derive.exact.towers.tower import build_elements
+from derive.language import from_sympy
 from derive.model.condition import Sign
 from derive.model.labels import quoted
 from derive.model.notation import BranchOpen, Constant, Notation
 from derive.potential.accept import ZeroTest
 from derive.potential.chart import Chart, base_chart, exponentials
 from derive.potential.entries import Want, extend
-from derive.potential.piece import Integrand, Lift, Piece, Root, trimmed, without_roots
+from derive.potential.piece import Integrand, Left, Lift, Piece, Root, trimmed, without_roots
 from derive.potential.rewriting import beside_logarithms, fewest, with_conjugates
 from derive.verdict import Identity, Verdict
 from derive.weights.metric import Metric
@@ -77,8 +81,10 @@ def _with_roots(chart: Chart, K: RationalFunction) -> Chart | None:
     return None if grown.write(K) is None else grown
 
 
-def integrate_along_segment(warping: WarpVerdict, notation: Notation) -> Piece:
-    """Return Q = int_0^1 (1 - t) <b, g rho b> dt on the lift of the segment beta_0 + t b."""
+def integrate_along_segment(
+    warping: WarpVerdict, notation: Notation, left: Left = "antiderivative"
+) -> Piece:
+    """Return Q = int_0^1 (1 - t) <b, g rho b> dt above the segment beta_0 + t b."""
     d = warping.parameterization.d
     t, abbreviations = segment(notation)
     steps = [b for b, _ in abbreviations]
@@ -95,9 +101,9 @@ def integrate_along_segment(warping: WarpVerdict, notation: Notation) -> Piece:
         sympy.Integral((1 - t) * square, (t, 0, 1)),
         tuple(sympy.Integral(r, (t, 0, 1)) for r in rows),
         abbreviations=abbreviations,
+        integrand=Integrand(left, lift=find_lift(warping)),
         evidence=warping.finding.evidence or warping.hessian.finding.evidence,
         note=note,
-        integrand=Integrand(lift=_lift(warping)),
     )
 
 
@@ -136,8 +142,23 @@ def integrate_in_length(
         return Piece((s,), hidden, (slope,), note="$psi = dq/ds$", integrand=Integrand())
     if (closed := power_rule(whole, s)) is not None:
         return Piece((s,), closed, (whole,))
-    integral = integral_from(start, whole, s, notation)
-    return Piece((s,), integral, (whole,), integrand=Integrand())
+    integral, proof = integral_from(start, whole, s, notation), _not_elementary(whole, s)
+    left = Integrand("not elementary", proof) if proof else Integrand()
+    return Piece((s,), integral, (whole,), integrand=left)
+
+
+def _not_elementary(slope: Expr, s: Symbol) -> str:
+    """Return why the integral of a slope, with one free constant or none, is not elementary."""
+    names = sorted(x.name for x in slope.free_symbols - {s})
+    if names[1:]:
+        return ""  # which the start may relate
+    try:
+        (f,) = build_elements([from_sympy(slope)], [s.name, *names], (), {s.name})
+    except (DeriveError, ZeroDivisionError):
+        return ""
+    why = why_not_elementary(f) or why_not_elementary_root(f * f)
+    general = "".join(f"for general `{name}` " for name in names)
+    return "" if why is None else general + why
 
 
 def power_rule(slope: Expr, s: Symbol) -> Expr | None:
@@ -154,7 +175,7 @@ def power_rule(slope: Expr, s: Symbol) -> Expr | None:
     return coefficient * s ** (exponent + 1) / (exponent + 1)
 
 
-def _lift(warping: WarpVerdict) -> Lift:
+def find_lift(warping: WarpVerdict) -> Lift:
     """Return dw/dbeta = rho J, dlog g/dbeta = rho H and rho."""
     p, rho = warping.parameterization, warping.metric.rho
     if warping.H is None:

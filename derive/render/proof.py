@@ -160,7 +160,7 @@ def _dual(block: Block, piece: Piece, name: str) -> Iterator[object]:
     if equations[1:]:
         yield from say("dual.legendre", Q=name)
     yield from _chart_lines(block, piece.roots)
-    if not any(g.has(sympy.Integral) for g in piece.gradient):
+    if not (piece.in_weights or any(g.has(sympy.Integral) for g in piece.gradient)):
         yield from (*say("dual.in_beta"), _gradient(piece, name), *_root_slopes(piece))
 
 

@@ -9,7 +9,7 @@ which beta is linear is the parameter of one. The weights of the flow are at z =
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import sympy
@@ -23,8 +23,6 @@ from derive.potential.piece import Piece, Root
 from derive.rocq.signs import Signs, signs_of
 from derive.rocq.terms import NoFile, plain
 
-Relation = tuple[Symbol, int, Expr]
-"""A symbol, n, and what its n-th power is."""
 X = Symbol("x'", real=True)
 """beta, by a name that no start has."""
 Z = Symbol("z'", real=True)
@@ -93,8 +91,7 @@ class Subject:
         ties: places of weights that stay combinations of others, with these; 0 for idle ones.
         begun: walls that the start is asked to be inside of, beyond the conditions.
         kept: functions of the weights that are asked to stay positive along the flow.
-        typed: arguments of the definitions before the symbols, with their types; of a vector u,
-            whose |u|^2 is the last weight and whose phi is the output, d and u_0.
+        typed: arguments of the definitions before the symbols, with their types.
         texts: how symbols are written that are no arguments.
     """
 
@@ -129,6 +126,11 @@ class Subject:
         asked = signs_of((plain(c.of), c.sign) for c in self.conditions)
         return asked.with_(self.begun)
 
+    def begin(self, e: Expr) -> Expr:
+        """Return a function of the weights at the start, in a form that is positive if one is."""
+        start = self.at_start(e)
+        return self.asked.form(start) or start
+
     @functools.cached_property
     def moving(self) -> tuple[Symbol, ...]:
         """The weights as symbols."""
@@ -136,10 +138,9 @@ class Subject:
 
     @functools.cached_property
     def slopes(self) -> tuple[Expr, ...]:
-        """What moves each weight, sum_i lam_i dF_i/dw_k, and |u|^2: 2 phi <u, lam>."""
+        """What moves each weight: sum_i lam_i dF_i/dw_k."""
         whole = sympy.Add(*(x * F for x, F in zip(self.steering, self.outputs, strict=True)))
-        slopes = tuple(whole.diff(w) for w in self.moving)
-        return (*slopes[:-1], 2 * whole) if self.typed else slopes
+        return tuple(whole.diff(w) for w in self.moving)
 
     def inner(self, e: Expr, of: Expr) -> Expr:
         """Return sum_k rate_k de/dw_k dof/dw_k."""
@@ -156,27 +157,22 @@ class Subject:
         """Return a function of the weights at the start."""
         return e.subs(dict(zip(self.moving, self.start, strict=True)), simultaneous=True)
 
-    def relation(self, law: Expr, used: Collection[Symbol] = ()) -> Relation | None:
-        """Return a constant or a weight with a power that a law gives, as u^2 = v^2 + k."""
-        value = self.at_start(law)
-        rest = sympy.expand(law - value)
-        for c, of in self.constants:
-            if c not in used and sympy.expand(of - value) == 0:
-                return c, 1, law
-        found = list[Relation]()
+    def relation(self, law: Expr) -> tuple[Symbol, int, Expr] | None:
+        """Return a weight with a power that a law gives, as in u^2 = v^2 + u_0^2 - v_0^2."""
+        rest = sympy.expand(law - self.at_start(law))
         for weight in self.moving:
-            if weight not in used and rest.is_polynomial(*self.moving) and rest.has(weight):
+            if rest.is_polynomial(*self.moving) and rest.has(weight):
                 poly = sympy.Poly(rest, weight)
                 n, lead = poly.degree(), poly.LC()
                 if lead.is_number and len(poly.terms()) <= 2 and not poly.nth(0).has(weight):
-                    found.append((weight, n, sympy.expand(weight**n - rest / lead)))
-        return min(found, key=lambda relation: relation[1], default=None)
+                    return weight, n, sympy.expand(weight**n - rest / lead)
+        return None
 
     def reduced(self, e: Expr) -> Expr:
         """Return a function of the weights as it is along the flow, by ties and laws."""
         e = e.subs({self.moving[k]: value for k, value in self.ties})
         for w, n, value in filter(None, map(self.relation, self.laws)):
-            if w in self.moving and e.is_polynomial(w):
+            if e.is_polynomial(w):
                 terms = sympy.Poly(e, w).terms()
                 e = sum(c * value ** (m // n) * w ** (m % n) for (m,), c in terms)
         return sympy.expand(e)
@@ -228,7 +224,7 @@ def _begun(m: Subject, coordinates: Iterable[Coordinate]) -> Iterator[Expr]:
     """Yield the walls that the conditions do not put the start inside of."""
     for x in coordinates:
         for wall in x.curve.walls if x.curve.explicit else ():
-            if m.asked.form(start := m.at_start(wall.subs(Z, x.F))) is None:
+            if not m.asked.positive(start := m.begin(wall.subs(Z, x.F))):
                 yield start
 
 

@@ -5,8 +5,10 @@ Outputs that are phi times weights of their own are such a vector, of their numb
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
+from typing import Any
 
 import sympy
 from sympy import Expr, Symbol
@@ -21,24 +23,39 @@ from derive.rocq.terms import NoFile, name_of, plain
 
 
 @dataclass(frozen=True)
+class Turning(Subject):
+    """phi as the output, the scalars, and N = |u|^2 as the last weight."""
+
+    @functools.cached_property
+    def slopes(self) -> tuple[Expr, ...]:
+        """What moves the scalars and N: multiples of <u, lam>."""
+        (phi,), (steering,) = self.outputs, self.steering
+        return (*(phi.diff(w) * steering for w in self.moving[:-1]), 2 * phi * steering)
+
+    @property
+    def start_vector(self) -> str:
+        """The name of u_0."""
+        return self.typed[-1][0]
+
+
+@dataclass(frozen=True)
 class Length:
     """Functions of n = |beta|^2.
 
     Attributes:
-        q, p, dp: Q without <u_0, beta>, 2 q', and p'.
+        q, p: Q without <u_0, beta>, and 2 q'.
         beyond: p + 2 n p' = sqrt(r T)/R.
         walls: what is positive where Q lives.
     """
 
     q: Expr
     p: Expr
-    dp: Expr
     beyond: Expr
     walls: tuple[Expr, ...]
 
 
-def turning(d: Derivation) -> tuple[Subject, Length]:
-    """Return phi as the output, the scalars, and |u|^2 as the last weight; and Q of the length.
+def turning(d: Derivation) -> tuple[Turning, Length]:
+    """Return what the file on a vector of open dimension is about.
 
     Raises:
         NoFile: the derivation has no such file.
@@ -51,18 +68,19 @@ def turning(d: Derivation) -> tuple[Subject, Length]:
     squares = {norm: sympy.sqrt(norm), length_0: sympy.sqrt(length_0)}
     assert d.direction is not None
     start = name_of(d.direction.start_vector)
-    scalars = replace(
-        m,
-        outputs=(phi,),
-        start=(*m.start[:-1], (m.start[-1] ** 2).subs(squares)),
-        symbols=tuple(s for s in m.symbols if s != length_0.name),
-        constants=tuple((c, v.subs(squares)) for c, v in m.constants),
-        conditions=tuple(c for c in m.conditions if length_0.name not in c.names),
-        laws=tuple(law.subs(squares) for law in m.laws),
-        ties=tuple(_ties(phi, m)),
-        typed=(("d", "nat"), (start, "nat -> R")),
-        texts=((length_0.name, f"dot d {start} {start}"),) if m.start[-1] == length_0 else (),
-    )
+    own: dict[str, Any] = {
+        **{field.name: getattr(m, field.name) for field in fields(m)},
+        "outputs": (phi,),
+        "start": (*m.start[:-1], (m.start[-1] ** 2).subs(squares)),
+        "symbols": tuple(s for s in m.symbols if s != length_0.name),
+        "constants": tuple((c, v.subs(squares)) for c, v in m.constants),
+        "conditions": tuple(c for c in m.conditions if length_0.name not in c.names),
+        "laws": tuple(law.subs(squares) for law in m.laws),
+        "ties": tuple(_ties(phi, m)),
+        "typed": (("d", "nat"), (start, "nat -> R")),
+        "texts": ((length_0.name, f"dot d {start} {start}"),) if m.start[-1] == length_0 else (),
+    }
+    scalars = Turning(**own)
     return scalars, _length(d, scalars)
 
 
@@ -77,7 +95,7 @@ def _ties(phi: Expr, m: Subject) -> Iterator[tuple[int, Expr]]:
                 break
 
 
-def _length(d: Derivation, m: Subject) -> Length:
+def _length(d: Derivation, m: Turning) -> Length:
     """Return functions of n, with what is positive where they are defined.
 
     Raises:
@@ -100,7 +118,7 @@ def _length(d: Derivation, m: Subject) -> Length:
         if not e.exp.is_Integer and not signs.positive(e.base):
             walls.append(e.base)
             signs = signs.with_([e.base])
-    return Length(q, p, p.diff(Z), second, tuple(walls))
+    return Length(q, p, second, tuple(walls))
 
 
 def as_vector(d: Derivation) -> Derivation | None:

@@ -104,8 +104,9 @@ def far_out(block: Block) -> Far:
     if block.potential.turning is not None:
         end = _reached(find_end(_slope(piece, written[0]), 1), None)
         return _radial(piece.betas, end, piece.betas[0])
-    if (curve := piece.curve) is not None and curve.weight:
-        return _open(piece.betas, f"the gradient of `Q` is known along `{curve.weight}`")
+    if piece.in_weights:
+        along = f"`{piece.in_weights}`" if piece.curve is not None else piece.in_weights
+        return _open(piece.betas, f"the gradient of `Q` is known along {along}")
     if len(piece.betas) == 1:
         return _single(piece, _slope(piece, written[0]))
     return _coupled(block, piece, written)

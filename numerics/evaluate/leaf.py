@@ -233,7 +233,7 @@ def _outwards(points: Iterable[Sequence[Number]], origin: Number) -> list[list[S
 class LeafOde:
     """Q on the point w(t) of the leaf above ``beta_0 + t b``, b = beta - beta_0, 0 <= t <= 1.
 
-    ``dw/dt = sum_i b_i dw/dbeta_i`` and ``dlog g/dt = sum_i b_i dlog g/dbeta_i`` from w_0 and 1;
+    ``dw/dt = sum_i b_i dw/dbeta_i`` and ``dlog g/dt = sum_i b_i dlog g/dbeta_i`` from w_0 and g_0;
     ``dy/dt = g rho b`` and ``dQ/dt = <y, b>`` from 0. For one output ``dw/dbeta = grad F/K``, g = 1
     and rho = 1/K with K = |grad F|^2.
 
@@ -273,19 +273,28 @@ class LeafOde:
         p = self.parameterization
         try:
             tape = self._dual_tape([read_number(x, "the mirror map") for x in mu])
-            origin, steps = [*self.weights, Fraction(1)], _STEPS * digits
+            origin, steps = [*self.weights, self._warp(digits)], _STEPS * digits
             end = integrate(tape, origin, digits, None, steps, time=Fraction(1)).state[:-1]
             beta = propagate(compile_forward(p.trees, p.weights), [[x] for x in end], digits)
         except DeriveError:
             return (mpmath.nan,) * p.d
         return tuple(x for (x,) in beta)
 
+    def _warp(self, digits: int) -> Number:
+        """Return g at the start: 1, where its unit is not that of a formula."""
+        if self.lift is None or self.lift.warp is None:
+            return Fraction(1)
+        builder = Builder(self.parameterization.weights)
+        tape = builder.tape([_function(builder, self.lift.warp)])
+        ((value,),) = propagate(tape, [[x] for x in self.weights], digits + _STEPS)
+        return value
+
     def _end(self, beta: Sequence[Number], digits: int) -> tuple[Number, ...]:
         """Return w (p), g, y (d) and Q above beta; all nan where the segment leaves the leaf."""
         zeros = [Fraction(0)] * (len(self.beta0) + 1)
         try:
             b = [read_number(x, "beta") - x0 for x, x0 in zip(beta, self.beta0, strict=True)]
-            origin, steps = [*self.weights, Fraction(1), *zeros], _STEPS * digits
+            origin, steps = [*self.weights, self._warp(digits), *zeros], _STEPS * digits
             return integrate(self._tape(b), origin, digits, None, steps, time=Fraction(1)).state
         except DeriveError:
             return (mpmath.nan,) * (len(self.weights) + 1 + len(zeros))

@@ -236,10 +236,8 @@ class Writer:
 
     def body(self) -> Iterator[str]:
         """Return the lines that read beta and the start, and name constants and roots."""
-        for curve in (piece.curve for piece in self.potential.pieces):
-            if curve is not None and curve.weight:
-                reason = f"{UNWRITTEN}Q is a formula in {curve.weight}, and none in beta"
-                raise NumericalError(reason)
+        for weights in filter(None, (piece.in_weights for piece in self.potential.pieces)):
+            raise NumericalError(f"{UNWRITTEN}Q is a formula in {weights}, and none in beta")
         yield from self.read()
         for piece in self.potential.pieces:
             yield from (*self.constants(piece), *self.guard(piece))

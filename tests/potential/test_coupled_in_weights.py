@@ -1,0 +1,78 @@
+"""Q of coupled outputs in the weights, where these are not written in beta."""
+
+import numpy as np
+import pytest
+import sympy
+from scipy.integrate import solve_ivp
+
+from derive import NumericalError, Parameterization, Verdict, derive
+
+MODELS = [
+    ("exp(s)*w1", "exp(s)*w2"),
+    ("b*log(a)", "c*log(a)"),
+    ("c/(1 + exp(-b))", "a*c"),
+    ("b/(1 + exp(-a))", "c/(1 + exp(-a))"),
+]
+
+
+def steered(outputs, weights, start, time, pull):
+    """Return the weights that w' = J^T pull(t) reaches, by F alone."""
+    symbols = sympy.symbols(weights)
+    F = [sympy.sympify(x, dict(zip(weights, symbols, strict=True))) for x in outputs]
+    J = sympy.lambdify(symbols, sympy.Matrix(F).jacobian(symbols), "numpy")
+
+    def field(t, w):
+        return np.array(J(*w), float).T @ pull(t)
+
+    end = solve_ivp(field, (0, time), start, "DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
+    return end, np.array(sympy.lambdify(symbols, F)(*end), float)
+
+
+@pytest.mark.parametrize("outputs", MODELS)
+def test_the_formula_is_the_q_that_flows_follow(outputs):
+    d = derive(Parameterization.parse(outputs))
+    assert d.verdict is Verdict.PROVED
+    (piece,) = d.potential.pieces
+    assert (d.potential.kind, piece.in_weights) == ("parametric", "the weights")
+    assert not piece.value.has(sympy.Integral)
+    weights = d.parameterization.weights
+    first = np.array([1.25, 1.5, 0.75])
+    names = dict(zip(d.potential.parameterization.start_symbols, first, strict=True))
+    q = d.potential.numeric({x: str(value) for x, value in names.items()})
+    end, beta = steered(
+        outputs, weights, first, 0.2, lambda t: np.array([1 + np.sin(9 * t), -0.5 + t])
+    )
+    origin = np.array(q.beta0, float)
+
+    def at(expression, w, b):
+        values = {**names, **dict(zip(weights, w, strict=True))}
+        values |= {x.name: y for x, y in zip(piece.betas, b, strict=True)}
+        return float(expression.subs({s: values[s.name] for s in expression.free_symbols}))
+
+    slopes = [at(g, end, beta) for g in piece.gradient]
+    assert q.gradient(beta) == pytest.approx(slopes, rel=1e-9)
+    assert [at(g, first, origin) for g in piece.gradient] == pytest.approx([0, 0], abs=1e-12)
+    rise = at(piece.value, end, beta) - at(piece.value, first, origin)
+    assert q(beta) - q(origin) == pytest.approx(rise, rel=1e-8)
+    # beta is not where another leaf has it
+    assert abs(at(piece.value, end * 1.01, beta) - at(piece.value, end, beta)) > 1e-4
+
+
+def test_what_is_asked_of_a_formula_in_beta_is_refused():
+    d = derive(Parameterization.parse(MODELS[0]))
+    with pytest.raises(NumericalError, match="formula in the weights"):
+        d.to_code("numpy")
+    with pytest.raises(NumericalError, match="formula in the weights"):
+        d.explore()
+
+
+def test_the_page_says_where_the_weights_are_and_claims_no_formula_in_beta():
+    page = derive(Parameterization.parse(MODELS[0])).to_latex()
+    assert "at the point of the leaf with" in page
+    assert "In $\\beta$ this is" not in page
+
+
+def test_without_the_conjugate_an_integral_is_left():
+    d = derive(Parameterization.parse(["exp(b)", "a + b"]))
+    assert d.potential.kind == "quadrature"
+    assert d.potential.pieces[0].integrand.lift.warp is None
