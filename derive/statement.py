@@ -62,6 +62,8 @@ KINDS: Mapping[str, str] = {
     "crossing": "which drifts hold through a zero of what others are singular at",
     "damped rest": "how fast Nesterov's flow comes to rest",
     "one side": "a law changes to one side only",
+    "data order": "on given rows limits do not depend on loss weights and order, or do",
+    "closed kernel": "K is a function of beta on the leaf, or is none",
     # Of a derivation.
     "mirror flow": "Hess Q = g K^-1 for some Q and g > 0, or for none",
     "conserved": "functions of the weights that the flow keeps, and how many there are",

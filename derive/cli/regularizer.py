@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from derive.cli.forms import Form, offer_page
+from derive.cli.forms import Form, offer_page, rendered
 from derive.cli.options import Command, OfModel, Steepest
-from derive.cli.output import check_module, check_writable
-from derive.cli.recorded import EXIT, answer_with, bare_answer
+from derive.cli.output import check_module, check_writable, text_of
+from derive.cli.recorded import EXIT, answer_with, bare_answer, with_data
 from derive.cli.running import NO, UNDECIDED, YES, Answer, Enter, finish
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.model.typed import ReadModel
@@ -74,8 +74,13 @@ class Regularizer(Steepest, OfModel, Command):
     With --each v, OUTPUT is beta_i for every i and every n: v stands for v_i, and sum(...),
     prod(...) and norm(v) go over all v_k.
 
+    With --data FILE.csv, rows of features and y, it is also decided whether limits on these rows
+    are the same for all loss weights and orders of batches, which holds of some data without a Q;
+    and whether K is a function of beta. --check then runs two flows on the data.
+
     Exit status: 0 Q exists and is printed; 1 proved that there is none, or --conjecture differs;
-    2 bad input; 3 undecided, or out of time.
+    2 bad input; 3 undecided, or out of time. With --data that of the question on the data: 0 they
+    are the same, 1 they are not.
 
     \b
     Examples:
@@ -92,6 +97,7 @@ class Regularizer(Steepest, OfModel, Command):
       derive regularizer "a*u1" "a*u2" --jax -o neuron_jax.py
       derive regularizer "a*u1" "a*u2" --js -o neuron.mjs
       derive regularizer "a*b" --rocq -o product.v
+      derive regularizer "W*T(W)" --matrix W:2x2 --data xy.csv --check
       derive regularizer "w**2" --conjecture "beta*log(beta/w_0**2) - beta"
     """
 
@@ -102,6 +108,9 @@ class Regularizer(Steepest, OfModel, Command):
     check: bool = option(False, "Confirm by precise flows of the weights.")
     digits: int | None = option(None, "Digits of --check (30).", "N", at_least=10, at_most=1000)
     numpy: Path | None = option(None, "Write Q as a module of NumPy functions.", "FILE.py")
+    data: Path | None = option(
+        None, "Ask whether limits on these rows depend on loss weights.", "FILE.csv"
+    )
     conjecture: str = option("", "Compare a Q of your own, in beta and start symbols.", "Q")
     form: Form = offer_page("jax", "torch", "js", "rocq")
 
@@ -115,6 +124,10 @@ class Regularizer(Steepest, OfModel, Command):
         open_size = "--each" if self.each else "--measurements" if self.measurements else ""
         if open_size and (self.numpy or self.conjecture or self.form.name in CODE):
             raise InputError(f"{open_size} goes with text, --latex, --html and --json")
+        if self.data is not None:
+            text_of(self.data)
+            if open_size or self.form.name in CODE:
+                raise InputError("--data is for outputs of given number, as text, page or --json")
         return read
 
     def answer(self, read: ReadModel, enter: Enter) -> Answer:
@@ -142,7 +155,9 @@ class Regularizer(Steepest, OfModel, Command):
 
     def additions(self) -> Iterator[Addition]:
         """Yield what adds to the answer, as it was asked for."""
-        if self.check:
+        if self.data is not None:
+            yield self.with_data_order
+        elif self.check:
             yield self.with_check
         if self.conjecture:
             yield self.with_conjecture
@@ -172,6 +187,31 @@ class Regularizer(Steepest, OfModel, Command):
         if check.passed:
             return answer
         return answer.failing("derive: --check: " + report.partition("\n")[0])
+
+    def with_data_order(self, answer: Answer, derivation: Derivation, enter: Enter) -> Answer:
+        """Add what limits on the data depend on; a page is that of this question."""
+        from derive.perturbed.order import data_order
+        from numerics.confirm.order import check_order
+        from numerics.margins.predictor import read_csv
+
+        assert self.data is not None
+        enter("data")
+        rows, labels = read_csv(text_of(self.data))
+        order = data_order(derivation, rows)
+        if self.form.name in ("text", "json"):
+            answer = with_data(answer, order, self.form)
+        else:
+            answer = replace(answer, result=rendered(order, self.form))
+        answer = replace(answer, code=EXIT[order.verdict.value])
+        if not self.check:
+            return answer
+        enter("flows in the weights")
+        try:
+            check = check_order(order, labels)
+        except DeriveError as error:
+            return answer.failing(f"derive: --check: could not be done: {error}")
+        saying = answer.saying(check.report())
+        return saying if check.passed else saying.failing("derive: --check: the limits differ")
 
     def with_conjecture(self, answer: Answer, derivation: Derivation, enter: Enter) -> Answer:
         """Add what became of a conjectured Q to the text, or beside it; 1 where it differs."""

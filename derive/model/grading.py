@@ -134,6 +134,21 @@ def entries(p: Parameterization, one: Grading | None) -> dict[Expr, Expr]:
     return {weights[p.weights[k]]: rational(x) for x, own in blocks for k in own}
 
 
+def isometries(p: Parameterization) -> list[Field]:
+    """Return Sig w for a basis of the skew Sig with J Sig w = 0."""
+    pairs = [*combinations(range(p.p), 2)] if p.p <= MOST else []
+    w, zero = p.w, p.field.zero
+    columns = [tuple(df[i] * w[j] - df[j] * w[i] for df in p.covectors) for i, j in pairs]
+    found = []
+    for c in nullspace_over_constants(columns) if columns else ():
+        moved = [zero] * p.p
+        for (i, j), x in zip(pairs, c, strict=True):
+            moved[i] += x * w[j]
+            moved[j] -= x * w[i]
+        found.append(tuple(moved))
+    return found
+
+
 def _solutions(p: Parameterization, unknowns: Sequence[Positions]) -> list[Field]:
     """Return a basis of the constants x, t with sum_k x_k J E_k w = t F."""
     columns = [

@@ -28,6 +28,7 @@ RECORDS = {
     "FibreCost": Account("fibre", "The least cost of the weights"),
     "Margins": Account("margin", "The flow on separable data"),
     "Perturbation": Account("perturbation", "What perturbations do to the flow"),
+    "DataOrder": Account("order", "Loss weights and the order of batches"),
     "AuditedRun": Account("run", "A training run"),
     "SaddlePath": Account("path", "From saddle to saddle"),
     "Optimizer": Account("optimizer", "An optimizer on linear models"),

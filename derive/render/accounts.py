@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from derive.limits.random_width import RandomWidth
     from derive.optimizers.optimizer import Optimizer, Optimizers
     from derive.optimizers.saddle_path import SaddlePath
+    from derive.perturbed.order import DataOrder
     from derive.perturbed.record import Perturbation
     from derive.perturbed.run import AuditedRun
     from derive.separable.find import Margins
@@ -303,6 +304,20 @@ def tell_run(r: AuditedRun) -> Document:
         Part("Where it leads", r.says("run limit")),
     ]
     return _of_derivation(r.derivation, parts)
+
+
+def tell_order(o: DataOrder) -> Document:
+    """Return what is said of loss weights and the order of batches on given data."""
+    asked = "Is the limit on these data the same for all loss weights and orders?"
+    closed = "Is `K` a function of `beta` on the leaf of the start?"
+    parts = [
+        Part("Loss weights and the order of batches, on given data"),
+        Part(F, setting(o.derivation)),
+        Part(asked, o.says("data order"), verdict=o.verdict, title="Independence"),
+        Part("", (OnPage(tuple(_proofs(o.says("data order")))),), kind="proof"),
+        Part(closed, o.says("closed kernel"), verdict=o.closed.verdict, title="The kernel"),
+    ]
+    return _of_derivation(o.derivation, parts)
 
 
 def tell_path(s: SaddlePath) -> Document:

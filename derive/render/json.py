@@ -106,6 +106,7 @@ FIELDS: Mapping[str, str] = {
     "Level": "degree weights costs",
     "BlockCost": "outputs:counted R_F=formula for_beta=side:side *cost.finding",
     "ScaledStart": "time_exponent=time displacement_exponent=displacement kernel *finding",
+    "DataOrder": f"verdict {MODEL} X independent closed statements",
     "AuditedRun": f"{MODEL} is_run steps=count copies told seen share broken"
     " full_steps=full laws=laws:pairs xi identity effective_start predicted flow of_laws"
     " reached misfit distance statements",

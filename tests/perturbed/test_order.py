@@ -1,0 +1,160 @@
+"""Do limits on given data depend on loss weights? By exact brackets, and by flows of weights."""
+
+import json
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import sympy
+from scipy.integrate import solve_ivp
+
+import tests.witnesses.order  # noqa: F401 (its witnesses)
+from derive import InputError, Parameterization, Verdict
+from derive.perturbed.order import data_order
+from derive.verdict import Finding
+from tests.cli.commands import run
+from tests.published import derive_once
+from tests.witnesses import WITNESSES, Refuted
+
+PRODUCT = ["u1*v1 + u2*v2", "u1*v3 + u2*v4", "u3*v1 + u4*v2", "u3*v3 + u4*v4"]
+BALANCED = {
+    **{"u1": "1", "u2": "2", "u3": "3", "u4": "-1"},
+    **{"v1": "3", "v2": "2/5", "v3": "1", "v4": "-11/5"},
+}
+"""V = O U with a rotation O by (3/5, 4/5)."""
+SQUARE = ["a**2 + b**2", "a*c + b*e", "c**2 + e**2"]
+NEURONS = ["a*u1 + b*v1", "a*u2 + b*v2", "a*u3 + b*v3"]
+HADAMARD = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]])
+
+
+def ordered(outputs, X, start=None):
+    return data_order(derive_once(Parameterization.parse(outputs, start or {})), X)
+
+
+def ends(outputs, names, X, y, w0, scales):
+    """Return the limits of gradient flow of (1/2) sum_i scale_i (<x_i, F(w)> - y_i)^2."""
+    symbols = sympy.symbols(names)
+    F = sympy.Matrix([sympy.sympify(f) for f in outputs])
+    f, J = (sympy.lambdify(symbols, x, "numpy") for x in (F, F.jacobian(symbols)))
+
+    def beta(w):
+        return np.array(f(*w), float)[:, 0]
+
+    found = []
+    for scale in scales:
+
+        def field(_, w, scale=scale):
+            return -np.array(J(*w), float).T @ X.T @ (scale * (X @ beta(w) - y))
+
+        done = solve_ivp(field, (0, 3e3), w0, "LSODA", rtol=1e-10, atol=1e-12)
+        end = beta(done.y[:, -1])
+        assert np.abs(X @ end - y).max() < 1e-7
+        found.append(end)
+    return np.array(found)
+
+
+def forms_of(rng, commuting):
+    """Return three quadratic forms, independent; the first two along the rows commute, or not.
+
+    The rows are F_1 + F_3 and F_2 where they do: H D H with the same H.
+    """
+    while True:
+        A = [np.array([[rng.randrange(-2, 3) for _ in range(4)] for _ in range(4)]) for _ in "abc"]
+        forms = [a + a.T for a in A]
+        if commuting:
+            D = (np.diag([rng.randrange(-2, 3) for _ in range(4)]) for _ in "ab")
+            first, second = (HADAMARD @ diagonal @ HADAMARD for diagonal in D)
+            forms = [first - forms[2], second, forms[2]]
+        if np.linalg.matrix_rank([f.ravel() for f in forms]) == 3:
+            return forms
+
+
+def drawn(seed):
+    """Return F with quadratic outputs, two rows, a start: every other one has commuting rows."""
+    rng = random.Random(seed)
+    w = sympy.Matrix(sympy.symbols("a b c e"))
+    forms = [sympy.expand((w.T @ sympy.Matrix(f) @ w)[0]) for f in forms_of(rng, seed % 2)]
+    X = [[1, 0, 1 if seed % 2 else rng.randrange(-2, 3)], [0, 1, 0]]
+    return [*map(str, forms)], X, np.array([rng.uniform(0.6, 1.4) for _ in w]), rng
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize("seed", range(20))
+def test_weighted_flows_end_together_where_that_is_proved_and_only_there(seed):
+    outputs, X, w0, rng = drawn(seed)
+    verdict = ordered(outputs, X).verdict
+    assert verdict is (Verdict.PROVED if seed % 2 else Verdict.REFUTED)
+    X, names = np.array(X, float), ["a", "b", "c", "e"]
+    f = sympy.lambdify(sympy.symbols(names), [sympy.sympify(x) for x in outputs], "numpy")
+    y = X @ np.array(f(*w0)) + np.array([rng.uniform(-0.5, 0.5) for _ in X])
+    limits = ends(outputs, names, X, y, w0, [np.array(s) for s in ((1, 1), (1, 9), (9, 1))])
+    apart = np.ptp(limits, axis=0).max()
+    assert apart < 1e-6 if seed % 2 else apart > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("outputs", "X", "start", "order", "closed"),
+    [
+        (PRODUCT, [[1, 2, 0, 1], [0, 1, 1, 3]], {}, "REFUTED", "REFUTED"),
+        (PRODUCT, [[1, 2, 0, 1], [0, 1, 1, 3]], BALANCED, "REFUTED", "PROVED"),
+        (PRODUCT, [[1, 0, 0, 0], [0, 0, 0, 1]], {}, "PROVED", "REFUTED"),
+        (PRODUCT, [[1, 2, 3, 4]], {}, "PROVED", "REFUTED"),
+        (PRODUCT, [[1, 2, 3, 4], ["2", 4, 6, 8]], {}, "PROVED", "REFUTED"),
+        (SQUARE, [[1, 0, 0], [0, 0, 1]], {}, "PROVED", "PROVED"),
+        (SQUARE, [[1, 0, 0], [0, 1, 0]], {}, "REFUTED", "PROVED"),
+        (SQUARE, [[1, 0, 0], [0, 1, 0], [1, 1, 5]], {}, "PROVED", "PROVED"),
+        (["a*u1", "a*u2", "a*u3"], [[1, 2, 3], [1, 0, "1/2"]], {}, "PROVED", "PROVED"),
+        (NEURONS, [[1, 2, 3], [1, 0, 0]], {}, "REFUTED", "REFUTED"),
+    ],
+    ids=range(10),
+)  # fmt: skip
+def test_the_order_of_data_and_the_kernel(outputs, X, start, order, closed):
+    o = ordered(outputs, X, start)
+    assert (o.verdict.value, o.closed.verdict.value) == (order, closed)
+    for s in o.says("data order", "closed kernel"):
+        assert WITNESSES[s.kind](o, s, random.Random(1)) > 0
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("kind", ["data order", "closed kernel"])
+@pytest.mark.parametrize(("X", "start"), [([[1, 2, 0, 1], [0, 1, 1, 3]], {})])
+def test_witnesses_refute_what_is_false(kind, X, start):
+    o = ordered(PRODUCT, X, start)
+    wrong = Finding(Verdict.PROVED, "it is not")
+    false = replace(o, **{"independent" if kind == "data order" else "closed": wrong})
+    with pytest.raises(Refuted):
+        WITNESSES[kind](false, false.says(kind)[0], random.Random(1))
+
+
+@pytest.mark.parametrize("X", [[], [[1, 2]], [[1, 2, 3, 4, 5]]])
+def test_rows_of_another_length_are_refused(X):
+    with pytest.raises(InputError):
+        ordered(SQUARE, X)
+
+
+ROWS = ["W*T(W)", "--matrix", "W:2x2"]
+
+
+@pytest.mark.parametrize(("rows", "code"), [("1,0,0,2\n0,0,1,3\n", 0), ("1,0,0,2\n0,1,0,1\n", 1)])
+def test_the_command_answers_and_runs_two_flows(tmp_path, rows, code):
+    (tmp_path / "xy.csv").write_text(rows)
+    given = ["regularizer", *ROWS, "--data", str(tmp_path / "xy.csv")]
+    done = run(*given, "--check")
+    assert done.returncode == code
+    assert "first loss weighs 1 and 16" in done.stderr
+    apart = float(done.stderr.partition(" end ")[2].split()[0])
+    assert (apart < 1e-10) == (code == 0)
+    record = json.loads(run(*given, "--json").stdout)["data"]
+    assert record["verdict"] == ("PROVED" if code == 0 else "REFUTED")
+    assert record["closed"]["verdict"] == "PROVED"
+    assert r"\begin{proof}" in run(*given, "--latex").stdout
+    assert "<html" in run(*given, "--html").stdout
+
+
+def test_data_that_do_not_fit_are_refused_in_a_line(tmp_path):
+    (tmp_path / "xy.csv").write_text("1,2,3\n")
+    for more in (["--data", str(tmp_path / "xy.csv")], ["--data", str(tmp_path / "none.csv")]):
+        done = run("regularizer", *ROWS, *more)
+        assert done.returncode == 2
+        assert len(done.stderr.strip().splitlines()) == 1
