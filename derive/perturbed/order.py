@@ -126,33 +126,40 @@ def decide_order(p: Parameterization, X: Rows, closed: Finding) -> Finding:
     """Decide whether all steering by the rows keeps beta in a surface of their number."""
     rows = tuple(tuple(map(p.field.constant, row)) for row in X)
     rows = tuple(rows[i] for i in spanning_rows(rows))
-    if len(rows) in (1, p.d):
+    if len(rows) in (0, 1, p.d):
         curve = "the rows are multiples of one, and `beta` stays on a curve"
         whole = "`X` has as many independent rows as there are outputs: one `beta` fits"
-        return Finding(Verdict.PROVED, curve if len(rows) == 1 else whole)
-    Z = tuple(_combined(row, p.fields) for row in rows)
+        return Finding(Verdict.PROVED, whole if len(rows) == p.d else curve)
     K = tangent_kernel(p)
+    Z = tuple(_combined(row, p.fields) for row in rows)
     ahead = tuple(tuple(dot(k, row) for k in K) for row in rows)
     gram = tuple(tuple(dot(x, v) for v in ahead) for x in rows)
     det = determinant(gram)
     if p.at_start(det).is_zero():
         return Finding(Verdict.UNDECIDED, "`X K X^T` is singular at the start")
-    evidence, beside = list[Identity](), False
+    project, evidence, beside = inverse(gram), list[Identity](), False
     for i, j in combinations(range(len(Z)), 2):
         z = bracket(Z[i], Z[j])
         Jz = tuple(dot(df, z) for df in p.covectors)
-        mu = tuple(dot(row, [dot(x, Jz) for x in rows]) for row in inverse(gram))
-        for a, (left, right) in enumerate(zip(Jz, _combined(mu, ahead), strict=True)):
-            claim = f"J [Z{i + 1}, Z{j + 1}] = sum_k mu_k K x_k, in output {p.labels[a]}"
-            if left != right:
-                return _failing(p, Z, claim, (left * det, right * det), det)
-            evidence.append(Identity(claim, repr(left), repr(right)))
+        mu = _combined([dot(x, Jz) for x in rows], project)
+        for e in _agreeing(p, f"J [Z{i + 1}, Z{j + 1}]", Jz, _combined(mu, ahead)):
+            if e.left != e.right:
+                return _failing(p, Z, e, det)
+            evidence.append(Identity(e.statement, repr(e.left), repr(e.right)))
         beside = beside or z != _combined(mu, Z)
     if beside and closed.verdict is not Verdict.PROVED:
         why = "`K x_i` are involutive, but it is not proved that `K` is a function of `beta`"
         return Finding(Verdict.UNDECIDED, why, tuple(evidence))
     why = f"`beta` stays in a surface of dimension {len(Z)}"
     return Finding(Verdict.PROVED, why, tuple(evidence))
+
+
+def _agreeing(
+    p: Parameterization, bracket: str, left: Field, right: Field
+) -> Iterator[Equation[RationalFunction]]:
+    """Yield the equations of what a bracket does to beta, output by output."""
+    for i, a, b in zip(p.labels, left, right, strict=True):
+        yield Equation(f"{bracket} = sum_k mu_k K x_k, in output {i}", a, b)
 
 
 def _combined(c: Sequence[RationalFunction], fields: Sequence[Field]) -> Field:
@@ -163,24 +170,23 @@ def _combined(c: Sequence[RationalFunction], fields: Sequence[Field]) -> Field:
 def _failing(
     p: Parameterization,
     Z: Sequence[Field],
-    claim: str,
-    sides: tuple[RationalFunction, RationalFunction],
+    equation: Equation[RationalFunction],
     det: RationalFunction,
 ) -> Finding:
-    """Refute that two sides agree where steering by the rows leads, at the start or near it."""
-    pending: list[tuple[tuple[str, ...], RationalFunction]] = [((), sides[0] - sides[1])]
+    """Refute an equation where steering by the rows leads: at the start, or near it."""
+    left, right = equation.left * det, equation.right * det
+    pending: list[tuple[tuple[str, ...], RationalFunction]] = [((), left - right)]
     for _ in range(DEPTH + 1):
         for path, f in pending:
             found = differ_at_start(p, (f, p.field.zero), (det,))
             if found is not None:
                 why = "`J [Z_i, Z_j]` is not in the span of the `K x_k`"
-                left, right = map(repr, sides)
-                failure = Identity(claim, left, right, *found, path, factor="det(X K X^T)")
+                sides = repr(left), repr(right)
+                failure = Identity(equation.statement, *sides, *found, path, "det(X K X^T)")
                 return Finding(Verdict.REFUTED, why, (failure,))
-        pending = [
-            ((*path, f"Z{k + 1}"), along(z, f)) for path, f in pending for k, z in enumerate(Z)
-        ]
-    return Finding(Verdict.UNDECIDED, OPEN.format(f"`{claim}`"))
+        named = [*enumerate(Z, 1)]
+        pending = [((*path, f"Z{k}"), along(z, f)) for path, f in pending for k, z in named]
+    return Finding(Verdict.UNDECIDED, OPEN.format(f"`{equation.statement}`"))
 
 
 def decide_closed(block: Block) -> Finding:

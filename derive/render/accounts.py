@@ -45,17 +45,15 @@ if TYPE_CHECKING:
     from derive.limits.limit import Limit
     from derive.limits.random_width import RandomWidth
     from derive.optimizers.optimizer import Optimizer, Optimizers
-    from derive.optimizers.saddle_path import SaddlePath
-    from derive.perturbed.order import DataOrder
     from derive.perturbed.record import Perturbation
-    from derive.perturbed.run import AuditedRun
     from derive.separable.find import Margins
     from derive.univariate.problem import VariationalProblem
 
 F = "Parameterization `beta = F(w)`"
 
 
-def _of_derivation(d: Derivation, parts: Sequence[Part], *more: str) -> Document:
+def of_derivation(d: Derivation, parts: Sequence[Part], *more: str) -> Document:
+    """Return a document on a derivation, in its names and some more."""
     return Document(parts, taken_names(d.parameterization, more), norms_of(d.direction))
 
 
@@ -92,7 +90,7 @@ def tell_regimes(r: Regimes) -> Document:
         Part("What is minimised", d.says("one row")),
         Part("Warped time `tau(t) = int_0^t g ds`", (*g, *clock)),
     )
-    return _of_derivation(d, parts, r.variable)
+    return of_derivation(d, parts, r.variable)
 
 
 def tell_comparison(c: Comparison) -> Document:
@@ -290,46 +288,7 @@ def tell_margin(m: Margins) -> Document:
         title, told = "Agreement of both margin problems", m.says("agreement")
         parts.append(Part(agree, told, verdict=m.agreement.verdict, title=title))
     large = m.says("large starts", "large starts, late")
-    return _of_derivation(d, [*parts, Part("Starts `c w_0`, `c -> infinity`", large)])
-
-
-def tell_run(r: AuditedRun) -> Document:
-    """Return what is said of a training run."""
-    asked = "Is it a run of gradient descent on `F`?"
-    parts = [
-        Part("A training run against the flow of `F`"),
-        Part(F, setting(r.derivation)),
-        Part(asked, r.says("run"), title="The steps"),
-        Part("Laws and dual coordinates", r.says("run drift")),
-        Part("Where it leads", r.says("run limit")),
-    ]
-    return _of_derivation(r.derivation, parts)
-
-
-def tell_order(o: DataOrder) -> Document:
-    """Return what is said of loss weights and the order of batches on given data."""
-    asked = "Is the limit on these data the same for all loss weights and orders?"
-    closed = "Is `K` a function of `beta` on the leaf of the start?"
-    parts = [
-        Part("Loss weights and the order of batches, on given data"),
-        Part(F, setting(o.derivation)),
-        Part(asked, o.says("data order"), verdict=o.verdict, title="Independence"),
-        Part("", (OnPage(tuple(_proofs(o.says("data order")))),), kind="proof"),
-        Part(closed, o.says("closed kernel"), verdict=o.closed.verdict, title="The kernel"),
-    ]
-    return _of_derivation(o.derivation, parts)
-
-
-def tell_path(s: SaddlePath) -> Document:
-    """Return what is said of the path from saddle to saddle."""
-    d = s.derivation
-    parts = [
-        Part(tell("From saddle to saddle, as `{x} -> 0`", x=Symbol(s.variable))),
-        Part(F, setting(d)),
-        Part("The path", s.says("saddle path"), verdict=s.verdict),
-        Part("Its end", s.says("saddle limit")),
-    ]
-    return _of_derivation(d, parts, s.variable)
+    return of_derivation(d, [*parts, Part("Starts `c w_0`, `c -> infinity`", large)])
 
 
 ADDED = {"decay": "weight decay", "momentum": "momentum", "step": "finite steps", "noise": "noise"}
@@ -359,15 +318,16 @@ def tell_perturbation(v: Perturbation) -> Document:
             label="thm:perturbed",
             title=title,
         ),
-        Part("", (OnPage(tuple(_proofs(drift))),), kind="proof"),
+        Part("", (OnPage(tuple(proofs(drift))),), kind="proof"),
         Part("What the limit minimises", v.says(*limits), verdict=v.minimised),
         Part("Decay that does not end", v.says("decay kept on")),
         Part("While the flow moves", v.says("crossing", "damped rest", "one side")),
     )
-    return _of_derivation(v.derivation, parts)
+    return of_derivation(v.derivation, parts)
 
 
-def _proofs(claims: Sequence[Statement | Open]) -> Iterator[object]:
+def proofs(claims: Sequence[Statement | Open]) -> Iterator[object]:
+    """Yield the lines that show why."""
     for claim in claims:
         yield from claim.proof if isinstance(claim, Statement) else ()
 
@@ -450,7 +410,7 @@ def tell_optimizer(o: Optimizer) -> Document:
         Part(f"{o.update.id}: {o.update.title}"),
         Part("Update, coordinate by coordinate", _update(o)),
         *(
-            Part(head, (x for s in o.says(kind) for x in (s, *_proofs((s,)))), verdict=f.verdict)
+            Part(head, (x for s in o.says(kind) for x in (s, *proofs((s,)))), verdict=f.verdict)
             for head, kind, f in heads
         ),
         Part("Exponential tails", o.says("tail")),

@@ -19,6 +19,7 @@ COMMANDS |= {
 # A potential starts at a beta and has parameters; what is confirmed, sized and measured is the
 # command's.
 OWN = {
+    ("regularizer", "--data"),
     ("parameterize", "--start"),
     ("parameterize", "--positive"),
     ("regimes", "--check"),

@@ -102,12 +102,13 @@ def test_weighted_flows_end_together_where_that_is_proved_and_only_there(seed):
         (PRODUCT, [[1, 2, 3, 4]], {}, "PROVED", "REFUTED"),
         (PRODUCT, [[1, 2, 3, 4], ["2", 4, 6, 8]], {}, "PROVED", "REFUTED"),
         (SQUARE, [[1, 0, 0], [0, 0, 1]], {}, "PROVED", "PROVED"),
+        (SQUARE, [[0, 0, 0]], {}, "PROVED", "PROVED"),
         (SQUARE, [[1, 0, 0], [0, 1, 0]], {}, "REFUTED", "PROVED"),
         (SQUARE, [[1, 0, 0], [0, 1, 0], [1, 1, 5]], {}, "PROVED", "PROVED"),
         (["a*u1", "a*u2", "a*u3"], [[1, 2, 3], [1, 0, "1/2"]], {}, "PROVED", "PROVED"),
         (NEURONS, [[1, 2, 3], [1, 0, 0]], {}, "REFUTED", "REFUTED"),
     ],
-    ids=range(10),
+    ids=range(11),
 )  # fmt: skip
 def test_the_order_of_data_and_the_kernel(outputs, X, start, order, closed):
     o = ordered(outputs, X, start)
