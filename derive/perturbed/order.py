@@ -132,16 +132,16 @@ def decide_order(p: Parameterization, X: Rows, closed: Finding) -> Finding:
         return Finding(Verdict.PROVED, whole if len(rows) == p.d else curve)
     K = tangent_kernel(p)
     Z = tuple(_combined(row, p.fields) for row in rows)
-    ahead = tuple(tuple(dot(k, row) for k in K) for row in rows)
-    gram = tuple(tuple(dot(x, v) for v in ahead) for x in rows)
+    ahead = tuple(_products(K, row) for row in rows)
+    gram = tuple(_products(ahead, row) for row in rows)
     det = determinant(gram)
     if p.at_start(det).is_zero():
         return Finding(Verdict.UNDECIDED, "`X K X^T` is singular at the start")
     project, evidence, beside = inverse(gram), list[Identity](), False
     for i, j in combinations(range(len(Z)), 2):
         z = bracket(Z[i], Z[j])
-        Jz = tuple(dot(df, z) for df in p.covectors)
-        mu = _combined([dot(x, Jz) for x in rows], project)
+        Jz = _products(p.covectors, z)
+        mu = _products(project, _products(rows, Jz))
         for e in _agreeing(p, f"J [Z{i + 1}, Z{j + 1}]", Jz, _combined(mu, ahead)):
             if e.left != e.right:
                 return _failing(p, Z, e, det)
@@ -165,6 +165,11 @@ def _agreeing(
 def _combined(c: Sequence[RationalFunction], fields: Sequence[Field]) -> Field:
     """Return sum_k c_k fields_k."""
     return tuple(dot(c, column) for column in zip(*fields, strict=True))
+
+
+def _products(rows: Sequence[Field], x: Field) -> Field:
+    """Return <row, x> for each row."""
+    return tuple(dot(row, x) for row in rows)
 
 
 def _failing(
@@ -249,7 +254,7 @@ def _brackets(block: Block) -> Iterator[tuple[str, Field]]:
     p, metric = block.parameterization, block.metric
     for a, b in combinations(range(p.d), 2):
         z = metric.commutator(a, b)
-        mu = tuple(dot(row, [dot(df, z) for df in p.covectors]) for row in metric.rho)
+        mu = _products(metric.rho, _products(p.covectors, z))
         along_fields = _combined(mu, p.fields)
         v = tuple(x - y for x, y in zip(z, along_fields, strict=True))
         yield f"V{p.labels[a]}{p.labels[b]}", v
