@@ -19,6 +19,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import dot
 from derive.language import to_sympy
 from derive.model.labels import PAIR, numbers_of, pair
+from derive.model.names import PI
 from derive.model.notation import to_expr, to_shorter_expr
 from derive.model.parameterization import Parameterization
 from derive.records import Block
@@ -271,7 +272,7 @@ def _sides(p: Parameterization, failure: Identity, factor: Expr) -> tuple[Expr, 
 
 
 def _at(side: Expr, failure: Identity) -> Expr:
-    exact = {name: sympy.Rational(str(v)) for name, v in failure.point}
+    exact = {PI: sympy.pi} | {name: sympy.Rational(str(v)) for name, v in failure.point}
     return side.subs({s: exact[s.name] for s in side.free_symbols})
 
 
