@@ -1,11 +1,15 @@
 """Q of coupled outputs in the weights, where these are not written in beta."""
 
+import json
+
 import numpy as np
 import pytest
 import sympy
 from scipy.integrate import solve_ivp
 
 from derive import NumericalError, Parameterization, Verdict, derive
+from derive.certificate.checking.check import Rejected, check
+from tests.published import certified_once
 
 MODELS = [
     ("exp(s)*w1", "exp(s)*w2"),
@@ -76,3 +80,37 @@ def test_without_the_conjugate_an_integral_is_left():
     d = derive(Parameterization.parse(["exp(b)", "a + b"]))
     assert d.potential.kind == "quadrature"
     assert d.potential.pieces[0].integrand.lift.warp is None
+
+
+FORGED = {
+    "another Q": {"Q": "beta1*(w1 - w1_0) + beta2*(w2 - w2_0) - 2*exp(s)"},
+    "Q in beta alone": {"Q": "beta1*w1 + beta2*w2 - exp(s) + beta1"},
+    "another slope": {"gradient": ["w1 - w1_0", "2*(w2 - w2_0)"]},
+    "a slope that is not 0 at the start": {"gradient": ["w1", "w2 - w2_0"]},
+    "a slope of the other sign": {"gradient": ["w1_0 - w1", "w2_0 - w2"]},
+    "a formula in beta": {"kind": "explicit"},
+    "a root": {"kind": "algebraic"},
+}
+
+
+def test_it_is_certified():
+    record = json.loads(certified_once(Parameterization.parse(MODELS[0])))
+    report = check(record)
+    assert not [line for line in report.open if "Q of" in line]
+    assert "these at the weights of the leaf with F(w) = (beta1, beta2)" in report.theorem
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_another_form_is_refused(forged):
+    record = json.loads(certified_once(Parameterization.parse(MODELS[0])))
+    record["potential"]["pieces"][0] |= FORGED[forged]
+    with pytest.raises(Rejected):
+        check(record)
+
+
+def test_a_formula_in_beta_may_not_use_weights():
+    record = json.loads(certified_once(Parameterization.parse(["a*u1", "a*u2"])))
+    piece = record["potential"]["pieces"][0]
+    piece["gradient"] = ["u1 - u1_0", "u2 - u2_0"]
+    with pytest.raises(Rejected):
+        check(record)

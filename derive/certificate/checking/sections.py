@@ -27,7 +27,7 @@ from derive.certificate.checking.theorem import Check, Checker
 
 STARTS = re.compile(r"the real root that starts at (.+)")
 CONTINUED = "the root on the branch of the start"
-LENGTH = "the length of beta"
+LENGTH, PARAMETRIC = "the length of beta", "parametric"
 LARGEST = ("the largest real root", LENGTH)
 
 
@@ -269,7 +269,10 @@ def piece(state: Checker, said: JSON, proof: JSON) -> None:
 
 
 def _in_beta(state: Checker, said: JSON, printed: Printed, at: Sequence[int]) -> None:
-    """Require that a form uses beta, or z on a curve beta = h(z), and has the K and kind said."""
+    """Require that a form uses beta, z on a curve beta = h(z), or weights, and has its K and kind.
+
+    Parametric without a curve is in the weights, at the point of the leaf above beta.
+    """
     space, flow, curve, kernel = state.space, state.flow, said["curve"], said["kernel"]
     texts = [*said["gradient"], *(text for text in (said["Q"], kernel) if text is not None)]
     if curve is not None:
@@ -278,9 +281,13 @@ def _in_beta(state: Checker, said: JSON, printed: Printed, at: Sequence[int]) ->
         same = space.read(curve["beta"]).same(flow.F[at[0]])
         require(same and len(at) == 1, "beta is not h(z)")
         printed.known.add(z)
+    if in_weights := said["kind"] == PARAMETRIC and curve is None:
+        require(flow.turning is None, "a length is no function of weights")
+        printed.known |= {*state.given["weights"]}
     require(names_in(texts) <= printed.known, "a name that is printed is not fixed by beta")
     explicit = all(r["explicit"] is not None for r in said["roots"])
-    kind = "parametric" if curve is not None else "explicit" if explicit else "algebraic"
+    kind = "explicit" if explicit else "algebraic"
+    kind = PARAMETRIC if in_weights or curve is not None else kind
     kind = "quadrature" if any("Integral" in text for text in texts) else kind
     require(said["kind"] == kind, "the form is of another kind")
     if kernel is not None:
@@ -301,6 +308,8 @@ def _lines(said: JSON, linear: JSON, ends: bool) -> list[str]:
         where += " while weights are finite" * (ends and "curve" in said["domain"]["undecided"])
         where = where if curve["interval"] else ", along the flow from the start"
         lines.append(f"{name} = {curve['beta']}{where}")
+    elif said["kind"] == PARAMETRIC:
+        lines.append(f"these at the weights of the leaf with F(w) = ({name})")
     return lines + [f"K = {said['kernel']}"] * (said["kernel"] is not None)
 
 
