@@ -722,7 +722,7 @@ Hypothesis p' : forall n, 0 <= n -> P n -> is_derive p n (dp n).
 Hypothesis across : forall n, 0 <= n -> P n -> 0 < p n.
 Hypothesis beyond : forall n, 0 <= n -> P n -> 0 < p n + 2 * n * dp n.
 Hypothesis inside : forall t, 0 <= t -> P (phi (w t) ^ 2 * dot d (u t) (u t)).
-Hypothesis inverse : forall t, 0 <= t -> p (phi (w t) ^ 2 * dot d (u t) (u t)) * phi (w t) = 1.
+Hypothesis inverse : forall t, 0 <= t -> p (phi (w t) ^ 2 * dot d (u t) (u t)) = 1 / phi (w t).
 Hypothesis pushed : forall t, 0 <= t -> 0 < r * phi (w t).
 
 (* the excess of q over its tangent, as a function of lengths *)
@@ -769,7 +769,7 @@ Proof.
     + field.
   - intros b f hb T i hi. apply tends_minus; [apply tends_mult; [|apply T, hi]|apply tends_const].
     apply (tends_unary p (fun t => dot d (f t) (f t)) _ _ (p' _ (dot_ge0 d b) hb)). apply tends_dot; exact T.
-  - intros t i ht hi. unfold G. rewrite N, <- Rmult_assoc, (inverse t ht). ring.
+  - intros t i ht hi. unfold G. rewrite N, (inverse t ht). field. intros E. generalize (pushed t ht). rewrite E. lra.
   - intros i hi. unfold u. rewrite (from i hi). ring.
   - intros t i ht hi. evar_last; [apply d_minus; [apply turned; assumption|apply d_const]|ring].
 Qed.
@@ -855,15 +855,10 @@ Lemma even_gt0 n x : Nat.even n = true -> x <> 0 -> 0 < x ^ n.
 Proof. intros E N. destruct (even_ge0 n x E) as [|Z]; [assumption|]. destruct (pow_nonzero x n N). auto. Qed.
 Lemma ge0_off x : 0 <= x -> x <> 0 -> 0 < x.
 Proof. intros [h|<-] n; [exact h|destruct (n eq_refl)]. Qed.
-Lemma tanh_below x : 0 < 1 - tanh x.
+Lemma tanh_within x : 0 < 1 - tanh x /\ 0 < tanh x + 1.
 Proof.
-  replace (1 - tanh x) with (exp (- x) / cosh x); [apply Rdiv_lt_0_compat; [apply exp_pos|apply cosh_pos]|].
-  generalize (cosh_pos x). unfold tanh, cosh, sinh. intros; field; lra.
-Qed.
-Lemma tanh_above x : 0 < tanh x + 1.
-Proof.
-  replace (tanh x + 1) with (exp x / cosh x); [apply Rdiv_lt_0_compat; [apply exp_pos|apply cosh_pos]|].
-  generalize (cosh_pos x). unfold tanh, cosh, sinh. intros; field; lra.
+  assert (C := cosh_pos x). split; [replace (1 - tanh x) with (exp (- x) / cosh x)|replace (tanh x + 1) with (exp x / cosh x)];
+    try (apply Rdiv_lt_0_compat; [apply exp_pos|exact C]); unfold tanh, cosh, sinh in *; field; lra.
 Qed.
 Lemma off_0 x : 0 < x -> x <> 0.
 Proof. lra. Qed.
@@ -872,8 +867,8 @@ Ltac no_equations := repeat match goal with H : @eq R _ _ |- _ => clear H end.
 Ltac lin := no_equations; lra.
 Ltac pos := first [assumption | lazymatch goal with
   | |- 0 < exp _ => apply exp_pos
-  | |- 0 < 1 - tanh _ => apply tanh_below
-  | |- 0 < tanh _ + 1 => apply tanh_above
+  | |- 0 < 1 - tanh _ => apply tanh_within
+  | |- 0 < tanh _ + 1 => apply tanh_within
   | |- 0 < cosh _ => apply cosh_pos
   | |- 0 < Rpower _ _ => apply exp_pos
   | |- 0 < sqrt _ => apply sqrt_lt_R0; pos
@@ -911,11 +906,17 @@ Ltac up := first [assumption | apply Rle_refl | lazymatch goal with
   | |- sqrt _ <= sqrt _ => apply sqrt_le_1_alt; up
   | |- _ ^ _ <= _ ^ _ => apply pow_incr; split; [nn|up]
   end].
+Ltac begun w := repeat match goal with H : w 0 _ = _ |- _ => try rewrite H in *; clear H end.
 Ltac hyps := intros; repeat match goal with H : _ /\ _ |- _ => destruct H end.
 
 (* ---- functions and their rules *)
 Lemma cos_rule x : cos x ^ 2 = 1 - sin x ^ 2.
 Proof. generalize (sin2_cos2 x). unfold Rsqr. simpl. lra. Qed.
+Lemma arcsinh_opp x : arcsinh (- x) = - arcsinh x.
+Proof.
+  rewrite <- (arcsinh_sinh (- arcsinh x)). f_equal. transitivity (- sinh (arcsinh x)); [rewrite sinh_arcsinh; ring|].
+  unfold sinh. rewrite Ropp_involutive. field.
+Qed.
 Lemma arcsinh_positive u : 0 < u + sqrt (u ^ 2 + 1).
 Proof.
   assert (P := pow2_ge_0 u). assert (S : 0 < sqrt (u ^ 2 + 1)) by (apply sqrt_lt_R0; lra).

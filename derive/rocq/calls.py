@@ -27,6 +27,8 @@ HYPERBOLIC = {
 """Hyperbolic functions by the exponential."""
 SAME = {sympy.log: 1, sympy.asinh: 0, sympy.atan: 0}
 """Functions that are told apart by their arguments alone, and where each is 0."""
+ODD = {sympy.asinh: "arcsinh_opp", sympy.atan: "atan_opp"}
+"""Those of them that are odd, and the lemma."""
 
 
 # The lemmas of a file share what they divide by: of ten quotients nine are asked for again.
@@ -43,14 +45,13 @@ class Calls:
         lines: the commands that prove what is said of the names.
         rules: their names of equations name^n = ..., for ``field``.
         rewritten: their names of equations function = rational function of names, outer first.
-        values: what some names are equal to; *first* is the tactic that puts that in.
+        values: what some names are equal to, as their texts say.
         split: whether logarithms of products are sums of logarithms.
     """
 
     terms: Terms
     signs: Signs
     values: Mapping[Symbol, Expr] = field(default_factory=dict)
-    first: str = ""
     split: bool = False
     lines: list[str] = field(default_factory=list)
     rules: list[str] = field(default_factory=list)
@@ -58,6 +59,7 @@ class Calls:
     _images: dict[Expr, Expr] = field(default_factory=dict)
     _atoms: dict[Symbol, Expr] = field(default_factory=dict)
     _relations: dict[Symbol, tuple[int, Expr]] = field(default_factory=dict)
+    _equals: dict[Symbol, Expr] = field(default_factory=dict)
     _steps: dict[Expr, Rational] = field(default_factory=dict)
     _bases: dict[tuple[Expr, int], Symbol] = field(default_factory=dict)
 
@@ -88,7 +90,10 @@ class Calls:
     def value(self, e: Expr) -> Expr:
         """Return an expression as a rational function of names, in normal form."""
         image = self._image(sympy.sympify(e))
-        return self.normal(image.xreplace({x: self._image(v) for x, v in self.values.items()}))
+        image = image.xreplace({x: self._image(v) for x, v in self.values.items()})
+        for name, value in reversed(self._equals.items()):
+            image = image.xreplace({name: value})
+        return self.normal(image)
 
     def _image(self, e: Expr) -> Expr:
         if e in self._images:
@@ -130,14 +135,20 @@ class Calls:
     def know(self, relations: Iterable[tuple[Symbol, int, Expr, str]]) -> None:
         """Take over equations name^n = value that are proved."""
         for name, n, value, label in relations:
-            self._relations[name] = (n, value)
-            (self.rules if n > 1 else self.rewritten).append(label)  # a rule divides by no number
+            self._visit(value.xreplace(self.values))
+            image = self._image(value.xreplace(self.values))
+            if n > 1:
+                self._relations[name] = (n, image)
+                self.rules.append(label)
+            else:  # a rule divides by no number
+                self._equals[name] = image
+                self.rewritten.append(label)
 
     def field(self) -> str:
         """Return the tactic that proves an identity by the rules."""
         rules = f" [{' '.join(self.rules)}]" if self.rules else ""
         rewriting = "".join(f"rewrite ?{e}; " for e in reversed(self.rewritten))
-        return f"{self.first}{rewriting}field{rules}; sides"
+        return f"{rewriting}field{rules}; sides"
 
     # -- naming
 
@@ -166,11 +177,11 @@ class Calls:
     def _equal(self, atom: Expr, image: Expr, proof: str) -> None:
         """Note that a function is a rational function of names; it is used outer ones first."""
         self._images[atom] = image
-        text, shown = self.terms(atom), self.terms(image)
-        if text != shown:
-            self._rewritten(text, shown, proof)
+        self._rewritten(self.terms(atom), self.terms(image), proof)
 
     def _rewritten(self, text: str, shown: str, proof: str) -> None:
+        if text == shown:
+            return
         label = f"E{len(self.rewritten)}'"
         self.lines.append(f"assert ({label} : {text} = {shown}) by ({proof}).")
         self.rewritten.append(label)
@@ -207,6 +218,7 @@ class Calls:
             proof = f"apply root_is; [nn|{self.field()}]"
         else:
             proof = f"apply (power_root _ _ _ {n}); [pos|simpl INR; lra|{self.field()}]"
+            self._rewritten(self.terms(base), self.terms(image**n), self.field())
         self._equal(root, image, proof)
 
     def _base_of(self, factor: Expr, n: int) -> Expr:
@@ -295,8 +307,16 @@ class Calls:
             )
             return
         for atom, image in [*self._images.items()]:
-            if isinstance(atom, part.func) and self.vanishes(atom.args[0] - argument):
+            if not isinstance(atom, part.func):
+                continue
+            if self.vanishes(atom.args[0] - argument):
                 self._equal(part, image, f"f_equal; {self.field()}")
+                return
+            if part.func in ODD and self.vanishes(atom.args[0] + argument):
+                other, text = self.terms(atom.args[0], ATOM), self.terms(argument, ATOM)
+                put = f"replace {text} with (- {other}) by ({self.field()})"
+                turned = f"rewrite {ODD[part.func]}; {self.field()}"
+                self._equal(part, -image, f"{put}; {turned}")
                 return
         if self.split and part.func is sympy.log and self._logarithm(part, value):
             return
@@ -372,5 +392,5 @@ class Calls:
                 image *= self._images[base] ** (number / step)
         if part not in self._images:
             turned = "unfold arcsinh; rewrite ?(Rplus_comm (sqrt _))"
-            proof = f"apply exp_is; [pos|logs; {self.first}{turned}; field]"
+            proof = f"apply exp_is; [pos|logs; {turned}; field]"
             self._equal(part, image, proof)

@@ -19,12 +19,11 @@ from sympy import Expr, Symbol
 
 from derive.derivation import Derivation
 from derive.potential.piece import with_formulas
-from derive.rocq.along import ASKED, OF_F
-from derive.rocq.flow import always
-from derive.rocq.leaf import OnLeaf, Put
-from derive.rocq.place import DERIVE, Place, squares, sure
-from derive.rocq.subject import Coordinate, Curve, Subject, Z
-from derive.rocq.terms import ATOM, POWER, NoFile, Terms, all_of, cases, each, name_of, plain
+from derive.rocq.flow import Flow
+from derive.rocq.place import DERIVE, Place
+from derive.rocq.section import ASKED, Definitions
+from derive.rocq.subject import Subject
+from derive.rocq.terms import POWER, NoFile, Terms, all_of, cases, each, plain
 
 Pivot = tuple[int, Expr, Expr]
 S = Symbol("s'", real=True)
@@ -32,41 +31,48 @@ WITHOUT = "Without minimality: that Q is convex has no certificate here."
 """Stands in a file whose theorem is on the mirror flow alone."""
 
 
-class Coupled(OnLeaf):
+class Coupled(Flow):
     """Writes the file on outputs that Q couples."""
 
     def __init__(self, m: Subject, d: Derivation) -> None:
         (piece,) = d.potential.pieces
         if piece.kind != "explicit" or d.warping.g is None:
             raise NoFile(f"Q is {piece.kind}, in a form of which no file is written")
-        zero, one = sympy.S.Zero, sympy.S.One
-        curve = Curve(Z, one, (), zero, zero, one, ((m.outputs[0], None, None),))
+        self.b = tuple(map(plain, piece.betas))
+        super().__init__(m, dict(zip(self.b, m.outputs, strict=True)))
         self.g = sympy.factor(plain(d.warping.g))
         parts = sympy.fraction(sympy.together(self.g))
         powers = (f.as_base_exp()[0] for part in parts for f in sympy.Mul.make_args(part))
         factors = [f for f in powers if f.has(*m.moving)]
-        super().__init__(
-            m,
-            Coordinate((one,), m.outputs[0], zero, curve),
-            (*m.moving, *factors, *(w**2 for w in m.moving)),
-        )
-        self.b = tuple(map(plain, piece.betas))
-        self.put = tuple(
-            Put(b, "", self.on("t")(F, ATOM), F) for b, F in zip(self.b, m.outputs, strict=True)
-        )
+        self.flowed = [
+            *self.flowing(f"{len(m.weights)} {m.d} rate' F'"),
+            *self.staying((*m.moving, *factors, *(w**2 for w in m.moving))),
+            *self.laws(),
+        ]
         self.Q, *self.G = (
             plain(with_formulas(e, piece.roots)) for e in (piece.value, *piece.gradient)
         )
         self.H = sympy.Matrix([[g.diff(b) for b in self.b] for g in self.G])
+        self.v = tuple(Symbol(f"v'{i}", real=True) for i in range(m.d))
         self.walls = tuple(self._walls((self.Q, *self.G)))
-        self.inside_of = m.asked.with_(self.walls)
+        opening = f"intros b v r'. {ASKED}unfold dom in r'."
+        signs = m.asked.with_(self.walls)
+        self.at_b = Place(self.entries("b", "v"), signs, "forall b v, dom' b -> ", opening)
         self.pivots = self._pivots()
         self.convexity = self._convexity()
 
+    def entries(self, b: str, v: str = "v") -> dict[str, str]:
+        """Return the names of the entries of beta and of a direction, as vectors of these names."""
+        named = (
+            (x.name, f"{of} {i}%nat")
+            for of, xs in ((b, self.b), (v, self.v))
+            for i, x in enumerate(xs)
+        )
+        return {**self.names, **dict(named)}
+
     def _walls(self, forms: tuple[Expr, ...]) -> Iterator[Expr]:
         """Yield what is positive where Q is defined."""
-        signs = self.m.asked
-        needs = Terms({b.name: b.name for b in self.b} | self.names)
+        signs, needs = self.m.asked, Terms(self.entries("b"))
         for e in forms:
             needs(e)
         for e in (*needs.positive.values(), *needs.divisors.values()):
@@ -74,29 +80,25 @@ class Coupled(OnLeaf):
                 base = f.as_base_exp()[0]
                 if base.is_number or not base.has(*self.b) or signs.nonzero(base):
                     continue
-                there = sympy.factor(self.on_leaf(base))
-                if self.along.positive(there):
-                    wall = base
-                elif self.along.positive(-there):
-                    wall = sympy.expand(-base)
-                else:
+                oriented = (base, sympy.expand(-base))
+                if (
+                    wall := next((e for e in oriented if self.w.form(e) is not None), None)
+                ) is None:
                     raise NoFile("where Q lives is not decided")
                 signs = signs.with_([wall])
                 yield wall
 
     def _pivots(self) -> list[Pivot]:
         """Return k, D_k > 0 and v_k + sum_j L_kj v_j, in an order of outputs that has such."""
-        v = [Symbol(f"v{i}", real=True) for i in range(self.m.d)]
         found = []
         for order in permutations(range(self.m.d)):
             H, pivots = self.H, list[Pivot]()
             for at, k in enumerate(order):
-                if (D := self._positive(H[k, k])) is None:
+                D = self.at_b.form(sympy.cancel(sympy.together(H[k, k])))
+                if D is None:
                     break
-                rows = (
-                    (j, sympy.cancel(sympy.together(H[k, j] / H[k, k]))) for j in order[at + 1 :]
-                )
-                pivots.append((k, D, v[k] + sympy.Add(*(c * v[j] for j, c in rows))))
+                row = [sympy.cancel(sympy.together(x / H[k, k])) for x in H[k, :]]
+                pivots.append((k, D, sympy.Add(*(row[j] * self.v[j] for j in order[at:]))))
                 H = H - H[:, k] * H[k, :] / H[k, k]
             else:
                 found.append(pivots)
@@ -110,26 +112,11 @@ class Coupled(OnLeaf):
         except NoFile:
             return ""
 
-    def _positive(self, e: Expr) -> Expr | None:
-        """Return a form of an expression that is positive, if there is one."""
-        whole = sympy.cancel(sympy.together(e))
-        calls = Place(self.at_b(("b", "b")), self.inside_of).calls(whole)
-        normal = calls.back(calls.normal(calls.value(whole)))
-        return self.inside_of.form(whole) or self.inside_of.form(normal)
-
     # -- definitions
 
-    def at_b(self, *vectors: tuple[str, str]) -> dict[str, str]:
-        """Return the names of the entries of vectors: of beta by one name, of v by another."""
-        names = dict(self.names)
-        for kind, vector in vectors:
-            for i, b in enumerate(self.b):
-                names[b.name if kind == "b" else f"{kind}{i}"] = f"{vector} {i}%nat"
-        return names
-
-    def on_start(self) -> dict[str, tuple[str, str]]:
+    def on_start(self) -> Definitions:
         """Return definitions on the start; what the theorem is about comes last."""
-        at = Terms(self.at_b(("b", "b"), ("v", "v")))
+        at = self.at_b.terms
         sums = " + ".join(f"{at(D, POWER)} * ({at(e)}) ^ 2" for _, D, e in self.pivots)
         return super().on_start() | {
             "dom": ("(b : nat -> R) : Prop", at.above(self.walls)),
@@ -142,13 +129,11 @@ class Coupled(OnLeaf):
 
     def on_domain(self) -> Iterator[str]:
         """Yield the lemmas on Q where it lives."""
-        yield from self.section(("dom", "Q", "G", *["S"] * bool(self.convexity)), OF_F)
+        names = ("dom", "Q", "G", *["S"] * bool(self.convexity))
+        yield from self.section(names, ("F", "rate", "defined"))
         yield from self.slopes()
-        if not self.convexity:
-            return
-        yield self.convexity
-        yield self.definite()
-        yield self.limits()
+        if self.convexity:
+            yield from (self.convexity, self.definite(), self.limits())
 
     def every(self, hypothesis: str) -> str:
         """Return commands that note a hypothesis on all entries for each."""
@@ -159,46 +144,51 @@ class Coupled(OnLeaf):
 
     def slopes(self) -> Iterator[str]:
         """Yield the lemmas that G is the slope of Q along curves, and S v that of <G, v>."""
-        n, v = self.m.d, [Symbol(f"v{i}", real=True) for i in range(self.m.d)]
-        along = (
+        n, put = self.m.d, "unfold Q, G, S, dot. cbn [Sum]. cbv beta iota. "
+        head = (
             "forall (c : R -> nat -> R) s v, dom' (c s) ->\n"
             f"  (forall i, (i < {n})%nat -> is_derive (fun r => c r i) s (v i)) -> "
         )
         opening = f"intros c s v r' V'. {ASKED}unfold dom in r'. {self.every('V')}"
-        place = Place(self.at_b(("b", "c s"), ("v", "v")), self.inside_of, opening, split=True)
-        first = replace(place, closing="unfold Q, G, dot. cbn [Sum]. cbv beta iota.")
-        read = [self.Q, *self.G, *(self.Q.diff(b) for b in self.b), *squares(self.Q)]
-        slope = f"is_derive (fun r => Q' (c r)) s (dot {n} (G' (c s)) v)"
-        yield f"Lemma slope : {along}{slope}.\n{first.proof([self.Q, *self.G], read, DERIVE)}"
-        if not self.convexity:
-            return
-        second = replace(place, closing="unfold G, S, dot. cbn [Sum]. cbv beta iota.")
-        parts = [*self.G, *(e for pivot in self.pivots for e in pivot[1:])]
-        whole = sympy.Add(*(g * x for g, x in zip(self.G, v, strict=True)))
-        read = [*parts, *self.H, *squares(whole)]
-        slope = f"is_derive (fun r => dot {n} (G' (c r)) v) s (S' (c s) v)"
-        yield f"Lemma second : {along}{slope}.\n{second.proof(parts, read, DERIVE)}"
+        signs = self.at_b.signs
+        place = Place(self.entries("c s"), signs, head, opening, moving=self.b, split=True)
+        slope = sympy.Add(*(g * v for g, v in zip(self.G, self.v, strict=True)))
+        squared = [e for pivot in self.pivots for e in pivot[1:]]
+        yield place.lemma(
+            "slope",
+            f"is_derive (fun r => Q' (c r)) s (dot {n} (G' (c s)) v)",
+            [self.Q, *self.G],
+            [self.Q, *self.G, *place.slopes(self.Q)],
+            put.replace("S, ", "") + DERIVE,
+        )
+        if self.convexity:
+            yield place.lemma(
+                "second",
+                f"is_derive (fun r => dot {n} (G' (c r)) v) s (S' (c s) v)",
+                [*self.G, *squared],
+                [*self.G, *squared, *place.slopes(slope)],
+                put.replace("Q, ", "") + DERIVE,
+            )
 
     def limits(self) -> str:
         """Return the lemma that G is continuous."""
-        n = self.m.d
+        n, tends = self.m.d, "tends (fun t => f t i) (b i)"
+        i = f"forall i, (i < {n})%nat -> "
+        head = f"forall b f, dom' b -> ({i}{tends}) ->\n  {i}"
         opening = f"intros b f r' T' i hi'. {ASKED}unfold dom in r'. {self.every('T')}"
-        place = Place(self.at_b(("b", "b")), self.inside_of, opening, "unfold G.")
-        tends = "tends (fun t => f t i) (b i)"
-        return (
-            f"Lemma steady : forall b f, dom' b -> (forall i, (i < {n})%nat -> {tends}) ->\n"
-            f"  forall i, (i < {n})%nat -> tends (fun t => G' (f t) i) (G' b i).\n"
-            + place.proof(self.G, [], f"{each('i', ['cbv beta iota; lim'] * n)}.")
-        )
+        place = replace(self.at_b, head=head, opening=opening)
+        end = f"unfold G. {each('i', ['cbv beta iota; lim'] * n)}."
+        return place.lemma("steady", "tends (fun t => G' (f t) i) (G' b i)", self.G, [], end)
 
     def convex(self) -> str:
         """Return the lemma that the domain is convex: walls are concave."""
-        b, c = ([Symbol(f"{k}{i}", real=True) for i in range(self.m.d)] for k in ("b", "c"))
+        b, c = ([Symbol(f"{k}'{i}", real=True) for i in range(self.m.d)] for k in "bc")
+        ends = {x.name: f"{x.name[0]} {i}%nat" for xs in (b, c) for i, x in enumerate(xs)}
+        names, steps = {**self.names, **ends, S.name: "s"}, []
         line = [x + S * (y - x) for x, y in zip(b, c, strict=True)]
-        names = self.at_b(("b", "b"), ("c", "c")) | {S.name: "s"}
-        names |= {x.name: f"b {i}%nat" for i, x in enumerate(b)}
-        own = {x.name: f"(b {i}%nat + s * (c {i}%nat - b {i}%nat))" for i, x in enumerate(self.b)}
-        terms, between, steps = Terms(names), Terms({**names, **own}), []
+        texts = zip(self.b, map(Terms(names), b), map(Terms(names), c), strict=True)
+        own = {x.name: f"({p} + s * ({q} - {p}))" for x, p, q in texts}
+        terms, between = Terms(names), Terms({**names, **own})
         for wall in self.walls:
             first, last, whole = (
                 wall.subs(dict(zip(self.b, point, strict=True)), simultaneous=True)
@@ -224,90 +214,43 @@ class Coupled(OnLeaf):
 
     def definite(self) -> str:
         """Return the lemma that S is positive but at v = 0: back from the last square."""
-        opening = f"intros b v r'. {ASKED}unfold dom in r'. "
-        names = self.at_b(("b", "b"), ("v", "v"))
-        place, terms = Place(names, self.inside_of, opening, "unfold S."), Terms({**names})
-        lines, back, done = [], [], list[int]()
+        terms, first, back, done = self.at_b.terms, ["unfold S."], [], list[int]()
         for k, D, e in self.pivots:
-            lines += [
-                f"assert (P{k}' : 0 < {terms(D)}) by pos.",
-                f"assert (0 <= {terms(D, POWER)} * ({terms(e)}) ^ 2) by nn.",
-            ]
+            square = f"{terms(D, POWER)} * ({terms(e)}) ^ 2"
+            first.append(f"assert (P{k}' : 0 < {terms(D)}) by pos. assert (0 <= {square}) by nn.")
         for k, D, e in reversed(self.pivots):
-            zero = f"apply (square_0 ({terms(D)})); [exact P{k}'|lra]"
             put = "".join(f"rewrite ?U{j}' in Z{k}'; " for j in done)
-            back += [
-                f"assert (Z{k}' : {terms(e)} = 0) by ({zero}).",
-                f"assert (U{k}' : v {k}%nat = 0) by ({put}lra).",
-            ]
+            back.append(
+                f"assert (Z{k}' : {terms(e)} = 0) by (apply (square_0 ({terms(D)})); "
+                f"[exact P{k}'|lra]). assert (U{k}' : v {k}%nat = 0) by ({put}lra)."
+            )
             done.append(k)
         ends = each("i", [f"exact U{i}'" for i in range(self.m.d)])
-        end = "\n  ".join([*lines, "split; [lra|]. intros Z' i hi'.", *back, f"{ends}."])
+        end = "\n  ".join([*first, "split; [lra|]. intros Z' i hi'.", *back, f"{ends}."])
+        goal = f"0 <= S' b v /\\ (S' b v = 0 -> forall i, (i < {self.m.d})%nat -> v i = 0)"
         parts = [e for pivot in self.pivots for e in pivot[1:]]
-        return (
-            "Lemma definite : forall b v, dom' b -> 0 <= S' b v /\\ "
-            f"(S' b v = 0 -> forall i, (i < {self.m.d})%nat -> v i = 0).\n"
-            f"{place.proof(parts, [], end)}"
-        )
+        return self.at_b.lemma("definite", goal, parts, [], end)
 
     # -- the flow
 
     def flow(self) -> Iterator[str]:
         """Yield the lemmas on the flow."""
-        yield from self.flowing(f"{len(self.m.weights)} {self.m.d} rate' F'")
-        yield from self.staying()
-        yield self.never_leaves(self.walls, "dom' (F' (w t))", "unfold dom, F. cbv beta iota.")
-        for i, g in enumerate(self.G):
-            yield self.turns(i, g)
-        yield from self.at_rest()
-        sure(self.w.signs.positive(self.g), self.g, "> 0")
-        yield always("warped", f"0 < {self.on('t')(self.g)}", self.w.proof([self.g], [], "pos."))
-
-    def turns(self, i: int, g: Expr) -> str:
-        """Return the lemma on how an entry of G moves: with g lam."""
-        at, m = self.on("t"), self.m
-        inside = "assert (r' := inside t ht'). unfold dom, F in r'. cbv beta iota in r'."
-        place = replace(
-            self.w.knowing(inside, self.walls),
-            names={**self.w.names, **{x.symbol.name: f"({x.text})" for x in self.put}},
-            values={x.symbol: x.value for x in self.put},
-            closing="unfold G, F. cbv beta iota.",
-        )
-        slope = f"{at(self.g, POWER)} * {at(m.steering[i])}"
-        read = [g, self.g, *m.outputs, *(g.diff(b) for b in self.b), *squares(g)]
-        goal = f"is_derive (fun s => G' (F' (w s)) {i}%nat) t ({slope})"
-        return always(f"turns{i}'", goal, place.proof([g, self.g, *m.outputs], read, DERIVE))
-
-    def at_rest(self) -> Iterator[str]:
-        """Yield the lemmas that G is 0 at the start."""
-        m, start = self.m, dict(zip(self.m.weights, self.m.start, strict=True))
-        atoms = {**self.names, **{w: self.terms(v, ATOM) for w, v in start.items()}}
-        texts = {x.symbol.name: f"({Terms(atoms)(x.value)})" for x in self.put}
-        place = replace(
-            self.start.knowing("assert (r' := inside 0 (Rle_refl 0)).", self.walls),
-            names={**self.names, **texts},
-            values={x.symbol: m.at_start(x.value) for x in self.put},
-            split=True,
-            closing="unfold G, dom, F in *. hyps. cbv beta iota in *. "
-            "repeat match goal with H : w 0 _ = _ |- _ => rewrite H in *; clear H end.",
-        )
-        constants = dict(m.constants)
-        for i, g in enumerate(self.G):
-            used = [c for c in constants if g.has(c)]
-            rooted = any(f.has(*used) for f in g.atoms(sympy.Function, sympy.Pow))
-            told = g if rooted else g.subs(constants)
-            if not place.calls(told).vanishes(told):
-                raise NoFile("that the slope of Q is 0 at the start is not proved")
-            put = "".join(f"unfold {name_of(c.name)}. " for c in used if not rooted)
-            yield (
-                f"Lemma balanced{i}' : G' (F' (w 0)) {i}%nat = 0.\n"
-                f"{place.proof([], [told], f'{put}FIELD.')}"
-            )
+        yield from self.flowed
+        yield from self.within(self.walls, "dom' (F' (w t))")
+        m, at, unfolded = self.m, self.on("t"), "unfold dom, F in r'. cbv beta iota in r'."
+        place = self.w.knowing(f"assert (r' := inside t ht'). {unfolded}", self.walls)
+        for i, (g, steering) in enumerate(zip(self.G, m.steering, strict=True)):
+            yield place.moves(f"turns{i}'", g, f"{at(self.g, POWER)} * {at(steering)}", [self.g])
+        opening = f"assert (r' := inside 0 (Rle_refl 0)). {unfolded} {self.start.opening}"
+        signs = self.start.signs.with_(self.walls)
+        place = replace(self.start, opening=opening, signs=signs, split=True)
+        yield from (self.starts(f"balanced{i}'", g, place) for i, g in enumerate(self.G))
+        yield self.w.positive("warped", self.g)
 
     def theorem(self, name: str) -> Iterator[str]:
         """Yield the whole file after its head."""
         yield from self.definitions()
-        yield from ("", "Section Model.", *self.on_domain(), *self.flow())
+        yield from (*self.on_domain(), *self.flow())
         d, g = self.m.d, self.on("t")(self.g)
         begun = each("i", [f"exact balanced{i}'" for i in range(d)])
         turns = each("i", [f"apply turns{i}'; exact ht'" for i in range(d)])

@@ -1,8 +1,12 @@
-"""Where a lemma is proved: what things are called there, what is known, and how a proof begins."""
+"""Where lemmas are proved, and their three kinds: what moves, what is equal, what is positive.
+
+A lemma is on expressions in symbols, whose texts and values the place has. What proves it is read
+off the expressions: that they are defined, the rules of their functions, and one tactic.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import sympy
@@ -13,31 +17,40 @@ from derive.rocq.signs import Signs
 from derive.rocq.terms import NoFile, Terms
 
 Relation = tuple[Symbol, int, Expr, str]
-"""A name that has a power, n, which is equal to an expression, and what the equation is called."""
+"""A symbol, n, the expression that its n-th power is, and what the equation is called."""
+DERIVE = "evar_last; [diff|cbv beta]. FIELD."
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a lemma is proved: what things are called there, and what is known.
+    """Where lemmas are proved: what things are called there, and what is known.
 
     Attributes:
         names: texts of symbols.
         signs: what is known of signs, once the opening is run.
+        head: for what the lemmas hold.
         opening: the commands with which a proof begins.
-        closing: those that follow when all conjunctions are taken apart.
-        values: what some symbols are equal to; *first* is the tactic that puts that in.
-        split: whether logarithms of products are sums.
-        relations: equations for powers of names.
+        bound, point: the variable of derivatives, and where they are taken.
+        along: texts of symbols as functions of the variable.
+        moving: symbols that depend on it.
+        rates: how fast these move.
+        values: what some symbols are equal to, as their texts say.
+        relations: equations for powers of symbols.
+        split: whether logarithms of products are sums of logarithms.
     """
 
     names: Mapping[str, str]
     signs: Signs
+    head: str = ""
     opening: str = ""
-    closing: str = ""
+    bound: str = "z"
+    point: str = "z"
+    along: Mapping[str, str] = field(default_factory=dict)
+    moving: tuple[Symbol, ...] = ()
+    rates: tuple[Expr, ...] = ()
     values: Mapping[Symbol, Expr] = field(default_factory=dict)
-    first: str = ""
-    split: bool = False
     relations: tuple[Relation, ...] = ()
+    split: bool = False
 
     def knowing(
         self, commands: str, signs: Iterable[Expr] = (), relations: Iterable[Relation] = ()
@@ -45,64 +58,130 @@ class Place:
         """Return the place where commands have shown more."""
         return replace(
             self,
-            opening=f"{self.opening}{commands} ",
+            opening=f"{self.opening} {commands}".strip(),
             signs=self.signs.with_(signs),
             relations=(*self.relations, *relations),
         )
 
-    def proof(self, written: Iterable[Expr], read: Iterable[Expr], *ends: str) -> str:
-        """Return a proof of these steps."""
-        return f"Proof.\n  {self.steps(written, read, *ends)}\nQed.\n"
+    @property
+    def terms(self) -> Terms:
+        """What writes expressions here."""
+        return Terms({**self.names})
 
-    def steps(self, written: Iterable[Expr], read: Iterable[Expr], *ends: str) -> str:
-        """Return commands: opening, what is defined, the names of functions, and the ends.
+    # -- lemmas
+
+    def moves(self, label: str, e: Expr, slope: Expr | str, read: Iterable[Expr] = ()) -> str:
+        """Return the lemma on the derivative of a function."""
+        shown = slope if isinstance(slope, str) else self.terms(slope)
+        parts = [e, *read, *([] if isinstance(slope, str) else [slope])]
+        function = Terms({**self.names, **self.along})(e)
+        goal = f"is_derive (fun {self.bound} => {function}) {self.point} ({shown})"
+        return self.lemma(label, goal, [*parts, *self.rates], [*parts, *self.slopes(e)], DERIVE)
+
+    def smooth(self, label: str, e: Expr) -> str:
+        """Return the lemma that a function has a derivative."""
+        function = Terms({**self.names, **self.along})(e)
+        goal = f"ex_derive (fun {self.bound} => {function}) {self.point}"
+        return self.lemma(label, goal, [e, *self.rates], self.slopes(e), "eexists. diff.")
+
+    def slopes(self, e: Expr) -> list[Expr]:
+        """Return what has the functions that a derivative has."""
+        return [*self.rates, *(e.diff(x) for x in self.moving), *squares(e)]
+
+    def positive(self, label: str, e: Expr, first: str = "") -> str:
+        """Return the lemma that an expression is positive, in a form that shows it.
+
+        Raises:
+            NoFile: there is no such form.
+        """
+        return self.lemma(label, f"0 < {self.terms(e)}", *self.seen(e, first))
+
+    def nonnegative(self, label: str, e: Expr) -> str:
+        """Return the lemma that an expression is not negative, by its form or another.
+
+        Raises:
+            NoFile: that is not so by its form.
+        """
+        put = self._put(e)
+        forms = (e, sympy.cancel(put), sympy.factor(put), put)
+        form = sure(next(filter(self.signs.nonnegative, forms), None), e, ">= 0")
+        put = f"replace ({self.terms(e)}) with ({self.terms(form)}) by (FIELD). " * (form != e)
+        return self.lemma(label, f"0 <= {self.terms(e)}", [e, form], [e, form], f"{put}nn.")
+
+    def seen(self, e: Expr, first: str = "") -> tuple[list[Expr], list[Expr], str]:
+        """Return what is written and read in the proof that an expression is positive, and it."""
+        form = sure(self.form(e), e, "> 0")
+        put = f"replace ({self.terms(e)}) with ({self.terms(form)}) by (FIELD). " * (form != e)
+        return [form], [e, form], f"{first}{put}pos."
+
+    def form(self, e: Expr) -> Expr | None:
+        """Return a form of an expression that is positive, if there is one."""
+        for shown in (e, self._put(e)):
+            if (form := self.signs.form(shown)) is not None:
+                return form
+        calls = self.calls(e)
+        return self.signs.form(sympy.factor(calls.back(calls.value(e))))
+
+    def lemma(
+        self, label: str, goal: str, written: Iterable[Expr], read: Iterable[Expr], *ends: str
+    ) -> str:
+        """Return a lemma with its proof."""
+        return f"Lemma {label} : {self.head}{goal}.\n{self.proof(written, read, *ends)}"
+
+    def proof(self, written: Iterable[Expr], read: Iterable[Expr], *ends: str) -> str:
+        """Return a proof: opening, what is defined, the names of functions, and the ends.
 
         In the ends ``FIELD`` is what proves an identity.
 
         Raises:
             NoFile: something that must be positive is not so by its form.
         """
-        needs = Terms({**self.names})
+        needs = self.terms
         for e in written:
             needs(e)
         calls = self.calls(*read)
-        lines = [f"{self.opening}hyps. {self.closing}".strip()]
+        lines = [f"{self.opening} hyps.".strip()]
         for text, e in needs.positive.items():
-            sure(calls.signs.positive(e), e, "> 0")
+            self._sure(calls.signs.positive, e, "> 0")
             lines.append(f"assert (0 < {text}) by pos.")
         for text, e in needs.divisors.items():
             if not e.is_number:
                 lines.append(f"assert ({text} <> 0) by ({self._nonzero(text, e, calls.signs)}).")
         ends = tuple(end.replace("FIELD", calls.field()) for end in ends)
-        return "\n  ".join((*lines, *calls.lines, *ends))
+        steps = "\n  ".join((*lines, *calls.lines, *ends))
+        return f"Proof.\n  {steps}\nQed.\n"
 
     def _nonzero(self, text: str, e: Expr, signs: Signs) -> str:
         """Return what proves that an expression is not 0, by its form or that of its factors."""
-        if signs.nonzero(e):
+        if signs.nonzero(e) or signs.nonzero(self._put(e)):
             return "nz"
         factored = sympy.factor(e)
-        sure(signs.nonzero(factored), e, "!= 0")
-        return f"replace {text} with ({Terms({**self.names})(factored)}) by ring; nz"
+        self._sure(signs.nonzero, factored, "!= 0")
+        return f"replace {text} with ({self.terms(factored)}) by ring; nz"
+
+    def _put(self, e: Expr) -> Expr:
+        return e.subs(self.values, simultaneous=True)
+
+    def _sure(self, check: Callable[[Expr], bool], e: Expr, what: str) -> None:
+        sure(e if check(e) or check(self._put(e)) else None, e, what)
 
     def calls(self, *read: Expr) -> Calls:
         """Return the functions in some expressions as names."""
-        calls = Calls(Terms({**self.names}), self.signs, self.values, self.first, self.split)
+        calls = Calls(Terms({**self.names}), self.signs, self.values, self.split)
         calls.know(self.relations)
         calls.read(*read)
         return calls
 
 
-def sure(holds: bool, e: Expr, what: str) -> None:
-    """Refuse what is not proved of an expression.
+def sure(form: Expr | None, e: Expr, what: str) -> Expr:
+    """Return what shows something of an expression.
 
     Raises:
-        NoFile: it does not hold.
+        NoFile: there is nothing.
     """
-    if not holds:
+    if form is None:
         raise NoFile(f"that {e} {what} does not follow from its form")
-
-
-DERIVE = "evar_last; [diff|cbv beta]. FIELD."
+    return form
 
 
 def squares(e: Expr) -> list[Expr]:

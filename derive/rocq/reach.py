@@ -6,13 +6,14 @@ N = 1 + (y/c)^2 there is a place at which g = c N^n, which is at least y.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import sympy
 from sympy import Expr, Symbol
 
-from derive.rocq.along import ASKED, UNFOLDED, Along
-from derive.rocq.place import DERIVE, Place, sure
+from derive.rocq.curve import Term
+from derive.rocq.place import Place
+from derive.rocq.section import ASKED
 from derive.rocq.signs import Signs
 from derive.rocq.subject import Z
 from derive.rocq.terms import NoFile, Terms, all_of
@@ -20,7 +21,7 @@ from derive.rocq.terms import NoFile, Terms, all_of
 Y = Symbol("y'", real=True)
 
 
-def reached(along: Along) -> Iterator[str]:
+def reached(along: Term) -> Iterator[str]:
     """Yield the lemma that Q lives where the curve is.
 
     Raises:
@@ -28,7 +29,7 @@ def reached(along: Along) -> Iterator[str]:
     """
     proof = "apply explicit_image" if along.curve.explicit else "reflexivity"
     if along.curve.everywhere and not along.curve.explicit:
-        yield from (_end(along, label, sign) for label, sign in (("above", 1), ("below", -1)))
+        yield from (*_end(along, "above", 1), *_end(along, "below", -1))
         proof = (
             "unfold dom. split; auto. intros _. destruct the_curve.\n"
             "  apply (image_all range' f' df'); auto; clear x; intros x.\n"
@@ -38,54 +39,47 @@ def reached(along: Along) -> Iterator[str]:
     yield f"Lemma reached x : dom' x <-> image f' range' x.\nProof using asked'. {proof}. Qed.\n"
 
 
-def _end(along: Along, label: str, sign: int) -> str:
-    """Return the lemma that s f has no bound on the curve."""
+def _end(along: Term, label: str, sign: int) -> Iterator[str]:
+    """Yield the lemmas that s f has no bound on the curve."""
     curve, asked, x = along.curve, along.m.asked, along.x
     candidates = (_far(term, sign, asked) for term in sympy.Add.make_args(curve.f))
     if (found := next(filter(None, candidates), None)) is None:
         raise NoFile("that the curve of Q takes every value is not proved")
     term, place, c, n = found
-    terms = Terms({**along.names, Y.name: "y"})
-    zeta = terms(place)
-    there = Terms({**terms.names, Z.name: f"({zeta})"})
     g, r = sign * term, sign * (curve.f - term)
     slope = sign * r.diff(Z)
     k = x.signs.form(slope) or slope
-    sure(x.signs.nonnegative(k), k, ">= 0")
-    at_0 = Terms({**along.names, Z.name: "0"})
-    origin = all_of(
-        f"replace ({at_0(wall)}) with ({terms(wall.subs(Z, 0))}) by ring; pos"
-        for wall in curve.walls
-    )
-
-    def put(e: Expr, holds: Callable[[Expr], bool], tactic: str) -> str:
-        value = e.subs(Z, place)
-        forms = (sympy.cancel(value), sympy.factor(value), value)
-        shown = next((form for form in forms if holds(form)), None)
-        if shown is None:
-            raise NoFile(f"that {value} has a sign does not follow from its form")
-        return f"replace ({there(e)}) with ({terms(shown)}) by (FIELD); {tactic}"
-
-    at = Place(terms.names, asked, ASKED, "unfold range.")
-    inside = all_of(put(wall, asked.positive, "pos") for wall in curve.walls)
-    side = f"enough (0 <= {there(sign * Z)}) by lra. {put(sign * Z, asked.nonnegative, 'nn')}."
-    opening = f"{ASKED}{along.units_at(f'({zeta})')}{UNFOLDED}remember ({zeta}) as z eqn:hx' in *. "
-    far = Place(terms.names, x.signs, opening, values={Z: place}, first="subst z; ")
-    N = 1 + (Y / c) ** 2
-    large = f"large ({terms(c)}) {n} y ltac:(pos) ltac:(lia)"
+    at = x.terms
+    goal = f"({sign}) * ({at(curve.f)}) = {at(g)} + ({at(r)})"
+    yield x.lemma(f"{label}_split'", goal, [curve.f, g, r], [curve.f, g, r], "FIELD.")
+    yield x.moves(f"{label}_rest'", r, f"({sign}) * ({at(k)})", [k])
+    yield x.nonnegative(f"{label}_grows'", k)
+    names = {**along.names, Y.name: "y"}
+    zeta = Terms(names)(place)
+    names[Z.name] = f"({zeta})"
+    there = Place(names, asked, "forall y, ", f"intros y. {ASKED}", values={Z: place})
+    at_0 = Place({**names, Z.name: "0"}, asked, "", ASKED, values={Z: sympy.S.Zero})
+    for where, here, point, of in (("origin", at_0, "0", ""), ("inside", there, zeta, " y")):
+        walls = [f"{label}_{where}{i}'" for i, _ in enumerate(curve.walls)]
+        yield from map(here.positive, walls, curve.walls)
+        steps = all_of(f"exact ({wall}{of})" for wall in walls)
+        yield (
+            f"Lemma {label}_{where}' : {here.head}range' ({point}).\n"
+            f"Proof using asked'.{' intros y.' * bool(of)} {steps} Qed.\n"
+        )
+    yield there.nonnegative(f"{label}_side'", sign * Z)
+    known = f"assert (r' := {label}_inside' y). {along.units_at(f'({zeta})')}{along.unfolded}"
+    far, N = there.knowing(known, x.signs.above), 1 + (Y / c) ** 2
+    large = f"large ({far.terms(c)}) {n} y ltac:(pos) ltac:(lia)"
     end = f"apply Rle_trans with (1 := {large}). right. FIELD."
-    parts = [curve.f, g, r, k]
-    return (
+    yield far.lemma(f"{label}_large'", f"y <= {far.terms(g)}", [g], [g, c * N**n], end)
+    yield (
         f"Lemma {label} : forall x, exists z, range' z /\\ x <= ({sign}) * f' z.\n"
-        f"Proof using asked'.\napply (far range' f' (fun z => {terms(g)}) (fun z => {terms(r)})\n"
-        f"  (fun z => {terms(k)}) ({sign})).\n- ring.\n- apply the_curve.\n"
-        f"- {ASKED}unfold range. hyps. {origin}\n"
-        f"- {x.steps(parts, parts, 'FIELD.')}\n- {x.steps(parts, parts, DERIVE)}\n"
-        f"- {x.steps([k], [], 'nn.')}\n"
-        f"- intros y. assert (r' : range' ({zeta})).\n"
-        f"  {{ {at.steps([place], [place], inside)} }}\n"
-        f"  exists ({zeta}). split; [exact r'|split].\n"
-        f"  + {at.steps([place], [place], side)}\n  + {far.steps([g], [g, c * N**n], end)}\nQed.\n"
+        f"Proof using asked'.\n  apply (far range' f' (fun z => {at(g)}) (fun z => {at(r)})\n"
+        f"    (fun z => {at(k)}) ({sign})); [ring|apply the_curve|exact {label}_origin'\n"
+        f"    |exact {label}_split'|exact {label}_rest'|exact {label}_grows'|].\n"
+        f"  intros y. exists ({zeta}). split; [exact ({label}_inside' y)|].\n"
+        f"  split; [generalize ({label}_side' y); lra|exact ({label}_large' y)].\nQed.\n"
     )
 
 

@@ -23,8 +23,6 @@ LARGEST = 60
 """Derivatives of entries of K that fit into ten seconds."""
 Entry = tuple[int, ...]
 """The place of an equation: i, k, or m, i, k."""
-Unknown = tuple[str | int, ...]
-"""g, h_m, H_ij or T_ijl, with sorted places."""
 
 
 def _inside(d: Derivation) -> None:
@@ -73,43 +71,31 @@ class Refutation:
 
     def _contradiction(self, point: Sequence[Rational]) -> list[Entry] | None:
         """Return the equations of which a combination says g = 0."""
-        n, p = range(len(self.F)), range(len(self.w))
-        names = [("g",), *(("h", m) for m in p)]
-        names += [("H", *x) for x in combinations_with_replacement(n, 2)]
-        names += [("T", *x) for x in combinations_with_replacement(n, 3)]
-        rows = self._equations(point)
-        entries = [*rows]
+        equations, unknown = self._equations(point)
+        A, _ = sympy.linear_eq_to_matrix([*equations.values()], unknown)
         # mu A = e_g: a combination of the equations is g = 0
-        A = sympy.Matrix([[rows[e].get(name, 0) for e in entries] for name in names])
-        whole = A.row_join(sympy.Matrix([1] + [0] * (len(names) - 1)))
+        whole = A.T.row_join(sympy.eye(len(unknown))[:, :1])
         reduced, pivots = whole.rref()
-        if len(entries) in pivots:
+        if len(equations) in pivots:
             return None
-        return [entries[c] for r, c in enumerate(pivots) if reduced[r, len(entries)] != 0]
+        entries = [*equations]
+        return [entries[c] for r, c in enumerate(pivots) if reduced[r, -1] != 0]
 
-    def _equations(self, point: Sequence[Rational]) -> dict[Entry, dict[Unknown, Expr]]:
-        """Return the coefficients of H K = g 1, and of its derivatives in each weight."""
-        at = dict(zip(self.w, point, strict=True))
-        n, p = range(len(self.F)), range(len(self.w))
-        K = [[e.subs(at) for e in row] for row in self.K]
-        rows = dict[Entry, dict[Unknown, Expr]]()
-
-        def add(entry: Entry, name: Unknown, value: Expr) -> None:
-            row = rows.setdefault(entry, {})
-            row[name] = row.get(name, sympy.S.Zero) + value
-
-        for i, k, j in product(n, repeat=3):
-            add((i, k), ("H", *sorted((i, j))), K[j][k])
-            for m in p:
-                add((m, i, k), ("H", *sorted((i, j))), self.K[j][k].diff(self.w[m]).subs(at))
-                for e in n:
-                    T: Unknown = ("T", *sorted((i, j, e)))
-                    add((m, i, k), T, self.J[e][m].subs(at) * K[j][k])
-        for i in n:
-            add((i, i), ("g",), sympy.S.NegativeOne)
-            for m in p:
-                add((m, i, i), ("h", m), sympy.S.NegativeOne)
-        return rows
+    def _equations(self, point: Sequence[Rational]) -> tuple[dict[Entry, Expr], list[Symbol]]:
+        """Return H K - g 1, and its derivatives in each weight, and g with the other unknowns."""
+        n, p, at = range(len(self.F)), range(len(self.w)), dict(zip(self.w, point, strict=True))
+        g, h = Symbol("g"), [Symbol(f"h{m}") for m in p]
+        H, T = ({x: Symbol(f"{sorted(x)}") for x in product(n, repeat=r)} for r in (2, 3))
+        K, J = (sympy.Matrix(M).subs(at) for M in (self.K, self.J))
+        rows = dict[Entry, Expr]()
+        for i, k in product(n, repeat=2):
+            one = int(i == k)
+            rows[i, k] = sympy.Add(*(H[i, j] * K[j, k] for j in n)) - g * one
+            for m, w in enumerate(self.w):
+                terms = (H[i, j] * self.K[j][k].diff(w).subs(at) for j in n)
+                moved = (T[i, j, e] * J[e, m] * K[j, k] for j, e in product(n, repeat=2))
+                rows[m, i, k] = sympy.Add(*terms, *moved) - h[m] * one
+        return rows, [g, *h, *dict.fromkeys((*H.values(), *T.values()))]
 
     # -- the file
 

@@ -17,31 +17,19 @@ def rests(m: Subject, on: Callable[[str], Terms], steady: str) -> str:
     Raises:
         NoFile: their rates are not polynomials in them.
     """
-    n, rows = len(m.ties), _rows(m)
-    forms = [m.moving[i] - tie for i, tie in m.ties]
-
-    def of(time: str) -> str:
-        return cases("k", [on(time)(z) for z in forms])
-
-    factors = "".join(
-        f"| {k}%nat, {j}%nat => {steered(c, m, on('s'))} "
-        for k, row in enumerate(rows)
-        for j, c in enumerate(row)
-        if c != 0
-    )
+    n, z = len(m.ties), [m.moving[i] - tie for i, tie in m.ties]
+    at, to = (cases("k", [*map(on(time), z)]) for time in "ts")
+    rows = cases("k", [cases("j", [steered(c, m, on("s")) for c in row]) for row in _rows(m)])
     inner = each("j", ["cbv beta iota; cont"] * n)
     known = " ".join(f"assert (V{i}' := W{i}' s ht)." for i in range(len(m.weights)))
     known += "".join(f" assert (C{i}' := {steady} s {i}%nat ht ltac:(lia))." for i in range(m.d))
     moves = "cbv beta iota; evar_last; [diff|cbn [Sum]; cbv beta iota; field; sides]"
     lines = (
-        f"Lemma rest' k t : (k < {n})%nat -> 0 <= t -> {of('t')} = 0.\n"
-        f"Proof.\n  intros hk' ht'. refine (rests {n} t (fun k s => {of('s')})\n"
-        f"    (fun k j s => match k, j with {factors}| _, _ => 0 end)\n"
-        "    _ _ _ ht' k hk'); clear k hk'.\n"
-        f"  - intros k s hk' [ht _]. {known}\n"
-        f"    {each('k', [moves] * n)}.\n"
-        f"  - intros k j s hk' hj' [ht _]. {known}\n"
-        f"    {each('k', [inner] * n)}.\n"
+        f"Lemma rest' k t : (k < {n})%nat -> 0 <= t -> {at} = 0.\n"
+        f"Proof.\n  intros hk' ht'. refine (rests {n} t (fun k s => {to})\n"
+        f"    (fun k j s => {rows}) _ _ _ ht' k hk'); clear k hk'.\n"
+        f"  - intros k s hk' [ht _]. {known}\n    {each('k', [moves] * n)}.\n"
+        f"  - intros k j s hk' hj' [ht _]. {known}\n    {each('k', [inner] * n)}.\n"
         "  - intros k hk'. assert (f' := from'). unfold starts in f'. hyps.\n"
         f"    {each('k', ['lra'] * n)}.\nQed.\n"
     )
@@ -54,12 +42,8 @@ def rests(m: Subject, on: Callable[[str], Terms], steady: str) -> str:
 
 def steered(e: Expr, m: Subject, terms: Terms) -> str:
     """Return a combination of the steering, term by term."""
-    whole = sympy.expand(e)
-    return " + ".join(
-        f"{terms(sympy.factor(c), POWER)} * {terms(x)}"
-        for x in m.steering
-        if (c := whole.coeff(x)) != 0
-    )
+    factors = ((sympy.factor(sympy.expand(e).coeff(x)), x) for x in m.steering)
+    return " + ".join(f"{terms(c, POWER)} * {terms(x)}" for c, x in factors if c != 0) or "0"
 
 
 def _rows(m: Subject) -> list[list[Expr]]:
@@ -70,13 +54,10 @@ def _rows(m: Subject) -> list[list[Expr]]:
     rows = []
     for i, tie in m.ties:
         velocity = sympy.expand(m.rate_of(m.moving[i] - tie).subs(lifted, simultaneous=True))
-        if not velocity.is_polynomial(*m.moving, *z):
+        if not velocity.is_polynomial(*z):
             raise NoFile("that weights stay tied is not proved here")
-        row = [sympy.S.Zero] * len(z)
-        for term in sympy.Add.make_args(velocity):
-            k = next((k for k, x in enumerate(z) if term.has(x)), None)
-            if k is None and term != 0:
-                raise NoFile("that weights stay tied is not proved here")
-            row[k or 0] += term / z[k or 0]
+        row, rest = sympy.reduced(velocity, z, *z)
+        if rest != 0:
+            raise NoFile("that weights stay tied is not proved here")
         rows.append([c.subs(back, simultaneous=True) for c in row])
     return rows

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from derive.rocq.along import CURVE
-from derive.rocq.flow import Flow
+from derive.rocq.curve import CURVE, Term
 from derive.rocq.reach import reached
 from derive.rocq.terms import Terms, cases, each, name_of
 
 CURVES = ("dom", *CURVE)
 
 
-def lemmas(flow: Flow) -> Iterator[str]:
+def lemmas(x: Term) -> Iterator[str]:
     """Yield the definitions of a curve, and the section with what is proved of it."""
-    yield from flow.on_curve()
-    yield from ("", "Section Model.", *flow.lemmas(), *reached(flow), *flow.copy(), "End Model.")
+    yield from x.of_curve()
+    yield from x.section(CURVES, ("F", "rate", "defined", x.output))
+    yield from (*x.on_curve(), *reached(x), *x.copy(), "End Model.")
 
 
-def copies(name: str, flows: Sequence[Flow]) -> Iterator[str]:
+def copies(name: str, flows: Sequence[Term]) -> Iterator[str]:
     """Yield the theorem on any number of copies of one output, and its proof."""
     (x,) = flows
     yield from (*lemmas(x), "")
@@ -54,7 +54,7 @@ def copies(name: str, flows: Sequence[Flow]) -> Iterator[str]:
     ).replace("  (b i)", " (b i)")
 
 
-def separate(name: str, flows: Sequence[Flow]) -> Iterator[str]:
+def separate(name: str, flows: Sequence[Term]) -> Iterator[str]:
     """Yield the theorem on several outputs, of whose coordinates each moves by itself."""
     modules = [f"Q{j}'" for j, _ in enumerate(flows, 1)]
     for module, x in zip(modules, flows, strict=True):
@@ -88,15 +88,15 @@ def separate(name: str, flows: Sequence[Flow]) -> Iterator[str]:
     )
 
 
-def _rows(flows: Sequence[Flow]) -> str:
+def _rows(flows: Sequence[Term]) -> str:
     """Return the coefficients of the coordinates in the outputs."""
     return cases("j", [cases("i", [x.terms(c) for c in x.row]) for x in flows])
 
 
-def _along(flows: Sequence[Flow]) -> str:
+def _along(flows: Sequence[Term]) -> str:
     """Return the steering of each coordinate, its place on its curve, and its K."""
     steering, T, K = (
-        cases("j", [x.on("t")(getattr(x, field)) for x in flows]) for field in ("steered", "T", "K")
+        cases("j", [x.on("t")(getattr(x, field)) for x in flows]) for field in ("nu", "T", "K")
     )
     return f"(fun t j => {steering}) (fun j t => {T}) (fun j t => {K})"
 

@@ -41,36 +41,37 @@ class Signs:
     def positive(self, e: Expr) -> bool:
         """Say whether an expression is positive by its form."""
         e = sympy.sympify(e)
-        if e.is_number:
-            return bool(e.is_positive)
         if e in self.above or isinstance(e, ALWAYS):
             return True
-        if e.is_Mul:
-            return self._product(e)
-        if e.is_Pow:
-            even = e.exp.is_Integer and e.exp % 2 == 0
-            return self.positive(e.base) or bool(even and self.nonzero(e.base))
+        if e.is_number:
+            return bool(e.is_positive)
+        if e.is_Mul or e.is_Pow:
+            return self._power(e) if e.is_Pow else self._product(e)
         if e.is_Add and all(map(self.nonnegative, e.args)):
             return e in self.off or any(map(self.positive, e.args))
-        beyond_tanh = any(e in (1 - f, 1 + f) for f in e.atoms(sympy.tanh))
-        return beyond_tanh or self._linear(e)
+        return any(e in (1 - f, 1 + f) for f in e.atoms(sympy.tanh)) or self._linear(e)
+
+    def _power(self, e: Expr) -> bool:
+        return self.positive(e.base) or (_even(e) and self.nonzero(e.base))
+
+    def _product(self, e: Expr) -> bool:
+        """Say so of a product, of whose factors an even number may be negative."""
+        below = [factor for factor in e.args if not self.positive(factor)]
+        return len(below) % 2 == 0 and all(map(self._negative, below))
+
+    def _negative(self, e: Expr) -> bool:
+        """Say whether a factor is negative by its form: a number, a sum, or as is known."""
+        return -e in self.above or ((e.is_number or e.is_Add) and self.positive(-e))
 
     def nonnegative(self, e: Expr) -> bool:
         """Say whether an expression is nonnegative by its form."""
         e = sympy.sympify(e)
-        if e.is_number:
-            return bool(e.is_nonnegative)
-        if e in self.least:
-            return True
-        if e.is_Pow:
-            even = e.exp.is_Integer and e.exp % 2 == 0 and e.exp > 0
-            root = e.exp.is_Rational and not e.exp.is_Integer and e.exp > 0
-            return bool(even or root or self.nonnegative(e.base))
-        if e.is_Mul and all(map(self.nonnegative, e.args)):
-            return True
-        if e.is_Add and all(map(self.nonnegative, e.args)):
-            return True
-        return self.positive(e)
+        if e.is_number or e in self.least:
+            return bool(e.is_nonnegative) if e.is_number else True
+        if e.is_Pow and e.exp.is_Rational and e.exp > 0:
+            return _even(e) or not e.exp.is_Integer or self.nonnegative(e.base)
+        parts = e.args if e.is_Mul or e.is_Add else [e.base] if e.is_Pow else ()
+        return (bool(parts) and all(map(self.nonnegative, parts))) or self.positive(e)
 
     def nonzero(self, e: Expr) -> bool:
         """Say whether an expression is not 0 by its form."""
@@ -79,44 +80,24 @@ class Signs:
             return True
         if any(sympy.expand(e + f) == 0 for f in (*self.above, *self.off)):
             return True
-        if e.is_Mul:
-            return all(map(self.nonzero, e.args))
-        return bool(e.is_Pow and self.nonzero(e.base))
+        return (e.is_Mul or e.is_Pow) and all(map(self.nonzero, e.args[: None if e.is_Mul else 1]))
 
     def form(self, e: Expr) -> Expr | None:
         """Return a form of an expression that is positive, if there is one."""
-        if self.positive(e):
-            return e
-        factored = sympy.factor(e)
-        forms = (self.oriented(e), self.oriented(factored), factored, sympy.expand(e))
-        return next((f for f in forms if self.positive(f)), None)
+        forms = (f(e) for f in (sympy.sympify, self.oriented, self.factored, sympy.expand))
+        return next(filter(self.positive, forms), None)
+
+    def factored(self, e: Expr) -> Expr:
+        """Return the factors of an expression, those of a sign turned in pairs."""
+        return self.oriented(sympy.factor(e))
 
     def oriented(self, e: Expr) -> Expr:
         """Return a product with its negative factors turned in pairs."""
-        number, rest = e.as_coeff_Mul()
-        turned = []
-        for factor in sympy.Mul.make_args(rest):
-            base, exponent = factor.as_base_exp()
-            if (
-                base.is_Add
-                and exponent.is_Integer
-                and not self.positive(base)
-                and self.positive(-base)
-            ):
-                number, base = number * (-1) ** exponent, -base
-            turned.append(base**exponent)
-        return sympy.Mul(number, *turned)
-
-    def _product(self, e: Expr) -> bool:
-        """Say so of a product, of whose factors an even number may be negative."""
-        number, factors = e.as_coeff_Mul()
-        sign = 1 if number > 0 else -1
-        for factor in sympy.Mul.make_args(factors):
-            if not self.positive(factor):
-                sign = -sign
-                if not (-factor in self.above or (factor.is_Add and self.positive(-factor))):
-                    return False
-        return sign > 0
+        turned = [sympy.S.One]
+        for base, n in (factor.as_base_exp() for factor in sympy.Mul.make_args(e)):
+            turn = n.is_Integer and base.is_Add and self._negative(base)
+            turned += [sympy.S.NegativeOne**n, (-base) ** n] if turn else [base**n]
+        return sympy.Mul(*turned)
 
     def _linear(self, e: Expr) -> bool:
         """Say whether it is a positive multiple of what is positive plus a number, not negative."""
@@ -129,6 +110,11 @@ class Signs:
             if ratio > 0 and not any(v for x, v in rest.items() if x != 1) and rest.get(1, 0) >= 0:
                 return True
         return False
+
+
+def _even(e: Expr) -> bool:
+    """Say whether a power has an even number as exponent."""
+    return bool(e.exp.is_Integer and e.exp % 2 == 0)
 
 
 def signs_of(known: Iterable[tuple[Expr, Sign]]) -> Signs:

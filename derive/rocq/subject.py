@@ -9,7 +9,7 @@ which beta is linear is the parameter of one. The weights of the flow are at z =
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import sympy
@@ -23,6 +23,8 @@ from derive.potential.piece import Piece, Root
 from derive.rocq.signs import Signs, signs_of
 from derive.rocq.terms import NoFile, plain
 
+Relation = tuple[Symbol, int, Expr]
+"""A symbol, n, and what its n-th power is."""
 X = Symbol("x'", real=True)
 """beta, by a name that no start has."""
 Z = Symbol("z'", real=True)
@@ -91,7 +93,8 @@ class Subject:
         ties: places of weights that stay combinations of others, with these; 0 for idle ones.
         begun: walls that the start is asked to be inside of, beyond the conditions.
         kept: functions of the weights that are asked to stay positive along the flow.
-        typed: arguments of the definitions before the symbols, with their types.
+        typed: arguments of the definitions before the symbols, with their types; of a vector u,
+            whose |u|^2 is the last weight and whose phi is the output, d and u_0.
         texts: how symbols are written that are no arguments.
     """
 
@@ -126,11 +129,6 @@ class Subject:
         asked = signs_of((plain(c.of), c.sign) for c in self.conditions)
         return asked.with_(self.begun)
 
-    def begin(self, e: Expr) -> Expr:
-        """Return a function of the weights at the start, in a form that is positive if one is."""
-        start = self.at_start(e)
-        return self.asked.form(start) or start
-
     @functools.cached_property
     def moving(self) -> tuple[Symbol, ...]:
         """The weights as symbols."""
@@ -138,9 +136,10 @@ class Subject:
 
     @functools.cached_property
     def slopes(self) -> tuple[Expr, ...]:
-        """What moves each weight: sum_i lam_i dF_i/dw_k."""
+        """What moves each weight, sum_i lam_i dF_i/dw_k, and |u|^2: 2 phi <u, lam>."""
         whole = sympy.Add(*(x * F for x, F in zip(self.steering, self.outputs, strict=True)))
-        return tuple(whole.diff(w) for w in self.moving)
+        slopes = tuple(whole.diff(w) for w in self.moving)
+        return (*slopes[:-1], 2 * whole) if self.typed else slopes
 
     def inner(self, e: Expr, of: Expr) -> Expr:
         """Return sum_k rate_k de/dw_k dof/dw_k."""
@@ -157,22 +156,27 @@ class Subject:
         """Return a function of the weights at the start."""
         return e.subs(dict(zip(self.moving, self.start, strict=True)), simultaneous=True)
 
-    def relation(self, law: Expr) -> tuple[Symbol, int, Expr] | None:
-        """Return a weight with a power that a law gives, as in u^2 = v^2 + u_0^2 - v_0^2."""
-        rest = sympy.expand(law - self.at_start(law))
+    def relation(self, law: Expr, used: Collection[Symbol] = ()) -> Relation | None:
+        """Return a constant or a weight with a power that a law gives, as u^2 = v^2 + k."""
+        value = self.at_start(law)
+        rest = sympy.expand(law - value)
+        for c, of in self.constants:
+            if c not in used and sympy.expand(of - value) == 0:
+                return c, 1, law
+        found = list[Relation]()
         for weight in self.moving:
-            if rest.is_polynomial(*self.moving) and rest.has(weight):
+            if weight not in used and rest.is_polynomial(*self.moving) and rest.has(weight):
                 poly = sympy.Poly(rest, weight)
                 n, lead = poly.degree(), poly.LC()
                 if lead.is_number and len(poly.terms()) <= 2 and not poly.nth(0).has(weight):
-                    return weight, n, sympy.expand(weight**n - rest / lead)
-        return None
+                    found.append((weight, n, sympy.expand(weight**n - rest / lead)))
+        return min(found, key=lambda relation: relation[1], default=None)
 
     def reduced(self, e: Expr) -> Expr:
         """Return a function of the weights as it is along the flow, by ties and laws."""
         e = e.subs({self.moving[k]: value for k, value in self.ties})
         for w, n, value in filter(None, map(self.relation, self.laws)):
-            if e.is_polynomial(w):
+            if w in self.moving and e.is_polynomial(w):
                 terms = sympy.Poly(e, w).terms()
                 e = sum(c * value ** (m // n) * w ** (m % n) for (m,), c in terms)
         return sympy.expand(e)
@@ -185,8 +189,14 @@ def subject_of(d: Derivation) -> Subject:
         NoFile: the derivation has no such file.
     """
     p, pieces = d.parameterization, d.potential.pieces
-    for piece in pieces:
-        _inside(d, piece)
+    unless = [piece.domain is not None and bool(piece.domain.unless) for piece in pieces]
+    _refuse(
+        {
+            "F has outputs in a form of which no file is written": bool(p.affine),
+            "no file is written of a mirror that couples weights": not p.geometry.is_diagonal,
+            "Q has another domain from some starts": any(unless),
+        }
+    )
     rates = [plain(to_sympy(tree)) for tree in p.rates] or [sympy.Integer(1)] * p.p
     ties = {w: plain(to_sympy(tree)) for w, tree in d.ties} | dict.fromkeys(d.idle, sympy.S.Zero)
     constants = (c for piece in pieces for c in piece.constants)
@@ -213,8 +223,15 @@ def separated(d: Derivation) -> tuple[Subject, tuple[Coordinate, ...]]:
         NoFile: the derivation has no such file.
     """
     m, pieces = subject_of(d), d.potential.pieces
-    for piece in pieces:
-        _decided(piece)
+    on_way = (c.sign not in AT_START or c.guards for x in pieces for c in x.assumptions)
+    coupled = (len(piece.betas) > 1 and not _parts(piece) for piece in pieces)
+    _refuse(
+        {
+            "no file is written where something is assumed of the flow on its way": any(on_way),
+            "where Q lives is not decided": not all(map(_decided, pieces)),
+            "Q couples outputs, of which no file is written": any(coupled),
+        }
+    )
     betas = tuple(map(plain, d.beta))
     coordinates = tuple(x for piece in pieces for x in _coordinates(piece, m, betas))
     return replace(m, begun=tuple(_begun(m, coordinates))), coordinates
@@ -224,7 +241,7 @@ def _begun(m: Subject, coordinates: Iterable[Coordinate]) -> Iterator[Expr]:
     """Yield the walls that the conditions do not put the start inside of."""
     for x in coordinates:
         for wall in x.curve.walls if x.curve.explicit else ():
-            if not m.asked.positive(start := m.begin(wall.subs(Z, x.F))):
+            if m.asked.form(start := m.at_start(wall.subs(Z, x.F))) is None:
                 yield start
 
 
@@ -235,30 +252,21 @@ def _coordinates(piece: Piece, m: Subject, betas: tuple[Symbol, ...]) -> Iterato
         NoFile: it is none.
     """
     at = [betas.index(plain(b)) for b in piece.betas]
-    outputs = [m.outputs[i] for i in at]
     if len(at) == 1 and (piece.roots or piece.kind != "explicit"):
-        (F,), (i,) = outputs, at
-        row = [sympy.Integer(k == i) for k in range(m.d)]
-        yield Coordinate(tuple(row), F, m.steering[i], _curve(piece, m, F))
+        (i,), F = at, m.outputs[at[0]]
+        rows = tuple(sympy.Integer(k == i) for k in range(m.d))
+        yield Coordinate(rows, F, m.steering[i], _curve(piece, m, F))
         return
     forms = _parts(piece)
     V = sympy.Matrix([[form.diff(b) for b in piece.betas] for form in forms.values()])
-    turned = V.T.inv()
-    nu = turned * sympy.Matrix([m.steering[i] for i in at])
-    for k, (x, form) in enumerate(forms.items()):
-        row = [sympy.S.Zero] * m.d
-        for i, c in zip(at, V.row(k), strict=True):
-            row[i] = c
-        F = sympy.factor(sympy.Add(*(c * of for c, of in zip(V.row(k), outputs, strict=True))))
-        slope = sympy.Add(
-            *(
-                c * term
-                for c, g in zip(turned.row(k), piece.gradient, strict=True)
-                for term in sympy.Add.make_args(g)
-            )
-        )
-        curve = _term(piece, x, form, slope, F)
-        yield Coordinate(tuple(row), F, sympy.expand(nu[k]), curve)
+    terms = [sympy.Add.make_args(g) for g in piece.gradient]
+    for v, dual, (x, form) in zip(V.tolist(), V.inv().T.tolist(), forms.items(), strict=True):
+        row = dict(zip(at, v, strict=True))
+        F = sympy.factor(sympy.Add(*(c * m.outputs[i] for i, c in row.items())))
+        slope = sympy.Add(*(c * t for c, g in zip(dual, terms, strict=True) for t in g))
+        nu = sympy.Add(*(c * m.steering[i] for i, c in zip(at, dual, strict=True)))
+        rows = tuple(row.get(i, sympy.S.Zero) for i in range(m.d))
+        yield Coordinate(rows, F, sympy.expand(nu), _term(piece, x, form, slope, F))
 
 
 def couples(d: Derivation) -> bool:
@@ -312,44 +320,19 @@ def conditions(d: Derivation) -> tuple[tuple[Condition, ...], tuple[Expr, ...]]:
     return asked, kept
 
 
-def _inside(d: Derivation, piece: Piece) -> None:
-    """Refuse what has no file, whatever Q is.
-
-    Raises:
-        NoFile: the reason.
-    """
-    domain, p = piece.domain, d.parameterization
-    _refuse(
-        {
-            "F has outputs in a form of which no file is written": bool(p.affine),
-            "no file is written of a mirror that couples weights": not p.geometry.is_diagonal,
-            "Q has another domain from some starts": domain is not None and bool(domain.unless),
-        }
-    )
-
-
-def _decided(piece: Piece) -> None:
-    """Refuse what has no coordinates in which Q is a sum on a domain that is decided.
-
-    Raises:
-        NoFile: the reason.
-    """
+def _decided(piece: Piece) -> bool:
+    """Say whether it is decided where a piece of Q lives, but for what a curve gives."""
     domain = piece.domain
-    _refuse(
-        {
-            "no file is written where something is assumed of the flow on its way": any(
-                c.sign not in AT_START or c.guards for c in piece.assumptions
-            ),
-            "where Q lives is not decided": domain is None
-            or bool({*domain.undecided} - {"curve"})
-            or not all(wall.oriented for wall in domain.walls),
-            "Q couples outputs, of which no file is written": len(piece.betas) > 1
-            and not _parts(piece),
-        }
-    )
+    known = domain is not None and not {*domain.undecided} - {"curve"}
+    return known and domain is not None and all(wall.oriented for wall in domain.walls)
 
 
 def _refuse(reasons: dict[str, bool]) -> None:
+    """Refuse what has no file, by the first reason that holds.
+
+    Raises:
+        NoFile: the reason.
+    """
     if (why := next((why for why, holds in reasons.items() if holds), None)) is not None:
         raise NoFile(why)
 

@@ -25,14 +25,16 @@ FUNCTIONS = {
 }
 """What SymPy calls a function, and what Rocq does."""
 WORDS = """
-F rate defined kept ok starts phi n p dp radial tail range f df height mu kernel dom q model curve
-image inv rises df_positive
-height_slope mu_slope kernel_positive the_curve reached everywhere above below far large
-copy inside at_beta inverse balanced power positive smooth begins kernel_power beta_moves a_copy
-w lam x y z t s d i j k b S O R I PI INR IZR Sum dot tends gradient agree exp ln sqrt arcsinh atan
-sin cos tan sinh cosh tanh Rpower pos nn nz sides hyps diff logs law moving off_zero same_power
-copies flow1 flows as at cofix else end exists exists2 fix for forall fun if in let match mod return
-then using where with by Prop Set Type SProp eq nat lia lra field ring partial upd
+F rate defined kept ok starts phi p dp tail range f df height mu kernel dom q Q G S J K DK start
+model curve image inv coordinate beta f_moves f_rises height_moves mu_moves kernel_above the_curve
+reached everywhere above below far large copy inside at_beta inverse balanced power kernel_power
+K_least beta_moves a_copy slope second convex definite steady warped upward q_slope p_slope across
+beyond apart same pushed pushed_by proved turns turned lengthens pushes radial coupled mirrored
+w lam x y z t s r v c n d i j k b O R I PI INR IZR Sum dot tends gradient agree
+exp ln sqrt arcsinh atan sin cos tan sinh cosh tanh Rpower pos nn nz sides hyps begun diff cont lim
+up lin logs opens law moving off_zero same_power copies flow flow_at flows as at cofix else end
+exists exists2 fix for forall fun if in let match mod return then using where with by Prop Set Type
+SProp eq nat lia lra field ring partial upd kron line
 """
 RESERVED = frozenset(WORDS.split())
 """Names that a file uses itself."""

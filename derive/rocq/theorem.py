@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from derive.derivation import Derivation
 from derive.outcome import HEADLINES
 from derive.rocq.coupled import WITHOUT, Coupled
-from derive.rocq.flow import Flow
+from derive.rocq.curve import Term
 from derive.rocq.radial import Radial
 from derive.rocq.refutation import Refutation
 from derive.rocq.separate import copies, separate
@@ -83,7 +83,7 @@ def _proved(d: Derivation, name: str) -> Iterator[str]:
         yield from Coupled(subject_of(d), d).theorem(name)
         return
     m, coordinates = separated(d)
-    flows = [Flow(m, x) for x in coordinates]
+    flows = [Term(m, x) for x in coordinates]
     yield from flows[0].definitions()
     yield from (copies if m.d == 1 else separate)(name, flows)
 

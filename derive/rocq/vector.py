@@ -5,10 +5,8 @@ Outputs that are phi times weights of their own are such a vector, of their numb
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, replace
 
 import sympy
 from sympy import Expr, Symbol
@@ -23,39 +21,24 @@ from derive.rocq.terms import NoFile, name_of, plain
 
 
 @dataclass(frozen=True)
-class Turning(Subject):
-    """phi as the output, the scalars, and N = |u|^2 as the last weight."""
-
-    @functools.cached_property
-    def slopes(self) -> tuple[Expr, ...]:
-        """What moves the scalars and N: multiples of <u, lam>."""
-        (phi,), (steering,) = self.outputs, self.steering
-        return (*(phi.diff(w) * steering for w in self.moving[:-1]), 2 * phi * steering)
-
-    @property
-    def start_vector(self) -> str:
-        """The name of u_0."""
-        return self.typed[-1][0]
-
-
-@dataclass(frozen=True)
 class Length:
     """Functions of n = |beta|^2.
 
     Attributes:
-        q, p: Q without <u_0, beta>, and 2 q'.
+        q, p, dp: Q without <u_0, beta>, 2 q', and p'.
         beyond: p + 2 n p' = sqrt(r T)/R.
         walls: what is positive where Q lives.
     """
 
     q: Expr
     p: Expr
+    dp: Expr
     beyond: Expr
     walls: tuple[Expr, ...]
 
 
-def turning(d: Derivation) -> tuple[Turning, Length]:
-    """Return what the file on a vector of open dimension is about.
+def turning(d: Derivation) -> tuple[Subject, Length]:
+    """Return phi as the output, the scalars, and |u|^2 as the last weight; and Q of the length.
 
     Raises:
         NoFile: the derivation has no such file.
@@ -68,19 +51,18 @@ def turning(d: Derivation) -> tuple[Turning, Length]:
     squares = {norm: sympy.sqrt(norm), length_0: sympy.sqrt(length_0)}
     assert d.direction is not None
     start = name_of(d.direction.start_vector)
-    own: dict[str, Any] = {
-        **{field.name: getattr(m, field.name) for field in fields(m)},
-        "outputs": (phi,),
-        "start": (*m.start[:-1], (m.start[-1] ** 2).subs(squares)),
-        "symbols": tuple(s for s in m.symbols if s != length_0.name),
-        "constants": tuple((c, v.subs(squares)) for c, v in m.constants),
-        "conditions": tuple(c for c in m.conditions if length_0.name not in c.names),
-        "laws": tuple(law.subs(squares) for law in m.laws),
-        "ties": tuple(_ties(phi, m)),
-        "typed": (("d", "nat"), (start, "nat -> R")),
-        "texts": ((length_0.name, f"dot d {start} {start}"),) if m.start[-1] == length_0 else (),
-    }
-    scalars = Turning(**own)
+    scalars = replace(
+        m,
+        outputs=(phi,),
+        start=(*m.start[:-1], (m.start[-1] ** 2).subs(squares)),
+        symbols=tuple(s for s in m.symbols if s != length_0.name),
+        constants=tuple((c, v.subs(squares)) for c, v in m.constants),
+        conditions=tuple(c for c in m.conditions if length_0.name not in c.names),
+        laws=tuple(law.subs(squares) for law in m.laws),
+        ties=tuple(_ties(phi, m)),
+        typed=(("d", "nat"), (start, "nat -> R")),
+        texts=((length_0.name, f"dot d {start} {start}"),) if m.start[-1] == length_0 else (),
+    )
     return scalars, _length(d, scalars)
 
 
@@ -95,7 +77,7 @@ def _ties(phi: Expr, m: Subject) -> Iterator[tuple[int, Expr]]:
                 break
 
 
-def _length(d: Derivation, m: Turning) -> Length:
+def _length(d: Derivation, m: Subject) -> Length:
     """Return functions of n, with what is positive where they are defined.
 
     Raises:
@@ -118,7 +100,7 @@ def _length(d: Derivation, m: Turning) -> Length:
         if not e.exp.is_Integer and not signs.positive(e.base):
             walls.append(e.base)
             signs = signs.with_([e.base])
-    return Length(q, p, second, tuple(walls))
+    return Length(q, p, p.diff(Z), second, tuple(walls))
 
 
 def as_vector(d: Derivation) -> Derivation | None:

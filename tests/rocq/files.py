@@ -34,6 +34,8 @@ CATALOGUE = (
     *("width-3-diagonal", "convolution-2"),
 )
 """The entries that have a file: Q is a sum over coordinates, or explicit in a length."""
+WITHOUT = ("multi-neuron-deep-balanced",)
+"""Those whose theorem is on the mirror flow alone, without minimality."""
 MODELS = {
     "product": (["u*v"], {}),
     "cube": (["w**3"], {}),
@@ -67,7 +69,9 @@ MODELS = {
     "warped root": (["a**2 + b**2", "a + b"], {}),
     "root of a difference": (["a", "a**2 + b**2"], {}),
     "three coupled": (["c", "a*c", "b*c"], {}),
+    "line and length": (["a", "a**2 + b**2 + c**2"], {}),
     "number": (["w**2"], {"w": "2"}),
+    "negative number": (["u*v"], {"u": "3", "v": "-2"}),
     "tied numbers": (["a*b*u"], {"a": "2", "b": "2", "u": "2"}),
     "tied fractions": (["u**2 + v**2"], {"u": "2", "v": "1"}),
     "letter": (["u**4"], {"u": "x"}),

@@ -23,6 +23,7 @@ from tests.rocq.files import (
     MODELS,
     REALS,
     REFUTED,
+    WITHOUT,
     catalogued,
     compiled,
     coqc,
@@ -53,7 +54,9 @@ def test_a_theorem_is_accepted(folder, name):
     assert_accepted(folder, name, catalogued(name).to_code("rocq"))
 
 
-@pytest.mark.parametrize("name", ["line and product", "number", "tied fractions", "letter"])
+@pytest.mark.parametrize(
+    "name", ["line and product", "number", "tied fractions", "letter", "negative number"]
+)
 def test_a_theorem_from_another_start_is_accepted(folder, name):
     assert_accepted(folder, name, model(name).to_code("rocq"))
 
@@ -99,8 +102,9 @@ def test_refutations_are_accepted_and_ten_mutants_refused(folder, name):
     assert refused(folder, text, 12) == []
 
 
-def test_where_convexity_has_no_certificate_the_theorem_is_without_minimality(folder):
-    d = derive_once(Parameterization.parse(["a", "a**2 - b**2"]))
+@pytest.mark.parametrize("outputs", [["a", "a**2 - b**2"], ["a*b", "a*b*c"]])
+def test_where_convexity_has_no_certificate_the_theorem_is_without_minimality(folder, outputs):
+    d = derive_once(Parameterization.parse(outputs))
     text = d.to_code("rocq")
     assert "(* Without minimality: " in text
     assert "  follows_mirror 2 (dom" in text.partition("Theorem model")[2]
@@ -153,7 +157,7 @@ def test_the_catalogue_is_in_scope_or_says_why():
             offered.add(name)
         except NumericalError as error:
             reasons[name] = str(error)
-    assert offered == {*(f"catalogue {n}" for n in CATALOGUE), *MODELS}
+    assert offered == {*(f"catalogue {n}" for n in (*CATALOGUE, *WITHOUT)), *MODELS}
     assert all(why and "\n" not in why for why in reasons.values())
 
 

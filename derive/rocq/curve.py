@@ -1,0 +1,237 @@
+"""One coordinate of the outputs: the definitions of its curve, and the lemmas on it.
+
+Along the curve x = f(z) are proved f' = df > 0, (height(f z, z))' = mu df,
+mu' = df/kernel and kernel > 0; of the flow, where z is a function T of the weights, that x' = K nu
+with the steering nu of the coordinate, that x = f(T), that T stays in the interval of the curve,
+K = kernel(T), and mu = 0 at the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import sympy
+from sympy import Expr, Symbol
+
+from derive.rocq.flow import ALWAYS, Flow
+from derive.rocq.place import Place, sure
+from derive.rocq.section import ASKED, Definitions
+from derive.rocq.subject import Coordinate, Curve, Subject, X, Z
+from derive.rocq.terms import ATOM, POWER, NoFile, Terms, all_of
+
+CURVE = ("range", "f", "df", "height", "mu", "kernel")
+"""What is defined along the curve."""
+
+
+class Term(Flow):
+    """Writes the lemmas on one coordinate: on its curve, and on the flow.
+
+    Attributes:
+        x: the place of a point of the curve.
+        units: what is positive as a multiple of what is positive on the interval.
+    """
+
+    def __init__(self, m: Subject, x: Coordinate) -> None:
+        curve, self.row, self.nu = x.curve, x.row, x.steering
+        self.b = [Symbol(f"b'{i}", real=True) for i in range(m.d)]
+        self.T, self.K = curve.T[0][0], m.inner(x.F, x.F)
+        super().__init__(m, {Z: self.T, **dict(zip(self.b, m.outputs, strict=True))})
+        self.beta = sympy.Add(*(c * b for c, b in zip(x.row, self.b, strict=True)))
+        self.output, self.z = "F" if m.d == 1 else "beta", "x" if curve.explicit else "z"
+        self.at_z = Terms({**self.names, X.name: "x", Z.name: self.z})
+        names = {**self.at_z.names, X.name: f"({self.at_z(curve.f)})"}
+        head, opening = f"forall {self.z}, range' {self.z} -> ", f"intros {self.z} r'. {ASKED}"
+        self.x = Place(
+            names,
+            m.asked.with_(curve.walls),
+            head,
+            f"{opening}{self.unfolded}",
+            self.z,
+            self.z,
+            moving=(X, Z),
+            values={X: curve.f},
+            split=True,
+        )
+        self.beside, self.units = self.x, dict(self._units(curve))
+        known = f"{opening}{self.units_at(self.z)}{self.unfolded}"
+        self.x = replace(self.x, opening=known, signs=self.x.signs.with_(self.units))
+        df, kernel = (self.x.signs.form(e) or e for e in (curve.df, curve.kernel))
+        self.curve = replace(curve, df=df, kernel=kernel)
+
+    unfolded = "unfold range, dom in r'."
+
+    def _units(self, curve: Curve) -> Iterator[tuple[Expr, Expr]]:
+        """Yield what is positive as a multiple of a wall, with the product."""
+        bases = [e.args[0] for e in (*curve.f.atoms(sympy.Pow), *curve.height.atoms(sympy.log))]
+        for wall in curve.walls:
+            calls = self.x.calls(wall)
+            numerator, _ = sympy.fraction(sympy.together(calls.value(wall)))
+            for e in sorted({calls.back(numerator), *bases} - {*curve.walls}, key=str):
+                slope = e.diff(Z)
+                product = sympy.Mul(slope / wall.diff(Z), wall, evaluate=False)
+                if slope == 0 or slope.has(Z) or not self.x.signs.positive(product):
+                    continue
+                if self.x.calls(e, product).vanishes(e - product):
+                    yield e, product
+
+    def units_at(self, z: str) -> str:
+        """Return commands that note what is positive at a place of the curve, where r' says so."""
+        return "".join(f"assert (U{i}' := unit{i}' {z} r'). " for i in range(len(self.units)))
+
+    def combined(self, vector: str) -> str:
+        """Return the coordinate of a vector of outputs, as text."""
+        return Terms({b.name: f"{vector} {i}%nat" for i, b in enumerate(self.b)})(self.beta)
+
+    def of_curve(self) -> Iterator[str]:
+        """Yield the definitions of the coordinate, where Q lives, its term of Q, and slopes."""
+        if self.m.d > 1:
+            beta = self.combined(" ".join(("F", *self.of_F, "w")))
+            yield from self.define(self.of_F, {"beta": ("(w : nat -> R)", beta)})
+        yield from self.define(self.given, self._of_curve())
+
+    def _of_curve(self) -> Definitions:
+        """Return where Q lives, Q and its curve; the curve of beta comes last."""
+        curve, terms, at_z = self.curve, self.at_z, f"({self.z} : R)"
+        walls = terms.above(curve.walls)
+        slopes = {name: (at_z, terms(getattr(curve, name))) for name in ("df", "mu", "kernel")}
+        if curve.explicit:
+            return {
+                "dom": (f"{at_z} : Prop", walls),
+                "q": (at_z, terms(curve.height)),
+                "range": ("", self.of("dom")),
+                "f": (at_z, "x"),
+                "height": ("(x _ : R)", f"{self.of('q')} x"),
+            } | slopes
+        f, range_ = f"({self.of('f')})", f"({self.of('range')})"
+        return {
+            "range": (f"{at_z} : Prop", walls),
+            "f": (at_z, terms(curve.f)),
+            "height": ("(x z : R)", terms(curve.height)),
+            "dom": ("(x : R) : Prop", "True" if curve.everywhere else f"image {f} {range_} x"),
+            "q": ("(x : R)", f"{self.of('height')} x (inv {f} {range_} x)"),
+        } | slopes
+
+    # -- on the curve
+
+    def on_curve(self) -> Iterator[str]:
+        """Yield the lemmas on Q and its slope along the curve."""
+        curve, x, at = self.curve, self.x, self.x.terms
+        for i, (unit, product) in enumerate(self.units.items()):
+            put = f"replace ({at(unit)}) with ({at(product)}) by (FIELD). pos."
+            goal = f"0 < {at(unit)}"
+            yield self.beside.lemma(f"unit{i}'", goal, [], [unit, product], put)
+        df, mu, kernel = (at(e, POWER) for e in (curve.df, curve.mu, curve.kernel))
+        slopes = (curve.df, curve.mu, curve.kernel)
+        yield x.moves("f_moves", curve.f, curve.df)
+        yield x.positive("f_rises", curve.df)
+        yield x.moves("height_moves", curve.height, f"{mu} * {df}", (curve.f, *slopes))
+        yield x.moves("mu_moves", curve.mu, f"{df} / {kernel}", slopes)
+        yield x.positive("kernel_above", curve.kernel)
+        of = " ".join(f"{name}'" for name in CURVE)
+        yield (
+            f"Lemma the_curve : curve {of}.\n"
+            "Proof using asked'.\n  split; [unfold range, dom; hyps; repeat split; lra"
+            f"|intros {self.z} r'; unfold range, dom in *; hyps; opens\n"
+            "    |exact f_moves|exact f_rises|exact height_moves|exact mu_moves"
+            "|exact kernel_above].\nQed.\n"
+        )
+
+    # -- on the flow
+
+    def copy(self) -> Iterator[str]:
+        """Yield the lemmas on one copy of the output."""
+        yield from self.flowing(f"{len(self.m.weights)} {self.m.d} rate' {self.outputs}")
+        at, T = self.on("t"), self.on("t")(self.T)
+        K, nu = at(self.K, POWER), at(self.nu, POWER)
+        yield self.w.moves("beta_moves", self.beta, f"{K} * {nu}", [self.K])
+        yield from self.staying(self.m.moving)
+        told = self.curve.T[0][1] is not None
+        yield from self.on_weights() if told else self.laws()
+        walls = [*enumerate(self.curve.walls)]
+        yield from (self.wall(i, wall) for i, wall in walls)
+        steps = all_of(f"exact (wall{i}' t ht')" for i, _ in walls)
+        yield (
+            f"Lemma inside : {ALWAYS}range' ({T}).\n"
+            f"Proof. intros t ht'. unfold range, dom. {steps} Qed.\n"
+        )
+        there = self.there()
+        yield self.zero("at_beta", self.curve.f, self.beta, there)
+        yield self.inverse(there)
+        T0 = f"({self.on('0')(self.T)})"
+        known = f"assert (r' := inside 0 (Rle_refl 0)). {self.units_at(T0)}"
+        opening = f"{known}{self.unfolded} {self.start.opening}"
+        signs = self.start.signs.with_(self.x.signs.above)
+        yield self.starts(
+            "balanced", self.curve.mu, replace(self.start, opening=opening, signs=signs, split=True)
+        )
+        yield (
+            f"Lemma a_copy : copy range' f' mu' kernel' (fun t => {self.output}' (w t)) "
+            f"(fun t => {T}) (fun t => {at(self.K)}) (fun t => {at(self.nu)}).\n"
+            "Proof using asked' from' moves' on'.\n"
+            "  split; [exact inside|exact at_beta|exact beta_moves|exact inverse|exact balanced].\n"
+            "Qed."
+        )
+
+    def at_weight(self, T: Expr) -> Place:
+        """Return the place where a function of the weights tells where on the curve they are."""
+        names = {**self.w.names, Z.name: f"({self.on('t')(T)})"}
+        return replace(self.w, names=names, values={**self.w.values, Z: T})
+
+    def on_weights(self) -> Iterator[str]:
+        """Yield that weights by which the curve is told are those on it."""
+        for T, k, W in self.curve.T:
+            if k is None or W is None:
+                return
+            place, same = self.at_weight(T), ""
+            if T != self.T:
+                yield self.zero(f"same{k}'", self.T, T)
+                same = f"rewrite (same{k}' t ht'). "
+            goal = f"{self.on('t')(self.m.moving[k])} = {self.on('t')(W)}"
+            yield place.lemma(f"weight{k}'", goal, [T], [W], f"{same}FIELD.")
+
+    def wall(self, i: int, wall: Expr) -> str:
+        """Return the lemma that a wall is not crossed: by its form, or as it moves."""
+        for T, k, _ in self.curve.T:
+            if (place := self.at_weight(T)).form(wall) is not None:
+                same = f"rewrite (same{k}' t ht'). " if T != self.T else ""
+                goal = f"0 < {self.on('t')(wall)}"
+                return place.lemma(f"wall{i}'", goal, *place.seen(wall, same))
+        return self.keeps(f"wall{i}'", wall)
+
+    def there(self) -> Place:
+        """Return the place of a time where the weights are on the curve, by which they are told."""
+        T = self.on("t")(self.T)
+        known = f"assert (r' := inside t ht'). {self.units_at(f'({T})')}{self.unfolded}"
+        place = self.w.knowing(known, self.x.signs.above)
+        told = [(self.m.moving[k], 1, W, f"P{k}'") for _, k, W in self.curve.T if k is not None]
+        if not told:
+            return place
+        known = "".join(f"assert ({P} := weight{P[1:]} t ht'). " for *_, P in told)
+        place = place.knowing(f"{known}remember ({T}) as z eqn:hx' in *.", relations=told)
+        values = {x: value for x, value in place.values.items() if x != Z}
+        return replace(place, names={**place.names, Z.name: "z"}, values=values)
+
+    def inverse(self, there: Place) -> str:
+        """Return the lemma that K along the curve is K in the weights, or that their powers are."""
+        kernel, K, at = self.curve.kernel, self.K, self.on("t")
+        roots = (p.exp.q for p in kernel.atoms(sympy.Pow) if p.exp.is_Rational)
+        n = int(sympy.ilcm(1, 1, *roots)) if self.curve.T[0][1] is None else 1
+        if n == 1:
+            return self.zero("inverse", kernel, K, there)
+        calls = self.x.calls(kernel)
+        power = calls.value(kernel**n)
+        if calls.back(power) != power:
+            raise NoFile("no power of K is a rational function of beta")
+        sure(K if self.w.signs.nonnegative(K) else None, K, ">= 0")
+        goal = f"{self.x.terms(kernel, ATOM)} ^ {n} = {self.x.terms(power)}"
+        return (
+            self.x.lemma("kernel_power", goal, [kernel, power], [kernel, power], "FIELD.")
+            + self.zero("power", K**n, power)
+            + self.w.lemma("K_least", f"0 <= {at(K)}", [K], [], "nn.")
+            + f"Lemma inverse : {ALWAYS}{at(kernel)} = {at(K)}.\n"
+            f"Proof.\n  intros t ht'. apply (same_power {n - 1}).\n"
+            "  - left. apply kernel_above, inside, ht'.\n  - apply K_least, ht'.\n"
+            "  - etransitivity; [exact (kernel_power _ (inside t ht'))|]. "
+            "rewrite <- (power t ht'). ring.\nQed.\n"
+        )
