@@ -36,7 +36,7 @@ class Scalar(Protocol):
 S = TypeVar("S", bound=Scalar)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Steering:
     """The lambda of beta' = K lambda, of data X and y with r = X beta - y.
 

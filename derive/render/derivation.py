@@ -62,8 +62,7 @@ def _parts(d: Derivation) -> Iterator[Part]:
         head = f"{head}{how}; Q{sides} is below"
     yield Part(f"{head}.")
     every = "" if d.direction is None else ", for every dimension d >= 2"
-    given = OnTerminal((*_map(d),)), OnPage((*_setting(d),))
-    yield Part(f"Parameterization beta = F(w){every}", given, title="Setting")
+    yield Part(f"Parameterization beta = F(w){every}", setting(d), title="Setting")
     yield Part(*_laws(d), title="Conserved quantities")
     kernel = METRIC if d.direction is None and not depends else "Tangent kernel K = J J^T"
     yield Part(kernel, (OnTerminal((*_kernel(d),)),))
@@ -80,26 +79,25 @@ def _parts(d: Derivation) -> Iterator[Part]:
 ASKED = "The Ansatz asked for"
 
 
-def setting(d: Derivation) -> tuple[OnTerminal, OnPage]:
-    """Return what F, the data and the flow are, with the letters of a page."""
-    return OnTerminal((d.parameterization,)), OnPage((*_setting(d),))
-
-
-def _setting(d: Derivation) -> Iterator[object]:
-    """Yield F, the flow from its start, and what of these is left out."""
+def setting(d: Derivation) -> Iterator[object]:
+    """Yield F and its start, what is left out of these, and on a page the data and the flow."""
     p, steering = d.parameterization, d.parameterization.geometry.steering
     kind = "one" if d.of_coordinates else "outputs" if d.direction is None else "vector"
     if d.direction is None:
         names = ("F(w)",) if d.of_coordinates else d.beta
-        yield from (*say(f"setting.{kind}"), _typed(p, names))
-        yield from sections.affine_outputs(p)
+        typed = (*say(f"setting.{kind}"), _typed(p, names), *sections.affine_outputs(p))
+        yield from (OnTerminal((*sections.outputs(p), *_summary(d))), OnPage(typed))
     else:
         yield from _vector(d, d.direction)
     flow = Text(f"{steering.flow[0].upper()}{steering.flow[1:]}", "reason")
-    yield from say("setting.flow" if steering.is_gradient else "setting.rates", flow=flow)
-    yield from say(f"setting.{kind}_flow", start=_start(d), steering=steering.formula)
-    yield from sections.metric_of((d.direction or d).parameterization)
+    known = say("setting.flow" if steering.is_gradient else "setting.rates", flow=flow)
+    follows = say(f"setting.{kind}_flow", start=_start(d), steering=steering.formula)
+    metric = sections.metric_of((d.direction or d).parameterization)
+    yield OnPage((*known, *follows, *metric))
     yield from sections.what_stays(d)
+    if len(d.blocks) > 1:
+        groups = (", ".join(str(d.beta[i]) for i in block.outputs) for block in d.blocks)
+        yield OnTerminal((f"independent blocks: {' | '.join(groups)}",))
 
 
 def _typed(p: Parameterization, names: Sequence[object]) -> Equations:
@@ -122,54 +120,40 @@ def _start(d: Derivation) -> Sentence:
 
 
 def _vector(d: Derivation, direction: Direction) -> Iterator[object]:
-    scalars = [w for w in direction.parameterization.weights if w != direction.norm]
-    kind = {0: "no scalars", 1: "a scalar "}.get(len(scalars), "scalars ")
-    named = listing(f"{kind}`{{0}}`", ((Text(name),) for name in scalars[:1]))
-    if scalars[1:]:
-        named = tell("scalars {all}", all=listing("`{0}`", ((Text(x),) for x in scalars)))
-    yield from say(
-        "setting.vector",
-        u=Text(direction.vector),
-        phi=direction.coefficient,
-        scalars=named if scalars else kind,
-        s=d.beta[0],
-        beta=direction.beta,
+    """Yield beta = phi u, and its start."""
+    p, (s,), phi, u = direction.parameterization, d.beta, direction.coefficient, direction.vector
+    scalars = [(Text(w),) for w in p.weights if w != direction.norm]
+    kind = ("no scalars", "a scalar ", "scalars ")[min(2, len(scalars))]
+    named = tell(f"{kind}{{all}}", all=listing("`{0}`", scalars))
+    given = {"u": Text(u), "phi": phi, "s": s, "beta": direction.beta}
+    yield OnPage((*say("setting.vector", scalars=named, **given),))
+    turned = f"the direction of {mark(direction.start_vector)} is free"
+    if p.w0[-1].is_zero():
+        turned = f"{mark(u)} needs no direction there, as y = {mark(u)}"
+    weights, starts = (each(x, ((Text(w), t) for w, t in p.start)) for x in ("{0}", "{0} = {1}"))
+    known = {"weights": weights, "n": Text(direction.norm), **given}
+    yield OnTerminal(
+        (
+            note("{beta} = phi {u}, phi = {phi}, {u} in R^d", **given),
+            note(ROTATION, **known),
+            *sections.metric_of(p),
+            note(f"start: {{starts}}; {turned}", starts=starts),
+        )
     )
 
 
-def _map(d: Derivation) -> Iterator[object]:
-    """Yield F, its degree, and its start, in few lines."""
-    return _predictor_map(d) if d.direction is None else _vector_map(d, d.direction)
+ROTATION = "rotation-equivariant: with {s} = |{beta}| = |phi| {n} all is known from ({weights})"
 
 
-def _predictor_map(d: Derivation) -> Iterator[object]:
+def _summary(d: Derivation) -> Iterator[object]:
+    """Yield the degree of F, the rank of J, and the start."""
     p = d.parameterization
-    yield from sections.outputs(p)
     weights = f"{p.p} weight" + ("" if p.p == 1 else "s")
     rank = f"{p.d}" if p.rank == p.d else f"{p.rank} < {p.d}"
     words = f"{weights}, {{degree}}, J of rank {rank}; start: {{start}}"
     yield note(words, degree=sections.homogeneity(p), start=sections.start_words(p))
     if PI in (*p.parameters, *p.start_symbols):
         yield f"{PI} is the number"
-    yield from sections.what_stays(d)
-    if len(d.blocks) > 1:
-        groups = (", ".join(str(d.beta[i]) for i in block.outputs) for block in d.blocks)
-        yield f"independent blocks: {' | '.join(groups)}"
-
-
-def _vector_map(d: Derivation, direction: Direction) -> Iterator[object]:
-    p, (s,) = direction.parameterization, d.beta
-    beta, u = direction.beta, mark(direction.vector)
-    starts = mark(", ".join(f"{w} = {to_text(tree)}" for w, tree in p.start))
-    turned = f"the direction of {mark(direction.start_vector)} is free"
-    if p.w0[-1].is_zero():
-        turned = f"{u} needs no direction there, as y = {u}"
-    yield f"{beta} = phi {u}, phi = {mark(to_text(direction.coefficient))}, {u} in R^d"
-    known = f"all is known from ({mark(', '.join(p.weights))})"
-    yield f"rotation-equivariant: with {s} = |{beta}| = |phi| {mark(direction.norm)} {known}"
-    yield from sections.metric_of(p)
-    yield f"start: {starts}; {turned}"
-    yield from sections.what_stays(d)
 
 
 def _laws(d: Derivation) -> tuple[str, list[object]]:

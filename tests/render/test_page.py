@@ -13,15 +13,16 @@ from derive import InputError, Parameterization, Verdict, derive, margins
 from derive.catalogue import entries
 from derive.potential.piece import trimmed
 from derive.render.arranged import gathered, one_power, tidy
-from derive.render.document import Display, Document, Part
+from derive.render.document import Display, Document, Part, document
 from derive.render.page.blocks import norms_as_latex, with_tildes
 from derive.render.page.formula import sentence, typeset
 from derive.render.page.latex import lines_of
 from derive.render.page.lines import COLUMN, broken, by_powers, display, vanishing, width
 from derive.render.page.printer import as_latex, latex, latex_name
-from derive.render.plain import MARK
-from derive.render.sections import norms_of
+from derive.render.plain import MARK, formula_text, unmark
+from derive.render.sections import flatten, norms_of
 from derive.sources import sources
+from derive.statement import Clause, Equations, OnTerminal
 from tests.published import derive_once
 from tests.render.latex_reader import equations, evaluate
 
@@ -334,3 +335,51 @@ def test_a_kernel_under_an_integral_has_its_ground_in_the_proof(outputs):
     assert claim.partition(", ")[0] in d.to_text()
     proof = d.to_latex(part="proof")
     assert proof.index("On the leaf $A = ") < proof.rindex("K ") < proof.index("By its definition")
+
+
+def proof_of(d):
+    (part,) = (part for part in document(d).parts if part.kind == "proof")
+    return part
+
+
+@pytest.mark.parametrize(
+    "outputs", [["a*u1", "a*u2"], ["W + a*b"], ["a*u1 + b", "a*u2"], ["a*b*c"], ["w**2", "a*b"]]
+)
+def test_a_proof_has_the_same_formulas_wherever_it_is_read(outputs):
+    d = derive_once(Parameterization.parse(outputs))
+    text = "".join(d.to_text().split())
+    page = re.sub(r"&|\\\\|\\quad|\s", "", d.to_latex(part="proof"))
+    lines = [*flatten(proof_of(d).lines, OnTerminal)]
+    rights = [right for x in lines if isinstance(x, Equations) for _, right in x.rows]
+    formulas = [x for x in rights if isinstance(x, sympy.Expr) and not x.is_number]
+    assert formulas
+    for formula in formulas:
+        assert unmark(formula_text(formula)).replace(" ", "") in text
+        whole = re.sub(r"\s", "", latex(formula).replace(MARK, ""))
+        assert whole in page or width(latex(formula)) > COLUMN / 2
+    words = " ".join(x.words for x in lines if isinstance(x, Clause))
+    assert ("row space" in words) == (d.verdict is Verdict.PROVED)
+
+
+def test_a_limit_is_the_unique_minimiser_on_all_of_a_domain_that_is_convex():
+    whole, parts = (derive_once(Parameterization.parse(F)) for F in (["w**2"], ["a*u1", "a*u2"]))
+    for told in (whole.to_text(), whole.to_latex()):
+        assert "the unique minimiser on the domain" in " ".join(told.split())
+    for told in (parts.to_text(), parts.to_latex()):
+        assert "minimiser on every convex subset of the domain" in " ".join(told.split())
+
+
+def test_steepest_descent_says_nothing_of_the_row_space():
+    d = derive(Parameterization.parse(["u*v"], steepest="3"))
+    assert d.parameterization.geometry.steering.norm == 3
+    for told in (d.to_text(), d.to_latex(part="proof"), d.to_latex(part="theorem")):
+        assert "in the row space of $X$ at all times" not in told
+        assert "is in the row space of X at all times" not in told
+    assert r"\lambda = \varphi(X^{\mathsf T} (y - X \beta))" in d.to_latex()
+
+
+def test_a_name_of_ours_that_steps_aside_is_a_letter_in_words():
+    assert typeset("t(b_)**2 = b_**2") == r"t(\tilde{b})^{2} = \tilde{b}^{2}"
+    page = derive_once(Parameterization.parse(["a*b*c"])).to_latex()
+    assert r"\tilde{b}_" not in page
+    assert r"\lvert \cos(t) \rvert" in derive_once(Parameterization.parse(["a*sin(b)"])).to_latex()

@@ -32,6 +32,7 @@ TOKEN = re.compile(
     rf"|(?P<times>(?<=[{HELD})])\*(?=[{HELD}])|(?<=[{HELD}])\*(?=\())"
     r"|(?<![\w/])(?P<number>\d+/\d+)(?![\w/])"
     rf"|(?<![A-Za-z])d(?P<differential>[A-Za-z]|tau|beta|mu|[{HELD}])(?![A-Za-z])"
+    rf"|(?P<aside>(?<![A-Za-z\\])[A-Za-z]+_(?![\w({HELD}-]))"
     r"|(?P<name>s\.t\.|[A-Za-z]+)(?P<index>\d+_[A-Za-z0-9]+|\d*)"
     r"|(?P<open><(?=[^\s=]))|(?P<close>(?<=[^\s-])>(?!=))|(?P<sign><=|>=|->|!=|\.\.\.|.)"
 )
@@ -75,6 +76,8 @@ def typeset(text: str) -> str:
                 before = m.string[: m.start()]
                 space = r"\," if before.endswith(" ") and before.rstrip()[-1:] not in "=<>" else ""
                 return rf"{space}\mathrm{{d}}{typeset(m['differential'])}"
+            case "aside":
+                return as_latex(m["aside"])
             case "partial":
                 return rf"\partial {typeset(m['of'])}/\partial "
             case "name" | "index":
