@@ -70,7 +70,7 @@ def _parts(d: Derivation) -> Iterator[Part]:
     yield from _results(d)
     if d.asked is not None:
         name = d.asked.name.replace("z.beta", "z^T beta")
-        form = Text(re.sub(r"(?<=Ansatz )(.*)(?=\))", r"`\1`", name), "reason")
+        form = tell(re.sub(r"(?<=Ansatz )(.*)(?=\))", r"`\1`", name))
         found = d.asked.finding
         told = (*say(f"asked.{found.verdict.value}", form=form), *_finding(found))
         yield Part(ASKED, told, verdict=found.verdict, kind="remark", title=ASKED)
@@ -101,13 +101,14 @@ def setting(d: Derivation) -> Iterator[object]:
 
 
 def _typed(p: Parameterization, names: Sequence[object]) -> Equations:
-    """Return F as it was typed, and its weights."""
+    """Return F as it was typed, and its weights, if these have other names than w."""
     rows = [*zip(names, p.trees, strict=True)]
     weights = each("{0}", ((Text(w),) for w in p.weights))
     if sum(map(len, p.weights)) > MANY:
         weights = tell("{w}, ...", w=Text(p.weights[0]))
     several = f"({{all}}) in R^{p.p}" if p.weights[1:] else "{all} in R"
-    return Equations((*rows, ("w", tell(several, all=weights))))
+    named = [("w", tell(several, all=weights))] if p.weights != ("w",) else []
+    return Equations((*rows, *named))
 
 
 def _start(d: Derivation) -> Sentence:

@@ -141,7 +141,9 @@ def text_lines(
             yield " ".join(map(as_text, run))
             indent = "  "
         else:
-            yield from (f"{indent}{text}" for line in run for text in lines_of(line))
+            for line in run:
+                before = indent if isinstance(line, Equations) else ""
+                yield from (f"{before}{text}" for text in lines_of(line))
 
 
 @singledispatch

@@ -21,6 +21,7 @@ from derive.render.page.lines import COLUMN, broken, by_powers, display, vanishi
 from derive.render.page.printer import as_latex, latex, latex_name
 from derive.render.plain import MARK, formula_text, unmark
 from derive.render.sections import flatten, norms_of
+from derive.roads.ansatz import Ansatz
 from derive.sources import sources
 from derive.statement import Clause, Equations, OnTerminal
 from tests.published import derive_once
@@ -383,3 +384,13 @@ def test_a_name_of_ours_that_steps_aside_is_a_letter_in_words():
     page = derive_once(Parameterization.parse(["a*b*c"])).to_latex()
     assert r"\tilde{b}_" not in page
     assert r"\lvert \cos(t) \rvert" in derive_once(Parameterization.parse(["a*sin(b)"])).to_latex()
+
+
+def test_the_form_that_was_asked_for_is_set_as_a_formula():
+    d = derive(Parameterization.parse(["a*u1", "a*u2"]), ansatz=Ansatz.radial())
+    assert (
+        "Ansatz $q(\\lvert \\beta \\rvert) + z^{\\mathsf T} \\beta$), is the form" in d.to_latex()
+    )
+    assert "\n  Q has the form of the Ansatz" in d.to_text()
+    other = derive(Parameterization.parse(["a*u1", "a*u2"]), ansatz=Ansatz.separable())
+    assert "is not the form of any solution" in " ".join(other.to_text().split())

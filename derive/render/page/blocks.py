@@ -200,7 +200,8 @@ def _(line: Equations) -> Iterator[Element]:
         return
     rows = list[Row]()
     for left, same in groupby(line.rows, lambda row: _side(row[0])):
-        sides = (b if isinstance(b, Expr) else _side(b) for _, b in same)
+        trees = (to_sympy(b) if isinstance(b, Tree) else b for _, b in same)
+        sides = (b if isinstance(b, Expr) else _side(b) for b in trees)
         rows += zip(chain([left], repeat("")), sides, strict=False)
     yield from display(rows, line.label, typeset(line.relation).strip())
 
