@@ -30,6 +30,7 @@ from derive.statement import Equations, Matrix, OnPage, Sentence, Text, listing,
 from derive.verdict import Argument, Identity, Number
 from derive.weights.equations import warp_candidate
 from derive.weights.metric import Metric
+from derive.weights.witness import known
 
 LARGEST = 4000
 """Characters of a side beyond which it is not put together again."""
@@ -91,8 +92,8 @@ class _Numbers:
     @classmethod
     def at(cls, metric: Metric, failure: Identity) -> _Numbers:
         """Return the numbers of a metric at a point."""
-        field = metric.parameterization.field
-        return cls(metric, values_of(field, {n: Fraction(v) for n, v in failure.point}))
+        p, at = metric.parameterization, {n: Fraction(v) for n, v in failure.point}
+        return cls(metric, values_of(p.field, at | known(p)))
 
     def of(self, function: RationalFunction) -> Any:
         """Return a number: exact where all are, else in a ball."""
@@ -101,7 +102,11 @@ class _Numbers:
 
     def number(self, function: RationalFunction) -> object:
         """Return it as it is put in."""
-        return number(shown(self.of(function)))
+        return number(self.shown(function))
+
+    def shown(self, function: RationalFunction) -> Number:
+        """Return a number as it is printed, exact where it is rational."""
+        return shown(evaluate_any(function, self.values))
 
     def along(self, a: int, f: RationalFunction) -> RationalFunction:
         """Return X_a f."""
@@ -119,7 +124,7 @@ class _Numbers:
     def B(self, a: int, b: int, c: int) -> Sentence:
         """Return B_abc = X_a K_bc - X_b K_ac as the difference of its two terms."""
         slopes = self.metric.along(a, b, c), self.metric.along(b, a, c)
-        first, second = (shown(self.of(x)) for x in slopes)
+        first, second = map(self.shown, slopes)
         bracket = "({second})" if str(second).startswith("-") else "{second}"
         words = "{whole}" if 0 in (first, second) else f"{{first}} - {bracket} = {{whole}}"
         whole = self.number(slopes[0] - slopes[1])
@@ -128,7 +133,7 @@ class _Numbers:
     def equation(self, a: int, b: int, c: int) -> Row:
         """Return H_a K_bc - H_b K_ac = B_abc."""
         K, (i, j) = self.metric.K, (self.metric.labels[x] for x in (a, b))
-        first, second = (shown(self.of(x)) for x in (K[b][c], -K[a][c]))
+        first, second = map(self.shown, (K[b][c], -K[a][c]))
         words = f"{_times('first', first, f'H_{i}')}{_times('second', second, f'H_{j}')}"
         values = {"first": number(_size(first)), "second": number(_size(second))}
         return Sentence(words.removeprefix(" + ") or "0", values), self.B(a, b, c)

@@ -46,7 +46,7 @@ def independent_point(
     for numbers in small_points(len(names)):
         images = dict(zip(names, numbers, strict=True))
         try:
-            values = values_of(p.field, {**images, **_known(p)})
+            values = values_of(p.field, {**images, **known(p)})
             if are_independent([[evaluate_any(x, values) for x in field] for field in fields]):
                 return tuple(images.items())
         except (ZeroDivisionError, Unbounded):
@@ -58,8 +58,8 @@ def _free(names: Iterable[str]) -> list[str]:
     return [name for name in names if name != PI]
 
 
-def _known(p: Parameterization) -> dict[str, Value]:
-    """Return pi, if F has it."""
+def known(p: Parameterization) -> dict[str, Value]:
+    """Return the names of F that are numbers, with these: pi, if F has it."""
     with precise():
         return {PI: arb.pi()} if PI in (*p.parameters, *p.start_symbols) else {}
 
@@ -215,7 +215,7 @@ def samples(p: Parameterization) -> Iterator[Sample]:
     names = _free((*p.start_symbols, *p.parameters))
     for symbols in small_points(len(names)):
         try:
-            values = values_of(field, {**dict(zip(names, symbols, strict=True)), **_known(p)})
+            values = values_of(field, {**dict(zip(names, symbols, strict=True)), **known(p)})
         except (ZeroDivisionError, Unbounded):
             continue
         yield Sample(field, values)

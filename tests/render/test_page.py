@@ -394,3 +394,15 @@ def test_the_form_that_was_asked_for_is_set_as_a_formula():
     assert "\n  Q has the form of the Ansatz" in d.to_text()
     other = derive(Parameterization.parse(["a*u1", "a*u2"]), ansatz=Ansatz.separable())
     assert "is not the form of any solution" in " ".join(other.to_text().split())
+
+
+@pytest.mark.parametrize(
+    "outputs", [["pi*a*u1 + b", "a*u2"], ["a*b", "b*c", "pi*a*c"], ["pi*a*b*c", "c**2"]]
+)
+def test_the_numbers_of_a_refutation_may_be_multiples_of_pi(outputs):
+    d = derive_once(Parameterization.parse(outputs))
+    assert d.verdict is Verdict.REFUTED
+    text = d.to_text()
+    assert "pi = " not in text
+    assert "Proof" in text
+    assert r"\begin{proof}" in d.to_latex()
