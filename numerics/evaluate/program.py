@@ -62,6 +62,8 @@ class _Printer(StrPrinter):  # type: ignore[misc]
         self._names = names
 
     def _print_Symbol(self, expr: Symbol) -> str:
+        if expr.name not in self._names:
+            raise NoSource(f"{expr.name} is no function of beta and the start that is known")
         return self._names[expr.name]
 
     _print_Dummy = _print_Symbol
