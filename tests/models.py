@@ -259,7 +259,6 @@ CERTIFIED_IN_PART = """
     sqrt(a)*u1, sqrt(a)*u2
     sqrt(a)*u1, sqrt(a)*u2, sqrt(a)*u3
     exp(a)*u1, exp(a)*u2
-    log(a)*u1, log(a)*u2
     sin(a)*u1, sin(a)*u2 from a=1
     a*exp(u), a*exp(v)
     a*b*u from a=-5/4, b=3/4

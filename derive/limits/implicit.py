@@ -35,7 +35,6 @@ from derive.limits.exponents import Deep, written
 from derive.limits.limit import Limit, LimitingPotential, growth_expression
 from derive.limits.point import Point
 from derive.potential.piece import Curve
-from derive.potential.rewriting import without_hyperbolic
 from derive.verdict import Finding, Identity, Verdict
 
 _STEPS = 6
@@ -113,7 +112,7 @@ def expand_along(
         decide: signs of coefficients.
     """
     z = curve.parameter
-    terms = sympy.Add.make_args(sympy.expand_mul(without_hyperbolic(curve.beta), deep=False))
+    terms = sympy.Add.make_args(sympy.expand_mul(curve.beta, deep=False))
     bases = _bases(terms, z)
 
     def positive(f: Expr, expander: Expander) -> bool:

@@ -70,7 +70,9 @@ def _of_closed_form(
     gradient = gradient.turned(sympy.eye(p.d), origin) if any(origin) else gradient
     yield closed_form_limit(gradient, point, kernel.matrix)
     if piece.time_curve is not None and not others:
-        along = parametric_limit(piece.time_curve, piece.gradient[0], piece.betas[0], point)
+        along = parametric_limit(
+            piece.time_curve.in_exponentials, piece.gradient[0], piece.betas[0], point
+        )
         yield from () if along is None else (along,)
     if coupled:
         along = norm_limit(gradient.entries, gradient.coordinates, point, gradient.positive)
@@ -83,7 +85,7 @@ def _closed_gradient(
     """Return grad Q and its symbols, or None where one of them has another meaning."""
     pieces, p = derivation.potential.pieces, derivation.potential.parameterization
     roots = _largest_roots(pieces)
-    curves = {x.betas[0]: x.time_curve for x in pieces if x.time_curve is not None}
+    curves = {x.betas[0]: x.time_curve.in_exponentials for x in pieces if x.time_curve is not None}
     written = (*entries, *(curve.beta for curve in curves.values()))
     symbols = sympy.Tuple(*written).free_symbols
     own = {*derivation.beta, *dict(roots or ()), *(c.parameter for c in curves.values())}

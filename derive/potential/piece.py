@@ -15,6 +15,7 @@ from derive.exact.linear.matrix import Matrix
 from derive.model.condition import AT_START, Condition, Sign
 from derive.model.notation import Constant
 from derive.potential.domain import Domain, Wall
+from derive.potential.rewriting import without_hyperbolic
 from derive.printable import Held
 from derive.verdict import Identity
 
@@ -73,6 +74,11 @@ class Curve(Held):
     weights: tuple[tuple[str, Expr], ...] = ()
     weight: str = ""
     laws: tuple[tuple[Symbol, LogFunction], ...] = ()
+
+    @property
+    def in_exponentials(self) -> Curve:
+        """The same with exponentials for cosh and sinh, as it is expanded far out."""
+        return replace(self, beta=without_hyperbolic(self.beta))
 
 
 @dataclass(frozen=True, repr=False)

@@ -349,7 +349,7 @@ def _along_curve(slope: Slope, curve: Curve, side: int, span: Fraction) -> Expan
     decide = ElementarySigns(
         {*slope.positive, m.name, *(x.name for x in back)}, parameters=[x.name for x in back]
     )
-    scaled = replace(curve, beta=(SMALL * curve.beta).xreplace(above))
+    scaled = replace(curve, beta=(SMALL * curve.in_exponentials.beta).xreplace(above))
     expander = Expander(SMALL, decide, span)
     found = expand_along(scaled, slope.entry.xreplace(above), side * m, expander, decide)
     terms = {growth: sympy.factor(c.subs(m, 1).xreplace(back)) for growth, c in found.terms.items()}

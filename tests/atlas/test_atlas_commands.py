@@ -100,9 +100,9 @@ def test_the_guide_counts_what_is_shipped():
         f"from any start and {len(special)} special starts",
         f"Of all, {len(proved)} have a $Q$, {warped} of them with a warp alone",
         f"{verdicts['REFUTED']} have none; {verdicts['UNDECIDED']} are open",
-        f"explicit for {kinds['explicit']}, along a curve for {kinds['parametric']}, by a root of "
-        f"a polynomial for {kinds['algebraic']}, and has an integral left for "
-        f"{kinds['quadrature']}",
+        f"explicit for {kinds['explicit']}, along a curve or in the weights for "
+        f"{kinds['parametric']}, by a root of a polynomial for "
+        f"{kinds['algebraic']}, and has an integral left for {kinds['quadrature']}",
         f"Of these integrals {never} are proved to be no elementary function",
         f"of {len(coupled)} entries with two or more outputs "
         f"{sum(e.verdict == 'REFUTED' for e in coupled)} have no $Q$",

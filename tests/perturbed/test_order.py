@@ -137,6 +137,7 @@ def test_rows_of_another_length_are_refused(X):
 ROWS = ["W*T(W)", "--matrix", "W:2x2"]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("rows", "code"), [("1,0,0,2\n0,0,1,3\n", 0), ("1,0,0,2\n0,1,0,1\n", 1)])
 def test_the_command_answers_and_runs_two_flows(tmp_path, rows, code):
     (tmp_path / "xy.csv").write_text(rows)

@@ -295,6 +295,16 @@ def test_every_form_is_written():
         assert "None" not in found(name).to_text() + found(name).to_latex()
 
 
+def test_curves_of_cosh_and_sinh_are_expanded():
+    """They are printed so, and grow as the exponentials that they are."""
+    start = {"a": "alpha", "b": "alpha*s", "c": "alpha"}
+    d = derive_once(Parameterization.parse(["a**2 + b*c"], start, ["alpha", "s"]))
+    assert d.potential.pieces[0].curve.beta.has(sympy.cosh)
+    assert margins(d).norm == "asymmetric"
+    limits = regimes(d, "alpha", [0]).limits
+    assert [x.finding.verdict for x in limits] == [Verdict.PROVED]
+
+
 @pytest.mark.slow
 @settings(max_examples=120, deadline=None, derandomize=True)
 @given(parameterizations())

@@ -51,6 +51,7 @@ def test_measurements_in_other_bases_are_told_apart(monkeypatch):
     assert "directions of the rows" in failing
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("text", "shapes"), [("W*T(W)", SYMMETRIC), ("U*T(V)", PRODUCT)])
 def test_loss_weights_steer_what_does_not_commute(text, shapes, monkeypatch):
     asked = model(text, shapes, "general")
