@@ -29,23 +29,24 @@ def _by_crosscheck(d: Any, digits: int | None) -> Any:
     """Check Q of outputs of given number; a vector model is checked in components."""
     from numerics.confirm.crosscheck import crosscheck
 
-    return crosscheck(d, digits=digits or 30)
+    return crosscheck(d, digits=digits or 30) if d.verdict.value == "PROVED" else None
 
 
 def _at_sizes(d: Any, digits: int | None) -> Any:
     """Check Q of every n at some n."""
     from numerics.confirm.sizes import check_sizes
 
-    return check_sizes(d.dual, d.potential, digits or 20)
+    return check_sizes(d.dual, d.potential, digits or 20) if d.verdict.value == "PROVED" else None
 
 
 def _with_matrices(d: Any, digits: int | None) -> Any:
     """Check Q of matrices of open size at some sizes, or see by steering that there is none."""
     from numerics.confirm.matrices import check_matrices, steer_matrices
 
-    if d.entry is None:
+    if d.verdict.value == "REFUTED":
         return steer_matrices(d.parameterization)
-    return check_matrices(d.parameterization, d.entry, digits or 20)
+    proved = d.verdict.value == "PROVED"
+    return check_matrices(d.parameterization, d.entry, digits or 20) if proved else None
 
 
 CHECKS = {
@@ -53,9 +54,7 @@ CHECKS = {
     "EntrywiseDerivation": _at_sizes,
     "MatrixDerivation": _with_matrices,
 }
-"""What puts the Q of a record to flows of the weights."""
-STEERED = "MatrixDerivation"
-"""The record of which a refutation can be seen in flows, too."""
+"""What puts the verdict of a record to flows of the weights; None of one that they do not show."""
 CODE = ("jax", "torch", "js", "rocq")
 """The forms that are programs."""
 
@@ -166,17 +165,13 @@ class Regularizer(Steepest, OfModel, Command):
 
     def with_check(self, answer: Answer, derivation: Derivation, enter: Enter) -> Answer:
         """Add the cross-check of Q to the text, or to the record and beside it."""
-        from derive.verdict import Verdict
-
-        name, verdict = type(derivation).__name__, derivation.verdict
-        seen = verdict is Verdict.REFUTED and name == STEERED
-        if verdict is not Verdict.PROVED and not seen:
-            return answer.saying("--check: there is no Q to check")
         enter("flow in the weights")
         try:
-            check = CHECKS[name](derivation, self.digits)
+            check = CHECKS[type(derivation).__name__](derivation, self.digits)
         except DeriveError as error:
             return answer.failing(f"derive: --check: could not be done: {error}")
+        if check is None:
+            return answer.saying("--check: there is no Q to check")
         report = check.report()
         if self.form.name == "text":
             answer = replace(answer, result=f"{answer.result}\n{report}")

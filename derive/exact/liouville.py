@@ -18,7 +18,7 @@ roots Ritt 1948, Integration in Finite Terms.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from math import prod
 
@@ -32,6 +32,18 @@ from derive.exact.linear.matrix import rank
 
 MAXIMAL_DEGREE = 12
 """Of a polynomial y beyond which it is not sought."""
+
+
+def not_elementary(f: RationalFunction, constants: Sequence[str]) -> str:
+    """Return why int f dt is no elementary function for general values of constants; or nothing.
+
+    Args:
+        f: in t, its first variable, and in constants.
+        constants: the names of these, which have to be independent.
+    """
+    why = why_not_elementary(f) or why_not_elementary_root(f * f)
+    listed = ", ".join(f"`{name}`" for name in constants)
+    return "" if why is None else f"for general {listed} {why}" if constants else why
 
 
 def why_not_elementary(f: RationalFunction, t: int = 0) -> str | None:

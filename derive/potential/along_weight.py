@@ -18,7 +18,7 @@ from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import rank
-from derive.exact.liouville import why_not_elementary, why_not_elementary_root
+from derive.exact.liouville import not_elementary
 from derive.exact.signs import Signs
 from derive.language import to_sympy
 from derive.model.condition import Condition, Sign
@@ -203,11 +203,8 @@ class _AlongWeight:
         """Return why its integral is no elementary function of t, and so of beta; or nothing."""
         calls = {g.name for g in integrand.field.generators if g.kind != "parameter"}
         constants = sorted(names_in(integrand) - calls - {self.t.name})
-        why = why_not_elementary(integrand) or why_not_elementary_root(integrand * integrand)
-        if why is None or not self.are_independent(constants):
-            return ""
-        listed = ", ".join(f"`{name}`" for name in constants)
-        return f"for general {listed} {why}" if constants else why
+        why = not_elementary(integrand, constants)
+        return why if why and self.are_independent(constants) else ""
 
     def are_independent(self, constants: Sequence[str]) -> bool:
         """Tell whether the start leaves constants free: values of laws, and symbols of its own."""

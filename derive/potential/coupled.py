@@ -39,7 +39,7 @@ from derive.potential.chart import (
     write_logs,
 )
 from derive.potential.entries import Want, adjoin, extend
-from derive.potential.piece import Integrand, Lift, Piece, moving
+from derive.potential.piece import Lift, Piece, moving
 from derive.potential.quadrature import integrate_gradient, integrate_in_length
 from derive.potential.shortest import WEIGHT_SPACE, Form, has_gradient, shortest
 from derive.verdict import Identity
@@ -281,18 +281,18 @@ def write_in_weights(
 
     None where y or R is infinite at the start.
     """
-    p, weights = dual.parameterization, notation.weights
+    p, weights, arguments = dual.parameterization, notation.weights, log_arguments((*dual.y, R))
 
     def at_first(f: RationalFunction) -> Expr:
         return to_expr(p.at_start(f), notation.start_symbols)
 
     def moving_part(f: LogFunction) -> Expr:
-        # What is in a logarithm is 0 nowhere on the leaf, and keeps its sign.
+        # What is in a logarithm keeps its sign, by what is assumed where that is not proved.
         logs = ((at_first(c), to_expr(A, weights) / at_first(A)) for c, A in f.logs)
         return sympy.Add(to_expr(f.rational, weights), *(c * sympy.log(x) for c, x in logs))
 
     try:
-        apart = [p.at_start(A) for A in log_arguments((*dual.y, R))]
+        apart = [p.at_start(A) for A in arguments]
         written = [moving_part(y) - at_first(y.rational) for y in dual.y]
         conjugate = moving_part(R)
     except ZeroDivisionError:
@@ -305,8 +305,11 @@ def write_in_weights(
         notation.betas,
         sympy.Add(*products, -conjugate),
         tuple(written),
-        assumptions=tuple(Condition(x, Sign.NONZERO) for x in shown),
+        assumptions=(
+            *(Condition(x, Sign.NONZERO) for x in shown),
+            *(kept for A in arguments for kept in keeps_sign(dual.metric, A)),
+        ),
         evidence=(*dual.evidence, *_legendre(dual)),
         note=ABOVE,
-        integrand=Integrand(lift=replace(lift, warp=dual.g)),
+        lift=replace(lift, warp=dual.g),
     )

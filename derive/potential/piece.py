@@ -88,7 +88,7 @@ class Lift(Held):
     Attributes:
         weights: dw_k/dbeta_i, d rows of p functions.
         log_warp: dlog g/dbeta_i; zeros for a Hessian map.
-        warp: g, where Q is written in the weights; else g is 1 at the start.
+        warp: g, in the unit of the gradient that is printed; None where that is 1 at the start.
     """
 
     weights: tuple[tuple[RationalFunction, ...], ...]
@@ -138,12 +138,10 @@ class Integrand(Held):
     Attributes:
         left: why it is left.
         proof: that it is no elementary function, by Liouville's theorem.
-        lift: for coupled outputs that are not written in beta, what the flow of their leaf needs.
     """
 
     left: Left = "antiderivative"
     proof: str = ""
-    lift: Lift | None = None
 
     @property
     def why(self) -> str:
@@ -168,7 +166,8 @@ class Piece(Held):
             function of that.
         note: what names in the form mean, in words with formulas in backticks.
         abbreviations: named functions of beta that an integral uses.
-        integrand: what is behind the integrals in Q, or in the flow that it follows.
+        integrand: why integrals are left in Q, where they are.
+        lift: of coupled outputs that are not written in beta, how the point above it moves.
     """
 
     betas: tuple[Symbol, ...]
@@ -184,13 +183,14 @@ class Piece(Held):
     note: str = ""
     abbreviations: tuple[Constant, ...] = ()
     integrand: Integrand | None = None
+    lift: Lift | None = None
 
     @property
     def kind(self) -> Kind:
         """How explicit it is: by integrals that are left, weights, and roots without a formula."""
         if any(e.has(sympy.Integral) for e in (self.value, *self.gradient)):
             return "quadrature"
-        if self.curve is not None or self.in_weights:
+        if self.curve is not None or self.lift is not None:
             return "parametric"
         return "algebraic" if any(r.explicit is None for r in self.roots) else "explicit"
 
@@ -202,14 +202,9 @@ class Piece(Held):
     @property
     def in_weights(self) -> str:
         """In which weights Q is a formula, in words; empty where that is in beta or mu."""
-        if self.lift is not None and self.lift.warp is not None:
+        if self.lift is not None and self.kind == "parametric":
             return "the weights"
         return "" if self.curve is None else self.curve.weight
-
-    @property
-    def lift(self) -> Lift | None:
-        """How the point above beta moves, for coupled outputs that are not written in beta."""
-        return None if self.integrand is None else self.integrand.lift
 
     def mapped(self, f: Rewriting) -> Self:
         """Return the piece with *f* applied to its expressions; it must leave the names alone."""

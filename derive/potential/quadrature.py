@@ -12,7 +12,7 @@ from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import factorize
 from derive.exact.linear.matrix import dot
-from derive.exact.liouville import why_not_elementary, why_not_elementary_root
+from derive.exact.liouville import not_elementary
 from derive.exact.towers.tower import build_elements
 from derive.language import from_sympy
 from derive.model.condition import Sign
@@ -101,7 +101,8 @@ def integrate_along_segment(
         sympy.Integral((1 - t) * square, (t, 0, 1)),
         tuple(sympy.Integral(r, (t, 0, 1)) for r in rows),
         abbreviations=abbreviations,
-        integrand=Integrand(left, lift=find_lift(warping)),
+        integrand=Integrand(left),
+        lift=find_lift(warping),
         evidence=warping.finding.evidence or warping.hessian.finding.evidence,
         note=note,
     )
@@ -156,9 +157,7 @@ def _not_elementary(slope: Expr, s: Symbol) -> str:
         (f,) = build_elements([from_sympy(slope)], [s.name, *names], (), {s.name})
     except (DeriveError, ZeroDivisionError):
         return ""
-    why = why_not_elementary(f) or why_not_elementary_root(f * f)
-    general = "".join(f"for general `{name}` " for name in names)
-    return "" if why is None else general + why
+    return not_elementary(f, names)
 
 
 def power_rule(slope: Expr, s: Symbol) -> Expr | None:

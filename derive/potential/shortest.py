@@ -69,7 +69,7 @@ def _ranked(forms: Sequence[Form], keys: Sequence[Callable[[Piece], Key]]) -> li
 
 def _is_open(piece: Piece) -> Key:
     assumed = any(c.sign is Sign.KEPT for c in piece.assumptions)
-    return piece.integrand is not None, bool(piece.value.atoms(AppliedUndef)), assumed
+    return piece.kind == "quadrature", bool(piece.value.atoms(AppliedUndef)), assumed
 
 
 def used(piece: Piece) -> list[Expr]:

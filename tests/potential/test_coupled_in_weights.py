@@ -79,7 +79,7 @@ def test_the_page_says_where_the_weights_are_and_claims_no_formula_in_beta():
 def test_without_the_conjugate_an_integral_is_left():
     d = derive(Parameterization.parse(["exp(b)", "a + b"]))
     assert d.potential.kind == "quadrature"
-    assert d.potential.pieces[0].integrand.lift.warp is None
+    assert d.potential.pieces[0].in_weights == ""
 
 
 FORGED = {
@@ -111,6 +111,9 @@ def test_another_form_is_refused(forged):
 def test_a_formula_in_beta_may_not_use_weights():
     record = json.loads(certified_once(Parameterization.parse(["a*u1", "a*u2"])))
     piece = record["potential"]["pieces"][0]
-    piece["gradient"] = ["u1 - u1_0", "u2 - u2_0"]
-    with pytest.raises(Rejected):
+    piece["kind"] = "parametric"
+    with pytest.raises(Rejected, match="the form is in beta"):
+        check(record)
+    piece |= {"kind": "explicit", "gradient": ["u1 - u1_0", "u2 - u2_0"]}
+    with pytest.raises(Rejected, match="not fixed by beta"):
         check(record)

@@ -282,8 +282,10 @@ def _in_beta(state: Checker, said: JSON, printed: Printed, at: Sequence[int]) ->
         require(same and len(at) == 1, "beta is not h(z)")
         printed.known.add(z)
     if in_weights := said["kind"] == PARAMETRIC and curve is None:
+        weights = {*state.given["weights"]}
         require(flow.turning is None, "a length is no function of weights")
-        printed.known |= {*state.given["weights"]}
+        require(not weights.isdisjoint(names_in(texts)), "the form is in beta")
+        printed.known |= weights
     require(names_in(texts) <= printed.known, "a name that is printed is not fixed by beta")
     explicit = all(r["explicit"] is not None for r in said["roots"])
     kind = "explicit" if explicit else "algebraic"
