@@ -23,6 +23,7 @@ from derive.model.parameterization import Parameterization
 from derive.potential.block import Eigenvalues
 from derive.potential.chart import Chart
 from derive.potential.piece import Piece, Root
+from derive.potential.rewriting import with_hyperbolic
 from derive.records import Block, Conserved, InducedMetric, Potential
 from derive.verdict import Finding, Verdict, conclude
 from derive.weights.adjoin import find_warp
@@ -157,7 +158,8 @@ def _in_weights(block: Block) -> Entries:
     if direction is not None:
         zero = direction.R.field.zero
         K = ((direction.T, zero), (zero, direction.R))
-    return tuple(tuple(to_shorter_expr(x, block.notation.weights) for x in row) for row in K)
+    weights = block.notation.weights
+    return tuple(tuple(with_hyperbolic(to_shorter_expr(x, weights)) for x in row) for row in K)
 
 
 def _assemble(

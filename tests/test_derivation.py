@@ -174,6 +174,27 @@ def test_metric_names_what_it_uses_and_nothing_else(outputs):
     assert named <= used
 
 
+@pytest.mark.parametrize(
+    ("F", "K"),
+    [
+        ("sinh(u) + sinh(v)", "cosh(2*u)/2 + cosh(2*v)/2 + 1"),
+        ("v*cosh(u)", "-v**2/2 + (v**2 + 1)*cosh(2*u)/2 + 1/2"),
+        ("exp(u)*v", "(v**2 + 1)*exp(2*u)"),
+    ],
+)
+def test_metric_in_weights_is_in_hyperbolic_functions_where_that_is_shorter(F, K):
+    (printed,) = derive(F).metric.kernel_in_weights
+    u, v = (sympy.Symbol(name, real=True) for name in "uv")
+    names = {"u": u, "v": v}
+    assert {s.name for s in printed.free_symbols} <= {*names}
+    assert str(printed.xreplace({s: names[s.name] for s in printed.free_symbols})) == K
+    value = sympy.sympify(F, locals=names)
+    squared = value.diff(u) ** 2 + value.diff(v) ** 2
+    point = {"u": sympy.Rational(1, 3), "v": sympy.Rational(2, 5)}
+    here = printed.subs({s: point[s.name] for s in printed.free_symbols})
+    assert abs((here - squared.subs({u: point["u"], v: point["v"]})).evalf(30)) < 1e-25
+
+
 def test_logarithms_stay_finite_where_a_conserved_quantity_vanishes():
     d = derived("a*b*u", "a*b*v", start={"a": "-alpha"}, positive=["alpha"])
     q = d.potential.numeric({"alpha": 1, "b_0": 1, "u_0": 1, "v_0": 1})
