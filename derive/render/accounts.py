@@ -274,13 +274,14 @@ def tell_margin(m: Margins) -> Document:
     if not d.parameterization.geometry.steering.is_gradient:
         of_weights, norm = ("homogeneous", "steepest KKT", "steepest cost"), "|w|_p"
     finite = m.says("every time", "mirror flow")
+    horizon = f"Horizon of `Q`{f': `{m.shape.norm}`' if m.shape.norm else ''}"
     parts = [
         Part(f"{flow[0].upper()}{flow[1:]} on separable data, under losses that decrease"),
         Part(F, setting(d)),
         Part("At every time `t`", finite, verdict=m.finite_time.verdict),
         Part("", why, kind="proof"),
         Part(coercive, m.says(*growth), verdict=m.coercive.verdict, title="Coercivity"),
-        Part(f"Horizon of `Q`{f': `{m.shape.norm}`' if m.shape.norm else ''}", m.says("direction")),
+        Part(horizon, m.says("direction"), kind="paragraph" if m.horizon is None else "theorem"),
         Part(f"In the weights: `min {norm}` subject to `<x_i, F(w)> >= 1`", m.says(*of_weights)),
     ]
     if m.agreement is not None:

@@ -10,10 +10,10 @@ subject to <x_i, beta> >= 1, if that is unique. phi is the horizon of Q.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy
-from sympy import Expr, ImmutableMatrix
+from sympy import Expr, ImmutableMatrix, Symbol
 
 from derive.derivation import Derivation
 from derive.potential.domain import Domain
@@ -96,6 +96,14 @@ def _function(leading: Sequence[Leading]) -> Expr:
     unit = constants[0] if same(constants) else sympy.S.One
     whole = sympy.Add(*(sympy.expand(p * x.h / unit) for x in leading))
     return whole if p == 1 else sympy.powdenest(sympy.factor_terms(whole) ** (1 / p))
+
+
+def of_copies(far: Far, betas: Sequence[Symbol]) -> Expr | None:
+    """Return the horizon of copies of F side by side, from one start, in the beta of each."""
+    if far.leading is None:
+        return None
+    (beta,), leading = far.betas, far.leading
+    return _function([replace(leading, h=leading.h.xreplace({beta: b})) for b in betas])
 
 
 def _name(far: Sequence[Far], leading: Sequence[Leading]) -> str:

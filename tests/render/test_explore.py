@@ -18,6 +18,8 @@ from derive.catalogue import entries, find
 from derive.catalogue.library import derive_entry
 from derive.verdict import Verdict
 from numerics import flow, interpolate
+from numerics.margins.margin_path import loss_flow
+from numerics.margins.max_margin import max_margin
 from tests.cli.commands import run
 from tests.published import derive_once
 
@@ -42,6 +44,11 @@ MODELS = {
     "an integral": (["w + w**5"], {}, "w_0", (-0.5, 0.25, 1)),
     "a curve in a weight": (["w*exp(w)"], {}, "w_0", (-0.5, 0.5, 1)),
     "two blocks": (["w**2", "exp(v)"], {}, "w_0", (0.5, 1, 1.5)),
+}
+MORE = {
+    "linear": (["w"], {}, "w_0", (-0.5, 0.25, 2)),
+    "untied pair": (["u*v - x*z"], {}, "u_0", (0.5, 1, 2)),
+    "convolution": (["u*v + x*y", "u*y + x*v"], {}, "u_0", (0.5, 0.75, 2)),
 }
 NONE = ["a**2 + b**2", "a*c + b*d", "c**2 + d**2"]
 D3 = "f2094bbf6141b359722c4fe454eb6c4b0f0e42cc10cc7af921fc158fceb86539"
@@ -93,7 +100,7 @@ def test_a_page_of_no_q_begins_at_the_witness():
     assert d.verdict is Verdict.REFUTED
     given = json.loads(re.search(r'id="given">(.*?)</script>', d.explore().text)[1])
     assert given["values"] == {"a_0": 1, "b_0": 2, "c_0": 3, "d_0": 1}
-    assert not given["existing"]
+    assert given["modes"] == ["none"]
 
 
 def test_undecided_is_not_drawn(monkeypatch):
@@ -230,6 +237,14 @@ def number(page, name):
     return np.array([float(x) for x in re.findall(r"-?[\d.]+(?:e[+-]?\d+)?", text)])
 
 
+def constants(page):
+    """Return what the sliders are set to."""
+    return page.evaluate(
+        "Object.fromEntries([...document.querySelectorAll('.control[data-name]')]"
+        ".map((x) => [x.dataset.name, Number(x.querySelector('[type=number]').value)]))"
+    )
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("name", MODELS)
 def test_numbers_of_the_page_are_those_of_numerics(show, name):
@@ -240,10 +255,7 @@ def test_numbers_of_the_page_are_those_of_numerics(show, name):
         page.fill(f"#number-{symbol}", str(value))
         settle(page)
         assert page.text_content("#message") == ""
-        c = page.evaluate(
-            "Object.fromEntries([...document.querySelectorAll('.control[data-name]')]"
-            ".map((x) => [x.dataset.name, Number(x.querySelector('[type=number]').value)]))"
-        )
+        c = constants(page)
         assert c[symbol] == value
         x, y = json.loads(page.get_attribute("#line", "data-value"))
         end, beta, Q, slope = wanted(d, c, x, y)
@@ -255,6 +267,85 @@ def test_numbers_of_the_page_are_those_of_numerics(show, name):
         assert number(page, "Q") == pytest.approx([Q], rel=1e-6)
         assert number(page, "gradient") == pytest.approx(slope, rel=1e-6, abs=1e-8)
         assert float(page.text_content("#distance")) <= 1e-6 * np.abs(beta).max()
+
+
+SEPARABLE = {
+    "tied pair": "l1",
+    "linear": "l2",
+    "product": "l1",
+    "neuron": "l2",
+    "untied pair": "l1",
+    "convolution": "dft",
+}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", SEPARABLE)
+def test_on_separable_data_the_page_is_where_numerics_is(show, name):
+    outputs, options, symbol, values = (MODELS | MORE)[name]
+    d = made(outputs, **options)
+    page = show(d)
+    page.select_option("#mode", "points")
+    for value in values:
+        page.fill(f"#number-{symbol}", str(value))
+        settle(page)
+        assert page.text_content("#message") == ""
+        rows = json.loads(page.get_attribute("#rows", "data-value"))
+        q = d.potential.numeric(constants(page))
+        level = number(page, "loss")
+        (beta,) = loss_flow(q, rows, level, 1e-9).value
+        largest = max_margin(rows, norm=SEPARABLE[name])
+        end = np.array(largest.value, float)
+        for shown, value in (("direction", beta), ("towards", end)):
+            unit = number(page, shown) / np.linalg.norm(number(page, shown))
+            assert unit == pytest.approx(value / np.linalg.norm(value), rel=1e-6, abs=1e-7)
+        margin = np.mean(np.array(largest.margin, float))  # of an interval its middle
+        assert number(page, "largest") == pytest.approx([margin], rel=1e-7)
+        slope = np.ravel([q.gradient([b]) for b in beta] if d.of_coordinates else q.gradient(beta))
+        assert number(page, "steered") == pytest.approx(slope, rel=1e-6, abs=1e-6)
+        assert number(page, "slope") == pytest.approx(slope, rel=1e-6, abs=1e-6)
+        assert number(page, "unequal")[0] < 1e-6 * np.abs(slope).max()
+        assert number(page, "margin")[0] <= number(page, "largest")[0] * (1 + 1e-7)
+
+
+@pytest.mark.browser
+def test_points_are_dragged_and_what_no_line_separates_is_said(show):
+    outputs, options, *_ = MODELS["tied pair"]
+    page = show(made(outputs, **options))
+    page.select_option("#mode", "points")
+    settle(page)
+    before = page.get_attribute("#rows", "data-value")
+    point = page.locator("#points .handle").first
+    point.focus()
+    page.keyboard.press("Shift+ArrowLeft")
+    settle(page)
+    assert page.get_attribute("#rows", "data-value") != before
+    point.scroll_into_view_if_needed()
+    box, half = point.bounding_box(), page.locator("#points").bounding_box()["height"] / 2
+    page.mouse.move(box["x"] + 8, box["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 8, box["y"] + 1.5 * half, steps=4)
+    settle(page)
+    assert "No line through 0" in page.text_content("#message")
+    assert not page.locator("#plane").is_visible()
+    assert point.is_visible()
+    page.mouse.move(box["x"] + 8, box["y"] + 8, steps=4)
+    page.mouse.up()
+    settle(page)
+    assert page.text_content("#message") == ""
+    early = page.text_content("#direction")
+    page.fill("#progress", "0.2")
+    settle(page)
+    assert page.text_content("#direction") != early
+    page.select_option("#mode", "line")
+    settle(page)
+    assert float(page.text_content("#distance")) < 1e-6
+
+
+def test_where_q_has_no_horizon_no_points_are_offered():
+    for name in ("cubes", "square", "three entries"):
+        outputs, options, *_ = MODELS[name]
+        assert 'id="mode"' not in made(outputs, **options).explore().text, name
 
 
 @pytest.mark.browser
@@ -419,7 +510,7 @@ def test_pages_fit_a_phone_and_stand_without_scripts(show):
     page = show(d, viewport={"width": 390, "height": 800}, color_scheme="dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     bare = show(d, java_script_enabled=False)
-    assert bare.locator("h2", has_text="Theorem").is_visible()
+    assert bare.locator("h2", has_text="Theorem").first.is_visible()
     assert not bare.locator("#play").is_visible()
     if importlib.util.find_spec("matplotlib"):
         assert bare.locator("noscript img").is_visible()

@@ -1,19 +1,23 @@
 // The picture: it follows the sliders and the handles of the data. All that is drawn comes from
 // the module of the derivation, and from flow.js; D3 draws axes and contours, and reads the pointer.
 
-const GIVEN = JSON.parse(document.getElementById("given").textContent);
+const GIVEN = JSON.parse(document.getElementById("given").textContent), EXISTING = !GIVEN.modes.includes("none");
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
-const one = model_of(GIVEN.existing ? {model, start, F, J, K, raise, g, along, Q, gradient, hessian, inside} : {model, start, F, J, K, raise});
+const one = model_of(EXISTING ? {model, start, F, J, K, raise, g, along, Q, gradient, hessian, inside} : {model, start, F, J, K, raise});
 const m = GIVEN.copies > 1 ? copies(one, GIVEN.copies) : one;
-const asked = (c) => (GIVEN.existing ? conditions(c) : []);
+const asked = (c) => (EXISTING ? conditions(c) : []);
 const byId = (id) => document.getElementById(id);
 const digits = (x) => (Number.isFinite(x) ? (Object.is(x, -0) ? 0 : x).toPrecision(8) : "none");
-const vector = (v) => (v === null ? "none" : `(${v.map(digits).join(", ")})`);
+const vector = (v) => (v === null ? "none" : `(${v.map((x) => digits(Math.abs(x) < 1e-14 * norm(v) ? 0 : x)).join(", ")})`);
 
-// ---- What is set: constants, the line through two handles, and how far the flow is shown.
+// ---- What is set: constants, the data (a line through two handles, or labelled points), and how
+// far the flow is shown.
 
 const c = {...GIVEN.values};
-const state = {handles: [], at: 1, plane: [0, 1], playing: null};
+const POINTS = [[1.2, 1.8], [-0.6, 2.6], [1, -2.6], [-1.8, -2.2]], LABELS = [1, 1, -1, -1];
+const state = {handles: [], points: POINTS, at: 1, plane: [0, 1], walls: null, playing: null};
+const panes = document.querySelector(".panes");
+[panes.dataset.mode] = GIVEN.modes;
 
 /** Show a number: its value stands beside the text, for whoever reads the page by a program. */
 function put(id, value, text) {
@@ -93,12 +97,17 @@ function frame(beta) {
   sy.domain(spans[1]);
   state.walls = wallsAt(beta, spans);
   state.handles = state.handles.map((p) => p.map((v, k) => [sx, sy][k].invert(old[k](v))));
-  drawAxes(svg, sx, sy, 6, [GIVEN.outputs[i], GIVEN.outputs[j]]);
+  drawFrame(spans, [GIVEN.outputs[i], GIVEN.outputs[j]]);
+}
+
+/** Draw the axes of the window, the lines where a coordinate is 0, and walls. */
+function drawFrame(spans, names) {
+  drawAxes(svg, sx, sy, 6, names);
   const upright = (x) => [[x, sy.domain()[0]], [x, sy.domain()[1]]];
   const level = (y) => [[sx.domain()[0], y], [sx.domain()[1], y]];
   const straight = d3.line((p) => sx(p[0]), (p) => sy(p[1]));
   draw(zeros, "path.zero", [upright(0), level(0)], "zero").attr("d", straight);
-  const walls = [upright, level].flatMap((line, k) => spans[k].filter((_, n) => state.walls[k][n]).map(line));
+  const walls = [upright, level].flatMap((line, k) => spans[k].filter((_, n) => state.walls?.[k][n]).map(line));
   draw(zeros, "path.wall", walls, "wall").attr("d", straight);
 }
 
@@ -143,32 +152,47 @@ function within(scale, v) {
   return Math.min(Math.max(v, a + edge), b - edge);
 }
 
-/** Draw the level sets of Q in the plane through a point, those at even steps on the way to it. */
-function drawLevels(from, to) {
-  const [i, j] = state.plane, columns = nodes(sx), rows = nodes(sy);
-  const values = new Float64Array(N * N), beta = [...to];
-  const alone = GIVEN.copies > 1;
-  const [along, up] = [[sx, columns], [sy, rows]].map(([scale, all]) => all.map((v) => within(scale, v)));
-  const column = alone && along.map((v) => one.Q([v], c));
+/** Return a function on the grid of the window in the plane through a point; *each* is that of one
+ * coordinate where it is a sum of such. */
+function onGrid(f, each, through) {
+  const [i, j] = state.plane, values = new Float64Array(N * N), beta = [...through];
+  const [along, up] = [sx, sy].map((scale) => nodes(scale).map((v) => within(scale, v)));
+  const column = each && along.map(each);
   up.forEach((v, n) => {
     beta[j] = v;
-    const row = alone && one.Q([v], c);
+    const row = each && each(v);
     for (let u = 0; u < N; u++) {
       beta[i] = along[u];
-      values[n * N + u] = alone ? column[u] + row : m.Q(beta, c);
+      values[n * N + u] = each ? column[u] + row : f(beta);
     }
   });
-  const ray = (t) => m.Q(from.map((b, k) => b + t * (to[k] - b)), c);
-  const steps = [1 / 4, 1 / 2, 3 / 4, 1, 4 / 3, 5 / 3, 2].map((t) => [t, ray(t)]);
-  const shown = steps.filter(([, q]) => Number.isFinite(q)).map(([t, q]) => ({t, q}));
+  return values;
+}
+
+/** Return Q in the plane through a point at a multiple of beta. */
+function sheet(through, size = 1) {
+  const each = GIVEN.copies > 1 && ((v) => one.Q([size * v], c));
+  return onGrid((beta) => m.Q(beta.map((b) => size * b), c), each, through);
+}
+
+/** Draw level sets of functions on the grid: values, the level, and of which kind. */
+function drawLevels(shown) {
+  const columns = nodes(sx), rows = nodes(sy);
   const contour = d3.contours().size([N, N]);
   const [x, y] = [columns, rows].map((all) => d3.scaleLinear(d3.range(N), all));
   const point = function (u, v) {
     this.stream.point(sx(x(u - 0.5)), sy(y(v - 0.5)));
   };
   const path = d3.geoPath(d3.geoTransform({point}));
-  draw(levels, "path", shown, "level").classed("touching", ({t}) => t === 1)
-    .attr("d", ({q}) => path(contour.contour(values, q)));
+  draw(levels, "path", shown, ({kind}) => `level ${kind}`)
+    .attr("d", ({values, q}) => path(contour.contour(values, q)));
+}
+
+/** Draw the level sets of Q through a point, and those at even steps on the way to it. */
+function drawSteps(from, to) {
+  const values = sheet(to), ray = (t) => m.Q(from.map((b, k) => b + t * (to[k] - b)), c);
+  const steps = [1 / 4, 1 / 2, 3 / 4, 1, 4 / 3, 5 / 3, 2].map((t) => ({values, q: ray(t), kind: t === 1 ? "touching" : ""}));
+  drawLevels(steps.filter(({q}) => Number.isFinite(q)));
 }
 
 /** Draw a small mark with a title. */
@@ -195,7 +219,7 @@ function drawPlane(found) {
   const far = 50;
   draw(lines, "path", [[[a - far * (e - a), b - far * (f - b)], [a + far * (e - a), b + far * (f - b)]]], "data")
     .attr("d", d3.line((p) => sx(p[0]), (p) => sy(p[1])));
-  drawLevels(begin, minimiser.beta ?? flow.beta.at(-1));
+  drawSteps(begin, minimiser.beta ?? flow.beta.at(-1));
   const [l1, l2] = least(x, y);
   found.marks = [
     {kind: "start", beta: begin, says: "the start"},
@@ -203,50 +227,121 @@ function drawPlane(found) {
     {kind: "l2", beta: l2, says: "least l2 norm"},
     {kind: "minimiser", beta: minimiser.beta, says: "the minimiser of Q on the line"},
   ];
-  drawTime(found);
+  found.show = () => {
+    const last = Math.round(state.at * (flow.beta.length - 1)), t = flow.t[last];
+    drawPath(flow.beta.slice(0, last + 1), found.marks);
+    put("time", t, `t = ${t.toPrecision(3)}`);
+    put("here", flow.beta[last], vector(flow.beta[last]));
+    if (byId("curve-g")) drawCurves(found);
+  };
+  found.show();
 }
 
-/** Show the flow up to the time that the slider says. */
-function drawTime(found) {
-  const {flow} = found;
-  const last = Math.round(state.at * (flow.beta.length - 1));
-  draw(paths, "path", [flow.beta.slice(0, last + 1)], "flow").attr("d", curve);
-  drawMarks([...found.marks, {kind: "end", beta: flow.beta[last], says: "beta(t)"}]);
-  const t = flow.t[last];
-  put("time", t, `t = ${t.toPrecision(3)}`);
-  put("here", flow.beta[last], vector(flow.beta[last]));
+/** Show a path, its end, and other marks. */
+function drawPath(path, others) {
+  draw(paths, "path", [path], "flow").attr("d", curve);
+  drawMarks([...others, {kind: "end", beta: path.at(-1), says: "beta(t)"}]);
 }
 
-/** Put a handle of the data line where the pointer or a key says, within the window. */
-function move(h, x, y) {
-  state.handles[h] = [within(sx, sx.invert(x)), within(sy, sy.invert(y))];
-  update();
-}
-
-const place = (h) => ({x: sx(state.handles[h][0]), y: sy(state.handles[h][1])});
 const WAYS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
-handles.selectAll("circle").data([0, 1]).join("circle").attr("class", "handle")
-  .attr("r", 8).attr("tabindex", 0).attr("role", "slider")
-  .attr("aria-label", (h) => `handle ${h + 1} of the data line: arrow keys move it`)
-  .call(d3.drag().container(svg.node()).subject((_, h) => place(h)).on("drag", (event, h) => move(h, event.x, event.y)))
-  .on("keydown", (event, h) => {
-    if (!(event.key in WAYS)) return;
-    event.preventDefault();
-    const {x, y} = place(h), [right, down] = WAYS[event.key], size = event.shiftKey ? 20 : 4;
-    move(h, x + size * right, y + size * down);
-  });
 
-function drawHandles() {
-  handles.selectAll("circle").attr("cx", (h) => place(h).x).attr("cy", (h) => place(h).y)
-    .attr("aria-valuenow", (h) => state.handles[h][0].toFixed(3))
-    .attr("aria-valuetext", (h) => state.handles[h].map((v) => v.toFixed(3)).join(", "));
+/** Let points of a plane be dragged, and moved by arrow keys, within its window; return what draws them. */
+function movable(group, scales, places, says, kind = () => "") {
+  const place = (h) => scales.map((scale, k) => scale(places()[h][k]));
+  const move = (h, to) => {
+    places()[h] = scales.map((scale, k) => within(scale, scale.invert(to[k])));
+    update();
+  };
+  const plane = group.node().ownerSVGElement;
+  const drag = d3.drag().container(plane).subject((_, h) => ({x: place(h)[0], y: place(h)[1]}));
+  return () => group.selectAll("circle").data(places().keys()).join((enter) =>
+    enter.append("circle").attr("r", 8).attr("tabindex", 0).attr("role", "slider")
+      .attr("class", (h) => `handle ${kind(h)}`)
+      .attr("aria-label", (h) => `${says} ${h + 1}: arrow keys move it`)
+      .call(drag.on("drag", (event, h) => move(h, [event.x, event.y])))
+      .on("keydown", (event, h) => {
+        if (!(event.key in WAYS)) return;
+        event.preventDefault();
+        move(h, place(h).map((v, k) => v + (event.shiftKey ? 20 : 4) * WAYS[event.key][k]));
+      }))
+    .attr("cx", (h) => place(h)[0]).attr("cy", (h) => place(h)[1])
+    .attr("aria-valuenow", (h) => places()[h][0].toFixed(3))
+    .attr("aria-valuetext", (h) => places()[h].map((v) => v.toFixed(3)).join(", "));
+}
+
+const drawHandles = movable(handles, [sx, sy], () => state.handles, "handle of the data line");
+
+// ---- Separable data: beta(t) at margin 1 runs to where a level set of the horizon of Q touches.
+
+/** The logarithm of 1/L at which the flow is left. */
+const END = 100;
+const px = d3.scaleLinear([-3, 3], [EDGE.left, SIZE - EDGE.right]);
+const py = d3.scaleLinear([-3, 3], [SIZE - EDGE.bottom, EDGE.top]);
+const plane = d3.select("#points").attr("viewBox", `0 0 ${SIZE} ${SIZE}`);
+const separators = plane.append("g").attr("clip-path", "url(#inner)");
+const drawPoints = GIVEN.modes.includes("points") && movable(plane.append("g"), [px, py], () => state.points, "point", (h) => (LABELS[h] < 0 ? "minus" : ""));
+
+/** Draw the line where <b, x> is a number, in a window around 0. */
+const lineAt = ([x, y], b, height) => {
+  const size = dot(b, b), foot = b.map((v) => (height * v) / size), far = (3 * x.domain()[1]) / Math.sqrt(size);
+  return d3.line((t) => x(foot[0] - t * b[1]), (t) => y(foot[1] + t * b[0]))([-far, far]);
+};
+
+function drawSeparation() {
+  drawAxes(plane, px, py, 6, ["x\u2081", "x\u2082"]);
+  drawPoints();
+  const rows = state.points.map((x, i) => x.map((v) => LABELS[i] * v)), phi = (b) => horizon(b, c);
+  const b = widest(phi, rows);
+  if (b === null) {
+    say("No line through 0 has these points on the sides of their labels: drag them apart.");
+    return;
+  }
+  const flow = separate(m, c, rows, END), last = flow.w.length - 1;
+  if (breaks(flow.w)) return;
+  const margins = flow.beta.map((beta) => Math.min(...rows.map((z) => dot(z, beta))));
+  const first = margins.findIndex((u) => u > 0), size = 2 * Math.max(...b.map(Math.abs));
+  if (state.walls || !(sx.domain()[1] > size / 2 && sx.domain()[1] < 2 * size)) {
+    [sx, sy].forEach((scale) => scale.domain([-size, size]));
+    state.walls = null;
+    drawFrame([sx, sy].map((scale) => scale.domain()), GIVEN.outputs.map((name) => `${name} / margin`));
+  }
+  draw(lines, "path", rows, "data").attr("d", (z) => lineAt([sx, sy], z, 1));
+  const limit = {values: onGrid(phi, null, b), q: phi(b), kind: "horizon"}, largest = 1 / phi(b);
+  const norms = {l1: (v) => Math.abs(v[0]) + Math.abs(v[1]), l2: norm};
+  const others = Object.entries(norms).map(([kind, f]) => ({kind, beta: widest(f, rows), says: `largest ${kind} margin`}));
+  others.push({kind: "minimiser", beta: b, says: "where a level set of the horizon touches"});
+  const scaled = flow.beta.map((beta, n) => beta.map((v) => v / margins[n]));
+  const ratios = flow.beta.map((beta, n) => [flow.t[n], margins[n] / phi(beta) / largest]).slice(first);
+  const zero = m.gradient(flow.beta[0], c);
+  put("rows", rows, rows.map(vector).join(", "));
+  put("largest", largest, digits(largest));
+  put("towards", b, vector(b.map((v) => v * largest)));
+  latest = {show: () => {
+    const n = first + Math.round(state.at * (last - first)), beta = flow.beta[n], here = scaled[n];
+    drawLevels([limit, {values: sheet(here, margins[n]), q: m.Q(beta, c), kind: "touching"}]);
+    drawPath(scaled.slice(first, n + 1), others);
+    const drawn = [[b, 0, "limit"], [here, 0, "flow"], [here, 1, "strip"], [here, -1, "strip"]];
+    draw(separators, "path", drawn, ([, , kind]) => kind).attr("d", ([v, height]) => lineAt([px, py], v, height));
+    drawCurve("curve-margin", [ratios, [[0, 1], [flow.t[last], 1]]], [0, flow.t[last]], [], [ratios[n - first]]);
+    const slope = m.gradient(beta, c).map((v, k) => v - zero[k]);
+    put("time", flow.t[n], `log t = ${flow.t[n].toPrecision(4)}`);
+    put("loss", flow.l[n], digits(flow.l[n]));
+    put("margin", margins[n] / phi(beta), digits(margins[n] / phi(beta)));
+    put("direction", beta, vector(beta.map((v) => v / phi(beta))));
+    put("steered", flow.steered[n], vector(flow.steered[n]));
+    put("slope", slope, vector(slope));
+    const apart = norm(slope.map((v, k) => v - flow.steered[n][k]));
+    put("unequal", apart, apart.toExponential(2));
+  }};
+  say("");
+  latest.show();
 }
 
 // ---- Curves: of one output by itself, and of the warp along the path.
 
 /** Draw the points of functions in a small picture, with walls, and some of them dotted. */
 function drawCurve(id, curves, [low, high], walls, at) {
-  const size = [220, 130], edge = {left: 40, right: 8, top: 8, bottom: 22};
+  const size = [220, 130], edge = {left: 46, right: 8, top: 8, bottom: 22};
   const place = d3.select(`#${id}`).attr("viewBox", `0 0 ${size[0]} ${size[1]}`);
   const ranked = curves.flat().map((p) => p[1]).sort(d3.ascending);
   const [least, most] = [d3.quantile(ranked, 0.02), d3.quantile(ranked, 0.98)];
@@ -341,7 +436,19 @@ function update() {
 /** Say what is wrong, and show neither picture nor numbers; or show them again. */
 function say(message) {
   byId("message").textContent = message;
-  document.querySelector(".panes").classList.toggle("broken", Boolean(message));
+  panes.classList.toggle("broken", Boolean(message));
+}
+
+/** Tell, and say, whether a condition of Q is broken on the way of the weights. */
+function breaks(path) {
+  const kept = path.map((w) => m.along(w, c));
+  const lost = kept[0].findIndex(([, sign], k) => sign === "KEPT"
+    ? kept.some((row) => row[k][2] * kept[0][k][2] <= 0)
+    : sign === "ENDS_POSITIVE" && !(kept.at(-1)[k][2] > 0));
+  if (lost < 0) return false;
+  mark([kept[0][lost][0]]);
+  say("On the way of this flow a condition of Q is broken (marked below): Q is not drawn.");
+  return true;
 }
 
 /** Light up the conditions that are broken. */
@@ -353,7 +460,7 @@ function mark(broken) {
 
 function redraw() {
   for (const [name, x] of Object.entries(c)) put(`value-${name}`, x, String(+x.toPrecision(4)));
-  if (!GIVEN.existing) {
+  if (!EXISTING) {
     drawRefutation();
     return;
   }
@@ -364,15 +471,15 @@ function redraw() {
     say("A condition of Q is broken (marked below): for this start nothing is proved, and nothing is drawn.");
     return;
   }
+  if (panes.dataset.mode === "points") drawSeparation();
+  else drawRegression();
+}
+
+function drawRegression() {
   const begin = m.F(m.start(c), c);
   if (outgrown(begin)) frame(begin);
   const [x, y] = data();
   const flow = follow(m, c, x, y), minimiser = minimise(m, c, x, y);
-  const kept = flow.w.map((w) => m.along(w, c));
-  const lost = kept[0].findIndex(([, sign], k) => sign === "KEPT"
-    ? kept.some((row) => row[k][2] * kept[0][k][2] <= 0)
-    : sign === "ENDS_POSITIVE" && !(kept.at(-1)[k][2] > 0));
-  if (lost >= 0) mark([kept[0][lost][0]]);
   latest = {x, y, flow, least: minimiser, begin};
   put("limit", flow.beta.at(-1), flow.arrived ? vector(flow.beta.at(-1)) : "the flow does not arrive");
   put("minimiser", minimiser.beta, minimiser.converged ? vector(minimiser.beta) : "no minimiser on the line");
@@ -385,24 +492,28 @@ function redraw() {
   put("gradient", slope, vector(slope));
   put("line", [x, y], `${x.map(digits).join(", ")}; ${digits(y)}`);
   put("steps", flow.t.length - 1, `${flow.t.length - 1} steps, ${minimiser.steps} of Newton`);
-  if (lost >= 0) {
-    say("On the way of this flow a condition of Q is broken (marked below): Q is not drawn.");
-    return;
-  }
+  if (breaks(flow.w)) return;
   say("");
   drawPlane(latest);
   drawHandles();
   drawCurves(latest);
 }
 
-/** Set a constant, from its slider or its number; a slider of a positive one is logarithmic. */
+/** Show the window around the start, and the first data line. */
+function begin() {
+  frame(m.F(m.start(c), c));
+  state.handles = firstHandles();
+}
+
+/** Set a constant, from its slider, to four digits, or its number; a slider of a positive one is logarithmic. */
 function bind(box) {
   const {name, log} = box.dataset, slider = box.querySelector("[type=range]"), number = box.querySelector("[type=number]");
-  const set = (value, from) => {
+  const set = (x, from) => {
+    const value = from === number ? x : +x.toPrecision(4);
     c[name] = value;
-    if (from !== number) number.value = +value.toPrecision(4);
+    if (from !== number) number.value = value;
     if (from !== slider) slider.value = log ? (value > 0 ? Math.log10(value) : slider.min) : value;
-    slider.setAttribute("aria-valuetext", +value.toPrecision(4));
+    slider.setAttribute("aria-valuetext", value);
   };
   slider.addEventListener("input", () => {
     const at = Number(slider.value);
@@ -440,11 +551,8 @@ function play() {
   function shown(at) {
     state.at = at;
     slider.value = at;
-    if (!GIVEN.existing) redraw();
-    else if (latest && !byId("message").textContent) {
-      drawTime(latest);
-      if (byId("curve-g")) drawCurves(latest);
-    }
+    if (!EXISTING) redraw();
+    else if (latest && !byId("message").textContent) latest.show();
   }
 }
 
@@ -457,13 +565,14 @@ byId("progress").addEventListener("input", (event) => {
 byId("size")?.addEventListener("input", update);
 byId("axes")?.addEventListener("change", (event) => {
   state.plane = event.target.value.split(",").map(Number);
-  frame(m.F(m.start(c), c));
-  state.handles = firstHandles();
+  begin();
+  update();
+});
+byId("mode")?.addEventListener("change", (event) => {
+  panes.dataset.mode = event.target.value;
+  begin();
   update();
 });
 document.querySelectorAll(".explore, .live").forEach((part) => (part.hidden = false));
-if (GIVEN.existing) {
-  frame(m.F(m.start(c), c));
-  state.handles = firstHandles();
-}
+if (EXISTING) begin();
 redraw();

@@ -122,6 +122,7 @@ export function copies(one, count) {
     start: (c) => each.flatMap(() => one.start(c)),
     F: (w, c) => each.map((i) => one.F(own(w, i), c)[0]),
     pull: (w, c, v) => each.flatMap((i) => one.pull(own(w, i), c, [v[i]])),
+    K: (w, c) => diagonal(each.map((i) => one.K(own(w, i), c)[0][0])),
     g: () => 1,
     Q: (beta, c) => beta.reduce((sum, b) => sum + one.Q([b], c), 0),
     gradient: (beta, c) => beta.map((b) => one.gradient([b], c)[0]),
@@ -142,6 +143,52 @@ export function follow(m, c, x, y) {
   const near = (w) => Math.abs(residual(w)) <= TOLERANCE.residual * scale;
   const path = integrate(slope, begin, near);
   return {...path, beta: path.w.map((w) => m.F(w, c)), residual: residual(path.w.at(-1))};
+}
+
+/** Follow gradient flow on L = sum_i exp(-<z_i, beta>) in the clock l = log(1/L), until l = end.
+ *
+ * With p_i = exp(-<z_i, beta>)/L and x = sum_i p_i z_i it is dw/dl = G^-1 J^T x/<x, K x>. Beside w run
+ * log(1 + t), as dt/dl = exp(l)/<x, K x>, and the integral of g L x dt, which grad Q is to be. */
+export function separate(m, c, rows, end) {
+  const begin = m.start(c), p = begin.length;
+  const level = (beta) => {
+    const u = rows.map((z) => dot(z, beta)), least = Math.min(...u);
+    const each = u.map((v) => Math.exp(least - v)), sum = each.reduce((a, b) => a + b);
+    return {l: least - Math.log(sum), x: rows.reduce((x, z, i) => add(x, each[i] / sum, z), beta.map(() => 0))};
+  };
+  const slope = (v) => {
+    const w = v.slice(0, p), {l, x} = level(m.F(w, c)), g = m.g(w, c);
+    const unit = dot(x, m.K(w, c).map((row) => dot(row, x)));
+    return [...m.pull(w, c, x), Math.exp(l - v[p]), ...x.map((s) => g * s)].map((s) => s / unit);
+  };
+  const first = m.F(begin, c), span = end - level(first).l;
+  const path = integrate(slope, [...begin, 0, ...first.map(() => 0)], () => false, {end: span});
+  const w = path.w.map((v) => v.slice(0, p)), beta = w.map((v) => m.F(v, c));
+  return {
+    w, beta, arrived: path.t.at(-1) === span, l: beta.map((b) => level(b).l),
+    t: path.w.map((v) => v[p]), steered: path.w.map((v) => v.slice(p + 1)),
+  };
+}
+
+/** Return the b of the plane at which phi is least while all <z_i, b> >= 1, by golden sections of
+ * its angle; null where no line through 0 has all z_i on one side. phi is convex, of degree 1. */
+export function widest(phi, rows) {
+  const [[a, b]] = rows, begin = Math.atan2(b, a);
+  const turns = rows.map(([u, v]) => Math.atan2(a * v - b * u, a * u + b * v));
+  let [low, high] = [Math.max(...turns) - Math.PI / 2, Math.min(...turns) + Math.PI / 2];
+  if (!(low < high)) return null;
+  const point = (turn) => {
+    const unit = [Math.cos(begin + turn), Math.sin(begin + turn)];
+    const margin = Math.min(...rows.map((z) => dot(z, unit)));
+    return unit.map((v) => v / margin);
+  };
+  const ratio = (Math.sqrt(5) - 1) / 2;
+  for (let n = 0; n < 80; n++) {
+    const size = ratio * (high - low), [left, right] = [high - size, low + size];
+    if (phi(point(left)) < phi(point(right))) high = right;
+    else low = left;
+  }
+  return point((low + high) / 2);
 }
 
 /** Return d-1 orthonormal vectors across x, by Gram and Schmidt. */

@@ -13,19 +13,34 @@ from html import escape
 from itertools import combinations
 from pathlib import Path
 
+from sympy import symbols
+
 from derive.components import in_components
 from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError
 from derive.model.condition import AT_START, Condition
 from derive.potential.piece import of_the_flow, start_signs
 from derive.printable import renderer
-from derive.render.exports.script import FORMS, ScriptWriter, constants_of, of_weights
+from derive.render.explore.modes import MODES, Mode
+from derive.render.exports.printer import JAVASCRIPT
+from derive.render.exports.script import (
+    FORMS,
+    ScriptWriter,
+    constants_of,
+    defined,
+    function,
+    of_weights,
+    plain,
+    reading,
+)
 from derive.render.html import mathml
 from derive.render.html.page import as_html, badges, document, picture, typed, words
 from derive.render.page.blocks import set_letters
 from derive.render.page.formula import assumption
 from derive.render.page.printer import latex_name
 from derive.render.plain import MARK
+from derive.separable.find import Margins, margins
+from derive.separable.horizon import of_copies
 from derive.verdict import Verdict
 
 FOLDER = Path(__file__).parent
@@ -36,10 +51,7 @@ D3, FLOW, SCRIPT, STYLE = (
 LEAST, MOST = -4, 1
 """The decimal logarithms between which sliders of positive numbers go; their left end is 0."""
 INDEX = {ord(x): 0x2080 + int(x) for x in "0123456789"}
-DIFFERENCE = r"\nabla Q(\beta) - \nabla Q(\beta_0)"
-STEERED = r"\int \lambda\,\mathrm{d}t"
-LIFT = r"w' = G^{-1} J^{\mathsf T} \lambda, \lambda = K^{-1} \beta'"
-BETA, UNDRAWN = r"\beta", "no page is drawn: "
+UNDRAWN = "no page is drawn: "
 
 
 def render_explore(d: Derivation) -> str:
@@ -53,27 +65,31 @@ def render_explore(d: Derivation) -> str:
     refuted = d.verdict is Verdict.REFUTED
     functions = _functions(d)
     values, size = values_of(d), 2 if d.of_coordinates else len(d.beta)
+    separable = _separable(d)
+    records: dict[str, Derivation | Margins] = {"none" if refuted else "line": told}
+    if separable is not None:
+        records["points"] = separable
+        functions.append(_horizon(separable))
+    shown = {name: MODES[name] for name in records}
     given = {
-        "existing": not refuted,
+        "modes": [*records],
         "copies": size if d.of_coordinates and not refuted else 1,
         "values": values,
         "outputs": [f"\u03b2{i}".translate(INDEX) for i in range(1, size + 1)],
     }
     title = "Why gradient flow minimises no Q" if refuted else "What gradient flow minimises"
     data = json.dumps(given).replace("<", "\\u003c")
-    page = renderer(type(d), "page")(told)
-    kinds = {part.kind for part in page.parts}
-    theorem = as_html(set_letters(page.select("theorem" if "theorem" in kinds else ""), {}))
+    theorems = (f'<div class="of-{name}">{_theorem(x)}</div>' for name, x in records.items())
     body = "\n".join(
         (
             f'<h1>{title}</h1><p class="typed"><code>{escape(typed(told))}</code></p>',
             badges(told),
             '<div class="panes"><div>',
             f"<noscript><p>The picture moves where JavaScript runs.</p>{picture(told)}</noscript>",
-            f'<div class="explore" hidden>{"".join(_explore(d, values))}</div>',
+            f'<div class="explore" hidden>{"".join(_explore(d, values, shown))}</div>',
             IN_PLANE * (d != told) + INTEGRATED * (ON_LEAF in functions),
             "</div>",
-            f"<div>{''.join(_numbers(d))}{theorem}</div></div>",
+            f"<div>{''.join((*_numbers(d, shown), *theorems))}</div></div>",
             f'<script type="application/json" id="given">{data}</script>',
         )
     )
@@ -107,6 +123,29 @@ def _functions(d: Derivation) -> list[str]:
         return [*of_weights(d), *writer.of_start(), ON_LEAF]
 
 
+def _separable(d: Derivation) -> Margins | None:
+    """Return what is known on separable data in the plane; None where Q has no horizon."""
+    if d.verdict is not Verdict.PROVED or d.warping.g is None or len(d.beta) > 2:
+        return None
+    found = margins(d)
+    return None if found.horizon is None else found
+
+
+def _horizon(found: Margins) -> str:
+    """Return the horizon of Q in JavaScript."""
+    d, betas = found.derivation, symbols("beta1 beta2")
+    horizon = of_copies(found.far[0], betas) if d.of_coordinates else found.horizon
+    lines = [*map(defined, reading(d)), f"const [{', '.join(b.name for b in betas)}] = beta"]
+    return function("horizon(beta, c)", "the horizon of Q", lines, JAVASCRIPT.shown(plain(horizon)))
+
+
+def _theorem(record: Derivation | Margins) -> str:
+    """Return the theorems of a record, or all that is said of it where there are none."""
+    page = renderer(type(record), "page")(record)
+    kinds = {part.kind for part in page.parts}
+    return as_html(set_letters(page.select("theorem" if "theorem" in kinds else ""), {}))
+
+
 def _require_picture(d: Derivation) -> None:
     """Raise NumericalError where there is nothing that the page could draw."""
     p = d.parameterization
@@ -137,27 +176,22 @@ def values_of(d: Derivation) -> dict[str, float]:
     return {name: float(begin.get(name, 1)) for name in constants_of(d)}
 
 
-def _explore(d: Derivation, values: Mapping[str, float]) -> Iterator[str]:
-    """Yield the picture and what one sets."""
-    existing = d.verdict is Verdict.PROVED
+def _explore(
+    d: Derivation, values: Mapping[str, float], shown: Mapping[str, Mode]
+) -> Iterator[str]:
+    """Yield the pictures and what one sets."""
+    if len(shown) > 1:
+        yield _choice("mode", "Data", ((name, mode.data) for name, mode in shown.items()))
     yield '<p id="message" class="message" role="status"></p>'
-    shown = "The plane of beta: level sets of Q, the data line, and the path of the flow"
-    if not existing:
-        shown = "Two paths of beta with the same ends"
-    yield f'<figure class="picture"><svg id="plane" role="group" aria-label="{shown}"></svg>'
-    if existing:
-        yield f"<figcaption>{KEY}</figcaption></figure>"
-    else:
-        yield "<figcaption>The outputs are moved one after the other, and the other way round, "
-        yield f"by weights that move along {mathml.inline(LIFT)}. Below are the two weights that "
-        yield "end furthest apart.</figcaption>"
-        yield '<svg id="weights" role="img" aria-label="Two paths of the weights"></svg></figure>'
-    yield '<form class="controls" autocomplete="off">'
-    if existing and d.parameterization.d > 2:
+    plane = " or ".join(mode.plane for mode in shown.values())
+    yield f'<figure class="picture"><svg id="plane" role="group" aria-label="{plane}"></svg>'
+    for name, mode in shown.items():
+        yield f'<figcaption class="of-{name}">{mode.key}</figcaption>'
+    yield '</figure><form class="controls" autocomplete="off">'
+    if "line" in shown and d.parameterization.d > 2:
         pairs = combinations(enumerate(map(str, d.beta)), 2)
-        options = (f'<option value="{i},{j}">{a}, {b}</option>' for (i, a), (j, b) in pairs)
-        yield f'<p><label>Plane <select id="axes">{"".join(options)}</select></label></p>'
-    elif not existing:
+        yield _choice("axes", "Plane", ((f"{i},{j}", f"{a}, {b}") for (i, a), (j, b) in pairs))
+    if "none" in shown:
         yield '<div class="control"><label for="size">length</label><input type="range" id="size" '
         yield 'min="0.05" max="2" step="0.01" value="1"></div>'
     yield '<div class="control"><button type="button" id="play">Play</button>'
@@ -171,10 +205,19 @@ def _explore(d: Derivation, values: Mapping[str, float]) -> Iterator[str]:
         low, high = (LEAST, MOST) if log else ends
         box = f'min="{low:g}" max="{high:g}" step="0.01" id="slider-{name}"'
         yield _control(name, _math(name), box, ' data-log="1"' * log)
-    yield '</form><div class="curves picture">'
-    for name, caption in _curves(d) if existing else ():
-        yield f'<figure><figcaption>{caption}</figcaption><svg id="curve-{name}"></svg></figure>'
-    yield "</div>"
+    yield "</form>"
+    for name, mode in shown.items():
+        yield f'<figure class="of-{name}">{mode.figure}</figure>'
+        yield f'<div class="curves picture of-{name}">'
+        for curve, says in mode.curves(d):
+            yield f'<figure><figcaption>{says}</figcaption><svg id="curve-{curve}"></svg></figure>'
+        yield "</div>"
+
+
+def _choice(name: str, says: str, options: Iterable[tuple[str, str]]) -> str:
+    """Return a choice of one of several."""
+    listed = "".join(f'<option value="{value}">{text}</option>' for value, text in options)
+    return f'<p><label>{says} <select id="{name}">{listed}</select></label></p>'
 
 
 def _control(name: str, shown: str, slider: str, more: str) -> str:
@@ -186,49 +229,18 @@ def _control(name: str, shown: str, slider: str, more: str) -> str:
     )
 
 
-def _curves(d: Derivation) -> Iterable[tuple[str, str]]:
-    if d.of_coordinates:
-        names = {"Q": "Q - Q(\\beta_0)", "gradient": "Q'", "K": "K = 1/Q''"}
-        weights = ("F", f"{mathml.inline('F')}: weights by {mathml.inline(BETA)}")
-        return [*((name, mathml.inline(x)) for name, x in names.items()), weights]
-    g = d.warping.g
-    if g is None or not g.free_symbols:
-        return []
-    return [("g", f"the warp {mathml.inline('g')} along the path, from its start to its end")]
-
-
-def _numbers(d: Derivation) -> Iterator[str]:
+def _numbers(d: Derivation, shown: Mapping[str, Mode]) -> Iterator[str]:
     """Yield the numbers that follow the picture, and the conditions."""
-    rows = {
-        "together": "distance of \u03b2 at both ends",
-        "apart": "of the weights",
-        "first": f"{mathml.inline(STEERED)}, first way",
-        "second": "the other way",
-    }
-    if d.verdict is Verdict.PROVED:
-        rows = {
-            "limit": "limit of the flow",
-            "minimiser": "minimiser of Q on the line",
-            "distance": "distance of these two",
-            "Q": "Q there, less Q at the start",
-            "gradient": "grad Q there",
-            "line": "x; y of the data x \u00b7 \u03b2 = y",
-            "here": "\u03b2 at the time shown",
-            "steps": "work done",
-        }
     pieces = d.potential.pieces
     names = dict.fromkeys(s.name for piece in pieces for s, _ in piece.constants)
-    yield '<section class="numbers live" hidden><dl>'
-    yield from (f'<dt>{says}</dt><dd><output id="{x}"></output></dd>' for x, says in rows.items())
-    yield from (f'<dt>{_math(x)}</dt><dd><output id="constant-{x}"></output></dd>' for x in names)
-    yield "</dl>"
-    if d.verdict is Verdict.PROVED:
-        yield "<p>The flow is integrated in the weights, from <em>F</em> alone, by the pair of "
-        yield "Dormand and Prince at relative tolerance 10<sup>-9</sup>; the minimiser is found "
-        yield "from <em>Q</em> alone. Both in doubles, for the eye; what is proved is below.</p>"
-    else:
-        yield "<p>If beta followed a mirror flow in its own time, both integrals would be "
-        yield f"{mathml.inline(DIFFERENCE)}. That no other clock helps is proved below.</p>"
+    yield '<section class="numbers live" hidden>'
+    of_modes = {f"of-{name}": mode.numbers for name, mode in shown.items()}
+    for kind, rows in {**of_modes, "": {f"constant-{x}": _math(x) for x in names}}.items():
+        yield f'<dl class="{kind}">'
+        for x, says in rows.items():
+            yield f'<dt>{says}</dt><dd><output id="{x}"></output></dd>'
+        yield "</dl>"
+    yield from (f'<p class="of-{name}">{mode.account}</p>' for name, mode in shown.items())
     asked = _asked(d)
     flow = [*dict.fromkeys(c for piece in pieces for c in of_the_flow(piece))]
     if asked or flow:
@@ -257,19 +269,3 @@ def _math(name: str) -> str:
 
 def _words(condition: Condition) -> str:
     return words(assumption(condition).replace(MARK, ""))
-
-
-def _dot(kind: str, shape: str) -> str:
-    return f'<svg viewBox="0 0 24 16" aria-hidden="true">{shape.format(kind)}</svg>'
-
-
-_CIRCLE = '<g class="mark {}"><path d="M18,8A6,6 0 1 1 6,8A6,6 0 1 1 18,8"/></g>'
-_LINE = '<path class="{}" d="M1,8H23"/>'
-KEY = (
-    '<ul class="key">'
-    f"<li>{_dot('level touching', _LINE)} Q of the minimiser</li>"
-    f"<li>{_dot('data', _LINE)} the data</li>"
-    f"<li>{_dot('flow', _LINE)} &beta;(t)</li>"
-    f"<li>{_dot('minimiser', _CIRCLE)} minimiser of Q</li>"
-    "<li>&#9671; least l1</li><li>&#9633; least l2</li><li>&#215; start</li></ul>"
-)
