@@ -64,6 +64,7 @@ TEXTS = {
         w - w**3
         sqrt(a**2 + b**2) + a
         a/sqrt(a**2 + b**2)
+        a*sqrt(a**2 + b**2)
         c + c*sqrt(a**2 + b**2)
         W + a*b + exp(v)
         a*b*c

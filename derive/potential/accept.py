@@ -28,10 +28,11 @@ from derive.model.names import unused
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Curve, Piece, moving
-from derive.potential.rewriting import by_exponentials, with_hyperbolic
+from derive.potential.rewriting import by_exponentials, fewest, with_hyperbolic
 from derive.verdict import Argument, Identity
 from derive.weights.coordinate import Coordinate
 from derive.weights.kernel_relation import KernelRelation
+from derive.weights.lie import along
 
 OPAQUE = (sympy.asinh, sympy.atan)
 """Functions whose derivatives are algebraic and that meet no others: each stands for itself."""
@@ -274,10 +275,13 @@ def accept_parametric(
 
     R is the conjugate of Q in the weights.
     """
-    beta, conjugate = (by_exponentials(to_expr(f, proposal.weights)) for f in (p.F[0], R))
-    conjugate = moving(_distributed(conjugate), proposal.z, *proposal.units)
-    beta, conjugate = map(with_hyperbolic, (beta, conjugate))
     weights = {name: with_hyperbolic(w) for name, w in proposal.weights.items()}
+    products = [to_expr(f, weights) for f in (p.F[0], R)]
+    sums = [by_exponentials(to_expr(f, proposal.weights)) for f in (p.F[0], R)]
+    sums[1] = moving(_distributed(sums[1]), proposal.z, *proposal.units)
+    beta, conjugate = (
+        fewest([with_hyperbolic(e), e_]) for e, e_ in zip(sums, products, strict=True)
+    )
     proposal = replace(proposal, weights=weights)
     if "power" in p.field.kinds:
         # A proposal like any other: what is printed is compared with F(w) below.
@@ -303,15 +307,15 @@ def _identities(
 ) -> Iterator[tuple[str, Expr, Expr]]:
     """Yield what is to be shown: a statement and its two sides."""
     (b,), known = notation.betas, proposal.weights
-    for name, slope, start in zip(p.weights, p.fields[0], p.w0, strict=True):
-        w = known[name]
-        own, at_start = quoted(name, p), to_expr(start, notation.start_symbols)
-        yield f"d{own}/dmu = dF/d{own}", proposal.rate(w), to_expr(slope, known)
-        yield f"{own}(0) = {quoted(repr(start), p)}", proposal.start(w), at_start
-    alone = {name: known[name] for name in (*p.weights, *p.parameters)}
-    for name in sorted(known.keys() - alone.keys()):
-        image = to_expr(p.field.named(name), alone)
-        yield f"{quoted(name, p)} is that of the weight", known[name], image
+    calls = (name for name in known if name not in (*p.weights, *p.parameters))
+    # A call is one more coordinate, which the flow moves at a rate of its own.
+    for name in (*p.weights, *sorted(calls)):
+        f, own, moves = p.field.named(name), quoted(name, p), proposal.rate(known[name])
+        slope, start = along(p.fields[0], f), p.at_start(f)
+        what = f"dF/d{own}" if name in p.weights else f"<grad {own}, grad F>"
+        yield f"d{own}/dmu = {what}", moves, to_expr(slope, known)
+        at_start = to_expr(start, notation.start_symbols)
+        yield f"{own}(0) = {quoted(repr(start), p)}", proposal.start(known[name]), at_start
     yield f"{b} = F(w(mu))", beta, to_expr(p.F[0], known)
     yield f"d(mu {b} - Q)/dmu = {b}", proposal.rate(conjugate), beta
 

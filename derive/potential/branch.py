@@ -239,7 +239,7 @@ def _quadratic_root(
                 return None
             sign, chart = start.sign, _resting_on(chart, start, value, slope)
     c, b, a = (to_expr(x, chart.images) for x in coefficients)
-    root = sign * _square_root(beside_logarithms(sympy.expand, b**2 - 4 * a * c))
+    root = sign * square_root(beside_logarithms(sympy.expand, b**2 - 4 * a * c))
     leading = coefficients[2]
     explicit = (root - b) / (2 * a)
     if not leading.is_constant() and _settled(chart, lifted[1]) == sign:
@@ -263,7 +263,7 @@ def _settled(chart: Chart, f: RationalFunction) -> int:
     return 0
 
 
-def _square_root(radicand: Expr) -> Expr:
+def square_root(radicand: Expr) -> Expr:
     """Return the square root of a polynomial, with squares of numbers taken out of it."""
     content, primitive = radicand.as_content_primitive()
     outside, inside = sympy.sqrt(content).as_coeff_Mul()

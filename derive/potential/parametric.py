@@ -21,25 +21,35 @@ from itertools import pairwise
 import sympy
 from sympy import Expr, Symbol
 
+from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.exact.field.factors import exact_square_root, factored
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.exact.linear.matrix import nullspace_over_constants
+from derive.exact.linear.matrix import dot, nullspace_over_constants
 from derive.exact.signs import Signs
 from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower
 from derive.model.condition import Condition, Sign
-from derive.model.notation import AssumePositive, Notation, to_expr, to_factored_expr
+from derive.model.notation import (
+    AssumePositive,
+    Notation,
+    to_expr,
+    to_factored_expr,
+    to_shorter_expr,
+)
 from derive.model.parameterization import Parameterization
 from derive.model.rates import open_factors
 from derive.model.signs import start_sign
 from derive.potential.accept import CurveProposal, accept_parametric
-from derive.potential.piece import Piece
+from derive.potential.branch import square_root
+from derive.potential.piece import Curve, Piece
 from derive.weights.dual import DualCoordinates, conjugate_in_time
 from derive.weights.lie import along
 from derive.weights.metric import Metric
 
-EXPONENTIALS, MAXIMAL_TERMS = 4, 12
-"""Exponentials in a sum; terms of T' beyond which its derivatives grow too fast."""
+EXPONENTIALS, MAXIMAL_TERMS, GROWTH = 4, 12, 1024
+"""Exponentials in a sum; terms of T' beyond which its derivatives grow too fast; c of a bound."""
+LONG = 40
+"""Operations beyond which z of beta is not written."""
 SMOOTH = frozenset({"exp", "sin", "cos", "parameter"})
 """Generators that a weight may be inside of wherever it is."""
 
@@ -64,11 +74,36 @@ def parametrize(metric: Metric, dual: DualCoordinates | None, notation: Notation
     mu = sympy.powsimp(time.z / to_factored_expr(time.scale, notation.start_symbols))
     curve = CurveProposal(time.z, mu, {**known, **parameters}, time.units, interval)
     piece = accept_parametric(p, R.rational, notation, curve)
-    return piece and replace(
+    if piece is None or piece.curve is None:
+        return None
+    return replace(
         piece,
+        curve=replace(piece.curve, inverse=_inverse(piece.curve, notation)),
         assumptions=(*piece.assumptions, *time.assumed),
         evidence=(*piece.evidence, *(() if dual is None else dual.evidence)),
     )
+
+
+def _inverse(curve: Curve, notation: Notation) -> Expr | None:
+    """Return z of beta where h is a quotient of degree 2 in z, None of another, or if it is long.
+
+    Of A z^2 + B z + C = 0 it is the root -2 C/(B + s sqrt(B^2 - 4 A C)) with the sign s of
+    2 A z + B, which is 0 nowhere as h is monotone, and is that of B at the start.
+    """
+    z, (beta,) = curve.parameter, notation.betas
+    top, bottom = sympy.fraction(sympy.together(curve.beta))
+    equation = sympy.expand(beta * bottom - top)
+    if not equation.is_polynomial(z) or sympy.degree(equation, z) != 2:
+        return None
+    A, B, C = sympy.Poly(equation, z).all_coeffs()
+    try:
+        decide = ElementarySigns(notation.positive)
+        sign = decide.sign(B.xreplace({beta: curve.beta.xreplace({z: sympy.S.Zero})}))
+    except Undecided:
+        return None
+    root = square_root(sympy.expand(B**2 - 4 * A * C))
+    found = sympy.factor_terms(-sign * C) / (sympy.expand(sign * B / 2) + root / 2)
+    return found if found.count_ops() <= LONG else None
 
 
 def _find_motions(p: Parameterization) -> dict[str, Motion] | None:
@@ -114,6 +149,10 @@ class Time:
     def expr(self, element: RationalFunction) -> Expr:
         """Return a function of the start."""
         return to_expr(element, self.notation.start_symbols)
+
+    def shorter(self, element: RationalFunction) -> Expr:
+        """Return a function of the start, in factors where that is shorter."""
+        return to_shorter_expr(element, self.notation.start_symbols)
 
     def exponential(self, rate: RationalFunction) -> Expr:
         """Return exp(rate mu)."""
@@ -173,9 +212,9 @@ class Sum:
 
     def written(self, time: Time) -> Expr:
         """Return the function of z."""
-        exponentials = (time.expr(c) * time.exponential(q) for q, c in self.exponentials)
+        exponentials = (time.shorter(c) * time.exponential(q) for q, c in self.exponentials)
         linear = time.expr(self.slope / self.slope.field.embed(time.scale)) * time.z
-        return sympy.Add(time.expr(self.constant), linear, *exponentials)
+        return sympy.Add(time.shorter(self.constant), linear, *exponentials)
 
 
 @dataclass(frozen=True)
@@ -240,7 +279,7 @@ def _find_motion(p: Parameterization, name: str) -> Motion | None:
         slopes.append(along(p.fields[0], slopes[-1]))
         if sum(map(len, slopes[1].parts)) > MAXIMAL_TERMS:
             return None
-    smooth = name in p.weights and _is_smooth(p, name)
+    smooth = _is_smooth(p, name)
     try:
         found = _power(p, slopes, smooth)
         if found is None and smooth:
@@ -253,8 +292,19 @@ def _find_motion(p: Parameterization, name: str) -> Motion | None:
 def _is_smooth(p: Parameterization, name: str) -> bool:
     """Tell whether F and the flow are smooth whatever the weight is: it may change its sign."""
     below = [p.field.polynomial(p.F[0].denominator), *open_factors(p)]
-    below += [p.field.embed(g.argument) for g in p.field.generators if g.kind not in SMOOTH]
-    return not any(name in f.variables() for f in below)
+    inside = {g.name: p.field.embed(g.argument) for g in p.field.generators if g.kind not in SMOOTH}
+    own = [f for f in (*below, *inside.values()) if name in f.variables()]
+    return all(_is_kept(p, f) for f in (*own, *(f for n, f in inside.items() if n == name)))
+
+
+def _is_kept(p: Parameterization, f: RationalFunction) -> bool:
+    """Tell whether |df/dmu| <= c (1 + |w|^2) f is seen: f is then positive as long as w is finite.
+
+    So it is of |w|^2 under a norm, of which the slope is a multiple of a norm itself.
+    """
+    bound = f * (p.field.one + dot(p.w, p.w)) * p.field.constant(GROWTH)
+    slope, known = along(p.fields[0], f), Signs(p.nonnegative)
+    return all(known.of(bound + way) > 0 for way in (slope, -slope))
 
 
 def _power(p: Parameterization, slopes: Sequence[RationalFunction], smooth: bool) -> Motion | None:

@@ -64,6 +64,7 @@ class Curve(Held):
         interval: of a multiple of mu, the open interval on which f is monotone, with infinite ends
             allowed; () of a weight, which goes as far as the flow does.
         weights: the weights as functions of a multiple of mu, beta = F(w(mu)).
+        inverse: t of beta, where that has a formula.
         weight: the name of the weight that t is.
         laws: what the flow keeps, with the symbols of the values, where t is a weight.
     """
@@ -72,6 +73,7 @@ class Curve(Held):
     beta: Expr
     interval: tuple[Expr, ...] = ()
     weights: tuple[tuple[str, Expr], ...] = ()
+    inverse: Expr | None = None
     weight: str = ""
     laws: tuple[tuple[Symbol, LogFunction], ...] = ()
 

@@ -87,11 +87,15 @@ def by_exponentials(expression: Expr) -> Expr:
 
 def _by_exponents(expression: Expr) -> dict[Expr, Expr]:
     """Return the coefficients of exponentials in a sum by the exponents, at 0 what has none."""
-    slopes = dict[Expr, Expr]()
-    whole = sympy.powsimp(sympy.expand(expression), combine="exp")
-    for term in sympy.Add.make_args(whole):
-        a = _exponent(term)
-        slopes[a] = slopes.get(a, sympy.S.Zero) + _coefficient(term)
+    # SymPy's expand would bring an exponential below a sum that it stands beside.
+    names: dict[Expr, Expr] = {E: sympy.Dummy() for E in expression.atoms(sympy.exp)}
+    exponents = {name: E.args[0] for E, name in names.items()}
+    calls, slopes = {name: E for E, name in names.items()}, dict[Expr, Expr]()
+    for term in sympy.Add.make_args(sympy.expand(expression.xreplace(names))):
+        powers = [(x, n) for x, n in term.as_powers_dict().items() if x in exponents]
+        a = sympy.expand(sympy.Add(*(n * exponents[x] for x, n in powers)))
+        c = (term / sympy.Mul(*(x**n for x, n in powers))).xreplace(calls)
+        slopes[a] = slopes.get(a, sympy.S.Zero) + c
     return slopes
 
 
@@ -101,14 +105,6 @@ LONG = 40
 
 def _factored(coefficient: Expr) -> Expr:
     return sympy.factor(coefficient) if len(coefficient.args) < LONG else coefficient
-
-
-def _coefficient(term: Expr) -> Expr:
-    return sympy.Mul(*(x for x in sympy.Mul.make_args(term) if not isinstance(x, sympy.exp)))
-
-
-def _exponent(term: Expr) -> Expr:
-    return sympy.Add(*(x.exp for x in sympy.Mul.make_args(term) if isinstance(x, sympy.exp)))
 
 
 def as_fraction(expression: Expr, x: Symbol) -> Expr:

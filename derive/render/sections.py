@@ -260,6 +260,8 @@ def form_lines(
     yield OnTerminal((Equations((*curved, (name, piece.value), *slopes)),))
     if piece.time_curve is not None:
         yield OnTerminal((note("with {between}", between=between),))
+        if piece.time_curve.inverse is not None:
+            yield from definitions([(piece.time_curve.parameter, piece.time_curve.inverse)], ())
     calls = piece.value.atoms(AppliedUndef) if piece.kernel is not None else ()
     names = (*((K, piece.kernel) for K in calls), *piece.abbreviations, *piece.constants)
     yield from definitions(names, piece.roots)

@@ -15,11 +15,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from math import prod
 from typing import TypeAlias
 
 from sympy import Symbol
 
 from derive.errors import InputError
+from derive.exact.field.factors import factored
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.towers.reader import refined
@@ -321,7 +323,10 @@ class _Solving(_Growing):
         return high - low, -terms[low] / terms[high]
 
     def _root(self, name: str, k: int, power: RationalFunction) -> bool:
-        """Take the root of what a power of a name is: of a weight without zeros, or exp(q w)."""
+        """Take the root of what a power of a name is: of a weight without zeros, or exp(q w).
+
+        Of a root r of A it is A = r^n that is solved for the weight in it.
+        """
         if name in self.p.weights:
             if k % 2 == 0:
                 self._know(name, self._signed_root(name, k, power))
@@ -330,10 +335,15 @@ class _Solving(_Growing):
             return name in self.images
         g = next(g for g in self.p.field.generators if g.name == name)
         inner, *more = {*g.argument.variables()} - self.images.keys()
-        rate = self.p.field.embed(g.argument) / self.p.field.named(inner)
-        if more or g.kind != "exp" or not rate.is_constant():
+        if more or self.start.sign(power) < 0:
             return False
-        if self.start.sign(power) < 0:
+        argument = self.p.field.embed(g.argument)
+        if g.kind == "root" and k == 1:
+            self.images[name] = power
+            below = self._isolated(argument, inner, power**g.index)
+            return below is not None and self._root(inner, *below)
+        rate = argument / self.p.field.named(inner)
+        if g.kind != "exp" or not rate.is_constant():
             return False
         # log |A| is that of A, but exp of it may be -A in the field
         self.images[name] = self.tower.power(power, Fraction(1, k))
@@ -357,7 +367,11 @@ class _Solving(_Growing):
         except AssumePositive:
             if k % 2:
                 raise
-        root = self.tower.power(power * (sign or 1) ** k, Fraction(1, k))
+        # sqrt(t^2 A) is t sqrt(A), of either sign
+        halves = () if k % 2 else factored(self.tower.field.embed(power))[1]
+        outside = prod((f ** (n // k) for f, n in halves), start=self.tower.field.one)
+        root = self.tower.power(power / outside**k * (sign or 1) ** k, Fraction(1, k))
+        root = self.tower.field.embed(root) * self.tower.field.embed(outside)
         if sign:
             return root * (sign * self.start.sign(root))
         roots = frozenset({*self.tower.field.names} - before)

@@ -17,6 +17,7 @@ from derive.potential.accept import ZeroTest
 from derive.potential.piece import KINDS, Curve, Piece, Root
 from derive.potential.shortest import METRIC, Form, count_terms, shortest
 from derive.verdict import Verdict
+from numerics import crosscheck
 from tests.conditions import texts
 from tests.published import certified_once, derive_once
 
@@ -474,6 +475,49 @@ def test_norms_have_closed_forms(F, constant):
     (piece,) = derive(F).potential.pieces
     assert piece.kind == "explicit"
     assert [str(value) for _, value in piece.constants] == ([constant] if constant else [])
+
+
+def test_a_norm_times_a_weight_of_it_moves_by_cosh_and_sinh():
+    """|(a, b)| is not 0 on the way, as d log |(a, b)|/dmu is bounded: F does not end there."""
+    d = derive("a*sqrt(a**2 + b**2)")
+    (piece,) = d.potential.pieces
+    curve = piece.time_curve
+    assert curve is not None
+    assert curve.interval == (-sympy.oo, sympy.oo)
+    assert piece.domain is not None
+    assert not piece.domain.walls
+    z, a, b = curve.parameter, *sympy.symbols("a_0 b_0", real=True)
+    r = sympy.sqrt(a**2 + b**2)
+    weights = dict(curve.weights)
+    expected = a * sympy.cosh(2 * z) + (a**2 + r**2) * sympy.sinh(2 * z) / (2 * r)
+    assert sympy.simplify((weights["a"] - expected).rewrite(sympy.exp)) == 0
+    assert sympy.simplify(weights["b"] - b * sympy.cosh(z) - a * b * sympy.sinh(z) / r) == 0
+    assert crosscheck(d, digits=20).passed
+    assert "cosh(2*z)" in str(curve.beta)
+    assert not curve.beta.has(sympy.exp)
+
+
+def test_a_norm_that_the_flow_reaches_zero_of_ends_f():
+    """|(a, b)| = r falls to 0 in finite time where r' = 1, or r' = d: there is no curve beyond."""
+    (piece,) = derive("sqrt(a**2 + b**2) + exp(c)").potential.pieces
+    assert piece.time_curve is not None
+    assert not any(end.is_infinite for end in piece.time_curve.interval)
+    (piece,) = derive("d*sqrt(a**2 + b**2) + c").potential.pieces
+    assert piece.time_curve is None
+
+
+def test_a_quotient_of_degree_two_is_inverted():
+    d = derive(Parameterization.parse(["exp(p) - exp(m)"], start={"p": "alpha", "m": "alpha"}))
+    curve = d.potential.pieces[0].time_curve
+    assert curve is not None
+    assert curve.inverse is not None
+    beta, alpha = d.potential.pieces[0].betas[0], Symbol("alpha", real=True)
+    E = sympy.exp(alpha)
+    assert curve.inverse == beta / (sympy.sqrt(beta**2 + E**2) + E)
+    assert f"{curve.parameter} = {curve.inverse}" in d.to_text()
+    for z in (-0.9, 0.4):
+        x = curve.beta.subs({alpha: 0.3, curve.parameter: z})
+        assert abs(curve.inverse.subs({alpha: 0.3, beta: x}) - z) < 1e-12
 
 
 def test_the_hypentropy_of_a_shifted_norm_from_zero():

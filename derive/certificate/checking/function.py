@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
-from flint import Ordering, arb, ctx, fmpq, fmpz_mpoly, fmpz_mpoly_ctx
+from flint import Ordering, arb, ctx, fmpq, fmpz, fmpz_mpoly, fmpz_mpoly_ctx
 
 from derive.certificate.checking.text import require
 
@@ -206,18 +206,30 @@ def remainder(polynomial: fmpz_mpoly, relation: fmpz_mpoly, k: int) -> tuple[fmp
     degree, steps = int(relation.degrees()[k]), 0
     if polynomial.is_zero() or polynomial.degrees()[k] < degree:
         return polynomial, steps
-    symbol, lead = relation.context().gens()[k], leading(relation, k)
-    while not polynomial.is_zero() and (n := polynomial.degrees()[k]) >= degree:
-        lowered = times(leading(polynomial, k) * symbol ** int(n - degree), relation)
-        polynomial, steps = times(lead, polynomial) - lowered, steps + 1
-    return polynomial, steps
+    parts, below = coefficients(polynomial, k), coefficients(relation, k)
+    lead = below.pop(degree)
+    while parts and (n := max(parts)) >= degree:
+        top, steps = parts.pop(n), steps + 1
+        parts = {m: times(lead, c) for m, c in parts.items()}
+        for m, c in below.items():
+            m += n - degree
+            parts[m] = parts.get(m, 0) - times(top, c)
+        parts = {m: c for m, c in parts.items() if not c.is_zero()}
+    zero, symbol = 0 * relation, relation.context().gens()[k]
+    return sum((c * symbol**m for m, c in parts.items()), zero), steps
 
 
 def leading(polynomial: fmpz_mpoly, k: int) -> fmpz_mpoly:
     """Return the coefficient of the highest power of variable k."""
-    top, terms = polynomial.degrees()[k], polynomial.to_dict().items()
-    chosen = {(*e[:k], 0, *e[k + 1 :]): c for e, c in terms if e[k] == top}
-    return polynomial.context().from_dict(chosen)
+    return coefficients(polynomial, k).get(int(polynomial.degrees()[k]), 0 * polynomial)
+
+
+def coefficients(polynomial: fmpz_mpoly, k: int) -> dict[int, fmpz_mpoly]:
+    """Return the coefficients of the powers of variable k, by the powers that occur."""
+    parts = dict[int, dict[tuple[int, ...], fmpz]]()
+    for e, c in polynomial.to_dict().items():
+        parts.setdefault(int(e[k]), {})[(*e[:k], 0, *e[k + 1 :])] = c
+    return {n: polynomial.context().from_dict(part) for n, part in parts.items()}
 
 
 def constant(f: Function) -> fmpq | None:
