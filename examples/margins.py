@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from derive import Parameterization, derive, margins
-from numerics import confirm_finite_time, max_margin
+from numerics import max_margin, mirror_path
 from numerics.margins.predictor import read_csv
 
 start = {"p": "alpha", "m": "alpha"}
@@ -23,4 +23,6 @@ for norm in ("l1", "l2"):
 # The statement at every time, on a flow of the weights that knows nothing of Q.
 neuron = derive(Parameterization.parse(["a*u1", "a*u2", "a*u3"]))
 origin = {"a_0": 1, "u1_0": "1/2", "u2_0": "-1/3", "u3_0": 0}
-print(confirm_finite_time(neuron, X=[[1, 2, 1], [2, -1, 0]], start=origin).report())
+data = {"X": [[1, 2, 1], [2, -1, 0]], "y": [1, 1]}
+path = mirror_path(neuron, **data, start=origin, loss="exponential", times=("1/4", 1, 4))
+print(path.report())

@@ -9,7 +9,7 @@ from derive.lazy import make_lazy
 if TYPE_CHECKING:
     from numerics.confirm.audit import audit_run
     from numerics.confirm.crosscheck import CrossCheck, crosscheck
-    from numerics.confirm.paths import FiniteTime, TimeWarp, confirm_finite_time, time_warp
+    from numerics.confirm.paths import MirrorPath, mirror_path
     from numerics.confirm.perturbed import PerturbedCheck, confirm_perturbation
     from numerics.evaluate.lowering import lower
     from numerics.evaluate.potential import NumericPotential
@@ -24,22 +24,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CrossCheck",
-    "FiniteTime",
     "Flow",
     "FlowDisplay",
     "LossFlow",
     "MarginInterval",
     "MarginPath",
     "MaxMargin",
+    "MirrorPath",
     "NotSeparable",
     "NumericPotential",
     "PerturbedCheck",
     "PotentialDisplay",
     "RegimeDisplay",
     "Solution",
-    "TimeWarp",
     "audit_run",
-    "confirm_finite_time",
     "confirm_perturbation",
     "crosscheck",
     "flow",
@@ -49,8 +47,8 @@ __all__ = [
     "lower",
     "margin_path",
     "max_margin",
+    "mirror_path",
     "saddle_path",
-    "time_warp",
 ]
 
 make_lazy(__name__)

@@ -11,7 +11,7 @@ from derive import Parameterization
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.explicit.regularize import explicit_counterpart
 from numerics import flow, interpolate
-from numerics.confirm.paths import time_warp
+from numerics.confirm.paths import mirror_path
 from tests.cli.commands import refusal_of, run
 from tests.published import derive_once
 
@@ -126,7 +126,7 @@ def test_a_flow_that_leaves_what_q_was_derived_for_has_no_warped_path():
     d = derive_once(Parameterization.parse(["a*u1", "a*u2"]))
     start = {"a_0": "1/10", "u1_0": 1, "u2_0": -1}
     with pytest.raises(NumericalError, match="keeps its sign"):
-        time_warp(d, [[1, 0], [0, 1]], [-3, 2], start, 12)
+        mirror_path(d, [[1, 0], [0, 1]], [-3, 2], start, 12)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from derive.language import to_sympy
 from derive.limits.find import warped_time
 from derive.limits.warped_time import find_warped_time
 from derive.verdict import Verdict
-from numerics.confirm.paths import time_warp
+from numerics.confirm.paths import mirror_path
 from tests.published import derive_once
 
 NEURON = ["a*u1", "a*u2"]
@@ -94,16 +94,16 @@ def test_without_a_warp_there_is_nothing_to_say():
 def test_numbers_decide_what_symbols_leave_open():
     d = derive_once(Parameterization.parse(NEURON))
     data = {"X": [[1, 2]], "y": [3], "digits": 15}
-    warp = time_warp(d, **data, start={"a_0": 1, "u1_0": "1/2", "u2_0": "-1/3"})
+    warp = mirror_path(d, **data, start={"a_0": 1, "u1_0": "1/2", "u2_0": "-1/3"})
     assert [c.verdict for c in warp.claims] == [Verdict.PROVED] * 3
     assert warp.floor is not None
     assert abs(warp.floor**2 - Fraction(23, 36)) < 1e-15
     assert warp.floor <= min(warp.warp)
     assert "tau(t) >= m t" in warp.report()
-    other = time_warp(d, **data, start={"a_0": "1/2", "u1_0": 1, "u2_0": "2/3"})
+    other = mirror_path(d, **data, start={"a_0": "1/2", "u1_0": 1, "u2_0": "2/3"})
     assert other.floor is None
     assert "assumed: g stays positive" in other.report()
-    same = time_warp(derive_once(Parameterization.parse(["w"])), [[1]], [2], {"w_0": 1}, 15)
+    same = mirror_path(derive_once(Parameterization.parse(["w"])), [[1]], [2], {"w_0": 1}, 15)
     assert same.claims == ()
 
 

@@ -3,20 +3,24 @@
 import json
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import mpmath
 import numpy as np
 import pytest
+import sympy
 
 from derive import InputError, NumericalError, Parameterization, derive
-from numerics import confirm_finite_time, interpolate
+from derive.language.symbolic import from_sympy
+from numerics import interpolate, mirror_path
 from numerics.confirm import attempts as module
 from numerics.confirm.attempts import attempts
 from numerics.confirm.crosscheck import crosscheck
-from numerics.confirm.paths import along_path, weights_path
+from numerics.confirm.paths import follow
 from numerics.confirm.regression_problem import complete_problem
 from numerics.interpolants.interpolant import Solution, Status
 
+TIMES = ("1/4", 1, 4)
 TIED = {"start": {"p": "alpha", "m": "alpha"}, "positive": ["alpha"]}
 PAIR = [[1, 2, -1], [2, -1, 1]]
 SCALES = {"alpha": ["1/2", 1, "2/3"]}
@@ -34,15 +38,17 @@ MODELS = {
 def test_the_statement_at_every_time(name, loss):
     outputs, options, X, start = MODELS[name]
     d = derive(Parameterization.parse(outputs, **options))
-    found = confirm_finite_time(d, X, start, digits=30, loss=loss)
+    found = mirror_path(d, X, [1] * len(X), start, loss=loss, times=TIMES)
     assert found.agreement >= 30
     assert found.passed
+    rows = ((0,) * len(X), *found.multipliers)
+    assert all(a < b for old, new in pairwise(rows) for a, b in zip(old, new, strict=True))
 
 
 def test_the_path_is_where_q_is_least_at_its_margins():
     outputs, options, X, start = MODELS["neuron"]
     d = derive(Parameterization.parse(outputs, **options))
-    found = confirm_finite_time(d, X, start, times=[1, 3], digits=20)
+    found = mirror_path(d, X, [1], start, 20, loss="exponential", times=[1, 3])
     q = d.potential.numeric(start)
     for beta in found.path:
         margins = [sum(a * float(b) for a, b in zip(x, beta, strict=True)) for x in X]
@@ -68,8 +74,8 @@ def test_a_matrix_that_has_a_potential_for_commuting_data_alone(X, holds):
     start = [{k: Fraction(v) for k, v in unit.items()}]
     problem = complete_problem(p, X, [1] * len(X), start, np.random.default_rng(0))
     times = (Fraction(1, 4), Fraction(1))
-    path = weights_path(problem, times, 30, "exponential")
-    found = along_path(entropy, X, (times, path), 20)
+    one = from_sympy(sympy.Integer(1))
+    _, found = follow(problem, entropy, one, 20, loss="exponential", times=times)
     assert found.passed is holds
     assert (found.agreement > 20) is holds
 
@@ -77,25 +83,26 @@ def test_a_matrix_that_has_a_potential_for_commuting_data_alone(X, holds):
 def test_a_wrong_potential_is_told():
     outputs, options, X, start = MODELS["tied pair"]
     d = derive(Parameterization.parse(outputs, **options))
-    found = confirm_finite_time(d, X, start, digits=20)
-    squares = along_path(lambda beta: beta, X, (found.times, found.path), 20)
-    assert not squares.passed
-    backwards = along_path(lambda beta: beta, X, (found.times[:2], found.path[1::-1]), 20)
-    assert not backwards.passed
+    found = mirror_path(d, X, [1, 1], start, 20, loss="exponential", times=TIMES)
+    assert found.passed
+    assert not replace(found, gradient=found.path).passed
+    back = {name: getattr(found, name)[::-1] for name in ("warped", "gradient", "dual")}
+    assert not replace(found, **back).passed
 
 
 def test_what_cannot_be_confirmed():
     d = derive(Parameterization.parse(["a*u1", "a*u2"]))
     start = MODELS["neuron"][3]
-    with pytest.raises(InputError, match="independent"):
-        confirm_finite_time(d, [[1, 2], [2, 4]], start, times=[1], digits=10)
-    with pytest.raises(InputError, match="increase"):
-        confirm_finite_time(d, [[1, 2]], start, times=[2, 1], digits=10)
+    for times in ([2, 1], [0, 1]):
+        with pytest.raises(InputError, match="increase"):
+            mirror_path(d, [[1, 2]], [1], start, 10, times=times)
+    with pytest.raises(InputError, match="label"):
+        mirror_path(d, [[1, 2]], [3], start, 10, loss="logistic", times=[1])
     with pytest.raises(InputError, match="components"):
-        confirm_finite_time(derive(Parameterization.parse(["a*u"], vectors=["u"])), [[1]], {})
+        mirror_path(derive(Parameterization.parse(["a*u"], vectors=["u"])), [[1]], [1], {})
     none = derive(Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)}))
     with pytest.raises(NumericalError, match="no Q"):
-        confirm_finite_time(none, [[1, 0, 0]], {})
+        mirror_path(none, [[1, 0, 0]], [1], {})
 
 
 NEURON = {"a": Fraction(29, 16), "u": Fraction(23, 16), "v": Fraction(5, 4)}

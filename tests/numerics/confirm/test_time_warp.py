@@ -7,7 +7,7 @@ import pytest
 import sympy
 
 from derive import InputError, NumericalError, Parameterization
-from numerics.confirm.paths import time_warp
+from numerics.confirm.paths import mirror_path
 from tests.published import derive_once
 
 NEURON = (("a*u1", "a*u2"), {"a_0": 1, "u1_0": "1/2", "u2_0": "-1/3"})
@@ -35,9 +35,9 @@ def data(d):
 @pytest.mark.every(4)
 @pytest.mark.parametrize(("outputs", "start"), WARPED, ids=lambda x: ", ".join(x))
 def test_a_warped_flow_takes_the_path_of_the_mirror_flow(outputs, start):
-    warp = time_warp(derived(outputs), **data(2), start=start)
+    warp = mirror_path(derived(outputs), **data(2), start=start)
     assert warp.agreement >= 30
-    assert warp.increasing
+    assert warp.passed
     # g is no constant here: the pace does change.
     assert max(warp.warp) > (1 + mpmath.mpf("0.01")) * min(warp.warp)
     # tau is the integral of g: over every step between its bounds, here up to those of the grid.
@@ -50,7 +50,7 @@ def test_a_warped_flow_takes_the_path_of_the_mirror_flow(outputs, start):
 
 @pytest.mark.parametrize(("outputs", "start"), UNWARPED, ids=lambda x: ", ".join(x))
 def test_without_a_warp_the_two_clocks_are_one(outputs, start):
-    warp = time_warp(derived(outputs), **data(len(outputs)), start=start)
+    warp = mirror_path(derived(outputs), **data(len(outputs)), start=start)
     assert warp.agreement >= 30
     assert warp.warped == warp.time
 
@@ -59,24 +59,24 @@ def test_at_the_same_pace_the_two_paths_differ():
     # The path is that of Q, but not with g = 1: tau is needed.
     d = derived(NEURON[0])
     still = replace(d, warping=replace(d.warping, g=sympy.Integer(1)))
-    assert time_warp(still, **data(2), start=NEURON[1]).agreement < 3
+    assert mirror_path(still, **data(2), start=NEURON[1]).agreement < 3
 
 
 def test_a_wrong_warp_or_a_wrong_potential_is_seen():
     d = derived(NEURON[0])
     a = next(iter(d.warping.g.free_symbols))
     faster = replace(d, warping=replace(d.warping, g=a**2))
-    assert time_warp(faster, **data(2), start=NEURON[1]).agreement < 3
+    assert mirror_path(faster, **data(2), start=NEURON[1]).agreement < 3
     piece = d.potential.pieces[0]
     bent = replace(piece, gradient=tuple(g + g**3 / 1000 for g in piece.gradient))
     wrong = replace(d, potential=replace(d.potential, pieces=(bent,)))
-    assert time_warp(wrong, **data(2), start=NEURON[1]).agreement < 8
+    assert mirror_path(wrong, **data(2), start=NEURON[1]).agreement < 8
 
 
 def test_the_report_shows_both_times():
-    lines = time_warp(derived(NEURON[0]), **data(2), start=NEURON[1]).report().splitlines()
-    assert lines[0].split() == ["t", "tau", "g", "beta"]
-    assert any("the mirror flow of Q agrees to 3" in line for line in lines)
+    lines = mirror_path(derived(NEURON[0]), **data(2), start=NEURON[1]).report().splitlines()
+    assert lines[0].split() == ["t", "tau", "g", "beta;", "s"]
+    assert any("grad Q = X^T s to 3" in line for line in lines)
     assert lines[-1].startswith("proved: g is bounded where beta is")
 
 
@@ -94,23 +94,23 @@ def test_the_report_shows_both_times():
 def test_bad_input_is_one_line(changes, message):
     given = {**data(2), "start": NEURON[1], **changes}
     with pytest.raises(InputError, match=message) as caught:
-        time_warp(derived(NEURON[0]), **given)
+        mirror_path(derived(NEURON[0]), **given)
     assert "\n" not in str(caught.value)
 
 
 def test_without_a_potential_there_is_no_mirror_flow():
     refuted = derive_once(Parameterization.parse(["a*c", "a**2 + c**3"]))
     with pytest.raises(NumericalError, match="there is no Q to flow along"):
-        time_warp(refuted, **data(2), start={"a_0": 1, "c_0": 1})
+        mirror_path(refuted, **data(2), start={"a_0": 1, "c_0": 1})
 
 
 def test_a_potential_that_is_an_integral_is_evaluated_on_the_path():
     integral = derived(("w + w**3 + x**5 + x",))
-    warp = time_warp(integral, [[1]], [3], start={"w_0": 1, "x_0": 1})
+    warp = mirror_path(integral, [[1]], [3], start={"w_0": 1, "x_0": 1})
     assert warp.agreement >= 30
 
 
 def test_a_gradient_that_is_undefined_on_the_path_agrees_to_no_digit():
-    warp = time_warp(derived(NEURON[0]), **data(2), start=NEURON[1])
+    warp = mirror_path(derived(NEURON[0]), **data(2), start=NEURON[1])
     *rows, (first, _) = warp.gradient
     assert replace(warp, gradient=(*rows, (first, mpmath.nan))).agreement == 0
