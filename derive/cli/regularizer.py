@@ -240,8 +240,9 @@ class Explore(OfModel, Command):
     they meet, and their distance is printed. Several outputs are drawn in a plane of two, with the
     warp g along the path. Where Q has a horizon, there are points to separate, too: beta(t) in
     logarithmic time, and the largest margin that it tends to. Where it is proved that there is no
-    Q, two ways to one beta are drawn, with what steered them. The theorem stands beside it. A vector of open dimension is drawn in the
-    plane, and Q of one output that is an integral is integrated in the page.
+    Q, two ways to one beta are drawn, with what steered them. The theorem stands beside it. A
+    vector of open dimension is drawn in the plane, and Q of one output that is an integral is
+    integrated in the page.
 
     Each OUTPUT is a component of F(w), written as for `derive regularizer`.
 

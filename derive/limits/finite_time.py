@@ -22,7 +22,8 @@ from sympy import Expr, Symbol
 from derive.limits.kernel_regime import ScaledStart, TangentKernel
 from derive.limits.limit import Limit, sided
 from derive.limits.point import Point
-from derive.model.labels import quoted
+from derive.model.labels import quoted, taken_names
+from derive.model.names import unused
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece
 from derive.verdict import Finding, Verdict
@@ -41,9 +42,7 @@ def finite_time_limit(
     D, m = scaled.degree, scaled.exponent
     vanishes = (m * {"0": 1, "oo": -1}.get(point.side, 0)).is_positive
     piece = pieces[0] if len(pieces) == 1 else None
-    if piece is None or piece.kind == "explicit" or piece.time_curve or not vanishes:
-        return None
-    if not _is_plain_polynomial(p) or not D.is_Rational or D <= _TWO:
+    if piece is None or not vanishes or not _is_covered(p, piece, D):
         return None
     (beta,) = piece.betas
     symbol = Symbol(point.variable, positive=True)
@@ -54,15 +53,43 @@ def finite_time_limit(
         f"covariance, and beta = F(w) of degree {D} > 2 is infinite after the finite time "
         f"int db/K(b), K at {quoted(point.variable, p)} = 1"
     )
-    if not kernel.unbiased:
+    side = _only_side(piece)
+    if not (kernel.unbiased or side):
         reason += "; beta of the other sign than F(w_0) are reached where K is not 0 at beta = 0"
+    finding = Finding(Verdict.PROVED, reason, scaled.evidence)
+    if side:
+        time = above if side > 0 else _time(p, start, -sympy.oo)
+        x = beta if side > 0 else Symbol(unused("x", {*taken_names(p)}), real=True)
+        return _one_sided(Limit(point, finding, unit=time * unit, error=error), x, side)
     if kernel.unbiased and _is_even(piece, beta):
         unit, above, below = above * unit, sympy.S.One, sympy.S.NegativeOne
-    finding = Finding(Verdict.PROVED, reason, scaled.evidence)
     regime, potential = sided(above, below, beta)
     if not kernel.unbiased:  # Where K(0) = 0 the integral to the other side is infinite.
         potential = replace(potential, Q=beta * _time(p, sympy.oo * sympy.sign(beta), start))
     return Limit(point, finding, regime, (beta,), None, unit, potential, (below,), error)
+
+
+def _one_sided(limit: Limit, x: Symbol, side: int) -> Limit:
+    """Return the limit |x| of Q/N at x = side beta, of which only x > 0 is reached."""
+    regime, potential = sided(sympy.S.One, sympy.S.NegativeOne, x)
+    basis = None if side > 0 else -sympy.ImmutableMatrix([[1]])
+    return replace(
+        limit, regime=regime, coordinates=(x,), potential=potential, below=(None,), basis=basis
+    )
+
+
+def _only_side(piece: Piece) -> int:
+    """Return the sign that beta keeps, where 0 is known to end the domain; 0 of none."""
+    (beta,) = piece.betas
+    walls = () if piece.domain is None else piece.domain.walls
+    signs = (sign for w in walls for sign in (1, -1) if w.oriented and w.form == sign * beta)
+    return next(signs, 0)
+
+
+def _is_covered(p: Parameterization, piece: Piece, D: Expr) -> bool:
+    """Tell whether F is a polynomial of degree D > 2 whose Q has no formula in beta or mu."""
+    closed = piece.kind == "explicit" or piece.time_curve is not None
+    return not closed and D.is_Rational and D > _TWO and _is_plain_polynomial(p)
 
 
 def _is_plain_polynomial(p: Parameterization) -> bool:

@@ -9,6 +9,8 @@ from enum import StrEnum
 import sympy
 from sympy import Expr, Symbol
 
+from derive.exact.elementary_signs import in_words
+
 
 class Sign(StrEnum):
     """What is asked of a function, which stands in the braces."""
@@ -44,15 +46,15 @@ class Condition:
         object.__setattr__(self, "of", self.of.xreplace(plain))
 
     def __str__(self) -> str:
-        said = self.sign.format(self.of)
-        options = (" ".join(map(str, compared(guard))) for guard in self.guards)
+        said = self.sign.format(in_words(self.of))
+        options = map(_inequality, self.guards)
         when = " or ".join(options)
         return f"{said} (automatic when {when} at the start)" if when else said
 
     @property
     def written(self) -> str:
         """The condition as one would write it: b**2 > a**2 + c**2 for b**2 - a**2 - c**2 > 0."""
-        return " ".join(map(str, compared(self.of))) if self.sign is Sign.POSITIVE else str(self)
+        return _inequality(self.of) if self.sign is Sign.POSITIVE else str(self)
 
     def within(self, constants: Sequence[tuple[Symbol, Expr]]) -> Condition:
         """Return it with the values of named constants, which may use earlier ones."""
@@ -65,6 +67,11 @@ class Condition:
     def names(self) -> frozenset[str]:
         """The names in it."""
         return frozenset(s.name for s in self.of.free_symbols)
+
+
+def _inequality(f: Expr) -> str:
+    left, relation, right = compared(f)
+    return f"{in_words(left)} {relation} {in_words(right)}"
 
 
 def compared(guard: Expr) -> tuple[Expr, str, Expr]:

@@ -20,7 +20,14 @@ from derive.exact.towers.tower import Tower
 from derive.language import from_sympy
 from derive.model.condition import AT_START, Condition, Sign
 from derive.model.names import PI
-from derive.model.notation import BranchOpen, Constant, Notation, positive_generators, to_expr
+from derive.model.notation import (
+    BranchOpen,
+    Constant,
+    Notation,
+    positive_generators,
+    to_expr,
+    without_modulus,
+)
 
 Equation: TypeAlias = frozenset[RationalFunction | None]
 """Factors of which an even number is negative; with None among them an odd number."""
@@ -133,7 +140,9 @@ class Premises:
         """Return the function of a condition on the start; None where it is of another kind."""
         if condition.sign in AT_START:
             try:
-                return self._tower.element(from_sympy(condition.within(self._constants).of))
+                return self._tower.element(
+                    from_sympy(without_modulus(condition.within(self._constants).of))
+                )
             except Refine:
                 raise
             except (DeriveError, ValueError, ZeroDivisionError):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Set
 
+from sympy import Symbol
+
 from derive.model.names import unused
 from derive.model.parameterization import Parameterization
 
@@ -60,6 +62,10 @@ def numbers_of(index: str) -> list[int]:
     ([1, 2], [1, 11])
     """
     return [*map(int, index.split("_") if "_" in index else index)]
+
+
+class Letter(Symbol):  # type: ignore[misc]
+    """A letter of ours in a formula, which makes way for a user's name on the page."""
 
 
 def taken_names(p: Parameterization, more: Iterable[str] = ()) -> frozenset[str]:

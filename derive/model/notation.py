@@ -190,6 +190,21 @@ def log_expr(f: LogFunction, symbols: Images) -> Expr:
     return sympy.Add(to_expr(f.rational, symbols), *logs)
 
 
+def without_modulus(expression: Expr) -> Expr:
+    """Return an expression with log A for log |A|: of the same derivative, and so in the tower.
+
+    The modulus may be that of one factor: log(|A|/B) is log(A/B).
+    """
+
+    def bare(argument: Expr) -> Expr:
+        powers = (x.as_base_exp() for x in sympy.Mul.make_args(argument))
+        return sympy.log(
+            sympy.Mul(*((a.args[0] if a.func is sympy.Abs else a) ** n for a, n in powers))
+        )
+
+    return expression.replace(sympy.log, bare)
+
+
 def _divided(top: Expr, bottom: Expr, element: RationalFunction) -> Expr:
     """Return top/bottom, term by term where that is not longer."""
     if element.denominator.is_constant():

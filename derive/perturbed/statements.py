@@ -8,6 +8,7 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.model.geometry import EUCLIDEAN
+from derive.model.labels import Letter
 from derive.perturbed.continuous import OneSided
 from derive.perturbed.coordinates import MIRROR
 from derive.perturbed.drift import SLOPE, Drift
@@ -166,7 +167,7 @@ def _limit(v: Perturbation) -> Iterator[Statement | Open]:
             z = "`w` is where `-grad h` takes `z` in the time `kappa`"
         words = "the limit minimises the `Q` of the start {of}"
         shrunk = f"{z}, where {{moved}}: steered in the row space, as gradient flow is"
-        scale = sympy.exp((1 - m) * Symbol("kappa"))
+        scale = sympy.exp((1 - m) * Letter("kappa"))
         below = (note(shrunk, moved=tell(moved, size=scale)),)
         yield Statement(words, {"of": of}, kind=kind, conditions=tuple(given), below=below)
         return
@@ -258,7 +259,7 @@ def _annealed(v: Perturbation) -> Iterator[Statement]:
     if v.annealed is None:
         return
     (b,) = v.derivation.beta
-    letter = Symbol("S")
+    letter = Letter("S")
     h = sympy.factor_terms(v.annealed)
     weight = "`S_j = int sum_i X_ij^2 sigma_i^2 dt` of noise `sigma_i` in sample `i`"
     words = (

@@ -25,7 +25,7 @@ from derive.exact.towers.tower import build_elements
 from derive.language import OWN, from_sympy
 from derive.model.labels import quoted
 from derive.model.names import unused
-from derive.model.notation import Notation, to_expr
+from derive.model.notation import Notation, to_expr, without_modulus
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Curve, Piece, moving
 from derive.potential.rewriting import by_exponentials, fewest, with_hyperbolic
@@ -120,21 +120,6 @@ def _with_one_logarithm(expression: Expr) -> Expr:
 
 def _is_minus(A: Expr) -> bool:
     return bool(A.could_extract_minus_sign())
-
-
-def without_modulus(expression: Expr) -> Expr:
-    """Return an expression with log A for log |A|: of the same derivative, and so in the tower.
-
-    The modulus may be that of one factor: log(|A|/B) is log(A/B).
-    """
-
-    def bare(argument: Expr) -> Expr:
-        powers = (x.as_base_exp() for x in sympy.Mul.make_args(argument))
-        return sympy.log(
-            sympy.Mul(*((a.args[0] if a.func is sympy.Abs else a) ** n for a, n in powers))
-        )
-
-    return expression.replace(sympy.log, bare)
 
 
 def accepted(

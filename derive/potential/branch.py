@@ -20,7 +20,7 @@ from derive.exact.signs import Signs, is_feasible, vertices
 from derive.exact.towers.tower import Tower
 from derive.language import from_sympy
 from derive.model.condition import Condition, Sign
-from derive.model.notation import Notation, to_expr
+from derive.model.notation import Notation, to_expr, without_modulus
 from derive.model.parameterization import Parameterization
 from derive.model.signs import StartSign, sign_at_start
 from derive.potential.chart import Chart
@@ -66,8 +66,8 @@ def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[Condition, .
     """Say which factors of a function are only assumed to keep their sign along the flow.
 
     Proved are: nonnegative factors, Darboux polynomials (the flow cannot cross their zeros), and
-    factors f with f^2 - c >= 0 for a conserved c that is positive at the start. Of a factor that
-    is 0 at the start the sign at the limit is assumed elsewhere.
+    factors f with f^2 >= c or |f| >= c for a conserved c that is positive at the start. Of a factor
+    that is 0 at the start the sign at the limit is assumed elsewhere.
     """
     p, open_ones = metric.parameterization, list[RationalFunction]()
     for element, multiplicity in factors(function):
@@ -88,7 +88,7 @@ def with_guards(assumptions: Sequence[Condition], metric: Metric) -> tuple[Condi
     p = metric.parameterization
     tower, guards = Tower.over(p.field, p.positive), dict[Condition, list[RationalFunction]]()
     for kept in (c for c in assumptions if c.sign is Sign.KEPT):
-        factor = p.field.embed(tower.element(from_sympy(kept.of)))
+        factor = p.field.embed(tower.element(from_sympy(without_modulus(kept.of))))
         found = [c for c in guards_of(metric, factor) if _can_hold(metric, [c])]
         guards |= {kept: found} if found else {}
     together = product(*guards.values()) if guards else ()
@@ -148,17 +148,17 @@ def stays_away_from_zero(metric: Metric, factor: RationalFunction) -> bool:
 
 
 def guards_of(metric: Metric, factor: RationalFunction) -> list[RationalFunction]:
-    """Return conserved c with factor^2 - c a sum of squares: they keep the factor from zero.
+    """Return conserved c with factor^2 - c, or |factor| - c, a sum of squares.
 
-    Of these the largest are kept.
+    Where positive they keep the factor from zero. Of these the largest are kept.
     """
-    p, square = metric.parameterization, factor * factor
+    p, found = metric.parameterization, dict[RationalFunction, None]()
     laws = [law for law in metric.conserved.laws if law.is_polynomial()]
-    found = dict[RationalFunction, None]()
-    for n, rest in () if p.field.generators else vertices(square, laws):
-        constant = rest.compose([p.field.zero] * p.p, p.field)
-        if any(n) and Signs().is_nonnegative(rest - constant):
-            found[square - rest + constant] = None
+    for f in () if p.field.generators else (factor * factor, factor, -factor):
+        for n, rest in vertices(f, laws):
+            constant = rest.compose([p.field.zero] * p.p, p.field)
+            if any(n) and Signs().is_nonnegative(rest - constant):
+                found[f - rest + constant] = None
     others = {c: [o for o in found if o != c] for c in found}
     return [c for c in found if not any(Signs().is_nonnegative(o - c) for o in others[c])]
 

@@ -12,7 +12,8 @@ intersection of half-spaces: convex, so Q is one function there.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Sequence
 
 from sympy import Expr
 
@@ -154,9 +155,27 @@ class Leaf:
         if any(c is None or not c.is_zero() for c in between):
             # f is 0 only where the first coefficient is, which may be nowhere.
             kept = exceptions(first, 1, self.notation.positive)
-            return None if kept is None else first
+            whole = [first, *(self.field.zero if c is None else c for c in between), last]
+            return first if kept is not None or self._has_no_other_zero(whole) else None
         ratio = first / last
         return self.field.polynomial(ratio.numerator)
+
+    def _has_no_other_zero(self, coefficients: Sequence[RationalFunction]) -> bool:
+        """Tell whether sum_k c_k x^k, where c_0 = 0 is linear in beta, has x = 0 alone there."""
+        field = self.field.extended(("_x",))
+        known = Signs(self.notation.positive, nonzero=self.metric.rests_at)
+        (x,) = field.gens[:1]
+        for g in (g for g, _ in factors(coefficients[0]) if g.depends_on(0)):
+            slope = g.partial(0)
+            if slope.depends_on(0):
+                return False
+            end = self.field.gens[0] - g / slope
+            there = (c.compose((end, *self.field.gens[1:]), self.field) for c in coefficients)
+            left = [*itertools.dropwhile(RationalFunction.is_zero, there)]
+            powers = (field.embed(c) * x**k for k, c in enumerate(left))
+            if not known.strict(sum(powers, field.zero)):
+                return False
+        return True
 
 
 def half_spaces(metric: Metric, notation: Notation) -> Domain | None:

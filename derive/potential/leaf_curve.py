@@ -24,9 +24,9 @@ from derive.exact.linear.implicitization import Coordinates, express, find_relat
 from derive.exact.linear.matrix import dot
 from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
-from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr
+from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr, without_modulus
 from derive.model.parameterization import Parameterization
-from derive.potential.accept import ZeroTest, accept_curve, without_modulus
+from derive.potential.accept import ZeroTest, accept_curve
 from derive.potential.chart import Chart, base_chart
 from derive.potential.coupled import write_in_beta
 from derive.potential.domain import Domain

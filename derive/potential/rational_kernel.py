@@ -16,9 +16,9 @@ from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
-from derive.model.notation import AssumePositive, BranchOpen
+from derive.model.notation import AssumePositive, BranchOpen, without_modulus
 from derive.model.signs import start_sign
-from derive.potential.accept import ZeroTest, accept_explicit, without_modulus
+from derive.potential.accept import ZeroTest, accept_explicit
 from derive.potential.piece import Piece, moving
 from derive.potential.rewriting import as_fraction, with_conjugates, with_hyperbolic
 from derive.weights.coordinate import Coordinate

@@ -19,7 +19,7 @@ from sympy.core.function import AppliedUndef
 from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 
 from derive.model.condition import Sign
-from derive.potential.accept import without_modulus
+from derive.model.notation import without_modulus
 from derive.potential.chart import Chart
 from derive.potential.piece import Piece
 

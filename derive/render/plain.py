@@ -105,6 +105,9 @@ class _MarkedForms(_PlainForms):
     def _print_Symbol(self, expr: Symbol) -> str:
         return mark(super()._print_Symbol(expr))
 
+    def _print_Letter(self, expr: Symbol) -> str:
+        return str(expr.name)
+
     def _print_Infinity(self, expr: Expr) -> str:
         return "infinity"
 

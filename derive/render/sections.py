@@ -79,9 +79,12 @@ def metric_of(p: Parameterization) -> Iterator[Sentence]:
             " that of the rates below, steered by `lambda = phi(-X^T r)`"
         )
     kind = "diagonal with the learning rates" if G.is_diagonal else "the matrix with the rows"
+    positive = [*map(Symbol, (w for w in p.weights if w in p.positive))]
+    where = ", where {signs}" if positive else ""
     yield tell(
-        f"here the weights have the flow `w' = G^-1 J^T lambda`, `G^-1` {kind} {{rows}}",
+        f"here the weights have the flow `w' = G^-1 J^T lambda`, `G^-1` {kind} {{rows}}{where}",
         rows=_rows(p),
+        signs=each("`{0} > 0`", zip(positive)),
     )
     yield tell(
         "so `grad f` stands for `G^-1 df`, `<grad f, grad h>` for `df G^-1 dh`,"

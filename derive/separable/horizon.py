@@ -78,11 +78,11 @@ def find_horizon(derivation: Derivation, far: Sequence[Far], coercive: Finding) 
 def _shape(far: Sequence[Far]) -> Finding:
     """Decide whether Q(c x)/(c N(c)) converges to a function that is positive away from 0."""
     if any(f.leading is None for f in far):
-        return Finding(Verdict.UNDECIDED, "`Q(c x)/(c N(c))` was not seen to converge on all sides")
+        return Finding(Verdict.UNDECIDED, "$Q(c x)/(c N(c))$ was not seen to converge on all sides")
     if len({f.leading.growth for f in far if f.leading is not None}) > 1:
         reason = "blocks of outputs grow at different rates, so the sets become flat"
         return Finding(Verdict.REFUTED, reason)
-    reason = "`Q(c x)/(c N(c))` converges, by exact expansions, to a function positive away from 0"
+    reason = "$Q(c x)/(c N(c))$ converges, by exact expansions, to a function positive away from 0"
     return Finding(Verdict.PROVED, reason)
 
 

@@ -14,6 +14,7 @@ import sympy
 from derive.claims import assumed, entries_of, graded, introduction
 from derive.derivation import Derivation
 from derive.limits.limit import growth_expression
+from derive.model.labels import Letter
 from derive.separable.far import Far
 from derive.separable.horizon import SOURCE, Horizon, Hypothesis
 from derive.separable.scaled_start import ScaledStart
@@ -29,7 +30,7 @@ from derive.separable.weights_problem import (
 from derive.statement import Equations, Ground, Items, Open, Sentence, Statement, each, note, tell
 from derive.verdict import Finding, Verdict
 
-C = sympy.Symbol("c", positive=True)
+C = Letter("c", positive=True)
 LINEAR = "Soudry et al. 2018"
 """Who proved what linear models tend to."""
 TAIL = "the loss decreases like `exp(-u)` and `X` is separable"

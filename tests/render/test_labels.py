@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from derive import Parameterization
+from derive import Parameterization, margins
 from derive.explicit.regularize import explicit_counterpart
 from derive.inverse.parameterize import parameterize
 from derive.limits.find import regimes
@@ -94,3 +94,26 @@ def test_in_latex_our_letters_have_a_tilde():
     assert r"g(0) = g_{0}" in latex
     assert r"\tilde{g} = s" in latex
     assert "\ue000" not in latex
+
+
+def test_a_scale_in_a_statement_makes_way_for_a_weight_of_its_name():
+    """c of c -> infinity is no weight c; nor is kappa of decay a weight kappa."""
+    for outputs, N in (["c*e", "a"], "log(c_)"), (["b*e", "a"], "log(c)"):
+        found = margins(derive_once(Parameterization.parse(outputs)))
+        text = found.to_text(width=1000)
+        assert f"at x = beta1, N = {N}\n" in text
+        page = found.to_latex()
+        assert (r"N = \log(\tilde{c})" in page) == (N == "log(c_)")
+
+
+def test_a_condition_on_logarithms_of_absolute_values_is_told():
+    d = derive_once(Parameterization.parse(["u1*log(a*b)", "u2*log(a*b)"]))
+    text = " ".join(d.to_text().split())
+    assert "log(abs(a)) + log(abs(b)) keeps its sign along the flow" in text
+    assert "Abs(" not in text
+
+
+def test_rates_by_signs_of_weights_say_which_are_positive():
+    found = margins(derive_once(Parameterization.parse(["u*v"], steepest="oo")))
+    text = " ".join(found.to_text().split())
+    assert "r_u = 1/v, r_v = 1/u, where u > 0, v > 0" in text

@@ -83,6 +83,9 @@ class _LatexForms(LatexPrinter):  # type: ignore[misc]
     def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
         return latex_name(self.names.get(expr, expr).name)
 
+    def _print_Letter(self, expr: Symbol) -> str:
+        return as_latex(expr.name)
+
     def _print_Add(self, expr: Expr, order: str | None = None) -> str:
         text = ""
         for term in self._as_ordered_terms(expr, order=order):
