@@ -20,7 +20,7 @@ from derive.model.restriction import Restriction, find_idle, find_ties, leave_ou
 from derive.outcome import Outcome
 from derive.potential.block import BlockPotential
 from derive.potential.find import find_potential
-from derive.printable import Certified, Live, renderer
+from derive.printable import Certified, Live, Plotted, renderer
 from derive.records import Block, Compared, Conserved, Decision, InducedMetric, Potential
 from derive.roads.ansatz import Ansatz
 from derive.roads.road import Road, ask_road, find_roads
@@ -34,7 +34,7 @@ from derive.weights.metric import Metric, find_metric, tangent_kernel
 from derive.weights.warping import WarpVerdict, decide_warp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from derive.entrywise import EntrywiseDerivation
     from derive.model.entrywise import EntrywiseMap
@@ -42,14 +42,12 @@ if TYPE_CHECKING:
 
 AUDIT = "derive.catalogue.audit.conjecture"
 """Compares a given Q with the derived one; it knows derivations, which look it up."""
-FIGURES = "numerics.figures.derived"
-"""Draws derivations, likewise."""
 CLAIMS = "derive.claims"
 """Says what derivations claim, likewise."""
 
 
 @dataclass(frozen=True, repr=False)
-class Derivation(Claims, Certified):
+class Derivation(Claims, Plotted, Certified):
     """Everything that was derived from one parameterization, with the verdict.
 
     Attributes:
@@ -97,23 +95,6 @@ class Derivation(Claims, Certified):
             NumericalError: Q, or its proof, has no form there.
         """
         return str(renderer(type(self), language)(self))
-
-    def plot(self, start: Mapping[str, object] | None = None, ax: object = None) -> Any:
-        """Draw Q, of one output as a curve, of several its level sets, by matplotlib.
-
-        Args:
-            start: numbers for start symbols; those not given get simple ones.
-            ax: the axes of matplotlib to draw on, or new ones.
-
-        Returns:
-            the display of ``numerics.figures``, with the arrays that were drawn.
-
-        Raises:
-            InputError: a name is no start symbol, or matplotlib is not installed.
-            NumericalError: there is no Q.
-        """
-        display = importlib.import_module(FIGURES).PotentialDisplay
-        return display.from_derivation(self, start).plot(ax)
 
     def explore(self) -> Live:
         """Return a page on which one sees what the flow minimises; a notebook shows it.

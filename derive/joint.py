@@ -24,7 +24,7 @@ from derive.potential.block import Eigenvalues
 from derive.potential.chart import Chart
 from derive.potential.piece import Piece, Root
 from derive.potential.rewriting import with_hyperbolic
-from derive.records import Block, Conserved, InducedMetric, Potential
+from derive.records import Block, Conserved, InducedMetric, Potential, RadialMetric
 from derive.verdict import Finding, Verdict, conclude
 from derive.weights.adjoin import find_warp
 
@@ -122,17 +122,19 @@ def _value_at_start(p: Parameterization, law: RationalFunction, notation: Notati
 def join_metric(blocks: tuple[Block, ...], d: int) -> InducedMetric:
     """Return K and rho of all *d* outputs; of a vector in the frame across and along beta."""
     where = [b.outputs if b.metric.direction is None else (0, 1) for b in blocks]
-    size = max(d, *map(len, where))
+    size, made = max(d, *map(len, where)), InducedMetric
+    if blocks[0].metric.direction is not None:
+        made = RadialMetric
     weights = _assemble(size, where, map(_in_weights, blocks))
     kernels = [b.kernel for b in blocks if b.kernel is not None]
     if len(kernels) < len(blocks):
-        return InducedMetric(weights, None, None, (), ())
+        return made(weights, None, None, (), ())
     kernel, rho = _assemble(size, where, kernels), None
     if all(b.dependence is None for b in blocks):
         found = [_inverse(kernel) for kernel in kernels]
         inverses = [inverse for inverse in found if inverse is not None]
         rho = _assemble(size, where, inverses) if len(inverses) == len(found) else None
-    return InducedMetric(weights, kernel, rho, *_names_used(blocks, kernel))
+    return made(weights, kernel, rho, *_names_used(blocks, kernel))
 
 
 def _names_used(

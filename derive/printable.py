@@ -17,6 +17,8 @@ ROOM = "derive.render"
 """The room whose ``RENDERERS`` say, for each record and form, which function prints it."""
 
 
+FIGURES = "numerics.figures.derived"
+"""Where ``display`` knows the picture of each record; symbols do not depend on numbers."""
 LINE = 199
 
 
@@ -92,6 +94,31 @@ class Printable(Held):
     def to_json(self) -> str:
         """Return the versioned JSON record: exact numbers as text, no floats."""
         return str(renderer(type(self), "json")(self))
+
+
+class Plotted:
+    """A record of which there is a picture."""
+
+    __slots__ = ()
+
+    def plot(self, given: object = None, ax: object = None) -> Any:
+        """Draw it, by matplotlib: Q, of one output as a curve, of several its level sets.
+
+        Limits of Q are drawn with Q on its way there, the horizon with level sets that tend to it.
+
+        Args:
+            given: numbers for start symbols, where those not given get simple ones; which limit.
+            ax: the axes of matplotlib to draw on, or new ones.
+
+        Returns:
+            the display of ``numerics.figures``, with the arrays that were drawn.
+
+        Raises:
+            InputError: a name is no start symbol, or matplotlib is not installed.
+            NumericalError: there is nothing to draw, as no Q.
+        """
+        display = importlib.import_module(FIGURES).display
+        return display(self, *(() if given is None else (given,))).plot(ax)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

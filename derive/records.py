@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import importlib
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any, Protocol
 
 import sympy
 from sympy import Expr
 
+from derive.model.labels import pair
 from derive.model.notation import Constant, Notation
 from derive.model.parameterization import Parameterization
 from derive.potential.block import BlockPotential, DirectionTerms
@@ -138,10 +140,8 @@ class Conserved(Decided, Shown, Held):
 
 
 @dataclass(frozen=True, repr=False)
-class InducedMetric(Held):
+class InducedMetric(Shown, Held):
     """The tangent kernel K and the induced metric rho = K^-1.
-
-    Of a vector of open dimension these are diag(T, R): the eigenvalues across beta and along it.
 
     Attributes:
         kernel_in_weights: K as functions of the weights.
@@ -156,6 +156,22 @@ class InducedMetric(Held):
     rho: sympy.ImmutableMatrix | None
     roots: tuple[Root, ...]
     constants: tuple[Constant, ...]
+
+    @property
+    def places(self) -> dict[str, tuple[int, int]]:
+        """Where the entries on and above the diagonal are, by their indices."""
+        n = self.kernel_in_weights.rows
+        pairs = combinations_with_replacement(range(n), 2)
+        return {f"K{pair(i + 1, j + 1) if n > 1 else ''}": (i, j) for i, j in pairs}
+
+
+class RadialMetric(InducedMetric):
+    """Those of a vector of open dimension, diag(T, R): the eigenvalues across beta and along it."""
+
+    @property
+    def places(self) -> dict[str, tuple[int, int]]:
+        """Where T and R are."""
+        return {"T": (0, 0), "R": (1, 1)}
 
 
 @dataclass(frozen=True, repr=False)

@@ -19,6 +19,7 @@ from derive import (
     regimes,
 )
 from derive.catalogue.library import derive_entry, entries, find
+from numerics import crosscheck, flow, interpolate, max_margin
 
 MODELS = ["linear-neuron", "deep-diagonal", "symmetric-factorization", "weight-normalization"]
 
@@ -173,6 +174,7 @@ def test_a_notebook_shows_the_parts():
         (d.parameterization, r"\beta_{1} &= a u_{1}"),
         (d.conserved, r"\delta_{1} = a^{2} - u_{1}^{2} - u_{2}^{2}"),
         (d.hessian, "fails on the leaf of the start"),
+        (d.metric, r"K_{12} = u_{1} u_{2}"),
         (d.warping, "g = a"),
         (d.potential, r"Q(\beta) = \frac{2 A^{3/2}}{3}"),
     ):
@@ -183,6 +185,26 @@ def test_a_notebook_shows_the_parts():
         assert "\ue000" not in html
     none = derive(Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)})).potential
     assert "no scalar warp exists" in none._repr_html_()
+
+
+def test_a_notebook_shows_the_metric_of_a_vector_as_its_eigenvalues():
+    shown = derive(Parameterization.parse(["a*u"], vectors=["u"])).metric._repr_latex_()
+    assert r"T = a^{2} , \qquad R = a^{2} + " in shown
+    assert r"T = A , \qquad R = 2 A - \delta" in shown
+
+
+def test_a_notebook_lists_numbers():
+    d = derive("w**2")
+    q = d.potential.numeric({"w_0": 1})
+    results = (
+        (q, "<th>beta0</th><td>(1.0,)</td>"),
+        (interpolate(q, [[1]], [2]), "<th>status</th><td>Status.CONVERGED</td>"),
+        (flow(d.parameterization, [[1]], [2], start={"w": 1}), "<th>limit</th>"),
+        (max_margin([[1, 2]]), "<th>norm</th><td>l2</td>"),
+        (crosscheck(d, digits=15), "<th>"),
+    )
+    for result, row in results:
+        assert row in result._repr_html_(), result._repr_html_()
 
 
 def test_vectors_copies_and_doubles_are_pickled():

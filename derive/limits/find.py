@@ -8,18 +8,16 @@ the start the gradient of the closed form is expanded exactly (:mod:`derive.limi
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain, combinations
-from typing import Any
 
 import sympy
 from sympy import Expr, Symbol
 
 from derive.components import in_components
-from derive.derivation import FIGURES, Derivation, Model, derived, map_of
+from derive.derivation import Derivation, Model, derived, map_of
 from derive.errors import InputError, NumericalError
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
 from derive.language import to_sympy
@@ -46,7 +44,7 @@ from derive.model.geometry import EUCLIDEAN, Field
 from derive.model.grading import entries, find_gradings
 from derive.model.notation import Notation
 from derive.potential.piece import start_signs
-from derive.printable import Certified
+from derive.printable import Certified, Plotted
 from derive.statement import Claims, Open, Statement
 from derive.verdict import Finding, Identity, Verdict, conclude
 
@@ -55,7 +53,7 @@ _CASES = 2
 
 
 @dataclass(frozen=True, repr=False)
-class Regimes(Claims, Certified):
+class Regimes(Claims, Plotted, Certified):
     """Where Q tends to, in one symbol of the start.
 
     Attributes:
@@ -98,11 +96,6 @@ class Regimes(Claims, Certified):
             claimed += claims.limit_statements(limit, d.beta)
         warped = () if self.warped is None else claims.clock(self.warped, d.warping.g)
         return (*claimed, *warped)
-
-    def plot(self, which: int = 0, ax: object = None) -> Any:
-        """Draw Q as it comes near one of the limits, by matplotlib; see :meth:`Derivation.plot`."""
-        display = importlib.import_module(FIGURES).RegimeDisplay
-        return display.from_regimes(self, which).plot(ax)
 
     @property
     def verdict(self) -> Verdict:

@@ -29,7 +29,7 @@ from derive.errors import InputError, NumericalError
 from derive.limits.find import regimes
 from derive.limits.limit import Limit
 from derive.optimizers.paths import PIECES, Bound, Vector, nearest_within, times
-from derive.printable import Printable
+from derive.printable import Plotted, Printable
 from derive.statement import Claims, Equations, Ground, Open, Statement, Table, each, note, tell
 from derive.verdict import Verdict
 
@@ -54,7 +54,7 @@ class Walk:
 
 
 @dataclass(frozen=True, repr=False)
-class SaddlePath(Claims, Printable):
+class SaddlePath(Claims, Plotted, Printable):
     """The path as a start symbol tends to 0, on data X (m, d) and y (m,).
 
     Attributes:

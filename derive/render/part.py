@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from functools import singledispatch
 
 from derive.printable import Shown, renderer
-from derive.records import Conserved, Decision, Potential
+from derive.records import Conserved, Decision, InducedMetric, Potential
 from derive.render.document import Document, Part
 from derive.render.html.page import STYLE, as_html
 from derive.render.page.blocks import set_letters
 from derive.render.page.latex import snippet
+from derive.render.sections import definitions
 from derive.statement import Equations
 
 
@@ -50,6 +51,15 @@ def _(part: Potential) -> Iterator[object]:
 @lines_of.register
 def _(part: Conserved) -> Iterator[object]:
     yield Equations(tuple((f"delta{i}", law) for i, law in enumerate(part.laws, 1)))
+
+
+@lines_of.register
+def _(part: InducedMetric) -> Iterator[object]:
+    for matrix in (part.kernel_in_weights, part.kernel):
+        if matrix is not None:
+            places = part.places.items()
+            yield Equations(tuple((name, matrix[at]) for name, at in places if matrix[at] != 0))
+    yield from definitions(part.constants, part.roots)
 
 
 @lines_of.register

@@ -19,16 +19,17 @@ minimises Q subject to margins at least those that it has; strictly convex, noth
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sympy import Expr
+import sympy
+from sympy import Expr, Symbol
 
 from derive.derivation import Derivation, Model, derived
-from derive.printable import Printable
+from derive.printable import Plotted, Printable
 from derive.separable import statements as claims
 from derive.separable.far import Far, far_out
-from derive.separable.horizon import Horizon, Hypothesis, find_horizon
+from derive.separable.horizon import Horizon, Hypothesis, find_horizon, of_copies
 from derive.separable.scaled_start import ScaledStart, scaled_start
 from derive.separable.steepest_margin import pose_steepest
 from derive.separable.weights_problem import WeightsProblem, agreement, pose_in_weights
@@ -37,7 +38,7 @@ from derive.verdict import Finding, Verdict, conclude
 
 
 @dataclass(frozen=True, repr=False)
-class Margins(Claims, Printable):
+class Margins(Claims, Plotted, Printable):
     """What is known of gradient flow under monotone losses on separable data.
 
     Attributes:
@@ -64,6 +65,17 @@ class Margins(Claims, Printable):
     def horizon(self) -> Expr | None:
         """The horizon of Q in the betas of the derivation, homogeneous of degree 1."""
         return self.shape.function
+
+    def horizon_in(self, betas: Sequence[Symbol]) -> Expr | None:
+        """Return the horizon of as many outputs, or copies of one, or entries of a vector."""
+        d = self.derivation
+        if self.horizon is None or len(d.beta) not in (1, len(betas)):
+            return None
+        if d.of_coordinates:
+            return of_copies(self.far[0], betas)
+        length = sympy.sqrt(sympy.Add(*(b**2 for b in betas)))
+        given = betas if d.direction is None else (length,)
+        return self.horizon.xreplace(dict(zip(d.beta, given, strict=True)))
 
     @property
     def norm(self) -> str | None:

@@ -43,7 +43,7 @@ from numerics.confirm.regression_problem import (
 )
 from numerics.evaluate.copies import check_clock, fixed_starts
 from numerics.evaluate.lowering import HighPrecision, refuse_integrals, side_by_side, unchecked
-from numerics.evaluate.numbers import Real, exact, rational, read_matrix, read_number
+from numerics.evaluate.numbers import Listed, Real, exact, rational, read_matrix, read_number
 from numerics.evaluate.start import broken_signs, specialize, with_pi
 from numerics.integrator.builder import compile_kernel
 from numerics.integrator.gradient_flow import Flow
@@ -140,7 +140,7 @@ def kernel_agreement(potential: Potential, copy: Copy, digits: int) -> float | N
 
 
 @dataclass(frozen=True, slots=True)
-class CrossCheck:
+class CrossCheck(Listed):
     """How well the limit of gradient flow, the interpolant and Q agree, in decimal digits.
 
     Attributes:

@@ -7,7 +7,10 @@ Numbers of mpmath, as the flows and the confirmations hold them.
 
 from __future__ import annotations
 
+import dataclasses
+import html
 import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
@@ -20,6 +23,20 @@ from numpy.typing import ArrayLike, NDArray
 from sympy import Expr
 
 from derive.errors import InputError
+
+
+class Listed:
+    """A result in numbers, which a notebook shows as a table of its fields."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """Return a row for each field that ``repr`` has, in a line."""
+        names = [f.name for f in dataclasses.fields(self) if f.repr]  # type: ignore[arg-type]
+        texts = ((name, textwrap.shorten(str(getattr(self, name)), 200)) for name in names)
+        rows = (f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in texts)
+        return f"<table><caption>{type(self).__name__}</caption>{''.join(rows)}</table>"
+
 
 Real: TypeAlias = Any
 """A number or a matrix of mpmath, which states no types."""

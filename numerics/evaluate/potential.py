@@ -30,7 +30,15 @@ from numerics.evaluate.blocks import (
 )
 from numerics.evaluate.doubles.arithmetic import Plain
 from numerics.evaluate.leaf import Leaves, OfVector
-from numerics.evaluate.numbers import Array, FloatOrArray, Number, quiet, read_array, read_number
+from numerics.evaluate.numbers import (
+    Array,
+    FloatOrArray,
+    Listed,
+    Number,
+    quiet,
+    read_array,
+    read_number,
+)
 from numerics.evaluate.program import NoSource, norm_symbol, program
 from numerics.evaluate.start import at_start, with_pi
 
@@ -66,7 +74,7 @@ class _InDoubles:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PotentialAtStart(Generic[F_co]):
+class PotentialAtStart(Listed, Generic[F_co]):
     """Q at a start, in float64; calling it evaluates Q.
 
     Coordinates run along the last axis: beta of shape (d,) or (n, d). Outside the domain of Q

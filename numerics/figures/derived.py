@@ -16,11 +16,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 import sympy
 from scipy.integrate import solve_ivp
+from scipy.optimize import elementwise
 from sympy import Expr
 
 from derive.derivation import Derivation
@@ -30,6 +32,7 @@ from derive.limits.limit import Limit
 from derive.limits.point import Point
 from derive.optimizers.saddle_path import SaddlePath
 from derive.records import Potential
+from derive.separable.find import Margins
 from numerics.evaluate.numbers import Array, compiled, quiet, read_data
 from numerics.evaluate.potential import AnyPotential
 from numerics.figures.display import Display
@@ -38,10 +41,10 @@ from numerics.integrator.gradient_flow import FlowModel, flow
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LABELS = {
-    1: ("profile", r"$\beta$", r"$Q - Q(\beta_0)$"),
-    2: ("levels", r"$\beta_1$", r"$\beta_2$"),
-}
+FunctionOfBeta: TypeAlias = Callable[[Array], Array]
+"""From (..., d) to (...,)."""
+_PLANE = r"$\beta_1$", r"$\beta_2$"
+_LABELS = {1: ("profile", r"$\beta$", r"$Q - Q(\beta_0)$"), 2: ("levels", *_PLANE)}
 """Kind and labels, of Q of one output and of more."""
 _NEAR = 4
 """Numbers of a start symbol that a regime is shown at: 1, 1/10, ... from where it tends to."""
@@ -321,6 +324,90 @@ class FlowDisplay(Display):
         return shown
 
 
+def level_set(f: FunctionOfBeta, points: int) -> tuple[Array, Array]:
+    """Return where f, which is least at 0, is as at e_1, on rays from 0; two coordinates (n,).
+
+    NumericalError where it does not close within 4.
+    """
+    turns = np.linspace(0, 2 * np.pi, points)
+    # Closer near the axes, where the balls of sparse norms have corners.
+    angles = turns - 0.7 * np.sin(4 * turns) / 4
+    level = float(f(np.array([[1.0, 0.0]]))[0])
+
+    def above(radius: Array, angle: Array) -> Array:
+        beta = radius[..., None] * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+        return f(beta) - level
+
+    ends, close = (np.zeros(points), np.full(points, 4.0)), {"fatol": 1e-8 * level}
+    found = elementwise.find_root(above, ends, args=(angles,), tolerances=close)
+    if not found.success.all():
+        raise NumericalError("the level set does not close")
+    return found.x * np.cos(angles), found.x * np.sin(angles)
+
+
+SIZES = (4.0, 1e2, 1e6, 1e12)
+"""How far out level sets of Q are shown, on the scale of beta_0 where that is above 1."""
+
+
+@dataclass(eq=False, kw_only=True)
+class HorizonDisplay(Display):
+    """Level sets of Q, scaled to pass through (1, 0), and the horizon to which they tend.
+
+    Attributes:
+        start: the numbers of the start symbols.
+        sizes: c, where on the first axis the level sets are.
+        levels: these, over c, as coordinates (n,).
+        horizon: the level set of the horizon, likewise.
+    """
+
+    start: dict[str, Any]
+    sizes: Array
+    levels: tuple[tuple[Array, Array], ...]
+    horizon: tuple[Array, Array]
+
+    @classmethod
+    def from_margins(
+        cls, m: Margins, start: Mapping[str, Any] | None = None, *, points: int = 181
+    ) -> Self:
+        """Evaluate Q and its horizon, of one output for two copies of F.
+
+        Args:
+            m: what is known on separable data.
+            start: numbers for start symbols; those not given get simple ones.
+            points: of each level set.
+
+        Raises:
+            InputError: a name is no start symbol, or Q was not derived for such a start.
+            NumericalError: Q has no horizon in the plane, or a set does not close.
+        """
+        plane, of = sympy.symbols("beta1 beta2"), m.derivation
+        horizon = m.horizon_in(plane)
+        if horizon is None:
+            raise NumericalError("Q has no horizon in the plane")
+        begin, q = at_plain_start(of.potential, start or {})
+        beta0, phi = (
+            np.array(q.beta0, float),
+            compiled([at_start(horizon, begin)], [*map(str, plane)]),
+        )
+
+        def scaled(c: float) -> FunctionOfBeta:
+            def f(beta: Array) -> Array:
+                each = c * beta[..., None] if of.of_coordinates else c * beta
+                value = np.asarray(q.bregman(each, beta0))
+                return np.asarray(value.sum(axis=-1) if of.of_coordinates else value)
+
+            return f
+
+        sizes = np.array(SIZES) * max(1.0, np.abs(beta0).max())
+        levels = tuple(level_set(scaled(c), points) for c in sizes)
+        end = level_set(lambda beta: np.asarray(phi(*np.moveaxis(beta, -1, 0))[0]), points)
+        shown = cls("ball", *_PLANE, "linear", start=begin, sizes=sizes, levels=levels, horizon=end)
+        for c, ball in zip(sizes, levels, strict=True):
+            shown.add(rf"$Q(c\beta)$, c = {c:g}", *ball, of=of, size=f"{c:g}")
+        shown.add(m.norm or "horizon", *end, of=of, quantity="limit")
+        return shown
+
+
 LARGE = 1e9
 STARTS = (Fraction(1, 10), Fraction(1, 10**3), Fraction(1, 10**6))
 
@@ -378,3 +465,15 @@ def flow_in_slow_time(s: SaddlePath, alpha: Fraction, tau: Array) -> Array:
         moved, (0, tau[-1]), np.zeros(X.shape[1]), "LSODA", t_eval=tau, rtol=1e-8, atol=1e-10
     )
     return np.array([beta(dual) for dual in run.y.T])
+
+
+@singledispatch
+def display(record: object, *given: Any) -> Display:
+    """Return the picture of a record; InputError where there is none."""
+    raise InputError(f"there is no picture of {type(record).__name__}")
+
+
+display.register(Derivation, PotentialDisplay.from_derivation)
+display.register(Regimes, RegimeDisplay.from_regimes)
+display.register(Margins, HorizonDisplay.from_margins)
+display.register(SaddlePath, SaddleDisplay.from_path)

@@ -19,7 +19,7 @@ from derive.errors import DegenerateStart, InputError, NumericalError
 from derive.language import parse_expression
 from derive.language.tree import Tree
 from numerics.evaluate.copies import start_of_weights
-from numerics.evaluate.numbers import Real, check_digits, read_data, read_number
+from numerics.evaluate.numbers import Listed, Real, check_digits, read_data, read_number
 from numerics.integrator.builder import Builder, Register, Seed, Tape, compile_slopes
 from numerics.integrator.implicit import Automatic
 from numerics.integrator.jets import Program
@@ -165,7 +165,7 @@ _LABELS = "|dL/dz|", "there may be no beta that separates the labels; give a tim
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class Flow(Listed):
     """The end of a gradient flow, in mpf with guard digits.
 
     Attributes:

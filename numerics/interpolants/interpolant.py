@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from derive.copying import Copies
 from derive.errors import InputError
 from numerics.evaluate.copies import numeric
-from numerics.evaluate.numbers import Array
+from numerics.evaluate.numbers import Array, Listed
 from numerics.evaluate.potential import AnyPotential, NumericPotential, NumericVectorPotential
 from numerics.interpolants.coupled import solve_by_length, solve_coupled
 from numerics.interpolants.design import (
@@ -209,7 +209,7 @@ class Status(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Solution:
+class Solution(Listed):
     """The end of a minimization of Q among the beta with X beta = y.
 
     Attributes:

@@ -31,7 +31,7 @@ from scipy.optimize import minimize
 from derive.exact.balls import ball, fraction, precise
 from derive.exact.rationals import identity
 from derive.optimizers.least_norm import Norm
-from numerics.evaluate.numbers import Array
+from numerics.evaluate.numbers import Array, Listed
 from numerics.margins.linear_program import product
 
 Near: TypeAlias = Callable[[Array], tuple[Array, Array] | None]
@@ -90,7 +90,7 @@ class Bounded:
 
 
 @dataclass(frozen=True)
-class MarginInterval:
+class MarginInterval(Listed):
     """A predictor of nearly the largest margin, and proved bounds of the least norm.
 
     Attributes:

@@ -33,7 +33,7 @@ from scipy.integrate import solve_ivp
 from scipy.special import logsumexp, softmax
 
 from derive.errors import InputError, NumericalError
-from numerics.evaluate.numbers import Array, read_array
+from numerics.evaluate.numbers import Array, Listed, read_array
 from numerics.evaluate.potential import NumericPotential
 
 
@@ -88,7 +88,7 @@ EVENT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class MarginPath:
+class MarginPath(Listed):
     """The path at some levels.
 
     Attributes:
@@ -217,7 +217,7 @@ EVALUATIONS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class LossFlow:
+class LossFlow(Listed):
     """The flow at some levels of the loss.
 
     Attributes:

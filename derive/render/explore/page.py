@@ -40,7 +40,6 @@ from derive.render.page.formula import assumption
 from derive.render.page.printer import latex_name
 from derive.render.plain import MARK
 from derive.separable.find import Margins, margins
-from derive.separable.horizon import of_copies
 from derive.verdict import Verdict
 
 FOLDER = Path(__file__).parent
@@ -48,6 +47,7 @@ D3, FLOW, SCRIPT, STYLE = (
     (FOLDER / name).read_text(encoding="utf-8").strip()
     for name in ("d3.min.js", "flow.js", "explore.js", "explore.css")
 )
+PLANE = symbols("beta1 beta2")
 LEAST, MOST = -4, 1
 """The decimal logarithms between which sliders of positive numbers go; their left end is 0."""
 INDEX = {ord(x): 0x2080 + int(x) for x in "0123456789"}
@@ -128,15 +128,14 @@ def _separable(d: Derivation) -> Margins | None:
     if d.verdict is not Verdict.PROVED or d.warping.g is None or len(d.beta) > 2:
         return None
     found = margins(d)
-    return None if found.horizon is None else found
+    return None if found.horizon_in(PLANE) is None else found
 
 
 def _horizon(found: Margins) -> str:
     """Return the horizon of Q in JavaScript."""
-    d, betas = found.derivation, symbols("beta1 beta2")
-    horizon = of_copies(found.far[0], betas) if d.of_coordinates else found.horizon
-    lines = [*map(defined, reading(d)), f"const [{', '.join(b.name for b in betas)}] = beta"]
-    return function("horizon(beta, c)", "the horizon of Q", lines, JAVASCRIPT.shown(plain(horizon)))
+    lines = [*map(defined, reading(found.derivation)), f"const {[*PLANE]} = beta"]
+    horizon = JAVASCRIPT.shown(plain(found.horizon_in(PLANE)))
+    return function("horizon(beta, c)", "the horizon of Q", lines, horizon)
 
 
 def _theorem(record: Derivation | Margins) -> str:

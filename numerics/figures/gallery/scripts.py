@@ -8,11 +8,10 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_ivp
-from scipy.optimize import elementwise
 
 from derive.derivation import Derivation, derive
 from derive.errors import NumericalError
@@ -25,7 +24,7 @@ from numerics.evaluate.numbers import Array, compiled
 from numerics.experiments.settings import SparseSetting, UnivariateSetting
 from numerics.experiments.sparse_regression import draw, predict, weights
 from numerics.experiments.univariate_nets import POTENTIALS, Task, limit_of_task, trained_net
-from numerics.figures.derived import PotentialDisplay, at_start, limiting
+from numerics.figures.derived import FunctionOfBeta, PotentialDisplay, at_start, level_set, limiting
 from numerics.figures.display import Display, Series
 from numerics.interpolants.interpolant import interpolate
 from numerics.interpolants.least_l1 import least_l1
@@ -33,9 +32,6 @@ from numerics.margins.margin_path import loss_flow
 from numerics.margins.max_margin import max_margin
 from numerics.margins.tails import tail_rates
 from numerics.univariate.limit_function import distance_to_net
-
-FunctionOfBeta: TypeAlias = Callable[[Array], Array]
-"""From (..., d) to (...,)."""
 
 
 def tied(power: str = "2", d: int = 1) -> Derivation:
@@ -83,27 +79,6 @@ def explicit(derivation: Derivation, start: Mapping[str, Any]) -> FunctionOfBeta
 def profile(f: FunctionOfBeta, x: Array) -> Array:
     """Return a function of one output at numbers, over its value at 1."""
     return np.asarray(f(x[:, None]) / f(np.array([[1.0]])))
-
-
-def level_set(f: FunctionOfBeta, points: int) -> tuple[Array, Array]:
-    """Return where f, which is least at 0, is as at e_1, on rays from 0; two coordinates (n,).
-
-    NumericalError where it does not close within 1.5.
-    """
-    turns = np.linspace(0, 2 * np.pi, points)
-    # Closer near the axes, where the balls of sparse norms have corners.
-    angles = turns - 0.7 * np.sin(4 * turns) / 4
-    level = float(f(np.array([[1.0, 0.0]]))[0])
-
-    def above(radius: Array, angle: Array) -> Array:
-        beta = radius[..., None] * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
-        return f(beta) - level
-
-    ends, close = (np.zeros(points), np.full(points, 1.5)), {"fatol": 1e-8 * level}
-    found = elementwise.find_root(above, ends, args=(angles,), tolerances=close)
-    if not found.success.all():
-        raise NumericalError("the level set does not close")
-    return found.x * np.cos(angles), found.x * np.sin(angles)
 
 
 # Level sets through (1, 0) in the plane of two coordinates of beta.

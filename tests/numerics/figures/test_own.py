@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from derive import InputError, NumericalError, Parameterization, derive, regimes
+from derive import InputError, NumericalError, Parameterization, derive, margins, perturb, regimes
 from numerics import FlowDisplay, PotentialDisplay, RegimeDisplay, flow
+from numerics.figures.derived import display
 from tests.cli.commands import refusal_of, run
 
 PAIR = Parameterization.parse(
@@ -72,6 +73,32 @@ def test_regimes_are_approached():
         assert distances[0] > 5 * distances[-1]
     with pytest.raises(InputError, match="there are 2 limits"):
         RegimeDisplay.from_regimes(found, 2)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "options", "ball"),
+    [
+        (["p**2 - m**2"], {"start": {"p": "alpha", "m": "alpha"}}, lambda x, y: abs(x) + abs(y)),
+        (["a*u1", "a*u2"], {}, np.hypot),
+        (["a*u"], {"vectors": ["u"]}, np.hypot),
+        (["u*v + x*y", "u*y + x*v"], {}, lambda x, y: np.maximum(abs(x), abs(y))),
+    ],
+)
+def test_level_sets_of_q_tend_to_the_horizon(outputs, options, ball):
+    pytest.importorskip("matplotlib")
+    found = margins(Parameterization.parse(outputs, **options))
+    shown = found.plot()
+    assert ball(*shown.horizon) == pytest.approx(np.ones(181), rel=1e-7)
+    apart = [np.abs(ball(*level) - 1).max() for level in shown.levels]
+    assert apart == sorted(apart, reverse=True)
+    assert apart[-1] < 0.1 < apart[0]
+
+
+def test_what_has_no_horizon_is_not_drawn():
+    with pytest.raises(NumericalError, match="no horizon"):
+        margins("w**2").plot()
+    with pytest.raises(InputError, match="no picture of Perturbation"):
+        display(perturb("w**2", "noise"))
 
 
 def test_a_flow_is_shown_from_its_start_to_its_limit():
