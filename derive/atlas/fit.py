@@ -144,12 +144,15 @@ class Family:
     def improved(
         self, samples: Samples, guesses: Numbers, steps: int = LAST
     ) -> tuple[Numbers, Numbers]:
-        """Return parameters (n, g, m) some steps from guesses, and the largest misfits (n, g)."""
+        """Return parameters (n, g, m) some steps from guesses, and the largest misfits (n, g).
+
+        The search is over where one guess of each leaf fits.
+        """
         n, g, m = guesses.shape
         samples, x = samples.rows(np.repeat(np.arange(n), g)), guesses.reshape(n * g, m)
         r, damping = self.misfit(x, samples), np.full(n * g, 1e-2)
         for _ in range(steps if m else 0):
-            if (np.abs(r).max(-1) < DONE).all():
+            if (np.abs(r).max(-1).reshape(n, g).min(1) < DONE).all():
                 break
             width = DIFFERENCE * np.maximum(np.abs(x), 1e-2)
             moved = self.misfit(x + np.eye(m)[:, None, :] * width, samples)

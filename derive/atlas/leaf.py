@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -40,20 +41,31 @@ def arrays(expressions: sympy.Matrix, names: Sequence[str]) -> Any:
 class Leaf:
     """F, its Jacobian and a warp as functions of rows of weights, (n, p), in alphabetical order."""
 
-    beta: Any
-    jacobian: Any
-    g: Any
+    F: sympy.Matrix
+    warp: str
     weights: tuple[str, ...]
 
     @classmethod
     def of(cls, outputs: Sequence[str], warp: str = "1") -> Leaf:
         """Return the functions of texts."""
         trees = tuple(map(parse_expression, outputs))
-        weights = tuple(sorted(names(trees)))
-        F = sympy.Matrix([to_sympy(tree) for tree in trees])
-        g = sympy.Matrix([to_sympy(parse_expression(warp))])
-        J = F.jacobian([*map(sympy.Symbol, weights)])
-        return cls(arrays(F, weights), arrays(J, weights), arrays(g, weights), weights)
+        return cls(sympy.Matrix([*map(to_sympy, trees)]), warp, tuple(sorted(names(trees))))
+
+    @cached_property
+    def beta(self) -> Any:
+        """F."""
+        return arrays(self.F, self.weights)
+
+    @cached_property
+    def jacobian(self) -> Any:
+        """J."""
+        J = self.F.jacobian([*map(sympy.Symbol, self.weights)])
+        return arrays(J, self.weights)
+
+    @cached_property
+    def g(self) -> Any:
+        """The warp."""
+        return arrays(sympy.Matrix([to_sympy(parse_expression(self.warp))]), self.weights)
 
     def regular(self, w: Numbers) -> NDArray[np.bool_]:
         """Tell at which rows J has full rank by far."""

@@ -1,5 +1,6 @@
 """Building an atlas: what is kept, and that nothing is lost or done twice."""
 
+import shutil
 import sqlite3
 from dataclasses import astuple, fields
 
@@ -26,8 +27,13 @@ def built(path, plan=PLAN, progress=lambda line: None, mapped=map):
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    return built(tmp_path_factory.mktemp("atlas") / "whole.sqlite")
+def path(tmp_path_factory):
+    return tmp_path_factory.mktemp("atlas") / "whole.sqlite"
+
+
+@pytest.fixture(scope="module")
+def whole(path):
+    return built(path)
 
 
 def test_entries_are_numbered(whole):
@@ -59,11 +65,9 @@ def test_processes_do_not_change_it(whole, tmp_path):
     assert built(tmp_path / "a.sqlite", mapped=lambda f, x: in_parallel(f, x, 2)) == whole
 
 
-def test_another_seed_is_another_file(tmp_path):
-    path = tmp_path / "atlas.sqlite"
-    built(path)
+def test_another_seed_is_another_file(whole, path, tmp_path):
     with pytest.raises(InputError, match="was built with seed 0, not 1"):
-        built(path, Plan(2, 1, 10, Limits(20.0)))
+        built(shutil.copy(path, tmp_path), Plan(2, 1, 10, Limits(20.0)))
 
 
 def test_what_is_no_atlas_is_refused(tmp_path):
@@ -77,9 +81,7 @@ def test_what_is_no_atlas_is_refused(tmp_path):
         pass
 
 
-def test_the_schema_is_the_record(tmp_path):
-    path = tmp_path / "atlas.sqlite"
-    built(path)
+def test_the_schema_is_the_record(whole, path):
     with sqlite3.connect(path) as connection:
         columns = [row[1] for row in connection.execute("pragma table_info(entries)")]
         assert dict(connection.execute("select name, value from built"))["version"] == "1"
