@@ -21,7 +21,7 @@ from tests.published import certified_once, derive_once
 from tests.witness_flow import Model, confirms, integrate, random_steering, start_values
 from tests.witnesses import WITNESSES
 
-pytestmark = pytest.mark.every(12)
+pytestmark = pytest.mark.every(18)
 
 AT_LIMITS = ("mirror flow", "minimiser", "every time", "shrunk start")
 """Kinds of statements whose witnesses follow flows to their ends, which takes seconds."""

@@ -93,7 +93,7 @@ def test_weighted_flows_end_together_where_that_is_proved_and_only_there(seed):
     assert apart < 1e-6 if seed % 2 else apart > 1e-6
 
 
-@pytest.mark.parametrize(
+each_data = pytest.mark.parametrize(
     ("outputs", "X", "start", "order", "closed"),
     [
         (PRODUCT, [[1, 2, 0, 1], [0, 1, 1, 3]], {}, "REFUTED", "REFUTED"),
@@ -110,9 +110,18 @@ def test_weighted_flows_end_together_where_that_is_proved_and_only_there(seed):
     ],
     ids=range(11),
 )  # fmt: skip
+
+
+@each_data
 def test_the_order_of_data_and_the_kernel(outputs, X, start, order, closed):
     o = ordered(outputs, X, start)
     assert (o.verdict.value, o.closed.verdict.value) == (order, closed)
+
+
+@pytest.mark.every(5)
+@each_data
+def test_flows_tell_the_order_and_the_kernel(outputs, X, start, order, closed):
+    o = ordered(outputs, X, start)
     for s in o.says("data order", "closed kernel"):
         assert WITNESSES[s.kind](o, s, random.Random(1)) > 0
 

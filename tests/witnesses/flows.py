@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, partial
 
 import numpy as np
 import sympy
@@ -44,20 +45,10 @@ class Flows:
     @classmethod
     def of(cls, p, start):
         """Read F, the start and the rates from their trees."""
-        symbols = [sympy.Symbol(w, real=True) for w in p.weights]
-        table = dict(zip(p.weights, symbols, strict=True))
-        numbers = {sympy.Symbol(n, real=True): x for n, x in start.items()}
-        table |= {n: sympy.Symbol(n, real=True) for n in (*p.parameters, *start) if n not in table}
-
-        def read(tree):
-            found = to_sympy(tree, table).subs(numbers)
-            return found
-
-        outputs = sympy.Matrix([read(tree) for tree in p.trees])
-        G = _metric(p, symbols, table, numbers)
-        w0 = [float(to_sympy(tree, table).subs(numbers)) for _, tree in p.start]
-        F, J, inverse = (_compiled(symbols, x) for x in (outputs, outputs.jacobian(symbols), G))
-        return cls(np.array(w0), lambda w: F(w)[:, 0], J, inverse)
+        numbers = [*map(float, start.values())]
+        begin, *maps = _maps(p, tuple(start))
+        F, J, inverse = (partial(f, given=numbers) for f in maps)
+        return cls(begin(np.array(numbers))[:, 0], lambda w: F(w)[:, 0], J, inverse)
 
     @classmethod
     def of_vector(cls, direction, start, u_0):
@@ -172,14 +163,10 @@ def reached_dimension(p, start, rng):
     derivatives by the values of one steering are integrated along the flow.
     """
     flows = Flows.of(p, start)
-    symbols = [sympy.Symbol(w, real=True) for w in p.weights]
+    symbols, given, outputs, _, G = _read(p, tuple(start))
     lam = [sympy.Symbol(f"lam_{i}", real=True) for i in range(p.d)]
-    table = dict(zip(p.weights, symbols, strict=True))
-    numbers = {sympy.Symbol(n, real=True): x for n, x in start.items()}
-    table |= {n: sympy.Symbol(n, real=True) for n in (*p.parameters, *start) if n not in table}
-    outputs = sympy.Matrix([to_sympy(t, table).subs(numbers) for t in p.trees])
-    field = _metric(p, symbols, table, numbers) * outputs.jacobian(symbols).T * sympy.Matrix(lam)
-    moved = _compiled([*symbols, *lam], field.jacobian(symbols))
+    field = (G * outputs.jacobian(symbols).T * sympy.Matrix(lam)).jacobian(symbols)
+    moved = partial(_compiled([*symbols, *lam, *given], field), given=[*map(float, start.values())])
     size, pieces = len(symbols), 2 * len(symbols) + 2
     w, columns = flows.w0, np.zeros((size, 0))
     for _ in range(pieces):
@@ -199,20 +186,39 @@ def reached_dimension(p, start, rng):
     return int(np.sum(values > RANK * values[0]))
 
 
-def _metric(p, symbols, table, numbers):
-    """Return G^-1."""
-    if not p.rates:
-        return sympy.eye(len(symbols))
-    texts = [t if isinstance(t, list) else [t] for t in p.geometry.texts]
-    rows = [[to_sympy(parse_expression(x), table).subs(numbers) for x in row] for row in texts]
-    return sympy.diag(*(r[0] for r in rows)) if p.geometry.is_diagonal else sympy.Matrix(rows)
+def _read(p, names):
+    """Return weights and names as symbols, and in these F, where it starts, and G^-1."""
+    table = {n: sympy.Symbol(n, real=True) for n in (*p.weights, *p.parameters, *names)}
+
+    def read(trees):
+        return sympy.Matrix([to_sympy(tree, table) for tree in trees])
+
+    G = sympy.eye(len(p.weights))
+    if p.rates:
+        texts = [t if isinstance(t, list) else [t] for t in p.geometry.texts]
+        rows = [[*read(map(parse_expression, row))] for row in texts]
+        G = sympy.diag(*(r[0] for r in rows)) if p.geometry.is_diagonal else sympy.Matrix(rows)
+    symbols, given = ([table[n] for n in some] for some in (p.weights, names))
+    return symbols, given, read(p.trees), read(tree for _, tree in p.start), G
+
+
+@cache
+def _maps(p, names):
+    """Return where F starts as a function of names; F, J and G^-1 of weights and these."""
+    symbols, given, F, start, G = _read(p, names)
+    maps = (_compiled([*symbols, *given], x) for x in (F, F.jacobian(symbols), G))
+    return _compiled(given, start), *maps
 
 
 def _compiled(symbols, matrix):
+    """Return a matrix as a function of weights and of what else is given."""
+    if not matrix.free_symbols:
+        constant = np.array(matrix.tolist(), dtype=float)
+        return lambda w, given=(): constant
     f = sympy.lambdify(symbols, matrix.tolist(), "numpy", cse=True)
 
-    def evaluated(w):
-        return np.array(f(*w), dtype=float)
+    def evaluated(w, given=()):
+        return np.array(f(*w.tolist(), *given), dtype=float)
 
     return evaluated
 

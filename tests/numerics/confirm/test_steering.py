@@ -17,7 +17,7 @@ def model(text, shapes, measurements="commuting"):
     return Parameterization.parse([text], matrices=shapes, measurements=measurements)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("text", "shapes"), [("U*T(V)", PRODUCT), ("W*T(W)", SYMMETRIC), ("U*T(U) - 2*V*T(V)", SUM)]
 )
