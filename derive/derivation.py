@@ -18,8 +18,7 @@ from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
 from derive.model.restriction import Restriction, find_idle, find_ties, leave_out, leave_out_affine
 from derive.outcome import Outcome
-from derive.potential.block import BlockPotential
-from derive.potential.find import find_potential
+from derive.potential.find import find_potential, integrated
 from derive.printable import Certified, Live, Plotted, renderer
 from derive.records import Block, Compared, Conserved, Decision, InducedMetric, Potential
 from derive.roads.ansatz import Ansatz
@@ -316,22 +315,29 @@ def _derive_moving(
         for i, group in enumerate(groups, 1)
     ]
     blocks = tuple(_decide_block(notation, direction, stages) for notation in notations)
+    tell(_joined(moving, blocks))
+    found = _joined(moving, tuple(_with_potential(block, stages) for block in blocks))
+    if found.verdict is Verdict.PROVED:
+        tell(found)
+    return replace(
+        found,
+        blocks=tuple(_explain_block(block, stages) for block in found.blocks),
+        asked=None if ansatz is None else _ask(moving, found.blocks, ansatz, stages),
+    )
+
+
+def _joined(moving: Parameterization, blocks: tuple[Block, ...]) -> Derivation:
+    """Return what is known of all outputs by what is known of each block."""
     # Where K is singular there is no rho to ask about.
     asked = [b for b in blocks if b.dependence is not None] or blocks
     hessian = join_findings([b.hessian.finding for b in asked])
     warping, g = join_warps(blocks, hessian)
     potential = join_potential(blocks, warping, moving)
-    found = Derivation(moving, blocks, Decision(hessian), Decision(warping, g), potential)
-    tell(found)
-    return replace(
-        found,
-        blocks=tuple(_explain_block(block, stages) for block in blocks),
-        asked=None if ansatz is None else _ask(moving, blocks, ansatz, stages),
-    )
+    return Derivation(moving, blocks, Decision(hessian), Decision(warping, g), potential)
 
 
 def _decide_block(notation: Notation, direction: Direction | None, stage: Stages) -> Block:
-    """Return a block with its Q, or why there is none: all that the verdict rests on."""
+    """Return a block with whether there is a Q, by an integral, or why there is none."""
     p, group = notation.parameterization, notation.block
     block = p if len(p.blocks) == 1 else p.restrict(group)
     lie = stage(
@@ -357,13 +363,19 @@ def _decide_block(notation: Notation, direction: Direction | None, stage: Stages
     warping = stage(
         "warp decision", lambda: decide_warp(hessian), lambda late: WarpVerdict(hessian, late, None)
     )
-    potential = stage(
-        "potential",
-        lambda: find_potential(warping, notation),
-        lambda late: BlockPotential(warping, None, None, None, late),
-    )
+    potential = integrated(warping, notation)
     found = (lie, conserved, metric, hessian, warping, potential)
     return Block(group, notation, *found, (), Dependence.of_rank(block))
+
+
+def _with_potential(block: Block, stage: Stages) -> Block:
+    """Return a block with its Q in the most explicit form that is found."""
+    potential = stage(
+        "potential",
+        lambda: find_potential(block.warping, block.notation),
+        lambda late: block.potential,
+    )
+    return replace(block, potential=potential)
 
 
 def _explain_block(block: Block, stage: Stages) -> Block:

@@ -47,12 +47,17 @@ def test_a_stage_that_is_late_is_named(monkeypatch, name, last):
     assert entered.pop(0) == FEWER
     before = STAGES[: STAGES.index(last) + 1]
     # What a verdict rests on is looked for in all blocks before what only adds to it.
-    both = name == "blocks" and last == "other roads"
-    assert entered == [*STAGES[:-1], *before] if both else [*before]
+    count = len(d.blocks)
+    decided, added = before[: len(STAGES) - 2], before[len(STAGES) - 2 :]
+    earlier = [stage for stage in added[:-1] for _ in range(count)]
+    assert entered == [*decided * (count if added else 1), *earlier, *added[-1:]]
     says = f"out of time in stage: {last}"
-    if last == "other roads":
+    if added:
         assert d.verdict is Verdict.PROVED
-        assert d.blocks[0].roads[0].finding.reason == says
+        assert d.blocks[0].roads[0].finding.reason == f"out of time in stage: {added[-1]}"
+        left = [piece.integrand for piece in d.potential.pieces]
+        assert [x and x.left for x in left] == [("time" if last == "potential" else None)] * count
+        assert printed(d)
         return
     assert d.verdict is Verdict.UNDECIDED
     assert says in printed(d)

@@ -100,6 +100,7 @@ class Lift(Held):
 
 
 Left: TypeAlias = Literal[
+    "time",
     "warp",
     "dual",
     "law",
@@ -114,6 +115,7 @@ Left: TypeAlias = Literal[
 ]
 
 WHY_LEFT: dict[Left, str] = {
+    "time": "the time was over before one was sought that is closed",
     "warp": "$g$ is no product of powers times an exponential that was found",
     "dual": "the gradient of Q was not found among quotients with the poles of $g$, and logarithms "
     "of polynomials over the rationals; it may be an arctangent or an elliptic integral",

@@ -31,27 +31,32 @@ INTEGRAL = "Q'' = 1/K, K = |grad F|^2 on the leaf"
 KERNEL_ALONG_FLOW = "$K(b) = |grad F|^2$ where $w' = grad F$ from $w_0$ has $F = b$"
 
 
-def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Piece, Chart | None]:
-    """Return Q = int (beta - b)/K(b) db from beta_0 of a single output.
-
-    K is written in beta where a root allows it; K(b) is |grad F|^2 on the leaf otherwise.
-    """
-    (beta,), (beta0,) = notation.betas, notation.beta_0
-    chart = base_chart(metric, notation)
-    rooted = None if chart is None else _with_roots(chart, metric.K[0][0])
-    kernel = None if rooted is None else rooted.write(metric.K[0][0])
-    b = notation.fresh("b")
+def integrate_along_flow(metric: Metric, notation: Notation, left: Left = "kernel") -> Piece:
+    """Return Q = int (beta - b)/K(b) db from beta_0 of one output, K(b) where F = b on the flow."""
+    (beta,), (beta0,), b = notation.betas, notation.beta_0, notation.fresh("b")
     K = sympy.Function(notation.fresh("K").name)(b)
-    piece = Piece(
+    return Piece(
         notation.betas,
         sympy.Integral((beta - b) / K, (b, beta0, beta)),
         (sympy.Integral(1 / K, (b, beta0, beta)),),
         assumptions=notation.assumptions,
         evidence=(Identity(INTEGRAL, "1/Q''", repr(metric.K[0][0]), kind="integral"),),
-        integrand=Integrand(),
+        note=KERNEL_ALONG_FLOW,
+        integrand=Integrand(left),
     )
+
+
+def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Piece, Chart | None]:
+    """Return Q = int (beta - b)/K(b) db from beta_0 of a single output.
+
+    K is written in beta where a root allows it; K(b) is |grad F|^2 on the leaf otherwise.
+    """
+    chart = base_chart(metric, notation)
+    rooted = None if chart is None else _with_roots(chart, metric.K[0][0])
+    kernel = None if rooted is None else rooted.write(metric.K[0][0])
+    piece = integrate_along_flow(metric, notation)
     if rooted is None or kernel is None:
-        return replace(piece, note=KERNEL_ALONG_FLOW, integrand=Integrand("kernel")), chart
+        return piece, chart
     plain = without_roots(kernel, rooted.roots)
     ways = (beside_logarithms(f, plain) for f in (sympy.expand, sympy.factor))
     decide = ZeroTest(metric.parameterization, {})
@@ -62,8 +67,8 @@ def integrate_along_beta(metric: Metric, notation: Notation) -> tuple[Piece, Cha
     statement, K = f"K = {quoted(kernel, metric.parameterization)}", repr(metric.K[0][0])
     written = Identity(statement, K, str(kernel), kind="kernel", of=("K", str(kernel)))
     evidence = (*piece.evidence, *rooted.evidence, written)
-    named = replace(piece, kernel=kernel, constants=rooted.constants, roots=rooted.roots)
-    return trimmed(replace(named, evidence=evidence)), rooted
+    named = replace(piece, kernel=kernel, constants=rooted.constants, roots=rooted.roots, note="")
+    return trimmed(replace(named, evidence=evidence, integrand=Integrand())), rooted
 
 
 def _with_roots(chart: Chart, K: RationalFunction) -> Chart | None:

@@ -91,9 +91,11 @@ def test_a_verdict_is_known_before_it_is_rendered(outputs, code, words, form):
 
     with pytest.raises(TimeoutError):
         derived(outputs, Enter(send, 60), FORMS[form])
-    kept, last = (answer for kind, answer in told if kind == "kept")
+    *before, kept, last = (answer for kind, answer in told if kind == "kept")
     assert isinstance(kept, Answer)
     assert kept == last
+    # that there is a Q is told before a formula of it is sought
+    assert [answer.code for answer in before] == [code] * (1 - code)
     assert (kept.code, kept.narration) == (code, f"derive: {recorded.LATE}")
     assert re.search(words, kept.result)
     assert form != "json" or json.loads(kept.result)["verdict"] == ("PROVED", "REFUTED")[code]
