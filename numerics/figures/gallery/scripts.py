@@ -11,16 +11,23 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import sympy
 from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+from sympy import Rational, Symbol
 
 from derive.derivation import Derivation, derive
 from derive.errors import NumericalError
 from derive.explicit.regularize import explicit_counterpart
+from derive.language import to_sympy
 from derive.limits.find import regimes
+from derive.limits.random_width import random_width
 from derive.model.parameterization import Parameterization
+from derive.optimizers.optimizer import optimizer
 from derive.perturbed.find import perturb
 from numerics.evaluate.lowering import lower
 from numerics.evaluate.numbers import Array, compiled
+from numerics.experiments.convolution import descended
 from numerics.experiments.settings import SparseSetting, UnivariateSetting
 from numerics.experiments.sparse_regression import draw, predict, weights
 from numerics.experiments.univariate_nets import POTENTIALS, Task, limit_of_task, trained_net
@@ -32,6 +39,8 @@ from numerics.margins.margin_path import loss_flow
 from numerics.margins.max_margin import max_margin
 from numerics.margins.tails import tail_rates
 from numerics.univariate.limit_function import distance_to_net
+
+_STEP, _MOST = 0.01, 20_000
 
 
 def tied(power: str = "2", d: int = 1) -> Derivation:
@@ -203,6 +212,49 @@ def norm_sweep(points: int = 25, dimension: int = 400, samples: int = 60) -> lis
     return [shown]
 
 
+def width_regimes(points: int = 41, d: int = 100) -> list[Display]:
+    shown = Display("sweep", "width $k$", r"scale $\alpha$", "log")
+    found, widths = random_width(), np.geomspace(1, 1e6, points)
+    beta, alpha = sympy.symbols("beta alpha")
+    slope = found.gradient.xreplace({x: Symbol(x.name) for x in found.gradient.free_symbols})
+    q = compiled([sympy.integrate(slope, (beta, 0, beta))], ["beta", "mu"])
+    scale = found.mu.subs(found.deviation, alpha / found.width ** Rational(1, 4))
+    (unit,) = compiled([sympy.simplify(scale / alpha)], [found.width.name])(widths)
+
+    def ratio(log_mu: float) -> float:
+        one, spread = (float(q(b, np.exp(log_mu))[0]) for b in (1.0, d**-0.5))
+        return one / (d * spread)
+
+    for level in ("0.15", "0.25", "0.5", "0.75", "0.95"):
+        log_mu = brentq(lambda x, level=level: ratio(x) - float(level), -60, 3)
+        label = rf"$Q(e_1)\,/\,Q(\mathbf{{1}}/\sqrt{{d}}) = {level}$"
+        shown.add(label, widths, np.exp(log_mu) / unit, measure="ratio", level=level)
+    return [shown]
+
+
+def training_steps(
+    points: int = 60, dimension: int = 100, samples: int = 40, steps: int = 20_000
+) -> list[Display]:
+    shown = Display("sweep", rf"steps of size ${_STEP}$", "error", "log")
+    of, data = tied(), draw(SparseSetting(dimension, samples, sizes=()), samples)
+    p = of.parameterization
+    (beta,) = (to_sympy(tree) for tree in p.trees)
+    F = compiled([beta, *(beta.diff(Symbol(w)) for w in p.weights)], p.weights)
+    times = np.geomspace(10, steps, points).astype(int)
+    for alpha in ("0.001", "0.1", "1"):
+        w, errors = np.full((2, dimension), float(alpha)), dict[int, tuple[float, float]]()
+        for k in range(steps + 1):
+            value, *slopes = F(*w)
+            residual = data.X @ value - data.y
+            errors[k] = float(np.mean(residual**2)), data.error(value)
+            w = w - _STEP / samples * np.array(slopes) * (data.X.T @ residual)
+        seen = np.maximum(1e-12, [errors[k] for k in times]).T
+        for measure, y in zip(("training", "population"), seen, strict=True):
+            label, x = rf"{measure}, $\alpha = {alpha}$", times.astype(float)
+            shown.add(label, x, y, of=of, measure=measure, alpha=alpha)
+    return [shown]
+
+
 def sparse_regression(points: int = 20, dimension: int = 1000, samples: int = 100) -> list[Display]:
     shown = Display("sweep", r"scale $\alpha$", r"population error $|\beta - \beta^*|^2$", "log")
     data = draw(SparseSetting(dimension, samples, sizes=()), samples)
@@ -239,6 +291,32 @@ def perturbed_scale(points: int = 50) -> list[Display]:
         ratio = at_start(left / alpha, values)
         (y,) = compiled([ratio], [s.name for s in ratio.free_symbols])(x)
         shown.add(label, x, y, of=of, quantity=by, measure="start", **values)
+    return [shown]
+
+
+# Steepest descent in l4/3 on a linear model: not the interpolant of least norm.
+
+
+def steepest_descent(points: int = 81) -> list[Display]:
+    shown, example = Display("path", "$w_1$", "$w_2$"), optimizer("steepest-descent").example
+    if example is None:
+        raise NumericalError("this optimizer has no data of that kind")
+    X, y = np.array(example.X, float), np.array(example.y, float)
+    limit, least = (
+        np.array([float(Fraction(x)) for x in w]) for w in (example.limit, example.shorter)
+    )
+    for eta in ("0.01", "0.1", "0.2"):
+        w, path = np.zeros(X.shape[1]), list[Array]()
+        while len(path) < _MOST and np.linalg.norm(X @ w - y) > 1e-9 * np.linalg.norm(y):
+            path.append(w)
+            g = X.T @ (y - X @ w)
+            w = w + float(eta) * g**3 / np.linalg.norm(g, 4) ** 2
+        at = np.linspace(0, 1, points) ** 2 * (len(path) - 1)
+        x1, x2 = (np.interp(at, np.arange(len(path)), x) for x in np.array(path).T[:2])
+        shown.add(rf"$\eta = {eta}$", x1, x2, quantity="steps", measure="path", eta=eta)
+    line = least + np.linspace(-3, 3, points)[:, None] * (limit - least)
+    shown.add("interpolants", *line.T[:2], quantity="limit")
+    shown.add("least norm", *least[:2, None], quantity="data")
     return [shown]
 
 
@@ -290,6 +368,28 @@ def _linear_flow(rows: Sequence[Sequence[int]], nu: str, log_times: Array) -> Ar
     if not run.success:
         raise NumericalError("the flow was not followed")
     return np.asarray(run.y.T @ X, float)
+
+
+def learned_predictors(points: int = 12, samples: int = 3, steps: int = 4000) -> list[Display]:
+    panels = [
+        Display("nets", "entry", r"$\beta/|\beta|_2$"),
+        Display("nets", "frequency", r"$|\mathrm{DFT}\,\beta|$, likewise"),
+    ]
+    rng, entries = np.random.default_rng(1), np.arange(float(points))
+    rows = rng.integers(-5, 6, (samples, points))
+    nets = {"l2": "fully connected", "dft": "convolutional", "l1": "diagonal"}
+    found = {
+        name: np.array(max_margin(rows.tolist(), norm=norm).value, float)
+        for norm, name in nets.items()
+    }
+    w = descended(rows, rng.standard_normal((2, points)) / 100, steps)
+    trained = np.fft.irfft(np.prod(np.fft.rfft(w), axis=0), points)
+    for name, beta in {**found, "trained, convolutional": trained}.items():
+        unit = beta / np.linalg.norm(beta)
+        for panel, y in zip(panels, (unit, np.abs(np.fft.fft(unit))), strict=True):
+            kind = "data" if name.startswith("trained") else "limit of nets"
+            panel.add(name, entries, y, quantity=kind, measure=name)
+    return panels
 
 
 # Univariate nets: at the end of mirror flow, their limits, and errors by width.

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from derive import NumericalError
+from numerics import interpolate
 from numerics.experiments.settings import SparseSetting, UnivariateSetting
 from numerics.experiments.sparse_regression import draw, predict
 from numerics.figures.display import arranged, save
@@ -24,7 +25,7 @@ POINTS = {
     **dict.fromkeys(("diagonal-levels", "neuron-levels"), 21),
     **dict.fromkeys(("depth-ratio", "norm-sweep", "sparse-regression", "margin-accuracy"), 5),
     **dict.fromkeys(("perturbed-scale",), 5),
-    **dict.fromkeys(("margin-rates", "margin-tails"), 9),
+    **dict.fromkeys(("margin-rates", "margin-tails", "learned-predictors"), 9),
 }
 NETS = UnivariateSetting(widths=(100, 400), nets=2)
 
@@ -36,6 +37,7 @@ def shown(name):
         sizes = {"setting": NETS} if name.endswith("errors") else {**sizes, "setting": NETS}
     if name in ("norm-sweep", "sparse-regression"):
         sizes |= {"dimension": 300, "samples": 60}
+    sizes |= {"training-steps": {"steps": 3000}}.get(name, {})
     return find(name).panels(**sizes)
 
 
@@ -62,7 +64,8 @@ def test_every_figure_is_finite_and_says_where_it_comes_from(name):
         assert np.isfinite(one.y).all()
         if one.value is None:
             count = len(NETS.widths) if name.endswith("errors") else POINTS[name]
-            assert one.x.shape == one.y.shape == (count,)
+            assert one.x.shape == one.y.shape
+            assert len(one.x) == count or one.quantity == "data"
         else:
             assert one.value.shape == (len(one.y), len(one.x))
             assert np.isfinite(one.value).all()
@@ -174,6 +177,48 @@ def test_ratio_goes_from_l1_to_l2_and_sooner_for_deep_networks():
     firsts = [float(c.y[0]) for c in found]
     assert firsts == sorted(firsts, reverse=True)
     assert firsts[-1] < 0.101
+
+
+def test_width_and_scale_of_random_starts_act_through_one_number():
+    """Q'' = (4 beta^2 + 4 mu^4)^(-1/2), mu = alpha k^(1/4), integrated by a rule of its own."""
+    nodes, parts = np.polynomial.legendre.leggauss(200)
+    for curve in curves_of("width-regimes"):
+        mu = curve.y * curve.x**0.25
+        assert mu == pytest.approx(mu[0], rel=1e-9)
+        one, spread = (
+            b / 2 * parts @ np.arcsinh(b * (nodes + 1) / 2 / mu[0] ** 2) for b in (1, 0.1)
+        )
+        assert one / (100 * spread) == pytest.approx(float(curve.values["level"]), rel=1e-3)
+
+
+def test_small_scales_find_the_sparse_truth_and_all_fit():
+    ends = {(c.values["alpha"], c.measure): c.y for c in curves_of("training-steps")}
+    for alpha in ("0.001", "0.1", "1"):
+        assert ends[alpha, "training"][-1] < 0.02 * ends[alpha, "training"][0]
+    best = [ends[alpha, "population"].min() for alpha in ("0.001", "0.1", "1")]
+    assert 20 * best[0] < best[1] < best[2] / 3
+    data = draw(SparseSetting(100, 40, sizes=()), 40)
+    least = interpolate(tied().potential.numeric({"alpha": 1}), data.X, data.y).value
+    assert ends["1", "population"][-1] == pytest.approx(data.error(np.array(least)), rel=0.02)
+
+
+def test_steepest_descent_ends_on_the_line_but_not_where_the_norm_is_least():
+    *runs, line, least = curves_of("steepest-descent")
+    ends = np.array([[run.x[-1], run.y[-1]] for run in runs])
+    assert 5 - ends[:, 0] / 2 == pytest.approx(ends[:, 1], abs=1e-6)  # x1 + 2 x2 = 10
+    assert 5 - line.x / 2 == pytest.approx(line.y)
+    assert ends[0] == pytest.approx([0.2825957, 4.8587021], abs=0.01)  # of small steps, proved
+    assert np.ptp(ends[:, 0]) > 0.03
+    assert abs(least.x[0]) < 0.001
+
+
+def test_convolutional_nets_learn_few_frequencies_and_diagonal_ones_few_entries():
+    entries, frequencies = (panel.series for panel in shown("learned-predictors"))
+    few = {s.label: (np.abs(s.y) > 0.02 * np.abs(s.y).max()).sum() for s in frequencies}
+    assert few["convolutional"] < few["fully connected"]
+    dense, learned, sparse, trained = (s.y for s in entries)
+    assert (np.abs(sparse) > 1e-9).sum() <= 3 < (np.abs(dense) > 1e-9).sum()
+    assert trained == pytest.approx(learned, abs=0.05)
 
 
 def test_implicit_and_explicit_differ_between_the_limits():
