@@ -41,10 +41,6 @@ class Design(ABC):
     def adjoint(self, multiplier: Array) -> Array:
         """Return X^T nu (d,)."""
 
-    @abstractmethod
-    def select(self, rows: Sequence[int]) -> Design:
-        """Return the X of some of the rows."""
-
     def gram(self, weights: Array) -> Array:
         """Return X diag(weights) X^T (m, m), for weights >= 0 (d,)."""
         rows = np.eye(self.shape[0])
@@ -103,9 +99,6 @@ class Dense(Design):
             total += block @ block.T
         return total
 
-    def select(self, rows: Sequence[int]) -> Design:  # noqa: D102
-        return type(self)(self._X[list(rows)])
-
     def columns(self, chosen: Array) -> Array:  # noqa: D102
         return np.asarray(self._X[:, chosen], dtype=np.float64)
 
@@ -141,45 +134,40 @@ class Sparse(Dense):
 class Operator(Design):
     """X known by its products only: a Gram matrix costs m products with X^T and m with X."""
 
-    def __init__(self, X: LinearOperator, rows: Sequence[int]) -> None:
-        self._X, self._rows = X, list(rows)
-        self.shape = (len(self._rows), X.shape[1])
+    def __init__(self, X: LinearOperator) -> None:
+        self._X, self.shape = X, X.shape
 
     def apply(self, beta: Array) -> Array:  # noqa: D102
-        return np.asarray(self._X.matvec(beta), dtype=np.float64).reshape(-1)[self._rows]
+        return np.asarray(self._X.matvec(beta), dtype=np.float64).reshape(-1)
 
     def adjoint(self, multiplier: Array) -> Array:  # noqa: D102
-        spread = np.zeros(self._X.shape[0])
-        spread[self._rows] = multiplier
-        return np.asarray(self._X.rmatvec(spread), dtype=np.float64).reshape(-1)
-
-    def select(self, rows: Sequence[int]) -> Design:  # noqa: D102
-        return Operator(self._X, [self._rows[i] for i in rows])
+        return np.asarray(self._X.rmatvec(multiplier), dtype=np.float64).reshape(-1)
 
 
 class Scaled(Design):
-    """diag(scales) X; exact where the scales are powers of 2. X is not copied."""
+    """Some rows of X, times scales; exact where these are powers of 2. X is not copied."""
 
-    def __init__(self, X: Design, scales: Array) -> None:
-        self._X, self._scales, self.shape = X, scales, X.shape
+    def __init__(self, X: Design, rows: Sequence[int], scales: Array) -> None:
+        self._X, self._rows, self._scales = X, list(rows), scales
+        self.shape = (len(rows), X.shape[1])
 
     def apply(self, beta: Array) -> Array:  # noqa: D102
-        return np.asarray(self._scales * self._X.apply(beta))
+        return np.asarray(self._scales * self._X.apply(beta)[self._rows])
 
     def adjoint(self, multiplier: Array) -> Array:  # noqa: D102
-        return self._X.adjoint(self._scales * multiplier)
+        spread = np.zeros(self._X.shape[0])
+        spread[self._rows] = self._scales * multiplier
+        return self._X.adjoint(spread)
 
     def gram(self, weights: Array) -> Array:  # noqa: D102
-        return np.asarray(self._X.gram(weights) * self._scales * self._scales[:, None])
-
-    def select(self, rows: Sequence[int]) -> Design:  # noqa: D102
-        return Scaled(self._X.select(rows), self._scales[list(rows)])
+        chosen = self._X.gram(weights)[np.ix_(self._rows, self._rows)]
+        return np.asarray(chosen * self._scales * self._scales[:, None])
 
     def columns(self, chosen: Array) -> Array:  # noqa: D102
-        return np.asarray(self._scales[:, None] * self._X.columns(chosen))
+        return np.asarray(self._scales[:, None] * self._X.columns(chosen)[self._rows])
 
     def dense(self) -> Array:  # noqa: D102
-        return np.asarray(self._scales[:, None] * self._X.dense())
+        return np.asarray(self._scales[:, None] * self._X.dense()[self._rows])
 
 
 def read_design(X: Matrix) -> Design:
@@ -191,7 +179,7 @@ def read_design(X: Matrix) -> Design:
     if isinstance(X, LinearOperator):
         _check(X.shape, X.dtype)
         _refuse_faulty(X)
-        return Operator(X, range(X.shape[0]))
+        return Operator(X)
     if sparse.issparse(X):
         _check(X.shape, X.dtype)
         matrix = sparse.csr_array(X, dtype=np.float64)

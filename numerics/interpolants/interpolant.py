@@ -164,7 +164,7 @@ def _solver(q: object) -> Solver:
 
 @dataclass(frozen=True, slots=True)
 class _Data:
-    """X and y without the rows that follow from others, in units that compare."""
+    """X, and y without what follows from other rows, with units in which rows compare."""
 
     design: Design
     target: Array
@@ -177,7 +177,7 @@ class _Data:
         start = start_of(q, self.design)
         if warm is not None and np.shape(warm.value) != start.shape:
             raise InputError(f"warm is of {np.size(warm.value)} coordinates, X has {start.size}")
-        design = Scaled(self.design, 1 / self.units)
+        design = Scaled(self.design, self.rows.kept, 1 / self.units)
         equations = equations_of(design, self.target / self.units, self.gram, start)
         near = None if warm is None else warm.value
         return Task(equations, self.rows, self.units, start, tol, max_iterations, near)
@@ -190,9 +190,7 @@ def _read(q: AnyPotential, X: Matrix, y: ArrayLike) -> _Data:
     start_of(q, design)  # which tells whether X fits Q, before X costs more
     gram = gram_of(design)
     rows = independent_rows(design, target, gram)
-    if rows.dropped:
-        kept = list(rows.kept)
-        design, target, gram = design.select(kept), target[kept], gram[np.ix_(kept, kept)]
+    target, gram = target[[*rows.kept]], gram[np.ix_(rows.kept, rows.kept)]
     units = units_of(gram)
     return _Data(design, target, gram / units / units[:, None], rows, units)
 
@@ -284,7 +282,8 @@ def solution_of(task: Task, point: Point) -> Solution:
 
 def confirmed(q: AnyPotential, data: _Data, found: Solution) -> Solution:
     """Return the solution, not as converged where gradient flow of the weights passes it by."""
-    given = q.functions.leaves, data.design, data.target
+    design = Scaled(data.design, data.rows.kept, np.ones(len(data.rows.kept)))
+    given = q.functions.leaves, design, data.target
     if not found.converged or not (why := beyond(*given, found.value)):
         return found
     message = f"grad Q = X^T nu and X beta = y hold, but gradient flow does not end here: {why}"
