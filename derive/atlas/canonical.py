@@ -27,6 +27,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
+from flint import fmpz_mat
 from sympy import Expr
 
 LETTERS = "abcdefgh"
@@ -163,18 +164,8 @@ def _moved(monomial: Monomial, image: Image) -> tuple[Monomial, int]:
 def _echelon(outputs: Sequence[Terms]) -> Form:
     """Return the reduced row echelon form of the space that outputs span."""
     columns = sorted({m for row in outputs for m in row}, key=_place)
-    rows, done = [[row.get(m, 0) for m in columns] for row in outputs], 0
-    for k in range(len(columns)):
-        pivot = next((i for i in range(done, len(rows)) if rows[i][k]), None)
-        if pivot is None:
-            continue
-        rows[done], rows[pivot] = rows[pivot], rows[done]
-        unit = rows[done]
-        for i, row in enumerate(rows):
-            if i != done and row[k]:
-                rows[i] = [x * unit[k] - row[k] * y for x, y in zip(row, unit, strict=True)]
-        done += 1
-    return tuple(_row(zip(columns, row, strict=True)) for row in rows[:done])
+    reduced, _, rank = fmpz_mat([[row.get(m, 0) for m in columns] for row in outputs]).rref()
+    return tuple(_row(zip(columns, map(int, row), strict=True)) for row in reduced.tolist()[:rank])
 
 
 @functools.lru_cache(maxsize=200_000)

@@ -16,7 +16,7 @@ from derive.errors import InputError
 from derive.model.notation import log_expr, to_expr
 from derive.model.parameterization import Parameterization
 from derive.perturbed.run import AuditedRun, Broken
-from numerics.evaluate.numbers import Array, quiet
+from numerics.evaluate.numbers import Array, compiled, quiet
 
 Map = Callable[[Array], Array]
 MOST_NUMBERS = 2 * 10**8
@@ -247,23 +247,20 @@ def _floats(values: Array | None) -> tuple[float, ...] | None:
 
 def _compiled(names: list[sympy.Symbol], functions: list[sympy.Expr]) -> tuple[Map, Map]:
     """Return functions (..., p, n) -> (..., f, n), and their gradients, (..., f, p, n)."""
-    values = sympy.lambdify(names, functions, "numpy")
-    slopes = sympy.lambdify(names, [[sympy.diff(f, x) for x in names] for f in functions], "numpy")
 
-    def split(w: Array) -> list[Array]:
-        return [w[..., i, :] for i in range(w.shape[-2])]
+    def arrays(expressions: list[sympy.Expr], *shape: int) -> Map:
+        found = compiled(expressions, [x.name for x in names], "numpy")
 
-    def value(w: Array) -> Array:
-        shape = (*w.shape[:-2], 0, w.shape[-1])
-        rows = [np.broadcast_to(f, split(w)[0].shape) for f in values(*split(w))]
-        return np.stack(rows, -2) if rows else np.zeros(shape)
+        def array(w: Array) -> Array:
+            parts = np.moveaxis(w, -2, 0)
+            rows = np.array([np.broadcast_to(x, parts.shape[1:]) for x in found(*parts)])
+            inner = range(-1 - len(shape), -1)
+            return np.moveaxis(rows.reshape(*shape, *parts.shape[1:]), range(len(shape)), inner)
 
-    def slope(w: Array) -> Array:
-        one = split(w)[0].shape
-        rows = [np.stack([np.broadcast_to(f, one) for f in row], -2) for row in slopes(*split(w))]
-        return np.stack(rows, -3) if rows else np.zeros((*w.shape[:-2], 0, *w.shape[-2:]))
+        return array
 
-    return value, slope
+    f, p = len(functions), len(names)
+    return arrays(functions, f), arrays([g.diff(x) for g in functions for x in names], f, p)
 
 
 def _read(values: Any, name: str) -> Array:
