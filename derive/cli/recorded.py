@@ -112,5 +112,10 @@ def with_data(answer: Answer, found: Any, form: Form) -> Answer:
     """Return an answer with what is found on data, which has a text and a JSON record."""
     if form is TEXT:
         return replace(answer, result=f"{answer.result}\n\n{found.to_text()}")
-    record = json.loads(answer.result) | {"data": json.loads(found.to_json())}
+    return with_field(answer, "data", json.loads(found.to_json()))
+
+
+def with_field(answer: Answer, name: str, value: object) -> Answer:
+    """Return an answer in JSON with one more field."""
+    record = json.loads(answer.result) | {name: value}
     return replace(answer, result=json.dumps(record, indent=2, ensure_ascii=True))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from derive.cli.forms import Form, offer_page, rendered
 from derive.cli.options import Command, OfModel, Steepest
 from derive.cli.output import check_module, check_writable, text_of
-from derive.cli.recorded import EXIT, answer_with, bare_answer, with_data
+from derive.cli.recorded import EXIT, answer_with, bare_answer, with_data, with_field
 from derive.cli.running import NO, UNDECIDED, YES, Answer, Enter, finish
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.model.typed import ReadModel
@@ -176,9 +176,9 @@ class Regularizer(Steepest, OfModel, Command):
         if self.form.name == "text":
             answer = replace(answer, result=f"{answer.result}\n{report}")
         else:
-            json = self.form.name == "json"
-            result = check.added_to(answer.result) if json else answer.result
-            answer = replace(answer, result=result).saying(report)
+            if self.form.name == "json":
+                answer = with_field(answer, "check", check.to_record())
+            answer = answer.saying(report)
         if check.passed:
             return answer
         return answer.failing("derive: --check: " + report.partition("\n")[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -249,10 +248,6 @@ class CrossCheck(Listed):
             "steps": self.steps,
             "time": mpmath.nstr(self.time, 15),
         }
-
-    def added_to(self, record: str) -> str:
-        """Return the JSON record of a derivation with the check as its field ``check``."""
-        return json.dumps({**json.loads(record), "check": self.to_record()}, indent=2)
 
 
 GUARD = 6

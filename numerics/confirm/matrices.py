@@ -11,7 +11,6 @@ minimise would make these limits one. That they differ is seen, and proves nothi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -66,10 +65,9 @@ class SteeringCheck:
         lines = (f"  {name:37} {100 * moved:.2g} % of the way" for name, moved in self.rows.items())
         return "\n".join([head + ("it moves" if self.passed else "IT STAYS"), *lines])
 
-    def added_to(self, record: str) -> str:
-        """Return the JSON record of a derivation with the check as its field ``check``."""
-        check = {"passed": self.passed, "moved": dict(self.rows)}
-        return json.dumps({**json.loads(record), "check": check}, indent=2)
+    def to_record(self) -> dict[str, object]:
+        """Return the check as what JSON can hold."""
+        return {"passed": self.passed, "moved": dict(self.rows)}
 
 
 def check_matrices(model: MatrixMap, entry: Derivation, digits: int = 20) -> SizesCheck:

@@ -7,7 +7,6 @@ and the law what it was.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -57,12 +56,11 @@ class SizesCheck:
         head = f"Check by flows of the weights to {self.digits} digits: "
         return "\n".join([head + ("passed" if self.passed else "FAILED"), *table(self.rows)])
 
-    def added_to(self, record: str) -> str:
-        """Return the JSON record of a derivation with the check as its field ``check``."""
+    def to_record(self) -> dict[str, object]:
+        """Return the check as what JSON can hold."""
         most = self.digits + GUARD
         digits = {x: None if d is None else int(min(d, most)) for x, d in self.rows.items()}
-        check = {"passed": self.passed, "asked": self.digits, "agreement": digits}
-        return json.dumps({**json.loads(record), "check": check}, indent=2)
+        return {"passed": self.passed, "asked": self.digits, "agreement": digits}
 
 
 def check_sizes(dual: EntrywiseDual, potential: EntrywisePotential, digits: int = 20) -> SizesCheck:

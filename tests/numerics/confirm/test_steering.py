@@ -57,6 +57,6 @@ def test_loss_weights_steer_what_does_not_commute(text, shapes, monkeypatch):
     asked = model(text, shapes, "general")
     check = steer_matrices(asked)
     assert check.passed
-    assert json.loads(check.added_to("{}"))["check"]["passed"]
+    assert json.loads(json.dumps(check.to_record()))["passed"]
     monkeypatch.setattr(matrices, "WEIGHT", 1)
     assert not steer_matrices(asked).passed
