@@ -107,13 +107,6 @@ class MaxMargin(Listed):
         mean = sympy.Add(*(p * k for p, k in zip(shares, offsets(alpha, nu), strict=True)))
         return constant.xreplace({MEAN: mean})
 
-    @property
-    def offsets(self) -> tuple[Expr | None, ...]:
-        """lim (<x_i, w(t)> - log t) = -log alpha_i of rows of margin 1; None for the others."""
-        if self.gap_constant is None:
-            return (None,) * len(self.multiplier)
-        return tuple(-sympy.log(rational(y)) if y else None for y in self.multiplier)
-
     def to_text(self) -> str:
         """Return it as text."""
         return "\n".join(_report(self))

@@ -16,7 +16,6 @@ from derive.catalogue.audit.geometry import (
     check_equation,
     check_metric,
     check_potential,
-    check_warp,
 )
 from derive.catalogue.audit.germs import Subject
 from derive.catalogue.audit.judgement import Audit, Judgement, Outcome
@@ -36,7 +35,6 @@ KINDS: Mapping[str, Check] = {
     "path": check_path,
     **dict.fromkeys(("K", "K at the start"), partial(check_metric, "K")),
     **dict.fromkeys(("rho", "rho at the start"), partial(check_metric, "rho")),
-    "g": check_warp,
     "conserved": check_conserved,
     "equation": check_equation,
     "Hessian map": lambda subject, printed: check_decision(subject.derivation.hessian, printed),
@@ -55,7 +53,6 @@ KINDS: Mapping[str, Check] = {
 | path | beta in the dual variable z, or z1, z2, ... |
 | K, rho | the upper triangle row by row; the eigenvalues across and along beta |
 | K at the start, rho at the start | the same, of the start |
-| g | the warp |
 | conserved | functions of the weights |
 | equation | two sides or more, in the weights, the outputs and the start |
 | Hessian map, mirror flow | yes or no: is rho one; is there a warp g |

@@ -1,4 +1,4 @@
-"""Printed Q, grad Q, mirror potentials, Bregman divergences, kernels, metrics and warps.
+"""Printed Q, grad Q, mirror potentials, Bregman divergences, kernels and metrics.
 
 With H the derivative of the printed gradient by beta on the leaf, a printed Q is right up to a
 positive factor and an additive constant exactly when H = c Hess Q with c constant and positive,
@@ -159,14 +159,6 @@ def _derived_form(subject: Subject) -> str:
 
 NO_FACTOR = "no constant factor makes the printed and the derived form equal"
 UNIT = " (loss convention, the unit of time)"
-
-
-def check_warp(subject: Subject, printed: Printed) -> Judgement:
-    """Compare a warp g, up to a positive factor."""
-    g = subject.derivation.warping.g
-    if g is None:
-        raise Unsettled("g is not derived in closed form here")
-    return _in_weights(subject, printed, (g,))
 
 
 def check_metric(name: str, subject: Subject, printed: Printed) -> Judgement:

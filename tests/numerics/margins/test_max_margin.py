@@ -195,7 +195,8 @@ def check_rates(X):
     )
     assert 2 * last - first == pytest.approx(float(found.gap_constant), rel=1e-5, abs=1e-6)
     for i in found.support:
-        assert u[i] - END == pytest.approx(float(found.offsets[i]), rel=1e-5, abs=1e-5)
+        offset = -np.log(float(found.multiplier[i]))
+        assert u[i] - END == pytest.approx(offset, rel=1e-5, abs=1e-5)
 
 
 def regular(rng):
