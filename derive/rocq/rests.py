@@ -56,7 +56,7 @@ def _rows(m: Subject) -> list[list[Expr]]:
         velocity = sympy.expand(m.rate_of(m.moving[i] - tie).subs(lifted, simultaneous=True))
         if not velocity.is_polynomial(*z):
             raise NoFile("that weights stay tied is not proved here")
-        row, rest = sympy.reduced(velocity, z, *z)
+        row, rest = sympy.reduced(velocity, z, *z) if velocity != 0 else ([velocity] * len(z), 0)
         if rest != 0:
             raise NoFile("that weights stay tied is not proved here")
         rows.append([c.subs(back, simultaneous=True) for c in row])

@@ -170,7 +170,8 @@ class Subject:
                 n, lead = poly.degree(), poly.LC()
                 if lead.is_number and len(poly.terms()) <= 2 and not poly.nth(0).has(weight):
                     found.append((weight, n, sympy.expand(weight**n - rest / lead)))
-        return min(found, key=lambda relation: relation[1], default=None)
+        # field rewrites by an equation without fractions
+        return min(found, key=lambda x: (x[1], _has_fractions(x[2])), default=None)
 
     def reduced(self, e: Expr) -> Expr:
         """Return a function of the weights as it is along the flow, by ties and laws."""
@@ -416,3 +417,7 @@ def inverse(e: Expr, z: Symbol, value: Expr) -> Expr:
     if e.is_Pow and (1 / e.exp).is_Integer:
         return inverse(e.base, z, value ** (1 / e.exp))
     raise NoFile("the curve of Q gives no weight by which its place is told")
+
+
+def _has_fractions(e: Expr) -> bool:
+    return any(not x.is_Integer for x in e.atoms(sympy.Rational))

@@ -55,7 +55,15 @@ def test_a_theorem_is_accepted(folder, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["line and product", "number", "tied fractions", "letter", "negative number"]
+    "name",
+    [
+        "line and product",
+        "number",
+        "tied fractions",
+        "tied at one rate",
+        "letter",
+        "negative number",
+    ],
 )
 def test_a_theorem_from_another_start_is_accepted(folder, name):
     assert_accepted(folder, name, model(name).to_code("rocq"))
