@@ -209,11 +209,16 @@ def parameters(kind: type) -> Iterator[click.Parameter]:
 
 
 def _complete(ids: str, ctx: click.Context, one: click.Parameter, begun: str) -> list[str]:
-    """Return the ids of records, or else the choices in a metavar, that begin as was typed."""
+    """Return the ids of records, or else the choices in a metavar, that begin as was typed.
+
+    Of several, with commas, the last is completed.
+    """
     module, _, function = ids.partition(":")
     records = getattr(import_module(module), function)() if ids else ()
     choices = [record.id for record in records] or str(one.metavar).split("|")
-    return [x for x in choices if x.startswith(begun) and (ids or len(choices) > 1)]
+    first, comma, last = begun.rpartition(",")
+    found = (x for x in choices if x.startswith(last) and (ids or len(choices) > 1))
+    return [f"{first}{comma}{x}" for x in found]
 
 
 def _option(one: Field[Any], hint: Any) -> click.Option:

@@ -118,6 +118,7 @@ def test_the_catalogue_goes_to_a_file(tmp_path):
         ("derive figure diagonal-b", ["diagonal-balls"]),
         ("derive optimizers coord", ["coordinate-descent"]),
         ("derive perturb w**2 --by m", ["momentum"]),
+        ("derive perturb w**2 --by decay,m", ["decay,momentum"]),
         ("derive experiment con", ["convolution", "controllability"]),
         ("derive regularizer a", []),
     ],

@@ -472,6 +472,12 @@ def test_all_models_of_the_catalogue_meet_their_minimiser(show):
         assert page.text_content("#message") == "", entry.id
         if page.locator("#distance").count():
             assert float(page.text_content("#distance")) < 1e-6, entry.id
+        if page.locator("#mode").count():
+            page.select_option("#mode", "points")
+            settle(page)
+            assert page.text_content("#message") == "", entry.id
+            assert float(page.text_content("#unequal")) < 1e-6, entry.id
+        assert len(page.content().encode()) < 700_000, entry.id
         drawn += 1
         page.close()
     assert drawn > 25
