@@ -58,7 +58,7 @@ const [zeros, levels, lines, paths, marks] = ["zeros", "levels", "lines", "paths
   .map((name) => inner.append("g").attr("class", name));
 const handles = svg.append("g").attr("class", "handles");
 const curve = d3.line((p) => sx(p[state.plane[0]]), (p) => sy(p[state.plane[1]]));
-const N = 53;
+const N = 57;
 
 /** Draw elements of one kind, one for each entry of the data. */
 const draw = (group, tag, data, kind) =>
@@ -137,10 +137,17 @@ function data() {
   return y < 0 ? [x.map((v) => -v), -y] : [x, y];
 }
 
+/** Return the coordinate at a share of an interval; shares are closer at ends that are walls. */
+function graded(t, [a, b], [low, high] = []) {
+  const [from, to] = [low ? -Math.PI / 2 : 0, high ? Math.PI / 2 : 0], inside = from < to && t > 0 && t < 1;
+  const share = (Math.sin(from + t * (to - from)) - Math.sin(from)) / (Math.sin(to) - Math.sin(from));
+  return a + (inside ? share : t) * (b - a);
+}
+
 /** Return the coordinates of a grid, a cell wider than the window, one at 0: there Q may have a kink. */
 function nodes(scale) {
-  const [a, b] = scale.domain();
-  const all = d3.range(N).map((n) => a + ((n - 1) / (N - 3)) * (b - a));
+  const walls = state.walls?.[scale === sx ? 0 : 1];
+  const all = d3.range(N).map((n) => graded((n - 1) / (N - 3), scale.domain(), walls));
   const nearest = d3.minIndex(all, Math.abs);
   if (0 < nearest && nearest < N - 1) all[nearest] = 0;
   return all;
@@ -341,7 +348,7 @@ function drawSeparation() {
 
 /** Draw the points of functions in a small picture, with walls, and some of them dotted. */
 function drawCurve(id, curves, [low, high], walls, at) {
-  const size = [220, 130], edge = {left: 46, right: 8, top: 8, bottom: 22};
+  const size = [220, 130], edge = {left: 46, right: 14, top: 8, bottom: 22};
   const place = d3.select(`#${id}`).attr("viewBox", `0 0 ${size[0]} ${size[1]}`);
   const ranked = curves.flat().map((p) => p[1]).sort(d3.ascending);
   const [least, most] = [d3.quantile(ranked, 0.02), d3.quantile(ranked, 0.98)];
@@ -371,7 +378,8 @@ function drawCurves(found) {
       const at = (found.least.beta ?? []).map(value).filter(there);
       drawCurve(`curve-${name}`, [points.filter(there)], [low, high], [low, high].filter(beyond), at);
     }
-    const [down, up] = [low, high].map((end) => lift(one, c, [[b0], [within(sx, end)]]));
+    const near = (end) => (beyond(end) ? end + 0.01 * (b0 - end) : within(sx, end));
+    const [down, up] = [low, high].map((end) => lift(one, c, [[b0], [near(end)]]));
     const leaf = [...down.w.slice(1).reverse(), ...up.w];
     const curves = one.model.weights.map((_, k) => leaf.map((w) => [one.F(w, c)[0], w[k]]));
     drawCurve("curve-F", curves, [low, high], [low, high].filter(beyond), curves.map((line) => line[down.w.length - 1]));

@@ -78,7 +78,7 @@ MODES = {
         },
         "If beta followed a mirror flow in its own time, both integrals would be "
         f"{mathml.inline(DIFFERENCE)}. That no other clock helps is proved below.",
-        '<svg id="weights" role="img" aria-label="Two paths of the weights"></svg>',
+        '<svg id="weights" class="picture" role="img" aria-label="Two paths of the weights"></svg>',
     ),
     "line": Mode(
         "one equation, x \u00b7 \u03b2 = y",

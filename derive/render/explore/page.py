@@ -75,7 +75,7 @@ def render_explore(d: Derivation) -> str:
         "modes": [*records],
         "copies": size if d.of_coordinates and not refuted else 1,
         "values": values,
-        "outputs": [f"\u03b2{i}".translate(INDEX) for i in range(1, size + 1)],
+        "outputs": [*map(_letter, range(size))],
     }
     title = "Why gradient flow minimises no Q" if refuted else "What gradient flow minimises"
     data = json.dumps(given).replace("<", "\\u003c")
@@ -186,9 +186,11 @@ def _explore(
     yield f'<figure class="picture"><svg id="plane" role="group" aria-label="{plane}"></svg>'
     for name, mode in shown.items():
         yield f'<figcaption class="of-{name}">{mode.key}</figcaption>'
-    yield '</figure><form class="controls" autocomplete="off">'
+    yield "</figure>"
+    yield from (f'<figure class="of-{name}">{mode.figure}</figure>' for name, mode in shown.items())
+    yield '<form class="controls" autocomplete="off">'
     if "line" in shown and d.parameterization.d > 2:
-        pairs = combinations(enumerate(map(str, d.beta)), 2)
+        pairs = combinations(enumerate(map(_letter, range(len(d.beta)))), 2)
         yield _choice("axes", "Plane", ((f"{i},{j}", f"{a}, {b}") for (i, a), (j, b) in pairs))
     if "none" in shown:
         yield '<div class="control"><label for="size">length</label><input type="range" id="size" '
@@ -206,11 +208,14 @@ def _explore(
         yield _control(name, _math(name), box, ' data-log="1"' * log)
     yield "</form>"
     for name, mode in shown.items():
-        yield f'<figure class="of-{name}">{mode.figure}</figure>'
         yield f'<div class="curves picture of-{name}">'
         for curve, says in mode.curves(d):
             yield f'<figure><figcaption>{says}</figcaption><svg id="curve-{curve}"></svg></figure>'
         yield "</div>"
+
+
+def _letter(i: int) -> str:
+    return f"\u03b2{i + 1}".translate(INDEX)
 
 
 def _choice(name: str, says: str, options: Iterable[tuple[str, str]]) -> str:
