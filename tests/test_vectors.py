@@ -142,7 +142,7 @@ BOTH_WAYS = [
 ]
 
 
-@pytest.mark.every(32)
+@pytest.mark.every(64)
 @pytest.mark.parametrize("d", [2, 3, 7])
 @pytest.mark.parametrize(("phi", "start"), BOTH_WAYS)
 def test_a_vector_and_its_coordinates_have_one_q(phi, start, d):

@@ -66,6 +66,7 @@ def test_the_nested_root_is_integrated_with_the_right_sign():
     assert abs(slope - q.gradient([3.0, 1.0])[0]) < 1e-8
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("output", ["log(a*b)", "log(a*b) + a"])
 def test_logarithms_of_products_of_negative_weights_are_real(output):
     """log(a b) is log|a| + log|b|: what is printed is real where a and b are negative."""

@@ -156,7 +156,7 @@ COSTS = [
 ]
 
 
-@pytest.mark.every(7)
+@pytest.mark.every(11)
 @pytest.mark.parametrize(("outputs", "cost"), COSTS)
 def test_costs_are_the_least_from_many_starts(outputs, cost):
     r = explicit_counterpart(Parameterization.parse(outputs), cost=cost)

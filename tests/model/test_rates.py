@@ -84,7 +84,7 @@ def test_the_page_expands_in_this_metric():
     assert r"\langle \nabla \delta, \nabla F\rangle = m \cdot p - p \cdot m = 0" in page
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize("rates", [{"a": "eta"}, {"a": "2", "u": "zeta"}, {"u": "1 + a**2"}])
 def test_a_neuron_of_any_dimension_is_that_in_components(rates):
     d = derive(parse(["a*u"], vectors=["u"], rates=rates))

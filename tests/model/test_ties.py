@@ -125,7 +125,7 @@ def test_equal_weights_are_followed_as_one():
             assert abs(ours - theirs) < 1e-25
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("F", "start", "kind"),
     [

@@ -78,7 +78,7 @@ def test_what_is_printed_is_accepted(monkeypatch, output, start):
     assert not any(e.point for e in piece.evidence)
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(16)
 @pytest.mark.parametrize("fault", BREAKS)
 @pytest.mark.parametrize(("output", "start"), MODELS)
 def test_a_broken_part_is_not_printed(monkeypatch, output, start, fault):
@@ -142,7 +142,7 @@ def test_a_curve_is_printed_when_it_is_the_flow(output, options):
     assert "d(mu beta - Q)/dmu = beta" in shown
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(16)
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize(("output", "options"), CURVES)
 def test_a_curve_that_is_not_the_flow_is_not_printed(monkeypatch, output, options, fault):
@@ -186,7 +186,7 @@ def test_a_check_ends_with_the_time_that_was_given():
         accept.ZeroTest(p.within(Clock.of(0)), {}).vanishes(zero)
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @pytest.mark.parametrize(
     "outputs",
     [["a*u1", "a*u2"], ["a*b*u1", "a*b*u2"], ["u*v + x*y", "u*y + x*v"], ["a + b", "a*b"]],

@@ -89,7 +89,7 @@ def test_an_integral_over_a_weight_is_the_time_and_q_its_integral(output, start)
     follow(quadrature(output, start), output, start)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(("output", "start"), CLOSED)
 def test_rational_integrands_over_a_weight_are_integrated(output, start):
     piece = quadrature(output)
@@ -181,7 +181,7 @@ GENERIC = [
 ]
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("output", GENERIC)
 def test_forms_of_a_start_in_symbols_hold_for_all_of_its_signs(output):
     """A root in a weight that may have either sign must not be hidden in an exponential."""

@@ -68,7 +68,7 @@ def test_coordinates_give_the_same_Q(text):
     assert found.compare(at_size(derive(model), 3)).outcome.startswith("AGREES")
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("text", "each"),
     [

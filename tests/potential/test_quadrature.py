@@ -127,7 +127,7 @@ LAYERS = [
 ]
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("output", "start", "printed"), LAYERS)
 def test_the_kernel_of_a_function_is_written_by_what_is_inside(output, start, printed):
     """K = h'(G)^2 K_G(G) where F = h(G), G of beta by the inverse of h, on both sides of 0."""

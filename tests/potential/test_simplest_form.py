@@ -411,7 +411,7 @@ SHARES = [
 ]
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("f", "Q"), SHARES)
 def test_normalized_models_have_the_form_of_a_norm_or_an_entropy(f, Q):
     """Up to linear terms, and without a name for what is a quotient."""
@@ -456,6 +456,7 @@ def test_a_sign_that_is_open_is_why_an_integral_is_left():
     assert closed.potential.kind != "quadrature"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("F", "constant"),
     [

@@ -211,6 +211,7 @@ def test_names_are_written_as_one_likes(derived):
     assert "\u03b1" not in re.sub(r"<figcaption>.*?</figcaption>", "", page)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("name", "panels"), [("tied-pair", 2), ("linear-neuron", 1)])
 def test_pictures_show_q(name, panels, derived):
     pytest.importorskip("matplotlib")

@@ -47,7 +47,7 @@ def test_a_file_opens_with_the_theorem_in_words():
         assert next(part for part in page.split("\n\n") if part.startswith(section)) in words
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("name", [*CATALOGUE, *MODELS])
 def test_hypotheses_are_the_conditions_of_the_page(name):
     """Each condition of the page, by name; else only that beta starts where Q is said to live."""
@@ -210,7 +210,7 @@ def test_names_make_way_for_those_of_the_file():
     assert all(name_of(name) != name for name in RESERVED)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("name", [*CATALOGUE, *MODELS])
 def test_there_is_something_to_break_in_each_file(name):
     assert len([*mutants(written(name))]) >= 2
@@ -241,7 +241,7 @@ def test_the_checker_accepts_the_record_of_what_has_a_file():
         assert record["certificate"]["pieces"][0] is not None
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("name", [*CATALOGUE, *MODELS])
 def test_what_a_file_calls_its_own_is_no_name_of_a_user(name):
     """Names of lemmas are reserved, or have primes, which names of users do not have."""

@@ -88,6 +88,7 @@ FADING = [
 ]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("outputs", "fading", "cost"), FADING, ids=range(5))
 def test_weights_fade_without_which_all_is_reached(outputs, fading, cost):
     problem = posed(outputs)

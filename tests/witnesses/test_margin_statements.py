@@ -53,7 +53,7 @@ def tried(m, seed):
     return trials
 
 
-@pytest.mark.every(12)
+@pytest.mark.every(14)
 @pytest.mark.parametrize(("outputs", "start", "parameters"), OWN, ids=lambda x: str(x))
 def test_statements_withstand_their_witnesses(outputs, start, parameters):
     m = found(outputs, start, parameters)

@@ -86,7 +86,7 @@ def withstood(v, seeds):
     return Counter({s.kind: replay(WITNESSES[s.kind], v, s, seeds) for s in told})
 
 
-@pytest.mark.every(11)
+@pytest.mark.every(22)
 @pytest.mark.parametrize("model", FEW, ids=str)
 @pytest.mark.parametrize("by", [*BY[:4], "decay, momentum, step"])
 def test_statements_withstand_their_witnesses(model, by):

@@ -23,7 +23,7 @@ def derived():
     return lambda outputs: found.setdefault(outputs, derive(list(outputs)))
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(16)
 @pytest.mark.parametrize(
     ("outputs", "Q", "outcome", "said"),
     [

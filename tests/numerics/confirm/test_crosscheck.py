@@ -50,7 +50,7 @@ MODELS = [
 IDS = [f"{','.join(outputs)} {','.join(start)}" for outputs, start in MODELS]
 
 
-@pytest.mark.every(24)
+@pytest.mark.every(48)
 @pytest.mark.parametrize(("outputs", "start"), MODELS, ids=IDS)
 def test_the_limit_minimizes_q(outputs, start):
     check = crosscheck(derived(*outputs, **start), digits=30)

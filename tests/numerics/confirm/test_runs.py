@@ -58,7 +58,7 @@ def audited(name, kind, **given):
 RUNS = [*itertools.product(MODELS, ("all rows", "batches", "labels"))]
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(16)
 @pytest.mark.parametrize(("name", "kind"), RUNS)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_runs_of_gradient_descent_lead_where_it_is_said(name, kind, seed):

@@ -833,7 +833,7 @@ def test_deep_nets_from_small_starts_take_few_steps(depth, alpha):
     assert found.iterations < 30
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", [*SEPARABLE, *COUPLED])
 def test_hessian_is_the_slope_of_the_gradient(name: str) -> None:
     outputs, options, start = (SEPARABLE | COUPLED)[name]
