@@ -45,6 +45,7 @@ class Mode:
         numbers: what is printed, by the names of the places.
         account: how that is found.
         figure: another picture below.
+        slider: what one sets beside the constants.
         curves: small pictures, with captions.
     """
 
@@ -54,6 +55,7 @@ class Mode:
     numbers: Mapping[str, str]
     account: str
     figure: str = ""
+    slider: str = ""
     curves: Callable[[Derivation], Iterable[tuple[str, str]]] = lambda d: ()
 
 
@@ -79,6 +81,8 @@ MODES = {
         "If beta followed a mirror flow in its own time, both integrals would be "
         f"{mathml.inline(DIFFERENCE)}. That no other clock helps is proved below.",
         '<svg id="weights" class="picture" role="img" aria-label="Two paths of the weights"></svg>',
+        '<div class="control"><label for="size">length</label><input type="range" id="size" '
+        'min="0.05" max="2" step="0.01" value="1"></div>',
     ),
     "line": Mode(
         "one equation, x \u00b7 \u03b2 = y",
@@ -140,7 +144,7 @@ MODES = {
             f"{_dot('level horizon', _LINE)} its limit",
         )
         + "</figcaption>",
-        lambda d: [("margin", "the margin, over the largest, by log <em>t</em>")],
+        curves=lambda d: [("margin", "the margin, over the largest, by log <em>t</em>")],
     ),
 }
 """The modes of pages: by the verdict, and by whether Q has a horizon."""

@@ -192,12 +192,21 @@ def _explore(
     if "line" in shown and d.parameterization.d > 2:
         pairs = combinations(enumerate(map(_letter, range(len(d.beta)))), 2)
         yield _choice("axes", "Plane", ((f"{i},{j}", f"{a}, {b}") for (i, a), (j, b) in pairs))
-    if "none" in shown:
-        yield '<div class="control"><label for="size">length</label><input type="range" id="size" '
-        yield 'min="0.05" max="2" step="0.01" value="1"></div>'
+    yield from (mode.slider for mode in shown.values())
     yield '<div class="control"><button type="button" id="play">Play</button>'
     yield '<input type="range" id="progress" min="0" max="1" step="0.005" value="1" '
     yield 'aria-label="how far the path is drawn"><output id="time"></output></div>'
+    yield from _sliders(d, values)
+    yield "</form>"
+    for name, mode in shown.items():
+        yield f'<div class="curves picture of-{name}">'
+        for curve, says in mode.curves(d):
+            yield f'<figure><figcaption>{says}</figcaption><svg id="curve-{curve}"></svg></figure>'
+        yield "</div>"
+
+
+def _sliders(d: Derivation, values: Mapping[str, float]) -> Iterator[str]:
+    """Yield a slider for each constant; that of a positive one is logarithmic."""
     logarithmic = _positive(d)
     for name, value in values.items():
         log = name in logarithmic and name not in d.parameterization.parameters
@@ -206,12 +215,6 @@ def _explore(
         low, high = (LEAST, MOST) if log else ends
         box = f'min="{low:g}" max="{high:g}" step="0.01" id="slider-{name}"'
         yield _control(name, _math(name), box, ' data-log="1"' * log)
-    yield "</form>"
-    for name, mode in shown.items():
-        yield f'<div class="curves picture of-{name}">'
-        for curve, says in mode.curves(d):
-            yield f'<figure><figcaption>{says}</figcaption><svg id="curve-{curve}"></svg></figure>'
-        yield "</div>"
 
 
 def _letter(i: int) -> str:
