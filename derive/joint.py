@@ -101,7 +101,7 @@ def join_conserved(blocks: tuple[Block, ...]) -> Conserved:
     for block in blocks:
         notation, p = block.notation, block.parameterization
         for law in block.conserved.laws:
-            laws.append(to_expr(law, notation.weights))
+            laws.append(with_hyperbolic(to_expr(law, notation.weights)))
             values.append(_value_at_start(p, law, notation))
     bound = sum(block.conserved.bound for block in blocks)
     findings = tuple(block.conserved.completeness for block in blocks)
@@ -114,7 +114,7 @@ def join_conserved(blocks: tuple[Block, ...]) -> Conserved:
 
 def _value_at_start(p: Parameterization, law: RationalFunction, notation: Notation) -> Expr | None:
     try:
-        return to_expr(p.at_start(law), notation.start_symbols)
+        return with_hyperbolic(to_expr(p.at_start(law), notation.start_symbols))
     except ZeroDivisionError:
         return None
 

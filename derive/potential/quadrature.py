@@ -98,9 +98,10 @@ def integrate_along_segment(
     ]
     rows = [sympy.Add(*(x * b for x, b in zip(row, steps, strict=True))) for row in G]
     square = sympy.expand(sympy.Add(*(b * r for b, r in zip(steps, rows, strict=True))))
-    note = "$G = g rho$ at the point of the leaf above $beta_0 + t b$, $g$ scaled to 1 at the start"
+    above = f"at the point of the leaf above {_on_segment(steps)}"
+    note = f"$G = g rho$ {above}, $g$ scaled to 1 at the start"
     if warping.hessian.verdict is Verdict.PROVED:
-        note = "$G = rho$ at the point of the leaf above $beta_0 + t b$"
+        note = f"$G = rho$ {above}"
     return Piece(
         notation.betas,
         sympy.Integral((1 - t) * square, (t, 0, 1)),
@@ -118,7 +119,7 @@ def integrate_gradient(gradient: tuple[Expr, ...], notation: Notation) -> Piece:
     t, steps = segment(notation)
     slope = sympy.Add(*(sympy.Function(f"y{i}")(t) * b for i, (b, _) in enumerate(steps, 1)))
     integral = sympy.Integral(slope, (t, 0, 1))
-    note = "$y_i = dQ/dbeta_i$ at $beta_0 + t b$"
+    note = f"$y_i = dQ/dbeta_i$ at {_on_segment([b for b, _ in steps])}"
     left = Integrand("conjugate")
     return Piece(notation.betas, integral, gradient, note=note, abbreviations=steps, integrand=left)
 
@@ -130,6 +131,11 @@ def segment(notation: Notation) -> tuple[Symbol, tuple[Constant, ...]]:
         for i, (beta, beta0) in enumerate(zip(notation.betas, notation.beta_0, strict=True), 1)
     )
     return notation.fresh("t"), steps
+
+
+def _on_segment(steps: Sequence[Symbol]) -> str:
+    """Return the point beta_0 + t b in words, b by the names of its entries."""
+    return f"$beta_0 + t$ `({', '.join(map(str, steps))})`"
 
 
 def integral_from(start: Expr, slope: Expr, s: Symbol, notation: Notation) -> Expr:

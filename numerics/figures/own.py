@@ -12,6 +12,7 @@ from derive.derivation import Derivation, derive
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.language import parse_assignments, to_sympy
 from derive.model.typed import TypedModel, read_option
+from derive.potential.piece import follows_flow
 from derive.verdict import Verdict
 from numerics.figures.derived import PotentialDisplay, at_plain_start
 from numerics.figures.display import Display, arranged, require_matplotlib, save
@@ -80,9 +81,12 @@ def _numbers(text: str) -> dict[str, Fraction]:
 def portrait(derivation: Derivation) -> tuple[bytes, str, dict[str, Fraction]] | None:
     """Return SVG of Q at a plain start, what it shows, and that start; None where there is none.
 
-    InputError without matplotlib.
+    So it is of several outputs whose Q follows the flow: each point of a level set is a flow of
+    its own. InputError without matplotlib.
     """
     require_matplotlib()
+    if any(piece.betas[1:] and follows_flow(piece) for piece in derivation.potential.pieces):
+        return None
     try:
         shown = PotentialDisplay.from_derivation(derivation, points=_COARSE)
     except DeriveError:

@@ -24,6 +24,7 @@ from derive.render.page.blocks import set_letters
 from derive.separable.find import margins
 from derive.univariate.potential import read_density, read_potential
 from derive.univariate.problem import read_activation, variational_problem
+from derive.verdict import Verdict
 from numerics.figures.own import portrait
 from tests.cli.commands import refusal_of, run
 
@@ -222,6 +223,15 @@ def test_pictures_show_q(name, panels, derived):
     assert len([x for x in groups if re.fullmatch(r"axes_\d+", x)]) == panels
     assert picture == portrait(derived(name))[0]
     assert base64.b64encode(picture).decode() in derived(name).to_html()
+
+
+def test_no_picture_follows_a_flow_to_each_of_its_points():
+    """Q of several outputs in the weights, or an integral, is no formula to draw at once."""
+    pytest.importorskip("matplotlib")
+    for outputs in (["exp(s)*w1", "exp(s)*w2"], ["exp(b)", "a + b"]):
+        d = derive(outputs)
+        assert d.verdict is Verdict.PROVED
+        assert portrait(d) is None
 
 
 def test_without_matplotlib_a_page_says_what_its_picture_needs(derived, monkeypatch):
