@@ -305,6 +305,10 @@ function drawSeparation() {
   }
   const flow = separate(m, c, rows, END), last = flow.w.length - 1;
   if (breaks(flow.w)) return;
+  if (!flow.arrived) {
+    say("From there the flow was not followed to L = exp(-100): choose another start, or other points.");
+    return;
+  }
   const margins = flow.beta.map((beta) => Math.min(...rows.map((z) => dot(z, beta))));
   const first = margins.findIndex((u) => u > 0), size = 2 * Math.max(...b.map(Math.abs));
   if (state.walls || !(sx.domain()[1] > size / 2 && sx.domain()[1] < 2 * size)) {
