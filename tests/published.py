@@ -18,6 +18,7 @@ from pathlib import Path
 import derive as library
 from derive import Derivation, Parameterization, derive, regimes
 from derive.limits.find import Regimes
+from derive.render.json import with_certificate
 
 
 @dataclass(frozen=True)
@@ -97,11 +98,12 @@ def derive_once(p: Parameterization) -> Derivation:
 def certified_once(p: Parameterization) -> str:
     """Write the record with its certificate, which several tests read.
 
-    Q at its top, a sum of pieces, is left out: by it alone a piece that was changed is refused.
+    Q at its top, a sum of pieces, is left out: by it alone a piece that was changed is refused. So
+    is which other proofs there are.
     """
 
     def write() -> str:
-        record = json.loads(derive_once(p).to_json(seconds=600))
+        record = with_certificate(derive_once(p), seconds=600)
         return json.dumps({key: x for key, x in record.items() if key != "Q"}, indent=2)
 
     return _kept("pieces", p, write)

@@ -406,20 +406,27 @@ UNCERTIFIED = "certificates are of gradient flow: none is written of steepest de
 
 def _certified(d: Derivation, seconds: float) -> Record:
     """Return what a certificate is about, with it, and which proofs there are."""
-    from derive.certificate.writing import certify
     from derive.rocq.theorem import has_file
+
+    certified = with_certificate(d, seconds)
+    proofs = {"certificate": bool(certified["certificate"]), "rocq": has_file(d)}
+    return certified | {"proofs": [name for name, there in proofs.items() if there]}
+
+
+def with_certificate(d: Derivation, seconds: float) -> Record:
+    """Return what a certificate is about, with it, or with why there is none."""
+    from derive.certificate.writing import certify
 
     rest: Record = json.loads(json_text("derivation", RECORDS["Derivation"].version, record(d)))
     first = {name: rest.pop(name) for name in ("format", "version", "verdict")}
     texts = {**first, "Q": whole(rest["potential"]), **rest}
+    if not d.parameterization.geometry.steering.is_gradient:
+        return texts | {"certificate": None, "certificate_missing": UNCERTIFIED}
     try:
-        if not d.parameterization.geometry.steering.is_gradient:
-            return texts | {"certificate": None, "certificate_missing": UNCERTIFIED, "proofs": []}
         certified: Record = certify(d, texts, seconds)
     except OutOfTime:
-        certified = texts | {"certificate": None, "certificate_missing": NO_CERTIFICATE}
-    proofs = {"certificate": bool(certified["certificate"]), "rocq": has_file(d)}
-    return certified | {"proofs": [name for name, there in proofs.items() if there]}
+        return texts | {"certificate": None, "certificate_missing": NO_CERTIFICATE}
+    return certified
 
 
 def _certified_for_every_size(d: EntrywiseDerivation, seconds: float) -> Record:

@@ -6,7 +6,7 @@ First the functions of beta that figures draw, their level sets, and the models 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from typing import Any
 
@@ -43,6 +43,7 @@ from numerics.univariate.limit_function import distance_to_net
 _STEP, _MOST = 0.01, 20_000
 
 
+@cache
 def tied(power: str = "2", d: int = 1) -> Derivation:
     """Derive p^power - m^power in d coordinates, from p = m = alpha."""
     places = [""] if d == 1 else [str(i + 1) for i in range(d)]
