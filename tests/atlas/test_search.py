@@ -94,6 +94,10 @@ def test_an_identity_is_needed():
     assert not proportional(-right, right, point, 1)
     assert not proportional(right + beta**2 / 10**30, right, point, 1)
     assert not proportional(right.subs(c, 2 * c), right, point, 1)
+    x, y = sympy.symbols("beta1 beta2")
+    point = {"beta1": Fraction(2, 3), "beta2": Fraction(5, 4)}
+    assert proportional(3 * x**4 + 3 * y**2, x**4 + y**2 + x, point, 2)
+    assert not proportional(x**4 + 2 * y**2, x**4 + y**2, point, 2)
 
 
 def test_coupled_outputs_in_other_coordinates(equal):

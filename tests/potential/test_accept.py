@@ -1,6 +1,5 @@
 """What is printed of a single output is accepted only as it stands: each part broken in turn."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -11,7 +10,6 @@ from derive.clock import Clock, OutOfTime
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 from derive.potential import accept, coupled, kernel_integral, parametric, rational_kernel
-from derive.potential.piece import Piece
 from derive.potential.shortest import has_gradient
 from derive.render.plain import unmark
 from tests.published import derive_once
@@ -31,7 +29,6 @@ MODELS = [
     ("sin(w)", {}),
     ("tan(w)", {}),
 ]
-Broken = Callable[[Piece], Piece]
 
 
 BREAKS = {

@@ -99,7 +99,6 @@ def test_independent_blocks_need_one_clock():
     assert scalars.verdict is Verdict.PROVED
 
 
-ENTANGLED = ["sin(u)*asinh(y)*sinh(y)", "u*x*tanh(v)"]
 SHARED = ["(y + exp(y*x) + cos(x/2))*u", "(y + exp(y*x) + cos(x/2))*v"]
 
 

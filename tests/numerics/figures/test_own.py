@@ -14,7 +14,6 @@ from tests.cli.commands import refusal_of, run
 PAIR = Parameterization.parse(
     ["p**2 - m**2"], start={"p": "alpha", "m": "alpha"}, positive=["alpha"]
 )
-PAIR_START = ["--start", "p=alpha,m=alpha"]
 
 
 def test_a_potential_is_shown_where_it_has_values():

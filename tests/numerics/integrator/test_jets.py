@@ -23,7 +23,6 @@ many = settings(
     max_examples=40, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
 )
 few = settings(many, max_examples=10)
-Jet = list[Fraction]
 
 
 @pytest.fixture(scope="module", autouse=True)
