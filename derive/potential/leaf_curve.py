@@ -42,7 +42,7 @@ from derive.potential.rational_kernel import (
     collected,
     gathered,
 )
-from derive.potential.rewriting import with_hyperbolic
+from derive.potential.rewriting import fewest, with_hyperbolic
 from derive.potential.shortest import METRIC, WEIGHT_SPACE, Form
 from derive.verdict import Identity
 from derive.weights.coordinate import Coordinate
@@ -240,7 +240,7 @@ def through_call(curve: LeafCurve) -> Form | None:
     k = mu.coeff(call)
     rest = mu - k * call
     start = at_start(curve, rest) + k * s.xreplace({beta: beta0})
-    gradient, printed = collected(mu, x) - start, curve.factored(curve.K)
+    gradient = collected(mu, x) - start
     value: Expr | None = None
     if not rest.has(sympy.log, sympy.atan):
         # As mu = rest + k f/c, Q is int rest df and half a square.
@@ -256,7 +256,11 @@ def through_call(curve: LeafCurve) -> Form | None:
     begins = t.xreplace({beta: beta0}) - curve.expr(curve.values[0])
     if accepted is None or not (decide.vanishes(moves) and decide.vanishes(begins)):
         return None
-    slope, kernel = (with_hyperbolic(e.xreplace(images)) for e in (gradient, printed))
+    slope, *ways = (
+        with_hyperbolic(e.xreplace(images))
+        for e in (gradient, curve.factored(curve.K), curve.expr(curve.K))
+    )
+    kernel = fewest(ways)
     evidence = (
         Identity("Q'' K = 1", f"({slope.diff(beta)})*({kernel})", "1", kind="kernel"),
         Identity(f"dQ/d{beta} = 0 at the start", str(slope.xreplace({beta: beta0})), "0"),
