@@ -23,7 +23,7 @@ from derive.model.parameterization import Parameterization
 from derive.potential.block import Eigenvalues
 from derive.potential.chart import Chart
 from derive.potential.piece import Piece, Root
-from derive.potential.rewriting import with_hyperbolic
+from derive.potential.rewriting import fewest, with_hyperbolic
 from derive.records import Block, Conserved, InducedMetric, Potential, RadialMetric
 from derive.verdict import Finding, Verdict, conclude
 from derive.weights.adjoin import find_warp
@@ -185,6 +185,11 @@ def _inverse(kernel: Entries) -> Entries | None:
     """Return K^-1, exactly, by cofactors with roots in K; None where K is too large."""
     if _is_large(kernel):
         return None
+    found = _inverted(kernel)
+    return found if len(kernel) > 1 else ((fewest([found[0][0], 1 / kernel[0][0]]),),)
+
+
+def _inverted(kernel: Entries) -> Entries:
     symbols = sorted(set[Symbol]().union(*(x.free_symbols for row in kernel for x in row)), key=str)
     size, images = len(kernel), {s.name: s for s in symbols}
     if all(x.is_rational_function(*symbols) for row in kernel for x in row):

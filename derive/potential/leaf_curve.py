@@ -42,7 +42,7 @@ from derive.potential.rational_kernel import (
     collected,
     gathered,
 )
-from derive.potential.rewriting import fewest, with_hyperbolic
+from derive.potential.rewriting import fewest, with_hyperbolic, with_products
 from derive.potential.shortest import METRIC, WEIGHT_SPACE, Form
 from derive.verdict import Identity
 from derive.weights.coordinate import Coordinate
@@ -260,7 +260,8 @@ def through_call(curve: LeafCurve) -> Form | None:
         with_hyperbolic(e.xreplace(images))
         for e in (gradient, curve.factored(curve.K), curve.expr(curve.K))
     )
-    kernel = fewest(ways)
+    shorter = with_products(kernel := fewest(ways))
+    kernel = shorter if decide.vanishes(shorter - kernel) else kernel
     evidence = (
         Identity("Q'' K = 1", f"({slope.diff(beta)})*({kernel})", "1", kind="kernel"),
         Identity(f"dQ/d{beta} = 0 at the start", str(slope.xreplace({beta: beta0})), "0"),

@@ -59,6 +59,53 @@ def with_hyperbolic(expression: Expr) -> Expr:
     return fewest([total, expression])
 
 
+def with_products(expression: Expr) -> Expr:
+    """Return an expression with products for sums that are some, where that is shorter.
+
+    exp(m + h) + exp(m - h) is 2 exp(m) cosh(h), with a minus sign it is 2 exp(m) sinh(h); 1 +
+    tan(x)^2 is 1/cos(x)^2; and exp(-n h) (exp(h) + c)^n is (1 + c exp(-h))^n.
+
+    >>> x = Symbol("x", real=True)
+    >>> with_products(4 * sympy.exp(2 * x) / (sympy.exp(2 * x) + 1) ** 2)
+    cosh(x)**(-2)
+    >>> with_products((sympy.tan(x) ** 2 + 1) ** -2)
+    cos(x)**4
+    >>> with_products(sympy.exp(-2 * x) * (sympy.exp(x) - 1) ** 2)
+    (1 - exp(-x))**2
+    """
+    whole = expression.replace(lambda e: e.is_Add, _as_product)
+    ways = [expression, sympy.powsimp(whole, combine="exp")]
+    factors = sympy.Mul.make_args(expression)
+    for E in (x for x in factors if isinstance(x, sympy.exp)):
+        for power in (x for x in factors if x.is_Pow and x.base.is_Add and x.exp.is_Integer):
+            inside = sympy.expand(power.base * sympy.exp(E.args[0] / power.exp))
+            ways.append(expression / (E * power) * inside**power.exp)
+    return fewest(ways)
+
+
+def _as_product(total: Expr) -> Expr:
+    """Return exp(a) + exp(b), times a number, or 1 + tan(x)^2, as a product; others as they are."""
+    if len(total.args) != 2:
+        return total
+    (c, a), (d, b) = ((_beside(term), _exponent(term)) for term in total.args)
+    if a != b and c in (d, -d):
+        half = sympy.sinh if c == -d else sympy.cosh
+        return 2 * c * sympy.exp((a + b) / 2) * half((a - b) / 2)
+    one, square = sorted((c, d), key=lambda e: e.is_Pow)
+    if a == b == 0 and one == 1 and square.is_Pow and square.exp == 2:
+        (x, *_), is_tangent = square.base.args or (None,), isinstance(square.base, sympy.tan)
+        return sympy.cos(x) ** -2 if is_tangent else total
+    return total
+
+
+def _exponent(term: Expr) -> Expr:
+    return sympy.Add(*(x.exp for x in sympy.Mul.make_args(term) if isinstance(x, sympy.exp)))
+
+
+def _beside(term: Expr) -> Expr:
+    return sympy.Mul(*(x for x in sympy.Mul.make_args(term) if not isinstance(x, sympy.exp)))
+
+
 def without_hyperbolic(expression: Expr) -> Expr:
     """Return an expression with exponentials for cosh and sinh, where it has these.
 

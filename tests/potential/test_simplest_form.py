@@ -521,6 +521,21 @@ def test_a_quotient_of_degree_two_is_inverted():
         assert abs(curve.inverse.subs({alpha: 0.3, beta: x}) - z) < 1e-12
 
 
+@pytest.mark.parametrize(
+    ("F", "K", "rho"),
+    [
+        ("atan(w)", "cos(beta)**4", "cos(beta)**(-4)"),
+        ("asinh(w)", "cosh(beta)**(-2)", "cosh(beta)**2"),
+        ("softplus(w)", "(1 - exp(-beta))**2", "(1 - exp(-beta))**(-2)"),
+        ("log(cosh(w))", "1 - exp(-2*beta)", "1/(1 - exp(-2*beta))"),
+        ("tanh(w)", "(1 - beta**2)**2", "(1 - beta**2)**(-2)"),
+    ],
+)
+def test_k_is_written_as_one_would(F, K, rho):
+    d = derive(F)
+    assert (str(d.metric.kernel[0, 0]), str(d.metric.rho[0, 0])) == (K, rho)
+
+
 def test_the_hypentropy_of_a_shifted_norm_from_zero():
     p = Parameterization.parse(["c + c*sqrt(a**2 + b**2)"], start={"c": "0"})
     (piece,) = derive(p).potential.pieces
