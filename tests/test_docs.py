@@ -13,6 +13,8 @@ from tests.cli.commands import printed_by, run
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
+BEFORE = {"xy.csv": "1,0,0,2\n0,0,1,1\n"}
+"""What a page writes to a file before it is read."""
 SHOWN = [
     line.split("#")[0].strip()
     for page in PAGES
@@ -26,6 +28,9 @@ SHOWN = [
 def test_the_commands_run_as_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert len(SHOWN) > 15
+    for name, text in BEFORE.items():
+        assert f"printf {text!r} > {name}" in (DOCS / "howto" / "data.md").read_text("utf-8")
+        Path(name).write_text(text, encoding="utf-8")
     for line in SHOWN:
         done = run(*shlex.split(line)[1:])
         assert done.returncode == 0, line + done.stderr

@@ -81,10 +81,13 @@ def decide(candidate: Candidate, start: Sequence[str], limits: Limits) -> Entry:
         with _alarm(limits.timeout):
             d = derive(entry.parameterization(), timeout=BUSY * limits.timeout)
             entry = _told(entry, d, limits)
+            if d.verdict is Verdict.PROVED:
+                entry = replace(entry, horizon=margins(d).norm or "")
     except (DegenerateStart, InputError) as refusal:
         entry = entry if given else replace(entry, verdict=FAULT, reason=str(refusal)[:300])
-    except OutOfTime:
-        entry = replace(entry, verdict=Verdict.UNDECIDED.value, reason="out of time")
+    except OutOfTime:  # a verdict that was found is not lost
+        late = replace(entry, verdict=Verdict.UNDECIDED.value, reason="out of time")
+        entry = entry if entry.verdict else late
     except Exception as fault:
         entry = replace(entry, verdict=FAULT, reason=f"{type(fault).__name__}: {fault}"[:300])
     return replace(entry, seconds=round(time.process_time() - began, 3))
@@ -139,7 +142,6 @@ def _told(entry: Entry, d: Derivation, limits: Limits) -> Entry:
         left=", ".join(sorted(left)) if d.potential.kind == "quadrature" else "",
         domain="; ".join(domain.where for domain in domains(d)),
         everywhere=int(lives_everywhere(d).verdict is Verdict.PROVED),
-        horizon=margins(d).norm or "",
     )
 
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from derive.cli.forms import Form, offer_page, rendered
+from derive.cli.forms import TEXT, Form, offer_page, rendered
 from derive.cli.options import Command, OfModel, Steepest
 from derive.cli.output import check_module, check_writable, text_of
 from derive.cli.recorded import EXIT, answer_with, bare_answer, with_data, with_field
@@ -205,8 +206,9 @@ class Regularizer(Steepest, OfModel, Command):
             check = check_order(order, labels)
         except DeriveError as error:
             return answer.failing(f"derive: --check: could not be done: {error}")
-        saying = answer.saying(check.report())
-        return saying if check.passed else saying.failing("derive: --check: the limits differ")
+        whole = replace(answer, result=f"{answer.result}\n\n{fill(check.report(), 80)}")
+        told = whole if self.form is TEXT else answer.saying(check.report())
+        return told if check.passed else told.failing("derive: --check: the limits differ")
 
     def with_conjecture(self, answer: Answer, derivation: Derivation, enter: Enter) -> Answer:
         """Add what became of a conjectured Q to the text, or beside it; 1 where it differs."""

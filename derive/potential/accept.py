@@ -260,13 +260,12 @@ def accept_parametric(
 
     R is the conjugate of Q in the weights.
     """
+    beta, conjugate = (by_exponentials(to_expr(f, proposal.weights)) for f in (p.F[0], R))
+    conjugate = moving(_distributed(conjugate), proposal.z, *proposal.units)
     weights = {name: with_hyperbolic(w) for name, w in proposal.weights.items()}
-    products = [to_expr(f, weights) for f in (p.F[0], R)]
-    sums = [by_exponentials(to_expr(f, proposal.weights)) for f in (p.F[0], R)]
-    sums[1] = moving(_distributed(sums[1]), proposal.z, *proposal.units)
-    beta, conjugate = (
-        fewest([with_hyperbolic(e), e_]) for e, e_ in zip(sums, products, strict=True)
-    )
+    sums = map(with_hyperbolic, (beta, conjugate))
+    products = (to_expr(f, weights) for f in (p.F[0], R))
+    beta, conjugate = map(fewest, zip(sums, products, strict=True))
     proposal = replace(proposal, weights=weights)
     if "power" in p.field.kinds:
         # A proposal like any other: what is printed is compared with F(w) below.
