@@ -88,7 +88,8 @@ def _as_product(total: Expr) -> Expr:
     if len(total.args) != 2:
         return total
     (c, a), (d, b) = ((_beside(term), _exponent(term)) for term in total.args)
-    if a != b and c in (d, -d):
+    apart = ((a - b) / 2).as_coeff_Mul()[0]
+    if a != b and c in (d, -d) and apart.is_Integer:  # exp(x/2) would be new
         half = sympy.sinh if c == -d else sympy.cosh
         return 2 * c * sympy.exp((a + b) / 2) * half((a - b) / 2)
     one, square = sorted((c, d), key=lambda e: e.is_Pow)
