@@ -190,6 +190,7 @@ def _inverse(kernel: Entries) -> Entries | None:
 
 
 def _inverted(kernel: Entries) -> Entries:
+    """Return K^-1 in factors: of entries without roots in their field, else by cofactors."""
     symbols = sorted(set[Symbol]().union(*(x.free_symbols for row in kernel for x in row)), key=str)
     size, images = len(kernel), {s.name: s for s in symbols}
     if all(x.is_rational_function(*symbols) for row in kernel for x in row):

@@ -101,13 +101,14 @@ class Plotted:
 
     __slots__ = ()
 
-    def plot(self, given: object = None, ax: object = None) -> Any:
+    def plot(self, *given: object, ax: object = None, **named: object) -> Any:
         """Draw it, by matplotlib: Q, of one output as a curve, of several its level sets.
 
         Limits of Q are drawn with Q on its way there, the horizon with level sets that tend to it.
 
         Args:
-            given: numbers for start symbols, where those not given get simple ones; which limit.
+            given, named: what the display takes: ``start``, numbers for start symbols, where those
+                not given get simple ones; of limits ``which``, counted from 0.
             ax: the axes of matplotlib to draw on, or new ones.
 
         Returns:
@@ -118,7 +119,7 @@ class Plotted:
             NumericalError: there is nothing to draw, as no Q.
         """
         display = importlib.import_module(FIGURES).display
-        return display(self, *(() if given is None else (given,))).plot(ax)
+        return display(self, *given, **named).plot(ax)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

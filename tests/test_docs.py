@@ -18,7 +18,7 @@ PAGES = sorted(path for path in DOCS.rglob("*.md") if not MADE & {*path.parts})
 BEFORE = {"xy.csv": "1,0,0,2\n0,0,1,1\n"}
 """What a page writes to a file before it is read."""
 SHOWN = [
-    line.split("#")[0].strip()
+    line.partition("#")
     for page in PAGES
     for block in re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     for line in block.splitlines()
@@ -33,10 +33,10 @@ def test_the_commands_run_as_written(tmp_path, monkeypatch):
     for name, text in BEFORE.items():
         assert f"printf {text!r} > {name}" in (DOCS / "howto" / "data.md").read_text("utf-8")
         Path(name).write_text(text, encoding="utf-8")
-    for line in SHOWN:
+    for line, _, says in SHOWN:
         done = run(*shlex.split(line)[1:])
-        assert done.returncode == 0, line + done.stderr
-        assert not done.stderr
+        assert done.returncode == ("exit status 1" in says), line + done.stderr
+        assert not done.stderr, line
 
 
 TRAINED = re.findall(

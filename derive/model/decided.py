@@ -17,16 +17,15 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.signs import Signs, is_number
 from derive.exact.towers.reader import Refine, refined
 from derive.exact.towers.tower import Tower
-from derive.language import from_sympy
 from derive.model.condition import AT_START, Condition, Sign
 from derive.model.names import PI
 from derive.model.notation import (
     BranchOpen,
     Constant,
     Notation,
+    from_expr,
     positive_generators,
     to_expr,
-    without_modulus,
 )
 
 Equation: TypeAlias = frozenset[RationalFunction | None]
@@ -140,9 +139,7 @@ class Premises:
         """Return the function of a condition on the start; None where it is of another kind."""
         if condition.sign in AT_START:
             try:
-                return self._tower.element(
-                    from_sympy(without_modulus(condition.within(self._constants).of))
-                )
+                return self._tower.element(from_expr(condition.within(self._constants).of))
             except Refine:
                 raise
             except (DeriveError, ValueError, ZeroDivisionError):

@@ -17,9 +17,9 @@ from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import images_of
 from derive.exact.field.polynomial import Polynomial, factorize, terms
 from derive.exact.linear.families import LogFunction
-from derive.language import to_sympy
+from derive.language import from_sympy, to_sympy
 from derive.language.functions import RECORDS
-from derive.language.tree import Name
+from derive.language.tree import Name, Tree
 from derive.model.condition import Condition
 from derive.model.labels import predictor
 from derive.model.names import unused
@@ -203,6 +203,11 @@ def without_modulus(expression: Expr) -> Expr:
         )
 
     return expression.replace(sympy.log, bare)
+
+
+def from_expr(expression: Expr) -> Tree:
+    """Return what :func:`to_expr` wrote as the language has it: log A of a field is log |A|."""
+    return from_sympy(without_modulus(expression))
 
 
 def _divided(top: Expr, bottom: Expr, element: RationalFunction) -> Expr:

@@ -18,9 +18,8 @@ from derive.exact.field.polynomial import terms
 from derive.exact.linear.implicitization import Coordinates
 from derive.exact.signs import Signs, is_feasible, vertices
 from derive.exact.towers.tower import Tower
-from derive.language import from_sympy
 from derive.model.condition import Condition, Sign
-from derive.model.notation import Notation, to_expr, without_modulus
+from derive.model.notation import Notation, from_expr, to_expr
 from derive.model.parameterization import Parameterization
 from derive.model.signs import StartSign, sign_at_start
 from derive.potential.chart import Chart
@@ -88,7 +87,7 @@ def with_guards(assumptions: Sequence[Condition], metric: Metric) -> tuple[Condi
     p = metric.parameterization
     tower, guards = Tower.over(p.field, p.positive), dict[Condition, list[RationalFunction]]()
     for kept in (c for c in assumptions if c.sign is Sign.KEPT):
-        factor = p.field.embed(tower.element(from_sympy(without_modulus(kept.of))))
+        factor = p.field.embed(tower.element(from_expr(kept.of)))
         found = [c for c in guards_of(metric, factor) if _can_hold(metric, [c])]
         guards |= {kept: found} if found else {}
     together = product(*guards.values()) if guards else ()

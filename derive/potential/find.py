@@ -27,7 +27,6 @@ from derive.potential.block import BlockPotential
 from derive.potential.branch import keeps_sign, with_guards
 from derive.potential.chart import base_chart
 from derive.potential.coupled import write_in_beta, write_in_weights
-from derive.potential.domain import Domain
 from derive.potential.kernel_integral import integrate_kernel
 from derive.potential.leaf_curve import (
     LeafCurve,
@@ -45,7 +44,7 @@ from derive.potential.quadrature import (
     integrate_along_flow,
     integrate_along_segment,
 )
-from derive.potential.reached import find_domain
+from derive.potential.reached import find_domain, unsought_domain
 from derive.potential.separation import find_separation
 from derive.potential.shorter import shorter
 from derive.potential.shortest import METRIC, SEPARATE, WEIGHT_SPACE, Form, shortest
@@ -106,23 +105,18 @@ def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:
 
 def integrated(warping: WarpVerdict, notation: Notation) -> BlockPotential:
     """Return Q by an integral, which is known to exist before any other form of it is sought."""
-    p, unknown = (
-        warping.parameterization,
-        BlockPotential(warping, None, None, None, warping.finding),
-    )
+    unknown = BlockPotential(warping, None, None, None, warping.finding)
     if warping.verdict is not Verdict.PROVED or warping.metric.direction is not None:
         return unknown
     try:
-        if p.d == 1:
+        if warping.parameterization.d == 1:
             piece = integrate_along_flow(warping.metric, notation, "time")
-            domain = Domain(notation.betas, "slope", undecided=("kernel", "smooth"))
         else:
             piece = integrate_along_segment(warping, notation, "time")
-            plain = warping.hessian.verdict is Verdict.PROVED
-            domain = Domain(notation.betas, "metric" if plain else "warp", undecided=("leaf",))
-        given = start_conditions(p, notation)
+        given = start_conditions(warping.parameterization, notation)
     except BranchOpen as open_branch:
         return replace(unknown, finding=Finding(Verdict.UNDECIDED, str(open_branch)))
+    domain = unsought_domain(warping.metric, notation)
     piece = replace(piece, domain=domain, assumptions=(*given, *piece.assumptions))
     finding = Finding(Verdict.PROVED, f"grad Q = y - y(w_0), {piece.kind} form", piece.evidence)
     return replace(unknown, piece=piece, finding=finding)

@@ -149,14 +149,14 @@ class Leaf:
         relation = self.relation(f)
         if relation is None:
             return None
-        first, *between, last = map(self.at_start, relation.coefficients)
-        if first is None or last is None or last.is_zero() or first.is_zero():
+        known = [c for c in map(self.at_start, relation.coefficients) if c is not None]
+        if len(known) <= relation.degree or known[-1].is_zero() or known[0].is_zero():
             return None
-        if any(c is None or not c.is_zero() for c in between):
+        first, *between, last = known
+        if not all(c.is_zero() for c in between):
             # f is 0 only where the first coefficient is, which may be nowhere.
-            kept = exceptions(first, 1, self.notation.positive)
-            whole = [first, *(self.field.zero if c is None else c for c in between), last]
-            return first if kept is not None or self._has_no_other_zero(whole) else None
+            nowhere = exceptions(first, 1, self.notation.positive) is not None
+            return first if nowhere or self._has_no_other_zero(known) else None
         ratio = first / last
         return self.field.polynomial(ratio.numerator)
 

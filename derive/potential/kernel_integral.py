@@ -25,7 +25,7 @@ from derive.model.signs import start_sign
 from derive.potential.accept import accept_explicit
 from derive.potential.piece import Piece
 from derive.potential.rational_kernel import integrate_rational, logarithm
-from derive.potential.rewriting import fewest, with_squares
+from derive.potential.rewriting import with_squares
 from derive.weights.kernel_relation import KernelRelation, Power, find_kernel_relation, find_power
 from derive.weights.metric import Metric
 
@@ -84,7 +84,7 @@ def shifted_power(
     even = bool(n.is_integer and n % 2 == 0)
     sign, assumptions = (1, ()) if even else start_sign(offset, relation.notation)
     x = relation.notation.betas[0]
-    t = sign * (x - fewest([relation.expr(shift), relation.factored(shift)]))
+    t = sign * (x - relation.shorter(shift))
     t0 = sign * relation.factored(offset)
     k = kappa
     if isinstance(kappa, RationalFunction):

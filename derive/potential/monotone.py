@@ -27,16 +27,9 @@ from derive.exact.field.factors import linear_terms
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.signs import Signs
 from derive.exact.towers.tower import Tower
-from derive.language import from_sympy, to_sympy
+from derive.language import to_sympy
 from derive.language.tree import Call, Number, Operation, Power, RealPower, Tree, names
-from derive.model.notation import (
-    AssumePositive,
-    BranchOpen,
-    Notation,
-    rational,
-    to_expr,
-    without_modulus,
-)
+from derive.model.notation import AssumePositive, BranchOpen, Notation, from_expr, rational, to_expr
 from derive.model.parameterization import Parameterization
 from derive.model.signs import start_sign
 from derive.potential.domain import Domain, Wall
@@ -284,7 +277,7 @@ def logarithmic(p: Parameterization, notation: Notation) -> Layer | None:
     if (found := find_logarithm(p)) is None:
         return None
     E, c, b = found
-    inner = p.with_(outputs=[from_sympy(without_modulus(to_expr(E, notation.weights)))])
+    inner = p.with_(outputs=[from_expr(to_expr(E, notation.weights))])
     shift = to_expr(b, notation.start_symbols)
     limits = REAL if c > 0 else REAL[::-1]
     return Layer(inner, lambda x: rational(c) * sympy.log(x) + shift, POSITIVE, limits, side=1)

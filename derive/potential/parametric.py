@@ -39,7 +39,7 @@ from derive.model.notation import (
 from derive.model.parameterization import Parameterization
 from derive.model.rates import open_factors
 from derive.model.signs import start_sign
-from derive.potential.accept import CurveProposal, accept_parametric
+from derive.potential.accept import CurveProposal, ZeroTest, accept_parametric
 from derive.potential.branch import square_root
 from derive.potential.piece import Curve, Piece
 from derive.weights.dual import DualCoordinates, conjugate_in_time
@@ -101,7 +101,11 @@ def _inverse(curve: Curve, notation: Notation) -> Expr | None:
         sign = decide.sign(B.xreplace({beta: curve.beta.xreplace({z: sympy.S.Zero})}))
     except Undecided:
         return None
-    root = square_root(sympy.expand(B**2 - 4 * A * C))
+    square = sympy.expand(B**2 - 4 * A * C)
+    solved = ((2 * A * z + B) ** 2 - square).xreplace({beta: curve.beta})
+    if not ZeroTest(notation.parameterization, {}).vanishes(solved):
+        return None
+    root = square_root(square)
     found = sympy.factor_terms(-sign * C) / (sympy.expand(sign * B / 2) + root / 2)
     return found if found.count_ops() <= LONG else None
 

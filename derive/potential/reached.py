@@ -60,13 +60,7 @@ def find_domain(
     if piece.domain is not None:
         return piece.domain
     if metric.parameterization.d > 1:
-        domain = _coupled(metric, dual, notation)
-        trees = metric.parameterization.trees
-        if any(_has_kink(node) for tree in trees for node in walk(tree)):
-            domain = replace(domain, undecided=(*domain.undecided, "smooth"))
-        if any(open_factors(metric.parameterization)):
-            domain = replace(domain, undecided=(*domain.undecided, "rates"))
-        return domain
+        return _with_breaks(_coupled(metric, dual, notation), metric.parameterization)
     if piece.time_curve is not None:
         plain = _to_rates(along_curve(piece, piece.time_curve, notation), Leaf(metric, notation))
     else:
@@ -80,6 +74,22 @@ def find_domain(
     ):
         return plain
     return replace(found, interval=plain.interval)
+
+
+def unsought_domain(metric: Metric, notation: Notation) -> Domain:
+    """Return the domain of Q of a block in words alone, before any of its ends is sought."""
+    p = metric.parameterization
+    if p.d > 1:
+        return _with_breaks(Domain(notation.betas, "warp", undecided=("leaf",)), p)
+    return _with_breaks(Domain(notation.betas, "slope", undecided=("kernel", "smooth")), p)
+
+
+def _with_breaks(domain: Domain, p: Parameterization) -> Domain:
+    """Return a domain with the words that it ends where F has kinks, or rates change their sign."""
+    kinks = any(_has_kink(node) for tree in p.trees for node in walk(tree))
+    breaks: dict[Undecided, bool] = {"smooth": kinks, "rates": any(open_factors(p))}
+    undecided = dict.fromkeys((*domain.undecided, *(x for x, met in breaks.items() if met)))
+    return replace(domain, undecided=tuple(undecided))
 
 
 def _to_rates(domain: Domain, leaf: Leaf) -> Domain:

@@ -87,24 +87,17 @@ def _as_product(total: Expr) -> Expr:
     """Return exp(a) + exp(b), times a number, or 1 + tan(x)^2, as a product; others as they are."""
     if len(total.args) != 2:
         return total
-    (c, a), (d, b) = ((_beside(term), _exponent(term)) for term in total.args)
-    apart = ((a - b) / 2).as_coeff_Mul()[0]
-    if a != b and c in (d, -d) and apart.is_Integer:  # exp(x/2) would be new
+    (c, E), (d, F) = (term.as_independent(sympy.exp) for term in total.args)
+    a, b = (x.args[0] if isinstance(x, sympy.exp) else sympy.S.Zero for x in (E, F))
+    whole = ((a - b) / 2).as_coeff_Mul()[0].is_Integer  # exp(x/2) would be new
+    if a != b and c in (d, -d) and whole:
         half = sympy.sinh if c == -d else sympy.cosh
         return 2 * c * sympy.exp((a + b) / 2) * half((a - b) / 2)
-    one, square = sorted((c, d), key=lambda e: e.is_Pow)
-    if a == b == 0 and one == 1 and square.is_Pow and square.exp == 2:
-        (x, *_), is_tangent = square.base.args or (None,), isinstance(square.base, sympy.tan)
-        return sympy.cos(x) ** -2 if is_tangent else total
-    return total
+    found = total.match(1 + sympy.tan(_ANGLE) ** 2)
+    return sympy.cos(found[_ANGLE]) ** -2 if found else total
 
 
-def _exponent(term: Expr) -> Expr:
-    return sympy.Add(*(x.exp for x in sympy.Mul.make_args(term) if isinstance(x, sympy.exp)))
-
-
-def _beside(term: Expr) -> Expr:
-    return sympy.Mul(*(x for x in sympy.Mul.make_args(term) if not isinstance(x, sympy.exp)))
+_ANGLE = sympy.Wild("angle")
 
 
 def without_hyperbolic(expression: Expr) -> Expr:

@@ -263,10 +263,10 @@ def form_lines(
     yield OnTerminal((Equations((*curved, (name, piece.value), *slopes)),))
     if piece.time_curve is not None:
         yield OnTerminal((note("with {between}", between=between),))
-        if piece.time_curve.inverse is not None:
-            yield from definitions([(piece.time_curve.parameter, piece.time_curve.inverse)], ())
     calls = piece.value.atoms(AppliedUndef) if piece.kernel is not None else ()
-    names = (*((K, piece.kernel) for K in calls), *piece.abbreviations, *piece.constants)
+    inverse = () if curve is None or curve.inverse is None else ((curve.parameter, curve.inverse),)
+    kernels = ((K, piece.kernel) for K in calls)
+    names = (*inverse, *kernels, *piece.abbreviations, *piece.constants)
     yield from definitions(names, piece.roots)
     yield from _conditions(piece)
 

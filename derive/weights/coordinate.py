@@ -13,7 +13,7 @@ from functools import cached_property
 from sympy import Expr, Symbol
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
-from derive.model.notation import Notation, to_expr, to_factored_expr
+from derive.model.notation import Notation, to_expr, to_factored_expr, to_shorter_expr
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,10 @@ class Coordinate:
     def factored(self, element: RationalFunction) -> Expr:
         """Return a function of t in SymPy as a product of irreducible factors."""
         return to_factored_expr(element, self.images)
+
+    def shorter(self, element: RationalFunction) -> Expr:
+        """Return a function of t in SymPy, expanded or in factors, whichever is shorter."""
+        return to_shorter_expr(element, self.images)
 
     @property
     def positive(self) -> frozenset[str]:

@@ -468,7 +468,7 @@ def flow_in_slow_time(s: SaddlePath, alpha: Fraction, tau: Array) -> Array:
 
 
 @singledispatch
-def display(record: object, *given: Any) -> Display:
+def display(record: object, *given: Any, **named: Any) -> Display:
     """Return the picture of a record; InputError where there is none."""
     raise InputError(f"there is no picture of {type(record).__name__}")
 

@@ -9,8 +9,9 @@ from mpmath import mp, mpf
 from sympy.core.function import AppliedUndef
 from witness_flow import Model, evaluate, integrate, number
 
-from derive import Parameterization
+from derive import Parameterization, Verdict
 from derive.model.notation import Notation
+from derive.potential.find import integrated
 from derive.potential.quadrature import integrate_along_segment, integrate_gradient, power_rule
 from derive.render.plain import unmark
 from derive.render.sections import form_lines
@@ -179,3 +180,21 @@ def test_antiderivatives_of_powers_and_exponentials():
     assert power_rule(2 * sympy.exp(3 * s), s) == sympy.exp(3 * s) * 2 / 3
     for slope in (1 / s, s**-2, s**s, s + 1, sympy.exp(s**2), k * s * sympy.exp(s)):
         assert power_rule(slope, s) is None
+
+
+@pytest.mark.parametrize(
+    ("outputs", "rates", "says"),
+    [
+        (["u*v"], {}, ("kernel", "smooth")),
+        (["u*v"], {"u": "v", "v": "u"}, ("kernel", "smooth", "rates")),
+        (["a*u1", "a*u2"], {}, ("leaf",)),
+        (["sqrt(a**2)*b", "b"], {}, ("leaf", "smooth")),
+    ],
+)
+def test_before_its_ends_are_sought_a_domain_is_told_with_all_that_may_end_it(outputs, rates, says):
+    p = Parameterization.parse(outputs, positive=["a"] if "a" in outputs[0] else [], rates=rates)
+    metric = find_metric(find_conserved(find_lie_structure(p)))
+    potential = integrated(decide_warp(decide_hessian(metric)), Notation(p, tuple(range(p.d))))
+    assert potential.finding.verdict is Verdict.PROVED
+    assert potential.piece.integrand.left == "time"
+    assert (potential.piece.domain.walls, potential.piece.domain.undecided) == ((), says)

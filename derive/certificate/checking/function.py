@@ -212,8 +212,8 @@ def remainder(polynomial: fmpz_mpoly, relation: fmpz_mpoly, k: int) -> tuple[fmp
         top, steps = parts.pop(n), steps + 1
         parts = {m: times(lead, c) for m, c in parts.items()}
         for m, c in below.items():
-            m += n - degree
-            parts[m] = parts.get(m, 0) - times(top, c)
+            at = n - degree + m
+            parts[at] = parts.get(at, 0) - times(top, c)
         parts = {m: c for m, c in parts.items() if not c.is_zero()}
     zero, symbol = 0 * relation, relation.context().gens()[k]
     return sum((c * symbol**m for m, c in parts.items()), zero), steps

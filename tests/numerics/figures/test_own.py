@@ -44,6 +44,8 @@ def test_derivations_and_potentials_plot_themselves():
     assert again.ax_ is own
     assert np.array_equal(shown.value, again.value)
     assert not np.array_equal(shown.value, d.plot().value)
+    named = d.plot(start={"alpha": "1/2"}, ax=pyplot.subplots()[1])
+    assert np.array_equal(shown.value, named.value)
     with pytest.raises(NumericalError):
         derive(["x*y", "y*z", "z*x"]).plot()
     pyplot.close("all")
@@ -65,7 +67,8 @@ def test_regimes_are_approached():
     found = regimes(derive(PAIR), "alpha")
     for which in (0, 1):
         shown = RegimeDisplay.from_regimes(found, which)
-        assert [s.label for s in found.plot(which).series] == [s.label for s in shown.series]
+        for plotted in (found.plot(which), found.plot(which=which)):
+            assert [s.label for s in plotted.series] == [s.label for s in shown.series]
         distances = [np.abs(value - shown.limit).max() for value in shown.values]
         assert distances == sorted(distances, reverse=True)
         assert distances[-1] < 0.1
