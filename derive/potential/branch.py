@@ -19,7 +19,7 @@ from derive.exact.linear.implicitization import Coordinates
 from derive.exact.signs import Signs, is_feasible, vertices
 from derive.exact.towers.tower import Tower
 from derive.model.condition import Condition, Sign
-from derive.model.notation import Notation, from_expr, to_expr
+from derive.model.notation import Notation, from_expr, positive_generators, to_expr
 from derive.model.parameterization import Parameterization
 from derive.model.signs import StartSign, sign_at_start
 from derive.potential.chart import Chart
@@ -106,7 +106,8 @@ def _is_kept(metric: Metric, f: RationalFunction) -> bool:
     all that are 0 then stay so, as for balanced layers.
     """
     p, darboux = metric.parameterization, metric.conserved.darboux
-    if any(Signs(p.nonnegative).is_nonnegative(x) or x in darboux for x in (f, -f)):
+    certain = Signs(p.nonnegative | positive_generators(p.field))
+    if any(certain.is_nonnegative(x) or x in darboux for x in (f, -f)):
         return True
     square, guards, known = p.at_start(f * f), guards_of(metric, f), Signs(p.positive)
     levels = [p.at_start(guard) for guard in guards]

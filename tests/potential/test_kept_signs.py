@@ -330,3 +330,10 @@ def test_a_warp_away_from_zero_has_one_side():
     d = derive_once(NEURON.with_(start={**dict(NEURON.start), "a": NEURON.start[1][1]}))
     assert d.verdict is Verdict.PROVED
     assert d.potential.other_side is None
+
+
+def test_that_an_exponential_keeps_its_sign_is_no_condition():
+    """Of sinh(a) = (exp(a) - 1)(exp(a) + 1)/(2 exp(a)) one factor alone may change its sign."""
+    d = derive_once(Parameterization.parse(["sinh(a)*u", "sinh(a)*v"]))
+    kept = [c.of for c in d.potential.pieces[0].assumptions if c.sign is Sign.KEPT]
+    assert kept == [sympy.exp(sympy.Symbol("a", real=True)) - 1]
