@@ -1,7 +1,8 @@
 """The elementary functions, one record each: whoever treats one finds here what is special to it.
 
-A function has one argument x and the name that flint, SymPy and mpmath give it. A new one is a
-record here; the checker of certificates keeps a list of its own, so that it trusts nobody.
+A function has one argument x and the name that flint, SymPy and mpmath give it; sigmoid and
+softplus, which SymPy has not, are written out there. A new one is a record here; the checker of
+certificates keeps a list of its own, so that it trusts nobody.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ RECORDS: dict[str, FunctionRecord] = {
             "asinh", derivative="1/p", partner="sqrt(1 + x*x)", logarithm="log(x + sqrt(1 + x*x))"
         ),
         FunctionRecord("atan", derivative="1/(1 + x*x)"),
-        FunctionRecord("sigmoid", "1/(1 + exp(-x))", is_call=False),
-        FunctionRecord("softplus", "log(1 + exp(x))", is_call=False),
+        FunctionRecord("sigmoid", "1/(1 + exp(-x))"),
+        FunctionRecord("softplus", "log(1 + exp(x))"),
         # The sign of x is that of a name declared positive, and has to last along the flow.
         FunctionRecord("abs", "sqrt(x**2)", is_call=False),
     )

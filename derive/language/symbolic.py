@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from derive.errors import LanguageError
 from derive.language.budget import DEFAULT, Budget
 from derive.language.build import Builder, Built
-from derive.language.functions import CALLS
+from derive.language.functions import CALLS, RECORDS
 from derive.language.literals import shown
+from derive.language.reader import value_of
 from derive.language.tree import Algebra, Tree, evaluated, fold
 
 if TYPE_CHECKING:
@@ -38,11 +39,16 @@ def to_sympy(tree: Tree, symbols: Mapping[str, sympy.Symbol] | None = None) -> s
             raise LanguageError(f"no symbol is given for {shown(name)}: give one for each name")
         return symbols[name]
 
+    def call(function: str, argument: sympy.Expr) -> sympy.Expr:
+        if hasattr(sympy, function):
+            return getattr(sympy, function)(argument)
+        return value_of(RECORDS[function].rewritten, {"x": argument}, call)
+
     algebra: Algebra[sympy.Expr] = Algebra(
         sympy.Rational,
         symbol,
         lambda base, exponent: sympy.Pow(base, sympy.Rational(exponent)),
-        lambda function, argument: getattr(sympy, function)(argument),
+        call,
         real_power=sympy.Pow,
     )
     result = evaluated(tree, algebra)
@@ -102,7 +108,8 @@ class _SymPyReader:
 
         self.sympy = sympy
         self.builder = Builder(budget)
-        self.functions = {getattr(sympy, name): name for name in CALLS}
+        named = {name: getattr(sympy, name, None) for name in CALLS}
+        self.functions = {function: name for name, function in named.items() if function}
         self.symbols: dict[str, sympy.Symbol] = {}
         self.seen = 0
 

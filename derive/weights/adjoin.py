@@ -70,9 +70,16 @@ def logarithmic_law(conserved: ConservedQuantities) -> LogFunction | None:
     if p.d == 1:
         alone = [*map(p.field.monomial, separate_monomials(p.field, MAXIMAL_DEGREE))]
         arguments += _of_one_weight(p)
-    exponents = ((p.field.named(g.name), g.argument) for g in p.field.generators if g.kind == "exp")
-    # log exp(A) is A, which is no law beside itself
-    known = [E for E, A in exponents if any((p.field.embed(A) / f).is_constant() for f in alone)]
+    calls = [
+        (g.kind, p.field.named(g.name), p.field.embed(g.argument))
+        for g in p.field.generators
+        if g.kind in ("exp", "log")
+    ]
+    # log exp(A) is A, which is no law beside itself, and log A no other one
+    known = [A for kind, L, A in calls if kind == "log" and L in alone]
+    known += [
+        E for kind, E, A in calls if kind == "exp" and any((A / f).is_constant() for f in alone)
+    ]
     arguments = [P for P in dict.fromkeys(arguments) if P not in known]
     logs = (LogFunction(zero, ((one, P),)) for P in arguments)
     family = [*map(LogFunction, alone), *logs]

@@ -44,6 +44,8 @@ PLAIN = {
     "sinh": "(exp(u) - 1/exp(u))/2",
     "cosh": "(exp(u) + 1/exp(u))/2",
     "tanh": "(exp(u) - 1/exp(u))/(exp(u) + 1/exp(u))",
+    "sigmoid": "exp(u)/(exp(u) + 1)",
+    "softplus": "log(exp(u) + 1)",
 }
 SIGNS: dict[type[ast.operator], Callable[[Function, Function], Function]] = {
     ast.Add: operator.add,
