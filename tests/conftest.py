@@ -15,7 +15,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")
 
 from derive.catalogue import find
-from tests.numerics.evaluate.sweep_table import pytest_terminal_summary, pytest_xdist_make_scheduler  # noqa: F401 - hooks
 from tests.published import derive_once
 
 

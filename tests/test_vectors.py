@@ -1,6 +1,5 @@
 """Vector models beta = phi(a, |u|) u for every d: exact facts, and components of the vector."""
 
-import json
 import re
 from dataclasses import replace
 
@@ -12,14 +11,10 @@ from mpmath import mp, mpf
 
 import tests.witnesses.derivation  # noqa: F401 (its witnesses)
 from derive import DegenerateStart, InputError, Parameterization, RankDeficient, Verdict
-from derive.errors import ConsistencyError
-from derive.verdict import Finding
-from derive.weights.linear_search import has_slopes
 from numerics import crosscheck
 from tests.conditions import texts
-from tests.in_components import check_dimension
 from tests.published import derive_once
-from tests.witness_flow import Model, claimed_gradient, evaluate, random_steering, run
+from tests.witness_flow import Model, evaluate, random_steering, run
 from tests.witnesses import WITNESSES, Refuted, repeated
 
 pytestmark = pytest.mark.every(4)
@@ -271,174 +266,3 @@ def test_a_vector_whose_coefficient_starts_negative_is_checked_as_it_is(start):
     """beta_0 is opposite to u_0, in components too."""
     d = derive_once(Parameterization.parse(["a*u"], start, vectors=["u"]))
     assert crosscheck(d, digits=20).passed
-
-
-def gradient(d, beta, u0, symbols):
-    """Return q'(s) beta/s + z by this module's own evaluation of the printed form."""
-    s = length(beta)
-    (slope,) = claimed_gradient(d.potential.pieces[0], {d.beta[0].name: s}, symbols)
-    z = -evaluate(d.potential.turning.slope, {sympy.Symbol(k): v for k, v in symbols.items()})
-    return [slope * b / s + z * u for b, u in zip(beta, u0, strict=True)]
-
-
-CLOSED = [
-    "a",
-    "a*b",
-    "a**2",
-    "a**3",
-    "1 + a",
-    "a + b",
-    "a**2*b",
-    "3",
-    "a*norm_u**2",
-    "a*b*c",
-    "1 + norm_u**2",
-    "c/norm_u",
-    "c**2/norm_u",
-    "c/norm_u**2",
-    "c**3/norm_u",
-    "a/(1+b)",
-    "a*b/norm_u",
-    "norm_u**2",
-    "a - b",
-    "a**2 - b**2",
-    "c/norm_u - 1/norm_u",
-    "sqrt(a)",
-    "a**(3/2)",
-]
-
-
-@pytest.mark.every(16)
-@pytest.mark.parametrize("numeric", [False, True], ids=["symbols", "numbers"])
-@pytest.mark.parametrize("phi", CLOSED)
-def test_the_gradient_follows_the_flow_in_three_dimensions(phi, numeric):
-    start = subset(phi)
-    follow(derived(phi, start if numeric else {}), phi, start)
-
-
-@pytest.mark.parametrize(
-    ("phi", "start"),
-    [
-        ("a", {"a": "-5/4", "u": "7/8"}),
-        ("a*b", {"a": "-5/4", "b": "3/4", "u": "7/8"}),
-        ("a*b", {"a": "-5/4", "b": "-3/4", "u": "2"}),
-        ("a*norm_u**2", {"a": "-2", "u": "3/4"}),
-        ("a**3", {"a": "-1", "u": "1"}),
-        ("c/norm_u", {"c": "-2", "u": "3/2"}),
-        ("a - b", {"a": "1/4", "b": "5/4", "u": "1/2"}),
-        ("a*b", {"a": "1", "b": "1", "u": "1"}),
-        ("a", {"a": "1", "u": "0"}),
-        ("a*b", {"a": "-1", "b": "1/2", "u": "0"}),
-    ],
-)
-def test_starts_of_any_sign(phi, start):
-    follow(derived(phi, start), phi, start)
-
-
-def follow(d, phi, start):
-    """Check grad Q(beta(t)) = int g lambda dt, and that q' is the slope of q."""
-    assert d.verdict is Verdict.PROVED
-    piece = d.potential.pieces[0]
-    if piece.integrand is not None:
-        assert "psi(s)" not in piece.note
-        closed = replace(piece, integrand=None)
-        d = replace(d, potential=replace(d.potential, pieces=(closed,)))
-    with mp.workdps(30):
-        model, w0, steering = flow(phi, start, seed=len(phi), size=0.2)
-        names = [*(n for n in start if n != "u"), "u1", "u2", "u3"]
-        square = sum(sympy.Symbol(f"u{i}", real=True) ** 2 for i in (1, 2, 3))
-        warp = d.warping.g.subs({sympy.Symbol("norm_u", positive=True): sympy.sqrt(square)})
-        read = [sympy.Symbol(n, real=True) for n in names]
-        g = sympy.lambdify(read, warp, modules="mpmath")
-        assert g(*w0) > 0
-        w1, expected = run(model, w0, steering, g)
-        symbols = {f"{n}_0": v for n, v in zip(names, w0, strict=True)}
-        symbols["norm_u_0"] = length(w0[-3:])
-        for w, target in ((w0, [mpf(0)] * 3), (w1, expected)):
-            if length(model.F(*w)) == 0:
-                continue
-            found = gradient(d, model.F(*w), w0[-3:], symbols)
-            assert max(abs(x - y) for x, y in zip(found, target, strict=True)) < mpf(10) ** -15
-        if not piece.value.has(sympy.Integral):
-            assert abs(slope_of(d, length(model.F(*w1)), symbols)) < mpf(10) ** -10
-
-
-def slope_of(d, s, symbols):
-    piece = d.potential.pieces[0]
-
-    def q(x):
-        return claimed_gradient(
-            replace(piece, gradient=(piece.value,)), {d.beta[0].name: x}, symbols
-        )[0]
-
-    (slope,) = claimed_gradient(piece, {d.beta[0].name: s}, symbols)
-    h = mpf(10) ** -7
-    return (q(s + h) - q(s - h)) / (2 * h) - slope
-
-
-@pytest.mark.every(12)
-@pytest.mark.parametrize("d", [2, 3, 4])
-@pytest.mark.parametrize(
-    "phi",
-    [
-        "a",
-        "a*b",
-        "a**2",
-        "a + norm_u**2",
-        "a*norm_u**2",
-        "2",
-        "c/norm_u**2",
-        "(a + norm_u**2)/(1 + b)",
-    ],
-)
-def test_components_agree(phi, d):
-    (block,) = derived(phi).blocks
-    dual = block.potential.turning.dual
-    check = check_dimension(block.metric.direction, block.conserved, block.hessian.finding, dual, d)
-    assert check.verdict is Verdict.PROVED
-    assert sum("<grad y" in e.statement for e in check.evidence) == (d * d if dual else 0)
-
-
-def test_a_wrong_claim_fails_in_components():
-    d = derived("a")
-    model, laws, dual = d.direction, d.blocks[0].conserved, d.potential.turning.dual
-    field = model.parameterization.field
-    a, n = field.gens
-    wrong = replace(dual, log_psi=dual.log_psi.scaled(field.constant(2)))
-    p, rate = model.parameterization, [model.parameterization.F[0] / (n * n)]
-    assert has_slopes(p, dual.log_psi, rate)
-    assert not has_slopes(p, wrong.log_psi, rate)
-    with pytest.raises(ConsistencyError):
-        check_dimension(model, laws, d.hessian.finding, wrong, 2)
-    with pytest.raises(ConsistencyError):
-        check_dimension(model, replace(laws, laws=(a * a + n * n,)), d.hessian.finding, dual, 2)
-    with pytest.raises(ConsistencyError):
-        check_dimension(model, laws, Finding(Verdict.PROVED, "no"), dual, 3)
-
-
-@pytest.mark.every(12)
-@pytest.mark.parametrize("phi", CLOSED)
-def test_every_rendering(phi):
-    d = derived(phi)
-    text = d.to_text()
-    assert all(len(line) <= 80 for line in text.splitlines())
-    assert "norm_u" not in text
-    latex = d.to_latex(standalone=True)
-    assert latex.count("{") == latex.count("}")
-    assert r"\mathit{norm}" not in latex
-    record = json.loads(d.to_json())
-    assert record["verdict"] == "PROVED"
-    assert record["parameterization"]["norms"] == {"u": "norm_u"}
-
-
-def test_the_witness_sees_a_wrong_form():
-    start = subset("a*b")
-    d = derived("a*b", start)
-    turned = replace(d.potential.turning, slope=-d.potential.turning.slope)
-    flipped = replace(d, potential=replace(d.potential, turning=turned))
-    with pytest.raises(AssertionError):
-        follow(flipped, "a*b", start)
-    piece = d.potential.pieces[0]
-    bent = replace(piece, gradient=(piece.gradient[0] * d.beta[0],))
-    with pytest.raises(AssertionError):
-        follow(replace(d, potential=replace(d.potential, pieces=(bent,))), "a*b", start)

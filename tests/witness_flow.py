@@ -6,7 +6,7 @@ everything else is mpmath.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -114,10 +114,6 @@ def integrate(f, y, time, steps=8, columns=8):
     return y
 
 
-Steering = Sequence[tuple[Sequence[Any], Any]]
-"""Pieces (lambda, duration)."""
-
-
 def random_steering(d, seed, pieces=3, size=1.0):
     """Draw piecewise-constant steering with short rational values."""
     rng = Random(seed)
@@ -180,15 +176,6 @@ def confirms(identity, derivation):
     return difference == 0 != said
 
 
-def warp_function(derivation: Any, model: Model) -> Callable[..., Any]:
-    """Return the claimed warp g as a function of the weights."""
-    return sympy.lambdify(
-        [sympy.Symbol(w.name, real=True) for w in model.weights],
-        derivation.warping.g,
-        modules="mpmath",
-    )
-
-
 def real_roots(descending: Sequence[Any]) -> Vector:
     """Return the distinct real roots of a polynomial, the largest first."""
     with mpmath.workdps(mp.dps * 3):
@@ -199,98 +186,3 @@ def real_roots(descending: Sequence[Any]) -> Vector:
         if not distinct or mpmath.re(root) - distinct[-1] > tolerance:
             distinct.append(mpmath.re(root))
     return distinct[::-1]
-
-
-class NoForm(Exception):
-    """The gradient is an integral or gives no numbers."""
-
-
-def claimed_gradient(piece: Any, beta: Mapping[str, Any], symbols: Mapping[str, Any]) -> Vector:
-    """Evaluate dQ/dbeta of one piece, with this module's own root finding.
-
-    Args:
-        piece: a closed form.
-        beta: values by name.
-        symbols: start symbols by name.
-    """
-    point: dict[str, Any] = {**symbols, **{b.name: beta[b.name] for b in piece.betas}}
-
-    def value(expression: Any) -> Any:
-        expression = sympy.sympify(expression)
-        free = sorted(expression.free_symbols, key=lambda s: s.name)
-        f = sympy.lambdify(free, expression, modules="mpmath")
-        return f(*(point[s.name] for s in free))
-
-    for symbol, expression in piece.constants:
-        point[symbol.name] = value(expression)
-    for root in piece.roots:
-        if root.explicit is not None:
-            point[root.symbol.name] = value(root.explicit)
-            continue
-        coefficients = [value(c) for c in sympy.Poly(root.polynomial, root.symbol).all_coeffs()]
-        point[root.symbol.name] = real_roots(coefficients)[root.from_above]
-    if piece.kind == "parametric":
-        z = piece.curve.parameter
-        point[z.name] = _invert(piece.curve, value, point, beta[piece.betas[0].name])
-    if any(g.has(sympy.Integral) for g in piece.gradient):
-        raise NoForm
-    return [value(g) for g in piece.gradient]
-
-
-def _invert(curve: Any, value: Callable[[Any], Any], point: dict[str, Any], target: Any) -> Any:
-    """Solve h(z) = beta by bisection and secant on the piece's interval."""
-    low, high = (value(end) if end.is_finite is not False else None for end in curve.interval)
-    name = curve.parameter.name
-
-    def h(z: Any) -> Any:
-        point[name] = z
-        return value(curve.beta) - target
-
-    span = mpf(1)
-    lo = low if low is not None else -span
-    hi = high if high is not None else span
-    shrink = mpf(10) ** (-mp.dps // 2)
-    lo, hi = lo + (shrink if low is not None else 0), hi - (shrink if high is not None else 0)
-    while low is None and h(lo) * h(mpf(0)) > 0 and h(lo) * h(hi) > 0 and span < 2**20:
-        span *= 2
-        lo = -span
-        hi = hi if high is not None else span
-    while high is None and h(lo) * h(hi) > 0 and span < 2**20:
-        span *= 2
-        hi = span
-    if h(lo) * h(hi) > 0:
-        raise AssertionError(f"beta = {mpmath.nstr(target, 8)} is not reached on the interval")
-    rising = h(hi) > 0
-    for _ in range(60):
-        middle = (lo + hi) / 2
-        if (h(middle) > 0) == rising:
-            hi = middle
-        else:
-            lo = middle
-    return mpmath.findroot(h, (lo, hi), solver="anderson", tol=mpf(10) ** (-2 * mp.dps + 6))
-
-
-def pathwise_errors(
-    derivation: Any, outputs: Sequence[str], symbols: Mapping[str, Any], steering: Steering
-) -> tuple[Any, Any]:
-    """Return the largest |grad Q| at the start and |grad Q - int g lambda dt| at the end.
-
-    Raises:
-        NoForm: a piece is a quadrature.
-    """
-    parameterization = derivation.parameterization
-    model = Model.of(outputs, parameterization.weights)
-    w0 = start_values(parameterization, symbols)
-    g = warp_function(derivation, model)
-    assert g(*w0) > 0, f"the warp {derivation.warping.g} is not positive at the start {w0}"
-    w1, expected = run(model, w0, steering, g)
-    order = [b.name for b in derivation.beta]
-    worst = [mpf(0), mpf(0)]
-    for piece in derivation.potential.pieces:
-        places = [order.index(b.name) for b in piece.betas]
-        for which, (w, target) in enumerate(((w0, [mpf(0)] * model.d), (w1, expected))):
-            beta = dict(zip(order, model.F(*w), strict=True))
-            found = claimed_gradient(piece, beta, symbols)
-            errors = [abs(x - target[i]) for x, i in zip(found, places, strict=True)]
-            worst[which] = max(worst[which], *errors)
-    return worst[0], worst[1]

@@ -4,9 +4,9 @@ Both run one program of the printed form, names in the order of their definition
 bounds of their errors, on balls of python-flint, and, for searches, on doubles alone.
 
 In float64 every result is right to 1e-14, or nan: doubles are tried, and where their bound is too
-large the bits of balls are doubled until 50 are right. ``pytest -m sweep`` compares all functions
-of every proved model of the catalogue with 60 digits. Exceptions to 1e-14, where the true value is
-a normal double:
+large the bits of balls are doubled until 50 are right. Tests compare all functions of the proved
+models of the catalogue with the formulas in many digits. Exceptions to 1e-14, where the true value
+is a normal double:
 
 * The inverse mirror map of a model for which no formula of it is found, of which the catalogue
   has none: Newton's method in doubles, to 1e-9.

@@ -6,7 +6,7 @@ Each contest gives all entries the same problem, runs them in turns, and prints 
 seconds, half their range relative to it, the ratio to the first entry, and what was reached: for
 interpolants the relative residual |X beta - y|/|y|, for flows the largest error of a weight, for
 functions the range of their differences from bounded results, relative to the largest (Q is up to a
-constant). CVXPY with Clarabel and heyoka come with the extra ``bench``; what is missing is a
+constant). CVXPY with Clarabel comes with the extra ``bench``; what is missing is a
 line that says so. ``--quick`` leaves out what takes minutes, or gigabytes: mpmath.odefun to the
 limit of a flow, and a million dimensions.
 """
@@ -27,14 +27,7 @@ from numerics.experiments.sparse_regression import train
 from numerics.interpolants.design import read_design
 from numerics.interpolants.interpolant import interpolate
 from tests.benchmarks.contest import HEADER, Contest, Entry, measure, rows
-from tests.benchmarks.flows import (
-    diagonal_by_heyoka,
-    diagonal_by_odefun,
-    diagonal_limit,
-    run,
-    stiff,
-    worst,
-)
+from tests.benchmarks.flows import diagonal_by_odefun, diagonal_limit, run, stiff, worst
 from tests.published import MODELS
 
 ROOT = Path(__file__).parents[2]
@@ -148,12 +141,8 @@ def precise_flow(digits, horizon, rounds=3, seed=0):
     def ours():
         return run("diagonal", digits, seed, time=horizon).weights
 
-    def heyoka():
-        return diagonal_by_heyoka(horizon, digits, seed)
-
     entries = (
         Entry("numerics.integrator.gradient_flow", ours, rounds),
-        Entry("by heyoka, with its compilation", heyoka, 1, "heyoka"),
         Entry("mpmath.odefun", lambda: diagonal_by_odefun(horizon, digits, seed)),
     )
     title = f"flow for time {float(horizon):g}, {digits} digits"

@@ -10,9 +10,7 @@ import mpmath
 import numpy as np
 
 from derive import Parameterization
-from numerics.integrator.builder import Builder
-from numerics.integrator.gradient_flow import flow, read_loss, steering
-from numerics.integrator.taylor import integrate
+from numerics.integrator.gradient_flow import flow
 
 D, ROWS, DIGITS = 8, 3, 50
 MODELS = {
@@ -41,18 +39,6 @@ def run(model, digits=DIGITS, seed=0, **options):
     if model == "one neuron":
         start["a"] = Fraction(1)
     return flow(p, X, y, start, digits, **options)
-
-
-def diagonal_by_heyoka(time, digits=DIGITS, seed=0):
-    """Return the weights p_1, m_1, p_2, .. at a time."""
-    from tests.benchmarks.heyoka_engine import Heyoka
-
-    p, (X, y) = Parameterization.parse(MODELS["diagonal"]), problem(seed)
-    builder = Builder(p.weights)
-    beta = tuple(map(builder.tree, p.trees))
-    field = builder.reverse(beta, steering(read_loss("squared", y), X, y)(builder, beta))
-    start = [STARTS["diagonal"]] * len(p.weights)
-    return integrate(builder.tape(field), start, digits, time=time, engine=Heyoka).state
 
 
 def stiff(scales, digits):

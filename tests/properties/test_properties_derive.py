@@ -3,27 +3,15 @@
 import re
 from itertools import pairwise, product
 
-import mpmath
 import numpy as np
 import pytest
 import sympy
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from mpmath import mpf
 from test_properties_catalogue import gradient, value
-from witness_flow import (
-    Model,
-    NoForm,
-    confirms,
-    evaluate,
-    pathwise_errors,
-    random_steering,
-    run,
-    start_values,
-    warp_function,
-)
+from witness_flow import confirms
 
-from derive import Derivation, Parameterization, Verdict, derive
+from derive import Parameterization, Verdict, derive
 from derive.errors import DeriveError
 from derive.exact import balls
 from derive.exact.signs import points
@@ -268,45 +256,3 @@ def test_quadratic_products_of_two_weights():
 @pytest.mark.parametrize("name", MANY)
 def test_the_same_on_many_more(name):
     MANY[name]()
-
-
-@pytest.mark.slow
-@fewer
-@given(FIXED, st.integers(0, 5))
-def test_proved_potentials_agree_with_the_flow(p: Parameterization, seed: int) -> None:
-    """grad Q at the end is the integral of g lambda, whichever path lambda takes there."""
-    d = derived(p)
-    assume(d is not None and d.verdict is Verdict.PROVED and d.potential.kind != "quadrature")
-    assume(not d.ties)  # their flow takes other time
-    texts = d.parameterization.texts
-    with mpmath.workdps(30):
-        steering = random_steering(len(texts), seed, pieces=2, size=0.125)
-        assume(_stays_inside(d, steering))
-        try:
-            at_start, at_end = pathwise_errors(d, texts, {}, steering)
-        except NoForm:
-            return
-        assert at_start < mpf(10) ** -20
-        assert at_end < mpf(10) ** -12
-
-
-def _stays_inside(d: Derivation, steering: list) -> bool:
-    """Tell whether the flow stays bounded and the warp keeps its sign on the way."""
-    given_model = Model.of(d.parameterization.texts, d.parameterization.weights)
-    g = warp_function(d, given_model)
-    w = start_values(d.parameterization, {})
-    sign = mpmath.sign(g(*w))
-    for lam, duration in steering:
-        for _ in range(4):
-            w, _ = run(given_model, w, [(lam, duration / 4)], steps=1)
-            if max(abs(x) for x in w) > 20 or mpmath.sign(g(*w)) != sign:
-                return False
-    return True
-
-
-def test_values_are_read_by_name() -> None:
-    """Negative control of the helper that evaluates formulas."""
-    import sympy
-
-    expression = sympy.Symbol("b", real=True) - sympy.Symbol("a", positive=True)
-    assert evaluate(expression, {sympy.Symbol("a"): 1, sympy.Symbol("b"): 3}) == 2

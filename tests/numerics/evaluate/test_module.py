@@ -100,6 +100,7 @@ def test_wrong_shapes_are_refused(tmp_path):
         module.gradient([1.0, 2.0, 3.0], 1, 0, 0)
 
 
+@pytest.mark.every(8)
 @each_case
 def test_a_module_needs_numpy_only(tmp_path, outputs, start, values):
     module_of(tmp_path, outputs, start)
