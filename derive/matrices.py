@@ -10,19 +10,18 @@ product of powers of both that is conserved does, and |beta|_* -> sum_k |b_k|. L
 flow on which |b| -> infinity in the direction of largest l1 margin: beta/|beta|_* has the margins
 that b/|b|_1 has, no matrix of nuclear norm 1 has larger ones, as its diagonal would.
 
-All measurements: of W W^T with W of rank n, K: A -> 2 (A beta + beta A) is a function of beta. Let
-beta_0 be diagonal and B its block of the first two rows. With the other entries fixed, K maps
-symmetric 2 x 2 blocks, and their complement, to themselves, so rho of the block is that of n = 2,
-and Hess Q = g rho holds in the block where it holds in all: a refutation at n = 2, by a function of
-B that is not 0, refutes every n >= 2. U V^T with U_0^T U_0 = V_0^T V_0 stays so, its K is
-A -> sqrt(beta beta^T) A + A sqrt(beta^T beta), and in diagonal coordinates, where beta_0 >= 0, on
-blocks B > 0 that is half of the K above: the same refutation. (Derived here.)
+Measurements without such bases steer beta to more dimensions than they fix, so that no Q gives the
+limits (:mod:`derive.weights.orbit`): given ones, or of all measurements X_1 = diag(1, 2) and X_2
+with one entry, in two rows and columns of beta. These two generate the Lie algebra of all in these
+rows, and <A, K A> = |grad <A, F>|^2 tells from which starts K has rank 3 there. Where K is
+invertible, no Q and no g > 0 have Hess Q = g K^-1, as grad Q is then a chart. (Derived here.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import ClassVar
 
 from derive.clock import Stages
@@ -35,10 +34,45 @@ from derive.model.parameterization import Parameterization
 from derive.printable import Certified
 from derive.separable.find import Margins, margins
 from derive.separable.horizon import SOURCE
-from derive.statement import Ground, Open, Statement
-from derive.verdict import Decided, Finding, Verdict
+from derive.statement import Ground, Open, Statement, note
+from derive.verdict import Decided, Finding, Identity, Verdict
+from derive.weights.orbit import Orbit
 
 SCALE = "alpha"
+PAIR = (
+    (Fraction(1), Fraction(0), Fraction(0), Fraction(2)),
+    (Fraction(0), Fraction(1), Fraction(0), Fraction(0)),
+)
+"""X_1 and X_2 in two rows and columns."""
+REACHED = (
+    "along `Z_i = grad <X_i, F>` the rows of all matrices, one above the other, move by "
+    "`Z' = 2 S_i Z` with symmetric `S_i`: steering reaches the orbit of the group of "
+    "`Lie{S_1, ..., S_m}`, and a neighbourhood in it of each point",
+    "where `beta` has more than `m` dimensions there, the `m` numbers `<X_i, beta>` are "
+    "constant on curves of it: two ways of steering end at different `beta` of one `y`",
+)
+CHART = (
+    "where `K` is invertible `grad Q`, with `Hess Q = g rho`, would be a chart in which `beta` "
+    "keeps to the `m` dimensions of `grad Q(beta_0) + span X_i`"
+)
+BLOCK = (
+    "let `X_1 = diag(1, 2)` and `X_2 = [0, 1; 0, 0]` in two rows and columns, in orthonormal "
+    "bases, and be 0 elsewhere: as all measurements of these rows do, they generate a Lie algebra "
+    "of dimension `{algebra}`, and this block of `beta` moves along all `K A`",
+    "`<A, K A> = |grad <A, F>|^2`: `K` of the block has rank 3 or more {where}",
+)
+WHERE = (
+    "where the matrix has rank 2 in these rows",
+    "where neither matrix is 0 in these rows, and where one is, it does not stay",
+)
+"""Of W W^T, and of U V^T."""
+TURNED = (
+    "`({a} X, -{b} X^T)` leaves `beta` as it is; with `X = Y + S`, `Y` symmetric and `S` skew, it "
+    "leaves `C = {a}^T {a} - {b}^T {b}` as it is where `N Y + Y N = S C - C S`, "
+    "`N = {a}^T {a} + {b}^T {b}`, which has one solution `Y` for each `S`",
+    "by Witt's theorem it is tangent to the leaf, and it changes `{a} {a}^T` by `2 {a} Y {a}^T`: "
+    "by nothing for all `S` only where `C` commutes with all skew `S`, as `d I` alone does",
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,7 +85,7 @@ class MatrixDerivation(Decided, Certified):
         entry: the derivation of one b_k, where these decouple.
         vanishing: what Q tends to from alpha W_1 as alpha -> 0.
         margins: what the b_k tend to on separable data.
-        block: the derivation at n = 2 that refutes every n.
+        orbit: what measurements without common bases reach.
     """
 
     parameterization: MatrixMap
@@ -59,7 +93,7 @@ class MatrixDerivation(Decided, Certified):
     entry: Derivation | None = None
     vanishing: Limit | None = None
     margins: Margins | None = None
-    block: Derivation | None = None
+    orbit: Orbit | None = None
 
     outcome: ClassVar[None] = None
     """No shorter record is kept of it."""
@@ -83,9 +117,9 @@ class MatrixDerivation(Decided, Certified):
             "commuting": f"{commute} for all `i, j`, so that {bases} in orthonormal bases",
             "diagonal": f"`X_i` diagonal: {bases} with identities",
             "one": f"one alone{', `X_1` symmetric' * p.is_square}: {bases} in orthonormal bases",
-            "general": "all `X_i`",
+            "general": "no common bases" if p.given else "all `X_i`",
         }
-        return said[p.measurements]
+        return f"{f'{len(p.given)} are given: ' if p.given else ''}{said[p.measurements]}"
 
     @property
     def b(self) -> str:
@@ -121,9 +155,8 @@ class MatrixDerivation(Decided, Certified):
 
     def _statements(self) -> Iterator[Statement | Open]:
         p = self.parameterization
-        if self.verdict is Verdict.REFUTED:
-            words = "no `Q(beta)` and no warp `g > 0` have `Hess Q = g rho`, of any such size"
-            yield Statement(words, kind="mirror flow", conditions=(self.start,), by=self.finding)
+        if self.orbit is not None:
+            yield from self._refuted(self.orbit)
             return
         if self.entry is None:
             yield Open("whether there is a `Q` is not decided", kind="mirror flow")
@@ -172,17 +205,64 @@ class MatrixDerivation(Decided, Certified):
         """That all parts of the rows are there."""
         return f"all {', '.join(f'`{x}`' for x in self.parameterization.lengths)} are above 0"
 
-    @property
-    def start(self) -> str:
-        """Of which starts a refutation is shown."""
-        p = self.parameterization
+    def _refuted(self, orbit: Orbit) -> Iterator[Statement]:
+        """Yield what is claimed where measurements reach more than they fix."""
+        p, columns = self.parameterization, self.parameterization.shapes[0][1][1]
+        wide = "" if columns.isdigit() else f" with `{columns} >= {orbit.width}`"
+        start, regular = f"almost every start{wide}", "`K` is invertible there"
+        proof: tuple[str, ...] = REACHED
+        if not p.given and orbit.is_whole and (len(p.names) == 1 or p.is_product):
+            rank = "start but 0" if p.is_product else f"`{p.names[0]}_0` of rank 2 or more"
+            ranks = zip(p.names, p.size, strict=False)
+            start, regular = (
+                f"every {rank}",
+                " or ".join(f"`{x}_0` has rank `{n}`" for x, n in ranks),
+            )
+            given = {"where": WHERE[p.is_product], "algebra": orbit.algebra}
+            proof = (*REACHED, *(x.format(**given) for x in BLOCK))
+        yield Statement(
+            f"from {start}, limits with `<X_i, beta> = y_i` depend on the order of batches for "
+            "some `y`, so that no `Q(beta)` has each as its only minimiser",
+            kind="data order",
+            by=self.finding,
+            proof=tuple(map(note, proof)),
+        )
+        yield Statement(
+            f"from {start}, no `Q(beta)` and no warp `g > 0` have `Hess Q = g rho`",
+            kind="mirror flow",
+            conditions=(regular,),
+            by=self.finding,
+            proof=(note(CHART),),
+        )
+        if not p.given:
+            yield from self._closed(replace(orbit, width=2))
+
+    def _closed(self, orbit: Orbit) -> Iterator[Statement]:
+        """Yield from which starts K is a function of beta, where that is known."""
+        p, kind = self.parameterization, "closed kernel"
+        (a, b, c), *_ = p.terms
+        if len(p.names) == 1:
+            yield Statement(
+                f"`K: A -> {2 * c} (A beta + beta A)` is a function of `beta`", kind=kind
+            )
         if p.is_product:
-            rank = p.size[0] if p.size[0] == p.size[1] else f"min({', '.join(p.size)})"
-            given = " = ".join(f"{x}_0^T {x}_0" for x in p.names)
-            return f"`{given}` has rank `{rank} >= 2`"
-        whole = ", ".join(f"{x}_0" for x in p.names)
-        whole = whole if len(p.names) == 1 else f"[{whole}]"
-        return f"`{whole}` has rank `{p.size[0]} >= 2`"
+            square = f"`{a}_0` and `{b}_0` are square and invertible"
+            C = f"`{a}_0^T {a}_0 - {b}_0^T {b}_0`"
+            failure = _ranks("rank (dF, dK) = rank dF", orbit.with_kernel, orbit.dimension, orbit)
+            yield Statement(
+                "`K` is no function of `beta` on the leaf",
+                kind=kind,
+                conditions=(f"{square} and {C} is no multiple of `I`",),
+                by=Finding(Verdict.REFUTED, "`K` changes where `beta` does not", (failure,)),
+                proof=(*(note(x.format(a=a, b=b)) for x in TURNED), failure),
+            )
+            factor = f"{c**2} " * (c**2 != 1)
+            words = (
+                f"`K: A -> {factor}{a} {a}^T A + {factor}A {b} {b}^T` is a function of "
+                f"`beta`, by `2 {a} {a}^T = sqrt(d^2 I + 4 B B^T) + d I` and "
+                f"`2 {b} {b}^T = sqrt(d^2 I + 4 B^T B) - d I` with `B = {a} {b}^T`"
+            )
+            yield Statement(words, kind=kind, conditions=(f"{square} and {C} is `d I`",))
 
 
 def derive_matrices(
@@ -230,14 +310,21 @@ def _by_entries(model: MatrixMap, timeout: float | None) -> MatrixDerivation:
 
 
 def _general(model: MatrixMap, timeout: float | None) -> MatrixDerivation:
-    """Refute all measurements at once by the block of two rows."""
-    if not (model.is_semidefinite or model.is_product):
-        reason = "of all measurements `W*T(W)` and `U*T(V)` are decided"
-        return MatrixDerivation(model, Finding(Verdict.UNDECIDED, reason))
-    block = derive(Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)}), timeout=timeout)
-    if block.verdict is not Verdict.REFUTED:
-        reason = "at `n = 2` neither a `Q` nor its absence was proved"
-        return MatrixDerivation(model, Finding(Verdict.UNDECIDED, reason))
-    reason = "`K` maps symmetric blocks of two rows to themselves, and at `n = 2` there is none"
-    finding = Finding(Verdict.REFUTED, reason, block.warping.finding.evidence)
-    return MatrixDerivation(model, finding, block=block)
+    """Refute measurements without common bases by how many dimensions they steer beta to."""
+    size = model.size_for(len(model.given[0])) if model.given else (2, 2)
+    columns, rows = model.shapes[0][1][1], sum(x for x, _ in model.shapes_at(*size, 1).values())
+    for width in (int(columns),) if columns.isdigit() else range(1, rows + 1):
+        orbit = Orbit(model, size, model.given or PAIR, width)
+        if (d := orbit.dimension) > (m := len(orbit.X)):
+            failure = _ranks("rank J Lie{Z_1, ..., Z_m} = m", d, m, orbit)
+            reason = f"`m = {m}` measurements steer `beta` to `{d}` dimensions"
+            return MatrixDerivation(
+                model, Finding(Verdict.REFUTED, reason, (failure,)), orbit=orbit
+            )
+    reason = "measurements without common bases steer `beta` to no more dimensions than they fix"
+    return MatrixDerivation(model, Finding(Verdict.UNDECIDED, reason))
+
+
+def _ranks(claim: str, left: int, right: int, orbit: Orbit) -> Identity:
+    """Return an equation of ranks that fails at the start of an orbit."""
+    return Identity(claim, str(left), str(right), orbit.start, Fraction(left - right))

@@ -11,7 +11,9 @@ from scipy.optimize import linprog
 
 from derive import InputError, Parameterization, Verdict, derive
 from derive.certificate.checking.check import check_text
+from derive.certificate.checking.text import Rejected
 from derive.model.matrices import MatrixMap
+from derive.weights.orbit import Orbit
 
 SYMMETRIC, PRODUCT = {"W": "n x r"}, {"U": "n x r", "V": "m x r"}
 
@@ -268,6 +270,79 @@ def test_unknown_measurements_are_refused():
         MatrixMap.parse(["W*T(W)"], SYMMETRIC, "random")
 
 
-def test_what_is_not_shown_for_all_measurements_is_left_open():
-    d = derive(parse("U*T(U) - V*T(V)", {"U": "n x r", "V": "n x r"}, "general"))
+# X of 2 x 3 entries: in common bases, and not.
+SHARED = [[1, 2, 0, 2, 1, 0], [3, 1, 0, 1, 3, 0]], [[1, 0, 2, 0, 1, 0], [0, 1, 1, 2, 0, 3]]
+RANKS = [  # of W W^T and U V^T, from starts with 1, 2, ... columns
+    ("W*T(W)", {"W": "n x r"}, 2, (2, 3)),
+    ("W*T(W)", {"W": "n x r"}, 3, (3, 5, 6)),
+    ("U*T(V)", {"U": "2 x r", "V": "2 x r"}, 2, (3, 4)),
+    ("U*T(V)", {"U": "3 x r", "V": "3 x r"}, 3, (5, 8, 9)),
+]
+
+
+@pytest.mark.parametrize(("text", "matrices", "n", "dimensions"), RANKS)
+def test_two_measurements_steer_to_all_matrices_of_the_rank_of_the_start(
+    text, matrices, n, dimensions
+):
+    rng = np.random.default_rng(n)
+    model = parse(text, matrices, rng.integers(-5, 6, (2, n * n)).tolist())
+    orbits = [Orbit(model, (n, n), model.given, r) for r in range(1, n + 1)]
+    assert tuple(o.dimension for o in orbits) == dimensions
+    assert orbits[0].is_whole
+    d = derive(model)
+    assert d.orbit.width == next(r for r, x in enumerate(dimensions, 1) if x > 2)
+
+
+def test_given_measurements_are_told_apart_by_their_bases():
+    shapes = {"U": "2 x r", "V": "3 x r"}
+    one, other = (derive(parse("U*T(V)", shapes, X)) for X in SHARED)
+    assert (one.verdict, other.verdict) == (Verdict.PROVED, Verdict.REFUTED)
+    assert one.entry is not None
+    rng = np.random.default_rng(4)
+    start = {"U": rng.normal(size=(2, 2)), "V": rng.normal(size=(3, 2))}
+    aim = (start["U"] + 0.5) @ (start["V"] - 0.5).T
+    for d in (one, other):
+        X = np.array(d.parameterization.given, float).reshape(2, 2, 3)
+        y = np.tensordot(X, aim, 2)
+        ends = []
+        for rate in (np.array([1.0, 1.0]), np.array([1.0, 20.0])):
+            end, beta = limit_of(d.parameterization.terms, start, X, y, rate)
+            ends.append(beta(end))
+        apart = np.linalg.norm(ends[1] - ends[0])
+        assert apart < 1e-7 if d is one else apart > 1e-3
+
+
+def test_measurements_that_fix_all_that_they_reach_refute_nothing():
+    d = derive(parse("W*T(W)", SYMMETRIC, [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]]))
     assert d.verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize("forged", [{"dimension": 5}, {"X": [["1", "0", "0", "2"]] * 2}])
+def test_the_reach_of_measurements_is_certified(forged):
+    text = derive(parse("U*T(V)", PRODUCT, "general")).to_json()
+    assert check_text(text).verdict == "REFUTED"
+    record = json.loads(text)
+    record["orbit"] |= forged
+    with pytest.raises(Rejected):
+        check_text(json.dumps(record))
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.5, None])
+def test_k_of_a_product_is_a_function_of_beta_where_it_is_said_to_be(shift):
+    """From U^T U - V^T V = shift I the flow keeps U U^T = (d + sqrt(d^2 + 4 B B^T))/2."""
+    said = [s for s in derive(parse("U*T(V)", PRODUCT, "general")).statements if "closed" in s.kind]
+    assert ["no function" in s.words for s in said] == [True, False]
+    n, rng = 3, np.random.default_rng(6)
+    V = np.eye(n) + 0.3 * rng.normal(size=(n, n))
+    U = rng.normal(size=(n, n))
+    if shift is not None:
+        values, E = np.linalg.eigh(V.T @ V + shift * np.eye(n))
+        U = orthonormal(n, rng) * np.sqrt(values) @ E.T
+    X = rng.normal(size=(4, n, n))
+    y = np.tensordot(X, (U + 0.3) @ (V - 0.3).T, 2)
+    end, beta = limit_of([("U", "V", 1)], {"U": U, "V": V}, X, y)
+    B, d = beta(end), shift or 0.0
+    values, E = np.linalg.eigh(B @ B.T)
+    P = (E * (d + np.sqrt(d**2 + 4 * values)) / 2) @ E.T
+    assert np.abs(end["U"] @ end["U"].T - P).max() < 1e-8 or shift is None
+    assert np.abs(end["U"] @ end["U"].T - P).max() > 1e-2 or shift is not None

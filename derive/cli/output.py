@@ -53,13 +53,13 @@ def contents(file: str | int) -> str:
         raise InputError(f"{name} is no text") from None
 
 
-def text_of(path: Path) -> str:
-    """Return the text of --data, or refuse the file."""
+def text_of(path: Path, option: str = "--data") -> str:
+    """Return the text of a file of data, or refuse it."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
-        raise InputError(f"--data: {path} cannot be read: {why}") from None
+        raise InputError(f"{option}: {path} cannot be read: {why}") from None
 
 
 def check_writable(path: Path | None, option: str = "-o") -> None:

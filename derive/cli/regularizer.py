@@ -45,7 +45,7 @@ def _with_matrices(d: Any, digits: int | None) -> Any:
     from numerics.confirm.matrices import check_matrices, steer_matrices
 
     if d.verdict.value == "REFUTED":
-        return steer_matrices(d.parameterization)
+        return steer_matrices(d.orbit)
     proved = d.verdict.value == "PROVED"
     return check_matrices(d.parameterization, d.entry, digits or 20) if proved else None
 
@@ -103,7 +103,9 @@ class Regularizer(Steepest, OfModel, Command):
 
     each: str = option("", "Indexed weight v_1, ..., v_n: v, or v:n-1 for outputs i < n.", "V")
     measurements: str = option(
-        "", "With --matrix W:nxr: commuting, diagonal, one or general; every size at once.", "KIND"
+        "",
+        "With --matrix W:nxr: commuting, diagonal, one, general; or FILE.csv, each X_i row by row.",
+        "KIND",
     )
     check: bool = option(False, "Confirm by precise flows of the weights.")
     digits: int | None = option(None, "Digits of --check (30).", "N", at_least=10, at_most=1000)
@@ -128,6 +130,11 @@ class Regularizer(Steepest, OfModel, Command):
             text_of(self.data)
             if open_size or self.form.name in CODE:
                 raise InputError("--data is for outputs of given number, as text, page or --json")
+        if self.measurements.endswith(".csv"):
+            from numerics.margins.predictor import read_csv
+
+            rows, _ = read_csv(text_of(Path(self.measurements), "--measurements"))
+            read = replace(read, measurements=tuple(map(tuple, rows)))
         return read
 
     def answer(self, read: ReadModel, enter: Enter) -> Answer:

@@ -15,14 +15,16 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import sympy
+from flint import fmpq, fmpq_mat
 
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
@@ -32,6 +34,7 @@ from derive.language.arguments import parse_array_outputs
 from derive.language.arrays import entry_names, places
 from derive.language.tree import Tree, names
 
+Rows: TypeAlias = tuple[tuple[Fraction, ...], ...]
 MEASUREMENTS = ("commuting", "diagonal", "one", "general")
 OURS = frozenset("OHXKQMSFZ")
 """Names that the page has for bases, measurements and others."""
@@ -51,6 +54,7 @@ class MatrixMap:
         shapes: the rows and the columns of each matrix, as they were given.
         measurements: of which kind they are, one of ``MEASUREMENTS``.
         terms: c_t with A_t and B_t.
+        given: the X_i, each row by row, where they are given.
 
     >>> from derive.language import to_text
     >>> p = MatrixMap.parse(["U*T(V)"], {"U": "n x r", "V": "m x r"}, "commuting")
@@ -65,17 +69,18 @@ class MatrixMap:
     shapes: tuple[tuple[str, tuple[str, str]], ...]
     measurements: str
     terms: tuple[tuple[str, str, Fraction], ...]
+    given: Rows = ()
 
     @classmethod
     def parse(
         cls,
         outputs: Sequence[str],
         matrices: Mapping[str, str],
-        measurements: str,
+        measurements: str | Sequence[Sequence[object]],
         *,
         others: Iterable[object] = (),
     ) -> MatrixMap:
-        """Read F, ``{"W": "n x r"}``, and the kind of measurements.
+        """Read F, ``{"W": "n x r"}``, and the kind of measurements, or each X_i row by row.
 
         Args:
             others: what was given besides; there must be nothing.
@@ -86,22 +91,47 @@ class MatrixMap:
         """
         if any(others):
             raise InputError("matrices of open size go with measurements alone")
-        if taken := sorted(OURS & {*matrices}):
-            raise InputError(f"{taken[0]} is what the page calls something else: choose a name")
-        if measurements not in MEASUREMENTS:
+        kind = measurements if isinstance(measurements, str) else "general"
+        if kind not in MEASUREMENTS:
             raise InputError(f"measurements: choose one of {', '.join(MEASUREMENTS)}")
         if len(outputs) != 1:
             raise InputError("with matrices of open size give one output, such as W*T(W)")
-        shapes = {name: _read_shape(name, text) for name, text in matrices.items()}
-        if len({columns for _, columns in shapes.values()}) != 1:
-            raise InputError(FORM)
+        shapes = _read_shapes(matrices)
         terms = _read_terms(outputs[0], shapes)
-        found = cls(outputs[0].strip(), tuple(shapes.items()), measurements, terms)
+        found = cls(outputs[0].strip(), tuple(shapes.items()), kind, terms)
         if {rows for a, b, _ in terms for rows in (shapes[a][0], shapes[b][0])} - {*found.size}:
             raise InputError("terms of F have different sizes")
         if found.is_square and found.size[0] != found.size[1]:
             raise InputError(f"{found.text} is no matrix of one size")
-        return found
+        return found if isinstance(measurements, str) else found.measured_by(measurements)
+
+    def measured_by(self, rows: Sequence[Sequence[object]]) -> MatrixMap:
+        """Return the same F under given measurements, which have common bases or have none."""
+        given = [[Fraction(str(x)) for x in row] for row in rows]
+        if len({*map(len, given)}) != 1:
+            raise InputError("give measurements as rows of as many numbers")
+        n, m = self.size_for(len(given[0]))
+        X = [fmpq_mat(n, m, [fmpq(x.numerator, x.denominator) for x in row]) for row in given]
+        if {*self.terms} == {(b, a, c) for a, b, c in self.terms}:
+            X = [(x + x.transpose()) / 2 for x in X]
+        if fmpq_mat([x.entries() for x in X]).rref()[1] < len(X):
+            raise InputError("the measurements depend linearly on each other: drop some")
+        kind = "commuting" if _have_bases(X, self.is_square) else "general"
+        read = tuple(tuple(Fraction(int(c.p), int(c.q)) for c in x.entries()) for x in X)
+        return replace(self, measurements=kind, given=read)
+
+    def size_for(self, count: int) -> tuple[int, int]:
+        """Return the rows and columns of beta, which has that many entries; else InputError."""
+        n, m = (int(x) if x.isdigit() else 0 for x in self.size)
+        if not n and self.size[0] == self.size[1]:
+            n = m = math.isqrt(count)
+        if n * m != count:
+            raise InputError(f"no size fits rows of {count} numbers: U:2xr,V:3xr has rows of 6")
+        return n, m
+
+    def shapes_at(self, n: int, m: int, r: int) -> dict[str, tuple[int, int]]:
+        """Return the rows and columns of each matrix where beta has n rows and m columns."""
+        return {x: (n if x in self.lefts else m, r) for x in self.names}
 
     @property
     def lefts(self) -> tuple[str, ...]:
@@ -213,11 +243,24 @@ def _norm(vector: sympy.Matrix, letters: Sequence[str]) -> str:
     return whole if abs(scale) == 1 else f"{whole}/{1 / abs(scale)}"
 
 
-def _read_shape(name: str, text: str) -> tuple[str, str]:
-    shape = SHAPE.fullmatch(text)
-    if shape is None:
-        raise InputError(f"the size of {name} is written n x r")
-    return shape[1], shape[2]
+def _have_bases(X: Sequence[fmpq_mat], one: bool) -> bool:
+    """Tell whether two orthonormal bases, or *one*, diagonalise all: X X'^T, X^T X' symmetric."""
+    pairs = itertools.combinations_with_replacement(X, 2)
+    products = (z for x, y in pairs for z in (x * y.transpose(), x.transpose() * y))
+    return all(z == z.transpose() for z in [*products, *(X if one else ())])
+
+
+def _read_shapes(given: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Return the rows and the columns of each matrix; all have as many columns."""
+    if taken := sorted(OURS & {*given}):
+        raise InputError(f"{taken[0]} is what the page calls something else: choose a name")
+    found = {name: SHAPE.fullmatch(text) for name, text in given.items()}
+    shapes = {name: (shape[1], shape[2]) for name, shape in found.items() if shape is not None}
+    if wrong := sorted({*given} - {*shapes}):
+        raise InputError(f"the size of {wrong[0]} is written n x r")
+    if len({columns for _, columns in shapes.values()}) != 1:
+        raise InputError(FORM)
+    return shapes
 
 
 def _read_terms(

@@ -300,13 +300,17 @@ class Parameterization(ExactMap, Shown):
         mirror: object | None,
         steepest: object | None,
         matrices: Mapping[str, str],
-        measurements: str,
+        measurements: str | Sequence[Sequence[object]],
     ) -> Any: ...
 
     @overload
     @classmethod
     def parse(
-        cls, outputs: Sequence[str], *, matrices: Mapping[str, str], measurements: str
+        cls,
+        outputs: Sequence[str],
+        *,
+        matrices: Mapping[str, str],
+        measurements: str | Sequence[Sequence[object]],
     ) -> MatrixMap: ...
 
     @classmethod
@@ -324,7 +328,7 @@ class Parameterization(ExactMap, Shown):
         steepest: object | None = None,
         each: Iterable[str] = (),
         matrices: Mapping[str, str] | None = None,
-        measurements: str = "",
+        measurements: str | Sequence[Sequence[object]] = "",
     ) -> Parameterization | EntrywiseMap | MatrixMap:
         """Read outputs, and start values that are text, through the language's whitelist.
 
@@ -336,7 +340,8 @@ class Parameterization(ExactMap, Shown):
             vectors: names that are vectors whose dimension is left open; the start of one is that
                 of its norm, and the only output is a vector such as ``a*u``.
             matrices: matrices of open size, ``{"W": "n x r"}``, of which the output is a sum of
-                products such as W*T(W); *measurements* are commuting, diagonal, one, or general.
+                products such as W*T(W); *measurements* are commuting, diagonal, one, general, or
+                rows of numbers, the entries of each X_i row by row.
             each: the weight v that is indexed, for a map of open size: the only output is that of
                 v_i, in which sum(...), prod(...) and norm(v) go over all entries.
 

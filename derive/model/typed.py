@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
 from derive.errors import InputError, LanguageError
@@ -138,7 +139,7 @@ class ReadModel:
     steepest: str = ""
     each: tuple[str, ...] = ()
     matrices: dict[str, str] = field(default_factory=dict)
-    measurements: str = ""
+    measurements: str | tuple[tuple[Fraction, ...], ...] = ""
 
     def parameterization(self) -> Parameterization:
         """Return what is to be derived; this part needs algebra."""

@@ -89,7 +89,8 @@ FIELDS: Mapping[str, str] = {
     " positive=parameterization.positive rates=parameterization.rates:pairs",
     "entrywise_warp": "*finding:decision g=warping.g y_i=y",
     "MatrixDerivation": "verdict parameterization=:matrices finding statements entry=:nothing"
-    " block=:nothing",
+    " block=:nothing orbit",
+    "Orbit": "terms=model.terms size X start:pairs dimension",
     "matrices": "output=parameterization.text shapes=parameterization.shapes:pairs"
     " measurements=parameterization.measurements b lengths=parameterization.parts:pairs",
     "Outcome": "verdict parameterization=parameterization:model finding pieces=:pieces missing",
@@ -439,10 +440,8 @@ def _certified_for_every_size(d: EntrywiseDerivation, seconds: float) -> Record:
 
 
 def _with_derivations(d: MatrixDerivation, seconds: float) -> Record:
-    """Return what is said of matrices with the derivations of one entry, or of two rows."""
-    parts = {"entry": d.entry, "block": d.block}
-    inner = {x: y and json.loads(render_json(y, seconds)) for x, y in parts.items()}
-    return record(d) | inner
+    """Return what is said of matrices with the derivation of one entry."""
+    return record(d) | {"entry": d.entry and json.loads(render_json(d.entry, seconds))}
 
 
 CERTIFIED: Mapping[str, Callable[[Any, float], Record]] = {

@@ -15,6 +15,7 @@ from derive.entrywise import EntrywiseDerivation
 from derive.language import to_text
 from derive.matrices import MatrixDerivation
 from derive.outcome import HEADLINES
+from derive.render.accounts import proofs
 from derive.render.document import Document, Part
 from derive.statement import Equations, Statement, Text, each, note, tell
 from derive.verdict import Finding, Identity, Verdict
@@ -137,23 +138,17 @@ ARGUMENT = (
     "where `beta` interpolates `O diag(b) H^T` does too, and `sum_k |b_k|` is at most the nuclear "
     "norm of `beta`, and all of that in the limit",
 )
-BLOCK = (
-    "where `beta_0` is diagonal, by orthonormal bases, `K` maps symmetric blocks of the first two "
-    "rows to themselves, and their complement likewise",
-    "so `rho` of the block is that of `n = 2`, where a function of `beta` that is not 0 refutes it",
-)
-PRODUCT = (
-    "from such starts `K: Z -> sqrt(beta beta^T) Z + Z sqrt(beta^T beta)`, on symmetric blocks "
-    "`S > 0` half of `Z -> 2 (Z S + S Z)`, which is that of `beta = W W^T`"
-)
 
 
 def tell_matrices(d: MatrixDerivation) -> Document:
     """Return what is said of matrices of open size."""
+    of = "" if d.parameterization.given else ", of every size"
+    flow = _statements(d, "mirror flow", "data order", "conserved")
     parts = (
         Part(tell(_head_of_matrices(d))),
-        Part("Parameterization `beta = F(w)`, of every size", _map_of_matrices(d)),
-        Part("Mirror flow of `F`", _statements(d, "mirror flow", "conserved"), verdict=d.verdict),
+        Part(f"Parameterization `beta = F(w)`{of}", _map_of_matrices(d)),
+        Part("Mirror flow of `F`", flow, verdict=d.verdict),
+        Part("Is `K` a function of `beta`?", _statements(d, "closed kernel")),
         Part("One entry `b_k` in the weights", _entry(d)),
         Part("Implicit regularizer `Q = sum_k q(b_k)`", _sum_of_entries(d)),
         Part("Vanishing starts", _statements(d, "regime")),
@@ -163,11 +158,16 @@ def tell_matrices(d: MatrixDerivation) -> Document:
     return Document(parts)
 
 
+EVERY = "every size of two rows and columns or more"
+
+
 def _head_of_matrices(d: MatrixDerivation) -> str:
     if d.verdict is Verdict.PROVED:
-        return f"{HEADLINES[d.verdict]}, of every size, for such measurements; `Q` is below."
+        of = "for these" if d.parameterization.given else "of every size, for such"
+        return f"{HEADLINES[d.verdict]}, {of} measurements; `Q` is below."
     if d.verdict is Verdict.REFUTED:
-        return f"{HEADLINES[d.verdict]}, for every size."
+        given = "No: no `Q` for these measurements."
+        return given if d.parameterization.given else f"{HEADLINES[d.verdict]}, for {EVERY}."
     return f"{HEADLINES[d.verdict]}."
 
 
@@ -216,14 +216,9 @@ def _sum_of_entries(d: MatrixDerivation) -> Iterator[object]:
 
 
 def _why(d: MatrixDerivation) -> Iterator[object]:
-    if d.block is not None:
-        if d.parameterization.is_product:
-            yield note(PRODUCT)
-        yield from map(note, BLOCK)
-        failing = (e for e in d.finding.evidence if not e.holds)
-        yield note("at `n = 2`, of `W W^T`:")
-        yield from failing
-        return
+    yield from proofs(d.statements)
+    if d.orbit is not None:
+        yield from d.finding.evidence
     if d.entry is not None:
         yield note(ARGUMENT[0])
         if d.gives_nuclear_norm:

@@ -5,8 +5,8 @@ is known of rows or of Q. At its limit the directions of the rows have to be wha
 dual coordinates and the change of grad q(b_k) have to be in the row space of a, and loss weights
 must not have moved the limit.
 
-All measurements: two that do not commute, with two choices of loss weights. A Q that all limits
-minimise would make these limits one. That they differ is seen, and proves nothing.
+Measurements without such bases: two choices of loss weights. A Q that all limits minimise would
+make these limits one. That they differ is seen, and proves nothing.
 """
 
 from __future__ import annotations
@@ -26,18 +26,21 @@ from derive.derivation import Derivation
 from derive.language.arguments import parse_array_outputs
 from derive.language.arrays import entry_names
 from derive.language.tree import Tree
-from derive.model.matrices import MatrixMap
+from derive.model.matrices import MatrixMap, Rows
 from derive.model.parameterization import Parameterization
+from derive.weights.orbit import Orbit
 from numerics.confirm.regression_problem import distance, draw_matrix, first_sound, stationarity
 from numerics.confirm.sizes import GUARD, SizesCheck
 from numerics.evaluate.numbers import Real, compiled, rational
 from numerics.evaluate.start import outputs_at
 from numerics.integrator.gradient_flow import Flow, flow
 
-SQUARE, OBLONG = ((2, 2, 1), (3, 3, 2), (4, 4, 1)), ((2, 2, 1), (2, 3, 2), (4, 3, 1))
+Sizes: TypeAlias = tuple[tuple[int, int, int], ...]
+SQUARE: Sizes = ((2, 2, 1), (3, 3, 2), (4, 4, 1))
+OBLONG: Sizes = ((2, 2, 1), (2, 3, 2), (4, 3, 1))
 """Rows, columns and inner widths at which Q is checked."""
-GENERAL = (2, 3)
-"""Sizes at which loss weights are tried on measurements that do not commute."""
+GENERAL: Sizes = ((2, 2, 2), (3, 3, 1), (3, 3, 3))
+"""Those at which loss weights are tried on W W^T with two measurements that do not commute."""
 WEIGHT, TRIED, APART = 3, 3, 1e-3
 """The factor of a measurement, 9 of its loss; problems of which one has to tell loss weights apart,
 by this part of the way from the start.
@@ -77,33 +80,40 @@ def check_matrices(model: MatrixMap, entry: Derivation, digits: int = 20) -> Siz
         NumericalError: no drawn problem has a flow that converges.
     """
     rng, rows, slope = np.random.default_rng(0), dict[str, float | None](), _slope(entry)
-    for n, m, r in SQUARE if model.is_square else OBLONG:
+    sizes = SQUARE if model.is_square else OBLONG
+    if model.given:
+        sizes = tuple((*model.size_for(len(model.given[0])), r) for r in (1, 2))
+    for n, m, r in sizes:
         check = AtSize(model, (n, m, r))
 
         def compare(check: AtSize = check) -> dict[str, float | None]:
             return check.compare(rng, slope, digits + GUARD)
 
         size = f"n = {n}" if n == m else f"n, m = {n}, {m}"
+        size += f", r = {r}" * bool(model.given)
         found = first_sound(compare, f"check {size}")
         rows |= {f"{size}: {name}": value for name, value in found.items()}
     return SizesCheck(rows, digits)
 
 
-def steer_matrices(model: MatrixMap) -> SteeringCheck:
-    """Show that limits tell loss weights apart where measurements do not commute.
+def steer_matrices(orbit: Orbit) -> SteeringCheck:
+    """Show that limits tell loss weights apart where measurements have no common bases.
 
     Raises:
         NumericalError: no drawn problem has a flow that converges.
     """
-    rng, moved = np.random.default_rng(0), dict[str, float]()
-    for n in GENERAL:
-        steered = AtSize(model, (n, n, n))
+    rng, moved, model = np.random.default_rng(0), dict[str, float](), orbit.model
+    sizes = GENERAL if model.is_square else OBLONG
+    if model.given:
+        sizes = ((*orbit.size, orbit.width),)
+    for n, m, r in sizes:
+        steered = AtSize(model, (n, m, r))
 
         def run(steered: AtSize = steered) -> float:
             return steered.moved(rng)
 
         tried = [first_sound(run, f"steer n = {n}") for _ in range(TRIED)]
-        moved[f"n = {n}, two measurements"] = max(tried)
+        moved[f"n, m, r = {n}, {m}, {r}"] = max(tried)
     return SteeringCheck(moved)
 
 
@@ -163,8 +173,7 @@ class AtSize:
     @cached_property
     def shapes(self) -> dict[str, tuple[int, int]]:
         """The rows and columns of each matrix."""
-        n, m, r = self.size
-        return {x: (n if x in self.model.lefts else m, r) for x in self.model.names}
+        return self.model.shapes_at(*self.size)
 
     @cached_property
     def parameterization(self) -> Parameterization:
@@ -194,36 +203,55 @@ class AtSize:
         self, rng: np.random.Generator, slope: Slope | None, digits: int
     ) -> dict[str, float | None]:
         """Return the digits of all that agrees at the limits of a drawn problem."""
-        (n, m, _), count = self.size, min(self.size[:2])
-        left = _orthogonal(n, rng)
-        right = left if self.model.is_square else _orthogonal(m, rng)
-        a = draw_matrix(count, rng)
-        X = [[*(left[:, :count] * sympy.diag(*row) * right[:, :count].T)] for row in a]
-        bases = {x: left if x in self.model.lefts else right for x in self.model.names}
-        end, other = self.limits(X, self.start(rng), rng, digits)
         with mpmath.workdps(digits):
+            X, left, right = self.found(rng) if self.model.given else self.drawn(rng)
+            bases = {x: left if x in self.model.lefts else right for x in self.model.names}
+            end, other = self.limits(X, self.start(rng), rng, digits)
             mus = [_number(mu) for mu, _ in self.eigenspaces]
             pairs = zip(*(self.rows_of(w, bases) for w in (end.start, end.weights)), strict=True)
             rows = [Row(mus, *map(self.parts, pair)) for pair in pairs]
-            slopes = [] if slope is None else [row.slope(slope) for row in rows]
+
+            def in_span(values: Sequence[Real]) -> float:
+                """Return the digits to which O diag(values) H^T is in the span of the X_i."""
+                terms = (v * left[:, k] * right[:, k].T for k, v in enumerate(values))
+                return stationarity(X, [*sum(terms, mpmath.zeros(*self.size[:2]))], digits)
+
             return {
                 "directions of the rows": min(row.kept(digits) for row in rows),
-                "y in the row space of a": stationarity(a, [row.y for row in rows], digits),
-                "grad q(b_k) in the row space of a": stationarity(a, slopes, digits)
-                if slopes
-                else None,
+                "y in the row space of a": in_span([row.y for row in rows]),
+                "grad q(b_k) in the row space of a": None
+                if slope is None
+                else in_span([row.slope(slope) for row in rows]),
                 "limits of two loss weights": distance(end.limit, other.limit, digits),
             }
 
+    def drawn(self, rng: np.random.Generator) -> tuple[Rows, Real, Real]:
+        """Return drawn measurements O diag(a) H^T with O and H."""
+        (n, m, _), count = self.size, min(self.size[:2])
+        left = _orthogonal(n, rng)
+        right = left if self.model.is_square else _orthogonal(m, rng)
+        diagonals = (sympy.diag(*a) for a in draw_matrix(count, rng))
+        X = (left[:, :count] * a * right[:, :count].T for a in diagonals)
+        return tuple(tuple(map(_fraction, x)) for x in X), _precise(left), _precise(right)
+
+    def found(self, rng: np.random.Generator) -> tuple[Rows, Real, Real]:
+        """Return the given measurements with the bases of a drawn combination of them."""
+        given, mixed = self.model.given, mpmath.matrix(*self.size[:2])
+        for row, c in zip(given, rng.integers(1, 99, len(given)).tolist(), strict=True):
+            for k, x in enumerate(row):
+                mixed[divmod(k, self.size[1])] += c * rational(x)
+        if self.model.is_square:
+            left = mpmath.eigsy(mixed)[1]
+            return given, left, left
+        left, _, right = mpmath.svd_r(mixed)
+        return given, left, right.T
+
     def moved(self, rng: np.random.Generator, digits: int = 12) -> float:
-        """Return by how much loss weights move the limit for two drawn measurements."""
-        n = self.size[0]
-        draws = rng.integers(-3, 4, size=(2, n, n)).tolist()
-        X = [[Fraction(x[i][j] + x[j][i], 2) for i in range(n) for j in range(n)] for x in draws]
+        """Return by how much loss weights move the limit for general measurements."""
+        n, m, _ = self.size
+        draws = rng.integers(-3, 4, size=(2, n * m)).tolist()
+        X = self.model.given or tuple(tuple(map(Fraction, row)) for row in draws)
         start = self.start(rng)
-        if self.model.is_product:  # balanced, as the refutation asks
-            whole = sympy.eye(n) + Matrix(n, n, start[: n * n]) / 4
-            start = [_fraction(x) for Q in (sympy.eye(n), _orthogonal(n, rng)) for x in Q * whole]
         one, other = self.limits(X, start, rng, digits)
         with mpmath.workdps(digits):
             origin = outputs_at(self.parameterization, start)
@@ -238,21 +266,17 @@ class AtSize:
         return [Fraction(int(x), 16) for x in drawn]
 
     def limits(
-        self,
-        X: Sequence[Sequence[object]],
-        start: Sequence[Fraction],
-        rng: np.random.Generator,
-        digits: int,
+        self, X: Rows, start: Sequence[Fraction], rng: np.random.Generator, digits: int
     ) -> list[Flow]:
         """Return the ends of two flows to what weights near the start give, by loss weights."""
-        p, rows = self.parameterization, [[_fraction(x) for x in row] for row in X]
+        p = self.parameterization
         moves = rng.integers(-4, 5, size=len(start)).tolist()
         aim = outputs_at(p, [w + Fraction(k, 16) for w, k in zip(start, moves, strict=True)])
-        y = [sum((x * b for x, b in zip(row, aim, strict=True)), Fraction(0)) for row in rows]
+        y = [sum((x * b for x, b in zip(row, aim, strict=True)), Fraction(0)) for row in X]
         origin, found = dict(zip(p.weights, start, strict=True)), []
         for weight in (1, WEIGHT):
             scaled = [weight * y[0], *y[1:]]
-            steered = [[weight * x for x in rows[0]], *rows[1:]]
+            steered = [[weight * x for x in X[0]], *X[1:]]
             found.append(flow(p, steered, scaled, origin, digits))
         return found
 

@@ -6,33 +6,15 @@ of the same orientation, so U U^T to any positive definite matrix; its rank stay
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from flint import fmpq_mat, fmpz_mat
 
+from derive.weights.orbit import lie_algebra, matrix
 from numerics.experiments.scaffold import Results, Stages, table
 from numerics.experiments.settings import ReachSetting
-
-
-def lie_dimension(matrices: Iterable[fmpz_mat]) -> int:
-    """Return the dimension of the Lie algebra that some n x n matrices generate, exactly.
-
-    >>> lie_dimension([fmpz_mat([[0, 1], [0, 0]]), fmpz_mat([[0, 0], [1, 0]])])
-    3
-    """
-    generators, basis, pending = list(matrices), fmpq_mat(0, 0), list(matrices)
-    while pending and basis.nrows() < generators[0].nrows() ** 2:
-        A = pending.pop(0)
-        row = [int(x) for x in A.entries()]
-        grown = fmpq_mat([*basis.tolist(), row]).rref()
-        if grown[1] > basis.nrows():
-            basis = grown[0]
-            pending += [A * B - B * A for B in generators]
-    return int(basis.nrows())
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,5 +54,5 @@ def controllability(setting: ReachSetting, stages: Stages) -> ReachResults:
 def _draw(setting: ReachSetting, n: int) -> Reach:
     rng = np.random.default_rng([setting.seed, n])
     drawn = (rng.integers(-9, 10, (n, n)) for _ in range(setting.matrices))
-    found = lie_dimension([fmpz_mat((A + A.T).tolist()) for A in drawn])
-    return Reach(n, setting.matrices, found, n * n)
+    found = lie_algebra(matrix((A + A.T).tolist()) for A in drawn)
+    return Reach(n, setting.matrices, len(found), n * n)

@@ -46,7 +46,8 @@ divides by 0; if J has lower rank at w_0, on the parts beside it.
 REFUTED: the Gram minors of K leave one H for any warp, hence all of ``Flow.sides`` on the whole
 leaf; one of them fails there. Otherwise UNDECIDED.
 
-Records of maps of open size are those of :mod:`derive.certificate.checking.every_size`. Records of
+Records of maps of open size are those of :mod:`derive.certificate.checking.every_size`, and of
+matrices of open size have such a derivation or an orbit (``orbit.py``). Records of
 regimes hold one of a derivation, and that alone is certified: limits of Q, as explicit
 costs, are shown by the expansion or the inequality that their page prints.
 
@@ -63,7 +64,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from derive.certificate.checking import every_size, sections
+from derive.certificate.checking import every_size, orbit, sections
 from derive.certificate.checking.signs import CONDITION
 from derive.certificate.checking.text import (
     JSON,
@@ -82,6 +83,7 @@ FLOW = "w' = -J^T X^T r", "w' = -diag(rates) J^T X^T r", "w' = -G^-1 J^T X^T r"
 DERIVATION, REGIMES = "regderive-derivation", "regderive-regimes"
 EVERY_SIZE, MATRICES = "regderive-entrywise", "regderive-matrices"
 EVERY_MATRIX = "that matrices of every size come down to this one: the page has the argument"
+EVERY_ORBIT = "that F of the record is the sum of these products, and what follows from it of Q"
 LIMITS = "the regimes: limits are shown by the expansions that their page prints"
 EDITION = 2
 MEANINGS = {
@@ -128,7 +130,9 @@ def check(record: JSON) -> Report:
         if isinstance(record, dict) and record.get("format") == EVERY_SIZE:
             return _every_size(record)
         if isinstance(record, dict) and record.get("format") == MATRICES:
-            report = derived(record["entry"] or record["block"])
+            if record["orbit"] is not None:
+                return Report(REFUTED, [orbit.shown(record["orbit"])], [EVERY_ORBIT])
+            report = derived(record["entry"])
             return Report(report.verdict, report.theorem, [*report.open, EVERY_MATRIX])
         if not (isinstance(record, dict) and record.get("format") == REGIMES):
             return derived(record)
