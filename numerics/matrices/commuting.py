@@ -1,25 +1,24 @@
-"""Commuting measurements: the flow in closed form, and its limit on the shared eigenbasis."""
+"""Commuting measurements of W W^T: limits of its flow on the shared eigenbasis."""
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
-import mpmath
 import numpy as np
 
 from derive.derivation import derive
 from derive.errors import InputError, NumericalError
+from derive.model.matrices import MatrixMap
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.evaluate.lowering import lower
-from numerics.evaluate.numbers import Array, Real
+from numerics.evaluate.numbers import Array, Number, read_matrix, read_vector
 from numerics.interpolants.interpolant import interpolate
 from numerics.interpolants.least_l1 import NoInterpolant, least_l1
-from numerics.matrices.matrix_flow import Measurements
 
 _DIAGONAL, _ZERO = 1e-10, 1e-9
 
@@ -38,72 +37,63 @@ class CommutingLimit:
         return float(self.eigenvalues.sum())
 
 
-def commuting_solution(measurements: Measurements, integral: Sequence[Real], beta0: Real) -> Real:
-    """Return ``exp(X*(s)) beta_0 exp(X*(s))``, ``X*(s) = sum_i s_i A_i``, ``s_i = -2 int r_i``.
+@dataclass(frozen=True, slots=True, eq=False)
+class Shared:
+    """<A_i, beta> = y_i with ``A_i = V diag(a_i) V^T``: V (n, n), a (m, n), y (m), in doubles."""
 
-    It is beta(t) of gradient flow on W W^T where all A_i commute, whatever beta_0. For others it is
-    *not* the flow, only the product of such factors over many short times is.
-
-    Args:
-        measurements: A_1 .. A_m.
-        integral: s (m), such as that of a :class:`MatrixState`.
-        beta0: (n, n), an mpmath matrix; all is done in the working precision of mpmath.
-
-    Source: Gunasekar et al. 2017, on commuting measurements. Slides on it print the second exponent
-    with the other sign, which is another matrix.
-    """
-    if len(integral) != len(measurements.target):
-        raise InputError(f"s has {len(integral)} numbers, not {len(measurements.target)}")
-    factor = mpmath.expm(measurements.adjoint(integral))
-    return factor * beta0 * factor.T
+    basis: Array
+    values: Array
+    y: Array
 
 
-def shared_eigenbasis(measurements: Measurements) -> tuple[Array, Array]:
-    """Return an orthogonal V (n, n) and a (m, n) of ``A_i = V diag(a_i) V^T``, or InputError."""
-    if (pair := measurements.noncommuting) is not None:
-        i, j = pair
-        raise InputError(f"A_{i + 1} and A_{j + 1} do not commute, so they share no eigenbasis")
-    matrices = measurements.array()
-    sizes = np.linalg.norm(matrices, axis=(1, 2))
-    scaled = matrices / np.where(sizes > 0, sizes, 1)[:, None, None]
-    factors = 1 + np.sqrt(2) * np.arange(len(matrices)) % 1
-    basis = np.linalg.eigh(np.tensordot(factors, scaled, 1))[1]
-    turned = basis.T @ scaled @ basis
+def shared_eigenbasis(matrices: Iterable[Number], y: Iterable[object]) -> Shared:
+    """Return the eigenbasis that A_1 .. A_m share, which is decided exactly, or InputError."""
+    rows = [[*chain(*read_matrix(A, None, f"A_{i}"))] for i, A in enumerate(matrices, 1)]
+    model = MatrixMap.parse(["W*T(W)"], {"W": "n x r"}, rows)
+    if model.measurements != "commuting":
+        raise InputError("the measurements do not commute, so they share no eigenbasis")
+    target = np.array([float(x) for x in read_vector(y, "y")])
+    if len(target) != len(rows):
+        raise InputError(f"there are {len(rows)} measurements but y has {len(target)} numbers")
+    size = model.size_for(len(rows[0]))
+    A = np.array([[float(x) for x in row] for row in model.given]).reshape(-1, *size)
+    sizes = np.linalg.norm(A, axis=(1, 2))[:, None, None]
+    factors = 1 + np.sqrt(2) * np.arange(len(A)) % 1
+    basis = np.linalg.eigh(np.tensordot(factors, A / sizes, 1))[1]
+    turned = basis.T @ (A / sizes) @ basis
     values = np.einsum("ijj->ij", turned)
-    left = turned - np.einsum("ij,jk->ijk", values, np.eye(measurements.size))
+    left = turned - np.einsum("ij,jk->ijk", values, np.eye(size[0]))
     if np.abs(left).max() > _DIAGONAL:
         raise NumericalError("the shared eigenbasis is not found to 10 digits; scale the A_i alike")
-    return basis, values * sizes[:, None]
+    return Shared(basis, values * sizes[:, :, 0], target)
 
 
-def commuting_limit(measurements: Measurements, scale: float) -> CommutingLimit:
+def commuting_limit(shared: Shared, scale: float) -> CommutingLimit:
     """Return the limit of gradient flow on W W^T from ``beta_0 = scale I``, without running it.
 
     On the shared eigenbasis each eigenvalue is the square of a weight, ``lambda_j = w_j^2``, whose
     Q is derived and minimized subject to ``sum_j a_ij lambda_j = y_i``.
 
     Args:
-        measurements, scale: A_1 .. A_m, which commute, and y; of the start, > 0.
+        shared, scale: the A_i on their eigenbasis, and y; of the start, > 0.
 
     Raises:
-        InputError: the A_i do not commute, the scale is not positive, or no beta > 0 has the
-            measurements y.
+        InputError: the scale is not positive, or no beta > 0 has the measurements y.
         NumericalError: the solver did not converge.
 
     Source: Gunasekar et al. 2017, theorem 1.
 
-    >>> data = Measurements.read([[[1, 0], [0, 2]]], [1])
-    >>> commuting_limit(data, 1e-6).beta.round(3).diagonal().tolist()
+    >>> shared = shared_eigenbasis([[[1, 0], [0, 2]]], [1])
+    >>> commuting_limit(shared, 1e-6).beta.round(3).diagonal().tolist()
     [0.001, 0.5]
     """
     if not (np.isfinite(scale) and scale > 0):
         raise InputError(f"the scale of the start must be positive, not {scale}")
-    basis, values = shared_eigenbasis(measurements)
     q = lower(_potential(), {"w0": float(np.sqrt(scale))})
-    solution = interpolate(q, values, measurements.values())
+    solution = interpolate(q, shared.values, shared.y)
     if not solution.converged:
         raise NumericalError(f"at scale {scale:g}: {solution.message}")
-    beta = (basis * solution.value) @ basis.T
+    beta = (shared.basis * solution.value) @ shared.basis.T
     return CommutingLimit(beta, solution.value, solution.residual)
 
 
@@ -160,7 +150,9 @@ class VanishingStart:
         return "\n".join(line.rstrip() for line in lines)
 
 
-def vanishing_start(measurements: Measurements, scales: Iterable[float]) -> VanishingStart:
+def vanishing_start(
+    matrices: Iterable[Number], y: Iterable[object], scales: Iterable[float]
+) -> VanishingStart:
     """Compare the limits from ``beta_0 = eps I`` with the least nuclear norm, for commuting A_i.
 
     On the shared eigenbasis ``min tr(beta)`` is a linear program over eigenvalues; its multiplier
@@ -169,7 +161,7 @@ def vanishing_start(measurements: Measurements, scales: Iterable[float]) -> Vani
     nu log(1/eps) + O(1)``: eigenvalues that are to vanish do so like ``eps^slack_j``.
 
     Args:
-        measurements, scales: A_1 .. A_m, which commute, and y; eps, falling and positive.
+        matrices, y, scales: A_1 .. A_m, which commute; y (m); eps, falling and positive.
 
     Raises:
         InputError: the A_i do not commute, or scales do not fall; no beta > 0 has the measurements.
@@ -180,9 +172,10 @@ def vanishing_start(measurements: Measurements, scales: Iterable[float]) -> Vani
     of such paths.
     """
     falling = _read_scales(scales)
-    values, y = shared_eigenbasis(measurements)[1], measurements.values()
+    shared = shared_eigenbasis(matrices, y)
+    values = shared.values
     try:
-        least = least_l1(values, y, down=math.inf)
+        least = least_l1(values, shared.y, down=math.inf)
     except NoInterpolant:
         raise InputError("no positive semidefinite matrix has these measurements") from None
     nu = least.multiplier
@@ -190,7 +183,7 @@ def vanishing_start(measurements: Measurements, scales: Iterable[float]) -> Vani
     slack = np.where(slack < _ZERO, 0.0, slack)
     limits: list[ScaledLimit] = []
     for scale in falling:
-        found = commuting_limit(measurements, scale)
+        found = commuting_limit(shared, scale)
         excess, rate = float(slack @ found.eigenvalues), math.nan
         if limits and excess > 0 and limits[-1].excess > 0:
             before = limits[-1]

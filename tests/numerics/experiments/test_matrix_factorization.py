@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from derive import InputError
+from derive import InputError, Parameterization
+from numerics import flow
 from numerics.experiments.matrix_factorization import (
     MatrixData,
     descend,
@@ -19,7 +20,6 @@ from numerics.experiments.scaffold import Stages
 from numerics.experiments.settings import MatrixSetting
 from numerics.figures import experiments as displays
 from numerics.figures.display import arranged
-from numerics.matrices import Measurements, matrix_flow
 from tests.cli.commands import refusal_of, run
 
 PUBLISHED = MatrixSetting()
@@ -83,12 +83,14 @@ def test_descent_becomes_the_flow_as_its_step_falls():
     matrices = np.array([[[1.0, 0.0], [0.0, -0.5]], [[0.0, 1.0], [1.0, 0.5]]])
     y = np.array([1.0, 0.5])
     data = MatrixData(matrices, y, np.eye(2), matrices, y)
-    exact = Measurements.read(matrices, y)
+    p = Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)})
+    rows = [[A[0, 0], 2 * A[0, 1], A[1, 1]] for A in matrices]
+    start = {"W11": "1/2", "W12": 0, "W21": 0, "W22": "1/2"}
     # U <- U - (step/m) X*(r) U for 1/step turns is a time of 1/(2 m).
-    (end,) = matrix_flow(exact, [["1/2", 0], [0, "1/2"]], ["1/4"], 20)
-    flow = np.array(end.beta.tolist(), dtype=float)
+    a, b, c = map(float, flow(p, rows, y, start, 20, time="1/4").limit)
+    exact = np.array([[a, b], [b, c]])
     gaps = [
-        np.abs(descend(data, 0.5, 1 / count, 1e-9, count)[0] - flow).max() for count in (200, 400)
+        np.abs(descend(data, 0.5, 1 / count, 1e-9, count)[0] - exact).max() for count in (200, 400)
     ]
     assert gaps[0] / gaps[1] == pytest.approx(2, abs=0.02)
 
