@@ -26,17 +26,16 @@ if TYPE_CHECKING:
     from derive.comparison import Comparison, compare
     from derive.copying import Copies, copies
     from derive.derivation import Derivation, derive
-    from derive.explicit.counterpart import ExplicitCounterpart
-    from derive.explicit.regularize import explicit_counterpart
+    from derive.explicit.regularize import ExplicitCounterpart, explicit_counterpart
     from derive.inverse.design import InverseDesign
     from derive.inverse.parameterize import parameterize
     from derive.limits.find import Regimes, regimes
-    from derive.limits.initialization import scale_start
+    from derive.limits.limit import scale_start
     from derive.limits.random_width import random_width
     from derive.model.parameterization import Parameterization
     from derive.perturbed.find import perturb
     from derive.perturbed.record import Perturbation
-    from derive.roads.ansatz import Ansatz
+    from derive.roads.published import Ansatz
     from derive.separable.find import Margins, margins
 
 __version__ = "0.1.0"

@@ -16,7 +16,7 @@ from derive.model.parameterization import Parameterization
 from derive.outcome import Outcome
 from derive.printable import Held
 from derive.records import NumericPotential
-from derive.roads.ansatz import Ansatz
+from derive.roads.published import Ansatz
 
 if TYPE_CHECKING:
     from sympy import Expr

@@ -21,16 +21,25 @@ from derive.outcome import Outcome
 from derive.potential.find import find_potential, integrated
 from derive.printable import Certified, Live, Plotted, renderer
 from derive.records import Block, Compared, Conserved, Decision, InducedMetric, Potential
-from derive.roads.ansatz import Ansatz
+from derive.roads.published import Ansatz
 from derive.roads.road import Road, ask_road, find_roads
 from derive.statement import Claims, Open, Statement
 from derive.verdict import Verdict, conclude
-from derive.weights.conserved import ConservedQuantities, find_conserved
-from derive.weights.dependence import Dependence, find_dependence
-from derive.weights.hessian import HessianVerdict, decide_hessian
-from derive.weights.lie import LieStructure, find_lie_structure
+from derive.weights.conserved import (
+    ConservedQuantities,
+    LieStructure,
+    find_conserved,
+    find_lie_structure,
+)
+from derive.weights.hessian import (
+    Dependence,
+    HessianVerdict,
+    WarpVerdict,
+    decide_hessian,
+    decide_warp,
+    find_dependence,
+)
 from derive.weights.metric import Metric, find_metric, tangent_kernel
-from derive.weights.warping import WarpVerdict, decide_warp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -39,7 +39,7 @@ from derive.weights.entrywise_dual import (
     find_entrywise_dual,
     find_factors,
 )
-from derive.weights.equations import Equation, warp_candidate
+from derive.weights.witness import Equation, warp_candidate
 
 
 @dataclass(frozen=True, repr=False)

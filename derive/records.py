@@ -20,12 +20,9 @@ from derive.potential.piece import KINDS, Kind, Piece, Root, written_out
 from derive.printable import Held, Shown, renderer
 from derive.roads.road import Road
 from derive.verdict import Decided, Finding
-from derive.weights.conserved import ConservedQuantities
-from derive.weights.dependence import Dependence
-from derive.weights.hessian import HessianVerdict
-from derive.weights.lie import LieStructure
+from derive.weights.conserved import ConservedQuantities, LieStructure
+from derive.weights.hessian import Dependence, HessianVerdict, WarpVerdict
 from derive.weights.metric import Metric
-from derive.weights.warping import WarpVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

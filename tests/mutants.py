@@ -1,7 +1,7 @@
 """Mutation testing: break one place of what proofs rest on, and see whether a test fails.
 
     python -m tests.mutants --sample 60 --seed 1
-    python -m tests.mutants --only derive/weights/warping.py --sample 10
+    python -m tests.mutants --only derive/weights/hessian.py --sample 10
 
 A mutant changes one operator, number, condition or statement. First the tests are run as they are,
 each file alone, to see which lines it runs; a mutant is put to the files that run the line that is

@@ -86,7 +86,7 @@ NUMERICS_READS = (
     "derive.option",
     "derive.language",
     "derive.exact.balls",
-    "derive.exact.rationals",
+    "derive.exact.balls",
     "derive.exact.elementary_signs",
     "derive.model",
     "derive.weights",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.mutants import ROOT, SUBJECTS, mutants, suite_of
 
-PATH = Path("derive/weights/warping.py")
+PATH = Path("derive/weights/hessian.py")
 
 
 def test_a_mutant_compiles_and_differs_where_it_says():

@@ -7,7 +7,7 @@ import pytest
 
 from derive import Parameterization, Verdict, clock, derive
 from derive.certificate.checking.check import check_text
-from derive.roads.ansatz import Ansatz
+from derive.roads.published import Ansatz
 
 STAGES = (
     "Lie structure",

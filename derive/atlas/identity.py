@@ -19,8 +19,7 @@ from derive.atlas.entry import Entry
 from derive.atlas.fit import Family
 from derive.atlas.leaf import Numbers, arrays
 from derive.errors import DeriveError
-from derive.exact.towers.elementary_germ import Elementary
-from derive.exact.towers.germ import Unsettled
+from derive.exact.towers.germ import Elementary, Unsettled
 from derive.language import from_sympy, parse_expression, to_sympy
 
 EXPONENTS = tuple(Rational(n, 2) for n in (2, 4, -2, 1, -1, 3, -3, -4, 6, -6, 8, -8))

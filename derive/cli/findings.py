@@ -21,8 +21,8 @@ from derive.option import option
 
 if TYPE_CHECKING:
     from derive.comparison import Comparison
-    from derive.explicit.counterpart import ExplicitCounterpart
     from derive.explicit.fibre_cost import FibreCost
+    from derive.explicit.regularize import ExplicitCounterpart
     from derive.inverse.design import InverseDesign
     from derive.language import Tree
     from derive.limits.find import Regimes as Limits
@@ -38,7 +38,7 @@ SCALE, TO = "alpha", "0,oo"
 def scaled(model: ReadModel, name: str) -> Parameterization:
     """Return F from the start that a name scales, which is positive where the start uses it."""
     from derive.language import names
-    from derive.limits.initialization import with_scale
+    from derive.limits.limit import with_scale
 
     if name in names(tuple(model.start.values())):
         model = replace(model, positive=tuple(dict.fromkeys((*model.positive, name))))

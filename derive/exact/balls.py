@@ -1,9 +1,9 @@
-"""Certified balls: values of field elements at numbers, and real roots of polynomials."""
+"""Certified balls: values of field elements at numbers, and real roots; rational numbers."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
 from itertools import pairwise
@@ -11,7 +11,9 @@ from math import lcm
 from operator import add, mul
 from typing import TypeAlias, cast
 
-from flint import acb, arb, ctx, fmpq, fmpz, fmpz_poly
+import sympy
+from flint import acb, arb, ctx, fmpq, fmpq_mat, fmpq_poly, fmpz, fmpz_poly
+from sympy import Expr
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import images_of
@@ -198,3 +200,86 @@ def branch_from_above(coefficients: Sequence[Fraction], value: Fraction) -> int 
             if sum(r.overlaps(exact) for r in roots) == 1:
                 return sum(1 for r in roots if r > exact)
     return None
+
+
+def as_fmpq(value: Fraction) -> fmpq:
+    """Return a fraction as FLINT's rational number."""
+    return fmpq(value.numerator, value.denominator)
+
+
+def as_fraction(value: fmpq) -> Fraction:
+    """Return FLINT's rational number as a fraction."""
+    return Fraction(int(value.p), int(value.q))
+
+
+def rational(value: fmpq) -> Expr:
+    """Return FLINT's rational number as SymPy's."""
+    return sympy.Rational(int(value.p), int(value.q))
+
+
+def roots_of(f: fmpq_poly) -> list[arb]:
+    """Return the distinct real roots of a polynomial in balls, ascending."""
+    return real_roots([as_fraction(c) for c in f.coeffs()])
+
+
+def as_sympy(A: fmpq_mat) -> sympy.Matrix:
+    """Return a matrix as SymPy's."""
+    return sympy.Matrix(A.nrows(), A.ncols(), [rational(c) for c in A.entries()])
+
+
+def identity(size: int) -> fmpq_mat:
+    """Return the identity."""
+    return fmpq_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
+
+
+def reduced(rows: Sequence[Sequence[fmpq]]) -> list[tuple[int, list[fmpq]]]:
+    """Return the rows of the reduced echelon form with the places of their pivots."""
+    echelon, rank = fmpq_mat(rows).rref()
+    return [(next(k for k, x in enumerate(row) if x), row) for row in echelon.tolist()[:rank]]
+
+
+def nullspace(rows: Sequence[Sequence[fmpq]]) -> Iterator[list[fmpq]]:
+    """Yield a basis of the v with <row, v> = 0 for all rows."""
+    found = dict(reduced(rows))
+    size = range(len(rows[0]))
+    for free in (k for k in size if k not in found):
+        yield [-found[k][free] if k in found else fmpq(int(k == free)) for k in size]
+
+
+Vector = list[Fraction]
+
+
+def largest(
+    cost: Sequence[Fraction], rows: Sequence[Sequence[Fraction]], sides: Sequence[Fraction]
+) -> Vector | None:
+    """Return a vertex x >= 0 of largest cost.x with rows x = sides, or None where there is no x.
+
+    >>> largest([Fraction(1), Fraction(2)], [[Fraction(1), Fraction(1)]], [Fraction(1)])
+    [Fraction(0, 1), Fraction(1, 1)]
+
+    Args:
+        cost: bounded from above on the x that there are.
+        rows, sides: equations, with sides >= 0.
+    """
+    m, n, none = len(rows), len(cost), Fraction(0)
+    unit = [[Fraction(i == j) for j in range(m)] for i in range(m)]
+    table = [[*row, *e, side] for row, e, side in zip(rows, unit, sides, strict=True)]
+    basis = [*range(n, n + m)]
+    # One slack an equation, each of which costs more than all the rest.
+    prices = [none] * n + [Fraction(-1)] * m, [*cost, *[none] * m]
+    while (j := next((j for j in range(n) if _gains(prices, basis, table, j)), None)) is not None:
+        _, _, i = min((r[-1] / r[j], basis[i], i) for i, r in enumerate(table) if r[j] > 0)
+        pivot = [x / table[i][j] for x in table[i]]
+        table = [[x - r[j] * y for x, y in zip(r, pivot, strict=True)] for r in table]
+        table[i], basis[i] = pivot, j
+    found = {k: row[-1] for k, row in zip(basis, table, strict=True)}
+    if any(k >= n and x > 0 for k, x in found.items()):
+        return None
+    return [found.get(k, none) for k in range(n)]
+
+
+def _gains(prices: Sequence[Vector], basis: Sequence[int], table: Sequence[Vector], j: int) -> bool:
+    """Tell whether the cost grows with variable j, slacks first."""
+    pairs = [*zip(basis, table, strict=True)]
+    gain = [c[j] - sum((c[k] * row[j] for k, row in pairs), Fraction(0)) for c in prices]
+    return gain > [Fraction(0)] * 2

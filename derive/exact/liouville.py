@@ -18,7 +18,7 @@ roots Ritt 1948, Integration in Finite Terms.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from math import prod
 
@@ -27,7 +27,7 @@ from flint import fmpz_mpoly_ctx
 from derive.exact.field.factors import factored, factors
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
-from derive.exact.field.polynomial import Polynomial, factorize, reindexed, terms
+from derive.exact.field.polynomial import Polynomial, by_powers, factorize, reindexed, terms
 from derive.exact.linear.matrix import rank
 
 MAXIMAL_DEGREE = 12
@@ -169,10 +169,8 @@ def _coefficients_of_residues(
     ring = fmpz_mpoly_ctx.get((*field.names, "_z"), field.ring.ordering())
     a, b, q = (reindexed(x, ring) for x in (*pencil, p))
     resultant = (a - ring.gens()[-1] * b).resultant(q, field.names[k])
-    parts: dict[int, dict[tuple[int, ...], int]] = {}
-    for exponents, c in terms(resultant):
-        parts.setdefault(exponents[-1], {})[exponents[:-1]] = c
-    return [field.polynomial(field.ring.from_dict(parts[n])) for n in sorted(parts)]
+    parts = by_powers(resultant, len(field.names))
+    return [field.polynomial(reindexed(parts[n], field.ring)) for n in sorted(parts)]
 
 
 def _by_exponentials(
@@ -188,7 +186,8 @@ def _by_exponentials(
     slope = field.derivative(u, t)
     if others or rest.depends_on(k) or int(slope.denominator.degrees()[t]):
         return None
-    for i, a in _by_powers(f.numerator, k, f, lowest):
+    for n, top in by_powers(f.numerator, k).items():
+        i, a = n - lowest, field.polynomial(top)
         b = field.constant(i) * slope
         if i and not _has_solution(b, a / rest, t):
             y, minus = "y" if name != "y" else "z", max(terms(b.numerator))[1] < 0
@@ -209,8 +208,8 @@ def _by_logarithms(
     rest = field.polynomial(f.denominator)
     if others or rest.depends_on(k):
         return None
-    a = dict(_by_powers(f.numerator, k, f, 0))
-    highest = a[max(a)] / rest
+    a = by_powers(f.numerator, k)
+    highest = field.polynomial(a[max(a)]) / rest
     slope = field.derivative(field.named(E.name), t)
     if any(n > 1 and int(p.degrees()[t]) for p, n in factorize(highest.denominator)[1]):
         return None
@@ -231,17 +230,6 @@ def _proper(f: RationalFunction, t: int) -> RationalFunction:
     while not top.is_zero() and (n := int(top.numerator.degrees()[t]) - size) >= 0:
         top = top - _leading(top, t) / _leading(bottom, t) * field.gens[t] ** n * bottom
     return top / bottom
-
-
-def _by_powers(
-    polynomial: Polynomial, k: int, f: RationalFunction, lowest: int
-) -> Iterator[tuple[int, RationalFunction]]:
-    """Yield n - lowest and the coefficient of the n-th power of a variable."""
-    parts: dict[int, dict[tuple[int, ...], int]] = {}
-    for e, c in terms(polynomial):
-        parts.setdefault(e[k], {})[(*e[:k], 0, *e[k + 1 :])] = c
-    for n, part in parts.items():
-        yield n - lowest, f.field.polynomial(f.field.ring.from_dict(part))
 
 
 def _has_solution(b: RationalFunction, a: RationalFunction, t: int) -> bool:
@@ -271,4 +259,4 @@ def _coefficients(f: RationalFunction, t: int) -> dict[int, RationalFunction]:
     """Return the coefficients of a polynomial in t over its denominator, which is free of t."""
     field = f.field
     below = field.polynomial(f.denominator)
-    return {n: c / below for n, c in _by_powers(f.numerator, t, f, 0)}
+    return {n: field.polynomial(c) / below for n, c in by_powers(f.numerator, t).items()}

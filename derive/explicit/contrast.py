@@ -17,11 +17,12 @@ from flint import arb, fmpq, fmpq_series
 
 from derive.derivation import Derivation, derive
 from derive.errors import DeriveError
+from derive.exact.balls import as_fmpq, as_fraction
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import evaluate
-from derive.exact.rationals import as_fmpq, as_fraction
-from derive.explicit.minimum import CriticalRoot, SquaredDistance
+from derive.explicit.minimum import CriticalRoot, SquaredDistance, decimal, named
 from derive.model.parameterization import Parameterization
+from derive.statement import Open, Statement, Table, each, note, tell
 from derive.verdict import Finding, Identity, Verdict
 
 STEPS = (Fraction(-5), Fraction(-1), Fraction(-1, 4), Fraction(1, 4), Fraction(1), Fraction(5))
@@ -203,3 +204,37 @@ def _at(f: RationalFunction, w: Sequence[fmpq_series]) -> fmpq_series:
     if not bottom[0]:
         raise ZeroDivisionError("a pole at the start")
     return top / bottom
+
+
+def contrast_of(contrast: Contrast, about: str) -> Iterator[Statement | Open]:
+    """Yield whether R is Q, and values of both."""
+    finding = contrast.finding
+    if finding.verdict is Verdict.UNDECIDED:
+        yield Open("{why}", {"why": finding}, kind="R beside Q", about=about)
+        return
+    below = list[object]()
+    if contrast.implicit is not None and contrast.implicit.potential.pieces:
+        flat = "flat at `beta_0 = F(w_0)`, with Hessian `2 K(w_0)^-1` there"
+        below += [contrast.implicit.potential, note(f"for the comparison both are `0` and {flat}")]
+    point = each("`{0} = {1}`", named(contrast.start))
+    for e in finding.evidence:
+        at = tell(", at {point}" * bool(contrast.start), point=point)
+        below.append(tell(f"{{e}} is `{e.left}` for `R` and `{e.right}` for `Q`{{at}}", e=e, at=at))
+    no = " not" * (finding.verdict is Verdict.REFUTED)
+    words = f"`R` is{no} the implicit regularizer `Q` of gradient flow: {{why}}"
+    told = {"why": finding, "contrast": contrast}
+    yield Statement(words, told, kind="R beside Q", about=about, by=finding, below=tuple(below))
+    if contrast.rows:
+        cells = (
+            (
+                f"`{x.beta[0]}`" if len(x.beta) == 1 else f"`({', '.join(map(str, x.beta))})`",
+                decimal(x.explicit, 14),
+                f"{x.implicit:.12g}",
+            )
+            for x in contrast.rows
+        )
+        table = Table(("`beta`", "`R`, certified", "`Q`, in doubles"), tuple(cells))
+        words = "values of both{at}:"
+        at = tell(" at {point}" * bool(contrast.start), point=point)
+        told = {"at": at, "contrast": contrast}
+        yield Statement(words, told, kind="R and Q in numbers", about=about, below=(table,))

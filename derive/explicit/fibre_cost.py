@@ -170,9 +170,12 @@ def _side(
     parts: Sequence[tuple[Expr, Mapping[str, int]]], rows: Sequence[tuple[Expr, Expr]], sign: int
 ) -> Expr | None:
     """Return the factor for beta of a sign, by the monomials that take it; None where none does."""
-    pairs = zip(parts, rows, strict=True)
-    reach = [C for (c, powers), (_, C) in pairs if _takes(c, powers, sign)]
-    return _split(reach, rows[0][0]) if reach else None
+    reach, q = list[Expr](), rows[0][0]
+    for (c, powers), (_, C) in zip(parts, rows, strict=True):
+        reach += [C] if any(n % 2 for n in powers.values()) or (c > 0) == (sign > 0) else []
+    if q > 1 and reach:  # the infimal convolution of C_i |b|^q
+        return sympy.Add(*(C ** (-1 / (q - 1)) for C in reach)) ** (1 - q)
+    return min(reach, key=lambda C: sympy.N(C, 50), default=None)
 
 
 def _monomials(p: Parameterization) -> Iterator[tuple[Expr, dict[str, int]]]:
@@ -199,17 +202,6 @@ def _least(rows: Sequence[tuple[Expr, Expr, int]], size: Expr) -> tuple[Expr, Ex
     S = sympy.Add(*(e / p for _, p, e in rows))
     product = sympy.Mul(size, *((c * p / e) ** (e / p) for c, p, e in rows))
     return 1 / S, S * product ** (1 / S)
-
-
-def _takes(c: Expr, powers: Mapping[str, int], sign: int) -> bool:
-    return any(n % 2 for n in powers.values()) or (c > 0) == (sign > 0)
-
-
-def _split(factors: Sequence[Expr], q: Expr) -> Expr:
-    """Return the factor of the infimal convolution of C_i |b|^q."""
-    if q <= 1:
-        return min(factors, key=lambda C: sympy.N(C, 50))
-    return sympy.Add(*(C ** (-1 / (q - 1)) for C in factors)) ** (1 - q)
 
 
 def _statement(f: FibreCost, block: BlockFibre) -> Statement | Open:

@@ -8,30 +8,31 @@ wherever some w has F(w) = beta for :class:`GreatestRoot` and :class:`ClosedMini
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import sympy
 from flint import arb, ctx
-from sympy import Expr, Symbol
+from sympy import Expr, Poly, Symbol
 
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import ball
 from derive.exact.field.polynomial import Polynomial, terms
-from derive.explicit.constrained import ConstrainedProblem, Stopped
-from derive.explicit.cost.closed_cost import ClosedCost
-from derive.explicit.cost.feasible import BITS
-from derive.explicit.critical.intervals import RootInterval, limit_at
-from derive.explicit.critical.minimum_at import (
+from derive.explicit.constrained import BITS, ConstrainedProblem, Stopped
+from derive.explicit.cost.duality import ClosedCost
+from derive.explicit.critical.intervals import (
     CertifiedRoot,
+    RootInterval,
     all_roots,
     has_weights,
+    limit_at,
     minimum_at,
     root_at,
 )
 from derive.model.names import unused
 from derive.model.notation import rational
+from derive.statement import Equations, Open, Sentence, Statement, each, note, tell
 from derive.verdict import Decided, Finding, Verdict
 
 LENGTH = Symbol("r", real=True)
@@ -66,23 +67,6 @@ class SquaredDistance(Decided):
     finding: Finding
 
     @property
-    def scale(self) -> Symbol | None:
-        """The symbol alpha, where R = alpha^2 r(beta/alpha^D)."""
-        return None
-
-    @property
-    def argument(self) -> Symbol:
-        """b = beta/alpha^D, or beta itself where nothing is scaled."""
-        if self.scale is None:
-            return self.variables[0]
-        return Symbol(unused("b", (self.scale.name,)), real=True)
-
-    @property
-    def equations(self) -> tuple[Expr, ...]:
-        """Polynomials of which it is a root; in r and b where R scales, else in r and variables."""
-        return ()
-
-    @property
     def closed_forms(self) -> tuple[Expr | None, ...]:
         """The minimum as an expression, one for each interval; None where there is none."""
         return ()
@@ -114,9 +98,16 @@ class CriticalRoot(SquaredDistance):
         """The symbol alpha, where R = alpha^2 r(beta/alpha^D)."""
         return self.variables[-1] if self.problem.single and self.problem.symbols else None
 
+    @property
+    def argument(self) -> Symbol:
+        """b = beta/alpha^D, or beta itself where nothing is scaled."""
+        if self.scale is None:
+            return self.variables[0]
+        return Symbol(unused("b", (self.scale.name,)), real=True)
+
     @functools.cached_property
     def equations(self) -> tuple[Expr, ...]:
-        """The factors as expressions."""
+        """The factors as expressions; in r and b where R scales, else in r and variables."""
         images = [LENGTH, *self.variables]
         if self.scale is not None:
             images = [LENGTH, self.argument, sympy.Integer(1)]
@@ -281,3 +272,149 @@ def _closed_form(equation: Expr, b: Symbol, interval: RootInterval | None) -> Ex
     side = sign if interval.index else -sign
     discriminant = sympy.sqrt(sympy.factor(B**2 - 4 * A * C))
     return sympy.expand((-B + side * discriminant) / (2 * A))
+
+
+DIGITS = 15
+"""Decimal digits of certified values."""
+KINDS = {"R": ("distance", "F(w_0)"), "R_F": ("representation cost", "F(0)")}
+"""What is minimal, and the output at which it is 0."""
+
+
+def minimum_of(
+    name: str, minimum: SquaredDistance, outputs: Sequence[int], about: str
+) -> Statement | Open:
+    """Return R or R_F of some outputs: a formula, or which root of a polynomial it is."""
+    kind, zero = KINDS[name]
+    why = {"why": minimum.finding}
+    if not isinstance(minimum, CriticalRoot) or not (minimum.equations or minimum.closed_forms):
+        return Open("{why}", why, kind=kind, about=about)
+    values = {
+        **why,
+        "name": name,
+        "minimum": minimum,
+        "betas": minimum.variables[: len(outputs)],
+        "outputs": tuple(outputs),
+    }
+    below = (*_scaled(minimum, name), *_formulas(minimum, name, zero))
+    if minimum.verdict is Verdict.UNDECIDED:
+        words = "`{name}` is a root `r` of the polynomial below; {why}"
+    elif isinstance(minimum, RootByInterval):
+        words = "`{name}` is known at every `beta`:"
+    else:
+        words = "`{name}` is as below: {why}"
+    given = minimum.given
+    return Statement(words, values, kind=kind, about=about, conditions=given, below=below)
+
+
+def _scaled(minimum: CriticalRoot, name: str) -> Iterator[object]:
+    """Yield R in terms of r, where R scales."""
+    if minimum.scale is not None:
+        D = minimum.problem.degree
+        names = {"a": minimum.scale, "b": minimum.argument, "beta": minimum.variables[0]}
+        b_is = f"`{{b}} = {{beta}}/{{a}}{f'**{D}' if D != 1 else ''}`"
+        yield tell(f"`{name} = {{a}}**2*r({{b}})`, {b_is}, where `{{a}} != 0`", **names)
+
+
+def _formulas(minimum: CriticalRoot, name: str, zero: str) -> Iterator[object]:
+    """Yield formulas by intervals, or the one there is, polynomials, and what was checked."""
+    if isinstance(minimum, RootByInterval):
+        yield from _by_intervals(minimum, name, zero)
+        return
+    (form,) = minimum.closed_forms or (None,)
+    if form is not None:
+        yield Equations(((_letter(minimum, name), form),))
+    elif minimum.equations:
+        yield _equations(minimum)
+    for identity in minimum.finding.evidence:
+        yield note("checked: {e}", e=identity)
+        yield identity
+
+
+def _by_intervals(minimum: RootByInterval, name: str, zero: str) -> Iterator[object]:
+    for interval, form in zip(minimum.intervals, minimum.closed_forms, strict=True):
+        yield _root(minimum, interval, form, name)
+    if not minimum.is_closed:
+        yield "where"
+        yield _equations(minimum)
+    if any(interval.low is not None for interval in minimum.intervals):
+        yield f"at the ends of intervals: the limit from the side of `{zero}`, at which it is 0"
+    samples = ", ".join(f"`{x}`" for interval in minimum.intervals for x in interval.samples)
+    balls = f"certified in balls at `{{b}}`: {samples}; no roots meet in between"
+    yield note(balls, b=minimum.argument)
+
+
+def _letter(minimum: CriticalRoot, name: str) -> str:
+    return name if minimum.scale is None else "r"
+
+
+def _equations(minimum: CriticalRoot) -> Equations:
+    equations = enumerate(minimum.equations)
+    return Equations(tuple((equation_name(minimum, i), Poly(e, LENGTH)) for i, e in equations))
+
+
+def equation_name(minimum: CriticalRoot, index: int) -> str:
+    """Return the name of one of the polynomials, numbered where there are several."""
+    return f"P{index + 1}" if len(minimum.equations) > 1 else "P"
+
+
+def root_words(index: int) -> str:
+    """Say which real root, counted from below.
+
+    >>> root_words(0), root_words(1)
+    ('smallest real root', 'real root 2, counted from below,')
+    """
+    return f"real root {index + 1}, counted from below," if index else "smallest real root"
+
+
+def _root(minimum: RootByInterval, interval: RootInterval, form: Expr | None, name: str) -> object:
+    where = _where(interval, minimum.argument)
+    if interval.factor is None:
+        return tell("no `w` has `F(w) = beta`{where}", where=where)
+    of = f"{root_words(interval.index)} of {equation_name(minimum, interval.factor)}"
+    root = tell("{x}{where}", x=of if form is None else form, where=where)
+    return Equations(((_letter(minimum, name), root),))
+
+
+def _where(interval: RootInterval, b: Symbol) -> Sentence:
+    """Say on which interval, unless it is the whole line."""
+    low = None if interval.low is None else decimal(interval.low)
+    if interval.high is None:
+        return tell("" if low is None else f" for `{{b}} > {low}`", b=b)
+    low = "" if low is None else f"{low} < "
+    return tell(f" for `{low}{{b}} < {decimal(interval.high)}`", b=b)
+
+
+def decimal(value: arb | Fraction, digits: int = DIGITS) -> str:
+    """Return a rational number exactly, a ball by its certified digits."""
+    return str(value) if isinstance(value, Fraction) else str(value.str(digits, radius=False))
+
+
+def named(point: Sequence[tuple[str, Fraction]]) -> Iterator[tuple[Symbol, Fraction]]:
+    """Yield names as symbols, with their numbers."""
+    return ((Symbol(name), value) for name, value in point)
+
+
+def limit_of(finding: Finding, start: Sequence[str], about: str) -> Statement:
+    """Return that R tends to R_F as the start does to 0."""
+    told = {"why": finding, "start": each("`{0}`", ((Symbol(name),) for name in start))}
+    words = "as `{start} -> 0`, `R -> R_F`: {why}"
+    return Statement(words, told, kind="scale limit", about=about, by=finding)
+
+
+def value_of(
+    of: str, point: Sequence[tuple[str, Fraction]], value: CertifiedValue | None, reason: str
+) -> Statement | Open:
+    """Return R or R_F at numbers."""
+    at = each("`{0} = {1}`", named(point))
+    part = f"{of} at {', '.join(f'{name} = {x}' for name, x in point)}"
+    if reason:
+        return Open(f"`{of}` at {{at}}: {reason}", {"at": at}, kind="value", about=part)
+    told = {"at": at, "of": of, "point": tuple(point), "value": value}
+    words = f"`{of}` at {{at}}: no `w` has `F(w) = beta`"
+    if value is not None:
+        words = f"`{of} = {decimal(value.ball, 30)}` at {{at}}"
+    if isinstance(value, RootValue):
+        which = root_words(value.index).removesuffix(",")
+        words += f", the {which} (of {value.roots}) of `{{P}}`"
+        told |= {"P": Poly(value.polynomial, LENGTH)}
+    return Statement(words, told, kind="value", about=part)

@@ -14,8 +14,7 @@ from itertools import product
 from sympy import Expr
 
 from derive.errors import LanguageError
-from derive.exact.towers.elementary_germ import Elementary
-from derive.exact.towers.germ import Unsettled
+from derive.exact.towers.germ import Elementary, Unsettled
 from derive.inverse.line_element import Candidate, W
 from derive.inverse.term import SeparableTerm
 from derive.language import from_sympy

@@ -15,8 +15,7 @@ from sympy import Expr, Symbol
 from derive.errors import DeriveError
 from derive.exact.field.function_field import FunctionField
 from derive.exact.signs import Signs
-from derive.exact.towers.elementary_germ import Elementary
-from derive.exact.towers.germ import Unsettled
+from derive.exact.towers.germ import Elementary, Unsettled
 from derive.exact.towers.tower import to_field
 from derive.language import from_sympy, to_text
 from derive.language.tree import Tree, names

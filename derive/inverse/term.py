@@ -14,8 +14,7 @@ from sympy import Expr, Symbol, oo
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.signs import Signs
-from derive.exact.towers.elementary_germ import Elementary
-from derive.exact.towers.germ import GermField, Unsettled
+from derive.exact.towers.germ import Elementary, Unsettled
 from derive.inverse.line_element import Interval, LineElement, tidy
 from derive.language.tree import Call, Name, Power, Tree, names, walk
 from derive.model.notation import to_expr
@@ -159,7 +158,7 @@ def _points(term: SeparableTerm) -> Iterator[dict[str, Fraction]]:
             yield {term.variable: place, **values}
 
 
-def _nonpositive(term: SeparableTerm, tower: GermField, second: RationalFunction) -> bool:
+def _nonpositive(term: SeparableTerm, tower: Elementary, second: RationalFunction) -> bool:
     """Tell whether Q'' <= 0 is proved wherever Q is defined.
 
     Roots of functions of beta other than beta itself are written in factors that are positive
@@ -177,7 +176,7 @@ def _nonpositive(term: SeparableTerm, tower: GermField, second: RationalFunction
 
 
 def _smooth_interval(
-    tower: GermField, term: SeparableTerm, images: list[Expr], point: dict[str, Fraction]
+    tower: Elementary, term: SeparableTerm, images: list[Expr], point: dict[str, Fraction]
 ) -> Interval | None:
     """Return the interval around the point in which no argument of a root or logarithm is 0.
 
@@ -202,11 +201,11 @@ def _smooth_interval(
     return sympy.Max(-oo, *below), sympy.Min(oo, *above)
 
 
-def _uses_generators(tower: GermField, element: RationalFunction) -> bool:
+def _uses_generators(tower: Elementary, element: RationalFunction) -> bool:
     return bool(set(element.variables()) - set(tower.known))
 
 
-def _never_zero(tower: GermField, branch: RationalFunction, variable: str) -> bool:
+def _never_zero(tower: Elementary, branch: RationalFunction, variable: str) -> bool:
     """Tell whether an irreducible argument, or its norm over square roots, is proved not 0."""
     for generator, element in zip(tower.generators, tower.adjoined, strict=True):
         if generator.kind == "exp" and branch == element:
@@ -224,7 +223,7 @@ def _never_zero(tower: GermField, branch: RationalFunction, variable: str) -> bo
     return not linear and any(map(Signs().is_nonnegative, (branch, -branch)))
 
 
-def expressions(tower: GermField, symbols: dict[str, Symbol]) -> list[Expr]:
+def expressions(tower: Elementary, symbols: dict[str, Symbol]) -> list[Expr]:
     """Return the SymPy expression of every name of a tower's field."""
     images: list[Expr] = [symbols[name] for name in tower.known]
     blank = [sympy.Integer(0)] * len(tower.field.names)

@@ -15,7 +15,7 @@ from math import ceil, comb
 from derive.errors import LanguageError
 from derive.language.budget import Budget
 from derive.language.functions import CALLS, RECORDS
-from derive.language.literals import name_fault, refuse_function
+from derive.language.grammar import name_fault, refuse_function
 from derive.language.tree import (
     Algebra,
     Call,

@@ -13,8 +13,7 @@ from derive.language.arrays import OPEN, Shape, entry_names, places
 from derive.language.budget import DEFAULT, Budget
 from derive.language.build import Builder, Built
 from derive.language.functions import ARRAY_FUNCTIONS, FUNCTIONS, RECORDS, SYMMETRIC_FUNCTIONS
-from derive.language.grammar import Parser, Syntax
-from derive.language.literals import read_number
+from derive.language.grammar import Parser, Syntax, read_number
 from derive.language.tree import Algebra, Tree, evaluated, fold, names, unknown
 
 Place: TypeAlias = tuple[int | str, ...]

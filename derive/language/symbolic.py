@@ -11,7 +11,7 @@ from derive.errors import LanguageError
 from derive.language.budget import DEFAULT, Budget
 from derive.language.build import Builder, Built
 from derive.language.functions import CALLS, RECORDS
-from derive.language.literals import shown
+from derive.language.grammar import shown
 from derive.language.reader import value_of
 from derive.language.tree import Algebra, Tree, evaluated, fold
 

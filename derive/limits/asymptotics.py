@@ -2,7 +2,9 @@
 
 An expansion in e -> 0+ is computed term by term, as the expression is built: binomial, logarithmic
 and exponential series of what is left after the leading term is taken out. No coefficient is
-dropped or divided by before it was proved zero or not zero in an exact function field.
+dropped or divided by before it was proved zero or not zero in an exact function field. Exponents
+may be rational functions of depths D = 2 + x, x > 0: they are ordered by the sign of their
+difference, where that is the same for all x > 0.
 
 Source: the scale of e^r log(e)^k is a Hardy field; Gruntz 1996, *On computing limits in a symbolic
 manipulation system*, for why leading coefficients must be decided exactly.
@@ -10,7 +12,8 @@ manipulation system*, for why leading coefficients must be decided exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -22,7 +25,87 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.elementary_signs import ElementarySigns, Undecided
-from derive.limits.exponents import Deep, Exponent, cancelled, exponent, written
+
+
+@functools.total_ordering
+@dataclass(frozen=True)
+class Deep:
+    """An exponent that is no number: a rational function of positive symbols, cancelled."""
+
+    of: Expr
+
+    def __add__(self, other: Exponent | int) -> Exponent:
+        return exponent(self.of + written(other))
+
+    def __neg__(self) -> Deep:
+        return Deep(cancelled(-self.of))
+
+    def __sub__(self, other: Exponent | int) -> Exponent:
+        return exponent(self.of - written(other))
+
+    def __rsub__(self, other: Exponent | int) -> Exponent:
+        return exponent(written(other) - self.of)
+
+    def __mul__(self, other: Exponent | int) -> Exponent:
+        return exponent(self.of * written(other))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __lt__(self, other: Exponent | int) -> bool:
+        return sign_of(self.of - written(other)) < 0
+
+
+Exponent: TypeAlias = Fraction | Deep
+
+
+cancelled = functools.cache(sympy.cancel)
+
+
+def exponent(e: Expr) -> Exponent:
+    """Return an exponent, a number where it is one."""
+    e = cancelled(e)
+    return Fraction(int(e.p), int(e.q)) if e.is_Rational else Deep(e)
+
+
+def written(x: Exponent | int) -> Expr:
+    """Return an exponent as an expression."""
+    return x.of if isinstance(x, Deep) else sympy.Rational(x.numerator, x.denominator)
+
+
+@functools.cache
+def sign_of(e: Expr) -> int:
+    """Return the sign that a function of positive symbols has; Undecided where it depends on them.
+
+    >>> x = Symbol("x")
+    >>> sign_of((x + 2) / x), sign_of(-1 / (x + 2))
+    (1, -1)
+    """
+    decide = ElementarySigns(s.name for s in e.free_symbols)
+    sign = next((s for s in (1, -1) if decide.is_positive(s * e)), 0)
+    if sign == 0 and e != 0:
+        raise Undecided("the order of two powers depends on the depth")
+    return sign
+
+
+def depths_in(*expressions: Expr, names: Container[str] | None = None) -> tuple[Symbol, ...]:
+    """Return the symbols of exponents, of these *names*, which are assumed to be above 2."""
+    powers = (power for f in expressions for power in f.atoms(sympy.Pow))
+    depths = {s for x in powers for s in x.exp.free_symbols}
+    return tuple(sorted((s for s in depths if names is None or s.name in names), key=str))
+
+
+def above_two(depths: Iterable[Symbol]) -> Mapping[Symbol, Expr]:
+    """Return 2 + x, x > 0, for each depth."""
+    return {D: 2 + Symbol(f"{D.name}_above_2", positive=True) for D in depths}
+
+
+def is_positive_exponent(e: Expr) -> bool:
+    """Tell whether an exponent is proved to be positive, for all depths D > 2."""
+    try:
+        return sign_of(sympy.cancel(e.xreplace(above_two(e.free_symbols)))) > 0
+    except Undecided:
+        return False
+
 
 Result = TypeVar("Result")
 Growth: TypeAlias = tuple[Exponent, int]
@@ -165,8 +248,11 @@ class Expander:
             return self.add(*map(self.expand, expression.args))
         if expression.is_Mul:
             return reduce(self._product, map(self.expand, expression.args))
-        if expression.is_Pow and self._is_exponent(expression.exp):
-            q = exponent(expression.exp)
+        power = expression.exp if expression.is_Pow else sympy.S.Zero
+        # A rational number, or a function of depths.
+        deep = power.free_symbols and not power.has(self._e, *self._known)
+        if expression.is_Pow and (power.is_Rational or deep):
+            q = exponent(power)
             self._deep = self._deep or isinstance(q, Deep)
             return self._power(self.expand(expression.base), q)
         if expression.is_Pow and not expression.base.has(self._e, *self._known):
@@ -175,10 +261,6 @@ class Expander:
             words = {sympy.Pow: "a power with an open exponent", sympy.Integral: "an integral"}
             raise Unexpanded(f"{words.get(expression.func, expression.func)} is not expanded")
         return self._functions[expression.func](self.expand(expression.args[0]))
-
-    def _is_exponent(self, q: Expr) -> bool:
-        """Tell whether it is a rational number, or a function of depths."""
-        return q.is_Rational or bool(q.free_symbols and not q.has(self._e, *self._known))
 
     def add(self, *parts: Expansion) -> Expansion:
         """Return the sum."""

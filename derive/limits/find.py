@@ -22,8 +22,6 @@ from derive.errors import InputError, NumericalError
 from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
 from derive.language import to_sympy
 from derive.limits import statements as claims
-from derive.limits.finite_time import finite_time_limit
-from derive.limits.initialization import norm, with_scale
 from derive.limits.kernel_regime import (
     Homogeneity,
     ScaledStart,
@@ -31,11 +29,11 @@ from derive.limits.kernel_regime import (
     find_homogeneity,
     find_scaled_start,
     find_tangent_kernel,
+    finite_time_limit,
     kernel_limit,
     near_start,
 )
-from derive.limits.limit import Limit, undecided
-from derive.limits.point import Point, read_point
+from derive.limits.limit import Limit, Point, norm, read_point, undecided, with_scale
 from derive.limits.predictor_limit import predictor_limit
 from derive.limits.warped_time import WarpedTime, find_warped_time
 from derive.model.condition import Condition, Sign

@@ -33,22 +33,22 @@ from derive.limits.asymptotics import (
     Growth,
     NotReal,
     Unexpanded,
+    above_two,
     is_flat,
     leading_order,
     widened,
 )
-from derive.limits.exponents import above_two
 from derive.limits.implicit import expand_along, expand_largest_root
 from derive.limits.limit import (
     Limit,
     LimitingPotential,
+    Point,
     Regime,
     growth_expression,
     order_expression,
     recognize,
     undecided,
 )
-from derive.limits.point import Point
 from derive.potential.domain import Wall
 from derive.potential.piece import Curve
 from derive.verdict import Finding, Identity, Verdict
@@ -205,8 +205,11 @@ class _Sides:
             raise Unexpanded("no beta is left in the limit at which Q as it is written is defined")
         steep: dict[Side, tuple[Growth, Expr]] = {}
         while True:
-            leading = self._leading(reached)
-            rising = [side for side in leading.slopes if self._rises(leading, *side)]
+            leading, rising = self._leading(reached), list[Side]()
+            for (i, sign), slope in leading.slopes.items():
+                # Q rises on a side while it is flat on the other one.
+                if leading.slopes.get((i, -sign)) == 0 and slope != 0:
+                    rising += [(i, sign)] if self.decide.sign(slope) == sign else []
             if not rising:
                 return replace(leading, steep=steep, idle=self._idle(leading))
             for side in rising:
@@ -258,11 +261,6 @@ class _Sides:
             if here * (1 if wall.oriented else side(wall, self.gradient.start[i])) < 0:
                 return False
         return True
-
-    def _rises(self, leading: LeadingGradient, i: int, sign: int) -> bool:
-        """Tell whether Q rises on a side while it is flat on the other one."""
-        slope, other = leading.slopes[i, sign], leading.slopes.get((i, -sign))
-        return other == 0 and slope != 0 and self.decide.sign(slope) == sign
 
     def _idle(self, leading: LeadingGradient) -> str:
         """Say why the leading order has no minimizer, or not one alone; empty where it has."""

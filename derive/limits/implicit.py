@@ -24,16 +24,16 @@ from derive.limits.asymptotics import (
     CONSTANT,
     FLAT,
     SMALL,
+    Deep,
     Expander,
     Expansion,
     Growth,
     NotReal,
     Unexpanded,
     widened,
+    written,
 )
-from derive.limits.exponents import Deep, written
-from derive.limits.limit import Limit, LimitingPotential, growth_expression
-from derive.limits.point import Point
+from derive.limits.limit import Limit, LimitingPotential, Point, growth_expression
 from derive.potential.piece import Curve
 from derive.verdict import Finding, Identity, Verdict
 

@@ -20,14 +20,11 @@ from sympy import Expr, Symbol
 from derive.derivation import Derivation
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.exact.field.function_field import RationalFunction
-from derive.limits.asymptotics import CONSTANT
-from derive.limits.exponents import depths_in
+from derive.limits.asymptotics import CONSTANT, depths_in
 from derive.limits.fixed_beta import ClosedGradient, closed_form_limit
 from derive.limits.implicit import parametric_limit
-from derive.limits.initialization import norm
 from derive.limits.kernel_regime import TangentKernel
-from derive.limits.limit import Limit, LimitingPotential, undecided
-from derive.limits.point import Point
+from derive.limits.limit import Limit, LimitingPotential, Point, norm, undecided
 from derive.model.notation import Notation, rational, to_expr
 from derive.potential.piece import Piece, written_out
 from derive.potential.separation import find_separation
@@ -166,8 +163,11 @@ def norm_limit(
     psi, slopes, length = radial.psi, radial.offset, norm(betas)
     decide = ElementarySigns({*positive, radial.length.name})
     try:
-        # psi/s is an eigenvalue of the Hessian of Q, and so nowhere 0.
-        outgrown = decide.sign(psi) > 0 and all(_vanishes(z / psi, point, decide) for z in slopes)
+        # psi/s is an eigenvalue of the Hessian of Q, and so nowhere 0; what is flat is any power.
+        rests = [point.expand(z / psi, decide) for z in slopes] if decide.sign(psi) > 0 else None
+        outgrown = rests is not None and all(
+            x.reaches(CONSTANT) and all(r > 0 for r, _ in x.terms) for x in rests
+        )
     except Undecided:
         outgrown = False
     if not outgrown:
@@ -183,9 +183,3 @@ def norm_limit(
     error = None if size == 0 else size / factor
     finding, at, below = Finding(Verdict.PROVED, reason, evidence), tuple(betas), potential.gradient
     return Limit(point, finding, "anti-NTK", at, None, factor, potential, below, error, True)
-
-
-def _vanishes(f: Expr, point: Point, decide: ElementarySigns) -> bool:
-    """Tell whether f -> 0 by its expansion; what is flat counts as any power."""
-    expansion = point.expand(f, decide)
-    return expansion.reaches(CONSTANT) and all(r > 0 for r, _ in expansion.terms)

@@ -23,8 +23,7 @@ from derive.exact.field.polynomial import terms
 from derive.exact.linear.matrix import dot
 from derive.language import parse_name
 from derive.limits.fixed_beta import ClosedGradient, closed_form_limit
-from derive.limits.limit import Limit
-from derive.limits.point import read_point
+from derive.limits.limit import Limit, read_point
 from derive.limits.statements import limit_statements
 from derive.model.notation import rational
 from derive.model.parameterization import Parameterization

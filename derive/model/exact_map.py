@@ -19,10 +19,9 @@ from derive.exact.linear.modular import shows_full_rank
 from derive.exact.towers.tower import build_elements, start_images
 from derive.language import to_text
 from derive.language.tree import Tree, names
-from derive.model.affine import AffineOutput
 from derive.model.geometry import EUCLIDEAN, Field, Geometry
 from derive.model.names import positive_bases
-from derive.model.vectors import Vector
+from derive.model.vectors import AffineOutput, Vector
 
 if TYPE_CHECKING:
     import sympy

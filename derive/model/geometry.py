@@ -41,7 +41,7 @@ class Steering:
     """The lambda of beta' = K lambda, of data X and y with r = X beta - y.
 
     It is l = -X^T r under gradient flow, and phi(l), phi(x) = sign(x) |x|^s, under steepest descent
-    in l_p on the weights (:mod:`derive.model.steepest`).
+    in l_p on the weights (:mod:`derive.model.rates`).
 
     Attributes:
         exponent: s = 1/(p - 1), 0 for p = oo; None of gradient flow.
@@ -101,7 +101,7 @@ class Geometry:
         functions: the same as exact functions of the weights.
         psi: the mirror, where one was given.
         steepest: s, where the rates are those of steepest descent in l_p, phi(x) = sign(x) |x|^s,
-            and what steers is phi(-X^T r): see :mod:`derive.model.steepest`.
+            and what steers is phi(-X^T r): see :mod:`derive.model.rates`.
     """
 
     trees: tuple[Tree, ...] = ()

@@ -28,9 +28,9 @@ from operator import mul
 
 from sympy import Expr
 
+from derive.exact.balls import largest
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import Matrix, dot, nullspace_over_constants
-from derive.exact.linear.simplex import largest
 from derive.model.geometry import Field
 from derive.model.notation import Notation, rational
 from derive.model.parameterization import Parameterization

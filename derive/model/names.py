@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from derive.errors import InputError
+from derive.exact.signs import Signs
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression, parse_name
 from derive.language.reader import Value
@@ -21,6 +22,7 @@ from derive.language.tree import (
     exponent_names,
     fold,
     names,
+    substituted,
     walk,
     with_parts,
 )
@@ -206,3 +208,31 @@ def _is_symmetric(array: Value) -> bool:
     except ZeroDivisionError:
         raise InputError("an output divides by an expression that is zero") from None
     return all(elements[i * n + j] == elements[j * n + i] for i in range(n) for j in range(i))
+
+
+def oriented(tree: Tree, start: Mapping[str, Tree], positive: frozenset[str]) -> Tree:
+    """Return an expression with (x^n)^e, n even, as (s x)^(n e), s the sign of x at the start.
+
+    Flows from there end at x = 0, where such a power is not smooth. The root stays as it is where
+    that sign is not known, and where n e is whole, as for sqrt(x^2), of which s x alone would not
+    tell that the flow ends.
+    """
+
+    def combine(node: Tree, parts: list[Tree]) -> Tree:
+        match node := with_parts(node, parts):
+            case Power(Power(x, n), e) if n % 2 == 0 and (n * e).denominator > 1:
+                if sign := _sign(substituted(x, start), positive):
+                    side = x if sign > 0 else Operation("*", Number(Fraction(-1)), x)
+                    return Power(side, n * e)
+        return node
+
+    return fold(tree, children, combine)
+
+
+def _sign(value: Tree, positive: frozenset[str]) -> int:
+    """Return the sign of an expression in start symbols; 0: not known."""
+    try:
+        (element,) = build_elements([value], names((value,)), positive=positive)
+    except (InputError, ZeroDivisionError):
+        return 0
+    return Signs(positive).strict(element)

@@ -13,13 +13,13 @@ from derive.exact.field.function_field import FunctionField
 from derive.language import to_text
 from derive.language.arguments import parse_array_outputs
 from derive.language.tree import Name, exponent_names, names
-from derive.model.affine import AffineOutput
 from derive.model.entrywise import EntrywiseMap
 from derive.model.exact_map import ExactMap
 from derive.model.geometry import EUCLIDEAN, Geometry
 from derive.model.matrices import MatrixMap
 from derive.model.names import (
     independent_entries,
+    oriented,
     positive_bases,
     read_parameters,
     read_positive,
@@ -27,7 +27,6 @@ from derive.model.names import (
     read_tree,
     read_weights,
 )
-from derive.model.orientation import oriented
 from derive.model.rates import (
     CURVATURE,
     RATE,
@@ -36,11 +35,17 @@ from derive.model.rates import (
     rate_parameters,
     rates_by_entry,
     read_rates,
+    read_steepest,
 )
-from derive.model.related_numbers import check_numbers
-from derive.model.steepest import read_steepest
-from derive.model.validity import validate
-from derive.model.vectors import Ingredients, Vector, lengths, named_as_vectors, read_vectors
+from derive.model.validity import check_numbers, validate
+from derive.model.vectors import (
+    AffineOutput,
+    Ingredients,
+    Vector,
+    lengths,
+    named_as_vectors,
+    read_vectors,
+)
 from derive.printable import Shown
 
 if TYPE_CHECKING:

@@ -1,19 +1,36 @@
-"""Learning rates of the weights, as given or as those of mirror descent on the weights."""
+"""Learning rates of the weights: as given, of mirror descent, or of steepest descent in l_p.
+
+Steepest descent moves the weights along w' = phi(J^T l), entry by entry, l = -X^T r, up to the unit
+of time and whether the step is normalised or not: phi(x) = sign(x) |x|^s, s = 1/(p - 1), and phi =
+sign for p = oo, sign descent. phi is multiplicative. So where outputs share no weights,
+
+    w' = sum_j lambda_j G^-1 dF_j,    lambda_j = phi(l_j),    G^-1 = diag(|d_k F|^(s - 1)).
+
+Laws, K = J G^-1 J^T = sum_k |d_k F|^(s + 1) and y' = lambda are those of these rates, as long as no
+d_k F that is raised to less than an even power is 0. But lambda is not in the row space of X.
+
+Where outputs share weights phi(J^T l) turns with l; where it spans R^p at some w, nothing is kept.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
+from operator import mul
+from random import Random
+
+from flint import arb, arb_mat
 
 from derive.errors import DegenerateStart, InputError
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import determinant, dot, inverse
-from derive.exact.signs import Signs, is_number
+from derive.exact.signs import Signs, is_number, sign_of_number
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression, to_text
 from derive.language.arrays import Shape, by_entry, refuse_arrays
-from derive.language.tree import Number, Tree, names
+from derive.language.tree import Number, Operation, Power, Tree, names
 from derive.model.exact_map import ExactMap
 from derive.model.geometry import EUCLIDEAN, Geometry
 from derive.model.names import positive_bases, read_tree
@@ -149,3 +166,144 @@ def _rates(p: ExactMap) -> Iterator[tuple[str, RationalFunction]]:
     # Rates that are 1 are as in gradient flow, which has none.
     found = zip(p.weights, p.geometry.signs, strict=False)
     return ((name, rate) for name, rate in found if rate != rate.field.one)
+
+
+INFINITE = ("oo", "inf", "infinity")
+LARGEST = 64
+"""Numerators and denominators of p."""
+
+
+def read_steepest(
+    plain: Callable[[Iterable[str]], ExactMap],
+    positive: tuple[str, ...],
+    norm: object,
+    others: Sequence[object],
+) -> tuple[tuple[str, ...], Geometry]:
+    """Return what starts positive, and the metric, of steepest descent in a norm.
+
+    Args:
+        plain: makes F without it, of what starts positive.
+        others: rates and the mirror, of which there may be none.
+
+    Raises:
+        InputError: of :func:`signed_weights` and :func:`steepest_metric`; or there are others.
+    """
+    if any(others):
+        raise InputError("steepest: leave out rates and mirrors")
+    s = read_power(norm)
+    signed = (*positive, *signed_weights(plain(positive), s))
+    return signed, steepest_metric(plain(signed), s)
+
+
+def read_power(norm: object) -> Fraction:
+    """Return s = 1/(p - 1) of steepest descent in l_p, 0 for p = oo.
+
+    Raises:
+        InputError: p is no number above 1, nor oo.
+    """
+    if str(norm).strip() in INFINITE:
+        return Fraction(0)
+    try:
+        p = Fraction(str(norm).strip())
+    except (ValueError, ZeroDivisionError):
+        p = Fraction(0)
+    if not p > 1 or max(p.numerator, p.denominator) > LARGEST:
+        raise InputError(f"steepest: give p of l_p, oo or a number above 1 such as 4/3, not {norm}")
+    return 1 / (p - 1)
+
+
+def signed_weights(p: ExactMap, s: Fraction) -> tuple[str, ...]:
+    """Return the weights by whose signs |d_k F|^(s - 1) is written, which start positive.
+
+    The l_p norm stays the same where -w is put for w, so that this is no loss.
+
+    Raises:
+        InputError: one starts at 0 or below.
+    """
+    if s % 2 == 1:
+        return ()
+    used = {name for row in p.covectors for f in row for name in f.variables()}
+    for name, value in zip(p.weights, p.w0, strict=True):
+        if name in used and is_number(value) and sign_of_number(value) <= 0:
+            words = f"put -{name} for {name} in F" if sign_of_number(value) else "start elsewhere"
+            raise InputError(f"steepest: {name} does not start positive: {words}")
+    return tuple(name for name in p.weights if name in used)
+
+
+def steepest_metric(p: ExactMap, s: Fraction) -> Geometry:
+    """Return the metric diag(|d_k F|^(1 - s)), in which the curve is that of gradient flow.
+
+    Raises:
+        InputError: outputs share weights, or the sign of some d_k F is not known.
+    """
+    if s == 1:
+        return EUCLIDEAN
+    if p.vectors or len(p.blocks) < p.d:
+        raise InputError(_why_not_shared(p, s))
+    columns = zip(*p.covectors, strict=True)
+    slopes = [next((f for f in column if not f.is_zero()), None) for column in columns]
+    sizes = [1 if f is None else abs(factored(f)[0]) for f in slopes]
+    unit = Fraction(1) if s.denominator == 1 else Fraction(sizes[0])
+    trees = (_rate(p, s, f, c / unit) for f, c in zip(slopes, sizes, strict=True))
+    return Geometry(tuple(trees), steepest=s)
+
+
+def _rate(p: ExactMap, s: Fraction, f: RationalFunction | None, size: Fraction) -> Tree:
+    """Return |f|^(s - 1), up to a unit of time, by factors that start positive."""
+    if f is None:
+        return ONE
+    calls = (g.name for g in p.field.generators if g.kind in ("exp", "power", "root"))
+    known, whole = Signs((*p.positive, *calls)), p.field.one
+    powers = [] if s.denominator == 1 or size == 1 else [Power(Number(size), s - 1)]
+    if s.denominator == 1:
+        whole = p.field.constant(size ** int(s - 1))
+    for g, n in factored(f)[1]:
+        sign = 1 if s % 2 == 1 else known.strict(g) or Signs(p.positive).strict(p.at_start(g))
+        if not sign:
+            shown = to_text(parse_expression(repr(g)))
+            raise InputError(f"steepest: the sign of {shown:.60} is not known: start at numbers")
+        base, e = g if sign > 0 else -g, n * (s - 1)
+        if e.denominator == 1:
+            whole *= base ** int(e)
+        else:
+            powers.append(Power(parse_expression(repr(base)), e))
+    trees = [parse_expression(repr(whole)), *powers][whole == 1 and bool(powers) :]
+    return reduce(lambda x, y: Operation("*", x, y), trees)
+
+
+def _why_not_shared(p: ExactMap, s: Fraction) -> str:
+    """Say that outputs share weights, and where that is proved that the flow keeps nothing."""
+    words, point = "steepest: these outputs share weights", spanning_point(p, s)
+    if point is None or p.p == p.rank:
+        return f"{words}: give outputs with weights of their own"
+    at = ", ".join(f"{name} = {value}" for name, value in point.items())
+    spans = f"phi(J^T l) spans all {p.p} directions of the weights at {at}"
+    return f"{words}, and the flow keeps no function of them: {spans}, so beta does not tell w"
+
+
+def spanning_point(p: ExactMap, s: Fraction) -> dict[str, int] | None:
+    """Return weights at which phi(J^T l), l in R^d, spans R^p, proved in balls; or None.
+
+    A function c that every steering keeps has <dc, phi(J^T l)> = 0, so dc = 0 there and nearby.
+    """
+    if not p.is_rational or p.parameters or p.vectors:
+        return None
+    rng, n = Random(0), p.p
+    point = dict(zip(p.weights, rng.sample(range(2, 2 + 4 * n), n), strict=True))
+    try:
+        J = [[f.at([Fraction(x) for x in point.values()]) for f in row] for row in p.covectors]
+    except ZeroDivisionError:
+        return None
+    steering = [[rng.randint(-9, 9) for _ in J] for _ in range(4 * n)]
+    columns = [*zip(*J, strict=True)]
+    pushes = ([sum(map(mul, one, c)) for c in columns] for one in steering)
+    M = arb_mat([[_phi(x, s) for x in push] for push in pushes])
+    return point if (M.transpose() * M).det() > 0 else None
+
+
+def _phi(x: Fraction, s: Fraction) -> arb:
+    """Return sign(x) |x|^s in a ball."""
+    if not x:
+        return arb(0)
+    size = (arb(abs(x.numerator)) / x.denominator) ** (arb(s.numerator) / s.denominator)
+    return size if x > 0 else -size

@@ -15,7 +15,7 @@ An output that is an affine function of others adds a row to X beta = y and noth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
@@ -28,10 +28,10 @@ from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower, build_elements
 from derive.language import parse_expression, to_text
 from derive.language.tree import Tree, names, substituted
-from derive.model.affine import AffineOutput
 from derive.model.geometry import Geometry
 from derive.model.parameterization import Parameterization
 from derive.model.rates import ONE
+from derive.model.vectors import AffineOutput
 
 Row = list[RationalFunction]
 
@@ -60,7 +60,12 @@ def find_ties(p: Parameterization) -> Restriction | None:
     if basis is None:
         return None
     kept = [p.weights[pivot_of(row)] for row in basis]
-    relations = {w: _combination(p, basis, k) for k, w in enumerate(p.weights) if w not in kept}
+    relations = dict[str, Tree]()
+    for k, w in enumerate(p.weights):
+        used = [(row[k], b) for row, b in zip(basis, kept, strict=True) if not row[k].is_zero()]
+        parts = [b if c == 1 else f"({c!r})*{b}" for c, b in used]
+        if w not in kept:
+            relations[w] = parse_expression(" + ".join(parts) or "0")
     rates = _induced_rates(p, basis, relations, kept)
     reduced = None if rates is None else _restricted(p, relations, kept, rates)
     return None if reduced is None else Restriction(reduced, tuple(relations.items()))
@@ -107,8 +112,7 @@ def _images(p: Parameterization, basis: list[Row]) -> list[Row]:
     space = constants.extended([f"_s{i}" for i in range(len(basis))])
 
     def build(units: dict[str, int]) -> list[Row]:
-        tower = Tower.over(space, p.positive)
-        tower.units |= units
+        tower = Tower.over(space, p.positive, units)
         known = {x: space.named(x) for x in p.parameters}
         for k, w in enumerate(p.weights):
             pairs = zip(space.gens, basis, strict=False)
@@ -138,13 +142,6 @@ def _coefficients(values: Row, constants: FunctionField) -> list[Row]:
             part = {tuple(exponents[i] for i in fixed): c}
             row[k] += constants.polynomial(constants.ring.from_dict(part))
     return list(collected.values())
-
-
-def _combination(p: Parameterization, basis: Sequence[Row], k: int) -> Tree:
-    """Return weight k in the weights at the pivots."""
-    used = ((row[k], p.weights[pivot_of(row)]) for row in basis if not row[k].is_zero())
-    parts = [weight if c == 1 else f"({c!r})*{weight}" for c, weight in used]
-    return parse_expression(" + ".join(parts) or "0")
 
 
 def _restricted(
@@ -193,16 +190,15 @@ def find_idle(p: Parameterization) -> tuple[str, ...]:
     inside = {name for x in parts for name in x.variables()}
     zeros = (k for k, value in enumerate(p.w0) if value.is_zero())
     idle = {k for k in zeros if p.weights[k] not in inside}
-    while moved := {k for k in idle if not all(_vanishes(row[k], p, idle) for row in p.fields)}:
+
+    def vanishes(function: RationalFunction) -> bool:
+        with suppress(ZeroDivisionError):
+            return _at_zero(function, p, idle).is_zero()
+        return False
+
+    while moved := {k for k in idle if not all(vanishes(row[k]) for row in p.fields)}:
         idle -= moved
     return tuple(name for k, name in enumerate(p.weights) if k in idle)
-
-
-def _vanishes(function: RationalFunction, p: Parameterization, idle: set[int]) -> bool:
-    try:
-        return _at_zero(function, p, idle).is_zero()
-    except ZeroDivisionError:
-        return False
 
 
 def _at_zero(function: RationalFunction, p: Parameterization, idle: set[int]) -> RationalFunction:

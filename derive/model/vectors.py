@@ -1,13 +1,14 @@
 """Vectors of open dimension: an output sum_k phi_k u_k, known from the lengths n_k = |u_k|.
 
 Where all u_k lie on one line, |beta| = |sum_k phi_k n_k|, a function of the scalars and lengths.
+An output may be left out, as it is an affine function of others.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypedDict
@@ -17,9 +18,30 @@ from derive.exact.field.function_field import FunctionField
 from derive.exact.towers.tower import to_field
 from derive.language.arguments import parse_combination
 from derive.language.tree import Name, Operation, Tree, exponent_names, names, to_text
-from derive.model.affine import AffineOutput
 from derive.model.geometry import Geometry
 from derive.model.names import read_tree
+
+
+@dataclass(frozen=True)
+class AffineOutput:
+    """F_i = c_0 + sum_k c_k F_k for all weights, over outputs k that are kept.
+
+    Attributes:
+        label: its number i among all outputs.
+        tree: F_i as it was given.
+        constant: c_0, a number or made of parameters, as the c_k are.
+        terms: (k, c_k) for the c_k that are not 0.
+    """
+
+    label: int
+    tree: Tree
+    constant: Tree
+    terms: tuple[tuple[int, Tree], ...]
+
+    def mapped(self, image: Callable[[Tree], Tree]) -> AffineOutput:
+        """Return the output with another tree for each, as with numbers for parameters."""
+        terms = tuple((k, image(tree)) for k, tree in self.terms)
+        return AffineOutput(self.label, image(self.tree), image(self.constant), terms)
 
 
 @dataclass(frozen=True)

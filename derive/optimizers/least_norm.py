@@ -35,8 +35,7 @@ from functools import partial
 from flint import acb, arb, ctx, fmpq, fmpq_poly
 
 from derive.errors import InputError, NumericalError
-from derive.exact.balls import ball, precise
-from derive.exact.rationals import as_fmpq
+from derive.exact.balls import as_fmpq, ball, precise
 from derive.optimizers.paths import (
     Vector,
     dot,

@@ -34,7 +34,7 @@ from typing import TypeAlias
 from flint import fmpq_mat
 
 from derive.errors import InputError, NumericalError
-from derive.exact.rationals import as_fmpq, as_fraction, nullspace
+from derive.exact.balls import as_fmpq, as_fraction, nullspace
 
 PIECES = 10_000
 """Pieces after which a path is given up."""

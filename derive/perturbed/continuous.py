@@ -61,7 +61,7 @@ from derive.model.parameterization import Parameterization
 from derive.perturbed.drift import Drift, drift_of, in_beta, open_drift
 from derive.perturbed.followed import Followed, Leaf
 from derive.verdict import Finding, Identity, Verdict
-from derive.weights.lie import bracket
+from derive.weights.conserved import bracket
 
 STEERING = Finding(
     Verdict.PROVED,

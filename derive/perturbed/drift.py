@@ -25,8 +25,7 @@ from derive.perturbed.followed import Followed, Leaf
 from derive.potential.chart import Chart
 from derive.printable import Held
 from derive.verdict import Decided, Finding, Identity, Verdict
-from derive.weights.equations import Equation
-from derive.weights.witness import differ_at_start, find_failure
+from derive.weights.witness import Equation, differ_at_start, find_failure
 
 SLOPE = "<grad f, grad F_j> = 0"
 """What holds for a closed drift f."""

@@ -50,10 +50,9 @@ from derive.printable import Printable
 from derive.records import Block
 from derive.statement import Claims, Open, Statement, each, note
 from derive.verdict import Finding, Identity, Verdict
-from derive.weights.equations import Equation
-from derive.weights.lie import along, bracket
+from derive.weights.conserved import along, bracket
 from derive.weights.metric import tangent_kernel
-from derive.weights.witness import NotProved, differ_at_start, require
+from derive.weights.witness import Equation, NotProved, differ_at_start, require
 
 Rows = tuple[tuple[Fraction, ...], ...]
 NOT_CLOSED = "on the leaf `K` changes where `beta` does not"

@@ -14,7 +14,7 @@ from sympy.core.function import AppliedUndef
 
 from derive.derivation import Derivation, derive
 from derive.limits.find import regimes
-from derive.limits.initialization import with_scale
+from derive.limits.limit import with_scale
 from derive.model.labels import taken_names
 from derive.model.names import unused
 from derive.perturbed.continuous import OneSided, takes_to_zero

@@ -30,9 +30,8 @@ from derive.model.parameterization import Parameterization
 from derive.potential.piece import Curve, Piece, moving
 from derive.potential.rewriting import by_exponentials, fewest, with_hyperbolic
 from derive.verdict import Argument, Identity
-from derive.weights.coordinate import Coordinate
-from derive.weights.kernel_relation import KernelRelation
-from derive.weights.lie import along
+from derive.weights.conserved import along
+from derive.weights.coordinate import Coordinate, KernelRelation
 
 OPAQUE = (sympy.asinh, sympy.atan)
 """Functions whose derivatives are algebraic and that meet no others: each stands for itself."""

@@ -12,9 +12,8 @@ from derive.potential.chart import Chart
 from derive.potential.piece import Piece, Root
 from derive.potential.shortest import Form
 from derive.verdict import Finding
-from derive.weights.dual import DualCoordinates
-from derive.weights.dual_length import DualLength
-from derive.weights.warping import WarpVerdict
+from derive.weights.dual import DualCoordinates, DualLength
+from derive.weights.hessian import WarpVerdict
 
 
 @dataclass(frozen=True)

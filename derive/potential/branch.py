@@ -25,7 +25,7 @@ from derive.model.signs import StartSign, sign_at_start
 from derive.potential.chart import Chart
 from derive.potential.piece import Root
 from derive.potential.rewriting import beside_logarithms
-from derive.weights.lie import along
+from derive.weights.conserved import along
 from derive.weights.metric import Metric
 
 

@@ -17,11 +17,9 @@ from sympy import Symbol
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.model.condition import Condition, Sign
-from derive.model.decided import Premises
 from derive.model.labels import quoted
 from derive.model.notation import BranchOpen, Notation, assuming, to_expr
-from derive.model.signs import sign_at_start
-from derive.model.start_conditions import start_conditions
+from derive.model.signs import Premises, sign_at_start, start_conditions
 from derive.potential.along_weight import integrate_along_weight
 from derive.potential.block import BlockPotential
 from derive.potential.branch import keeps_sign, with_guards
@@ -51,7 +49,7 @@ from derive.potential.shortest import METRIC, SEPARATE, WEIGHT_SPACE, Form, shor
 from derive.potential.vectors import find_radial_potential
 from derive.verdict import Finding, Verdict
 from derive.weights.adjoin import find_warp, logarithmic_law
-from derive.weights.conserved import find_conserved
+from derive.weights.conserved import along, find_conserved, find_lie_structure
 from derive.weights.dual import (
     DualCoordinates,
     find_dual,
@@ -60,10 +58,8 @@ from derive.weights.dual import (
     orient,
     positive_radicands,
 )
-from derive.weights.hessian import decide_hessian
-from derive.weights.lie import along, find_lie_structure
+from derive.weights.hessian import WarpVerdict, decide_hessian, decide_warp
 from derive.weights.metric import Metric, find_metric
-from derive.weights.warping import WarpVerdict, decide_warp
 
 
 def find_potential(warping: WarpVerdict, notation: Notation) -> BlockPotential:

@@ -1,7 +1,7 @@
 """Q of a single output from its tangent kernel: Q'' = 1/K(beta), integrated in closed form.
 
 Along the flow of one output beta' = K lambda, so Q''(beta) = 1/K on the leaf, where K is an
-function of beta (:mod:`derive.weights.kernel_relation`). A closed form is accepted only after it
+function of beta (:mod:`derive.weights.coordinate`). A closed form is accepted only after it
 was proved that what is printed has this derivative. Where K is a rational function, Q = beta y -
 int beta/K with y = int 1/K, both proposed by SymPy.
 """
@@ -26,7 +26,7 @@ from derive.potential.accept import accept_explicit
 from derive.potential.piece import Piece
 from derive.potential.rational_kernel import integrate_rational, logarithm
 from derive.potential.rewriting import with_squares
-from derive.weights.kernel_relation import KernelRelation, Power, find_kernel_relation, find_power
+from derive.weights.coordinate import KernelRelation, Power, find_kernel_relation, find_power
 from derive.weights.metric import Metric
 
 

@@ -47,8 +47,8 @@ from derive.potential.shortest import METRIC, WEIGHT_SPACE, Form
 from derive.verdict import Identity
 from derive.weights.coordinate import Coordinate
 from derive.weights.dual import DualCoordinates, is_conjugate, is_dual
+from derive.weights.hessian import WarpVerdict
 from derive.weights.metric import Metric
-from derive.weights.warping import WarpVerdict
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,8 @@ from derive.model.signs import start_sign
 from derive.potential.accept import CurveProposal, ZeroTest, accept_parametric
 from derive.potential.branch import square_root
 from derive.potential.piece import Curve, Piece
+from derive.weights.conserved import along
 from derive.weights.dual import DualCoordinates, conjugate_in_time
-from derive.weights.lie import along
 from derive.weights.metric import Metric
 
 EXPONENTIALS, MAXIMAL_TERMS, GROWTH = 4, 12, 1024

@@ -24,8 +24,8 @@ from derive.potential.entries import Want, extend
 from derive.potential.piece import Integrand, Left, Lift, Piece, Root, trimmed, without_roots
 from derive.potential.rewriting import beside_logarithms, fewest, with_conjugates
 from derive.verdict import Identity, Verdict
+from derive.weights.hessian import WarpVerdict
 from derive.weights.metric import Metric
-from derive.weights.warping import WarpVerdict
 
 INTEGRAL = "Q'' = 1/K, K = |grad F|^2 on the leaf"
 KERNEL_ALONG_FLOW = "$K(b) = |grad F|^2$ where $w' = grad F$ from $w_0$ has $F = b$"

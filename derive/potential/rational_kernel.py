@@ -21,8 +21,7 @@ from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest, accept_explicit
 from derive.potential.piece import Piece, moving
 from derive.potential.rewriting import as_fraction, with_conjugates, with_hyperbolic
-from derive.weights.coordinate import Coordinate
-from derive.weights.kernel_relation import KernelRelation
+from derive.weights.coordinate import Coordinate, KernelRelation
 
 _TRIED = 10
 MAXIMAL_POWER = 12

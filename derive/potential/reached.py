@@ -43,10 +43,9 @@ from derive.potential.domain import Convexity, Domain, Undecided, Wall
 from derive.potential.half_spaces import Leaf, exceptions, half_spaces
 from derive.potential.monotone import along_curve, logarithmic, outermost, through
 from derive.potential.piece import Piece, written_out
-from derive.weights.conserved import find_conserved
+from derive.weights.conserved import find_conserved, find_lie_structure
+from derive.weights.coordinate import find_kernel_relation, find_power
 from derive.weights.dual import DualCoordinates, leaves_zero
-from derive.weights.kernel_relation import find_kernel_relation, find_power
-from derive.weights.lie import find_lie_structure
 from derive.weights.metric import Metric, find_metric
 
 

@@ -17,11 +17,9 @@ from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.model.condition import Condition, Sign
-from derive.model.decided import Premises
 from derive.model.direction import Direction
 from derive.model.notation import AssumePositive, BranchOpen, Notation, assuming, to_expr
-from derive.model.signs import start_sign
-from derive.model.start_conditions import start_conditions
+from derive.model.signs import Premises, start_conditions, start_sign
 from derive.potential.block import BlockPotential, DirectionTerms, Eigenvalues
 from derive.potential.branch import keeps_sign, with_guards
 from derive.potential.chart import Chart, at_start, base_chart, write_function
@@ -33,10 +31,17 @@ from derive.potential.quadrature import integral_from, integrate_in_length
 from derive.verdict import Finding, Identity, Verdict
 from derive.weights.adjoin import WrittenWarp
 from derive.weights.adjoin import exponential as rational_exponential
-from derive.weights.dual import DualCoordinates, find_conjugate, is_conjugate, is_dual
-from derive.weights.dual_families import conjugate_family, dual_families
-from derive.weights.dual_length import DualLength, find_dual_length
-from derive.weights.warping import WarpVerdict
+from derive.weights.dual import (
+    DualCoordinates,
+    DualLength,
+    conjugate_family,
+    dual_families,
+    find_conjugate,
+    find_dual_length,
+    is_conjugate,
+    is_dual,
+)
+from derive.weights.hessian import WarpVerdict
 
 
 def find_radial_potential(warping: WarpVerdict, direction: Direction) -> BlockPotential:

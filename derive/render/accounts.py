@@ -11,7 +11,7 @@ from sympy import Symbol
 
 from derive.comparison import SCALE
 from derive.language import parse_expression
-from derive.limits.point import Point
+from derive.limits.limit import Point
 from derive.model.labels import taken_names
 from derive.model.notation import Notation
 from derive.outcome import CUT, Outcome, headline
@@ -38,8 +38,8 @@ from derive.verdict import Verdict
 if TYPE_CHECKING:
     from derive.comparison import Column, Comparison
     from derive.derivation import Derivation
-    from derive.explicit.counterpart import BlockCounterpart, ExplicitCounterpart
     from derive.explicit.fibre_cost import FibreCost
+    from derive.explicit.regularize import BlockCounterpart, ExplicitCounterpart
     from derive.inverse.design import Coordinate, InverseDesign
     from derive.limits.find import Regimes
     from derive.limits.limit import Limit

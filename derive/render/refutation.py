@@ -28,9 +28,8 @@ from derive.render.document import say
 from derive.render.sections import Row
 from derive.statement import Equations, Matrix, OnPage, Sentence, Text, listing, tell
 from derive.verdict import Argument, Identity, Number
-from derive.weights.equations import warp_candidate
 from derive.weights.metric import Metric
-from derive.weights.witness import known
+from derive.weights.witness import known, warp_candidate
 
 LARGEST = 4000
 """Characters of a side beyond which it is not put together again."""

@@ -34,7 +34,7 @@ from derive.statement import (
     tell,
 )
 from derive.verdict import Verdict
-from derive.weights.dependence import Dependence
+from derive.weights.hessian import Dependence
 
 Row: TypeAlias = tuple[object, object]
 

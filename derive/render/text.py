@@ -12,7 +12,7 @@ from sympy import Expr, Poly
 
 from derive.language import to_text
 from derive.language.tree import Tree
-from derive.limits.point import Point
+from derive.limits.limit import Point
 from derive.model.condition import Condition
 from derive.printable import Printable
 from derive.render.arranged import TOO_LONG

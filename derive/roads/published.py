@@ -15,18 +15,193 @@ import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
+from typing import Literal
+
+from sympy import Expr
 
 from derive.errors import InputError
-from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.matrix import dot
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.linear.matrix import dot, rank
+from derive.exact.towers.tower import to_field
+from derive.language import to_text
+from derive.language.tree import Tree, names
 from derive.model.geometry import Field
-from derive.roads.ansatz import Ansatz
-from derive.roads.on_leaf import is_defined, is_not_zero, log_warp, require_function_of, tangent
+from derive.model.names import read_tree
+from derive.model.parameterization import Parameterization
 from derive.verdict import Decided, Finding, Identity, Verdict
-from derive.weights.equations import Equation
-from derive.weights.lie import along
+from derive.weights.conserved import along
 from derive.weights.metric import Metric
-from derive.weights.witness import NotProved, require_equations
+from derive.weights.witness import Equation, NotProved, is_zero_along_flow, require_equations
+
+
+@dataclass(frozen=True)
+class Ansatz:
+    """The form Q(beta) = sum_k q_k(t_k(beta)) + z.beta with unknown q_k, known t_k and free z.
+
+    Either one polynomial t, or d independent linear forms t_k, one for each output.
+
+    Attributes:
+        kind: which constructor made it.
+        trees: t_k in beta1, ..., betad, where they were given.
+
+    >>> Ansatz.of("beta1**2 + 2*beta2**2").describe((1, 2))
+    'q(beta1**2 + 2*beta2**2) + z.beta'
+    """
+
+    kind: Literal["radial", "separable", "given"]
+    trees: tuple[Tree, ...] = ()
+
+    @classmethod
+    def radial(cls) -> Ansatz:
+        """Return Q = q(|beta|) + z.beta (Azulay et al. 2021, eq. (10)-(12))."""
+        return cls("radial")
+
+    @classmethod
+    def separable(cls) -> Ansatz:
+        """Return Q = q_1(beta1) + ... + q_d(betad), the linear term being in the q_k."""
+        return cls("separable")
+
+    @classmethod
+    def of(cls, *functions: str | Expr) -> Ansatz:
+        """Return the Ansatz with the given t_k.
+
+        Args:
+            functions: one polynomial, or d independent linear forms, in beta1, ..., betad.
+
+        Raises:
+            LanguageError: a text is not an expression.
+            InputError: there is no function.
+        """
+        if not functions:
+            raise InputError("give an Ansatz at least one function, for instance beta1**2")
+        return cls("given", tuple(read_tree(f, "a function of an Ansatz") for f in functions))
+
+    def functions(self, d: int) -> tuple[RationalFunction, ...]:
+        """Return t_1, ..., t_n in Q(beta1, ..., betad), or InputError where they are no Ansatz."""
+        field = FunctionField(tuple(f"beta{i + 1}" for i in range(d)))
+        if self.kind == "radial":
+            return (sum((b * b for b in field.gens), field.zero),)
+        if self.kind == "separable":
+            return field.gens
+        found = tuple(_polynomial(tree, field) for tree in self.trees)
+        if len(found) > 1:
+            rows = [field.gradient(t) for t in found]
+            linear = all(x.is_constant() for row in rows for x in row)
+            if not linear or len(found) != d or rank(rows) != d:
+                raise InputError(
+                    f"an Ansatz is one polynomial, or {d} independent linear forms in the outputs"
+                )
+        return found
+
+    def describe(self, labels: Sequence[int]) -> str:
+        """Return the form of Q in words, for outputs of these numbers."""
+        if self.kind == "radial":
+            whole = tuple(labels) == tuple(range(1, len(labels) + 1))
+            inside = "beta" if whole else f"({', '.join(f'beta{i}' for i in labels)})"
+            return f"q(|{inside}|) + z.beta"
+        if self.kind == "separable":
+            return " + ".join(f"q{i}(beta{i})" for i in labels)
+        texts = [to_text(tree) for tree in self.trees]
+        if len(texts) == 1:
+            return f"q({texts[0]}) + z.beta"
+        return " + ".join(f"q{k}({text})" for k, text in enumerate(texts, 1))
+
+
+def _polynomial(tree: Tree, field: FunctionField) -> RationalFunction:
+    for name in names((tree,)):
+        if name not in field.names:
+            raise InputError(
+                f"the Ansatz uses {name}: write it in the outputs {', '.join(field.names)}"
+            )
+    t = to_field(tree, field, "the Ansatz")
+    if t.is_constant() or not t.is_polynomial():
+        raise InputError(f"the Ansatz needs a polynomial in beta that varies, not {t!r}")
+    return t
+
+
+LARGE = 40
+"""Terms of a function above which its derivatives are compared without their denominators."""
+
+
+def is_defined(p: Parameterization, function: RationalFunction) -> bool:
+    """Tell whether a function was proved to be finite somewhere on the leaf of the start."""
+    try:
+        p.at_start(function)
+    except ZeroDivisionError:
+        return not is_zero_along_flow(p, function.field.polynomial(function.denominator))
+    return True
+
+
+def is_not_zero(p: Parameterization, function: RationalFunction) -> bool:
+    """Tell whether a function is defined and not zero at the start."""
+    try:
+        return not p.at_start(function).is_zero()
+    except ZeroDivisionError:
+        return False
+
+
+def log_warp(metric: Metric, slope: Field, r: RationalFunction, factor: RationalFunction) -> Field:
+    """Return H_a = X_a log g for g = psi factor, X_a log psi = r X_a t, X_a t = (K grad t)_a."""
+    return tuple(
+        r * dot(row, slope) + along(x, factor) / factor
+        for row, x in zip(metric.K, metric.parameterization.fields, strict=True)
+    )
+
+
+def tangent(metric: Metric, H: Field) -> tuple[Field, ...]:
+    """Return fields that span the tangent spaces of leaves, X_1, ..., X_d first, or NotProved."""
+    lie = metric.lie
+    fields = lie.parameterization.fields
+    if all(
+        z == H[a] * y - H[b] * x
+        for (a, b), bracket in lie.brackets.items()
+        for z, x, y in zip(bracket, fields[a], fields[b], strict=True)
+    ):
+        return fields
+    if len(lie.spanning) + len(metric.conserved.laws) != lie.parameterization.p:
+        reason = "the dimension of the leaf was not certified"
+        raise NotProved(Finding(Verdict.UNDECIDED, reason))
+    return lie.spanning
+
+
+def require_function_of(
+    metric: Metric, t: tuple[str, Field], r: tuple[str, RationalFunction], H: Field
+) -> tuple[Identity, ...]:
+    """Prove that r is a function of t, given by grad t != 0, on every leaf: dr || dt."""
+    (of, slope), (name, function) = t, r
+    if function.is_constant():
+        return (Identity(f"{name} = {function!r}", repr(function), repr(function)),)
+    p = metric.parameterization
+    fields = tangent(metric, H)
+
+    def along_t(z: Field) -> RationalFunction:
+        return dot([dot(z, df) for df in p.covectors], slope)
+
+    names = [f"X{label}" for label in p.labels]
+    names += [f"Z{n}" for n in range(1, len(fields) - p.d + 1)]
+    pairs = zip(p.labels, p.fields, strict=True)
+    first, x = next((f"X{label}", x) for label, x in pairs if not along_t(x).is_zero())
+    large = len(function.numerator) + len(function.denominator) > LARGE
+    derived = _times_square if large else along
+    cleared = f", times the square of the denominator of {name}" if large else ""
+    by_t, by_r = along_t(x), derived(x, function)
+    equations = (
+        Equation(
+            f"{z_name}({name}) {first}({of}) = {first}({name}) {z_name}({of}){cleared}",
+            derived(z, function) * by_t,
+            by_r * along_t(z),
+        )
+        for z_name, z in zip(names, fields, strict=True)
+        if z is not x
+    )
+    refuted = f"{name} is no function of {of} alone: Q is not of this form"
+    return require_equations(p, equations, refuted)
+
+
+def _times_square(z: Field, r: RationalFunction) -> RationalFunction:
+    """Return B^2 Z(A/B) = B Z(A) - A Z(B) for r = A/B: no common factor has to be found."""
+    A, B = (r.field.polynomial(x) for x in r.parts)
+    return B * along(z, A) - A * along(z, B)
 
 
 @dataclass(frozen=True)

@@ -33,13 +33,15 @@ from derive.limits.asymptotics import (
     Expansion,
     Growth,
     Unexpanded,
+    above_two,
+    depths_in,
     leading_order,
     widened,
+    written,
 )
-from derive.limits.exponents import above_two, depths_in, written
 from derive.limits.fixed_beta import ClosedGradient, in_length
 from derive.limits.implicit import expand_along, expand_largest_root
-from derive.limits.initialization import norm
+from derive.limits.limit import norm
 from derive.limits.predictor_limit import find_radial
 from derive.model.condition import Sign
 from derive.potential.piece import Curve, Piece, written_out

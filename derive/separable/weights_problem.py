@@ -34,8 +34,7 @@ from derive.derivation import Derivation
 from derive.errors import DegenerateStart, InputError
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.exact.linear.matrix import dot
-from derive.explicit.constrained import Stopped, pose_cost
-from derive.explicit.cost.feasible import is_onto
+from derive.explicit.constrained import Stopped, is_onto, pose_cost
 from derive.explicit.minimum import RootByInterval, SquaredDistance
 from derive.explicit.regularize import representation_cost
 from derive.model.geometry import EUCLIDEAN

@@ -22,8 +22,8 @@ from flint import acb, arb, ctx, fmpq, fmpq_poly
 from sympy import Expr
 
 from derive.errors import InputError
+from derive.exact.balls import as_fmpq, as_fraction, roots_of
 from derive.exact.elementary_signs import ElementarySigns, Undecided
-from derive.exact.rationals import as_fmpq, as_fraction, roots_of
 from derive.language import (
     Call,
     Name,

@@ -18,8 +18,8 @@ from flint import acb, arb, ctx, fmpq, fmpq_poly
 from sympy import Expr
 
 from derive.errors import DeriveError, InputError
+from derive.exact.balls import as_fmpq, as_fraction
 from derive.exact.elementary_signs import ElementarySigns, Undecided
-from derive.exact.rationals import as_fmpq, as_fraction
 from derive.language import Call, Number, Operation, Power, Tree, to_sympy, walk
 from derive.univariate.formulas import (
     CLOSED,

@@ -26,7 +26,7 @@ from typing import Any
 from flint import fmpq
 
 from derive.errors import InputError
-from derive.exact.rationals import as_fmpq
+from derive.exact.balls import as_fmpq
 from derive.printable import Printable
 from derive.statement import Claims, Equations, Ground, Statement, Text, note
 from derive.univariate.formulas import Value

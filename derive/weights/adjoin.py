@@ -24,37 +24,34 @@ from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
-from derive.weights.conserved import MAXIMAL_DEGREE, ConservedQuantities
-from derive.weights.linear_search import (
+from derive.weights.conserved import (
+    MAXIMAL_DEGREE,
+    ConservedQuantities,
     coefficients,
     has_slopes,
     log_combination,
     terms_in,
     with_slopes,
 )
+from derive.weights.hessian import WarpVerdict
 from derive.weights.metric import Metric
-from derive.weights.warping import WarpVerdict
 
 
 def find_logarithm(
-    conserved: ConservedQuantities,
+    p: Parameterization,
+    arguments: Sequence[RationalFunction],
     derivatives: Sequence[RationalFunction],
     exponents: Sequence[RationalFunction] = (),
 ) -> LogFunction | None:
-    """Return log psi = sum_k m_k f_k + sum_j n_j log P_j with the X_a log psi given, or None."""
-    p = conserved.parameterization
+    """Return log psi = sum_k m_k f_k + sum_j n_j log P_j with the X_a log psi given, or None.
+
+    The P_j are among the *arguments*, the f_k among the *exponents*.
+    """
     zero, one = p.field.zero, p.field.one
     if all(f.is_zero() for f in derivatives):
         return LogFunction(zero)
-    family = [LogFunction(zero, ((one, P),)) for P in candidates(conserved, derivatives)]
-    return logarithm_within(p, [*family, *map(LogFunction, exponents)], derivatives)
-
-
-def logarithm_within(
-    p: Parameterization, family: Sequence[LogFunction], derivatives: Sequence[RationalFunction]
-) -> LogFunction | None:
-    """Return the combination log psi of few members with X_a log psi given, proved, or None."""
-    found = with_slopes(p, family, [derivatives])
+    family = [LogFunction(zero, ((one, P),)) for P in arguments]
+    found = with_slopes(p, [*family, *map(LogFunction, exponents)], [derivatives])
     return None if found is None else found[0]
 
 
@@ -145,15 +142,15 @@ def find_warp(warping: WarpVerdict) -> WrittenWarp | None:
     """
     if warping.H is None:
         return None
-    conserved = warping.metric.conserved
-    tried = chain([()], exponents(conserved, warping.H))
-    found = next(filter(None, (find_logarithm(conserved, warping.H, f) for f in tried)), None)
+    H, conserved = warping.H, warping.metric.conserved
+    p, arguments = conserved.parameterization, candidates(conserved, H)
+    tried = (find_logarithm(p, arguments, H, f) for f in chain([()], exponents(conserved, H)))
+    found = next(filter(None, tried), None)
     if found is None or not has_numbers(found):
         return None
     g = exponential(found)
     if g is not None:
         return WrittenWarp(warping, warping, g)
-    p = conserved.parameterization
     whole, radicand, index = _split(p, found)
     E = _adjoined(
         p, lambda t: t.times(t.exp(found.rational), t.power(radicand, Fraction(1, index)))
@@ -200,8 +197,7 @@ def _adjoined(
     def built(units: Mapping[str, int]) -> RationalFunction:
         if any(key.startswith(g.kind) for key in units for g in p.field.generators):
             raise InputError("the coarser unit may be in use")
-        tower = Tower.over(p.field, p.nonnegative)
-        tower.units |= units
+        tower = Tower.over(p.field, p.nonnegative, units)
         found = build(tower)
         return tower.field.embed(found)
 

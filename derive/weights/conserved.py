@@ -1,17 +1,32 @@
-"""Stage 3: conserved quantities, functions c(w) with <grad c, grad F_i> = 0 for every i."""
+"""Stages 2 and 3: the Lie algebra of the fields grad F_i, and laws, c with <grad c, grad F_i> = 0.
+
+The leaf through w is the orbit of the Lie algebra; its dimension is the rank of the iterated
+brackets, of which a rank modulo a prime at a random point is a lower bound.
+
+Laws, the logarithm of a warp, dual coordinates and the conjugate R are each an f with given slopes
+X_a f = h_a, sought as a combination of given functions. That is linear in its coefficients, which
+are numbers or functions of the parameters. They are read off a nullspace modulo a prime at random
+points: proposals, until X_a f = h_a holds exactly.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import combinations
+from fractions import Fraction
+from itertools import chain, combinations
 from math import comb, prod
 from random import Random
+from typing import TypeAlias
 
-from flint import nmod
+from flint import nmod, nmod_mat
 
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import (
+    LogFunction,
     darboux_factors,
     generator_monomials,
     laurent_monomials,
@@ -19,7 +34,7 @@ from derive.exact.linear.families import (
     normalized,
     separate_monomials,
 )
-from derive.exact.linear.matrix import determinant
+from derive.exact.linear.matrix import determinant, dot, nullspace_over_constants
 from derive.exact.linear.modular import (
     Evaluator,
     Pole,
@@ -29,12 +44,212 @@ from derive.exact.linear.modular import (
     random_point,
     rank,
     saturated,
+    supports,
 )
+from derive.model.geometry import Field
 from derive.model.labels import quoted
 from derive.model.parameterization import Parameterization
 from derive.verdict import Finding, Identity, Verdict
-from derive.weights.lie import LieStructure, along
-from derive.weights.linear_search import combination, integer_relations, over_parameters
+from derive.weights.witness import independent_point
+
+
+@dataclass(frozen=True)
+class LieStructure:
+    """Brackets of the fields X_a = grad F_a.
+
+    Attributes:
+        brackets: [X_a, X_b] for a < b, by (a, b) counted from 0.
+        spanning: fields that span the Lie algebra at a generic point: those of X_1, ..., X_d
+            that are independent, then iterated brackets.
+        dimension: proved lower bound of the generic dimension; equal to it with probability 1.
+        commuting: whether every bracket [X_a, X_b] is identically zero (exact); None where not
+            all were computed.
+        words: the spanning fields as iterated brackets, such as ``[X1, [X1, X2]]``.
+    """
+
+    parameterization: Parameterization
+    brackets: dict[tuple[int, int], Field] = dataclasses.field(hash=False)
+    spanning: tuple[Field, ...]
+    dimension: int
+    commuting: bool | None
+    words: tuple[str, ...]
+
+    @functools.cached_property
+    def point(self) -> tuple[tuple[str, Fraction], ...] | None:
+        """Rational weights at which the spanning fields are proved independent, or None."""
+        return independent_point(self.parameterization, self.spanning)
+
+    @classmethod
+    def of_fields(cls, p: Parameterization) -> LieStructure:
+        """Return what is known before any bracket is: some of the d fields are independent."""
+        words, fields = tuple(f"X{p.labels[i]}" for i in p.independent), p.fields
+        return cls(p, {}, tuple(fields[i] for i in p.independent), p.rank, None, words)
+
+
+def bracket(x: Field, y: Field) -> Field:
+    """Return [x, y] = (Dy) x - (Dx) y, p functions of the weights."""
+    field = x[0].field
+    return tuple(
+        dot(x, field.gradient(yk)) - dot(y, field.gradient(xk)) for xk, yk in zip(x, y, strict=True)
+    )
+
+
+def find_lie_structure(p: Parameterization) -> LieStructure:
+    """Return the brackets of the gradient fields and the dimension of what they generate.
+
+    The leaf through w is spanned by X_a, [X_a, X_b], [X_a, [X_b, X_c]], ..., X_a = grad F_a.
+
+    Args:
+        p: d outputs in p weights.
+
+    Returns:
+        the d (d - 1)/2 brackets, and spanning fields, each of p functions of the weights.
+
+    Source: Frobenius' theorem; Marcotte, Gribonval, Peyre 2023 (NeurIPS), for gradient flows.
+    """
+    fields = p.fields
+    brackets = {(a, b): bracket(fields[a], fields[b]) for a, b in combinations(range(p.d), 2)}
+    commuting = all(x.is_zero() for field in brackets.values() for x in field)
+    named = [(f"X{p.labels[i]}", fields[i]) for i in p.independent]
+    if not commuting:
+        named = _span(p, named, brackets)
+    words, spanning = zip(*named, strict=True)
+    return LieStructure(p, brackets, spanning, len(spanning), commuting, words)
+
+
+def _span(
+    p: Parameterization, fields: list[tuple[str, Field]], brackets: dict[tuple[int, int], Field]
+) -> list[tuple[str, Field]]:
+    """Close the fields under brackets with each X_a, as far as the rank at one point grows."""
+    point = random_point(p.field, Random(0))
+    names = [f"X{i}" for i in p.labels]
+    spanning = list(fields)
+    values = [_values(x, point) for _, x in spanning]
+    pending = [(f"[{names[a]}, {names[b]}]", z) for (a, b), z in brackets.items()]
+    while pending and len(spanning) < p.p:
+        word, candidate = pending.pop(0)
+        try:
+            value = _values(candidate, point)
+        except Pole:
+            continue
+        if rank([*values, value]) > len(spanning):
+            spanning.append((word, candidate))
+            values.append(value)
+            pending.extend(
+                (f"[{name}, {word}]", bracket(x, candidate))
+                for name, x in zip(names, p.fields, strict=True)
+            )
+    return spanning
+
+
+def _values(field: Field, point: Sequence[nmod]) -> list[nmod]:
+    return [Evaluator(x)(point) for x in field]
+
+
+def along(x: Field, function: RationalFunction) -> RationalFunction:
+    """Return the derivative of *function* along the field x: <x, grad function>."""
+    return dot(x, function.field.gradient(function))
+
+
+Coefficients: TypeAlias = Sequence[int | RationalFunction]
+Rows: TypeAlias = Sequence[Sequence[RationalFunction]]
+"""Equations sum_k c_k row_k = 0 for unknown constants c."""
+
+
+def with_slopes(
+    p: Parameterization, family: Sequence[LogFunction], sides: Rows
+) -> tuple[LogFunction, ...] | None:
+    """Return for each of the sides h a combination f of few members with X_a f = h_a, or None."""
+    size = len(family)
+    rows = [
+        [*(f.along(x) for f in family), *(-h[a] for h in sides)] for a, x in enumerate(p.fields)
+    ]
+    proved = dict[int, LogFunction]()
+    for vector in sorted(coefficients(p, rows), key=terms_in):
+        scales = {k: c for k, c in enumerate(vector[size:]) if c != 0}
+        if len(scales) == 1 and not scales.keys() & proved.keys():
+            ((k, scale),) = scales.items()
+            f = log_combination(p, vector[:size], family).scaled(p.field.one / scale)
+            if has_slopes(p, f, sides[k]):
+                proved[k] = f
+    return tuple(proved[k] for k in sorted(proved)) if len(proved) == len(sides) else None
+
+
+def has_slopes(p: Parameterization, f: LogFunction, h: Sequence[RationalFunction]) -> bool:
+    """Tell exactly whether X_a f = h_a for every a: the check behind all that is sought."""
+    return all(f.along(x) == slope for x, slope in zip(p.fields, h, strict=True))
+
+
+def coefficients(p: Parameterization, rows: Rows) -> Sequence[Coefficients]:
+    """Return independent constant vectors c with sum_k c_k row_k = 0, as seen at random points."""
+    matrix = _at_points(p, rows)
+    if not p.field.constants:
+        return nullspace(matrix)
+    return [*over_parameters(matrix, lambda k: [row[k] for row in rows])]
+
+
+def integer_relations(p: Parameterization, rows: Rows) -> list[tuple[int, ...]]:
+    """Return those of whole numbers, where there are parameters as well."""
+    return nullspace(_at_points(p, rows))
+
+
+def _at_points(p: Parameterization, rows: Rows) -> nmod_mat:
+    """Return the rows at enough random points modulo the prime."""
+    rng = Random(2)
+    # What several rows share is evaluated once.
+    places = {f: k for k, f in enumerate(dict.fromkeys(chain(*rows)))}
+    evaluators, indices = [*map(Evaluator, places)], [[places[f] for f in row] for row in rows]
+
+    def draw() -> list[list[nmod]]:
+        point = random_point(p.field, rng)
+        with suppress(Pole):
+            values = [e(point) for e in evaluators]
+            return [[values[k] for k in row] for row in indices]
+        return []
+
+    return saturated(len(rows[0]), draw)
+
+
+def over_parameters(
+    matrix: nmod_mat, column: Callable[[int], Sequence[RationalFunction]]
+) -> Iterator[list[RationalFunction]]:
+    """Yield constant vectors that some columns of functions have, by where those modulo p live."""
+    for support in supports(matrix):
+        columns = [column(k) for k in support]
+        zero = columns[0][0].field.zero
+        for vector in nullspace_over_constants(columns):
+            entries = dict(zip(support, vector, strict=True))
+            yield [entries.get(k, zero) for k in range(matrix.ncols())]
+
+
+def particular_solutions(p: Parameterization, rows: Rows) -> list[tuple[int, ...]]:
+    """Return the integer relations that use the last column, those of fewest terms first."""
+    return sorted((v for v in integer_relations(p, rows) if v[-1]), key=terms_in)
+
+
+def terms_in(vector: Coefficients) -> int:
+    """Return how many coefficients are not zero."""
+    return sum(1 for c in vector if c != 0)
+
+
+def combination(
+    p: Parameterization, coefficients: Coefficients, functions: Sequence[RationalFunction]
+) -> RationalFunction:
+    """Return sum_k c_k f_k."""
+    pairs = zip(coefficients, functions, strict=True)
+    return sum((c * f for c, f in pairs if c != 0), p.field.zero)
+
+
+def log_combination(
+    p: Parameterization, coefficients: Coefficients, functions: Sequence[LogFunction]
+) -> LogFunction:
+    """Return sum_k c_k f_k."""
+    total = LogFunction(p.field.zero)
+    for c, f in zip(coefficients, functions, strict=True):
+        if c != 0:
+            total += f.scaled(p.field.constant(c) if isinstance(c, int) else c)
+    return total
+
 
 MAXIMAL_DEGREE = 4
 MAXIMAL_COLUMNS = 400

@@ -3,17 +3,31 @@
 With beta = f(t) and dt/dmu = r(t) along w' = grad F the mirror map is mu = int dt/r, its conjugate
 R = int f/r dt, and Q = beta mu - R, K = f' r, dQ/dbeta = mu. That t is beta itself, a weight, a
 function of F or a quotient of weights is a matter of which functions are then rational.
+
+Beta has the rate K, and K the rate K_1 = <grad K, grad F>. What K is in beta is the solution from
+K_0 at beta_0 of dK/dbeta = K_1/K, where the right side is known:
+
+    K = r(beta, c)                                  an identity in the weights
+    K_1 = n K^2/(beta - b)       K^m = kappa (beta - b)^(n m)
+    K_1 = q^2 (beta - b)         K^2 = q^2 (beta - b)^2 + k
+
+with n and q^2 that no weight moves, and b and k of the start.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from sympy import Expr, Symbol
 
 from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.linear.implicitization import Coordinates, find_relation
 from derive.model.notation import Notation, to_expr, to_factored_expr, to_shorter_expr
+from derive.weights.conserved import along
+from derive.weights.metric import Metric
 
 
 @dataclass(frozen=True)
@@ -69,3 +83,134 @@ class Coordinate:
     def positive(self) -> frozenset[str]:
         """Start symbols known to be positive."""
         return self.notation.positive
+
+
+MAXIMAL_TERMS = 12
+"""Terms of K beyond which its rates are not taken: those of quotients grow fast."""
+
+
+class Power(NamedTuple):
+    """K = kappa (beta - b)^n on the leaf, n a number or a function of parameters."""
+
+    n: RationalFunction
+    b: RationalFunction
+
+
+@dataclass(frozen=True)
+class KernelRelation(Coordinate):
+    """Beta as the coordinate, in which K^m is a function of the field.
+
+    Attributes:
+        m: the power of K.
+        power: K^m.
+        K0: K at the start, in the field.
+    """
+
+    m: int
+    power: RationalFunction
+    K0: RationalFunction
+
+    @property
+    def beta0(self) -> RationalFunction:
+        """Beta at the start, in the field."""
+        return self.values[0]
+
+
+def find_kernel_relation(
+    metric: Metric, notation: Notation, known: Power | None
+) -> KernelRelation | None:
+    """Return a power of K in beta on the leaf of the start, by one that is *known*, or None."""
+    p, K = metric.parameterization, metric.K[0][0]
+    field = p.start_field.extended((notation.betas[0].name,))
+    beta = field.gens[0]
+
+    try:
+        beta0, K0 = (field.embed(p.at_start(f)) for f in (p.F[0], K))
+        given = notation, field, notation.betas[0], (beta0,), ()
+        if known is not None and known.n.is_constant():
+            n, b = known.n.value(), field.embed(known.b)
+            t, t0 = beta - b, beta0 - b
+            m, power = n.denominator, int(n * n.denominator)
+            return KernelRelation(*given, m, K0**m * t**power / t0**power, K0)
+        if (square := _square(metric)) is not None:
+            q, b = (field.embed(p.at_start(f)) for f in square)
+            t, t0 = beta - b, beta0 - b
+            return KernelRelation(*given, 2, q * t * t + K0 * K0 - q * t0 * t0, K0)
+        return _in_beta(metric, notation)
+    except ZeroDivisionError:
+        return None
+
+
+def find_power(metric: Metric) -> Power | None:
+    """Return n and b with K/K' = (beta - b)/n, K' = K_1/K, or None.
+
+    The flow turns K/K' at the rate K/n, so that 1/n = 2 - K K_2/K_1^2.
+    """
+    p, K = metric.parameterization, metric.K[0][0]
+    first = along(p.fields[0], K)
+    if first.is_zero():
+        return Power(p.start_field.zero, p.start_field.zero)
+    if sum(map(len, K.parts)) > MAXIMAL_TERMS:
+        return None
+    above = first * first
+    below = above + above - K * along(p.fields[0], first)
+    # n = above/below: that it does not move is seen before anything is divided by sums
+    moves = zip(p.field.gradient(above), p.field.gradient(below), strict=True)
+    if below.is_zero() or any(above * y != below * x for x, y in moves):
+        return None
+    n = above / below
+    if set(n.variables()) - p.field.constants.keys():
+        return None
+    return Power(p.at_start(n), p.at_start(p.F[0] - n * K * K / first))
+
+
+def _square(metric: Metric) -> tuple[RationalFunction, RationalFunction] | None:
+    """Return q^2 and b at the start, as functions of the weights, with K_1 = q^2 (beta - b)."""
+    p, K = metric.parameterization, metric.K[0][0]
+    if sum(map(len, K.parts)) > MAXIMAL_TERMS and not K.is_polynomial():
+        return None
+    first = along(p.fields[0], K)
+    second = along(p.fields[0], first)
+    if second.is_zero() or along(p.fields[0], second) * K != second * first:
+        return None
+    square = second / K
+    return square, p.F[0] - first / square
+
+
+def _in_beta(metric: Metric, notation: Notation) -> KernelRelation | None:
+    """Return K as a rational function of beta and of what the flow keeps, or None.
+
+    What the flow keeps has a name where its value has a root: no quotient by that is in lowest
+    terms.
+    """
+    p, K = metric.parameterization, metric.K[0][0]
+    if "power" in p.field.kinds:
+        return None  # K and beta = w^D, D open, satisfy no polynomial equation
+    laws = [law if law.degree() > 0 else p.field.one / law for law in metric.conserved.laws]
+    fixed = p.field.constants
+    kept = [(f"c{i}", law) for i, law in enumerate(laws)]
+    coordinates = Coordinates.of([("beta", p.F[0]), *kept, *fixed.items()])
+    relation = find_relation(K, coordinates, powers=(0, 1))
+    if relation is None:
+        return None
+    starts = [p.at_start(x) for x in (*laws, *fixed.values())]
+    named = _named([*enumerate(starts[: len(laws)])], notation)
+    names = (notation.betas[0].name, *(symbol.name for symbol in named.values()))
+    field = p.start_field.extended(names)
+    starts = [*map(field.embed, starts)]
+    beta0, K0 = (field.embed(p.at_start(x)) for x in (p.F[0], K))
+    values = [field.named(named[k].name) if k in named else x for k, x in enumerate(starts)]
+    above, below = (c.compose((field.gens[0], *values), field) for c in relation.coefficients)
+    begin, constants = (beta0, *(starts[k] for k in named)), tuple(named.values())
+    return KernelRelation(
+        notation, field, notation.betas[0], begin, constants, 1, -above / below, K0
+    )
+
+
+def _named(starts: Sequence[tuple[int, RationalFunction]], notation: Notation) -> dict[int, Symbol]:
+    """Return names of the values that have a root, by the places of these."""
+    field = notation.parameterization.start_field
+    roots = {g.name for g in field.generators if g.kind == "root"}
+    rooted = [k for k, x in starts if roots & {*x.variables()}]
+    marks = [""] if len(rooted) == 1 else range(1, len(rooted) + 1)
+    return {k: notation.fresh(f"delta{i}") for i, k in zip(marks, rooted, strict=True)}

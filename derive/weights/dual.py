@@ -9,34 +9,253 @@ conjugate R of Q in the weights,
     <grad R, grad F_j> = g F_j,      Q = sum_i y_i F_i - R,
 
 so that no integral has to be found. Both are accepted by these identities in Q(w).
+
+The families in which they are sought have monomials and Laurent monomials of the weights, inverse
+powers of Darboux polynomials, and logarithms of Darboux polynomials with conserved coefficients. A
+family says where was looked, never what exists.
+
+Of a vector of open dimension grad Q = psi u/|u|: for y = psi u/n, n = |u|, the dual equations <grad
+y_i, grad F_j> = g delta_ij hold in every dimension exactly when g = psi r phi/n and <grad psi, grad
+s> = g, with the rate r of u. For log psi that is linear,
+
+    <grad log psi, grad s> = r phi/n,
+
+so psi = exp(rational) prod P_k^c_k is found by one nullspace, and accepted by this identity of
+rational functions. If moreover <grad t, grad s> + t r phi/n = |grad s|^2 then q = psi t is an
+antiderivative of psi along the leaf.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from math import comb, prod
 
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.linear.families import LogFunction
+from derive.exact.linear.families import (
+    LogFunction,
+    generator_monomials,
+    laurent_monomials,
+    monomials,
+)
+from derive.exact.linear.matrix import dot
 from derive.model.condition import Condition, Sign
+from derive.model.direction import Direction
 from derive.model.geometry import Field
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.verdict import Identity
-from derive.weights.adjoin import WrittenWarp, find_warp
-from derive.weights.conserved import ConservedQuantities
-from derive.weights.dual_families import (
-    MAXIMAL_COLUMNS,
-    conjugate_family,
-    dual_families,
-    forms_of_warp,
-    regular,
+from derive.weights.adjoin import WrittenWarp, candidates, find_logarithm, find_warp
+from derive.weights.conserved import (
+    ConservedQuantities,
+    combination,
+    has_slopes,
+    particular_solutions,
+    with_slopes,
 )
-from derive.weights.linear_search import has_slopes, with_slopes
+from derive.weights.hessian import WarpVerdict
 from derive.weights.metric import Metric
-from derive.weights.warping import WarpVerdict
 from derive.weights.witness import is_zero_along_flow
+
+MAXIMAL_COLUMNS = 300
+
+
+@dataclass(frozen=True)
+class DualFamily:
+    """Functions of which y and R may be combinations; those of R are made when y is found."""
+
+    y: Sequence[LogFunction]
+    R: Iterable[LogFunction]
+
+
+def dual_families(warp: WrittenWarp) -> Iterator[DualFamily]:
+    """Yield the families for F with the one warp g, the simplest first; g = 1 for a Hessian map."""
+    p = warp.warping.parameterization
+    if warp.adjoined is not None:
+        return _multiples(warp, warp.adjoined)
+    if p.field.kinds:
+        return _generated(warp)
+    if warp.g.is_homogeneous() and all(f.is_homogeneous() for f in p.F):
+        return _homogeneous(warp)
+    return _mixed(warp)
+
+
+def _homogeneous(warp: WrittenWarp) -> Iterator[DualFamily]:
+    """Yield families over the poles of g, with forms of one degree for each output.
+
+    For g of degree e and an output of degree D, y has degree e + 2 - r - D and R has e + 2 - r,
+    where r is the degree of G^-1, 0 for gradient flow. Where <grad F_a, grad P> is a multiple of P
+    for every a, the derivatives of a function have the poles at P that it has.
+    """
+    conserved = warp.warping.metric.conserved
+    p, pole = conserved.parameterization, warp.g.field.polynomial(warp.g.denominator)
+    highest = warp.g.degree() + 2 - (p.geometry.degree or 0)
+    degrees = [highest - D for D in dict.fromkeys(f.degree() for f in p.F)]
+    R = regular(p, _over(conserved, highest, pole))
+    if degrees == [0]:  # logarithms alone will mostly do, and are few
+        yield DualFamily(regular(p, _logs(conserved, (p.field.one,))), R)
+    yield DualFamily(regular(p, [f for n in degrees for f in _over(conserved, n, pole)]), R)
+
+
+def _mixed(warp: WrittenWarp) -> Iterator[DualFamily]:
+    """Yield families of several degrees at once, over the poles of g, then with inverse forms."""
+    conserved = warp.warping.metric.conserved
+    p, pole = conserved.parameterization, warp.g.field.polynomial(warp.g.denominator)
+    one = [p.field.one]
+    laws = [law for law in conserved.laws if law.is_polynomial()]
+    logs = _logs(conserved, [*one, *laws, *(a * b for a in laws for b in laws)])
+    for n in range(1, 4):
+        tops = (_up_to(p, m + pole.degree()) for m in (n, n + 2))
+        yield DualFamily(*(regular(p, [*(LogFunction(f / pole) for f in x), *logs]) for x in tops))
+    for n in range(1, 4):
+        rest = [*_inverse_forms(p, n), *_logs(conserved, one)]
+        yield DualFamily(
+            *(regular(p, [*map(LogFunction, _up_to(p, m)), *rest]) for m in (n, n + 2))
+        )
+
+
+def _over(conserved: ConservedQuantities, degree: int, pole: RationalFunction) -> list[LogFunction]:
+    """Return the family of one degree, over the given denominator and with poles at weights."""
+    if pole.is_constant():
+        return _graded(conserved, degree)
+    p = conserved.parameterization
+    found = _graded(conserved, degree) if degree < 0 else []
+    found += [LogFunction(f.rational / pole) for f in _forms(p, degree + pole.degree())]
+    return found + (_logs(conserved, (p.field.one,)) if degree == 0 else [])
+
+
+def _generated(warp: WrittenWarp) -> Iterator[DualFamily]:
+    """Yield the weights, then families of monomials in weights and generators of F."""
+    conserved = warp.warping.metric.conserved
+    p = conserved.parameterization
+    logs = regular(p, _logs(conserved, (p.field.one,)))
+    power = "power" in p.field.kinds
+    if not warp.g.is_constant():
+        yield DualFamily(list(map(LogFunction, p.w)), [*_monomials(p, 3 if power else 2), *logs])
+    # For w^D the dual coordinate is w^(2 - D) = w^2/w^D, of reach 2.
+    for reach in (2, 1, 3) if power else (1, 2, 3):
+        # R grows faster than y: <grad R, grad F_j> = g F_j.
+        yield DualFamily([*_monomials(p, reach), *logs], [*_monomials(p, reach + 1), *logs])
+
+
+def _multiples(warp: WrittenWarp, E: RationalFunction) -> Iterator[DualFamily]:
+    """Yield multiples of the new function by monomials, for y; R may be no such function."""
+    p, within = warp.warping.parameterization, warp.before.parameterization
+    if not within.field.kinds:
+        pole = p.field.polynomial((warp.g / E).denominator)
+        for n in range(4):
+            y, R = (
+                [LogFunction(E * f / pole) for f in (p.field.one, *_up_to(p, m))]
+                for m in (n, n + 2)
+            )
+            yield DualFamily(regular(p, y), regular(p, R))
+        return
+    kept = [p.field.one, *_conserved_generators(p)]
+    yield DualFamily([LogFunction(E * w * k) for w in p.w for k in kept], [])
+    for reach in (1, 2):
+        family = [p.field.embed(f.rational) for f in _monomials(within, reach)]
+        yield DualFamily([LogFunction(E * f) for f in family], [])
+
+
+def _monomials(p: Parameterization, reach: int) -> list[LogFunction]:
+    family = _members(p, dict.fromkeys(generator_monomials(p.field, reach)))
+    return regular(p, family)[:MAXIMAL_COLUMNS]
+
+
+def _conserved_generators(p: Parameterization) -> list[RationalFunction]:
+    """Return the generators that the flow keeps: conserved factors of members of a family."""
+    return [
+        p.field.named(g.name)
+        for g in p.field.generators
+        if g.kind != "parameter" and all(row[p.field.positions[g.name]].is_zero() for row in p.flow)
+    ]
+
+
+def conjugate_family(conserved: ConservedQuantities, degree: int | None) -> list[LogFunction]:
+    """Return the family of one degree; with None, mixed degrees for F that is not homogeneous."""
+    p = conserved.parameterization
+    if degree is not None:
+        family = _graded(conserved, degree)
+    else:
+        highest = max(int(f.numerator.total_degree()) for f in p.F) + 1
+        family = list(map(LogFunction, _up_to(p, highest))) + _inverse_forms(p, 3)
+        family += _logs(conserved, (p.field.one,))
+    return regular(p, family)
+
+
+def forms_of_warp(conserved: ConservedQuantities, g: RationalFunction) -> list[LogFunction]:
+    """Return forms in the weights of g, alone and times a law: for R where all forms are many."""
+    p = conserved.parameterization
+    if p.field.kinds or not g.is_homogeneous():
+        return []
+    used = [w for w in p.w if set(w.variables()) <= set(g.variables())]
+    found = []
+    for law in (p.field.one, *(law for law in conserved.laws if law.is_homogeneous())):
+        degree = g.degree() + 2 - law.degree()
+        if used and degree >= 0 and comb(len(used) + degree - 1, degree) <= MAXIMAL_COLUMNS:
+            powers = monomials(len(used), degree)
+            found += [prod(map(pow, used, e), start=law) for e in powers]
+    return regular(p, map(LogFunction, found))
+
+
+def regular(p: Parameterization, family: Iterable[LogFunction]) -> list[LogFunction]:
+    """Return the members that have a value at the start: no pole there, no logarithm of 0."""
+    found = []
+    for f in family:
+        try:
+            p.at_start(f.rational)
+            found += [] if any(p.at_start(a).is_zero() for _, a in f.logs) else [f]
+        except ZeroDivisionError:
+            continue
+    return found
+
+
+def _graded(conserved: ConservedQuantities, degree: int) -> list[LogFunction]:
+    """Return the family of one degree: forms or Laurent monomials, and c log P, c conserved."""
+    p = conserved.parameterization
+    if degree > 0:
+        laws = [law for law in conserved.laws if law.is_homogeneous()]
+        coefficients = [law for law in laws if law.degree() == degree]
+        coefficients += [
+            a * b for i, a in enumerate(laws) for b in laws[i:] if a.degree() + b.degree() == degree
+        ]
+        return _forms(p, degree) + _logs(conserved, coefficients)
+    laurent = _members(p, laurent_monomials(p.p, degree, max(2, abs(degree))))
+    if degree == 0:
+        return laurent[:MAXIMAL_COLUMNS] + _logs(conserved, (p.field.one,))
+    powers = [
+        LogFunction(P ** (degree // P.degree()))
+        for P in conserved.darboux
+        if P.degree() > 0 and degree % P.degree() == 0 and P not in p.field.gens
+    ]
+    return laurent[:MAXIMAL_COLUMNS] + powers
+
+
+def _forms(p: Parameterization, degree: int) -> list[LogFunction]:
+    if degree < 0 or comb(p.p + degree - 1, degree) > MAXIMAL_COLUMNS:
+        return []
+    return _members(p, monomials(p.p, degree))
+
+
+def _members(p: Parameterization, rows: Iterable[tuple[int, ...]]) -> list[LogFunction]:
+    return [LogFunction(p.field.monomial(e)) for e in rows]
+
+
+def _up_to(p: Parameterization, degree: int) -> list[RationalFunction]:
+    return [f.rational for n in range(1, degree + 1) for f in _forms(p, n)]
+
+
+def _inverse_forms(p: Parameterization, degree: int) -> list[LogFunction]:
+    return [f for n in range(1, degree + 1) for f in _members(p, laurent_monomials(p.p, -n, 0))]
+
+
+def _logs(
+    conserved: ConservedQuantities, coefficients: Sequence[RationalFunction]
+) -> list[LogFunction]:
+    field = conserved.parameterization.field
+    return [LogFunction(field.zero, ((c, P),)) for c in coefficients for P in conserved.darboux]
 
 
 @dataclass(frozen=True)
@@ -75,7 +294,7 @@ def find_dual(warping: WarpVerdict) -> DualCoordinates | None:
 
     Returns:
         d functions y_i, g, and R where found; None means "none in these families": only
-        :func:`derive.weights.warping.decide_warp` says "none at all".
+        :func:`derive.weights.hessian.decide_warp` says "none at all".
 
     Source: Li, Wang, Lee, Arora 2022, for g = 1 and commuting fields.
     """
@@ -203,3 +422,72 @@ def _evidence(
             for j, x, f in zip(p.labels, p.fields, p.F, strict=True)
         ]
     return tuple(found)
+
+
+REACH = 4
+"""The largest degree in the scalars, and the largest power of 1/n or n, of a term."""
+
+
+@dataclass(frozen=True)
+class DualLength:
+    """log psi, up to a constant, and t with q = psi t where one was found, with the identities."""
+
+    log_psi: LogFunction
+    ratio: RationalFunction | None
+    evidence: tuple[Identity, ...]
+
+
+def find_dual_length(direction: Direction, conserved: ConservedQuantities) -> DualLength | None:
+    """Return psi with <grad log psi, grad s> = r phi/n, and q = psi t, or None.
+
+    Args:
+        direction: of a vector u of open dimension, n = |u|.
+        conserved: the laws of s, whose factors may occur in psi.
+
+    Returns:
+        log psi in families of Laurent monomials and logarithms, accepted by the identity.
+
+    Source: derived here.
+    """
+    p, rate = direction.parameterization, direction.turn
+    exponents = [f for f in _laurent(direction, 0) if not f.is_constant()]
+    log_psi = find_logarithm(p, candidates(conserved, [rate]), [rate], exponents)
+    if log_psi is None:
+        return None
+    ratio = _ratio(direction, rate)
+    left = repr(log_psi.along(p.fields[0]))
+    claim = f"<grad log psi, grad s> = {direction.pushed}/{direction.norm}"
+    evidence = [Identity(claim, left, repr(rate), kind="length")]
+    if ratio is not None:
+        both = (repr(_growth(direction, ratio, rate)), repr(direction.R))
+        evidence.append(Identity("<grad q, grad s> = psi |grad s|**2", *both))
+    return DualLength(log_psi, ratio, tuple(evidence))
+
+
+def _ratio(direction: Direction, rate: RationalFunction) -> RationalFunction | None:
+    """Return t with <grad t, grad s> + t r phi/n = |grad s|^2, proved, or None."""
+    p = direction.parameterization
+    family = list(_laurent(direction, p.degree))
+    row = [*(_growth(direction, f, rate) for f in family), direction.R]
+    for *multiples, scale in particular_solutions(p, [row]):
+        t = combination(p, multiples, family) / -scale
+        if _growth(direction, t, rate) == direction.R:
+            return t
+    return None
+
+
+def _growth(direction: Direction, t: RationalFunction, rate: RationalFunction) -> RationalFunction:
+    p = direction.parameterization
+    return dot(p.fields[0], p.field.gradient(t)) + t * rate
+
+
+def _laurent(direction: Direction, degree: int | None) -> Iterator[RationalFunction]:
+    """Yield monomials in the scalars times powers of n, of one degree where s is homogeneous."""
+    p = direction.parameterization
+    found: list[tuple[int, ...]] = []
+    for total, power in product(range(REACH + 1), range(-REACH, REACH + 1)):
+        if p.degree is None or degree is None or total + power == degree:
+            found += [(*e, power) for e in monomials(p.p - 1, total)]
+    found.sort(key=lambda e: sum(map(abs, e)))
+    for e in found[:MAXIMAL_COLUMNS]:
+        yield p.field.monomial(e)

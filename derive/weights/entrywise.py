@@ -48,8 +48,7 @@ from derive.model.entrywise import ENTRIES, EntrywiseMap
 from derive.model.geometry import Field
 from derive.model.names import unused
 from derive.verdict import Identity
-from derive.weights.equations import Equation, Flow, warp_candidate, warp_conditions
-from derive.weights.witness import small_points
+from derive.weights.witness import Equation, Flow, small_points, warp_candidate, warp_conditions
 
 ONE = Number(Fraction(1))
 SPARE = 8
@@ -203,7 +202,7 @@ class Entries:
                 raise TooManySums
             self._add(name, self.own.derivative(function, 0), function)
             return self.field_.named(name)
-        constant, *rest = (self._constant(c) for c in combination)
+        constant, *rest = (self.at(c, "i") for c in combination)
         named = (self.field_.named(name) for name in self.sums)
         return reduce(add, (c * s for c, s in zip(rest, named, strict=True)), constant * self.n)
 
@@ -214,9 +213,6 @@ class Entries:
             if not first.is_zero():
                 return tuple(-x / first for x in rest)
         return None
-
-    def _constant(self, c: RationalFunction) -> RationalFunction:
-        return self.at(c, "i")
 
     def _add(self, name: str, slope: RationalFunction, function: RationalFunction) -> None:
         self.slopes[name], self.sums[name] = slope, function

@@ -13,10 +13,8 @@ from derive.exact.linear.matrix import Matrix, determinant, dot, inverse
 from derive.model.direction import Direction
 from derive.model.geometry import Field
 from derive.model.parameterization import Parameterization
-from derive.weights.conserved import ConservedQuantities
-from derive.weights.equations import Flow
-from derive.weights.lie import LieStructure, along
-from derive.weights.witness import is_zero_along_flow
+from derive.weights.conserved import ConservedQuantities, LieStructure, along
+from derive.weights.witness import Flow, is_zero_along_flow
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from math import prod
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sympy import Symbol
 
 from derive.errors import InputError
 from derive.exact.field.factors import factored
 from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.polynomial import by_powers, reindexed
 from derive.exact.linear.families import LogFunction
 from derive.exact.towers.reader import refined
 from derive.exact.towers.tower import Tower
@@ -51,7 +52,7 @@ class SolvedLeaf(Coordinate):
         elements: all names of the field of F as functions of t.
         either: of weights whose sign at the start is not known, the roots that they are.
         crossing: roots in weights that may have zeros, beyond which these have the other sign.
-        begin: what functions of t are at the start.
+        given: of what it is the leaf.
     """
 
     index: int
@@ -59,7 +60,7 @@ class SolvedLeaf(Coordinate):
     elements: Images
     either: Mapping[str, frozenset[str]]
     crossing: frozenset[str]
-    begin: _Start
+    given: _Given
 
     def at(self, f: RationalFunction) -> RationalFunction:
         """Return a function of the weights on the leaf."""
@@ -68,7 +69,7 @@ class SolvedLeaf(Coordinate):
 
     def start(self, element: RationalFunction) -> RationalFunction:
         """Return a function of t at the start; InputError where what is in it is not known."""
-        return refined(lambda units: self.begin.again(units).begin(element), UNITS)
+        return refined(lambda units: _Start(self.given, units).begin(element), UNITS)
 
     def poles(self, *functions: RationalFunction) -> Iterator[RationalFunction]:
         """Yield the divisors in functions of t at the start; InputError where one is not known."""
@@ -77,7 +78,7 @@ class SolvedLeaf(Coordinate):
     def sign(self, f: RationalFunction) -> int:
         """Return the sign of a function of t at the start; 0 where it is not known."""
         try:
-            return refined(lambda units: self.begin.again(units).sign(f), UNITS)
+            return refined(lambda units: _Start(self.given, units).sign(f), UNITS)
         except (InputError, AssumePositive, BranchOpen):
             return 0
 
@@ -98,8 +99,7 @@ def solved_leaves(conserved: ConservedQuantities, notation: Notation) -> Iterato
     asked: AssumePositive | None = None
     for index in range(p.p):
         try:
-            solving = partial(_solved, p, index, named, notation)
-            leaf = refined(solving, UNITS)
+            leaf = refined(partial(_solved, _Given(p, index, named, notation)), UNITS)
         except AssumePositive as request:
             asked = asked or request
         except (InputError, ZeroDivisionError, BranchOpen):
@@ -110,13 +110,30 @@ def solved_leaves(conserved: ConservedQuantities, notation: Notation) -> Iterato
         raise asked
 
 
-def _solved(
-    p: Parameterization, index: int, laws: Sequence[Law], notation: Notation, units: dict[str, int]
-) -> SolvedLeaf | None:
+class _Given(NamedTuple):
+    """A weight t, by its position, and the laws of one output that may give all others."""
+
+    p: Parameterization
+    place: int
+    laws: Sequence[Law]
+    notation: Notation
+
+    @property
+    def t(self) -> str:
+        """The name of t."""
+        return str(self.notation.fresh("t"))
+
+
+def _solved(given: _Given, units: dict[str, int]) -> SolvedLeaf | None:
     """Return the leaf in one weight, where it is proved, with given units of exponents."""
-    start = _Start(p, index, laws, notation, units)
-    leaf = _Solving(p, index, laws, start, units).leaf()
-    if leaf is None or not _is_the_flow(p, leaf):
+    p, start = given.p, _Start(given, units)
+    leaf = _Solving(start, units).leaf()
+    if leaf is None:
+        return None
+    r = leaf.at(p.fields[0][leaf.index])
+    pairs = ((leaf.at(w), leaf.at(x)) for w, x in zip(p.w, p.fields[0], strict=True))
+    # dw_j/dt dt/dmu = dF/dw_j, each weight as it is on the leaf
+    if r.is_zero() or any(leaf.field.derivative(w, 0) * r != x for w, x in pairs):
         return None
     # F and the start have real roots of their own, and squares of weights have them
     own = {repr(leaf.at(g.argument)) for g in p.field.generators if g.kind in ("root", "power")}
@@ -125,13 +142,6 @@ def _solved(
         if not (g.name in real or repr(g.argument) in own) and start.sign(g.argument) < 0:
             return None
     return leaf
-
-
-def _is_the_flow(p: Parameterization, leaf: SolvedLeaf) -> bool:
-    """Tell exactly whether dw_j/dt dt/dmu = dF/dw_j, each weight as it is on the leaf."""
-    r = leaf.at(p.fields[0][leaf.index])
-    pairs = ((leaf.at(w), leaf.at(x)) for w, x in zip(p.w, p.fields[0], strict=True))
-    return not r.is_zero() and all(leaf.field.derivative(w, 0) * r == x for w, x in pairs)
 
 
 class _Growing:
@@ -184,23 +194,14 @@ def names_in(f: RationalFunction) -> set[str]:
 class _Start(_Growing):
     """What functions of t, of the values of laws and of the start are at the start."""
 
-    def __init__(
-        self,
-        p: Parameterization,
-        index: int,
-        laws: Sequence[Law],
-        notation: Notation,
-        units: dict[str, int],
-    ) -> None:
-        tower = Tower.over(p.start_field, notation.positive)
-        tower.units |= units
-        self.again = partial(_Start, p, index, laws, notation)
-        self.notation, names = notation, (*p.start_field.names,)
+    def __init__(self, given: _Given, units: dict[str, int]) -> None:
+        self.given, (p, index, laws, notation) = given, given
+        tower = Tower.over(p.start_field, notation.positive, units)
         weights = zip(p.field.names, map(p.at_start, p.field.gens), strict=True)
         begin = _Growing(tower, dict(weights))
         values = {symbol.name: begin.value(law) for symbol, law in laws}
-        known = {name: tower.field.named(name) for name in names}
-        super().__init__(tower, {**known, notation.fresh("t").name: begin.of(p.w[index]), **values})
+        known = {name: tower.field.named(name) for name in p.start_field.names}
+        super().__init__(tower, {**known, given.t: begin.of(p.w[index]), **values})
 
     def sign(self, f: RationalFunction) -> int:
         """Return the sign of a function at the start; InputError for one that is assumed.
@@ -213,7 +214,7 @@ class _Start(_Growing):
                 n = {int(e[k]) for side in f.parts for e in side.monoms()}
                 if len(n) == 1 or (0 in n and len(n) == 2):
                     f = self._without(f, k)
-        sign, assumed = start_sign(self.begin(f), self.notation)
+        sign, assumed = start_sign(self.begin(f), self.given.notation)
         if assumed:
             raise InputError(f"the sign of {f!r} at the start is not known")
         return sign
@@ -236,19 +237,11 @@ class _Start(_Growing):
 class _Solving(_Growing):
     """The laws, solved for one weight after the other."""
 
-    def __init__(
-        self,
-        p: Parameterization,
-        index: int,
-        laws: Sequence[Law],
-        start: _Start,
-        units: dict[str, int],
-    ) -> None:
-        self.p, self.index, self.laws, self.start = p, index, laws, start
-        t = start.notation.fresh("t").name
-        names = (t, *(symbol.name for symbol, _ in laws))
-        tower = Tower.over(p.start_field.extended(names), start.notation.positive)
-        tower.units |= units
+    def __init__(self, start: _Start, units: dict[str, int]) -> None:
+        self.start, (p, index, laws, notation) = start, start.given
+        self.p, self.notation, t = p, notation, start.given.t
+        field = p.start_field.extended((t, *(symbol.name for symbol, _ in laws)))
+        tower = Tower.over(field, notation.positive, units)
         super().__init__(tower, {name: tower.field.named(name) for name in p.parameters})
         self.either: dict[str, frozenset[str]] = {}
         self.crossing: frozenset[str] = frozenset()
@@ -256,7 +249,8 @@ class _Solving(_Growing):
 
     def leaf(self) -> SolvedLeaf | None:
         """Return the leaf, None where a law is solved for nothing."""
-        left = list(self.laws)
+        given = self.start.given
+        left = list(given.laws)
         while left:
             solved = next((law for law in left if self._solve(*law)), None)
             if solved is None:
@@ -266,10 +260,10 @@ class _Solving(_Growing):
             return None
         field = self.tower.field
         images = {name: field.embed(image) for name, image in self.images.items()}
-        given = (notation := self.start.notation), field, notation.fresh("t"), ()
-        laws = tuple(law for law in self.laws if self._short_value(law[1]) is None)
-        known = self.either, self.crossing, self.start
-        return SolvedLeaf(*given, tuple(s for s, _ in laws), self.index, laws, images, *known)
+        laws = tuple(law for law in given.laws if self._short_value(law[1]) is None)
+        coordinate = self.notation, field, self.notation.fresh("t"), (), tuple(s for s, _ in laws)
+        known = images, self.either, self.crossing, given
+        return SolvedLeaf(*coordinate, given.place, laws, *known)
 
     def _short_value(self, law: LogFunction) -> RationalFunction | None:
         """Return the value of a law at the start where that is one term, and needs no name."""
@@ -300,7 +294,7 @@ class _Solving(_Growing):
             if more or name in {*c.variables(), *law.rational.variables()}:
                 return False
             modulus = self.tower.exp(self.minus(value, self.value(rest)) / self.of(c))
-            sign = start_sign(self.p.at_start(A), self.start.notation)[0] * self.start.sign(modulus)
+            sign = start_sign(self.p.at_start(A), self.notation)[0] * self.start.sign(modulus)
             power = self._isolated(A, name, modulus * sign)
         return power is not None and self._root(name, *power)
 
@@ -313,14 +307,11 @@ class _Solving(_Growing):
         known = [wider.embed(field.embed(self.images.get(n, field.zero))) for n in f.field.names]
         known[f.field.positions[name]] = wider.gens[0]
         equation = (f.compose(known, wider) - wider.embed(field.embed(value))).numerator
-        terms: dict[int, RationalFunction] = {}
-        for exponents, c in equation.to_dict().items():
-            rest = field.polynomial(field.ring.from_dict({tuple(exponents[1:]): c}))
-            terms[int(exponents[0])] = terms.get(int(exponents[0]), field.zero) + rest
-        if len(terms) != 2:
+        parts = {n: reindexed(c, field.ring) for n, c in by_powers(equation, 0).items()}
+        if len(parts) != 2:
             return None
-        low, high = sorted(terms)
-        return high - low, -terms[low] / terms[high]
+        low, high = sorted(parts)
+        return high - low, -field.polynomial(parts[low]) / field.polynomial(parts[high])
 
     def _root(self, name: str, k: int, power: RationalFunction) -> bool:
         """Take the root of what a power of a name is: of a weight without zeros, or exp(q w).
@@ -363,7 +354,7 @@ class _Solving(_Growing):
         try:
             if not crossing:
                 start = self.p.at_start(self.p.field.named(name))
-                sign, _ = start_sign(start, self.start.notation)
+                sign, _ = start_sign(start, self.notation)
         except AssumePositive:
             if k % 2:
                 raise

@@ -27,8 +27,7 @@ from sympy import Symbol
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.language import parse_expression, to_sympy
 from derive.limits.find import Regimes
-from derive.limits.limit import Limit
-from derive.limits.point import Point
+from derive.limits.limit import Limit, Point
 from derive.limits.random_width import DEVIATION, RandomWidth
 from derive.records import Potential
 from derive.verdict import Verdict

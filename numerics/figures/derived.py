@@ -28,8 +28,7 @@ from sympy import Expr
 from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError
 from derive.limits.find import Regimes
-from derive.limits.limit import Limit
-from derive.limits.point import Point
+from derive.limits.limit import Limit, Point
 from derive.optimizers.saddle_path import SaddlePath
 from derive.records import Potential
 from derive.separable.find import Margins

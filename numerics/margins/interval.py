@@ -28,8 +28,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpz_mat
 from scipy.optimize import minimize
 
-from derive.exact.balls import ball, fraction, precise
-from derive.exact.rationals import identity
+from derive.exact.balls import ball, fraction, identity, precise
 from derive.optimizers.least_norm import Norm
 from numerics.evaluate.numbers import Array, Listed
 from numerics.margins.linear_program import product

@@ -18,7 +18,7 @@ import numpy as np
 from flint import fmpz_mat
 from scipy.optimize import linprog
 
-from derive.exact.rationals import as_fraction
+from derive.exact.balls import as_fraction
 
 NEAR = 1e-9
 """What is tight in doubles, relative to the largest number of its kind."""

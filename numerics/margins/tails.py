@@ -28,8 +28,7 @@ from scipy.optimize import minimize
 from sympy import Expr
 
 from derive.errors import InputError, NumericalError
-from derive.exact.balls import ball, precise
-from derive.exact.rationals import as_fmpq, as_fraction, identity
+from derive.exact.balls import as_fmpq, as_fraction, ball, identity, precise
 from derive.model.notation import rational
 from derive.separable.rates import ACROSS, Measure, tail_rate
 from numerics.evaluate.numbers import Array, read_number

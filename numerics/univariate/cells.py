@@ -23,7 +23,7 @@ import numpy as np
 from flint import acb, arb, arb_poly, ctx, fmpq
 
 from derive.errors import NumericalError
-from derive.exact.rationals import as_fmpq
+from derive.exact.balls import as_fmpq
 from derive.univariate.formulas import Formula, Piecewise, Value
 from derive.univariate.potential import Density, DensityPiece, Potential
 from derive.univariate.problem import Activation

@@ -19,7 +19,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 from scipy.optimize import minimize
 
 from derive.errors import InputError, NumericalError
-from derive.exact.rationals import as_fmpq
+from derive.exact.balls import as_fmpq
 from derive.univariate.formulas import Value
 from derive.univariate.potential import Density
 from derive.univariate.problem import Activation

@@ -20,7 +20,7 @@ from flint import arb, ctx, fmpq, fmpq_mat, fmpq_poly
 from scipy.interpolate import CubicHermiteSpline, PPoly
 
 from derive.errors import NumericalError
-from derive.exact.rationals import as_fmpq, as_fraction
+from derive.exact.balls import as_fmpq, as_fraction
 from derive.univariate.formulas import Value
 from derive.univariate.potential import read_density, read_potential
 from derive.univariate.problem import VariationalProblem, read_activation, variational_problem

@@ -8,8 +8,7 @@ from flint import arb
 
 from derive.exact.balls import Unbounded, ball, evaluate_any, precise, values_of
 from derive.exact.jets import BITS, jet_of
-from derive.exact.towers.elementary_germ import Elementary
-from derive.exact.towers.germ import Unsettled
+from derive.exact.towers.germ import Elementary, Unsettled
 from derive.language import parse_expression
 from derive.model.parameterization import Parameterization
 

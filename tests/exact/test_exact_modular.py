@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField
 from derive.exact.linear import matrix as linear
+from derive.exact.linear.implicitization import series_along
 from derive.exact.linear.modular import (
     PRIME,
     Evaluator,
@@ -25,7 +26,6 @@ from derive.exact.linear.modular import (
     shows_full_rank,
     supports,
 )
-from derive.exact.linear.monomials import series_along
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 

@@ -9,12 +9,17 @@ from flint import arb, ctx
 from derive import Parameterization, Verdict, explicit_counterpart
 from derive.exact.field.function_field import FunctionField
 from derive.exact.field.polynomial import terms
-from derive.explicit.constrained import Stopped, pose, pose_cost
+from derive.explicit.constrained import (
+    BITS,
+    Stopped,
+    feasible_distance,
+    is_reached,
+    pose,
+    pose_cost,
+)
 from derive.explicit.contrast import explicit_series, implicit_series
-from derive.explicit.cost.feasible import BITS, feasible_distance, is_reached
-from derive.explicit.critical import elimination
-from derive.explicit.critical.elimination import eliminate
-from derive.explicit.critical.equations import critical_factors, lagrange
+from derive.explicit.critical import equations
+from derive.explicit.critical.equations import critical_factors, eliminate, lagrange
 from tests.published import derive_once
 
 TIED = {"p": "alpha", "m": "alpha"}
@@ -144,10 +149,10 @@ def test_elimination_loses_no_zero_and_splits_products():
         eliminate([x * y], [0, 1])
 
 
-@pytest.mark.parametrize("basis", [elimination.BASIS, (0, 0, 0)], ids=["bases", "resultants"])
+@pytest.mark.parametrize("basis", [equations.BASIS, (0, 0, 0)], ids=["bases", "resultants"])
 def test_bases_and_resultants_agree_on_zeros(basis, monkeypatch):
     """Every zero that is known stays one of what is left."""
-    monkeypatch.setattr(elimination, "BASIS", basis)
+    monkeypatch.setattr(equations, "BASIS", basis)
     x, y, z = X.numerator, Y.numerator, Z.numerator
     for point in ((1, 2, 5), (2, -1, 3), (-3, 1, 4)):
         a, b, c = point
@@ -161,9 +166,9 @@ def test_bases_and_resultants_agree_on_zeros(basis, monkeypatch):
 
 def test_what_grows_too_large_stops(monkeypatch):
     x, y, z = X.numerator, Y.numerator, Z.numerator
-    monkeypatch.setattr(elimination, "BASIS", (0, 0, 0))
-    monkeypatch.setattr(elimination, "LARGEST", 0)
-    monkeypatch.setattr(elimination, "FILLED", (0, 0))
+    monkeypatch.setattr(equations, "BASIS", (0, 0, 0))
+    monkeypatch.setattr(equations, "LARGEST", 0)
+    monkeypatch.setattr(equations, "FILLED", (0, 0))
     with pytest.raises(Stopped, match="too large"):
         eliminate([x**2 + y**2 - z, x**3 - y**3 - z], [0, 1])
 

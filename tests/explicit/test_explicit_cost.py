@@ -10,9 +10,8 @@ import sympy
 
 from derive import Parameterization, Verdict, explicit_counterpart
 from derive.errors import NumericalError
-from derive.explicit.constrained import pose_cost
+from derive.explicit.constrained import is_onto, pose_cost
 from derive.explicit.cost.composition import find_composition
-from derive.explicit.cost.feasible import is_onto
 from derive.explicit.regularize import representation_cost
 from derive.model.notation import Notation
 from tests.explicit.witness import numeric_minimum

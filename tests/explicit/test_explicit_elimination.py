@@ -11,7 +11,7 @@ from derive import Parameterization, Verdict, explicit_counterpart
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import ball
 from derive.explicit.constrained import pose, pose_cost
-from derive.explicit.critical import elimination
+from derive.explicit.critical import equations
 from derive.explicit.critical.equations import lagrange
 from derive.explicit.minimum import RootByInterval
 from derive.explicit.regularize import minimum_by_elimination
@@ -298,7 +298,7 @@ def test_parts_lose_nothing_that_a_basis_has(output, start, monkeypatch):
     problem = pose(Parameterization.parse([output], start=start))
     system = lagrange(problem, [None])
     exact = {str(f) for f in system.values}
-    monkeypatch.setattr(elimination, "BASIS", (0, 0, 0))
+    monkeypatch.setattr(equations, "BASIS", (0, 0, 0))
     parts = {str(f) for f in system.values}
     assert exact
     assert exact <= parts

@@ -11,9 +11,7 @@ from flint import fmpq_mat, fmpq_poly
 from derive import Parameterization, Verdict
 from derive.errors import NumericalError
 from derive.explicit.constrained import pose, pose_cost
-from derive.explicit.cost.closed_cost import root_name
-from derive.explicit.cost.duality import find_extreme
-from derive.explicit.cost.nuclear import find_nuclear
+from derive.explicit.cost.duality import find_extreme, find_nuclear, root_name
 from derive.explicit.critical.equations import critical_factors, follow_from_distance
 from derive.explicit.minimum import RootValue
 from derive.explicit.regularize import explicit_counterpart, minimum_by_elimination

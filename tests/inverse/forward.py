@@ -10,8 +10,7 @@ import sympy
 
 from derive.derivation import Derivation, derive
 from derive.errors import ConsistencyError, DeriveError
-from derive.exact.towers.elementary_germ import Elementary
-from derive.exact.towers.germ import Unsettled
+from derive.exact.towers.germ import Elementary, Unsettled
 from derive.inverse.design import WeightPair
 from derive.inverse.term import PLACES
 from derive.language import from_sympy

@@ -10,9 +10,9 @@ from sympy import Symbol, log
 from derive.exact.elementary_signs import Undecided
 from derive.exact.field.function_field import FunctionField
 from derive.exact.signs import Signs
-from derive.limits.exponents import Deep, exponent, is_positive_exponent
+from derive.limits.asymptotics import Deep, exponent, is_positive_exponent
 from derive.limits.fixed_beta import ClosedGradient, closed_form_limit
-from derive.limits.point import read_point
+from derive.limits.limit import read_point
 from derive.potential.piece import Curve
 from derive.verdict import Verdict
 

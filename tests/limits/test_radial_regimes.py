@@ -8,8 +8,7 @@ from sympy import Rational, exp, sqrt
 
 from derive import Parameterization, regimes, scale_start
 from derive.limits.fixed_beta import ClosedGradient
-from derive.limits.initialization import with_scale
-from derive.limits.point import read_point
+from derive.limits.limit import read_point, with_scale
 from derive.limits.predictor_limit import norm_limit
 from derive.potential.separation import find_separation
 from derive.verdict import Verdict

@@ -8,8 +8,7 @@ import sympy
 from sympy import Abs, Rational, log, sqrt
 
 from derive import InputError, Parameterization, Verdict, regimes, scale_start
-from derive.limits.initialization import with_scale
-from derive.limits.point import read_point
+from derive.limits.limit import read_point, with_scale
 from numerics.confirm.limits import confirm_limits
 from numerics.integrator.gradient_flow import flow
 from tests.cli.commands import refusal_of, run

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from derive import InputError, LanguageError, Parameterization, Verdict, derive
 from derive.language import parse_expression
-from derive.model.decided import Premises
 from derive.model.notation import BranchOpen, Notation
+from derive.model.signs import Premises
 from derive.potential import find
 from numerics import crosscheck
 from tests.conditions import condition, holds, texts

@@ -12,13 +12,11 @@ import pytest
 from derive import Parameterization, Verdict, derive
 from derive.language import Number, to_text
 from derive.model.geometry import EUCLIDEAN, Geometry
-from derive.weights import pointwise
-from derive.weights.conserved import find_conserved
+from derive.weights import hessian
+from derive.weights.conserved import along, find_conserved, find_lie_structure
 from derive.weights.dual import find_dual, is_conjugate
-from derive.weights.hessian import decide_hessian
-from derive.weights.lie import along, find_lie_structure
+from derive.weights.hessian import decide_hessian, decide_warp
 from derive.weights.metric import find_metric
-from derive.weights.warping import decide_warp
 
 
 def constant(*rates):
@@ -104,7 +102,7 @@ def test_a_homogeneous_map_has_the_square_of_its_weights_as_conjugate():
     ],
 )
 def test_rates_decide_as_the_euclidean_flow_of_the_rescaled_weights(outputs, roots, monkeypatch):
-    monkeypatch.setattr(pointwise, "LARGE", 0)  # the conditions at one start as well
+    monkeypatch.setattr(hessian, "LARGE", 0)  # the conditions at one start as well
     p = Parameterization.parse(outputs)
     p = p.with_(geometry=constant(*(r * r for r in roots)))
     q = rescaled(p, roots)

@@ -9,7 +9,7 @@ import sympy
 from scipy.optimize import linprog
 
 from derive import Parameterization, Verdict
-from derive.exact.linear.simplex import largest
+from derive.exact.balls import largest
 from derive.model.grading import find_gradings
 
 WEIGHTS = "abcdef"

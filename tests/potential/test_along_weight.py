@@ -18,8 +18,7 @@ from derive.model.notation import Notation
 from derive.potential import along_weight, rational_kernel
 from derive.weights import solved_leaf
 from derive.weights.adjoin import logarithmic_law
-from derive.weights.conserved import find_conserved
-from derive.weights.lie import find_lie_structure
+from derive.weights.conserved import find_conserved, find_lie_structure
 from derive.weights.solved_leaf import solved_leaves
 from numerics.confirm.along_weight import evaluated
 from tests.published import certified_once, derive_once

@@ -20,8 +20,7 @@ from derive.potential.branch import (
     with_guards,
 )
 from derive.potential.chart import base_chart
-from derive.weights.conserved import find_conserved
-from derive.weights.lie import find_lie_structure
+from derive.weights.conserved import find_conserved, find_lie_structure
 from derive.weights.metric import find_metric
 
 SYMBOLS = {"u": "a", "v": "b"}

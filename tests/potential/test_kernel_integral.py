@@ -10,9 +10,8 @@ from derive.language import parse_expression
 from derive.model.notation import Notation
 from derive.potential import rational_kernel
 from derive.potential.kernel_integral import integrate_relation
-from derive.weights.conserved import find_conserved
-from derive.weights.kernel_relation import KernelRelation, find_kernel_relation, find_power
-from derive.weights.lie import find_lie_structure
+from derive.weights.conserved import find_conserved, find_lie_structure
+from derive.weights.coordinate import KernelRelation, find_kernel_relation, find_power
 from derive.weights.metric import find_metric
 from tests.published import derive_once
 

@@ -16,11 +16,9 @@ from derive.potential.quadrature import integrate_along_segment, integrate_gradi
 from derive.render.plain import unmark
 from derive.render.sections import form_lines
 from derive.render.text import text_lines
-from derive.weights.conserved import find_conserved
-from derive.weights.hessian import decide_hessian
-from derive.weights.lie import find_lie_structure
+from derive.weights.conserved import find_conserved, find_lie_structure
+from derive.weights.hessian import decide_hessian, decide_warp
 from derive.weights.metric import find_metric
-from derive.weights.warping import decide_warp
 from tests.published import derive_once
 
 TIME = mpf(1) / 4

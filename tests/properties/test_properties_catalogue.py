@@ -15,7 +15,7 @@ from derive.certificate.checking.check import check_text
 from derive.certificate.checking.text import Rejected
 from derive.components import in_components
 from derive.language import bind, to_sympy
-from derive.limits.initialization import with_scale
+from derive.limits.limit import with_scale
 from derive.model.notation import to_expr
 from numerics.confirm.limits import confirm_limits
 from numerics.integrator.gradient_flow import flow

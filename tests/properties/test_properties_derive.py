@@ -19,8 +19,8 @@ from derive.exact.towers import germ
 from derive.language import to_text
 from derive.language.tree import Name
 from derive.model.condition import Condition
-from derive.model.decided import Premises
 from derive.model.notation import Notation
+from derive.model.signs import Premises
 from derive.potential.piece import start_signs
 from derive.testing import KINDS, assert_mirror_flow, parameterizations, starts
 from tests.conditions import holds, texts

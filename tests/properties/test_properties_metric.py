@@ -15,11 +15,9 @@ from derive.exact.towers.tower import build_elements
 from derive.language import from_sympy, parse_expression, to_sympy
 from derive.model.geometry import Geometry
 from derive.testing import convex_potentials, warps
-from derive.weights.conserved import find_conserved
-from derive.weights.hessian import decide_hessian
-from derive.weights.lie import along, find_lie_structure
+from derive.weights.conserved import along, find_conserved, find_lie_structure
+from derive.weights.hessian import decide_hessian, decide_warp
 from derive.weights.metric import find_metric
-from derive.weights.warping import decide_warp
 
 PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
 NAMES = ("beta1", "beta2")

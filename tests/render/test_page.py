@@ -21,7 +21,7 @@ from derive.render.page.lines import COLUMN, broken, by_powers, display, vanishi
 from derive.render.page.printer import as_latex, latex, latex_name
 from derive.render.plain import MARK, formula_text, unmark
 from derive.render.sections import flatten, norms_of
-from derive.roads.ansatz import Ansatz
+from derive.roads.published import Ansatz
 from derive.sources import sources
 from derive.statement import Clause, Equations, OnTerminal
 from tests.published import derive_once

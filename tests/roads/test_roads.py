@@ -8,8 +8,8 @@ import pytest
 import sympy
 
 from derive import Ansatz, ConsistencyError, InputError, Parameterization, Verdict, derive
-from derive.roads.compare import compare_decisions, compare_roads
 from derive.roads.published import follow_published
+from derive.roads.road import compare_decisions, compare_roads
 from derive.verdict import Finding
 from derive.weights.dual import is_dual
 

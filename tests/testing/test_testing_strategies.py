@@ -21,7 +21,7 @@ from derive.testing import (
     starts,
     warps,
 )
-from derive.weights.lie import find_lie_structure
+from derive.weights.conserved import find_lie_structure
 
 drawn = settings(max_examples=30, deadline=None, derandomize=True)
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from derive.errors import InputError
-from derive.exact.rationals import as_fraction
+from derive.exact.balls import as_fraction
 from derive.univariate.potential import read_density, read_potential
 from derive.univariate.problem import read_activation, variational_problem
 

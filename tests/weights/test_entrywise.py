@@ -18,8 +18,8 @@ from derive.weights.entrywise import (
     vanishing_sizes,
 )
 from derive.weights.entrywise_dual import NotOfThisKind, find_entrywise_dual, find_factors
-from derive.weights.equations import Equation
 from derive.weights.metric import tangent_kernel
+from derive.weights.witness import Equation
 
 MAPS = [
     "exp(v)/sum(exp(v))",

@@ -7,8 +7,7 @@ import pytest
 import sympy
 
 from derive import DegenerateStart, InputError, Parameterization, Verdict
-from derive.weights.conserved import find_conserved
-from derive.weights.lie import along, bracket, find_lie_structure
+from derive.weights.conserved import along, bracket, find_conserved, find_lie_structure
 from derive.weights.metric import find_metric
 from derive.weights.witness import independent_point
 from tests.published import derive_once

@@ -7,12 +7,10 @@ import pytest
 import sympy
 
 from derive import Parameterization, Verdict
-from derive.weights import pointwise
-from derive.weights.conserved import find_conserved
-from derive.weights.equations import hessian_conditions
-from derive.weights.lie import find_lie_structure
+from derive.weights import hessian
+from derive.weights.conserved import find_conserved, find_lie_structure
 from derive.weights.metric import find_metric
-from derive.weights.witness import is_free, samples
+from derive.weights.witness import hessian_conditions, is_free, samples
 from tests.models import COUPLED, DECIDED, NO, YES, parsed
 from tests.published import derive_once
 
@@ -105,7 +103,7 @@ SHARED = ["(y + exp(y*x) + cos(x/2))*u", "(y + exp(y*x) + cos(x/2))*v"]
 @pytest.fixture
 def always(monkeypatch):
     """Look at points even where K is small."""
-    monkeypatch.setattr(pointwise, "LARGE", 0)
+    monkeypatch.setattr(hessian, "LARGE", 0)
 
 
 def metric_of(p):
@@ -113,11 +111,11 @@ def metric_of(p):
 
 
 def fails_as_hessian(metric):
-    return pointwise.find_failing_condition(metric, hessian_conditions)
+    return hessian.find_failing_condition(metric, hessian_conditions)
 
 
 def fails_with_warp(metric):
-    return pointwise.find_failing_condition(metric, pointwise.warp_and_closure)
+    return hessian.find_failing_condition(metric, hessian.warp_and_closure)
 
 
 def coupled(*verdicts):

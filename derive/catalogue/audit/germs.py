@@ -24,8 +24,7 @@ from derive.catalogue.library import Printed
 from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
-from derive.exact.towers.elementary_germ import Elementary
-from derive.exact.towers.germ import Unsettled
+from derive.exact.towers.germ import Elementary, Unsettled
 from derive.language import Tree, exponent_names, from_sympy, names, parse_expression, to_sympy
 from derive.model.condition import AT_START, Condition, Sign
 from derive.model.notation import to_expr

@@ -34,8 +34,7 @@ from derive.explicit.constrained import pose_cost
 from derive.explicit.regularize import minimum_by_elimination
 from derive.language import Name, Tree, names, parse_expression
 from derive.limits.find import regimes
-from derive.limits.initialization import with_scale
-from derive.limits.limit import Limit
+from derive.limits.limit import Limit, with_scale
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.render.plain import plain

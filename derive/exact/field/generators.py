@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 
 from flint import fmpz_mpoly_ctx
 
-from derive.exact.field.polynomial import Polynomial, terms
+from derive.exact.field.polynomial import Polynomial, by_powers
 from derive.language.functions import RECORDS
 from derive.language.reader import E, value_of
 
@@ -129,14 +129,6 @@ class Relations:
             total = total * scale
         return polynomial, total
 
-    def _coefficients(self, polynomial: Polynomial, position: int) -> dict[int, Polynomial]:
-        """Return the coefficients of the powers of one variable."""
-        parts: dict[int, dict[tuple[int, ...], int]] = {}
-        for exponents, c in terms(polynomial):
-            rest = (*exponents[:position], 0, *exponents[position + 1 :])
-            parts.setdefault(exponents[position], {})[rest] = c
-        return {power: self.ring.from_dict(part) for power, part in parts.items()}
-
     def _reduced(
         self, polynomial: Polynomial, relation: tuple[int, int, Polynomial, Polynomial]
     ) -> tuple[Polynomial, Polynomial]:
@@ -148,7 +140,7 @@ class Relations:
         g = self.ring.gens()[position]
         most = int(polynomial.degrees()[position]) // n
         total = self.ring.constant(0)
-        for power, c in self._coefficients(polynomial, position).items():
+        for power, c in by_powers(polynomial, position).items():
             times, rest = divmod(power, n)
             total += c * a**times * b ** (most - times) * g**rest
         return total, b**most
@@ -160,7 +152,7 @@ class Relations:
         position, n, a, b = relation
         g = self.ring.gens()[position]
         zero, one = self.ring.constant(0), self.ring.constant(1)
-        c = self._coefficients(polynomial, position)
+        c = by_powers(polynomial, position)
         if n == 2:
             return c.get(0, zero) - c.get(1, zero) * g
         # Column k: polynomial * g^k, times b where the relation is used.

@@ -31,6 +31,14 @@ def terms(polynomial: Polynomial) -> Iterator[tuple[Exponents, int]]:
         yield tuple(int(e) for e in exponents), int(coefficient)
 
 
+def by_powers(polynomial: Polynomial, k: int) -> dict[int, Polynomial]:
+    """Return the coefficients of the powers of one variable, in the same ring."""
+    parts: dict[int, dict[Exponents, int]] = {}
+    for e, c in terms(polynomial):
+        parts.setdefault(e[k], {})[(*e[:k], 0, *e[k + 1 :])] = c
+    return {n: polynomial.context().from_dict(part) for n, part in parts.items()}
+
+
 # python-flint does not say how its polynomials are pickled.
 copyreg.pickle(fmpz_mpoly_ctx, lambda r: (_ring, (r.names(), r.ordering().name)))
 copyreg.pickle(fmpz_mpoly, lambda p: (p.context().from_dict, (dict(terms(p)),)))

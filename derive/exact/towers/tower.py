@@ -53,9 +53,14 @@ class Tower(Radicals):
         self.positive = frozenset(positive)
 
     @classmethod
-    def over(cls, field: FunctionField, positive: Iterable[str] = ()) -> Tower:
+    def over(
+        cls,
+        field: FunctionField,
+        positive: Iterable[str] = (),
+        units: Mapping[str, int] | None = None,
+    ) -> Tower:
         """Return a tower that starts with a field that exists."""
-        tower = cls((), units=_units_of(field), positive=positive)
+        tower = cls((), units=_units_of(field) | {**(units or {})}, positive=positive)
         tower.field = field
         return tower
 

@@ -34,13 +34,12 @@ from typing import TypeAlias
 from flint import fmpq, fmpq_mat, fmpq_poly
 from sympy import Symbol
 
+from derive.exact.balls import identity, nullspace, reduced
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
 from derive.exact.linear.matrix import connected
-from derive.exact.rationals import identity, nullspace, reduced
-from derive.explicit.constrained import ConstrainedProblem
-from derive.explicit.cost.closed_cost import ClosedCost, Norm, QuadraticForm, form_of
-from derive.explicit.cost.feasible import reaches_all
+from derive.explicit.constrained import ConstrainedProblem, reaches_all
+from derive.explicit.cost.duality import ClosedCost, Norm, QuadraticForm, form_of
 from derive.verdict import Identity
 
 MAXIMAL_TERMS = 25_000

@@ -12,24 +12,310 @@ where it has a kernel: all roots are real, being the inverses of eigenvalues. So
 attained in the kernel of I - x A; for beta < 0 the greatest negative root takes its place. Where
 all roots have one sign, so has beta, for every w.
 
-Several outputs: where sum_i c_i A_i = I, |w|^2 is <c, F(w)>; see also
-:mod:`derive.explicit.cost.nuclear`.
+Several outputs: where sum_i c_i A_i = I, |w|^2 is <c, F(w)>.
+
+The same of U V^T, and of what only differs from it by names and a change of outputs: let the
+weights fall into r copies of two groups, u_c in R^m and v_c in R^n, such that
+
+    F_k(w) = sum_ij C_ijk sum_c u_ci v_cj   with an invertible C, mn x mn.
+
+With B = C^-T beta, F(w) = beta says sum_c u_c v_c^T = B, and in Lagrange's dual, for l = C^-1 L,
+
+    R_F(beta) >= max {<L, B>: the greatest singular value of L is at most 2} = 2 |B|_*.
+
+The singular vectors of B, scaled by the roots of its singular values, are weights with F(w) = beta
+and |w|^2 = 2 |B|_*. They take as many copies as B has rank, and where there is some w with
+F(w) = beta there are as many.
+
+|B|_*^2 = |B|^2 + 2 sqrt(det(B B^T)) for m = 2; for m > 2 it is left as the norm.
+
+Source: Recht, Fazel, Parrilo 2010, *Guaranteed minimum-rank solutions of linear matrix equations
+via nuclear norm minimization*.
+
+Closed forms are sums of roots of quadratic forms. The coefficients of a form lie in Q(x), x a root
+of an irreducible polynomial f whose roots are all real; the sum runs over these roots. Whatever is
+shown in Q(x) holds for every one of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations_with_replacement, pairwise
+import functools
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement, pairwise, product
+from typing import Protocol, TypeAlias
 
-from flint import ctx, fmpq, fmpq_mat, fmpq_poly
-from sympy import Add, Symbol
+import sympy
+from flint import arb, ctx, fmpq, fmpq_mat, fmpq_poly
+from sympy import Add, Expr, Symbol
 
-from derive.exact.rationals import reduced, roots_of
-from derive.explicit.constrained import ConstrainedProblem
-from derive.explicit.cost.closed_cost import ClosedCost, Multiple
-from derive.explicit.cost.feasible import BITS
-from derive.explicit.cost.nuclear import find_nuclear
+from derive.exact.balls import as_fmpq, as_sympy, ball, rational, reduced, roots_of
+from derive.exact.linear.matrix import connected
+from derive.explicit.constrained import BITS, ConstrainedProblem
 from derive.verdict import Identity
+
+QuadraticForm: TypeAlias = Mapping[tuple[int, int], fmpq_poly]
+"""Coefficients of beta_i beta_j, i <= j: polynomials in x."""
+
+
+def form_of(A: Sequence[Sequence[fmpq_poly]]) -> QuadraticForm:
+    """Return <x, A x> for a symmetric A."""
+    places = combinations_with_replacement(range(len(A)), 2)
+    return {(i, j): A[i][j] * (1 if i == j else 2) for i, j in places if not A[i][j].is_zero()}
+
+
+@dataclass(frozen=True)
+class Norm:
+    """The sum over the roots x of f, *minimal*, of weight q(beta; x)^(1/power), q >= 0."""
+
+    minimal: fmpq_poly
+    form: QuadraticForm
+    weight: Fraction
+    power: int
+
+    def expression(self, betas: Sequence[Symbol]) -> Expr:
+        """Return the sum as an expression."""
+        total = sympy.S.Zero
+        for k in range(self.minimal.degree()):
+            name = functools.partial(at_value, value=root_name(self.minimal, k))
+            first, second = (sympy.root(x, self.power) for x in self._form(betas, name))
+            total += rational(as_fmpq(self.weight)) * first * second
+        return total
+
+    def _form(
+        self, betas: Sequence[Symbol], name: Callable[[fmpq_poly], Expr]
+    ) -> tuple[Expr, Expr]:
+        """Return q as a number and a form with like coefficients collected."""
+        by_coefficient: dict[str, tuple[fmpq_poly, list[Expr]]] = {}
+        for (i, j), c in self.form.items():
+            known = by_coefficient.setdefault(str(c), (c, []))
+            known[1].append(betas[i] * betas[j])
+        parts = [(name(c), sympy.Add(*products)) for c, products in by_coefficient.values()]
+        first = parts[0][0] if parts and parts[0][0].is_Rational else sympy.S.One
+        total = sympy.Add(*(sympy.expand(c / first) * products for c, products in parts))
+        if self.minimal.degree() > 1:
+            return first, total
+        number, form = sympy.factor(total).as_content_primitive()
+        return first * number, form
+
+    def at(self, beta: Sequence[Fraction]) -> arb:
+        """Return the sum in a ball at rational beta."""
+        products = (c * as_fmpq(beta[i] * beta[j]) for (i, j), c in self.form.items())
+        value = sum(products, fmpq_poly()) % self.minimal
+        if value.is_zero():
+            return arb(0)
+        # Not 0 in Q(x), so at no root of f.
+        roots = roots_of(self.minimal)
+        line = [arb(c) for c in value.coeffs()]
+        values = (sum((c * x**k for k, c in enumerate(line)), arb(0)) for x in roots)
+        total = sum((y.root(self.power) for y in values), arb(0))
+        return total * ball(self.weight)
+
+    def text(self, betas: Sequence[Symbol]) -> str:
+        """Return q in beta and x as text."""
+        x = Symbol("x")
+        return str(sympy.Mul(*self._form(betas, lambda c: at_value(c, x))))
+
+
+@dataclass(frozen=True)
+class Multiple:
+    """x beta_i, i the *output*: x is a root of a polynomial with real roots; the smallest is 0."""
+
+    minimal: fmpq_poly
+    index: int
+    output: int = 0
+
+    def expression(self, betas: Sequence[Symbol]) -> Expr:
+        """Return it as an expression."""
+        return root_name(self.minimal, self.index) * betas[self.output]
+
+    def at(self, beta: Sequence[Fraction]) -> arb:
+        """Return its value as a ball."""
+        return roots_of(self.minimal)[self.index] * ball(beta[self.output])
+
+
+class CostTerm(Protocol):
+    """A function of beta that closed forms are made of."""
+
+    def expression(self, betas: Sequence[Symbol]) -> Expr | None:
+        """Return it as an expression; None where it has none."""
+
+    def at(self, beta: Sequence[Fraction]) -> arb:
+        """Return its value as a ball."""
+
+
+@dataclass(frozen=True)
+class ClosedCost:
+    """R_F, the greatest of some sums, why, and the identities behind it.
+
+    *onto* tells whether it was proved that every beta has some w with F(w) = beta.
+    """
+
+    sums: tuple[tuple[CostTerm, ...], ...]
+    onto: bool
+    reason: str
+    evidence: tuple[Identity, ...]
+
+    def expression(self, betas: Sequence[Symbol]) -> Expr | None:
+        """Return R_F as an expression; None where a part has none."""
+        named = [[part.expression(betas) for part in parts] for parts in self.sums]
+        if any(None in parts for parts in named):
+            return None
+        sums = [sympy.Add(*parts) for parts in named]
+        if len(sums) == 2 and sympy.expand(sums[0] + sums[1]) == 0:
+            return sympy.Abs(sums[0])
+        return sympy.Max(*sums)
+
+    def at(self, beta: Sequence[Fraction]) -> arb:
+        """Return R_F in a ball, at beta with some w."""
+        with ctx.workprec(BITS):
+            totals = [sum((part.at(beta) for part in parts), arb(0)) for parts in self.sums]
+            return functools.reduce(lambda x, y: x.max(y), totals)
+
+
+def root_name(f: fmpq_poly, index: int) -> Expr:
+    """Return the name of one of the roots of f, which are real; the smallest is 0.
+
+    >>> [str(root_name(fmpq_poly([-1, -2, 1, 1]), k)) for k in (0, 2)]
+    ['CRootOf(x**3 + x**2 - 2*x - 1, 0)', 'CRootOf(x**3 + x**2 - 2*x - 1, 2)']
+    """
+    if f.degree() == 1:
+        return -rational(f[0]) / rational(f[1])
+    if f.degree() == 2:
+        c, b, a = (rational(x) for x in f.coeffs())
+        half = sympy.sqrt(b**2 - 4 * a * c) / (2 * abs(a))
+        return -b / (2 * a) + (half if index else -half)
+    if 2 * index < f.degree() and not any(f.coeffs()[1::2]):
+        # Roots of f(x) = f(-x) come in pairs: the positive one names both.
+        return -root_name(f, f.degree() - 1 - index)
+    return sympy.CRootOf(at_value(f, Symbol("x")), index)
+
+
+def at_value(c: fmpq_poly, value: Expr) -> Expr:
+    """Return a polynomial at an expression."""
+    return sympy.expand(sympy.Add(*(rational(a) * value**k for k, a in enumerate(c.coeffs()))))
+
+
+@dataclass(frozen=True)
+class Nuclear:
+    """2 |B|_*, B of m <= n rows and columns: its entries, row by row, by coefficients in beta."""
+
+    rows: int
+    columns: int
+    entries: fmpq_mat
+
+    def matrix(self, betas: Sequence[Symbol]) -> sympy.Matrix:
+        """Return B."""
+        values = [
+            sympy.Add(*(rational(c) * b for c, b in zip(row, betas, strict=True)))
+            for row in self.entries.tolist()
+        ]
+        return sympy.Matrix(self.rows, self.columns, values)
+
+    def expression(self, betas: Sequence[Symbol]) -> Expr | None:
+        """Return it in square roots, for m <= 2."""
+        B = self.matrix(betas)
+        square = sympy.Add(*(x**2 for x in B))
+        if self.rows == 1:
+            return 2 * sympy.sqrt(sympy.factor(sympy.expand(square)))
+        if self.rows > 2:
+            return None
+        if self.columns == 2:
+            return 2 * sympy.sqrt(sympy.expand(square) + 2 * sympy.Abs(sympy.factor(B.det())))
+        # det(B B^T) by Cauchy and Binet.
+        pairs = combinations(range(self.columns), 2)
+        minors = sympy.Add(*(sympy.factor(B[:, list(pair)].det()) ** 2 for pair in pairs))
+        return 2 * sympy.sqrt(sympy.expand(square) + 2 * sympy.sqrt(minors))
+
+    def at(self, beta: Sequence[Fraction]) -> arb:
+        """Return its value as a ball: the eigenvalues of B B^T, each as often as it occurs."""
+        column = fmpq_mat([[as_fmpq(b)] for b in beta])
+        B = fmpq_mat(self.rows, self.columns, (self.entries * column).entries())
+        total = arb(0)
+        for f, count in fmpq_poly((B * B.transpose()).charpoly()).factor()[1]:
+            if f.degree() > 1 or f[0]:
+                total += count * sum((x.sqrt() for x in roots_of(fmpq_poly(f))), arb(0))
+        return 2 * total
+
+
+def find_nuclear(
+    forms: Sequence[fmpq_mat], weights: Sequence[Symbol], betas: Sequence[Symbol]
+) -> ClosedCost | None:
+    """Return 2 |B|_* where F_i = <w, A_i w> is U V^T up to names, signs and outputs; else None.
+
+    The first copy says what B is; in the others every u_i v_j is one of its entries, up to a sign.
+    """
+    # The weights that meet in a product.
+    places = product(range(forms[0].nrows()), repeat=2)
+    pairs = {(i, j) for i, j in places if any(A[i, j] for A in forms)}
+    groups = connected(len(weights), pairs)
+    copies = [sorted(map(sorted, _sides(group, pairs)), key=len) for group in groups]
+    part = _first(forms, *copies[0])
+    if part is None or any(pairs & {*product(side, side)} for copy in copies for side in copy):
+        return None
+    placed = [_placed(forms, part, x, y) or _placed(forms, part, y, x) for x, y in copies]
+    if None in placed:
+        return None
+    reason = (
+        f"U V^T is the matrix B of beta, {part.matrix(betas).tolist()}; by Lagrange duality R_F "
+        "is max <L, B> over the L with no singular value above 2, twice the nuclear norm of B"
+    )
+    lines = [[s * weights[k] for k, s in copy] for copy in filter(None, placed)]
+    evidence = (_identity(weights, forms, part, sympy.Matrix(lines)),)
+    return ClosedCost(((part,),), len(copies) >= part.rows, reason, evidence)
+
+
+def _sides(group: Sequence[int], pairs: Set[tuple[int, int]]) -> tuple[set[int], set[int]]:
+    """Return the weights of a group by the parity of their distance from the first."""
+    near: tuple[set[int], set[int]] = ({group[0]}, set())
+    for step in range(len(group)):
+        near[1 - step % 2].update(j for i, j in pairs if i in near[step % 2])
+    return near
+
+
+def _first(forms: Sequence[fmpq_mat], u: Sequence[int], v: Sequence[int]) -> Nuclear | None:
+    """Return B = C^-T beta with the entries u_i v_j; None where C is not invertible."""
+    if len(u) * len(v) != len(forms):
+        return None
+    C = fmpq_mat([[2 * A[ij] for A in forms] for ij in product(u, v)])
+    return Nuclear(len(u), len(v), C.transpose().inv()) if C.det() else None
+
+
+def _placed(
+    forms: Sequence[fmpq_mat], part: Nuclear, u: Sequence[int], v: Sequence[int]
+) -> list[tuple[int, int]] | None:
+    """Return the weights of a copy with signs, by rows and columns of B; None where none fit."""
+    if (len(u), len(v)) != (part.rows, part.columns):
+        return None
+    images = {ij: part.entries * fmpq_mat([[2 * A[ij]] for A in forms]) for ij in product(u, v)}
+    places = {ij: _place(B.entries(), len(v)) for ij, B in images.items()}
+    corner = places[u[0], v[0]][2]
+    rows = {places[i, v[0]][0]: (i, places[i, v[0]][2]) for i in u}
+    columns = {places[u[0], j][1]: (j, places[u[0], j][2] * corner) for j in v}
+    signed = [x for side in (rows, columns) for _, x in sorted(side.items())]
+    fits = len(signed) == len(u) + len(v) and all(s * s == 1 for _, s in signed)
+    same = all(
+        places[i, j] == (r, c, s * t)
+        for (r, (i, s)), (c, (j, t)) in product(rows.items(), columns.items())
+    )
+    return [(k, int(s)) for k, s in signed] if fits and same else None
+
+
+def _place(entries: Sequence[fmpq], columns: int) -> tuple[int, int, fmpq]:
+    """Return the row, the column, and the value of the only entry that is not 0; 0 for several."""
+    (k, *others) = [k for k, x in enumerate(entries) if x] or [0]
+    return (*divmod(k, columns), fmpq(0) if others else entries[k])
+
+
+def _identity(
+    weights: Sequence[Symbol], forms: Sequence[fmpq_mat], part: Nuclear, copies: sympy.Matrix
+) -> Identity:
+    """Return B(F(w)) = U V^T; the rows of *copies* are those of U^T, then of V^T."""
+    w, U, V = sympy.Matrix(weights), copies[:, : part.rows], copies[:, part.rows :]
+    outputs = [sympy.expand((w.T * as_sympy(A) * w)[0]) for A in forms]
+    left = part.matrix(outputs).applyfunc(sympy.expand)
+    return Identity("B(F(w)) = U V^T", str(left.tolist()), str((U.T * V).tolist()))
 
 
 def find_dual(problem: ConstrainedProblem, betas: Sequence[Symbol]) -> ClosedCost | None:

@@ -14,7 +14,7 @@ from sympy import Expr, Poly
 from derive.errors import DeriveError, InputError
 from derive.language import to_sympy
 from derive.language.tree import Tree
-from derive.limits.point import Point
+from derive.limits.limit import Point
 from derive.model.condition import Condition
 from derive.model.labels import LABEL, aside, predictor
 from derive.model.names import unused

@@ -9,7 +9,7 @@ from flint import arb, ctx, fmpq_poly
 from scipy.integrate import quad
 
 from derive.errors import InputError, NumericalError
-from derive.exact.rationals import as_fmpq, as_fraction
+from derive.exact.balls import as_fmpq, as_fraction
 from numerics.univariate import limit_function, supremum_distance
 from numerics.univariate.report import checks
 
