@@ -45,9 +45,6 @@ def _forms(**modules: str) -> dict[str, str]:
 
 RENDERERS: dict[str, dict[str, str]] = {
     **{x: {"document": f"accounts:tell_{account.format}"} for x, account in RECORDS.items()},
-    "AuditedRun": {"document": "on_data:tell_run"},
-    "DataOrder": {"document": "on_data:tell_order"},
-    "SaddlePath": {"document": "on_data:tell_path"},
     "EntrywiseDerivation": {"document": "open_sizes:tell_entrywise"},
     "MatrixDerivation": {"document": "open_sizes:tell_matrices"},
     "Derivation": {"document": "derivation:tell_derivation"}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
-from operator import eq
-from typing import TYPE_CHECKING
+from operator import attrgetter, eq
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from sympy import Symbol
 
@@ -45,11 +47,49 @@ if TYPE_CHECKING:
     from derive.limits.limit import Limit
     from derive.limits.random_width import RandomWidth
     from derive.optimizers.optimizer import Optimizer, Optimizers
+    from derive.optimizers.saddle_path import SaddlePath
+    from derive.perturbed.order import DataOrder
     from derive.perturbed.record import Perturbation
+    from derive.perturbed.run import AuditedRun
     from derive.separable.find import Margins
     from derive.univariate.problem import VariationalProblem
 
 F = "Parameterization `beta = F(w)`"
+ACCOUNTS: Mapping[str, Sequence[Mapping[str, Any]]] = tomllib.loads(
+    (Path(__file__).parent / "accounts.toml").read_text(encoding="utf-8")
+)
+"""Under which heading the claims of a record stand."""
+
+
+def claims_of(record: Any, **names: object) -> Iterator[Part]:
+    """Yield the parts in which a record makes its claims; in headings there are some names."""
+    for row in ACCOUNTS[type(record).__name__]:
+        if not (claims := record.says(*row["says"])):
+            continue
+        proved = row.get("theorem") and isinstance(claims[0], Statement)
+        yield Part(
+            tell(row["heading"], **names),
+            claims,
+            verdict=attrgetter(row["verdict"])(record) if "verdict" in row else None,
+            kind="theorem" if proved else "paragraph",
+            label=row.get("label", ""),
+            title=row.get("title", ""),
+        )
+        if "proof" in row:
+            yield Part("", (OnPage((*proofs(claims),)),), kind="proof")
+
+
+def proofs(claims: Iterable[Statement | Open]) -> Iterator[object]:
+    """Yield the lines that show why."""
+    for claim in claims:
+        yield from claim.proof if isinstance(claim, Statement) else ()
+
+
+def on_derivation(record: Any, first: Part, *more: str, **names: object) -> Document:
+    """Return a document on what is claimed of a derivation, with some more names given."""
+    d = record.derivation
+    parts = (first, Part(F, setting(d)), *claims_of(record, **names))
+    return of_derivation(d, parts, *more)
 
 
 def of_derivation(d: Derivation, parts: Sequence[Part], *more: str) -> Document:
@@ -177,14 +217,8 @@ def tell_width(r: RandomWidth) -> Document:
     (unit,), k = r.unit.trees, r.width
     drawn = note("weights at the start: independent, `N(0, {s}^2)`", s=r.deviation)
     heading = tell("Regimes of the sum of `{k}` copies of `F`, from random starts", k=k)
-    every, verdict = r.says("width law", "width moments"), r.finding.verdict
-    parts = (
-        Part(heading, (Equations((("F", unit),)), drawn)),
-        Part(tell("Every width `{k}`", k=k), every, verdict=verdict),
-        Part(tell("Limit `{k} -> infinity`", k=k), r.says("wide starts"), verdict=verdict),
-        *_limits(r),
-    )
-    return Document(parts)
+    first = Part(heading, (Equations((("F", unit),)), drawn))
+    return Document((first, *claims_of(r, k=k), *_limits(r)))
 
 
 def _limits(r: Regimes | RandomWidth) -> Iterator[Part]:
@@ -254,42 +288,19 @@ def tell_fibre(f: FibreCost) -> Document:
     parts = (
         Part("The least cost of weights with `F(w) = beta`"),
         Part(F, (f.parameterization,)),
-        Part("The cost", f.statements, verdict=f.verdict),
+        *claims_of(f),
     )
     return Document(parts, taken_names(f.parameterization))
 
 
 def tell_margin(m: Margins) -> Document:
     """Return what is said of separable data."""
-    d, why = m.derivation, list[object]()
-    if m.finite_time.verdict is Verdict.PROVED:
-        steered = "the flow of `sum_i l(<x_i, beta>)` has `lambda = X^T a` with `a_i > 0`"
-        kkt = "so `grad Q(beta(t)) = int_0^t g lambda` is `X^T s(t)` with `s_i(t) >= 0`"
-        active = "at `beta(t)` all constraints are active: these are the KKT conditions"
-        why.append(OnPage((f"{steered}, {kkt}; {active}, and `Q` is convex",)))
-    coercive, growth = "`|grad Q| -> infinity` as `|beta| -> infinity`?", ("coercive", "growth")
-    of_weights: tuple[str, ...] = ("homogeneous", "graded", "KKT", "KKT levels", "level cost")
-    of_weights += ("KKT law", "representation cost", "KKT minimizer")
-    flow, norm = d.parameterization.geometry.steering.flow, "|w|^2"
-    if not d.parameterization.geometry.steering.is_gradient:
-        of_weights, norm = ("homogeneous", "steepest KKT", "steepest cost"), "|w|_p"
-    finite = m.says("every time", "mirror flow")
-    horizon = f"Horizon of `Q`{f': `{m.shape.norm}`' if m.shape.norm else ''}"
-    parts = [
-        Part(f"{flow[0].upper()}{flow[1:]} on separable data, under losses that decrease"),
-        Part(F, setting(d)),
-        Part("At every time `t`", finite, verdict=m.finite_time.verdict),
-        Part("", why, kind="proof"),
-        Part(coercive, m.says(*growth), verdict=m.coercive.verdict, title="Coercivity"),
-        Part(horizon, m.says("direction"), kind="paragraph" if m.horizon is None else "theorem"),
-        Part(f"In the weights: `min {norm}` subject to `<x_i, F(w)> >= 1`", m.says(*of_weights)),
-    ]
-    if m.agreement is not None:
-        agree = "Do the horizon and `R_F` give one margin problem?"
-        title, told = "Agreement of both margin problems", m.says("agreement")
-        parts.append(Part(agree, told, verdict=m.agreement.verdict, title=title))
-    large = m.says("large starts", "large starts, late")
-    return of_derivation(d, [*parts, Part("Starts `c w_0`, `c -> infinity`", large)])
+    steering = m.derivation.parameterization.geometry.steering
+    flow = f"{steering.flow[0].upper()}{steering.flow[1:]}"
+    first = Part(f"{flow} on separable data, under losses that decrease")
+    size = tell("|w|^2" if steering.is_gradient else "|w|_p")
+    norm = tell(f": `{m.shape.norm}`" if m.shape.norm else "")
+    return on_derivation(m, first, size=size, norm=norm)
 
 
 ADDED = {"decay": "weight decay", "momentum": "momentum", "step": "finite steps", "noise": "noise"}
@@ -305,32 +316,8 @@ def tell_perturbation(v: Perturbation) -> Document:
     name = f"{', '.join(most)} and {last}" if most else last
     flow = "mirror descent" if v.process == "mirror" else "preconditioned gradient descent"
     of = "" if v.derivation.parameterization.geometry.psi is None else f", of {flow}"
-    drift = v.says("drift")
-    limits: tuple[str, ...] = ("perturbed limit", "start of the end", "decay metric")
-    limits += ("noise that stays", "annealed noise")
-    asked, title = STEERED if v.closed == STEERING else ASKED, "Drift of laws and dual coordinates"
-    parts = (
-        Part(f"{name}{of}".capitalize(), (note(_process(v)), *_letters(v))),
-        Part(F, setting(v.derivation)),
-        Part(
-            asked,
-            v.says("drift", "closed drift"),
-            verdict=v.verdict,
-            label="thm:perturbed",
-            title=title,
-        ),
-        Part("", (OnPage(tuple(proofs(drift))),), kind="proof"),
-        Part("What the limit minimises", v.says(*limits), verdict=v.minimised),
-        Part("Decay that does not end", v.says("decay kept on")),
-        Part("While the flow moves", v.says("crossing", "damped rest", "one side")),
-    )
-    return of_derivation(v.derivation, parts)
-
-
-def proofs(claims: Sequence[Statement | Open]) -> Iterator[object]:
-    """Yield the lines that show why."""
-    for claim in claims:
-        yield from claim.proof if isinstance(claim, Statement) else ()
+    first = Part(f"{name}{of}".capitalize(), (note(_process(v)), *_letters(v)))
+    return on_derivation(v, first, asked=tell(STEERED if v.closed == STEERING else ASKED))
 
 
 def _process(v: Perturbation) -> str:
@@ -373,6 +360,22 @@ def _letters(v: Perturbation) -> Iterator[Note | OnTerminal]:
         yield note(
             "`X` below is `X M`, where `beta = M beta' + b` for the outputs `beta'` that are kept"
         )
+
+
+def tell_run(r: AuditedRun) -> Document:
+    """Return what is said of a training run."""
+    return on_derivation(r, Part("A training run against the flow of `F`"))
+
+
+def tell_order(o: DataOrder) -> Document:
+    """Return what is said of loss weights and the order of batches on given data."""
+    return on_derivation(o, Part("Loss weights and the order of batches, on given data"))
+
+
+def tell_path(s: SaddlePath) -> Document:
+    """Return what is said of the path from saddle to saddle."""
+    first = Part(tell("From saddle to saddle, as `{x} -> 0`", x=Symbol(s.variable)))
+    return on_derivation(s, first, s.variable)
 
 
 HEADS = {

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import functools
 import json
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from flint import arb
@@ -43,142 +45,9 @@ DIGITS = 30
 Record: TypeAlias = dict[str, object]
 """Names with texts, whole numbers, truth values, nothing, lists, and what ``json_value`` knows."""
 
-MODEL = "outputs=derivation.parameterization.trees start=derivation.parameterization.start:pairs"
-DESIGN = (
-    "verdict=finding.verdict reason=finding.reason Q=term.tree coordinate=term.variable"
-    " second_derivative=second kernel output? weights?:listed w_of_beta? interval?"
-    " smooth_in_the_interval=smooth?:smooth scale? beta_0=start?.beta_0"
-    " minimises_Q_itself=start?.at_minimum:truth start=start?.weights:pairs assumed?:listed"
-    " evidence=:design forward=:forward"
+FIELDS: Mapping[str, str] = tomllib.loads(
+    (Path(__file__).parent / "fields.toml").read_text(encoding="utf-8")
 )
-FIELDS: Mapping[str, str] = {
-    "Derivation": "verdict parameterization=:written conserved=:laws metric=:metric"
-    " -relations=:relations hessian=hessian.finding:decision warping=:warp potential=:potential",
-    "written": "flow=parameterization.geometry.statement outputs=:outputs"
-    " weights=parameterization.weights parameters=parameterization.parameters"
-    " start=parameterization.start:pairs positive=parameterization.positive idle ties:pairs"
-    " beta blocks=:blocks"
-    " *parameterization:affine *direction!:vector -rates=parameterization.rates!:rates",
-    "vector": "dimension=:open_dimension vector=direction.vector"
-    " coefficient=direction.coefficient norms=direction:norms"
-    " start_vector=direction.start_vector s=beta:only",
-    "laws": "laws=conserved.laws values_at_start=conserved.values count=conserved.count"
-    " bound=conserved.bound lie_dimension=:lie_dimension *conserved.finding:decision",
-    "warp": "*warping.finding:decision g=warping.g dual_coordinates=:dual_coordinates",
-    "dual": "y=potential.dual.y conjugate=potential.dual.R",
-    "dual_length": "log_psi=potential.turning.dual.log_psi",
-    "potential": "-Q=potential.turning:vector_form kind=potential.kind pieces=potential.pieces"
-    " -other_side=potential.other_side.pieces normalization=:normalization asked"
-    " *potential.finding:decision -linear=potential.turning!:linear",
-    "linear": "vector=potential.turning.direction.start_vector"
-    " coefficient=potential.turning.slope:minus"
-    " -on_the_other_side=potential.other_side.turning.slope:minus",
-    "Road": "name verdict=finding.verdict",
-    "Finding": "verdict reason:words evidence",
-    "Identity": "statement:words holds left right *:failure",
-    "failure": "point:pairs residual:text differentiated_along=derivative",
-    "undecided": "verdict reason",
-    "decided": "verdict",
-    "Statement": "kind says=:says conditions:sentences ground=ground.value by:sentence",
-    "Open": "kind says=:says conditions=:none ground=:open by=:empty",
-    "EntrywiseDerivation": "verdict size parameterization=:entrywise laws=conserved.laws"
-    " kernel:named hessian=hessian.finding:decision warping=:entrywise_warp"
-    " Q=potential.written:first definitions=potential.written:named conditions:sentences",
-    "entrywise": "output=parameterization.text each=parameterization.indexed"
-    " outputs=outputs weights=parameterization.scalars parameters=parameterization.parameters"
-    " positive=parameterization.positive rates=parameterization.rates:pairs",
-    "entrywise_warp": "*finding:decision g=warping.g y_i=y",
-    "MatrixDerivation": "verdict parameterization=:matrices finding statements entry=:nothing"
-    " block=:nothing orbit",
-    "Orbit": "terms=model.terms size X start:pairs dimension",
-    "matrices": "output=parameterization.text shapes=parameterization.shapes:pairs"
-    " measurements=parameterization.measurements b lengths=parameterization.parts:pairs",
-    "Outcome": "verdict parameterization=parameterization:model finding pieces=:pieces missing",
-    "Parameterization": "outputs=texts weights start:pairs",
-    "model": "outputs=:trees_or_texts weights start:pairs",
-    "in_components": "outputs=texts weights start:pairs vector=:vectors homogeneity_degree=degree"
-    " *:affine",
-    "Margins": f"verdict {MODEL} Q=derivation.potential.Q"
-    " gradient=derivation.potential.gradient finite_time coercive growth=far horizon norm"
-    " hypotheses weights R_F=cost agreement large_starts=scaled statements",
-    "Far": "betas unit=leading:growth limit=leading.h degree=leading.degree *coercive",
-    "Hypothesis": "statement:words *finding",
-    "WeightsProblem": "degree vanishing costs -grading:pairs -kept:pairs fading levels *finding",
-    "Level": "degree weights costs",
-    "BlockCost": "outputs:counted R_F=formula for_beta=side:side *cost.finding",
-    "ScaledStart": "time_exponent=time displacement_exponent=displacement kernel *finding",
-    "DataOrder": f"verdict {MODEL} X independent closed statements",
-    "AuditedRun": f"{MODEL} is_run steps=count copies told seen share broken"
-    " full_steps=full laws=laws:pairs xi identity effective_start predicted flow of_laws"
-    " reached misfit distance statements",
-    "Broken": "step what:words share",
-    "SaddlePath": f"verdict {MODEL} variable X y unit slopes times plateaus"
-    " active=walk.active limit dual multiplier=walk.multiplier interpolates=walk.fits ground"
-    " statements",
-    "Comparison": "verdict models=columns",
-    "Column": f"label verdict=derivation.verdict {MODEL} kind=derivation.potential.kind"
-    " Q=derivation.potential.Q K=kernel g=derivation.warping.g regimes=regimes:regimes"
-    " horizon=margins.horizon norm=margins.shape.norm R_F=margins.cost"
-    " step=step.laws closed=step.verdict effective=step.effective:pairs",
-    "Regimes": f"verdict derivation=:nothing {MODEL} variable vector:filled"
-    " kernel_at_start=kernel.matrix beta_0=kernel.beta_0 unbiased=kernel.unbiased"
-    " assumptions:texts homogeneity -grading:pairs decided_by_kernel_at_start=deciding limits"
-    " warped_time=warped!:clock statements certificate=:nothing",
-    "clock": "g=:clock_rate positive=warped.positive onto=warped.onto bounded=warped.bounded",
-    "Homogeneity": "degree time_exponent=time",
-    "Limit": "limit=point.text given=point.conditions regime Q=potential.Q"
-    " gradient=potential.gradient gradient_below_0=:below shape=potential.shape"
-    " degree=potential.degree curve=potential.curve coordinates origin basis steep:steep"
-    " reached_above_0_only=:above unit relative_error=error error_is_sharp=sharp *finding",
-    "RandomWidth": "verdict output=unit.trees:only width deviation curvature kappa_mean"
-    " kappa_relative_variance=kappa_variance start_variance bias mu gradient finding limits"
-    " statements",
-    "ExplicitCounterpart": "verdict parameterization=parameterization:in_components blocks"
-    " values=evaluated statements certificate=:nothing",
-    "FibreCost": "verdict parameterization=parameterization:in_components cost R blocks statements",
-    "BlockFibre": "beta power sides R=formula *finding",
-    "BlockCounterpart": "outputs:counted R=distance R_F=cost contrast limits",
-    "SquaredDistance": "variables scale argument polynomials=equations branches=:branches"
-    " closed_form=:closed_form *finding",
-    "RootInterval": "low high polynomial=factor root_from_below=:root_from_below samples",
-    "Contrast": "implicit=implicit.verdict Q=implicit.potential.Q normalization=:flat start:pairs"
-    " rows *finding",
-    "ComparedValues": "beta R=explicit Q=implicit:decimal",
-    "ScaleLimit": "of=:distance when statement:words *finding",
-    "Evaluated": "of outputs:counted point:pairs value=value.ball polynomial=value.polynomial?"
-    " root_from_below=value.index? reason",
-    "Optimizers": "optimizers=found",
-    "Optimizer": "name=update.id title=update.title verdict=word start=update.state:pairs"
-    " update=update.update:pairs where=update.where:words span:tried finite:tried margins:tried"
-    " tail=update.tail:cited example:example statements",
-    "VariationalProblem": "potential=potential.text scaled activation=activation.name"
-    " density=density.text statement=statements:lines derivation=:proof remarks:lines statements",
-    "Perturbation": f"by process penalty verdict {MODEL} laws=of_laws dual=of_dual closed"
-    " minimised effective:pairs effective_start=start:pairs Q one_sided conditions singular"
-    " -grading:pairs statements",
-    "Drift": "name=symbol quantity drift=change in_laws in_beta regular *finding",
-    "OneSided": "law quantity drift=change side while_positive=positive",
-    "InverseDesign": "verdict coordinates statements",
-    "Coordinate": DESIGN,
-    "Piece": "kind beta=betas Q=value gradient constants:pairs roots curve? kernel"
-    " abbreviations?:named assumptions:unguarded domain",
-    "Audit": "model kind=printed.kind printed=printed.text where=printed.where:pairs"
-    " place=printed.place cite=printed.cite read=printed.reading assuming=printed.assuming"
-    " quote=printed.quote instance=printed.instance *judgement",
-    "Judgement": "outcome=outcome.value up_to method reason derived witnesses fault",
-    "Witness": "point:pairs printed derived",
-    "Curve": "parameter beta interval=interval:filled",
-    "Root": "symbol polynomial explicit branch",
-    "Domain": "walls undecided unless_zero=unless",
-    "Wall": "form sign=oriented:sign vanishing",
-    "LogFunction": "rational logarithms=logs:logs",
-}
-"""What JSON has of a record: a name, and the attributes that lead to it where they are called
-otherwise; after a colon what is made of it (``WAYS``, or the fields of that name), and ``?`` where
-a kind of record has none. An exclamation mark stands for the record itself, where a path leads to
-something. An asterisk puts the fields of another record in its place, and what has a minus sign is
-left out where there is none.
-"""
 
 
 def render_json(found: Any, seconds: float = 20.0) -> str:

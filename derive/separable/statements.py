@@ -54,8 +54,17 @@ def every_time(d: Derivation, found: Finding) -> Statement | Open:
         " `X`,"
     )
     above = (*introduction(d),)
+    steered = "the flow of `sum_i l(<x_i, beta>)` has `lambda = X^T a` with `a_i > 0`"
+    kkt = "so `grad Q(beta(t)) = int_0^t g lambda` is `X^T s(t)` with `s_i(t) >= 0`"
+    active = "at `beta(t)` all constraints are active: these are the KKT conditions"
     return Statement(
-        words, kind="every time", conditions=assumed(d), by=found, above=above, below=below
+        words,
+        kind="every time",
+        conditions=assumed(d),
+        by=found,
+        above=above,
+        below=below,
+        proof=(f"{steered}, {kkt}; {active}, and `Q` is convex",),
     )
 
 

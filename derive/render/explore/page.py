@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from itertools import combinations
 from pathlib import Path
@@ -21,7 +24,6 @@ from derive.errors import InputError, NumericalError
 from derive.model.condition import AT_START, Condition
 from derive.potential.piece import of_the_flow, start_signs
 from derive.printable import renderer
-from derive.render.explore.modes import MODES, Mode
 from derive.render.exports.printer import JAVASCRIPT
 from derive.render.exports.script import (
     FORMS,
@@ -52,6 +54,58 @@ LEAST, MOST = -4, 1
 """The decimal logarithms between which sliders of positive numbers go; their left end is 0."""
 INDEX = {ord(x): 0x2080 + int(x) for x in "0123456789"}
 UNDRAWN = "no page is drawn: "
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mode:
+    """What one sees of one kind of data, or where there is no Q; as ``modes.toml`` has it."""
+
+    data: str = ""
+    plane: str
+    key: str = ""
+    marks: Sequence[str] = ()
+    numbers: Mapping[str, str]
+    account: str
+    figure: str = ""
+    figure_marks: Sequence[str] = ()
+    slider: str = ""
+    curves: Mapping[str, str] = field(default_factory=dict)
+    warp: Mapping[str, str] | None = None
+
+
+MODES = {
+    name: Mode(**given)
+    for name, given in tomllib.loads((FOLDER / "modes.toml").read_text(encoding="utf-8")).items()
+}
+"""The modes of pages: by the verdict, and by whether Q has a horizon."""
+DRAWN = {
+    "line": '<path class="{}" d="M1,8H23"/>',
+    "mark": '<g class="mark {}"><path d="M18,8A6,6 0 1 1 6,8A6,6 0 1 1 18,8"/></g>',
+}
+
+
+def _html(text: str) -> str:
+    """Return a text of a mode with its formulas and marks."""
+
+    def drawn(found: re.Match[str]) -> str:
+        shape = DRAWN[found[1]].format(found[2])
+        return f'<svg viewBox="0 0 24 16" aria-hidden="true">{shape}</svg>'
+
+    words = re.sub(r"\[(line|mark) ([\w ]+)\]", drawn, " ".join(text.split()))
+    return re.sub(r"\$([^$]*)\$", lambda found: mathml.inline(found[1]), words)
+
+
+def _key(marks: Sequence[str]) -> str:
+    """Return what the marks of a picture are."""
+    entries = (f"<li>{_html(x)}</li>" for x in marks)
+    return f'<ul class="key">{"".join(entries)}</ul>' if marks else ""
+
+
+def _curves(d: Derivation, mode: Mode) -> Mapping[str, str]:
+    """Return the small pictures: of several outputs the warp, where it varies."""
+    if mode.warp is None or d.of_coordinates:
+        return mode.curves
+    return mode.warp if d.warping.g is not None and d.warping.g.free_symbols else {}
 
 
 def render_explore(d: Derivation) -> str:
@@ -185,14 +239,16 @@ def _explore(
     plane = " or ".join(mode.plane for mode in shown.values())
     yield f'<figure class="picture"><svg id="plane" role="group" aria-label="{plane}"></svg>'
     for name, mode in shown.items():
-        yield f'<figcaption class="of-{name}">{mode.key}</figcaption>'
+        yield f'<figcaption class="of-{name}">{_html(mode.key)}{_key(mode.marks)}</figcaption>'
     yield "</figure>"
-    yield from (f'<figure class="of-{name}">{mode.figure}</figure>' for name, mode in shown.items())
+    for name, mode in shown.items():
+        marks = f"<figcaption>{_key(mode.figure_marks)}</figcaption>" * bool(mode.figure_marks)
+        yield f'<figure class="of-{name}">{_html(mode.figure)}{marks}</figure>'
     yield '<form class="controls" autocomplete="off">'
     if "line" in shown and d.parameterization.d > 2:
         pairs = combinations(enumerate(map(_letter, range(len(d.beta)))), 2)
         yield _choice("axes", "Plane", ((f"{i},{j}", f"{a}, {b}") for (i, a), (j, b) in pairs))
-    yield from (mode.slider for mode in shown.values())
+    yield from (_html(mode.slider) for mode in shown.values())
     yield '<div class="control"><button type="button" id="play">Play</button>'
     yield '<input type="range" id="progress" min="0" max="1" step="0.005" value="1" '
     yield 'aria-label="how far the path is drawn"><output id="time"></output></div>'
@@ -200,8 +256,9 @@ def _explore(
     yield "</form>"
     for name, mode in shown.items():
         yield f'<div class="curves picture of-{name}">'
-        for curve, says in mode.curves(d):
-            yield f'<figure><figcaption>{says}</figcaption><svg id="curve-{curve}"></svg></figure>'
+        for curve, says in _curves(d, mode).items():
+            yield f"<figure><figcaption>{_html(says)}</figcaption>"
+            yield f'<svg id="curve-{curve}"></svg></figure>'
         yield "</div>"
 
 
@@ -241,13 +298,15 @@ def _numbers(d: Derivation, shown: Mapping[str, Mode]) -> Iterator[str]:
     pieces = d.potential.pieces
     names = dict.fromkeys(s.name for piece in pieces for s, _ in piece.constants)
     yield '<section class="numbers live" hidden>'
-    of_modes = {f"of-{name}": mode.numbers for name, mode in shown.items()}
+    of_modes = {
+        f"of-{x}": {n: _html(t) for n, t in mode.numbers.items()} for x, mode in shown.items()
+    }
     for kind, rows in {**of_modes, "": {f"constant-{x}": _math(x) for x in names}}.items():
         yield f'<dl class="{kind}">'
         for x, says in rows.items():
             yield f'<dt>{says}</dt><dd><output id="{x}"></output></dd>'
         yield "</dl>"
-    yield from (f'<p class="of-{name}">{mode.account}</p>' for name, mode in shown.items())
+    yield from (f'<p class="of-{name}">{_html(mode.account)}</p>' for name, mode in shown.items())
     asked = _asked(d)
     flow = [*dict.fromkeys(c for piece in pieces for c in of_the_flow(piece))]
     if asked or flow:

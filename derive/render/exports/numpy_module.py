@@ -20,26 +20,7 @@ from derive.render.exports.program import Writer, with_q
 _NOTE = """These are the printed formulas in plain floating point; Q is up to an additive constant.
 They have no error bounds: next to where formulas cancel they lose digits, which
 ``Potential.numeric`` of regderive does not."""
-_MATRIX = '''def _matrix(beta, *entries):
-    """Return the entries, row by row, as (..., d, d)."""
-    shape, d = beta.shape[:-1], beta.shape[-1]
-    return np.stack([np.broadcast_to(x, shape) for x in entries], -1).reshape(*shape, d, d)
-'''
-_TANGENT = '''def _tangent(x):
-    """Return tan x for |x| < pi/2, where atan takes it back, else nan."""
-    return np.where(abs(x) < np.pi / 2, np.tan(x), np.nan)
-'''
-_BREGMAN = '''def bregman({arguments}):
-    """Return Q(b) - Q(b0) - <grad Q(b0), b - b0>."""
-    step = np.asarray(b) - np.asarray(b0)
-    rise = Q(b{start}) - Q(b0{start})
-    return rise - {product}
-'''
 _TURNED = "({} / _y1)[..., None] * _dual"
-_PRODUCT = '''def hessian_product({arguments}):
-    """Return Hess Q(beta) vector."""
-    return (hessian(beta{start}) @ np.asarray(vector)[..., None])[..., 0]
-'''
 
 
 def render_numpy(derivation: Derivation) -> str:
@@ -55,8 +36,7 @@ class _NumpyWriter(Writer):
     def parts(self) -> list[str]:
         """Return the texts of the functions, those for use first."""
         parts = [f'@np.errstate(all="ignore")\n{part}' for part in self._functions()]
-        helpers = [x for x in (_MATRIX, _TANGENT) if any(f"{x[4:12]}" in part for part in parts)]
-        return [*parts, *self.helpers(parts), *helpers]
+        return [*parts, *self.helpers(parts)]
 
     def _functions(self) -> Iterator[str]:
         yield self.function("Q", "Return Q(beta).")
@@ -71,9 +51,13 @@ class _NumpyWriter(Writer):
         single = self.potential.parameterization.d == 1 and not self.vector
         slope = f"gradient(b0{start}) * step"
         product = slope if single else f"({slope}).sum(-1)"
-        yield _BREGMAN.format(arguments=f"b, b0{start}", start=start, product=product)
+        says = "Return Q(b) - Q(b0) - <grad Q(b0), b - b0>."
+        steps = ("step = np.asarray(b) - np.asarray(b0)", f"rise = Q(b{start}) - Q(b0{start})")
+        yield self.text("bregman", "b, b0", says, (*steps, f"return rise - {product}"))
         if self.vector:
-            yield _PRODUCT.format(arguments=f"beta, vector{start}", start=start)
+            whole = f"(hessian(beta{start}) @ np.asarray(vector)[..., None])[..., 0]"
+            says = "Return Hess Q(beta) vector."
+            yield self.text("hessian_product", "beta, vector", says, (f"return {whole}",))
         yield self._check()
 
     def read(self) -> Iterator[str]:

@@ -7,6 +7,7 @@ import re
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,68 +27,11 @@ from derive.render.exports.printer import JAX, OFF_ZERO, TORCH, Language
 from derive.render.plain import unmark
 from derive.verdict import Verdict
 
-_READ = '''def _read(beta, *start):
-    """Return numbers as arrays of one type."""
-    beta = {array}(beta) * 1.0
-    start = [{array}(x, dtype=beta.dtype) for x in start]
-{check}    return beta, *start
-'''
 _LENGTH = """    if beta.shape[-1:] != ({d},):
         raise ValueError(f"beta has shape {{tuple(beta.shape)}}: the last number should be {shown}")
 """
-_OFF_ZERO = '''def _off_zero(x):
-    """Return x, and next to nothing for 0: there what is divided by a root of it is 0, too."""
-    return {xp}.where(x == 0, {xp}.finfo(x.dtype).tiny, x)
-'''
-_FIXED = '''def _fixed(x):
-    """Return a number that is not differentiated."""
-    return {fixed}
-'''
-_SOLVE = '''def _solve(f, slope, x):
-    """Return x with f(x) = 0, by Newton's steps from near it: they carry derivatives over."""
-    x = _fixed(x)
-    for _ in range(2):
-        rise = slope(x)
-        x = x - f(x) / {xp}.where(rise == 0, {xp}.inf, rise)
-    return x
-'''
-_BETWEEN = '''def _between(h, z, beta):
-    """Return z(t) with h(z(t)) = beta for a t in (-1, 1), by bisection; h is monotone."""
-    beta = _fixed(beta)
-    low, high = {xp}.zeros_like(beta) - 1, {xp}.zeros_like(beta) + 1
-    rising = h(z(low / 4)) < h(z(high / 4))
-    for _ in range(60):
-        middle = (low + high) / 2
-        right = (h(z(middle)) < beta) == rising
-        low, high = {xp}.where(right, middle, low), {xp}.where(right, high, middle)
-    return z((low + high) / 2)
-'''
-_ROOT = '''def _root(k, *c):
-    """Return the real root of sum_i c_i x^i below k others, by eigenvalues and Newton's steps."""
-    n = len(c) - 1
-    zero = sum(c) * 0
-    last = {xp}.stack([zero - x / c[n] for x in _fixed({xp}.stack([zero + x for x in c]))[:n]], -1)
-    above = {xp}.broadcast_to({xp}.eye(n, dtype=last.dtype)[1:], (*last.shape[:-1], n - 1, n))
-    roots = {xp}.linalg.eigvals({xp}.concatenate([above, last[..., None, :]], -2))
-    real = {xp}.where(abs(roots.imag) <= 1e-6 * abs(roots), roots.real, -{xp}.inf)
-
-    def f(x):
-        return sum(a * x**i for i, a in enumerate(c))
-
-    def slope(x):
-        return sum(i * a * x ** (i - 1) for i, a in enumerate(c) if i)
-
-    return _solve(f, slope, _solve(f, slope, {sorted}[..., n - 1 - k]))
-'''
-_HELPERS = {
-    "_root": _ROOT,
-    "_between": _BETWEEN,
-    "_solve": _SOLVE,
-    "_off_zero": _OFF_ZERO,
-    "_read": _READ,
-    "_fixed": _FIXED,
-}
-"""Each after those that call it."""
+_FUNCTIONS = (Path(__file__).parent / "functions.txt").read_text(encoding="utf-8").split("\n\n\n")
+"""What modules bring along, each after those that call it."""
 _NOTE = """These are the printed formulas in plain floating point, differentiable in beta and in the
 start; Q is up to an additive constant. They have no error bounds: next to where formulas cancel
 they lose digits, and outside the domain they give no nan."""
@@ -194,11 +138,9 @@ class Writer:
         elif d > 1:
             check = _LENGTH.format(d=d, shown=d)
         given, used = {**self.language.calls, "check": check}, list(parts)
-        for name, text in _HELPERS.items():
-            if any(f"{name}(" in part for part in used):
-                used.append(
-                    re.sub(r"\{(xp|array|fixed|sorted|check)\}", lambda m: given[m[1]], text)
-                )
+        for text in _FUNCTIONS:
+            if any(text[4 : text.index("(") + 1] in part for part in used):
+                used.append(re.sub(r"\{(\w+)\}", lambda m: given[m[1]], text.rstrip("\n")) + "\n")
         return used[len(parts) :]
 
     def function(self, name: str, says: str) -> str:
