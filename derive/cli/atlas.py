@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from derive.cli.catalogue import check_folder
+from derive.cli.catalogue import Site
 from derive.cli.forms import TEXT, Form, offer
-from derive.cli.options import Command, Commands, Limited, Program, command, time_limit
-from derive.cli.output import Narrator, deliver, deliver_to_folder
+from derive.cli.options import Command, Commands, Program, command, time_limit
+from derive.cli.output import Narrator, deliver
 from derive.cli.recorded import Recorded
-from derive.cli.running import YES, Answer, Enter, run, use_one_thread
+from derive.cli.running import YES, Answer, Enter, use_one_thread
 from derive.errors import InputError
 from derive.option import option
 
@@ -129,17 +129,14 @@ class Search(Command):
     atlas: Path | None = option(None, FILE, "FILE")
     form: Form = offer("json")
 
-    def read(self) -> None:
-        """Refuse a search for nothing."""
-        if not (self.potential or any(getattr(self, name) for name in PROPERTIES)):
+    def answer(self, enter: Enter) -> Answer:
+        """Search, but not for nothing."""
+        wanted = {name: getattr(self, name) for name in PROPERTIES}
+        if not (self.potential or any(wanted.values())):
             raise InputError('give Q, such as "beta*log(beta)", or a property, such as --warped')
-
-    def answer(self, read: None, enter: Enter) -> Answer:
-        """Search; this runs in the child."""
         from derive.atlas.search import having, search
         from derive.atlas.store import opened
 
-        wanted = {name: getattr(self, name) for name in PROPERTIES}
         with opened(self.atlas) as atlas:
             entries = having(atlas, **wanted)
             if self.potential is None:
@@ -199,21 +196,17 @@ class Show(Recorded):
     entry: str = option(..., metavar="ID")
     atlas: Path | None = option(None, FILE, "FILE")
 
-    def read(self) -> Entry:
-        """Return the entry that is named."""
-        from derive.atlas.store import find
-
-        return find(self.atlas, self.entry)
-
-    def find(self, read: Entry, enter: Enter) -> Derivation:
+    def find(self, enter: Enter) -> Derivation:
         """Derive it."""
+        from derive.atlas.store import find
         from derive.derivation import derive
 
-        return derive(read.parameterization(), enter, timeout=enter.share)
+        entry = find(self.atlas, self.entry)
+        return derive(entry.parameterization(), enter, timeout=enter.share)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Site(Limited):
+class AtlasSite(Site):
     """Write an atlas as pages for a browser: a table that sorts and filters, and a page an entry.
 
     DIR is new, empty, or holds such a site, which is replaced. Each entry is derived again; its
@@ -230,20 +223,10 @@ class Site(Limited):
 
     atlas: Path | None = option(None, FILE, "FILE")
     first: int = option(1000, "Write pages of the first N entries.", "N", at_least=1)
-    output: Path | None = option(None, "Write the pages to DIR.", "DIR", "-o", "--output")
     timeout: float = time_limit(1800.0)
 
-    def run(self) -> int:
-        """Derive the entries, and write their pages."""
-        if self.output is None:
-            raise InputError("give a folder for the pages, as -o DIR")
-        check_folder(self.output)
-        pages = run(self._pages, self.timeout)
-        deliver_to_folder(pages, self.output)
-        deliver(f"{len(pages)} pages: open {self.output / 'index.html'}", None)
-        return YES
-
-    def _pages(self, enter: Enter) -> dict[str, str]:
+    def pages(self, enter: Enter) -> dict[str, str]:
+        """Derive the entries again."""
         enter("importing the algebra")
         from derive.atlas.site import site
         from derive.atlas.store import opened
@@ -256,7 +239,7 @@ KINDS: dict[str, tuple[type[Program], str]] = {
     "build": (Build, "Derive an F of each class into a file."),
     "search": (Search, "Find the F that have a given Q, or properties."),
     "show": (Show, "Derive and print an entry."),
-    "site": (Site, "Write an atlas as pages for a browser."),
+    "site": (AtlasSite, "Write an atlas as pages for a browser."),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from abc import abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,22 +44,17 @@ class Catalogue(Command):
     model: str | None = option(None, metavar="[ID]")
     form: Form = offer("bibtex", "markdown", "latex", "standalone", "html", "json")
 
-    def read(self) -> tuple[Entry, ...]:
-        """Return the model that is named, or all."""
+    def answer(self, enter: Enter) -> Answer:
+        """List the models, or derive one."""
         if self.model is None and self.form.render is not None and self.form is not TEXT:
             raise InputError(
                 "--latex, --html and --json go with an ID: `derive catalogue` lists them"
             )
         if self.model is not None and self.form.name == "markdown":
             raise InputError("--markdown is a table of all models: give no ID")
-        from derive.catalogue import entries, find
+        from derive.catalogue import bibtex, entries, find
 
-        return entries() if self.model is None else (find(self.model),)
-
-    def answer(self, read: tuple[Entry, ...], enter: Enter) -> Answer:
-        """List the models, or derive one."""
-        from derive.catalogue import bibtex
-
+        read = entries() if self.model is None else (find(self.model),)
         if self.form.name == "bibtex":
             keys = {key for e in read for key in (*e.cite, *(f.cite for f in e.printed))}
             return Answer(bibtex(sorted(keys)))
@@ -145,14 +141,11 @@ class Audit(Command):
     form: Form = offer("latex", "standalone", "html", "json")
     timeout: float = time_limit(300.0)
 
-    def read(self) -> tuple[Entry, ...]:
-        """Return the models that are named, or all."""
+    def answer(self, enter: Enter) -> Answer:
+        """Return the audit of some models, or of all."""
         from derive.catalogue import entries, find
 
-        return tuple(map(find, dict.fromkeys(self.models))) or entries()
-
-    def answer(self, read: tuple[Entry, ...], enter: Enter) -> Answer:
-        """Return the audit of some models."""
+        read = tuple(map(find, dict.fromkeys(self.models))) or entries()
         enter("importing the algebra")
         from derive.catalogue.audit.formula_kinds import audit_entry
         from derive.catalogue.audit.report import (
@@ -192,7 +185,41 @@ OURS = '<meta name="generator" content="regderive">'
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report(Limited):
+class Site(Limited):
+    """A command that writes pages for a browser to a folder."""
+
+    output: Path | None = option(None, "Write the pages to DIR.", "DIR", "-o", "--output")
+
+    @abstractmethod
+    def pages(self, enter: Enter) -> dict[str, str]:
+        """Return the texts of the pages by their names; this runs in a process of its own."""
+
+    def run(self) -> int:
+        """Make the pages, and write them to a folder that is new, or holds such pages."""
+        if self.output is None:
+            raise InputError("give a folder for the pages, as -o DIR")
+        _check_folder(self.output)
+        pages = run(self.pages, self.timeout)
+        deliver_to_folder(pages, self.output)
+        deliver(f"{len(pages)} pages: open {self.output / 'index.html'}", None)
+        return YES
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be made, or that holds what is not ours."""
+    check_writable(folder / "index.html" if folder.is_dir() else folder)
+    if not folder.is_dir():
+        if folder.exists():
+            raise InputError(f"-o: {folder} is a file; give a folder")
+        return
+    index = folder / "index.html"
+    ours = index.is_file() and OURS in index.read_text(encoding="utf-8", errors="replace")[:2000]
+    if not ours and any(folder.iterdir()):
+        raise InputError(f"-o: {folder} holds other files; give a new folder")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report(Site):
     """Write the catalogue and its audit as a small site: an index, and a page a model.
 
     DIR is new, empty, or holds such a site, which is replaced. The pages fetch nothing: open
@@ -207,47 +234,23 @@ class Report(Limited):
       derive report -o site
     """
 
-    output: Path | None = option(None, "Write the pages to DIR.", "DIR", "-o", "--output")
     timeout: float = time_limit(300.0)
 
-    def run(self) -> int:
-        """Derive and audit all models, and write their pages."""
-        if self.output is None:
-            raise InputError("give a folder for the pages, as -o DIR")
-        check_folder(self.output)
-        pages = run(_pages, self.timeout)
-        deliver_to_folder(pages, self.output)
-        deliver(f"{len(pages)} pages: open {self.output / 'index.html'}", None)
-        return YES
+    def pages(self, enter: Enter) -> dict[str, str]:
+        """Derive and audit all models."""
+        enter("importing the algebra")
+        from derive.catalogue import entries
+        from derive.catalogue.audit.formula_kinds import audit_formulas
+        from derive.catalogue.audit.germs import Subject
+        from derive.catalogue.audit.report import site
+        from derive.catalogue.library import derive_entry
 
-
-def check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot be made, or that holds what is not ours."""
-    check_writable(folder / "index.html" if folder.is_dir() else folder)
-    if not folder.is_dir():
-        if folder.exists():
-            raise InputError(f"-o: {folder} is a file; give a folder")
-        return
-    index = folder / "index.html"
-    ours = index.is_file() and OURS in index.read_text(encoding="utf-8", errors="replace")[:2000]
-    if not ours and any(folder.iterdir()):
-        raise InputError(f"-o: {folder} holds other files; give a new folder")
-
-
-def _pages(enter: Enter) -> dict[str, str]:
-    enter("importing the algebra")
-    from derive.catalogue import entries
-    from derive.catalogue.audit.formula_kinds import audit_formulas
-    from derive.catalogue.audit.germs import Subject
-    from derive.catalogue.audit.report import site
-    from derive.catalogue.library import derive_entry
-
-    derived: list[tuple[Entry, Derivation]] = []
-    audits: list[Judged] = []
-    for done, entry in enumerate(entries()):
-        enter(progress(done, len(entries()), entry.id))
-        derivation = derive_entry(entry)
-        derived.append((entry, derivation))
-        audits += audit_formulas(entry, Subject(derivation))
-    enter("writing the pages")
-    return site(derived, audits)
+        derived: list[tuple[Entry, Derivation]] = []
+        audits: list[Judged] = []
+        for done, entry in enumerate(entries()):
+            enter(progress(done, len(entries()), entry.id))
+            derivation = derive_entry(entry)
+            derived.append((entry, derivation))
+            audits += audit_formulas(entry, Subject(derivation))
+        enter("writing the pages")
+        return site(derived, audits)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from derive.cli.forms import TEXT, Form, offer
@@ -49,7 +48,7 @@ class Figure(OfModel, Command):
     form: Form = offer("json", "csv")
     timeout: float = time_limit(120.0)
 
-    def read(self) -> Path | None:
+    def _picture(self) -> Path | None:
         """Return the file of the picture, where one is drawn."""
         typed = self.of or self.values or self.form is not TEXT or self.output is not None
         if not self.outputs and typed:
@@ -67,7 +66,6 @@ class Figure(OfModel, Command):
 
             name = find(self.outputs[0]).id
         if self.form is not TEXT:
-            check_writable(self.output)
             return None
         path = self.output or Path(f"{name}.png")
         if path.suffix.lower() not in SUFFIXES:
@@ -77,12 +75,13 @@ class Figure(OfModel, Command):
 
     def run(self) -> int:
         """Draw the figure and print its caption, or print what is listed or its numbers."""
-        drawn = self.read()
-        output = self.output if drawn is None else None
-        return finish(partial(self.answer, drawn), self.timeout, output)
+        output = None if self.form is TEXT else self.output
+        check_writable(output)
+        return finish(self.answer, self.timeout, output)
 
-    def answer(self, read: Path | None, enter: Enter) -> Answer:
+    def answer(self, enter: Enter) -> Answer:
         """List the figures, draw one, or print its numbers."""
+        picture = self._picture()
         enter("importing the algebra")
         from numerics.figures.display import arranged, save
         from numerics.figures.gallery import caption, figures, find, to_csv, to_json
@@ -94,7 +93,7 @@ class Figure(OfModel, Command):
         figure = own_figure(self.model, self.values) if self.of else find(self.outputs[0])
         enter(figure.title)
         panels = figure.panels()
-        if read is not None:
-            save(arranged(panels, figure.title), read)
-            return Answer(f"{caption(figure)}\n\n{read} ({time.monotonic() - begun:.1f} s)")
+        if picture is not None:
+            save(arranged(panels, figure.title), picture)
+            return Answer(f"{caption(figure)}\n\n{picture} ({time.monotonic() - begun:.1f} s)")
         return Answer(to_json(figure, panels) if self.form.name == "json" else to_csv(panels))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,13 +24,10 @@ if TYPE_CHECKING:
     from derive.explicit.fibre_cost import FibreCost
     from derive.explicit.regularize import ExplicitCounterpart
     from derive.inverse.design import InverseDesign
-    from derive.language import Tree
     from derive.limits.find import Regimes as Limits
     from derive.limits.random_width import RandomWidth
     from derive.model.parameterization import Parameterization
     from derive.perturbed.record import Perturbation
-
-    Separable: TypeAlias = tuple[tuple[Tree, ...], dict[str, Tree], tuple[str, ...]]
 
 SCALE, TO = "alpha", "0,oo"
 
@@ -80,8 +77,8 @@ class Regimes(Steepest, OfModel, Checked):
     width: str = option("", "Sum NAME copies of F, their weights drawn from N(0, sigma^2).", "NAME")
     check: bool = option(False, "Confirm each limit by numbers.")
 
-    def read(self) -> tuple[ReadModel, str]:
-        """Return F with its start, and the name of the scale or of the width."""
+    def find(self, enter: Enter) -> Limits | RandomWidth:
+        """Return the limits in the scale, or those of many copies with random starts."""
         from derive.language import parse_names
 
         model = self.model.read()
@@ -95,11 +92,7 @@ class Regimes(Steepest, OfModel, Checked):
             )
         if self.width and model.vectors:
             raise InputError(f"--width goes with one number as output: {model.vectors[0]} is open")
-        return model, names[0]
-
-    def find(self, read: tuple[ReadModel, str], enter: Enter) -> Limits | RandomWidth:
-        """Return the limits in the scale, or those of many copies with random starts."""
-        model, name = read
+        (name,) = names
         if self.width:
             from derive.limits.random_width import random_width
 
@@ -153,15 +146,12 @@ class Compare(Recorded):
     ids = "derive.catalogue:entries"
     models: tuple[str, ...] = option((), metavar="MODEL...")
 
-    def read(self) -> dict[str, ReadModel]:
-        """Return the models, by the names of those of the catalogue, or numbers."""
+    def find(self, enter: Enter) -> Comparison:
+        """Return what is found of each model, by its name in the catalogue, or a number."""
         if not self.models:
             raise InputError("give models, such as tied-pair or 'a*u1; a*u2'")
         models = (x.strip() for x in self.models)
-        return dict(_named_model(i, x) for i, x in enumerate(models, 1))
-
-    def find(self, read: dict[str, ReadModel], enter: Enter) -> Comparison:
-        """Return what is found of each model."""
+        read = dict(_named_model(i, x) for i, x in enumerate(models, 1))
         from derive.comparison import compare
 
         return compare({x: model.parameterization() for x, model in read.items()}, enter)
@@ -235,14 +225,11 @@ class Perturb(OfModel, Checked):
         "PROCESS",
     )
 
-    def read(self) -> ReadModel:
-        """Return F and its start."""
+    def find(self, enter: Enter) -> Perturbation:
+        """Return the drift of laws and dual coordinates."""
         if wrong := [kind for kind in self.by.split(",") if kind.strip() not in KINDS]:
             raise InputError(f"--by is one of {', '.join(KINDS)}, not {wrong[0]!r:.40}")
-        return self.model.read()
-
-    def find(self, read: ReadModel, enter: Enter) -> Perturbation:
-        """Return the drift of laws and dual coordinates."""
+        read = self.model.read()
         from derive.derivation import derive
         from derive.perturbed.find import perturb
 
@@ -258,9 +245,6 @@ class Perturb(OfModel, Checked):
 
         confirmed = confirm_perturbation(record)
         return confirmed.report(), confirmed.passed
-
-
-Point: TypeAlias = dict[str, Fraction]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -294,13 +278,13 @@ class Explicit(OfPolynomials, Recorded):
     cost: str = option("", "Another cost than |w|^2: 3*u**2 + 5*v**2, or trace-K.", "H")
     at: str = option("", "Certify values at a point: beta=2,alpha=1/2.", "NAME=V,...")
 
-    def read(self) -> tuple[ReadModel, Point]:
-        """Return F, its start and the point."""
+    def find(self, enter: Enter) -> ExplicitCounterpart | FibreCost:
+        """Return the costs of F, with their values at the point."""
         from derive.exact.field.function_field import FunctionField
         from derive.exact.towers.tower import to_field
         from derive.language import parse_assignments
 
-        model, point = self.model.read(), Point()
+        model, point = self.model.read(), dict[str, Fraction]()
         if self.cost and self.at:
             raise InputError("--at is for R and R_F: leave it out with --cost")
         for name, tree in read_option("--at", parse_assignments, self.at):
@@ -311,13 +295,8 @@ class Explicit(OfPolynomials, Recorded):
             if value is None or not value.is_constant():
                 raise InputError(f"--at: {name} needs a rational number, such as 1/2")
             point[name] = value.value()
-        return model, point
-
-    def find(self, read: tuple[ReadModel, Point], enter: Enter) -> ExplicitCounterpart | FibreCost:
-        """Return the costs of F, with their values at the point."""
         from derive.explicit.regularize import explicit_counterpart
 
-        model, point = read
         enter("parameterization")
         if self.cost:
             return explicit_counterpart(model.parameterization(), cost=self.cost)
@@ -350,7 +329,7 @@ class Optimizers(Recorded):
     ids = "derive.optimizers.span:updates"
     name: str | None = option(None, metavar="[NAME]")
 
-    def find(self, read: None, enter: Enter) -> Any:
+    def find(self, enter: Enter) -> Any:
         """Return the record of one, or of all."""
         from derive.optimizers import optimizer as of_table
 
@@ -383,8 +362,8 @@ class Parameterize(Recorded):
     )
     positive: str = option("", "Parameters that are positive.", "NAMES")
 
-    def read(self) -> Separable:
-        """Return the terms of Q, by coordinate, where the flow starts and what is positive."""
+    def find(self, enter: Enter) -> InverseDesign:
+        """Return F, or why there is none."""
         from derive.language import parse_assignments, parse_names, parse_outputs
 
         if not self.potentials:
@@ -395,12 +374,8 @@ class Parameterize(Recorded):
             words = str(error).replace("output", "argument").replace("weight", "beta")
             raise InputError(words) from None
         starts = dict(read_option("--start", parse_assignments, self.start))
-        return terms, starts, read_option("--positive", parse_names, self.positive)
-
-    def find(self, read: Separable, enter: Enter) -> InverseDesign:
-        """Return F, or why there is none."""
+        positive = read_option("--positive", parse_names, self.positive)
         from derive.inverse.parameterize import parameterize
 
         enter("search for a parameterization")
-        terms, starts, positive = read
         return parameterize(terms, None, starts, positive)

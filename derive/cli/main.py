@@ -46,7 +46,7 @@ COMMANDS = {
 
 SHARED = {
     "regularizer": ("explore",),
-    "regression": ("path", "run"),
+    "data": ("margin", "path", "run", "univariate"),
     "findings": ("regimes", "compare", "optimizers", "perturb", "explicit", "parameterize"),
     "check": ("rocq",),
     "catalogue": ("audit", "report"),

@@ -63,18 +63,14 @@ class Command(Limited):
 
     output: Path | None = option(None, "Write the result to FILE.", "FILE", "-o", "--output")
 
-    def read(self) -> Any:
-        """Return what the texts that were typed say; InputError for what is not accepted."""
-
     @abstractmethod
-    def answer(self, read: Any, enter: Enter) -> Answer:
-        """Return what is printed; this part runs in the child."""
+    def answer(self, enter: Enter) -> Answer:
+        """Return what is printed, or refuse what is typed; this runs in a process of its own."""
 
     def run(self) -> int:
-        """Read what was typed, then answer and print, with limits."""
-        read = self.read()
+        """Answer, and print or write that, with limits."""
         check_writable(self.output)
-        return finish(partial(self.answer, read), self.timeout, self.output)
+        return finish(self.answer, self.timeout, self.output)
 
 
 @dataclass(frozen=True, kw_only=True)

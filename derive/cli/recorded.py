@@ -28,17 +28,17 @@ class Recorded(Command):
     form: Form = offer_page()
 
     @abstractmethod
-    def find(self, read: Any, enter: Enter) -> Any:
-        """Return the record that is asked for, which has a verdict; this runs in the child."""
+    def find(self, enter: Enter) -> Any:
+        """Return the record that is asked for, which has a verdict, or refuse what is typed."""
 
     def complete(self, record: Any, answer: Answer, enter: Enter) -> Answer:
         """Return the answer that prints a record with what else is asked for."""
         return answer
 
-    def answer(self, read: Any, enter: Enter) -> Answer:
+    def answer(self, enter: Enter) -> Answer:
         """Return the record that is asked for in its form, and what else is."""
         enter("importing the algebra")
-        record = self.find(read, enter)
+        record = self.find(enter)
         return self.complete(record, answer_with(record, self.form, enter), enter)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -16,7 +15,6 @@ from derive.cli.output import check_module, check_writable, text_of
 from derive.cli.recorded import EXIT, answer_with, bare_answer, with_data, with_field
 from derive.cli.running import NO, UNDECIDED, YES, Answer, Enter, finish
 from derive.errors import DeriveError, InputError, NumericalError
-from derive.model.typed import ReadModel
 from derive.option import option
 
 if TYPE_CHECKING:
@@ -116,8 +114,8 @@ class Regularizer(Steepest, OfModel, Command):
     conjecture: str = option("", "Compare a Q of your own, in beta and start symbols.", "Q")
     form: Form = offer_page("jax", "torch", "js", "rocq")
 
-    def read(self) -> ReadModel:
-        """Return F and the start."""
+    def answer(self, enter: Enter) -> Answer:
+        """Derive, render, and add what else was asked."""
         read = self.model.read()
         if self.digits is not None and not self.check:
             raise InputError("--digits goes with --check")
@@ -135,10 +133,6 @@ class Regularizer(Steepest, OfModel, Command):
 
             rows, _ = read_csv(text_of(Path(self.measurements), "--measurements"))
             read = replace(read, measurements=tuple(map(tuple, rows)))
-        return read
-
-    def answer(self, read: ReadModel, enter: Enter) -> Answer:
-        """Derive, render, and add what else was asked: the part that runs in the child."""
         enter("importing the algebra")
         from derive.derivation import derive
 
@@ -268,12 +262,9 @@ class Explore(OfModel, Command):
 
     open: bool = option(False, "Open the page in a browser.")
 
-    def read(self) -> ReadModel:
-        """Return F and the start."""
-        return self.model.read()
-
-    def answer(self, read: ReadModel, enter: Enter) -> Answer:
+    def answer(self, enter: Enter) -> Answer:
         """Derive, and write the page."""
+        read = self.model.read()
         enter("importing the algebra")
         from derive.derivation import derive
 
@@ -288,11 +279,11 @@ class Explore(OfModel, Command):
 
     def run(self) -> int:
         """Write the page, and open it where that is asked."""
-        read, output = self.read(), self.output
+        output = self.output
         check_writable(output)
         if self.open and output is None:
             output = Path(tempfile.mkdtemp(prefix="derive-")) / "explore.html"
-        code = finish(partial(self.answer, read), self.timeout, output)
+        code = finish(self.answer, self.timeout, output)
         if self.open and output is not None and code in (YES, NO):
             import webbrowser
 

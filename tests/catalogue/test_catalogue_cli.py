@@ -50,7 +50,9 @@ def test_an_audit_of_one_model_is_a_record():
 @pytest.mark.slow
 def test_an_audit_says_how_far_it_is():
     chosen, said = entries()[:3], []
-    record = json.loads(Audit(form=FORMS["json"]).answer(chosen, said.append).result)
+    record = json.loads(
+        Audit(models=tuple(e.id for e in chosen), form=FORMS["json"]).answer(said.append).result
+    )
     bars = [line for line in said if line.startswith("[")]
     assert [bar.split()[1:] for bar in bars] == [[f"{i}/3", e.id] for i, e in enumerate(chosen)]
     assert [bar.count("#") for bar in bars] == [0, 8, 16]

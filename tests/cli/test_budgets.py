@@ -21,8 +21,7 @@ from tests.cli import commands
 
 
 def derived(outputs, enter, form=FORMS["text"]):
-    command = Regularizer(outputs=outputs, form=form)
-    return command.answer(command.model.read(), enter)
+    return Regularizer(outputs=outputs, form=form).answer(enter)
 
 
 def test_what_was_kept_is_the_answer_where_the_time_ends():
@@ -106,8 +105,7 @@ def test_a_verdict_is_known_before_it_is_rendered(outputs, code, words, form):
 
 def test_a_check_that_was_not_done_is_no_yes():
     told = []
-    command = Regularizer(outputs=("u*v",), check=True)
-    command.answer(command.model.read(), Enter(told.append, 60))
+    Regularizer(outputs=("u*v",), check=True).answer(Enter(told.append, 60))
     for kept in (answer for kind, answer in told if kind == "kept"):
         assert isinstance(kept, Answer)
         assert kept.code == 3

@@ -6,9 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 from derive import InputError
+from derive.cli.data import Margin
 from derive.cli.forms import FORMS, Form, chosen_form, offer
 from derive.cli.main import COMMANDS, GROUPS, load
-from derive.cli.margin import Margin
 from derive.cli.options import OfModel, OfPolynomials, command, parameters
 from derive.cli.regularizer import Regularizer
 from derive.model.typed import TypedModel

@@ -131,7 +131,7 @@ def test_the_command_fails_where_the_witnesses_disagree(monkeypatch):
     monkeypatch.setattr(module, "crosscheck", lambda *args, **kwargs: wrong)
     for form in ("text", "json", "latex"):
         command = Regularizer(outputs=("w**2",), check=True, digits=DIGITS, form=FORMS[form])
-        answer = command.answer(command.model.read(), Enter(lambda told: None, 60))
+        answer = command.answer(Enter(lambda told: None, 60))
         assert answer.code == UNDECIDED
         alarm = answer.narration.splitlines()[-1]
         assert alarm.startswith("derive: --check: Flow, interpolant and Q DISAGREE")

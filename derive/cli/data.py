@@ -1,0 +1,315 @@
+"""Commands on data: ``derive margin`` and ``path``, ``run`` of a log, ``univariate`` of points."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path as File
+from typing import TYPE_CHECKING, Any
+
+from derive.cli.findings import SCALE, scaled
+from derive.cli.forms import FORMS, TEXT, Form, offer_page, rendered
+from derive.cli.options import Command, OfModel, Steepest, time_limit
+from derive.cli.output import check_picture, text_of
+from derive.cli.recorded import Recorded, answer_with, with_data
+from derive.cli.running import NO, Answer, Enter, use_one_thread
+from derive.errors import InputError, NumericalError
+from derive.option import option
+
+if TYPE_CHECKING:
+    from derive.optimizers.saddle_path import SaddlePath
+    from derive.perturbed.run import AuditedRun
+    from derive.separable.find import Margins
+
+NORMS = ("l1", "l2", "linf", "softmax", "dft", "nuclear", "l4/3")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Margin(Steepest, OfModel, Recorded):
+    """Find what gradient flow on F tends to on separable data, as in classification.
+
+    At every time t, for every decreasing loss, beta(t) minimises Q among the predictors with
+    margins at least its own: a theorem of every Q that is proved, warped or not. As t grows,
+    under losses with an exponential tail, its direction is decided where the gradient of Q is
+    coercive: it is that of the largest margin in the horizon of Q, its shape at infinity, such
+    as an l1 norm. Beside it, for homogeneous polynomials F, stands the margin problem in the
+    weights, whose KKT points are the possible limits, and its cost R_F in beta; where both roads
+    apply they are compared.
+
+    Each OUTPUT is a component of F(w), written as for `derive regularizer`. One output stands for
+    copies of it, one for each feature.
+
+    FILE.csv has one row for each example: its features and, last, its class, separated by
+    commas, as decimals or fractions; a first row of names is skipped, and there is no offset but
+    by a column of ones. Two classes: the greater one is +1. More: one predictor for each class,
+    as under softmax. The answer is exact, with a certificate that is checked in rational numbers:
+    multipliers where the classes are separable, and otherwise weights with which rows cancel. The
+    norms dft, sum_k |DFT(beta)_k|, nuclear, of features that are matrices --shape NxM, and l_p
+    such as l4/3 come with a predictor and two bounds proved in balls; softmax is l2 with a
+    predictor for each class.
+
+    Exit status: 0 the statement at every time is proved, and whether the gradient is coercive is
+    decided; 1 there is no Q, or FILE.csv is not separable; 2 bad input; 3 undecided or out of
+    time.
+
+    \b
+    Examples:
+      derive margin "p**2 - m**2" --start p=alpha,m=alpha
+      derive margin "p**3 - m**3" --start p=alpha,m=alpha
+      derive margin "a*u" --vector u
+      derive margin "p**2 - m**2" --start p=alpha,m=alpha --data iris.csv
+      derive margin "W*T(W)" --matrix W:2x2
+      derive margin "w" --data iris.csv --norm nuclear --shape 2x2
+    """
+
+    data: File | None = option(
+        None,
+        "Rows of features and a class, for the predictor of largest margin on them.",
+        "FILE.csv",
+    )
+    norm: str = option(
+        "", "With --data: the norm, where not that of the horizon of Q.", "|".join(NORMS)
+    )
+    shape: str = option("", "With --norm nuclear: features are matrices, by rows.", "NxM")
+
+    def find(self, enter: Enter) -> Margins:
+        """Return what the flow tends to on separable data."""
+        from derive.derivation import derive
+        from derive.separable.find import margins
+
+        enter("parameterization")
+        return margins(derive(self.model.read().parameterization(), enter), enter)
+
+    def answer(self, enter: Enter) -> Answer:
+        """Add the predictor of largest margin on the data, or that they are not separable."""
+        self.model.read()  # which refuses what is no F before data are read
+        if self.norm and self.data is None:
+            raise InputError(f"--norm is {', '.join(NORMS)}, and goes with --data FILE.csv")
+        if (self.norm == "nuclear") != bool(self.shape):
+            raise InputError(
+                "--shape, such as 2x3, goes with --norm nuclear, and that with --shape"
+            )
+        size = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", self.shape)
+        if self.shape and size is None:
+            raise InputError(f"--shape must be two whole numbers such as 2x3, not {self.shape!r}")
+        if self.data is None:
+            return super().answer(enter)
+        if self.form not in (TEXT, FORMS["json"]):
+            raise InputError("--data is for text and --json: leave out --latex and --html")
+        data = text_of(self.data)
+        enter("data")
+        from numerics.margins.max_margin import NotSeparable, max_margin
+        from numerics.margins.predictor import read_csv
+
+        X, labels = read_csv(data)
+        enter("importing the algebra")
+        record = self.find(enter)
+        p, features = record.derivation.parameterization, len(X[0])
+        if p.affine:
+            words = "outputs that are affine functions of others have no data here"
+            raise InputError(f"--data: {words}")
+        if p.d > 1 and p.d != features:  # one output, or a vector, stands for any number of them
+            raise InputError(f"--data has {features} features, but F has {p.d} outputs")
+        answer = answer_with(record, self.form, enter)
+        enter.keep_unfinished(answer)
+        enter("largest margin")
+        shape = size and (int(size[1]), int(size[2]))
+        try:
+            found = max_margin(X, labels, self.norm or _norm(record), shape)
+            return with_data(answer, found, self.form)
+        except NotSeparable as none:
+            return replace(with_data(answer, none.certificate, self.form), code=NO)
+
+
+def _norm(record: Margins) -> str:
+    """Return the norm of the horizon, or of steepest descent, where margins are computed in it."""
+    if re.fullmatch(r"l[0-9]+/[0-9]+", record.norm or "") and Fraction(str(record.norm)[1:]) < 1:
+        raise NumericalError(
+            f"{record.norm} is no norm, as it is not convex: no margin is computed"
+        )
+    if re.fullmatch(r"l(?:[0-9/]+|inf)|\|DFT\|_1", record.norm or ""):
+        return "dft" if record.norm == "|DFT|_1" else str(record.norm)
+    what = "Q has no horizon" if record.norm is None else f"the horizon of Q is {record.norm}"
+    raise NumericalError(
+        f"{what}: give a norm in which margins are computed, --norm {', '.join(NORMS)}"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Path(OfModel, Recorded):
+    """Follow gradient flow on data as its start tends to 0: plateaus, jumps, and where it ends.
+
+    Where Q/N tends to a sum of L_j^+ beta_j for beta_j > 0 and L_j^- |beta_j| for beta_j < 0, beta
+    stays on plateaus and jumps at times in units of N, all in fractions: coordinates wait at 0
+    until their dual s_j, which moves by the residual, comes to an end. The last beta minimises
+    that sum, with a certificate. On the tied pair from equal starts this is a theorem; of other
+    scales and depths it is heuristic, and says so. Coordinates that arrive at one time are refused.
+
+    Each OUTPUT is a component of F(w), written as for `derive regularizer`. One output stands for
+    copies of it, one for each feature. FILE.csv has one row for each example: its features and,
+    last, y, separated by commas, as decimals or fractions; a first row of names is skipped.
+
+    Exit status: 0 the path is that of a cited theorem; 2 bad input, or a tie; 3 it is heuristic, or
+    out of time.
+
+    \b
+    Examples:
+      derive path "p**2 - m**2" --start p=alpha,m=alpha --data xy.csv
+      derive path "u*v" --start u=alpha,v=0 --data xy.csv --figure path.svg
+    """
+
+    data: File | None = option(None, "Rows of features and y.", "FILE.csv")
+    scale: str = option(
+        SCALE, "The start symbol that tends to a limit; a new name scales the whole start.", "NAME"
+    )
+    figure: File | None = option(None, "Draw the limit to a PNG, SVG or PDF file.", "FILE")
+
+    def find(self, enter: Enter) -> SaddlePath:
+        """Return the path on the data."""
+        from derive.language import parse_names
+
+        if self.data is None:
+            raise InputError("give the data: --data FILE.csv")
+        check_picture(self.figure, "--figure")
+        (name,) = parse_names(self.scale)[:1] or ("",)
+        model, text = self.model.read(), text_of(self.data)
+        from derive.derivation import derive
+        from numerics.margins.predictor import read_csv
+        from numerics.optimizers.steepest import saddle_path
+
+        X, y = read_csv(text)
+        enter("parameterization")
+        return saddle_path(derive(scaled(model, name), enter), X, y, name)
+
+    def complete(self, record: SaddlePath, answer: Answer, enter: Enter) -> Answer:
+        """Draw the path where that is asked for."""
+        if self.figure is None:
+            return answer
+        enter("flows from three starts")
+        from numerics.figures.derived import SaddleDisplay
+        from numerics.figures.display import arranged, save
+
+        save(arranged([SaddleDisplay.from_path(record)], ""), self.figure)
+        return answer.saying(f"{self.figure}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run(OfModel, Recorded):
+    """Audit a training run: is it gradient descent on F, what drifted, and where does it lead?
+
+    A step of gradient descent, of any batch, labels and size, keeps every law to first order and
+    moves dual coordinates in the row space of X. So momentum, Adam and decay are told from SGD and
+    label noise, with the step and the law that broke. Of a run that is one, the drift of laws and
+    of y is summed, and the predicted limit, by parts, stands beside the end of the log.
+
+    Each OUTPUT is a component of F(w), written as for `derive regularizer`. One output stands for
+    copies of it, one for each feature. The log is a file of NumPy: `weights`, (N + 1, p, n), those
+    before the first step and after each of N, or an array (N + 1, n) for each weight by its name.
+    The data is one with `X`, (m, n), and `y`, (m,).
+
+    Exit status: 0 it is such a run, as far as doubles tell; 1 a step is none; 2 bad input; 3 not
+    told, or out of time.
+
+    \b
+    Examples:
+      derive run "u*v" --log run.npz --data xy.npz
+      derive run "p**2 - m**2" --log run.npz --data xy.npz --json
+    """
+
+    log: File | None = option(None, "The weights after each step.", "FILE.npz")
+    data: File | None = option(None, "The arrays X and y.", "FILE.npz")
+
+    def find(self, enter: Enter) -> AuditedRun:
+        """Return what the log shows."""
+        if self.log is None or self.data is None:
+            raise InputError("give the log and the data: --log FILE.npz --data FILE.npz")
+        for file, name in ((self.log, "--log"), (self.data, "--data")):
+            if not file.is_file():
+                raise InputError(f"{name}: there is no file {file}")
+        model = self.model.read()
+        from numerics.confirm.audit import audit_run, read_arrays
+
+        enter("parameterization")
+        p = model.parameterization()
+        arrays, given = read_arrays(self.log, "--log"), read_arrays(self.data, "--data")
+        if missing := [name for name in ("X", "y") if name not in given]:
+            raise InputError(f"--data: {self.data} has no array {' nor '.join(missing)}")
+        enter("the log")
+        weights: Any = arrays.get("weights", arrays)
+        return audit_run(p, weights, given["X"], given["y"], arrays.get("steps"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Univariate(Command):
+    """Find the function that wide shallow nets on the line tend to under mirror flow.
+
+    f(x) = sum_j a_j sigma(w_j x - b_j) + d with n units, w_j = 1 or -1, biases from the density P.
+    As n grows, f(x, theta(inf)) - f(x, theta(0)) tends to the h through the data that minimises a
+    functional of h'' and of the slopes at both ends. The functional is derived from potential,
+    activation and density; without --data it is all that is printed. --latex and --html give it as
+    a page.
+
+    Under unscaled potentials, sum phi(theta - theta(0)), all h are that of gradient flow; under
+    scaled ones, n^-2 sum phi(n (theta - theta(0))), phi counts. h is a spline with rational
+    coefficients where phi is quadratic, or unscaled, and P is piecewise polynomial; else it is
+    certified by balls, to 20 digits or more.
+
+    FILE.csv has one row x,y for each example, as decimals or fractions; a first row of names is
+    skipped. y is what is still to be learned, y - f(x, theta(0)). P is uniform, an expression on
+    [-1, 1], or expressions with their intervals: "1 - abs(b) on [-1, 1]",
+    "1/4 on [-2, -1]; 1/2 on [-1, 1]; 1/4 on [1, 2]"; it is scaled to mass 1. All x must be in its
+    support.
+
+    Exit status: 0 found; 2 bad input; 3 no solution was certified, or out of time.
+
+    \b
+    Examples:
+      derive univariate
+      derive univariate --data points.csv --check
+      derive univariate --data points.csv --density "9 - b**2 on [-3, 3]"
+      derive univariate --data points.csv --scaled --potential "cosh(x)"
+      derive univariate --scaled --activation abs --potential "x**4" --latex
+    """
+
+    data: File | None = option(None, "Rows x,y.", "FILE.csv")
+    potential: str = option("x**2", "phi, convex, in one name.", "PHI")
+    activation: str = option("relu", "The activation sigma.", "relu|abs")
+    density: str = option("uniform", "Density of the biases: an even expression.", "P")
+    scaled: bool = option(False, "The potential n^-2 sum phi(n (theta - theta(0))).")
+    check: bool = option(False, "Compare with quadrature and a trained net.")
+    figure: File | None = option(None, "Draw the limit to a PNG, SVG or PDF file.", "FILE")
+    form: Form = offer_page()
+    timeout: float = time_limit(120.0)
+
+    def answer(self, enter: Enter) -> Answer:
+        """Return the variational problem, and with data its solution on their rows."""
+        if self.data is None and (self.check or self.figure):
+            raise InputError("--check and --figure go with --data FILE.csv")
+        if self.data is not None and self.form.name not in ("text", "json"):
+            raise InputError(f"--data is for text and --json: leave out --{self.form.name}")
+        use_one_thread()
+        check_picture(self.figure, "--figure")
+        text = "" if self.data is None else text_of(self.data)
+        enter("importing the algebra")
+        from derive.univariate.potential import read_density, read_potential
+        from derive.univariate.problem import read_activation, variational_problem
+
+        potential, activation = read_potential(self.potential), read_activation(self.activation)
+        density = read_density(self.density)
+        problem = variational_problem(potential, activation, density, self.scaled)
+        if self.data is None:
+            return Answer(rendered(problem, self.form))
+        enter("limit function")
+        from numerics.univariate.limit_function import limit_of
+        from numerics.univariate.report import Report, checks, read_points
+
+        h = limit_of(problem, *read_points(text))
+        if self.figure is not None:
+            from numerics.figures import experiments as displays
+            from numerics.figures.display import arranged, save
+
+            save(arranged(displays.limit(h)), self.figure, "--figure")
+        enter("report")
+        report = Report(h, checks(h) if self.check else {})
+        return with_data(Answer(rendered(problem, self.form)), report, self.form)
