@@ -41,14 +41,6 @@ class Build(Program):
     A build that was interrupted goes on where it stopped when the same command is typed again;
     with more --entries or a larger --size it goes on further. The same seed gives the same file,
     but for the seconds.
-
-    Exit status: 0 the file is written; 2 bad input.
-
-    \b
-    Examples:
-      derive atlas build -o atlas.sqlite --entries 1000 --jobs 2
-      derive atlas build -o atlas.sqlite --entries 10000 --size 6 --jobs 2
-      derive atlas build -o atlas.sqlite --cluster scheduler:8786
     """
 
     size: int = option(5, "The largest size of F.", "N", at_least=1, at_most=7)
@@ -106,17 +98,6 @@ class Search(Command):
     factor, linear terms, an affine change of beta and renaming of constants, at points of leaves
     that are known from F alone; where an exact identity confirms that it is equal, that is said,
     with what the constants are. Where none is equal, the nearest are listed.
-
-    Exit status: 0 something is equal, in numbers at least, or has the properties; 1 nothing; 2 bad
-    input; 3 out of time.
-
-    \b
-    Examples:
-      derive atlas search "beta*asinh(beta/c) - sqrt(beta**2 + c**2)"
-      derive atlas search "beta*log(beta) - beta"
-      derive atlas search --warped --weights 2
-      derive atlas search --law "u**2 - v**2" --horizon l1
-      derive atlas search --domain positive --json
     """
 
     potential: str | None = option(None, metavar="[Q]")
@@ -183,15 +164,7 @@ def _written(x: dict[str, Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Show(Recorded):
-    """Derive an entry of an atlas again, and print it as `derive regularizer` does.
-
-    Exit status: as for `derive regularizer`.
-
-    \b
-    Examples:
-      derive atlas show 171bfd520a
-      derive atlas show 171bfd520a --latex --standalone -o theorem.tex
-    """
+    """Derive an entry of an atlas again, and print it as `derive regularizer` does."""
 
     entry: str = option(..., metavar="ID")
     atlas: Path | None = option(None, FILE, "FILE")
@@ -212,13 +185,6 @@ class AtlasSite(Site):
     DIR is new, empty, or holds such a site, which is replaced. Each entry is derived again; its
     page has Q, the proof or why there is none, and a picture. The pages fetch nothing: open
     DIR/index.html.
-
-    Exit status: 0 the pages are written; 2 bad input; 3 out of time.
-
-    \b
-    Examples:
-      derive atlas site -o site
-      derive atlas site -o site --first 50
     """
 
     atlas: Path | None = option(None, FILE, "FILE")

@@ -29,15 +29,6 @@ class Catalogue(Command):
     Without ID the models are listed. A model is a record: F and the start as one types them,
     and formulas as they were printed. Nothing that is derived comes from the record but F and
     the start. --latex, --html and --json go with an ID.
-
-    Exit status: 0 listed; with ID as for `derive regularizer`.
-
-    \b
-    Examples:
-      derive catalogue
-      derive catalogue linear-neuron
-      derive catalogue tied-pair --bibtex
-      derive catalogue --markdown
     """
 
     ids = "derive.catalogue:entries"
@@ -126,14 +117,6 @@ class Audit(Command):
 
     Identities are decided exactly, in a field of elementary functions; what differs is shown
     by values with error bounds.
-
-    Exit status: 0 the audit is complete, whatever it found; 2 bad input; 3 out of time.
-
-    \b
-    Examples:
-      derive audit
-      derive audit tied-pair deep-diagonal
-      derive audit --json -o audit.json
     """
 
     ids = "derive.catalogue:entries"
@@ -226,12 +209,6 @@ class Report(Site):
     DIR/index.html in a browser. Of each model they show Q and its proof or why there is none, a
     picture of Q, what its sources print, and whether that agrees; and as `derive explore` does, a
     picture that moves.
-
-    Exit status: 0 the pages are written; 2 bad input; 3 out of time.
-
-    \b
-    Examples:
-      derive report -o site
     """
 
     timeout: float = time_limit(300.0)

@@ -24,15 +24,6 @@ class Check(Limited):
     FILE is a record that --json of `derive regularizer` or `derive regimes` wrote; - reads the
     standard input. What is printed is the theorem that was proved. Anything else in FILE, as the
     limits of regimes, is named as not certified, and with --strict refused.
-
-    Exit status: 0 what is printed is proved; 1 something does not follow; 2 no certificate;
-    3 out of time.
-
-    \b
-    Examples:
-      derive regularizer "a*u1" "a*u2" --json -o neuron.json
-      derive check neuron.json
-      derive check --strict neuron.json
     """
 
     file: str = option(..., metavar="FILE")
@@ -79,13 +70,6 @@ class Rocq(Program):
 
     DIR then holds Mirror.v, a _CoqProject, and REFEREE.md, which says which seven definitions one
     has to read to know what a theorem claims.
-
-    Exit status: 0 the files are written; 2 bad input.
-
-    \b
-    Examples:
-      derive rocq --library -o proofs
-      derive regularizer "a*b" --rocq -o proofs/product.v
     """
 
     library: bool = option(False, "Write the library.")

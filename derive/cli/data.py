@@ -48,19 +48,6 @@ class Margin(Steepest, OfModel, Recorded):
     norms dft, sum_k |DFT(beta)_k|, nuclear, of features that are matrices --shape NxM, and l_p
     such as l4/3 come with a predictor and two bounds proved in balls; softmax is l2 with a
     predictor for each class.
-
-    Exit status: 0 the statement at every time is proved, and whether the gradient is coercive is
-    decided; 1 there is no Q, or FILE.csv is not separable; 2 bad input; 3 undecided or out of
-    time.
-
-    \b
-    Examples:
-      derive margin "p**2 - m**2" --start p=alpha,m=alpha
-      derive margin "p**3 - m**3" --start p=alpha,m=alpha
-      derive margin "a*u" --vector u
-      derive margin "p**2 - m**2" --start p=alpha,m=alpha --data iris.csv
-      derive margin "W*T(W)" --matrix W:2x2
-      derive margin "w" --data iris.csv --norm nuclear --shape 2x2
     """
 
     data: File | None = option(
@@ -149,14 +136,6 @@ class Path(OfModel, Recorded):
     Each OUTPUT is a component of F(w), written as for `derive regularizer`. One output stands for
     copies of it, one for each feature. FILE.csv has one row for each example: its features and,
     last, y, separated by commas, as decimals or fractions; a first row of names is skipped.
-
-    Exit status: 0 the path is that of a cited theorem; 2 bad input, or a tie; 3 it is heuristic, or
-    out of time.
-
-    \b
-    Examples:
-      derive path "p**2 - m**2" --start p=alpha,m=alpha --data xy.csv
-      derive path "u*v" --start u=alpha,v=0 --data xy.csv --figure path.svg
     """
 
     data: File | None = option(None, "Rows of features and y.", "FILE.csv")
@@ -207,14 +186,6 @@ class Run(OfModel, Recorded):
     copies of it, one for each feature. The log is a file of NumPy: `weights`, (N + 1, p, n), those
     before the first step and after each of N, or an array (N + 1, n) for each weight by its name.
     The data is one with `X`, (m, n), and `y`, (m,).
-
-    Exit status: 0 it is such a run, as far as doubles tell; 1 a step is none; 2 bad input; 3 not
-    told, or out of time.
-
-    \b
-    Examples:
-      derive run "u*v" --log run.npz --data xy.npz
-      derive run "p**2 - m**2" --log run.npz --data xy.npz --json
     """
 
     log: File | None = option(None, "The weights after each step.", "FILE.npz")
@@ -260,16 +231,6 @@ class Univariate(Command):
     [-1, 1], or expressions with their intervals: "1 - abs(b) on [-1, 1]",
     "1/4 on [-2, -1]; 1/2 on [-1, 1]; 1/4 on [1, 2]"; it is scaled to mass 1. All x must be in its
     support.
-
-    Exit status: 0 found; 2 bad input; 3 no solution was certified, or out of time.
-
-    \b
-    Examples:
-      derive univariate
-      derive univariate --data points.csv --check
-      derive univariate --data points.csv --density "9 - b**2 on [-3, 3]"
-      derive univariate --data points.csv --scaled --potential "cosh(x)"
-      derive univariate --scaled --activation abs --potential "x**4" --latex
     """
 
     data: File | None = option(None, "Rows x,y.", "FILE.csv")

@@ -28,18 +28,6 @@ class Figure(OfModel, Command):
 
     Each curve is derived from F when it is drawn. Drawing needs matplotlib (pip install
     'regderive[plot]'); --json and --csv do not.
-
-    Exit status: 0 listed, drawn or printed; 2 bad input, or no matplotlib; 3 a curve was not
-    found, or out of time.
-
-    \b
-    Examples:
-      derive figure
-      derive figure diagonal-balls
-      derive figure neuron-levels -o neuron.pdf
-      derive figure implicit-explicit --csv -o curves.csv
-      derive figure --of "a*u1" "a*u2" -o neuron.png
-      derive figure --of "p**3 - m**3" --start p=alpha,m=alpha --values alpha=0.1
     """
 
     ids = "numerics.figures.gallery:figures"

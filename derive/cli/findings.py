@@ -55,19 +55,6 @@ class Regimes(Steepest, OfModel, Checked):
     Each OUTPUT is a component of F(w), written as for `derive regularizer`; with a vector of open
     dimension the limits hold in every one. Of the record of --json `derive check` certifies Q; the
     limits are shown by the expansions that their page prints.
-
-    Exit status: 0 all limits are proved; 2 bad input; 3 one was not decided, or --check did not
-    confirm it, or out of time.
-
-    \b
-    Examples:
-      derive regimes "p**2 - m**2" --start p=alpha,m=alpha
-      derive regimes "u*v - x*y" --start u=c,x=c,v=d,y=d --scale c --to oo
-      derive regimes "a*u1" "a*u2" --check
-      derive regimes "a*u" --vector u
-      derive regimes "p**D - m**D" --start p=alpha,m=alpha
-      derive regimes "p**D - m**D" --start p=1,m=1 --scale D --to oo
-      derive regimes "u*v" --width k --check
     """
 
     scale: str = option(
@@ -132,15 +119,6 @@ class Compare(Recorded):
 
     Each MODEL is an ID of `derive catalogue`, or F as a text: its outputs with ; between them,
     and behind them its options, as those of `derive regularizer`.
-
-    Exit status: 0 of all it is decided whether there is a Q; 2 bad input; 3 of one it is not, or
-    out of time.
-
-    \b
-    Examples:
-      derive compare tied-pair linear-neuron
-      derive compare "p**2 - m**2 --start p=alpha,m=alpha" "a*u1; a*u2"
-      derive compare "a*b" "a*b --start a=alpha,b=alpha" "a*b --rates b=eta"
     """
 
     ids = "derive.catalogue:entries"
@@ -198,21 +176,6 @@ class Perturb(OfModel, Checked):
 
     Each OUTPUT is a component of F(w), written as for `derive regularizer`. One output stands for
     copies of it, one for each feature.
-
-    Exit status: 0 the drift is a function of the laws alone; 1 it is not, or there is no Q; 2 bad
-    input; 3 neither is proved, --check did not confirm it, or out of time. The drift is printed
-    all the same, and what the limit minimises has a verdict of its own.
-
-    \b
-    Examples:
-      derive perturb "p**2 - m**2" --start p=alpha,m=alpha --by decay
-      derive perturb "p**2 - m**2" --start p=alpha,m=alpha --by momentum
-      derive perturb "p**2 - m**2" --start p=alpha,m=alpha --by noise --check
-      derive perturb "p**2 - m**2" --by decay --penalty "(p**2 + 3*m**2)/2"
-      derive perturb "a*u" --vector u --by decay
-      derive perturb "a*u1" "a*u2" --rates a=eta --by decay,momentum
-      derive perturb "p - m" --mirror "p*log(p) + m*log(m)" --by noise
-      derive perturb "w" --mirror "w*log(w)" --by noise --process preconditioned
     """
 
     by: str = option(..., "What perturbs the flow; several as a,b.", "|".join(KINDS))
@@ -261,18 +224,6 @@ class Explicit(OfPolynomials, Recorded):
     products of vectors or matrices may have R_F in closed form. A vector of open dimension starts
     at 0: give u=0 in --start. With --cost it is the least of another cost, a sum of c*abs(w)**p,
     or of tr K, where F is a sum of monomials without common weights.
-
-    Exit status: 0 R and R_F are printed and proved; 2 bad input; 3 one of them is undecided
-    (which step stopped is printed), or out of time.
-
-    \b
-    Examples:
-      derive explicit "u*v" --start u=alpha,v=alpha
-      derive explicit "p**2 - m**2" --start p=alpha,m=alpha --at beta=2,alpha=1
-      derive explicit "a*b*u" --vector u --start a=alpha,b=alpha,u=0
-      derive explicit "u*v" --cost "3*u**2 + 5*v**2"
-      derive explicit "U*T(V)" --matrix U:2x2,V:2x2
-      derive explicit "a*u1" "a*u2" --start a=alpha,u1=0,u2=0 --latex
     """
 
     cost: str = option("", "Another cost than |w|^2: 3*u**2 + 5*v**2, or trace-K.", "H")
@@ -314,16 +265,6 @@ class Optimizers(Recorded):
     steps are independent, which no potential allows, and data on which the limit is not the
     interpolant of least norm, with one that is shorter. What is known of the direction under losses
     with an exponential tail is cited, with its hypotheses.
-
-    Exit status: 0 listed; with NAME 0 there is such a law, 1 there is none; 2 bad input;
-    3 undecided or out of time.
-
-    \b
-    Examples:
-      derive optimizers
-      derive optimizers momentum
-      derive optimizers coordinate-descent --json
-      derive optimizers adagrad --latex --standalone
     """
 
     ids = "derive.optimizers.span:updates"
@@ -343,17 +284,6 @@ class Parameterize(Recorded):
 
     Q is separable: one argument for each coordinate, in the names beta or beta1, beta2, ...
     Other names are parameters. For one weight F'(w)^2 = 1/Q''(beta), up to the unit of Q.
-
-    Exit status: 0 F is found and proved; 1 proved that there is none (Q is not strictly
-    convex); 2 bad input; 3 no closed form was found (F is the inverse of an integral), or out
-    of time.
-
-    \b
-    Examples:
-      derive parameterize "beta*log(beta) - beta"
-      derive parameterize "beta*asinh(beta/a) - sqrt(beta**2 + a**2)" --positive a
-      derive parameterize "beta**(2 - t)/((1 - t)*(2 - t))"
-      derive parameterize "-log(beta1)" "beta2**2/2" --json
     """
 
     potentials: tuple[str, ...] = option((), metavar="[Q]...")

@@ -8,13 +8,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-import textwrap
 from collections.abc import Sequence
 from importlib import import_module
 
 import click
 
-from derive.cli.options import Commands, command, list_commands
+from derive.cli.options import Commands, command, ends, list_commands
 from derive.cli.output import ReaderLeft
 from derive.cli.running import BAD_INPUT, FAULT, INTERRUPTED, READER_LEFT, UNDECIDED, YES, Stop
 from derive.errors import ConsistencyError, DeriveError, InputError
@@ -148,11 +147,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _teach(arguments: Sequence[str]) -> None:
     """Show on a terminal the examples of a command that was given nothing."""
     if len(arguments) == 1 and arguments[0] in COMMANDS and sys.stderr.isatty():
-        _, heading, examples = (load(arguments[0]).help or "").partition("Examples:\n")
-        print(
-            f"\n{heading}{textwrap.indent(textwrap.dedent(examples).rstrip(), '  ')}",
-            file=sys.stderr,
-        )
+        lines = ("\nExamples:", *ends()[arguments[0]]["examples"])
+        print("\n  ".join(lines), file=sys.stderr)
 
 
 def _explain(fault: Exception) -> int:

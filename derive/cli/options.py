@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
+import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, fields
@@ -174,8 +175,23 @@ def list_commands() -> int:
     return 0
 
 
+def ends() -> Mapping[str, Mapping[str, Any]]:
+    """Return what each command ends with, and examples of it: the ends of the pages of help."""
+    return tomllib.loads((Path(__file__).parent / "pages.toml").read_text(encoding="utf-8"))
+
+
 class _Once(click.Command):
     """A command that refuses an option given twice, of which the first would be lost."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what the command does, what it ends with, and examples of it."""
+        super().format_help_text(ctx, formatter)
+        if end := ends().get(ctx.command_path.partition(" ")[2]):
+            formatter.write_paragraph()
+            with formatter.indentation():
+                examples = "".join(f"\n  {line}" for line in end["examples"])
+                status = " ".join(end["status"].split())
+                formatter.write_text(f"Exit status: {status}\n\n\b\nExamples:{examples}")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         given = [a.partition("=")[0] for a in args]

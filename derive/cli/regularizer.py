@@ -75,28 +75,6 @@ class Regularizer(Steepest, OfModel, Command):
     With --data FILE.csv, rows of features and y, it is also decided whether limits on these rows
     are the same for all loss weights and orders of batches, which holds of some data without a Q;
     and whether K is a function of beta. --check then runs two flows on the data.
-
-    Exit status: 0 Q exists and is printed; 1 proved that there is none, or --conjecture differs;
-    2 bad input; 3 undecided, or out of time. With --data that of the question on the data: 0 they
-    are the same, 1 they are not.
-
-    \b
-    Examples:
-      derive regularizer "p**2 - m**2" --start p=alpha,m=alpha --positive alpha
-      derive regularizer "a*u1" "a*u2" --check
-      derive regularizer "a*u" --vector u
-      derive regularizer "W*T(W)" --matrix W:2x2
-      derive regularizer "exp(v)/sum(exp(v))" --each v
-      derive regularizer "W*T(W)" --matrix W:nxr --measurements commuting
-      derive regularizer "p**D - m**D" --start p=alpha,m=alpha
-      derive regularizer "a*u1" "a*u2" --latex --standalone -o neuron.tex
-      derive regularizer "a*u1" "a*u2" --html -o neuron.html
-      derive regularizer "a*u1" "a*u2" --numpy neuron.py
-      derive regularizer "a*u1" "a*u2" --jax -o neuron_jax.py
-      derive regularizer "a*u1" "a*u2" --js -o neuron.mjs
-      derive regularizer "a*b" --rocq -o product.v
-      derive regularizer "W*T(W)" --matrix W:2x2 --data xy.csv --check
-      derive regularizer "w**2" --conjecture "beta*log(beta/w_0**2) - beta"
     """
 
     each: str = option("", "Indexed weight v_1, ..., v_n: v, or v:n-1 for outputs i < n.", "V")
@@ -248,16 +226,6 @@ class Explore(OfModel, Command):
     integrated in the page.
 
     Each OUTPUT is a component of F(w), written as for `derive regularizer`.
-
-    Exit status: 0 Q exists; 1 proved that there is none; 2 bad input; 3 undecided, no formula of
-    Q, or out of time (no page is written).
-
-    \b
-    Examples:
-      derive explore "p**2 - m**2" --start p=alpha,m=alpha -o tied.html --open
-      derive explore "a*u1" "a*u2" -o neuron.html
-      derive explore "w**2" --open
-      derive explore "a**2 + b**2" "a*c + b*d" "c**2 + d**2" -o none.html
     """
 
     open: bool = option(False, "Open the page in a browser.")
