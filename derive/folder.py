@@ -1,11 +1,11 @@
-"""Folders of records: one TOML file for each, called by the record's id."""
+"""Folders of records: one TOML file for each, called by the record's id; tables beside modules."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from derive.errors import InputError, nearest
 
@@ -36,6 +36,11 @@ def read_folder(
         except tomllib.TOMLDecodeError as error:
             raise InputError(f"{path.name}: {error}") from None
     return tuple(found)
+
+
+def read_table(module: str, name: str) -> dict[str, Any]:
+    """Return the TOML file of a name that stands beside the file of a module."""
+    return tomllib.loads(Path(module).with_name(name).read_text(encoding="utf-8"))
 
 
 def find_record(records: Iterable[Record], name: str, what: str, otherwise: str) -> Record:

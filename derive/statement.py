@@ -5,17 +5,21 @@ their own. A sentence is in the notation of the terminal, its formulas in backti
 "``for `{b} > 0` it is `Q/N -> |{b}|` ``"; what is put in for a name in braces is an expression, a
 tree, a finding with its reason, or another sentence.
 
-``KINDS`` is the closed list of what is claimed. For each kind the tests have a witness: code that
-knows F and the data alone, and tries to refute the statement by simulation or brute force.
+``KINDS``, of ``kinds.toml``, is the closed list of what is claimed. For each kind the tests have a
+witness: code that knows F and the data alone, and tries to refute the statement by simulation or
+brute force.
 """
 
 from __future__ import annotations
 
 import enum
 import re
+from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from derive.folder import read_table
 
 
 class Ground(enum.Enum):
@@ -32,92 +36,7 @@ class Ground(enum.Enum):
     CONJECTURED = "conjectured"
 
 
-KINDS: Mapping[str, str] = {
-    # Of an optimizer on a linear model.
-    "span": "the iterates stay in w_0 + row(X), or their dual points; or have no such law",
-    "optimizer limit": "what a limit that interpolates minimises, or what it does not",
-    "iterates": "what each iterate minimises at its own margins, for decreasing losses",
-    "tail": "the direction tends to the largest margin in a norm, under exponential tails",
-    # Of wide nets on the line.
-    "wide limit": "the function to which a net tends, trained by mirror flow, as its width grows",
-    # Of a design of F.
-    "design": "F has the given Q on an interval, from a start; or no F has",
-    "line element": "w(beta) whose inverse F has the given Q, as an integral",
-    # Of the path from small starts on data.
-    "saddle path": "where beta is at fixed t/N as the start tends to 0",
-    "saddle limit": "what the end of that path minimises",
-    # Of a training run.
-    "run": "the steps of a log are steps of gradient descent on F, or one is none",
-    "run drift": "what laws and dual coordinates moved by, and that the rest is steered",
-    "run limit": "where the run leads, and how far its end is from there",
-    # Of a perturbed flow.
-    "drift": "c and y change by these drifts, y beside what steers, along the process",
-    "closed drift": "a drift depends on the weights through the laws alone, or does not",
-    "perturbed limit": "what a limit with X beta = y of the perturbed process minimises",
-    "start of the end": "gradient flow from this start has the laws at the end, and that Q",
-    "decay metric": "decay does not only shrink the start, and by what penalty and rates it would",
-    "noise that stays": "the effective start tends to 0 as S grows",
-    "annealed noise": "what limits minimise as S grows in all columns, before the noise stops",
-    "decay kept on": "where decay that does not end leads",
-    "crossing": "which drifts hold through a zero of what others are singular at",
-    "damped rest": "how fast Nesterov's flow comes to rest",
-    "one side": "a law changes to one side only",
-    "data order": "on given rows limits do not depend on loss weights and order, or do",
-    "closed kernel": "K is a function of beta on the leaf, or is none",
-    # Of a derivation.
-    "mirror flow": "Hess Q = g K^-1 for some Q and g > 0, or for none",
-    "conserved": "functions of the weights that the flow keeps, and how many there are",
-    "kernel": "K = J J^T, in beta on the leaf",
-    "dual": "<grad y_i, grad F_j> = g delta_ij",
-    "regularizer": "Q has the gradient y - y(w_0) on the leaf",
-    "domain": "which beta the flow can reach, and where Q is convex",
-    "minimiser": "a limit with X beta = y minimises Q among them",
-    "every time": "beta(t) minimises Q at the margins that it has",
-    "one row": "what beta(t) minimises on one row, under steepest descent on the weights",
-    "box": "how far sign descent on the weights takes grad Q by time t",
-    "shrunk start": "decay of homogeneous F shrinks the start, and does nothing else",
-    # Of regimes.
-    "start kernel": "K(w_0) = J J^T and F(w_0)",
-    "time scale": "K(c w_0) = c^e K(w_0)",
-    "ruling weights": "from starts c^Lambda w_0 the flow is that of some weights alone, as c tends",
-    "kernel decides": "Q depends on the start through K(w_0) alone",
-    "limit": "Q/N, or grad Q/N, has a limit at fixed coordinates as a symbol of the start tends",
-    "regime": "that limit is the kernel norm, an l1 norm, a function of l2, or none of these",
-    "limit error": "how fast the gradient comes to it",
-    "steep side": "on which side of 0 Q/N has no finite limit, and how it grows there",
-    "side reached": "on which side of 0 alone beta is",
-    "clock runs": "g > 0 along the flow",
-    "clock is onto": "int_0^t g ds is unbounded",
-    "clock is bounded": "g is bounded where beta is",
-    "width law": "K^2 = c beta^2 + kappa, kappa conserved, for sums of copies",
-    "width moments": "means and variances over random starts of sums of copies",
-    "wide starts": "kappa and beta_0 concentrate, and dQ/dbeta with them",
-    # Of explicit regularization.
-    "distance": "R = min |w - w_0|^2 subject to F(w) = beta",
-    "fibre cost": "min h(w) subject to F(w) = beta, for another cost h of the weights",
-    "R beside Q": "R is the Q of gradient flow, or not",
-    "R and Q in numbers": "both at some beta",
-    "scale limit": "R as the start goes to 0",
-    "value": "R or R_F at numbers",
-    # Of separable data.
-    "coercive": "|grad Q| -> infinity as |beta| -> infinity where Q lives, or along which rays not",
-    "growth": "Q(c x)/(c N(c)) -> h(x) as c -> infinity",
-    "direction": "beta(t)/|beta(t)| tends to the largest margin in the horizon of Q",
-    "homogeneous": "F(c w) = c^D F(w)",
-    "graded": "F(c^Lambda w) = c F(w)",
-    "KKT": "w(t), normalised, tends to a KKT point of least |w|^2, or that of the weights of the"
-    " largest entry of Lam, at margins of at least 1",
-    "KKT levels": "which weights fade, and what is least among the minimizers",
-    "level cost": "the least sum of squares of the weights of one entry of Lam, given beta",
-    "KKT law": "a conserved quantity is 0 at every KKT point",
-    "KKT minimizer": "KKT points are minimizers, or one that is none",
-    "representation cost": "R_F = min |w|^2 subject to F(w) = beta",
-    "steepest KKT": "w(t)/|w(t)|_p tends to KKT points of least |w|_p at margins of at least 1",
-    "steepest cost": "min |w|_p subject to F(w) = beta, as a function of beta",
-    "agreement": "R_F is an increasing function of the horizon of Q, or of none",
-    "large starts": "starts c w_0 are a linear model at bounded rescaled times, as c -> infinity",
-    "large starts, late": "of which the direction is then that of its largest margin",
-}
+KINDS: Mapping[str, str] = ChainMap(*read_table(__file__, "kinds.toml").values())
 """What a statement of each kind claims."""
 
 

@@ -45,7 +45,7 @@ def test_explicit_takes_the_fraction_that_its_help_gives():
 def test_a_module_gives_no_number_where_its_assumption_fails(tmp_path):
     # Q was derived for a_0 > 0: the gradient at beta_0 is 0, or nan where it does not hold.
     path = tmp_path / "neuron.py"
-    done = run("regularizer", "a*u1", "a*u2", "--numpy", str(path))
+    done = run("regularizer", "a*u1", "a*u2", "--numpy", "-o", str(path))
     assert done.returncode == 0
     module = {"__name__": "neuron"}
     exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module)

@@ -44,6 +44,7 @@ FORMS = {
         Form("json", "Print the JSON record.", methodcaller("to_json")),
         Form("jax", "Print Q and grad Q as a JAX module.", methodcaller("to_code", "jax")),
         Form("torch", "Print Q and grad Q in PyTorch.", methodcaller("to_code", "torch")),
+        Form("numpy", "Print Q and what belongs to it in NumPy.", methodcaller("to_code", "numpy")),
         Form("js", "Print F, J, K, Q, grad Q in JavaScript.", methodcaller("to_code", "js")),
         Form("rocq", "Print a theorem that Rocq accepts.", methodcaller("to_code", "rocq")),
         Form("csv", "Print a CSV table.", methodcaller("to_csv")),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
-import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, fields
@@ -24,6 +23,7 @@ import click
 from derive.cli.output import check_writable
 from derive.cli.running import Answer, Enter, finish
 from derive.errors import InputError
+from derive.folder import read_table
 from derive.model.typed import TypedModel
 from derive.option import option, require_bounds
 
@@ -177,7 +177,7 @@ def list_commands() -> int:
 
 def ends() -> Mapping[str, Mapping[str, Any]]:
     """Return what each command ends with, and examples of it: the ends of the pages of help."""
-    return tomllib.loads((Path(__file__).parent / "pages.toml").read_text(encoding="utf-8"))
+    return read_table(__file__, "pages.toml")
 
 
 class _Once(click.Command):

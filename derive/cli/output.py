@@ -12,17 +12,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from keyword import iskeyword
 from pathlib import Path
 
 from derive.errors import InputError
 
 MAXIMAL_RECORD = 20_000_000
 """Characters of a record that are read."""
-
-TAKEN = sys.stdlib_module_names | {"numpy"}
-"""Modules that one of the same name would hide."""
-
 
 PATIENCE, ROOM = 0.5, 7
 """Seconds before a stage is shown, and how far the bar beside it moves."""
@@ -94,18 +89,7 @@ def _obstacle(path: Path) -> str:
     return "" if writable else f"{path} cannot be written"
 
 
-def check_module(path: Path, output: Path | None) -> None:
-    """Refuse a file that Python could not import, or the one that the result is written to."""
-    if path.suffix != ".py" or not path.stem.isidentifier() or iskeyword(path.stem):
-        raise InputError(f"--numpy: {path} is no module name; give a file such as potential.py")
-    if path.stem in TAKEN:
-        raise InputError(f"--numpy: {path} would hide the module {path.stem}; give another name")
-    check_writable(path, "--numpy")
-    if output is not None and output.resolve() == path.resolve():
-        raise InputError(f"--numpy: {path} is what -o writes; give another file")
-
-
-def deliver(text: str, path: Path | None, option: str = "-o") -> None:
+def deliver(text: str, path: Path | None) -> None:
     """Print, or write whole: a reader of a file never sees half of it."""
     set_ = text.startswith(MARK)
     if set_ and (path is None or path.suffix != ".pdf"):
@@ -118,7 +102,7 @@ def deliver(text: str, path: Path | None, option: str = "-o") -> None:
     except OSError as error:
         # Nothing that was derived is lost.
         _print(text)
-        raise InputError(f"{option}: {path}: {error.strerror}; printed instead") from None
+        raise InputError(f"-o: {path}: {error.strerror}; printed instead") from None
 
 
 def deliver_to_folder(files: Mapping[str, str], folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from derive.cli.forms import TEXT, Form, offer_page, rendered
 from derive.cli.options import Command, OfModel, Steepest
-from derive.cli.output import check_module, check_writable, text_of
+from derive.cli.output import check_writable, text_of
 from derive.cli.recorded import EXIT, answer_with, bare_answer, with_data, with_field
 from derive.cli.running import NO, UNDECIDED, YES, Answer, Enter, finish
 from derive.errors import DeriveError, InputError, NumericalError
@@ -54,7 +54,7 @@ CHECKS = {
     "MatrixDerivation": _with_matrices,
 }
 """What puts the verdict of a record to flows of the weights; None of one that they do not show."""
-CODE = ("jax", "torch", "js", "rocq")
+CODE = ("jax", "torch", "numpy", "js", "rocq")
 """The forms that are programs."""
 
 
@@ -85,22 +85,19 @@ class Regularizer(Steepest, OfModel, Command):
     )
     check: bool = option(False, "Confirm by precise flows of the weights.")
     digits: int | None = option(None, "Digits of --check (30).", "N", at_least=10, at_most=1000)
-    numpy: Path | None = option(None, "Write Q as a module of NumPy functions.", "FILE.py")
     data: Path | None = option(
         None, "Ask whether limits on these rows depend on loss weights.", "FILE.csv"
     )
     conjecture: str = option("", "Compare a Q of your own, in beta and start symbols.", "Q")
-    form: Form = offer_page("jax", "torch", "js", "rocq")
+    form: Form = offer_page(*CODE)
 
     def answer(self, enter: Enter) -> Answer:
         """Derive, render, and add what else was asked."""
         read = self.model.read()
         if self.digits is not None and not self.check:
             raise InputError("--digits goes with --check")
-        if self.numpy is not None:
-            check_module(self.numpy, self.output)
         open_size = "--each" if self.each else "--measurements" if self.measurements else ""
-        if open_size and (self.numpy or self.conjecture or self.form.name in CODE):
+        if open_size and (self.conjecture or self.form.name in CODE):
             raise InputError(f"{open_size} goes with text, --latex, --html and --json")
         if self.data is not None:
             text_of(self.data)
@@ -140,8 +137,6 @@ class Regularizer(Steepest, OfModel, Command):
             yield self.with_check
         if self.conjecture:
             yield self.with_conjecture
-        if self.numpy is not None:
-            yield self.with_module
 
     def with_check(self, answer: Answer, derivation: Derivation, enter: Enter) -> Answer:
         """Add the cross-check of Q to the text, or to the record and beside it."""
@@ -198,17 +193,6 @@ class Regularizer(Steepest, OfModel, Command):
         if self.form.name == "text":
             return replace(answer, result=f"{answer.result}\n\n{compared.to_text()}", code=code)
         return replace(answer.saying(compared.to_text()), code=code)
-
-    def with_module(self, answer: Answer, derivation: Derivation, enter: Enter) -> Answer:
-        """Add the NumPy module, or the line that says why there is none."""
-        from derive.render.exports.program import UNWRITTEN
-
-        assert self.numpy is not None
-        try:
-            return replace(answer, module=(derivation.to_code("numpy").rstrip("\n"), self.numpy))
-        except NumericalError as error:
-            line = f"--numpy: no module is written: {str(error).removeprefix(UNWRITTEN)}"
-            return answer.failing(line, answer.code or UNDECIDED)
 
 
 @dataclass(frozen=True, kw_only=True)

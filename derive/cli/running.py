@@ -59,15 +59,11 @@ class Enter:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command prints, its exit status, and what is said beside it on stderr.
-
-    *module* is what it writes to a file of its own, of --numpy.
-    """
+    """What a command prints, its exit status, and what is said beside it on stderr."""
 
     result: str
     code: int = YES
     narration: str = ""
-    module: tuple[str, Path] | None = None
 
     def saying(self, line: str) -> Answer:
         """Return the same with one more line beside it."""
@@ -83,8 +79,6 @@ def finish(work: Callable[[Enter], Answer], timeout: float, output: Path | None)
     answer = run(work, timeout)
     if answer.result:
         deliver(answer.result, output)
-    if answer.module is not None:
-        deliver(*answer.module, "--numpy")
     if answer.narration:
         print(answer.narration, file=sys.stderr)
     return answer.code

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from operator import attrgetter, eq
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sympy import Symbol
 
 from derive.comparison import SCALE
+from derive.folder import read_table
 from derive.language import parse_expression
 from derive.limits.limit import Point
 from derive.model.labels import taken_names
@@ -55,9 +54,7 @@ if TYPE_CHECKING:
     from derive.univariate.problem import VariationalProblem
 
 F = "Parameterization `beta = F(w)`"
-ACCOUNTS: Mapping[str, Sequence[Mapping[str, Any]]] = tomllib.loads(
-    (Path(__file__).parent / "accounts.toml").read_text(encoding="utf-8")
-)
+ACCOUNTS: Mapping[str, Sequence[Mapping[str, Any]]] = read_table(__file__, "accounts.toml")
 """Under which heading the claims of a record stand."""
 
 

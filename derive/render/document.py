@@ -10,14 +10,13 @@ typed. A text from elsewhere passes through :func:`literal`, so that it has no s
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from derive.errors import InputError
+from derive.folder import read_table
 from derive.printable import Printable, renderer
 from derive.statement import Clause, Equations, Items, Sentence
 from derive.verdict import Verdict
@@ -214,9 +213,7 @@ def punctuate(blocks: Sequence[Any]) -> Iterator[Element]:
             yield block
 
 
-WORDING: Mapping[str, Mapping[str, str]] = tomllib.loads(
-    (Path(__file__).parent / "wording.toml").read_text(encoding="utf-8")
-)
+WORDING: Mapping[str, Mapping[str, str]] = read_table(__file__, "wording.toml")
 """What is said of derivations: sentences into which formulas are put."""
 
 

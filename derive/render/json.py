@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import functools
 import json
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from flint import arb
@@ -23,6 +21,7 @@ from derive.clock import OutOfTime
 from derive.derivation import Derivation
 from derive.entrywise import EntrywiseDerivation
 from derive.exact.field.function_field import RationalFunction
+from derive.folder import read_table
 from derive.language import to_text
 from derive.language.tree import Tree
 from derive.matrices import MatrixDerivation
@@ -45,9 +44,7 @@ DIGITS = 30
 Record: TypeAlias = dict[str, object]
 """Names with texts, whole numbers, truth values, nothing, lists, and what ``json_value`` knows."""
 
-FIELDS: Mapping[str, str] = tomllib.loads(
-    (Path(__file__).parent / "fields.toml").read_text(encoding="utf-8")
-)
+FIELDS: Mapping[str, str] = read_table(__file__, "fields.toml")
 
 
 def render_json(found: Any, seconds: float = 20.0) -> str:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import enum
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,11 +27,13 @@ from derive.catalogue.audit.report import counts
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.germ import Unsettled
+from derive.folder import read_table
 from derive.language import parse_expression
 from derive.language.tree import Name
 from derive.sources import reference
 
-FILE = Path(__file__).parent.parent / "coverage.toml"
+COVERAGE = read_table(str(Path(__file__).parent), "coverage.toml")
+"""The statements, and what their page says beside them."""
 BOUND = re.compile(r"O\((.*)\)")
 
 
@@ -46,37 +47,8 @@ class Ground(enum.Enum):
     LEFT_OUT = "left out"
 
 
-MEANINGS = {
-    Ground.SHOWN: "derived or decided, exactly and as it is worded here; the command prints it.",
-    Ground.INSTANCE: "the same for one model, one norm or one set of data, which is named.",
-    Ground.CITED: "a theorem of the source that is named; the command prints its hypotheses, and "
-    "which of them are proved.",
-    Ground.SIMULATED: "it was run; the figures are what the run printed, and prove nothing.",
-    Ground.LEFT_OUT: "nothing here shows it, for the reason that is given.",
-}
 DETAIL = {Ground.INSTANCE: "instance", Ground.CITED: "theorem", Ground.LEFT_OUT: "reason"}
 """The field that a ground asks for; no other ground has it."""
-HEADER = """\
----
-hide-toc: true
----
-
-# Coverage
-
-What the sources state beside formulas, and on what ground this program says the same: a command, or
-a line of Python, and what that prints. The tests of the project run them all.
-
-"""
-SLIPS = "Of these, {} are slips of the pen, shown against a passage that is quoted whole.\n"
-FORMULAS = """
-## Printed formulas
-
-Formulas are compared with what is derived by `derive audit`, of which this is the table: {} of
-them, {}. Where they were read: {}.
-
-| formula, place | outcome | read |
-|---|---|---|
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +99,7 @@ def read_statement(record: Mapping[str, Any]) -> Statement:
 
 def statements() -> tuple[Statement, ...]:
     """Return all statements of the file."""
-    record = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return tuple(map(read_statement, record["statement"]))
+    return tuple(map(read_statement, COVERAGE["statement"]))
 
 
 def compare(derived: Expr, *printed: str, **where: str) -> list[str]:
@@ -171,8 +142,9 @@ def markdown(audits: Sequence[Audit]) -> str:
     the audit."""
     found = statements()
     number = Counter(said.ground for said in found)
-    legend = (f"- **{x.value}** ({number[x]}): {MEANINGS[x]}\n" for x in Ground)
-    parts = [HEADER, *legend, "\n", SLIPS.format(sum(bool(said.quoted) for said in found))]
+    legend = (f"- **{x.value}** ({number[x]}): {COVERAGE['grounds'][x.value]}\n" for x in Ground)
+    slips = COVERAGE["page"]["slips"].format(sum(bool(said.quoted) for said in found))
+    parts = [COVERAGE["page"]["head"], *legend, "\n", slips]
     for cite in dict.fromkeys(key for said in found for key in said.cite):
         authors, title, _ = reference(cite)
         heading = re.sub(r"\\'|[{}]", "", f"{title}. {authors}.")
@@ -211,7 +183,7 @@ def _formulas(audits: Sequence[Audit]) -> Iterator[str]:
     outcomes = ", ".join(f"{n} {name}" for name, n in counts(audits).items() if n)
     read = Counter(audit.printed.reading for audit in audits)
     where = ", ".join(f"{n} {name}" for name, n in read.items())
-    yield FORMULAS.format(len(audits), outcomes, where)
+    yield COVERAGE["page"]["formulas"].format(len(audits), outcomes, where)
     for audit in audits:
         printed, judgement = audit.printed, audit.judgement
         formula = "; ".join(printed.text)

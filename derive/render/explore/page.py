@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -21,6 +20,7 @@ from sympy import symbols
 from derive.components import in_components
 from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError
+from derive.folder import read_table
 from derive.model.condition import AT_START, Condition
 from derive.potential.piece import of_the_flow, start_signs
 from derive.printable import renderer
@@ -73,10 +73,7 @@ class Mode:
     warp: Mapping[str, str] | None = None
 
 
-MODES = {
-    name: Mode(**given)
-    for name, given in tomllib.loads((FOLDER / "modes.toml").read_text(encoding="utf-8")).items()
-}
+MODES = {name: Mode(**given) for name, given in read_table(__file__, "modes.toml").items()}
 """The modes of pages: by the verdict, and by whether Q has a horizon."""
 DRAWN = {
     "line": '<path class="{}" d="M1,8H23"/>',
