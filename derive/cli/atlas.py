@@ -12,7 +12,7 @@ import click
 
 from derive.cli.catalogue import Site
 from derive.cli.forms import TEXT, Form, offer
-from derive.cli.options import Command, Commands, Program, command, time_limit
+from derive.cli.options import Command, Commands, Program, command, page, time_limit
 from derive.cli.output import Narrator, deliver
 from derive.cli.recorded import Recorded
 from derive.cli.running import YES, Answer, Enter, use_one_thread
@@ -30,18 +30,7 @@ NO_DASK = "--cluster needs dask: pip install 'regderive[cluster]', or leave it f
 
 @dataclass(frozen=True, kw_only=True)
 class Build(Program):
-    """Derive one parameterization of each class, the smallest first, into a SQLite file.
-
-    F are products, powers, sums and quotients of weights, exp, log and sigmoid of them, norms and
-    sums, with up to three outputs and four weights. Two F are in one class where renaming weights,
-    signs or a common scale of them, and an affine change of the outputs turn one into the other.
-    Each is derived from any start, and from all weights at one alpha or one weight at 0 where that
-    changes the answer. What takes longer than --timeout is a row that says so.
-
-    A build that was interrupted goes on where it stopped when the same command is typed again;
-    with more --entries or a larger --size it goes on further. The same seed gives the same file,
-    but for the seconds.
-    """
+    """Derive one parameterization of each class, the smallest first, into a SQLite file."""
 
     size: int = option(5, "The largest size of F.", "N", at_least=1, at_most=7)
     entries: int = option(1000, "Begin no F once there are N entries.", "N", at_least=1)
@@ -92,13 +81,7 @@ PROPERTIES = ("horizon", "warped", "weights", "law", "domain")
 
 @dataclass(frozen=True, kw_only=True)
 class Search(Command):
-    """Find the parameterizations that have a given Q, or given properties.
-
-    Q is written in beta, or beta1, beta2, ...; other names are constants. It is compared up to a
-    factor, linear terms, an affine change of beta and renaming of constants, at points of leaves
-    that are known from F alone; where an exact identity confirms that it is equal, that is said,
-    with what the constants are. Where none is equal, the nearest are listed.
-    """
+    """Find the parameterizations that have a given Q, or given properties."""
 
     potential: str | None = option(None, metavar="[Q]")
     horizon: str = option("", "Those with this norm of the largest margin: l1, l2, ...", "NORM")
@@ -180,12 +163,7 @@ class Show(Recorded):
 
 @dataclass(frozen=True, kw_only=True)
 class AtlasSite(Site):
-    """Write an atlas as pages for a browser: a table that sorts and filters, and a page an entry.
-
-    DIR is new, empty, or holds such a site, which is replaced. Each entry is derived again; its
-    page has Q, the proof or why there is none, and a picture. The pages fetch nothing: open
-    DIR/index.html.
-    """
+    """Write an atlas as pages for a browser: a table that sorts and filters, a page an entry."""
 
     atlas: Path | None = option(None, FILE, "FILE")
     first: int = option(1000, "Write pages of the first N entries.", "N", at_least=1)
@@ -218,4 +196,4 @@ def atlas() -> click.Group:
 
 def _command(name: str) -> click.Command:
     kind, summary = KINDS[name]
-    return command(name, kind.__doc__ or "", summary, kind.run, kind)
+    return command(name, page(f"atlas-{name}"), summary, kind.run, kind)

@@ -24,12 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Catalogue(Command):
-    """List the published models, or derive one of them and show what was printed of it.
-
-    Without ID the models are listed. A model is a record: F and the start as one types them,
-    and formulas as they were printed. Nothing that is derived comes from the record but F and
-    the start. --latex, --html and --json go with an ID.
-    """
+    """List the published models, or derive one of them and show what was printed of it."""
 
     ids = "derive.catalogue:entries"
     model: str | None = option(None, metavar="[ID]")
@@ -101,23 +96,7 @@ WIDTH = 24
 
 @dataclass(frozen=True, kw_only=True)
 class Audit(Command):
-    """Compare every printed formula of the catalogue with what is derived from F alone.
-
-    Each ID is a model, as `derive catalogue` lists them; without one all are compared.
-
-    AGREES: equal. AGREES UP TO: equal but for what is named, such as a factor, a sign, a
-    constant, the convention of the loss, or the special case that was compared. DIFFERS FROM THE
-    TEXT AT HAND: not equal, as far as the text that was extracted from the source has it right; the
-    whole passage, the derived form and a point with both values are printed. MISPRINT: the same,
-    where the typeset page was read or the source contradicts itself. NOT CHECKED: nothing compares
-    it yet, and why.
-
-    Each formula says where it was read: on the typeset page, in the text at hand, or from memory
-    of the published paper, which blames nobody.
-
-    Identities are decided exactly, in a field of elementary functions; what differs is shown
-    by values with error bounds.
-    """
+    """Compare every printed formula of the catalogue with what is derived from F alone."""
 
     ids = "derive.catalogue:entries"
     models: tuple[str, ...] = option((), metavar="[ID]...")
@@ -203,13 +182,7 @@ def _check_folder(folder: Path) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Report(Site):
-    """Write the catalogue and its audit as a small site: an index, and a page a model.
-
-    DIR is new, empty, or holds such a site, which is replaced. The pages fetch nothing: open
-    DIR/index.html in a browser. Of each model they show Q and its proof or why there is none, a
-    picture of Q, what its sources print, and whether that agrees; and as `derive explore` does, a
-    picture that moves.
-    """
+    """Write the catalogue and its audit as a small site: an index, and a page a model."""
 
     timeout: float = time_limit(300.0)
 

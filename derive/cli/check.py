@@ -19,12 +19,7 @@ _FOLD = textwrap.TextWrapper(80, subsequent_indent=" " * 6, break_on_hyphens=Fal
 
 @dataclass(frozen=True, kw_only=True)
 class Check(Limited):
-    """Check a record: recompute what it says from F, without SymPy and without any search.
-
-    FILE is a record that --json of `derive regularizer` or `derive regimes` wrote; - reads the
-    standard input. What is printed is the theorem that was proved. Anything else in FILE, as the
-    limits of regimes, is named as not certified, and with --strict refused.
-    """
+    """Check a record: recompute what it says from F, without SymPy and without any search."""
 
     file: str = option(..., metavar="FILE")
     strict: bool = option(False, "Fail where anything that FILE says is not certified.")
@@ -66,11 +61,7 @@ def _printable(line: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Rocq(Program):
-    """Write the library that files of derive regularizer --rocq are compiled with.
-
-    DIR then holds Mirror.v, a _CoqProject, and REFEREE.md, which says which seven definitions one
-    has to read to know what a theorem claims.
-    """
+    """Write the library that files of derive regularizer --rocq are compiled with."""
 
     library: bool = option(False, "Write the library.")
     output: Path | None = option(None, "Write the files to DIR.", "DIR", "-o", "--output")

@@ -27,28 +27,7 @@ NORMS = ("l1", "l2", "linf", "softmax", "dft", "nuclear", "l4/3")
 
 @dataclass(frozen=True, kw_only=True)
 class Margin(Steepest, OfModel, Recorded):
-    """Find what gradient flow on F tends to on separable data, as in classification.
-
-    At every time t, for every decreasing loss, beta(t) minimises Q among the predictors with
-    margins at least its own: a theorem of every Q that is proved, warped or not. As t grows,
-    under losses with an exponential tail, its direction is decided where the gradient of Q is
-    coercive: it is that of the largest margin in the horizon of Q, its shape at infinity, such
-    as an l1 norm. Beside it, for homogeneous polynomials F, stands the margin problem in the
-    weights, whose KKT points are the possible limits, and its cost R_F in beta; where both roads
-    apply they are compared.
-
-    Each OUTPUT is a component of F(w), written as for `derive regularizer`. One output stands for
-    copies of it, one for each feature.
-
-    FILE.csv has one row for each example: its features and, last, its class, separated by
-    commas, as decimals or fractions; a first row of names is skipped, and there is no offset but
-    by a column of ones. Two classes: the greater one is +1. More: one predictor for each class,
-    as under softmax. The answer is exact, with a certificate that is checked in rational numbers:
-    multipliers where the classes are separable, and otherwise weights with which rows cancel. The
-    norms dft, sum_k |DFT(beta)_k|, nuclear, of features that are matrices --shape NxM, and l_p
-    such as l4/3 come with a predictor and two bounds proved in balls; softmax is l2 with a
-    predictor for each class.
-    """
+    """Find what gradient flow on F tends to on separable data, as in classification."""
 
     data: File | None = option(
         None,
@@ -125,18 +104,7 @@ def _norm(record: Margins) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Path(OfModel, Recorded):
-    """Follow gradient flow on data as its start tends to 0: plateaus, jumps, and where it ends.
-
-    Where Q/N tends to a sum of L_j^+ beta_j for beta_j > 0 and L_j^- |beta_j| for beta_j < 0, beta
-    stays on plateaus and jumps at times in units of N, all in fractions: coordinates wait at 0
-    until their dual s_j, which moves by the residual, comes to an end. The last beta minimises
-    that sum, with a certificate. On the tied pair from equal starts this is a theorem; of other
-    scales and depths it is heuristic, and says so. Coordinates that arrive at one time are refused.
-
-    Each OUTPUT is a component of F(w), written as for `derive regularizer`. One output stands for
-    copies of it, one for each feature. FILE.csv has one row for each example: its features and,
-    last, y, separated by commas, as decimals or fractions; a first row of names is skipped.
-    """
+    """Follow gradient flow on data as its start tends to 0: plateaus, jumps, and where it ends."""
 
     data: File | None = option(None, "Rows of features and y.", "FILE.csv")
     scale: str = option(
@@ -175,18 +143,7 @@ class Path(OfModel, Recorded):
 
 @dataclass(frozen=True, kw_only=True)
 class Run(OfModel, Recorded):
-    """Audit a training run: is it gradient descent on F, what drifted, and where does it lead?
-
-    A step of gradient descent, of any batch, labels and size, keeps every law to first order and
-    moves dual coordinates in the row space of X. So momentum, Adam and decay are told from SGD and
-    label noise, with the step and the law that broke. Of a run that is one, the drift of laws and
-    of y is summed, and the predicted limit, by parts, stands beside the end of the log.
-
-    Each OUTPUT is a component of F(w), written as for `derive regularizer`. One output stands for
-    copies of it, one for each feature. The log is a file of NumPy: `weights`, (N + 1, p, n), those
-    before the first step and after each of N, or an array (N + 1, n) for each weight by its name.
-    The data is one with `X`, (m, n), and `y`, (m,).
-    """
+    """Audit a training run: is it gradient descent on F, what drifted, and where does it lead?"""
 
     log: File | None = option(None, "The weights after each step.", "FILE.npz")
     data: File | None = option(None, "The arrays X and y.", "FILE.npz")
@@ -213,25 +170,7 @@ class Run(OfModel, Recorded):
 
 @dataclass(frozen=True, kw_only=True)
 class Univariate(Command):
-    """Find the function that wide shallow nets on the line tend to under mirror flow.
-
-    f(x) = sum_j a_j sigma(w_j x - b_j) + d with n units, w_j = 1 or -1, biases from the density P.
-    As n grows, f(x, theta(inf)) - f(x, theta(0)) tends to the h through the data that minimises a
-    functional of h'' and of the slopes at both ends. The functional is derived from potential,
-    activation and density; without --data it is all that is printed. --latex and --html give it as
-    a page.
-
-    Under unscaled potentials, sum phi(theta - theta(0)), all h are that of gradient flow; under
-    scaled ones, n^-2 sum phi(n (theta - theta(0))), phi counts. h is a spline with rational
-    coefficients where phi is quadratic, or unscaled, and P is piecewise polynomial; else it is
-    certified by balls, to 20 digits or more.
-
-    FILE.csv has one row x,y for each example, as decimals or fractions; a first row of names is
-    skipped. y is what is still to be learned, y - f(x, theta(0)). P is uniform, an expression on
-    [-1, 1], or expressions with their intervals: "1 - abs(b) on [-1, 1]",
-    "1/4 on [-2, -1]; 1/2 on [-1, 1]; 1/4 on [1, 2]"; it is scaled to mass 1. All x must be in its
-    support.
-    """
+    """Find the function that wide shallow nets on the line tend to under mirror flow."""
 
     data: File | None = option(None, "Rows x,y.", "FILE.csv")
     potential: str = option("x**2", "phi, convex, in one name.", "PHI")

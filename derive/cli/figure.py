@@ -19,16 +19,7 @@ SUFFIXES = (".png", ".pdf", ".svg")
 
 @dataclass(frozen=True, kw_only=True)
 class Figure(OfModel, Command):
-    """List the figures, or draw one: Q, unit balls and level sets, and explicit counterparts.
-
-    Without ID the figures are listed. With ID the figure is drawn to FILE.png, FILE.pdf or
-    FILE.svg as -o says, else to ID.png; with --json or --csv its numbers are printed instead,
-    or written to the text file of -o. With --of the OUTPUTs are an F of your own, one or two
-    components: its Q is drawn at the start of --values, or at three scales of a simple one.
-
-    Each curve is derived from F when it is drawn. Drawing needs matplotlib (pip install
-    'regderive[plot]'); --json and --csv do not.
-    """
+    """List the figures, or draw one: Q, unit balls and level sets, and explicit counterparts."""
 
     ids = "numerics.figures.gallery:figures"
     of: bool = option(False, "Draw Q of an F of your own: OUTPUTs follow.")

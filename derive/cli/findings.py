@@ -44,18 +44,7 @@ def scaled(model: ReadModel, name: str) -> Parameterization:
 
 @dataclass(frozen=True, kw_only=True)
 class Regimes(Steepest, OfModel, Checked):
-    """Find what Q tends to as the start is scaled, or in any symbol of the start.
-
-    Kernel regime: Q tends to the squared norm of the tangent kernel at the start. Rich regime:
-    to an l1 norm. Anti-NTK regime: to an increasing function of the l2 norm. The start symbol
-    is positive; a name that the start does not have scales the whole start. A depth that is a
-    symbol, D in p**D, is assumed to be above 2. With --width the start is random, and the sum of
-    many copies of F is in one regime or the other with a probability that tends to 1.
-
-    Each OUTPUT is a component of F(w), written as for `derive regularizer`; with a vector of open
-    dimension the limits hold in every one. Of the record of --json `derive check` certifies Q; the
-    limits are shown by the expansions that their page prints.
-    """
+    """Find what Q tends to as the start is scaled, or in any symbol of the start."""
 
     scale: str = option(
         SCALE, "The start symbol that tends to a limit; a new name scales the whole start.", "NAME"
@@ -112,14 +101,7 @@ class _OneModel(Steepest, OfModel):
 
 @dataclass(frozen=True, kw_only=True)
 class Compare(Recorded):
-    """Show models, or one from several starts, side by side.
-
-    Of each: Q, K, the warp, what Q tends to as the start is scaled by alpha, the horizon, which
-    norm has the margin on separable data, and what one step of gradient descent does to the laws.
-
-    Each MODEL is an ID of `derive catalogue`, or F as a text: its outputs with ; between them,
-    and behind them its options, as those of `derive regularizer`.
-    """
+    """Show models, or one from several starts, side by side."""
 
     ids = "derive.catalogue:entries"
     models: tuple[str, ...] = option((), metavar="MODEL...")
@@ -157,26 +139,7 @@ KINDS = ("decay", "momentum", "step", "noise")
 
 @dataclass(frozen=True, kw_only=True)
 class Perturb(OfModel, Checked):
-    """Find what weight decay, momentum, finite steps or noise do to the regularizer of F.
-
-    Each moves the conserved quantities c and the dual coordinates y = grad Q of gradient flow, and
-    their drift is an exact function of the weights. Where it closes, the start from which plain
-    gradient flow has the same laws is printed: its Q is what the limit minimises, apart from a
-    shift xi of y. Otherwise the drift is printed as it is.
-
-    decay: w' = grad part - k(t) w. For homogeneous F it shrinks the start, and does nothing else.
-    momentum: lam w'' + w' = grad part, or Nesterov's damping; which laws grow or fall.
-    step: one step of any size along any gradient, so gradient descent and SGD.
-    noise: of the residuals, as of SGD or of labels: its covariance moves c and y.
-    decay,momentum and the like: several at once.
-
-    With --mirror these are steps, noise and momentum of theta = grad psi(w), mirror descent;
-    with --process preconditioned those of w, gradients times (Hess psi)^-1. Their flow is one, and
-    their drifts are not.
-
-    Each OUTPUT is a component of F(w), written as for `derive regularizer`. One output stands for
-    copies of it, one for each feature.
-    """
+    """Find what weight decay, momentum, finite steps or noise do to the regularizer of F."""
 
     by: str = option(..., "What perturbs the flow; several as a,b.", "|".join(KINDS))
     penalty: str | None = option(
@@ -212,19 +175,7 @@ class Perturb(OfModel, Checked):
 
 @dataclass(frozen=True, kw_only=True)
 class Explicit(OfPolynomials, Recorded):
-    """Find what explicit l2 regularization of the weights gives, beside the implicit Q.
-
-    R(beta) = min |w - w_0|^2 and R_F(beta) = min |w|^2, both subject to F(w) = beta, for F
-    polynomial: the polynomial of all critical values by exact elimination, and which of its
-    roots is the minimum, certified in balls. Then where R and the implicit regularizer Q of
-    gradient flow differ, and the limit of R as the start goes to 0.
-
-    Each OUTPUT is a component of F(w), written as for `derive regularizer`. Where the root
-    depends on several numbers it is certified at single points: --at gives one. Outputs that are
-    products of vectors or matrices may have R_F in closed form. A vector of open dimension starts
-    at 0: give u=0 in --start. With --cost it is the least of another cost, a sum of c*abs(w)**p,
-    or of tr K, where F is a sum of monomials without common weights.
-    """
+    """Find what explicit l2 regularization of the weights gives, beside the implicit Q."""
 
     cost: str = option("", "Another cost than |w|^2: 3*u**2 + 5*v**2, or trace-K.", "H")
     at: str = option("", "Certify values at a point: beta=2,alpha=1/2.", "NAME=V,...")
@@ -256,16 +207,7 @@ class Explicit(OfPolynomials, Recorded):
 
 @dataclass(frozen=True, kw_only=True)
 class Optimizers(Recorded):
-    """Say what an optimizer on a linear model X w spans, and what its limits minimise.
-
-    Without NAME all are listed. An optimizer is a record: its update, as formulas. What is said of
-    it is computed from these: whether the iterates, or their dual points, stay in w_0 + row(X), as
-    an identity modulo the rows of X; if so what a limit with X w = y minimises, and whether each
-    iterate does so among those with margins at least its own; if not, residuals at which the first
-    steps are independent, which no potential allows, and data on which the limit is not the
-    interpolant of least norm, with one that is shorter. What is known of the direction under losses
-    with an exponential tail is cited, with its hypotheses.
-    """
+    """Say what an optimizer on a linear model X w spans, and what its limits minimise."""
 
     ids = "derive.optimizers.span:updates"
     name: str | None = option(None, metavar="[NAME]")
@@ -280,11 +222,7 @@ class Optimizers(Recorded):
 
 @dataclass(frozen=True, kw_only=True)
 class Parameterize(Recorded):
-    """Find beta = F(w) whose gradient flow has the implicit regularizer Q, and prove it.
-
-    Q is separable: one argument for each coordinate, in the names beta or beta1, beta2, ...
-    Other names are parameters. For one weight F'(w)^2 = 1/Q''(beta), up to the unit of Q.
-    """
+    """Find beta = F(w) whose gradient flow has the implicit regularizer Q, and prove it."""
 
     potentials: tuple[str, ...] = option((), metavar="[Q]...")
     start: str = option(

@@ -13,7 +13,7 @@ from importlib import import_module
 
 import click
 
-from derive.cli.options import Commands, command, ends, list_commands
+from derive.cli.options import Commands, command, list_commands, page
 from derive.cli.output import ReaderLeft
 from derive.cli.running import BAD_INPUT, FAULT, INTERRUPTED, READER_LEFT, UNDECIDED, YES, Stop
 from derive.errors import ConsistencyError, DeriveError, InputError
@@ -65,7 +65,7 @@ def load(name: str) -> click.Command:
         group: click.Group = getattr(module, name)()
         return group
     kind = getattr(module, name.capitalize())
-    return command(name, kind.__doc__, COMMANDS[name], kind.run, kind)
+    return command(name, page(name), COMMANDS[name], kind.run, kind)
 
 
 def top(version: bool, show_completion: str | None) -> int:
@@ -147,8 +147,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _teach(arguments: Sequence[str]) -> None:
     """Show on a terminal the examples of a command that was given nothing."""
     if len(arguments) == 1 and arguments[0] in COMMANDS and sys.stderr.isatty():
-        lines = ("\nExamples:", *ends()[arguments[0]]["examples"])
-        print("\n  ".join(lines), file=sys.stderr)
+        _, heading, examples = page(arguments[0]).partition("Examples:\n")
+        print(f"\n{heading}{examples}", file=sys.stderr, end="")
 
 
 def _explain(fault: Exception) -> int:

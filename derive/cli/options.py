@@ -23,7 +23,6 @@ import click
 from derive.cli.output import check_writable
 from derive.cli.running import Answer, Enter, finish
 from derive.errors import InputError
-from derive.folder import read_table
 from derive.model.typed import TypedModel
 from derive.option import option, require_bounds
 
@@ -175,23 +174,14 @@ def list_commands() -> int:
     return 0
 
 
-def ends() -> Mapping[str, Mapping[str, Any]]:
-    """Return what each command ends with, and examples of it: the ends of the pages of help."""
-    return read_table(__file__, "pages.toml")
+def page(name: str) -> str:
+    """Return the page of help of a command, of which click leaves the examples as they are."""
+    text = (Path(__file__).parent / "pages" / f"{name}.txt").read_text(encoding="utf-8")
+    return text.replace("\n\nExamples:", "\n\n\b\nExamples:")
 
 
 class _Once(click.Command):
     """A command that refuses an option given twice, of which the first would be lost."""
-
-    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what the command does, what it ends with, and examples of it."""
-        super().format_help_text(ctx, formatter)
-        if end := ends().get(ctx.command_path.partition(" ")[2]):
-            formatter.write_paragraph()
-            with formatter.indentation():
-                examples = "".join(f"\n  {line}" for line in end["examples"])
-                status = " ".join(end["status"].split())
-                formatter.write_text(f"Exit status: {status}\n\n\b\nExamples:{examples}")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         given = [a.partition("=")[0] for a in args]

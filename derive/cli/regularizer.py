@@ -60,22 +60,7 @@ CODE = ("jax", "torch", "numpy", "js", "rocq")
 
 @dataclass(frozen=True, kw_only=True)
 class Regularizer(Steepest, OfModel, Command):
-    """Derive the mirror potential Q(beta) of gradient flow on F, or prove that there is none.
-
-    Where one exists, gradient flow on |X F(w) - y|^2 minimises Q among the beta with X beta = y.
-
-    Each OUTPUT is a component of F(w), an expression in the weights in Python's notation:
-    + - * / ** and brackets, exact numbers (0.5 is 1/2), sqrt exp log sin cos tan sinh cosh tanh
-    asinh atan sigmoid softplus abs, and p**D with D a parameter. Weights are real; a weight w
-    starts at the symbol w_0 unless --start says otherwise.
-    With --vector and --matrix, outputs may use norm(u), dot(u, v), T(W) and products.
-    With --each v, OUTPUT is beta_i for every i and every n: v stands for v_i, and sum(...),
-    prod(...) and norm(v) go over all v_k.
-
-    With --data FILE.csv, rows of features and y, it is also decided whether limits on these rows
-    are the same for all loss weights and orders of batches, which holds of some data without a Q;
-    and whether K is a function of beta. --check then runs two flows on the data.
-    """
+    """Derive the mirror potential Q(beta) of gradient flow on F, or prove that there is none."""
 
     each: str = option("", "Indexed weight v_1, ..., v_n: v, or v:n-1 for outputs i < n.", "V")
     measurements: str = option(
@@ -197,20 +182,7 @@ class Regularizer(Steepest, OfModel, Command):
 
 @dataclass(frozen=True, kw_only=True)
 class Explore(OfModel, Command):
-    """Write a page on which one sees what gradient flow on F minimises: one file, no network.
-
-    Of one output: two copies of F, with the level sets of Q(beta_1) + Q(beta_2). Drag the two
-    handles of the data line x . beta = y; sliders set the start. In the browser the flow of the
-    weights is integrated from F alone, and the minimiser of Q on the line is found from Q alone:
-    they meet, and their distance is printed. Several outputs are drawn in a plane of two, with the
-    warp g along the path. Where Q has a horizon, there are points to separate, too: beta(t) in
-    logarithmic time, and the largest margin that it tends to. Where it is proved that there is no
-    Q, two ways to one beta are drawn, with what steered them. The theorem stands beside it. A
-    vector of open dimension is drawn in the plane, and Q of one output that is an integral is
-    integrated in the page.
-
-    Each OUTPUT is a component of F(w), written as for `derive regularizer`.
-    """
+    """Write a page on which one sees what gradient flow on F minimises: one file, no network."""
 
     open: bool = option(False, "Open the page in a browser.")
 
