@@ -91,9 +91,6 @@ def _table(models: tuple[Entry, ...], enter: Enter) -> Answer:
     return Answer(markdown(derived))
 
 
-WIDTH = 24
-
-
 @dataclass(frozen=True, kw_only=True)
 class Audit(Command):
     """Compare every printed formula of the catalogue with what is derived from F alone."""
@@ -121,7 +118,7 @@ class Audit(Command):
 
         audits: list[Judged] = []
         for done, entry in enumerate(read):
-            enter(progress(done, len(read), entry.id))
+            enter(f"{done}/{len(read)} {entry.id}")
             audits += audit_entry(entry)
         write = {
             "text": render_text,
@@ -131,16 +128,6 @@ class Audit(Command):
             "json": render_json,
         }[self.form.name]
         return Answer(write(audits))
-
-
-def progress(done: int, total: int, name: str) -> str:
-    """Return a bar, what is done of the total, and what is under way.
-
-    >>> progress(1, 2, "square")
-    '[############............] 1/2 square'
-    """
-    filled = WIDTH * done // total
-    return f"[{'#' * filled}{'.' * (WIDTH - filled)}] {done}/{total} {name}"
 
 
 OURS = '<meta name="generator" content="regderive">'
@@ -198,7 +185,7 @@ class Report(Site):
         derived: list[tuple[Entry, Derivation]] = []
         audits: list[Judged] = []
         for done, entry in enumerate(entries()):
-            enter(progress(done, len(entries()), entry.id))
+            enter(f"{done}/{len(entries())} {entry.id}")
             derivation = derive_entry(entry)
             derived.append((entry, derivation))
             audits += audit_formulas(entry, Subject(derivation))

@@ -19,8 +19,8 @@ from derive.errors import InputError
 MAXIMAL_RECORD = 20_000_000
 """Characters of a record that are read."""
 
-PATIENCE, ROOM = 0.5, 7
-"""Seconds before a stage is shown, and how far the bar beside it moves."""
+PATIENCE = 0.5
+"""Seconds before a stage is shown."""
 
 
 class ReaderLeft(Exception):
@@ -151,17 +151,6 @@ def _write(text: bytes, path: Path) -> None:
         raise
 
 
-def moving_bar(seconds: float) -> str:
-    """Return a bar whose middle moves: how long a stage takes nobody knows.
-
-    >>> moving_bar(0.5), moving_bar(1.2)
-    ('[.....###..]', '[..###.....]')
-    """
-    there_and_back = int(10 * seconds) % (2 * ROOM)
-    at = min(there_and_back, 2 * ROOM - there_and_back)
-    return f"[{'.' * at}###{'.' * (ROOM - at)}]"
-
-
 class Narrator:
     """One line on the terminal's stderr, if it is one, that says which stage is running."""
 
@@ -174,11 +163,11 @@ class Narrator:
         return time.monotonic() - self._begun
 
     def __call__(self, stage: str) -> None:
-        """Show the stage once half a second has passed, behind a bar that moves."""
+        """Show the stage, and the seconds so far, once half a second has passed."""
         self.stage = stage
         if self.elapsed > PATIENCE and sys.stderr.isatty():
             self._shown = True
-            sys.stderr.write(f"\r\033[K{moving_bar(self.elapsed)} {stage} ({self.elapsed:.1f} s)")
+            sys.stderr.write(f"\r\033[K{stage} ({self.elapsed:.1f} s)")
             sys.stderr.flush()
 
     def close(self) -> None:

@@ -53,10 +53,10 @@ RENDERERS: dict[str, dict[str, str]] = {
     | {"rocq": ".rocq.theorem:written"},
     "Potential": {"jax": "exports.program:jax_function", "torch": "exports.program:torch_function"},
     "Shown": {
-        "document": "part:tell_part",
+        "document": "accounts:tell_part",
         "page": "page.blocks:render_page",
-        "part": "part:render_part",
-        "formula": "part:render_formula",
+        "part": "html.page:render_part",
+        "formula": "page.latex:render_formula",
     },
     "Printable": _forms(
         text="text",

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from derive.perturbed.order import DataOrder
     from derive.perturbed.record import Perturbation
     from derive.perturbed.run import AuditedRun
+    from derive.printable import Shown
     from derive.separable.find import Margins
     from derive.univariate.problem import VariationalProblem
 
@@ -92,6 +93,12 @@ def on_derivation(record: Any, first: Part, *more: str, **names: object) -> Docu
 def of_derivation(d: Derivation, parts: Sequence[Part], *more: str) -> Document:
     """Return a document on a derivation, in its names and some more."""
     return Document(parts, taken_names(d.parameterization, more), norms_of(d.direction))
+
+
+def tell_part(part: Shown) -> Document:
+    """Return what is said of a part of a derivation: why, and its formulas."""
+    finding = getattr(part, "finding", None)
+    return Document((Part("", (*filter(None, (finding,)), part)),))
 
 
 def tell_outcome(o: Outcome) -> Document:

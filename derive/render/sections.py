@@ -20,7 +20,7 @@ from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.block import DirectionTerms
 from derive.potential.piece import Piece, Root, said_of, trimmed
-from derive.records import Block, Potential
+from derive.records import Block, Conserved, Decision, InducedMetric, Potential
 from derive.statement import (
     Equations,
     OnPage,
@@ -180,6 +180,24 @@ expand.register(Statement, lambda line: (*line.above, line.sentence, *line.below
 def _(line: Potential) -> Iterator[object]:
     bare = (replace(piece, gradient=()) for piece in line.pieces)
     return potential_lines(line if line.turning else replace(line, pieces=tuple(bare)))
+
+
+@expand.register
+def _(line: Conserved) -> Iterator[object]:
+    yield Equations(tuple((f"delta{i}", law) for i, law in enumerate(line.laws, 1)))
+
+
+@expand.register
+def _(line: InducedMetric) -> Iterator[object]:
+    for matrix in filter(None, (line.kernel_in_weights, line.kernel)):
+        pairs = ((name, matrix[at]) for name, at in line.places.items())
+        yield Equations(tuple((name, entry) for name, entry in pairs if entry != 0))
+    yield from definitions(line.constants, line.roots)
+
+
+@expand.register
+def _(line: Decision) -> Iterator[object]:
+    yield Equations((("g", line.g),) if line.g is not None else ())
 
 
 @expand.register

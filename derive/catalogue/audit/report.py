@@ -22,7 +22,7 @@ from derive.render.document import Document, Element, Part, literal
 from derive.render.html.page import LOOKS, OUTCOMES, SEARCH, as_html, badge, document, sections
 from derive.render.json import json_text
 from derive.render.page.blocks import set_letters
-from derive.render.page.formula import given_words, listing, relation, sentence
+from derive.render.page.formula import given_words, relation, sentence
 from derive.render.page.latex import snippet
 from derive.render.page.printer import latex_name
 from derive.render.plain import at, unmark, wrap
@@ -156,7 +156,7 @@ def _difference(words: str) -> str:
 
 def _at(witness: Witness) -> str:
     """Return a witness as a part of a sentence."""
-    point = listing(f"${latex_name(name)} = {_value(x)}$" for name, x in witness.point)
+    point = ", ".join(f"${latex_name(name)} = {_value(x)}$" for name, x in witness.point)
     printed, derived = (", ".join(map(_values, x)) for x in (witness.printed, witness.derived))
     return f"at {point}: printed {printed}; derived {derived}"
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import singledispatchmethod
 from html import escape
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from derive.derivation import Derivation
@@ -17,12 +18,12 @@ from derive.errors import InputError
 from derive.inverse.design import InverseDesign
 from derive.language import to_text
 from derive.limits.random_width import RandomWidth
-from derive.printable import Printable, renderer
+from derive.printable import Printable, Shown, renderer
 from derive.render import RECORDS
 from derive.render.document import Display, Document, Grid, Part, inline, punctuate
 from derive.render.html import mathml
 from derive.render.page.blocks import set_letters
-from derive.render.page.formula import fraction, listing
+from derive.render.page.formula import fraction
 from derive.render.page.lines import COLUMN, width
 from derive.render.page.printer import latex_name
 from derive.render.plain import MARK
@@ -35,6 +36,7 @@ STAGES = {"conserved": "laws complete", "hessian": "Hessian map", "warping": "wa
 FOLDER = Path(__file__).parent
 STYLE = (FOLDER / "style.css").read_text(encoding="utf-8").strip()
 SEARCH = (FOLDER / "search.js").read_text(encoding="utf-8").strip()
+SKELETON = Template((FOLDER / "page.html").read_text(encoding="utf-8").strip())
 LOOKS = {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "open"}
 
 
@@ -65,6 +67,12 @@ def render_card(record: Printable) -> str:
     return f'<style>{STYLE}</style><div class="regderive">{"".join(body)}</div>'
 
 
+def render_part(part: Shown) -> str:
+    """Return a part of a record as an element of a notebook."""
+    page: Document = renderer(type(part), "page")(part)
+    return f'<style>{STYLE}</style><div class="regderive">{as_html(set_letters(page, {}))}</div>'
+
+
 def document(title: str, body: str, *scripts: str, module: str = "", style: str = "") -> str:
     """Return a document that fetches nothing, and runs nothing but the scripts given.
 
@@ -74,27 +82,17 @@ def document(title: str, body: str, *scripts: str, module: str = "", style: str 
         module: one that runs after them, with names of its own.
         style: rules beside those of every page.
     """
+    styles = f"{STYLE}\n{style}".strip()
     run = [x for x in (*scripts, module) if x]
     allowed = f"; script-src {' '.join(map(_hash, run))}" * bool(run)
-    styles = f"{STYLE}\n{style}".strip()
-    policy = (
-        f"default-src 'none'; style-src {_hash(styles)}{allowed}; img-src data:; base-uri 'none'; "
-        "form-action 'none'"
-    )
-    return "\n".join(
-        (
-            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="color-scheme" content="light dark">',
-            '<meta name="generator" content="regderive">',
-            f'<title>{escape(title)}</title>\n<link rel="icon" href="data:,">',
-            f'<style>{styles}</style>\n</head>\n<body>\n<main class="regderive">',
-            f"{body}\n</main>",
-            *(f"<script>{script}</script>" for script in scripts),
-            f'<script type="module">{module}</script>' * bool(module),
-            "</body>\n</html>",
-        )
+    lines = [*map("<script>{}</script>".format, scripts)]
+    lines.append(f'<script type="module">{module}</script>' * bool(module))
+    return SKELETON.substitute(
+        policy=f"default-src 'none'; style-src {_hash(styles)}{allowed}",
+        title=escape(title),
+        styles=styles,
+        body=body,
+        scripts="\n".join(lines),
     )
 
 
@@ -148,7 +146,7 @@ def picture(derivation: Derivation) -> str:
     picture, caption, start = found
     values = ((latex_name(name).replace(MARK, ""), fraction(x)) for name, x in start.items())
     at = [mathml.inline(f"{name} = {value}") for name, value in values]
-    where = f" for {listing(at)}" if at else ""
+    where = f" for {', '.join(at)}" if at else ""
     source = f"data:image/svg+xml;base64,{base64.b64encode(picture).decode()}"
     return (
         f'<figure><img alt="{caption}" src="{source}"/><figcaption>{caption}{where}. '

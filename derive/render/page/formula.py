@@ -7,7 +7,7 @@ upright. What is put in stands for itself, by a letter that no text has.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 import sympy
@@ -136,16 +136,6 @@ def fraction(value: Number) -> str:
         digits = f"{Decimal(value):f}" if value.startswith("0e-") else value
         return rf"{digits}\ldots"
     return latex(sympy.Rational(value.numerator, value.denominator))
-
-
-def listing(parts: Iterable[str], word: str = "and") -> str:
-    """Return parts with commas and a word before the last one.
-
-    >>> listing("abc")
-    'a, b and c'
-    """
-    *first, last = parts
-    return f"{', '.join(first)} {word} {last}" if first else last
 
 
 def prose(text: str) -> str:

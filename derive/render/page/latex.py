@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import singledispatch
 
-from derive.printable import Printable, renderer
+from derive.printable import Printable, Shown, renderer
 from derive.render.document import Display, Document, Grid, Part, inline, punctuate
 from derive.render.page.blocks import set_letters
 from derive.sources import reference
@@ -49,6 +49,11 @@ def render_latex(
     """
     page = set_letters(renderer(type(record), "page")(record).select(part), rename or {})
     return document(page) if standalone else f"{NEEDS}\n{snippet(page)}"
+
+
+def render_formula(part: Shown) -> str:
+    """Return a part of a record, as a notebook shows it."""
+    return snippet(set_letters(renderer(type(part), "page")(part), {}))
 
 
 def snippet(page: Document) -> str:
