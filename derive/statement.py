@@ -55,11 +55,14 @@ class Text:
     Attributes:
         kind: given, a formula or assumption of the user; reason, a sentence with their names in
             backticks, and formulas of ours between dollars; cited, the key of a source; claim, that
-            of an identity; digits, the leading ones of a number.
+            of an identity; digits, the leading ones of a number; theirs, words of a source with its
+            formulas in backticks; quoted, a passage of one; typed, formulas with semicolons.
     """
 
     text: str
-    kind: Literal["given", "reason", "cited", "claim", "digits"] = "given"
+    kind: Literal["given", "reason", "cited", "claim", "digits", "theirs", "quoted", "typed"] = (
+        "given"
+    )
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from html import escape
 from pathlib import Path
 
 from derive.atlas.entry import FAULT, Entry
-from derive.catalogue.audit.report import entry_html
-from derive.catalogue.library import Entry as Model
+from derive.catalogue.library import Entry as Published
+from derive.catalogue.library import Model
 from derive.derivation import derive
 from derive.render.html.page import LOOKS, SEARCH, badge, document
 from derive.verdict import Verdict
@@ -30,8 +30,9 @@ def site(entries: Sequence[Entry], progress: Callable[[str], None]) -> dict[str,
         if entry.verdict != FAULT:
             outputs = tuple(entry.outputs.split(", "))
             title = f"Entry {entry.id} of the atlas"
-            model = Model(outputs, entry.start, id=entry.id, title=title, verdict=entry.verdict)
-            pages[f"{entry.id}.html"] = entry_html(model, derive(entry.parameterization()))
+            own = Published(outputs, entry.start, id=entry.id, title=title, verdict=entry.verdict)
+            model = Model(own, derive(entry.parameterization()))
+            pages[f"{entry.id}.html"] = model.to_html()
         rows.append(_row(entry))
     head = "".join(f"<th>{name}</th>" for name in COLUMNS)
     body = (

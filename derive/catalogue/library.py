@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 from derive.errors import InputError
 from derive.folder import find_record, read_folder
 from derive.model.typed import TypedModel
+from derive.printable import Certified, Printable
 
 if TYPE_CHECKING:
     from derive.derivation import Derivation
+    from derive.verdict import Verdict
 
 FOLDER = Path(__file__).parent
 READINGS = {
@@ -91,6 +93,24 @@ class Entry(TypedModel):
         shown = [f'"{output}"' for output in self.outputs]
         shown += [f'--{name} "{value}"' for name, value in self.options]
         return f"derive regularizer {' '.join(shown)}"
+
+
+@dataclass(frozen=True, repr=False)
+class Model(Certified):
+    """A model as it was derived, with what became of the formulas that were printed of it."""
+
+    entry: Entry
+    derivation: Derivation
+    audit: Printable | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it has a Q."""
+        return self.derivation.verdict
+
+    def to_json(self, seconds: float = 20.0) -> str:
+        """Return the JSON record of the derivation."""
+        return self.derivation.to_json(seconds)
 
 
 def read_entry(name: str, record: Mapping[str, object]) -> Entry:

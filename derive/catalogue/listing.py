@@ -1,80 +1,66 @@
-"""The catalogue as a list, as one derived model, and as the table of models in Markdown."""
+"""A model of the catalogue told, with what its sources print; the table of all in Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from html import escape
 
 from sympy import Integral
 
-from derive.catalogue.library import Entry
+from derive.catalogue.library import Entry, Model, Printed
 from derive.derivation import Derivation
 from derive.errors import DeriveError
-from derive.language import parse_expression, to_sympy
+from derive.language import parse_expression
 from derive.potential.piece import Piece
 from derive.printable import renderer
-from derive.render.document import Display, Document, Element, Part, literal
+from derive.render.document import Document, Part, document
+from derive.render.html.page import document as html_document
+from derive.render.html.page import sections
 from derive.render.page.blocks import set_letters
-from derive.render.page.formula import given_words
-from derive.render.page.latex import escaped
-from derive.render.page.lines import COLUMN, broken
-from derive.render.page.printer import latex
-from derive.render.plain import plain, wrap
-from derive.statement import Items
+from derive.render.plain import plain
+from derive.statement import Items, OnTerminal, Text, tell
 from derive.verdict import Verdict
 
 LONGEST = 220
 """Characters of a formula in the table; longer ones are left to `derive catalogue ID`."""
 
 
-def heading(entry: Entry) -> str:
-    """Return the title of a model, what it assumes, and the command that derives it."""
-    lines = [f"{entry.id}: {entry.title}"]
-    if entry.assumptions:
-        lines.append(f"  {entry.assumptions}")
-    lines.append(f"  {entry.command}")
-    return "\n".join(part for line in lines for part in wrap(line, 80))
+def tell_model(m: Model) -> Document:
+    """Return what is said of a model: of its derivation, and what its sources print."""
+    told, entry = document(m.derivation), m.entry
+    first, *parts = told.parts
+    above = [Text(text, "quoted") for text in (entry.assumptions, entry.command) if text]
+    head = Part(f"{entry.id}: {entry.title}", (OnTerminal((*above, first.heading)),))
+    printed = (Items(tuple(map(_printed, entry.printed))),) if entry.printed else ()
+    audit = () if m.audit is None else (m.audit,)
+    parts += (Part("As printed, in the letters of the sources", printed), Part("Audit", audit))
+    return replace(told, parts=(head, *parts))
 
 
-def printed_lines(entry: Entry) -> str:
-    """Return the formulas that were printed of a model, as they were."""
-    if not entry.printed:
-        return ""
-    lines = ["As printed (`derive audit` compares)"]
-    for formula in entry.printed:
-        lines.append(f"  {formula.place}")
-        lines.append(f"    {formula.kind}: {'; '.join(formula.text)}")
-        lines += [f"    {meaning}" for meaning in formula.meanings]
-        lines += [f"    an instance: {formula.instance}"] if formula.instance else []
-        lines.append(f"    read: {formula.reading}")
-    return "\n".join(part for line in lines for part in wrap(line, 80))
+def _printed(x: Printed) -> tuple[object, ...]:
+    """Return a formula as it was printed, with its place."""
+    where = {"place": Text(x.source, "theirs"), "cite": Text(x.cite, "cited")}
+    head = tell("{kind}: {place} ({cite}), {read}", kind=x.kind, read=x.reading, **where)
+    more = (*x.meanings, *(f"an instance: {text}" for text in (x.instance,) if text))
+    return (head, *map(_formula, x.text), OnTerminal(tuple(Text(text) for text in more)))
 
 
-def entry_page(entry: Entry, derivation: Derivation) -> Document:
-    """Return the page of a model, with a remark on what the sources print."""
-    page = set_letters(renderer(Derivation, "page")(derivation).select(), {})
-    if not entry.printed:
-        return page
-    # In the letters of the sources: ours have no tilde here.
-    head = "{} [@{}], {}, {}:".format
-    items: list[tuple[Element, ...]] = [
-        (head(given_words(x.source), x.cite, literal(x.kind), x.reading), *map(_formula, x.text))
-        for x in entry.printed
-    ]
-    remark = Part("", (PRINT, Items(tuple(items))), kind="remark")
-    return replace(page, parts=(*page.parts, *set_letters(Document((remark,)), {}).parts))
-
-
-PRINT = "What the sources print, in their own letters:"
-
-
-def _formula(text: str) -> Display:
-    """Return a formula on lines that fit, in words where it is none of the language."""
+def _formula(text: str) -> object:
+    """Return a formula, or words where it is none of the language."""
     try:
-        lines = broken(latex(to_sympy(parse_expression(text))), COLUMN - 30)
+        return parse_expression(text)
     except DeriveError:
-        lines = [rf"\text{{{escaped(text)}}}"]
-    return Display(tuple(f"& {line}" for line in lines) if lines[1:] else tuple(lines))
+        return Text(text)
+
+
+def render_html(m: Model, rename: Mapping[str, str] | None = None) -> str:
+    """Return the page of a model, under its title and the command that derives it."""
+    page, entry = set_letters(renderer(Model, "page")(m).select(), rename or {}), m.entry
+    about = f"<p>Assumptions: {escape(entry.assumptions)}.</p>" * bool(entry.assumptions)
+    typed = f'{about}<p class="typed"><code>{escape(entry.command)}</code></p>'
+    head = f"<h1>{escape(entry.title)}</h1>{typed}"
+    return html_document(f"{entry.id}: {entry.title}", head + sections(m.derivation, page))
 
 
 def markdown(derived: Iterable[tuple[Entry, Derivation]]) -> str:

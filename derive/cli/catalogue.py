@@ -8,31 +8,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from derive.cli.forms import TEXT, Form, offer
+from derive.cli.forms import Form, offer_page, rendered
 from derive.cli.options import Command, Limited, time_limit
 from derive.cli.output import check_writable, deliver, deliver_to_folder
-from derive.cli.recorded import answer_with
+from derive.cli.recorded import Recorded
 from derive.cli.running import YES, Answer, Enter, run
 from derive.errors import InputError
 from derive.option import option
 
 if TYPE_CHECKING:
     from derive.catalogue.audit.judgement import Audit as Judged
-    from derive.catalogue.library import Entry
+    from derive.catalogue.library import Entry, Model
     from derive.derivation import Derivation
 
 
 @dataclass(frozen=True, kw_only=True)
-class Catalogue(Command):
+class Catalogue(Recorded):
     """List the published models, or derive one of them and show what was printed of it."""
 
     ids = "derive.catalogue:entries"
     model: str | None = option(None, metavar="[ID]")
-    form: Form = offer("bibtex", "markdown", "latex", "standalone", "html", "json")
+    form: Form = offer_page("markdown")
 
     def answer(self, enter: Enter) -> Answer:
         """List the models, or derive one."""
-        if self.model is None and self.form.render is not None and self.form is not TEXT:
+        if self.model is None and self.form.name not in ("text", "bibtex", "markdown"):
             raise InputError(
                 "--latex, --html and --json go with an ID: `derive catalogue` lists them"
             )
@@ -45,8 +45,15 @@ class Catalogue(Command):
             keys = {key for e in read for key in (*e.cite, *(f.cite for f in e.printed))}
             return Answer(bibtex(sorted(keys)))
         if self.model is not None:
-            return _derive(read[0], self.form, enter)
+            return super().answer(enter)
         return _table(read, enter) if self.form.name == "markdown" else Answer(_list(read))
+
+    def find(self, enter: Enter) -> Model:
+        """Derive the model that is named."""
+        from derive.catalogue.library import Model, derive_entry, find
+
+        entry = find(self.model or "")
+        return Model(entry, derive_entry(entry, enter, enter.share))
 
 
 def _list(models: tuple[Entry, ...]) -> str:
@@ -57,26 +64,6 @@ def _list(models: tuple[Entry, ...]) -> str:
         typed = " ".join([*outputs, *(f"--{name} {value}" for name, value in entry.options)])
         lines += [entry.id, *wrapper.wrap(entry.title), *wrapper.wrap(typed)]
     return "\n".join(lines)
-
-
-def _derive(entry: Entry, form: Form, enter: Enter) -> Answer:
-    enter("importing the algebra")
-    from derive.catalogue.audit.report import entry_html
-    from derive.catalogue.library import derive_entry
-    from derive.catalogue.listing import entry_page, heading, printed_lines
-    from derive.render.page.latex import document, snippet
-
-    derivation = derive_entry(entry, enter, enter.share)
-    answer = answer_with(derivation, form, enter)
-    if form.name in ("latex", "standalone"):
-        write = document if form.name == "standalone" else snippet
-        return Answer(write(entry_page(entry, derivation)), answer.code)
-    if form.name == "html":
-        return Answer(entry_html(entry, derivation), answer.code)
-    if form is not TEXT:
-        return answer
-    parts = [heading(entry), answer.result, printed_lines(entry)]
-    return Answer("\n\n".join(part for part in parts if part), answer.code)
 
 
 def _table(models: tuple[Entry, ...], enter: Enter) -> Answer:
@@ -97,7 +84,7 @@ class Audit(Command):
 
     ids = "derive.catalogue:entries"
     models: tuple[str, ...] = option((), metavar="[ID]...")
-    form: Form = offer("latex", "standalone", "html", "json")
+    form: Form = offer_page()
     timeout: float = time_limit(300.0)
 
     def answer(self, enter: Enter) -> Answer:
@@ -107,27 +94,13 @@ class Audit(Command):
         read = tuple(map(find, dict.fromkeys(self.models))) or entries()
         enter("importing the algebra")
         from derive.catalogue.audit.formula_kinds import audit_entry
-        from derive.catalogue.audit.report import (
-            audit_html,
-            audit_page,
-            render_json,
-            render_latex,
-            render_text,
-        )
-        from derive.render.page.latex import document
+        from derive.catalogue.audit.judgement import Audits
 
         audits: list[Judged] = []
         for done, entry in enumerate(read):
             enter(f"{done}/{len(read)} {entry.id}")
             audits += audit_entry(entry)
-        write = {
-            "text": render_text,
-            "latex": render_latex,
-            "standalone": lambda audits: document(audit_page(audits)),
-            "html": audit_html,
-            "json": render_json,
-        }[self.form.name]
-        return Answer(write(audits))
+        return Answer(rendered(Audits((*audits,)), self.form))
 
 
 OURS = '<meta name="generator" content="regderive">'

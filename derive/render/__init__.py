@@ -35,6 +35,8 @@ RECORDS = {
     "Optimizers": Account("optimizers", "Optimizers on linear models"),
     "VariationalProblem": Account("univariate", "What wide nets on the line learn"),
     "Comparison": Account("comparison", "Models side by side"),
+    "Model": Account("model", "A published model"),
+    "Audits": Account("audit", "What was printed, compared with what is derived"),
     "InverseDesign": Account("inverse", "A parameterization of a given regularizer"),
 }
 
@@ -45,6 +47,11 @@ def _forms(**modules: str) -> dict[str, str]:
 
 RENDERERS: dict[str, dict[str, str]] = {
     **{x: {"document": f"accounts:tell_{account.format}"} for x, account in RECORDS.items()},
+    "Model": {
+        "document": ".catalogue.listing:tell_model",
+        "html": ".catalogue.listing:render_html",
+    },
+    "Audits": {"document": ".catalogue.audit.report:tell_audits"},
     "EntrywiseDerivation": {"document": "open_sizes:tell_entrywise"},
     "MatrixDerivation": {"document": "open_sizes:tell_matrices"},
     "Derivation": {"document": "derivation:tell_derivation"}

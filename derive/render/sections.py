@@ -173,6 +173,7 @@ def expand(_: object) -> Iterable[object] | None:
     return None
 
 
+expand.register(tuple, lambda lines: lines)
 expand.register(Statement, lambda line: (*line.above, line.sentence, *line.below))
 
 

@@ -52,7 +52,8 @@ LONG, LONGEST = 400, 4000
 WRITTEN: Mapping[str, Callable[[str], str]] = {
     **dict.fromkeys(("reason", "claim"), mark_quoted),
     **dict.fromkeys(("cited", "digits"), str),
-    "given": mark,
+    **dict.fromkeys(("given", "quoted", "typed"), mark),
+    "theirs": lambda text: mark(text.replace("`", "")),
 }
 
 
@@ -170,7 +171,9 @@ def _(line: Table) -> Iterator[str]:
 
 @lines_of.register
 def _(line: Items) -> Iterator[str]:
-    yield from text_lines(line.lines)
+    for item in line.lines:
+        first, *rest = text_lines((item,))
+        yield from (first, *(f"    {text}" for text in rest))
 
 
 @lines_of.register

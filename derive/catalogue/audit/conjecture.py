@@ -25,7 +25,7 @@ from derive.catalogue.audit.formula_kinds import compare_printed
 from derive.catalogue.audit.germs import Germs, Subject, constants_of, first_cause
 from derive.catalogue.audit.judgement import Judgement, Outcome, agreement, difference
 from derive.catalogue.audit.proportionality import BALLS, NOT_ZERO, witness
-from derive.catalogue.audit.report import shown
+from derive.catalogue.audit.report import values_at
 from derive.catalogue.library import Printed
 from derive.derivation import Derivation
 from derive.errors import DeriveError, InputError
@@ -35,7 +35,8 @@ from derive.language import from_sympy, names, parse_expression, to_sympy, to_te
 from derive.language.tree import Tree
 from derive.model.notation import to_expr
 from derive.printable import Held
-from derive.render.plain import wrap
+from derive.render.plain import unmark, wrap
+from derive.render.text import as_text
 from derive.verdict import Verdict
 from derive.weights.witness import is_free, samples
 
@@ -208,7 +209,8 @@ class Conjecture(Held):
     def to_text(self, width: int = 80) -> str:
         """Return the answer, and why or where."""
         found = self.judgement
-        where = [shown(w).replace("printed", "conjectured") for w in found.witnesses[:1]]
+        told = (unmark(as_text(values_at(w))) for w in found.witnesses[:1])
+        where = [text.replace("printed", "conjectured") for text in told]
         details = (*self.up_to, found.reason, *where, f"[{found.method}]" * bool(found.method))
         lines = [f"Conjecture Q = {self.Q}: {self.outcome}", *(f"  {x}" for x in details if x)]
         return "\n".join(line for text in lines for line in wrap(text, width))

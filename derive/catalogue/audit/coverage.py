@@ -22,8 +22,7 @@ from typing import Any
 from sympy import Expr
 
 from derive.catalogue.audit.germs import Germs
-from derive.catalogue.audit.judgement import Audit
-from derive.catalogue.audit.report import counts
+from derive.catalogue.audit.judgement import Audit, Audits
 from derive.errors import InputError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.towers.germ import Unsettled
@@ -180,7 +179,7 @@ def _slip(quoted: str, printed: str, derived: str) -> Iterator[str]:
 
 def _formulas(audits: Sequence[Audit]) -> Iterator[str]:
     """Yield the table of the audit."""
-    outcomes = ", ".join(f"{n} {name}" for name, n in counts(audits).items() if n)
+    outcomes = ", ".join(f"{n} {name}" for name, n in Audits((*audits,)).counts.items() if n)
     read = Counter(audit.printed.reading for audit in audits)
     where = ", ".join(f"{n} {name}" for name, n in read.items())
     yield COVERAGE["page"]["formulas"].format(len(audits), outcomes, where)

@@ -92,10 +92,9 @@ def _contradiction(printed: Printed, judged: Sequence[tuple[Printed, Judgement]]
     if printed.kind in SEVERAL:
         return ""
     said = (printed.cite, printed.kind, printed.where, printed.assuming)
-    right = (Outcome.AGREES, Outcome.AGREES_UP_TO)
     for other, judgement in judged:
         same = said == (other.cite, other.kind, other.where, other.assuming)
-        if same and judgement.outcome in right:
+        if same and judgement.agrees:
             return f"the source contradicts itself: what it prints elsewhere agrees ({other.place})"
     return ""
 

@@ -10,9 +10,11 @@ agrees in an instance agrees up to that.
 from __future__ import annotations
 
 import enum
+from collections import Counter
 from dataclasses import dataclass, replace
 
 from derive.catalogue.library import Printed
+from derive.printable import Printable
 
 UNQUOTED = "it is not what is derived, but the passage is not quoted, so that nothing is accused"
 REMEMBERED = "what is remembered of the paper is not what is derived, which tells nothing of it"
@@ -59,6 +61,11 @@ class Judgement:
     fault: str = ""
 
     @property
+    def agrees(self) -> bool:
+        """Whether printed and derived were proved to be equal, but for what is named."""
+        return self.outcome in (Outcome.AGREES, Outcome.AGREES_UP_TO)
+
+    @property
     def differs(self) -> bool:
         """Whether printed and derived were proved or seen to differ."""
         return self.outcome in (Outcome.DIFFERS, Outcome.MISPRINT)
@@ -68,7 +75,7 @@ class Judgement:
         if self.differs and (printed.read == "memory" or not printed.quote):
             cause = REMEMBERED if printed.read == "memory" else UNQUOTED
             return Judgement(Outcome.NOT_CHECKED, reason=f"{cause}: {self.reason}")
-        if printed.instance and not self.differs and self.outcome is not Outcome.NOT_CHECKED:
+        if printed.instance and self.agrees:
             return agreement(self.method, (*self.up_to, f"an instance: {printed.instance}"))
         return self
 
@@ -96,3 +103,16 @@ class Audit:
     model: str
     printed: Printed
     judgement: Judgement
+
+
+@dataclass(frozen=True, repr=False)
+class Audits(Printable):
+    """What became of the printed formulas of some models."""
+
+    audits: tuple[Audit, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How often each outcome occurs."""
+        found = Counter(audit.judgement.outcome for audit in self.audits)
+        return {outcome.value: found[outcome] for outcome in Outcome}

@@ -1,35 +1,26 @@
-"""An audit as a table in the terminal, as JSON, and as a list in LaTeX.
-
-The catalogue and its audit in a browser: a page a model, one of the audit, and an index.
-"""
+"""An audit told: what became of each printed formula, and the catalogue with it as a site."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from html import escape
 from itertools import groupby
 
-from derive.catalogue.audit.judgement import Audit, Outcome, Witness
-from derive.catalogue.library import Entry
-from derive.catalogue.listing import entry_page
+from derive.catalogue.audit.judgement import Audit, Audits, Witness
+from derive.catalogue.library import Entry, Model
 from derive.derivation import Derivation
-from derive.errors import DeriveError, NumericalError
-from derive.render.document import Document, Element, Part, literal
-from derive.render.html.page import LOOKS, OUTCOMES, SEARCH, as_html, badge, document, sections
-from derive.render.json import json_text
-from derive.render.page.blocks import set_letters
-from derive.render.page.formula import given_words, relation, sentence
-from derive.render.page.latex import snippet
-from derive.render.page.printer import latex_name
-from derive.render.plain import at, unmark, wrap
-from derive.statement import Items
+from derive.errors import NumericalError
+from derive.render.document import Document, Part
+from derive.render.html.page import LOOKS, OUTCOMES, SEARCH, badge, document
+from derive.render.sections import expand
+from derive.statement import Items, OnPage, OnTerminal, Sentence, Table, Text, each, note, tell
 
-DETAILS = "What is not as it was printed:"
-HEAD = "Outcome, where it was read (typeset page, text at hand, memory), kind and place"
+AUDIT = "What was printed, compared with what is derived"
+ROOM = 54
+"""Characters that a formula has in the table of all."""
 NOTES = (
     "DIFFERS means: from the text at hand, which was extracted from the source; the fault may be of"
     " the text. MISPRINT is kept for a typeset page that was read, and for what the source itself"
@@ -43,174 +34,94 @@ NOTES = (
 )
 
 
-def counts(audits: Sequence[Audit]) -> dict[str, int]:
-    """Return how often each outcome occurs."""
-    found = Counter(audit.judgement.outcome for audit in audits)
-    return {outcome.value: found[outcome] for outcome in Outcome}
+def tell_audits(found: Audits) -> Document:
+    """Return what became of printed formulas; of several models a table, and what differs."""
+    models = {model: [*own] for model, own in groupby(found.audits, lambda audit: audit.model)}
+    read = Counter(audit.printed.reading for audit in found.audits)
+    where = ", ".join(f"{n} {name}" for name, n in read.items()) or "none is known"
+    counts = each("{0} {1}", ((n, Text(x, "quoted")) for x, n in found.counts.items() if n))
+    parts = [Part(AUDIT, (counts, note(f"read: {where}")))]
+    if len(models) > 1:
+        table = Table(("outcome", "read", "formula"), tuple(map(_row_of, found.audits)))
+        parts.append(Part("All formulas", (OnTerminal((table,)),)))
+    for model, own in models.items():
+        differing = [a for a in own if len(models) == 1 or not a.judgement.agrees]
+        lines = (OnTerminal((Audits((*differing,)),)), OnPage((Audits((*own,)),)))
+        parts.append(Part(model, lines))
+    return Document((*parts, Part("How this is meant", (NOTES,))))
 
 
-def render_text(audits: Sequence[Audit], width: int = 80) -> str:
-    """Return a table: outcome, reading, kind and place, and below what there is to say.
-
-    Of one model everything is said; of several, what differs and what is not checked.
-    """
-    several = len({audit.model for audit in audits}) > 1
-    lines = [HEAD, "", *_table(audits, width), "", DETAILS, ""] if several else []
-    brief = (Outcome.AGREES, Outcome.AGREES_UP_TO) if several else ()
-    told = [audit for audit in audits if audit.judgement.outcome not in brief]
-    for model, group in groupby(told, lambda audit: audit.model):
-        lines += [model, *(line for audit in group for line in _rows(audit, width)), ""]
-    lines += wrap(unmark(NOTES), width)
-    if several:
-        lines += ["", "`derive audit ID` says of one model what agrees, and how it was decided."]
-    total = ", ".join(f"{n} {outcome}" for outcome, n in counts(audits).items() if n)
-    read = Counter(audit.printed.reading for audit in audits)
-    total += f"; read: {', '.join(f'{n} {where}' for where, n in read.items())}"
-    return "\n".join([*lines, "", *wrap(total, width)])
+def _row_of(audit: Audit) -> tuple[str, ...]:
+    whole = f"{audit.printed.kind}: {audit.printed.place}"
+    brief = whole if len(whole) <= ROOM else f"{whole[: ROOM - 3].rstrip()}..."
+    return audit.judgement.outcome.short, audit.printed.read, brief
 
 
-def _table(audits: Sequence[Audit], width: int) -> Iterator[str]:
-    """Yield a line for each model, and one for each of its formulas, cut to the width."""
-    for model, group in groupby(audits, lambda audit: audit.model):
-        yield model
-        for audit in group:
-            outcome, printed = audit.judgement.outcome.short, audit.printed
-            line = f"  {outcome:12}  {printed.read:6}  {printed.kind}: {printed.place}"
-            yield line if len(line) <= width else line[: width - 3].rstrip() + "..."
+expand.register(Audits, lambda found: (Items(tuple(map(_account, found.audits))),))
 
 
-def _rows(audit: Audit, width: int) -> Iterator[str]:
-    indent = " " * 16
-    first, *rest = wrap(f"{audit.printed.kind}: {audit.printed.place}", width - len(indent))
-    yield f"  {audit.judgement.outcome.short:12}  {first}"
-    yield from (indent + line.strip() for line in rest)
-    for line in (*_details(audit), f"read: {audit.printed.reading}"):
-        yield from wrap(indent + line, width)
-
-
-def _details(audit: Audit) -> Iterator[str]:
-    judgement = audit.judgement
-    yield from judgement.up_to
-    yield from filter(None, (judgement.reason, judgement.fault))
-    if judgement.differs:
-        yield f"quoted: {audit.printed.quote}"
-        yield f"printed: {'; '.join(audit.printed.text)}"
-        yield from (f"  {meaning}" for meaning in audit.printed.meanings)
-        if judgement.derived:
-            yield f"derived: {judgement.derived}"
-        yield from (shown(witness) for witness in judgement.witnesses)
-    if judgement.method:
-        yield f"[{judgement.method}]"
-
-
-def shown(witness: Witness) -> str:
-    """Return a witness as one line."""
-    printed, derived = ", ".join(witness.printed), ", ".join(witness.derived)
-    return f"at {unmark(at(witness.point))}: printed {printed}; derived {derived}"
-
-
-def render_json(audits: Sequence[Audit]) -> str:
-    """Return the audit as a versioned record; fields are only ever added."""
-    return json_text("audit", 1, {"counts": counts(audits), "audits": audits})
-
-
-def audit_blocks(audits: Sequence[Audit]) -> tuple[Element, ...]:
-    """Return a list, which may stand in columns, with citations by key."""
-    if not audits:
-        return ("No printed formula is known.",)
-    return (Items(tuple((_item(audit),) for audit in audits)),)
-
-
-def _item(audit: Audit) -> str:
-    """Return the kind and place of a formula, where it was read, and what became of it."""
-    judgement, printed = audit.judgement, audit.printed
-    told = [sentence(text) for text in (judgement.reason, judgement.fault) if text]
-    if judgement.differs:
-        told.append(f"Quoted: [emph:{literal(printed.quote)}]")
-        told.append(f"Printed: {'; '.join(map(mathematics, printed.text))}")
-        told += [f"Derived: {mathematics(judgement.derived)}"] if judgement.derived else []
-        told += map(_at, judgement.witnesses)
-    up_to = ", ".join(map(_difference, judgement.up_to))
-    told.insert(0, f"[emph:{judgement.outcome.value.capitalize()}] {up_to}".rstrip())
-    place = f"{given_words(printed.source)} [@{printed.cite}] ({printed.reading})"
-    return (
-        f"[emph:{literal(printed.kind)}], {place}. {'. '.join(x[0].upper() + x[1:] for x in told)}."
+def _account(audit: Audit) -> tuple[object, ...]:
+    """Return what became of one formula: what it is, and what it differs by, or why."""
+    found, printed = audit.judgement, audit.printed
+    head = tell(
+        "{outcome}: {kind}, {place} ({cite}), {reading}",
+        outcome=Text(found.outcome.value, "quoted"),
+        kind=printed.kind,
+        place=Text(printed.source, "theirs"),
+        cite=Text(printed.cite, "cited"),
+        reading=printed.reading,
     )
+    why = (Text(x, "reason") for x in (found.reason, found.fault) if x)
+    method = OnTerminal((f"[{found.method}]",) if found.method else ())
+    values = _differing(audit) if found.differs else ()
+    return (head, *map(_difference, found.up_to), *why, *values, method)
+
+
+def _differing(audit: Audit) -> Iterator[object]:
+    """Yield what is accused, and what was derived instead, with values of both."""
+    found, printed = audit.judgement, audit.printed
+    yield tell("quoted: {x}", x=Text(printed.quote, "quoted"))
+    yield tell("printed: {x}", x=Text("; ".join(printed.text), "typed"))
+    yield OnTerminal(tuple(map(Text, printed.meanings)))
+    yield from (tell("derived: {x}", x=Text(x, "typed")) for x in (found.derived,) if x)
+    yield from map(values_at, found.witnesses)
 
 
 FACTOR = re.compile(r"(.*): printed = (.*?) ?\* ?derived(.*)")
 """How a comparison names a factor."""
 
 
-def _difference(words: str) -> str:
-    """Return what a printed formula may differ by, as words of a page.
+def _difference(words: str) -> object:
+    """Return what a printed formula may differ by.
 
-    >>> _difference("scale: printed = 1/4 * derived (the unit of time)")
-    'scale: what is printed is $1/4$ times what is derived (the unit of time)'
+    >>> _difference("scale: printed = 1/4 * derived (the unit of time)").words
+    '{scale}: what is printed is {factor} times what is derived{why}'
     """
     if (found := FACTOR.fullmatch(words)) is None:
-        return sentence(words)
+        return Text(words, "reason")
     scale, factor, why = found.groups()
-    return f"{sentence(scale)}: what is printed is ${relation(factor)}$ times what is derived{why}"
+    given = {"scale": Text(scale, "reason"), "factor": Text(factor), "why": why}
+    return tell("{scale}: what is printed is {factor} times what is derived{why}", **given)
 
 
-def _at(witness: Witness) -> str:
-    """Return a witness as a part of a sentence."""
-    point = ", ".join(f"${latex_name(name)} = {_value(x)}$" for name, x in witness.point)
-    printed, derived = (", ".join(map(_values, x)) for x in (witness.printed, witness.derived))
-    return f"at {point}: printed {printed}; derived {derived}"
-
-
-def _value(text: str) -> str:
-    r"""Return an exact number or a matrix, as LaTeX.
-
-    >>> _value("[[1], [2]]")
-    '\\begin{pmatrix} 1 \\\\ 2 \\end{pmatrix}'
-    """
-    if not text.startswith("[["):
-        return text
-    rows = (row.replace(", ", " & ") for row in text[2:-2].split("], ["))
-    return r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}"
-
-
-def _values(text: str) -> str:
-    """Return leading digits as a formula, and what is none in words."""
-    return f"${text}$" if re.fullmatch(r"[-+.\de]+", text) else sentence(text)
-
-
-def mathematics(text: str) -> str:
-    """Return formulas with semicolons between them, what is none in a typewriter face.
-
-    That is breakable after its operators.
-    """
-    parts = text.split("; ")
-    for i, part in enumerate(parts):
-        try:
-            parts[i] = f"${relation(part)}$"
-        except DeriveError:
-            breakable = re.sub(r"\*\*|[+*/=]", lambda sign: f"{sign[0]}\u200b", part)
-            parts[i] = f"[code:{literal(breakable)}]"
-    return "; ".join(parts)
-
-
-def audit_page(audits: Sequence[Audit]) -> Document:
-    """Return the audit as a page, with a list for each model, and how outcomes are meant."""
-    lists = (
-        Part(literal(model), audit_blocks(tuple(group)))
-        for model, group in groupby(audits, lambda audit: audit.model)
+def values_at(witness: Witness) -> Sentence:
+    """Return the values of a witness."""
+    point = each("{0} = {1}", ((Text(name), Text(x, "typed")) for name, x in witness.point))
+    printed, derived = (
+        each("{0}", ((_value(text),) for text in side))
+        for side in (witness.printed, witness.derived)
     )
-    parts = (*lists,) or (Part("", audit_blocks(())),)
-    meant = Part("How this is meant", (given_words(NOTES),))
-    return set_letters(Document((*parts, meant)), {})
+    words = "at {point}: printed {printed}; derived {derived}"
+    return tell(words, point=point, printed=printed, derived=derived)
 
 
-def render_latex(audits: Sequence[Audit]) -> str:
-    """Return a list, which may stand in columns, with citations by key."""
-    return snippet(audit_page(audits))
+def _value(text: str) -> Text:
+    """Return leading digits, or words."""
+    return Text(text, "digits" if re.fullmatch(r"[-+.\de]+", text) else "reason")
 
 
 NAV = '<nav><a href="index.html">All models</a> &middot; <a href="audit.html">Audit</a></nav>'
-AUDIT = "What was printed, compared with what is derived"
+MAIN = '<main class="regderive">'
 ABOUT = (
     "Published parameterizations beta = F(w). Of each, gradient flow on F was derived from F and "
     "the start alone: a regularizer Q with its proof, or a proof that there is none. What the "
@@ -218,35 +129,17 @@ ABOUT = (
 )
 
 
-def entry_html(entry: Entry, derivation: Derivation, audits: Sequence[Audit] | None = None) -> str:
-    """Return the page of a model; of a site with what became of the formulas printed."""
-    page = entry_page(entry, derivation)
-    if audits:
-        audit = set_letters(Document((Part("Audit", audit_blocks(audits)),)), {})
-        page = replace(page, parts=(*page.parts, *audit.parts))
-    assumed = escape(entry.assumptions)
-    about = f"<p>Assumptions: {assumed}.</p>" if assumed else ""
-    typed = f'{about}<p class="typed"><code>{escape(entry.command)}</code></p>'
-    head = f"{'' if audits is None else NAV}<h1>{escape(entry.title)}</h1>{typed}"
-    return document(f"{entry.id}: {entry.title}", head + sections(derivation, page))
-
-
-def audit_html(audits: Sequence[Audit], nav: str = "") -> str:
-    """Return the page of an audit."""
-    boxes = (f"<li>{_outcome(name, n)}</li>" for name, n in counts(audits).items() if n)
-    head = f'{nav}<h1>{AUDIT}</h1><ul class="badges">{"".join(boxes)}</ul>'
-    return document(AUDIT, head + as_html(audit_page(audits)))
-
-
-def site(derived: Iterable[tuple[Entry, Derivation]], audits: Sequence[Audit]) -> dict[str, str]:
+def site(derived: Iterable[tuple[Entry, Derivation]], audits: Iterable[Audit]) -> dict[str, str]:
     """Return the files of a site by their names."""
-    pages, rows = {"audit.html": audit_html(audits, NAV)}, []
+    every = Audits((*audits,))
+    pages, rows = {"audit.html": every.to_html()}, []
     for entry, derivation in derived:
-        own = [audit for audit in audits if audit.model == entry.id]
-        pages[f"{entry.id}.html"] = entry_html(entry, derivation, own)
+        own = Audits(tuple(audit for audit in every.audits if audit.model == entry.id))
+        pages[f"{entry.id}.html"] = Model(entry, derivation, own).to_html()
         with suppress(NumericalError):  # of what has no picture that moves
             pages[f"explore-{entry.id}.html"] = derivation.explore().text
         rows.append(_row(entry, derivation, own, f"explore-{entry.id}.html" in pages))
+    pages = {name: text.replace(MAIN, f"{MAIN}{NAV}") for name, text in pages.items()}
     body = (
         f'<h1>The catalogue</h1><p>{ABOUT} <a href="audit.html">{AUDIT}</a>.</p>'
         '<p hidden><label>Search <input type="search"></label> <output></output></p>'
@@ -256,10 +149,10 @@ def site(derived: Iterable[tuple[Entry, Derivation]], audits: Sequence[Audit]) -
     return pages | {"index.html": document("The catalogue", body, SEARCH)}
 
 
-def _row(entry: Entry, derivation: Derivation, audits: Sequence[Audit], moves: bool) -> str:
+def _row(entry: Entry, derivation: Derivation, audits: Audits, moves: bool) -> str:
     F = "<br>".join(f"<code>{escape(output)}</code>" for output in entry.outputs)
     verdict = derivation.verdict
-    found = " ".join(_outcome(name, n) for name, n in counts(audits).items() if n)
+    found = " ".join(_outcome(name, n) for name, n in audits.counts.items() if n)
     picture = f'<br><a href="explore-{entry.id}.html">Explore</a>' * moves
     cells = (
         f'<a href="{entry.id}.html">{entry.id}</a><br>{escape(entry.title)}{picture}',

@@ -20,11 +20,22 @@ from derive.model.labels import LABEL, aside, predictor
 from derive.model.names import unused
 from derive.printable import Printable
 from derive.render.arranged import read
-from derive.render.document import Document, Element, Grid, Part, document, literal
+from derive.render.document import (
+    Display,
+    Document,
+    Element,
+    Grid,
+    Part,
+    document,
+    in_formulas,
+    literal,
+)
 from derive.render.page.formula import (
     assumption,
     fraction,
+    given_words,
     hold,
+    mathematics,
     put_back,
     quote,
     relation,
@@ -32,7 +43,7 @@ from derive.render.page.formula import (
     statement,
     typeset,
 )
-from derive.render.page.lines import COLUMN, Row, by_powers, display, vanishing, width
+from derive.render.page.lines import COLUMN, Row, broken, by_powers, display, vanishing, width
 from derive.render.page.printer import GREEK, as_latex, inline, latex, latex_name
 from derive.render.plain import MARK
 from derive.render.refutation import failure_lines
@@ -44,7 +55,7 @@ from derive.verdict import Finding, Identity, Verdict
 
 ANSWERS = {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "not decided"}
 DECIDED = {Verdict.PROVED: "", Verdict.REFUTED: "refuted", Verdict.UNDECIDED: "not decided"}
-WORDS = (str, Sentence, Finding)
+WORDS = (str, Sentence, Finding, Text)
 GOES_ON = re.compile(
     r"(and|with|where|assuming|to first|has|for all|among|subject to|so that|per|in the sense"
     r"|drift)\b"
@@ -52,6 +63,14 @@ GOES_ON = re.compile(
 """How lines begin that go on with a sentence after its formulas."""
 TALL = re.compile(r"\((\\int (?:[^()]|\([^()]*\))*)\)")
 """What larger brackets are around."""
+
+
+LETTER = re.compile(
+    rf"(?<![A-Za-z\\{MARK}])(?<!\\mathrm{{)(?<!\\mathbb{{)(?<!\\mathsf )(?<!\\tilde{{)"
+    r"(\\(?:rho|beta|omega|eta|lambda|psi|tau|mu|kappa|sigma|delta|Delta|nu|xi)|[A-Za-z])(?![A-Za-z])"
+    r"(_\{[^{}]*\}|_[A-Za-z0-9])?"
+)
+"""A letter with its index that carries no mark."""
 
 
 def render_page(record: Printable) -> Document:
@@ -158,6 +177,11 @@ WRITTEN: Mapping[str, Callable[[str], str]] = {
     "cited": "[@{}]".format,
     "claim": lambda text: f"${statement(text)}$",
     "digits": lambda text: f"${fraction(text)}$",
+    "quoted": lambda text: f"[emph:{literal(text)}]",
+    "theirs": lambda text: in_formulas(
+        given_words(text), lambda formula: LETTER.sub(rf"{MARK}\g<0>", formula)
+    ),
+    "typed": mathematics,
 }
 MATH: Mapping[str, Callable[[str], str]] = {
     "given": relation,
@@ -233,6 +257,12 @@ def _(line: Identity) -> Iterator[Element]:
 
 
 @blocks_of.register
+def _(line: Tree) -> Iterator[Element]:
+    first, *rest = broken(latex(to_sympy(line)), COLUMN - 30)
+    yield Display(tuple(f"& {x}" for x in (first, *rest)) if rest else (first,))
+
+
+@blocks_of.register
 def _(line: Items) -> Iterator[Element]:
     yield Items(tuple(tuple(paragraph((item,))) for item in line.lines))
 
@@ -247,14 +277,6 @@ def _(line: Table) -> Iterator[Element]:
         return
     columns = "".join("r" if number else "l" for _, number in layout.columns)
     yield Grid(tuple(tuple(map(words_of, row)) for row in (line.head, *line.rows)), columns)
-
-
-LETTER = re.compile(
-    rf"(?<![A-Za-z\\{MARK}])(?<!\\mathrm{{)(?<!\\mathbb{{)(?<!\\mathsf )(?<!\\tilde{{)"
-    r"(\\(?:rho|beta|omega|eta|lambda|psi|tau|mu|kappa|sigma|delta|Delta|nu|xi)|[A-Za-z])(?![A-Za-z])"
-    r"(_\{[^{}]*\}|_[A-Za-z0-9])?"
-)
-"""A letter with its index that carries no mark."""
 
 
 ENTRY = re.compile(r"(K|\\rho|F|X|y|H|V|c|G|S)_(\{[^{}]*\}|\w)")

@@ -244,6 +244,21 @@ def _as_mathematics(whole: str) -> str:
     return "$" + (typeset(bare) or r"\cdot") + f"${whole[len(bare) :]}"
 
 
+def mathematics(text: str) -> str:
+    """Return formulas with semicolons between them, what is none in a typewriter face.
+
+    That is breakable after its operators.
+    """
+    parts = text.split("; ")
+    for i, part in enumerate(parts):
+        try:
+            parts[i] = f"${relation(part)}$"
+        except DeriveError:
+            breakable = re.sub(r"\*\*|[+*/=]", lambda sign: f"{sign[0]}\u200b", part)
+            parts[i] = f"[code:{literal(breakable)}]"
+    return "; ".join(parts)
+
+
 def assumption(given: Condition) -> str:
     r"""Return an assumption with its formulas set as mathematics.
 
