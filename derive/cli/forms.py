@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from operator import methodcaller
 from typing import Any
 
 import click
@@ -19,35 +17,31 @@ from derive.errors import InputError
 class Form:
     """A form of results, asked for by the option of its name, with the help text of that.
 
-    *render* is None for what the catalogue alone prints; *of* is the form that this is a kind of.
+    *of* is the form that this is a kind of, *part* that of a page, *names* are written otherwise.
     """
 
     name: str
     help: str = ""
-    render: Callable[[object], str] | None = None
     of: str = ""
+    part: str = ""
+    names: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 FORMS = {
     form.name: form
     for form in (
-        Form("text", render=methodcaller("to_text")),
-        Form("latex", "Print a LaTeX snippet.", methodcaller("to_latex")),
-        Form(
-            "standalone",
-            "With --latex: a document that compiles.",
-            methodcaller("to_latex", standalone=True),
-            of="latex",
-        ),
-        Form("html", "Print a page for a browser, one file.", methodcaller("to_html")),
+        Form("text"),
+        Form("latex", "Print a LaTeX snippet."),
+        Form("standalone", "With --latex: a document that compiles.", of="latex"),
+        Form("html", "Print a page for a browser, one file."),
         Form("pdf", "Write a PDF to -o FILE.pdf, by TeX."),
-        Form("json", "Print the JSON record.", methodcaller("to_json")),
-        Form("jax", "Print Q and grad Q as a JAX module.", methodcaller("to_code", "jax")),
-        Form("torch", "Print Q and grad Q in PyTorch.", methodcaller("to_code", "torch")),
-        Form("numpy", "Print Q and what belongs to it in NumPy.", methodcaller("to_code", "numpy")),
-        Form("js", "Print F, J, K, Q, grad Q in JavaScript.", methodcaller("to_code", "js")),
-        Form("rocq", "Print a theorem that Rocq accepts.", methodcaller("to_code", "rocq")),
-        Form("csv", "Print a CSV table.", methodcaller("to_csv")),
+        Form("json", "Print the JSON record."),
+        Form("jax", "Print Q and grad Q as a JAX module."),
+        Form("torch", "Print Q and grad Q in PyTorch."),
+        Form("numpy", "Print Q and what belongs to it in NumPy."),
+        Form("js", "Print F, J, K, Q, grad Q in JavaScript."),
+        Form("rocq", "Print a theorem that Rocq accepts."),
+        Form("csv", "Print a CSV table."),
         Form("bibtex", "Print the BibTeX of the sources."),
         Form("markdown", "Derive all models and print a table of them."),
     )
@@ -77,18 +71,29 @@ def chosen_form(**asked: bool) -> Form:
 
 def in_brief(form: Form) -> Form | None:
     """Return the form for a bare verdict, which has no parts; None where it has none of its own."""
-    if form.name == "pdf":
-        return replace(form, render=functools.partial(_to_set, {}))
-    return (
-        FORMS[form.name] if form.name in ("text", "latex", "standalone", "html", "json") else None
-    )
+    brief = form.name in ("text", "latex", "standalone", "html", "pdf", "json")
+    return replace(form, part="", names={}) if brief else None
 
 
-def rendered(record: object, form: Form) -> str:
+def rendered(record: Any, form: Form) -> str:
     """Return a finished record in a form that its command offers."""
-    if form.render is None:
-        raise LookupError(f"no record is printed as {form.name}")
-    return form.render(record)
+    match form.name:
+        case "text" | "json" | "csv":
+            text: str = getattr(record, f"to_{form.name}")()
+        case "latex" | "standalone":
+            text = record.to_latex(form.name == "standalone", form.part, form.names)
+        case "pdf":
+            text = f"{MARK}{record.to_latex(True, form.part, form.names)}"
+        case "html":
+            text = record.to_html(form.names)
+        case "bibtex":
+            from derive.printable import renderer
+            from derive.sources import bibtex
+
+            text = bibtex(renderer(type(record), "page")(record).sources)
+        case _:
+            text = record.to_code(form.name)
+    return text
 
 
 def offer(*names: str) -> Any:
@@ -130,26 +135,7 @@ def _of_record(part: str, rename: str, **asked: bool) -> Form:
         if not equals:
             raise InputError(r"--rename: write NAME=LATEX, such as alpha=\sigma")
         names[name.strip()] = latex.strip()
-    page = {"part": part, "rename": names}
-    if form.name in ("latex", "standalone"):
-        return replace(form, render=methodcaller("to_latex", form.name == "standalone", **page))
-    if form.name == "pdf":
-        return replace(form, render=functools.partial(_to_set, page))
-    if form.name == "html" and not part:
-        return replace(form, render=methodcaller("to_html", names))
-    if part or rename:
+    paged = form.name in ("latex", "standalone", "pdf") or (form.name == "html" and not part)
+    if (part or rename) and not paged:
         raise InputError("--part goes with --latex and --pdf, --rename with --html too")
-    return replace(form, render=_bibtex) if form.name == "bibtex" else form
-
-
-def _to_set(page: Mapping[str, Any], record: Any) -> str:
-    """Return a document that is to be set by TeX."""
-    return f"{MARK}{record.to_latex(True, **page)}"
-
-
-def _bibtex(record: Any) -> str:
-    """Return the BibTeX of what the page of a record cites."""
-    from derive.printable import renderer
-    from derive.sources import bibtex
-
-    return bibtex(renderer(type(record), "page")(record).sources)
+    return replace(form, part=part, names=names) if part or rename else form

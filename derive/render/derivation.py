@@ -184,7 +184,7 @@ def _law_lines(d: Derivation, laws: Sequence[tuple[Symbol, Expr]]) -> Iterator[o
     """Yield the laws, and why the flow keeps the first."""
     name, law = laws[0]
     reason = next((x for b in d.blocks if (x := inner_product(law, b, 0)) is not None), None)
-    yield from (*say("laws.are"), Equations((*laws,)))
+    yield from say("laws.are", rows=laws)
     scaled = d.parameterization.geometry == EUCLIDEAN and all(_is_balance(x) for _, x in laws)
     yield from say("laws.balance" if scaled else "laws.whatever")
     if reason is None:

@@ -220,16 +220,22 @@ WORDING: Mapping[str, Mapping[str, str]] = read_table(__file__, "wording.toml")
 def say(what: str, /, **values: object) -> Iterator[Clause | Equations]:
     """Yield the lines of a text of ours, with what is put in; displayed formulas are equations.
 
+    What is put in for a name that is displayed alone are rows, or nothing.
+
     >>> [line.words for line in say("curve.itself", z="z")]
     ['where `{z} = mu`,']
     """
     room, _, key = what.partition(".")
     for i, part in enumerate(re.split(r"\\\[|\\\]", WORDING[room][key])):
-        if not (words := " ".join(part.split())):
-            continue
-        sides = (row.strip().partition(" = ") for row in words.split(r"\\"))
-        rows = ((Sentence(left, values), Sentence(right, values)) for left, _, right in sides)
-        yield Equations(tuple(rows)) if i % 2 else Clause(words, values)
+        words = " ".join(part.split())
+        if i % 2 and (name := words.strip("{}")) in values:
+            yield Equations(tuple(values[name]))  # type: ignore[arg-type]
+        elif i % 2:
+            sides = (row.strip().partition(" = ") for row in words.split(r"\\"))
+            rows = ((Sentence(left, values), Sentence(right, values)) for left, _, right in sides)
+            yield Equations(tuple(rows))
+        elif words:
+            yield Clause(words, values)
 
 
 def phrase(what: str, /, **values: object) -> Sentence:

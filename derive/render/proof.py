@@ -54,23 +54,25 @@ def _kernel(block: Block, piece: Piece, name: str) -> Iterator[object]:
     metric, symbols = block.metric, block.notation.weights
     (b,), kernel = piece.betas, piece.kernel
     slope, K = (to_expr(f, symbols) for f in (metric.along(0, 0, 0), metric.K[0][0]))
-    yield from say("kernel.weights")
-    yield Equations((("K", K), ("<grad K, grad F>", slope)))
-    yield from say("kernel.along", b=b)
     rows = [(str(a), K) for a, K in _of(block, "kernel") if not a.is_Symbol]
-    yield Equations((*rows, *([] if kernel is None else [("K", kernel)])))
-    yield from say("kernel.function")
-    yield _gradient(piece, name)
-    yield from say("kernel.so", b=b, Q=name, start=block.notation.beta_0[0])
+    return say(
+        "kernel.proof",
+        weights=(("K", K), ("<grad K, grad F>", slope)),
+        along=(*rows, *([] if kernel is None else [("K", kernel)])),
+        slope=_gradient(piece, name),
+        b=b,
+        Q=name,
+        start=block.notation.beta_0[0],
+    )
 
 
 def _slope(name: str, b: Expr) -> Sentence:
     return tell("d{Q}/d{b}", Q=name, b=b)
 
 
-def _gradient(piece: Piece, name: str) -> Equations:
+def _gradient(piece: Piece, name: str) -> list[Row]:
     pairs = zip(piece.betas, piece.gradient, strict=True)
-    return Equations(tuple((_slope(name, b), g) for b, g in pairs))
+    return [(_slope(name, b), g) for b, g in pairs]
 
 
 def _weight(block: Block, piece: Piece, name: str) -> Iterator[object]:
@@ -78,9 +80,8 @@ def _weight(block: Block, piece: Piece, name: str) -> Iterator[object]:
     (b,), A = piece.betas, piece.roots[-1].symbol
     ((f,),) = _of(block, "weight")
     yield from _chart_lines(block, piece.roots)
-    yield from say("weight.stationary", b=b, Q=name, A=A, f=f)
-    yield Equations(((tell("mu := {slope}", slope=_slope(name, b)), piece.gradient[0]),))
-    yield from say("weight.so", A=A)
+    mu = ((tell("mu := {slope}", slope=_slope(name, b)), piece.gradient[0]),)
+    yield from say("weight.proof", b=b, Q=name, A=A, f=f, mu=mu)
 
 
 def _curve(block: Block, piece: Piece, name: str) -> Iterator[object]:
@@ -88,8 +89,7 @@ def _curve(block: Block, piece: Piece, name: str) -> Iterator[object]:
     assert piece.curve is not None
     z, mu, own = piece.curve.parameter, piece.gradient[0], block.parameterization.weights
     weights = [(Text(w), x) for w, x in piece.curve.weights if w in own]
-    yield from say("curve.time")
-    yield Equations((*([("mu", mu)] if mu != z else []), *weights))
+    yield from say("curve.time", weights=(*([("mu", mu)] if mu != z else []), *weights))
     if mu == z:
         yield from say("curve.itself", z=z)
     yield from say("curve.so", b=piece.betas[0], Q=name)
@@ -97,25 +97,21 @@ def _curve(block: Block, piece: Piece, name: str) -> Iterator[object]:
 
 def _path(block: Block, piece: Piece, name: str) -> Iterator[object]:
     """All weights as functions of one of them, t, and its flow."""
-    path = piece.curve
-    assert path is not None
-    ((pace,),) = _of(block, "path")
-    yield from say("path.leaf", t=path.parameter)
-    yield Equations(((tell("d{t}/dmu", t=path.parameter), pace),))
-    yield from say("path.time", t=path.parameter)
-    yield Equations((("mu", piece.gradient[0]),))
-    yield from say("path.so", b=piece.betas[0], Q=name)
+    assert piece.curve is not None
+    ((pace,),), t = _of(block, "path"), piece.curve.parameter
+    rows = {"pace": ((tell("d{t}/dmu", t=t), pace),), "mu": (("mu", piece.gradient[0]),)}
+    return say("path.proof", t=t, b=piece.betas[0], Q=name, **rows)
 
 
 def _integral(block: Block, piece: Piece, name: str) -> Iterator[object]:
     """Q'' = 1/K by the form of Q."""
     b, K = piece.betas[0], to_expr(block.metric.K[0][0], block.notation.weights)
-    yield from (*say("kernel.kernel"), Equations((("K", K),)), *say("kernel.monotone", b=b))
+    yield from say("kernel.monotone", b=b, rows=(("K", K),))
     if rows := tuple((str(a), K) for a, K in _of(block, "kernel")):
         chart = block.potential.chart
         roots = [replace(r, explicit=None) for r in (chart.roots if chart else ())]
         yield from _chart_lines(block, roots)
-        yield from (*say("kernel.there"), Equations(rows))
+        yield from say("kernel.there", rows=rows)
     yield from say("kernel.integral", b=b, Q=name)
 
 
@@ -142,7 +138,7 @@ def _in_weights(block: Block, name: str) -> Iterator[object]:
     if (found := _coordinates(block)) is None:
         return
     rows, equations = found
-    yield from (*say("dual.alone", Q=name), Equations((*rows, *equations)))
+    yield from say("dual.alone", Q=name, rows=(*rows, *equations))
     if equations[1:]:
         yield from say("dual.without", Q=name)
 
@@ -152,8 +148,7 @@ def _dual(block: Block, piece: Piece, name: str) -> Iterator[object]:
     found, labels = _coordinates(block), block.parameterization.labels
     assert found is not None
     rows, equations = found
-    yield from (*say("dual.let"), Equations(tuple(rows)))
-    yield from (*say("dual.expansion"), Equations(tuple(equations)))
+    yield from say("dual.let", functions=rows, gradients=equations)
     if terms := inner_product(rows[1][1], block, 0):
         yield from say("dual.example", i=labels[0], terms=terms)
     yield from say("dual.flow")
@@ -161,7 +156,7 @@ def _dual(block: Block, piece: Piece, name: str) -> Iterator[object]:
         yield from say("dual.legendre", Q=name)
     yield from _chart_lines(block, piece.roots)
     if not (piece.in_weights or any(g.has(sympy.Integral) for g in piece.gradient)):
-        yield from (*say("dual.in_beta"), _gradient(piece, name), *_root_slopes(piece))
+        yield from (*say("dual.in_beta", rows=_gradient(piece, name)), *_root_slopes(piece))
 
 
 def _root_slopes(piece: Piece) -> Iterator[object]:
@@ -176,7 +171,7 @@ def _root_slopes(piece: Piece) -> Iterator[object]:
                 factor = "({c})" if slope.is_Add else "{c}"
                 rows.append((tell(f"{factor} d{{A}}/d{{b}}", c=slope, A=A, b=b), right))
     if rows:
-        yield from (*say("dual.slopes"), Equations(tuple(rows)))
+        yield from say("dual.slopes", rows=rows)
 
 
 SHORT, SHORTER = 48, 24
@@ -199,13 +194,13 @@ def _chart_lines(block: Block, roots: Sequence[Root]) -> Iterator[object]:
         elif name in weights or (moving & uses and name not in betas):
             rows |= {} if absent & uses else {name: (what, written)}
     if rows:
-        yield from say("dual.functions" if rows.keys().isdisjoint(weights) else "dual.weights")
-        yield Equations(tuple(rows.values()))
+        what = "functions" if rows.keys().isdisjoint(weights) else "weights"
+        yield from say(f"dual.{what}", rows=rows.values())
 
 
 def _root_lines(root: Root, what: Expr) -> Iterator[object]:
-    yield from say("dual.root", A=root.symbol, what=what)
-    yield Equations(((root.polynomial.as_expr(), 0),))
+    equation = ((root.polynomial.as_expr(), 0),)
+    yield from say("dual.root", A=root.symbol, what=what, equation=equation)
     if root.explicit is None:
         yield from say("dual.which", branch=Text(root.branch.removeprefix("is "), "reason"))
 
@@ -246,7 +241,7 @@ def _direction(block: Block, piece: Piece, name: str) -> Iterator[object]:
     (slope,) = piece.gradient
     if not slope.has(sympy.Integral) and not slope.atoms(AppliedUndef):
         slopes = [*_root_slopes(piece)]
-        yield from (*say("direction.so", s=s), Equations((("psi", slope),)))
+        yield from say("direction.so", s=s, rows=(("psi", slope),))
         yield from say("direction.slope", end="," if slopes else ".", s=s, Q=name)
         yield from slopes
 
@@ -273,22 +268,20 @@ def _psi(turning: DirectionTerms) -> Iterator[object]:
     symbols, direction = turning.direction.notation.weights, turning.direction
     pushed = to_expr(direction.rate * direction.phi, symbols)
     psi = turning.g * symbols[direction.norm] / pushed * direction.sign
-    yield from (*say("direction.here"), Equations((("g", turning.g), ("psi", sympy.powsimp(psi)))))
+    yield from say("direction.here", rows=(("g", turning.g), ("psi", sympy.powsimp(psi))))
 
 
 def _segment(block: Block, piece: Piece, name: str) -> Iterator[object]:
     """Taylor's formula on a segment, for a Hessian that is known."""
-    yield from say("segment.identities")
     sides = (e.claim.split(" = ", 1) for e in block.potential.finding.evidence[:6])
-    yield Equations(tuple((Text(a, "claim"), Text(b, "claim")) for a, b in sides))
-    yield from say("segment.so", Q=name)
+    rows = ((Text(a, "claim"), Text(b, "claim")) for a, b in sides)
+    return say("segment.proof", Q=name, rows=rows)
 
 
 def _separate(block: Block, piece: Piece, name: str) -> Iterator[object]:
     """Q = sum_k q_k(x_k), each x_k = <v_k, beta> with a clock of its own, K_k = |grad x_k|^2."""
     rows = [(r.symbol, r.explicit) for r in piece.roots if r.explicit is not None]
-    yield from (*say("separate.coordinates"), Equations(tuple(rows)))
-    yield from say("separate.kernels", Q=name)
+    yield from say("separate.coordinates", Q=name, rows=rows)
     pairs = zip(_of(block, "kernel"), _of(block, "slope"), strict=True)
     for k, ((power, kernel), (x, slope)) in enumerate(pairs, 1):
         of_k = str(power).replace("K", f"K_{k}")

@@ -77,7 +77,7 @@ def refuted_proof(d: Derivation) -> Iterator[object]:
         pairs = zip(block.metric.labels, warp_candidate(block.metric), strict=True)
         H = [(f"H{i}", to_shorter_expr(h, block.notation.weights)) for i, h in pairs]
         if max(len(str(h)) for _, h in H) < LONGEST_ENTRY:
-            yield from (*say("refutation.here"), Equations(tuple(H)))
+            yield from say("refutation.here", rows=H)
     yield OnPage((*failure_lines(block, failure),))
 
 
@@ -164,12 +164,12 @@ def _candidate_lines(n: _Numbers, wanted: Sequence[int]) -> Iterator[object]:
     symbols = {x: Symbol(x) for x in (*p.weights, *p.parameters)}
     places = [pair(i, j) for i, j in combinations_with_replacement(labels, 2)]
     if written := _entries(n.metric, symbols, places):
-        yield from (*say("refutation.weights"), Equations(tuple(written)))
+        yield from say("refutation.weights", rows=written)
     rows = Matrix(tuple(tuple(map(n.number, row)) for row in K))
-    yield from (*say("refutation.start"), Equations((("K", rows),)))
+    yield from say("refutation.start", rows=(("K", rows),))
     for a, b in dict.fromkeys((0, max(a, 1)) for a in wanted):
-        yield from say("refutation.pair", i=labels[a], j=labels[b])
-        yield Equations(tuple(n.equation(a, b, c) for c in (a, b)))
+        both = [n.equation(a, b, c) for c in (a, b)]
+        yield from say("refutation.pair", i=labels[a], j=labels[b], rows=both)
     found = ((labels[a], number(shown(n.candidate(a)))) for a in wanted)
     yield from say("refutation.solution", found=listing("`H_{0} = {1}`", found))
 
