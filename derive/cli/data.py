@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from derive.cli.findings import SCALE, scaled
 from derive.cli.forms import FORMS, TEXT, Form, offer_page, rendered
 from derive.cli.options import Command, OfModel, Steepest, time_limit
-from derive.cli.output import check_picture, text_of
+from derive.cli.output import check_picture, contents
 from derive.cli.recorded import Recorded, answer_with, with_data
 from derive.cli.running import NO, Answer, Enter, use_one_thread
 from derive.errors import InputError, NumericalError
@@ -63,7 +63,7 @@ class Margin(Steepest, OfModel, Recorded):
             return super().answer(enter)
         if self.form not in (TEXT, FORMS["json"]):
             raise InputError("--data is for text and --json: leave out --latex and --html")
-        data = text_of(self.data)
+        data = contents(self.data, "--data: ")
         enter("data")
         from numerics.margins.max_margin import NotSeparable, max_margin
         from numerics.margins.predictor import read_csv
@@ -120,7 +120,7 @@ class Path(OfModel, Recorded):
             raise InputError("give the data: --data FILE.csv")
         check_picture(self.figure, "--figure")
         (name,) = parse_names(self.scale)[:1] or ("",)
-        model, text = self.model.read(), text_of(self.data)
+        model, text = self.model.read(), contents(self.data, "--data: ")
         from derive.derivation import derive
         from numerics.margins.predictor import read_csv
         from numerics.optimizers.steepest import saddle_path
@@ -190,7 +190,7 @@ class Univariate(Command):
             raise InputError(f"--data is for text and --json: leave out --{self.form.name}")
         use_one_thread()
         check_picture(self.figure, "--figure")
-        text = "" if self.data is None else text_of(self.data)
+        text = "" if self.data is None else contents(self.data, "--data: ")
         enter("importing the algebra")
         from derive.univariate.potential import read_density, read_potential
         from derive.univariate.problem import read_activation, variational_problem

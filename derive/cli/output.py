@@ -36,25 +36,16 @@ def source(file: str) -> str | int:
     return os.dup(sys.stdin.fileno())
 
 
-def contents(file: str | int) -> str:
+def contents(file: str | int | Path, option: str = "") -> str:
     """Return the text of a source; a pipe that nobody writes to keeps one waiting."""
-    name = file if isinstance(file, str) else "the standard input"
+    name = "the standard input" if isinstance(file, int) else f"{option}{file}"
     try:
-        with open(file, encoding="utf-8") as stream:
+        with open(file, encoding="utf-8-sig") as stream:
             return stream.read(MAXIMAL_RECORD)
     except OSError as error:
         raise InputError(f"{name}: {error.strerror}") from None
     except ValueError:  # of bytes, or of a name with one that is 0
         raise InputError(f"{name} is no text") from None
-
-
-def text_of(path: Path, option: str = "--data") -> str:
-    """Return the text of a file of data, or refuse it."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
-        raise InputError(f"{option}: {path} cannot be read: {why}") from None
 
 
 def check_writable(path: Path | None, option: str = "-o") -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from derive.cli.forms import TEXT, Form, offer_page, rendered
 from derive.cli.options import Command, OfModel, Steepest
-from derive.cli.output import check_writable, text_of
+from derive.cli.output import check_writable, contents
 from derive.cli.recorded import EXIT, answer_with, bare_answer, with_data, with_field
 from derive.cli.running import NO, UNDECIDED, YES, Answer, Enter, finish
 from derive.errors import DeriveError, InputError, NumericalError
@@ -85,13 +85,13 @@ class Regularizer(Steepest, OfModel, Command):
         if open_size and (self.conjecture or self.form.name in CODE):
             raise InputError(f"{open_size} goes with text, --latex, --html and --json")
         if self.data is not None:
-            text_of(self.data)
+            contents(self.data, "--data: ")
             if open_size or self.form.name in CODE:
                 raise InputError("--data is for outputs of given number, as text, page or --json")
         if self.measurements.endswith(".csv"):
             from numerics.margins.predictor import read_csv
 
-            rows, _ = read_csv(text_of(Path(self.measurements), "--measurements"))
+            rows, _ = read_csv(contents(self.measurements, "--measurements: "))
             read = replace(read, measurements=tuple(map(tuple, rows)))
         enter("importing the algebra")
         from derive.derivation import derive
@@ -151,7 +151,7 @@ class Regularizer(Steepest, OfModel, Command):
 
         assert self.data is not None
         enter("data")
-        rows, labels = read_csv(text_of(self.data))
+        rows, labels = read_csv(contents(self.data, "--data: "))
         order = data_order(derivation, rows)
         if self.form.name in ("text", "json"):
             answer = with_data(answer, order, self.form)

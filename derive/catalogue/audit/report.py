@@ -38,9 +38,10 @@ def tell_audits(found: Audits) -> Document:
     """Return what became of printed formulas; of several models a table, and what differs."""
     models = {model: [*own] for model, own in groupby(found.audits, lambda audit: audit.model)}
     read = Counter(audit.printed.reading for audit in found.audits)
-    where = ", ".join(f"{n} {name}" for name, n in read.items()) or "none is known"
+    where = ", ".join(f"{n} {name}" for name, n in read.items())
     counts = each("{0} {1}", ((n, Text(x, "quoted")) for x, n in found.counts.items() if n))
-    parts = [Part(AUDIT, (counts, note(f"read: {where}")))]
+    known = (counts, note(f"read: {where}")) if read else ("no printed formula is known",)
+    parts = [Part(AUDIT, known)]
     if len(models) > 1:
         table = Table(("outcome", "read", "formula"), tuple(map(_row_of, found.audits)))
         parts.append(Part("All formulas", (OnTerminal((table,)),)))
@@ -135,7 +136,7 @@ def site(derived: Iterable[tuple[Entry, Derivation]], audits: Iterable[Audit]) -
     pages, rows = {"audit.html": every.to_html()}, []
     for entry, derivation in derived:
         own = Audits(tuple(audit for audit in every.audits if audit.model == entry.id))
-        pages[f"{entry.id}.html"] = Model(entry, derivation, own).to_html()
+        pages[f"{entry.id}.html"] = Model(entry, derivation, own if own.audits else None).to_html()
         with suppress(NumericalError):  # of what has no picture that moves
             pages[f"explore-{entry.id}.html"] = derivation.explore().text
         rows.append(_row(entry, derivation, own, f"explore-{entry.id}.html" in pages))

@@ -362,7 +362,7 @@ def test_a_bad_table_is_refused_in_a_line(tmp_path, text, said):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--data", "nowhere.csv"], "cannot be read"),
+        (["--data", "nowhere.csv"], "--data: nowhere.csv: No such file"),
         (["--norm", "l1"], "goes with --data"),
         (["--norm", "nuclear", "--data", "nowhere.csv"], "--shape, such as 2x3"),
         (["--norm", "nuclear", "--shape", "2", "--data", "nowhere.csv"], "two whole numbers"),
