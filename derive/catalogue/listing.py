@@ -31,7 +31,8 @@ def tell_model(m: Model) -> Document:
     told, entry = document(m.derivation), m.entry
     first, *parts = told.parts
     above = [Text(text, "quoted") for text in (entry.assumptions, entry.command) if text]
-    head = Part(f"{entry.id}: {entry.title}", (OnTerminal((*above, first.heading)),))
+    title = Text(f"{entry.id}: {entry.title}", "quoted")
+    head = Part(title, (OnTerminal((*above, first.heading)),))
     printed = (Items(tuple(map(_printed, entry.printed))),) if entry.printed else ()
     audit = () if m.audit is None else (m.audit,)
     parts += (Part("As printed, in the letters of the sources", printed), Part("Audit", audit))

@@ -19,6 +19,7 @@ from derive.option import option
 
 if TYPE_CHECKING:
     from derive.derivation import Derivation
+    from derive.model.typed import ReadModel
 
 Addition: TypeAlias = Callable[[Answer, "Derivation", Enter], Answer]
 """Adds to an answer what else was asked of the derivation."""
@@ -76,8 +77,8 @@ class Regularizer(Steepest, OfModel, Command):
     conjecture: str = option("", "Compare a Q of your own, in beta and start symbols.", "Q")
     form: Form = offer_page(*CODE)
 
-    def answer(self, enter: Enter) -> Answer:
-        """Derive, render, and add what else was asked."""
+    def read(self) -> ReadModel:
+        """Return F and the start, or refuse what does not go together."""
         read = self.model.read()
         if self.digits is not None and not self.check:
             raise InputError("--digits goes with --check")
@@ -93,6 +94,11 @@ class Regularizer(Steepest, OfModel, Command):
 
             rows, _ = read_csv(contents(self.measurements, "--measurements: "))
             read = replace(read, measurements=tuple(map(tuple, rows)))
+        return read
+
+    def answer(self, enter: Enter) -> Answer:
+        """Derive, render, and add what else was asked."""
+        read = self.read()
         enter("importing the algebra")
         from derive.derivation import derive
 
