@@ -163,13 +163,11 @@ class MatrixDerivation(Decided, Certified):
             return
         yield Statement(
             f"`<X_i, beta> = sum_k a_ik b_k` with `b_k = {self.b}`, and each `b_k` moves as one "
-            "output by itself, from any start",
+            f"output by itself, {p.begin}",
             kind="mirror flow",
             by=self.finding,
         )
-        parts = ", ".join(f"`{of}`" for _, of in p.parts)
-        words = f"the parts of the rows in {parts} keep their directions"
-        yield Statement(words, kind="conserved", by=self.finding)
+        yield Statement(p.kept, kind="conserved", by=self.finding)
         if self.verdict is Verdict.PROVED:
             given = ("gradient flow on `|<X_i, F(w)> - y_i|^2` converges with `<X_i, beta> = y_i`",)
             words = (
@@ -178,11 +176,9 @@ class MatrixDerivation(Decided, Certified):
             )
             yield Statement(words, kind="minimiser", conditions=given, by=self.finding)
         if self.gives_nuclear_norm:
-            start = ", ".join(f"`{x}_0 = alpha {x}_1`" for x in p.names)
             words = (
-                f"from {start} with `alpha -> 0`, where {self.lengths_positive}, "
-                "`q(b)/N -> |b|`, and every limit point of those limits has the least nuclear norm "
-                f"among all {p.among} with `<X_i, beta> = y_i`"
+                f"from {p.small}, `q(b)/N -> |b|`, and every limit point of those limits has the "
+                f"least nuclear norm among all {p.among} with `<X_i, beta> = y_i`"
             )
             yield Statement(words, kind="regime", by=self.finding)
         if self.gives_nuclear_margin:
@@ -301,9 +297,8 @@ def _by_entries(model: MatrixMap, timeout: float | None) -> MatrixDerivation:
         return MatrixDerivation(model, entry.potential.finding, entry)
     reason = "rows in the common bases decouple, and `q` of one is proved"
     finding = Finding(Verdict.PROVED, reason, entry.potential.finding.evidence)
-    start = {n: f"{SCALE}*{n}_1" for n in model.lengths}
-    positive = [SCALE, *(f"{n}_1" for n in model.lengths)]
-    scaled = derive(Parameterization([b], start=start, positive=positive), timeout=timeout)
+    positive = {x for text in model.scaled.values() for x in text.split("*")}
+    scaled = derive(Parameterization([b], start=model.scaled, positive=positive), timeout=timeout)
     limits = regimes(scaled, SCALE, [0]).limits if scaled.verdict is Verdict.PROVED else ()
     vanishing = next(iter(limits), None)
     return MatrixDerivation(model, finding, entry, vanishing, margins(entry))
@@ -311,6 +306,9 @@ def _by_entries(model: MatrixMap, timeout: float | None) -> MatrixDerivation:
 
 def _general(model: MatrixMap, timeout: float | None) -> MatrixDerivation:
     """Refute measurements without common bases by how many dimensions they steer beta to."""
+    if not model.terms:
+        reason = "of three factors or more measurements with common bases are decided"
+        return MatrixDerivation(model, Finding(Verdict.UNDECIDED, reason))
     size = model.size_for(len(model.given[0])) if model.given else (2, 2)
     columns, rows = model.shapes[0][1][1], sum(x for x, _ in model.shapes_at(*size, 1).values())
     for width in (int(columns),) if columns.isdigit() else range(1, rows + 1):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -251,7 +252,8 @@ def test_the_entry_is_derived_by_the_ordinary_road_and_certified():
     ("text", "matrices", "words"),
     [
         ("T(W)*W", SYMMETRIC, "sum of products"),
-        ("W*T(W)*W*T(W)", SYMMETRIC, "sum of products"),
+        ("W*T(W)*W*T(W)", SYMMETRIC, "each once"),
+        ("U*B*V", {"U": "n x r", "B": "s x r", "V": "s x m"}, "columns and rows of one size"),
         ("W", SYMMETRIC, "sum of products"),
         ("a*W*T(W)", SYMMETRIC, "other weights"),
         ("U*T(V)", {"U": "n x r", "V": "m x s"}, "as many columns"),
@@ -268,6 +270,42 @@ def test_what_is_no_such_form_is_refused(text, matrices, words):
 def test_unknown_measurements_are_refused():
     with pytest.raises(InputError, match="choose one of commuting"):
         MatrixMap.parse(["W*T(W)"], SYMMETRIC, "random")
+
+
+DEEP = {"U": "n x r", "B": "r x s", "V": "m x s"}
+
+
+def test_three_factors_have_a_spectral_q_from_aligned_starts():
+    d = derive(parse("U*B*T(V)", DEEP))
+    assert d.verdict is Verdict.PROVED
+    assert d.entry.potential.Q == derive(Parameterization(["d**3"], positive=["d"])).potential.Q
+    assert d.gives_nuclear_norm
+    assert check_text(d.to_json()).verdict == "PROVED"
+    for form in (d.to_text(), d.to_latex(standalone=True), d.to_html()):
+        assert "singular values" in form
+    assert derive(parse("U*B*T(V)", DEEP, "general")).verdict is Verdict.UNDECIDED
+
+
+def test_small_aligned_starts_of_three_factors_end_at_the_least_nuclear_norm():
+    rng, n, alpha = np.random.default_rng(1), 2, 0.02
+    bases = [orthonormal(n, rng) for _ in range(4)]
+    X = bases[0] * np.array([1.0, 2.0]) @ bases[3].T
+
+    def slope(_, flat):
+        U, B, C = flat.reshape(3, n, n)
+        pull = (2 - np.sum(X * (U @ B @ C))) * X
+        return np.array([pull @ (B @ C).T, U.T @ pull @ C.T, (U @ B).T @ pull]).ravel()
+
+    start = alpha * np.array([left @ right.T for left, right in pairwise(bases)])
+    U, B, C = (
+        solve_ivp(slope, (0, 400), start.ravel(), "LSODA", rtol=1e-9).y[:, -1].reshape(3, n, n)
+    )
+    assert abs(np.sum(X * (U @ B @ C)) - 2) < 1e-6
+    assert (
+        abs(np.linalg.norm(U @ B @ C, "nuc") - 1) < 0.02
+    )  # the least of b_1 + b_2, b_1 + 2 b_2 = 2
+    off = bases[0].T @ U @ B @ C @ bases[3]
+    assert abs(off[0, 1]) + abs(off[1, 0]) < 1e-8
 
 
 # X of 2 x 3 entries: in common bases, and not.

@@ -8,7 +8,12 @@ have X_i = O diag(a_i) H^T for all i, the rows a_k of O^T A and b_k of H^T B mee
 and no other rows: with the symmetric M of this quadratic form gradient flow is w_k' = 2 lambda_k M
 w_k, w_k all rows k one above the other. In the eigenspaces of M, of eigenvalue mu, the part of w_k
 keeps its direction, so that its length n_mu alone moves, and **b_k = sum_mu mu n_mu^2**: one output
-in as many weights as M has eigenvalues other than 0. (Derived here.)
+in as many weights as M has eigenvalues other than 0.
+
+Of L >= 3 factors, F = W_1 ... W_L, that needs a start: from W_l = O_{l-1} D O_l^T, with one
+diagonal D and orthonormal columns of O_0 = O, ..., O_L = H, the flow keeps to that form, as W_l' =
+(W_1 ... W_{l-1})^T X (W_{l+1} ... W_L)^T = O_{l-1} D^(L-1) diag(a) O_l^T, and **b_k = d_k^L**.
+(Derived here.)
 """
 
 from __future__ import annotations
@@ -39,6 +44,8 @@ MEASUREMENTS = ("commuting", "diagonal", "one", "general")
 OURS = frozenset("OHXKQMSFZ")
 """Names that the page has for bases, measurements and others."""
 SHAPE = re.compile(r"\s*([A-Za-z]\w*?|\d+)\s*x\s*([A-Za-z]\w*|\d+)\s*")
+FACTOR = re.compile(r"\s*(?:T\(\s*([A-Za-z]\w*)\s*\)|([A-Za-z]\w*))\s*")
+CHAIN = re.compile(rf"{FACTOR.pattern}(?:\*{FACTOR.pattern}){{2,}}")
 FORM = "write F as a sum of products such as W*T(W) or U*T(V), of matrices with as many columns"
 ROWS = (2, 3)
 """Rows of the matrices by which F is read."""
@@ -62,6 +69,12 @@ class MatrixMap:
     ((('U', 'V', Fraction(1, 1)),), '(x**2 - z**2)/2')
     """
 
+    begin: ClassVar[str] = "from any start"
+    argument: ClassVar[str] = (
+        "with `<X_i, F> = sum_k a_ik b_k` the rows `k` in the bases obey `w_k' = 2 lambda_k M "
+        "w_k`, with the symmetric `M` of the quadratic form `b_k`, and in its eigenspaces only "
+        "lengths move"
+    )
     fold: ClassVar[str] = "derive.matrices:derive_matrices"
     """The stages by which it is derived."""
 
@@ -91,12 +104,16 @@ class MatrixMap:
         """
         if any(others):
             raise InputError("matrices of open size go with measurements alone")
+        if _is_chain(outputs, matrices):
+            return AlignedMap.read(outputs[0].strip(), matrices, measurements)
         kind = measurements if isinstance(measurements, str) else "general"
         if kind not in MEASUREMENTS:
             raise InputError(f"measurements: choose one of {', '.join(MEASUREMENTS)}")
         if len(outputs) != 1:
             raise InputError("with matrices of open size give one output, such as W*T(W)")
-        shapes = _read_shapes(matrices)
+        shapes = _read_sizes(matrices)
+        if len({columns for _, columns in shapes.values()}) != 1:
+            raise InputError(FORM)
         terms = _read_terms(outputs[0], shapes)
         found = cls(outputs[0].strip(), tuple(shapes.items()), kind, terms)
         if {rows for a, b, _ in terms for rows in (shapes[a][0], shapes[b][0])} - {*found.size}:
@@ -112,7 +129,7 @@ class MatrixMap:
             raise InputError("give measurements as rows of as many numbers")
         n, m = self.size_for(len(given[0]))
         X = [fmpq_mat(n, m, [fmpq(x.numerator, x.denominator) for x in row]) for row in given]
-        if {*self.terms} == {(b, a, c) for a, b, c in self.terms}:
+        if self.terms and {*self.terms} == {(b, a, c) for a, b, c in self.terms}:
             X = [(x + x.transpose()) / 2 for x in X]
         if fmpq_mat([x.entries() for x in X]).rref()[1] < len(X):
             raise InputError("the measurements depend linearly on each other: drop some")
@@ -217,9 +234,32 @@ class MatrixMap:
         return tuple(found)
 
     @property
-    def is_semidefinite(self) -> bool:
-        """Whether beta, or -beta, is positive semidefinite: F = mu W W^T, W all matrices."""
-        return len(self.eigenspaces) == 1
+    def kept(self) -> str:
+        """What the flow keeps."""
+        parts = ", ".join(f"`{of}`" for _, of in self.parts)
+        return f"the parts of the rows in {parts} keep their directions"
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """What letters of the parts mean."""
+        most = self.size[0] if self.size[0] == self.size[1] else f"min({', '.join(self.size)})"
+        bases = ("H^T" if x in self.rights and not self.is_square else "O^T" for x in self.names)
+        return tuple(
+            f"`{x.lower()}_k` is row `k` of `{basis} {x}`, for `k = 1, ..., {most}`"
+            for x, basis in zip(self.names, bases, strict=True)
+        )
+
+    @property
+    def scaled(self) -> dict[str, str]:
+        """The start of the lengths from alpha W_1."""
+        return {n: f"alpha*{n}_1" for n in self.lengths}
+
+    @property
+    def small(self) -> str:
+        """That start of the matrices."""
+        positive = f"all {', '.join(f'`{x}`' for x in self.lengths)} are above 0"
+        start = ", ".join(f"`{x}_0 = alpha {x}_1`" for x in self.names)
+        return f"{start} with `alpha -> 0`, where {positive}"
 
     @property
     def among(self) -> str:
@@ -231,6 +271,113 @@ class MatrixMap:
     def is_product(self) -> bool:
         """Whether F = c U V^T."""
         return len(self.terms) == 1 and not self.is_square
+
+
+@dataclass(frozen=True)
+class AlignedMap(MatrixMap):
+    """beta = W_1 ... W_L of three matrices or more, some transposed, from aligned starts.
+
+    >>> shapes = {"U": "n x r", "S": "s x r", "V": "s x m"}
+    >>> p = MatrixMap.parse(["U*T(S)*V"], shapes, "commuting")
+    >>> p.formula, p.size, p.scaled
+    ('U S^T V', ('n', 'm'), {'d': 'alpha'})
+    """
+
+    begin = "from `W_l(0) = O_{l-1} D O_l^T`, with one diagonal `D > 0` and `O_0 = O`, `O_L = H`"
+    argument = (
+        "the factors `W_l` keep to this form, as `W_l' = O_{l-1} D^(L-1) diag(lambda) O_l^T` with "
+        "`lambda_k = sum_i a_ik s_i`"
+    )
+
+    @classmethod
+    def read(
+        cls, text: str, matrices: Mapping[str, str], measurements: str | Sequence[Sequence[object]]
+    ) -> MatrixMap:
+        """Read a product whose sizes fit, as :meth:`MatrixMap.parse` does."""
+        kind = measurements if isinstance(measurements, str) else "general"
+        found = cls(text, tuple(_read_sizes(matrices).items()), kind, ())
+        sizes = found.sizes
+        if len({*found.names}) < len(sizes) or {*found.names} != {*matrices}:
+            raise InputError("a product of three matrices or more has each once")
+        if any(left[1] != right[0] for left, right in itertools.pairwise(sizes)):
+            raise InputError("neighbours in a product have columns and rows of one size")
+        if kind not in MEASUREMENTS:
+            raise InputError(f"measurements: choose one of {', '.join(MEASUREMENTS)}")
+        return found if isinstance(measurements, str) else found.measured_by(measurements)
+
+    @property
+    def factors(self) -> tuple[tuple[str, bool], ...]:
+        """The matrices in their order, and whether each is transposed."""
+        return tuple((a or b, bool(a)) for a, b in FACTOR.findall(self.text))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The matrices."""
+        return tuple(name for name, _ in self.factors)
+
+    @property
+    def sizes(self) -> tuple[tuple[str, ...], ...]:
+        """The rows and the columns of each factor."""
+        shapes = dict(self.shapes)
+        return tuple(shapes.get(x, ("", ""))[:: -1 if turned else 1] for x, turned in self.factors)
+
+    @property
+    def size(self) -> tuple[str, str]:
+        """The rows and the columns of beta."""
+        return self.sizes[0][0], self.sizes[-1][1]
+
+    def shapes_at(self, n: int, m: int, r: int) -> dict[str, tuple[int, int]]:
+        """Return the rows and columns of each matrix where inner sizes are r."""
+        ends = (n, *[r] * (len(self.factors) - 1), m)
+        pairs = zip(self.factors, itertools.pairwise(ends), strict=True)
+        return {x: (b, a) if turned else (a, b) for (x, turned), (a, b) in pairs}
+
+    @property
+    def formula(self) -> str:
+        """F in our notation."""
+        return " ".join(f"{x}^T" if turned else x for x, turned in self.factors)
+
+    @property
+    def lengths(self) -> tuple[str, ...]:
+        """The name of d_k."""
+        return ("d",)
+
+    @property
+    def of_one_entry(self) -> Tree:
+        """b_k in d_k."""
+        return parse_expression(f"d**{len(self.factors)}")
+
+    @property
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """What d is of the factors."""
+        return (("d", "D_kk"),)
+
+    @property
+    def kept(self) -> str:
+        """What the flow keeps."""
+        return (
+            "`beta = O diag(b) H^T`: the `b_k` are its singular values, and `Q` is a sum over these"
+        )
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """That letters stand for the factors."""
+        return (f"`W_1, ..., W_{len(self.factors)}` are the factors in their order",)
+
+    @property
+    def scaled(self) -> dict[str, str]:
+        """The start of d at alpha."""
+        return {"d": "alpha"}
+
+    @property
+    def small(self) -> str:
+        """That start of the matrices."""
+        return "`W_l(0) = alpha O_{l-1} O_l^T` with `alpha -> 0`"
+
+    @property
+    def among(self) -> str:
+        """Which beta there are."""
+        return "`beta` with all `b_k >= 0`"
 
 
 def _norm(vector: sympy.Matrix, letters: Sequence[str]) -> str:
@@ -250,16 +397,20 @@ def _have_bases(X: Sequence[fmpq_mat], one: bool) -> bool:
     return all(z == z.transpose() for z in [*products, *(X if one else ())])
 
 
-def _read_shapes(given: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Return the rows and the columns of each matrix; all have as many columns."""
+def _is_chain(outputs: Sequence[str], matrices: Mapping[str, str]) -> bool:
+    """Tell whether the output is a product of three matrices or more."""
+    factors = {x for pair in FACTOR.findall(outputs[0]) for x in pair if x}
+    return len(outputs) == 1 and CHAIN.fullmatch(outputs[0]) is not None and factors <= {*matrices}
+
+
+def _read_sizes(given: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Return the rows and the columns of each matrix."""
     if taken := sorted(OURS & {*given}):
         raise InputError(f"{taken[0]} is what the page calls something else: choose a name")
     found = {name: SHAPE.fullmatch(text) for name, text in given.items()}
     shapes = {name: (shape[1], shape[2]) for name, shape in found.items() if shape is not None}
     if wrong := sorted({*given} - {*shapes}):
         raise InputError(f"the size of {wrong[0]} is written n x r")
-    if len({columns for _, columns in shapes.values()}) != 1:
-        raise InputError(FORM)
     return shapes
 
 

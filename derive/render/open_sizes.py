@@ -132,11 +132,9 @@ def _evidence(d: EntrywiseDerivation) -> Iterator[object]:
     )
 
 
-ARGUMENT = (
-    "with `<X_i, F> = sum_k a_ik b_k` the rows `k` in the bases obey `w_k' = 2 lambda_k M w_k`, "
-    "with the symmetric `M` of the quadratic form `b_k`, and in its eigenspaces only lengths move",
+LEAST = (
     "where `beta` interpolates `O diag(b) H^T` does too, and `sum_k |b_k|` is at most the nuclear "
-    "norm of `beta`, and all of that in the limit",
+    "norm of `beta`, and all of that in the limit"
 )
 
 
@@ -194,10 +192,7 @@ def _entry(d: MatrixDerivation) -> Iterator[object]:
     p = d.parameterization
     for name, of in p.parts:
         yield note(f"`{name} = {of}`")
-    most = p.size[0] if p.size[0] == p.size[1] else f"min({', '.join(p.size)})"
-    for x in p.names:
-        basis = "H^T" if x in p.rights and not p.is_square else "O^T"
-        yield note(f"`{x.lower()}_k` is row `k` of `{basis} {x}`, for `k = 1, ..., {most}`")
+    yield from map(note, p.rows)
     if d.entry.conserved.laws:
         yield Equations(tuple(("c_k", law) for law in d.entry.conserved.laws))
 
@@ -220,8 +215,8 @@ def _why(d: MatrixDerivation) -> Iterator[object]:
     if d.orbit is not None:
         yield from d.finding.evidence
     if d.entry is not None:
-        yield note(ARGUMENT[0])
+        yield note(d.parameterization.argument)
         if d.gives_nuclear_norm:
-            yield note(ARGUMENT[1])
+            yield note(LEAST)
         (F,) = d.entry.parameterization.texts
         yield note("`q` is that of the one output `{F}`, from any start", F=Text(F))

@@ -11,10 +11,11 @@ make these limits one. That they differ is seen, and proves nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import TypeAlias
 
 import mpmath
@@ -26,7 +27,7 @@ from derive.derivation import Derivation
 from derive.language.arguments import parse_array_outputs
 from derive.language.arrays import entry_names
 from derive.language.tree import Tree
-from derive.model.matrices import MatrixMap, Rows
+from derive.model.matrices import AlignedMap, MatrixMap, Rows
 from derive.model.parameterization import Parameterization
 from derive.weights.orbit import Orbit
 from numerics.confirm.regression_problem import distance, draw_matrix, first_sound, stationarity
@@ -38,6 +39,7 @@ from numerics.integrator.gradient_flow import Flow, flow
 Sizes: TypeAlias = tuple[tuple[int, int, int], ...]
 SQUARE: Sizes = ((2, 2, 1), (3, 3, 2), (4, 4, 1))
 OBLONG: Sizes = ((2, 2, 1), (2, 3, 2), (4, 3, 1))
+ALIGNED: Sizes = ((2, 2, 2), (3, 2, 2), (2, 3, 3))
 """Rows, columns and inner widths at which Q is checked."""
 GENERAL: Sizes = ((2, 2, 2), (3, 3, 1), (3, 3, 3))
 """Those at which loss weights are tried on W W^T with two measurements that do not commute."""
@@ -80,11 +82,9 @@ def check_matrices(model: MatrixMap, entry: Derivation, digits: int = 20) -> Siz
         NumericalError: no drawn problem has a flow that converges.
     """
     rng, rows, slope = np.random.default_rng(0), dict[str, float | None](), _slope(entry)
-    sizes = SQUARE if model.is_square else OBLONG
-    if model.given:
-        sizes = tuple((*model.size_for(len(model.given[0])), r) for r in (1, 2))
-    for n, m, r in sizes:
-        check = AtSize(model, (n, m, r))
+    kind = KINDS[type(model)]
+    for n, m, r in kind.sizes(model):
+        check = kind(model, (n, m, r))
 
         def compare(check: AtSize = check) -> dict[str, float | None]:
             return check.compare(rng, slope, digits + GUARD)
@@ -127,6 +127,13 @@ def _slope(entry: Derivation) -> Slope | None:
     return None if gradient.has(sympy.Integral) else (gradient, names)
 
 
+def _slope_at(slope: Slope, b: Real, start: Iterable[Real]) -> Real:
+    """Return dq/db at b, from lengths at the start."""
+    gradient, names = slope
+    (value,) = compiled([gradient], names, "mpmath")(b, *start)
+    return mpmath.mpmathify(value)
+
+
 @dataclass(frozen=True)
 class Row:
     """The parts of one row in the eigenspaces, of eigenvalues mu, at both ends of a flow."""
@@ -144,11 +151,9 @@ class Row:
 
     def slope(self, slope: Slope) -> Real:
         """Return dq/db at b = sum_mu mu n_mu^2."""
-        gradient, names = slope
         pairs = zip(self.mus, self.after, strict=True)
         b = mpmath.fsum(mu * mpmath.norm(part) ** 2 for mu, part in pairs)
-        (value,) = compiled([gradient], names, "mpmath")(b, *map(mpmath.norm, self.before))
-        return mpmath.mpmathify(value)
+        return _slope_at(slope, b, map(mpmath.norm, self.before))
 
     def kept(self, digits: int) -> float:
         """Return the digits to which the parts keep their directions."""
@@ -164,6 +169,13 @@ class AtSize:
 
     model: MatrixMap
     size: tuple[int, int, int]
+
+    @staticmethod
+    def sizes(model: MatrixMap) -> Sizes:
+        """Return those at which Q is checked."""
+        if model.given:
+            return tuple((*model.size_for(len(model.given[0])), r) for r in (1, 2))
+        return SQUARE if model.is_square else OBLONG
 
     @cached_property
     def eigenspaces(self) -> tuple[tuple[Expr, tuple[Matrix, ...]], ...]:
@@ -210,18 +222,13 @@ class AtSize:
             mus = [_number(mu) for mu, _ in self.eigenspaces]
             pairs = zip(*(self.rows_of(w, bases) for w in (end.start, end.weights)), strict=True)
             rows = [Row(mus, *map(self.parts, pair)) for pair in pairs]
-
-            def in_span(values: Sequence[Real]) -> float:
-                """Return the digits to which O diag(values) H^T is in the span of the X_i."""
-                terms = (v * left[:, k] * right[:, k].T for k, v in enumerate(values))
-                return stationarity(X, [*sum(terms, mpmath.zeros(*self.size[:2]))], digits)
-
+            slopes = None if slope is None else [row.slope(slope) for row in rows]
             return {
                 "directions of the rows": min(row.kept(digits) for row in rows),
-                "y in the row space of a": in_span([row.y for row in rows]),
+                "y in the row space of a": _in_span(X, left, right, [row.y for row in rows]),
                 "grad q(b_k) in the row space of a": None
-                if slope is None
-                else in_span([row.slope(slope) for row in rows]),
+                if slopes is None
+                else _in_span(X, left, right, slopes),
                 "limits of two loss weights": distance(end.limit, other.limit, digits),
             }
 
@@ -279,6 +286,61 @@ class AtSize:
             steered = [[weight * x for x in X[0]], *X[1:]]
             found.append(flow(p, steered, scaled, origin, digits))
         return found
+
+
+@dataclass(frozen=True)
+class AlignedAt(AtSize):
+    """A product of three matrices or more, from aligned starts, with drawn measurements."""
+
+    model: AlignedMap
+
+    @staticmethod
+    def sizes(model: MatrixMap) -> Sizes:
+        """Return those at which Q is checked."""
+        return ALIGNED
+
+    def compare(
+        self, rng: np.random.Generator, slope: Slope | None, digits: int
+    ) -> dict[str, float | None]:
+        """Return the digits of all that agrees at the limits of a drawn problem."""
+        (n, m, r), count, factors = self.size, min(self.size), self.model.factors
+        bases = [_orthogonal(k, rng)[:, :count] for k in (n, *[r] * (len(factors) - 1), m)]
+        d = [sympy.Rational(int(x), 16) for x in rng.integers(8, 25, size=count)]
+        aligned = (left * sympy.diag(*d) * right.T for left, right in pairwise(bases))
+        found = zip(aligned, factors, strict=True)
+        start = [_fraction(x) for W, (_, turned) in found for x in (W.T if turned else W)]
+        diagonals = (sympy.diag(*a) for a in draw_matrix(count, rng))
+        X = tuple(tuple(map(_fraction, bases[0] * a * bases[-1].T)) for a in diagonals)
+        with mpmath.workdps(digits):
+            end, other = self.limits(X, start, rng, digits)
+            left, right = _precise(bases[0]), _precise(bases[-1])
+            beta = mpmath.matrix([list(end.limit[i * m : (i + 1) * m]) for i in range(n)])
+            b = [(left.T * beta * right)[k, k] for k in range(count)]
+            slopes = slope and [
+                _slope_at(slope, x, [_number(c)]) for x, c in zip(b, d, strict=True)
+            ]
+            return {
+                "beta = O diag(b) H^T": distance(beta, _diagonal(left, right, b), digits),
+                "grad q(b_k) in the row space of a": None
+                if slopes is None
+                else _in_span(X, left, right, slopes),
+                "limits of two loss weights": distance(end.limit, other.limit, digits),
+            }
+
+
+KINDS: Mapping[type, type[AtSize]] = {MatrixMap: AtSize, AlignedMap: AlignedAt}
+"""How each kind of F is run."""
+
+
+def _in_span(X: Rows, left: Real, right: Real, values: Sequence[Real]) -> float:
+    """Return the digits to which O diag(values) H^T is in the span of the X_i."""
+    return stationarity(X, [*_diagonal(left, right, values)], mpmath.mp.dps)
+
+
+def _diagonal(left: Real, right: Real, values: Sequence[Real]) -> Real:
+    """Return O diag(values) H^T."""
+    zero = mpmath.zeros(left.rows, right.rows)
+    return sum((v * left[:, k] * right[:, k].T for k, v in enumerate(values)), zero)
 
 
 def _orthogonal(n: int, rng: np.random.Generator) -> Matrix:

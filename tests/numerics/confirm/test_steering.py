@@ -1,12 +1,15 @@
 """Matrices of open size, put to flows of all their entries."""
 
 import json
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from derive import Parameterization, derive
 from numerics.confirm import matrices
-from numerics.confirm.matrices import check_matrices, steer_matrices
+from numerics.confirm.matrices import AlignedAt, check_matrices, steer_matrices
+from numerics.confirm.regression_problem import distance
 
 DIGITS = 12
 SYMMETRIC, PRODUCT = {"W": "n x r"}, {"U": "n x r", "V": "m x r"}
@@ -49,6 +52,18 @@ def test_measurements_in_other_bases_are_told_apart(monkeypatch):
     failing = {x.partition(": ")[2] for x, digits in check.rows.items() if (digits or 20) < 3}
     assert not check.passed
     assert "directions of the rows" in failing
+
+
+def test_three_factors_need_an_aligned_start():
+    d = derive(model("U*B*T(V)", {"U": "n x r", "B": "r x s", "V": "m x s"}))
+    at, rng = AlignedAt(d.parameterization, (2, 2, 2)), np.random.default_rng(0)
+    found = at.compare(rng, matrices._slope(d.entry), DIGITS + 5)
+    assert min(found.values()) > DIGITS
+    X = ((Fraction(1), Fraction(0), Fraction(0), Fraction(2)), (Fraction(1), 0, 0, Fraction(-1)))
+    one, other = at.limits(
+        X, [Fraction(k, 8) for k in (8, 2, 1, 9, 7, 3, 2, 8, 9, 1, 4, 8)], rng, 12
+    )
+    assert distance(one.limit, other.limit, 12) < 5
 
 
 @pytest.mark.every(2)
