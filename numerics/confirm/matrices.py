@@ -41,10 +41,10 @@ SQUARE: Sizes = ((2, 2, 1), (3, 3, 2), (4, 4, 1))
 OBLONG: Sizes = ((2, 2, 1), (2, 3, 2), (4, 3, 1))
 ALIGNED: Sizes = ((2, 2, 2), (3, 2, 2), (2, 3, 3))
 """Rows, columns and inner widths at which Q is checked."""
-GENERAL: Sizes = ((2, 2, 2), (3, 3, 1), (3, 3, 3))
+GENERAL: Sizes = ((2, 2, 2), (3, 3, 1), (3, 3, 2))
 """Those at which loss weights are tried on W W^T with two measurements that do not commute."""
-WEIGHT, TRIED, APART = 6, 3, 1e-4
-"""The factor of a measurement, 36 of its loss; problems of which one has to tell loss weights
+WEIGHT, TRIED, APART = 3, 2, 1e-4
+"""The factor of a measurement, 9 of its loss; problems of which one has to tell loss weights
 apart, by this part of the way from the start, which the flows have to 12 digits.
 """
 
