@@ -185,3 +185,40 @@ def test_what_is_left_open_of_a_domain_is_not_said():
     ):
         with pytest.raises(Rejected):
             check(replaced(said, path, value))
+
+
+TIED = {
+    "log(exp(a) + exp(b))": ["log(exp(a) + 2*exp(b))", "log(exp(a) + exp(2*b))"],
+    "exp(a) + exp(b)": ["exp(a) + exp(2*b)", "exp(a) - exp(b)"],
+    "a**D + b**D": ["a**D + b**(2*D)", "a**D + 2*b**D", "a**D + (b + a)**D"],
+}
+
+
+@pytest.mark.parametrize("output", TIED)
+def test_calls_of_tied_weights_are_equal_where_their_arguments_are(output):
+    """exp(b) = exp(a) where b = a stays so; with another call of b that is no tie any more."""
+    powers = ["D"] if "D" in output else []
+    model = Parameterization.parse([output], {"a": "alpha", "b": "alpha"}, parameters=powers)
+    text = certified_once(model)
+    assert '"b": "a"' in text
+    assert check_text(text).verdict == "PROVED"
+    for other in TIED[output]:
+        record = json.loads(text)
+        record["parameterization"]["outputs"] = [other]
+        calls = [x for x in ("exp(2*b)", "b**(2*D)", "(b + a)**D") if x in other]
+        calls += [other] * other.startswith("log")
+        aids = [{"name": f"h{n}", "of": call} for n, call in enumerate(calls)]
+        record["certificate"]["definitions"] += aids
+        with pytest.raises(Rejected, match="what is 0 at the start does not stay 0"):
+            check(record)
+
+
+def test_roots_of_numbers_in_conditions_are_defined():
+    """The condition says sqrt(2) sqrt(7) alpha where the form has sqrt(14) alpha."""
+    model = Parameterization.parse(["a**2*b"], {"a": "alpha", "b": "2*alpha"})
+    record = json.loads(certified_once(model))
+    assert check(record).open == ("the domain of Q of beta",)
+    said = record["potential"]["pieces"][0]["assumptions"]
+    assert any("(2)**(1/2)" in text for text in said)
+    said[:] = [text.replace("(7)**(1/2)", "(5)**(1/2)") for text in said]
+    assert refused(record)

@@ -1,15 +1,15 @@
 """Check the record of a map of open size, beta_i = F(v_i; sums, single weights), for every n.
 
-A function of entries v_i, v_j, v_n, of sums S_a = sum_k m_a(v_k) and of single weights z has the
-differential sum_e f_e dv_e + sum_a f_a sum_k m_a'(v_k) dv_k + sum_z f_z dz, so that
+A function of entries v_i, v_j, v_n, of sums S_a = sum_k m_a(v_k) and of single weights z, taken as
+independent, has <df, dh> = sum_cd f_c h_d <dc, dd> over these, where
 
-    <df, dh> = r (sum_e f_e h_e + sum_ea (f_e h_a + h_e f_a) m_a'(v_e) + sum_ab f_a h_b P_ab)
-               + sum_z eta_z f_z h_z,    P_ab = sum_k m_a'(v_k) m_b'(v_k),
+    <dv_e, dv_e> = r,  <dv_e, dS_a> = r m_a'(v_e),  <dz, dz> = eta_z,
+    <dS_a, dS_b> = r P_ab,  P_ab = sum_k m_a'(v_k) m_b'(v_k),
 
-for any distinct i, j < n. "sums" has m_a of each name, and "products" P_ab by 1, whose sum is n,
-and sums: m_a' m_b' is that combination of 1 and the m_c at one entry, with constants. An identity
-in entries and sums as independent symbols holds for every n. "at" has numbers for all names, by
-which signs are read, and "definitions" the calls.
+and all others are 0, for any distinct i, j < n. "sums" has m_a of each name, and "products" P_ab by
+1, whose sum is n, and sums: m_a' m_b' is that combination of 1 and the m_c at one entry, with
+constants. An identity in entries and sums as independent symbols holds for every n. "at" has
+numbers for all names, by which signs are read, and "definitions" the calls.
 
 Shown are <grad y_i, grad F_j> = g delta_ij, where g has no v_i, <grad c, grad F_i> = 0 of the law,
 and, where "kernel" says so, the entries of K. With as many laws as there are single weights, and
@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -32,15 +31,8 @@ from derive.certificate.checking.text import JSON, called, names_in, rational, r
 OVER_ALL = ("sum", "norm", "prod")
 ROOM = 40
 Texts = Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Differential:
-    """The derivatives of a function by entries, by sums, and by single weights."""
-
-    own: Mapping[str, Function]
-    spread: Mapping[str, Function]
-    single: Mapping[str, Function]
+Slopes = Mapping[str, Function]
+"""The derivatives that are not 0, by entries, sums and single weights."""
 
 
 class EverySize(Space):
@@ -55,24 +47,27 @@ class EverySize(Space):
         constants = [*given["parameters"], self.size_name]
         weights = [*self.entries.values(), *self.sums, *self.scalars]
         super().__init__(weights, constants, ROOM + len(proof["definitions"]))
-        require(self.indexed not in self.names, "the indexed weight has the name of another")
+        for name, of in ((self.indexed, "the indexed weight"), (self.bound, "the index of sums")):
+            require(name not in self.names, f"{of} has the name of another")
         self.start = [rational(proof["at"][name]) for name in self.given]
-        require(self.bound not in self.names, "the index of sums has the name of another")
         rates: Texts = given["rates"]
         require({*rates} <= {self.indexed, *self.scalars}, "a rate is of a weight")
         self.rates = {w: self._rate(rates.get(w, "1")) for w in (self.indexed, *self.scalars)}
-        self.products = dict[str, Function]()
+        self.products = dict[tuple[str, str], Function]()
 
     def accept(self, proof: JSON) -> None:
         """Define calls, and check what sums are of, and sums of products."""
         for entry in proof["definitions"]:
             require({*entry} in ({"name", "of"}, {"of", "is"}, {"of", "is", "from"}), "only calls")
             self.define(entry)
-        for name in self.sums:
-            f = self.differential(self.at_entry(self.sums[name], "i"))
-            require({*f.own} == {"i"} and not (f.spread or f.single), "a sum is of one entry")
+        entry = self.entries["i"]
+        for text in self.sums.values():
+            used = {*self.slopes_of(self.at_entry(text, entry))}
+            require(used == {entry}, "a sum is of one entry")
         for pair, parts in proof["products"].items():
-            self.products[pair] = self._product(pair, parts)
+            a, _, b = pair.partition("*")
+            require(a in self.sums and b in self.sums, "a product is of two sums")
+            self.products |= dict.fromkeys(((a, b), (b, a)), self._product(a, b, parts))
 
     def _rate(self, text: JSON) -> Function:
         """Return a rate: a positive number, or a constant that is positive."""
@@ -110,61 +105,52 @@ class EverySize(Space):
         text = ast.unparse(inner)
         used = names_in([text]) & {*self.given[: self.weights]}
         require(not used, "what is summed is a function of one entry")
-        summand = self.at_entry(text, "i")
-        for name in self.sums:
-            ratio = summand / self.at_entry(self.sums[name], "i")
-            if self.is_of_constants(ratio):
-                return ratio * self.names[name]
-        require(False, f"sum({text:.60}) is not among the sums")
-        raise AssertionError
+        entry = self.entries["i"]
+        summand = self.at_entry(text, entry)
+        ratios = ((name, summand / self.at_entry(m, entry)) for name, m in self.sums.items())
+        alike = ((name, ratio) for name, ratio in ratios if self.is_of_constants(ratio))
+        name, ratio = next(alike, ("", summand))
+        require(name, f"sum({text:.60}) is not among the sums")
+        return ratio * self.names[name]
 
-    def at_entry(self, text: JSON, index: str) -> Function:
+    def at_entry(self, text: JSON, entry: str) -> Function:
         """Return a function of v, or of v_k in a sum, at a generic entry."""
-        entry = self.names[self.entries[index]]
-        return self.read(text, {self.indexed: entry, self.bound: entry})
+        return self.read(text, dict.fromkeys((self.indexed, self.bound), self.names[entry]))
 
-    def slope(self, name: str, index: str) -> Function:
+    def slope(self, name: str, entry: str) -> Function:
         """Return m'(v_e) of a sum."""
-        where = self.given.index(self.entries[index])
-        return self.at_entry(self.sums[name], index).derivative(where)
+        return self.at_entry(self.sums[name], entry).derivative(self.given.index(entry))
 
-    def _product(self, pair: str, parts: Texts) -> Function:
+    def _product(self, a: str, b: str, parts: Texts) -> Function:
         """Return sum_k m_a'(v_k) m_b'(v_k), as it is at one entry."""
-        a, _, b = pair.partition("*")
-        require(a in self.sums and b in self.sums, "a product is of two sums")
-        factors = {x: self.read(c) for x, c in parts.items()}
+        require({*parts} <= {"1", *self.sums}, "a product is a combination of sums")
+        factors, entry = {x: self.read(c) for x, c in parts.items()}, self.entries["i"]
         require(all(map(self.is_of_constants, factors.values())), "a product has constants")
-        require({*factors} <= {"1", *self.sums}, "a product is a combination of sums")
-        at_one = {
-            x: self.number(1) if x == "1" else self.at_entry(self.sums[x], "i") for x in factors
-        }
-        own = self.sum(c * at_one[x] for x, c in factors.items())
-        alike = (self.slope(a, "i") * self.slope(b, "i")).same(own)
-        require(alike, f"the product {pair:.40} is another")
-        n = self.names[self.size_name]
-        return self.sum(c * (n if x == "1" else self.names[x]) for x, c in factors.items())
+        texts, names = {"1": "1", **self.sums}, {"1": self.names[self.size_name], **self.names}
+        own = self.sum(c * self.at_entry(texts[x], entry) for x, c in factors.items())
+        alike = (self.slope(a, entry) * self.slope(b, entry)).same(own)
+        require(alike, f"the product {a}*{b:.40} is another")
+        return self.sum(c * names[x] for x, c in factors.items())
 
-    def differential(self, f: Function) -> Differential:
-        """Return the differential of a function."""
-        parts = {w: f.derivative(k) for k, w in enumerate(self.given[: self.weights])}
-        moving = {w: x for w, x in parts.items() if not x.is_zero()}
-        own = {e: moving[w] for e, w in self.entries.items() if w in moving}
-        spread = {x: moving[x] for x in self.sums if x in moving}
-        return Differential(own, spread, {z: moving[z] for z in self.scalars if z in moving})
+    def slopes_of(self, f: Function) -> Slopes:
+        """Return the derivatives of a function that are not 0."""
+        slopes = {c: f.derivative(k) for k, c in enumerate(self.given[: self.weights])}
+        return {c: x for c, x in slopes.items() if not x.is_zero()}
 
-    def inner(self, df: Differential, dh: Differential) -> Function:
+    def inner(self, df: Slopes, dh: Slopes) -> Function:
         """Return <df, dh>."""
-        terms = [df.own[e] * dh.own[e] for e in df.own.keys() & dh.own.keys()]
-        for one, other in ((df, dh), (dh, df)):
-            for (e, x), (a, c) in product(one.own.items(), other.spread.items()):
-                terms.append(x * c * self.slope(a, e))
-        for (a, x), (b, y) in product(df.spread.items(), dh.spread.items()):
-            pair = f"{a}*{b}" if f"{a}*{b}" in self.products else f"{b}*{a}"
-            require(pair in self.products, f"the product {pair:.40} is missing")
-            terms.append(x * y * self.products[pair])
-        single = df.single.keys() & dh.single.keys()
-        rest = self.sum(self.rates[z] * df.single[z] * dh.single[z] for z in single)
-        return self.rates[self.indexed] * self.sum(terms) + rest
+        pairs = product(df.items(), dh.items())
+        return self.sum(x * y * self._metric(c, d) for (c, x), (d, y) in pairs)
+
+    def _metric(self, c: str, d: str) -> Function:
+        """Return <dc, dd> of entries, sums and single weights."""
+        rate, (c, d) = self.rates[self.indexed], sorted((c, d), key=self.sums.__contains__)
+        if c in self.sums:
+            require((c, d) in self.products, f"the product {c}*{d:.40} is missing")
+            return rate * self.products[c, d]
+        if d in self.sums and c in self.entries.values():
+            return rate * self.slope(d, c)
+        return self.rates.get(c, rate) if c == d else self.number(0)
 
 
 def shown(record: JSON) -> tuple[list[str], list[str]]:
@@ -174,19 +160,21 @@ def shown(record: JSON) -> tuple[list[str], list[str]]:
     space.accept(proof)
     used = {given["each"], *space.scalars, *given["parameters"]}
     require(names_in([given["output"]]) <= used, "F has other names than it should")
-    F = {e: space.differential(space.at_entry(given["output"], e)) for e in "ij"}
-    dual, g = space.read(warping["y_i"]), space.read(warping["g"])
-    dy, dg = space.differential(dual), space.differential(g)
+    i, j, n = (space.entries[e] for e in "ijn")
+    F = {e: space.slopes_of(space.at_entry(given["output"], e)) for e in (i, j)}
+    g = space.read(warping["g"])
+    dy, dg = space.slopes_of(space.read(warping["y_i"])), space.slopes_of(g)
     require(not g.is_zero(), "g is 0")
-    require(not dg.own.keys() & {"i", "j"}, "g is another for another output")
-    require("j" not in dy.own, "y_i has another entry in it")
-    require(space.inner(dy, F["i"]).same(g), "<grad y_i, grad F_i> is not g")
-    require(space.inner(dy, F["j"]).is_zero(), "<grad y_i, grad F_j> is not 0")
-    last = "n" in dy.own or "n" in dg.own
+    require(not dg.keys() & {i, j}, "g is another for another output")
+    require(j not in dy, "y_i has another entry in it")
+    require(space.inner(dy, F[i]).same(g), "<grad y_i, grad F_i> is not g")
+    require(space.inner(dy, F[j]).is_zero(), "<grad y_i, grad F_j> is not 0")
+    last = n in dy or n in dg
     for law in record["laws"]:
-        dc = space.differential(space.read(law))
-        require(space.inner(dc, F["i"]).is_zero(), f"{law:.60} is not conserved")
-        moves = [*(x * space.slope(a, "i") for a, x in dc.spread.items()), *dc.single.values()]
+        dc = space.slopes_of(space.read(law))
+        require(space.inner(dc, F[i]).is_zero(), f"{law:.60} is not conserved")
+        parts = ((c, x) for c, x in dc.items() if c not in {i, j, n})
+        moves = [x * space.slope(c, i) if c in space.sums else x for c, x in parts]
         require(any(not_zero(x.at(space.start)) for x in moves), f"{law:.60} is a constant")
     require(len(record["laws"]) <= 1, "the laws are not shown to be independent")
     enough = len(space.scalars) + last == len(record["laws"])
@@ -195,13 +183,13 @@ def shown(record: JSON) -> tuple[list[str], list[str]]:
     require(given["outputs"] in (space.size_name, outputs), "the outputs are others")
     left = [] if proof["kernel"] else ["the entries of K"]
     if proof["kernel"]:
-        _kernel(space, record["kernel"], F)
+        _kernel(space, record["kernel"], F[i], F[j])
     rates = [f"{w} has the rate {x}" for w, x in given["rates"].items()]
     conditions = "; ".join([*record["conditions"], "g > 0 and no divisor 0 along the flow"])
     numbers = ", ".join(f"{x} = {a}" for x, a in proof["at"].items())
     lines = [
         f"w' = -diag(rates) J^T X^T r, with beta_i = {given['output']} at {given['each']} = "
-        f"{space.entries['i']}, for i = 1, ..., {outputs}, of every {space.size_name} >= 2",
+        f"{i}, for i = 1, ..., {outputs}, of every {space.size_name} >= 2",
         *rates,
         *(f"{name} = sum({m})" for name, m in space.sums.items()),
         *(f"the flow keeps {law}" for law in record["laws"]),
@@ -213,11 +201,9 @@ def shown(record: JSON) -> tuple[list[str], list[str]]:
     return lines, ["the formula of Q", "the Hessian map", *left]
 
 
-def _kernel(space: EverySize, kernel: Mapping[str, Any], F: Mapping[str, Differential]) -> None:
+def _kernel(space: EverySize, kernel: Mapping[str, Any], dF_i: Slopes, dF_j: Slopes) -> None:
     """Require that K is as it is printed."""
-    for name, text in kernel.items():
-        if not name.startswith("K_"):
-            require(space.read(text).same(space.names[name]), f"{name} is another sum")
-    for name, other in (("K_ii", "i"), ("K_ij", "j")):
-        entry = space.inner(F["i"], F[other])
+    names = {x: space.names[x] for x in kernel if not x.startswith("K_")}
+    entries = {"K_ii": space.inner(dF_i, dF_i), "K_ij": space.inner(dF_i, dF_j)}
+    for name, entry in (names | entries).items():
         require(space.read(kernel[name]).same(entry), f"{name} is another")

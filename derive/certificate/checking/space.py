@@ -6,6 +6,7 @@ import ast
 import copy
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -184,11 +185,21 @@ class Space(Reading):
             found.append((f, k))
             self.leads.append(self.of(lead**2))
         self.relations += [(f.top, k) for f, k in found]
+        for k, call in enumerate(self.generators, self.size):
+            for earlier in filter(partial(self._is_there, call, k), self.known):
+                self.relations.append(((call.image - earlier.image).top, k))
         # f' = q f along the fields, and q is regular at the start: f stays 0.
         for (f, _), x in product(found, self.fields):
             slope = self.along(x, f)
             regular = not_zero(evaluated(f.bottom * slope.bottom, self.start))
             require(slope.is_zero() and regular, "what is 0 at the start does not stay 0")
+
+    def _is_there(self, call: Call, k: int, other: Call) -> bool:
+        """Tell whether call k is an earlier one, as what is 0 on the leaf makes it."""
+        earlier = other.kind == call.kind and all(j < k for j in other.image.variables)
+        alike = earlier and call.exponent.same(other.exponent)
+        alike = alike and self._agree(other.argument, call.argument, 1)
+        return alike and not call.image.same(other.image)
 
     def without_ties(self, f: Function) -> Function:
         """Return a function on the leaf in the weights that no relation gives linearly."""

@@ -17,6 +17,7 @@ from derive.certificate.checking import check, sections
 from derive.certificate.checking.check import FORMAT, VERSION, claimed
 from derive.certificate.checking.domain import coordinate, paces
 from derive.certificate.checking.reading import INFINITY
+from derive.certificate.checking.signs import CONDITION
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import (
     JSON,
@@ -128,9 +129,10 @@ class _Writer:
         self.proofs = self.record["certificate"]
         index = lcm(*map(root_index, d.potential.pieces))
         self.calls = Calls(self.record, d.parameterization, kind, index)
-        said = (c for piece in d.potential.pieces for c in piece.assumptions)
-        known = [str(c.of) for c in said if c.names <= {*self.calls.space.given}]
-        for call in calls_in(known):  # in conditions on weights and constants, for every section
+        pieces, given = record["potential"]["pieces"], {*self.calls.space.given}
+        found = (CONDITION.fullmatch(text) for piece in pieces for text in piece["assumptions"])
+        said = [parts[1] for parts in found if parts and names_in([parts[1]]) <= given]
+        for call in calls_in(said):  # on weights and constants, for every section
             self.calls.name(call)
         self.state = Checker(self.record, SPARE, kind)
         self.state.outputs()

@@ -89,6 +89,13 @@ class Calls(Definitions):
                 self._image_at_start(self.space.call(text), p)
                 self._image(text, p.field, p)
         self._known_at_start(p)
+        ties = {w: space.read(tree) for w, tree in given["ties"].items()}
+        for call in list(space.generators) if ties else ():
+            tied = call._replace(argument=space.read(space.written(call.argument), ties))
+            text = call_of(tied, space.written)
+            for entry in products.logarithm(space, text, self.fresh) if call.kind == "log" else ():
+                self.define(entry)
+            self._image(text, p.field, p)
 
     def _known_at_start(self, p: Parameterization) -> None:
         """Define the calls so far with their arguments at w_0."""
