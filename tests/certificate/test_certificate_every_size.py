@@ -5,7 +5,7 @@ import json
 import pytest
 
 from derive import Parameterization, derive
-from derive.certificate.checking.check import check_text
+from derive.certificate.checking.check import check, check_text
 from derive.certificate.checking.text import NotACertificate, Rejected
 
 MODELS = [
@@ -70,6 +70,13 @@ def test_forgeries_are_refused(what, path, value, words):
     part[path[-1]] = value
     with pytest.raises(Rejected, match=words):
         check_text(json.dumps(record))
+
+
+def test_a_sum_of_itself_is_refused():
+    record = record_of("exp(v)/sum(exp(v))")
+    record["certificate"]["sums"]["S1"] = "sum(exp(v))"
+    with pytest.raises(NotACertificate):
+        check(record)
 
 
 def test_nothing_is_no_dual_coordinate():

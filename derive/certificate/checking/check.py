@@ -32,7 +32,7 @@ pieces: y = grad Q as printed, 0 at w_0, with X_a y_b = g delta_ab, X_a g = H_a 
     "domain" has the calls, or is null: :mod:`derive.certificate.checking.domain`.
 
 With a "vector" u in R^d, d >= 2, beta = phi u, and the weights are the scalars in phi and n = |u|.
-F is s = |phi| n, the direction of u_0 is free; H = n |grad phi|^2/phi is forced, g n = y |phi|,
+F is s = |phi| n, the direction of u_0 is free; H is forced, g n = y r |phi|, r its rate,
 Q = q(s) + z <u_0, beta>; "constant" is the identity that fails where H is not 0.
 
 PROVED: if y of all outputs are functions of beta on the leaf with X_a y_b = g delta_ab, g > 0, then
@@ -93,7 +93,7 @@ MEANINGS = {
     UNDECIDED: "whether there is a Q(beta) with Hess Q = g rho is not decided",
 }
 __all__ = ["FORMAT", "VERSION", "NotACertificate", "Rejected", "Report", "check", "check_text"]
-_FAULTS = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)
+_FAULTS = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -127,17 +127,14 @@ def check(record: JSON) -> Report:
         Rejected: a statement does not follow; one line says which and how.
     """
     try:
-        if isinstance(record, dict) and record.get("format") == EVERY_SIZE:
+        kind = record.get("format") if isinstance(record, dict) else None
+        if kind == EVERY_SIZE:
             return _every_size(record)
-        if isinstance(record, dict) and record.get("format") == MATRICES:
-            if record["orbit"] is not None:
-                return Report(REFUTED, [orbit.shown(record["orbit"])], [EVERY_ORBIT])
-            report = derived(record["entry"])
-            return Report(report.verdict, report.theorem, [*report.open, EVERY_MATRIX])
-        if not (isinstance(record, dict) and record.get("format") == REGIMES):
-            return derived(record)
-        report = derived(record["derivation"])
-        return Report(report.verdict, report.theorem, [*report.open, LIMITS])
+        if kind == MATRICES and record["orbit"] is not None:
+            return Report(REFUTED, [orbit.shown(record["orbit"])], [EVERY_ORBIT])
+        if kind == MATRICES:
+            return derived(record["entry"], EVERY_MATRIX)
+        return derived(record["derivation"], LIMITS) if kind == REGIMES else derived(record)
     except _FAULTS as fault:
         raise NotACertificate(f"an entry is missing or of the wrong type ({fault})") from None
 
@@ -171,8 +168,8 @@ def _of_this_version(record: JSON) -> None:
     )
 
 
-def derived(record: JSON) -> Report:
-    """Return what the record of a derivation proves."""
+def derived(record: JSON, *besides: str) -> Report:
+    """Return what the record of a derivation proves; what is said *besides* is left open."""
     _of_this_version(record)
     state = Checker(record)
     shape(record, FLOW)
@@ -205,7 +202,7 @@ def derived(record: JSON) -> Report:
     state.open += ["Q where the warp ends negative"] * ("other_side" in q)
     state.open += ["the Ansatz asked for"] * (q["asked"] is not None)
     lines = dict.fromkeys(_head(record, state) + state.theorem)
-    return Report(verdict, tuple(lines), tuple(state.open))
+    return Report(verdict, tuple(lines), (*state.open, *besides))
 
 
 def whole(q: JSON) -> str | None:

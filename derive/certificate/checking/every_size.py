@@ -171,11 +171,7 @@ def shown(record: JSON) -> tuple[list[str], list[str]]:
     require(space.inner(dy, F[j]).is_zero(), "<grad y_i, grad F_j> is not 0")
     last = n in dy or n in dg
     for law in record["laws"]:
-        dc = space.slopes_of(space.read(law))
-        require(space.inner(dc, F[i]).is_zero(), f"{law:.60} is not conserved")
-        parts = ((c, x) for c, x in dc.items() if c not in {i, j, n})
-        moves = [x * space.slope(c, i) if c in space.sums else x for c, x in parts]
-        require(any(not_zero(x.at(space.start)) for x in moves), f"{law:.60} is a constant")
+        _is_law(space, law, F[i])
     require(len(record["laws"]) <= 1, "the laws are not shown to be independent")
     enough = len(space.scalars) + last == len(record["laws"])
     require(enough, "the laws do not leave as many dimensions as there are outputs")
@@ -199,6 +195,15 @@ def shown(record: JSON) -> tuple[list[str], list[str]]:
         f"numbers that signs were read at: {numbers}",
     ]
     return lines, ["the formula of Q", "the Hessian map", *left]
+
+
+def _is_law(space: EverySize, text: str, dF_i: Slopes) -> None:
+    """Require that the flow keeps a function, which is no constant."""
+    dc, i = space.slopes_of(space.read(text)), space.entries["i"]
+    require(space.inner(dc, dF_i).is_zero(), f"{text:.60} is not conserved")
+    parts = ((c, x) for c, x in dc.items() if c not in space.entries.values())
+    moves = (x * space.slope(c, i) if c in space.sums else x for c, x in parts)
+    require(any(not_zero(x.at(space.start)) for x in moves), f"{text:.60} is a constant")
 
 
 def _kernel(space: EverySize, kernel: Mapping[str, Any], dF_i: Slopes, dF_j: Slopes) -> None:

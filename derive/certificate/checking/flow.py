@@ -21,13 +21,15 @@ WARPED = ("warp", "no warp")
 class Turning:
     """beta = phi u with a vector u of open dimension and n = |u|: phi > 0, and s = phi n.
 
-    With the rate r of u, y = psi u/n and g = psi r phi/n, <grad y_i, grad F_j> = u_i u_j
-    (X psi - g)/n^2 + g delta_ij in every dimension d >= 2, where that leaves H = X log g =
-    n <grad phi, grad phi>/phi + X log r. *steep* is <grad phi, grad phi> + phi X log r/n.
+    K has the eigenvalue *across* T = r phi^2, with the rate r of u, and along beta that of s, R.
+    With y = psi u/n and g = psi r phi/n, <grad y_i, grad F_j> = u_i u_j (X psi - g)/n^2
+    + g delta_ij in every dimension d >= 2, where that leaves H = X log g = X log T - (R - T)/s.
     """
 
-    def __init__(self, phi: Function, rate: Function, steep: Function, n: Function) -> None:
-        self.phi, self.n, self.pushed, self.H = phi, n, rate * phi, n * steep / phi
+    def __init__(self, space: Space, X: Field, phi: Function, rate: Function, n: Function) -> None:
+        self.n, self.pushed, T = n, rate * phi, rate * phi**2
+        self.across, R = T, space.along(X, phi * n)
+        self.H = space.along(X, T) / T - (R - T) / (phi * n)
 
 
 class Flow:

@@ -126,7 +126,7 @@ def metric(state: Checker, said: JSON, proof: JSON) -> None:
     flow, space = state.flow, state.space
     K = flow.K
     if flow.turning is not None:
-        K = [[flow.turning.phi * flow.turning.pushed, flow.zero], [flow.zero, K[0][0]]]
+        K = [[flow.turning.across, flow.zero], [flow.zero, K[0][0]]]
         diagonal = [None] * 2 if said["kernel"] is None else [said["kernel"][k][k] for k in (0, 1)]
         require([said["T"], said["R"]] == diagonal, "T and R are other than in K")
     in_weights = said["kernel_in_weights"]

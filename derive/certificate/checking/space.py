@@ -104,12 +104,10 @@ class Space(Reading):
         if constant(f) is not None or f.top.is_zero():
             return f
         images = [*self.w0, *self.symbols[self.weights :]]
-        needed = [f]
-        for j, (_, argument, _, _) in reversed([*enumerate(self.generators, self.size)]):
-            needed += [argument] if any(g.uses(j) for g in needed) else []
-        for j, (kind, argument, exponent, _) in enumerate(self.generators, self.size):
-            if any(g.uses(j) for g in needed):
-                images[j] = self._call_at_start(kind, argument.into(images), exponent)
+        for j in f.variables:
+            if (call := self.call_at(j)) is not None:
+                u = self.at_start(call.argument)
+                images[j] = self._call_at_start(call.kind, u, call.exponent)
         return f.into(images)
 
     def _call_at_start(self, kind: str, u: Function, exponent: Function) -> Function:

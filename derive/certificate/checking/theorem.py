@@ -46,22 +46,21 @@ class Checker:
         if vector is not None:
             F = [self._length(phi, vector, given["norms"][vector])]
         rates = rates_of(space, given)
-        gradients = raised(space, rates, [*F, *phi])
-        space.fields = gradients[: len(F)]
+        gradients = space.fields = raised(space, rates, F)
         ties = [{"zero": f"{w} - ({tree})", "main": w} for w, tree in given["ties"].items()]
         self.ties = [*({"zero": w, "main": w} for w in given["idle"]), *ties]
         space.relate(self.ties)
         tied = {given["weights"].index(entry["main"]) for entry in self.ties}
         self.free = [k for k in range(space.weights) if k not in tied]
-        F, phi, *rows = ([space.without_ties(f) for f in row] for row in [F, phi, *gradients])
-        space.fields, turning = rows[: len(F)], None
+        F, phi, *space.fields = (
+            [space.without_ties(f) for f in row] for row in [F, phi, *gradients]
+        )
+        turning = None
         if vector is not None:
             norm = given["norms"][vector]
             at, n = given["weights"].index(norm), space.names[norm]
-            r = space.without_ties(rates[at][at])
-            grown = phi[0] * space.along(rows[0], r) / (r * n)
-            steep = space.along(rows[-1], phi[0]) + grown
-            turning = Turning(self.sign * phi[0], r, steep, n)
+            rate = space.without_ties(rates[at][at])
+            turning = Turning(space, space.fields[0], self.sign * phi[0], rate, n)
         self.flow = Flow(space, F, space.fields, turning, "hessian")
         space.reserved |= {*given["beta"]}
         self.named = len(space.generators)

@@ -10,12 +10,16 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import islice, product
+from itertools import combinations, islice, product
 from math import lcm
+
+from flint import fmpq, fmpz_mpoly
 
 from derive.certificate.checking import check, sections
 from derive.certificate.checking.check import FORMAT, VERSION, claimed
 from derive.certificate.checking.domain import coordinate, paces
+from derive.certificate.checking.flow import Flow, determinant, independent
+from derive.certificate.checking.function import Value, not_zero
 from derive.certificate.checking.reading import INFINITY
 from derive.certificate.checking.signs import CONDITION
 from derive.certificate.checking.space import Space
@@ -27,9 +31,9 @@ from derive.certificate.checking.text import (
     NotACertificate,
     Rejected,
     names_in,
+    rational,
 )
 from derive.certificate.checking.theorem import Check, Checker, Kind, rate_texts
-from derive.certificate.writing import conditions
 from derive.certificate.writing.definitions import Calls, Definitions
 from derive.certificate.writing.form import form_proofs
 from derive.certificate.writing.products import calls_in
@@ -47,6 +51,8 @@ from derive.verdict import Verdict
 from derive.weights.witness import samples
 
 SPARE, TRIES = 60, 3
+PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
+PATH, DEPTH, ORDER, TERMS = 4, 3, 13, 3000
 MISSING = "no certificate was accepted; the result does not depend on it"
 SECTIONS = ("conserved", "hessian", "warping", "metric")
 
@@ -80,11 +86,11 @@ def certify(d: Derivation, record: JSON, seconds: float | None = None) -> JSON:
 
 def _starts(p: Parameterization) -> Iterator[dict[str, str]]:
     """Yield starts in small numbers: primes, which satisfy no relation, and samples."""
-    names, primes = (*p.start_symbols, *p.parameters), conditions.PRIMES
+    names = (*p.start_symbols, *p.parameters)
     pi = {PI: Fraction(355, 113)} if PI in names else {}
     for shift, upward in product(range(1, 4), (True, False)):
         order = names if upward else names[::-1]
-        at = {n: Fraction(primes[(k + shift) % len(primes)]) for k, n in enumerate(order)}
+        at = {n: Fraction(PRIMES[(k + shift) % len(PRIMES)]) for k, n in enumerate(order)}
         at |= pi
         try:
             values_of(p.start_field, at)
@@ -157,7 +163,7 @@ class _Writer:
             if verdict != UNDECIDED and not implied:
                 proved = verdict == PROVED
                 none: Iterator[JSON] = iter([{}])  # there is nothing to be given
-                tries = none if proved else conditions.failures(state, f"no {kind}")
+                tries = none if proved else failures(state, f"no {kind}")
                 proofs[name] = self.first(sections.decide(name, verdict), record[name], tries)
         tries = form_proofs(d.metric, d.blocks, state, self.calls)
         proofs["metric"] = self.first(sections.metric, record["metric"], tries)
@@ -271,9 +277,9 @@ class _Writer:
         said, state = self.record["conserved"], self.state
         used = [*said["laws"], *(v for v in said["values_at_start"] if v is not None)]
         definitions = self.calls.missing(used, state.space)
-        for point in conditions.points(state):
-            values = conditions.values_at(state, point)
-            brackets = conditions.spanning(state, state.flow, values)
+        for point in points(state):
+            values = values_at(state, point)
+            brackets = spanning(state, state.flow, values)
             if len(brackets) >= (dimension := len(state.free) - said["bound"]):
                 brackets = brackets[:dimension]
                 yield {"definitions": definitions, "point": point, "brackets": brackets}
@@ -288,3 +294,105 @@ def _texts(f: JSON) -> Iterator[str]:
         yield f["rational"]
         for log in f["logarithms"]:
             yield from (log["coefficient"], f"log(Abs({log['argument']}))")
+
+
+def points(state: Checker) -> Iterator[dict[str, str]]:
+    """Yield a few points with weights in general position, where the ties hold and F is real."""
+    space, candidates = state.space, list[dict[str, Value]]()
+    ties = [(space.read(t["zero"]), t["main"]) for t in state.ties]
+    for shift in range(4):
+        point: dict[str, Value] = {
+            n: fmpq(PRIMES[(k + shift) % len(PRIMES)] + 90 * (k // len(PRIMES)))
+            for k, n in enumerate(space.given)
+        }
+        for f, main in ties:
+            at = [f.at(list({**point, main: fmpq(x)}.values())) for x in (0, 1)]
+            point[main] = at[0] / (at[0] - at[1])
+        candidates.append(point)
+    start = dict(zip(space.given, space.start, strict=False))
+    candidates += [start] * all(isinstance(value, fmpq) for value in start.values())
+    for candidate in candidates:
+        texts = {name: str(value) for name, value in candidate.items()}
+        with contextlib.suppress(Rejected):
+            values_at(state, texts)
+            yield texts
+
+
+def values_at(state: Checker, point: Mapping[str, str]) -> list[JSON]:
+    """Return the values of all names at a point."""
+    return state.space.values([rational(v) for v in point.values()])
+
+
+def spanning(state: Checker, flow: Flow, point: list[JSON]) -> list[list[int]]:
+    """Return paths whose fields span what brackets reach at a point, the X_a first."""
+    labels, rows, paths = range(1, flow.d + 1), list[list[Value]](), list[list[int]]()
+    pending = [[a] for a in labels] + [list(pair) for pair in combinations(labels, 2)]
+    while pending and len(paths) < len(state.free):
+        path = pending.pop(0)
+        v, _ = flow.field(path)
+        row = [v[k].at(point) for k in state.free]
+        if len(path) == 1 or (not all(x.is_zero() for x in v) and independent([*rows, row])):
+            rows.append(row)
+            paths.append(path)
+            pending += [[*path, m] for m in labels] if len(path) > 1 else []
+    return paths
+
+
+def failures(state: Checker, kind: str) -> Iterator[JSON]:
+    """Yield claims that a condition fails, the simplest conditions first."""
+    flow = state.flow.for_claim(kind)
+    values = state.space.start
+    for path, of in _conditions(flow):
+        left, right, _ = flow.sides(path, of)
+        polynomial = (left - right).top
+        if state.space.reduce(polynomial).is_zero():
+            continue
+        for along in _along(state, polynomial):
+            f = state.flow.derivative(polynomial, along)
+            if not not_zero(f.at(values)):
+                continue
+            regular = _regular(state, flow, values)
+            if regular is not None:
+                yield {"identity": [path, of], "along": along, "regular": regular}
+
+
+def _along(state: Checker, polynomial: fmpz_mpoly) -> Iterator[list[int]]:
+    for n in range(DEPTH + 1):
+        for path in product(range(1, state.flow.d + 1), repeat=n):
+            if n and len(state.flow.derivative(polynomial, path[:-1]).top) > TERMS:
+                return
+            yield list(path)
+
+
+def _conditions(flow: Flow) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield the conditions that every warp needs, those with the shortest paths first."""
+    if flow.turning is not None:
+        yield [], []
+        return
+    outputs = range(1, flow.d + 1)
+    pairs = list(combinations(outputs, 2))
+    if flow.d > 2 or not flow.warped:  # else H solves them
+        yield from (([*pair], [c]) for pair, c in product(pairs, outputs))
+    entries = [[a, a] for a in outputs] + [list(pair) for pair in pairs]
+    for length in range(PATH):
+        for start, rest in product(pairs, product(outputs, repeat=length)):
+            path = [*start, *rest]
+            idle = all(x.is_zero() for x in flow.field(path)[0])
+            if not (idle and length):
+                yield from ((path, entry) for entry in entries[: 1 if idle else None])
+
+
+def _regular(state: Checker, flow: Flow, values: list[JSON]) -> list[int] | None:
+    """Return fields along which det K has a derivative other than 0 at the start, or None."""
+    if independent([[xk.at(values) for xk in x] for x in flow.X]):
+        return []
+    whole = determinant(flow.K).top
+    labels = range(1, flow.d + 1)
+    paths = [list(path) for n in range(PATH) for path in product(labels, repeat=n)]
+    for path in [*paths, *([a] * n for n in range(PATH, ORDER) for a in labels)]:
+        f = state.flow.derivative(whole, path)
+        if len(f.top) > TERMS:
+            return None
+        if not_zero(f.at(values)):
+            return path
+    return None

@@ -10,7 +10,7 @@ from derive.certificate.checking import check
 from derive.certificate.checking.check import FORMAT, VERSION
 from derive.certificate.checking.every_size import EverySize
 from derive.certificate.checking.text import JSON, NotACertificate, Rejected, called, tree_of
-from derive.certificate.writing import conditions
+from derive.certificate.writing.certificate import MISSING, PRIMES
 from derive.certificate.writing.definitions import Definitions
 from derive.certificate.writing.products import calls_in
 from derive.clock import Clock, OutOfTime
@@ -22,7 +22,6 @@ from derive.language import parse_expression, to_text
 from derive.verdict import Verdict
 
 REFUTED = "a refutation for every n has none yet: that sums are independent is not certified"
-MISSING = "no certificate was accepted; the result does not depend on it"
 LATE = "no certificate was written: it took too long; the result does not depend on it"
 
 
@@ -76,7 +75,7 @@ class _Writer:
         entries = {e: self.model.entry(e) for e in "ijn"}
         names = [*entries.values(), *self.sums, *given["weights"], *given["parameters"]]
         size = self.model.size
-        numbers = dict(zip(names, map(str, conditions.PRIMES), strict=False))
+        numbers = dict(zip(names, map(str, PRIMES), strict=False))
         self.proof: JSON = {
             "format": FORMAT,
             "version": VERSION,
