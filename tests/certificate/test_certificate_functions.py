@@ -7,6 +7,7 @@ import pytest
 
 from derive import Parameterization
 from derive.certificate.checking.check import NotACertificate, Rejected, check, check_text
+from derive.render.json import with_certificate
 from tests.certificate.certificates import replaced
 from tests.published import certified_once, derive_once
 
@@ -222,3 +223,16 @@ def test_roots_of_numbers_in_conditions_are_defined():
     assert any("(2)**(1/2)" in text for text in said)
     said[:] = [text.replace("(7)**(1/2)", "(5)**(1/2)") for text in said]
     assert refused(record)
+
+
+def test_why_there_is_no_certificate_is_a_sentence(monkeypatch):
+    def refuse(record):
+        raise Rejected("a divisor may be 0: x0")
+
+    monkeypatch.setattr("derive.certificate.checking.check.check", refuse)
+    record = with_certificate(derive_once(Parameterization.parse(["w"])), seconds=60)
+    assert record["certificate"] is None
+    assert record["certificate_missing"] == (
+        "no certificate was accepted; the result does not depend on it: "
+        "a step of the proof has no form in certificates (a divisor may be 0: x0)"
+    )

@@ -54,6 +54,7 @@ SPARE, TRIES = 60, 3
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83)
 PATH, DEPTH, ORDER, TERMS = 4, 3, 13, 3000
 MISSING = "no certificate was accepted; the result does not depend on it"
+STEP = "a step of the proof has no form in certificates"
 SECTIONS = ("conserved", "hessian", "warping", "metric")
 
 
@@ -79,7 +80,9 @@ def certify(d: Derivation, record: JSON, seconds: float | None = None) -> JSON:
             whole = _Writer(d, record, at, partial(TimedSpace, clock)).written()
             check.check(whole)
             return whole
-        except (Rejected, NotACertificate, DeriveError) as fault:
+        except (Rejected, NotACertificate) as fault:
+            why = f"{STEP} ({fault})"
+        except DeriveError as fault:
             why = str(fault)
     return {**record, "certificate": None, "certificate_missing": f"{MISSING}: {why}"}
 

@@ -10,7 +10,7 @@ from derive.certificate.checking import check
 from derive.certificate.checking.check import FORMAT, VERSION
 from derive.certificate.checking.every_size import EverySize
 from derive.certificate.checking.text import JSON, NotACertificate, Rejected, called, tree_of
-from derive.certificate.writing.certificate import MISSING, PRIMES
+from derive.certificate.writing.certificate import MISSING, PRIMES, STEP
 from derive.certificate.writing.definitions import Definitions
 from derive.certificate.writing.products import calls_in
 from derive.clock import Clock, OutOfTime
@@ -34,7 +34,9 @@ def certify_every_size(d: EntrywiseDerivation, record: JSON, seconds: float | No
             return _accepted({**record, "certificate": _Writer(d, record, clock).proof})
         except OutOfTime:
             why = LATE
-        except (Rejected, NotACertificate, DeriveError) as fault:
+        except (Rejected, NotACertificate) as fault:
+            why = f"{MISSING}: {STEP} ({fault})"
+        except DeriveError as fault:
             why = f"{MISSING}: {fault}"
     return {**record, "certificate": None, "certificate_missing": why}
 
