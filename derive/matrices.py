@@ -191,21 +191,16 @@ class MatrixDerivation(Decided, Certified):
                     "the loss is convex and decreases like `exp(-u)`",
                     "the `X_i`, with their labels, are separable",
                     "the `b` of largest margin among those with `sum_k |b_k| = 1` is unique",
-                    self.lengths_positive,
+                    p.positive,
                 ),
                 by=SOURCE,
             )
-
-    @property
-    def lengths_positive(self) -> str:
-        """That all parts of the rows are there."""
-        return f"all {', '.join(f'`{x}`' for x in self.parameterization.lengths)} are above 0"
 
     def _refuted(self, orbit: Orbit) -> Iterator[Statement]:
         """Yield what is claimed where measurements reach more than they fix."""
         p, columns = self.parameterization, self.parameterization.shapes[0][1][1]
         wide = "" if columns.isdigit() else f" with `{columns} >= {orbit.width}`"
-        start, regular = f"almost every start{wide}", "`K` is invertible there"
+        start, regular = f"almost every start{wide}", "`K` is invertible at such a start"
         proof: tuple[str, ...] = REACHED
         if not p.given and orbit.is_whole and (len(p.names) == 1 or p.is_product):
             rank = "start but 0" if p.is_product else f"`{p.names[0]}_0` of rank 2 or more"
@@ -217,14 +212,15 @@ class MatrixDerivation(Decided, Certified):
             given = {"where": WHERE[p.is_product], "algebra": orbit.algebra}
             proof = (*REACHED, *(x.format(**given) for x in BLOCK))
         yield Statement(
-            f"from {start}, limits with `<X_i, beta> = y_i` depend on the order of batches for "
-            "some `y`, so that no `Q(beta)` has each as its only minimiser",
+            f"from {start}, steering `beta' = K sum_i lambda_i X_i`, as loss weights, labels and "
+            "orders of batches do, reaches different `beta` of one `<X_i, beta> = y_i`, so that no "
+            "`Q(beta)` has each as its only minimiser",
             kind="data order",
             by=self.finding,
             proof=tuple(map(note, proof)),
         )
         yield Statement(
-            f"from {start}, no `Q(beta)` and no warp `g > 0` have `Hess Q = g rho`",
+            "no `Q(beta)` and no warp `g > 0` have `Hess Q = g rho`",
             kind="mirror flow",
             conditions=(regular,),
             by=self.finding,

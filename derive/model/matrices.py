@@ -255,11 +255,15 @@ class MatrixMap:
         return {n: f"alpha*{n}_1" for n in self.lengths}
 
     @property
+    def positive(self) -> str:
+        """That all parts of the rows are there."""
+        return f"all {', '.join(f'`{x}`' for x in self.lengths)} are above 0"
+
+    @property
     def small(self) -> str:
         """That start of the matrices."""
-        positive = f"all {', '.join(f'`{x}`' for x in self.lengths)} are above 0"
         start = ", ".join(f"`{x}_0 = alpha {x}_1`" for x in self.names)
-        return f"{start} with `alpha -> 0`, where {positive}"
+        return f"{start} with `alpha -> 0`, where {self.positive}"
 
     @property
     def among(self) -> str:

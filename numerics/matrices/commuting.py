@@ -17,24 +17,10 @@ from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.evaluate.lowering import lower
 from numerics.evaluate.numbers import Array, Number, read_matrix, read_vector
-from numerics.interpolants.interpolant import interpolate
+from numerics.interpolants.interpolant import Solution, interpolate
 from numerics.interpolants.least_l1 import NoInterpolant, least_l1
 
 _DIAGONAL, _ZERO = 1e-10, 1e-9
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CommutingLimit:
-    """Where the flow from ``eps I`` ends; eigenvalues (n,) and relative residual, in doubles."""
-
-    beta: Array
-    eigenvalues: Array
-    residual: float
-
-    @property
-    def nuclear_norm(self) -> float:
-        """The sum of the eigenvalues, which are positive."""
-        return float(self.eigenvalues.sum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +30,10 @@ class Shared:
     basis: Array
     values: Array
     y: Array
+
+    def matrix(self, eigenvalues: Array) -> Array:
+        """Return the matrix with these eigenvalues."""
+        return (self.basis * eigenvalues) @ self.basis.T
 
 
 def shared_eigenbasis(matrices: Iterable[Number], y: Iterable[object]) -> Shared:
@@ -68,8 +58,8 @@ def shared_eigenbasis(matrices: Iterable[Number], y: Iterable[object]) -> Shared
     return Shared(basis, values * sizes[:, :, 0], target)
 
 
-def commuting_limit(shared: Shared, scale: float) -> CommutingLimit:
-    """Return the limit of gradient flow on W W^T from ``beta_0 = scale I``, without running it.
+def commuting_limit(shared: Shared, scale: float) -> Solution:
+    """Return the eigenvalues at the limit of gradient flow on W W^T from ``beta_0 = scale I``.
 
     On the shared eigenbasis each eigenvalue is the square of a weight, ``lambda_j = w_j^2``, whose
     Q is derived and minimized subject to ``sum_j a_ij lambda_j = y_i``.
@@ -84,7 +74,7 @@ def commuting_limit(shared: Shared, scale: float) -> CommutingLimit:
     Source: Gunasekar et al. 2017, theorem 1.
 
     >>> shared = shared_eigenbasis([[[1, 0], [0, 2]]], [1])
-    >>> commuting_limit(shared, 1e-6).beta.round(3).diagonal().tolist()
+    >>> commuting_limit(shared, 1e-6).value.round(3).tolist()
     [0.001, 0.5]
     """
     if not (np.isfinite(scale) and scale > 0):
@@ -93,8 +83,7 @@ def commuting_limit(shared: Shared, scale: float) -> CommutingLimit:
     solution = interpolate(q, shared.values, shared.y)
     if not solution.converged:
         raise NumericalError(f"at scale {scale:g}: {solution.message}")
-    beta = (shared.basis * solution.value) @ shared.basis.T
-    return CommutingLimit(beta, solution.value, solution.residual)
+    return solution
 
 
 @functools.cache
@@ -184,11 +173,11 @@ def vanishing_start(
     limits: list[ScaledLimit] = []
     for scale in falling:
         found = commuting_limit(shared, scale)
-        excess, rate = float(slack @ found.eigenvalues), math.nan
+        excess, rate = float(slack @ found.value), math.nan
         if limits and excess > 0 and limits[-1].excess > 0:
             before = limits[-1]
             rate = math.log(excess / before.excess) / math.log(scale / before.scale)
-        limits.append(ScaledLimit(scale, found.nuclear_norm, excess, rate))
+        limits.append(ScaledLimit(scale, float(found.value.sum()), excess, rate))
     exponent = _exponent(least.value, slack, values)
     return VanishingStart(least.cost, least.value, nu, slack, exponent, tuple(limits))
 

@@ -29,9 +29,9 @@ def test_the_commuting_limit_is_where_the_flow_ends():
     beta[np.triu_indices(3)] = [float(x) for x in flow(p, rows, Y, start, 12).limit]
     beta = np.triu(beta) + np.triu(beta, 1).T
     shared = shared_eigenbasis(COMMUTING, Y)
-    assert np.abs(commuting_limit(shared, 0.01).beta - beta).max() < 1e-9
+    assert np.abs(shared.matrix(commuting_limit(shared, 0.01).value) - beta).max() < 1e-9
     # Control: from another scale, another limit.
-    assert np.abs(commuting_limit(shared, 0.02).beta - beta).max() > 1e-3
+    assert np.abs(shared.matrix(commuting_limit(shared, 0.02).value) - beta).max() > 1e-3
 
 
 def test_the_vanishing_start_ends_at_the_least_nuclear_norm():
