@@ -86,7 +86,6 @@ NUMERICS_READS = (
     "derive.option",
     "derive.language",
     "derive.exact.balls",
-    "derive.exact.balls",
     "derive.exact.elementary_signs",
     "derive.model",
     "derive.weights",

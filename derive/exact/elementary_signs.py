@@ -28,16 +28,8 @@ from derive.language.symbolic import from_sympy
 _WIDE = Budget(depth=800, digits=4000, bits=10**6, terms=10**12, degree=10**4, nodes=20_000)
 """Bounds for expressions that this program wrote itself."""
 
-_BALLS = {
-    sympy.log: "log",
-    sympy.exp: "exp",
-    sympy.asinh: "asinh",
-    sympy.atan: "atan",
-    sympy.cosh: "cosh",
-    sympy.sinh: "sinh",
-    sympy.tanh: "tanh",
-    sympy.Abs: "__abs__",
-}
+_BALLS = {getattr(sympy, f): f for f in ("log", "exp", "asinh", "atan", "cosh", "sinh", "tanh")}
+_BALLS |= {sympy.Abs: "__abs__"}
 
 
 class Undecided(Exception):
@@ -78,7 +70,7 @@ class ElementarySigns:
         self._meaning = dict(meaning or {})
         self._known: dict[Expr, bool] = {}
 
-    def element(self, c: Expr) -> tuple[RationalFunction, Tower]:
+    def element(self, c: Expr) -> RationalFunction:
         """Return an expression as an element of an exact function field."""
         names = sorted(s.name for s in c.free_symbols)
         weights = [n for n in names if n not in self._parameters]
@@ -93,10 +85,10 @@ class ElementarySigns:
         weights += [s.name for s in opaque.values()]
         self._positive = self._positive.union(weights[known:])
 
-        def build(units: dict[str, int]) -> tuple[RationalFunction, Tower]:
+        def build(units: dict[str, int]) -> RationalFunction:
             tower = Tower(weights, parameters, units, self._positive)
             element = tower.element(from_sympy(plain, _WIDE))
-            return tower.field.embed(element), tower
+            return tower.field.embed(element)
 
         try:
             return refined(build, "the indices of its roots")
@@ -109,7 +101,7 @@ class ElementarySigns:
             return bool(c == 0)
         if c not in self._known:
             full = c.xreplace(self._meaning)
-            zero = not _differs_from_zero(full) and self.element(full)[0].is_zero()
+            zero = not _differs_from_zero(full) and self.element(full).is_zero()
             if not zero and _opaque(full) and not _differs_from_zero(full):
                 for size in sorted(full.atoms(sympy.Abs), key=str):
                     self.sign(size.args[0])
@@ -121,14 +113,11 @@ class ElementarySigns:
         """Return the sign that an expression is proved to have wherever it is not 0."""
         if c.is_Rational:
             return int(sympy.sign(c))
-        element, tower = self.element(c)
-        sign = self._signs_in(tower).of(element)
-        for known in self._given if sign == 0 else ():
-            quotient, tower = self.element(sympy.cancel(c / known))
-            sign = sign or self._signs_in(tower).of(quotient)
-        if sign == 0:
-            raise OpenSign(c)
-        return sign
+        for known in (sympy.S.One, *self._given):  # what is positive may be a factor
+            element = self.element(c if known == 1 else sympy.cancel(c / known))
+            if sign := self._signs(element).of(element):
+                return sign
+        raise OpenSign(c)
 
     def without_sizes(self, c: Expr) -> Expr:
         """Return an expression with x or -x for each |x| where that is decided."""
@@ -139,11 +128,11 @@ class ElementarySigns:
 
     def is_positive(self, c: Expr) -> bool:
         """Tell whether an expression is proved to be > 0; False means "not proved"."""
-        element, tower = self.element(c)
-        return self._signs_in(tower).is_positive(element)
+        element = self.element(c)
+        return self._signs(element).is_positive(element)
 
-    def _signs_in(self, tower: Tower) -> Signs:
-        kinds, generators = ("root", "power", "exp"), tower.field.generators
+    def _signs(self, element: RationalFunction) -> Signs:
+        kinds, generators = ("root", "power", "exp"), element.field.generators
         return Signs(self._positive.union(g.name for g in generators if g.kind in kinds))
 
 

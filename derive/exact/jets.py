@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from flint import arb, fmpq
 
-from derive.exact.balls import Unbounded, Value, evaluate_any
+from derive.exact.balls import Unbounded, Value, as_fmpq, evaluate_any
 from derive.exact.field.function_field import RationalFunction
 
 BITS = 5
@@ -104,7 +104,8 @@ def jet_of(element: RationalFunction, values: Sequence[Value], order: int) -> Je
     found = {0: element}
     parts = []
     for _ in range(order + 1):
-        parts.append({key: _number(evaluate_any(f, values)) for key, f in found.items()})
+        at = {key: evaluate_any(f, values) for key, f in found.items()}
+        parts.append({k: as_fmpq(x) if isinstance(x, Fraction) else x for k, x in at.items()})
         # Each monomial is reached once, by its last variable.
         found = {
             key + (1 << BITS * k): slope / (1 + (key >> BITS * k))
@@ -113,7 +114,3 @@ def jet_of(element: RationalFunction, values: Sequence[Value], order: int) -> Je
             if not (slope := field.derivative(f, k)).is_zero()
         }
     return Jet(tuple(parts))
-
-
-def _number(value: Value) -> Coefficient:
-    return fmpq(value.numerator, value.denominator) if isinstance(value, Fraction) else value

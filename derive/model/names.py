@@ -72,21 +72,16 @@ def read_parameters(trees: tuple[Tree, ...], declared: tuple[str, ...]) -> tuple
     sine of a multiple of pi is another matter, and refused.
     """
     used = names(trees)
-    if PI in used:
-        _refuse_angles(trees)
+    for node in (node for tree in trees for node in walk(tree) if PI in used):
+        match node:
+            case Call("sin" | "cos" | "tan" as function, inner) if PI in names((inner,)):
+                other = "write a parameter, as with --parameter c, in its place"
+                raise InputError(f"pi under {function} is not covered: {other}")
     for name in declared:
         if name not in used:
             raise InputError(f"parameter: no output uses {name}")
     own = (PI,) if PI in used else ()
     return tuple(dict.fromkeys((*declared, *exponent_names(trees), *own)))
-
-
-def _refuse_angles(trees: tuple[Tree, ...]) -> None:
-    for node in (node for tree in trees for node in walk(tree)):
-        match node:
-            case Call("sin" | "cos" | "tan" as function, inner) if PI in names((inner,)):
-                other = "write a parameter, as with --parameter c, in its place"
-                raise InputError(f"pi under {function} is not covered: {other}")
 
 
 def read_weights(

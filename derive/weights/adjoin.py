@@ -9,7 +9,7 @@ over to the larger field as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
@@ -152,10 +152,17 @@ def find_warp(warping: WarpVerdict) -> WrittenWarp | None:
     if g is not None:
         return WrittenWarp(warping, warping, g)
     whole, radicand, index = _split(p, found)
-    E = _adjoined(
-        p, lambda t: t.times(t.exp(found.rational), t.power(radicand, Fraction(1, index)))
-    )
-    if E is None:
+
+    def adjoined(units: Mapping[str, int]) -> RationalFunction:
+        if any(key.startswith(g.kind) for key in units for g in p.field.generators):
+            raise InputError("the coarser unit may be in use")
+        tower = Tower.over(p.field, p.nonnegative, units)
+        factor = tower.times(tower.exp(found.rational), tower.power(radicand, Fraction(1, index)))
+        return tower.field.embed(factor)
+
+    try:
+        E = refined(adjoined, "units")
+    except InputError:  # it is not independent
         return None
     g = E * E.field.embed(whole)
     known = E.field.names == p.field.names
@@ -187,24 +194,6 @@ def exponents(conserved: ConservedQuantities, H: Field) -> Iterator[list[Rationa
     for bottoms in (laws, [*laws, *others]):
         found = (top / bottom for bottom in bottoms for top in tops)
         yield list(dict.fromkeys(f for f in found if not f.is_constant()))[:MAXIMAL_EXPONENTS]
-
-
-def _adjoined(
-    p: Parameterization, build: Callable[[Tower], RationalFunction]
-) -> RationalFunction | None:
-    """Return a function in a field that grew by it, or None where it is not independent."""
-
-    def built(units: Mapping[str, int]) -> RationalFunction:
-        if any(key.startswith(g.kind) for key in units for g in p.field.generators):
-            raise InputError("the coarser unit may be in use")
-        tower = Tower.over(p.field, p.nonnegative, units)
-        found = build(tower)
-        return tower.field.embed(found)
-
-    try:
-        return refined(built, "units")
-    except InputError:
-        return None
 
 
 def _lift(warping: WarpVerdict, field: FunctionField) -> WarpVerdict:

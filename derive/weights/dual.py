@@ -152,7 +152,11 @@ def _multiples(warp: WrittenWarp, E: RationalFunction) -> Iterator[DualFamily]:
             )
             yield DualFamily(regular(p, y), regular(p, R))
         return
-    kept = [p.field.one, *_conserved_generators(p)]
+    calls = (g.name for g in p.field.generators if g.kind != "parameter")
+    places = ((name, p.field.positions[name]) for name in calls)
+    # Generators that the flow keeps are conserved factors.
+    conserved = (name for name, k in places if all(row[k].is_zero() for row in p.flow))
+    kept = [p.field.one, *map(p.field.named, conserved)]
     yield DualFamily([LogFunction(E * w * k) for w in p.w for k in kept], [])
     for reach in (1, 2):
         family = [p.field.embed(f.rational) for f in _monomials(within, reach)]
@@ -162,15 +166,6 @@ def _multiples(warp: WrittenWarp, E: RationalFunction) -> Iterator[DualFamily]:
 def _monomials(p: Parameterization, reach: int) -> list[LogFunction]:
     family = _members(p, dict.fromkeys(generator_monomials(p.field, reach)))
     return regular(p, family)[:MAXIMAL_COLUMNS]
-
-
-def _conserved_generators(p: Parameterization) -> list[RationalFunction]:
-    """Return the generators that the flow keeps: conserved factors of members of a family."""
-    return [
-        p.field.named(g.name)
-        for g in p.field.generators
-        if g.kind != "parameter" and all(row[p.field.positions[g.name]].is_zero() for row in p.flow)
-    ]
 
 
 def conjugate_family(conserved: ConservedQuantities, degree: int | None) -> list[LogFunction]:

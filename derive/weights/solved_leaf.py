@@ -128,12 +128,7 @@ def _solved(given: _Given, units: dict[str, int]) -> SolvedLeaf | None:
     """Return the leaf in one weight, where it is proved, with given units of exponents."""
     p, start = given.p, _Start(given, units)
     leaf = _Solving(start, units).leaf()
-    if leaf is None:
-        return None
-    r = leaf.at(p.fields[0][leaf.index])
-    pairs = ((leaf.at(w), leaf.at(x)) for w, x in zip(p.w, p.fields[0], strict=True))
-    # dw_j/dt dt/dmu = dF/dw_j, each weight as it is on the leaf
-    if r.is_zero() or any(leaf.field.derivative(w, 0) * r != x for w, x in pairs):
+    if leaf is None or not _is_the_flow(p, leaf):
         return None
     # F and the start have real roots of their own, and squares of weights have them
     own = {repr(leaf.at(g.argument)) for g in p.field.generators if g.kind in ("root", "power")}
@@ -142,6 +137,13 @@ def _solved(given: _Given, units: dict[str, int]) -> SolvedLeaf | None:
         if not (g.name in real or repr(g.argument) in own) and start.sign(g.argument) < 0:
             return None
     return leaf
+
+
+def _is_the_flow(p: Parameterization, leaf: SolvedLeaf) -> bool:
+    """Tell exactly whether dw_j/dt dt/dmu = dF/dw_j, each weight as it is on the leaf."""
+    r = leaf.at(p.fields[0][leaf.index])
+    pairs = ((leaf.at(w), leaf.at(x)) for w, x in zip(p.w, p.fields[0], strict=True))
+    return not r.is_zero() and all(leaf.field.derivative(w, 0) * r == x for w, x in pairs)
 
 
 class _Growing:
@@ -211,9 +213,9 @@ class _Start(_Growing):
         for g in f.field.generators:
             if g.kind in POSITIVE and g.name in f.variables():
                 k = f.field.positions[g.name]
-                n = {int(e[k]) for side in f.parts for e in side.monoms()}
-                if len(n) == 1 or (0 in n and len(n) == 2):
-                    f = self._without(f, k)
+                above, below = ({int(e[k]) for e in side.monoms()} for side in f.parts)
+                if len(above) == len(below) == 1:  # a power times what is free of it
+                    f = f / f.field.gens[k] ** (max(above) - max(below))
         sign, assumed = start_sign(self.begin(f), self.given.notation)
         if assumed:
             raise InputError(f"the sign of {f!r} at the start is not known")
@@ -225,13 +227,6 @@ class _Start(_Growing):
         if not {*f.variables()} <= self.images.keys():
             raise InputError(f"{f!r} is not known at the start")
         return self.of(f)
-
-    def _without(self, f: RationalFunction, k: int) -> RationalFunction:
-        """Return f, a power of a variable times what is free of it, without that power."""
-        sides = [{int(e[k]) for e in side.monoms()} for side in f.parts]
-        if any(len(n) > 1 for n in sides):
-            return f
-        return f / f.field.gens[k] ** (max(sides[0]) - max(sides[1]))
 
 
 class _Solving(_Growing):

@@ -211,7 +211,10 @@ def nullspace(matrix: nmod_mat) -> list[tuple[int, ...]]:
     for vector in kernel(matrix):
         entries = {k: x for k, c in vector.items() if (x := reconstruct(c)) is not None}
         if len(entries) == len(vector):
-            basis.append(_primitive(entries, matrix.ncols()))
+            scale = math.lcm(*(x.denominator for x in entries.values()))
+            whole = {k: int(x * scale) for k, x in entries.items()}
+            divisor = math.gcd(*whole.values())
+            basis.append(tuple(whole.get(k, 0) // divisor for k in range(matrix.ncols())))
     return basis
 
 
@@ -246,10 +249,3 @@ def reconstruct(residue: nmod) -> Fraction | None:
     if s1 == 0 or abs(s1) > bound or math.gcd(r1, s1) != 1:
         return None
     return Fraction(r1, s1)
-
-
-def _primitive(entries: Mapping[int, Fraction], width: int) -> tuple[int, ...]:
-    scale = math.lcm(*(x.denominator for x in entries.values()))
-    integers = {place: int(x * scale) for place, x in entries.items()}
-    divisor = math.gcd(*integers.values())
-    return tuple(integers.get(place, 0) // divisor for place in range(width))
