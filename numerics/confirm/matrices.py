@@ -39,7 +39,7 @@ from numerics.integrator.gradient_flow import Flow, flow
 Sizes: TypeAlias = tuple[tuple[int, int, int], ...]
 SQUARE: Sizes = ((2, 2, 1), (3, 3, 2), (4, 4, 1))
 OBLONG: Sizes = ((2, 2, 1), (2, 3, 2), (4, 3, 1))
-ALIGNED: Sizes = ((2, 2, 2), (3, 2, 2), (2, 3, 3))
+ALIGNED: Sizes = ((2, 2, 2), (3, 2, 2), (2, 3, 2))
 """Rows, columns and inner widths at which Q is checked."""
 GENERAL: Sizes = ((2, 2, 2), (3, 3, 1), (3, 3, 2))
 """Those at which loss weights are tried on W W^T with two measurements that do not commute."""
