@@ -33,18 +33,13 @@ from derive.render.sections import dependent
 from derive.render.text import as_text, text_lines
 from derive.verdict import Finding, Verdict
 
-VECTOR_FORM = "q(s) + coefficient*<start_vector, beta>"
-NORMALIZATION = tuple(
-    f"{zero}; up to a positive factor and a constant"
-    for zero in ("grad Q(beta_0) = 0", "grad Q = y - y(w_0), or y(w_0) - y")
-)
 DIGITS = 30
 """Decimal digits of certified values."""
 
 Record: TypeAlias = dict[str, object]
 """Names with texts, whole numbers, truth values, nothing, lists, and what ``json_value`` knows."""
 
-FIELDS: Mapping[str, str] = read_table(__file__, "fields.toml")
+FIELDS: Mapping[str, Any] = read_table(__file__, "fields.toml")
 
 
 def render_json(found: Any, seconds: float = 20.0) -> str:
@@ -99,6 +94,8 @@ def convert(value: Any, way: str) -> object:
     """Return what is made of a value; of nothing that is nothing, or what ``OF_NOTHING`` says."""
     if value is None:
         return OF_NOTHING.get(way)
+    if way in FIELDS["always"]:
+        return FIELDS["always"][way]
     return WAYS[way](value) if way in WAYS else record(value, way)
 
 
@@ -187,14 +184,11 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
     "decimal": "{:.15g}".format,
     "decision": lambda x: record(x, ("decided", "undecided")[x.verdict is Verdict.UNDECIDED]),
     "design": lambda c: record_of(c.finding)["evidence"] if hasattr(c, "output") else [],
-    "distance": lambda _: "R",
     "dual_coordinates": _dual_coordinates,
-    "empty": lambda _: "",
     "example": asdict,
     "failure": lambda identity: {} if identity.holds else record(identity, "failure"),
     "filled": lambda text: text or None,
     "first": lambda rows: rows[0][1],
-    "flat": lambda _: "0 and flat with Hessian 2 K(w_0)^-1 at beta_0",
     "forward": lambda _: {"ran": False, "verdict": None, "reason": ""},
     "growth": _growth,
     "lie_dimension": _lie_dimension,
@@ -204,13 +198,12 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
     "metric": _metric,
     "minus": lambda slope: -slope,
     "named": named,
-    "none": lambda _: [],
-    "normalization": lambda d: NORMALIZATION[d.potential.other_side is not None],
+    "normalization": lambda d: convert(
+        d, "one_side" if d.potential.other_side is None else "both_sides"
+    ),
     "norms": lambda direction: {direction.vector: direction.norm},
     "nothing": lambda _: None,
     "only": lambda values: values[0],
-    "open": lambda _: "open",
-    "open_dimension": lambda _: "d >= 2",
     "outputs": lambda d: getattr(d.parameterization, "trees" if d.direction is None else "texts"),
     "pairs": named,
     "pieces": lambda o: () if o.potential is None else o.potential.pieces,
@@ -236,7 +229,6 @@ WAYS: Mapping[str, Callable[[Any], object]] = {
     "tried": _tried,
     "truth": bool,
     "unguarded": lambda conditions: [str(replace(c, guards=())) for c in conditions],
-    "vector_form": lambda _: VECTOR_FORM,
     "vectors": lambda p: ", ".join(v.name for v in p.vectors) or None,
     "words": unmark,
 }

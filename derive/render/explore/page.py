@@ -73,7 +73,9 @@ class Mode:
     warp: Mapping[str, str] | None = None
 
 
-MODES = {name: Mode(**given) for name, given in read_table(__file__, "modes.toml").items()}
+TABLE = read_table(__file__, "modes.toml")
+NOTES = TABLE.pop("notes")
+MODES = {name: Mode(**given) for name, given in TABLE.items()}
 """The modes of pages: by the verdict, and by whether Q has a horizon."""
 DRAWN = {
     "line": '<path class="{}" d="M1,8H23"/>',
@@ -138,7 +140,7 @@ def render_explore(d: Derivation) -> str:
             '<div class="panes"><div>',
             f"<noscript><p>The picture moves where JavaScript runs.</p>{picture(told)}</noscript>",
             f'<div class="explore" hidden>{"".join(_explore(d, values, shown))}</div>',
-            IN_PLANE * (d != told) + INTEGRATED * (ON_LEAF in functions),
+            NOTES["plane"] * (d != told) + NOTES["leaf"] * (ON_LEAF in functions),
             "</div>",
             f"<div>{''.join((*_numbers(d, shown), *theorems))}</div></div>",
             f'<script type="application/json" id="given">{data}</script>',
@@ -148,14 +150,6 @@ def render_explore(d: Derivation) -> str:
     return document(f"{title}: {typed(told)}", body, D3, module=module, style=STYLE)
 
 
-IN_PLANE = (
-    "<p>It holds in every dimension, and is drawn in two: the vector starts along &beta;<sub>1"
-    "</sub>, at the norm of the slider.</p>"
-)
-INTEGRATED = (
-    "<p>Q has no formula in &beta;: here it is integrated from <em>K</em> on the leaf of the start,"
-    " dQ' = d&beta;/K and dQ = Q' d&beta;, at the tolerance of the flow.</p>"
-)
 ON_LEAF = (
     "const {Q, gradient, hessian, inside} = on_leaf(model_of({model, start, F, J, K, raise}));"
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import singledispatch
+from pathlib import Path
 
 from derive.printable import Printable, Shown, renderer
 from derive.render.document import Display, Document, Grid, Part, inline, punctuate
@@ -12,13 +13,7 @@ from derive.sources import reference
 from derive.statement import Items
 
 NEEDS = "% needs amsmath, amssymb, amsthm; the environments theorem and remark are yours"
-HEAD = r"""\documentclass{article}
-\usepackage{amsmath,amssymb,amsthm}
-\usepackage[margin=1in]{geometry}
-\newtheorem{theorem}{Theorem}
-\theoremstyle{remark}\newtheorem*{remark}{Remark}
-\allowdisplaybreaks\emergencystretch=3em
-\begin{document}"""
+HEAD = Path(__file__).with_name("head.tex").read_text(encoding="utf-8").strip()
 SPECIAL = {
     "\\": r"\textbackslash{}",
     "^": r"\textasciicircum{}",
