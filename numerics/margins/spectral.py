@@ -1,20 +1,13 @@
 """Largest margins in the nuclear norm and in |DFT beta|_1, between two bounds proved in balls.
 
 Both norms are sums of the singular values of blocks that are linear in beta: one matrix, or the
-numbers of its discrete Fourier transform. The dual norm is the largest singular value. With
-G = sum lambda_i X_i and B = -2 P_12 both bounds are programs of positive matrices,
-
-    max sum lambda   s.t. S = [[1, G], [G*, 1]] >= 0, lambda >= 0,
-    min trace P      s.t. <X_i, B> - t_i = 1, P >= 0, t >= 0,
-
-which are <P, S> + <t, lambda> apart, and P S = mu, t lambda = mu on the central path.
+numbers of its discrete Fourier transform. The dual norm is the largest singular value.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -23,9 +16,9 @@ from flint import arb, arb_mat, fmpq
 from derive.errors import InputError
 from derive.exact.balls import ball
 from numerics.evaluate.numbers import Array
+from numerics.margins.central_path import Program, corners
 from numerics.margins.interval import Bounded, Near
 
-STEPS = 40
 CLOSE = 1e-11
 """What is between the bounds at the end, relative."""
 
@@ -62,125 +55,26 @@ def _central(blocks: Callable[[Array], Array], joined: Callable[[Array], Array])
     """
 
     def near(X: Array) -> tuple[Array, Array] | None:
+        """Return the best of both on the way."""
         m, d = X.shape
-        known = (X, blocks(np.eye(d))) if d < m else (np.eye(m), blocks(X))
-        found = _followed(_Rows(*known))
-        return None if found is None else (joined(found[0]), found[1])
+        C, parts = (X, blocks(np.eye(d))) if d < m else (np.eye(m), blocks(X))
+        program, a = Program(C, corners(parts), np.ones(m), np.arange(m)), parts.shape[2]
+        best, multiplier, least, most = None, None, np.inf, 0.0
+        for at in program.path():
+            B = -2 * at.P[:, :a, a:]
+            norm, margin = (
+                np.linalg.svd(B, compute_uv=False).sum(),
+                float(program.paired(at.P).min()),
+            )
+            if margin > 0 and norm < least * margin:
+                best, least = B, norm / margin
+            if at.y.sum() > most:
+                multiplier, most = at.y, at.y.sum()
+            if program.gap(at) <= CLOSE * most:
+                break
+        return None if best is None or multiplier is None else (joined(best), multiplier)
 
     return near
-
-
-@dataclass(frozen=True)
-class _Point:
-    """P, S, t and lambda, or a step of them."""
-
-    P: Array
-    S: Array
-    t: Array
-    y: Array
-
-    @property
-    def gap(self) -> float:
-        return float(np.real(np.vdot(self.P, self.S)) + self.t @ self.y)
-
-    def moved(self, by: _Point) -> _Point:
-        """Return what lies ahead, nearly as far as all stays positive."""
-        h = min(_reach(self.P, by.P), _reach(_numbers(self.t), _numbers(by.t)))
-        k = min(_reach(self.S, by.S), _reach(_numbers(self.y), _numbers(by.y)))
-        P, S = _hermitian(self.P + h * by.P), self.S + k * by.S
-        return _Point(P, S, self.t + h * by.t, self.y + k * by.y)
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """X_i = sum_j C_ij E_j."""
-
-    C: Array
-    E: Array
-
-    def corner(self, A: Array) -> Array:
-        """Return the blocks A_12."""
-        a = self.E.shape[2]
-        return np.asarray(A[:, :a, a:])
-
-    def together(self, y: Array) -> Array:
-        """Return S - 1."""
-        G = np.tensordot(self.C.T @ y, self.E, axes=1)
-        zero = [np.zeros((len(G), k, k)) for k in G.shape[1:]]
-        return np.block([[zero[0], G], [_adjoint(G), zero[1]]])
-
-    def paired(self, B: Array) -> Array:
-        """Return <X_i, B>."""
-        return np.asarray(self.C @ np.real(self.E.reshape(len(self.E), -1).conj() @ B.ravel()))
-
-    def start(self) -> _Point:
-        """Return P and S near multiples of 1."""
-        sizes = np.abs(self.C) @ np.linalg.norm(self.E, 2, axis=(2, 3)).max(axis=1)
-        y = np.full(len(sizes), 0.5 / sizes.sum())
-        S = self.together(y)
-        one = np.broadcast_to(np.eye(S.shape[1]), S.shape)
-        return _Point(max(1.0, y.sum()) / 2 * one, one + S, np.ones(len(y)), y)
-
-    def step(self, at: _Point) -> _Point:
-        """Return a step of Mehrotra's: what mu = 0 leaves of second order, and how far it goes."""
-        V, mu = _hermitian(np.linalg.inv(at.S)), at.gap / (at.S[..., 0].size + len(at.y))
-        a = self.E.shape[2]
-        parts = ((A[:, :a, :a], A[:, :a, a:], A[:, a:, a:]) for A in (at.P, V))
-        (P11, P12, P22), (V11, V12, V22) = parts
-        E, star = self.E, _adjoint(self.E)
-        pulled = P11 @ E @ V22 + V11 @ E @ P22 + P12 @ star @ V12 + V12 @ star @ P12
-        bend = np.real(E.reshape(len(E), -1).conj() @ pulled.reshape(len(E), -1).T)
-        H = self.C @ bend @ self.C.T + np.diag(at.t / at.y)
-
-        def toward(P: Array, t: Array) -> _Point:
-            """Return the step to P and t but for the part that is linear in that of S and y."""
-            y = np.linalg.solve(H, 1 + t + self.paired(self.corner(2 * P)))
-            S = self.together(y)
-            return _Point(P - at.P - _hermitian(at.P @ S @ V), S, t - at.t - at.t / at.y * y, y)
-
-        first = toward(0 * V, 0 * at.t)
-        aim = np.clip(at.moved(first).gap / at.gap, 0.1, 1) ** 3 * mu
-        left = _hermitian(first.P @ first.S @ V)
-        return toward(aim * V - left, (aim - first.y * first.t) / at.y)
-
-
-def _followed(rows: _Rows) -> tuple[Array, Array] | None:
-    """Return the best B and lambda on the way."""
-    best, multiplier, least, most = None, None, np.inf, 0.0
-    at = rows.start()
-    for _ in range(STEPS):
-        B = rows.corner(-2 * at.P)
-        norm, margin = np.linalg.svd(B, compute_uv=False).sum(), float(np.min(rows.paired(B)))
-        if margin > 0 and norm < least * margin:
-            best, least = B, norm / margin
-        if at.y.sum() > most:
-            multiplier, most = at.y, at.y.sum()
-        if at.gap <= CLOSE * most:
-            break
-        try:
-            at = at.moved(rows.step(at))
-        except np.linalg.LinAlgError:
-            break
-    return None if best is None or multiplier is None else (best, multiplier)
-
-
-def _reach(A: Array, step: Array) -> float:
-    """Return how far A + h step stays positive, nearly, and at most 1."""
-    L = np.linalg.inv(np.linalg.cholesky(A))
-    least = float(np.min(np.linalg.eigvalsh(_hermitian(L @ step @ _adjoint(L)))))
-    return 1.0 if least > -0.95 else -0.95 / least
-
-
-def _numbers(t: Array) -> Array:
-    return t[:, None, None]
-
-
-def _adjoint(A: Array) -> Array:
-    return np.swapaxes(A.conj(), -1, -2)
-
-
-def _hermitian(A: Array) -> Array:
-    return (A + _adjoint(A)) / 2
 
 
 def _singular(rows: Sequence[Sequence[Fraction]]) -> tuple[arb, arb]:
