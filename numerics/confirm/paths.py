@@ -22,8 +22,8 @@ from numerics.evaluate.copies import fixed_starts
 from numerics.evaluate.lowering import HighPrecision, side_by_side, unchecked
 from numerics.evaluate.numbers import Real, check_digits, rational, read_data, read_number
 from numerics.evaluate.start import broken_signs, refuse_missing
-from numerics.integrator.builder import Builder, Tape
-from numerics.integrator.gradient_flow import ConvergenceWatch, Slope, read_loss, slopes
+from numerics.integrator.builder import Tape
+from numerics.integrator.gradient_flow import ConvergenceWatch, Steered, read_loss
 from numerics.integrator.implicit import Automatic
 from numerics.integrator.jets import Program
 from numerics.integrator.series_rules import bits_of
@@ -167,7 +167,15 @@ def follow(
     if any(a >= b for a, b in pairwise((Fraction(0), *times))):
         raise InputError("times must be positive and increase")
     working, m, d = digits + GUARD, len(problem.y), len(problem.X[0])
-    field, observed = _programs(problem, g, read_loss(loss, problem.y))
+    model, slope = problem.model, read_loss(loss, problem.y)
+    # w', s' = g r, tau' = g and t' = 1, beside F, g and dL/dz.
+    more = (*(f"multiplier {i}" for i in range(m)), _TAU, _TIME)
+    builder = Steered(model, (problem.X, problem.y), slope, more)
+    pace = builder.tree(model.spread([g])[0])
+    rises = [builder.linear([(builder.multiply(pace, x), Fraction(-1))]) for x in builder.slopes]
+    moves = builder.raised(model.rates, builder.pulled)
+    field = builder.tape([*moves, *rises, pace, builder.constant(Fraction(1))])
+    observed = builder.tape([*builder.beta, pace, *builder.slopes])
     watch = ConvergenceWatch(observed, problem.y, working, Fraction(1, 10**working))
     origin = (*(x for _, x in problem.origin), *[Fraction(0)] * (m + 2))
     states = _states(field, origin, working, watch, times)
@@ -204,22 +212,6 @@ def _states(
         state = integrate(field, state, digits, time=t - before, engine=Automatic).state
         states.append(tuple(state))
     return states
-
-
-def _programs(problem: RegressionProblem, g: Tree, slope: Slope) -> tuple[Tape, Tape]:
-    """Return the tape of w', s' = g r, tau' = g and t' = 1, and that of F, g and dL/dz."""
-    model, one = problem.model, Fraction(1)
-    multipliers = (f"multiplier {i}" for i in range(len(problem.y)))
-    builder = Builder((*model.weights, *multipliers, _TAU, _TIME))
-    beta = tuple(builder.tree(tree) for tree in model.trees)
-    lost = slopes(slope, problem.X, problem.y)(builder, beta)
-    pulls = [builder.linear([(x, -one)]) for x in lost]
-    steered = [builder.linear(zip(pulls, x, strict=True)) for x in zip(*problem.X, strict=True)]
-    moves = builder.reverse(beta, steered)[: len(model.weights)]
-    pace = builder.tree(model.spread([g])[0])
-    rises = [builder.multiply(pace, x) for x in pulls]
-    field = [*builder.raised(model.rates, moves), *rises, pace, builder.constant(one)]
-    return builder.tape(field), builder.tape([*beta, pace, *lost])
 
 
 def _refuse_broken(

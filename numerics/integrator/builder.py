@@ -252,23 +252,24 @@ class Builder:
     def tree(self, root: Tree, known: Mapping[str, Register] | None = None) -> Register:
         """Compile an expression in *known* names and inputs; InputError for another name."""
         given = known or {}
+
+        def operation(operator: Operator, left: Register, right: Register) -> Register:
+            if operator == "+":
+                return self.total((left, right))
+            return self.multiply(left, right) if operator == "*" else self.divide(left, right)
+
+        def real_power(base: Register, exponent: Register) -> Register:
+            raise InputError("an exponent needs a number: give the parameters values")
+
         algebra = Algebra(
             self.constant,
             lambda name: given[name] if name in given else self.input(name),
             self.power,
             self.call,
-            self._operation,
-            self._real_power,
+            operation,
+            real_power,
         )
         return evaluated(root, algebra)
-
-    def _operation(self, operator: Operator, left: Register, right: Register) -> Register:
-        if operator == "+":
-            return self.total((left, right))
-        return self.multiply(left, right) if operator == "*" else self.divide(left, right)
-
-    def _real_power(self, base: Register, exponent: Register) -> Register:
-        raise InputError("an exponent needs a number: give the parameters values")
 
     def reverse(self, outputs: Sequence[Register], seeds: Sequence[Register]) -> list[Register]:
         """Write out reverse mode: the register of ``(J^T lambda)_j`` for every input j."""
@@ -304,10 +305,6 @@ class Builder:
         return pruned(self._instructions, self.inputs, outputs)
 
 
-Seed: TypeAlias = Callable[[Builder, tuple[Register, ...]], Sequence[Register]]
-"""Writes the adjoint seeds lambda as instructions on the registers of F."""
-
-
 def compile_forward(outputs: Sequence[Tree], weights: Sequence[str]) -> Tape:
     """Compile d expressions in p weights to ``F_1 .. F_d``; InputError for an unknown name.
 
@@ -322,7 +319,9 @@ def compile_forward(outputs: Sequence[Tree], weights: Sequence[str]) -> Tape:
 
 def compile_slopes(output: Tree, weights: Sequence[str]) -> Tape:
     """Compile an expression F in p weights to F and then its p derivatives."""
-    return compile_gradient([output], weights, lambda builder, _: [builder.constant(_ONE)])
+    builder = Builder(weights)
+    value = builder.tree(output)
+    return builder.tape([value, *builder.gradient(value)])
 
 
 def compile_kernel(output: Tree, weights: Sequence[str], rates: Sequence[Tree]) -> Tape:
@@ -330,18 +329,3 @@ def compile_kernel(output: Tree, weights: Sequence[str], rates: Sequence[Tree]) 
     builder = Builder(weights)
     slopes = builder.gradient(builder.tree(output))
     return builder.tape([builder.dot(slopes, builder.raised(rates, slopes))])
-
-
-def compile_gradient(
-    outputs: Sequence[Tree], weights: Sequence[str], seed: Seed | None = None
-) -> Tape:
-    """Compile d expressions in p weights to ``F_1 .. F_d`` and then ``(J^T lambda)_1 .. _p``.
-
-    The *seed* writes lambda; without it, it is d more inputs, named ``"lambda 1" .. "lambda d"``.
-    """
-    extra = () if seed is not None else tuple(f"lambda {i + 1}" for i in range(len(outputs)))
-    builder = Builder((*weights, *extra))
-    values = tuple(builder.tree(output) for output in outputs)
-    seeds = [builder.input(name) for name in extra] if seed is None else seed(builder, values)
-    gradient = builder.reverse(values, seeds)
-    return builder.tape([*values, *gradient[: len(weights)]])

@@ -20,7 +20,7 @@ from derive.language import parse_expression
 from derive.language.tree import Tree
 from numerics.evaluate.copies import start_of_weights
 from numerics.evaluate.numbers import Listed, Real, check_digits, read_data, read_number
-from numerics.integrator.builder import Builder, Register, Seed, Tape, compile_slopes
+from numerics.integrator.builder import Builder, Register, Tape, compile_slopes
 from numerics.integrator.implicit import Automatic
 from numerics.integrator.jets import Program
 from numerics.integrator.series_rules import as_mpf, bits_of
@@ -99,7 +99,11 @@ class ConvergenceWatch:
         self._state: tuple[Real, ...] = ()
 
     def __call__(self, run: Stepper) -> bool:
-        """Observe the state of *run*, and tell whether it has converged."""
+        """Observe the state of *run*, and tell whether it has converged.
+
+        Raises:
+            NumericalError: the weights and the loss have both been at rest for long.
+        """
         state = run.state
         values = self._program.at(state)
         norm = self._context.norm([self._context.mpf(x) for x in values[self._d :]])
@@ -109,25 +113,20 @@ class ConvergenceWatch:
             self.start, self.scale = state, max(self.scale, norm) or self._context.one
             ratio = self._context.mpf(self._share.numerator) / self._share.denominator
             self.tolerance = ratio * self.scale
-        if norm > self.tolerance:
-            self._check_motion(tuple(self._context.mpf(w) for w in state), before)
-            return False
-        return True
-
-    def _check_motion(self, state: tuple[Real, ...], before: Real) -> None:
-        """Raise where the weights and the loss have both been at rest for long.
-
-        Rest is relative to the largest weight or move so far, as weights that fall to a critical
-        point 0 never cease to halve. It must last, as a small start grows unseen for many steps.
-        """
-        moves = (abs(new - old) for new, old in zip(state, self._state, strict=False))
+        if norm <= self.tolerance:
+            return True
+        # Rest is relative to the largest weight or move so far, as weights that fall to a critical
+        # point 0 never cease to halve. It must last, as a small start grows unseen for many steps.
+        w = tuple(map(self._context.mpf, state))
+        moves = (abs(new - old) for new, old in zip(w, self._state, strict=False))
         move = max(moves, default=self._context.inf)
-        self._peak, self._state = max(self._peak, *map(abs, state)), state
+        self._peak, self._state = max(self._peak, *map(abs, w)), w
         small = self._context.mpf(10) ** -(self._digits + STEP_GUARD - 2)
-        rest = move <= small * self._peak and abs(before - self.residual) <= small * before
+        rest = move <= small * self._peak and abs(before - norm) <= small * before
         self._rest = self._rest + 1 if rest else 0
         if self._rest >= _REST:
             raise NumericalError("the weights have come to rest at a critical point")
+        return False
 
 
 class DriftWatch:
@@ -262,10 +261,15 @@ def flow(
         raise InputError(f"max_steps must be a whole number from 1 on, not {max_steps!r:.40}")
     rows, target = read_data(X, y, len(p.trees))
     slope, origin = read_loss(loss, target), read_start(p, start or {}, digits)
-    share, until = _tolerance(tolerance, digits), None if time is None else _positive(time, "time")
+    least, until = Fraction(1, 10**digits), None if time is None else _positive(time, "time")
+    share = least if tolerance is None else _positive(tolerance, "the tolerance")
+    if not least <= share < 1:
+        raise InputError(f"the tolerance must be at least 10^-digits = 1e-{digits}, and below 1")
     trees = [f if isinstance(f, get_args(Tree)) else parse_expression(str(f)) for f in conserved]
     laws = DriftWatch(trees, p.weights, digits)
-    field, observed = _programs(p, slope, rows, target)
+    builder = Steered(p, (rows, target), slope)
+    field = builder.tape(builder.raised(rates_of(p), builder.pulled))
+    observed = builder.tape([*builder.beta, *builder.slopes])
     check_start(field, origin, digits)
     watch = ConvergenceWatch(observed, target, digits, share)
 
@@ -289,30 +293,11 @@ def flow(
     return Flow(watch.beta, end.state, watch.start, *reached, *steps, digits, laws.drift)
 
 
-def _programs(
-    p: FlowModel, slope: Slope, X: list[list[Fraction]], y: list[Fraction]
-) -> tuple[Tape, Tape]:
-    """Return the tape of w' (p outputs), and that of F and the slopes of the loss (d + m)."""
-    builder = Builder(p.weights)
-    beta = tuple(builder.tree(tree) for tree in p.trees)
-    seeds = steering(slope, X, y)(builder, beta)
-    field = builder.tape(builder.raised(rates_of(p), builder.reverse(beta, seeds)))
-    return field, builder.tape([*beta, *slopes(slope, X, y)(builder, beta)])
-
-
 def _positive(value: object, what: str) -> Fraction:
     number = read_number(value, what)
     if number <= 0:
         raise InputError(f"{what} must be positive")
     return number
-
-
-def _tolerance(tolerance: object, digits: int) -> Fraction:
-    least = Fraction(1, 10**digits)
-    share = least if tolerance is None else _positive(tolerance, "the tolerance")
-    if not least <= share < 1:
-        raise InputError(f"the tolerance must be at least 10^-digits = 1e-{digits}, and below 1")
-    return share
 
 
 def _squared(builder: Builder, z: Terms, y: Fraction) -> Register:
@@ -333,24 +318,38 @@ def _logistic(builder: Builder, z: Terms, y: Fraction) -> Register:
     return builder.divide(top, builder.linear([(growth, one)], one))
 
 
-LOSSES = {"squared": _squared, "logistic": _logistic, "exponential": _exponential}
+LOSSES: dict[str, Slope] = {"squared": _squared, "logistic": _logistic, "exponential": _exponential}
 
 
-def slopes(slope: Slope, X: Sequence[Sequence[Fraction]], y: Sequence[Fraction]) -> Seed:
-    """Return what writes the m registers of dL/dz, z = X beta, on the d registers of beta."""
-    pairs = list(zip(X, y, strict=True))
-    return lambda builder, beta: [slope(builder, zip(beta, x, strict=True), t) for x, t in pairs]
+class Steered(Builder):
+    """A flow of the weights of F under a loss, as a program that is being built.
 
+    Attributes:
+        beta: F (d).
+        slopes: dL/dz, z = X beta (m).
+        steering: ``-X^T dL/dz`` (d).
+        pulled: J^T of that (p), a covector.
+    """
 
-def steering(slope: Slope, X: Sequence[Sequence[Fraction]], y: Sequence[Fraction]) -> Seed:
-    """Return what writes the d registers of ``-X^T dL/dz``, which steers beta, on those of beta."""
-    loss_slopes = slopes(slope, X, y)
-
-    def seed(builder: Builder, beta: tuple[Register, ...]) -> list[Register]:
-        left, columns = loss_slopes(builder, beta), zip(*X, strict=True)
-        return [builder.linear(zip(left, (-x for x in c), strict=True)) for c in columns]
-
-    return seed
+    def __init__(
+        self,
+        p: FlowModel,
+        data: tuple[Sequence[Sequence[Fraction]], Sequence[Fraction]],
+        slope: Slope = _squared,
+        extra: Iterable[str] = (),
+    ) -> None:
+        """Write it for X and y, with more inputs than the weights."""
+        super().__init__((*p.weights, *extra))
+        X, y = data
+        self.beta = tuple(map(self.tree, p.trees))
+        rows = zip(X, y, strict=True)
+        self.slopes = [slope(self, zip(self.beta, x, strict=True), t) for x, t in rows]
+        columns = zip(*X, strict=True)
+        self.steering = [
+            self.linear((s, -x) for s, x in zip(self.slopes, column, strict=True))
+            for column in columns
+        ]
+        self.pulled = self.reverse(self.beta, self.steering)[: len(p.weights)]
 
 
 def read_loss(name: str, target: Sequence[Fraction]) -> Slope:

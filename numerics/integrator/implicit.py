@@ -143,7 +143,8 @@ class Radau:
             if not (math.isfinite(largest) and largest * 2.0 ** (size - unit) < before):
                 return None
             before = largest * 2.0 ** (size - unit)
-            stages = stages + (_whole(moves * 2.0**_FINE) << size >> _FINE)
+            whole = [[int(x) for x in row] for row in (moves * 2.0**_FINE).tolist()]
+            stages = stages + (np.array(whole, dtype=object) << size >> _FINE)
             if before < self._fine / 8:
                 if self._room(stages[-1]) < 0:
                     return None
@@ -179,10 +180,6 @@ def spread(weights: Sequence[Fraction | Real]) -> int:
 
 def _ratio(x: float) -> Fraction:
     return Fraction(math.ceil(x * 64), 64)
-
-
-def _whole(numbers: Array) -> Grid:
-    return np.array([[int(x) for x in row] for row in numbers.tolist()], dtype=object)
 
 
 _DERIVATIVES: dict[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]] = {

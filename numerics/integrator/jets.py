@@ -161,8 +161,11 @@ class Program:
     def _rule(self, group: Group, series: list[Series]) -> Rule:
         register, *others = group
         step = self.tape.instructions[register]
-        if others:
-            return self._products(group, series)
+        if others:  # products of one factor
+            pairs = [self.tape.instructions[i].args for i in group]
+            (factor,) = set.intersection(*map(set, pairs))
+            rest = [series[y if x == factor else x] for x, y in pairs]
+            return products([series[i] for i in group], rest, series[factor])
         out, args = series[register], [series[i] for i in step.args]
         match step.op:
             case "constant":
@@ -178,13 +181,6 @@ class Program:
             case "logderivative":
                 return _logderivative(out, *args)
         return self._transcendental(step, out, args)
-
-    def _products(self, group: Group, series: list[Series]) -> Rule:
-        """Return the rule of products with one factor."""
-        pairs = [self.tape.instructions[i].args for i in group]
-        (factor,) = set.intersection(*map(set, pairs))
-        others = [series[y if x == factor else x] for x, y in pairs]
-        return products([series[i] for i in group], others, series[factor])
 
     def _transcendental(self, step: Instruction, out: Series, args: list[Series]) -> Rule:
         """Return the rule of a function of args[0], whose value is taken when the rule starts."""

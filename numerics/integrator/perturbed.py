@@ -33,14 +33,12 @@ from derive.model.names import unused
 from numerics.evaluate.numbers import Real, read_data
 from numerics.integrator.builder import Builder, Register, Tape
 from numerics.integrator.gradient_flow import (
-    LOSSES,
     ConvergenceWatch,
     FlowModel,
+    Steered,
     check_start,
     rates_of,
     read_start,
-    slopes,
-    steering,
 )
 from numerics.integrator.jets import Program
 from numerics.integrator.series_rules import as_mpf, bits_of
@@ -149,7 +147,11 @@ def perturbed_flow(
     origin, n = read_start(p, problem[2], digits), len(p.weights)
     if terms.mass < 0:
         raise InputError("the mass of momentum must not be negative")
-    field, observed, moved = _programs(p, terms, rows, target, _offset(p, terms, origin, digits))
+    offset = [Fraction(0)] * n
+    if terms.mirror:  # theta at the start, to more digits than are asked for
+        theta = Mirror.of(p, terms.mirror, bits_of(2 * digits)).theta.at(origin)
+        offset = [Fraction(*libmp.to_rational(x._mpf_)) for x in theta]
+    field, observed, moved = _programs(p, terms, rows, target, offset)
     rests = [Fraction(0)] * n if terms.mirror or terms.damping else origin
     lifted = rests if terms.mass or terms.damping else []
     begun = Fraction(1 if terms.damping else 0)
@@ -165,37 +167,26 @@ def perturbed_flow(
     return Perturbed(beta[: len(p.trees)], state[:n], sums, end.steps, velocities)
 
 
-def _offset(p: FlowModel, terms: Terms, origin: Sequence[Fraction], digits: int) -> list[Fraction]:
-    """Return theta at the start, to more digits than are asked for; 0 without a mirror."""
-    if not terms.mirror:
-        return [Fraction(0)] * len(origin)
-    theta = Mirror.of(p, terms.mirror, bits_of(2 * digits)).theta.at(origin)
-    return [Fraction(*libmp.to_rational(x._mpf_)) for x in theta]
-
-
 def _programs(
     p: FlowModel,
     terms: Terms,
     X: list[list[Fraction]],
     y: list[Fraction],
-    offset: Sequence[Fraction] = (),
+    offset: Sequence[Fraction],
 ) -> tuple[Tape, Tape, Tape]:
     """Return the field, beta with the residuals and velocities, which all fall to 0, and these."""
     second = terms.mass or terms.damping
-    lifted = _lifted(p) if second else ()
+    lifted = [f" u {w}" for w in p.weights] if second else []
     sums = (f" integral {i}" for i in range(len(terms.along)))
-    builder = Builder((*p.weights, *lifted, _TIME, *sums))
+    builder = Steered(p, (X, y), extra=(*lifted, _TIME, *sums))
     time = builder.input(_TIME)
-    beta = tuple(map(builder.tree, p.trees))
-    seeds = steering(LOSSES["squared"], X, y)(builder, beta)
     kappa = builder.tree(terms.decay, {"t": time})
-    steered = builder.reverse(beta, seeds)[: len(p.weights)]
-    pushed, shrinking = _forces(p, builder, steered, terms.penalty, terms.mirror)
+    pushed, shrinking = _forces(p, builder, builder.pulled, terms.penalty, terms.mirror)
     force = [
         builder.linear([(f, _ONE), (builder.multiply(kappa, x), -_ONE)])
         for f, x in zip(pushed, shrinking, strict=True)
     ]
-    moved = _moved(builder, p, terms, force, offset)
+    moved = _moved(builder, p, terms, force, (list(map(builder.input, lifted)), offset))
     if terms.damping:
         rate = builder.divide(builder.constant(terms.damping), time)
         drags = [builder.multiply(rate, builder.input(name)) for name in lifted]
@@ -205,22 +196,21 @@ def _programs(
     known = dict(zip(names, (*moved, time, kappa), strict=True))
     along = [builder.tree(f, known) for f in terms.along]
     field = [*moved, *(force if lifted else ()), builder.constant(_ONE), *along]
-    residuals = slopes(LOSSES["squared"], X, y)(builder, beta)
-    tapes = [field, [*beta, *residuals, *resting], moved]
+    tapes = [field, [*builder.beta, *builder.slopes, *resting], moved]
     return tuple(map(builder.tape, tapes))  # type: ignore[return-value]
 
 
-def _lifted(p: FlowModel) -> tuple[str, ...]:
-    return tuple(f" u {w}" for w in p.weights)
-
-
 def _moved(
-    builder: Builder, p: FlowModel, terms: Terms, force: list[Register], offset: Sequence[Fraction]
+    builder: Builder,
+    p: FlowModel,
+    terms: Terms,
+    force: list[Register],
+    second: tuple[list[Register], Sequence[Fraction]],
 ) -> list[Register]:
     """Return w': the force; or the velocity, or (u - x)/mass, of the coordinates, raised."""
-    moved, lifted = force, map(builder.input, _lifted(p)) if terms.mass or terms.damping else ()
+    moved, (lifted, offset) = force, second
     if terms.damping:
-        moved = list(lifted)
+        moved = lifted
     elif terms.mass:
         share, w = 1 / terms.mass, map(builder.input, p.weights)
         x = theta_of(builder, p, terms.mirror) if terms.mirror else list(w)

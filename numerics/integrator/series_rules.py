@@ -273,7 +273,10 @@ class Linear:
         while out.exponent is None:
             self._first(out, args)
             yield
-        while any(x.exponent is None for x in args) or _spread(args) > _CLOSE:
+        while (
+            any(x.exponent is None for x in args)
+            or max(x.grid for x in args) - min(x.grid for x in args) > _CLOSE
+        ):
             out.cells.append(self._apart(out, args))
             yield
 
@@ -314,9 +317,3 @@ class Linear:
             (shifted(n * x.cells[k], x.grid + up) // self.bottom for n, x in pairs if x.cells[k]),
             start=ZERO,
         )
-
-
-def _spread(args: Sequence[Series]) -> int:
-    """Return how many bits the grids are apart."""
-    grids = [x.grid for x in args]
-    return max(grids) - min(grids)

@@ -118,14 +118,6 @@ def _log_steps(jets: Sequence[Series], accuracy: float, orders: Sequence[int]) -
     return [step - 0.7 / (order - 1) * math.log2(math.e) for order, step in pairs]
 
 
-def _cheapest(orders: Sequence[int], gains: Sequence[float]) -> int:
-    """Return the order that costs least for each unit of time: its convolutions and the rest."""
-    return min(
-        zip(orders, gains, strict=True),
-        key=lambda pair: math.log2(pair[0] * (pair[0] + _LINEAR) + _FIXED) - pair[1],
-    )[0]
-
-
 class Taylor:
     """The state of an integration in fixed point, between two steps."""
 
@@ -188,7 +180,11 @@ class Taylor:
         while (gains := _log_steps(jets, self._accuracy, orders))[-1] < -_GROWTH:
             sigma = math.ceil(sigma + gains[-1])  # the scale was too large
             jets = self._expand(self._program.begin(self.state), sigma, self._order)
-        best = _cheapest(orders, gains)
+        # The order that costs least for each unit of time: its convolutions and the rest.
+        costs = (
+            math.log2(m * (m + _LINEAR) + _FIXED) - x for m, x in zip(orders, gains, strict=True)
+        )
+        _, best = min(zip(costs, orders, strict=True), key=lambda pair: pair[0])
         self._order = best if best < self._order else min(self._order + 8, self.order)
         return jets, sigma, gains[-1]
 

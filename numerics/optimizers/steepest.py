@@ -13,7 +13,7 @@ The path from saddle to saddle on data, as the start of gradient flow tends to 0
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,7 +26,6 @@ from scipy.integrate import solve_ivp
 from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError
 from derive.exact.balls import ball, fraction, precise
-from derive.language import parse_expression
 from derive.optimizers.least_norm import (
     Norm,
     defect,
@@ -47,7 +46,7 @@ from numerics.evaluate.numbers import (
     read_number,
     read_vector,
 )
-from numerics.integrator.builder import compile_forward
+from numerics.integrator.builder import Builder
 from numerics.integrator.gradient_flow import ConvergenceWatch
 from numerics.integrator.taylor import integrate
 from numerics.margins.interval import dual_slope
@@ -177,22 +176,19 @@ def _integrated(
     """Return w(inf) - w(0) by Taylor series, where the signs of all slopes are known to stay."""
     q, d = norm.dual.p, len(signs)
     assert q is not None
-    names = [f"w{j}" for j in range(d)]
-    rest = [f"({b} - {_sum(zip(row, names, strict=True))})" for row, b in zip(X, r, strict=True)]
+    builder = Builder([f"w{j}" for j in range(d)])
+    w, pairs = list(map(builder.input, builder.inputs)), zip(X, r, strict=True)
+    rest = [builder.linear(((x, -a) for x, a in zip(w, row, strict=True)), b) for row, b in pairs]
     sizes = [
-        f"({_sum((int(s) * row[j], x) for row, x in zip(X, rest, strict=True))})"
+        builder.linear((x, int(s) * row[j]) for x, row in zip(rest, X, strict=True))
         for j, s in enumerate(signs)
     ]
-    total = f"({' + '.join(f'{x}**({q})' for x in sizes)})**({(2 - q) / q})"
-    field = [f"{int(s)}*{x}**({q - 1})*{total}" for s, x in zip(signs, sizes, strict=True)]
-    tape = compile_forward([parse_expression(text) for text in field], names)
-    observed = compile_forward([parse_expression(text) for text in rest], names)
-    watch = ConvergenceWatch(observed, r, digits, Fraction(1, 10**digits))
+    total = builder.power(builder.total(builder.power(x, q) for x in sizes), (2 - q) / q)
+    powers = (builder.multiply(builder.power(x, q - 1), total) for x in sizes)
+    field = [builder.linear([(x, Fraction(int(s)))]) for x, s in zip(powers, signs, strict=True)]
+    watch = ConvergenceWatch(builder.tape(rest), r, digits, Fraction(1, 10**digits))
+    tape = builder.tape(field)
     return list(integrate(tape, [Fraction(0)] * d, digits, watch, STEPS).state)
-
-
-def _sum(pairs: Iterable[tuple[Fraction, str]]) -> str:
-    return " + ".join(f"({a})*{x}" for a, x in pairs)
 
 
 def _read(X: object, y: object, start: object) -> tuple[list[Vector], Vector, Vector]:

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from derive.language.functions import CALLS
 from derive.language.tree import Call, Name, Number, Operation, Power
-from numerics.integrator.builder import compile_forward, compile_gradient
+from numerics.integrator.builder import compile_forward
 from numerics.integrator.jets import propagate
 from numerics.integrator.series_rules import Series, product, products, square
+from tests.numerics.integrator.programs import compile_gradient
 
 ORDERS, DIGITS = 9, 30
 KEPT = DIGITS + 8  # of the twelve guard digits, rounding may take four

@@ -8,8 +8,9 @@ import pytest
 from derive.errors import InputError, NumericalError
 from derive.language.functions import CALLS
 from derive.language.tree import Call, Name, Number, Operation, Power
-from numerics.integrator.builder import Builder, compile_forward, compile_gradient
+from numerics.integrator.builder import Builder, compile_forward
 from numerics.integrator.jets import propagate
+from tests.numerics.integrator.programs import compile_gradient
 
 W, V = Name("w"), Name("v")
 DIGITS, ORDER = 40, 12
