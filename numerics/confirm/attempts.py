@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 import scipy.integrate
@@ -103,8 +102,7 @@ def _data(
     leaf = Coordinates(own, [begin[w] for w in own.weights], [piece])
     for kept in kept_signs(piece):
         if {s.name for s in kept.free_symbols} <= {*own.weights}:
-            f = partial(_value, compiled([kept], own.weights))
-            yield f"that {kept} keeps its sign", *_against(leaf, f)
+            yield f"that {kept} keeps its sign", *_against(leaf, compiled([kept], own.weights))
     at_start = dict(zip(piece.betas, leaf.outputs(leaf.start).tolist(), strict=True))
     for wall in () if piece.domain is None else piece.domain.walls:
         form = exact(wall.form, start)
@@ -121,12 +119,14 @@ def _short(x: float) -> Fraction:
     return Fraction(round(x * _UNITS), _UNITS)
 
 
-def _value(f: Callable[..., Sequence[Array]], w: Array) -> float:
-    return float(f(*w)[0])
-
-
-def _against(leaf: Coordinates, f: Callable[[Array], float]) -> tuple[list[Fraction], Fraction]:
+def _against(
+    leaf: Coordinates, functions: Callable[..., list[Array]]
+) -> tuple[list[Fraction], Fraction]:
     """Return a datum on which f changes its sign; where none is found, that of steepest change."""
+
+    def f(w: Array) -> float:
+        return float(functions(*w)[0])
+
     w0, h = leaf.start, 1e-6
     units = np.eye(leaf.parameterization.d)
     slopes = np.array([f(w0 + h * leaf.motion(e, w0)[0]) - f(w0) for e in units])

@@ -73,16 +73,6 @@ def _change(gradient: Gradient, beta: Sequence[Real], digits: int) -> Real:
     return mpmath.norm([(b - a) / step for a, b in zip(here, beside, strict=True)])
 
 
-def feasibility(
-    problem: RegressionProblem, beta: Sequence[Real], scale: Real, digits: int
-) -> float:
-    """Return the digits to which ``X beta = y``, relative to *scale*."""
-    with mpmath.workdps(digits):
-        pairs = zip(problem.X, problem.y, strict=True)
-        misfit = [mpmath.fdot(map(rational, row), beta) - rational(t) for row, t in pairs]
-        return digits_of(mpmath.norm(misfit), scale)
-
-
 def consistency(potential: Potential, copy: Copy, digits: int) -> float | None:
     """Return the digits to which the printed gradient is that of the printed Q.
 
@@ -102,17 +92,15 @@ def consistency(potential: Potential, copy: Copy, digits: int) -> float | None:
             size = _change(form.gradient, copy.limit, working)
         else:
             size = mpmath.norm([gradient[i] for i in coordinates])
-        slopes = [_difference(form, copy.limit, i, digits // 2 + 4) for i in coordinates]
-        errors = [s - gradient[i] for s, i in zip(slopes, coordinates, strict=True)]
+        errors, fine = list[Real](), mpmath.mpf(10) ** -(digits // 2 + 4)
+        for i in coordinates:
+            step = (abs(copy.limit[i]) or 1) * fine
+            beside = [
+                [x + sign * step * (k == i) for k, x in enumerate(copy.limit)] for sign in (1, -1)
+            ]
+            above, below = map(form.value, beside)
+            errors.append((above - below) / (2 * step) - gradient[i])
         return digits_of(mpmath.norm(errors), size)
-
-
-def _difference(form: HighPrecision, beta: Sequence[Real], i: int, fine: int) -> Real:
-    """Return the central difference of Q in coordinate i, with a step of 10^-fine."""
-    step = (abs(beta[i]) or 1) * mpmath.mpf(10) ** -fine
-    sides = [[x + sign * step * (k == i) for k, x in enumerate(beta)] for sign in (1, -1)]
-    above, below = (form.value(side) for side in sides)
-    return (above - below) / (2 * step)
 
 
 def kernel_agreement(potential: Potential, copy: Copy, digits: int) -> float | None:
@@ -319,8 +307,13 @@ def crosscheck(
         starts = draw_starts(potential, fixed, rng)
         return _check(subject, complete_problem(p, X, y, starts, rng), digits)
 
+    def sound() -> CrossCheck:
+        if (found := check()).broken:
+            raise NumericalError(f"{', '.join(found.broken)} changed sign along the flow")
+        return found
+
     drawn = X is None or any(len(values) < len(p.start_symbols) for values in fixed)
-    found = first_sound(lambda: _sound(check()), "check Q") if drawn else check()
+    found = first_sound(sound, "check Q") if drawn else check()
     if X is not None or potential.other_side is not None or not found.passed:
         return found
     return replace(found, tried=attempts(potential, dict(found.problem.starts[0])))
@@ -328,10 +321,7 @@ def crosscheck(
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What is checked: the flow on F, its conserved quantities, and Q.
-
-    Attributes:
-    """
+    """What is checked: the flow on F, its conserved quantities, and Q."""
 
     parameterization: Parameterization
     potential: Potential
@@ -373,13 +363,6 @@ def _copies_for(X: Iterable[object] | None) -> int:
     return COPIES if X is None else len(read_matrix(X)[0])
 
 
-def _sound(found: CrossCheck) -> CrossCheck:
-    """Return a check on which the signs that Q assumes are kept."""
-    if found.broken:
-        raise NumericalError(f"{', '.join(found.broken)} changed sign along the flow")
-    return found
-
-
 def _check(subject: _Subject, problem: RegressionProblem, digits: int) -> CrossCheck:
     """Run the flow and compare; where terms of Q may cancel, once more at twice the digits."""
     laws = problem.model.spread(subject.laws)
@@ -412,8 +395,10 @@ def _compare(
     interpolation = optimality = None
     if found is not None:
         interpolation = min(distance(end.limit, found, working), most)
-        fits = feasibility(problem, found, end.scale, working)
-        optimality = min(in_row_space(found), fits)
+        with mpmath.workdps(working):
+            pairs = zip(problem.X, problem.y, strict=True)
+            misfit = [mpmath.fdot(map(rational, row), found) - rational(t) for row, t in pairs]
+            optimality = min(in_row_space(found), digits_of(mpmath.norm(misfit), end.scale))
     consistent = [consistency(potential, c, precision) for c in copies]
     consistent += [kernel_agreement(potential, c, working) for c in copies]
     consistent += [path_agreement(potential, c, precision) for c in copies[:1]]

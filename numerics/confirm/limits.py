@@ -22,7 +22,7 @@ from typing import TypeAlias
 import mpmath
 import numpy as np
 import sympy
-from sympy import Symbol
+from sympy import Expr
 
 from derive.errors import DeriveError, InputError, NumericalError
 from derive.language import parse_expression, to_sympy
@@ -122,14 +122,24 @@ def confirm_limits(
     """
     check_digits(digits)
     rng, potential = rng or np.random.default_rng(0), regimes.derivation.potential
-    limits = [x for x in proved_limits(regimes) if not has_integral(x)]
-    return tuple(_confirm(potential, x, _WORKING * digits, rng) for x in limits)
+    return tuple(
+        _confirm(potential, x, _WORKING * digits, rng)
+        for x in regimes.limits
+        if x.finding.verdict is Verdict.PROVED
+        and not any(f.has(sympy.Integral) for f in (*_slopes(x), x.unit or sympy.S.One))
+    )
+
+
+def _slopes(limit: Limit) -> Sequence[Expr]:
+    """Return the gradient of a limit, as far as it has one."""
+    return [] if limit.potential is None else [f for f in limit.potential.gradient if f is not None]
 
 
 def _confirm(
     potential: Potential, limit: Limit, digits: int, rng: np.random.Generator
 ) -> LimitConfirmation:
-    near, nearer = _DEPTHS if moves_exponent(potential, limit.point) else _SCALES
+    exponents = potential.parameterization.parameters
+    near, nearer = _DEPTHS if limit.point.variable in exponents else _SCALES
     if limit.point.rate is not None or limit.error == 0:
         near, nearer = _EXPONENTS
     scales = point_at(limit.point, near), point_at(limit.point, nearer)
@@ -211,22 +221,6 @@ def _named(limit: Limit, x: _Point) -> dict[str, Fraction]:
     return {c.name: v for c, v in zip(limit.coordinates, x, strict=True)}
 
 
-def proved_limits(regimes: Regimes) -> list[Limit]:
-    """Return the limits that were proved."""
-    return [x for x in regimes.limits if x.finding.verdict is Verdict.PROVED]
-
-
-def has_integral(limit: Limit) -> bool:
-    """Tell whether an integral stands in a limit, which is not put to the test."""
-    slopes = () if limit.potential is None else limit.potential.gradient
-    return any(f is not None and f.has(sympy.Integral) for f in (*slopes, limit.unit))
-
-
-def moves_exponent(potential: Potential, point: Point) -> bool:
-    """Tell whether the symbol that moves is a parameter of F, an exponent."""
-    return point.variable in potential.parameterization.parameters
-
-
 def point_at(point: Point, small: Fraction) -> Fraction:
     """Return the symbol at a distance from its limit; from infinity, at its inverse."""
     value = replace(point, rate=None).image(sympy.Rational(small.numerator, small.denominator))
@@ -246,12 +240,7 @@ def draw_rest(
     drawn = draw_starts(fixed, [{n: v for n, v in given.items() if n in symbols}], rng)[0]
     near = {n: v / 3**attempt for n, v in drawn.items() if n not in given}
     rest = {n: v for n, v in {**given, **near}.items() if n != name}
-    return _on_side(point, rest)
-
-
-def _on_side(point: Point, rest: dict[str, Fraction]) -> dict[str, Fraction]:
-    """Return a start with the signs of some symbols turned, so that the given functions are > 0."""
-    for condition in point.given:
+    for condition in point.given:  # the signs of some symbols are turned, so that it is > 0
         if precise_number(condition, rest, GUARD) < 0:
             free = {s.name for s in condition.free_symbols if not s.is_positive}
             rest = {n: -v if n in free else v for n, v in rest.items()}
@@ -361,18 +350,9 @@ class NormProblem:
 class BoundFailure:
     """A failure: eps, d, the least norm and the start; (1 + eps) norm^p; its |beta|_p^p."""
 
-    point: tuple[tuple[str, str], ...]
-    bound: str
-    value: str
-
-
-@dataclass(frozen=True)
-class BoundTrial:
-    """What became of a claim, in words, on so many random problems."""
-
-    claim: str
-    total: int
-    failures: tuple[BoundFailure, ...]
+    point: Mapping[str, float]
+    bound: float
+    value: float
 
 
 def draw_problem(rng: np.random.Generator) -> NormProblem:
@@ -394,8 +374,8 @@ def try_norm_bound(
     *,
     problems: int = 20,
     rng: np.random.Generator | None = None,
-) -> BoundTrial:
-    """Try a claimed rate on random problems, at the bound itself.
+) -> tuple[BoundFailure, ...]:
+    """Return the random problems, tried at the bound itself, on which a claimed rate fails.
 
     Args:
         potential: Q of one coordinate, which is taken for each of several.
@@ -410,13 +390,16 @@ def try_norm_bound(
     if p not in (1, 2) or toward not in ("0", "infinity"):
         raise InputError("a rate bounds an l1 or l2 norm as a start tends to 0 or infinity")
     rng = np.random.default_rng(0) if rng is None else rng
-    claim = f"|beta|_{p}^{p} <= (1 + eps) |b|_{p}^{p} once {variable} is beyond the bound"
-    failures = []
+    failures, limits = [], [to_sympy(parse_expression(text)) for text in bounds]
     for _ in range(problems):
         problem = draw_problem(rng)
         d, eps, least = problem.X.shape[1], problem.eps, problem.least[p]
         named = {"eps": eps, "d": float(d), "norm": least}
-        values = [_value(text, named) for text in bounds]
+        free = {s.name for limit in limits for s in limit.free_symbols}
+        if unknown := sorted(free - named.keys()):
+            raise InputError(f"{unknown[0]} is not defined here: a bound is in eps, d and norm")
+        places = ({s: named[s.name] for s in limit.free_symbols} for limit in limits)
+        values = [float(x.evalf(30, subs=at)) for x, at in zip(limits, places, strict=True)]
         scale = min(values) if toward == "0" else max(values)
         solution = interpolate(lower(potential, {variable: scale}), problem.X, problem.y)
         if not solution.converged:
@@ -424,14 +407,5 @@ def try_norm_bound(
         norm = float(np.sum(np.abs(solution.value) ** p))
         bound = (1 + eps) * least**p
         if not norm <= bound * (1 + SLACK):
-            point = tuple((name, f"{x:.6g}") for name, x in {**named, variable: scale}.items())
-            failures.append(BoundFailure(point, f"{bound:.12g}", f"{norm:.12g}"))
-    return BoundTrial(claim, problems, tuple(failures))
-
-
-def _value(text: str, named: dict[str, float]) -> float:
-    expression = to_sympy(parse_expression(text))
-    if unknown := sorted(s.name for s in expression.free_symbols if s.name not in named):
-        raise InputError(f"{unknown[0]} is not defined here: a bound is in eps, d and norm")
-    at = {s: named[s.name] for s in expression.free_symbols if isinstance(s, Symbol)}
-    return float(expression.evalf(30, subs=at))
+            failures.append(BoundFailure({**named, variable: scale}, bound, norm))
+    return tuple(failures)

@@ -44,8 +44,6 @@ from numerics.evaluate.numbers import Array, Real, compiled, rational, read_numb
 from numerics.evaluate.start import with_pi
 from numerics.integrator.perturbed import letter
 
-Numbers = Mapping[str, Fraction]
-
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -142,26 +140,26 @@ class Case:
         known = [sympy.S.Zero if isinstance(f, sympy.Integral) else f for f in forms]
         ends = self.evaluated(known, w), self.evaluated(known, self.origin)
         moved = [b - a for b, a in zip(*ends, strict=True)]
+        at = dict(zip(self.problem.model.weights, zip(self.origin, w, strict=True), strict=True))
         for i, f in enumerate(forms):
-            if isinstance(f, sympy.Integral):
-                moved[i] = self._integral(f, w)
+            if isinstance(f, sympy.Integral):  # over a weight from its start
+                ((weight, *_),) = f.limits
+                slope = compiled([f.function], [weight.name], "mpmath")
+                span = [*map(mpmath.mpf, at[weight.name])]
+                moved[i] = mpmath.quad(lambda x, slope=slope: slope(x)[0], span)
         return moved
-
-    def _integral(self, f: sympy.Integral, w: Sequence[Real]) -> Real:
-        """Return the integral over a weight from its start."""
-        ((weight, *_),) = f.limits
-        k = self.problem.model.weights.index(weight.name)
-        slope = compiled([f.function], [weight.name], "mpmath")
-        total: Real = mpmath.quad(lambda x: slope(x)[0], [self.origin[k], mpmath.mpf(w[k])])
-        return total
 
     def split(
         self, errors: Sequence[Real], values: Sequence[Real]
     ) -> tuple[float | None, float | None]:
         """Return the digits to which errors of laws, and of y, are small beside the values."""
+
+        def digits(errors: Sequence[Real], values: Sequence[Real]) -> float | None:
+            size = max(1, mpmath.norm(list(values)))
+            return digits_of(mpmath.norm(list(errors)), size) if errors else None
+
         k = self.problem.model.count * len(self.laws)
-        laws, dual = (_digits(errors[part], values[part]) for part in (slice(k), slice(k, None)))
-        return laws, dual
+        return digits(errors[:k], values[:k]), digits(errors[k:], values[k:])
 
     @property
     def origin(self) -> list[Real]:
@@ -171,12 +169,6 @@ class Case:
 
 def _real(name: str) -> Symbol:
     return Symbol(name, real=True)
-
-
-def _digits(errors: Sequence[Real], values: Sequence[Real]) -> float | None:
-    if not errors:
-        return None
-    return digits_of(mpmath.norm(list(errors)), max(1, mpmath.norm(list(values))))
 
 
 def drawing(
@@ -215,14 +207,16 @@ def drawing(
     return draw
 
 
-def _psi(found: Perturbation, one: Parameterization, values: Numbers) -> tuple[Tree, ...]:
+def _psi(
+    found: Perturbation, one: Parameterization, values: Mapping[str, Fraction]
+) -> tuple[Tree, ...]:
     """Return the mirror of mirror descent in the weights that are followed."""
     d = found.derivation
     psi = d.parameterization.geometry.psi
     if found.process != MIRROR or psi is None:
         return ()
     known: dict[str, Tree] = {**dict(d.ties), **{x: Number(v) for x, v in values.items()}}
-    # a weight that F has not moves with none of these
+    # A weight that F has not moves with none of these.
     others = [x for x in names((psi,)) if x not in one.weights]
     return (substituted(psi, {x: known.get(x, Number(Fraction(1))) for x in others}),)
 
@@ -275,7 +269,11 @@ def noisy_paths(
     begin = np.repeat(np.array([[float(x)] for _, x in case.problem.origin[: p.p]]), PATHS, axis=1)
     fields = _function([to_expr(f, names) for row in p.fields for f in row], p.weights)
     sigma = SIZE * np.linalg.norm(begin[:, 0]) / np.linalg.norm(fields(begin)[:, 0])
-    S = _covariance(case, float(sigma**2))
+    pairs = product(("", *map(str, p.labels)), repeat=2)  # a weight may have the name of an S
+    S = {
+        Symbol(beside(f"S{a}{b}", case.taken), real=True): sympy.Float(float(sigma**2) * (a == b))
+        for a, b in pairs
+    }
     drift = _function(
         [f.change.xreplace({**S, **sizes}) for f in followed], (*p.weights, *velocities)
     )
@@ -370,15 +368,6 @@ def _integral(f: Expr, weights: Sequence[str], begin: Array, w: Array) -> Array:
     rows = (c * slope(begin + (1 + t) * half)[0] for t, c in zip(points, parts, strict=True))
     found: Array = half[0] * sum(rows)
     return found
-
-
-def _covariance(case: Case, variance: float) -> dict[Symbol, Expr]:
-    """Return the numbers of all S, which are called otherwise where a weight has the name."""
-    pairs = product(("", *map(str, case.problem.model.one.labels)), repeat=2)
-    return {
-        Symbol(beside(f"S{a}{b}", case.taken), real=True): sympy.Float(variance * (a == b))
-        for a, b in pairs
-    }
 
 
 def _compared(name: str, moved: Array, drift: Array) -> PathMean:

@@ -167,25 +167,23 @@ def draw_starts(
     potential: Potential, fixed: Sequence[Mapping[str, Fraction]], rng: np.random.Generator
 ) -> list[dict[str, Fraction]]:
     """Return the start of each copy, drawn in [1/2, 2] where Q allows it; else InputError."""
-    return [_draw_start(potential, given, rng) for given in fixed]
-
-
-def _draw_start(
-    potential: Potential, given: Mapping[str, Fraction], rng: np.random.Generator
-) -> dict[str, Fraction]:
     names = potential.parameterization.start_symbols
-    for attempt in range(_DRAWS):
-        # Moderate and positive at first; wider, of both signs, where assumptions ask for it.
-        wide = attempt // 20
-        drawn = {n: Fraction(int(rng.integers(8, 33)), 16) * _stretch(wide, rng) for n in names}
-        start = {**drawn, **given}
-        try:
-            check_assumptions(potential, start)
-            break
-        except InputError:
-            if attempt + 1 == _DRAWS or len(given) == len(names):
-                raise
-    return start
+
+    def drawn(given: Mapping[str, Fraction]) -> dict[str, Fraction]:
+        for attempt in range(_DRAWS):
+            # Moderate and positive at first; wider, of both signs, where assumptions ask for it.
+            wide = attempt // 20
+            free = {n: Fraction(int(rng.integers(8, 33)), 16) * _stretch(wide, rng) for n in names}
+            start = {**free, **given}
+            try:
+                check_assumptions(potential, start)
+                break
+            except InputError:
+                if attempt + 1 == _DRAWS or len(given) == len(names):
+                    raise
+        return start
+
+    return [drawn(given) for given in fixed]
 
 
 def _stretch(wide: int, rng: np.random.Generator) -> Fraction:

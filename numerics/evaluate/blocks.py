@@ -17,12 +17,11 @@ import mpmath
 import numpy as np
 from flint import arb, ctx
 
-from derive.records import Potential
 from numerics.evaluate.balls import as_doubles, ball, refined, suffices
 from numerics.evaluate.doubles.arithmetic import Array, Constants, Double, Extended, Plain
 from numerics.evaluate.leaf import IntegratedBlock, Leaves
 from numerics.evaluate.numbers import GUARD, Real
-from numerics.evaluate.program import Program, program
+from numerics.evaluate.program import Program
 
 TOLERANCE = 9.5e-15
 """A result is used if the bound of its relative error is below this."""
@@ -93,51 +92,6 @@ def _rounded(x: arb, kind: type[Double]) -> Double:
     return kind(v, number(lost * (1 + 2.0**-50) + (kind.tiny if lost else 0)))
 
 
-def evaluate(
-    q: Program, what: str, start: Start, columns: Sequence[Array], least: float = SMALLEST
-) -> list[Array]:
-    """Evaluate what is asked for at n points; nan where it is undefined or infinite.
-
-    In doubles its forms are tried in turn, the first one in long doubles too; then it is
-    evaluated on balls. What is smaller than *least* is given to within that.
-    """
-    open_ = np.ones(len(columns[0]), dtype=bool)
-    for x in columns:
-        open_ &= _whole(np.isfinite(x))
-    length = max(1, _CHUNK * len(open_) // max(1, sum(map(np.size, columns))))
-    results: list[Array] = []
-    hopeful = open_
-    for kind, form in q.attempts(what):
-        at = np.flatnonzero(hopeful if kind is Extended else open_)
-        if results and not len(at):
-            continue
-        c, hopeful = start.at(kind), np.zeros_like(open_)
-        for first in range(0, max(1, len(at)), length):
-            part = at[first : first + length]
-            found = [kind.of(x) for x in form(c, *[kind.of(x[part]) for x in columns])]
-            results = results or [np.full((len(open_), *np.shape(x.v)[1:]), np.nan) for x in found]
-            good, near = _write(results, found, part, least)
-            open_[part[good]] = False
-            hopeful[part[near & ~good]] = True
-    results = results or [np.full(len(open_), np.nan)]
-    for i in np.flatnonzero(open_).tolist():
-        point = [x[i].tolist() for x in columns]
-        exact = functools.partial(on_balls, q, what, start, point)
-        _place(results, i, as_doubles(exact, least))
-    return results
-
-
-def evaluate_plainly(q: Program, what: str, start: Start, columns: Sequence[Array]) -> list[Array]:
-    """Evaluate in doubles alone, without bounds; Q up to a constant, nothing being subtracted."""
-    forms = q.plain.forms("primitive" if what == "value" else what)
-    if not forms:
-        return evaluate(q, what, start, columns)
-    arrays = [np.asarray(Plain.of(x).v) for x in forms[0](start.at(Plain), *map(Plain, columns))]
-    n = len(columns[0])
-    # One entry stands for all points where the formula has none.
-    return [x if x.ndim and len(x) == n else np.broadcast_to(x, (n, *x.shape[1:])) for x in arrays]
-
-
 def evaluate_precisely(
     exact: Callable[[], Sequence[arb]], count: int, digits: int, least: float = 0.0
 ) -> list[Real]:
@@ -163,6 +117,10 @@ def _mpf(x: arb, small: arb) -> Real:
     return mpmath.mp.make_mpf(mpmath.libmp.from_man_exp(int(mantissa), int(exponent)))
 
 
+def _vector(x: Sequence[Any]) -> Array:
+    return np.array(list(map(ball, x)), dtype=object)
+
+
 def _write(
     results: Sequence[Array], found: Sequence[Double], at: Array, least: float
 ) -> tuple[Array, Array]:
@@ -175,18 +133,6 @@ def _write(
         good &= _whole((d < TOLERANCE * size) | (size + d < least))
         near &= _whole(d < _HOPE * TOLERANCE * size)
     return good, near
-
-
-def on_balls(q: Program, what: str, start: Start, point: Sequence[Any]) -> list[arb]:
-    """Return what is asked for at one point, of numbers or of vectors, on balls."""
-    places = (_vector(x) if isinstance(x, list) else ball(x) for x in point)
-    first, *_ = q.exact.forms(what)
-    results = first(start.on_balls(), *places)
-    return [ball(y) for x in results for y in np.asarray(x, dtype=object).ravel()]
-
-
-def _vector(x: Sequence[Any]) -> Array:
-    return np.array(list(map(ball, x)), dtype=object)
 
 
 def _place(results: Sequence[Array], i: int, numbers: Sequence[float] | None) -> None:
@@ -309,16 +255,62 @@ class FormulaBlock:
         """Whether the inverse of grad Q has a formula."""
         return bool(self.program.bounded.forms("inverse"))
 
-    def __call__(self, what: str, columns: Sequence[Array], least: float) -> list[Array]:
+    def __call__(self, what: str, columns: Sequence[Array], least: float = SMALLEST) -> list[Array]:
         """Return what is asked for at points; nan where it is not known."""
         if what == "inverse" and not self.invertible:
             if self.along:
                 return self.along(what, columns, least)
             beta0 = list(map(float, self.beta0))
             return invert_by_newton(self.program.plain, self.start.at(Plain), beta0, columns)
-        if self.plain:
-            return evaluate_plainly(self.program, what, self.start, columns)
-        return evaluate(self.program, what, self.start, columns, least)
+        # In doubles alone nothing is subtracted: Q is up to a constant.
+        named = "primitive" if what == "value" else what
+        if self.plain and (forms := self.program.plain.forms(named)):
+            c, n = self.start.at(Plain), len(columns[0])
+            arrays = (np.asarray(Plain.of(x).v) for x in forms[0](c, *map(Plain, columns)))
+            # One entry stands for all points where the formula has none.
+            return [
+                x if x.ndim and len(x) == n else np.broadcast_to(x, (n, *x.shape[1:]))
+                for x in arrays
+            ]
+        return self.bounded(what, columns, least)
+
+    def bounded(self, what: str, columns: Sequence[Array], least: float = SMALLEST) -> list[Array]:
+        """Evaluate what is asked for at n points; nan where it is undefined or infinite.
+
+        In doubles its forms are tried in turn, the first one in long doubles too; then it is
+        evaluated on balls. What is smaller than *least* is given to within that.
+        """
+        open_ = np.ones(len(columns[0]), dtype=bool)
+        for x in columns:
+            open_ &= _whole(np.isfinite(x))
+        length = max(1, _CHUNK * len(open_) // max(1, sum(map(np.size, columns))))
+        results: list[Array] = []
+        hopeful = open_
+        for kind, form in self.program.attempts(what):
+            at = np.flatnonzero(hopeful if kind is Extended else open_)
+            if results and not len(at):
+                continue
+            c, hopeful = self.start.at(kind), np.zeros_like(open_)
+            for first in range(0, max(1, len(at)), length):
+                part = at[first : first + length]
+                found = [kind.of(x) for x in form(c, *[kind.of(x[part]) for x in columns])]
+                shapes = ((len(open_), *np.shape(x.v)[1:]) for x in found)
+                results = results or [np.full(shape, np.nan) for shape in shapes]
+                good, near = _write(results, found, part, least)
+                open_[part[good]] = False
+                hopeful[part[near & ~good]] = True
+        results = results or [np.full(len(open_), np.nan)]
+        for i in np.flatnonzero(open_).tolist():
+            point = [x[i].tolist() for x in columns]
+            _place(results, i, as_doubles(functools.partial(self.on_balls, what, point), least))
+        return results
+
+    def on_balls(self, what: str, point: Sequence[Any]) -> list[arb]:
+        """Return what is asked for at one point, of numbers or of vectors, on balls."""
+        places = (_vector(x) if isinstance(x, list) else ball(x) for x in point)
+        first, *_ = self.program.exact.forms(what)
+        results = first(self.start.on_balls(), *places)
+        return [ball(y) for x in results for y in np.asarray(x, dtype=object).ravel()]
 
     def precisely(
         self, what: str, point: Sequence[Fraction], digits: int, least: float = 0.0
@@ -327,31 +319,12 @@ class FormulaBlock:
         if what == "primitive" and self.along:
             return self.along.precisely(what, point, digits)
         count = 1 if what in ("value", "primitive") else len(point)
-        return evaluate_precisely(
-            lambda: on_balls(self.program, what, self.start, point), count, digits, least
-        )
+        exact = functools.partial(self.on_balls, what, point)
+        return evaluate_precisely(exact, count, digits, least)
 
 
 Part: TypeAlias = tuple[tuple[int, ...], FormulaBlock | IntegratedBlock]
 """The positions of the coordinates of a block, and its Q."""
-
-
-def formula_block(
-    potential: Potential,
-    block: int,
-    values: Mapping[str, Fraction],
-    beta0: tuple[Fraction, ...],
-    along: IntegratedBlock | None = None,
-) -> FormulaBlock:
-    """Return Q on a block by its program.
-
-    Raises:
-        NoSource: it needs a function that is not known here.
-    """
-    written = program(potential, block)
-    numbers = (values[n] for n in potential.parameterization.start_symbols)
-    known = dict(zip(written.names, numbers, strict=True))
-    return FormulaBlock(written, Start(known, written.constants), beta0, along)
 
 
 _STEPS, _HALVINGS = 400, 60

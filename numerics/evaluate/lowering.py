@@ -32,11 +32,11 @@ import sympy
 from derive.errors import NumericalError
 from derive.potential.piece import Piece, follows_flow, of_the_flow
 from derive.records import Potential
-from numerics.evaluate.blocks import Blocks, FormulaBlock, Part, formula_block
+from numerics.evaluate.blocks import Blocks, FormulaBlock, Part, Start
 from numerics.evaluate.leaf import Coordinates, IntegratedBlock, Leaf, LeafOde
 from numerics.evaluate.numbers import GUARD, Number, exact, read_number
 from numerics.evaluate.potential import NumericPotential, NumericVectorPotential, lower_vector
-from numerics.evaluate.program import NoSource
+from numerics.evaluate.program import NoSource, program
 from numerics.evaluate.start import at_start
 
 _CHECK_DIGITS = 40
@@ -157,7 +157,12 @@ def unchecked(
         own = tuple(beta0[k] for k in outputs)
         bounds[outputs[0]] = _bounds(potential.pieces[i], own, values)
         parts.append((outputs, _block(potential, i, values, weights, own)))
-    on_leaf = any(map(_is_on_a_leaf, potential.pieces))
+    # Beta alone may not say where Q is Q: that depends on the leaf, or on the flow.
+    on_leaf = any(
+        len(piece.betas) > 1
+        and (piece.domain is None or not piece.domain.exact or of_the_flow(piece))
+        for piece in potential.pieces
+    )
     leaves = [(range(p.d), Coordinates(p, weights, potential.pieces))] if on_leaf else []
     blocks, given = Blocks(parts, bounds, leaves), tuple(values.items())
     q = NumericPotential(len(beta0), given, tuple(map(_float, beta0)), blocks, potential)
@@ -201,17 +206,13 @@ def _block(
         at = dict(zip(p.weights, weights, strict=True))
         along = IntegratedBlock(LeafOde(own, piece.lift, tuple(at[w] for w in own.weights), beta0))
     try:
-        return formula_block(potential, i, values, beta0, along)
+        written = program(potential, i)
+        numbers = dict(zip(written.names, (values[n] for n in p.start_symbols), strict=True))
+        return FormulaBlock(written, Start(numbers, written.constants), beta0, along)
     except NoSource as reason:
         if along is None:
             raise NumericalError(f"Q has no numeric form: {reason}") from None
         return along
-
-
-def _is_on_a_leaf(piece: Piece) -> bool:
-    """Tell whether beta alone does not say where Q is Q: it depends on the leaf, or on the flow."""
-    known = piece.domain is not None and piece.domain.exact
-    return len(piece.betas) > 1 and (not known or bool(of_the_flow(piece)))
 
 
 def refuse_integrals(pieces: Iterable[Piece]) -> None:

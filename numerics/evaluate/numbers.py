@@ -59,9 +59,6 @@ Number: TypeAlias = Any
 """A float or an mpf, which share no type; or what makes one, of SymPy or the fractions."""
 FloatOrArray: TypeAlias = Any
 """A float at one point, an array at many: which one, the shape of the argument tells."""
-Values: TypeAlias = Mapping[str, Number | Array]
-"""Numbers, or arrays of one shape, by the name of a symbol."""
-Compiled: TypeAlias = Callable[[Values], list[Array]]
 GUARD = 15
 """Decimal digits carried beyond those asked for."""
 
@@ -102,19 +99,6 @@ def compiled(
     function: Callable[..., list[Any]]
     function = sympy.lambdify([*own.values()], renamed, modules=library, cse=True)
     return function
-
-
-def on_arrays(expressions: Sequence[Expr]) -> Compiled:
-    """Return what evaluates expressions in doubles, on arrays of one shape by name."""
-    names = sorted({s.name for e in expressions for s in e.free_symbols})
-    function = compiled(expressions, names)
-
-    def evaluate(values: Values) -> list[Array]:
-        shape = np.broadcast_shapes(*map(np.shape, values.values()))
-        results = function(*(np.asarray(values[name], dtype=np.float64) for name in names))
-        return [np.broadcast_to(np.asarray(x, dtype=np.float64), shape) for x in results]
-
-    return evaluate
 
 
 _LARGEST_EXPONENT = 100_000  # the exact fraction of 10^(10^9) would fill the memory

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
+from typing import Any, Protocol, Self
 
 import mpmath
 import numpy as np
@@ -20,14 +20,7 @@ from numpy.typing import ArrayLike
 from derive.errors import InputError, NumericalError
 from derive.potential.piece import of_the_flow
 from derive.records import Potential
-from numerics.evaluate.blocks import (
-    SMALLEST,
-    Blocks,
-    FormulaBlock,
-    Start,
-    evaluate,
-    invert_by_newton,
-)
+from numerics.evaluate.blocks import Blocks, FormulaBlock, Start, invert_by_newton
 from numerics.evaluate.doubles.arithmetic import Plain
 from numerics.evaluate.leaf import Leaves, OfVector
 from numerics.evaluate.numbers import (
@@ -43,24 +36,10 @@ from numerics.evaluate.program import NoSource, norm_symbol, program
 from numerics.evaluate.start import at_start, with_pi
 
 
-class Functions(Protocol):
-    """Q on arrays of shape (..., d)."""
-
-    # ruff: noqa: D102
-    @property
-    def in_doubles(self) -> Self: ...
-    def __call__(self, what: str, *points: Array) -> FloatOrArray: ...
-    @property
-    def leaves(self) -> Leaves: ...
-
-
-F_co = TypeVar("F_co", bound=Functions, covariant=True)
-
-
 class Symbolic(Protocol):
     """What is Q in numbers at any start: a derived Q, or copies of F."""
 
-    def numeric(self, start: Mapping[str, Any]) -> Any: ...
+    def numeric(self, start: Mapping[str, Any]) -> Any: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +53,7 @@ class _InDoubles:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PotentialAtStart(Listed, Generic[F_co]):
+class PotentialAtStart(Listed):
     """Q at a start, in float64; calling it evaluates Q.
 
     Coordinates run along the last axis: beta of shape (d,) or (n, d). Outside the domain of Q
@@ -91,7 +70,7 @@ class PotentialAtStart(Listed, Generic[F_co]):
     d: int
     start: tuple[tuple[str, Number], ...]
     beta0: tuple[float, ...] | Array
-    functions: F_co = field(repr=False)
+    functions: Blocks | VectorFunctions = field(repr=False)
     source: Symbolic | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -171,10 +150,7 @@ class PotentialAtStart(Listed, Generic[F_co]):
             return function(self._read(values))
 
 
-AnyPotential: TypeAlias = PotentialAtStart[Functions]
-
-
-class NumericPotential(PotentialAtStart[Blocks]):
+class NumericPotential(PotentialAtStart):
     """Q of coordinates.
 
     For d = 1 a scalar, or an array whose last axis is not of length 1, is read elementwise, as is
@@ -187,6 +163,7 @@ class NumericPotential(PotentialAtStart[Blocks]):
     """
 
     __slots__ = ()
+    functions: Blocks
 
     def curvature(self, beta: ArrayLike) -> FloatOrArray:
         """Return the diagonal of the Hessian, d^2 Q/dbeta_i^2, of the shape of beta."""
@@ -237,7 +214,7 @@ def number_or_array(array: FloatOrArray) -> FloatOrArray:
 
 
 _BITS = 4096
-"""Working precision of |u_0|."""
+"""Working precision of |u_0|: more than a thousand digits."""
 _CLOSE = Fraction(1, 10**12)
 
 
@@ -274,33 +251,24 @@ class VectorFunctions:
         return float(number.v)
 
     def __call__(self, what: str, *points: Array) -> FloatOrArray:
-        """Return what is asked for, the two parts of a spectrum as a list; the shapes broadcast.
-
-        By a search where the inverse of grad Q has no formula.
-        """
+        """Return what is asked for; the shapes broadcast."""
         shape = np.broadcast_shapes(*(x.shape for x in points))
         flat = [np.broadcast_to(x, shape).reshape(-1, self.dimension) for x in points]
         if what == "inverse" and not self.block.invertible:
-            return self._searched(*flat).reshape(shape)
-        results = self.block(what, flat, SMALLEST)
-        shaped = [x.reshape((*shape[:-1], *x.shape[1:])) for x in results]
-        numbers = [float(x) if np.ndim(x) == 0 else np.asarray(x) for x in shaped]
-        return numbers if what == "spectrum" else numbers[0]
-
-    def _searched(self, y: Array) -> Array:
-        dual = y + self.pull
-        size, c = np.linalg.norm(dual, axis=-1), self.block.start.at(Plain)
-        s0 = [float(np.linalg.norm(self.beta0))]
-        (s,) = invert_by_newton(self.block.program.plain.q, c, s0, [size])
-        return np.asarray((s / size)[..., None] * dual)
+            dual, s0 = flat[0] + self.pull, [float(np.linalg.norm(self.beta0))]
+            size, c = np.linalg.norm(dual, axis=-1), self.block.start.at(Plain)
+            (s,) = invert_by_newton(self.block.program.plain.q, c, s0, [size])
+            return np.asarray((s / size)[..., None] * dual).reshape(shape)
+        (found,) = self.block(what, flat)
+        found = found.reshape((*shape[:-1], *found.shape[1:]))
+        return float(found) if np.ndim(found) == 0 else np.asarray(found)
 
     def _constant(self, what: str) -> Array:
-        zeros = [np.zeros((1, self.dimension))]
-        (rows,) = evaluate(self.block.program, what, self.block.start, zeros)
+        (rows,) = self.block.bounded(what, [np.zeros((1, self.dimension))])
         return np.asarray(rows[0])
 
 
-class NumericVectorPotential(PotentialAtStart[VectorFunctions]):
+class NumericVectorPotential(PotentialAtStart):
     """Q of a vector model at a start; the cost is of order d for all but the Hessian.
 
     >>> from derive import Parameterization, derive
@@ -311,12 +279,7 @@ class NumericVectorPotential(PotentialAtStart[VectorFunctions]):
     """
 
     __slots__ = ()
-
-    def spectrum(self, beta: ArrayLike) -> tuple[FloatOrArray, FloatOrArray]:
-        """Return the eigenvalues of the Hessian across beta (d - 1 of them), and along it."""
-        with quiet():
-            across, along = self.functions("spectrum", self._read(beta))
-            return across, along
+    functions: VectorFunctions
 
     def hessian_product(self, beta: ArrayLike, x: ArrayLike) -> FloatOrArray:
         """Return ``Hess Q(beta) x``; the shapes broadcast."""
@@ -348,7 +311,10 @@ def lower_vector(potential: Potential, start: Mapping[str, Number]) -> NumericVe
         text = f"{name} has shape {shape}, but it must be a vector of 2 or more numbers"
         raise InputError(text)
     vector = tuple(read_number(x, f"an entry of {name}") for x in u0)
-    size = _length(vector)
+    square = sum((x * x for x in vector), Fraction(0))
+    with mpmath.workprec(_BITS):
+        root = mpmath.sqrt(mpmath.mpf(square.numerator) / square.denominator)
+        size = read_number(root, f"the length of {name}")
     if norm is not None:
         if norm in given:
             raise InputError(f"the start gives {norm}, which is the length of {name}")
@@ -378,11 +344,3 @@ def lower_vector(potential: Potential, start: Mapping[str, Number]) -> NumericVe
         q.leaves = ((range(len(vector)), leaf),)
     exact = (*numbers.items(), (name, vector))
     return NumericVectorPotential(len(vector), exact, q.beta0, q, potential)
-
-
-def _length(vector: Sequence[Fraction]) -> Fraction:
-    """Return |u|, right to more than a thousand digits."""
-    square = sum((x * x for x in vector), Fraction(0))
-    with mpmath.workprec(_BITS):
-        root = mpmath.sqrt(mpmath.mpf(square.numerator) / square.denominator)
-        return read_number(root, "the length of a vector")

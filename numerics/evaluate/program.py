@@ -24,7 +24,6 @@ from sympy.printing.str import StrPrinter
 from derive.exact.elementary_signs import ElementarySigns, Undecided
 from derive.language import to_sympy
 from derive.mirror_map import hessian, inverse_of
-from derive.model.parameterization import Parameterization
 from derive.potential.piece import Piece, Root, follows_flow
 from derive.records import Potential
 from numerics.evaluate.balls import COMPLEX, REAL, Closed, Curve, Integral, Vector
@@ -250,18 +249,14 @@ def curve_functions(piece: Piece) -> list[FormulaText]:
     conjugate = -piece.value.subs(piece.betas[0], 0)
 
     def written(expression: Expr) -> Expr:
-        return _by_distances(expression, z, ((high, -u), (low, v)))
+        """Write sums a + b z that vanish at an end of z as b times the distance from there."""
+        return expression.replace(
+            lambda node: node.is_Add and node.has(z) and not node.diff(z).has(z),
+            lambda node: _from_an_end(node, z, ((high, -u), (low, v))),
+        )
 
     parts = {"curve": curve.beta, "slope": curve.beta.diff(z), "conjugate": conjugate}
     return [FormulaText(name, (z, u, v), (written(f),)) for name, f in parts.items()]
-
-
-def _by_distances(expression: Expr, z: Symbol, ends: Sequence[tuple[Expr, Expr]]) -> Expr:
-    """Write sums a + b z that vanish at an end of z as b times the distance from there."""
-    return expression.replace(
-        lambda node: node.is_Add and node.has(z) and not node.diff(z).has(z),
-        lambda node: _from_an_end(node, z, ends),
-    )
 
 
 def _from_an_end(node: Expr, z: Symbol, ends: Sequence[tuple[Expr, Expr]]) -> Expr:
@@ -416,17 +411,6 @@ def norm_symbol(potential: Potential) -> str | None:
     return name if free and potential.turning is not None else None
 
 
-def _start_outputs(p: Parameterization, outputs: Sequence[int]) -> list[Expr]:
-    """Return F(w_0) in start symbols."""
-    images = {name: to_sympy(tree) for name, tree in p.start}
-    found = []
-    for i in outputs:
-        tree = to_sympy(p.trees[i])
-        values = {s: images[s.name] for s in tree.free_symbols if s.name in images}
-        found.append(tree.subs(values, simultaneous=True))
-    return found
-
-
 def _constants(potential: Potential, block: int, names: Mapping[str, str]) -> str:
     p, piece = potential.parameterization, potential.pieces[block]
     writer = Statements({name: names[name] for name in (*p.parameters, *p.start_symbols)})
@@ -443,8 +427,13 @@ def _constants(potential: Potential, block: int, names: Mapping[str, str]) -> st
                 writer.lines.append(f"c.{name} = None")
             else:
                 writer.define(f"{name} of z", f"c.{name}", value)
-    origin = writer.listed(_start_outputs(p, p.blocks[block]))
-    writer.lines.append(f"c.origin = [{origin}]")
+    images = {name: to_sympy(tree) for name, tree in p.start}
+    outputs = [to_sympy(p.trees[i]) for i in p.blocks[block]]
+    begun = [
+        f.subs({s: images[s.name] for s in f.free_symbols if s.name in images}, simultaneous=True)
+        for f in outputs
+    ]
+    writer.lines.append(f"c.origin = [{writer.listed(begun)}]")
     if potential.turning is not None:
         writer.define("slope of Q", "c.slope", potential.turning.slope)
     return "\n    ".join(["def constants(c):", *writer.lines])

@@ -13,7 +13,7 @@ from derive.derivation import derive
 from derive.errors import DegenerateStart, InputError, NumericalError
 from derive.exact.balls import Unbounded, evaluate_any, fraction, precise, values_of
 from derive.language import bind
-from derive.model.condition import Condition, Sign
+from derive.model.condition import Sign
 from derive.model.names import PI
 from derive.model.notation import Notation
 from derive.model.parameterization import Parameterization
@@ -189,19 +189,17 @@ def check_assumptions(potential: Potential, values: Mapping[str, Fraction]) -> N
     kept = potential.workspace
     if "conditions" not in kept:
         kept["conditions"] = [pair for piece in potential.pieces for pair in start_signs(piece)]
-    if failed := [said for said, written in kept["conditions"] if not _holds(written, values)]:
+    failed = list[str]()
+    for said, condition in kept["conditions"]:
+        if not (number := exact(condition.of, values)).free_symbols:
+            # At a pole, or below an even root, there is no sign.
+            known = number.is_extended_real is not False and number.is_finite is not False
+            least = number if condition.sign is Sign.POSITIVE else abs(number)
+            failed += [] if known and least > 0 else [said]
+    if failed:
         shown = ", ".join(f"{name} = {value}" for name, value in values.items())
         text = f"Q was derived for {failed[0]}, which fails at {shown}"
         raise InputError(f"{text}: derive again with that start")
-
-
-def _holds(condition: Condition, values: Mapping[str, Fraction]) -> bool:
-    """Tell whether a condition holds; True where some name in it has no value."""
-    if (number := exact(condition.of, values)).free_symbols:
-        return True
-    # At a pole, or below an even root, there is no sign.
-    known = number.is_extended_real is not False and number.is_finite is not False
-    return known and bool(number > 0 if condition.sign is Sign.POSITIVE else abs(number) > 0)
 
 
 def kept_signs(piece: Piece) -> tuple[Expr, ...]:

@@ -105,16 +105,14 @@ def _run(problem: str, X: Array, y: Array, steps: int, task: tuple[str, float]) 
         if not np.any(g):
             break
         known |= {"g": g, "d": dual_slope(g, norm), **state}
-        state = {x: value_of(text, known, _root) for x, text in update.update.items()}
+        state = {
+            x: value_of(text, known, lambda name, x: np.asarray(getattr(np, name)(x)))
+            for x, text in update.update.items()
+        }
     w = state["w"]
     l1, l4_3, l2, linf = _margins(X, w) if separable else _norms(X, w)
     residual = 0.0 if separable else float(np.linalg.norm(X @ w - y) / np.linalg.norm(y))
     return End(problem, name, eta, l1, l4_3, l2, linf, residual)
-
-
-def _root(function: str, x: Array) -> Array:
-    assert function == "sqrt"
-    return np.sqrt(x)
 
 
 def _margins(X: Array, w: Array) -> list[float]:

@@ -23,7 +23,7 @@ from derive.errors import NumericalError
 from derive.model.parameterization import Parameterization
 from derive.records import Potential
 from numerics.evaluate.lowering import lower
-from numerics.evaluate.numbers import Array, on_arrays
+from numerics.evaluate.numbers import Array, compiled
 from numerics.experiments.scaffold import Results, Row, Stages, table
 from numerics.experiments.settings import SparseSetting
 from numerics.interpolants.interpolant import Solution, interpolate
@@ -171,12 +171,8 @@ def weights(alpha: float, shape: float) -> tuple[float, float]:
     return float(f"{math.sqrt(alpha) / ratio:.15g}"), float(f"{math.sqrt(alpha) * ratio:.15g}")
 
 
-def predict(data: SparseData, alpha: float, shape: float) -> Array:
+def predict(data: SparseData, alpha: float, shape: float) -> Solution:
     """Return where gradient flow converges to, without running it; NumericalError if not found."""
-    return _solved(data, alpha, shape).value
-
-
-def _solved(data: SparseData, alpha: float, shape: float) -> Solution:
     u, v = weights(alpha, shape)
     solution = interpolate(lower(_potential(), {"u0": u, "v0": v}), data.X, data.y)
     if not solution.converged:
@@ -192,16 +188,16 @@ def _potential() -> Potential:
 
 
 def _prediction(data: SparseData, pair: tuple[float, float]) -> Prediction:
-    s = _solved(data, *pair)
+    s = predict(data, *pair)
     l1_norm = float(np.abs(s.value).sum())
     return Prediction(*pair, data.error(s.value), l1_norm, s.residual, s.iterations)
 
 
 def _comparison(data: SparseData, pair: tuple[float, float]) -> Comparison:
-    (u, v), predicted = weights(*pair), predict(data, *pair)
+    (u, v), limit = weights(*pair), predict(data, *pair).value
     model = _potential().parameterization
     end = train(model, data.X, data.y, {"u": u, "v": v, "x": u, "z": v})
-    distance = float(np.linalg.norm(end.value - predicted) / np.linalg.norm(predicted))
+    distance = float(np.linalg.norm(end.value - limit) / np.linalg.norm(limit))
     return Comparison(*pair, data.error(end.value), distance, end.residual, end.evaluations)
 
 
@@ -210,7 +206,8 @@ def _threshold(setting: SparseSetting, pair: tuple[int, float]) -> Threshold:
     data = draw(setting, samples)
 
     def excess(exponent: float) -> float:
-        return math.log(data.error(predict(data, 10**exponent, shape)) / setting.target)
+        found = predict(data, 10**exponent, shape).value
+        return math.log(data.error(found) / setting.target)
 
     l1_error = data.error(least_l1(data.X, data.y).value)
     if excess(_SMALLEST) >= 0:
@@ -240,15 +237,16 @@ def train(
     """
     names, d = p.weights, X.shape[1]
     (output,) = p.outputs
-    forward, symbols = on_arrays([output]), {s.name: s for s in output.free_symbols}
-    backward = on_arrays([output.diff(symbols[name]) for name in names])
+    symbols = {s.name: s for s in output.free_symbols}
+    forward = compiled([output], names)
+    backward = compiled([output.diff(symbols[name]) for name in names], names)
     scale, count = np.linalg.norm(y), 0
 
-    def named(w: Array) -> dict[str, Array]:
-        return dict(zip(names, w.reshape(len(names), d), strict=True))
+    def beta(w: Array) -> Array:
+        return np.asarray(forward(*w.reshape(len(names), d))[0])
 
     def misfit(w: Array) -> Array:
-        return np.asarray(X @ forward(named(w))[0] - y)
+        return np.asarray(X @ beta(w) - y)
 
     def motion(_: float, w: Array) -> Array:
         nonlocal count
@@ -256,7 +254,7 @@ def train(
         if count > _EVALUATIONS:
             raise NumericalError("training is too slow: start from a larger scale")
         force = X.T @ misfit(w)
-        return np.concatenate([-force * slope for slope in backward(named(w))])
+        return np.concatenate([-force * slope for slope in backward(*w.reshape(len(names), d))])
 
     def fitted(_: float, w: Array) -> float:
         return float(np.linalg.norm(misfit(w)) / scale - _FITTED)
@@ -269,4 +267,4 @@ def train(
     if end.status != 1:
         raise NumericalError(f"training failed: {end.message}")
     w = end.y[:, -1]
-    return Trained(forward(named(w))[0], fitted(0, w) + _FITTED, count)
+    return Trained(beta(w), fitted(0, w) + _FITTED, count)

@@ -33,7 +33,7 @@ from derive.optimizers.saddle_path import SaddlePath
 from derive.records import Potential
 from derive.separable.find import Margins
 from numerics.evaluate.numbers import Array, compiled, quiet, read_data
-from numerics.evaluate.potential import AnyPotential
+from numerics.evaluate.potential import PotentialAtStart
 from numerics.figures.display import Display
 from numerics.integrator.gradient_flow import FlowModel, flow
 
@@ -92,7 +92,7 @@ class PotentialDisplay(Display):
     @classmethod
     def of_numbers(
         cls,
-        q: AnyPotential,
+        q: PotentialAtStart,
         start: Mapping[str, Any],
         *,
         bounds: tuple[float, float] | None = None,
@@ -147,7 +147,7 @@ def _along_curve(Q: Callable[[Array], Array], x: Array) -> tuple[Array, Array]:
 
 def at_plain_start(
     potential: Potential, given: Mapping[str, Any]
-) -> tuple[dict[str, Any], AnyPotential]:
+) -> tuple[dict[str, Any], PotentialAtStart]:
     """Return the numbers that are given and plain ones for others, and Q there.
 
     These are 1, or else 1, 1/2, ..., or else 1, 2, ... for start symbols, and 3 for parameters.
@@ -254,7 +254,7 @@ def _near(point: Point, step: Fraction) -> Fraction:
     return value + step * (value or 1) / 2 * (1 if point.side == "above" else -1)
 
 
-def _along(limit: Limit, start: Mapping[str, Any], q: AnyPotential, x: Array) -> Array:
+def _along(limit: Limit, start: Mapping[str, Any], q: PotentialAtStart, x: Array) -> Array:
     """Return Q at origin + basis (x, 0, ...)."""
     first = sympy.eye(q.d) if limit.basis is None else limit.basis
     origin = sympy.zeros(q.d, 1) if limit.origin is None else limit.origin

@@ -132,8 +132,13 @@ def minimize_coupled(
         if equations.error(point) <= tol:
             break
         matrix[:d, :d] = mirror.hessian(beta)
-        step = _solved(matrix, -left)
-        if step is None or iteration == max_iterations:
+        if iteration == max_iterations or not np.isfinite(matrix).all():
+            break
+        try:
+            step = np.linalg.solve(matrix, -left)
+        except np.linalg.LinAlgError:
+            break
+        if not np.isfinite(step).all():
             break
         # The first step shows how large grad Q becomes, which weighs its equation ever after.
         unit = unit or float(np.linalg.norm(step[d:] @ X)) or 1.0
@@ -149,16 +154,6 @@ def minimize_coupled(
             break
         beta, left = beta + t * step[:d], trial
     return point
-
-
-def _solved(matrix: Array, vector: Array) -> Array | None:
-    if not np.isfinite(matrix).all():
-        return None
-    try:
-        solution = np.linalg.solve(matrix, vector)
-    except np.linalg.LinAlgError:
-        return None
-    return solution if np.isfinite(solution).all() else None
 
 
 _ROUNDS = 2

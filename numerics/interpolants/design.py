@@ -5,7 +5,6 @@ The rows of X that are independent.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -28,18 +27,19 @@ _BLOCK = 2**19
 """Numbers in a block of columns: its scaled copy stays in the cache, and X is never copied."""
 
 
-class Design(ABC):
-    """X of m rows and d columns."""
+class Design:
+    """X of m rows and d columns by its products: a Gram matrix costs m with X^T and m with X."""
 
-    shape: tuple[int, int]
+    def __init__(self, X: Matrix) -> None:
+        self._X, self.shape = X, X.shape
 
-    @abstractmethod
     def apply(self, beta: Array) -> Array:
         """Return X beta (m,)."""
+        return np.asarray(self._X.matvec(beta), dtype=np.float64).reshape(-1)
 
-    @abstractmethod
     def adjoint(self, multiplier: Array) -> Array:
         """Return X^T nu (d,)."""
+        return np.asarray(self._X.rmatvec(multiplier), dtype=np.float64).reshape(-1)
 
     def gram(self, weights: Array) -> Array:
         """Return X diag(weights) X^T (m, m), for weights >= 0 (d,)."""
@@ -65,7 +65,7 @@ class Dense(Design):
     """X in memory or mapped to it, of any real type; only blocks of columns are ever converted."""
 
     def __init__(self, X: Matrix) -> None:
-        self._X, self.shape = X, X.shape
+        super().__init__(X)
         self._width = X.shape[1] if X.dtype == np.float64 else max(1, _BLOCK // X.shape[0])
 
     def _blocks(self) -> Iterator[tuple[slice, Array]]:
@@ -131,19 +131,6 @@ class Sparse(Dense):
         return np.asarray(self._X.toarray())
 
 
-class Operator(Design):
-    """X known by its products only: a Gram matrix costs m products with X^T and m with X."""
-
-    def __init__(self, X: LinearOperator) -> None:
-        self._X, self.shape = X, X.shape
-
-    def apply(self, beta: Array) -> Array:  # noqa: D102
-        return np.asarray(self._X.matvec(beta), dtype=np.float64).reshape(-1)
-
-    def adjoint(self, multiplier: Array) -> Array:  # noqa: D102
-        return np.asarray(self._X.rmatvec(multiplier), dtype=np.float64).reshape(-1)
-
-
 class Scaled(Design):
     """Some rows of X, times scales; exact where these are powers of 2. X is not copied."""
 
@@ -157,7 +144,7 @@ class Scaled(Design):
     def adjoint(self, multiplier: Array) -> Array:  # noqa: D102
         spread = np.zeros(self._X.shape[0])
         spread[self._rows] = self._scales * multiplier
-        return self._X.adjoint(spread)
+        return np.asarray(self._X.adjoint(spread))
 
     def gram(self, weights: Array) -> Array:  # noqa: D102
         chosen = self._X.gram(weights)[np.ix_(self._rows, self._rows)]
@@ -179,7 +166,7 @@ def read_design(X: Matrix) -> Design:
     if isinstance(X, LinearOperator):
         _check(X.shape, X.dtype)
         _refuse_faulty(X)
-        return Operator(X)
+        return Design(X)
     if sparse.issparse(X):
         _check(X.shape, X.dtype)
         matrix = sparse.csr_array(X, dtype=np.float64)

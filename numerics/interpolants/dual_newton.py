@@ -348,7 +348,12 @@ def solve_separable(q: NumericPotential, task: Task) -> Point:
     point = task.solved(fast, partial(_by_dual, fast, task, watch))
     if equations.missed(point) > task.tol or np.isinf(point.stationarity):
         _refuse(blocking_rows(box, equations, task.start, point.multiplier), task)
-        _refuse_scale(fast, task.start)
+        curvature = np.asarray(fast.curvature(task.start))
+        if not (np.isfinite(1 / curvature) & (1 / curvature > 0)).all():
+            raise InputError(
+                "the start is too small or too large for double precision: the second derivative "
+                "of Q at beta_0 overflows or vanishes; scale the start towards 1"
+            )
     if equations.error(point) > task.tol and point.stationarity < _UNREACHED:
         point = polish(q, equations, point, task.tol)
     if point.stationarity > task.tol:
@@ -380,14 +385,4 @@ def _refuse(blocking: Sequence[int], task: Task) -> None:
         raise InputError(
             f"y is out of reach: no beta in the domain of Q has X beta = y, as {which} shows "
             "(counted from 0)"
-        )
-
-
-def _refuse_scale(q: NumericPotential, beta: Array) -> None:
-    """Raise where no step is possible as doubles do not hold Q'' at beta_0."""
-    curvature = np.asarray(q.curvature(beta))
-    if not (np.isfinite(1 / curvature) & (1 / curvature > 0)).all():
-        raise InputError(
-            "the start is too small or too large for double precision: the second derivative of Q "
-            "at beta_0 overflows or vanishes; scale the start towards 1"
         )

@@ -11,7 +11,7 @@ import scipy.linalg
 
 from derive.errors import InputError
 from numerics.evaluate.numbers import Array
-from numerics.evaluate.potential import AnyPotential, NumericPotential
+from numerics.evaluate.potential import NumericPotential, PotentialAtStart
 from numerics.interpolants.design import Dense, Design, Rows
 
 _LARGEST = 1e150
@@ -128,7 +128,7 @@ class Task:
         """Whether rows are nearly dependent, so that products of them lose digits."""
         return self.rows.distance < _CLOSE
 
-    def solved(self, mirror: AnyPotential, solve: Callable[[Equations, float], Point]) -> Point:
+    def solved(self, mirror: PotentialAtStart, solve: Callable[[Equations, float], Point]) -> Point:
         """Solve the equations; where rows are close, those of orthonormal rows of the same span.
 
         ``X = R^T V``, ``V beta = R^-T y``. Products X D X^T of rows that are nearly dependent lose
@@ -149,14 +149,14 @@ class Task:
 
 
 def measured(
-    mirror: AnyPotential, equations: Equations, beta: Array, multiplier: Array, iterations: int
+    mirror: PotentialAtStart, equations: Equations, beta: Array, multiplier: Array, iterations: int
 ) -> Point:
     """Return the point with both equations measured."""
     point = Point(beta, multiplier, equations.misfit(beta), iterations=iterations)
     return again(mirror, equations, point)
 
 
-def again(mirror: AnyPotential, equations: Equations, point: Point) -> Point:
+def again(mirror: PotentialAtStart, equations: Equations, point: Point) -> Point:
     """Return the point with grad Q = X^T nu measured, perhaps by another mirror map."""
     dual = equations.design.adjoint(point.multiplier) if point.dual is None else point.dual
     gap, size = np.abs(mirror.gradient(point.beta) - dual).max(), np.abs(dual).max()
@@ -192,7 +192,7 @@ def gram_of(design: Design) -> Array:
     return gram
 
 
-def start_of(q: AnyPotential, design: Design) -> Array:
+def start_of(q: PotentialAtStart, design: Design) -> Array:
     """Return beta_0 (d,), repeated where Q is that of a single output."""
     d = design.shape[1]
     if q.d not in (1, d):

@@ -16,7 +16,7 @@ from derive.copying import Copies
 from derive.errors import InputError
 from numerics.evaluate.copies import numeric
 from numerics.evaluate.numbers import Array, Listed
-from numerics.evaluate.potential import AnyPotential, NumericPotential, NumericVectorPotential
+from numerics.evaluate.potential import NumericPotential, NumericVectorPotential, PotentialAtStart
 from numerics.interpolants.coupled import solve_by_length, solve_coupled
 from numerics.interpolants.design import (
     Design,
@@ -41,13 +41,14 @@ from numerics.interpolants.equations import (
 from numerics.interpolants.way import beyond
 
 Solver: TypeAlias = Callable[[Task], Point]
+_Data: TypeAlias = tuple[Design, Array, Array, Rows, Array]
 V = TypeVar("V")
 _ILL_CONDITIONED = 1e5
 """Condition of X from which the normal equations lose more digits than they keep."""
 
 
 def interpolate(
-    q: AnyPotential | Copies,
+    q: PotentialAtStart | Copies,
     X: Matrix,
     y: ArrayLike,
     *,
@@ -97,7 +98,7 @@ def interpolate(
 
 
 def interpolate_path(
-    q_of: Callable[[V], AnyPotential],
+    q_of: Callable[[V], PotentialAtStart],
     values: Iterable[V],
     X: Matrix,
     y: ArrayLike,
@@ -135,21 +136,35 @@ def _options(tol: float, max_iterations: int) -> tuple[float, int]:
 
 
 def _path(
-    qs: Iterable[AnyPotential],
+    qs: Iterable[PotentialAtStart],
     X: Matrix,
     y: ArrayLike,
     options: tuple[float, int],
     warm: Solution | None,
 ) -> Iterator[Solution]:
     """Solve for each Q on the same data, from the solution before."""
-    data = None
+    data: _Data | None = None
     for q in qs:
         solve = _solver(q)
         # What overflows or is undefined shows as inf or nan, which is looked for where it matters.
         with np.errstate(all="ignore"):
             data = data or _read(q, X, y)
-            task = data.task(q, *options, warm)
-            warm = confirmed(q, data, solution_of(task, solve(task)))
+            design, target, gram, rows, units = data
+            start = start_of(q, design)
+            if warm is not None and np.shape(warm.value) != start.shape:
+                size = np.size(warm.value)
+                raise InputError(f"warm is of {size} coordinates, X has {start.size}")
+            scaled = Scaled(design, rows.kept, 1 / units)
+            equations = equations_of(scaled, target / units, gram, start)
+            near = None if warm is None else warm.value
+            task = Task(equations, rows, units, start, *options, near)
+            warm = solution_of(task, solve(task))
+            if warm.converged:
+                plain = Scaled(design, rows.kept, np.ones(len(rows.kept)))
+                why = beyond(q.functions.leaves, plain, target, warm.value)
+                told = "grad Q = X^T nu and X beta = y hold, but gradient flow does not end here"
+                told = f"{told}: {why}"
+                warm = replace(warm, status=Status.BEYOND, message=told) if why else warm
         yield warm
 
 
@@ -162,29 +177,8 @@ def _solver(q: object) -> Solver:
     raise InputError("Q must be in numbers: give d.potential.numeric(start)")
 
 
-@dataclass(frozen=True, slots=True)
-class _Data:
-    """X, and y without what follows from other rows, with units in which rows compare."""
-
-    design: Design
-    target: Array
-    gram: Array
-    rows: Rows
-    units: Array
-
-    def task(self, q: AnyPotential, tol: float, max_iterations: int, warm: Solution | None) -> Task:
-        """Return what a solver for Q is given."""
-        start = start_of(q, self.design)
-        if warm is not None and np.shape(warm.value) != start.shape:
-            raise InputError(f"warm is of {np.size(warm.value)} coordinates, X has {start.size}")
-        design = Scaled(self.design, self.rows.kept, 1 / self.units)
-        equations = equations_of(design, self.target / self.units, self.gram, start)
-        near = None if warm is None else warm.value
-        return Task(equations, self.rows, self.units, start, tol, max_iterations, near)
-
-
-def _read(q: AnyPotential, X: Matrix, y: ArrayLike) -> _Data:
-    """Read the data, and drop rows that follow from others."""
+def _read(q: PotentialAtStart, X: Matrix, y: ArrayLike) -> _Data:
+    """Return X, y and X X^T without rows that follow from others, these, and units of rows."""
     design = read_design(X)
     target = read_target(y, design.shape[0])
     start_of(q, design)  # which tells whether X fits Q, before X costs more
@@ -192,7 +186,7 @@ def _read(q: AnyPotential, X: Matrix, y: ArrayLike) -> _Data:
     rows = independent_rows(design, target, gram)
     target, gram = target[[*rows.kept]], gram[np.ix_(rows.kept, rows.kept)]
     units = units_of(gram)
-    return _Data(design, target, gram / units / units[:, None], rows, units)
+    return design, target, gram / units / units[:, None], rows, units
 
 
 class Status(enum.Enum):
@@ -278,16 +272,6 @@ def solution_of(task: Task, point: Point) -> Solution:
     return Solution(
         point.beta, multiplier, *errors, point.iterations, status, message, rows.dropped
     )
-
-
-def confirmed(q: AnyPotential, data: _Data, found: Solution) -> Solution:
-    """Return the solution, not as converged where gradient flow of the weights passes it by."""
-    design = Scaled(data.design, data.rows.kept, np.ones(len(data.rows.kept)))
-    given = q.functions.leaves, design, data.target
-    if not found.converged or not (why := beyond(*given, found.value)):
-        return found
-    message = f"grad Q = X^T nu and X beta = y hold, but gradient flow does not end here: {why}"
-    return replace(found, status=Status.BEYOND, message=message)
 
 
 def _stall(equations: Equations, point: Point, tol: float) -> str:

@@ -16,7 +16,7 @@ import mpmath
 import numpy as np
 
 from derive.errors import NumericalError
-from numerics.evaluate.numbers import Array, Real
+from numerics.evaluate.numbers import Array, Real, rational
 from numerics.evaluate.potential import NumericPotential
 from numerics.interpolants.interpolant import interpolate
 
@@ -66,7 +66,8 @@ def polished_interpolant(
     first = interpolate(q, rows, np.array([float(x) for x in y]))
     d = len(first.value)
     step = _chord(np.reshape(q.hessian(first.value), (d, d)), rows)
-    matrix, target = mpmath.matrix(_numbers(X)), mpmath.matrix(_numbers([y])).T
+    matrix = mpmath.matrix([list(map(rational, row)) for row in X])
+    target = mpmath.matrix(list(map(rational, y)))
     beta, nu = mpmath.matrix(first.value.tolist()), mpmath.matrix(first.multiplier.tolist())
     before = size = mpmath.inf
     # To the last digit that rounding leaves, as grad Q near beta_0 needs more than beta has.
@@ -84,10 +85,6 @@ def polished_interpolant(
         f"a step of {mpmath.nstr(size, 3)} did not improve beta = "
         f"{', '.join(mpmath.nstr(b, 6) for b in beta)}; in doubles: {first.message}"
     )
-
-
-def _numbers(rows: Sequence[Sequence[Fraction]]) -> list[list[Real]]:
-    return [[mpmath.mpf(x.numerator) / x.denominator for x in row] for row in rows]
 
 
 def _chord(hessian: Array, X: Array) -> Callable[[Sequence[Real]], mpmath.matrix]:

@@ -222,8 +222,15 @@ def kkt_point(
     with precise(BITS):
         balls = arb_mat([[ball(x) for x in row] for row in rows])
         margins = Margins(polynomials(p), balls)
-        generator = rng or np.random.default_rng(0)
-        w = margins.least(generator) if near is None else _read(near, p.p)
+        if near is None:
+            w = margins.least(rng or np.random.default_rng(0))
+        else:
+            try:
+                w = np.asarray(near, object).astype(float).ravel()
+            except (TypeError, ValueError, OverflowError):
+                w = np.empty(0)
+            if w.shape != (p.p,) or not np.isfinite(w).all():
+                raise InputError(f"near must be {p.p} numbers, one for each weight")
         kept = np.abs(w) > IDLE * np.abs(w).max()
         fewer = None if kept.all() else margins.without(np.flatnonzero(~kept).tolist())
         if fewer is None:
@@ -231,16 +238,6 @@ def kkt_point(
         point = _certified(fewer, rows, w[kept], [str(x) for x in fewer.symbols])
         weights = {name: point.weights.get(name, arb(0)) for name in p.weights}
         return replace(point, weights=weights)
-
-
-def _read(near: ArrayLike, size: int) -> Array:
-    try:
-        w = np.asarray(near, object).astype(float).ravel()
-    except (TypeError, ValueError, OverflowError):
-        w = np.empty(0)
-    if w.shape != (size,) or not np.all(np.isfinite(w)):
-        raise InputError(f"near must be {size} numbers, one for each weight")
-    return w
 
 
 @dataclass(frozen=True)

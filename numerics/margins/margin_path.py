@@ -88,20 +88,29 @@ EVENT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class MarginPath(Listed):
-    """The path at some levels.
+class LossFlow(Listed):
+    """The flow at some levels of the loss.
 
     Attributes:
-        levels: c, the smallest margin (n).
+        levels: log(1/L) (n).
         value: beta (n, d).
         multiplier: s (n, m).
-        left: rows, from 0, that stopped rising, each with its level: from the first on, the largest
-            margin in Q is another predictor.
     """
 
     levels: Array
     value: Array
     multiplier: Array
+
+
+@dataclass(frozen=True, eq=False)
+class MarginPath(LossFlow):
+    """The path at levels c of the smallest margin.
+
+    Attributes:
+        left: rows, from 0, that stopped rising, each with its level: from the first on, the largest
+            margin in Q is another predictor.
+    """
+
     left: tuple[tuple[int, float], ...]
 
 
@@ -214,21 +223,6 @@ class _Walk:
 
 EVALUATIONS = 20_000
 """Of the field, after which the flow is given up."""
-
-
-@dataclass(frozen=True, eq=False)
-class LossFlow(Listed):
-    """The flow at some levels of the loss.
-
-    Attributes:
-        levels: log(1/L) (n).
-        value: beta (n, d).
-        multiplier: s (n, m).
-    """
-
-    levels: Array
-    value: Array
-    multiplier: Array
 
 
 def loss_flow(q: object, X: ArrayLike, levels: ArrayLike, tolerance: float = 1e-10) -> LossFlow:

@@ -73,8 +73,15 @@ PRIME = 2**61 - 1
 
 def nearest(rows: Sequence[Sequence[int]]) -> MaxMargin | None:
     """Return the solution, or None where none was certified."""
-    X = fmpz_mat([list(row) for row in rows])
-    found = on_worst_rows(_nearest_point, rows)
+
+    def near(X: Array) -> tuple[Array, Array]:
+        try:
+            a, _ = nnls(np.vstack([X.T, np.ones(len(X))]), np.append(np.zeros(X.shape[1]), 1.0))
+        except RuntimeError:  # it did not end within its steps
+            a = np.zeros(len(X))
+        return X.T @ a, a
+
+    X, found = fmpz_mat([list(row) for row in rows]), on_worst_rows(near, rows)
     support = [] if found is None else positive(found[1]).tolist()
     for _ in range(ROUNDS):
         if not support:
@@ -100,14 +107,6 @@ def nearest(rows: Sequence[Sequence[int]]) -> MaxMargin | None:
             return MaxMargin("l2", w, y, tight, not positive_on_all, determined)
         support = sorted({*support, worst})
     return None
-
-
-def _nearest_point(X: Array) -> tuple[Array, Array]:
-    try:
-        a, _ = nnls(np.vstack([X.T, np.ones(len(X))]), np.append(np.zeros(X.shape[1]), 1.0))
-    except RuntimeError:  # it did not end within its steps
-        a = np.zeros(len(X))
-    return X.T @ a, a
 
 
 def is_nondegenerate(

@@ -121,17 +121,14 @@ class _Substituted:
         """Return int p(b) b^k F db."""
         if self.flat:
             return self._flat(of, k)
-        breaks = self.law.potential.function.breaks
-        for number, x in enumerate(breaks):
-            b = arb(as_fmpq(x))
-            apart = (self.low < b and self.high < b) or (self.low > b and self.high > b)
-            if not apart:
-                below, above = (
-                    self._from(number, b, alpha, (of, k)) for alpha in (self.low, self.high)
-                )
-                return arb(above - below)
-        number = sum(1 for x in breaks if self.low > arb(as_fmpq(x)))
-        return self._piece(number, self.low, self.high, (of, k))
+        total, low, high = arb(0), self.low, self.high
+        breaks = [arb(as_fmpq(x)) for x in self.law.potential.function.breaks]
+        for number, (left, right) in enumerate(pairwise([arb("-inf"), *breaks, arb("inf")])):
+            # What is beyond an end of a piece, surely or not, is taken for the end.
+            if not ((low < left and high < left) or (low > right and high > right)):
+                begin, end = (alpha.max(left).min(right) for alpha in (low, high))
+                total += self._piece(number, begin, end, (of, k))
+        return total
 
     def _flat(self, of: Integrand, k: int) -> arb:
         """Return it where alpha is nearly constant."""
@@ -144,20 +141,6 @@ class _Substituted:
         moments = self.density.moments(cell.piece, cell.left, cell.right, k + 1)
         spread = value.rad() * max(abs(cell.left), abs(cell.right)) ** k * moments[0]
         return arb(value.mid() * moments[k] + arb(0, spread.abs_upper()))
-
-    def _from(self, number: int, b: arb, alpha: arb, of: tuple[Integrand, int]) -> arb:
-        """Return the part from a break to alpha, which may be on either side."""
-        if alpha < b:
-            return self._piece(number, b, alpha, of)
-        if not alpha > b:
-            both = [self._piece(number + side, b, alpha, of) for side in range(2)]
-            return both[0].union(both[1])
-        further = self.law.potential.function.breaks[number + 1 : number + 2]
-        for x in (arb(as_fmpq(x)) for x in further):
-            if not alpha < x:
-                passed = self._piece(number + 1, b, x, of)
-                return passed + self._from(number + 1, x, alpha, of)
-        return self._piece(number + 1, b, alpha, of)
 
     def _piece(self, number: int, low: arb, high: arb, of: tuple[Integrand, int]) -> arb:
         """Return the part from low to high in one piece of phi."""

@@ -211,7 +211,10 @@ def _by_quadrature(h: LimitFunction, t: float) -> float:
 def _limit(h: LimitFunction) -> Iterator[str]:
     if h.exact:
         yield "Limit on these data, exact: a spline with rational coefficients"
-        yield from (f"  {_domain(p)}: {_polynomial(p)}" for p in h.pieces)
+        for p in h.pieces:
+            domain = f"[{p.left}, {p.right}]" if p.right is not None else f"x > {p.left}"
+            domain = domain if p.left is not None else f"x < {p.right}"
+            yield f"  {domain}: {_polynomial(p)}"
     else:
         yield f"Limit on these data, lambda certified by balls to {h.digits} digits"
         known = dict(zip(h.dual.x, h.dual.y, strict=True))
@@ -240,12 +243,6 @@ def _cost_of(h: LimitFunction) -> Cost | None:
 def _places(h: LimitFunction) -> list[Fraction]:
     low, high = h.dual.density.support
     return [low + (high - low) * Fraction(k, _VALUES - 1) for k in range(_VALUES)]
-
-
-def _domain(p: Piece) -> str:
-    if p.left is None:
-        return f"x < {p.right}"
-    return f"x > {p.left}" if p.right is None else f"[{p.left}, {p.right}]"
 
 
 def _polynomial(p: Piece) -> str:

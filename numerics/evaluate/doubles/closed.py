@@ -172,18 +172,12 @@ def integrate(
         for i in positive:
             sizes = np.broadcast_arrays(*(abs(x.v) for x in columns[i]))
             even = even & (np.maximum.reduce(sizes) <= 4 * np.minimum.reduce(sizes))
-        totals.append([_weighted(factors, column) for column in columns])
-    scale = sum(abs(totals[0][i].v) for i in positive)
-    return [_agreed(f, c, scale).outside(False, ~even) for f, c in zip(*totals, strict=True)]
-
-
-def _weighted(factors: Sequence[float], terms: Sequence[Double]) -> Array:
-    return pairwise_sum([x.of(w) * x for w, x in zip(factors, terms, strict=True)])
-
-
-def _agreed(fine: Double, coarse: Double, scale: Array) -> Double:
-    """Return the finer of two approximations, with their distance; no bound if that is large."""
-    distance = abs(fine.v - coarse.v)
-    far = ~np.asarray(distance * 2**20 < scale, dtype=bool)
-    d = np.where(far & (distance != 0), np.inf, fine.d + distance)
-    return type(fine)(fine.v, d)
+        terms = ([x.of(w) * x for w, x in zip(factors, column, strict=True)] for column in columns)
+        totals.append(list(map(pairwise_sum, terms)))
+    scale, found = sum(abs(totals[0][i].v) for i in positive), []
+    for fine, coarse in zip(*totals, strict=True):
+        distance = abs(fine.v - coarse.v)
+        far = ~np.asarray(distance * 2**20 < scale, dtype=bool)  # which shows no agreement
+        d = np.where(far & (distance != 0), np.inf, fine.d + distance)
+        found.append(type(fine)(fine.v, d).outside(False, ~even))
+    return found

@@ -61,7 +61,9 @@ class ParametricFormulas:
         """Return forms of what is asked for, as those of closed formulas."""
         match what:
             case "value" | "primitive":
-                return [lambda c, b: self._rise(c, self._place(c, b), self._begin(c))]
+                return [
+                    lambda c, b: self._rise(c, self._place(c, b), (c.origin[0], point(c, c.of(0))))
+                ]
             case "gradient":
                 return [lambda c, b: [c.rate * self._invert(c, b)[0]]]
             case "hessian":
@@ -76,9 +78,6 @@ class ParametricFormulas:
 
     def _place(self, c: Constants, b: Double) -> Place:
         return b, self._invert(c, b)
-
-    def _begin(self, c: Constants) -> Place:
-        return c.origin[0], point(c, c.of(0))
 
     def _image(self, c: Constants, y: Quantity) -> Sequence[Quantity]:
         p = point(c, y / c.rate)

@@ -95,9 +95,8 @@ class VectorFormulas:
     def forms(self, what: str) -> list[Formula]:
         """Return forms of what is asked for: numbers (n,), vectors (n, d) or matrices (n, d, d).
 
-        "origin" is beta_0, "pull" the linear term's ``slope u_0``, "spectrum" T and R, the
-        eigenvalues of the Hessian across and along beta, "product" ``Hess Q(beta) x``; the others
-        are as of closed formulas.
+        "origin" is beta_0, "pull" the linear term's ``slope u_0``, "product" ``Hess Q(beta) x``;
+        the others are as of closed formulas.
         """
         match what:
             case "origin":
@@ -111,8 +110,6 @@ class VectorFormulas:
                     lambda c, b, b0, a=a: self._bregman(c, self._polar(b), self._polar(b0), a)
                     for a in self._rays()
                 ]
-            case "spectrum":
-                return [lambda c, b: self._spectrum(c, self.length(b))]
             case "inverse":
                 return [] if self.q.inverse is None else [self._inverse]
             case "gradient":
@@ -162,6 +159,7 @@ class VectorFormulas:
         return [self.column(c.of(T)) * b - c.slope * c.vector]
 
     def _spectrum(self, c: Constants, s: Quantity) -> list[Quantity]:
+        """Return T and R, the eigenvalues of the Hessian across and along beta."""
         (hessian, *_) = self.q.forms("hessian")
         return [c.of(x) for x in (*self.tangential(c, s), *hessian(c, s))]
 

@@ -261,7 +261,7 @@ def sparse_regression(points: int = 20, dimension: int = 1000, samples: int = 10
     data = draw(SparseSetting(dimension, samples, sizes=()), samples)
     of, scales = derive("u*v - x*z"), np.geomspace(1e-5, 0.25, points)
     for s in ("0", "0.5", "0.7", "0.9", "0.99"):
-        errors = np.array([data.error(predict(data, alpha, float(s))) for alpha in scales])
+        errors = np.array([data.error(predict(data, alpha, float(s)).value) for alpha in scales])
         shown.add(f"$s = {s}$", scales, errors, of=of, measure="error", s=s)
     return [shown]
 

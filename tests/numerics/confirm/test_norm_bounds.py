@@ -23,16 +23,14 @@ LARGE = ("sqrt(2*(1 + eps)*(1 + 2/eps)*norm)",), "alpha", "infinity", 2
 
 @pytest.mark.parametrize("claim", [SMALL, LARGE], ids=["small", "large"])
 def test_rates(claim):
-    found = try_norm_bound(TIED, *claim)
-    assert found.total == 20
-    assert found.failures == ()
+    assert try_norm_bound(TIED, *claim) == ()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("claim", [SMALL, LARGE], ids=["small", "large"])
 def test_rates_on_many_problems(claim):
     rng = np.random.default_rng([7, 20])
-    assert try_norm_bound(TIED, *claim, problems=200, rng=rng).failures == ()
+    assert try_norm_bound(TIED, *claim, problems=200, rng=rng) == ()
 
 
 def test_rates_are_no_truisms():
@@ -40,8 +38,8 @@ def test_rates_are_no_truisms():
     (small, *_), (large, *_) = SMALL, LARGE
     for claim in ((large, "alpha", "infinity", 1), (small, "alpha", "0", 2)):
         found = try_norm_bound(TIED, *claim)
-        assert len(found.failures) >= 3
-        assert all(float(f.value) > float(f.bound) for f in found.failures)
+        assert len(found) >= 3
+        assert all(f.value > f.bound for f in found)
 
 
 def test_least_norms_are_least():

@@ -59,7 +59,7 @@ def test_training_from_another_start_does_not():
     u, v = weights(1e-3, 0.5)
     model = Parameterization.parse(["u*v - x*z"])
     end = train(model, data.X, data.y, {"u": u, "v": v, "x": u, "z": v})
-    predicted = predict(data, 1e-3, 0.0)
+    predicted = predict(data, 1e-3, 0.0).value
     assert np.linalg.norm(end.value - predicted) > 1e-2 * np.linalg.norm(predicted)
 
 
@@ -69,8 +69,8 @@ def test_thresholds_separate_the_scales(small):
     assert few.l1_error > SMALL.target
     assert many.alpha is not None
     data = draw(SMALL, 40)
-    assert data.error(predict(data, many.alpha / 1.2, 0.0)) < SMALL.target
-    assert data.error(predict(data, many.alpha * 1.2, 0.0)) > SMALL.target
+    assert data.error(predict(data, many.alpha / 1.2, 0.0).value) < SMALL.target
+    assert data.error(predict(data, many.alpha * 1.2, 0.0).value) > SMALL.target
 
 
 def test_start_has_scale_and_shape():

@@ -270,7 +270,7 @@ def test_errors_rise_with_scale_and_shape():
     setting = SparseSetting(dimension=300, samples=60, sizes=())
     data = draw(setting, 60)
     alpha = float(found[3].x[1])
-    assert found[3].y[1] == pytest.approx(data.error(predict(data, alpha, 0.9)), rel=1e-6)
+    assert found[3].y[1] == pytest.approx(data.error(predict(data, alpha, 0.9).value), rel=1e-6)
     # The l2 limit projects beta* onto m of d directions.
     assert errors[0, 0] < 0.03
     assert errors[0, -1] == pytest.approx(1 - 60 / 300, rel=0.1)
