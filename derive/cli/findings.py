@@ -8,11 +8,13 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from derive.cli.options import OfModel, OfPolynomials, Steepest, parameters
+from derive.cli.output import contents
 from derive.cli.recorded import Checked, Recorded
 from derive.cli.running import Enter
 from derive.errors import DeriveError, InputError, LanguageError
@@ -34,12 +36,13 @@ SCALE, TO = "alpha", "0,oo"
 
 def scaled(model: ReadModel, name: str) -> Parameterization:
     """Return F from the start that a name scales, which is positive where the start uses it."""
+    from derive.derivation import map_of
     from derive.language import names
     from derive.limits.limit import with_scale
 
     if name in names(tuple(model.start.values())):
         model = replace(model, positive=tuple(dict.fromkeys((*model.positive, name))))
-    return with_scale(model.parameterization(), name)
+    return with_scale(map_of(model.parameterization()), name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +180,8 @@ class Perturb(OfModel, Checked):
 class Explicit(OfPolynomials, Recorded):
     """Find what explicit l2 regularization of the weights gives, beside the implicit Q."""
 
-    cost: str = option("", "Another cost than |w|^2: 3*u**2 + 5*v**2, or trace-K.", "H")
+    cost: str = option("", "Another cost than |w|^2: 3*u**2 + 5*v**2, trace-K, or log-det-K.", "H")
+    data: Path | None = option(None, "With --cost trace-K or log-det-K: rows of data.", "FILE.csv")
     at: str = option("", "Certify values at a point: beta=2,alpha=1/2.", "NAME=V,...")
 
     def find(self, enter: Enter) -> ExplicitCounterpart | FibreCost:
@@ -189,6 +193,8 @@ class Explicit(OfPolynomials, Recorded):
         model, point = self.model.read(), dict[str, Fraction]()
         if self.cost and self.at:
             raise InputError("--at is for R and R_F: leave it out with --cost")
+        if self.data is not None and not self.cost:
+            raise InputError("--data goes with --cost trace-K or log-det-K")
         for name, tree in read_option("--at", parse_assignments, self.at):
             try:
                 value = to_field(tree, FunctionField(()), name)
@@ -201,7 +207,10 @@ class Explicit(OfPolynomials, Recorded):
 
         enter("parameterization")
         if self.cost:
-            return explicit_counterpart(model.parameterization(), cost=self.cost)
+            from numerics.margins.predictor import read_csv
+
+            rows = () if self.data is None else read_csv(contents(self.data))[0]
+            return explicit_counterpart(model.parameterization(), cost=self.cost, X=rows)
         return explicit_counterpart(model.parameterization(), enter, point)
 
 

@@ -105,7 +105,9 @@ class OfModel(OfPolynomials):
 class Steepest:
     """The option of steepest descent on the weights, of commands that know what it does."""
 
-    steepest: str = option("", "Steepest descent in l_p on the weights: oo, 3, 4/3.", "P")
+    steepest: str = option(
+        "", "Steepest descent in l_p: oo, 3, 4/3; spectral; or phi(x) of each slope.", "P"
+    )
 
 
 def command(

@@ -28,8 +28,18 @@ Addition: TypeAlias = Callable[[Answer, "Derivation", Enter], Answer]
 def _by_crosscheck(d: Any, digits: int | None) -> Any:
     """Check Q of outputs of given number; a vector model is checked in components."""
     from numerics.confirm.crosscheck import crosscheck
+    from numerics.confirm.steered import check_steered
 
-    return crosscheck(d, digits=digits or 30) if d.verdict.value == "PROVED" else None
+    steering = d.parameterization.geometry.steering
+    check = crosscheck if steering.is_gradient else check_steered
+    return check(d, digits=digits or 30) if d.verdict.value == "PROVED" else None
+
+
+def _reached(d: Any, digits: int | None) -> Any:
+    """See by short flows that the weights go everywhere."""
+    from numerics.confirm.steered import check_reached
+
+    return check_reached(d) if d.verdict.value == "REFUTED" else None
 
 
 def _at_sizes(d: Any, digits: int | None) -> Any:
@@ -52,6 +62,7 @@ def _with_matrices(d: Any, digits: int | None) -> Any:
 CHECKS = {
     "Derivation": _by_crosscheck,
     "EntrywiseDerivation": _at_sizes,
+    "PushedDerivation": _reached,
     "MatrixDerivation": _with_matrices,
 }
 """What puts the verdict of a record to flows of the weights; None of one that they do not show."""

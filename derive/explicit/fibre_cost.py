@@ -1,43 +1,60 @@
-"""Other costs over the fibre: min h(w) subject to F(w) = beta, for sums of monomials.
+"""Other costs over the fibre: min h(w) subject to F(w) = beta, by the inequality of the means.
 
-Of one monomial F = c prod w_k^e_k and h = sum_k c_k |w_k|^p_k, all p_k of one sign, logarithms
-t_k of |w_k| make the cost convex, sum_k c_k exp(p_k t_k), and F linear. So the one critical point
-is the minimum: c_k p_k |w_k|^p_k = m e_k, with S = sum_k e_k/p_k
+Let each output be a monomial c_i prod w_k^E_ik. Logarithms of |w| with F(w) = beta are an orbit of
+the scalings w -> exp(K t) w, E K = 0. These multiply monomials of h by exp(<D, t>): let T_i be the
+sum of those with one D = D_i, positive. If sum_i p_i D_i = 0 has one solution with sum_i p_i = 1,
+all p_i > 0, then on the orbit
 
-    m^S = |beta/c| prod_k (c_k p_k/e_k)^(e_k/p_k),    h = S m.
+    h = sum_i p_i (T_i/p_i) >= prod_i (T_i/p_i)^p_i,   equality where all T_i/p_i are equal,
 
-tr K = sum_k (e_k beta/w_k)^2 on the fibre has p_k = -2. Of several monomials without common
-weights beta is split, so that the cost is the infimal convolution of C_i |beta_i|^q, q = 1/S: the
-least C_i where q <= 1, as a concave cost has its minimum at an end; else
+which is on the orbit where the D_i span all t, and prod_i T_i^p_i is a function of beta, as D is 0.
+Where all D >= 0 along one t, and some are not 0, the infimum is that of D = 0, and not attained.
+So are tr K = sum_ij S_ij <dF_i, dF_j> and det K, of which log det K is the logarithm. Data have
+S = X^T X; of copies of one output K is diagonal, so that the least K_j counts S_jj times.
+
+Of several monomials without common weights beta is split, an infimal convolution of C_i |b_i|^q. It
+is the least C_i where q <= 1, as a concave cost has its minimum at an end; else
 C = (sum_i C_i^(-1/(q-1)))^(1-q) over the monomials that take the sign of beta. Parts of the other
-sign cost more.
+sign cost more. Of C |b|^q, q > 1, and c |b| the first takes beta up to the t with C q t^(q-1) = c,
+and the other what is more: Huber's function, for q = 2.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
 
 import sympy
-from sympy import Expr, Symbol
+from sympy import Abs, Expr, Matrix, Symbol
 
 from derive.errors import InputError
+from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
 from derive.language import to_sympy
 from derive.language.tree import Tree, names
 from derive.model.names import read_tree
-from derive.model.notation import Notation
+from derive.model.notation import Notation, rational
 from derive.model.parameterization import Parameterization
 from derive.printable import Printable
-from derive.statement import Claims, Equations, Open, Statement, note
+from derive.statement import Claims, Equations, Open, Sentence, Statement, each, note, tell
 from derive.verdict import Finding, Verdict, conclude
 
-TRACE = "trace-K"
-Costs = Mapping[str, tuple[Expr, Expr]]
-"""c and p of c |w|^p, by the weight."""
-CONVEX = "in logarithms of the weights the cost is convex and a monomial is linear"
+TRACE, LOG_DET = "trace-K", "log-det-K"
+Costs = Mapping[str, Expr]
+"""C |w|^p, by the weight."""
+Monomial = tuple[Expr, Mapping[str, int]]
+"""A coefficient, and the exponents of weights."""
+Rows = Sequence[Sequence[Fraction]]
+Height = Callable[["Orbit"], Expr]
+"""H on the weights of some monomials."""
+MEANS = "by the inequality of the means along the scalings of the weights that `F` does not see"
 SPLIT = "beta is split among monomials without common weights: an infimal convolution"
+UNSEEN = "the inequality of the means was not seen to give the least cost"
+OUTPUTS = 4
+"""Of which det K is expanded."""
 
 
 @dataclass(frozen=True)
@@ -46,182 +63,395 @@ class BlockFibre:
 
     Attributes:
         sides: the factor C of C |beta|^power, None where no w has that sign.
+        whole: the least cost where it is no such power, as of several outputs.
+        attained: by some w; else it is an infimum.
     """
 
     beta: tuple[Symbol, ...]
     finding: Finding
     power: Expr | None = None
     sides: tuple[Expr | None, Expr | None] = (None, None)
+    whole: Expr | None = None
+    attained: bool = True
 
     @property
     def formula(self) -> Expr | None:
         """R where both sides are alike."""
         below, above = self.sides
         if self.power is None or above is None or below != above:
-            return None
-        return above * sympy.Abs(self.beta[0]) ** self.power
+            return self.whole
+        return above * Abs(self.beta[0]) ** self.power
 
 
 @dataclass(frozen=True, repr=False)
 class FibreCost(Claims, Printable):
-    """min h(w) subject to F(w) = beta, for a cost h in the weights, or tr K.
+    """min h(w) subject to F(w) = beta, for a cost h in the weights, tr K or log det K.
 
     Attributes:
         cost: as it was given.
         blocks: one record for outputs that share weights; the costs are added.
+        X: rows of data, with S = X^T X for tr K S and log det X K X^T.
     """
 
     parameterization: Parameterization
     cost: str
     blocks: tuple[BlockFibre, ...]
+    X: tuple[tuple[Fraction, ...], ...] = ()
 
     @property
     def verdict(self) -> Verdict:
         """PROVED where it is written for every block."""
         return conclude(tuple(block.finding for block in self.blocks))
 
+    @functools.cached_property
+    def betas(self) -> tuple[Symbol, ...]:
+        """The coordinates of beta: one for each output, or for each feature of the data."""
+        p, own = self.parameterization, tuple(b for block in self.blocks for b in block.beta)
+        if p.d > 1 or not self.X:
+            return own
+        return tuple(Symbol(f"beta{j}", real=True) for j in range(1, len(self.X[0]) + 1))
+
     @property
     def R(self) -> Expr | None:
         """The whole, where it is one formula for all beta."""
-        parts = [block.formula for block in self.blocks]
-        return None if None in parts else sympy.Add(*parts)
+        parts = [block.formula for block in self.blocks if block.formula is not None]
+        if len(parts) < len(self.blocks):
+            return None
+        if self.X and self.parameterization.d == 1:
+            (b,) = self.blocks[0].beta
+            parts = [parts[0].xreplace({b: x}) for x in self.betas]
+        if self.cost != LOG_DET:
+            S = gram(self.X, len(parts)) if len(parts) > len(self.blocks) else sympy.eye(len(parts))
+            return sympy.Add(*(S[j, j] * part for j, part in enumerate(parts)))
+        whole = parts[0]  # det X K X^T of one block, else K is diagonal
+        if self.X and len(parts) == len(self.betas):
+            X = _matrix(self.X)
+            whole = sympy.factor((X * sympy.diag(*parts) * X.T).det())
+        elif len(parts) > 1:
+            whole = sympy.Mul(*parts)
+        return sympy.log(whole) if whole != 0 else -sympy.oo
 
     @functools.cached_property
     def statements(self) -> tuple[Statement | Open, ...]:
-        """What is claimed, block by block."""
-        return tuple(_statement(self, block) for block in self.blocks)
+        """What is claimed, block by block, and on data."""
+        return (*(_statement(self, block) for block in self.blocks), *_on_data(self))
 
 
-def fibre_cost(p: Parameterization, cost: str | Expr) -> FibreCost:
+def gram(X: Rows, d: int) -> Matrix:
+    """Return S = X^T X, 1 without data."""
+    return _matrix(X).T * _matrix(X) if X else sympy.eye(d)
+
+
+def _matrix(X: Rows) -> Matrix:
+    return Matrix([[rational(x) for x in row] for row in X])
+
+
+def fibre_cost(p: Parameterization, cost: str | Expr, X: Rows = ()) -> FibreCost:
     """Return the least cost over the weights with F(w) = beta.
 
     >>> fibre_cost(Parameterization.parse(["u*v"]), "3*u**2 + 12*v**2").R
     12*Abs(beta)
-    >>> fibre_cost(Parameterization.parse(["u*v*w"]), "trace-K").R
-    3*Abs(beta)**(4/3)
+    >>> fibre_cost(Parameterization.parse(["a*u1", "a*u2"]), "trace-K").R
+    2*sqrt(2)*sqrt(beta1**2 + beta2**2)
 
     Args:
-        cost: a sum of c*abs(w)**p over all weights, c and p positive numbers; or trace-K.
+        cost: a sum of c*abs(w)**p over all weights, c and p positive numbers; trace-K; log-det-K.
+        X: rows of features, for the last two; of one output, of copies of it.
 
     Raises:
-        InputError: the cost is no such sum, or F no polynomial in coordinates.
+        InputError: the cost is no such sum, F no polynomial in coordinates, or data do not fit.
     """
-    if p.vectors or p.affine or p.rates or p.field.generators or p.parameters:
-        raise InputError("a cost is of polynomials in coordinates, without rates and parameters")
-    if str(cost) == "log-det-K":
-        raise InputError("no rule is known for log det K: give trace-K, or a sum of c*abs(w)**p")
-    costs = None if str(cost) == TRACE else _read(read_tree(cost, "the cost"), p.weights)
+    _refuse(p, X, of_kernel := str(cost) in (TRACE, LOG_DET))
+    costs = None if of_kernel else _read(read_tree(cost, "the cost"), p.weights)
     blocks = []
     for group in p.blocks:
         block = p if len(p.blocks) == 1 else p.restrict(group)
-        blocks.append(_block(block, costs, Notation(p, group).betas))
-    return FibreCost(p, str(cost), tuple(blocks))
+        data = [[row[i] for i in group] for row in X] if p.d > 1 else []
+        h = functools.partial(_cost, costs, str(cost) == LOG_DET, data)
+        beta = Notation(p, group).betas
+        blocks.append((_shared if block.d > 1 else _summed)(block, h, beta))
+    return FibreCost(p, str(cost), tuple(blocks), tuple(map(tuple, X)))
+
+
+def _refuse(p: Parameterization, X: Rows, of_kernel: bool) -> None:
+    if p.vectors or p.affine or p.rates or p.field.generators or p.parameters:
+        raise InputError("a cost is of polynomials in coordinates, without rates and parameters")
+    if X and not of_kernel:
+        raise InputError("data go with trace-K and log-det-K")
+    if X and p.d > 1 and len(X[0]) != p.d:
+        raise InputError(f"the data have {len(X[0])} features, but F has {p.d} outputs")
 
 
 def _read(tree: Tree, weights: Sequence[str]) -> Costs:
-    """Return c and p of every weight."""
+    """Return c |w|^p of every weight."""
     if unknown := [name for name in names((tree,)) if name not in weights]:
         raise InputError(f"the cost has {unknown[0]}, which is no weight")
     h = sympy.expand(to_sympy(tree, {w: Symbol(w, real=True) for w in weights}))
-    found = dict[str, tuple[Expr, Expr]]()
+    found = dict[str, Expr]()
     for term in sympy.Add.make_args(h):
-        c, power = term.as_coeff_Mul()
-        sizes = [_size(factor) for factor in sympy.Mul.make_args(power)]
-        bases = {w for w, _ in sizes}
-        if len(bases) != 1 or None in bases or c <= 0 or bases & found.keys():
+        (c, sizes), bases = _sizes(term), {x.name for x in term.free_symbols}
+        plain = all(e > 0 and not odd for e, odd in sizes.values())
+        if len(bases) != 1 or not plain or c <= 0 or bases & found.keys():
             raise InputError(f"the cost is to be a sum of c*abs(w)**p, a weight each, not {term}")
-        found[str(bases.pop())] = c, sympy.Add(*(e for _, e in sizes))
+        found[bases.pop()] = term
     if missing := [w for w in weights if w not in found]:
         raise InputError(f"{missing[0]} has no cost: the infimum is not attained")
     return found
 
 
-def _size(factor: Expr) -> tuple[str | None, Expr]:
-    """Return the weight and p of |w|^p > 0; no weight for what is none."""
-    base, e = factor.as_base_exp()
-    even = isinstance(base, sympy.Abs) or (e.is_Integer and e % 2 == 0)
-    inside = base.args[0] if isinstance(base, sympy.Abs) else base
-    plain = inside.is_Symbol and even and e.is_Rational and e > 0
-    return (inside.name if plain else None), e
+def _sizes(term: Expr) -> tuple[Expr, dict[str, tuple[Expr, bool]]]:
+    """Return c of c prod |w|^e sign(w)^odd, and e with odd by the weight; e = 0 of what is none."""
+    c, powers = term.as_coeff_Mul()
+    found = dict[str, tuple[Expr, bool]]()
+    for factor in sympy.Mul.make_args(powers):
+        base, e = factor.as_base_exp()
+        inside = base.args[0] if isinstance(base, Abs) else base
+        size = inside.is_Symbol and e.is_Rational and (e.is_Integer or isinstance(base, Abs))
+        known, odd = found.get(str(inside), (sympy.S.Zero, False))
+        if factor != 1:
+            turned = inside is base and e % 2 == 1
+            found[str(inside)] = (known + e, odd != turned) if size else (sympy.S.Zero, True)
+    return c, found
 
 
-def _block(p: Parameterization, costs: Costs | None, beta: tuple[Symbol, ...]) -> BlockFibre:
-    """Return the cost of one block."""
+def _open(beta: tuple[Symbol, ...], why: str) -> BlockFibre:
+    return BlockFibre(beta, Finding(Verdict.UNDECIDED, why))
 
-    def open_(why: str) -> BlockFibre:
-        return BlockFibre(beta, Finding(Verdict.UNDECIDED, why))
 
-    if p.d > 1 or not p.F[0].is_polynomial():
-        return open_("a rule is known for one polynomial output of its own weights")
-    parts = [*_monomials(p)]
+def _shared(p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFibre:
+    """Return the cost of outputs that share weights, each a monomial."""
+    parts = [[*_monomials(p, f)] for f in p.F]
+    if [len(part) for part in parts] != [1] * p.d or p.d > OUTPUTS:
+        return _open(beta, f"of outputs that share weights a rule is known for {OUTPUTS} monomials")
+    R, attained = (orbit := Orbit(tuple(row for (row,) in parts), beta)).least(h(orbit))
+    if R is None:
+        return _open(beta, UNSEEN)
+    return BlockFibre(beta, Finding(Verdict.PROVED, MEANS), whole=R, attained=attained)
+
+
+def _summed(p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFibre:
+    """Return the cost of a sum of monomials without common weights, by an infimal convolution."""
+    parts = [*_monomials(p, p.F[0])]
     used = [w for _, powers in parts for w in powers]
-    if len(set(used)) < len(used) or not all(powers for _, powers in parts):
-        return open_("a rule is known for sums of monomials without common weights")
-    rows = [_monomial(c, powers, costs) for c, powers in parts]
+    if len(set(used)) < len(used) or {} in [powers for _, powers in parts]:
+        return _open(beta, "a rule is known for sums of monomials without common weights")
+    orbits = (Orbit((row,), (Symbol("x", positive=True),)) for row in parts)
+    costs = [*filter(None, (orbit.least(h(orbit))[0] for orbit in orbits))]
+    if len(costs) < len(parts):
+        return _open(beta, UNSEEN)
+    rows = [(degree(R), R.subs(dict.fromkeys(R.free_symbols, 1))) for R in costs]
+    proved = Finding(Verdict.PROVED, MEANS if len(rows) == 1 else f"{MEANS}; {SPLIT}")
     (q, *others) = dict.fromkeys(q for q, _ in rows)
-    if others or q == 0:
-        return open_("the monomials have costs of several powers of beta, or of none")
-    why = CONVEX if len(parts) == 1 else f"{CONVEX}; {SPLIT}"
-    sides = _side(parts, rows, -1), _side(parts, rows, 1)
-    return BlockFibre(beta, Finding(Verdict.PROVED, why), q, sides)
+    if q != 0 and not others:
+        sides = _side(parts, rows, q, -1), _side(parts, rows, q, 1)
+        return BlockFibre(beta, proved, q, sides)
+    if (whole := _mixed(parts, rows, beta[0])) is None:
+        return _open(beta, "the monomials have costs of several powers of beta")
+    return BlockFibre(beta, proved, whole=whole)
 
 
-def _side(
-    parts: Sequence[tuple[Expr, Mapping[str, int]]], rows: Sequence[tuple[Expr, Expr]], sign: int
-) -> Expr | None:
-    """Return the factor for beta of a sign, by the monomials that take it; None where none does."""
-    reach, q = list[Expr](), rows[0][0]
-    for (c, powers), (_, C) in zip(parts, rows, strict=True):
-        reach += [C] if any(n % 2 for n in powers.values()) or (c > 0) == (sign > 0) else []
-    if q > 1 and reach:  # the infimal convolution of C_i |b|^q
-        return sympy.Add(*(C ** (-1 / (q - 1)) for C in reach)) ** (1 - q)
-    return min(reach, key=lambda C: sympy.N(C, 50), default=None)
+def degree(R: Expr) -> Expr:
+    """Return q of C x^q."""
+    return sympy.Add(*(sympy.cancel(x * R.diff(x) / R) for x in R.free_symbols))
 
 
-def _monomials(p: Parameterization) -> Iterator[tuple[Expr, dict[str, int]]]:
-    """Yield the coefficient of each monomial of F with its exponents."""
-    F = p.F[0]
-    below = sympy.Integer(int(F.denominator.leading_coefficient()))
-    for exponents, c in terms(F.numerator):
+def _monomials(p: Parameterization, f: RationalFunction) -> Iterator[Monomial]:
+    """Yield the coefficient of each monomial of an output with its exponents, which may be none."""
+    if not f.is_polynomial():
+        yield sympy.S.One, {}
+        return
+    below = sympy.Integer(int(f.denominator.leading_coefficient()))
+    for exponents, c in terms(f.numerator):
         used = {w: n for w, n in zip(p.weights, exponents, strict=False) if n}
         yield sympy.Integer(int(c)) / below, used
 
 
-def _monomial(c: Expr, powers: Mapping[str, int], costs: Costs | None) -> tuple[Expr, Expr]:
-    """Return q and C of the least cost C |beta|^q of one monomial."""
-    size = 1 / abs(c)
-    if costs is None:  # |beta|^2 sum_k e_k^2 v_k^2, prod v_k^e_k = |c|/|beta|, v_k = 1/|w_k|
-        rows = [(sympy.Integer(e) ** 2, sympy.Integer(2), e) for e in powers.values()]
-        q, C = _least(rows, abs(c))
-        return 2 - q, C
-    return _least([(*costs[w], e) for w, e in powers.items()], size)
+def _cost(costs: Costs | None, of_det: bool, X: Rows, orbit: Orbit) -> Expr:
+    """Return h on the weights of some monomials: what was given, tr K S, or det X K X^T."""
+    if costs is not None:
+        return sympy.Add(*(costs[w] for w in orbit.weights))
+    w = [Symbol(x, real=True) for x in orbit.weights]
+    F = [c * sympy.Mul(*(x**e for x, e in zip(w, row, strict=True))) for (c, _), row in orbit.table]
+    J = Matrix(F).jacobian(w)
+    K = J * J.T
+    if not of_det:
+        return sympy.expand((K * gram(X, len(F))).trace())
+    seen = _matrix(X) * K * _matrix(X).T if X else K
+    return sympy.expand(seen.det(method="berkowitz"))
 
 
-def _least(rows: Sequence[tuple[Expr, Expr, int]], size: Expr) -> tuple[Expr, Expr]:
-    """Return 1/S and S m of m^S = size prod (c p/e)^(e/p), S = sum e/p."""
-    S = sympy.Add(*(e / p for _, p, e in rows))
-    product = sympy.Mul(size, *((c * p / e) ** (e / p) for c, p, e in rows))
-    return 1 / S, S * product ** (1 / S)
+@dataclass(frozen=True)
+class Orbit:
+    """Weights |w| with given values of monomials: what all scalings make of one of them."""
+
+    rows: tuple[Monomial, ...]
+    beta: tuple[Symbol, ...]
+
+    @functools.cached_property
+    def weights(self) -> tuple[str, ...]:
+        """The weights of the monomials."""
+        return tuple(sorted({w for _, powers in self.rows for w in powers}))
+
+    @functools.cached_property
+    def E(self) -> Matrix:
+        """The exponents, a row for each output."""
+        return Matrix([[powers.get(w, 0) for w in self.weights] for _, powers in self.rows])
+
+    @property
+    def table(self) -> Iterator[tuple[Monomial, list[int]]]:
+        """The monomials with their rows of exponents."""
+        return zip(self.rows, self.E.tolist(), strict=True)
+
+    def parts(self, h: Expr) -> dict[tuple[Expr, ...], Expr]:
+        """Return the sums of monomials of h that all scalings multiply alike, by their D."""
+        found, scalings = dict[tuple[Expr, ...], Expr](), self.E.nullspace()
+        for term in sympy.Add.make_args(h):
+            e, _ = self._powers(term)
+            D = tuple(e.dot(k) for k in scalings)
+            found[D] = found.get(D, sympy.S.Zero) + term
+        return found
+
+    def least(self, h: Expr) -> tuple[Expr | None, bool]:
+        """Return the least h, and whether it is attained; None where it is not seen."""
+        parts, dimension = self.parts(h), len(self.weights) - len(self.rows)
+        if self.E.rank() < len(self.rows):
+            return None, False
+        if dimension == 1 and (max(parts)[0] <= 0 or min(parts)[0] >= 0):
+            kept = parts.pop((sympy.S.Zero,), sympy.S.Zero)
+            return self.in_beta(kept), not parts
+        system = Matrix([[*D, 1] for D in parts]).T
+        if not system.is_square or system.det() == 0:
+            return None, False
+        p = system.LUsolve(Matrix([0] * dimension + [1]))
+        N = sympy.ilcm(1, *(x.q for x in p))
+        if min(p) <= 0:
+            return None, False
+        means = sympy.Mul(*(T ** (N * x) for T, x in zip(parts.values(), p, strict=True)))
+        G = self.in_beta(sympy.expand(means))
+        if G is None:
+            return None, False
+        number, form = sympy.factor(G).as_content_primitive()
+        factor = sympy.Mul(*(x ** (-x) for x in p), sympy.root(number, N))
+        return factor * sympy.powdenest(form ** (sympy.S.One / N)), True
+
+    def in_beta(self, G: Expr) -> Expr | None:
+        """Return what no scaling moves as a function of beta; None where a sign is left."""
+        found = [self._term(term) for term in sympy.Add.make_args(G) if term != 0]
+        return None if None in found else sympy.Add(*found)
+
+    def _term(self, term: Expr) -> Expr | None:
+        """Return c prod |beta_i/c_i|^q_i sign(beta_i)^t_i, q E = e, t E odd where signs count."""
+        e, odd = self._powers(term)
+        q = (self.E * self.E.T).LUsolve(self.E * e)
+        every = (Matrix([t]) for t in product((0, 1), repeat=len(self.rows)))
+        t = next((t for t in every if all(x % 2 == 0 for x in t * self.E - odd)), None)
+        if t is None:
+            return None
+        sized = zip((c for c, _ in self.rows), self.beta, q, t, strict=True)
+        signed = ((Abs(b / c), b / c, x, s) for c, b, x, s in sized)
+        return _sizes(term)[0] * sympy.Mul(*(size ** (x - s) * b**s for size, b, x, s in signed))
+
+    def _powers(self, term: Expr) -> tuple[Matrix, Matrix]:
+        """Return the exponents of |w| in a monomial, and which signs count, 1 or 0."""
+        sizes = _sizes(term)[1]
+        pairs = [sizes.get(w, (sympy.S.Zero, False)) for w in self.weights]
+        return Matrix([e for e, _ in pairs]), Matrix([[int(x) for _, x in pairs]])
+
+
+def _side(
+    parts: Sequence[Monomial], rows: Sequence[tuple[Expr, Expr]], q: Expr, sign: int
+) -> Expr | None:
+    """Return the factor for beta of a sign, by the monomials that take it; None where none does."""
+    pairs = zip(parts, rows, strict=True)
+    reach = [C for (c, powers), (_, C) in pairs if _takes(c, powers, sign)]
+    return _split(reach, q) if reach else None
+
+
+def _takes(c: Expr, powers: Mapping[str, int], sign: int) -> bool:
+    return any(n % 2 for n in powers.values()) or (c > 0) == (sign > 0)
+
+
+def _split(factors: Sequence[Expr], q: Expr) -> Expr:
+    """Return the factor of the infimal convolution of C_i |b|^q."""
+    if q <= 1:
+        return min(factors, key=lambda C: sympy.N(C, 50))
+    return sympy.Add(*(C ** (-1 / (q - 1)) for C in factors)) ** (1 - q)
+
+
+def _mixed(parts: Sequence[Monomial], rows: Sequence[tuple[Expr, Expr]], b: Symbol) -> Expr | None:
+    """Return the infimal convolution of constants, C |b|^q, q > 1, and c |b|; None of others."""
+    if not all(_takes(*part, sign) for part in parts for sign in (1, -1)):
+        return None
+    if constants := [C for q, C in rows if q == 0]:  # what costs the same at every b takes all
+        return sympy.Add(*constants)
+    steep = {q for q, _ in rows if q != 1}
+    if len(steep) != 1 or min(steep) < 1:
+        return None
+    (q,) = steep
+    C = _split([x for p, x in rows if p == q], q)
+    c = _split([x for p, x in rows if p == 1], sympy.S.One)
+    t, size = (c / (C * q)) ** (1 / (q - 1)), Abs(b)
+    first = sympy.Min(size, t)
+    return C * first**q + c * (size - first)
 
 
 def _statement(f: FibreCost, block: BlockFibre) -> Statement | Open:
     """Say what the least cost of a block is, side by side where they differ."""
     name = ", ".join(map(str, block.beta))
     about = name if len(f.blocks) > 1 else ""
-    if block.power is None:
+    if block.finding.verdict is not Verdict.PROVED:
         return Open("not written: {why}", {"why": block.finding}, kind="fibre cost", about=about)
-    (b,), below = block.beta, list[object]()
+    b, below = block.beta[0], list[object]()
     if block.formula is not None:
         below.append(Equations((("R", block.formula),)))
     else:
         for sign, C in zip(("<", ">"), block.sides, strict=True):
             nowhere = note(f"no `w` has `F(w) = beta` for `{{b}} {sign} 0`", b=b)
-            value = None if C is None else C * sympy.Abs(b) ** block.power
+            value = None if C is None else C * Abs(b) ** block.power
             below += [nowhere] if value is None else [note(f"for `{{b}} {sign} 0`", b=b)]
             below += [] if value is None else [Equations((("R", value),))]
-    words = "of the weights above `{b}` the least `{cost}` is as below: {why}"
-    cost = Symbol("tr K") if f.cost == TRACE else read_tree(f.cost, "the cost")
-    values = {"cost": cost, "b": b, "why": block.finding, "block": block}
+    least = "least" if block.attained else "infimum, which no `w` attains, of"
+    words = f"of the weights above {{b}} the {least} {{cost}} is as below: {{why}}"
+    given = (note("no output is 0"),) if len(block.beta) > 1 else ()
+    betas = each("`{0}`", ((x,) for x in block.beta))
+    values = {"cost": _written(f), "b": betas, "why": block.finding, "block": block}
     return Statement(
-        words, values, kind="fibre cost", about=about, by=block.finding, below=tuple(below)
+        words,
+        values,
+        kind="fibre cost",
+        about=about,
+        conditions=given,
+        by=block.finding,
+        below=tuple(below),
     )
+
+
+def _written(f: FibreCost) -> Sentence:
+    """Return the cost of one block, as it is written."""
+    data = bool(f.X) and f.parameterization.d > 1
+    if f.cost == TRACE:
+        return tell("`tr K S`" if data else "`tr K`")
+    if f.cost == LOG_DET:
+        return tell("`det X K X^T`" if data else "`det K`")
+    return tell("`{h}`", h=read_tree(f.cost, "the cost"))
+
+
+def _on_data(f: FibreCost) -> Iterator[Statement]:
+    """Yield the whole cost on data, and whether it selects one of the interpolating predictors."""
+    if f.R is None or not (f.X or f.cost == LOG_DET):
+        return
+    of = ("log det X K X^T" if f.X else "log det K") if f.cost == LOG_DET else "tr K S"
+    data = "on these rows, `S = X^T X`, " if f.X else ""
+    copies = "of copies of `F` " if f.X and f.parameterization.d == 1 else ""
+    attained = all(block.attained for block in f.blocks)
+    yield Statement(
+        f"{data}{copies}the {'least' if attained else 'infimum of'} `{of}` is as below",
+        {"R": f.R},
+        kind="cost on data",
+        below=(Equations((("R", f.R),)),),
+    )
+    S, b = gram(f.X, len(f.betas)), Matrix(f.betas)
+    ratio = sympy.simplify(f.R**2 / sympy.expand((b.T * S * b)[0])) if f.cost == TRACE else b[0]
+    if not ratio.free_symbols and f.X:
+        words = "it is `{k} |y|` for all `beta` with `X beta = y`: it selects none of them"
+        yield Statement(words, {"k": sympy.sqrt(ratio)}, kind="constant cost")

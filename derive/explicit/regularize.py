@@ -181,7 +181,9 @@ def explicit_counterpart(
 
 
 @overload
-def explicit_counterpart(model: Model, *, cost: str | Expr) -> FibreCost: ...
+def explicit_counterpart(
+    model: Model, *, cost: str | Expr, X: Sequence[Sequence[Fraction]] = ()
+) -> FibreCost: ...
 
 
 def explicit_counterpart(
@@ -190,6 +192,7 @@ def explicit_counterpart(
     at: Mapping[str, Fraction] | None = None,
     *,
     cost: str | Expr | None = None,
+    X: Sequence[Sequence[Fraction]] = (),
 ) -> ExplicitCounterpart | FibreCost:
     """Return what explicit l2 regularization of the weights gives, with proofs.
 
@@ -211,6 +214,7 @@ def explicit_counterpart(
         progress: called with the name of each step as it begins.
         at: numbers for beta and the start symbols, at which values are certified as well.
         cost: another than |w|^2, as :func:`derive.explicit.fibre_cost.fibre_cost` reads it.
+        X: rows of data for it.
 
     Returns:
         with a cost, its minimum over the weights with F(w) = beta; else R and R_F on each block of
@@ -224,7 +228,7 @@ def explicit_counterpart(
     """
     parameterization, enter = map_of(model), progress or (lambda step: None)
     if cost is not None:
-        return fibre_cost(parameterization, cost)
+        return fibre_cost(parameterization, cost, X)
     if parameterization.rates:
         raise InputError("the explicit problem has no learning rates: leave out rates and mirror")
     p = leave_out_affine(parameterization)

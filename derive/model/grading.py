@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
+from math import lcm
 from operator import mul
 
 from sympy import Expr
@@ -31,6 +32,7 @@ from sympy import Expr
 from derive.exact.balls import largest
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.matrix import Matrix, dot, nullspace_over_constants
+from derive.model.exact_map import ExactMap
 from derive.model.geometry import Field
 from derive.model.notation import Notation, rational
 from derive.model.parameterization import Parameterization
@@ -134,6 +136,17 @@ def entries(p: Parameterization, one: Grading | None) -> dict[Expr, Expr]:
     return {weights[p.weights[k]]: rational(x) for x, own in blocks for k in own}
 
 
+def scalings(p: ExactMap) -> list[tuple[int, ...]]:
+    """Return a basis of the integers k with F(c^k w) = F(w) for all c."""
+    found = []
+    for *values, t in _solutions(p, [((k, k),) for k in range(p.p)]):
+        if t.is_zero() and all(x.is_constant() for x in values):
+            own = [x.value() for x in values]
+            scale = lcm(*(x.denominator for x in own))
+            found.append(tuple(int(x * scale) for x in own))
+    return found
+
+
 def isometries(p: Parameterization) -> list[Field]:
     """Return Sig w for a basis of the skew Sig with J Sig w = 0."""
     pairs = [*combinations(range(p.p), 2)] if p.p <= MOST else []
@@ -149,7 +162,7 @@ def isometries(p: Parameterization) -> list[Field]:
     return found
 
 
-def _solutions(p: Parameterization, unknowns: Sequence[Positions]) -> list[Field]:
+def _solutions(p: ExactMap, unknowns: Sequence[Positions]) -> list[Field]:
     """Return a basis of the constants x, t with sum_k x_k J E_k w = t F."""
     columns = [
         tuple(sum((df[i] * p.w[j] for i, j in places), p.field.zero) for df in p.covectors)

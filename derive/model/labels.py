@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Set
 
 from sympy import Symbol
 
+from derive.model.exact_map import ExactMap
 from derive.model.names import unused
 from derive.model.parameterization import Parameterization
 
@@ -68,7 +69,7 @@ class Letter(Symbol):  # type: ignore[misc]
     """A letter of ours in a formula, which makes way for a user's name on the page."""
 
 
-def taken_names(p: Parameterization, more: Iterable[str] = ()) -> frozenset[str]:
+def taken_names(p: ExactMap, more: Iterable[str] = ()) -> frozenset[str]:
     """Return the names in F, and *more*; a single weight w is all weights w."""
     names = {*p.weights, *p.start_symbols, *p.parameters, *(v.name for v in p.vectors), *more}
     return frozenset(names - ({"w", "w_0"} if p.weights == ("w",) else set()))

@@ -65,7 +65,7 @@ def _read(value: object, what: str) -> Tree:
 
 
 def read_parameters(trees: tuple[Tree, ...], declared: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the declared parameters that occur, the names in exponents, and pi.
+    """Return the declared parameters, which a penalty may use, the names in exponents, and pi.
 
     What is proved for every positive value of a parameter is proved for pi; and as pi is
     transcendental, what is refuted by an identity between polynomials fails for pi as well. The
@@ -77,9 +77,6 @@ def read_parameters(trees: tuple[Tree, ...], declared: tuple[str, ...]) -> tuple
             case Call("sin" | "cos" | "tan" as function, inner) if PI in names((inner,)):
                 other = "write a parameter, as with --parameter c, in its place"
                 raise InputError(f"pi under {function} is not covered: {other}")
-    for name in declared:
-        if name not in used:
-            raise InputError(f"parameter: no output uses {name}")
     own = (PI,) if PI in used else ()
     return tuple(dict.fromkeys((*declared, *exponent_names(trees), *own)))
 

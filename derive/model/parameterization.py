@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, Unpack, cast, overload
@@ -37,6 +38,7 @@ from derive.model.rates import (
     read_rates,
     read_steepest,
 )
+from derive.model.steepest import PushedMap
 from derive.model.validity import check_numbers, validate
 from derive.model.vectors import (
     AffineOutput,
@@ -225,7 +227,9 @@ class Parameterization(ExactMap, Shown):
         if "start" not in changes:
             new["start"] = {name: tree for name, tree in self.start if name in weights}
         if "parameters" not in changes:
-            new["parameters"] = [name for name in self.parameters if name in used]
+            here = names((*self.trees, *self.geometry.trees))
+            of_penalty = {*self.parameters} - {*here}
+            new["parameters"] = [x for x in self.parameters if x in {*used, *of_penalty}]
         if "positive" not in changes:
             occurring = {*weights, *new["parameters"], *names(tuple(new["start"].values()))}
             new["positive"] = [name for name in self.positive if name in occurring]
@@ -334,7 +338,7 @@ class Parameterization(ExactMap, Shown):
         each: Iterable[str] = (),
         matrices: Mapping[str, str] | None = None,
         measurements: str | Sequence[Sequence[object]] = "",
-    ) -> Parameterization | EntrywiseMap | MatrixMap:
+    ) -> Any:
         """Read outputs, and start values that are text, through the language's whitelist.
 
         Args:
@@ -366,7 +370,7 @@ class Parameterization(ExactMap, Shown):
             return EntrywiseMap.parse(outputs, indexed, *weights, others=beside)
         if found := read_vectors(outputs, tuple(vectors)):
             if mirror is not None or steepest is not None:
-                what = "a mirror goes" if steepest is None else "steepest goes"
+                what = ("steepest goes", "a mirror goes")[steepest is None]
                 raise InputError(f"{what} with outputs of given dimension: give components")
             given, norms = lengths(found, start, positive), {v.name: v.norm for v in found}
             turned = {norms.get(name, name): rate for name, rate in rates.items()}
@@ -377,16 +381,9 @@ class Parameterization(ExactMap, Shown):
                 return cls(**given, rates=turned)
         trees = independent_entries(parse_array_outputs(outputs, arrays))
         rates = rates_by_entry(rates, mirror, arrays)
-        return cls(
-            trees,
-            None,
-            start,
-            positive,
-            parameters=parameters,
-            rates=rates,
-            mirror=mirror,
-            steepest=steepest,
-        )
+        make = functools.partial(cls, trees, None, start, positive, parameters=parameters)
+        made = functools.partial(make, rates=rates, mirror=mirror, steepest=steepest)
+        return made() if steepest is None else PushedMap.read(make(), steepest, arrays, made)
 
     def restrict(self, block: Sequence[int]) -> Parameterization:
         """Return the parameterization of some outputs and the weights that they use."""

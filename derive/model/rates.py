@@ -9,7 +9,7 @@ sign for p = oo, sign descent. phi is multiplicative. So where outputs share no 
 Laws, K = J G^-1 J^T = sum_k |d_k F|^(s + 1) and y' = lambda are those of these rates, as long as no
 d_k F that is raised to less than an even power is 0. But lambda is not in the row space of X.
 
-Where outputs share weights phi(J^T l) turns with l; where it spans R^p at some w, nothing is kept.
+Where outputs share weights phi(J^T l) turns with l: see :mod:`derive.model.steepest`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
-from operator import mul
-from random import Random
-
-from flint import arb, arb_mat
 
 from derive.errors import DegenerateStart, InputError
 from derive.exact.field.factors import factored
@@ -239,7 +235,7 @@ def steepest_metric(p: ExactMap, s: Fraction) -> Geometry:
     if s == 1:
         return EUCLIDEAN
     if p.vectors or len(p.blocks) < p.d:
-        raise InputError(_why_not_shared(p, s))
+        raise InputError("steepest: these outputs share weights: Parameterization.parse decides")
     columns = zip(*p.covectors, strict=True)
     slopes = [next((f for f in column if not f.is_zero()), None) for column in columns]
     sizes = [1 if f is None else abs(factored(f)[0]) for f in slopes]
@@ -269,41 +265,3 @@ def _rate(p: ExactMap, s: Fraction, f: RationalFunction | None, size: Fraction) 
             powers.append(Power(parse_expression(repr(base)), e))
     trees = [parse_expression(repr(whole)), *powers][whole == 1 and bool(powers) :]
     return reduce(lambda x, y: Operation("*", x, y), trees)
-
-
-def _why_not_shared(p: ExactMap, s: Fraction) -> str:
-    """Say that outputs share weights, and where that is proved that the flow keeps nothing."""
-    words, point = "steepest: these outputs share weights", spanning_point(p, s)
-    if point is None or p.p == p.rank:
-        return f"{words}: give outputs with weights of their own"
-    at = ", ".join(f"{name} = {value}" for name, value in point.items())
-    spans = f"phi(J^T l) spans all {p.p} directions of the weights at {at}"
-    return f"{words}, and the flow keeps no function of them: {spans}, so beta does not tell w"
-
-
-def spanning_point(p: ExactMap, s: Fraction) -> dict[str, int] | None:
-    """Return weights at which phi(J^T l), l in R^d, spans R^p, proved in balls; or None.
-
-    A function c that every steering keeps has <dc, phi(J^T l)> = 0, so dc = 0 there and nearby.
-    """
-    if not p.is_rational or p.parameters or p.vectors:
-        return None
-    rng, n = Random(0), p.p
-    point = dict(zip(p.weights, rng.sample(range(2, 2 + 4 * n), n), strict=True))
-    try:
-        J = [[f.at([Fraction(x) for x in point.values()]) for f in row] for row in p.covectors]
-    except ZeroDivisionError:
-        return None
-    steering = [[rng.randint(-9, 9) for _ in J] for _ in range(4 * n)]
-    columns = [*zip(*J, strict=True)]
-    pushes = ([sum(map(mul, one, c)) for c in columns] for one in steering)
-    M = arb_mat([[_phi(x, s) for x in push] for push in pushes])
-    return point if (M.transpose() * M).det() > 0 else None
-
-
-def _phi(x: Fraction, s: Fraction) -> arb:
-    """Return sign(x) |x|^s in a ball."""
-    if not x:
-        return arb(0)
-    size = (arb(abs(x.numerator)) / x.denominator) ** (arb(s.numerator) / s.denominator)
-    return size if x > 0 else -size

@@ -7,7 +7,7 @@ which name what is typed, import no language either.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
@@ -28,8 +28,8 @@ class TypedModel:
 
     Attributes:
         outputs: the components of F.
-        start, positive, vector, matrix, parameter, rates, mirror, steepest, each, measurements: the
-            options of these names; "" where not given.
+        start, positive, vector, matrix, parameter, rates, mirror, steepest, penalty, each,
+            measurements: the options of these names; "" where not given.
 
     >>> TypedModel(("a*u",), vector="u:2").read().parameterization().weights
     ('a', 'u1', 'u2')
@@ -44,6 +44,7 @@ class TypedModel:
     rates: str = ""
     mirror: str = ""
     steepest: str = ""
+    penalty: str | None = ""
     each: str = ""
     measurements: str = ""
 
@@ -66,6 +67,7 @@ class TypedModel:
         if twice := sorted(vectors.keys() & matrices.keys()):
             raise InputError(f"--matrix: {twice[0]} is a vector already")
         texts = tuple(text.lstrip() for text in self.outputs)
+        self._use(parameters)
         shapes = {**vectors, **matrices}
         for name in shapes:
             if any(texts) and not any(re.search(rf"\b{name}\b", text) for text in texts):
@@ -89,6 +91,13 @@ class TypedModel:
         if len(texts) != 1:
             raise InputError("with a vector of open dimension give one output, such as a*u")
         return ReadModel(texts, start, positive, vectors=open_vectors, rates=rates)
+
+    def _use(self, parameters: Iterable[str]) -> None:
+        """Require that something uses each parameter."""
+        using = " ".join((*self.outputs, self.rates, self.mirror, self.penalty or ""))
+        for name in parameters:
+            if not re.search(rf"\b{name}\b", using):
+                raise InputError(f"--parameter: nothing uses {name}")
 
     def _read_matrices(self) -> ReadModel:
         """Return what the texts say of matrices of open size."""

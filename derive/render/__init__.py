@@ -18,6 +18,7 @@ class Account(NamedTuple):
 RECORDS = {
     "Derivation": Account("derivation", "The implicit regularizer", 2),
     "EntrywiseDerivation": Account("entrywise", "The implicit regularizer for every n"),
+    "PushedDerivation": Account("pushed", "What steepest descent keeps"),
     "MatrixDerivation": Account("matrices", "The implicit regularizer of every size"),
     "Outcome": Account("outcome", "The implicit regularizer"),
     "Regimes": Account("regimes", "Limits of the regularizer", 2),

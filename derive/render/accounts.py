@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from derive.limits.limit import Limit
     from derive.limits.random_width import RandomWidth
     from derive.optimizers.optimizer import Optimizer, Optimizers
+    from derive.optimizers.pushed import PushedDerivation
     from derive.optimizers.saddle_path import SaddlePath
     from derive.perturbed.order import DataOrder
     from derive.perturbed.record import Perturbation
@@ -111,6 +112,22 @@ def tell_outcome(o: Outcome) -> Document:
         Part("The rest", (note(CUT),)),
     )
     return Document(parts, taken_names(o.parameterization))
+
+
+def tell_pushed(d: PushedDerivation) -> Document:
+    """Return what is said of a flow that is no gradient flow: what it keeps, and whether of Q."""
+    p = d.parameterization
+    head = f"Undecided: what {p.flow} on `F` does to `beta`"
+    if d.verdict is Verdict.REFUTED:
+        head = f"No: {p.flow} on `F` is no mirror flow of `beta`"
+    verdict = Verdict.PROVED if d.laws.verdict is Verdict.REFUTED else d.laws.verdict
+    parts = (
+        Part(head),
+        Part(F, (p.plain, note(p.statement))),
+        Part("Conserved quantities: are there none?", d.says("conserved"), verdict=verdict),
+        Part("Implicit regularizer `Q`", d.says("mirror flow"), verdict=d.verdict),
+    )
+    return Document(parts, taken_names(p.plain))
 
 
 def tell_regimes(r: Regimes) -> Document:

@@ -120,11 +120,11 @@ def _tried(finding: Finding) -> Record:
     return record_of(finding) | {"witness": failing[0] if failing else None}
 
 
-def _growth(leading: Any) -> Expr:
+def _growth(leading: Any) -> Expr | None:
     from derive.limits.limit import growth_expression
     from derive.separable.statements import C
 
-    return growth_expression(leading.growth, 1 / C)
+    return None if leading.growth is None else growth_expression(leading.growth, 1 / C)
 
 
 def _affine(p: Parameterization) -> Record:
@@ -260,9 +260,6 @@ json_value.register(arb, lambda ball: str(ball.str(DIGITS, radius=False)))
 NO_CERTIFICATE = "no certificate was written: it took too long; the result does not depend on it"
 
 
-UNCERTIFIED = "certificates are of gradient flow: none is written of steepest descent"
-
-
 def _certified(d: Derivation, seconds: float) -> Record:
     """Return what a certificate is about, with it, and which proofs there are."""
     from derive.rocq.theorem import has_file
@@ -279,8 +276,6 @@ def with_certificate(d: Derivation, seconds: float) -> Record:
     rest: Record = json.loads(json_text("derivation", RECORDS["Derivation"].version, record(d)))
     first = {name: rest.pop(name) for name in ("format", "version", "verdict")}
     texts = {**first, "Q": whole(rest["potential"]), **rest}
-    if not d.parameterization.geometry.steering.is_gradient:
-        return texts | {"certificate": None, "certificate_missing": UNCERTIFIED}
     try:
         certified: Record = certify(d, texts, seconds)
     except OutOfTime:

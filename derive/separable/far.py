@@ -12,7 +12,8 @@ How a slope dQ/dx of one coordinate grows as x -> +-infinity, by exact expansion
 
 A slope that is a formula is expanded, with the largest real roots of polynomials in it, or the
 solution z of h(z) = x; of one that is an integral its derivative 1/K is expanded, and integrated
-term by term.
+term by term. One that has exponentials is expanded in e = exp(-|x|), of which |x| is the logarithm:
+where it grows as exp(k |x|), log Q(c x)/c tends to k |x|, and of a sum to the greatest of these.
 """
 
 from __future__ import annotations
@@ -57,19 +58,21 @@ class Leading:
     """N and h.
 
     Attributes:
-        growth: (r, -k) of N = c^-r log(c)^k.
+        growth: (r, -k) of N = c^-r log(c)^k; None where log Q(c x)/c -> h.
         h: in betas, homogeneous of degree p.
         constants: the factors of the norms or powers that h is a sum of.
+        side: 1 or -1 where Q lives as far as that side of 0 alone.
     """
 
-    growth: Growth
+    growth: Growth | None
     h: Expr
     constants: tuple[Expr, ...] = ()
+    side: int = 0
 
     @property
     def degree(self) -> Expr:
-        """p = 1 - r."""
-        return 1 - written(self.growth[0])
+        """p = 1 - r, or 1."""
+        return sympy.S.One if self.growth is None else 1 - written(self.growth[0])
 
 
 @dataclass(frozen=True)
@@ -178,13 +181,21 @@ def _reached(end: End, known: bool | None) -> End:
 
 
 def _both(ends: Sequence[End], x: Expr) -> Leading | None:
-    """Return h(x) of one coordinate from both of its ends."""
+    """Return h(x) of one coordinate from both of its ends, or the one that there is."""
+    rates, side = [end.rate for end in ends if end.rate is not None], ends[0].side
+    if len(rates) == len(ends) == 2:
+        up, down = rates
+        h = up * sympy.Abs(x) if same(rates) else sympy.Max(up * x, -down * x)
+        return Leading(None, h, (up,) if same(rates) else (up, down))
     growths = {end.growth for end in ends}
     growth = growths.pop()
     values = [end.side * end.value for end in ends if end.value is not None]
-    if len(values) != 2 or growths or growth is None:
+    if len(values) < len(ends) or growths or growth is None:
         return None
-    (up, down), p, size = values, 1 - written(growth[0]), sympy.Abs(x)
+    p, size = 1 - written(growth[0]), sympy.Abs(x)
+    if len(values) == 1:
+        return Leading(growth, values[0] * size**p / p, (values[0],), side)
+    up, down = values
     if same((up, down)):
         return Leading(growth, up * size**p / p, (up,))
     even, odd = sympy.factor_terms((up + down) / 2), sympy.factor_terms((up - down) / 2)
@@ -320,12 +331,14 @@ class End:
         finding: PROVED where it is unbounded, REFUTED where it is bounded.
         growth: (r, -k) of N = |x|^-r log(|x|)^k; None where only the finding is known.
         value: the limit of the slope over N; of a bounded slope its limit, where known.
+        rate: k where it grows as exp(k |x|), up to powers of |x|.
     """
 
     side: int
     finding: Finding
     growth: Growth | None = None
     value: Expr | None = None
+    rate: Expr | None = None
 
 
 def find_end(slope: Slope, side: int) -> End:
@@ -337,11 +350,31 @@ def find_end(slope: Slope, side: int) -> End:
             return _integrated(side, *_leading(slope, 1 / slope.kernel, side))
     except Undecided as open_end:
         curve = slope.curve
+        if (rate := _rate(slope, side)) is not None:
+            return End(side, Finding(Verdict.PROVED, "exact expansion of `grad Q`"), rate=rate)
         if curve is None or any(end.is_infinite for end in curve.interval):
             return End(side, Finding(Verdict.UNDECIDED, str(open_end)))
         if slope.entry.is_polynomial(curve.parameter):
             return End(side, Finding(Verdict.REFUTED, "`z` ends at numbers"))
     return End(side, Finding(Verdict.UNDECIDED, "the gradient of `Q` is an integral"))
+
+
+def _rate(slope: Slope, side: int) -> Expr | None:
+    """Return k of a slope that is a formula and grows as exp(k |x|), e = exp(-|x|); or None."""
+    if slope.curve is not None or slope.roots or slope.entry.has(sympy.Integral):
+        return None
+    in_powers = slope.entry.rewrite(sympy.exp).subs(slope.variable, side * sympy.log(1 / SMALL))
+    decide = ElementarySigns(slope.positive)
+    try:
+        expanded = widened(
+            lambda span: leading_order(
+                [Expander(SMALL, decide, span).expand(sympy.expand(in_powers))]
+            )
+        )
+    except Undecided:
+        return None
+    k = -written(expanded[0][0])
+    return k if k.is_positive else None
 
 
 def _along_curve(slope: Slope, curve: Curve, side: int, span: Fraction) -> Expansion:

@@ -43,12 +43,15 @@ class Horizon:
             hypothesis fails.
         norm: what it is called: l1, l2, l3/2, group l1, |DFT|_1, ...
         weighted: whether it depends on the start.
+        cone: phi where Q lives on half-lines in some coordinates, of these *sides*.
     """
 
     hypotheses: tuple[Hypothesis, ...]
     function: Expr | None = None
     norm: str | None = None
     weighted: bool = False
+    cone: Expr | None = None
+    sides: tuple[tuple[Symbol, int], ...] = ()
 
 
 def find_horizon(derivation: Derivation, far: Sequence[Far], coercive: Finding) -> Horizon:
@@ -68,11 +71,18 @@ def find_horizon(derivation: Derivation, far: Sequence[Far], coercive: Finding) 
         Hypothesis("the sets `{Q <= r}`, scaled to one size, converge", shape),
         Hypothesis("the predictor of largest margin is unique", of_data, True),
     )
+    sides = tuple(
+        (b, x.side) for f, x in zip(far, leading, strict=False) for b in f.betas if x.side
+    )
+    proved = coercive.verdict is shape.verdict is Verdict.PROVED
+    if sides and proved and all(f.shape == "single" for f in far):
+        return Horizon(hypotheses, cone=_function(leading), sides=sides)
     failing = Verdict.REFUTED in (everywhere.verdict, coercive.verdict)
     if failing or shape.verdict is not Verdict.PROVED:
         return Horizon(hypotheses)
     weighted = any(c.free_symbols for c in _constants(leading))
-    return Horizon(hypotheses, _function(leading), _name(far, leading), weighted)
+    name = _name(far, leading) if leading[0].growth else _name_of_greatest(leading)
+    return Horizon(hypotheses, _function(leading), name, weighted)
 
 
 def _shape(far: Sequence[Far]) -> Finding:
@@ -94,6 +104,8 @@ def _function(leading: Sequence[Leading]) -> Expr:
     """Return (sum of h)^(1/p), up to a factor."""
     p, constants = leading[0].degree, _constants(leading)
     unit = constants[0] if same(constants) else sympy.S.One
+    if leading[0].growth is None:  # log of a sum of exponentials
+        return sympy.Max(*(x.h / unit for x in leading))
     whole = sympy.Add(*(sympy.expand(p * x.h / unit) for x in leading))
     return whole if p == 1 else sympy.powdenest(sympy.factor_terms(whole) ** (1 / p))
 
@@ -120,6 +132,12 @@ def _name(far: Sequence[Far], leading: Sequence[Leading]) -> str:
         whole = not weighted and p == 1 and [f.forms for f in far] == [_PAIR]
         return "|DFT|_1" if whole else f"{weighted}l{p} of V^T"
     return f"{'group ' if 'radial' in shapes and p != 2 else ''}{weighted}l{p}"
+
+
+def _name_of_greatest(leading: Sequence[Leading]) -> str:
+    """Return what a horizon of exponentials is called."""
+    plain = same(_constants(leading)) and not any(x.h.has(sympy.Max) for x in leading)
+    return "linf" if plain else "weighted linf"
 
 
 def domains(derivation: Derivation) -> tuple[Domain, ...]:

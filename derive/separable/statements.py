@@ -86,13 +86,20 @@ def growth(far: Far) -> Statement:
         raise AssertionError("this is asked of what has a leading part")
     x = each("`{0}`", ((b,) for b in far.betas))
     point = tell("`({x})`", x=x) if len(far.betas) > 1 else x
+    h = {"h": far.leading.h, "x": point, "far": far}
+    if far.leading.growth is None:
+        return Statement("`log Q(c x)/c -> {h}` at `x = {x}`", h, kind="growth")
+    beyond = (tell(f"`{{x}} {'>' if far.leading.side > 0 else '<'} 0`", x=x),)
     N = growth_expression(far.leading.growth, 1 / C)
     words = "`Q(c x)/(c N) -> {h}` at `x = {x}`, `N = {N}`"
-    return Statement(words, {"h": far.leading.h, "x": point, "N": N, "far": far}, kind="growth")
+    given = beyond if far.leading.side else ()
+    return Statement(words, {**h, "N": N}, kind="growth", conditions=given)
 
 
 def direction(d: Derivation, shape: Horizon) -> Statement | Open:
     """Return the theorem of the horizon, or what keeps it from being applied."""
+    if shape.cone is not None:
+        return _on_half_lines(shape)
     if shape.function is None:
         failing = [h for h in shape.hypotheses if h.finding.verdict is Verdict.REFUTED]
         left = failing or [h for h in shape.hypotheses if not h.of_data and not _holds(h)]
@@ -117,6 +124,29 @@ def direction(d: Derivation, shape: Horizon) -> Statement | Open:
         conditions=tuple(tell(h.statement) for h in shape.hypotheses if not _holds(h)),
         by=SOURCE,
         below=below,
+    )
+
+
+def _on_half_lines(shape: Horizon) -> Statement:
+    """Return the limit where Q lives on half-lines: KKT conditions of a convex problem.
+
+    Let beta/R -> c, R = |beta|, so that <x_i, beta> = R (<x_i, c> + o(1)). In grad Q = X^T s, s' is
+    exp(-<x_i, beta>): rows of larger <x_i, c> than others add nothing to s over its sum.
+    Over N the slopes tend to those of h at c where c_j is not 0, and to no more than these
+    where it is: X^T sigma is a subgradient of h on the cone, sigma >= 0 on rows of least margin.
+    """
+    cone = each("`{0} " + "{1} 0`", ((b, ">=" if s > 0 else "<=") for b, s in shape.sides), " and ")
+    least = "argmin phi(beta) subject to <x_i, beta> >= 1 for all i"
+    return Statement(
+        "its limit has the direction of a minimizer of the problem below, over {cone}",
+        {"phi": shape.cone, "cone": cone, "shape": shape},
+        kind="direction on half-lines",
+        conditions=(
+            "the loss decreases like `exp(-u)` and tends to 0",
+            "`beta(t)/|beta(t)|` converges, to `c` with all `<x_i, c> > 0`",
+        ),
+        by="KKT conditions of a convex problem",
+        below=(Equations((("beta_inf", least), ("phi", shape.cone))),),
     )
 
 

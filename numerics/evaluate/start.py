@@ -129,7 +129,8 @@ def bound_at(p: Parameterization, values: Mapping[str, Fraction]) -> Parameteriz
     start = {w: bind(tree, values) for w, tree in p.start}
     geometry = p.geometry.mapped(lambda tree: bind(tree, values))
     affine = [output.mapped(lambda tree: bind(tree, values)) for output in p.affine]
-    return p.with_(outputs=trees, start=start, geometry=geometry, affine=affine)
+    left = [x for x in p.parameters if x not in values]
+    return p.with_(outputs=trees, start=start, geometry=geometry, affine=affine, parameters=left)
 
 
 def specialize(potential: Potential, values: Mapping[str, Fraction]) -> Potential:

@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from derive import InputError
 from derive.cli.data import Margin
+from derive.cli.findings import Perturb
 from derive.cli.forms import FORMS, Form, chosen_form, offer
 from derive.cli.main import COMMANDS, GROUPS, load
 from derive.cli.options import OfModel, OfPolynomials, command, parameters
@@ -83,9 +84,11 @@ def test_a_refusal_of_our_own_names_the_option(box, bad):
 def test_the_model_that_is_typed_has_an_option_for_each_of_its_texts(kind):
     texts = {one.name for one in fields(TypedModel)}
     names = {one.name for one in parameters(kind)}
-    own = {"each", "measurements", "steepest", *(["parameter"] if kind is OfPolynomials else ())}
+    own = {"each", "measurements", "steepest", "penalty"}
+    own |= {"parameter"} if kind is OfPolynomials else set()
     assert texts - names == own
-    assert texts <= {one.name for one in (*parameters(Margin), *parameters(Regularizer))}
+    commands = (Margin, Regularizer, Perturb)
+    assert texts <= {one.name for command in commands for one in parameters(command)}
     typed = kind(**{name: name for name in names})
     assert typed.model == TypedModel(**{name: name for name in names})
 

@@ -3,12 +3,14 @@
 import functools
 import json
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
 import sympy
 from hypothesis import given, settings
 from scipy.integrate import solve_ivp
+from scipy.special import softmax
 from sympy import Symbol
 
 from derive import Parameterization, Verdict, derive, margins
@@ -19,6 +21,8 @@ from derive.statement import Open, Statement
 from derive.testing import parameterizations
 from tests.cli.commands import run
 from tests.published import derive_once
+from tests.witnesses import WITNESSES
+from tests.witnesses.margins import by_programs
 
 TIED = {"start": {"p": "alpha", "m": "alpha"}, "positive": ["alpha"]}
 MODELS = {
@@ -315,3 +319,37 @@ def test_drawn_models(p):
     assert m.to_latex()
     assert json.loads(m.to_json())["verdict"] == m.verdict.value
     assert m.agreement is None or m.agreement.verdict is not Verdict.REFUTED
+
+
+def test_a_slope_that_grows_exponentially_has_the_largest_coordinate():
+    """Q of asinh(w) grows as exp(2 |beta|): l_inf, whose gap falls as 1/|beta|, and not l1."""
+    m = margins(derive_once(Parameterization.parse(["asinh(w)"])))
+    assert (m.norm, str(m.horizon), m.verdict) == ("linf", "Abs(beta)", Verdict.PROVED)
+    assert json.loads(m.to_json())["norm"] == "linf"
+    rng = np.random.default_rng(0)
+    b, X = rng.normal(size=3), rng.normal(size=(4, 3))
+    X *= np.sign(X @ b)[:, None]
+
+    def field(_, w):
+        J = 1 / np.sqrt(1 + w * w)
+        g = J * (X.T @ softmax(-X @ np.arcsinh(w)))
+        return g / (g @ g)
+
+    w = solve_ivp(field, (0, 10), np.full(3, 0.1), "LSODA", rtol=1e-8, atol=1e-8).y[:, -1]
+    beta = np.arcsinh(w)
+    gaps = [
+        np.linalg.norm(beta, n) / np.min(X @ beta) / by_programs(X, norm)
+        for n, norm in ((np.inf, "linf"), (1, "l1"))
+    ]
+    assert 1 - 1e-6 < gaps[0] < 1 + 0.5 / np.abs(beta).max()
+    assert gaps[1] > 1.05
+
+
+@pytest.mark.parametrize(("F", "sign"), [("w**2", ">= 0"), ("-w**2", "<= 0")])
+def test_on_a_half_line_the_margin_is_over_that_side(F, sign):
+    m = margins(derive_once(Parameterization.parse([F])))
+    (s,) = m.says("direction on half-lines")
+    assert (m.horizon, m.norm, str(m.shape.cone)) == (None, None, "Abs(beta)")
+    assert f"over beta {sign}" in " ".join(m.to_text().split())
+    assert sum(WITNESSES[s.kind](m, s, Random(seed)) for seed in range(2))
+    assert not margins(derive_once(Parameterization.parse(["exp(w)"]))).says(s.kind)

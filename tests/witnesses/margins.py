@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import sympy
 from scipy.integrate import solve_ivp
-from scipy.optimize import minimize, nnls
+from scipy.optimize import linprog, minimize, nnls
 from scipy.special import logsumexp, softmax
 
 from derive.verdict import Verdict
@@ -57,9 +57,10 @@ def in_levels(flows, X, level):
     return end
 
 
-def separable(size, rng):
-    """Draw rows that some beta separates."""
+def separable(size, rng, side=0):
+    """Draw rows that some beta separates, on a side of 0."""
     b = np.array([rng.gauss(0, 1) for _ in range(size)])
+    b = side * np.abs(b) if side else b
     rows = rng.randrange(size, 2 * size + 2)
     X = np.array([[rng.gauss(0, 1) for _ in range(size)] for _ in range(rows)])
     found = X * np.sign(X @ b)[:, None]
@@ -115,14 +116,14 @@ def lightest(flows, beta, rng):
     return best
 
 
-def separated(m, rng, scale=1.0):
+def separated(m, rng, scale=1.0, level=LEVEL):
     """Yield cases with rows and the weights late, from starts that may be scaled."""
     for case in cases(m.derivation, rng):
         size = len(case.flows.F(case.flows.w0))
         X = separable(size, rng)
         flows = replace(case.flows, w0=scale * case.flows.w0)
         try:
-            w = in_levels(flows, X, LEVEL)
+            w = in_levels(flows, X, level)
         except NO_TRIAL:
             continue
         if case.on_this_side(w):
@@ -135,6 +136,8 @@ def of_copies(m, phi):
     one = of_number(phi, names)
     if len(names) > 1:
         return lambda b: float(one(*b))
+    if m.far[0].leading.growth is None:
+        return lambda b: float(max(map(one, b)))
     p = float(m.far[0].leading.degree)
     return lambda b: float(sum(one(x) ** p for x in b) ** (1 / p))
 
@@ -151,14 +154,51 @@ def largest_margin(m, statement, rng):
     phi, trials = of_copies(m, statement.values["phi"]), 0
     if m.derivation.direction is not None or m.shape.weighted:
         return 0
-    for case, X, w in separated(m, rng):
-        best = least(phi, X, rng)
+    fast = m.shape.norm == "linf"  # then beta is log|w|
+    for case, X, w in separated(m, rng, level=LEVEL / 150 if fast else LEVEL):
+        best = by_programs(X, "linf") if fast else least(phi, X, rng)
         ratio = over_margin(phi, case, X, w) / best
         if ratio > 1 + CLOSE:  # some come late
             with suppress(*NO_TRIAL):
                 ratio = over_margin(phi, case, X, in_levels(case.flows, X, 300 * LEVEL)) / best
         if not 1 - CLOSE < ratio < 1 + CLOSE and not unseen(m.derivation):
             raise Refuted(f"phi over the margin is {ratio} of the least, on {X.tolist()}")
+        trials += 1
+    return trials
+
+
+def by_programs(X, norm, side=0):
+    """Return the least l_inf norm, or l1 norm on a side of 0 or on both, with margins of 1."""
+    (m, d), one = X.shape, np.ones((len(X), 1))
+    if norm == "linf":
+        box = np.vstack([np.hstack([s * np.eye(d), -np.ones((d, 1))]) for s in (1, -1)])
+        rows = np.vstack([np.hstack([-X, 0 * one]), box])
+        bound = np.concatenate([-np.ones(m), np.zeros(2 * d)])
+        return linprog([0] * d + [1], A_ub=rows, b_ub=bound, bounds=[(None, None)] * (d + 1)).fun
+    split = np.hstack([X, -X]) if not side else side * X
+    return linprog(np.ones(split.shape[1]), A_ub=-split, b_ub=-np.ones(m)).fun
+
+
+@witness("direction on half-lines")
+def on_half_lines(m, statement, rng):
+    """Compare |beta|_1 over the margin, late, with the least on that side."""
+    ((_, side),), trials = m.shape.sides, 0
+    if m.derivation.parameterization.d > 1 or m.far[0].leading.degree != 1:
+        return 0
+    for case in cases(m.derivation, rng):
+        X = separable(len(case.flows.F(case.flows.w0)), rng, side)
+        try:
+            w = in_levels(case.flows, X, LEVEL)
+        except NO_TRIAL:
+            continue
+        phi = lambda b: float(np.abs(b).sum())  # noqa: E731
+        ratio = over_margin(phi, case, X, w) / by_programs(X, "l1", side)
+        if ratio > 1 + CLOSE:  # some come late
+            with suppress(*NO_TRIAL):
+                w = in_levels(case.flows, X, 1e6 * LEVEL)
+                ratio = over_margin(phi, case, X, w) / by_programs(X, "l1", side)
+        if not 1 - CLOSE < ratio < 1 + CLOSE:
+            raise Refuted(f"|beta|_1 over the margin is {ratio} of the least, on {X.tolist()}")
         trials += 1
     return trials
 

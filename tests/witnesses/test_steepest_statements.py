@@ -1,14 +1,22 @@
 """What is said of steepest descent on the weights, put to witnesses, and false claims."""
 
+import functools
 import itertools
+import json
 import random
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
+import sympy
 
-from derive import InputError, Parameterization, margins
+from derive import InputError, Parameterization, derive, margins
+from derive.certificate.checking.check import check_text
+from derive.certificate.checking.text import Rejected
 from derive.verdict import Verdict
+from numerics.confirm.steered import _pushed as pushed_in_doubles
+from numerics.confirm.steered import check_reached, check_steered
 from tests.cli.commands import run
 from tests.published import derive_once
 from tests.witnesses import WITNESSES, Refuted, repeated
@@ -83,11 +91,54 @@ def test_false_claims_are_refuted():
 @pytest.mark.parametrize("norm", ["oo", "3", "4/3", "4"])
 def test_shared_weights_keep_nothing(norm):
     for outputs in (["a*u1", "a*u2"], ["a*u1", "a*u2", "a*u3"]):
-        with pytest.raises(InputError, match="keeps no function of them"):
-            Parameterization.parse(outputs, steepest=norm)
+        d = derive(Parameterization.parse(outputs, steepest=norm))
+        assert (d.laws.verdict, d.verdict) == (Verdict.REFUTED, Verdict.REFUTED)
+        refuted_by_numbers(d)
     assert Parameterization.parse(["a*u1", "a*u2"], steepest="2").geometry.steepest is None
-    with pytest.raises(InputError, match="weights of their own"):
-        Parameterization.parse(["a + b", "a - b"], steepest=norm)
+    d = derive(Parameterization.parse(["a + b", "a - b"], steepest=norm))
+    assert (d.laws.verdict, d.verdict) == (Verdict.REFUTED, Verdict.UNDECIDED)
+
+
+def refuted_by_numbers(d):
+    """Run short flows, take the rank of Phi(J^T l_i), and compare beta' at both weights."""
+    p, phi = d.parameterization.plain, functools.partial(pushed_in_doubles, d.parameterization)
+    assert check_reached(d).passed
+    w = [sympy.Symbol(x, real=True) for x in p.weights]
+    jacobian = sympy.lambdify(w, sympy.Matrix(p.outputs).jacobian(w), "numpy")
+    here, there = (jacobian(*(float(x) for _, x in at)) for at in (d.point, d.other))
+    M = np.array([phi(here.T @ np.array(steer)) for steer in d.steering])
+    assert np.linalg.svd(M / np.linalg.norm(M, axis=1)[:, None])[1].min() > 1e-9
+    F = sympy.lambdify(w, p.outputs, "numpy")
+    assert np.allclose(*(F(*(float(x) for _, x in at)) for at in (d.point, d.other)))
+    pairs = [
+        np.concatenate([J @ phi(J.T @ x) for x in np.eye(p.d)[:2] + 0.1]) for J in (here, there)
+    ]
+    if p.d > 1:
+        assert np.linalg.svd(np.array(pairs) / np.linalg.norm(pairs, axis=1)[:, None])[1][1] > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("outputs", "push", "arrays"),
+    [
+        (["u*v"], "x/sqrt(x**2 + 1)", {}),
+        (["u*v*w"], "atan(x)", {}),
+        (["U*T(V)"], "spectral", {"U": (2, 2), "V": (2, 2)}),
+    ],
+)
+def test_what_is_no_power_keeps_nothing(outputs, push, arrays):
+    d = derive(Parameterization.parse(outputs, steepest=push, arrays=arrays))
+    assert (d.laws.verdict, d.verdict) == (Verdict.REFUTED, Verdict.REFUTED)
+    refuted_by_numbers(d)
+    for text in (d.to_text(), d.to_latex(), d.to_html(), d.to_json()):
+        assert "l" in text
+
+
+def test_powers_are_not_refuted_as_functions():
+    """Of one output phi(x) = x^3 keeps u^4 - v^4: ranks show nothing, and flows reach a curve."""
+    d = derive(Parameterization.parse(["u*v"], steepest="x**3"))
+    assert (d.laws.verdict, d.verdict) == (Verdict.UNDECIDED, Verdict.UNDECIDED)
+    at = tuple(zip(("u", "v"), (Fraction(2), Fraction(3)), strict=True))
+    assert not check_reached(replace(d, point=at)).passed
 
 
 @pytest.mark.parametrize(
@@ -142,3 +193,24 @@ def test_a_map_survives_being_shown_and_copied():
 def test_the_command_computes_margins_in_norms_alone(norm, code, words):
     done = run("margin", "u*v", "--steepest", norm, "--data", "examples/iris.csv")
     assert (done.returncode, words in done.stdout + done.stderr) == (code, True)
+
+
+@pytest.mark.parametrize("norm", ["oo", "4/3", "3"])
+def test_certificates_and_checks_are_of_phi(norm):
+    """The checker reads phi and the rates off the record; a flow of phi and its steps agree."""
+    d = of(["u*v"], None, norm)
+    text = d.to_json(60)
+    report = check_text(text)
+    assert report.verdict == "PROVED"
+    assert any("(grad Q)' = c g phi(-X^T r)" in line for line in report.theorem)
+    changes = ("rates", {"u": "2*v"}), ("flow", {"|x|^3": "|x|^2", "|x|^(1/2)": "|x|^(1/3)"})
+    record = json.loads(text)["parameterization"]
+    for key, change in changes if norm != "oo" else changes[:1]:
+        forged = json.loads(text)
+        flow = functools.reduce(lambda t, x: t.replace(*x), change.items(), str(record[key]))
+        forged["parameterization"][key] = flow if key == "flow" else record[key] | change
+        with pytest.raises(Rejected, match="not those of phi"):
+            check_text(json.dumps(forged))
+    assert check_steered(d, 15).passed
+    other = of(["u*v"], None, "3/2").potential
+    assert not check_steered(replace(d, potential=other), 15).passed

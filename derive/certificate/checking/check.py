@@ -64,7 +64,10 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from flint import fmpq
+
 from derive.certificate.checking import every_size, orbit, sections
+from derive.certificate.checking.function import Function
 from derive.certificate.checking.signs import CONDITION
 from derive.certificate.checking.text import (
     JSON,
@@ -76,10 +79,14 @@ from derive.certificate.checking.text import (
     names_in,
     require,
 )
-from derive.certificate.checking.theorem import Checker
+from derive.certificate.checking.theorem import Checker, rates_of
 
 FORMAT, VERSION = "regderive-certificate", 6
 FLOW = "w' = -J^T X^T r", "w' = -diag(rates) J^T X^T r", "w' = -G^-1 J^T X^T r"
+STEEPEST = re.compile(
+    r"w' = phi\(-J\^T X\^T r\) = diag\(rates\) J\^T phi\(-X\^T r\), "
+    r"phi\(x\) = sign\(x\)(?: \|x\|\^\(?(\d{1,3}(?:/\d{1,3})?)\)?)?"
+)
 DERIVATION, REGIMES = "regderive-derivation", "regderive-regimes"
 EVERY_SIZE, MATRICES = "regderive-entrywise", "regderive-matrices"
 EVERY_MATRIX = "that matrices of every size come down to this one: the page has the argument"
@@ -92,6 +99,7 @@ MEANINGS = {
     REFUTED: "no Q(beta) and no g > 0 have Hess Q = g rho around the start in numbers",
     UNDECIDED: "whether there is a Q(beta) with Hess Q = g rho is not decided",
 }
+STEERED = "grad Q(beta) moves by c phi(-X^T r), for a Q(beta) with Hess Q = c g rho"
 __all__ = ["FORMAT", "VERSION", "NotACertificate", "Rejected", "Report", "check", "check_text"]
 _FAULTS = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError)
 
@@ -172,7 +180,11 @@ def derived(record: JSON, *besides: str) -> Report:
     """Return what the record of a derivation proves; what is said *besides* is left open."""
     _of_this_version(record)
     state = Checker(record)
-    shape(record, FLOW)
+    given = record["parameterization"]
+    steepest = STEEPEST.fullmatch(given["flow"])
+    shape(record, FLOW if steepest is None else (given["flow"],) * len(FLOW))
+    if steepest is not None:
+        _steepest(state, fmpq(*map(int, (steepest[1] or "0").split("/"))))
     proof, q = record["certificate"], record["potential"]
     state.outputs()
     state.prove("the conserved quantities", sections.laws, record["conserved"], proof["conserved"])
@@ -203,6 +215,23 @@ def derived(record: JSON, *besides: str) -> Report:
     state.open += ["the Ansatz asked for"] * (q["asked"] is not None)
     lines = dict.fromkeys(_head(record, state) + state.theorem)
     return Report(verdict, tuple(lines), (*state.open, *besides))
+
+
+def _steepest(state: Checker, s: fmpq) -> None:
+    """Require rates c |d_k F|^(s - 1), c one constant, and that no two outputs share a weight.
+
+    Rates are positive. So phi(J^T l) = G^-1 J^T phi(l) for phi(x) = sign(x) |x|^s.
+    """
+    given, space = state.given, state.space
+    require("rates" in given and "vector" not in given, "steepest descent has rates")
+    F, rates = [space.read(text) for text in given["outputs"]], rates_of(space, given)
+    units, n = list[Function](), 2 * int(s.q)
+    for k, row in enumerate(rates):
+        slopes = [x for x in (f.derivative(k) for f in F) if not x.is_zero()]
+        require(len(slopes) < 2, "under steepest descent outputs share a weight")
+        units += [row[k] ** n * x ** (n - 2 * int(s.p)) for x in slopes]
+    steady = all(u.derivative(k).is_zero() for u in units[:1] for k in range(space.weights))
+    require(steady and all(map(units[0].same, units)), "the rates are not those of phi")
 
 
 def whole(q: JSON) -> str | None:
@@ -256,8 +285,9 @@ def _potential(record: JSON, state: Checker) -> None:
     pieces = record["potential"]["pieces"]
     if said["g"] is not None:
         state.open += [] if state.is_warp() else ["that the warp g is positive beside the start"]
+        slope = "-c g X^T r" if given["flow"] in FLOW else "c g phi(-X^T r)"
         state.theorem.append(
-            f"(grad Q)' = -c g X^T r along the flow, c > 0 constant, with the warp g = {said['g']}"
+            f"(grad Q)' = {slope} along the flow, c > 0 constant, with the warp g = {said['g']}"
         )
         state.assume(state.stated())
     duals = zip(given["blocks"], said["dual_coordinates"], proof["dual"], strict=True)
@@ -280,7 +310,8 @@ def _head(record: JSON, state: Checker) -> list[str]:
     lines += [f"{beta} = {tree}" for beta, tree in names]
     lines += [f"{w} = 0" for w in given["idle"]]
     lines += [f"{w} = {tree} along the flow" for w, tree in given["ties"].items()]
-    lines.append(MEANINGS[record["verdict"]])
+    proved = MEANINGS[PROVED] if given["flow"] in FLOW else STEERED
+    lines.append({**MEANINGS, PROVED: proved}[record["verdict"]])
     conditions = [*state.conditions, *state.assumed, *(f"{p} != 0" for p in state.generic)]
     implied = {f"{text[:-4]} != 0" for text in conditions if text.endswith((" > 0", " < 0"))}
     conditions = [_of_flow(text, {*given["weights"]}) for text in conditions if text not in implied]

@@ -1,0 +1,231 @@
+"""Steepest descent in l_p put to its own flow and steps on drawn data: does grad Q move by phi?
+
+The witness knows F and the data alone: w' = phi(J^T l), l = X^T (y - X beta), entry by entry. It
+sums phi(l_j), which is what grad Q is said to move by, up to the unit of time that Q leaves open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import sympy
+
+from derive.components import in_components
+from derive.derivation import Derivation
+from derive.errors import NumericalError
+from derive.language import to_sympy
+from derive.language.tree import Tree
+from derive.model.rates import read_power
+from derive.model.steepest import PushedMap
+from derive.optimizers.pushed import PushedDerivation
+from derive.records import Potential
+from numerics.confirm.crosscheck import GUARD, in_numbers
+from numerics.confirm.regression_problem import (
+    COPIES,
+    SLACK,
+    RegressionProblem,
+    complete_problem,
+    digits_of,
+    draw_starts,
+    first_sound,
+    least,
+    table,
+)
+from numerics.evaluate.copies import fixed_starts
+from numerics.evaluate.lowering import HighPrecision, side_by_side, unchecked
+from numerics.evaluate.numbers import Array, Listed, Real, compiled
+from numerics.integrator.builder import Builder, Register, Tape
+from numerics.integrator.gradient_flow import DriftWatch
+from numerics.integrator.jets import Program
+from numerics.integrator.series_rules import bits_of
+from numerics.integrator.taylor import Stepper, integrate
+
+SHARE, STEPS, IN_STEPS, FEW, LARGEST = 0.125, 64, 16, 200, 1000
+"""How far weights move, of their size; finite steps; their digits; most Taylor steps; digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class SteeredCheck(Listed):
+    """What flows of the weights show: whether what is said, and in which digits or numbers."""
+
+    passed: bool
+    shown: Mapping[str, float | None]
+    lines: tuple[str, ...]
+
+    def report(self) -> str:
+        """Return the check as lines."""
+        return "\n".join(self.lines)
+
+    def to_record(self) -> dict[str, object]:
+        """Return the check as what JSON can hold."""
+        found = {k: None if x is None else int(min(x, LARGEST)) for k, x in self.shown.items()}
+        return {"passed": self.passed, "shown": found}
+
+
+def check_reached(d: PushedDerivation, length: float = 1e-6) -> SteeredCheck:
+    """Take a few steps of the flow on drawn data, many times, and the rank of where they lead."""
+    model, p, rng = d.parameterization, d.parameterization.plain, np.random.default_rng(0)
+    weights = [sympy.Symbol(name, real=True) for name in p.weights]
+    F = compiled(p.outputs, p.weights)
+    J = compiled([f.diff(w) for f in p.outputs for w in weights], p.weights)
+    start, ends = np.array([float(x) for _, x in d.point]), []
+    for _ in range(4 * p.p):
+        X, y, w = rng.normal(size=(p.d, p.d)), rng.normal(size=p.d), start
+        X *= 10 ** rng.uniform(-2, 0)
+        for _ in range(STEPS):
+            jacobian = np.array(J(*w), float).reshape(p.d, p.p)
+            slope = _pushed(model, jacobian.T @ X.T @ (y - X @ np.array(F(*w), float)))
+            w = w + length / STEPS * slope / np.linalg.norm(slope)
+        ends.append((w - start) / np.linalg.norm(w - start))
+    reached = int(np.linalg.matrix_rank(np.array(ends), tol=1e-5))
+    line = f"Short flows reach {reached} of {p.p} directions of the weights"
+    return SteeredCheck(reached == p.p, {"reached": reached, "weights": p.p}, (line,))
+
+
+def _pushed(model: PushedMap, G: Array) -> Array:
+    """Return Phi(G) in doubles; polar factors by singular vectors."""
+    entries = dict(zip(model.plain.weights, G, strict=True))
+    for name, (rows, columns) in model.shapes:
+        places = [f"{name}{i + 1}{j + 1}" for i in range(rows) for j in range(columns)]
+        one = np.array([entries[x] for x in places]).reshape(rows, columns)
+        left, _, right = np.linalg.svd(one, full_matrices=False)
+        entries |= dict(zip(places, (left @ right).ravel(), strict=True))
+    return np.array([*entries.values()]) if model.shapes else _phi_of(model, G)
+
+
+def _phi_of(model: PushedMap, G: Array) -> Array:
+    """Return phi of each entry."""
+    if model.function is not None:
+        return np.array(compiled([to_sympy(model.function)], ["x"])(G)[0], float)
+    return np.sign(G) * np.abs(G) ** float(read_power(model.push))
+
+
+def check_steered(d: Derivation, digits: int = 30) -> SteeredCheck:
+    """Run the flow of phi on drawn data, and finite steps, and compare with grad Q.
+
+    Raises:
+        NumericalError: no data were found on which no slope changes its sign.
+    """
+    rng, (subject, given) = np.random.default_rng(0), in_numbers(in_components(d), {})
+    p, potential = subject.parameterization, subject.potential
+    fixed = fixed_starts(p.start_symbols, given, 1 if p.d > 1 else COPIES)
+    s = p.geometry.steering.exponent
+    assert s is not None
+
+    def check() -> SteeredCheck:
+        starts = draw_starts(potential, fixed, rng)
+        problem = complete_problem(p, None, None, starts, rng)
+        return _Run(problem, s).compared(potential, problem.model.spread(subject.laws), digits)
+
+    return first_sound(check, "check Q")
+
+
+def _told(
+    steered: float, drift: float | None, halved: float, digits: int, problem: RegressionProblem
+) -> SteeredCheck:
+    """Return how well grad Q is the sum of phi, and how much less twice as many steps err."""
+    agree = min(x for x in (steered, drift) if x is not None) >= digits - SLACK
+    passed = agree and halved > 1.5
+    lines = [f"Flow of phi and Q {'agree' if passed else 'DISAGREE'} ({digits} digits asked)"]
+    rows = {"grad Q moves by phi(-X^T r)": steered, "conserved quantities at every step": drift}
+    lines += table(rows, "not compared: there is none")
+    lines += [
+        f"  {2 * STEPS} finite steps err {halved:.2f} times less than {STEPS}",
+        f"  {problem}",
+    ]
+    return SteeredCheck(passed, {"steered": steered, "drift": drift}, tuple(lines))
+
+
+class _Run:
+    """The flow of the weights and of T_j = int phi(l_j), on data, while no slope changes sign."""
+
+    def __init__(self, problem: RegressionProblem, s: Fraction) -> None:
+        self.problem, self.s, model = problem, s, problem.model
+        self.origin = [x for _, x in problem.origin]
+        self.sizes = len(self.origin), len(model.trees)
+        self.totals = tuple(f"T {j}" for j in range(self.sizes[1]))
+        self.slopes = Program(self._tape(lambda builder, x, j: x), bits_of(IN_STEPS))
+        self.signs = self._signs(self.origin)
+        if 0 in self.signs:
+            raise NumericalError("a slope is 0 at the start")
+
+    def _tape(self, phi: Callable[[Builder, Register, int], Register]) -> Tape:
+        """Return the program of phi(J^T l) and phi(l)."""
+        model, X, y = self.problem.model, self.problem.X, self.problem.y
+        builder = Builder((*model.weights, *self.totals))
+        beta = tuple(builder.tree(tree) for tree in model.trees)
+        rest = [
+            builder.linear(zip(beta, (-a for a in x), strict=True), t)
+            for x, t in zip(X, y, strict=True)
+        ]
+        steers = [builder.linear(zip(rest, column, strict=True)) for column in zip(*X, strict=True)]
+        pushed = [*builder.reverse(beta, steers)[: self.sizes[0]], *steers]
+        return builder.tape([phi(builder, x, j) for j, x in enumerate(pushed)])
+
+    def _phi(self, builder: Builder, x: Register, j: int) -> Register:
+        """Write sign(x) |x|^s for an x of the sign that it starts with."""
+        size = builder.linear([(x, Fraction(self.signs[j]))])
+        return builder.linear([(builder.power(size, self.s), Fraction(self.signs[j]))])
+
+    def _signs(self, w: Sequence[Real]) -> list[int]:
+        """Return the signs of J^T l and l."""
+        found = self.slopes.at([*w[: self.sizes[0]], *[Fraction(0)] * self.sizes[1]])
+        return [int(x > 0) - int(x < 0) for x in found]
+
+    def _kept(self, w: Sequence[Real]) -> None:
+        if self._signs(w) != self.signs:
+            raise NumericalError("a slope changes its sign")
+
+    def compared(self, potential: Potential, laws: Sequence[Tree], digits: int) -> SteeredCheck:
+        """Return the digits to which grad Q is T, up to a unit, and the laws are kept."""
+        field, start = self._tape(self._phi), [*self.origin, *[Fraction(0)] * self.sizes[1]]
+        speeds = Program(field, bits_of(IN_STEPS)).at(start)[: self.sizes[0]]
+        rates = (
+            abs(v) / (abs(w) or 1)
+            for v, w in zip(map(float, speeds), map(float, self.origin), strict=True)
+        )
+        time = Fraction(SHARE / max(rates)).limit_denominator(10**15)
+        watch = DriftWatch(laws, self.problem.model.weights, digits + GUARD)
+
+        def stop(run: Stepper) -> bool:
+            self._kept(run.state)
+            watch.observe(run.state[: self.sizes[0]])
+            return False
+
+        end = integrate(field, start, digits + GUARD, stop, FEW, time=time).state
+        self._kept(end)
+        q = side_by_side([unchecked(potential, dict(x))[0] for x in self.problem.starts])
+        gradient = HighPrecision(digits + 2 * GUARD, (), q.functions).gradient
+        error = self._apart(gradient, end, digits + 2 * GUARD)
+        coarse, fine = (self._apart(gradient, self._stepped(field, n, time)) for n in (1, 2))
+        drift = least([digits_of(x, 1) for x in watch.drift])
+        tiny = mpmath.mpf(10) ** (4 - IN_STEPS)
+        halved = 2.0 if fine < tiny else float(coarse / fine)
+        return _told(digits_of(error, 1), drift, halved, digits, self.problem)
+
+    def _stepped(self, field: Tape, n: int, time: Fraction) -> list[Real]:
+        """Return where finite steps end."""
+        step, count = Program(field, bits_of(IN_STEPS)), n * STEPS
+        state = [mpmath.mpf(x.numerator) / x.denominator for x in self.origin]
+        state += [mpmath.mpf(0)] * self.sizes[1]
+        size = mpmath.mpf(time.numerator) / time.denominator / count
+        for _ in range(count):
+            state = [x + size * v for x, v in zip(state, step.at(state), strict=True)]
+        self._kept(state)
+        return state
+
+    def _apart(
+        self, gradient: Callable[..., Sequence[Real]], state: Sequence[Real], digits: int = IN_STEPS
+    ) -> Real:
+        """Return |y - u T|/|y| for y = grad Q(beta), with the unit u that fits best."""
+        with mpmath.workdps(digits):
+            weights, T = state[: self.sizes[0]], mpmath.matrix(list(state[self.sizes[0] :]))
+            builder = Builder(self.problem.model.weights)
+            F = builder.tape([builder.tree(tree) for tree in self.problem.model.trees])
+            y = mpmath.matrix(list(gradient(Program(F, bits_of(digits)).at(weights))))
+            unit = (T.T * y)[0] / (T.T * T)[0]
+            return mpmath.norm(y - unit * T) / mpmath.norm(y)
