@@ -10,7 +10,6 @@ from sympy import Abs, Rational, log, sqrt
 from derive import InputError, Parameterization, Verdict, regimes, scale_start
 from derive.limits.limit import read_point, with_scale
 from numerics.confirm.limits import confirm_limits
-from numerics.integrator.gradient_flow import flow
 from tests.cli.commands import refusal_of, run
 from tests.published import derive_once, regimes_once
 
@@ -165,26 +164,6 @@ def test_the_limits_have_the_forms_that_theory_gives():
     assert Rational(2, 3) * (b1**2 + b2**2) ** Rational(3, 4) == neuron.limits[0].potential.Q
 
 
-def test_the_kernel_limit_of_a_neuron_is_a_mahalanobis_distance():
-    # I - (1 - s)^2/(2 (1 + s^2)) u u^T/|u|^2, up to scale: Azulay et al. 2021, appendix F.
-    start = {"a": "2*sqrt(alpha)", "u1": "3*sqrt(alpha)/10", "u2": "4*sqrt(alpha)/10"}
-    r = found(["a*u1", "a*u2"], start)
-    limit = r.limits[1]
-    assert limit.regime == "kernel"
-    assert limit.potential is not None
-    assert limit.origin is not None
-    hessian = sympy.Matrix(
-        [[sympy.diff(g, x) for x in limit.coordinates] for g in limit.potential.gradient]
-    )
-    s, unit = Rational(3, 5), sympy.Matrix([Rational(3, 5), Rational(4, 5)])
-    expected = sympy.eye(2) - (1 - s) ** 2 / (2 * (1 + s**2)) * unit * unit.T
-    ratio = hessian * expected.inv()
-    assert ratio[0, 1] == ratio[1, 0] == 0
-    assert ratio[0, 0] == ratio[1, 1] != 0
-    # beta_0 = alpha u/|u|: the scale is that of the predictor.
-    assert [sympy.expand(b / alpha) for b in limit.origin] == list(unit)
-
-
 def test_both_roads_to_the_kernel_limit_agree():
     # Expansion of the closed form, and covariance: the same quadratic form, up to the unit.
     r = found(["p**2 - m**2", "q**2 - r**2"], CASES["tied, two outputs"][1])
@@ -265,38 +244,7 @@ def test_homogeneity_and_the_time_of_the_flow():
     r = found(["p**3 - m**3"], TIED)
     assert r.homogeneity is not None
     assert (r.homogeneity.degree, r.homogeneity.time) == (3, 4)
-    # K(c w_0) = c^4 K(w_0), and the flow gets as near c^4 times as soon.
-    p = Parameterization.parse(["p**3 - m**3"])
-
-    def distance(scale, time):
-        end = flow(p, [[1]], ["1/10"], {"p": scale, "m": scale}, 15, time=time)
-        return float(end.limit[0]) - 0.1
-
-    slow, fast = distance(10, "1/100000"), distance(20, "1/1600000")
-    assert abs(slow) < 0.09
-    assert abs(slow / fast - 1) < 1e-4
-    assert abs(slow / distance(20, "1/400000") - 1) > 0.5
     assert found(["w + w**3"], {"w": "alpha"}).homogeneity is None
-
-
-@pytest.mark.parametrize(
-    ("scales", "limit", "rate"),
-    [
-        # min |beta|_1 and min |beta|_2 subject to beta1 + 2 beta2 = 3.
-        (("1/10", "1/40"), (0.0, 1.5), 1 / 16),
-        (("4", "8"), (0.6, 1.2), 1 / 16),
-    ],
-)
-def test_the_flow_in_the_weights_tends_to_the_minimizer_of_the_limit(scales, limit, rate):
-    p = Parameterization.parse(["p**2 - m**2", "q**2 - r**2"])
-    errors = []
-    for scale in scales:
-        end = flow(p, [[1, 2]], [3], dict.fromkeys("pmqr", scale), 15)
-        errors.append(max(abs(float(b) - x) for b, x in zip(end.limit, limit, strict=True)))
-    # As alpha -> infinity the error is of order alpha^-4; as alpha -> 0 here of order alpha^2, as
-    # beta1 = 2 alpha^2 sinh(mu) with sinh(2 mu) = 1.5/(2 alpha^2), so of order alpha.
-    expected = rate if limit[0] else 1 / 4
-    assert abs(errors[1] / errors[0] / expected - 1) < 0.1
 
 
 @pytest.mark.parametrize(

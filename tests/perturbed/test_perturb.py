@@ -202,23 +202,6 @@ def test_a_long_increment_is_written_by_the_weights_after_the_step():
     assert "a system of" not in v.to_text()
 
 
-@pytest.mark.parametrize(
-    ("output", "h"),
-    [("u*exp(v)", "u**2/2 + v**2/2"), ("u**3*v**2", "u**2/2 + v**2/2"), ("u*v", "(u + 2*v)**6")],
-)
-def test_an_increment_is_that_of_a_step_in_numbers(output, h):
-    """All weights step at once: the image of one holds the others before the step."""
-    (law,) = perturb(derive(output), "decay, step", penalty=h).of_laws
-    symbols = sorted(law.change.free_symbols, key=str)
-    at = {s: sympy.Rational(k, 7) for k, s in enumerate(symbols, 2)}
-    named = {s.name: s for s in at}
-    loss = named["G"] * sympy.sympify(output, named) + named["k"] * sympy.sympify(h, named)
-    stepped = {w: w - named["eta"] * loss.diff(w) for w in (named["u"], named["v"])}
-    after = law.quantity.xreplace({w: x.xreplace(at) for w, x in stepped.items()})
-    found = law.change.xreplace(at)
-    assert abs(sympy.N(after - law.quantity.xreplace(at) - found, 30)) < 1e-20 * abs(found)
-
-
 def test_a_penalty_knows_no_coordinate_of_a_vector():
     neuron = derive_once(Parameterization.parse(["a*u"], vectors=["u"]))
     assert perturb(neuron, "decay", penalty="a**2").verdict is Verdict.REFUTED
@@ -464,39 +447,6 @@ def least(costs, X, y):
     return found.x[: X.shape[1]] - found.x[X.shape[1] :]
 
 
-@pytest.mark.parametrize(
-    ("columns", "rows"),
-    [
-        ("equal", [[1, 2, 2], [2, 1, -1]]),
-        ("unequal", [[1, 2, 4], [2, 1, -1]]),
-        ("unequal", [[1, 2]]),
-    ],
-)
-def test_label_noise_on_the_tied_pair_has_the_l1_norm_of_equal_columns_alone(columns, rows):
-    """The weights S_j = sum_i X_ij^2 sigma_i^2 of the printed h decide the limit of SGD."""
-    X, rng = np.array(rows, float), np.random.default_rng(1)
-    y, eta = np.array([1.0, 0.8])[: len(X)], 0.05 / (X**2).sum(0).max()
-    p, m = (np.full(X.shape[1], 0.5) for _ in range(2))
-    for t in range(60_000):
-        noise = rng.choice((-1.0, 1.0), len(X)) if t < 50_000 else 0
-        G = X.T @ (X @ (p**2 - m**2) - y + noise)
-        p, m = p - 2 * eta * G * p, m + 2 * eta * G * m
-    beta = p**2 - m**2
-    assert np.abs(X @ beta - y).max() < 1e-6
-    v = perturb(derive_once("p**2 - m**2"), "noise")
-    assert str(v.annealed) == "S*Abs(beta)"
-    weighted, plain = least((X**2).sum(0), X, y), least(np.ones(X.shape[1]), X, y)
-    assert np.abs(beta - weighted).max() < 1e-2
-    assert (np.abs(beta - plain).max() < 1e-2) == (columns == "equal")
-    assert (np.abs(weighted - plain).max() < 1e-2) == (columns == "equal")
-
-
-FIELDS = {
-    "u*v": lambda w: (w[0] * w[1], np.stack([w[1], w[0], 0 * w[2]])),
-    "a*b + c": lambda w: (w[0] * w[1] + w[2], np.stack([w[1], w[0], 1 + 0 * w[2]])),
-}
-
-
 def limit(F, start, kappa):
     """Return beta at the end of w' = -J^T X^T r - kappa(t) w, kappa on [0, 2]."""
     X, y = np.array([[1.0, 2.0, -1.0]]), np.array([1.5])
@@ -513,16 +463,3 @@ def limit(F, start, kappa):
     beta, _ = F(w.reshape(3, 3))
     assert np.abs(X @ beta - y).max() < 1e-8
     return beta
-
-
-@pytest.mark.parametrize(("output", "shrinks"), [("u*v", True), ("a*b + c", False)])
-def test_decay_shrinks_the_start_of_homogeneous_maps_alone(output, shrinks):
-    start = np.array([0.9, 0.4, 0.3])
-    decayed = limit(FIELDS[output], start, 0.5)
-    smaller = limit(FIELDS[output], np.exp(-0.5) * start, 0)
-    assert (np.abs(decayed - smaller).max() < 1e-7) == shrinks
-    assert (np.abs(decayed - smaller).max() < 1e-3) == shrinks
-    v = perturb(derive_once(output), "decay")
-    assert bool(v.start) == shrinks
-    assert ("decay shrinks the start" in " ".join(v.to_text().split())) == shrinks
-    assert ("exp(-kappa)" in derive_once(output).to_text()) == shrinks

@@ -96,25 +96,6 @@ def test_q_has_the_second_derivative_one_over_k(output, start):
     assert sympy.diff(piece.value, beta, 2) == 1 / at_beta
 
 
-def test_the_printed_kernel_is_that_of_the_flow():
-    """K in beta and a root, where it was written so: the root is read off its polynomial."""
-    output, start = MODELS[-1]
-    piece = quadrature(output, start)
-    assert piece.kernel is not None
-    (root,) = piece.roots
-    with mp.workdps(15):
-        at = along_flow(output, start)
-        for time in (0, TIME / 3, TIME):
-            x, expected = at(time)
-            here = {piece.betas[0]: x}
-            coefficients = sympy.Poly(root.polynomial, root.symbol).all_coeffs()
-            assert root.from_above is not None
-            found = mpmath.polyroots([evaluate(c, here) for c in coefficients], maxsteps=200)
-            real = sorted((mpmath.re(r) for r in found if abs(mpmath.im(r)) < 1e-9), reverse=True)
-            here[root.symbol] = real[root.from_above]
-            assert abs(evaluate(piece.kernel, here) - expected) < 1e-10
-
-
 LAYERS = [
     ("exp(u*v)", {"u": "-1/3", "v": "1/2"}, "beta**2*sqrt(5184*log(beta)**2 + 25)/36"),
     ("tanh(u*v)", {"u": "1", "v": "-1/2"}, ""),

@@ -1,7 +1,6 @@
 """Of the forms that are found the simplest is printed, in a piece that says what it is."""
 
 import pickle
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -68,22 +67,6 @@ def test_one_sign_may_be_assumed_of_a_sum_but_not_two(start, separated):
         assert len(piece.assumptions) == 1
         q = -((b1 + b2) ** Rational(2, 3) + (b1 - b2) ** Rational(2, 3)) / 4
         assert sympy.diff(found.potential.Q - q, b1, 2) == 0
-
-
-@pytest.mark.slow
-@pytest.mark.every(2)
-@pytest.mark.parametrize("scale", [Fraction(1), Fraction(1, 10**8)])
-def test_forms_on_two_roads_have_one_gradient(scale):
-    derivation = derive_once(Parameterization.parse(CONVOLVED))
-    found, (block,) = derivation.potential, derivation.blocks
-    start = {n: scale * k for n, k in {"u_0": 3, "x_0": 5, "v_0": 7, "y_0": 11}.items()}
-    points = np.array([[1.0, 2.0], [-0.3, 0.29999999], [1e-7, 2e-9]])
-    sums = found.numeric(start)
-    other = replace(found, pieces=(block.potential.forms[1].piece,)).numeric(start)
-    assert np.allclose(sums.gradient(points), other.gradient(points), rtol=1e-13, atol=0)
-    assert np.allclose(sums(points), other(points), rtol=1e-13, atol=0)
-    back = sums.gradient(sums.inverse_gradient(sums.gradient(points)))
-    assert np.allclose(back, sums.gradient(points), rtol=1e-7)
 
 
 def test_terms_are_counted_with_products_multiplied_out():
@@ -170,12 +153,6 @@ def test_what_is_printed_in_a_weight_is_what_was_shown(monkeypatch):
 
 def test_a_leaf_that_is_no_rational_curve_keeps_its_integral():
     assert derive_once(Parameterization.parse(["u*v*w"])).potential.kind == "quadrature"
-
-
-def test_roots_of_numbers_are_those_of_their_primes():
-    written = Parameterization.parse(["w*sqrt(6) - w**2*sqrt(2)*sqrt(3)", "v*sqrt(3)*sqrt(2)"])
-    other = Parameterization.parse(["w*sqrt(2)*sqrt(3) - w**2*sqrt(6)", "v*sqrt(6)"])
-    assert [repr(f) for f in written.F] == [repr(f) for f in other.F]
 
 
 @pytest.mark.every(3)
@@ -269,24 +246,6 @@ def test_the_entropy_of_burg_is_that_of_exponentials(output, start, Q):
     """K = 4 (beta - b)^2: Q'' = 1/K, Q' = 0 where beta = beta_0."""
     (piece,) = derive_once(Parameterization.parse([output], {"w": start})).potential.pieces
     assert str(piece.value) == Q
-
-
-@pytest.mark.parametrize(("output", "c", "b"), [("c*u*v", -2, 0), ("c*u*v", 3, 0), ("u*v+1", 1, 1)])
-def test_a_product_with_a_factor_of_any_sign_has_q_of_its_kernel(output, c, b):
-    """K = c^2 (u^2 + v^2): Q'' = 1/K, and Q' is the time of the flow from beta_0."""
-    parameters = ["c"] if "c" in output else []
-    (piece,) = derive_once(Parameterization.parse([output], parameters=parameters)).potential.pieces
-    at = {"c": c, "u_0": 2, "v_0": sympy.Rational(1, 3)}
-    slope = piece.gradient[0].subs(piece.constants)
-    slope = slope.subs({x: at[x.name] for x in slope.free_symbols if x.name in at})
-    (beta,) = slope.free_symbols
-    assert abs(float(slope.subs(beta, c * sympy.Rational(2, 3) + b))) < 1e-12
-    for turn in (-2, 0.5, 1):  # u + v and u - v move by opposite factors
-        more, less = sympy.exp(turn) * sympy.Rational(7, 3), sympy.exp(-turn) * sympy.Rational(5, 3)
-        u, v = (more + less) / 2, (more - less) / 2
-        K = c**2 * (u**2 + v**2)
-        assert abs(float(slope.diff(beta).subs(beta, c * u * v + b) * K) - 1) < 1e-12
-        assert abs(float(slope.subs(beta, c * u * v + b)) - turn / c) < 1e-12
 
 
 def test_polar_coordinates_have_one_integral_over_the_length():

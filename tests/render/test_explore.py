@@ -483,32 +483,6 @@ def test_all_models_of_the_catalogue_meet_their_minimiser(show):
     assert drawn > 25
 
 
-OWN = [
-    (["p**4 - m**4"], {"start": TIED["start"]}),
-    (["w + w**3"], {}),
-    (["sinh(w)*u"], {}),
-    (["a**2*b"], {}),
-    (["w*exp(w)"], {}),
-    (["w + w**5"], {}),
-    (["a*b*u"], {"vectors": ["u"]}),
-    (["a*u1", "a*u2", "a*u3"], {"rates": {"a": "eta"}}),
-    (["p**2 - m**2", "u*v"], {}),
-    (["x*y", "y*z", "z*x"], {}),
-]
-
-
-@pytest.mark.browser
-@pytest.mark.slow
-@pytest.mark.parametrize(("outputs", "options"), OWN, ids=[", ".join(x) for x, _ in OWN])
-def test_pages_of_other_models_meet_their_minimiser(show, outputs, options):
-    page = show(made(outputs, **options))
-    assert page.text_content("#message") == ""
-    if page.locator("#distance").count():
-        assert float(page.text_content("#distance")) < 1e-6
-    else:
-        assert number(page, "together")[0] < 1e-7
-
-
 @pytest.mark.browser
 def test_pages_fit_a_phone_and_stand_without_scripts(show):
     outputs, options, *_ = MODELS["tied pair"]

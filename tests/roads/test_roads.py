@@ -104,36 +104,6 @@ def _at(text, values):
     return Fraction(int(value.p), int(value.q))
 
 
-@pytest.mark.parametrize(
-    ("outputs", "t"),
-    [
-        (NEURONS[0], "beta1**2 + 2*beta2**2"),
-        (SCALED, "beta1**2 + beta2**2"),
-        (CONVOLUTION, "beta1**2 + beta2**2"),
-        (WWT, "beta1*beta3 - beta2**2"),
-    ],
-)
-def test_at_the_point_of_a_refutation_no_ratio_fits(outputs, t):
-    """K s s^T, K Hess t and I are independent there: numbers, by SymPy."""
-    b = block(outputs)
-    road = follow_published(b.metric, Ansatz.of(t))
-    (failure,) = road.finding.evidence
-    point = {
-        sympy.Symbol(name, real=True): sympy.Rational(v.numerator, v.denominator)
-        for name, v in failure.point
-    }
-    F = sympy.Matrix(b.metric.parameterization.outputs)
-    J = F.jacobian(list(point))
-    K = (J * J.T).subs(point)
-    betas = sympy.symbols(f"beta1:{len(F) + 1}")
-    at = dict(zip(betas, F.subs(point), strict=True))
-    T = sympy.sympify(t)
-    s = sympy.Matrix([T.diff(x) for x in betas]).subs(at)
-    S = sympy.hessian(T, betas).subs(at)
-    rows = [list(M) for M in (K * s * s.T, K * S, sympy.eye(len(F)))]
-    assert sympy.Matrix(rows).rank() == 3
-
-
 @pytest.mark.parametrize("outputs", [WWT, ("a*u1 + b*v1", "a*u2 + b*v2"), ("a*u1", "a*u2 + u1")])
 @pytest.mark.parametrize("ansatz", [RADIAL, SEPARABLE, Ansatz.of("beta1**2 + beta1*beta2")])
 def test_where_there_is_no_q_no_form_fits(outputs, ansatz):
