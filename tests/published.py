@@ -11,12 +11,14 @@ import os
 import pickle
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
 import derive as library
 from derive import Derivation, Parameterization, derive, regimes
+from derive.derivation import map_of
 from derive.limits.find import Regimes
 from derive.render.json import with_certificate
 
@@ -88,9 +90,13 @@ def _kept(kind, p, find):
     return found
 
 
+def derive_once(model: Parameterization | str | Sequence[str]) -> Derivation:
+    """Derive what several tests look at: a parameterization, or its outputs."""
+    return _derived(map_of(model))
+
+
 @functools.cache
-def derive_once(p: Parameterization) -> Derivation:
-    """Derive what several tests look at."""
+def _derived(p: Parameterization) -> Derivation:
     return _kept("derivation", p, lambda: derive(p))
 
 

@@ -80,3 +80,12 @@ def test_derived_confirmed_by_a_flow_and_certified(text: str) -> None:
     assert derivation.to_latex()
     assert check(json.loads(derivation.to_json())).verdict == "PROVED"
     assert crosscheck(derivation, digits=20).passed
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("output", ["log(a*b)", "log(a*b) + a"])
+def test_logarithms_of_products_of_negative_weights_are_real(output):
+    """log(a b) is log|a| + log|b|: what is printed is real where a and b are negative."""
+    d = derive_once(Parameterization.parse([output], start={"a": "-1", "b": "-2"}))
+    assert d.verdict is Verdict.PROVED
+    assert crosscheck(d, digits=20).passed

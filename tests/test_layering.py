@@ -106,12 +106,15 @@ LONGEST_FILE, FULLEST_FOLDER, MOST_BRANCHES, MOST_ARGUMENTS = 500, 24, 15, 5
 BRANCHES = (ast.If, ast.For, ast.While, ast.ExceptHandler, ast.IfExp, ast.comprehension, ast.Assert)
 
 
-def layer(module, layers=LAYERS):
-    """Return the position of the room that the module is in, the innermost one that is named."""
-    found = {name: position for position, names in enumerate(layers) for name in names}
-    parts = module.split(".")
-    rooms = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
-    return next((found[room] for room in rooms if room in found), None)
+def positions(layers):
+    """Return the position of the room of each module, the innermost one that is named, if any."""
+    named = {name: position for position, names in enumerate(layers) for name in names}
+    found = {}
+    for module in MODULES:
+        parts = module.split(".")
+        rooms = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
+        found[module] = next((named[room] for room in rooms if room in named), None)
+    return found
 
 
 @cache
@@ -133,18 +136,17 @@ def imports(module):
 
 def test_every_module_has_a_room():
     rooms = ("derive", "derive.certificate", "numerics")
-    strays = [m for m in MODULES if m not in rooms and layer(m, LAYERS + NUMERIC_LAYERS) is None]
-    assert strays == []
+    found = positions(LAYERS + NUMERIC_LAYERS)
+    assert [m for m in MODULES if m not in rooms and found[m] is None] == []
 
 
 def test_imports_point_down():
     upward = [
         (module, name)
-        for layers in (LAYERS, NUMERIC_LAYERS)
+        for found in map(positions, (LAYERS, NUMERIC_LAYERS))
         for module in MODULES
         for name in imports(module)
-        if None not in (own := layer(module, layers), theirs := layer(name, layers))
-        and theirs > own
+        if None not in (own := found[module], theirs := found[name]) and theirs > own
     ]
     assert upward == []
 

@@ -21,13 +21,13 @@ from tests.published import certified_once, derive_once
 from tests.witness_flow import Model, confirms, integrate, random_steering, start_values
 from tests.witnesses import WITNESSES
 
-pytestmark = pytest.mark.every(18)
+pytestmark = pytest.mark.every(36)
 
 AT_LIMITS = ("mirror flow", "minimiser", "every time", "shrunk start")
 """Kinds of statements whose witnesses follow flows to their ends, which takes seconds."""
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("line", DECIDED)
 def test_verdicts_have_their_evidence(line):
     """SymPy finds the same residual at the point that refutes, which is a start, and not zero."""
@@ -150,7 +150,7 @@ def test_what_is_claimed_of_a_flow_withstands_its_witness(line, monkeypatch):
         assert trials["regularizer"], "no flow was followed"
 
 
-@pytest.mark.every(54)
+@pytest.mark.every(72)
 @pytest.mark.parametrize("line", DECIDED)
 def test_what_is_claimed_of_limits_withstands_its_witness(line):
     withstood(derive_once(parsed(line)), AT_LIMITS.__contains__)

@@ -81,7 +81,7 @@ CASES = [
 ]
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("text", "matrices", "size", "r"), CASES)
 def test_flows_from_any_start_move_grad_q_in_the_row_space(text, matrices, size, r):
     model = parse(text, matrices)
@@ -116,7 +116,7 @@ def test_flows_from_any_start_move_grad_q_in_the_row_space(text, matrices, size,
         assert off_row(a, np.array(changes)) > 1e-4  # as of Q = |b|^2/2
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("text", "matrices"), [("W*T(W)", SYMMETRIC), ("U*T(V)", PRODUCT)])
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_steering_tells_general_measurements_from_commuting_ones(text, matrices, n):

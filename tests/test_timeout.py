@@ -35,7 +35,7 @@ def printed(d):
     return " ".join(d.to_text().split())
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("last", STAGES)
 @pytest.mark.parametrize("name", ["warp", "blocks"])
 def test_a_stage_that_is_late_is_named(monkeypatch, name, last):

@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +35,11 @@ ROOT = Path(__file__).parents[2]
 PAIR = Parameterization.parse(
     ["p**2 - m**2"], start={"p": "alpha", "m": "alpha"}, positive=["alpha"]
 )
-POTENTIAL = derive(PAIR).potential
+
+
+@cache
+def potential():
+    return derive(PAIR).potential
 
 
 def data(m, d):
@@ -52,7 +57,7 @@ def _relative(X, y):
 def interpolants(m, d, alpha, rounds=5):
     """min Q(beta) s.t. X beta = y, by general solvers and by the flow itself."""
     X, y = data(m, d)
-    q = POTENTIAL.numeric({"alpha": alpha})
+    q = potential().numeric({"alpha": alpha})
     start = {"p": alpha, "m": alpha}
     entries = [
         Entry("numerics.interpolants.interpolant", lambda: interpolate(q, X, y).value, rounds),
@@ -95,7 +100,7 @@ def _trust_constr(q, X, y):
 def sparse_limit(m, d):
     """alpha = 1e-8 against least l1 norm by linear programming."""
     X, y = data(m, d)
-    q = POTENTIAL.numeric({"alpha": 1e-8})
+    q = potential().numeric({"alpha": 1e-8})
 
     def basis_pursuit():
         both = np.hstack([X, -X])
@@ -112,7 +117,7 @@ def sparse_limit(m, d):
 def gram_products(m, d, alpha):
     """The solver against the Gram products X D X^T that its Newton steps need."""
     X, y = data(m, d)
-    q, design = POTENTIAL.numeric({"alpha": alpha}), read_design(X)
+    q, design = potential().numeric({"alpha": alpha}), read_design(X)
     products = interpolate(q, X, y).iterations + 1
     weights = np.linspace(0.5, 1, d)
 
@@ -169,7 +174,7 @@ def stiff_flow(scales, digits):
 def functions(count, alpha=0.5):
     """Q, its gradient and its Bregman divergence at many points, against NumPy and lambdify."""
     b, b0 = np.random.default_rng(0).standard_normal((2, count))
-    q, a = POTENTIAL.numeric({"alpha": alpha}), 2 * alpha**2
+    q, a = potential().numeric({"alpha": alpha}), 2 * alpha**2
 
     def value(b):
         return (b * np.arcsinh(b / a) - np.hypot(b, a) + a) / 4
@@ -184,7 +189,7 @@ def functions(count, alpha=0.5):
         "grad Q": lambda: gradient(b),
         "Bregman": lambda: value(b) - value(b0) - gradient(b0) * (b - b0),
     }
-    printed = dict(zip(("Q", "grad Q"), (POTENTIAL.Q, POTENTIAL.gradient[0]), strict=True))
+    printed = dict(zip(("Q", "grad Q"), (potential().Q, potential().gradient[0]), strict=True))
     contests = []
     for name, evaluate in ours.items():
         entries = [

@@ -38,7 +38,7 @@ def confirmed(derivation, digits):
 PROVED = names(entry for entry in entries() if entry.verdict == "PROVED")
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", PROVED)
 def test_every_proved_model_is_confirmed_by_its_flow(name, derived):
     assert confirmed(derived(name), 10).passed

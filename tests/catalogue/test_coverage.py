@@ -50,7 +50,7 @@ COMPARED = [row for row in FAST if "compare(" in row.python]
 LINES = [row for row in FAST if row.python and row not in COMPARED]
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("row", LINES, ids=lambda row: row.text[:60])
 def test_python_shows_what_the_table_says(row):
     assert not disagreement(row)
@@ -59,7 +59,7 @@ def test_python_shows_what_the_table_says(row):
 COMMANDS = [row for row in FAST if row.command]
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("row", COMMANDS, ids=lambda row: row.command + row.shows[0][:20])
 def test_a_command_shows_what_the_table_says(row):
     assert not disagreement(row)

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.certificate.checking.check import NotACertificate, Rejected, check
 from tests.certificate.certificates import replaced
-from tests.published import certified_once
+from tests.published import certified_once, derive_once
 
 REFUSED = (Rejected, NotACertificate)
 OUTPUTS = ["a*c - b*d", "a*d + b*c"]
@@ -84,13 +84,13 @@ def test_without_a_proof_the_domain_is_open():
 
 
 def test_where_the_domain_is_not_decided_the_theorem_says_so():
-    d = derive(Parameterization.parse(["a*u1", "a*u2"]))
+    d = derive_once(Parameterization.parse(["a*u1", "a*u2"]))
     assert "which beta1, beta2 are reached is not decided" in check(json.loads(d.to_json())).theorem
 
 
 def test_walls_are_what_is_said_of_them():
     """Of (u^2 + v^2, u v) on a sector; with another wall or one of them alone it is refused."""
-    d = derive(Parameterization.parse(["u**2 + v**2", "u*v"]))
+    d = derive_once(Parameterization.parse(["u**2 + v**2", "u*v"]))
     sector = json.loads(d.to_json())
     assert check(sector).open == ()
     walls = sector["potential"]["pieces"][0]["domain"]["walls"]

@@ -22,7 +22,7 @@ from tests.cli.commands import (
 )
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -69,7 +69,7 @@ def test_answers(arguments, code, words):
     assert_answers(run("regularizer", *arguments), code, words)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

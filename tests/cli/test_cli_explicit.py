@@ -14,7 +14,7 @@ run = partial(run_command, "explicit")
 TIED = ["p**2 - m**2", "--start", "p=alpha,m=alpha"]
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -45,7 +45,7 @@ def test_answers(arguments, code, words):
     assert done.stderr == ""
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -11,7 +11,7 @@ from tests.cli.commands import run as run_command
 run = partial(run_command, "parameterize")
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [

@@ -67,7 +67,7 @@ def test_a_package_that_does_not_work_is_70(tmp_path):
     ]
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(
     ("script", "words"),
     [

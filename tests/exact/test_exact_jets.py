@@ -74,7 +74,7 @@ def test_a_derivative_is_known_to_one_order_less():
     assert slope.value == 3 * POINT["x"] ** 2 * POINT["y"] - 1 / POINT["y"]
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("text", FUNCTIONS)
 def test_jets_of_products_and_quotients_are_those_of_jets(text):
     p, values = parsed(text, "x**2*y + 1")

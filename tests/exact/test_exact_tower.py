@@ -105,7 +105,7 @@ FORMULAS = [text for pair in EQUAL for text in pair] + [
 ]
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("text", FORMULAS)
 def test_values_and_derivatives_are_those_of_mpmath(text):
     (element,) = elements(text)

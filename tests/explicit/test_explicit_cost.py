@@ -54,7 +54,7 @@ PRODUCTS = [
 ]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(("outputs", "expected"), PRODUCTS, ids=lambda x: str(x)[:24])
 def test_products_as_the_inequality_of_the_means_has_them(outputs, expected):
     cost = cost_of(outputs)

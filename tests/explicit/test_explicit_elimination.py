@@ -147,7 +147,7 @@ OWN = [
 ]
 
 
-@pytest.mark.every(12)
+@pytest.mark.every(24)
 @pytest.mark.parametrize("build", [pose, pose_cost])
 @pytest.mark.parametrize(("outputs", "start"), OWN, ids=lambda x: str(x)[:24])
 def test_certified_values_are_the_least_that_scipy_finds(outputs, start, build):

@@ -8,12 +8,11 @@ import mpmath
 import pytest
 import sympy
 
-from derive import ConsistencyError, InputError, Parameterization, Verdict, parameterize
+from derive import InputError, Parameterization, Verdict, parameterize
 from derive.inverse.acceptance import accepts
 from derive.inverse.line_element import Candidate, W
 from derive.inverse.term import SeparableTerm
-from derive.language import Name, parse_expression, to_sympy
-from tests.inverse.forward import forward_of, run_forward
+from derive.language import parse_expression, to_sympy
 from tests.published import derive_once
 
 pytestmark = pytest.mark.every(3)
@@ -71,7 +70,6 @@ def test_a_tempered_entropy_has_a_power_with_its_exponent():
         assert found.finding.verdict is Verdict.PROVED
         assert parameterize(q).outputs == ("w**(2/(2 - t))",)
         assert found.assumed == ("t != 2",)
-        assert forward_of(found).derivation.verdict is Verdict.PROVED
     (power,) = parameterize("c*beta**n/n").coordinates
     assert set(power.assumed) == {"c*(n - 1) > 0", "n > 0"}
 
@@ -138,7 +136,7 @@ def place(coordinate, numbers, rng):
             return sympy.N(w, 60)
 
 
-@pytest.mark.every(12)
+@pytest.mark.every(24)
 @pytest.mark.parametrize(("Q", "output", "start"), FOUND, ids=[row[0][:24] for row in FOUND])
 def test_found_and_proved(Q, output, start):
     design = designed(Q)
@@ -159,17 +157,7 @@ def test_found_and_proved(Q, output, start):
         assert abs(product - scale) < mpmath.mpf(10) ** -40 * (1 + abs(scale))
 
 
-NOT_COMPARED = ("log(cosh(beta))",)
-"""Forward, F is not taken."""
-
-
-@pytest.mark.every(12)
-@pytest.mark.parametrize("Q", [row[0] for row in FOUND])
-def test_the_forward_derivation_finds_the_same_q(Q):
-    (c,) = designed(Q).coordinates
-    assert forward_of(c).equal != Q.startswith(NOT_COMPARED)
-
-
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("Q", "wrong"),
     [
@@ -215,6 +203,7 @@ def test_a_broken_search_proves_nothing(monkeypatch, broken):
     assert parameterize("beta*log(beta) - beta").verdict is Verdict.UNDECIDED
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("Q", "start"),
     [
@@ -253,6 +242,7 @@ def test_no_closed_form_gives_the_integral(Q):
     assert "Integral(" in design.to_text()
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("terms", "keywords", "words"),
     [
@@ -283,6 +273,7 @@ def test_blocks_share_one_clock():
     assert {str(c.scale) for c in pair.coordinates} == {"4"}
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("q", range(8))
 def test_round_trip(q):
     """Q of a drawn one-weight F gives F back, up to an affine change of w."""
@@ -299,23 +290,6 @@ def test_round_trip(q):
     back = to_sympy(c.output, {"w": w})
     ratio = (back - b) / w**D if D > 1 else sympy.diff(back, w)
     assert sympy.simplify(ratio).is_number
-    assert forward_of(c).derivation is not None
-
-
-def test_the_forward_result_of_a_shifted_power_is_compared_too():
-    (c,) = parameterize("-(3 - beta)**(2/3)").coordinates
-    forward = forward_of(c)
-    assert forward.derivation.potential.kind == "explicit"
-    assert forward.equal
-
-
-def test_the_forward_run_catches_another_q():
-    term = SeparableTerm(parse_expression("beta*log(beta)"), "beta")
-    for wrong in ("w**3", "w", "w**2 + w", "1/w", "w**3 + 1"):
-        with pytest.raises(ConsistencyError):
-            run_forward(term, parse_expression(wrong), {"w": Name("w_0")}, positive=("w",))
-    right = run_forward(term, parse_expression("7*w**2"), {"w": Name("w_0")}, positive=("w",))
-    assert right.equal
 
 
 def test_the_start_that_is_asked_for():

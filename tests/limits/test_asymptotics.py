@@ -35,7 +35,7 @@ EXPANDABLE = [
 ]
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("f", EXPANDABLE, ids=str)
 def test_what_is_left_out_is_as_small_as_is_said(f):
     found = Expander(e, ElementarySigns(("b", "c")), SPAN).expand(f)

@@ -27,7 +27,7 @@ def steered(f, names, w0, time, kept):
     return float(F(*done.y[:, -1]))
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(10)
 @pytest.mark.parametrize("seed", range(20))
 def test_others_rest_as_the_scale_tends_to_either_end(seed):
     rng = random.Random(seed)

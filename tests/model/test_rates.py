@@ -10,7 +10,6 @@ from derive import (
     InputError,
     Parameterization,
     Verdict,
-    derive,
     explicit_counterpart,
     regimes,
 )
@@ -19,6 +18,7 @@ from derive.components import in_components
 from derive.model.typed import TypedModel
 from numerics import crosscheck
 from tests.conditions import texts
+from tests.published import derive_once
 
 parse = Parameterization.parse
 EXPONENTIATED = parse(["p - m"], mirror="p*log(p) + m*log(m)")
@@ -30,7 +30,7 @@ ENTROPIES = parse(["p - m"], mirror="p*log(p) + m*log(m) + p*m/4")
 
 
 def test_exponentiated_gradient_has_the_hyperbolic_entropy():
-    d = derive(EXPONENTIATED)
+    d = derive_once(EXPONENTIATED)
     assert [str(law) for law in d.conserved.laws] == ["m*p"]
     Q = "beta*asinh(beta/(2*sqrt(p_0*m_0))) - sqrt(beta**2 + 4*p_0*m_0)"
     tilted = f"{Q} - beta*asinh((p_0 - m_0)/(2*sqrt(p_0*m_0)))"
@@ -51,8 +51,8 @@ def test_exponentiated_gradient_has_the_hyperbolic_entropy():
     ],
 )
 def test_it_is_gradient_flow_of_other_weights(p, F, start, v):
-    q = derive(p).potential.numeric(start)
-    other = derive(parse([F], start=v)).potential.numeric({})
+    q = derive_once(p).potential.numeric(start)
+    other = derive_once(parse([F], start=v)).potential.numeric({})
     for beta in (-2.0, 0.5, 3.0):
         assert q.gradient(beta) == pytest.approx(other.gradient(beta), rel=1e-12)
 
@@ -60,7 +60,7 @@ def test_it_is_gradient_flow_of_other_weights(p, F, start, v):
 @pytest.mark.every(4)
 @pytest.mark.parametrize("p", [EXPONENTIATED, DISGUISED, LAYERS, NEURON], ids=lambda p: p.texts[0])
 def test_flow_and_formula_agree_and_the_certificate_is_of_this_metric(p):
-    d = derive(p)
+    d = derive_once(p)
     assert crosscheck(d, digits=20).passed
     record = json.loads(d.to_json())
     report = check(record)
@@ -80,14 +80,14 @@ def test_flow_and_formula_agree_and_the_certificate_is_of_this_metric(p):
 
 
 def test_the_page_expands_in_this_metric():
-    page = derive(EXPONENTIATED).to_latex()
+    page = derive_once(EXPONENTIATED).to_latex()
     assert r"\langle \nabla \delta, \nabla F\rangle = m \cdot p - p \cdot m = 0" in page
 
 
 @pytest.mark.every(3)
 @pytest.mark.parametrize("rates", [{"a": "eta"}, {"a": "2", "u": "zeta"}, {"u": "1 + a**2"}])
 def test_a_neuron_of_any_dimension_is_that_in_components(rates):
-    d = derive(parse(["a*u"], vectors=["u"], rates=rates))
+    d = derive_once(parse(["a*u"], vectors=["u"], rates=rates))
     assert d.hessian.verdict is Verdict.REFUTED
     assert d.warping.verdict is Verdict.PROVED
     record = json.loads(d.to_json())
@@ -103,9 +103,9 @@ def test_a_neuron_of_any_dimension_is_that_in_components(rates):
 
 @pytest.mark.slow
 def test_the_rate_of_the_first_layer_between_its_limits():
-    d = derive(parse(["a*u"], vectors=["u"], rates={"a": "eta"}))
+    d = derive_once(parse(["a*u"], vectors=["u"], rates={"a": "eta"}))
     assert [str(law) for law in d.conserved.laws] == ["a**2/eta - norm_u**2"]
-    explicit = derive(parse(["a*u1", "a*u2"], rates={"a": "eta"}))
+    explicit = derive_once(parse(["a*u1", "a*u2"], rates={"a": "eta"}))
     assert (d.potential.kind, explicit.potential.kind) == ("explicit", "explicit")
     slow, fast = regimes(d, "eta").limits
     assert (slow.regime, fast.regime) == ("kernel", "intermediate")
@@ -116,14 +116,14 @@ def test_the_rate_of_the_first_layer_between_its_limits():
 
 
 def test_the_inverse_of_an_arctangent_is_checked():
-    d = derive(parse(["w"], rates={"w": "1 + w**2"}, start={"w": -1}))
+    d = derive_once(parse(["w"], rates={"w": "1 + w**2"}, start={"w": -1}))
     assert "atan" in str(d.potential.Q)
     assert crosscheck(d, digits=20).passed
 
 
 def test_rates_of_one_are_gradient_flow():
-    plain = derive(["u*v"])
-    assert derive(parse(["u*v"], rates={"u": "1", "v": 1})) == plain
+    plain = derive_once(["u*v"])
+    assert derive_once(parse(["u*v"], rates={"u": "1", "v": 1})) == plain
     record = json.loads(plain.to_json())
     assert "rates" not in record["parameterization"]
     assert not check(record).open
@@ -131,20 +131,20 @@ def test_rates_of_one_are_gradient_flow():
 
 def test_equal_rates_leave_matrix_factorization_without_a_potential():
     rates = dict.fromkeys(("W11", "W12", "W21", "W22"), "eta")
-    d = derive(parse(["W*T(W)"], arrays={"W": (2, 2)}, rates=rates))
+    d = derive_once(parse(["W*T(W)"], arrays={"W": (2, 2)}, rates=rates))
     assert d.verdict is Verdict.REFUTED
     assert "eta" in str(d.metric.kernel_in_weights)
 
 
 def test_a_rate_may_couple_outputs_that_share_no_weight():
-    d = derive(parse(["u", "v"], rates={"u": "1 + v**2"}))
+    d = derive_once(parse(["u", "v"], rates={"u": "1 + v**2"}))
     assert len(d.blocks) == 1
-    assert len(derive(["u", "v"]).blocks) == 2
+    assert len(derive_once(["u", "v"]).blocks) == 2
 
 
 def test_limits_are_those_of_the_metric():
     p = parse(["p - m"], start={"p": "alpha", "m": "alpha"}, mirror="p*log(p) + m*log(m)")
-    found = regimes(derive(p), "alpha")
+    found = regimes(derive_once(p), "alpha")
     assert found.homogeneity is None  # the rates scale as well
     assert "l1" in found.to_text()
 
@@ -171,7 +171,7 @@ def test_rates_that_make_no_sense_are_refused(given, why):
 
 def test_conditions_on_the_start_are_those_that_can_fail():
     def said(**rates):
-        (piece,) = derive(parse(["u*v"], rates=rates)).potential.pieces
+        (piece,) = derive_once(parse(["u*v"], rates=rates)).potential.pieces
         return texts(piece)
 
     assert said(u="u**2") == ("u_0 != 0",)
@@ -187,7 +187,7 @@ def test_conditions_on_the_start_are_those_that_can_fail():
 @pytest.mark.every(2)
 @pytest.mark.parametrize("p", [COUPLED, ENTROPIES], ids=lambda p: p.texts[0])
 def test_a_mirror_that_is_no_sum_has_a_metric_of_rows(p):
-    d = derive(p)
+    d = derive_once(p)
     assert crosscheck(d, digits=20).passed
     record = json.loads(d.to_json())
     check(record)
@@ -199,7 +199,9 @@ def test_a_mirror_that_is_no_sum_has_a_metric_of_rows(p):
             check({**record, "parameterization": forged})
     assert "G^-1" in d.to_text()
     assert "the matrix with the rows $(" in d.to_latex()
-    assert derive(eval(repr(p), {"Parameterization": Parameterization})).to_json() == d.to_json()
+    assert (
+        derive_once(eval(repr(p), {"Parameterization": Parameterization})).to_json() == d.to_json()
+    )
 
 
 def test_the_rate_of_an_array_is_that_of_its_entries():
@@ -243,11 +245,11 @@ def test_a_positive_rate_tells_the_sign_of_a_weight():
     p = parse(["u*v"], rates={"u": "1/(2*v)", "v": "1/u"})
     assert {"u", "v"} <= {*p.positive}
     assert {"u", "v"}.isdisjoint(repr(p).partition("positive")[2])
-    d = derive(p)
+    d = derive_once(p)
     assert d.potential.pieces[0].kind in ("explicit", "algebraic")
     assert crosscheck(d, digits=20).passed
 
 
 def test_the_parameter_of_a_curve_ends_where_rates_do():
     p = parse(["u*v + w**3"], rates={"u": "1/v", "v": "1/u", "w": "1/w"})
-    assert "with Max(-u_0, -v_0) < z < infinity" in derive(p).to_text()
+    assert "with Max(-u_0, -v_0) < z < infinity" in derive_once(p).to_text()

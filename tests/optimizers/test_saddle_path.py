@@ -42,7 +42,7 @@ def drawn(name, seed):
             return s
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(10)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("name", MODELS)
 def test_flows_from_small_starts_come_near_the_plateaus(name, seed):

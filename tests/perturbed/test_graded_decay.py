@@ -71,7 +71,7 @@ def test_plain_decay_does_more_and_the_metric_that_is_told_does_not(seed):
     assert np.allclose(told, limit(output, p.weights, X, y, shrunk, rates), atol=1e-6)
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(10)
 @pytest.mark.parametrize("seed", range(20))
 def test_unequal_decay_that_normalises_the_fields_shrinks_the_start(seed):
     """The start with c_inf alone, y(0) unmoved, is another: it is no such start."""

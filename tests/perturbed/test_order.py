@@ -79,7 +79,7 @@ def drawn(seed):
     return [*map(str, forms)], X, np.array([rng.uniform(0.6, 1.4) for _ in w]), rng
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("seed", range(20))
 def test_weighted_flows_end_together_where_that_is_proved_and_only_there(seed):
     outputs, X, w0, rng = drawn(seed)
@@ -112,13 +112,14 @@ each_data = pytest.mark.parametrize(
 )  # fmt: skip
 
 
+@pytest.mark.every(6)
 @each_data
 def test_the_order_of_data_and_the_kernel(outputs, X, start, order, closed):
     o = ordered(outputs, X, start)
     assert (o.verdict.value, o.closed.verdict.value) == (order, closed)
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(10)
 @each_data
 def test_flows_tell_the_order_and_the_kernel(outputs, X, start, order, closed):
     o = ordered(outputs, X, start)

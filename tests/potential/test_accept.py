@@ -63,6 +63,7 @@ def accepted_as(monkeypatch, output, start, how):
     return found, d.potential.pieces[0]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("output", "start"), MODELS)
 def test_what_is_printed_is_accepted(monkeypatch, output, start):
     found, piece = accepted_as(monkeypatch, output, start, lambda p: p)
@@ -75,7 +76,7 @@ def test_what_is_printed_is_accepted(monkeypatch, output, start):
     assert not any(e.point for e in piece.evidence)
 
 
-@pytest.mark.every(16)
+@pytest.mark.every(32)
 @pytest.mark.parametrize("fault", BREAKS)
 @pytest.mark.parametrize(("output", "start"), MODELS)
 def test_a_broken_part_is_not_printed(monkeypatch, output, start, fault):
@@ -87,6 +88,7 @@ def test_a_broken_part_is_not_printed(monkeypatch, output, start, fault):
     assert piece.kind != "explicit" or "mu = 0 at the start" in statements
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("text", "holds"),
     [

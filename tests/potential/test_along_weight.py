@@ -82,7 +82,7 @@ def known(piece, start):
     return values
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(("output", "start"), OVER_A_WEIGHT)
 def test_an_integral_over_a_weight_is_the_time_and_q_its_integral(output, start):
     """dQ/dbeta = mu, the time of w' = grad F, and Q grows by int mu K dmu."""

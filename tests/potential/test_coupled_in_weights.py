@@ -7,9 +7,9 @@ import pytest
 import sympy
 from scipy.integrate import solve_ivp
 
-from derive import NumericalError, Parameterization, Verdict, derive
+from derive import NumericalError, Parameterization, Verdict
 from derive.certificate.checking.check import Rejected, check
-from tests.published import certified_once
+from tests.published import certified_once, derive_once
 
 MODELS = [
     ("exp(s)*w1", "exp(s)*w2"),
@@ -34,7 +34,7 @@ def steered(outputs, weights, start, time, pull):
 
 @pytest.mark.parametrize("outputs", MODELS)
 def test_the_formula_is_the_q_that_flows_follow(outputs):
-    d = derive(Parameterization.parse(outputs))
+    d = derive_once(Parameterization.parse(outputs))
     assert d.verdict is Verdict.PROVED
     (piece,) = d.potential.pieces
     assert (d.potential.kind, piece.in_weights) == ("parametric", "the weights")
@@ -63,7 +63,7 @@ def test_the_formula_is_the_q_that_flows_follow(outputs):
 
 
 def test_what_is_asked_of_a_formula_in_beta_is_refused():
-    d = derive(Parameterization.parse(MODELS[0]))
+    d = derive_once(Parameterization.parse(MODELS[0]))
     with pytest.raises(NumericalError, match="formula in the weights"):
         d.to_code("numpy")
     with pytest.raises(NumericalError, match="formula in the weights"):
@@ -71,13 +71,13 @@ def test_what_is_asked_of_a_formula_in_beta_is_refused():
 
 
 def test_the_page_says_where_the_weights_are_and_claims_no_formula_in_beta():
-    page = derive(Parameterization.parse(MODELS[0])).to_latex()
+    page = derive_once(Parameterization.parse(MODELS[0])).to_latex()
     assert "at the point of the leaf with" in page
     assert "In $\\beta$ this is" not in page
 
 
 def test_without_the_conjugate_an_integral_is_left():
-    d = derive(Parameterization.parse(["exp(b)", "a + b"]))
+    d = derive_once(Parameterization.parse(["exp(b)", "a + b"]))
     assert d.potential.kind == "quadrature"
     assert d.potential.pieces[0].in_weights == ""
 

@@ -101,7 +101,7 @@ BALANCED = "unless `u_0 - v_0 = 0` or `u_0 + v_0 = 0`"
 """From there u = v or u = -v, and u*v keeps its sign."""
 
 
-@pytest.mark.every(12)
+@pytest.mark.every(24)
 @pytest.mark.parametrize(
     ("output", "where"),
     [
@@ -234,7 +234,7 @@ def test_weights_may_become_infinite_where_beta_is_not(output, rate, where):
     assert where in domain(derive_once(p)).where
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("output", "walls", "conditions"),
     [

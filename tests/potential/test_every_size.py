@@ -100,7 +100,7 @@ FLOWS = [
 ]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(("text", "each", "options"), FLOWS)
 def test_flows_agree_and_refute_what_is_broken(text, each, options):
     d = derive(EntrywiseMap.parse([text], [each], **options))
@@ -130,7 +130,7 @@ def flown(d, start):
     return check.compare(problem, end), check.number(d.potential.g, check.values(copy.begin))
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("text", "start"),
     [
@@ -156,7 +156,7 @@ def test_where_g_is_negative_q_is_another_as_its_condition_says(text):
     assert rows["n = 3: grad Q as y"] < 1
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     "text",
     [

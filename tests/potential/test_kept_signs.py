@@ -133,7 +133,7 @@ def test_a_sum_of_laws_keeps_a_sign_in_the_certificate_too(outputs, start, kept)
             check_text(json.dumps(record))
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("outputs", "start", "kept"),
     [
@@ -155,7 +155,7 @@ def test_what_a_law_proves_of_a_start_in_symbols_is_not_assumed(outputs, start, 
     assert (piece.domain.convex == "warp assumed") is not kept
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("outputs", "start", "g"),
     [

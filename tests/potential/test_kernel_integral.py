@@ -71,7 +71,7 @@ def test_a_falling_power_of_k_has_an_exact_factor():
     assert integrate_relation(relation_of(["9/beta", "0", "1"], "-(a**2)", "3/a")) is not None
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(("coefficients", "beta0", "K0", "Q"), CASES, ids=str)
 def test_q_has_the_second_derivative_one_over_k(coefficients, beta0, K0, Q):
     relation = relation_of(coefficients, beta0, K0)

@@ -85,7 +85,7 @@ def test_the_printed_integral_is_q_along_the_flow(output, start):
         assert abs(mpmath.quad(expected, ends, **nodes)) > 1e-3
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("output", "start"), MODELS)
 def test_q_has_the_second_derivative_one_over_k(output, start):
     piece = quadrature(output, start)

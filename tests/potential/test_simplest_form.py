@@ -169,7 +169,7 @@ def test_a_leaf_that_is_no_rational_curve_keeps_its_integral():
 def test_the_same_function_in_other_words_has_the_same_q(one, other, start):
     given = {"positive": ["a", "b"], "parameters": ["D"]} if "D" in one else {}
     models = [Parameterization.parse([F], start, **given) for F in (one, other)]
-    first, second = (derive(p).potential for p in models)
+    first, second = (derive_once(p).potential for p in models)
     assert str(first.Q) == str(second.Q)
     assert first.pieces[0].domain == second.pieces[0].domain
 
@@ -179,7 +179,7 @@ def test_the_same_function_in_other_words_has_the_same_q(one, other, start):
 )
 def test_equal_starts_in_other_words_give_the_same_q(one, other):
     models = [Parameterization.parse(["p**2 - m**2"], {"p": x, "m": "a"}) for x in (one, other)]
-    first, second = (derive(p).potential for p in models)
+    first, second = (derive_once(p).potential for p in models)
     assert str(first.Q) == str(second.Q)
 
 
@@ -204,7 +204,7 @@ def test_asinh_starts_where_its_root_is_rational():
     p = Parameterization.parse(["asinh(w)"], start={"w": "3/4"})
     (beta0,) = (p.at_start(f) for f in p.F)
     assert "log(2)" in repr(beta0)
-    assert derive(p).verdict is Verdict.PROVED
+    assert derive_once(p).verdict is Verdict.PROVED
 
 
 def test_a_sine_stays_between_its_bounds():
@@ -228,7 +228,7 @@ def test_a_sine_stays_between_its_bounds():
 @pytest.mark.parametrize("count", [12, pytest.param(24, marks=pytest.mark.slow)])
 def test_many_products_have_the_closed_form_of_one(count):
     products = " + ".join(f"u{i}*v{i}" for i in range(count))
-    d = derive(products)
+    d = derive_once(products)
     assert d.potential.kind == "explicit"
     assert d.potential.Q.has(sympy.asinh)
 
@@ -249,7 +249,7 @@ def test_the_entropy_of_burg_is_that_of_exponentials(output, start, Q):
 
 
 def test_polar_coordinates_have_one_integral_over_the_length():
-    found = derive(["r*cos(t)", "r*sin(t)"])
+    found = derive_once(["r*cos(t)", "r*sin(t)"])
     Q, (b1, b2) = found.potential.Q, found.beta
     assert not Q.atoms(sympy.core.function.AppliedUndef)  # none along a segment of beta
     (integral,) = Q.atoms(sympy.Integral)
@@ -264,7 +264,7 @@ def test_polar_coordinates_have_one_integral_over_the_length():
 
 @pytest.mark.parametrize(("F", "ends"), [("exp(2*p) - 3*m", 1), ("exp(2*p) - 3*log(m)", 2)])
 def test_only_a_weight_that_f_ends_at_ends_the_curve(F, ends):
-    found = derive([F]).potential.pieces[0]
+    found = derive_once([F]).potential.pieces[0]
     low, high = found.curve.interval
     assert (low, high == 1) == (-sympy.oo, ends == 1)
     assert ("m_0 > 0" in texts(found)) == (ends == 2)
@@ -275,20 +275,20 @@ def test_only_a_weight_that_f_ends_at_ends_the_curve(F, ends):
 
 
 def test_integrals_start_at_f_as_it_was_typed():
-    (integral,) = derive(["a*tanh(b)"]).potential.Q.atoms(sympy.Integral)
+    (integral,) = derive_once(["a*tanh(b)"]).potential.Q.atoms(sympy.Integral)
     assert str(integral.limits[0][1]) == "a_0*tanh(b_0)"
 
 
 @pytest.mark.parametrize(("F", "ends"), [("sinh(w)**2", {0}), ("sqrt(w**2 + 1) - 2", {-1})])
 def test_of_two_ends_on_one_side_the_nearer_one_is_kept(F, ends):
-    found = derive([F])
+    found = derive_once([F])
     assert {w.end(*found.beta) for w in found.potential.pieces[0].domain.walls} == ends
 
 
 @pytest.mark.parametrize(("F", "d"), [("sqrt(2)*tanh(w)", 2), ("tanh(w)/3", Fraction(1, 9))])
 def test_quadratic_denominators_have_logarithms_of_both_roots(F, d):
     """K = (d - beta^2)^2/d for sqrt(d) tanh(w)."""
-    found = derive([F])
+    found = derive_once([F])
     (b,), (piece,) = found.beta, found.potential.pieces
     assert piece.kind == "explicit"
     slope = sympy.diff(piece.gradient[0], b).subs({b: sympy.Rational(1, 5)})
@@ -415,7 +415,7 @@ def test_a_sign_that_is_open_is_why_an_integral_is_left():
     assert closed.potential.kind != "quadrature"
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("F", "constant"),
     [
@@ -432,14 +432,14 @@ def test_a_sign_that_is_open_is_why_an_integral_is_left():
     ],
 )
 def test_norms_have_closed_forms(F, constant):
-    (piece,) = derive(F).potential.pieces
+    (piece,) = derive_once(F).potential.pieces
     assert piece.kind == "explicit"
     assert [str(value) for _, value in piece.constants] == ([constant] if constant else [])
 
 
 def test_a_norm_times_a_weight_of_it_moves_by_cosh_and_sinh():
     """|(a, b)| is not 0 on the way, as d log |(a, b)|/dmu is bounded: F does not end there."""
-    d = derive("a*sqrt(a**2 + b**2)")
+    d = derive_once("a*sqrt(a**2 + b**2)")
     (piece,) = d.potential.pieces
     curve = piece.time_curve
     assert curve is not None
@@ -459,15 +459,15 @@ def test_a_norm_times_a_weight_of_it_moves_by_cosh_and_sinh():
 
 def test_a_norm_that_the_flow_reaches_zero_of_ends_f():
     """|(a, b)| = r falls to 0 in finite time where r' = 1, or r' = d: there is no curve beyond."""
-    (piece,) = derive("sqrt(a**2 + b**2) + exp(c)").potential.pieces
+    (piece,) = derive_once("sqrt(a**2 + b**2) + exp(c)").potential.pieces
     assert piece.time_curve is not None
     assert not any(end.is_infinite for end in piece.time_curve.interval)
-    (piece,) = derive("d*sqrt(a**2 + b**2) + c").potential.pieces
+    (piece,) = derive_once("d*sqrt(a**2 + b**2) + c").potential.pieces
     assert piece.time_curve is None
 
 
 def test_a_quotient_of_degree_two_is_inverted():
-    d = derive(Parameterization.parse(["exp(p) - exp(m)"], start={"p": "alpha", "m": "alpha"}))
+    d = derive_once(Parameterization.parse(["exp(p) - exp(m)"], start={"p": "alpha", "m": "alpha"}))
     curve = d.potential.pieces[0].time_curve
     assert curve is not None
     assert curve.inverse is not None
@@ -491,13 +491,13 @@ def test_a_quotient_of_degree_two_is_inverted():
     ],
 )
 def test_k_is_written_as_one_would(F, K, rho):
-    d = derive(F)
+    d = derive_once(F)
     assert (str(d.metric.kernel[0, 0]), str(d.metric.rho[0, 0])) == (K, rho)
 
 
 def test_the_hypentropy_of_a_shifted_norm_from_zero():
     p = Parameterization.parse(["c + c*sqrt(a**2 + b**2)"], start={"c": "0"})
-    (piece,) = derive(p).potential.pieces
+    (piece,) = derive_once(p).potential.pieces
     assert [str(value) for _, value in piece.constants] == ["(sqrt(a_0**2 + b_0**2) + 1)**4"]
 
 

@@ -82,11 +82,13 @@ def potential(request, in_plane):
     return derivation.potential.numeric(numbers(derivation))
 
 
+@pytest.mark.every(8)
 def test_the_gradient_vanishes_at_the_start_and_nowhere_near(potential):
     scale = max(np.abs(gradient(potential, beta)).max() for beta in places(potential))
     assert np.abs(gradient(potential, np.array(potential.beta0))).max() < 1e-7 * scale
 
 
+@pytest.mark.every(8)
 def test_the_divergence_is_positive(potential):
     """D(b, c) > 0 for b != c, both ways: Q is strictly convex, not only above its least value."""
     points = [np.array(potential.beta0), *places(potential)]
@@ -96,6 +98,7 @@ def test_the_divergence_is_positive(potential):
         assert float(potential.bregman(*pair)) > 0
 
 
+@pytest.mark.every(8)
 def test_the_hessian_is_the_slope_of_the_gradient(potential):
     beta = next(places(potential))
     steps = 1e-5 * np.abs(beta).max() * np.eye(potential.d)
@@ -112,12 +115,14 @@ def test_the_hessian_is_the_slope_of_the_gradient(potential):
         assert np.allclose(np.reshape(potential.curvature(at), -1), np.diag(hessian))
 
 
+@pytest.mark.every(8)
 def test_the_inverse_mirror_map_undoes_the_gradient(potential):
     for beta in places(potential):
         again = inverse(potential, gradient(potential, beta))
         assert np.allclose(again, beta, rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.every(8)
 def test_the_conjugate_has_the_inverse_mirror_map_as_its_gradient(potential):
     def conjugate(y):
         beta = inverse(potential, y)
@@ -177,7 +182,7 @@ def test_a_larger_start_gives_the_same_mirror_map_in_larger_units(name, in_plane
     assert not np.allclose(control, control[0], rtol=1e-6)
 
 
-@pytest.mark.every(16)
+@pytest.mark.every(32)
 @pytest.mark.parametrize("name", NAMES)
 def test_conserved_quantities_are_constant_along_the_flow(name, in_plane):
     """Of every model, also of those that have no Q; a weight that moves is the control."""

@@ -8,19 +8,20 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import pytest
 
-from derive import InputError, NumericalError, Parameterization, derive
+from derive import InputError, NumericalError, Parameterization
 from derive.catalogue.library import derive_entry, entries
 from derive.verdict import Verdict
 from tests.cli.commands import run
+from tests.published import derive_once
 
 TIED = Parameterization.parse(["p**3 - m**3"], start={"p": "alpha", "m": "alpha"})
 SHOWN = {
-    "neuron": lambda: derive(["a*u1", "a*u2"]),
-    "roots": lambda: derive(["a*b*u1", "a*b*u2"]),
-    "curve": lambda: derive(TIED),
-    "vector": lambda: derive(Parameterization.parse(["a*u"], vectors=["u"])),
-    "two blocks": lambda: derive(["w**2", "exp(v)"]),
-    "names": lambda: derive(
+    "neuron": lambda: derive_once(["a*u1", "a*u2"]),
+    "roots": lambda: derive_once(["a*b*u1", "a*b*u2"]),
+    "curve": lambda: derive_once(TIED),
+    "vector": lambda: derive_once(Parameterization.parse(["a*u"], vectors=["u"])),
+    "two blocks": lambda: derive_once(["w**2", "exp(v)"]),
+    "names": lambda: derive_once(
         Parameterization.parse(["jnp*in_"], start={"jnp": "torch", "in_": "in_0"})
     ),
 }
@@ -120,7 +121,7 @@ def at_zero(tasks):
 def test_q_of_a_balanced_start_is_differentiable_at_0():
     """Where A = |beta|, grad Q is z at beta = 0, and not 0/0."""
     tasks = {
-        name: (derive(Parameterization.parse(outputs, **given)).to_code("jax"), start)
+        name: (derive_once(Parameterization.parse(outputs, **given)).to_code("jax"), start)
         for name, (outputs, given, start) in BALANCED.items()
     }
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
@@ -147,7 +148,7 @@ def of_jax(texts):
     jax.config.update("jax_enable_x64", True)
     found, (b, b0) = [], np.array([[1.0, 2.0], [0.3, -0.2]])
     for outputs, options, start in texts:
-        Q = derive(Parameterization.parse(outputs, **options)).potential.to_jax(start)
+        Q = derive_once(Parameterization.parse(outputs, **options)).potential.to_jax(start)
         whole = lambda beta, Q=Q: Q(beta).sum()  # noqa: E731
         found.append((np.asarray(jax.grad(whole)(b)).tolist(), float(whole(b) - whole(b0))))
     return found
@@ -158,22 +159,22 @@ def test_q_is_a_function_of_jax():
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         found = pool.submit(of_jax, STARTS).result()
     for (outputs, options, start), (slope, change) in zip(STARTS, found, strict=True):
-        q = derive(Parameterization.parse(outputs, **options)).potential.numeric(start)
+        q = derive_once(Parameterization.parse(outputs, **options)).potential.numeric(start)
         assert slope == pytest.approx(q.gradient([1.0, 2.0]).tolist(), rel=1e-12)
         assert change == pytest.approx(np.sum(q([1.0, 2.0])) - np.sum(q([0.3, -0.2])), rel=1e-12)
 
 
 def test_a_function_of_q_is_refused_as_numbers_are():
-    neuron = derive(["a*u1", "a*u2"]).potential
+    neuron = derive_once(["a*u1", "a*u2"]).potential
     with pytest.raises(InputError, match="gives no value for a_0"):
         neuron.to_jax()
     with pytest.raises(InputError, match="which fails at a_0 = -1"):
         neuron.to_torch({"a_0": -1, "u1_0": 0, "u2_0": 0})
     with pytest.raises(NumericalError, match="it is an integral"):
-        derive("w + w**5").potential.to_torch({"w_0": 1})
+        derive_once("w + w**5").potential.to_torch({"w_0": 1})
     W = Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)})
     with pytest.raises(NumericalError, match="there is no Q"):
-        derive(W).potential.to_jax()
+        derive_once(W).potential.to_jax()
 
 
 @pytest.mark.slow

@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from derive import derive
 from derive.catalogue import entries, find
 from derive.catalogue.audit.formula_kinds import audit_entry
 from derive.catalogue.audit.report import site
@@ -27,6 +26,7 @@ from derive.univariate.problem import read_activation, variational_problem
 from derive.verdict import Verdict
 from numerics.figures.own import portrait
 from tests.cli.commands import refusal_of, run
+from tests.published import derive_once
 
 MODELS = ("tied-pair", "linear-neuron", "symmetric-factorization", "deep-diagonal", "convolution-2")
 PROBLEMS = (("x**2", "relu", False), ("cosh(x)", "relu", True))
@@ -178,7 +178,7 @@ def has_words_and_formulas(record):
 @pytest.mark.every(2)
 @pytest.mark.parametrize("weight", ["w" * 40, "input", "script", "catcode"])
 def test_names_are_letters(weight):
-    assert_inert(derive(f"{weight}**2").to_html())
+    assert_inert(derive_once(f"{weight}**2").to_html())
 
 
 def test_texts_of_a_catalogue_are_words(derived):
@@ -229,7 +229,7 @@ def test_no_picture_follows_a_flow_to_each_of_its_points():
     """Q of several outputs in the weights, or an integral, is no formula to draw at once."""
     pytest.importorskip("matplotlib")
     for outputs in (["exp(s)*w1", "exp(s)*w2"], ["exp(b)", "a + b"]):
-        d = derive(outputs)
+        d = derive_once(outputs)
         assert d.verdict is Verdict.PROVED
         assert portrait(d) is None
 

@@ -84,7 +84,7 @@ def points(q):
     return several[np.isfinite(value if value.ndim == 1 else value.sum(-1))]
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @needs_node
 @pytest.mark.parametrize("name", MODELS)
 def test_a_module_gives_what_the_package_gives(tmp_path, name):

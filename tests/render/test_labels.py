@@ -40,7 +40,7 @@ def count(line, names):
     return [(words[name], words[f"{name}_0"]) for name in names]
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(("shape", "names"), CASES, ids=lambda x: "-".join(x).replace(" ", "_"))
 def test_a_token_has_one_meaning_in_a_line(shape, names):
     """A name stands exactly where a name that is no letter of ours does in its place."""

@@ -12,6 +12,7 @@ from derive.roads.published import follow_published
 from derive.roads.road import compare_decisions, compare_roads
 from derive.verdict import Finding
 from derive.weights.dual import is_dual
+from tests.published import derive_once
 
 RADIAL, SEPARABLE = Ansatz.radial(), Ansatz.separable()
 NEURONS = [tuple(f"a*u{i}" for i in range(1, d + 1)) for d in (2, 3, 4)]
@@ -28,10 +29,10 @@ WWT = ("a**2 + b**2", "a*c + b*d", "c**2 + d**2")
 
 
 def block(outputs, start=None):
-    return derive(Parameterization.parse(outputs, start)).blocks[0]
+    return derive_once(Parameterization.parse(outputs, start)).blocks[0]
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(16)
 @pytest.mark.parametrize(
     ("outputs", "ansatz"),
     [(n, RADIAL) for n in NEURONS]
@@ -65,7 +66,7 @@ def test_the_published_road_agrees_with_the_main_one(outputs, ansatz):
         assert compare_roads(b.potential.dual, road).verdict is Verdict.PROVED
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(
     ("outputs", "ansatz"),
     [
@@ -204,7 +205,7 @@ def test_one_output_names_its_roads(outputs, names):
 
 
 def test_blocks_keep_their_numbers():
-    d = derive(Parameterization.parse(["w", "a*u1", "a*u2"]))
+    d = derive_once(Parameterization.parse(["w", "a*u1", "a*u2"]))
     assert d.blocks[1].roads[-1].name == "published (Ansatz q(|(beta2, beta3)|) + z.beta)"
 
 
@@ -222,7 +223,7 @@ def test_an_ansatz_is_asked_for():
     record = json.loads(wrong.to_json())["potential"]
     assert record["asked"]["verdict"] == "REFUTED"
     assert [road.finding.verdict for road in wrong.blocks[0].roads] == [Verdict.PROVED] * 2
-    assert derive(p).asked is None
+    assert derive_once(p).asked is None
 
 
 def test_an_ansatz_over_several_blocks():

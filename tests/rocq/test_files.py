@@ -7,7 +7,7 @@ import re
 import pytest
 import sympy
 
-from derive import NumericalError, derive
+from derive import NumericalError
 from derive.certificate.checking import check
 from derive.certificate.checking.text import Rejected
 from derive.model.condition import Sign
@@ -15,6 +15,7 @@ from derive.rocq.library import library
 from derive.rocq.signs import Signs
 from derive.rocq.terms import RESERVED, Terms, name_of, plain
 from tests.cli.commands import one_line, refusal_of, run
+from tests.published import derive_once
 from tests.rocq.files import CATALOGUE, MODELS, catalogued, model, mutants
 
 SEARCHES = r"\b(nra|nia|psatz|nsatz|eauto|tauto|firstorder|Admitted|admit|Axiom|Parameter)\b"
@@ -34,7 +35,7 @@ def definition(text, name):
     return re.search(rf"^Definition {name}\b.*? := (.*)\.$", text, re.MULTILINE)[1]
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(16)
 @pytest.mark.parametrize("name", [*CATALOGUE, *MODELS])
 def test_proofs_search_nothing(name):
     assert re.findall(SEARCHES, written(name).partition("*)")[2]) == []
@@ -47,7 +48,7 @@ def test_a_file_opens_with_the_theorem_in_words():
         assert next(part for part in page.split("\n\n") if part.startswith(section)) in words
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(16)
 @pytest.mark.parametrize("name", [*CATALOGUE, *MODELS])
 def test_hypotheses_are_the_conditions_of_the_page(name):
     """Each condition of the page, by name; else only that beta starts where Q is said to live."""
@@ -134,7 +135,7 @@ def test_a_vector_is_claimed_in_every_dimension():
 
 def test_that_there_is_no_q_is_claimed_of_F_at_the_printed_start():
     """The point at which the printed identity fails, where that will do; exit status 1 stays."""
-    d = derive(["a", "a*b + c"])
+    d = derive_once(["a", "a*b + c"])
     text = d.to_code("rocq")
     assert definition(text, "F") == (
         "match i with | 0%nat => w 0%nat | _ => w 0%nat * w 1%nat + w 2%nat end"
@@ -162,7 +163,7 @@ def test_that_there_is_no_q_is_claimed_of_F_at_the_printed_start():
 )
 def test_what_has_no_file_says_why_in_a_line(outputs, why):
     with pytest.raises(NumericalError, match=why) as error:
-        derive(outputs).to_code("rocq")
+        derive_once(outputs).to_code("rocq")
     assert "\n" not in str(error.value)
 
 
@@ -210,7 +211,7 @@ def test_names_make_way_for_those_of_the_file():
     assert all(name_of(name) != name for name in RESERVED)
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(16)
 @pytest.mark.parametrize("name", [*CATALOGUE, *MODELS])
 def test_there_is_something_to_break_in_each_file(name):
     assert len([*mutants(written(name))]) >= 2
@@ -241,7 +242,7 @@ def test_the_checker_accepts_the_record_of_what_has_a_file():
         assert record["certificate"]["pieces"][0] is not None
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(16)
 @pytest.mark.parametrize("name", [*CATALOGUE, *MODELS])
 def test_what_a_file_calls_its_own_is_no_name_of_a_user(name):
     """Names of lemmas are reserved, or have primes, which names of users do not have."""

@@ -59,7 +59,7 @@ def drawn(seed):
     return ["*".join(part) for part in parts], names, parts, np.array(rows), w0
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(10)
 @pytest.mark.parametrize("seed", range(20))
 def test_the_weights_of_fewest_factors_rule(seed):
     """Weights scaled to the margin 1 have J^T X^T lambda = those of the first output, else 0."""
@@ -88,7 +88,7 @@ FADING = [
 ]
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("outputs", "fading", "cost"), FADING, ids=range(5))
 def test_weights_fade_without_which_all_is_reached(outputs, fading, cost):
     problem = posed(outputs)
@@ -96,7 +96,7 @@ def test_weights_fade_without_which_all_is_reached(outputs, fading, cost):
     assert [str(c.formula) for level in problem.levels for c in level.costs] == [cost]
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(10)
 @pytest.mark.parametrize("seed", range(20))
 def test_the_fading_part_of_the_output_is_small_late(seed):
     rng = random.Random(seed)

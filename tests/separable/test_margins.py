@@ -52,7 +52,7 @@ def found(name):
     return margins(derive_once(Parameterization.parse(outputs, **options)))
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(
     ("name", "coercive", "norm", "cost"),
     [

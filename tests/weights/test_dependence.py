@@ -18,7 +18,7 @@ RANK_ONE = ["u1*v1", "u1*v2", "u2*v1", "u2*v2"]
 AFFINE = ["a*u1", "a*u2", "1 - a*u1 - a*u2"]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("outputs", "rank", "laws", "relations"),
     [

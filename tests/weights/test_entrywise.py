@@ -49,7 +49,7 @@ def agree(x, y):
         return gap.contains(0) and gap.rad() < 1e-40
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("text", MAPS)
 @pytest.mark.parametrize("n", [3, 4])
 def test_K_and_its_derivatives_are_those_of_coordinates(text, n):
@@ -113,7 +113,7 @@ def test_a_law_that_is_none_is_not_accepted():
         _ = dataclasses.replace(dual, D=dual.D.field.zero).identities
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("text", "size"),
     [

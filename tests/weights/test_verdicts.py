@@ -133,7 +133,7 @@ def test_a_hessian_map_fails_nowhere(p):
     assert fails_with_warp(metric) is None
 
 
-@pytest.mark.every(12)
+@pytest.mark.every(24)
 @pytest.mark.usefixtures("always")
 @pytest.mark.parametrize("p", [*coupled(NO, YES), Parameterization.parse(SHARED)], ids=repr)
 def test_a_warped_map_fails_only_without_its_warp(p):
@@ -142,7 +142,7 @@ def test_a_warped_map_fails_only_without_its_warp(p):
     assert fails_with_warp(metric) is None
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.usefixtures("always")
 @pytest.mark.parametrize("p", coupled(NO, NO), ids=repr)
 def test_what_the_exact_road_refutes_fails_at_a_start(p):

@@ -6,7 +6,9 @@ where it cannot reach the statement, which is counted.
 """
 
 import random
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from derive.statement import KINDS, Statement
@@ -36,3 +38,17 @@ def repeated(witness, record, statement, seeds=10):
     """Put a statement to its witness with some seeds, as one that is false has to be refuted."""
     for seed in range(seeds):
         witness(record, statement, random.Random(seed))
+
+
+def withstood(record, seed):
+    """Return how many trials each kind of statement withstood."""
+    trials = Counter()
+    for s in record.statements:
+        if isinstance(s, Statement):
+            trials[s.kind] += WITNESSES[s.kind](record, s, random.Random(seed))
+    return trials
+
+
+def changed(statement, **values):
+    """Return a statement that says something else."""
+    return replace(statement, values={**statement.values, **values})

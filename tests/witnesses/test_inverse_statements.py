@@ -15,7 +15,7 @@ OWN = ("beta*log(beta) - beta", "beta*asinh(beta/2) - sqrt(4 + beta**2)", "-log(
 OWN += ("cosh(beta)", "beta**4 + beta**2", "-beta**2", "beta**2 + beta**(3/2)")
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("Q", OWN)
 def test_designs_withstand_their_witnesses(Q):
     design = parameterize(Q)

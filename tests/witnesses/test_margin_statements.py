@@ -13,7 +13,7 @@ from derive import Parameterization, margins
 from derive.separable.weights_problem import Level
 from derive.verdict import Finding, Verdict
 from tests.published import derive_once
-from tests.witnesses import WITNESSES, Refuted, repeated
+from tests.witnesses import WITNESSES, Refuted, changed, repeated
 
 TIED = {"p": "alpha", "m": "alpha"}
 OWN = [
@@ -58,10 +58,6 @@ def tried(m, seed):
 def test_statements_withstand_their_witnesses(outputs, start, parameters):
     m = found(outputs, start, parameters)
     assert sum(tried(m, 1).values()) > 0, "nothing was tried"
-
-
-def changed(s, **values):
-    return replace(s, values={**s.values, **values})
 
 
 def first(m, kind):

@@ -147,7 +147,7 @@ def falsified(kind):
     raise KeyError(kind)
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     "kind",
     [

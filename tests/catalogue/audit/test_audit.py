@@ -305,7 +305,7 @@ CONTROLS = [
 ]  # fmt: skip
 
 
-@pytest.mark.every(12)
+@pytest.mark.every(24)
 @pytest.mark.parametrize(("model", "kind", "text", "where", "outcome"), CONTROLS)
 def test_controls(subjects, model, kind, text, where, outcome):
     texts = (text,) if isinstance(text, str) else text
@@ -334,7 +334,7 @@ ASSUMED = [
 ]  # fmt: skip
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(("F", "start", "kind", "texts", "assuming", "outcome", "why"), ASSUMED)
 def test_assumptions_and_first_causes(F, start, kind, texts, assuming, outcome, why):
     given = {"parameters": ["T"], "positive": ["T"]} if "T" in F else {}

@@ -2,12 +2,13 @@
 
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.catalogue.audit.conjecture import judge_in_weights
 from derive.catalogue.audit.germs import Subject
 from derive.catalogue.audit.judgement import Outcome
 from derive.language import from_sympy, parse_expression, to_text
 from derive.testing import assert_mirror_flow
+from tests.published import derive_once
 
 SPHERE = ("a/sqrt(a**2 + b**2 + c**2)", "b/sqrt(a**2 + b**2 + c**2)")
 HEMISPHERE = "sqrt(1 - beta1**2 - beta2**2)"
@@ -20,7 +21,7 @@ SQUARES = "beta1**2 + beta2**2"
 def derived():
     """Derivations without Q in closed form, each once."""
     found = {}
-    return lambda outputs: found.setdefault(outputs, derive(list(outputs)))
+    return lambda outputs: found.setdefault(outputs, derive_once(list(outputs)))
 
 
 @pytest.mark.every(16)
@@ -77,7 +78,7 @@ def test_the_flow_of_the_weights_is_of_the_same_opinion():
     ],
 )
 def test_names_of_weights_are_those_at_the_start(Q, outcome, said):
-    found = judge_in_weights(Subject(derive(["a", "b"])), parse_expression(Q))
+    found = judge_in_weights(Subject(derive_once(["a", "b"])), parse_expression(Q))
     assert found.outcome is outcome
     assert said in found.reason
 
@@ -94,16 +95,16 @@ MODELS = [
 ]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(("outputs", "given", "more"), MODELS, ids=lambda x: str(x)[:20])
 def test_q_as_derived_is_found_right_and_another_is_not(outputs, given, more):
     """The derived Q is a witness of the test in the weights, which knows nothing of it."""
-    subject = Subject(derive(Parameterization.parse(outputs, **given)))
+    subject = Subject(derive_once(Parameterization.parse(outputs, **given)))
     Q = to_text(from_sympy(subject.value))
     assert judge_in_weights(subject, parse_expression(f"3*({Q})")).outcome is Outcome.AGREES_UP_TO
     assert judge_in_weights(subject, parse_expression(f"{Q} + {more}")).outcome is Outcome.DIFFERS
 
 
 def test_what_has_no_q_is_compared_with_none():
-    found = derive(["a**2 + b**2", "a*c + b*d", "c**2 + d**2"]).compare("beta1**2")
+    found = derive_once(["a**2 + b**2", "a*c + b*d", "c**2 + d**2"]).compare("beta1**2")
     assert found.outcome == "NOT CHECKED"

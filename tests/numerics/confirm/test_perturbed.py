@@ -9,6 +9,7 @@ import pytest
 from derive import InputError, Parameterization, derive, perturb
 from numerics import confirm_perturbation
 from numerics.integrator.perturbed import Step, Terms, perturbed_flow, take_steps
+from tests.published import derive_once
 
 pytestmark = pytest.mark.every(2)
 
@@ -42,7 +43,7 @@ HOMOGENEOUS = [
 @pytest.mark.every(4)
 @pytest.mark.parametrize("p", HOMOGENEOUS, ids=lambda p: str(p.texts))
 def test_decay_shrinks_the_start_and_does_nothing_else(p):
-    found = perturb(derive(p), "decay")
+    found = perturb(derive_once(p), "decay")
     check = confirm_perturbation(found, digits=18)
     assert check.passed, check.report()
     assert check.limit > 13
@@ -59,7 +60,7 @@ def test_decay_shrinks_the_start_and_does_nothing_else(p):
     ids=lambda p: str(p.texts),
 )
 def test_laws_and_dual_coordinates_drift_as_derived(p, by):
-    found = perturb(derive(p), by)
+    found = perturb(derive_once(p), by)
     check = confirm_perturbation(found, digits=18)
     assert check.passed, check.report()
     group = "of_laws" if found.of_laws else "of_dual"
@@ -83,7 +84,7 @@ def test_laws_and_dual_coordinates_drift_as_derived(p, by):
     ],
 )
 def test_several_at_once_and_penalties_are_confirmed(by, penalty):
-    found = perturb(derive(PAIR), by, penalty=penalty)
+    found = perturb(derive_once(PAIR), by, penalty=penalty)
     check = confirm_perturbation(found, digits=18)
     assert check.passed, check.report()
     (law,) = found.of_laws
@@ -103,7 +104,7 @@ def test_nesterov_s_damping_is_confirmed_and_another_is_not(monkeypatch):
 
 
 def test_paths_of_noise_have_the_drift_in_the_mean():
-    found = perturb(derive(PAIR), "noise")
+    found = perturb(derive_once(PAIR), "noise")
     check = confirm_perturbation(found, digits=18)
     (law, y) = check.paths
     assert law.mean < -5 * law.error
@@ -119,7 +120,7 @@ def test_paths_of_noise_have_the_drift_in_the_mean():
     "by", ["momentum, noise", pytest.param("decay, momentum, noise", marks=slow)]
 )
 def test_paths_of_noise_have_no_drift_of_their_own_under_momentum(by):
-    found = perturb(derive(PAIR), by)
+    found = perturb(derive_once(PAIR), by)
     check = confirm_perturbation(found, digits=12)
     assert (check.passed, len(check.paths)) == (True, 2)
     (law,) = found.of_laws
@@ -129,14 +130,14 @@ def test_paths_of_noise_have_no_drift_of_their_own_under_momentum(by):
 
 @pytest.mark.slow
 def test_outputs_of_two_blocks_may_alternate():
-    found = perturb(derive(["u*v + x*y", "p**2 - m**2", "u*y + v*x"]), "decay")
+    found = perturb(derive_once(["u*v + x*y", "p**2 - m**2", "u*y + v*x"]), "decay")
     assert [str(y.symbol) for y in found.of_dual] == ["y1_", "y2_", "y3_"]
     assert confirm_perturbation(found, digits=12).passed
 
 
 @pytest.mark.slow
 def test_where_one_block_has_no_dual_coordinates_laws_are_compared_alone():
-    found = perturb(derive(["a*u1 + p", "a*u2", "q**2 - n**2"]), "decay")
+    found = perturb(derive_once(["a*u1 + p", "a*u2", "q**2 - n**2"]), "decay")
     assert [str(y.symbol) for y in found.of_dual] == ["y3"]
     check = confirm_perturbation(found, digits=12)
     assert (check.passed, check.dual) == (True, None)
@@ -151,7 +152,7 @@ def test_where_one_block_has_no_dual_coordinates_laws_are_compared_alone():
     ],
 )
 def test_weights_may_have_the_names_of_our_letters(outputs, by):
-    found = perturb(derive(outputs), by)
+    found = perturb(derive_once(outputs), by)
     assert confirm_perturbation(found, digits=12).passed
     assert {str(y.symbol) for y in found.of_dual}.isdisjoint(
         found.derivation.parameterization.weights
@@ -197,7 +198,7 @@ def test_label_noise_shrinks_the_scale_of_the_tied_pair():
     ids=lambda p: str(p.geometry.texts),
 )
 def test_the_process_that_is_named_is_run(p, by):
-    found = perturb(derive(p), by)
+    found = perturb(derive_once(p), by)
     assert found.process == "mirror"
     check = confirm_perturbation(found, digits=12)
     assert check.passed, check.report()
@@ -206,7 +207,7 @@ def test_the_process_that_is_named_is_run(p, by):
 
 @pytest.mark.parametrize("by", ["noise", "decay", pytest.param("momentum", marks=slow)])
 def test_a_dual_coordinate_that_is_an_integral_is_confirmed(by):
-    found = perturb(derive("w + w**3"), by)
+    found = perturb(derive_once("w + w**3"), by)
     assert confirm_perturbation(found, digits=12).passed
     (y,) = found.of_dual
     wrong = replace(found, of_dual=(replace(y, change=-y.change),))

@@ -81,7 +81,7 @@ NONE = [
 ]
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(("name", "kind"), NONE)
 def test_momentum_adam_decay_and_signs_are_no_runs(name, kind):
     r = audited(name, kind, count=50)

@@ -9,13 +9,14 @@ import mpmath
 import pytest
 import sympy
 
-from derive import InputError, NumericalError, Parameterization, derive
+from derive import InputError, NumericalError, Parameterization
 from derive.cli.forms import FORMS
 from derive.cli.regularizer import Regularizer
 from derive.cli.running import UNDECIDED, Enter
 from numerics.confirm.crosscheck import crosscheck
 from numerics.evaluate.lowering import high_precision, lower, side_by_side
 from numerics.interpolants.polish import polished_interpolant
+from tests.published import derive_once
 
 DIGITS = 20
 TIED = {"p": "alpha", "m": "alpha"}
@@ -24,7 +25,7 @@ WEIGHT = sympy.Symbol("a", real=True)
 
 
 def derived(*outputs, **start):
-    return derive(Parameterization.parse(outputs, start=start))
+    return derive_once(Parameterization.parse(outputs, start=start))
 
 
 def checked_with(d, change):

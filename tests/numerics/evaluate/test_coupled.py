@@ -73,7 +73,7 @@ MODELS = [
 each_model = pytest.mark.parametrize(("outputs", "start"), MODELS)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @each_model
 def test_gradient_is_zero_at_the_start_and_inverts(outputs, start):
     q = lower(derived(*outputs).potential, start)
@@ -85,7 +85,7 @@ def test_gradient_is_zero_at_the_start_and_inverts(outputs, start):
     assert np.array_equal(q.inverse_gradient(np.zeros(q.d)), np.array(q.beta0))
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @each_model
 def test_gradient_is_that_of_the_value(outputs, start):
     """That both agree off the segment holds only as g rho is a Hessian."""

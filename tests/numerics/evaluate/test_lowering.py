@@ -65,7 +65,7 @@ def around(q, count=6):
     return origin + noise * np.where(origin == 0, 1, np.abs(origin))
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @each_with_the_last_slow
 def test_gradient_is_that_of_the_value(outputs, start, values):
     derived = potential(*outputs, **start)

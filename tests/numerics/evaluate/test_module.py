@@ -60,6 +60,7 @@ def module_of(folder, outputs, start):
     return load(path)
 
 
+@pytest.mark.every(4)
 @each_case
 def test_a_module_gives_what_the_package_gives(tmp_path, outputs, start, values):
     module = module_of(tmp_path, outputs, start)
@@ -197,6 +198,7 @@ def test_every_proved_model_of_the_catalogue_has_a_module():
         compile(render_numpy(derive_entry(entry)), entry.id, "exec")
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("assumption", "values"),
     [

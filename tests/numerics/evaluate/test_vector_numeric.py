@@ -60,7 +60,7 @@ def problem(d, m, seed=0):
     return X, X @ rng.normal(size=d), rng.normal(size=d) / np.sqrt(d)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @each_model
 @pytest.mark.parametrize("d", [8, 100, 1000])
 def test_interpolants_in_many_dimensions(text, d):

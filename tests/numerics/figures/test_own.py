@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from derive import InputError, NumericalError, Parameterization, derive, margins, perturb, regimes
+from derive import InputError, NumericalError, Parameterization, margins, perturb, regimes
 from numerics import FlowDisplay, PotentialDisplay, RegimeDisplay, flow
 from numerics.figures.derived import display
 from tests.cli.commands import refusal_of, run
+from tests.published import derive_once
 
 PAIR = Parameterization.parse(
     ["p**2 - m**2"], start={"p": "alpha", "m": "alpha"}, positive=["alpha"]
@@ -17,25 +18,25 @@ PAIR = Parameterization.parse(
 
 
 def test_a_potential_is_shown_where_it_has_values():
-    d = derive(["a*u1", "a*u2"])
+    d = derive_once(["a*u1", "a*u2"])
     shown = PotentialDisplay.from_derivation(d, {"a_0": "1/2"}, points=31)
     q = d.potential.numeric(shown.start)
     assert shown.beta0 == pytest.approx([0.5, 0.5])
     assert shown.value[3, 20] == pytest.approx(q.bregman([shown.x[20], shown.x[3]], shown.beta0))
-    square = PotentialDisplay.from_derivation(derive("w**2"))
+    square = PotentialDisplay.from_derivation(derive_once("w**2"))
     assert square.x[0] >= 0
     assert np.isfinite(square.value).all()
-    plane = PotentialDisplay.from_derivation(derive(["a*u1", "a*u2", "a*u3"]), points=31)
-    q = derive(["a*u1", "a*u2", "a*u3"]).potential.numeric(plane.start)
+    plane = PotentialDisplay.from_derivation(derive_once(["a*u1", "a*u2", "a*u3"]), points=31)
+    q = derive_once(["a*u1", "a*u2", "a*u3"]).potential.numeric(plane.start)
     point = [plane.x[20], plane.x[3], plane.beta0[2]]
     assert plane.value[3, 20] == pytest.approx(q.bregman(point, plane.beta0))
     with pytest.raises(NumericalError):
-        PotentialDisplay.from_derivation(derive(["x*y", "y*z", "z*x"]))
+        PotentialDisplay.from_derivation(derive_once(["x*y", "y*z", "z*x"]))
 
 
 def test_derivations_and_potentials_plot_themselves():
     pyplot = pytest.importorskip("matplotlib.pyplot")
-    d = derive(PAIR)
+    d = derive_once(PAIR)
     shown = d.plot({"alpha": "1/2"})
     assert shown.ax_.get_ylabel() == r"$Q - Q(\beta_0)$"
     assert len(shown.ax_.lines) == 2
@@ -47,24 +48,24 @@ def test_derivations_and_potentials_plot_themselves():
     named = d.plot(start={"alpha": "1/2"}, ax=pyplot.subplots()[1])
     assert np.array_equal(shown.value, named.value)
     with pytest.raises(NumericalError):
-        derive(["x*y", "y*z", "z*x"]).plot()
+        derive_once(["x*y", "y*z", "z*x"]).plot()
     pyplot.close("all")
 
 
 def test_a_curve_has_even_steps_up_to_its_walls():
-    shown = PotentialDisplay.from_derivation(derive("w/sqrt(1 + w**2)"), {"w_0": 1})
+    shown = PotentialDisplay.from_derivation(derive_once("w/sqrt(1 + w**2)"), {"w_0": 1})
     assert len(shown.x) > 60
     sides = np.diff(shown.x) / np.ptp(shown.x), np.diff(shown.value) / np.ptp(shown.value)
     steps = np.hypot(*sides)
     assert steps.max() < 1.5 * steps.mean()
     assert np.all(np.diff(shown.x) > 0)
-    q = derive("w/sqrt(1 + w**2)").potential.numeric({"w_0": 1})
+    q = derive_once("w/sqrt(1 + w**2)").potential.numeric({"w_0": 1})
     assert shown.value == pytest.approx(q.bregman(shown.x[:, None], shown.beta0), rel=1e-12)
 
 
 def test_regimes_are_approached():
     pytest.importorskip("matplotlib")
-    found = regimes(derive(PAIR), "alpha")
+    found = regimes(derive_once(PAIR), "alpha")
     for which in (0, 1):
         shown = RegimeDisplay.from_regimes(found, which)
         for plotted in (found.plot(which), found.plot(which=which)):
@@ -122,7 +123,7 @@ def test_a_flow_is_shown_from_its_start_to_its_limit():
 def test_displays_are_drawn():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
-    shown = PotentialDisplay.from_derivation(derive("w")).plot()
+    shown = PotentialDisplay.from_derivation(derive_once("w")).plot()
     again = FlowDisplay.from_data(PAIR, [[1]], [1], {"p": 1, "m": 1}, points=3).plot(shown.ax_)
     assert again.figure_ is shown.figure_
     assert len(shown.ax_.lines) == 3  # Q, its start, and the flow

@@ -646,7 +646,7 @@ SMALL = {
 }
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     "size",
     [
