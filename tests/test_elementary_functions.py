@@ -61,27 +61,6 @@ def test_refused_with_the_reason(text, reason):
         Parameterization.parse([text])
 
 
-MODELS = [
-    "atan(w)",
-    "a*atan(b)",
-    "sigmoid(w)",
-    "a*sigmoid(b)",
-    "softplus(w)",
-    "atan(w) + softplus(w)",
-]
-
-
-@pytest.mark.every(6)
-@pytest.mark.parametrize("text", MODELS)
-def test_derived_confirmed_by_a_flow_and_certified(text: str) -> None:
-    derivation = derive_once(Parameterization.parse([text]))
-    assert derivation.verdict is Verdict.PROVED
-    assert derivation.to_text()
-    assert derivation.to_latex()
-    assert check(json.loads(derivation.to_json())).verdict == "PROVED"
-    assert crosscheck(derivation, digits=20).passed
-
-
 @pytest.mark.every(2)
 @pytest.mark.parametrize("output", ["log(a*b)", "log(a*b) + a"])
 def test_logarithms_of_products_of_negative_weights_are_real(output):

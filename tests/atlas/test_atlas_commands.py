@@ -35,26 +35,6 @@ def test_search_by_properties():
     assert run("atlas", "search", "--horizon", "l17").returncode == 1
 
 
-@pytest.mark.parametrize(
-    ("typed", "said"),
-    [
-        (("search",), "give Q, such as"),
-        (("search", "x**2"), "Q: write it in beta"),
-        (("search", "beta +"), "column"),
-        (("search", "beta", "--atlas", "nowhere.sqlite"), "there is no atlas nowhere.sqlite"),
-        (("search", "--domain", "here"), "--domain: choose one of"),
-        (("show", "nothing"), "there is no entry 'nothing'"),
-        (("build",), "give a file for the atlas"),
-        (("site",), "give a folder for the pages"),
-    ],
-)
-def test_refusals(typed, said):
-    done = run("atlas", *typed)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
 @pytest.mark.skipif(importlib.util.find_spec("distributed") is not None, reason="dask is there")
 def test_a_cluster_needs_dask(tmp_path):
     done = run("atlas", "build", "-o", str(tmp_path / "a.sqlite"), "--cluster", "here:8786")

@@ -58,6 +58,7 @@ def test_it_goes_on_where_it_stopped(whole, tmp_path):
     assert built(path) == whole
 
 
+@pytest.mark.slow
 def test_processes_do_not_change_it(whole, tmp_path):
     pytest.importorskip("joblib", reason="the extra parallel is not installed")
     from numerics.experiments.scaffold import in_parallel
@@ -65,6 +66,7 @@ def test_processes_do_not_change_it(whole, tmp_path):
     assert built(tmp_path / "a.sqlite", mapped=lambda f, x: in_parallel(f, x, 2)) == whole
 
 
+@pytest.mark.slow
 def test_another_seed_is_another_file(whole, path, tmp_path):
     with pytest.raises(InputError, match="was built with seed 0, not 1"):
         built(shutil.copy(path, tmp_path), Plan(2, 1, 10, Limits(20.0)))

@@ -9,6 +9,8 @@ import pytest
 from tests.benchmarks import __main__ as ratios
 from tests.benchmarks.contest import Contest, Entry, Time, measure, rows
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.filterwarnings("ignore")  # other programs' warnings are theirs
 @pytest.mark.parametrize(

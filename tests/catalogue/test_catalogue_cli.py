@@ -9,7 +9,7 @@ import pytest
 from derive.catalogue import entries
 from derive.cli.catalogue import Audit
 from derive.cli.forms import FORMS
-from tests.cli.commands import ROOT, refusal_of, run
+from tests.cli.commands import ROOT, run
 
 
 def test_the_list_names_every_model_and_how_to_type_it():
@@ -55,22 +55,6 @@ def test_an_audit_says_how_far_it_is():
     )
     assert said[1:] == [f"{i}/3 {e.id}" for i, e in enumerate(chosen)]
     assert {audit["model"] for audit in record["audits"]} <= {e.id for e in chosen}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("catalogue", "tied-par"), "did you mean tied-pair"),
-        (("catalogue", "--latex"), "go with an ID"),
-        (("catalogue", "linear", "--markdown"), "give no ID"),
-        (("catalogue", "linear", "--json", "--bibtex"), "choose one"),
-        (("audit", "nothing-like-it"), "there is no model"),
-        (("audit", "--json", "--latex"), "choose one"),
-        (("audit", "-o", "no-such-folder/audit.json", "--json"), "there is no folder"),
-    ],
-)
-def test_bad_input_is_refused_in_one_line(arguments, words):
-    assert words in refusal_of(*arguments)
 
 
 SHOWN = [

@@ -29,21 +29,6 @@ def test_the_record_has_exact_numbers(points):
 
 
 @pytest.mark.parametrize(
-    "bad",
-    [
-        ["--density", "b + 2"],
-        ["--potential", "x**3"],
-        ["--activation", "tanh"],
-        ["--data", "nowhere.csv"],
-        ["--check"],
-        ["--density", "1 on [-1, 1/2"],
-    ],
-)
-def test_bad_input_is_one_line(bad):
-    refusal_of("univariate", *bad)
-
-
-@pytest.mark.parametrize(
     "text", ["0,1\n0,2\n", "x,y\n", "1,2,3\n", "5,1\n", "0,a\n", "0,1e300\n", "1/0,1\n0,2\n"]
 )
 def test_bad_data_are_one_line(text, tmp_path):

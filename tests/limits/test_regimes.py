@@ -10,7 +10,7 @@ from sympy import Abs, Rational, log, sqrt
 from derive import InputError, Parameterization, Verdict, regimes, scale_start
 from derive.limits.limit import read_point, with_scale
 from numerics.confirm.limits import confirm_limits
-from tests.cli.commands import refusal_of, run
+from tests.cli.commands import run
 from tests.published import derive_once, regimes_once
 
 pytestmark = pytest.mark.every(3)
@@ -395,32 +395,6 @@ def test_the_command_writes_json_and_latex():
     latex = run("regimes", "a*u1", "a*u2", "--latex", "--standalone").stdout
     assert latex.startswith(r"\documentclass")
     assert r"\alpha \to \infty" in latex
-
-
-@pytest.mark.every(9)
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["w**2", "--to", "soon"], "is not read"),
-        (["w**2", "--scale", "w"], "a name already"),
-        (["w**2", "--scale", "a,b"], "one name"),
-        (["exp(a)*u", "--vector", "u"], "give u one, u:2"),
-        (["a*u", "--vector", "u", "--scale", "a"], "a name already"),
-        (["a*u + b*v", "--vector", "u,v"], "depends on the dimension"),
-        (["a*u", "--vector", "u", "--width", "k"], "--width goes with one number"),
-        (["w**2", "--latex", "--json"], "one of"),
-        (["u*v", "--width", "k", "--start", "u=1"], "--width draws the start"),
-        (["u*v", "--width", "k,n"], "--width: give one name"),
-        (["u*v", "w", "--width", "k"], "--width goes with one output"),
-        (["u*exp(v)", "--width", "k"], "--width needs a polynomial"),
-        (["w**2", "--width", "k"], "0 on average"),
-        (["u*v + 2*x*y", "--width", "k"], "is no multiple of F"),
-        (["w**2", "--check", "--json"], "leave out --json, --html or --latex"),
-        (["w**2", "--check", "--latex"], "leave out --json, --html or --latex"),
-    ],
-)
-def test_refusals_are_one_line(arguments, words):
-    assert words in refusal_of("regimes", *arguments)
 
 
 @pytest.mark.slow

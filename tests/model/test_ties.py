@@ -1,6 +1,5 @@
 """Special starts: weights that stay tied, starts that beta does not tell apart, orientations."""
 
-import mpmath
 import numpy as np
 import pytest
 import sympy
@@ -10,7 +9,6 @@ from derive.errors import InputError
 from derive.model.restriction import find_ties
 from numerics import crosscheck, flow, interpolate
 from tests.published import derive_once
-from tests.witness_flow import Model
 
 TWO = ["a*u1 + b*v1", "a*u2 + b*v2"]
 BALANCED = {"a": "3", "b": "4", "u1": "9/5", "u2": "12/5", "v1": "12/5", "v2": "16/5"}
@@ -37,17 +35,6 @@ def test_strictly_balanced_neurons_have_the_three_halves_power():
     ]
     assert max(abs(f - factors[0]) for f in factors) < 1e-25
     assert crosscheck(d, digits=20).passed
-
-
-def test_the_ties_hold_along_the_whole_flow():
-    model = Model.of(TWO, ["a", "b", "u1", "u2", "v1", "v2"])
-    with mpmath.workdps(30):
-        w = [mpmath.mpf(x) for x in (3, 4)] + [mpmath.mpf(x) / 5 for x in (9, 12, 12, 16)]
-        for step in range(200):
-            slope = model.velocity(w, [mpmath.sin(step), mpmath.cos(step / 3)])
-            w = [x + s / 100 for x, s in zip(w, slope, strict=True)]
-        a, b, u1, u2, v1, v2 = w
-        assert max(abs(3 * b - 4 * a), abs(3 * v1 - 4 * u1), abs(3 * v2 - 4 * u2)) < 1e-25
 
 
 @pytest.mark.parametrize(

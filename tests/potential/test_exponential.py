@@ -2,7 +2,6 @@
 
 import json
 
-import mpmath
 import pytest
 import sympy
 from flint import fmpq
@@ -185,23 +184,3 @@ def test_a_domain_without_the_zero_of_its_kernel_is_refused():
     piece["domain"]["walls"] = []
     with pytest.raises(Rejected, match="of all beta there it is not shown"):
         check(record)
-
-
-@pytest.mark.every(8)
-@pytest.mark.parametrize("text", [*CLOSED, *INTEGRALS, "atan(w)", "u**2*v**2"])
-def test_the_gradient_is_the_time_of_the_flow(text: str) -> None:
-    """Along w' = grad F, dQ/dbeta grows at rate 1 from 0: the flow knows nothing of beta."""
-    p = Parameterization.parse([text])
-    names = [sympy.Symbol(name) for name in p.weights]
-    F = sympy.sympify(text.replace("softplus(w)", "log(1 + exp(w))"))
-    slopes = sympy.lambdify(names, [F.diff(w) for w in names], "mpmath")
-    start = [START[f"{name}_0"] for name in p.weights]
-    (piece,) = derive(p).potential.pieces
-    values = {of(name): value for name, value in START.items()}
-    gradient = plain(written_out(piece.gradient[0], piece.roots, piece.constants)).subs(values)
-    for time in (0.25, -0.125):
-        sign = 1 if time > 0 else -1
-        flow = mpmath.odefun(lambda t, w: [sign * s for s in slopes(*w)], 0, start)  # noqa: B023
-        beta = sympy.lambdify(names, F, "mpmath")(*flow(abs(time)))
-        reached = sympy.lambdify(of("beta"), gradient, "mpmath")(beta)
-        assert abs(reached - time) < 1e-12

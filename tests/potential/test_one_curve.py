@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import mpmath
 import pytest
 import sympy
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.potential.piece import written_out
 from derive.verdict import Verdict
 from tests.published import derive_once
@@ -100,50 +99,3 @@ def test_laws_that_separate_the_weights(F, options, law):
     (found,) = derive_once(Parameterization.parse([F], **options)).conserved.laws
     ratio = sympy.simplify(of(str(found)) / of(law))
     assert ratio.is_number
-
-
-IN_WEIGHTS = {
-    "u*v**3": "u/(v*(v**2 - 3*u**2))",
-    "a**3/(a**3 + b**3)": "(a**2 + b**2)*((a/b - b/a)/3 + atan(b/a)) - b**2/3",
-    "u**2*v**4": "(log(u**2/v**2) - (2*u**2 - v**2)/v**2)/(4*(2*u**2 - v**2)**2)",
-}
-
-
-@pytest.mark.parametrize("F", IN_WEIGHTS)
-def test_the_gradient_in_the_weights_grows_at_rate_one(F: str) -> None:
-    """On the leaf of w_0 both are the same: at other weights of it, and 0 at the start."""
-    p = Parameterization.parse([F])
-    (piece,) = derive(p).potential.pieces
-    assert piece.kind == "algebraic"
-    w0 = [AT[f"{name}_0"] for name in p.weights]
-    w = [of(name) for name in p.weights]
-    slopes = [sympy.lambdify(w, of(F).diff(x), "mpmath") for x in w]
-    flow = mpmath.odefun(lambda _, w: [s(*w) for s in slopes], 0, w0)
-    y = sympy.lambdify(w, of(IN_WEIGHTS[F]), "mpmath")
-    for time in (0.125, 0.25):
-        assert abs(y(*flow(time)) - y(*w0) - time) < 1e-12
-
-
-@pytest.mark.every(8)
-@pytest.mark.parametrize(
-    "row", [*ROWS, *(Row(F) for F in IN_WEIGHTS), Row("W + a*b + exp(v)")], ids=lambda r: r.F
-)
-def test_dq_dbeta_is_the_time_of_the_flow(row: Row) -> None:
-    """Along w' = G^-1 grad F, dQ/dbeta grows at rate 1 from 0: the flow knows nothing of beta."""
-    d, piece = derived(row)
-    assert piece.kind != "quadrature"
-    p = d.parameterization
-    w = [sympy.Symbol(name, real=True) for name in p.weights]
-    F = sympy.sympify(row.F.replace("sigmoid(w)", "1/(1 + exp(-w))"), locals={x.name: x for x in w})
-    scale = w if "mirror" in row.options else [1] * len(w)
-    field = [
-        sympy.lambdify(w, rate * F.diff(x), "mpmath") for rate, x in zip(scale, w, strict=True)
-    ]
-    known = {name: AT[name] for name in p.start_symbols}
-    start = [1 + mpmath.sqrt(3)] if row.F == "u**5" else [AT[f"{x}_0"] for x in w]
-    q = d.potential.numeric(known)
-    for time in (2**-9, -(2**-7)):
-        sign = 1 if time > 0 else -1
-        flow = mpmath.odefun(lambda _, w: [sign * f(*w) for f in field], 0, start)  # noqa: B023
-        beta = float(sympy.lambdify(w, F, "mpmath")(*flow(abs(time))))
-        assert abs(float(q.gradient(beta)) - time) < 1e-11

@@ -13,7 +13,6 @@ from derive.weights.conserved import find_conserved, find_lie_structure
 from derive.weights.dual import conjugate_family, find_dual, forms_of_warp, is_dual
 from derive.weights.hessian import decide_hessian, decide_warp
 from derive.weights.metric import find_metric
-from numerics import crosscheck
 from tests.published import derive_once
 
 NORM = "sqrt(v1**2 + v2**2)"
@@ -114,22 +113,6 @@ def test_components_give_the_form_of_the_vector_model():
             q, q0 = (mpmath.exp(x**2 / (2 * square)) for x in (s, c))
             expected = square * (q * b / s - q0 * u / mpmath.sqrt(square))
             assert abs(mpmath.mpf(str(found)) / expected - 1) < mpmath.mpf(10) ** -30
-
-
-@pytest.mark.every(4)
-@pytest.mark.parametrize(
-    ("outputs", "start"),
-    [
-        (NORMALIZED, {"c": "-2", "v1": "1", "v2": "-1/2"}),
-        ([f"c**2*v1/{NORM}", f"c**2*v2/{NORM}"], {"c": "1", "v1": "1", "v2": "1/2"}),
-        ([f"(c + d)*v1/{NORM}", f"(c + d)*v2/{NORM}"], None),
-        ([f"c*(v1 + v2)/{NORM}", f"c*v1/{NORM}"], None),
-    ],
-)
-def test_the_flow_in_weights_ends_where_q_is_least(outputs, start):
-    d = derive_once(Parameterization.parse(outputs, start))
-    assert d.verdict is Verdict.PROVED
-    assert crosscheck(d, digits=15).passed
 
 
 def test_an_elliptic_norm_has_no_warp():

@@ -20,7 +20,7 @@ from numerics.experiments.scaffold import Stages
 from numerics.experiments.settings import MatrixSetting
 from numerics.figures import experiments as displays
 from numerics.figures.display import arranged
-from tests.cli.commands import refusal_of, run
+from tests.cli.commands import run
 
 PUBLISHED = MatrixSetting()
 SMALL = MatrixSetting(
@@ -242,23 +242,6 @@ def test_command_prints_json():
     record = json.loads(done.stdout)
     assert len(record["grid"]) == 2 * len(PUBLISHED.steps)
     assert record["setting"]["sizes"] == [20]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--sizes", "20", "--json", "--csv"], "choose one"),
-        (["--sizes", "a"], "--sizes"),
-        (["--scales", "1,b"], "--scales"),
-        (["--steps", "0.1;0.2"], "--steps"),
-        (["--sizes", "20", "--steps", ""], "at least one scale and one step"),
-        (["--sizes", "1000"], "at most n (n + 1)/2"),
-        (["--samples", "0"], "--samples"),
-        (["--sizes", "20", "--plot", "/nowhere/x.svg"], "there is no folder"),
-    ],
-)
-def test_command_refuses_in_one_line(arguments, message):
-    assert message in refusal_of(*COMMAND, *arguments)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from numerics.experiments.settings import ALPHAS, SparseSetting
 from numerics.experiments.sparse_regression import draw, predict, sparse_regression, train, weights
 from numerics.figures import experiments as displays
 from numerics.interpolants.least_l1 import least_l1
-from tests.cli.commands import refusal_of, run
+from tests.cli.commands import run
 
 SMALL = SparseSetting(
     dimension=120,
@@ -152,20 +152,6 @@ def test_command_prints_json():
     record = json.loads(done.stdout)
     assert len(record["grid"]) == 5 * len(ALPHAS)
     assert max(c["distance"] for c in record["trained"]) < 1e-6
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--sizes", "20", "--json", "--csv"], "choose one"),
-        (["--sizes", "a"], "--sizes"),
-        (["--sizes", "1000"], "at most the dimension"),
-        (["--samples", "0"], "--samples"),
-        (["--sizes", "20", "--plot", "/nowhere/x.svg"], "there is no folder"),
-    ],
-)
-def test_command_refuses_in_one_line(arguments, message):
-    assert message in refusal_of(*COMMAND, *arguments)
 
 
 @pytest.mark.slow

@@ -85,6 +85,7 @@ def test_perturbed_scales_are_those_of_the_weights():
     assert noise == pytest.approx(np.exp(small * x), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_noise_makes_the_profile_less_curved():
     before, *after = curves_of("perturbed-profiles")
     values = [np.interp(0.5, curve.x, curve.y) for curve in (before, *after)]
@@ -137,6 +138,7 @@ def test_scale_and_shape_act_through_one_factor():
     assert abs(by_place["0.0001", "0"] - squares).max() > 0.1
 
 
+@pytest.mark.slow
 def test_scales_part_the_margins_and_accuracy_joins_them():
     found = {(c.label[:7], c.values["level"]): c.y for c in curves_of("margin-accuracy")}
     one, two = ([found[f"$\\ell_{n}", level] for level in ("10", "1000", "100000")] for n in (1, 2))
@@ -146,6 +148,7 @@ def test_scales_part_the_margins_and_accuracy_joins_them():
     assert two[2][0] > 0.1
 
 
+@pytest.mark.slow
 def test_gaps_of_margins_have_the_constant_that_is_drawn():
     found = {(c.quantity, c.values["nu"]): c for c in curves_of("margin-rates")}
     for nu in ("1/2", "1", "3/2"):
@@ -191,6 +194,7 @@ def test_width_and_scale_of_random_starts_act_through_one_number():
         assert one / (100 * spread) == pytest.approx(float(curve.values["level"]), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_small_scales_find_the_sparse_truth_and_all_fit():
     ends = {(c.values["alpha"], c.measure): c.y for c in curves_of("training-steps")}
     for alpha in ("0.001", "0.1", "1"):
@@ -202,6 +206,7 @@ def test_small_scales_find_the_sparse_truth_and_all_fit():
     assert ends["1", "population"][-1] == pytest.approx(data.error(np.array(least)), rel=0.02)
 
 
+@pytest.mark.slow
 def test_steepest_descent_ends_on_the_line_but_not_where_the_norm_is_least():
     *runs, line, least = curves_of("steepest-descent")
     ends = np.array([[run.x[-1], run.y[-1]] for run in runs])
@@ -212,6 +217,7 @@ def test_steepest_descent_ends_on_the_line_but_not_where_the_norm_is_least():
     assert abs(least.x[0]) < 0.001
 
 
+@pytest.mark.slow
 def test_convolutional_nets_learn_few_frequencies_and_diagonal_ones_few_entries():
     entries, frequencies = (panel.series for panel in shown("learned-predictors"))
     few = {s.label: (np.abs(s.y) > 0.02 * np.abs(s.y).max()).sum() for s in frequencies}
@@ -262,6 +268,7 @@ def test_level_sets_of_the_neuron():
     assert spread(by_place["0.01", "0"], (0, 0)) < 1.5
 
 
+@pytest.mark.slow
 def test_errors_rise_with_scale_and_shape():
     found = curves_of("sparse-regression")
     errors = np.array([c.y for c in found])
@@ -276,6 +283,7 @@ def test_errors_rise_with_scale_and_shape():
     assert errors[0, -1] == pytest.approx(1 - 60 / 300, rel=0.1)
 
 
+@pytest.mark.slow
 def test_norms_fall_to_the_least():
     l1, l2 = (c.y for c in curves_of("norm-sweep"))
     assert (np.diff(l1) > 0).all()
@@ -324,20 +332,6 @@ def test_without_matplotlib_there_are_still_numbers(tmp_path, monkeypatch):
     done = run("figure", "implicit-explicit", "--csv")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("label,quantity,alpha,x,y\n")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["diagonal-bals"], "did you mean diagonal-balls"),
-        (["nothing"], "lists them"),
-        (["--json"], "go with an ID"),
-        (["diagonal-balls", "--json", "--csv"], "one of --json and --csv"),
-        (["diagonal-balls", "--json", "-o", "/nowhere/x"], "there is no folder"),
-    ],
-)
-def test_command_refuses_in_one_line(arguments, message):
-    assert message in refusal_of("figure", *arguments)
 
 
 def test_command_lists():

@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 from derive import InputError, NumericalError, Parameterization, margins, perturb, regimes
 from numerics import FlowDisplay, PotentialDisplay, RegimeDisplay, flow
 from numerics.figures.derived import display
-from tests.cli.commands import refusal_of, run
+from tests.cli.commands import run
 from tests.published import derive_once
 
 PAIR = Parameterization.parse(
@@ -143,21 +143,6 @@ def test_an_own_model_is_drawn(arguments, labels):
     done = run("figure", "--of", *arguments, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     assert [c["label"] for c in json.loads(done.stdout)["curves"]] == labels
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--of"], "goes with OUTPUTs"),
-        (["diagonal-balls", "a*u"], "give one ID"),
-        (["diagonal-balls", "--values", "alpha=1"], "give one ID"),
-        (["--of", "w", "--values", "w_0=x", "--csv"], "must be a number"),
-        (["--of", "w", "--values", "v_0=1", "--csv"], "its symbols are: w_0"),
-        (["--of", "w +", "--csv"], "column 4"),
-    ],
-)
-def test_a_figure_of_nothing_is_refused(arguments, message):
-    assert message in refusal_of("figure", *arguments)
 
 
 def test_what_has_no_Q_is_not_drawn():

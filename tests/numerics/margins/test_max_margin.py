@@ -359,20 +359,6 @@ def test_a_bad_table_is_refused_in_a_line(tmp_path, text, said):
     assert said in refusal_of("margin", "w", "--data", path)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--data", "nowhere.csv"], "--data: nowhere.csv: No such file"),
-        (["--norm", "l1"], "goes with --data"),
-        (["--norm", "nuclear", "--data", "nowhere.csv"], "--shape, such as 2x3"),
-        (["--norm", "nuclear", "--shape", "2", "--data", "nowhere.csv"], "two whole numbers"),
-        (["--latex", "--data", "nowhere.csv"], "leave out --latex"),
-    ],
-)
-def test_options_that_do_not_fit(arguments, said):
-    assert said in refusal_of("margin", "w", *arguments)
-
-
 def test_the_features_have_to_fit(tmp_path):
     path = written(tmp_path, "1,2,3,a\n3,4,5,b\n")
     assert "2 outputs" in refusal_of("margin", "a*u1", "a*u2", "--data", path)
