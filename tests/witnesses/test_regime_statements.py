@@ -162,3 +162,12 @@ def test_witnesses_refute_what_is_false(kind):
     record, statement = falsified(kind)
     with pytest.raises(Refuted):
         repeated(WITNESSES[kind], record, statement)
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("output", ["W + a*b", "a*b*d + c", "a*b + c*d*e", "a**2*b + c"])
+def test_gradings_and_the_weights_that_rule_withstand_theirs(output):
+    record = found([output], None)
+    for s in record.says("graded", "ruling weights"):
+        assert WITNESSES[s.kind](record, s, random.Random(3)) > 0
+    assert len(record.says("graded", "ruling weights")) == 2
