@@ -1,5 +1,6 @@
 """Commands as they are typed: what is answered, and what is refused in one line that helps."""
 
+import json
 import shlex
 
 import pytest
@@ -174,7 +175,7 @@ REFUSALS = [  # what is typed, and what the line says
     ("regimes 'u*v + 2*x*y' --width k", "is no multiple of F"),
     ("regimes 'w**2' --check --json", "leave out --json, --html or --latex"),
     ("regimes 'w**2' --check --latex", "leave out --json, --html or --latex"),
-    ("margin w --data nowhere.csv", "cannot be read"),
+    ("margin w --data nowhere.csv", "--data: nowhere.csv: No such file"),
     ("margin w --norm l1", "goes with --data"),
     ("margin w --norm nuclear --data nowhere.csv", "--shape, such as 2x3"),
     ("margin w --norm nuclear --shape 2 --data nowhere.csv", "two whole numbers"),
@@ -259,3 +260,96 @@ def test_refusals(line, words):
 
 def test_a_text_that_is_too_long_is_refused():
     assert "4000" in refusal_of("regularizer", "(" * 100_000)
+
+
+TIED = ["p**2 - m**2", "--start", "p=alpha,m=alpha"]
+
+
+def test_json_says_what_the_text_says(tmp_path):
+    target = tmp_path / "r.json"
+    assert (
+        run("explicit", *TIED, "--json", "--at", "beta=2,alpha=1", "-o", str(target)).returncode
+        == 0
+    )
+    record = json.loads(target.read_text(encoding="utf-8"))
+    assert (record["format"], record["version"], record["verdict"]) == (
+        "regderive-explicit",
+        2,
+        "PROVED",
+    )
+    (block,) = record["blocks"]
+    (branch,) = block["R"]["branches"]
+    assert (branch["low"], branch["high"], branch["root_from_below"]) == (None, None, 0)
+    assert [b["closed_form"] for b in block["R_F"]["branches"]] == ["-beta", "beta"]
+    assert block["contrast"]["evidence"][0]["left"] == "64"
+    assert [v["of"] for v in record["values"]] == ["R", "R_F"]
+
+
+@pytest.mark.parametrize("output", ["p**2 - m**2"])
+def test_latex_is_balanced(output):
+    done = run("explicit", output, "--start", "p=alpha,m=alpha", "--latex", "--standalone")
+    assert done.stdout.startswith("\\documentclass")
+    for name in ("align*", "center", "tabular", "theorem", "document"):
+        assert done.stdout.count(f"\\begin{{{name}}}") == done.stdout.count(f"\\end{{{name}}}") > 0
+    assert done.stdout.count("{") == done.stdout.count("}")
+
+
+def test_out_of_time_is_one_line():
+    done = run("explicit", "p**5 - m**5", "--start", "p=alpha,m=alpha", "--timeout", "0.8")
+    assert done.returncode == 3
+    (line,) = done.stderr.strip().splitlines()
+    assert "out of time" in line
+
+
+def test_files_and_forms(tmp_path):
+    target = tmp_path / "q.json"
+    assert run("parameterize", "-log(beta)", "--json", "-o", str(target)).returncode == 0
+    assert json.loads(target.read_text(encoding="utf-8"))["verdict"] == "PROVED"
+    assert run("parameterize", "-log(beta)", "--latex", "--standalone").stdout.startswith(
+        "\\documentclass"
+    )
+
+
+@pytest.fixture
+def points(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text("x,y\n-3/5,1\n0,0\n0.5,1\n", encoding="utf-8")
+    return str(path)
+
+
+def test_the_answer_is_on_a_page(points):
+    assert_answers(run("univariate"), 0, ["G1 + G2 + G3", "G3 = 3 (int h''(x) |x| dx"])
+    words = ["exact", "563599/1687734 x", "R(f) = 11/3", "net of width 1600"]
+    assert_answers(run("univariate", "--data", points, "--check"), 0, words)
+    abs_ = ["--scaled", "--activation", "abs", "--potential", "x**4 + x**2"]
+    assert_answers(run("univariate", *abs_, "--data", points), 0, ["certified by balls", "D = "])
+
+
+def test_the_record_has_exact_numbers(points):
+    record = json.loads(run("univariate", "--data", points, "--json").stdout)
+    assert record["data"]["coefficients"][0] == "85805500/2531601"
+    assert record["data"]["functionals"]["G2"] == "5913302404/712111513689"
+
+
+@pytest.mark.parametrize(
+    "text", ["0,1\n0,2\n", "x,y\n", "1,2,3\n", "5,1\n", "0,a\n", "0,1e300\n", "1/0,1\n0,2\n"]
+)
+def test_bad_data_are_one_line(text, tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_text(text, encoding="utf-8")
+    refusal_of("univariate", "--data", str(path))
+
+
+def test_softmax_is_checked_by_flows_and_its_record_says_so():
+    done = run("regularizer", "exp(v)/sum(exp(v))", "--each", "v", "--check", "--json")
+    assert done.returncode == 0
+    record = json.loads(done.stdout)
+    assert record["laws"] == ["sum(v_k)"]
+    assert record["check"]["passed"]
+    assert record["check"]["agreement"]["n = 2: y in the row space of X"] is None
+
+
+def test_a_refutation_of_matrices_is_seen_by_steering():
+    done = run("regularizer", "W*T(W)", "--matrix", "W:nxr", "--measurements", "general", "--check")
+    assert done.returncode == 1
+    assert "it moves" in done.stdout

@@ -185,8 +185,9 @@ def test_a_main_road_that_refutes_what_the_ansatz_proves_is_caught():
     wrong = replace(b.warping, finding=Finding(Verdict.REFUTED, "wrongly"), H=None)
     with pytest.raises(ConsistencyError, match="wrongly"):
         compare_decisions(wrong, road)
+    (other,) = derive(Parameterization.parse(NEURONS[0])).blocks
     with pytest.raises(InputError, match="one metric"):
-        compare_roads(block(NEURONS[0]).potential.dual, road)
+        compare_roads(other.potential.dual, road)
 
 
 @pytest.mark.parametrize(
