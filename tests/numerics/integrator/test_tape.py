@@ -19,8 +19,12 @@ W, V = Name("w"), Name("v")
 DIGITS, ORDER = 40, 12
 POINT = Fraction(7, 10)
 
+OTHERS = {
+    "sigmoid": lambda w: 1 / (1 + mpmath.exp(-w)),
+    "softplus": lambda w: mpmath.log1p(mpmath.exp(w)),
+}
 OPERATIONS = [
-    *((name, Call(name, W), getattr(mpmath, name)) for name in CALLS),
+    *((name, Call(name, W), OTHERS.get(name) or getattr(mpmath, name)) for name in CALLS),
     ("number", Number(Fraction(1, 3)), lambda w: mpmath.mpf(1) / 3),
     ("add", Operation("+", W, Number(Fraction(1, 3))), lambda w: w + mpmath.mpf(1) / 3),
     ("square", Operation("*", W, W), lambda w: w * w),
