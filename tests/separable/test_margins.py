@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 import sympy
 from hypothesis import given, settings
