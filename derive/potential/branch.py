@@ -107,7 +107,7 @@ def _is_kept(metric: Metric, f: RationalFunction) -> bool:
     """
     p, darboux = metric.parameterization, metric.conserved.darboux
     certain = Signs(p.nonnegative | positive_generators(p.field))
-    if any(certain.is_nonnegative(x) or x in darboux for x in (f, -f)):
+    if any(certain.is_nonnegative(x) or x in darboux for x in (f, -f)) or _is_uncrossed(p, f):
         return True
     square, guards, known = p.at_start(f * f), guards_of(metric, f), Signs(p.positive)
     levels = [p.at_start(guard) for guard in guards]
@@ -115,6 +115,12 @@ def _is_kept(metric: Metric, f: RationalFunction) -> bool:
         return True
     balanced = (guard for guard, c in zip(guards, levels, strict=True) if c.is_zero())
     return any(_stay_zero(p, [f, f * f - guard]) for guard in balanced)
+
+
+def _is_uncrossed(p: Parameterization, f: RationalFunction) -> bool:
+    """Tell whether X_a f is a multiple of f for every a, its cofactor finite where f is 0."""
+    slopes = (along(x, f) / f for x in p.fields)
+    return all(s.denominator.gcd(f.numerator).is_constant() for s in slopes)
 
 
 def _stay_zero(p: Parameterization, functions: Sequence[RationalFunction]) -> bool:

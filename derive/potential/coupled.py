@@ -26,6 +26,7 @@ from derive.exact.linear.implicitization import find_relation
 from derive.exact.linear.matrix import dot
 from derive.model.condition import Condition, Sign
 from derive.model.notation import Notation, to_expr, to_factored_expr
+from derive.potential.accept import ZeroTest
 from derive.potential.branch import keeps_sign
 from derive.potential.chart import (
     Chart,
@@ -41,6 +42,7 @@ from derive.potential.chart import (
 from derive.potential.entries import Want, adjoin, extend
 from derive.potential.piece import Lift, Piece, moving
 from derive.potential.quadrature import integrate_gradient, integrate_in_length
+from derive.potential.rewriting import fewest, with_hyperbolic
 from derive.potential.shortest import WEIGHT_SPACE, Form, has_gradient, shortest
 from derive.verdict import Identity
 from derive.weights.dual import DualCoordinates, is_conjugate, leaves_zero
@@ -282,6 +284,12 @@ def write_in_weights(
     None where y or R is infinite at the start.
     """
     p, weights, arguments = dual.parameterization, notation.weights, log_arguments((*dual.y, R))
+    decide = ZeroTest(p, {})
+
+    def shortest_way(whole: Expr) -> Expr:
+        summed = sympy.powsimp(sympy.expand(whole), combine="exp")
+        ways = (e for e in (summed, with_hyperbolic(summed)) if decide.vanishes(e - whole))
+        return fewest([whole, *ways])
 
     def at_first(f: RationalFunction) -> Expr:
         return to_expr(p.at_start(f), notation.start_symbols)
@@ -289,11 +297,12 @@ def write_in_weights(
     def moving_part(f: LogFunction) -> Expr:
         # What is in a logarithm keeps its sign, by what is assumed where that is not proved.
         logs = ((at_first(c), to_expr(A, weights) / at_first(A)) for c, A in f.logs)
-        return sympy.Add(to_expr(f.rational, weights), *(c * sympy.log(x) for c, x in logs))
+        rational = shortest_way(to_expr(f.rational, weights))
+        return sympy.Add(rational, *(c * sympy.log(x) for c, x in logs))
 
     try:
         apart = [p.at_start(A) for A in arguments]
-        written = [moving_part(y) - at_first(y.rational) for y in dual.y]
+        written = [moving_part(y) - shortest_way(at_first(y.rational)) for y in dual.y]
         conjugate = moving_part(R)
     except ZeroDivisionError:
         return None

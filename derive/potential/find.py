@@ -223,15 +223,20 @@ def _single(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notati
         lambda: of(parametrize(metric, dual, notation)),
         lambda: first_form(curves(), through_root),
         lambda: first_form(curves(), through_weights),
-        lambda: _integral(metric, dual, notation),
+        lambda: _integral(warping, dual, notation),
     )
     return [next(filter(None, (form() for form in tries)))]
 
 
-def _integral(metric: Metric, dual: DualCoordinates | None, notation: Notation) -> Form:
-    """Return Q by integrals: over beta where K is written there, else over a weight."""
-    integral, chart = integrate_along_beta(metric, notation)
+def _integral(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation) -> Form:
+    """Return Q in the weights, or by integrals: over beta where K is written there, or a weight."""
+    metric = warping.metric
     along = integrate_along_weight(metric, dual, notation)
+    integral, chart = integrate_along_beta(metric, notation)
+    closed = along is not None and along.kind != "quadrature"
+    lifted = None if closed else _in_weights(warping, dual, notation)
+    if lifted is not None:
+        return Form(METRIC, lifted, chart)
     if integral.kernel is None:
         unwritten = Integrand(_unwritten(metric, "kernel"))
         integral = along or replace(integral, integrand=unwritten)
@@ -251,14 +256,21 @@ def _coupled(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notat
         return [shorter(forms[0]), *forms[1:]]
     if dual is not None and leaves_zero(dual):
         raise BranchOpen("the warp g is 0 at the start, and no closed form of Q was found")
-    piece = None
-    if dual is not None and dual.R is not None:
-        piece = write_in_weights(dual, dual.R, find_lift(warping), notation)
+    piece = _in_weights(warping, dual, notation)
     piece = piece or integrate_along_segment(warping, notation, _why_left(warping, dual))
     kept = () if dual is None else keeps_sign(dual.metric, dual.g)
     assumptions = (*notation.assumptions, *piece.assumptions, *kept)
     piece = replace(piece, assumptions=assumptions)
     return [Form(WEIGHT_SPACE, piece, base_chart(warping.metric, notation))]
+
+
+def _in_weights(
+    warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation
+) -> Piece | None:
+    """Return Q at the point of the leaf above beta where y and R are known, or None."""
+    if dual is None or dual.R is None:
+        return None
+    return write_in_weights(dual, dual.R, find_lift(warping), notation)
 
 
 def _forms(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation) -> list[Form]:

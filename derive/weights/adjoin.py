@@ -86,6 +86,13 @@ def logarithmic_law(conserved: ConservedQuantities) -> LogFunction | None:
     return next((law for law in laws if has_slopes(p, law, [zero] * p.d)), None)
 
 
+def log_arguments(conserved: ConservedQuantities) -> list[RationalFunction]:
+    """Return what may be in logarithms: what the flow cannot cross, which of a weight alone is."""
+    p = conserved.parameterization
+    alone = _of_one_weight(p) if p.d == 1 else ()
+    return [*dict.fromkeys((*conserved.darboux, *alone))]
+
+
 def _of_one_weight(p: Parameterization) -> Iterator[RationalFunction]:
     """Yield the irreducible factors of the flow in which one weight is alone."""
     for g in (normalized(g) for x in p.fields[0] for g, _ in factors(x)):

@@ -164,8 +164,9 @@ def with_slopes(
     rows = [
         [*(f.along(x) for f in family), *(-h[a] for h in sides)] for a, x in enumerate(p.fields)
     ]
-    proved = dict[int, LogFunction]()
-    for vector in sorted(coefficients(p, rows), key=terms_in):
+    proved, found = dict[int, LogFunction](), coefficients(p, rows)
+    laws = [v for v in found if not any(c != 0 for c in v[size:])]
+    for vector in sorted((_fewest(v, laws) for v in found if v not in laws), key=terms_in):
         scales = {k: c for k, c in enumerate(vector[size:]) if c != 0}
         if len(scales) == 1 and not scales.keys() & proved.keys():
             ((k, scale),) = scales.items()
@@ -173,6 +174,18 @@ def with_slopes(
             if has_slopes(p, f, sides[k]):
                 proved[k] = f
     return tuple(proved[k] for k in sorted(proved)) if len(proved) == len(sides) else None
+
+
+def _fewest(vector: Coefficients, laws: Sequence[Coefficients]) -> Coefficients:
+    """Return a combination, times a number, with fewer members by what is conserved."""
+    ways = (
+        [c * law[k] - vector[k] * a for c, a in zip(vector, law, strict=True)]
+        for law in laws
+        for k, a in enumerate(law)
+        if a != 0 and vector[k] != 0
+    )
+    shorter = min(ways, key=terms_in, default=vector)
+    return vector if terms_in(shorter) >= terms_in(vector) else _fewest(shorter, laws)
 
 
 def has_slopes(p: Parameterization, f: LogFunction, h: Sequence[RationalFunction]) -> bool:

@@ -47,7 +47,7 @@ from derive.model.geometry import Field
 from derive.model.notation import Notation, to_expr
 from derive.model.parameterization import Parameterization
 from derive.verdict import Identity
-from derive.weights.adjoin import WrittenWarp, candidates, find_logarithm, find_warp
+from derive.weights.adjoin import WrittenWarp, candidates, find_logarithm, find_warp, log_arguments
 from derive.weights.conserved import (
     ConservedQuantities,
     combination,
@@ -95,7 +95,7 @@ def _homogeneous(warp: WrittenWarp) -> Iterator[DualFamily]:
     degrees = [highest - D for D in dict.fromkeys(f.degree() for f in p.F)]
     R = regular(p, _over(conserved, highest, pole))
     if degrees == [0]:  # logarithms alone will mostly do, and are few
-        yield DualFamily(regular(p, _logs(conserved, (p.field.one,))), R)
+        yield DualFamily(regular(p, _logs(conserved.darboux, (p.field.one,))), R)
     yield DualFamily(regular(p, [f for n in degrees for f in _over(conserved, n, pole)]), R)
 
 
@@ -105,12 +105,13 @@ def _mixed(warp: WrittenWarp) -> Iterator[DualFamily]:
     p, pole = conserved.parameterization, warp.g.field.polynomial(warp.g.denominator)
     one = [p.field.one]
     laws = [law for law in conserved.laws if law.is_polynomial()]
-    logs = _logs(conserved, [*one, *laws, *(a * b for a in laws for b in laws)])
+    arguments = log_arguments(conserved)
+    logs = _logs(arguments, [*one, *laws, *(a * b for a in laws for b in laws)])
     for n in range(1, 4):
         tops = (_up_to(p, m + pole.degree()) for m in (n, n + 2))
         yield DualFamily(*(regular(p, [*(LogFunction(f / pole) for f in x), *logs]) for x in tops))
     for n in range(1, 4):
-        rest = [*_inverse_forms(p, n), *_logs(conserved, one)]
+        rest = [*_inverse_forms(p, n), *_logs(arguments, one)]
         yield DualFamily(
             *(regular(p, [*map(LogFunction, _up_to(p, m)), *rest]) for m in (n, n + 2))
         )
@@ -123,14 +124,14 @@ def _over(conserved: ConservedQuantities, degree: int, pole: RationalFunction) -
     p = conserved.parameterization
     found = _graded(conserved, degree) if degree < 0 else []
     found += [LogFunction(f.rational / pole) for f in _forms(p, degree + pole.degree())]
-    return found + (_logs(conserved, (p.field.one,)) if degree == 0 else [])
+    return found + (_logs(conserved.darboux, (p.field.one,)) if degree == 0 else [])
 
 
 def _generated(warp: WrittenWarp) -> Iterator[DualFamily]:
     """Yield the weights, then families of monomials in weights and generators of F."""
     conserved = warp.warping.metric.conserved
     p = conserved.parameterization
-    logs = regular(p, _logs(conserved, (p.field.one,)))
+    logs = regular(p, _logs(log_arguments(conserved), (p.field.one,)))
     power = "power" in p.field.kinds
     if not warp.g.is_constant():
         yield DualFamily(list(map(LogFunction, p.w)), [*_monomials(p, 3 if power else 2), *logs])
@@ -176,7 +177,7 @@ def conjugate_family(conserved: ConservedQuantities, degree: int | None) -> list
     else:
         highest = max(int(f.numerator.total_degree()) for f in p.F) + 1
         family = list(map(LogFunction, _up_to(p, highest))) + _inverse_forms(p, 3)
-        family += _logs(conserved, (p.field.one,))
+        family += _logs(log_arguments(conserved), (p.field.one,))
     return regular(p, family)
 
 
@@ -216,10 +217,10 @@ def _graded(conserved: ConservedQuantities, degree: int) -> list[LogFunction]:
         coefficients += [
             a * b for i, a in enumerate(laws) for b in laws[i:] if a.degree() + b.degree() == degree
         ]
-        return _forms(p, degree) + _logs(conserved, coefficients)
+        return _forms(p, degree) + _logs(conserved.darboux, coefficients)
     laurent = _members(p, laurent_monomials(p.p, degree, max(2, abs(degree))))
     if degree == 0:
-        return laurent[:MAXIMAL_COLUMNS] + _logs(conserved, (p.field.one,))
+        return laurent[:MAXIMAL_COLUMNS] + _logs(conserved.darboux, (p.field.one,))
     powers = [
         LogFunction(P ** (degree // P.degree()))
         for P in conserved.darboux
@@ -247,10 +248,10 @@ def _inverse_forms(p: Parameterization, degree: int) -> list[LogFunction]:
 
 
 def _logs(
-    conserved: ConservedQuantities, coefficients: Sequence[RationalFunction]
+    arguments: Sequence[RationalFunction], coefficients: Sequence[RationalFunction]
 ) -> list[LogFunction]:
-    field = conserved.parameterization.field
-    return [LogFunction(field.zero, ((c, P),)) for c in coefficients for P in conserved.darboux]
+    pairs = [(c, P) for c in coefficients for P in arguments]
+    return [LogFunction(P.field.zero, ((c, P),)) for c, P in pairs]
 
 
 @dataclass(frozen=True)

@@ -204,7 +204,8 @@ def _block(
     if followed and (len(piece.betas) == 1 or piece.lift is not None):
         own = p if len(p.blocks) == 1 else p.restrict(p.blocks[i])
         at = dict(zip(p.weights, weights, strict=True))
-        along = IntegratedBlock(LeafOde(own, piece.lift, tuple(at[w] for w in own.weights), beta0))
+        lift = piece.lift if piece.betas[1:] else None  # of one output F alone says how it moves
+        along = IntegratedBlock(LeafOde(own, lift, tuple(at[w] for w in own.weights), beta0))
     try:
         written = program(potential, i)
         numbers = dict(zip(written.names, (values[n] for n in p.start_symbols), strict=True))

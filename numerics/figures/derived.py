@@ -30,6 +30,7 @@ from derive.errors import InputError, NumericalError
 from derive.limits.find import Regimes
 from derive.limits.limit import Limit, Point
 from derive.optimizers.saddle_path import SaddlePath
+from derive.potential.piece import follows_flow
 from derive.records import Potential
 from derive.separable.find import Margins
 from numerics.evaluate.numbers import Array, compiled, quiet, read_data
@@ -110,7 +111,8 @@ class PotentialDisplay(Display):
             inside = np.isfinite(value)
             kept = inside if axes == 1 else inside.any(axis=0) | inside.any(axis=1)
             x, value = x[kept], value[np.ix_(*[kept] * axes)]
-        if axes == 1 and (of is None or of.potential.kind != "quadrature"):  # which takes its time
+        followed = of is not None and any(map(follows_flow, of.potential.pieces))
+        if axes == 1 and not followed:  # which takes its time
             inside = x[np.isfinite(value)]
             x, value = _along_curve(lambda x: np.asarray(q.bregman(x[:, None], beta0)), inside)
         shown = cls(*_LABELS[axes], start=dict(start), beta0=beta0, x=x, value=value)

@@ -159,7 +159,8 @@ def test_a_wrong_rewriting_of_powers_is_not_printed(monkeypatch, name):
     original = getattr(sympy, name)
     monkeypatch.setattr(accept.sympy, name, lambda e, force=False: 2 * original(e, force=force))
     (piece,) = derive(model).potential.pieces
-    assert piece.kind == "quadrature"
+    assert piece.curve is None
+    assert piece.kind == "quadrature" or piece.lift is not None
 
 
 def test_a_curve_is_accepted_in_the_functions_in_which_it_is_printed(monkeypatch):

@@ -13,7 +13,6 @@ from derive import InputError, Parameterization, Verdict, derive
 from derive.model.entrywise import EntrywiseMap
 from numerics.confirm.regression_problem import complete_problem, draw_target
 from numerics.confirm.sizes import AtSize, check_sizes
-from tests.published import derive_once
 
 PROVED = [
     ("exp(v)/sum(exp(v))", "v", "-n*exp(-c/n)*prod(beta_i)**(1/n)"),
@@ -38,7 +37,7 @@ PROVED = [
 def test_table(text, each, Q):
     from derive.render.plain import plain
 
-    d = derive_once(Parameterization.parse([text], each=[each]))
+    d = derive(Parameterization.parse([text], each=[each]))
     assert d.verdict is Verdict.PROVED
     assert plain(d.notation.shown(d.potential.value)) == Q
 
@@ -246,7 +245,7 @@ def test_what_is_no_product_is_left_open():
 )
 def test_what_is_refused(text, options, words):
     with pytest.raises(InputError, match=words):
-        derive_once(Parameterization.parse([text], each=["v"], **options))
+        derive(Parameterization.parse([text], each=["v"], **options))
 
 
 def test_a_modulus_is_its_argument_where_that_is_positive():
