@@ -15,7 +15,7 @@ from sympy import Symbol
 
 from derive import Parameterization, Verdict, derive, margins
 from derive.limits.find import regimes
-from derive.separable.far import Slope, find_end
+from derive.separable.far import Slope, far_out, find_end
 from derive.separable.weights_problem import agreement, pose_in_weights
 from derive.statement import Open, Statement
 from derive.testing import parameterizations
@@ -307,3 +307,49 @@ def test_on_a_half_line_the_margin_is_over_that_side(F, sign):
     assert f"over beta {sign}" in " ".join(m.to_text().split())
     assert sum(WITNESSES[s.kind](m, s, Random(seed)) for seed in range(2))
     assert not margins(derive_once(Parameterization.parse(["exp(w)"]))).says(s.kind)
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("name", ["tied pair", "neuron", "convolution", "unequal pair", "linear"])
+def test_slopes_far_out_are_those_of_the_horizon(name):
+    """dQ/dbeta at c x over N(c) tends to grad h(x), in numbers that know nothing of expansions."""
+    d = found(name).derivation
+    start = dict.fromkeys(d.potential.parameterization.start_symbols, 0.5) | {"a_0": 1.25}
+    start = {s: v + 0.25 * k**2 for k, (s, v) in enumerate(start.items())}
+    q = d.potential.numeric({k: start[k] for k in d.potential.parameterization.start_symbols})
+    for block in d.blocks:
+        far = far_out(block)
+        x = {b: 0.75 - 1.5 * k for k, b in enumerate(far.betas)}
+        exact = [float(far.leading.h.diff(b).subs(x).doit()) for b in far.betas]
+        r, k = far.leading.growth
+        c = 1e12
+        unit = c ** -float(r) * np.log(c) ** -k
+        slopes = q.gradient(np.array([c * v for v in x.values()])) / unit
+        assert slopes == pytest.approx(exact, rel=0.1)
+
+
+def test_scaled_time_and_displacement_on_runs():
+    """w' = -J^T X^T l' at scales that grow, against the linear model at the same tau."""
+    X, w0, tau = np.array([[2.0, 3.0], [-2.0, 5.0]]), np.ones(4), 0.05
+    J0 = np.array([[3.0, 0, -3, 0], [0, 3, 0, -3]])
+
+    def flow(F, J, w, t):
+        def slope(_, w):
+            return J(w).T @ X.T @ np.exp(-X @ F(w))
+
+        return solve_ivp(slope, (0, t), w, rtol=1e-10, atol=1e-12).y[:, -1]
+
+    v = flow(lambda v: J0 @ v, lambda v: J0, np.zeros(4), tau)
+    scaled = found("depth 3").scaled
+    apart = []
+    for c in (4, 16):
+        t = tau / c ** int(scaled.time)
+        w = flow(
+            lambda w: w[:2] ** 3 - w[2:] ** 3,
+            lambda w: np.hstack([np.diag(3 * w[:2] ** 2), np.diag(-3 * w[2:] ** 2)]),
+            c * w0,
+            t,
+        )
+        apart.append(np.abs((w - c * w0) * c ** int(scaled.displacement) - v).max())
+    assert apart[1] < apart[0] / 16
+    assert apart[1] < 1e-4 < np.abs(v).max()
