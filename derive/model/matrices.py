@@ -281,10 +281,10 @@ class MatrixMap:
 class AlignedMap(MatrixMap):
     """beta = W_1 ... W_L of three matrices or more, some transposed, from aligned starts.
 
-    >>> shapes = {"U": "n x r", "S": "s x r", "V": "s x m"}
-    >>> p = MatrixMap.parse(["U*T(S)*V"], shapes, "commuting")
+    >>> shapes = {"U": "n x r", "B": "s x r", "V": "s x m"}
+    >>> p = MatrixMap.parse(["U*T(B)*V"], shapes, "commuting")
     >>> p.formula, p.size, p.scaled
-    ('U S^T V', ('n', 'm'), {'d': 'alpha'})
+    ('U B^T V', ('n', 'm'), {'d': 'alpha'})
     """
 
     begin = "from `W_l(0) = O_{l-1} D O_l^T`, with one diagonal `D > 0` and `O_0 = O`, `O_L = H`"

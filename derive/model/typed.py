@@ -67,7 +67,6 @@ class TypedModel:
         if twice := sorted(vectors.keys() & matrices.keys()):
             raise InputError(f"--matrix: {twice[0]} is a vector already")
         texts = tuple(text.lstrip() for text in self.outputs)
-        self._use(parameters)
         shapes = {**vectors, **matrices}
         for name in shapes:
             if any(texts) and not any(re.search(rf"\b{name}\b", text) for text in texts):
@@ -80,6 +79,7 @@ class TypedModel:
         refuse_arrays(tuple(mirror), known, "--mirror")
         if len(known) == len(shapes):
             parse_array_outputs(texts, known)
+            self._use(parameters)
             given = texts, start, positive, parameters, known
             return ReadModel(*given, rates=rates, mirror=mirror, steepest=self.steepest)
         for option in ("mirror", "steepest", "parameter"):

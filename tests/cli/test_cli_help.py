@@ -20,6 +20,7 @@ COMMANDS |= {
 # command's.
 OWN = {
     ("regularizer", "--data"),
+    ("explicit", "--data"),
     ("parameterize", "--start"),
     ("parameterize", "--positive"),
     ("regimes", "--check"),

@@ -9,9 +9,9 @@ from derive.model.typed import TypedModel, read_option
 
 def test_all_texts_are_read():
     read = TypedModel(
-        (" a*u", "W*u"), start="a=1/2", positive="b", vector="u:2", matrix="W:2x2", parameter="D"
+        (" a*u", "D*W*u"), start="a=1/2", positive="b", vector="u:2", matrix="W:2x2", parameter="D"
     ).read()
-    assert (read.outputs, read.arrays) == (("a*u", "W*u"), {"u": (2,), "W": (2, 2)})
+    assert (read.outputs, read.arrays) == (("a*u", "D*W*u"), {"u": (2,), "W": (2, 2)})
     assert {name: to_text(tree) for name, tree in read.start.items()} == {"a": "1/2"}
     assert (read.positive, read.parameters, read.vectors) == (("b",), ("D",), ())
 
