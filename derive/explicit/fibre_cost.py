@@ -450,8 +450,18 @@ def _on_data(f: FibreCost) -> Iterator[Statement]:
         kind="cost on data",
         below=(Equations((("R", f.R),)),),
     )
-    S, b = gram(f.X, len(f.betas)), Matrix(f.betas)
-    ratio = sympy.simplify(f.R**2 / sympy.expand((b.T * S * b)[0])) if f.cost == TRACE else b[0]
-    if not ratio.free_symbols and f.X:
+    if f.cost == TRACE and f.X and (k := _factor(f.R**2, f)) is not None:
         words = "it is `{k} |y|` for all `beta` with `X beta = y`: it selects none of them"
-        yield Statement(words, {"k": sympy.sqrt(ratio)}, kind="constant cost")
+        yield Statement(words, {"k": sympy.sqrt(k)}, kind="constant cost")
+
+
+def _factor(square: Expr, f: FibreCost) -> Expr | None:
+    """Return k of a function that is k |X beta|^2; None of others.
+
+    It is proposed at one beta; where X beta is 0 there, nothing is said.
+    """
+    b = Matrix(f.betas)
+    square, size = (sympy.expand(e) for e in (square, (b.T * gram(f.X, len(b)) * b)[0]))
+    at = {x: sympy.prime(j) for j, x in enumerate(f.betas, 1)}
+    k, below = square.subs(at), size.subs(at)
+    return k / below if below != 0 and sympy.expand(square * below - k * size) == 0 else None

@@ -18,6 +18,7 @@ from flint import arb, arb_mat
 
 from derive.errors import InputError
 from derive.exact.balls import ball, evaluate_any, values_of
+from derive.exact.signs import Signs
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 from derive.language.tree import Tree
@@ -73,6 +74,15 @@ class PushedMap:
     def function(self) -> Tree | None:
         """Phi in x; None of the others."""
         return parse_expression(self.push) if X.search(self.push) else None
+
+    @property
+    def is_analytic(self) -> bool:
+        """Whether phi is seen to be analytic but for poles: roots and logarithms are of A > 0."""
+        if self.function is None:
+            return True
+        (phi,) = build_elements([self.function], "x")
+        inside = (g for g in phi.field.generators if g.kind in ("root", "log", "power"))
+        return all(Signs().is_positive(phi.field.embed(g.argument)) for g in inside)
 
     @property
     def joint(self) -> ExactMap:

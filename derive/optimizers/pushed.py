@@ -6,9 +6,9 @@ flow then reaches all weights near w.
 
 **No Q.** If Hess Q(beta) beta' = g psi(l) with some g(w) > 0 and any psi, the velocities
 v(l) = J Phi(J^T l) of beta at two weights with one beta, near w, differ by one factor for all l. Of
-integers k with sum_j k_j w_j dF/dw_j = 0 such weights are w and c^k w, on which v is analytic in c.
-A minor of v(l_1), v(l_2) at both that is not 0 at c = 2 is not 0 for c near 1, and so for weights
-that the flow reaches. (Derived here.)
+integers k with sum_j k_j w_j dF/dw_j = 0 such weights are w and c^k w, on which v is analytic in c
+where phi is. A minor of v(l_1), v(l_2) at both that is not 0 at c = 2 is not 0 for c near 1, and so
+for weights that the flow reaches. (Derived here.)
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def derive_pushed(
     p, rng = model.plain, Random(0)
     open_ = Finding(Verdict.UNDECIDED, "no weights were found at which `Phi(J^T l)` spans all")
     none = Finding(Verdict.UNDECIDED, "whether there is a `Q` is not decided")
-    if not p.is_rational or p.parameters or p.vectors:
+    if not (p.is_rational and model.is_analytic) or p.parameters or p.vectors:
         return PushedDerivation(model, open_, none)
     w = _weights(model)
     with precise(BITS):

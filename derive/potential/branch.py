@@ -64,7 +64,7 @@ def _resting_on(
 def keeps_sign(metric: Metric, function: RationalFunction) -> tuple[Condition, ...]:
     """Say which factors of a function are only assumed to keep their sign along the flow.
 
-    Proved are: nonnegative factors, Darboux polynomials (the flow cannot cross their zeros), and
+    Proved are: nonnegative factors, Darboux functions (the flow cannot cross their zeros), and
     factors f with f^2 >= c or |f| >= c for a conserved c that is positive at the start. Of a factor
     that is 0 at the start the sign at the limit is assumed elsewhere.
     """
@@ -105,9 +105,9 @@ def _is_kept(metric: Metric, f: RationalFunction) -> bool:
     A conserved c, f^2 >= c, has only to be positive where f is not 0; or it is 0, and where f is 0
     all that are 0 then stay so, as for balanced layers.
     """
-    p, darboux = metric.parameterization, metric.conserved.darboux
+    p = metric.parameterization
     certain = Signs(p.nonnegative | positive_generators(p.field))
-    if any(certain.is_nonnegative(x) or x in darboux for x in (f, -f)) or _is_uncrossed(p, f):
+    if any(map(certain.is_nonnegative, (f, -f))) or _is_uncrossed(p, f):
         return True
     square, guards, known = p.at_start(f * f), guards_of(metric, f), Signs(p.positive)
     levels = [p.at_start(guard) for guard in guards]

@@ -214,3 +214,12 @@ def test_certificates_and_checks_are_of_phi(norm):
     assert check_steered(d, 15).passed
     other = of(["u*v"], None, "3/2").potential
     assert not check_steered(replace(d, potential=other), 15).passed
+
+
+@pytest.mark.parametrize(
+    ("phi", "known"), [("x/sqrt(x**2 + 1)", True), ("x*sqrt(x**2 - 1)", False)]
+)
+def test_velocities_are_continued_where_phi_is_analytic(phi, known):
+    """Of phi with gaps a minor that is not 0 far away says nothing of one nearby."""
+    d = derive(Parameterization.parse(["u*v"], steepest=phi))
+    assert (d.verdict is Verdict.REFUTED) == known
