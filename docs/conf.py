@@ -51,8 +51,9 @@ and `derive explore` writes the pages with pictures that move.
 
 def write_gallery(app: Sphinx) -> None:
     """Write ``gallery.md``: a card of each model, and each example with what it prints."""
-    from derive import NumericalError
     from derive.catalogue.library import derive_entry, entries
+    from derive.derivation import derived
+    from derive.errors import DeriveError
 
     parts = [INTRODUCTION]
     (PAGES / "models").mkdir(exist_ok=True)
@@ -62,9 +63,9 @@ def write_gallery(app: Sphinx) -> None:
         parts += [] if parts[1:] else [raw(f"{style}</style>")]
         parts.append(f"### {entry.id}\n\n{entry.title}: {WORDS[derivation.verdict.name]}\n\n")
         parts.append(f"```sh\n{entry.command}\n```\n\n{raw(card)}")
-        with contextlib.suppress(NumericalError):  # of what has no picture
+        with contextlib.suppress(DeriveError):  # of what has no picture
             page = PAGES / "models" / f"{entry.id}.html"
-            page.write_text(derivation.explore().text, encoding="utf-8")
+            page.write_text(derived(derivation).explore().text, encoding="utf-8")
             parts.append(raw(f'<p><a href="models/{page.name}">A page to be explored</a></p>'))
     parts.append("## Examples\n\n")
     for script in sorted((HERE.parent / "examples").glob("*.py")):

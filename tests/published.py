@@ -18,7 +18,7 @@ from pathlib import Path
 
 import derive as library
 from derive import Derivation, Parameterization, derive, regimes
-from derive.derivation import map_of
+from derive.catalogue import entries
 from derive.limits.find import Regimes
 from derive.render.json import with_certificate
 
@@ -37,6 +37,9 @@ class Model:
 
 
 TIED = {"p": "alpha", "m": "alpha"}
+
+GIVEN_SIZE = tuple(entry for entry in entries() if not entry.measurements)
+"""The published models of given size, or of a vector of any dimension."""
 
 MODELS = (
     Model("linear", ("w",), "PROVED", "PROVED"),
@@ -92,7 +95,7 @@ def _kept(kind, p, find):
 
 def derive_once(model: Parameterization | str | Sequence[str]) -> Derivation:
     """Derive what several tests look at: a parameterization, or its outputs."""
-    return _derived(map_of(model))
+    return _derived(Parameterization.of(model))
 
 
 @functools.cache

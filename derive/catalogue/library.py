@@ -15,6 +15,7 @@ from derive.printable import Certified, Printable
 
 if TYPE_CHECKING:
     from derive.derivation import Derivation
+    from derive.matrices import MatrixDerivation
     from derive.verdict import Verdict
 
 FOLDER = Path(__file__).parent
@@ -84,8 +85,9 @@ class Entry(TypedModel):
     @property
     def options(self) -> tuple[tuple[str, str], ...]:
         """The options that are given, in the order in which they are typed."""
-        names = ("vector", "matrix", "parameter", "rates", "mirror", "start", "positive")
-        return tuple((name, getattr(self, name)) for name in names if getattr(self, name))
+        names = ("vector", "matrix", "measurements", "parameter", "rates", "mirror", "start")
+        given = ((name, getattr(self, name)) for name in (*names, "positive"))
+        return tuple((name, text) for name, text in given if text)
 
     @property
     def command(self) -> str:
@@ -100,7 +102,7 @@ class Model(Certified):
     """A model as it was derived, with what became of the formulas that were printed of it."""
 
     entry: Entry
-    derivation: Derivation
+    derivation: Derivation | MatrixDerivation
     audit: Printable | None = None
 
     @property
@@ -170,6 +172,12 @@ def find(name: str) -> Entry:
         InputError: there is none; the message names the nearest.
     """
     return find_record(entries(), name, "model", "`derive catalogue` lists them")
+
+
+def summand(found: Derivation | MatrixDerivation) -> Derivation:
+    """Return what formulas are of: of matrices of every size one entry b_k, as Q is a sum."""
+    one: Derivation = getattr(found, "entry", None) or found  # type: ignore[assignment]
+    return one
 
 
 def derive_entry(

@@ -8,7 +8,7 @@ from html import escape
 
 from sympy import Integral
 
-from derive.catalogue.library import Entry, Model, Printed
+from derive.catalogue.library import Entry, Model, Printed, summand
 from derive.derivation import Derivation
 from derive.errors import DeriveError
 from derive.language import parse_expression
@@ -72,6 +72,7 @@ def markdown(derived: Iterable[tuple[Entry, Derivation]]) -> str:
         F = ", ".join(f"`{output}`" for output in entry.outputs)
         if entry.start:
             F += f" from `{entry.start}`"
+        F += f" under {entry.measurements} measurements" * bool(entry.measurements)
         rows.append((entry.id, F, derivation.verdict.value.lower(), Q, g))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
@@ -79,8 +80,9 @@ def markdown(derived: Iterable[tuple[Entry, Derivation]]) -> str:
 def _shown(name: str, derivation: Derivation) -> tuple[str, str]:
     if derivation.verdict is not Verdict.PROVED:
         return "", ""
-    g = derivation.warping.g
-    shown = [text.removeprefix("Q = ") for text in formulas(derivation)]
+    own = summand(derivation)
+    g, of = own.warping.g, "" if own is derivation else "sum_k q(b_k), q = "
+    shown = [text.replace("Q = ", of, 1) for text in formulas(own)]
     warp = "" if g is None else f"`{plain(g)}`"
     if any(len(x) > LONGEST for x in shown):
         return f"long: `derive catalogue {name}`", warp

@@ -153,7 +153,7 @@ class Report(Site):
         from derive.catalogue.audit.formula_kinds import audit_formulas
         from derive.catalogue.audit.germs import Subject
         from derive.catalogue.audit.report import site
-        from derive.catalogue.library import derive_entry
+        from derive.catalogue.library import derive_entry, summand
 
         derived: list[tuple[Entry, Derivation]] = []
         audits: list[Judged] = []
@@ -161,6 +161,6 @@ class Report(Site):
             enter(f"{done}/{len(entries())} {entry.id}")
             derivation = derive_entry(entry)
             derived.append((entry, derivation))
-            audits += audit_formulas(entry, Subject(derivation))
+            audits += audit_formulas(entry, Subject(summand(derivation)))
         enter("writing the pages")
         return site(derived, audits)

@@ -98,7 +98,7 @@ class Orbit:
         products = (A * B + B * A for A, B in combinations_with_replacement(S, 2))
         return self._moving([*S, *products])
 
-    @functools.cached_property
+    @property
     def _each_output(self) -> list[nmod_mat]:
         """The S of each entry of beta, up to a factor."""
         count = self.size[0] * self.size[1]
@@ -120,6 +120,7 @@ def _algebra(model: MatrixMap, size: tuple[int, int], X: Rows) -> list[nmod_mat]
     return lie_algebra(_quadratic(model, size, X))
 
 
+@functools.lru_cache(maxsize=8)
 def _quadratic(model: MatrixMap, size: tuple[int, int], X: Rows) -> list[nmod_mat]:
     """Return 2 S for each row of X, where <X, F> = <S, Z Z^T>."""
     shapes, at = model.shapes_at(*size, 1), dict[str, int]()

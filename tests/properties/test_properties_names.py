@@ -8,14 +8,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from derive import Parameterization
-from derive.catalogue import entries
 from derive.language.tree import to_text
 from derive.model.restriction import leave_out_affine
 from derive.render.page.lines import broken
 from derive.render.page.printer import latex
 from derive.render.plain import plain
 from derive.testing import parameterizations
-from tests.published import derive_once
+from tests.published import GIVEN_SIZE, derive_once
 
 MOST_OUTPUTS = 4
 
@@ -106,7 +105,7 @@ def _renamed(tree, others):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.id)
+@pytest.mark.parametrize("entry", GIVEN_SIZE, ids=lambda entry: entry.id)
 def test_names_and_order_change_nothing_in_the_catalogue(entry):
     p = entry.read().parameterization()
     if p.vectors or p.d > MOST_OUTPUTS:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from derive import InputError, NumericalError, Parameterization
-from derive.catalogue.library import derive_entry, entries
+from derive.catalogue.library import derive_entry
 from derive.verdict import Verdict
 from tests.cli.commands import run
-from tests.published import derive_once
+from tests.published import GIVEN_SIZE, derive_once
 
 TIED = Parameterization.parse(["p**3 - m**3"], start={"p": "alpha", "m": "alpha"})
 SHOWN = {
@@ -178,7 +178,7 @@ def test_a_function_of_q_is_refused_as_numbers_are():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.id)
+@pytest.mark.parametrize("entry", GIVEN_SIZE, ids=lambda entry: entry.id)
 def test_every_model_is_exported(entry):
     d = derive_entry(entry)
     for language in ("jax", "torch"):

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from derive import InputError, Parameterization, Verdict, derive, margins
-from derive.catalogue import entries
 from derive.potential.piece import trimmed
 from derive.render.arranged import gathered, one_power, tidy
 from derive.render.document import Display, Document, Part, document
@@ -24,10 +23,10 @@ from derive.render.sections import flatten, norms_of
 from derive.roads.published import Ansatz
 from derive.sources import sources
 from derive.statement import Clause, Equations, OnTerminal
-from tests.published import derive_once
+from tests.published import GIVEN_SIZE, derive_once
 from tests.render.latex_reader import equations, evaluate
 
-PROVED = [e.id for e in entries() if e.verdict == "PROVED"]
+PROVED = [e.id for e in GIVEN_SIZE if e.verdict == "PROVED"]
 
 
 def expressions(d):

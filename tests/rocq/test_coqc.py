@@ -34,10 +34,7 @@ from tests.rocq.files import (
 
 pytestmark = pytest.mark.rocq
 
-SOME = (
-    *("tied-pair", "deep-diagonal-3", "tensor-net-3"),
-    *("symmetric-factorization-commuting", "linear-neuron"),
-)
+SOME = (*("tied-pair", "deep-diagonal-3", "tensor-net-3"), *("convolution-2", "linear-neuron"))
 """Q explicit in beta, along a curve, of the root of a cubic, of two outputs, of a vector."""
 
 

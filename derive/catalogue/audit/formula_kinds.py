@@ -20,7 +20,7 @@ from derive.catalogue.audit.geometry import (
 from derive.catalogue.audit.germs import Subject
 from derive.catalogue.audit.judgement import Audit, Judgement, Outcome
 from derive.catalogue.audit.limits_of_q import check_cost, check_limit, check_margin
-from derive.catalogue.library import Entry, Printed, derive_entry
+from derive.catalogue.library import Entry, Printed, derive_entry, summand
 from derive.errors import DeriveError
 from derive.exact.towers.germ import Unsettled
 
@@ -37,8 +37,8 @@ KINDS: Mapping[str, Check] = {
     **dict.fromkeys(("rho", "rho at the start"), partial(check_metric, "rho")),
     "conserved": check_conserved,
     "equation": check_equation,
-    "Hessian map": lambda subject, printed: check_decision(subject.derivation.hessian, printed),
-    "mirror flow": lambda subject, printed: check_decision(subject.derivation.warping, printed),
+    "Hessian map": lambda subject, printed: check_decision(subject.decision("hessian"), printed),
+    "mirror flow": lambda subject, printed: check_decision(subject.decision("warping"), printed),
     "representation cost": check_cost,
     "limit": check_limit,
     "largest margin": check_margin,
@@ -62,6 +62,9 @@ scales the start, or a function of the start; weights in ``where`` are a path of
 | largest margin | the function whose minimizer subject to ``X beta >= 1`` is the limit of the
 direction on separable data; its term, for copies of one output; then the constraint, if printed |
 
+Of matrices of every size, under measurements with common bases, texts are of one entry b_k of beta,
+of which Q is a sum; its weights are the lengths that it is a function of.
+
 Beside beta and the weights, texts may use the start symbols, beta_0 (beta1_0, s_0, ...) and what
 ``where`` defines, in which weights are those at the start.
 """
@@ -75,7 +78,7 @@ def audit_entry(entry: Entry) -> Iterator[Audit]:
     ['AGREES UP TO']
     """
     if entry.printed:
-        yield from audit_formulas(entry, Subject(derive_entry(entry)))
+        yield from audit_formulas(entry, Subject(summand(derive_entry(entry))))
 
 
 def audit_formulas(entry: Entry, subject: Subject) -> Iterator[Audit]:

@@ -47,9 +47,8 @@ from derive.catalogue.library import Printed
 from derive.catalogue.listing import definitions
 from derive.exact.towers.germ import Unsettled
 from derive.language import names, parse_expression
-from derive.records import Decision
 from derive.render.plain import plain
-from derive.verdict import Verdict
+from derive.verdict import Decided, Verdict
 
 WRONG_AT_START = "the gradient at the start is not 0: a linear term is missing or wrong"
 
@@ -295,7 +294,7 @@ def _unequal(germs: Germs, sides: Elements, printed: Printed) -> Judgement:
     return difference(f"{reason}; values are left and right", NOT_ZERO, derived, shown)
 
 
-def check_decision(decision: Decision, printed: Printed) -> Judgement:
+def check_decision(decision: Decided, printed: Printed) -> Judgement:
     """Compare what was decided: the text is yes or no."""
     wanted = {"yes": Verdict.PROVED, "no": Verdict.REFUTED}[printed.text[0]]
     if decision.verdict is Verdict.UNDECIDED:

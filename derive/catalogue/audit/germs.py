@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import cycle
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import sympy
 from sympy import Expr, Matrix, Symbol
@@ -30,6 +30,7 @@ from derive.model.condition import AT_START, Condition, Sign
 from derive.model.notation import to_expr
 from derive.model.parameterization import Parameterization
 from derive.potential.piece import Curve, Piece, written_out
+from derive.verdict import Decided
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,12 @@ class Subject:
     """What was derived from one model."""
 
     derivation: Derivation
+
+    def decision(self, stage: str) -> Decided:
+        """Return what a stage decided; of matrices without common bases there is one decision."""
+        found: Any = self.derivation
+        decided: Decided = getattr(found, stage, found)
+        return decided
 
     @property
     def open_dimension(self) -> bool:

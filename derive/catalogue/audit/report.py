@@ -12,7 +12,8 @@ from itertools import groupby
 from derive.catalogue.audit.judgement import Audit, Audits, Witness
 from derive.catalogue.library import Entry, Model
 from derive.derivation import Derivation
-from derive.errors import NumericalError
+from derive.derivation import derived as of_given_size
+from derive.errors import DeriveError
 from derive.render.document import Document, Part
 from derive.render.html.page import LOOKS, OUTCOMES, SEARCH, badge, document
 from derive.render.sections import expand
@@ -137,8 +138,8 @@ def site(derived: Iterable[tuple[Entry, Derivation]], audits: Iterable[Audit]) -
     for entry, derivation in derived:
         own = Audits(tuple(audit for audit in every.audits if audit.model == entry.id))
         pages[f"{entry.id}.html"] = Model(entry, derivation, own if own.audits else None).to_html()
-        with suppress(NumericalError):  # of what has no picture that moves
-            pages[f"explore-{entry.id}.html"] = derivation.explore().text
+        with suppress(DeriveError):  # of what has no picture that moves
+            pages[f"explore-{entry.id}.html"] = of_given_size(derivation).explore().text
         rows.append(_row(entry, derivation, own, f"explore-{entry.id}.html" in pages))
     pages = {name: text.replace(MAIN, f"{MAIN}{NAV}") for name, text in pages.items()}
     body = (

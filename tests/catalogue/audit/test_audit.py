@@ -12,6 +12,7 @@ from derive.catalogue.audit.coverage import Ground, markdown, statements
 from derive.catalogue.audit.formula_kinds import KINDS, audit_formulas, compare_printed
 from derive.catalogue.audit.germs import Subject
 from derive.catalogue.audit.judgement import Audits
+from derive.catalogue.library import summand
 from derive.render.page.latex import escaped
 from tests.published import derive_once
 
@@ -59,7 +60,7 @@ ACCUSED = [
 
 @pytest.fixture(scope="module")
 def subjects(derived):
-    return lambda name: Subject(derived(name))
+    return lambda name: Subject(summand(derived(name)))
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +208,8 @@ PATH = (("a", "t"), ("u1", "3/t"), ("u2", "4/t"), ("t", "0"))
 SCALE = (("scale", "u*v"), ("shape", "(v - u)/(v + u)"))
 PLANE, UNBIASED = "linear-neuron-plane", "untied-pair-unbiased"
 ENTROPY = "beta*asinh(beta/(2*alpha**2)) - sqrt(beta**2 + 4*alpha**4)"
-COMMUTING, TIED = "symmetric-factorization-commuting", "tied-pair"
+TIED, COMMUTING = "tied-pair", "symmetric-factorization-commuting"
+GENERAL = "symmetric-factorization-general"
 
 # Zero, but for a field of functions that does not know how the logarithms are related.
 UNPROVED_ZERO = "log(7 + 4*sqrt(3)) - 2*log(2 + sqrt(3))"
@@ -253,7 +255,10 @@ CONTROLS = [
     ("linear-neuron", "Q", (q, z.replace("3/2", "1/2")), DELTA, DIFFERS),
     ("linear-neuron", "rho at the start", ("1", "1 - (1 - shape)**2/(1 + shape**2)"), SHAPE,
      DIFFERS),
-    (COMMUTING, "path", ("exp(z1)*beta1_0*exp(z1)", "exp(z2)*beta2_0*exp(2*z2)"), (), DIFFERS),
+    (COMMUTING, "path", "exp(z)*beta_0*exp(z) + z", (), DIFFERS),
+    (COMMUTING, "rho", "1/(2*beta**2)", (), DIFFERS),
+    (COMMUTING, "Hessian map", "no", (), DIFFERS),
+    (GENERAL, "Hessian map", "yes", (), DIFFERS),
     ("deep-diagonal", "path", "alpha**D*((1 + k*z)**(-D/(D - 2)) - (1 - k*z)**(-D/(D - 2)))", K,
      UP_TO),
     ("deep-diagonal", "path",

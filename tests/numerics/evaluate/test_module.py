@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from derive import NumericalError, Parameterization
-from derive.catalogue import entries, find
+from derive.catalogue import find
 from derive.catalogue.library import derive_entry
 from derive.render.exports.numpy_module import render_numpy
 from derive.verdict import Verdict
 from numerics.evaluate.lowering import lower
 from tests.cli.commands import printed_by, run
 from tests.conditions import condition
-from tests.published import derive_once
+from tests.published import GIVEN_SIZE, derive_once
 
 pytestmark = pytest.mark.every(2)
 
@@ -190,7 +190,7 @@ def test_vector_models_without_a_formula_are_refused(text):
 
 @pytest.mark.slow
 def test_every_proved_model_of_the_catalogue_has_a_module():
-    proved = [e for e in entries() if e.verdict == "PROVED"]
+    proved = [e for e in GIVEN_SIZE if e.verdict == "PROVED"]
     assert len(proved) > 20
     for entry in proved:
         if entry.id == "weight-normalization":
