@@ -137,6 +137,8 @@ def test_what_is_found_further_takes_what_derive_takes():
     for further, F in zip(finds, (expression, given, [text], expression), strict=True):
         first = further(text).to_text()
         assert further(F).to_text() == first
+        if further is not explicit_counterpart:
+            assert pickle.loads(pickle.dumps(further(text))) == further(text)
         if further is not regimes:
             assert further(derive(text)).to_text() == first
     assert explicit_counterpart(text, cost="u**2 + 2*v**2").verdict.value == "PROVED"

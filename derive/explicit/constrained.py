@@ -21,7 +21,7 @@ class Stopped(Exception):
     """A step of the elimination that stops; the text says which and why."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ConstrainedProblem:
     """The d outputs F and the p start values w_0 in Q(weights, multipliers, start symbols).
 
