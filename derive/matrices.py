@@ -12,15 +12,26 @@ that b/|b|_1 has, no matrix of nuclear norm 1 has larger ones, as its diagonal w
 
 Measurements without such bases steer beta to more dimensions than they fix, so that no Q gives the
 limits (:mod:`derive.weights.orbit`): given ones, or of all measurements X_1 = diag(1, 2) and X_2
-with one entry, in two rows and columns of beta. These two generate the Lie algebra of all in these
-rows, and <A, K A> = |grad <A, F>|^2 tells from which starts K has rank 3 there. Where K is
-invertible, no Q and no g > 0 have Hess Q = g K^-1, as grad Q is then a chart. (Derived here.)
+with one entry, in two rows and columns of beta, or two such in three. These generate the Lie
+algebra of all in these rows, and <A, K A> = |grad <A, F>|^2 tells from which starts K has rank 3
+there. Where K is invertible, no Q and no g > 0 have Hess Q = g K^-1, as grad Q is then a chart.
+
+Measurements that fix what they reach, such as of one row or one column, are coordinates y of it: a
+Q(beta) with (grad Q)' = g sum_i lambda_i X_i is a P(y) with Hess P = g K^-1, K that of the outputs
+y_i, which are derived as any other. Columns of 0 stay 0, so that what fails for few columns does
+for almost every start of more.
+
+Many neurons, beta = a V^T of one row a: a' = g V and V' = g^T a with g in row(X), so that the part
+of V off row(X) stays alpha (1 - P) V_1, and a^T a - V^T V stays alpha^2 D. From |beta|^2 = |a|^4 -
+alpha^2 a D a^T a is bounded where beta is: **beta off row(X) is O(alpha)**, and limits tend to the
+least |beta|_2, whatever the width and the shape of the start: Theorem 3 of Azulay et al. 2021,
+which asks for no balance. Of a balanced start, D = 0, V is u a/|a|: one neuron. (Derived here.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -29,21 +40,20 @@ from derive.derivation import Derivation, derive
 from derive.errors import InputError
 from derive.limits.find import regimes
 from derive.limits.limit import Limit
-from derive.model.matrices import MatrixMap
+from derive.model.matrices import MatrixMap, Rows
 from derive.model.parameterization import Parameterization
 from derive.printable import Certified
 from derive.separable.find import Margins, margins
 from derive.separable.horizon import SOURCE
-from derive.statement import Ground, Open, Statement, note
+from derive.statement import Ground, Open, Statement, Text, each, note
 from derive.verdict import Decided, Finding, Identity, Verdict
 from derive.weights.orbit import Orbit
 
 SCALE = "alpha"
-PAIR = (
-    (Fraction(1), Fraction(0), Fraction(0), Fraction(2)),
-    (Fraction(0), Fraction(1), Fraction(0), Fraction(0)),
-)
-"""X_1 and X_2 in two rows and columns."""
+LONGEST = 200
+"""Characters of an equation that is shown; others are on the page of the outputs."""
+MOST = 3
+"""Rows and columns of the blocks in which two measurements are tried."""
 REACHED = (
     "along `Z_i = grad <X_i, F>` the rows of all matrices, one above the other, move by "
     "`Z' = 2 S_i Z` with symmetric `S_i`: steering reaches the orbit of the group of "
@@ -56,16 +66,39 @@ CHART = (
     "keeps to the `m` dimensions of `grad Q(beta_0) + span X_i`"
 )
 BLOCK = (
-    "let `X_1 = diag(1, 2)` and `X_2 = [0, 1; 0, 0]` in two rows and columns, in orthonormal "
-    "bases, and be 0 elsewhere: as all measurements of these rows do, they generate a Lie algebra "
-    "of dimension `{algebra}`, and this block of `beta` moves along all `K A`",
+    "let `X_1 = {X[0]}` and `X_2 = {X[1]}` in some rows and columns, in orthonormal bases, and be "
+    "0 elsewhere"
+)
+WHOLE = (
+    "as all measurements of these rows do, they generate a Lie algebra of dimension `{algebra}`, "
+    "and this block of `beta` moves along all `K A`",
     "`<A, K A> = |grad <A, F>|^2`: `K` of the block has rank 3 or more {where}",
 )
-WHERE = (
-    "where the matrix has rank 2 in these rows",
-    "where neither matrix is 0 in these rows, and where one is, it does not stay",
+WHERE = {
+    (False, 2): ("`{0}_0` of rank 2 or more", "where the matrix has rank 2 in these rows"),
+    (False, 3): ("start but 0", "where the matrix is not 0 in these rows"),
+    (True, 2): (
+        "start but 0",
+        "where neither matrix is 0 in these rows, and where one is, it does not stay",
+    ),
+}
+"""Of U V^T or of W W^T, by the rows of the block: from which starts, and why."""
+MEASURED = (
+    "where `beta` has as many dimensions as there are `X_i`, the `y_i = <X_i, beta>` are its "
+    "coordinates: `grad Q(beta) = grad Q(beta_0) + sum_i mu_i X_i` is `mu = grad P(y)`, "
+    "`P = Q(beta) - <grad Q(beta_0), beta>`, and `Hess P = g K^-1` with `K` of the outputs `y`"
 )
-"""Of W W^T, and of U V^T."""
+MORE = (
+    "columns of 0 stay 0: what fails somewhere with few columns fails almost everywhere with more"
+)
+NEURONS = (
+    "the `X_i` steer `{a}' = g {v}` and `{v}' = g^T {a}` with `g` in their span: with `P` the "
+    "projection on it `(1 - P) {v}` stays `alpha (1 - P) {v}_1`, and off the span `|beta| <= alpha "
+    "|{a}| |(1 - P) {v}_1|`",
+    "`{a}^T {a} - {v}^T {v} = alpha^2 D` is kept, and `|beta|^2 = |{a}|^4 - alpha^2 {a} D {a}^T`: "
+    "as `|{a}|^2 <= |beta| + alpha^2 |D|`, `beta` off the span is bounded, and of order `alpha`",
+    "where `{a}^T {a} = {v}^T {v}` it is `{v} = u {a}/|{a}|`, and `{a}/|{a}|` does not move",
+)
 TURNED = (
     "`({a} X, -{b} X^T)` leaves `beta` as it is; with `X = Y + S`, `Y` symmetric and `S` skew, it "
     "leaves `C = {a}^T {a} - {b}^T {b}` as it is where `N Y + Y N = S C - C S`, "
@@ -82,10 +115,12 @@ class MatrixDerivation(Decided, Certified):
     Attributes:
         parameterization: F and its measurements.
         finding: is there a Q for all such measurements?
-        entry: the derivation of one b_k, where these decouple.
+        entry: the derivation of one b_k, where these decouple, or of the outputs <X_i, F>, which
+            have no Q, where they fix what they reach.
         vanishing: what Q tends to from alpha W_1 as alpha -> 0.
         margins: what the b_k tend to on separable data.
-        orbit: what measurements without common bases reach.
+        orbit: what measurements without common bases reach that do not fix it.
+        fixed: those that fix what they reach, of which entry is.
     """
 
     parameterization: MatrixMap
@@ -94,6 +129,7 @@ class MatrixDerivation(Decided, Certified):
     vanishing: Limit | None = None
     margins: Margins | None = None
     orbit: Orbit | None = None
+    fixed: Orbit | None = None
 
     outcome: ClassVar[None] = None
     """No shorter record is kept of it."""
@@ -154,13 +190,18 @@ class MatrixDerivation(Decided, Certified):
         return tuple(self._statements())
 
     def _statements(self) -> Iterator[Statement | Open]:
-        p = self.parameterization
-        if self.orbit is not None:
-            yield from self._refuted(self.orbit)
-            return
-        if self.entry is None:
+        if self.verdict is Verdict.REFUTED:
+            yield from self._refuted()
+        elif self.entry is None:
             yield Open("whether there is a `Q` is not decided", kind="mirror flow")
-            return
+        else:
+            yield from self._decoupled()
+        if self.entry is None or self.fixed is not None:
+            yield from self._neurons()
+
+    def _decoupled(self) -> Iterator[Statement | Open]:
+        """Yield what is claimed where the b_k decouple."""
+        p = self.parameterization
         yield Statement(
             f"`<X_i, beta> = sum_k a_ik b_k` with `b_k = {self.b}`, and each `b_k` moves as one "
             f"output by itself, {p.begin}",
@@ -196,21 +237,63 @@ class MatrixDerivation(Decided, Certified):
                 by=SOURCE,
             )
 
-    def _refuted(self, orbit: Orbit) -> Iterator[Statement]:
-        """Yield what is claimed where measurements reach more than they fix."""
-        p, columns = self.parameterization, self.parameterization.shapes[0][1][1]
-        wide = "" if columns.isdigit() else f" with `{columns} >= {orbit.width}`"
-        start, regular = f"almost every start{wide}", "`K` is invertible at such a start"
-        proof: tuple[str, ...] = REACHED
-        if not p.given and orbit.is_whole and (len(p.names) == 1 or p.is_product):
-            rank = "start but 0" if p.is_product else f"`{p.names[0]}_0` of rank 2 or more"
-            ranks = zip(p.names, p.size, strict=False)
-            start, regular = (
-                f"every {rank}",
-                " or ".join(f"`{x}_0` has rank `{n}`" for x, n in ranks),
+    def _refuted(self) -> Iterator[Statement]:
+        """Yield why there is no Q: of what does not fix all that it reaches, and of what does."""
+        if self.orbit is not None:
+            yield from self._reached(self.orbit)
+        if self.fixed is not None and self.entry is not None:
+            outputs = each("`{0}`", ((Text(x),) for x in self.entry.parameterization.texts))
+            failing = (e for e in self.entry.warping.finding.evidence if not e.holds)
+            wider = () if self._columns.isdigit() else (MORE,)
+            yield Statement(
+                f"from {self._most(self.fixed)}, no `Q(beta)` and no `g > 0` have "
+                "`(grad Q(beta))' = g sum_i lambda_i X_i`",
+                kind="mirror flow",
+                by=self.finding,
+                proof=(
+                    *map(note, (*self._block(self.fixed), MEASURED)),
+                    note("the outputs {y} have no such `P`, whatever `g`", y=outputs),
+                    *(e for e in failing if len(e.left) + len(e.right) < LONGEST),
+                    *map(note, wider),
+                ),
             )
-            given = {"where": WHERE[p.is_product], "algebra": orbit.algebra}
-            proof = (*REACHED, *(x.format(**given) for x in BLOCK))
+        if not self.parameterization.given and "1" not in self.parameterization.size:
+            yield from self._closed(Orbit(self.parameterization, (2, 2), pair(2, 2), 2))
+
+    @property
+    def _columns(self) -> str:
+        return self.parameterization.shapes[0][1][1]
+
+    def _most(self, orbit: Orbit) -> str:
+        """Return which starts are meant."""
+        return f"almost every start{self._with(orbit, self._columns)}"
+
+    def _with(self, orbit: Orbit, columns: str = "0") -> str:
+        """Return from which sizes on an orbit is meant, beside two rows and columns."""
+        pairs = zip((*self.parameterization.size, columns), (*orbit.size, orbit.width), strict=True)
+        least = (f"`{x} >= {k}`" for x, k in pairs if not x.isdigit() and (k > 2 or x == columns))
+        return "".join(f" with {', '.join(x)}" for x in [dict.fromkeys(least)] if x)
+
+    def _block(self, orbit: Orbit) -> tuple[str, ...]:
+        """Return what measurements these are, where none were given."""
+        if self.parameterization.given:
+            return ()
+        m = orbit.size[1]
+        rows = [[x[k : k + m] for k in range(0, len(x), m)] for x in orbit.X]
+        shown = ["; ".join(", ".join(map(str, row)) for row in x) for x in rows]
+        return (BLOCK.format(X=[f"[{x}]" for x in shown]),)
+
+    def _reached(self, orbit: Orbit) -> Iterator[Statement]:
+        """Yield what is claimed where measurements reach more than they fix."""
+        p = self.parameterization
+        start, regular = self._most(orbit), "`K` is invertible at such a start"
+        proof: tuple[str, ...] = (*self._block(orbit), *REACHED)
+        if not p.given and orbit.is_whole and (len(p.names) == 1 or p.is_product):
+            rank, where = WHERE[p.is_product, orbit.size[0]]
+            ranks = zip(p.names, p.size, strict=False)
+            start = f"every {rank.format(p.names[0])}{self._with(orbit)}"
+            regular = " or ".join(f"`{x}_0` has rank `{n}`" for x, n in ranks)
+            proof += tuple(x.format(where=where, algebra=orbit.algebra) for x in WHOLE)
         yield Statement(
             f"from {start}, steering `beta' = K sum_i lambda_i X_i`, as loss weights, labels and "
             "orders of batches do, reaches different `beta` of one `<X_i, beta> = y_i`, so that no "
@@ -219,6 +302,8 @@ class MatrixDerivation(Decided, Certified):
             by=self.finding,
             proof=tuple(map(note, proof)),
         )
+        if self.fixed is not None:
+            return
         yield Statement(
             "no `Q(beta)` and no warp `g > 0` have `Hess Q = g rho`",
             kind="mirror flow",
@@ -226,8 +311,25 @@ class MatrixDerivation(Decided, Certified):
             by=self.finding,
             proof=(note(CHART),),
         )
-        if not p.given:
-            yield from self._closed(replace(orbit, width=2))
+
+    def _neurons(self) -> Iterator[Statement]:
+        """Yield where sums of neurons lead from vanishing starts."""
+        p = self.parameterization
+        if "1" not in p.size or not p.is_product or abs(p.terms[0][2]) != 1:
+            return
+        a, v = p.names if p.size[0] == "1" else p.names[::-1]
+        start = f"from `{a}_0 = alpha {a}_1`, `{v}_0 = alpha {v}_1` with `alpha -> 0`"
+        yield Statement(
+            f"{start}, limits with `<X_i, beta> = y_i` are within `O(alpha)` of that of least "
+            "`|beta|_2`",
+            kind="regime",
+            proof=tuple(note(x.format(a=a, v=v)) for x in NEURONS),
+        )
+        yield Statement(
+            f"from `{a}_0^T {a}_0 = {v}_0^T {v}_0` the flow is that of one neuron `s u = beta`, "
+            f"`s = |{a}|`, from `|u_0| = s_0`, which has a `Q` with `g = s`",
+            kind="mirror flow",
+        )
 
     def _closed(self, orbit: Orbit) -> Iterator[Statement]:
         """Yield from which starts K is a function of beta, where that is known."""
@@ -281,7 +383,9 @@ def derive_matrices(
     def undecided(late: Finding) -> MatrixDerivation:
         return MatrixDerivation(model, late)
 
-    decide = _general if model.measurements == "general" else _by_entries
+    one_number = model.size == ("1", "1")
+    general = model.measurements == "general" and not one_number
+    decide = _general if general else _by_entries
     return stages("one entry", lambda: decide(model, timeout), undecided)
 
 
@@ -300,23 +404,59 @@ def _by_entries(model: MatrixMap, timeout: float | None) -> MatrixDerivation:
     return MatrixDerivation(model, finding, entry, vanishing, margins(entry))
 
 
+def pair(n: int, m: int) -> Rows:
+    """Return X_1 = diag(1, 2, 4, ...) and X_2 with 1 beside the diagonal, of n x m entries.
+
+    >>> [[*map(int, x)] for x in pair(2, 2)], [[*map(int, x)] for x in pair(1, 2)]
+    ([[1, 0, 0, 2], [0, 1, 0, 0]], [[1, 0], [0, 1]])
+    """
+    places = [(i, j) for i in range(n) for j in range(m)]
+    beside = [(k, k + 1) for k in range(m - 1)] or [(1, 0)]
+    diagonal = tuple(Fraction(2**i * (i == j)) for i, j in places)
+    return diagonal, tuple(Fraction(at in beside) for at in places)
+
+
+def _orbits(model: MatrixMap) -> Iterator[Orbit]:
+    """Yield what is reached by measurements, given or in small blocks, from ever more columns."""
+    sides = [int(x) if x.isdigit() else MOST for x in model.size]
+    blocks = dict.fromkeys((min(k, sides[0]), min(k, sides[1])) for k in range(2, MOST + 1))
+    columns = model.shapes[0][1][1]
+    for size in [model.size_for(len(model.given[0]))] if model.given else blocks:
+        rows = sum(x for x, _ in model.shapes_at(*size, 1).values())
+        for width in (int(columns),) if columns.isdigit() else range(1, rows + 1):
+            yield Orbit(model, size, model.given or pair(*size), width)
+
+
 def _general(model: MatrixMap, timeout: float | None) -> MatrixDerivation:
-    """Refute measurements without common bases by how many dimensions they steer beta to."""
+    """Refute measurements without common bases by what they reach, or where they fix that."""
     if not model.terms:
         reason = "of three factors or more measurements with common bases are decided"
         return MatrixDerivation(model, Finding(Verdict.UNDECIDED, reason))
-    size = model.size_for(len(model.given[0])) if model.given else (2, 2)
-    columns, rows = model.shapes[0][1][1], sum(x for x, _ in model.shapes_at(*size, 1).values())
-    for width in (int(columns),) if columns.isdigit() else range(1, rows + 1):
-        orbit = Orbit(model, size, model.given or PAIR, width)
-        if (d := orbit.dimension) > (m := len(orbit.X)):
-            failure = _ranks("rank J Lie{Z_1, ..., Z_m} = m", d, m, orbit)
-            reason = f"`m = {m}` measurements steer `beta` to `{d}` dimensions"
-            return MatrixDerivation(
-                model, Finding(Verdict.REFUTED, reason, (failure,)), orbit=orbit
-            )
-    reason = "measurements without common bases steer `beta` to no more dimensions than they fix"
+    fixed, orbit = list[Orbit](), None
+    for at in _orbits(model):
+        if at.dimension > len(at.X):
+            orbit = at
+            break
+        fixed += [at] if at.dimension == len(at.X) else []
+    for at in (x for x in fixed if orbit is None or x.size != orbit.size):
+        entry = derive(at.measured, timeout=timeout)
+        if entry.verdict is Verdict.REFUTED:
+            reason = "the outputs `<X_i, F>` have no `Q`, whatever the warp"
+            finding = Finding(Verdict.REFUTED, reason, entry.warping.finding.evidence)
+            found = _reach(orbit) if orbit else finding
+            return MatrixDerivation(model, found, entry, orbit=orbit, fixed=at)
+    if orbit is not None:
+        return MatrixDerivation(model, _reach(orbit), orbit=orbit)
+    reason = "the `<X_i, F>` fix what they steer `beta` to: derive them as outputs"
     return MatrixDerivation(model, Finding(Verdict.UNDECIDED, reason))
+
+
+def _reach(orbit: Orbit) -> Finding:
+    """Return that measurements steer beta to more dimensions than they fix."""
+    d, m = orbit.dimension, len(orbit.X)
+    failure = _ranks("rank J Lie{Z_1, ..., Z_m} = m", d, m, orbit)
+    reason = f"`m = {m}` measurements steer `beta` to `{d}` dimensions"
+    return Finding(Verdict.REFUTED, reason, (failure,))
 
 
 def _ranks(claim: str, left: int, right: int, orbit: Orbit) -> Identity:

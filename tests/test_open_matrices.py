@@ -350,9 +350,76 @@ def test_given_measurements_are_told_apart_by_their_bases():
         assert apart < 1e-7 if d is one else apart > 1e-3
 
 
-def test_measurements_that_fix_all_that_they_reach_refute_nothing():
-    d = derive(parse("W*T(W)", SYMMETRIC, [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]]))
-    assert d.verdict is Verdict.UNDECIDED
+FIXING = [
+    ("W*T(W)", SYMMETRIC, [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]], (2, 2, 2)),
+    ("W*T(W)", {"W": "2 x 1"}, "general", (2, 2, 1)),
+    ("W*T(W)", {"W": "n x 1"}, "general", (2, 2, 1)),
+    ("U*T(V)", {"U": "1 x r", "V": "2 x r"}, "general", (1, 2, 2)),
+]
+
+
+@pytest.mark.parametrize(("text", "shapes", "X", "at"), FIXING)
+def test_measurements_that_fix_all_that_they_reach_are_outputs_without_a_q(text, shapes, X, at):
+    d = derive(parse(text, shapes, X))
+    assert (*d.fixed.size, d.fixed.width) == at
+    assert d.verdict is d.entry.verdict is Verdict.REFUTED
+    assert (d.orbit is not None) == (shapes == {"W": "n x 1"})
+    assert check_text(d.to_json()).verdict == "REFUTED"
+    assert any("grad Q(beta))' = g" in s.words for s in d.statements)
+    assert r"\nabla Q(\beta))'" in d.to_latex(standalone=True)
+    assert "<math" in d.to_html()
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes", "verdict"),
+    [
+        ("W*T(W)", {"W": "1 x r"}, Verdict.PROVED),
+        ("U*T(V)", {"U": "1 x r", "V": "1 x r"}, Verdict.PROVED),
+        ("U*T(V)", {"U": "1 x 1", "V": "m x 1"}, Verdict.UNDECIDED),  # a*u, which has a Q
+        ("U*T(V)", {"U": "2 x r", "V": "1 x r"}, Verdict.REFUTED),
+    ],
+)
+def test_no_block_is_larger_than_the_matrices(text, shapes, verdict):
+    d = derive(parse(text, shapes, "general"))
+    assert d.verdict is verdict
+    assert (d.fixed is not None) == (verdict is Verdict.REFUTED)
+
+
+NEURONS = [({"U": "1 x r", "V": "m x r"}, (1, 4)), ({"U": "n x r", "V": "1 x r"}, (4, 1))]
+
+
+def neurons(shape, a, V):
+    """Return the weights of sums of neurons, the row and the rest."""
+    return {"U": a, "V": V} if shape[0] == 1 else {"U": V, "V": a}
+
+
+@pytest.mark.parametrize(("shapes", "shape"), NEURONS)
+def test_many_neurons_from_small_starts_of_any_shape_end_near_the_least_l2_norm(shapes, shape):
+    """The error is of the order of the start, and a start that is not small ends elsewhere."""
+    said = [s.words for s in derive(parse("U*T(V)", shapes, "general")).statements]
+    assert any("O(alpha)` of that of least `|beta|_2`" in x for x in said)
+    rng, errors = np.random.default_rng(3), []
+    X, a, V = rng.normal(size=(2, *shape)), rng.normal(size=(1, 3)), rng.normal(size=(4, 3))
+    y = np.array([1.0, -0.5])
+    least = (np.linalg.pinv(X.reshape(2, 4)) @ y).reshape(shape)
+    for alpha in (1.0, 1e-1, 1e-2, 1e-3):
+        end, beta = limit_of([("U", "V", 1)], neurons(shape, alpha * a, alpha * V), X, y)
+        errors.append(np.linalg.norm(beta(end) - least) / alpha)
+    assert errors[0] > 0.3
+    assert max(errors[1:]) < 5 * min(errors[1:])
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+def test_many_neurons_that_start_balanced_minimise_what_one_does(balanced):
+    said = derive(parse("U*T(V)", NEURONS[0][0], "general")).statements
+    assert any("from `U_0^T U_0 = V_0^T V_0` the flow is that of one" in s.words for s in said)
+    rng = np.random.default_rng(4)
+    X, a, u = rng.normal(size=(2, 1, 4)), rng.normal(size=(1, 3)), rng.normal(size=(4, 1))
+    V = u / np.linalg.norm(u) @ a if balanced else u @ a
+    end, beta = limit_of([("U", "V", 1)], {"U": a, "V": V}, X, np.array([1.0, -0.5]))
+    b, b0 = beta(end).ravel(), (a @ V.T).ravel()
+    slope = b / np.linalg.norm(b) ** 0.5 - b0 / np.linalg.norm(b0) ** 0.5
+    assert (off_row(X.reshape(2, 4), slope) < 1e-8) == balanced
 
 
 @pytest.mark.parametrize("forged", [{"dimension": 5}, {"X": [["1", "0", "0", "2"]] * 2}])

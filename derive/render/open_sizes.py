@@ -156,17 +156,22 @@ def tell_matrices(d: MatrixDerivation) -> Document:
     return Document(parts)
 
 
-EVERY = "every size of two rows and columns or more"
-
-
 def _head_of_matrices(d: MatrixDerivation) -> str:
     if d.verdict is Verdict.PROVED:
         of = "for these" if d.parameterization.given else "of every size, for such"
         return f"{HEADLINES[d.verdict]}, {of} measurements; `Q` is below."
     if d.verdict is Verdict.REFUTED:
         given = "No: no `Q` for these measurements."
-        return given if d.parameterization.given else f"{HEADLINES[d.verdict]}, for {EVERY}."
+        return given if d.parameterization.given else f"{HEADLINES[d.verdict]}{_sizes(d)}."
     return f"{HEADLINES[d.verdict]}."
+
+
+def _sizes(d: MatrixDerivation) -> str:
+    """Return from which sizes on there is no Q."""
+    block = d.fixed or d.orbit
+    least = zip(d.parameterization.size, block.size if block else (), strict=False)
+    open_ = dict.fromkeys(f"`{x} >= {k}`" for x, k in least if not x.isdigit())
+    return f", for every {', '.join(open_)}" if open_ else ""
 
 
 def _map_of_matrices(d: MatrixDerivation) -> Iterator[object]:
@@ -185,7 +190,7 @@ def _statements(d: MatrixDerivation, *kinds: str) -> Iterator[object]:
 
 
 def _entry(d: MatrixDerivation) -> Iterator[object]:
-    if d.entry is None:
+    if d.entry is None or d.fixed is not None:
         return
     (F,) = d.entry.parameterization.texts
     yield note("`b_k = {F}`", F=Text(F))
@@ -198,7 +203,7 @@ def _entry(d: MatrixDerivation) -> Iterator[object]:
 
 
 def _sum_of_entries(d: MatrixDerivation) -> Iterator[object]:
-    if d.entry is None or d.entry.potential.Q is None:
+    if d.entry is None or d.fixed is not None or d.entry.potential.Q is None:
         return
     (b,) = d.entry.beta
     yield Equations(((f"q({b})", d.entry.potential.Q),))
@@ -214,7 +219,7 @@ def _why(d: MatrixDerivation) -> Iterator[object]:
     yield from proofs(d.statements)
     if d.orbit is not None:
         yield from d.finding.evidence
-    if d.entry is not None:
+    if d.entry is not None and d.fixed is None:
         yield note(d.parameterization.argument)
         if d.gives_nuclear_norm:
             yield note(LEAST)

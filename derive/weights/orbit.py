@@ -21,10 +21,16 @@ from itertools import combinations_with_replacement, product
 from random import Random
 
 from flint import nmod, nmod_mat
+from sympy import Symbol
 
+from derive.exact.linear.matrix import dot
 from derive.exact.linear.modular import PRIME, Row
+from derive.exact.towers.tower import build_elements
+from derive.language.arguments import parse_array_outputs
 from derive.language.arrays import entry_names
 from derive.model.matrices import MatrixMap, Rows
+from derive.model.notation import to_expr
+from derive.model.parameterization import Parameterization
 
 
 def lie_algebra(generators: Iterable[nmod_mat]) -> list[nmod_mat]:
@@ -85,6 +91,16 @@ class Orbit:
         shapes = self.model.shapes_at(*self.size, self.width).items()
         names = (w for name, shape in shapes for w in entry_names(name, shape))
         return tuple((w, Fraction(rng.randint(1, 9))) for w in names)
+
+    @property
+    def measured(self) -> Parameterization:
+        """The outputs <X_i, F>, in the entries of the matrices."""
+        shapes = self.model.shapes_at(*self.size, self.width)
+        weights = [w for name, shape in shapes.items() for w in entry_names(name, shape)]
+        entries = build_elements(parse_array_outputs([self.model.text], shapes)[0].trees, weights)
+        constant, symbols = entries[0].field.constant, {w: Symbol(w) for w in weights}
+        sums = (dot(list(map(constant, row)), entries) for row in self.X)
+        return Parameterization([to_expr(y, symbols) for y in sums])
 
     @property
     def dimension(self) -> int:

@@ -41,8 +41,6 @@ SQUARE: Sizes = ((2, 2, 1), (3, 3, 2), (4, 4, 1))
 OBLONG: Sizes = ((2, 2, 1), (2, 3, 2), (4, 3, 1))
 ALIGNED: Sizes = ((2, 2, 2), (3, 2, 2), (2, 3, 2))
 """Rows, columns and inner widths at which Q is checked."""
-GENERAL: Sizes = ((2, 2, 2), (3, 3, 1), (3, 3, 2))
-"""Those at which loss weights are tried on W W^T with two measurements that do not commute."""
 WEIGHT, TRIED, APART = 3, 2, 1e-4
 """The factor of a measurement, 9 of its loss; problems of which one has to tell loss weights
 apart, by this part of the way from the start, which the flows have to 12 digits.
@@ -103,10 +101,13 @@ def steer_matrices(orbit: Orbit) -> SteeringCheck:
         NumericalError: no drawn problem has a flow that converges.
     """
     rng, moved, model = np.random.default_rng(0), dict[str, float](), orbit.model
-    sizes = GENERAL if model.is_square else OBLONG
-    if model.given:
-        sizes = ((*orbit.size, orbit.width),)
-    for n, m, r in sizes:
+    r, larger = orbit.width, ((0, 0), (1, 1)) if model.is_square else ((0, 0), (0, 1), (1, 1))
+    sides = [*zip(model.size, orbit.size, strict=True)]
+    sizes = (
+        [int(x) if x.isdigit() else k + more for (x, k), more in zip(sides, by, strict=True)]
+        for by in larger
+    )
+    for n, m in [orbit.size] if model.given else dict.fromkeys(map(tuple, sizes)):
         steered = AtSize(model, (n, m, r))
 
         def run(steered: AtSize = steered) -> float:

@@ -67,7 +67,15 @@ def test_three_factors_need_an_aligned_start():
 
 
 @pytest.mark.every(2)
-@pytest.mark.parametrize(("text", "shapes"), [("W*T(W)", SYMMETRIC), ("U*T(V)", PRODUCT)])
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [
+        ("W*T(W)", SYMMETRIC),
+        ("W*T(W)", {"W": "n x 1"}),
+        ("U*T(V)", PRODUCT),
+        ("U*T(V)", {"U": "1 x r", "V": "m x r"}),
+    ],
+)
 def test_loss_weights_steer_what_does_not_commute(text, shapes, monkeypatch):
     orbit = derive(model(text, shapes, "general")).orbit
     check = steer_matrices(orbit)
