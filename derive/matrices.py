@@ -91,6 +91,11 @@ MEASURED = (
 MORE = (
     "columns of 0 stay 0: what fails somewhere with few columns fails almost everywhere with more"
 )
+TRANSITIVE = (
+    "in the eigenbasis of `X_1` the brackets `ad(X_1)^k X_2 = [(a_i - a_j)^k x_ij]` span all "
+    "matrices with a diagonal of 0, whose brackets and `X_1` give the rest: `G` reaches each with "
+    "`det G > 0`, and these take `beta_0` to each of its rank and sign"
+)
 NEURONS = (
     "the `X_i` steer `{a}' = g {v}` and `{v}' = g^T {a}` with `g` in their span: with `P` the "
     "projection on it `(1 - P) {v}` stays `alpha (1 - P) {v}_1`, and off the span `|beta| <= alpha "
@@ -302,6 +307,18 @@ class MatrixDerivation(Decided, Certified):
             by=self.finding,
             proof=tuple(map(note, proof)),
         )
+        if not p.given and len(p.terms) == len(p.names) == 1:
+            yield Statement(
+                "steering moves `beta = G beta_0 G^T` by `G' = sum_i mu_i X_i G`, a time-ordered "
+                f"exponential with `mu_i = {2 * p.terms[0][2]} lambda_i`, and by two measurements "
+                f"to every {p.among} of the rank of `beta_0`",
+                kind="data order",
+                conditions=(
+                    "in the eigenbasis of `X_1` the differences `a_i - a_j` of eigenvalues are "
+                    "distinct and not 0, no `x_ij` of `X_2` with `i != j` is 0, and `tr X_1 != 0`",
+                ),
+                proof=(note(TRANSITIVE),),
+            )
         if self.fixed is not None:
             return
         yield Statement(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sympy
 from scipy.integrate import solve_ivp
-from scipy.optimize import linprog
+from scipy.optimize import least_squares, linprog
 
 from derive import InputError, Parameterization, Verdict, derive
 from derive.certificate.checking.check import check_text
@@ -329,6 +329,34 @@ def test_two_measurements_steer_to_all_matrices_of_the_rank_of_the_start(
     assert orbits[0].is_whole
     d = derive(model)
     assert d.orbit.width == next(r for r, x in enumerate(dimensions, 1) if x > 2)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_two_measurements_steer_to_every_matrix_of_the_rank_of_the_start(rank):
+    """By flows of W in pieces; by measurements that commute not."""
+    said = [s for s in derive(parse("W*T(W)", SYMMETRIC, "general")).statements if s.conditions]
+    assert any("to every `beta >= 0` of the rank of `beta_0`" in s.words for s in said)
+    rng, n = np.random.default_rng(rank), 3
+    one, two = (x + x.T for x in rng.normal(size=(2, n, n)))
+    start, aim = (w @ w.T for w in rng.normal(size=(2, n, rank)))
+
+    def missed(*X):
+        bases = [np.linalg.eigh(x / np.linalg.norm(x)) for x in X] * 6
+
+        def moved(times):
+            G = np.eye(n)
+            for s, (values, E) in zip(times, bases, strict=True):
+                G = (E * np.exp(s * values)) @ E.T @ G
+            return (G @ start @ G.T - aim).ravel()
+
+        for _ in range(4):
+            found = least_squares(moved, rng.normal(size=12), bounds=(-5, 5), max_nfev=200)
+            if (off := np.linalg.norm(found.fun)) < 1e-6:
+                break
+        return off
+
+    assert missed(one, two) < 1e-6
+    assert missed(one, one @ one) > 0.05
 
 
 def test_given_measurements_are_told_apart_by_their_bases():

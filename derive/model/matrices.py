@@ -41,7 +41,7 @@ from derive.language.tree import Tree, names
 
 Rows: TypeAlias = tuple[tuple[Fraction, ...], ...]
 MEASUREMENTS = ("commuting", "diagonal", "one", "general")
-OURS = frozenset("OHXKQMSFZ")
+OURS = frozenset("GOHXKQMSFZ")
 """Names that the page has for bases, measurements and others."""
 SHAPE = re.compile(r"\s*([A-Za-z]\w*?|\d+)\s*x\s*([A-Za-z]\w*|\d+)\s*")
 FACTOR = re.compile(r"\s*(?:T\(\s*([A-Za-z]\w*)\s*\)|([A-Za-z]\w*))\s*")
