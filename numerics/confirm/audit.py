@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +14,21 @@ from scipy.optimize import root
 
 from derive.derivation import Derivation, derive
 from derive.errors import InputError
+from derive.language import to_sympy
 from derive.model.notation import log_expr, to_expr
 from derive.model.parameterization import Parameterization
-from derive.perturbed.run import AuditedRun, Broken
+from derive.perturbed.run import AuditedRun, Batches, LawDrift
+from numerics.confirm.steps import TINY, Steps
 from numerics.evaluate.numbers import Array, compiled, quiet
 
 Map = Callable[[Array], Array]
 MOST_NUMBERS = 2 * 10**8
-ROUNDING, LIVE = 4, 100
-"""Units in the last place by which a step of the log may be off; it is looked at if it is larger
-than that by the second."""
-SURE = 1e-4
-"""A share of a step above which it is refused; between this and rounding nothing is said."""
-FITS, TINY = 1e-9, 1e-300
+FITS = 1e-9
 HUGE = 1e100
 """What stands for a value that is undefined."""
+
+
+_NO_BATCHES = Batches(0, None, 0, (0, 0), 0, (0.0, 0.0))
 
 
 def audit_run(p: Parameterization, weights: Any, X: Any, y: Any, steps: Any = None) -> AuditedRun:
@@ -46,8 +47,9 @@ def audit_run(p: Parameterization, weights: Any, X: Any, y: Any, steps: Any = No
 
     Source: Even, Pesme, Gunasekar, Flammarion 2023.
     """
-    if p.vectors or p.geometry.trees or p.affine or p.parameters:
-        raise InputError("the audit is of F without open dimensions, rates and parameters")
+    plain = p.geometry.is_diagonal and p.geometry.psi is None and p.geometry.steepest is None
+    if p.vectors or p.affine or p.parameters or not plain:
+        raise InputError("the audit is of F without open dimensions and parameters, under rates")
     X, y = (_read(x, name) for x, name in ((X, "X"), (y, "y")))
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise InputError(f"X has shape {X.shape} and y {y.shape}: give m rows, and m numbers")
@@ -66,105 +68,120 @@ class _Audit:
 
     def __init__(self, d: Derivation, log: Array, X: Array, y: Array, unit: float) -> None:
         self.d, self.log, self.X, self.y, self.unit = d, log, X, y, unit
-        self.p = d.parameterization
-        names = [sympy.Symbol(w, real=True) for w in self.p.weights]
+        p = d.parameterization
+        names = {w: sympy.Symbol(w, real=True) for w in p.weights}
         laws, duals = list[sympy.Expr](), list[sympy.Expr]()
+        known = all(block.potential.dual is not None for block in d.blocks)
         for block in d.blocks:
             symbols, dual = block.notation.weights, block.potential.dual
-            if dual is None:
-                raise InputError("no dual coordinates of this F are known: there is no audit")
             laws += [to_expr(c, symbols) for c in block.conserved.laws]
-            duals += [log_expr(f, symbols) for f in dual.y]
-        plain = {s.name: s for s in names}
-        named = [f.xreplace({s: plain[s.name] for s in f.free_symbols}) for f in (*laws, *duals)]
-        self.laws, self.k = [*zip(laws, named, strict=False)], len(laws)
-        F = [f.xreplace({s: plain[s.name] for s in f.free_symbols}) for f in self.p.outputs]
-        self.F, self.dF = _compiled(names, F)
-        self.c, self.dc = _compiled(names, named[: self.k])
-        self.psi, self.dpsi = _compiled(names, named[self.k :])
-        self.whole = len(named) == self.p.p
+            duals += [log_expr(f, symbols) for f in dual.y] if known and dual is not None else []
+        named = [_plain(f, names) for f in (*laws, *duals)]
+        self.laws, self.k = tuple(laws), len(laws)
+        self.F, self.dF = _compiled([*names.values()], [_plain(f, names) for f in p.outputs])
+        self.c, self.dc = _compiled([*names.values()], named[: self.k])
+        self.psi, self.dpsi = _compiled([*names.values()], named[self.k :])
+        self.known, self.whole = known, known and len(named) == p.p
+        rates = [to_sympy(r, names) for r in p.geometry.trees] or [sympy.S.One] * p.p
+        self.rates, _ = _compiled([*names.values()], rates)
 
     def flat(self, values: Array) -> Array:
         """Return one number a feature: copies, or outputs."""
         return values.reshape(*values.shape[:-2], -1)
 
+    def fields(self, w: Array) -> Array:
+        """Return the gradients of F in the rates of the weights (..., d, p, n)."""
+        found: Array = self.dF(w) * self.rates(w)[..., None, :, :]
+        return found
+
     def record(self) -> AuditedRun:
         """Return all that is found."""
         w, X = self.log, self.X
-        moves = np.diff(w, axis=0)
-        sizes = np.sqrt((moves**2).sum((1, 2)))
-        noise = ROUNDING * self.unit * np.sqrt((w[:-1] ** 2).sum((1, 2)))
-        live = sizes > LIVE * noise
-        if not live.any():
+        steps = Steps(w, X, self.y, self.unit, (self.fields, self.dc), self.F)
+        if not steps.live.size:
             raise InputError("no step of the log is larger than its rounding")
-        allowed = max(1e-9, 1e3 * self.unit) + ROUNDING * noise / np.maximum(sizes, TINY)
-        broken, share, full, over = self.compared(moves, sizes, allowed, live)
-        with quiet():
-            values = self.c(w)
-            laws = tuple(
-                (c, float(np.abs(values[:, i] - values[0, i]).max()))
-                for i, (c, _) in enumerate(self.laws)
-            )
-            y = self.flat(self.psi(w))
-            first = self.flat(np.einsum("kdpn,kpn->kdn", self.dpsi(w[:-1]), moves))
-        xi = (np.diff(y, axis=0) - first).sum(0)
-        steered = y[-1] - y[0] - xi
-        off = steered - X.T @ np.linalg.lstsq(X.T, steered, rcond=None)[0]
-        identity = _norm(off) / max(_norm(steered), TINY)
-        start = flow = both = of_laws = None
-        if broken is None and self.whole and np.isfinite(y).all():
-            c = self.c(w[-1])
-            flow = self.interpolant(self.c(w[0]), y[0])
-            of_laws = self.interpolant(c, y[0])
-            start, both = self.solved(c, y[0] + xi), self.interpolant(c, y[0] + xi)
+        shares, mu, ranks = steps.shares()
+        allowed = steps.allowed[steps.live]
+        over = bool((shares[:, 0] > allowed).any())
+        breaks = steps.breaks(shares, self.laws)
+        beside = steps.beside(self.d.parameterization.weights) if over else None
+        run = not (breaks or beside)
+        batches, given = self.on_rows(steps, mu, ranks) if run else (_NO_BATCHES, None)
         reached = self.flat(self.F(w[-1]))
-        telling = bool(np.linalg.matrix_rank(X) < w[0].size) and not over
         return AuditedRun(
             self.d,
-            count=len(moves),
+            count=len(w) - 1,
             copies=w.shape[2],
-            told=int(live.sum()),
-            seen=float(allowed[live].min()),
-            share=share,
-            broken=broken,
-            telling=telling,
-            full=full,
-            laws=laws,
-            xi=tuple(map(float, xi)),
-            identity=identity,
-            effective_start=None if start is None else tuple(map(tuple, start.tolist())),
-            predicted=_floats(both),
-            flow=_floats(flow),
-            of_laws=_floats(of_laws),
+            told=steps.live.size,
+            seen=float(allowed.min()),
+            share=float(max(0, (shares[:, 0] - allowed).max() + steps.floor)) if over else 0.0,
+            breaks=breaks,
+            beside=beside,
+            telling=bool(np.linalg.matrix_rank(X) < w[0].size) and not over,
+            batches=batches,
+            drifts=self.drifts(given),
+            **self.duals(run, given, reached),
             reached=tuple(map(float, reached)),
             misfit=_norm(X @ reached - self.y) / max(_norm(self.y), TINY),
             data=(w, X, self.y),
         )
 
-    def compared(
-        self, moves: Array, sizes: Array, allowed: Array, live: Array
-    ) -> tuple[Broken | None, float, int, bool]:
-        """Return the first step that is none, and what is found of all.
+    def on_rows(self, steps: Steps, mu: Array, ranks: Array) -> tuple[Batches, Array | None]:
+        """Return on which rows the steps are, and which have their labels; None: not told."""
+        rows, sizes, full = steps.batches(mu)
+        if ranks.min() < len(self.X):
+            return replace(_NO_BATCHES, full=int(full.sum()), of=len(self.X)), None
+        full = full & (rows > 0)
+        part, on = (rows > 0) & ~full, rows > 0
+        given = np.ones(len(self.log) - 1, dtype=bool)
+        given[steps.live] = on
+        some, t = rows[part] if part.any() else rows[:1], sizes[on] if on.any() else 0 * sizes[:1]
+        counts, ends = [int(x.sum()) for x in (full, part, ~on)], (int(some.min()), int(some.max()))
+        known = dict(zip(("full", "given", "others"), counts, strict=True))
+        size = float(t.min()), float(t.max())
+        return Batches(**known, rows=ends, of=len(self.X), sizes=size), given
 
-        That is the largest share that no gradient explains, beyond rounding; how many steps are
-        along the gradient of all rows; and whether some share is above rounding, and not sure.
-        """
-        X, worst, full, over, floor = self.X, 0.0, 0, False, max(1e-9, 1e3 * self.unit)
-        for k in map(int, np.flatnonzero(live)):
-            J = self.dF(self.log[k])
-            columns = self.spread(J)
-            A = columns @ X.T
-            move = moves[k].ravel()
-            a = np.linalg.lstsq(A, move, rcond=None)[0]
-            share = _norm(move - A @ a) / float(sizes[k])
-            worst = max(worst, share - allowed[k] + floor)
-            if share > max(SURE, allowed[k]):
-                return self.broken(k, move, columns, share), worst, full, over
-            over = over or share > allowed[k]
-            r = self.y - X @ self.flat(self.F(self.log[k]))
-            cosine = float(move @ (A @ r)) / (float(sizes[k]) * max(_norm(A @ r), TINY))
-            full += cosine > 1 - 1e-6
-        return None, worst, full, over
+    def drifts(self, given: Array | None) -> tuple[LawDrift, ...]:
+        """Return what the laws moved by, in the copy where that is most."""
+        with quiet():
+            values = self.c(self.log)
+        found = []
+        for i, c in enumerate(self.laws):
+            change = np.abs(values[:, i] - values[0, i]).max(0)
+            j = int(np.argmax(change))
+            others = 0.0 if given is None else float(np.diff(values[:, i, j])[~given].sum())
+            found.append(LawDrift(c, float(change[j]), float(values[0, i, j]), others))
+        return tuple(found)
+
+    def duals(self, run: bool, given: Array | None, reached: Array) -> dict[str, Any]:
+        """Return what y moved by, and where that leads."""
+        found = dict[str, Any].fromkeys(
+            ("xi", "identity", "effective_start", "predicted", "flow", "of_laws")
+        ) | {"xi_by_labels": 0.0, "fits": ()}
+        if not run or not self.known:
+            return found
+        w, X = self.log, self.X
+        with quiet():
+            y = self.flat(self.psi(w))
+            first = self.flat(np.einsum("kdpn,kpn->kdn", self.dpsi(w[:-1]), np.diff(w, axis=0)))
+        parts = np.diff(y, axis=0) - first
+        xi = parts.sum(0)
+        steered = y[-1] - y[0] - xi
+        off = steered - X.T @ np.linalg.lstsq(X.T, steered, rcond=None)[0]
+        found["xi"], found["identity"] = _floats(xi), _norm(off) / max(_norm(steered), TINY)
+        if given is not None:
+            found["xi_by_labels"] = float(np.abs(parts[~given].sum(0)).max())
+        if not self.whole or not np.isfinite(y).all():
+            return found
+        c = self.c(w[-1])
+        starts = ((self.c(w[0]), y[0]), (c, y[0]), (c, y[0] + xi))
+        limits = [self.interpolant(*start, self.y) for start in starts]
+        fits = [self.interpolant(*start, X @ reached) for start in starts]
+        found |= dict(zip(("flow", "of_laws", "predicted"), map(_floats, limits), strict=True))
+        found["fits"] = tuple(None if x is None else float(np.abs(x - reached).max()) for x in fits)
+        start = self.solved(*starts[2])
+        found["effective_start"] = None if start is None else tuple(map(tuple, start.tolist()))
+        return found
 
     def spread(self, J: Array) -> Array:
         """Return the fields of all features as columns over all weights (p n, features)."""
@@ -174,28 +191,14 @@ class _Audit:
             whole[:, j, :, j] = J[:, :, j].T
         return whole.reshape(p * n, d * n)
 
-    def broken(self, k: int, move: Array, columns: Array, share: float) -> Broken:
-        """Return what a step breaks: the law that changes most, or that mu is in the row space."""
-        with quiet():
-            slopes = np.einsum("cpn,pn->cn", self.dc(self.log[k]), move.reshape(self.log[k].shape))
-            scale = np.linalg.norm(self.dc(self.log[k]), axis=1) * np.linalg.norm(move)
-            changes = np.nan_to_num(np.abs(slopes) / np.maximum(scale, TINY))
-        if changes.size and changes.max() > share / 10:
-            i = int(changes.max(1).argmax())
-            return Broken(
-                int(k) + 1, f"the law `{self.laws[i][0]}`, which its gradient keeps", share
-            )
-        along = columns @ np.linalg.lstsq(columns, move, rcond=None)[0]
-        outside = _norm(move - along) > share / 2 * _norm(move)
-        what = "the span of the gradients of `F`" if outside else "the row space of `X`"
-        return Broken(k + 1, what, share)
-
-    def interpolant(self, c: Array, y: Array) -> Array | None:
-        """Return beta with X beta = y, of weights with laws c, dual coordinates in y + row(X)."""
-        found = self.solved(c, y, self.X)
+    def interpolant(self, c: Array, y: Array, fit: Array) -> Array | None:
+        """Return beta with X beta = fit, of weights with laws c, dual coordinates in y + row(X)."""
+        found = self.solved(c, y, self.X, fit)
         return None if found is None else self.flat(self.F(found))
 
-    def solved(self, c: Array, y: Array, X: Array | None = None) -> Array | None:
+    def solved(
+        self, c: Array, y: Array, X: Array | None = None, fit: Array | None = None
+    ) -> Array | None:
         """Solve for weights with laws c and dual coordinates y, and multipliers of X."""
         w, m = self.log[-1], 0 if X is None else len(X)
         nu = np.zeros(m)
@@ -206,7 +209,7 @@ class _Audit:
             at, nu = x[: w.size].reshape(w.shape), x[w.size :]
             rest = self.flat(self.psi(at)) - y
             parts = [(self.c(at) - c).ravel(), rest if X is None else rest - X.T @ nu]
-            parts += [] if X is None else [X @ self.flat(self.F(at)) - self.y]
+            parts += [] if X is None else [X @ self.flat(self.F(at)) - fit]
             found: Array = np.nan_to_num(np.concatenate(parts), nan=HUGE, posinf=HUGE, neginf=-HUGE)
             return found
 
@@ -243,6 +246,10 @@ def _norm(x: Array) -> float:
 
 def _floats(values: Array | None) -> tuple[float, ...] | None:
     return None if values is None else tuple(map(float, values))
+
+
+def _plain(f: sympy.Expr, names: Mapping[str, sympy.Symbol]) -> sympy.Expr:
+    return f.xreplace({s: names[s.name] for s in f.free_symbols})
 
 
 def _compiled(names: list[sympy.Symbol], functions: list[sympy.Expr]) -> tuple[Map, Map]:

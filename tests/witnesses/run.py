@@ -55,6 +55,31 @@ def steps(r, statement, rng):
     return 1
 
 
+@witness("run beside")
+def beside(r, statement, rng):
+    """Explain some steps by gradients and what stands beside them; without it they are not."""
+    (log, X, _), (_, push) = r.data, model(r)
+    if r.beside is None:
+        return 0
+    moves, kind = np.diff(log, axis=0), r.beside.kind
+    sizes = np.sqrt((moves**2).sum((1, 2)))
+    said = {n: (low + high) / 2 for n, low, high in r.beside.coefficients}
+    large = [k for k in np.flatnonzero(sizes > sizes.max() / 100) if k]
+    for k in rng.sample(large, min(20, len(large))):
+        w, move = log[k], moves[k]
+        if kind == "signs":
+            left = np.ptp(np.abs(move)) / np.abs(move).max()
+        elif kind == "rates":
+            rates = np.array([[said[name]] for name in r.derivation.parameterization.weights])
+            left = unexplained(lambda w, row, s=rates: s * push(w, row), w, move, X)
+        else:
+            rest = move - said.get("momentum", 0) * moves[k - 1] + said.get("decay", 0) * w
+            left = unexplained(push, w, rest, X) if "Nesterov" not in kind else 0
+        if left > 1e-3:
+            raise Refuted(f"step {k + 1} is not explained by {left}")
+    return 1
+
+
 @witness("run drift")
 def drift(r, statement, rng):
     """Evaluate the laws along the log."""
@@ -66,7 +91,7 @@ def drift(r, statement, rng):
         values = np.array([c(*w) for w in log])
         if abs(np.abs(values - values[0]).max() - change) > 1e-9 * (1 + change):
             raise Refuted(f"{law} changes by {np.abs(values - values[0]).max()}, not {change}")
-    if r.identity > 1e-4:
+    if (r.identity or 0) > 1e-4:
         raise Refuted("y - y(w_0) - xi is not in the row space")
     return 1
 

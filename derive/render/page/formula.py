@@ -31,6 +31,7 @@ TOKEN = re.compile(
     rf"|(?P<partial>d(?P<of>Q(?:_\d+)?|[{HELD}])/d(?!mu|tau))|(?P<slope>(?<![A-Za-z])d(?=_[a-z]\b))"
     rf"|(?P<times>(?<=[{HELD})])\*(?=[{HELD}])|(?<=[{HELD}])\*(?=\())"
     r"|(?<![\w/])(?P<number>\d+/\d+)(?![\w/])"
+    r"|(?<![\w.])(?P<digits>\d+(?:\.\d+)?e[-+]\d+)"
     rf"|(?<![A-Za-z])d(?P<differential>[A-Za-z]|tau|beta|mu|[{HELD}])(?![A-Za-z])"
     rf"|(?P<aside>(?<![A-Za-z\\])[A-Za-z]+_(?![\w({HELD}-]))"
     r"|(?P<name>s\.t\.|[A-Za-z]+)(?P<index>\d+_[A-Za-z0-9]+|\d*)"
@@ -59,6 +60,8 @@ def typeset(text: str) -> str:
     '\\operatorname*{arg\\,min}\\; \\lvert w - w_{0}\\rvert_{2}^{2}/2 \\text{ s.t. } X w = y'
     >>> typeset("<x_i, X^T s> -> 1/2")
     '\\langle x_{i}, X^{\\mathsf T} s\\rangle \\to \\tfrac{1}{2}'
+    >>> typeset("1.9e-01")
+    '1.9 \\cdot 10^{-1}'
     """
     bars = iter((r"\lvert ", r"\rvert ") * text.count("|"))
 
@@ -72,6 +75,9 @@ def typeset(text: str) -> str:
                 return rf"\sqrt{{{typeset(m['root'])}}}"
             case "number":
                 return r"\tfrac{{{}}}{{{}}}".format(*m["number"].split("/"))
+            case "digits":
+                head, power = m["digits"].split("e")
+                return rf"{head} \cdot 10^{{{int(power)}}}"
             case "differential":
                 before = m.string[: m.start()]
                 space = r"\," if before.endswith(" ") and before.rstrip()[-1:] not in "=<>" else ""

@@ -45,6 +45,10 @@ def trained(name, kind, seed=0, count=3000, dtype=float, eta=0.02):
             "adam": 0.005 * scaled[0] / (np.sqrt(scaled[1]) + 1e-8),
             "decay": eta * (G + 0.01 * w),
             "signs": 0.002 * np.sign(G),
+            "rates": eta * G * np.array([[1.0], [0.25]])[:p],
+            "heavy ball": eta * G + (0.9 * (log[-2] - w) if k else 0),
+            "heavy ball and decay": eta * (G + 0.01 * w) + (0.9 * (log[-2] - w) if k else 0),
+            "noise": eta * G + 0.001 * rng.normal(size=w.shape),
         }.get(kind, eta * G)
         w = (w - step).astype(dtype)
         log.append(w)
@@ -74,37 +78,125 @@ def test_runs_of_gradient_descent_lead_where_it_is_said(name, kind, seed):
         assert WITNESSES[s.kind](r, s, random.Random(0)) == 1
 
 
-NONE = [
-    *itertools.product(
-        ("u*v", "p**2 - m**2", "p**3 - m**3"), ("momentum", "adam", "decay", "signs")
-    )
-]
+NONE = {
+    "momentum": ("momentum", {"momentum": 0.9}),
+    "heavy ball": ("momentum", {"momentum": 0.9}),
+    "heavy ball and decay": ("momentum and decay", {"momentum": 0.9, "decay": 2e-4}),
+    "decay": ("decay", {"decay": 2e-4}),
+    "signs": ("signs", {"size": 0.002}),
+    "rates": ("rates", {"first": 1, "second": 0.25}),
+    "adam": (None, {}),
+    "noise": (None, {}),
+}
+MODELS_OF_TWO = ("u*v", "p**2 - m**2", "p**3 - m**3")
 
 
 @pytest.mark.every(8)
-@pytest.mark.parametrize(("name", "kind"), NONE)
-def test_momentum_adam_decay_and_signs_are_no_runs(name, kind):
+@pytest.mark.parametrize(("name", "kind"), [*itertools.product(MODELS_OF_TWO, NONE)])
+def test_what_is_no_run_is_told_for_what_it_is(name, kind):
     r = audited(name, kind, count=50)
+    said, values = NONE[kind]
     assert r.is_run is False
     assert r.predicted is None
-    assert ("law" in r.broken.what) or (name, kind) == ("u*v", "momentum")
-    (s,) = r.statements
-    assert WITNESSES["run"](r, s, random.Random(0)) == 1
-    assert "is no step of gradient descent" in " ".join(r.report().split())
+    assert r.broken.is_law or r.broken.step <= 2
+    assert any(b.is_law for b in r.breaks)
+    assert (r.beside and r.beside.kind) == said
+    for (_, low, high), value in zip(
+        r.beside.coefficients if said else (), values.values(), strict=True
+    ):
+        assert low <= value * (1 + 1e-6)
+        assert high >= value * (1 - 1e-6)
+        assert high - low < 1e-3 * value
+    for s in r.statements:
+        assert WITNESSES[s.kind](r, s, random.Random(0)) == (said is not None or s.kind == "run")
+    text = " ".join(r.report().split())
+    assert "is no step of gradient descent" in text
+    assert ("what they are is not told" in text) == (said is None)
+
+
+def test_nesterovs_momentum_needs_more_weights_than_gradients():
+    """Two rows and fifteen weights tell it; three rows of five copies of two weights do not."""
+    name, rng = "u*v", np.random.default_rng(0)
+    X, (F, dF) = rng.normal(size=(2, 8)), MODELS[name]
+    y, w, log, before = rng.normal(size=2), 0.5 + rng.random((2, 8)), [], 0
+    for k in range(60):
+        log.append(w)
+        G = dF(w) * (X.T @ (X @ F(w) - y))
+        w = w - 0.038 * G + (0.9 * (w - log[-2] + 0.02 * before) if k else 0)
+        before = G
+    r = audit_run(Parameterization.parse([name]), np.array(log), X, y)
+    assert r.beside.kind == "Nesterov"
+    ((_, low, high),) = r.beside.coefficients
+    assert low == pytest.approx(0.9, rel=1e-5)
+    assert high == pytest.approx(0.9, rel=1e-5)
+
+
+def test_rates_that_are_given_make_it_a_run():
+    log, X, y = trained("p**2 - m**2", "rates")
+    p = Parameterization.parse(["p**2 - m**2"], rates={"m": "1/4"})
+    r = audit_run(p, log, X, y)
+    assert r.is_run
+    assert r.distance < 1e-9
+    assert audit_run(p, trained("p**2 - m**2", "all rows", count=50)[0], X, y).is_run is False
+
+
+def test_batches_and_labels_are_told_apart():
+    r = audited("u*v", "batches", count=30)
+    assert (r.batches.full, r.batches.given, r.batches.others) == (0, 30, 0)
+    assert r.batches.rows == (1, 1)
+    assert r.batches.sizes == pytest.approx((0.02, 0.02))
+    r = audited("u*v", "labels", count=30)
+    assert (r.batches.given, r.batches.others) == (15 + 15, 0), "one row: any label is its own"
+    log, X, y = trained("u*v", "all rows", count=30)
+    r = audit_run(Parameterization.parse(["u*v"]), log, X, y + np.array([0.1, 0, 0]))
+    assert (r.batches.full, r.batches.given, r.batches.others) == (0, 0, 30)
+    (drift,) = r.drifts
+    assert abs(drift.by_labels) == pytest.approx(drift.change)
+    assert r.xi_by_labels == pytest.approx(max(map(abs, r.xi)))
+    r = audit_run(Parameterization.parse(["u*v"]), log, X[[0, 1, 2, 2]], y[[0, 1, 2, 2]])
+    assert r.batches.given is None
+
+
+def test_a_run_that_is_not_at_its_end_is_where_its_drifts_say():
+    r = audited("u*v", "batches", count=200)
+    assert r.misfit > 1e-4
+    flow, of_laws, both = r.fits
+    assert both < 1e-9 < min(flow, of_laws)
+
+
+def test_without_dual_coordinates_laws_are_followed():
+    rng = np.random.default_rng(1)
+    X, w, log = rng.normal(size=(2, 4)), 0.3 + rng.random((3, 4)), []
+    y = rng.normal(size=2)
+    for _ in range(50):
+        log.append(w)
+        w = w - 0.02 * w.prod(0) / w * (X.T @ (X @ w.prod(0) - y))
+    r = audit_run(Parameterization.parse(["a*b*w"]), np.array(log), X, y)
+    assert r.is_run
+    assert r.xi is None
+    assert all(0 < d.change < 0.1 for d in r.drifts)
+    assert "no dual coordinates of this F are known" in r.report()
+    for s in r.statements[:2]:
+        assert WITNESSES[s.kind](r, s, random.Random(0)) == 1
+    r = audit_run(Parameterization.parse(["a*b*w"]), np.array(log) * [[1], [1], [1.001]], X, y)
+    assert "the law a**2 - w**2" in " ".join(r.report().split())
 
 
 def test_false_audits_are_refuted():
     r = audited("u*v", "labels")
-    other = audited("u*v", "momentum", count=50)
+    other, heavy = (audited("u*v", kind, count=50) for kind in ("adam", "heavy ball"))
     steps, drift, limit = r.statements
-    false = {
-        "run": replace(other, broken=None),
-        "run drift": replace(r, laws=tuple((c, 2 * x) for c, x in r.laws)),
-        "run limit": replace(r, predicted=r.of_laws),
-    }
-    for s in (steps, drift, limit):
+    moved = replace(r.drifts[0], change=2 * r.drifts[0].change)
+    beside = replace(heavy.beside, coefficients=(("momentum", 0.8, 0.8),))
+    false = [
+        (replace(other, breaks=()), steps),
+        (replace(r, drifts=(moved,)), drift),
+        (replace(r, predicted=r.of_laws), limit),
+        (replace(heavy, beside=beside), heavy.statements[1]),
+    ]
+    for record, s in false:
         with pytest.raises(Refuted):
-            WITNESSES[s.kind](false[s.kind], s, random.Random(0))
+            WITNESSES[s.kind](record, s, random.Random(0))
 
 
 def test_single_precision_tells_less_and_says_so():
