@@ -113,10 +113,11 @@ class ElementarySigns:
         """Return the sign that an expression is proved to have wherever it is not 0."""
         if c.is_Rational:
             return int(sympy.sign(c))
-        for known in (sympy.S.One, *self._given):  # what is positive may be a factor
-            element = self.element(c if known == 1 else sympy.cancel(c / known))
-            if sign := self._signs(element).of(element):
-                return sign
+        for full in dict.fromkeys((c, c.xreplace(self._meaning))):
+            for known in (sympy.S.One, *self._given):  # what is positive may be a factor
+                element = self.element(full if known == 1 else sympy.cancel(full / known))
+                if sign := self._signs(element).of(element):
+                    return sign
         raise OpenSign(c)
 
     def without_sizes(self, c: Expr) -> Expr:

@@ -18,6 +18,7 @@ where it grows as exp(k |x|), log Q(c x)/c tends to k |x|, and of a sum to the g
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -341,6 +342,7 @@ class End:
     rate: Expr | None = None
 
 
+@functools.lru_cache(64)
 def find_end(slope: Slope, side: int) -> End:
     """Return what a slope does on one side, +1 or -1."""
     try:
@@ -381,14 +383,28 @@ def _along_curve(slope: Slope, curve: Curve, side: int, span: Fraction) -> Expan
     """Return the slope where e h(z) = side m, at m = 1; in depths D their x = D - 2 > 0."""
     m, above = Symbol("size_", positive=True), above_two(depths_in(curve.beta))
     back = {image - 2: D - 2 for D, image in above.items()}
-    decide = ElementarySigns(
-        {*slope.positive, m.name, *(x.name for x in back)}, parameters=[x.name for x in back]
-    )
-    scaled = replace(curve, beta=(SMALL * curve.in_exponentials.beta).xreplace(above))
-    expander = Expander(SMALL, decide, span)
+    positive, depths = {*slope.positive, m.name, *(x.name for x in back)}, [x.name for x in back]
+    known = ElementarySigns(positive, parameters=depths)
+    beta, names = _named(curve.in_exponentials.beta.xreplace(above), curve.parameter, known)
+    decide = ElementarySigns({*positive, *(x.name for x in names)}, names, depths)
+    scaled = replace(curve, beta=SMALL * beta)
+    expander, back = Expander(SMALL, decide, span), {**back, **names}
     found = expand_along(scaled, slope.entry.xreplace(above), side * m, expander, decide)
-    terms = {growth: sympy.factor(c.subs(m, 1).xreplace(back)) for growth, c in found.terms.items()}
-    return Expansion(terms, found.order)
+    # the others are not asked for
+    leading = {found.leading: sympy.factor(found.first.subs(m, 1).xreplace(back))}
+    return Expansion(leading, found.order)
+
+
+def _named(f: Expr, z: Symbol, decide: ElementarySigns) -> tuple[Expr, dict[Symbol, Expr]]:
+    """Return a sum with positive names for its long coefficients, and what these stand for."""
+    parts, names = list[Expr](), dict[Symbol, Expr]()
+    for k, term in enumerate(sympy.Add.make_args(sympy.expand_mul(f, deep=False))):
+        c, part = term.as_independent(z, as_Add=False)
+        if c.is_Add or (c.is_Mul and any(x.is_Add for x in c.args)):
+            side, name = decide.sign(c), Symbol(f"c{k}_", positive=True)
+            names[name], c = side * c, side * name
+        parts.append(c * part)
+    return sympy.Add(*parts), names
 
 
 def _concluded(side: int, growth: Growth, value: Expr | None) -> End:

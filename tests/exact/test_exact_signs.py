@@ -127,6 +127,14 @@ def test_what_is_nowhere_zero_is_told(c):
     assert not known.is_positive(x**2 * c)
 
 
+def test_signs_are_also_those_of_what_names_stand_for():
+    known = ElementarySigns(("e", "b", "y"), {y: b + e})
+    assert known.sign(y * b) == known.sign(y - b) == 1
+    assert known.is_zero(y - b - e)
+    with pytest.raises(OpenSign):
+        known.sign(y - 2 * b)
+
+
 def test_what_is_given_to_be_positive_tells_signs():
     known = ElementarySigns(("b",), given=(x - b, e - x))
     assert known.sign(x - b) == 1

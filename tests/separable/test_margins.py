@@ -2,6 +2,8 @@
 
 import functools
 import json
+import math
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 
@@ -261,6 +263,19 @@ def test_curves_of_cosh_and_sinh_are_expanded():
     assert margins(d).norm == "asymmetric"
     limits = regimes(d, "alpha", [0]).limits
     assert [x.finding.verdict for x in limits] == [Verdict.PROVED]
+
+
+def test_long_coefficients_of_the_start_are_expanded_by_name():
+    """Four coefficients of h have sums of roots of the start in them, and Q grows as one log."""
+    d = derive_once(Parameterization.parse(["a*sqrt(a**2 + b**2)"]))
+    (growth,) = margins(d).far
+    assert growth.leading.growth == (Fraction(0), -1)
+    assert growth.leading.constants == (sympy.Rational(1, 4),)
+    q = d.potential.numeric({"a_0": 1, "b_0": 2})
+    far, farther = (q.gradient([sign * 10.0**8])[0] for sign in (1, -1)), 10.0**12
+    for sign, slope in zip((1, -1), far, strict=True):
+        rise = q.gradient([sign * farther])[0] - slope
+        assert rise * sign == pytest.approx(math.log(10**4) / 4, rel=1e-4)
 
 
 @pytest.mark.slow
