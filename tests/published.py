@@ -88,6 +88,7 @@ def _kept(kind, p, find):
             return found
     found = find()
     own = path.with_suffix(f".{os.getpid()}")
+    path.parent.mkdir(parents=True, exist_ok=True)  # which sources that were changed since remove
     own.write_bytes(pickle.dumps((p, found)))
     own.replace(path)  # at once, as other processes may read it
     return found

@@ -1,5 +1,6 @@
 """The program as a person runs it, and what every command promises."""
 
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -10,16 +11,29 @@ from pathlib import Path
 import pytest
 
 from derive.cli import main as cli
+from derive.cli import running
 
 ROOT = Path(__file__).parents[2]
 Done = subprocess.CompletedProcess[str]
 
 
-def run(*arguments, text=""):
-    """Run ``derive`` here, where only what it computes has a process of its own.
+def within(function, timeout, narrator):
+    """Do what a child would, without one: in another process all that is known here is lost.
+
+    What it hands over, an error too, goes through a pipe there, so it has to survive one.
+    """
+    try:
+        return pickle.loads(pickle.dumps(function(running.Enter(lambda _: None, timeout))))
+    except Exception as error:
+        raise pickle.loads(pickle.dumps(error)) from None
+
+
+def run(*arguments, text="", apart=False):
+    """Run ``derive`` here.
 
     Args:
         text: what is read from the standard input.
+        apart: compute in a child, as is done where a limit of time is given.
     """
     out, err = StringIO(), StringIO()
     with (
@@ -31,6 +45,8 @@ def run(*arguments, text=""):
         given.write(text)
         given.seek(0)
         patch.setattr(sys, "stdin", given)
+        if not apart and "--timeout" not in arguments:
+            patch.setattr(running, "_run", within)
         with pytest.raises(SystemExit) as end:
             cli.main([*arguments])
     code = end.value.code or 0

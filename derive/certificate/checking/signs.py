@@ -55,6 +55,7 @@ class Conditions:
         self.space, self.signs, self.others = space, dict[str, int](), set[str]()
         self.generic, self.meet = dict[str, None](), set[str]()
         self.positive = list[fmpz_mpoly]()
+        self._sums, self._known = dict[str, Sign](), tuple[int, ...]()
         self.take(texts, {*space.names} if names is None else names)
 
     def take(self, texts: Iterable[str], names: Collection[str]) -> None:
@@ -112,6 +113,16 @@ class Conditions:
         return Sign(given or found.value, list if met else found.zeros)
 
     def _of_sum(self, p: fmpz_mpoly) -> Sign:
+        """Return what is shown of a sum or difference, kept until more conditions are taken."""
+        space, taken = self.space, (self.signs, self.others, self.positive)
+        known = (*map(len, taken), len(space.known), len(space.generators), len(space.symbols))
+        if known != self._known:
+            self._sums, self._known = {}, known
+        if (key := str(p)) not in self._sums:
+            self._sums[key] = self._of_squares(p)
+        return self._sums[key]
+
+    def _of_squares(self, p: fmpz_mpoly) -> Sign:
         """Return what is shown of a sum of squares, as all are that have a sign, or a difference.
 
         It is nowhere 0 if it is more than a part of a term that is so.
