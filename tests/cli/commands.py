@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import redirect_stderr, redirect_stdout
-from io import StringIO
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -35,7 +35,7 @@ def run(*arguments, text="", apart=False):
         text: what is read from the standard input.
         apart: compute in a child, as is done where a limit of time is given.
     """
-    out, err = StringIO(), StringIO()
+    out, err = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8") as given,
         redirect_stdout(out),
@@ -51,7 +51,8 @@ def run(*arguments, text="", apart=False):
             cli.main([*arguments])
     code = end.value.code or 0
     assert isinstance(code, int)
-    return Done(arguments, code, out.getvalue(), err.getvalue())
+    said, told = (stream.buffer.getvalue().decode("utf-8") for stream in (out, err))
+    return Done(arguments, code, said, told)
 
 
 def run_apart(*arguments, **options):

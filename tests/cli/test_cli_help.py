@@ -1,9 +1,5 @@
 """Pages of help, completion, and lines that are long."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 from derive.cli.main import COMMANDS as TABLE
@@ -124,12 +120,11 @@ def test_the_catalogue_goes_to_a_file(tmp_path):
         ("derive regularizer a", []),
     ],
 )
-def test_bash_completes(words, found):
+def test_bash_completes(words, found, monkeypatch):
     asked = {"_DERIVE_COMPLETE": "bash_complete", "COMP_WORDS": words}
-    environment = {**os.environ, **asked, "COMP_CWORD": str(words.count(" "))}
-    command = [sys.executable, "-m", "derive"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert [line.partition(",")[2] for line in done.stdout.split()] == found
+    for name, value in {**asked, "COMP_CWORD": str(words.count(" "))}.items():
+        monkeypatch.setenv(name, value)
+    assert [line.partition(",")[2] for line in run().stdout.split()] == found
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,7 @@ ON_DATA = [
 ]
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("X", DATA, ids=len)
 @pytest.mark.parametrize(("outputs", "cost"), ON_DATA)
 def test_costs_on_data_are_the_least_from_many_starts(outputs, cost, X):

@@ -23,7 +23,7 @@ def posed(outputs):
 def withstood(m):
     """Return how many trials what is said of points in the weights withstood."""
     claimed = [s for s in m.says("KKT", "KKT levels", "level cost") if isinstance(s, Statement)]
-    return sum(WITNESSES[s.kind](m, s, random.Random(seed)) for s in claimed for seed in range(2))
+    return sum(WITNESSES[s.kind](m, s, random.Random(seed)) for s in claimed for seed in range(1))
 
 
 @pytest.mark.every(4)
@@ -47,7 +47,7 @@ FADING = [
 ]
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(5)
 @pytest.mark.parametrize(("outputs", "fading", "cost"), FADING, ids=range(5))
 def test_weights_fade_without_which_all_is_reached(outputs, fading, cost):
     m = found(outputs)

@@ -121,7 +121,7 @@ def refuted_by_numbers(d):
     ("outputs", "push", "arrays"),
     [
         (["u*v"], "x/sqrt(x**2 + 1)", {}),
-        (["u*v*w"], "atan(x)", {}),
+        pytest.param(["u*v*w"], "atan(x)", {}, marks=pytest.mark.slow),
         (["U*T(V)"], "spectral", {"U": (2, 2), "V": (2, 2)}),
     ],
 )
