@@ -10,10 +10,12 @@ from __future__ import annotations
 import functools
 import textwrap
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from scipy.integrate import DOP853
 
 from numerics.evaluate.numbers import Array
 from numerics.experiments.scaffold import Results, Row, Stages, table
@@ -110,10 +112,10 @@ class MatrixResults(Results):
                 "",
                 f"Not at the tolerance {setting.tolerance:g} when the iterations were over",
             ]
-            lines += [f"start {d.scale:g}, step {d.step:g}: {d.residual:.1e}" for d in late]
+            lines += [f"start {d.scale:g}, {step_name(d.step)}: {d.residual:.1e}" for d in late]
         if self.sizes:
             first = self.sizes[0].descent
-            lines += ["", f"Descent from {first.scale:g} with step {first.step:g}, by m"]
+            lines += ["", f"Descent from {first.scale:g} with {step_name(first.step)}, by m"]
             columns = {"m": "6d", "error": "10.4f", "least nuclear": "15.4f"}
             columns |= {"nuclear norm": "14.4f", "least": "9.4f"}
             ends = [(x.samples, x.descent, x.least_nuclear) for x in self.sizes]
@@ -130,7 +132,7 @@ class MatrixResults(Results):
         lines = ["Conjectured (Gunasekar et al. 2017): the least norm, as start and step tend to 0"]
         seen = ", ".join(f"{x:.1%} from {scale:g}" for scale, x in sorted(excess.items())[::-1])
         if seen:
-            told = f"Seen with step {step:g}, above the least: {seen}"
+            told = f"Seen with {step_name(step)}, above the least: {seen}"
             lines += textwrap.wrap(told, 80, subsequent_indent="  ")
             best, smallest = min(excess, key=excess.__getitem__), min(excess)
             if excess[best] < excess[smallest] - RISE:
@@ -149,10 +151,15 @@ class MatrixResults(Results):
         lines = list[str]()
         for first in range(0, len(self.setting.steps), ABREAST):
             steps = self.setting.steps[first : first + ABREAST]
-            columns = {"start": "8.1e", **{f"step {x:g}": "12.4f" for x in steps}}
+            columns = {"start": "8.1e", **{step_name(x): "12.4f" for x in steps}}
             rows = [(scale, *(found[scale, x] for x in steps)) for scale in self.setting.scales]
             lines += table(columns, rows, "diverges")
         return lines
+
+
+def step_name(step: float) -> str:
+    """Return what a column of that step is called."""
+    return f"step {step:g}" if step else "the flow"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -247,6 +254,45 @@ def descend(
     this is descent on ``sum_i (<A_i, U U^T> - y_i)^2/(4 m)``. Returns beta, ``|r|/|y|`` (at most
     *tolerance* where it fits), the iterations, and fits, diverged or iteration limit.
     """
+    n, pull = data.truth.shape[0], _pull(data)
+    U, V = scale * np.eye(n), scale * np.eye(n)
+    limit = _DIVERGED * max(1.0, scale * scale)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for iteration in range(max_iterations + 1):
+            beta = U @ V.T
+            G, residual = pull(beta)
+            if not residual <= limit:
+                return beta, residual, iteration, "diverged"
+            if residual <= tolerance:
+                return beta, residual, iteration, "fits"
+            U, V = U - step * (G @ V), V - step * (G.T @ U)
+    return beta, residual, max_iterations, "iteration limit"
+
+
+def follow(
+    data: MatrixData, scale: float, tolerance: float, max_iterations: int
+) -> tuple[Array, float, int, str]:
+    """Follow gradient flow to where it fits, as :func:`descend` does in steps, to 8 digits."""
+    n, pull = data.truth.shape[0], _pull(data)
+
+    def slope(t: float, w: Array) -> Array:
+        U, V = w.reshape(2, n, n)
+        G = pull(U @ V.T)[0]
+        return -np.concatenate([(G @ V).ravel(), (G.T @ U).ravel()])
+
+    start = np.tile(scale * np.eye(n).ravel(), 2)
+    solver = DOP853(slope, 0.0, start, np.inf, rtol=1e-8, atol=1e-8 * scale)
+    count, beta = 0, scale * scale * np.eye(n)
+    while (residual := pull(beta)[1]) > tolerance and count < max_iterations:
+        if solver.step() is not None:
+            return beta, residual, count, "diverged"
+        U, V = solver.y.reshape(2, n, n)
+        count, beta = count + 1, U @ V.T
+    return beta, residual, count, "fits" if residual <= tolerance else "iteration limit"
+
+
+def _pull(data: MatrixData) -> Callable[[Array], tuple[Array, float]]:
+    """Return the function of beta with ``G = (1/m) sum_i r_i A_i``, in one buffer, and |r|/|y|."""
     n, m = data.truth.shape[0], len(data.y)
     symmetric = bool((data.matrices == data.matrices.transpose(0, 2, 1)).all())
     # Of symmetric matrices, one triangle is enough; off the diagonal, it counts twice.
@@ -254,34 +300,34 @@ def descend(
     packed = np.ascontiguousarray(data.matrices[:, used[0], used[1]])
     twice = symmetric & (used[0] != used[1])
     measure, spread = packed * np.where(twice, 2.0, 1.0), packed.T / m
-    U, V, G, size = scale * np.eye(n), scale * np.eye(n), np.empty((n, n)), np.linalg.norm(data.y)
-    limit = _DIVERGED * max(1.0, scale * scale)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for iteration in range(max_iterations + 1):
-            beta = U @ V.T
-            misfit = measure @ beta[used] - data.y
-            residual = float(np.linalg.norm(misfit) / size)
-            if not residual <= limit:
-                return beta, residual, iteration, "diverged"
-            if residual <= tolerance:
-                return beta, residual, iteration, "fits"
-            entries = spread @ misfit
-            if symmetric:
-                G.T[used] = entries
-            G[used] = entries
-            U, V = U - step * (G @ V), V - step * (G.T @ U)
-    return beta, residual, max_iterations, "iteration limit"
+    G, size = np.empty((n, n)), np.linalg.norm(data.y)
+
+    def pull(beta: Array) -> tuple[Array, float]:
+        misfit = measure @ beta[used] - data.y
+        entries = spread @ misfit
+        if symmetric:
+            G.T[used] = entries
+        G[used] = entries
+        return G, float(np.linalg.norm(misfit) / size)
+
+    return pull
 
 
 def _descent(setting: MatrixSetting, data: MatrixData, pair: tuple[float, float]) -> Descent:
     began = time.perf_counter()
-    beta, residual, count, status = descend(data, *pair, setting.tolerance, setting.max_iterations)
+    ends = setting.tolerance, setting.max_iterations
+    found = descend(data, *pair, *ends) if pair[1] else follow(data, pair[0], *ends)
+    beta, residual, count, status = found
     spent = time.perf_counter() - began
     if status == "diverged":
         return Descent(*pair, None, None, None, None, count, status, spent)
-    found = asdict(data.measured(beta))
     return Descent(
-        *pair, **found, residual=residual, iterations=count, status=status, seconds=spent
+        *pair,
+        **asdict(data.measured(beta)),
+        residual=residual,
+        iterations=count,
+        status=status,
+        seconds=spent,
     )
 
 

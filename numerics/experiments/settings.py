@@ -89,9 +89,9 @@ class MatrixSetting(Setting):
     fit are far from beta*. For U U^T small starts and small steps lead near it, large starts do
     not (Gunasekar et al. 2017, "Implicit regularization in matrix factorization"). That they lead
     to the least nuclear norm is a conjecture; the excess over it is told for each start. Where
-    beta* has not the least norm, ends were seen above the least, however small start and step:
-    for U V^T the further, the smaller the start. So it is for U V^T and m = 300: 196 numbers are to
-    be found then.
+    beta* has not the least norm, ends were seen above the least, however small start and step, of
+    gradient flow itself (--steps 0), too: for U V^T the further, the smaller the start. So it is
+    for U V^T and m = 300: 196 numbers are to be found then.
 
     Descent is on sum (<A_i, U U^T> - y_i)^2/(4m), and ends where |<A_i, U U^T> - y_i| <=
     tolerance |y|. A step three times smaller takes three times as long, and smaller starts take
@@ -122,7 +122,11 @@ class MatrixSetting(Setting):
         below=math.inf,
     )
     steps: tuple[float, ...] = option(
-        (0.3, 0.1, 0.03), "Step sizes, constant in each descent.", "X", above=0, below=math.inf
+        (0.3, 0.1, 0.03),
+        "Step sizes, constant in each descent; 0 is gradient flow.",
+        "X",
+        at_least=0,
+        below=math.inf,
     )
     sizes: tuple[int, ...] = option(
         (100, 150, 200, 300),

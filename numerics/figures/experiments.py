@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from numerics.experiments.matrix_factorization import MatrixResults
+from numerics.experiments.matrix_factorization import MatrixResults, step_name
 from numerics.experiments.sparse_regression import SparseResults
 from numerics.experiments.univariate_nets import Task, UnivariateResults
 from numerics.figures.display import Display
@@ -35,7 +35,7 @@ def matrix_factorization(found: MatrixResults) -> list[Display]:
             ends = [d for d in runs if d.error is not None]
             lost = f", {len(runs) - len(ends)} of {len(runs)} diverged" * (ends != runs)
             points = np.array([(d.scale, getattr(d, column)) for d in ends]).reshape(-1, 2)
-            shown.add(f"step {step:g}{lost}", *points.T)
+            shown.add(f"{step_name(step)}{lost}", *points.T)
         for norm, least in (("nuclear", found.least_nuclear), ("Frobenius", found.least_frobenius)):
             shown.level(f"least {norm} norm", found.setting.scales, getattr(least, column))
         panels.append(shown)

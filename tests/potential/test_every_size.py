@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import pickle
+import random
 from fractions import Fraction
 
 import numpy as np
@@ -175,6 +176,35 @@ def test_coordinates_never_say_otherwise(text):
         found = derive(Parameterization(model.of_size(n)), timeout=40)
         assert found.warping.verdict in (d.verdict, Verdict.UNDECIDED)
         assert n > 3 or found.warping.verdict is d.verdict
+
+
+F = ("v", "v**2", "v**3", "v**4", "exp(v)", "exp(2*v)", "exp(v**2)", "sinh(v)", "(v + v**3)", "1/v")
+SUMMANDS = ("v", "v**2", "v**3", "exp(v)", "v**4")
+SCALES = (
+    *("{f}/sum({m})", "{f}/norm(v)", "{f}/norm(v)**2", "{f}/(1 + sum({m}))", "{f}/sum({m})**2"),
+    *("{f}*exp(-sum({m})/5)", "{f}*sum({m})", "gam*{f}/sum({m})", "gam*{f}/norm(v)**3"),
+)
+
+
+def drawn_models(count, seed=33):
+    """Return different models of functions of an entry times one of a sum, half of the same."""
+    rng, found = random.Random(seed), []
+    while len(found) < count:
+        f = rng.choice(F)
+        text = rng.choice(SCALES).format(f=f, m=f if rng.random() < 0.5 else rng.choice(SUMMANDS))
+        found += [text] * (text not in found)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", drawn_models(60))
+def test_a_drawn_model_has_one_verdict_in_open_n_and_in_coordinates(text):
+    """Where either is open, as where outputs depend on one another, the other may say more."""
+    model = EntrywiseMap.parse([text], ["v"])
+    verdict, open_ = derive(model, timeout=60).verdict, Verdict.UNDECIDED
+    for n in (4, 5):
+        found = derive(Parameterization(model.of_size(n)), timeout=20).warping.verdict
+        assert found is verdict or open_ in (found, verdict)
 
 
 def test_a_derivation_is_held_as_others_are():

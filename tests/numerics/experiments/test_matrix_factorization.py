@@ -14,6 +14,7 @@ from numerics.experiments.matrix_factorization import (
     MatrixData,
     descend,
     draw,
+    follow,
     matrix_factorization,
 )
 from numerics.experiments.scaffold import Stages
@@ -106,6 +107,23 @@ def test_draws_follow_the_seed_and_keep_norm_and_rank():
     assert first.measured(first.truth).test_error == pytest.approx(SMALL.noise, rel=0.5)
 
 
+def test_smaller_steps_come_to_the_flow():
+    """In proportion to the step; the flow is told where its iterations are over, too."""
+    data = draw(SMALL, 32)
+    flow, residual, _, status = follow(data, 0.1, 1e-6, 10_000)
+    assert (residual < 1e-6, status) == (True, "fits")
+    far, near = (
+        np.linalg.norm(descend(data, 0.1, step, 1e-6, 10**6)[0] - flow) for step in (0.04, 0.01)
+    )
+    assert 3 < far / near < 5
+    assert follow(data, 0.1, 1e-6, 5)[2:] == (5, "iteration limit")
+    text = matrix_factorization(
+        replace(SMALL, scales=(0.1,), steps=(0.1, 0.0), sizes=()), Stages()
+    ).to_text()
+    assert "the flow" in text
+    assert "Seen with the flow" in text
+
+
 def test_formats_agree(small):
     record = json.loads(small.to_json())
     assert (record["experiment"], record["version"]) == ("matrix-factorization", 1)
@@ -166,7 +184,7 @@ def test_the_excess_over_the_least_norm_is_told_of_every_start(small):
         assert f"{x:.1%} from {scale:g}" in text
     assert "it is least from 0.001, not from the smallest start" in text
     assert max(map(len, found.to_text().splitlines())) <= 80
-    beta, *_ = descend(draw(few, 60), scales[2], 0.03, 1e-5, 20_000)
+    beta, *_ = follow(draw(few, 60), scales[2], 1e-5, 20_000)
     assert np.linalg.norm(beta, "nuc") == pytest.approx(found.grid[2].nuclear_norm, rel=5e-3)
     assert "not from the smallest" not in small.to_text()
 
@@ -219,7 +237,7 @@ def test_measurements_reproduce_on_the_mean(measurements, model):
         ({"rank": 15}, "rank must be at most the size"),
         ({"scales": ()}, "at least one scale"),
         ({"scales": (0.0,)}, "scales must be above 0"),
-        ({"steps": (float("nan"),)}, "steps must be above 0"),
+        ({"steps": (float("nan"),)}, "steps must be at least 0"),
         ({"steps": (float("inf"),)}, "steps must be below inf"),
         ({"noise": -1.0}, "noise must be at least 0"),
         ({"noise": float("nan")}, "noise must be at least 0"),
