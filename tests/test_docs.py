@@ -15,7 +15,11 @@ DOCS = Path(__file__).parents[1] / "docs"
 MADE = {"_build", "gallery.md"}
 """What a build of the pages leaves behind."""
 PAGES = sorted(path for path in DOCS.rglob("*.md") if not MADE & {*path.parts})
-BEFORE = {"data.md": ("xy.csv", "1,0,0,2\n0,0,1,1\n"), "costs.md": ("costs.csv", "1,2,1\n3,-1,0\n")}
+BEFORE = [
+    ("data.md", "xy.csv", "1,0,0,2\n0,0,1,1\n"),
+    ("costs.md", "costs.csv", "1,2,1\n3,-1,0\n"),
+    ("costs.md", "entries.csv", "1,2,0,1,1\n0,1,-1,0,2\n"),
+]
 """What pages write to files before these are read."""
 SHOWN = [
     line.partition("#")
@@ -30,7 +34,7 @@ SHOWN = [
 def test_the_commands_run_as_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert len(SHOWN) > 15
-    for page, (name, text) in BEFORE.items():
+    for page, name, text in BEFORE:
         assert f"printf {text!r} > {name}" in (DOCS / "howto" / page).read_text("utf-8")
         Path(name).write_text(text, encoding="utf-8")
     for line, _, says in SHOWN:

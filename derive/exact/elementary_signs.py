@@ -17,7 +17,7 @@ from flint import arb, fmpq
 from sympy import Expr, Symbol
 
 from derive.errors import InputError
-from derive.exact.balls import ball, whole_power
+from derive.exact.balls import PRECISION, ball, precise, whole_power
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.signs import Signs
 from derive.exact.towers.reader import refined
@@ -170,3 +170,18 @@ def ball_of(c: Expr, point: Mapping[Symbol, arb]) -> arb:
         return ball(whole_power(parts[0], int(c.exp))) if c.exp.is_Integer else parts[0] ** parts[1]
     value: arb = getattr(parts[0], _BALLS[c.func])()
     return value
+
+
+def lesser(c: Expr, other: Expr) -> Expr:
+    """Return the lesser of two numbers: equal by exact algebra, or told apart by balls."""
+    difference, bits = other - c, PRECISION
+    if ElementarySigns().is_zero(difference):
+        return c
+    while True:  # it is not 0, so that some ball tells
+        with precise(bits):
+            value = ball_of(difference, {})
+        if not value.is_finite():
+            raise OpenSign(difference)
+        if not value.contains(0):
+            return other if value < 0 else c
+        bits *= 2

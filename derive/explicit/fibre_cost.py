@@ -31,8 +31,10 @@ import sympy
 from sympy import Abs, Expr, Matrix, Symbol
 
 from derive.errors import InputError
+from derive.exact.elementary_signs import Undecided, lesser
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import terms
+from derive.explicit.factored_cost import GROUND, factored_cost
 from derive.language import to_sympy
 from derive.language.tree import Tree, names
 from derive.model.names import read_tree
@@ -48,10 +50,13 @@ Costs = Mapping[str, Expr]
 Monomial = tuple[Expr, Mapping[str, int]]
 """A coefficient, and the exponents of weights."""
 Rows = Sequence[Sequence[Fraction]]
-Height = Callable[["Orbit"], Expr]
-"""H on the weights of some monomials."""
+Height = Callable[[Sequence[str], Sequence[Expr]], Expr]
+"""H on some weights, and outputs in them."""
 MEANS = "by the inequality of the means along the scalings of the weights that `F` does not see"
 SPLIT = "beta is split among monomials without common weights: an infimal convolution"
+FACTORS = (
+    "h = |A^(1/2) U|^2 + |C^(1/2) V|^2 >= 2 |A^(1/2) B C^(1/2)|_*, B = U V^T, the nuclear norm"
+)
 UNSEEN = "the inequality of the means was not seen to give the least cost"
 OUTPUTS = 4
 """Of which det K is expanded."""
@@ -169,7 +174,13 @@ def fibre_cost(p: Parameterization, cost: str | Expr, X: Rows = ()) -> FibreCost
         data = [[row[i] for i in group] for row in X] if p.d > 1 else []
         h = functools.partial(_cost, costs, str(cost) == LOG_DET, data)
         beta = Notation(p, group).betas
-        blocks.append((_shared if block.d > 1 else _summed)(block, h, beta))
+        try:
+            found = (_shared if block.d > 1 else _summed)(block, h, beta)
+        except Undecided as why:  # which of two numbers is less
+            found = _open(beta, str(why))
+        if found.finding.verdict is Verdict.UNDECIDED and str(cost) != LOG_DET:
+            found = _factored(block, h, beta) or found
+        blocks.append(found)
     return FibreCost(p, str(cost), tuple(blocks), tuple(map(tuple, X)))
 
 
@@ -223,10 +234,18 @@ def _shared(p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFi
     parts = [[*_monomials(p, f)] for f in p.F]
     if [len(part) for part in parts] != [1] * p.d or p.d > OUTPUTS:
         return _open(beta, f"of outputs that share weights a rule is known for {OUTPUTS} monomials")
-    R, attained = (orbit := Orbit(tuple(row for (row,) in parts), beta)).least(h(orbit))
+    R, attained = (orbit := Orbit(tuple(row for (row,) in parts), beta)).least(orbit.height(h))
     if R is None:
         return _open(beta, UNSEEN)
     return BlockFibre(beta, Finding(Verdict.PROVED, MEANS), whole=R, attained=attained)
+
+
+def _factored(p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFibre | None:
+    """Return the cost of U V^T; None of other outputs."""
+    R = factored_cost(p, h, beta)
+    if R is None or isinstance(R, str):
+        return None if R is None else _open(beta, R)
+    return BlockFibre(beta, Finding(Verdict.PROVED, GROUND), whole=R)
 
 
 def _summed(p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFibre:
@@ -236,7 +255,7 @@ def _summed(p: Parameterization, h: Height, beta: tuple[Symbol, ...]) -> BlockFi
     if len(set(used)) < len(used) or {} in [powers for _, powers in parts]:
         return _open(beta, "a rule is known for sums of monomials without common weights")
     orbits = (Orbit((row,), (Symbol("x", positive=True),)) for row in parts)
-    costs = [*filter(None, (orbit.least(h(orbit))[0] for orbit in orbits))]
+    costs = [*filter(None, (orbit.least(orbit.height(h))[0] for orbit in orbits))]
     if len(costs) < len(parts):
         return _open(beta, UNSEEN)
     rows = [(degree(R), R.subs(dict.fromkeys(R.free_symbols, 1))) for R in costs]
@@ -266,13 +285,13 @@ def _monomials(p: Parameterization, f: RationalFunction) -> Iterator[Monomial]:
         yield sympy.Integer(int(c)) / below, used
 
 
-def _cost(costs: Costs | None, of_det: bool, X: Rows, orbit: Orbit) -> Expr:
-    """Return h on the weights of some monomials: what was given, tr K S, or det X K X^T."""
+def _cost(
+    costs: Costs | None, of_det: bool, X: Rows, weights: Sequence[str], F: Sequence[Expr]
+) -> Expr:
+    """Return h on some weights: what was given, tr K S, or det X K X^T."""
     if costs is not None:
-        return sympy.Add(*(costs[w] for w in orbit.weights))
-    w = [Symbol(x, real=True) for x in orbit.weights]
-    F = [c * sympy.Mul(*(x**e for x, e in zip(w, row, strict=True))) for (c, _), row in orbit.table]
-    J = Matrix(F).jacobian(w)
+        return sympy.Add(*(costs[w] for w in weights))
+    J = Matrix(F).jacobian([Symbol(x, real=True) for x in weights])
     K = J * J.T
     if not of_det:
         return sympy.expand((K * gram(X, len(F))).trace())
@@ -297,10 +316,12 @@ class Orbit:
         """The exponents, a row for each output."""
         return Matrix([[powers.get(w, 0) for w in self.weights] for _, powers in self.rows])
 
-    @property
-    def table(self) -> Iterator[tuple[Monomial, list[int]]]:
-        """The monomials with their rows of exponents."""
-        return zip(self.rows, self.E.tolist(), strict=True)
+    def height(self, h: Height) -> Expr:
+        """Return h on the weights."""
+        w = [Symbol(x, real=True) for x in self.weights]
+        table = zip(self.rows, self.E.tolist(), strict=True)
+        powers = ((c, zip(w, row, strict=True)) for (c, _), row in table)
+        return h(self.weights, [c * sympy.Mul(*(x**e for x, e in row)) for c, row in powers])
 
     def parts(self, h: Expr) -> dict[tuple[Expr, ...], Expr]:
         """Return the sums of monomials of h that all scalings multiply alike, by their D."""
@@ -374,7 +395,7 @@ def _takes(c: Expr, powers: Mapping[str, int], sign: int) -> bool:
 def _split(factors: Sequence[Expr], q: Expr) -> Expr:
     """Return the factor of the infimal convolution of C_i |b|^q."""
     if q <= 1:
-        return min(factors, key=lambda C: sympy.N(C, 50))
+        return functools.reduce(lesser, factors)
     return sympy.Add(*(C ** (-1 / (q - 1)) for C in factors)) ** (1 - q)
 
 
@@ -412,7 +433,8 @@ def _statement(f: FibreCost, block: BlockFibre) -> Statement | Open:
             below += [] if value is None else [Equations((("R", value),))]
     least = "least" if block.attained else "infimum, which no `w` attains, of"
     words = f"of the weights above {{b}} the {least} {{cost}} is as below: {{why}}"
-    given = (note("no output is 0"),) if len(block.beta) > 1 else ()
+    orbit = len(block.beta) > 1 and block.finding.reason == MEANS
+    given = (note("no output is 0"),) if orbit else ()
     betas = each("`{0}`", ((x,) for x in block.beta))
     values = {"cost": _written(f), "b": betas, "why": block.finding, "block": block}
     return Statement(

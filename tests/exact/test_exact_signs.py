@@ -4,7 +4,7 @@ import pytest
 import sympy
 from sympy import Abs, Symbol, asinh, atan, exp, log, pi, sqrt
 
-from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided
+from derive.exact.elementary_signs import ElementarySigns, OpenSign, Undecided, lesser
 from derive.exact.field.function_field import FunctionField
 from derive.exact.signs import Signs
 from derive.exact.towers.tower import build_elements
@@ -169,6 +169,14 @@ def test_what_is_zero_is_told(c, zero):
     known = ElementarySigns(("e", "b"), {y: x + b}, ("D",))
     assert known.is_zero(c) is zero
     assert known.is_zero(c) is zero
+
+
+def test_the_lesser_number_is_told_exactly():
+    near = sqrt(2) + sympy.Rational(1, 10**120)
+    assert lesser(near, sqrt(2)) == lesser(sqrt(2), near) == sqrt(2)
+    assert lesser(sqrt(6), sqrt(2) * sqrt(3)) == sqrt(6)
+    with pytest.raises(Undecided):
+        lesser(sympy.zeta(3), sympy.Integer(1))
 
 
 def test_a_size_is_written_by_its_sign_where_that_is_known():

@@ -6,8 +6,10 @@ from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
+import numpy as np
 import pytest
 import sympy
+from sympy import Abs, Symbol
 
 from derive import InputError, Parameterization, Verdict, explicit_counterpart
 from derive.errors import NumericalError
@@ -131,6 +133,8 @@ def test_a_value_needs_some_w():
     assert cost.at({"beta1": Fraction(2), "beta2": Fraction(3)}) is None
 
 
+MATRIX = ["a1*u1 + a2*u2", "a1*v1 + a2*v2", "b1*u1 + b2*u2", "b1*v1 + b2*v2"]
+"""The entries of a product of 2 x 2 matrices."""
 COSTS = [
     (["u*v"], "3*u**2 + 5*v**2"),
     (["u*v"], "abs(u)**3 + abs(v)**3"),
@@ -165,6 +169,16 @@ COSTS = [
     (["a*u1", "a*u2", "a*u3"], "log-det-K"),
     (["g**2*u1", "g**2*u2"], "trace-K"),
     (["a*b*u1", "a*b*u2"], "a**2 + 2*b**2 + u1**2 + u2**2"),
+    (["a*u1 + b*v1", "a*u2 + b*v2"], "a**2 + b**2 + u1**2 + u2**2 + v1**2 + v2**2"),
+    (["a*u1 + b*v1", "a*u2 + b*v2"], "3*a**2 + 3*b**2 + u1**2 + 5*u2**2 + v1**2 + 5*v2**2"),
+    ([f"a*u{i}" for i in range(1, 6)], "trace-K"),
+    (MATRIX, "trace-K"),
+    (
+        MATRIX,
+        " + ".join(
+            f"{c}*{x}{k}**2" for x, c in zip("abuv", (1, 2, 3, 5), strict=True) for k in "12"
+        ),
+    ),
 ]
 DATA = [[Fraction(1), Fraction(2)]], [[Fraction(1), Fraction(2)], [Fraction(3), Fraction(-1)]]
 ON_DATA = [
@@ -185,6 +199,54 @@ def test_costs_on_data_are_the_least_from_many_starts(outputs, cost, X):
     assert r.says("cost on data")
     assert sum(WITNESSES[s.kind](r, s, random.Random(2)) for s in r.statements) > 0
     assert bool(r.says("constant cost")) == (outputs == ["a*u1", "a*u2"] and cost == "trace-K")
+
+
+def drawn_rows(seed, count, d):
+    rng = random.Random(seed)
+    return [[Fraction(rng.randint(-3, 3)) for _ in range(d)] for _ in range(count)]
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("seed", range(3))
+def test_label_noise_on_matrices_has_a_weighted_nuclear_norm(seed):
+    """A = sum X_i X_i^T and C = sum X_i^T X_i: neither the plain norm nor A and C swapped."""
+    X = drawn_rows(seed, 3, 4)
+    r = explicit_counterpart(Parameterization.parse(MATRIX), cost="trace-K", X=X)
+    assert r.verdict is Verdict.PROVED
+    assert sum(WITNESSES[s.kind](r, s, random.Random(2)) for s in r.statements) == 3
+    mats = [np.array(row, dtype=float).reshape(2, 2) for row in X]
+    A, C = sum(x @ x.T for x in mats), sum(x.T @ x for x in mats)
+    B = np.array([[1.5, -0.5], [2, 0.75]])
+
+    def norm(P, R):
+        return 2 * np.sqrt(np.linalg.eigvals(P @ B @ R @ B.T).real).sum()
+
+    said = float(r.R.subs(dict(zip(r.betas, B.ravel(), strict=True))))
+    assert said == pytest.approx(norm(A, C), rel=1e-9)
+    assert abs(norm(C, A) - said) > 1e-3 * said
+    (block,) = r.blocks
+    plain = explicit_counterpart(Parameterization.parse(MATRIX), cost="trace-K").blocks[0]
+    assert block.whole != plain.whole
+    (s,) = r.says("cost on data")
+    with pytest.raises(Refuted):
+        WITNESSES[s.kind](replace(r, blocks=(plain,)), s, random.Random(2))
+
+
+def test_rows_that_leave_a_column_out_are_left_open():
+    """C = 0 on the second column: that the infimum is attained is not seen."""
+    r = explicit_counterpart(Parameterization.parse(MATRIX), cost="trace-K", X=[[1, 0, 2, 0]])
+    assert r.verdict is Verdict.UNDECIDED
+
+
+def test_the_cheaper_monomial_is_told_exactly():
+    """Coefficients that 50 digits do not tell apart, and ones that are equal in other roots."""
+    p, beta = Parameterization.parse(["u*v + a*b"]), Symbol("beta", real=True)
+    more = "(1 + 10**(-60))"
+    for cost in (f"{more}*u**2 + v**2 + a**2 + b**2", f"u**2 + v**2 + {more}*a**2 + b**2"):
+        assert 2 * Abs(beta) == explicit_counterpart(p, cost=cost).R
+    cost = "2*u**2 + 3*v**2 + a**2 + 6*b**2"
+    r = explicit_counterpart(p, cost=cost)
+    assert 2 * sympy.sqrt(6) * Abs(beta) == r.R
 
 
 def test_label_noise_does_not_minimise_plain_l1():
@@ -222,8 +284,11 @@ def test_false_costs_are_refuted(outputs, cost):
 @pytest.mark.parametrize(
     ("outputs", "cost"),
     [
-        (["a*u1 + b*v1", "a*u2 + b*v2"], "a**2 + b**2 + u1**2 + u2**2 + v1**2 + v2**2"),
+        (["a*u1 + b*v1", "a*u2 + b*v2"], "a**2 + 2*b**2 + u1**2 + u2**2 + v1**2 + v2**2"),
         (["a*u1", "a*u2"], "a**2 + u1**2 + u2**4"),
+        (MATRIX, "a1**2 + 2*a2**2 + b1**2 + b2**2 + u1**2 + u2**2 + v1**2 + v2**2"),
+        (MATRIX, " + ".join(f"{x}{k}**4" for x in "abuv" for k in "12")),
+        (MATRIX, "log-det-K"),
         (["W**2*Z + a*b"], "W**2 + Z**2 + a**2 + b**2"),
         (["u*v + u*w"], "u**2 + v**2 + w**2"),
         (["u*v + 1"], "u**2 + v**2"),

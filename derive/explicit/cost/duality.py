@@ -228,6 +228,19 @@ class Nuclear:
         minors = sympy.Add(*(sympy.factor(B[:, list(pair)].det()) ** 2 for pair in pairs))
         return 2 * sympy.sqrt(sympy.expand(square) + 2 * sympy.sqrt(minors))
 
+    def weighted(self, betas: Sequence[Symbol], A: sympy.Matrix, C: sympy.Matrix) -> Expr | None:
+        """Return 2 |A^(1/2) B C^(1/2)|_*, by the roots of the eigenvalues of A B C B^T, m <= 2."""
+        B = self.matrix(betas)
+        M = (A * B * C * B.T).applyfunc(sympy.expand)
+        if self.rows == 1:
+            return 2 * sympy.sqrt(sympy.factor(M[0]))
+        if self.rows > 2:
+            return None
+        square = sympy.factor(M.det())  # det A det C det(B)^2 where B is square
+        total = M.trace() + 2 * sympy.powdenest(sympy.sqrt(square))
+        number, form = total.as_content_primitive()
+        return 2 * sympy.sqrt(number) * sympy.sqrt(form)
+
     def at(self, beta: Sequence[Fraction]) -> arb:
         """Return its value as a ball: the eigenvalues of B B^T, each as often as it occurs."""
         column = fmpq_mat([[as_fmpq(b)] for b in beta])
@@ -246,24 +259,31 @@ def find_nuclear(
 
     The first copy says what B is; in the others every u_i v_j is one of its entries, up to a sign.
     """
+    if (found := find_factors(forms)) is None:
+        return None
+    part, placed = found
+    reason = (
+        f"U V^T is the matrix B of beta, {part.matrix(betas).tolist()}; by Lagrange duality R_F "
+        "is max <L, B> over the L with no singular value above 2, twice the nuclear norm of B"
+    )
+    lines = [[s * weights[k] for k, s in copy] for copy in placed]
+    evidence = (_identity(weights, forms, part, sympy.Matrix(lines)),)
+    return ClosedCost(((part,),), len(placed) >= part.rows, reason, evidence)
+
+
+def find_factors(forms: Sequence[fmpq_mat]) -> tuple[Nuclear, list[list[tuple[int, int]]]] | None:
+    """Return B of U V^T, and for each copy its weights with signs, by rows and columns of B."""
     # The weights that meet in a product.
     places = product(range(forms[0].nrows()), repeat=2)
     pairs = {(i, j) for i, j in places if any(A[i, j] for A in forms)}
-    groups = connected(len(weights), pairs)
+    groups = connected(forms[0].nrows(), pairs)
     copies = [sorted(map(sorted, _sides(group, pairs)), key=len) for group in groups]
     part = _first(forms, *copies[0])
     if part is None or any(pairs & {*product(side, side)} for copy in copies for side in copy):
         return None
     placed = [_placed(forms, part, x, y) or _placed(forms, part, y, x) for x, y in copies]
-    if None in placed:
-        return None
-    reason = (
-        f"U V^T is the matrix B of beta, {part.matrix(betas).tolist()}; by Lagrange duality R_F "
-        "is max <L, B> over the L with no singular value above 2, twice the nuclear norm of B"
-    )
-    lines = [[s * weights[k] for k, s in copy] for copy in filter(None, placed)]
-    evidence = (_identity(weights, forms, part, sympy.Matrix(lines)),)
-    return ClosedCost(((part,),), len(copies) >= part.rows, reason, evidence)
+    known = [copy for copy in placed if copy is not None]
+    return (part, known) if len(known) == len(placed) else None
 
 
 def _sides(group: Sequence[int], pairs: Set[tuple[int, int]]) -> tuple[set[int], set[int]]:
