@@ -48,7 +48,8 @@ NAMES = {
     **dict.fromkeys(("lam", "eps"), r"\varepsilon "),
     "infinity": r"\infty ", "argmin": r"\operatorname*{arg\,min}\;",
     "E": r"\mathbb{E}\,", "Var": r"\mathrm{Var}\,", "phi": r"\varphi ",
-    **{x: rf"\{x} " for x in ("min", "max", "exp", "log", "cosh", "sinh")},
+    "tr": r"\operatorname{tr} ",
+    **{x: rf"\{x} " for x in ("min", "max", "exp", "log", "cosh", "sinh", "det")},
 }  # fmt: skip
 """What stands for names that are no letters."""
 
@@ -60,8 +61,8 @@ def typeset(text: str) -> str:
     '\\operatorname*{arg\\,min}\\; \\lvert w - w_{0}\\rvert_{2}^{2}/2 \\text{ s.t. } X w = y'
     >>> typeset("<x_i, X^T s> -> 1/2")
     '\\langle x_{i}, X^{\\mathsf T} s\\rangle \\to \\tfrac{1}{2}'
-    >>> typeset("1.9e-01")
-    '1.9 \\cdot 10^{-1}'
+    >>> typeset("1.9e-01"), typeset("log det K + tr K S")
+    ('1.9 \\cdot 10^{-1}', '\\log \\det K + \\operatorname{tr} K S')
     """
     bars = iter((r"\lvert ", r"\rvert ") * text.count("|"))
 
