@@ -17,8 +17,8 @@ above beta_0 + s x on the leaf of w_0, 0 <= s <= 1, has
     w' = V(w) x,    V = G^-1 J^T K^-1,    w(0) = w_0.
 
 With w = w_0 + e^t nu, a power t_i for each weight, this is nu' = e^-t V(w_0 + e^t nu) x. Where the
-right side tends to a limit at every nu, in which each entry depends on entries of nu before it
-alone, nu stays bounded and w(s) is known to leading order. Where along it e^q K tends to an
+right side tends to a limit at every nu that is affine in entries of nu that move each other, with
+polynomials in entries before them, nu stays bounded. Where along it e^q K tends to an
 invertible M that is free of nu, and the derivatives of log g tend to 0, Hess Q = g K^-1 tends to
 M^-1 up to the factor g(w_0) e^q, and grad Q, which is 0 at x = 0, to M^-1 x: the squared norm of
 the tangent kernel.
@@ -37,7 +37,7 @@ c -> 0 it tends to c^(2 - D) Z, with a relative error of order c^(D - 2).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations_with_replacement
@@ -349,20 +349,38 @@ def _beyond(
 
 
 def _require_bounded(path: _Path, speeds: Sequence[Sequence[Expansion]]) -> None:
-    """Raise Unexpanded unless nu' has a limit, polynomials in entries of nu before each alone."""
-    open_ends: dict[Symbol, set[Symbol]] = {}
+    """Raise Unexpanded unless nu' has a limit that is affine in each group of entries of nu.
+
+    A group is of entries that move each other; what moves it from outside are polynomials in
+    entries of groups before it.
+    """
+    limits = dict(_limits(path, speeds))
+    while limits:
+        group = min((_movers(nu, limits) for nu in limits), key=len)
+        moved = (sympy.Poly(x, *sorted(group, key=str)) for nu in group for x in limits[nu])
+        if any(x.total_degree() > 1 for x in moved):
+            raise Unexpanded("the weights move each other")
+        limits = {nu: row for nu, row in limits.items() if nu not in group}
+
+
+def _limits(
+    path: _Path, speeds: Sequence[Sequence[Expansion]]
+) -> Iterator[tuple[Symbol, list[Expr]]]:
+    """Yield the limits of nu', polynomials each, of the entries that move."""
     for nu, row, t in zip(path.nu, speeds, path.powers, strict=True):
         if t is None and all(x.is_zero for x in row):
             continue
         if t is None or not all(_is_polynomial(x, t, path.nu) for x in row):
             raise Unexpanded("the weights may not stay bounded")
-        symbols = {s for x in row for s in x.coefficient((t, 0)).free_symbols}
-        open_ends[nu] = symbols & set(path.nu)
-    while open_ends:
-        done = {nu for nu, others in open_ends.items() if not others}
-        if not done:
-            raise Unexpanded("the weights move each other")
-        open_ends = {nu: others - done for nu, others in open_ends.items() if others}
+        yield nu, [x.coefficient((t, 0)) for x in row]
+
+
+def _movers(nu: Symbol, limits: Mapping[Symbol, Sequence[Expr]]) -> set[Symbol]:
+    """Return an entry with those that move it, directly or by others."""
+    group = {nu}
+    while more := {s for x in group for f in limits[x] for s in f.free_symbols} & {*limits} - group:
+        group |= more
+    return group
 
 
 def _is_polynomial(x: Expansion, t: Exponent, nu: Sequence[Symbol]) -> bool:

@@ -21,6 +21,7 @@ from sympy import Expr, Symbol
 
 from derive.errors import InputError, LanguageError
 from derive.exact.field.function_field import RationalFunction
+from derive.exact.named_integrals import NAMED
 from derive.exact.towers.tower import build_elements
 from derive.language import OWN, from_sympy
 from derive.model.labels import quoted
@@ -33,8 +34,8 @@ from derive.verdict import Argument, Identity
 from derive.weights.conserved import along
 from derive.weights.coordinate import Coordinate, KernelRelation
 
-OPAQUE = (sympy.asinh, sympy.atan)
-"""Functions whose derivatives are algebraic and that meet no others: each stands for itself."""
+OPAQUE = (sympy.asinh, sympy.atan, *NAMED)
+"""Functions that meet no others in what their derivatives are in: each stands for itself."""
 
 
 class ZeroTest:

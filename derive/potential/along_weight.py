@@ -15,27 +15,30 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.errors import InputError
-from derive.exact.field.function_field import RationalFunction
+from derive.exact.field.function_field import FunctionField, RationalFunction
+from derive.exact.field.generators import Generator
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import rank
 from derive.exact.liouville import not_elementary
+from derive.exact.named_integrals import NAMED, Exponential
 from derive.exact.signs import Signs
-from derive.language import to_sympy
+from derive.exact.towers.tower import to_field
+from derive.language import from_sympy, to_sympy
 from derive.model.condition import Condition, Sign
 from derive.model.labels import quoted
 from derive.model.notation import (
     AssumePositive,
     Notation,
     log_expr,
-    rational,
     to_expr,
     to_factored_expr,
+    without_modulus,
 )
 from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest, accept_curve
+from derive.potential.antiderivative import antiderivative, gathered, has_open_sign
 from derive.potential.piece import Curve, Integrand, Left, Piece, moving
 from derive.potential.quadrature import INTEGRAL
-from derive.potential.rational_kernel import antiderivative, gathered, has_open_sign
 from derive.potential.rewriting import fewest, with_hyperbolic
 from derive.verdict import Identity
 from derive.weights.coordinate import Coordinate
@@ -80,36 +83,88 @@ def _openness(piece: Piece) -> tuple[bool, bool, int, int]:
 
 
 @dataclass(frozen=True)
-class Exponential(Coordinate):
-    """E = exp(q t) in the place of t, for functions of t that are rational in it."""
+class Substituted(Coordinate):
+    """A function x of t in the place of t, for functions of t that are rational in it.
+
+    Attributes:
+        known: x, and then the constants, on the leaf.
+    """
 
     leaf: SolvedLeaf
-    E: RationalFunction
+    known: tuple[RationalFunction, ...]
 
     def start(self, element: RationalFunction) -> RationalFunction:
-        """Return the value of a function of E at the start."""
-        rest = self.leaf.field.gens[1 : len(element.field.gens)]
-        return self.leaf.start(element.compose((self.E, *rest), self.leaf.field))
+        """Return the value of a function of x at the start."""
+        rest = self.leaf.field.gens[1 + len(self.leaf.constants) :]
+        start = rest[: len(element.field.gens) - len(self.known)]
+        return self.leaf.start(element.compose((*self.known, *start), self.leaf.field))
 
 
-def in_exponential(leaf: SolvedLeaf, name: str, integrand: RationalFunction) -> Expr | None:
-    """Return int g(E) dt = int g(E)/(q E) dE in t, E = exp(q t) by its name, or None."""
-    whole, E = leaf.field, leaf.notation.fresh("E", positive=True)
-    A = next(whole.embed(g.argument) for g in whole.generators if g.name == name)
-    q = A.partial(0)
-    known = leaf.notation.parameterization.start_field
-    field = known.extended((E.name, *(s.name for s in leaf.constants)))
-    others = {*integrand.variables()} - {*field.names, name}
-    if others or q * whole.gens[0] != A or not q.is_constant():
-        return None
-    images = [field.named(n) if n in field.names else field.zero for n in whole.names]
-    images[whole.positions[name]] = field.gens[0]
-    g = integrand.compose(images, field) / (field.constant(q.value()) * field.gens[0])
-    own = Exponential(leaf.notation, field, E, (), leaf.constants, leaf, whole.named(name))
-    if (found := antiderivative(own, g)) is None:
-        return None
-    power = sympy.exp(rational(q.value()) * leaf.variable)
-    return found.xreplace({E: power})
+class _Call:
+    """Integrals of what is rational in t and E = exp(A(t)), or in u = log t and E = t."""
+
+    def __init__(self, leaf: SolvedLeaf, call: Generator[RationalFunction]) -> None:
+        self.leaf, self.call, notation = leaf, call, leaf.notation
+        self.argument = leaf.field.embed(call.argument)
+        self.is_log = call.kind == "log"
+        self.E = notation.fresh("E", positive=True)
+        self.u = notation.fresh("L") if self.is_log else leaf.variable
+        inner, outer = (self.E, self.u) if self.is_log else (self.u, self.E)
+        self.places = {inner: leaf.field.gens[0], outer: leaf.field.named(call.name)}
+        # What else is in it, as exp(delta), does not move.
+        others = [g.name for g in leaf.field.generators if g.kind != "parameter" and g != call]
+        self.fixed = {notation.fresh(f"k{k}", positive=True): n for k, n in enumerate(others)}
+        self.constants = (*leaf.constants, *self.fixed)
+
+    def integral(self, integrand: RationalFunction) -> Expr | None:
+        """Return its integral over t, or None."""
+        if self.is_log and (self.argument != self.leaf.field.gens[0] or not self.is_positive):
+            return None
+        exponent = self.u if self.is_log else self.leaf.expr(self.argument)
+        ways = Exponential(self.u, self.E, exponent, self._rational, self._sign)
+        if (found := ways.integral(self._in_symbols(integrand))) is None:
+            return None
+        t, found = self.leaf.variable, fewest([found, sympy.expand_mul(found)])
+        calls = {self.u: sympy.log(t), self.E: t} if self.is_log else {self.E: sympy.exp(exponent)}
+        found = found.xreplace({**self._known, **calls})
+        slope = without_modulus(found).diff(t) - without_modulus(self.leaf.expr(integrand))
+        proved = ZeroTest(self.leaf.notation.parameterization, {}).vanishes(slope)
+        return found if proved else None
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether the logarithm is of something positive."""
+        return self.leaf.sign(self.argument) > 0
+
+    @property
+    def _known(self) -> dict[Symbol, Expr]:
+        leaf = self.leaf
+        return {symbol: leaf.expr(leaf.field.named(n)) for symbol, n in self.fixed.items()}
+
+    def _field(self, *variables: Symbol) -> FunctionField:
+        names = (x.name for x in (*variables, *self.constants))
+        return self.leaf.notation.parameterization.start_field.extended(tuple(names))
+
+    def _in_symbols(self, f: RationalFunction) -> Expr:
+        """Return f dt/du as a quotient of polynomials in u and E."""
+        leaf, field = self.leaf, self._field(self.u, self.E)
+        named = {repr(x): s.name for s, x in self.places.items()}
+        named |= {name: s.name for s, name in self.fixed.items()}
+        names = (named.get(n, n) for n in leaf.field.names)
+        g = f.compose([field.named(n) for n in names], field)
+        symbols = {s.name: s for s in (self.u, self.E, *self.constants)} | leaf.images
+        return to_expr(g * field.named(self.E.name) if self.is_log else g, symbols)
+
+    def _rational(self, x: Symbol, part: Expr) -> Expr | None:
+        leaf, field = self.leaf, self._field(x)
+        names = (*(c.name for c in leaf.constants), *self.fixed.values())
+        known = (self.places[x], *map(leaf.field.named, names))
+        own = Substituted(leaf.notation, field, x, (), self.constants, leaf, known)
+        return antiderivative(own, to_field(from_sympy(part), field, "an integrand"))
+
+    def _sign(self, constant: Expr) -> int:
+        element = to_field(from_sympy(constant.xreplace(self._known)), self.leaf.field, "a sign")
+        return self.leaf.sign(element)
 
 
 class _AlongWeight:
@@ -162,14 +217,7 @@ class _AlongWeight:
             conjugate = integral(self.shortest(self.f / self.r, height / pace))
         closed: tuple[Identity, ...] | None = None
         if mu is not None:
-            begin = {t: t0}
-            if mu.has(sympy.exp):
-                begin |= dict(self.constants())
-                start = sympy.powsimp(sympy.expand(mu.xreplace(begin)), combine="exp")
-                mu -= sympy.expand_log(start, force=True)
-            else:  # one logarithm of a quotient would ask more of the start
-                whole = gathered(mu, t)
-                mu = whole - (mu if t0.free_symbols else whole).xreplace(begin)
+            mu, begin = self.from_start(mu, t0)
             Q = None if conjugate.has(sympy.Integral) else beta * mu - conjugate
             speed = self.expr(leaf.field.derivative(self.f, 0) * self.r)
             closed = accept_curve(leaf, begin, (height, pace, speed), mu, Q)
@@ -180,17 +228,33 @@ class _AlongWeight:
         elif Q is None:
             proof = self.not_elementary(self.f / self.r)
             integrand = Integrand("not elementary" if proof else "conjugate", proof)
+        value = beta * mu - conjugate
+        words = (f"`{f.__name__}` is {what}" for f, what in NAMED.items() if value.has(f))
         return Piece(
             (beta,),
-            beta * mu - conjugate,
+            value,
             (mu,),
             self.constants(),
             assumptions=(*self.notation.assumptions, *generic),
             evidence=(*self.evidence(height, pace), *(closed or ())),
-            note=", ".join(self.weights()),
+            note=", ".join((*self.weights(), *words)),
             integrand=integrand,
             curve=Curve(t, height, weight=p.weights[leaf.index], laws=leaf.laws),
         )
+
+    def from_start(self, mu: Expr, t0: Expr) -> tuple[Expr, dict[Symbol, Expr]]:
+        """Return an antiderivative less its value at the start, and what is put in there."""
+        begin = {self.t: t0}
+        if mu.has(*NAMED):
+            change = mu - mu.xreplace(begin)
+            return fewest([change, sympy.factor_terms(change)]), begin
+        if mu.has(sympy.exp):
+            begin |= dict(self.constants())
+            start = sympy.powsimp(sympy.expand(mu.xreplace(begin)), combine="exp")
+            return mu - sympy.expand_log(start, force=True), begin
+        # one logarithm of a quotient would ask more of the start
+        whole = gathered(mu, self.t)
+        return whole - (mu if t0.free_symbols else whole).xreplace(begin), begin
 
     def left(self) -> tuple[Left, str]:
         """Say why the integral of mu is left, and what proves that it is no elementary function."""
@@ -221,15 +285,14 @@ class _AlongWeight:
             return False
 
     def antiderivative(self, integrand: RationalFunction) -> Expr | None:
-        """Return that of a function that is rational in t, or in E = exp(q t), or None."""
-        t, used = self.t.name, integrand.variables()
+        """Return that of a function rational in t, or in t and exp(A(t)) or log t, or None."""
+        used = integrand.variables()
         inside = [g for g in integrand.field.generators if g.name in used]
-        moving = [g for g in inside if t in names_in(integrand.field.named(g.name))]
+        moving = [g for g in inside if self.t.name in names_in(integrand.field.named(g.name))]
         if not moving:
             return antiderivative(self.leaf, integrand)
-        if len(moving) == 1 and moving[0].kind == "exp" and t not in used:
-            return in_exponential(self.leaf, moving[0].name, integrand)
-        return None
+        single = len(moving) == 1 and moving[0].kind in ("exp", "log")
+        return _Call(self.leaf, moving[0]).integral(integrand) if single else None
 
     def over_beta(self) -> Piece | None:
         """Return Q = int (beta - b)/K(b) db, K(b) where t has beta^2 = b^2; None without that."""

@@ -23,9 +23,15 @@ from derive.model.condition import Condition, Sign
 from derive.model.notation import Constant, Notation, rational, to_expr
 from derive.model.signs import start_sign
 from derive.potential.accept import accept_explicit
-from derive.potential.piece import Piece
-from derive.potential.rational_kernel import integrate_rational, logarithm
-from derive.potential.rewriting import with_squares
+from derive.potential.antiderivative import (
+    antiderivatives,
+    at_start,
+    gathered,
+    logarithm,
+    with_positive,
+)
+from derive.potential.piece import Piece, moving
+from derive.potential.rewriting import with_conjugates, with_squares
 from derive.weights.coordinate import KernelRelation, Power, find_kernel_relation, find_power
 from derive.weights.metric import Metric
 
@@ -191,6 +197,25 @@ def _named_root(
         return sympy.sqrt(value), ()
     k = relation.notation.fresh("k", positive=True)
     return sympy.sqrt(k), ((k, value),)
+
+
+def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Piece | None:
+    """Return Q = beta y - R for K = kappa * r(beta), y = int 1/K and R = int beta/K."""
+    found = antiderivatives(relation, K, relation.field.gens[0])
+    if found is None:
+        return None
+    first, second, kappa = found
+    x = relation.variable
+    first, whole = (
+        sympy.Add(*(with_positive(relation, term) for term in sympy.Add.make_args(gathered(e, x))))
+        for e in (first, x * first - second)
+    )
+    slope = at_start(relation, first)
+    gradient = (first - slope) / kappa
+    value = (moving(whole, x) - slope * x) / kappa
+    kernel = with_positive(relation, with_conjugates(relation.factored(K)))
+    piece = Piece((x,), value, (gradient,), kernel=kernel)
+    return accept_explicit(relation, piece)
 
 
 def integrate_real_power(metric: Metric, notation: Notation, power: Power) -> Piece | None:

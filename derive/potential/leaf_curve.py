@@ -27,6 +27,13 @@ from derive.language import from_sympy
 from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr, without_modulus
 from derive.model.parameterization import Parameterization
 from derive.potential.accept import ZeroTest, accept_curve
+from derive.potential.antiderivative import (
+    antiderivative,
+    antiderivatives,
+    at_start,
+    collected,
+    gathered,
+)
 from derive.potential.chart import Chart, base_chart
 from derive.potential.coupled import write_in_beta
 from derive.potential.domain import Domain
@@ -35,13 +42,6 @@ from derive.potential.half_spaces import exceptions
 from derive.potential.monotone import constant_part, find_logarithm
 from derive.potential.piece import Integrand, Piece, moving, poles
 from derive.potential.quadrature import integral_from
-from derive.potential.rational_kernel import (
-    antiderivative,
-    antiderivatives,
-    at_start,
-    collected,
-    gathered,
-)
 from derive.potential.rewriting import fewest, with_hyperbolic, with_products
 from derive.potential.shortest import METRIC, WEIGHT_SPACE, Form
 from derive.verdict import Identity

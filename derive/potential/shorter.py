@@ -18,9 +18,9 @@ import sympy
 from sympy import Expr, Symbol
 
 from derive.potential.accept import ZeroTest
+from derive.potential.antiderivative import joined
 from derive.potential.chart import Chart
 from derive.potential.piece import Piece, moving
-from derive.potential.rational_kernel import joined
 from derive.potential.rewriting import fewest
 from derive.potential.shortest import Form, has_gradient, used
 

@@ -20,6 +20,7 @@ import mpmath
 import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 from sympy import Expr
 
 from derive.errors import InputError
@@ -97,8 +98,21 @@ def compiled(
     own = {name: sympy.Dummy(f"x{i}", real=True) for i, name in enumerate(names)}
     renamed = [e.xreplace({s: own[s.name] for s in e.free_symbols}) for e in expressions]
     function: Callable[..., list[Any]]
-    function = sympy.lambdify([*own.values()], renamed, modules=library, cse=True)
+    known = [NAMED[library], library]
+    function = sympy.lambdify([*own.values()], renamed, modules=known, cse=True)
     return function
+
+
+NAMED: dict[str, dict[str, Callable[..., Any]]] = {
+    "numpy": {
+        "erf": special.erf,
+        "erfi": special.erfi,
+        "Ei": special.expi,
+        "Li2": lambda z: special.spence(1 - z),
+    },
+    "mpmath": {"Li2": lambda z: mpmath.polylog(2, z)},
+}
+"""The functions of :mod:`derive.exact.named_integrals` that libraries lack, or have elsewhere."""
 
 
 _LARGEST_EXPONENT = 100_000  # the exact fraction of 10^(10^9) would fill the memory

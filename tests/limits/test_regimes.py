@@ -91,6 +91,11 @@ CASES = {
         {"a": "alpha", "b": "alpha", "u": "alpha", "x": "0", "v": "alpha", "y": "0"},
         ["anti-NTK", "kernel"],
     ),
+    "a skip connection": (
+        ["W + a*b"],
+        {"W": "0", "a": "alpha", "b": "2*alpha"},
+        ["kernel", "kernel"],
+    ),
     "no closed form": (
         ["a*b*c"],
         {"a": "2*alpha", "b": "alpha", "c": "3*alpha"},

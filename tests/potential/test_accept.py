@@ -9,7 +9,7 @@ from derive import Parameterization, derive
 from derive.clock import Clock, OutOfTime
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
-from derive.potential import accept, coupled, kernel_integral, parametric, rational_kernel
+from derive.potential import accept, coupled, kernel_integral, parametric
 from derive.potential.shortest import has_gradient
 from derive.render.plain import unmark
 from tests.published import derive_once
@@ -57,8 +57,7 @@ def accepted_as(monkeypatch, output, start, how):
         found.append(accept.accept_explicit(relation, how(piece)))
         return found[-1]
 
-    for module in (kernel_integral, rational_kernel):
-        monkeypatch.setattr(module, "accept_explicit", spy)
+    monkeypatch.setattr(kernel_integral, "accept_explicit", spy)
     d = derive(Parameterization.parse([output], start))
     return found, d.potential.pieces[0]
 

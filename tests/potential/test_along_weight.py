@@ -15,7 +15,7 @@ from derive.certificate.checking.check import Rejected, check_text
 from derive.exact.linear.families import LogFunction
 from derive.model.condition import Sign
 from derive.model.notation import Notation
-from derive.potential import along_weight, rational_kernel
+from derive.potential import along_weight, antiderivative
 from derive.weights import solved_leaf
 from derive.weights.adjoin import logarithmic_law
 from derive.weights.conserved import find_conserved, find_lie_structure
@@ -119,7 +119,7 @@ def test_integrands_that_are_rational_in_an_exponential_are_integrated(output):
 
 def test_a_wrong_antiderivative_is_not_printed(monkeypatch):
     for wrong in (lambda mu, t: 2 * mu, lambda mu, t: mu + t, lambda mu, t: -mu):
-        own = rational_kernel.antiderivative
+        own = antiderivative.antiderivative
         broken = lambda leaf, f: wrong(own(leaf, f), leaf.variable)  # noqa: B023, E731
         monkeypatch.setattr(along_weight, "antiderivative", broken)
         (piece,) = derive(Parameterization.parse(["w**3 + w**2"])).potential.pieces

@@ -8,7 +8,7 @@ from derive import Parameterization
 from derive.exact.towers.tower import build_elements
 from derive.language import parse_expression
 from derive.model.notation import Notation
-from derive.potential import rational_kernel
+from derive.potential import antiderivative
 from derive.potential.kernel_integral import integrate_relation
 from derive.weights.conserved import find_conserved, find_lie_structure
 from derive.weights.coordinate import KernelRelation, find_kernel_relation, find_power
@@ -141,7 +141,7 @@ def test_residues_that_are_no_square_roots_are_seen_before_an_antiderivative_is_
 ):
     x = sympy.Symbol("x")
     parts = (sympy.Poly(sympy.sympify(text), x) for text in (top, bottom))
-    assert rational_kernel._has_residues(*parts) is elementary
+    assert antiderivative._has_residues(*parts) is elementary
 
 
 @pytest.mark.parametrize("start", [{}, {"p": "1", "m": "1"}, {"p": "2", "m": "1"}])

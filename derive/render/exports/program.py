@@ -92,6 +92,8 @@ class Writer:
     note = _NOTE
 
     def __init__(self, potential: Potential, language: Language) -> None:
+        for weights in filter(None, (piece.in_weights for piece in potential.pieces)):
+            raise NumericalError(f"{UNWRITTEN}Q is a formula in {weights}, and none in beta")
         self.potential, self.language = potential, language
         self.xp = language.calls["xp"]
         p, turning = self.potential.parameterization, self.potential.turning
@@ -178,8 +180,6 @@ class Writer:
 
     def body(self) -> Iterator[str]:
         """Return the lines that read beta and the start, and name constants and roots."""
-        for weights in filter(None, (piece.in_weights for piece in self.potential.pieces)):
-            raise NumericalError(f"{UNWRITTEN}Q is a formula in {weights}, and none in beta")
         yield from self.read()
         for piece in self.potential.pieces:
             yield from (*self.constants(piece), *self.guard(piece))

@@ -65,7 +65,7 @@ def as_latex(name: str) -> str:
     return f"{base}_{{{','.join(words)}}}"
 
 
-NAMED = {"asinh": "arsinh", "atan": "arctan", "sign": "sgn"}
+NAMED = {"asinh": "arsinh", "atan": "arctan", "sign": "sgn", "Li2": "Li_2"}
 """Functions that mathematicians call otherwise than SymPy does."""
 COMMANDS = frozenset(("log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arctan"))
 

@@ -1,4 +1,4 @@
-"""Q of a single output with K(beta) rational: Q = beta y - int beta/K, y = int 1/K.
+"""Antiderivatives of rational functions of a coordinate, and how logarithms in them are written.
 
 SymPy proposes the integrals; each is differentiated back in the field of the relation.
 """
@@ -18,33 +18,13 @@ from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
 from derive.model.notation import AssumePositive, BranchOpen, without_modulus
 from derive.model.signs import start_sign
-from derive.potential.accept import ZeroTest, accept_explicit
-from derive.potential.piece import Piece, moving
-from derive.potential.rewriting import as_fraction, with_conjugates, with_hyperbolic
-from derive.weights.coordinate import Coordinate, KernelRelation
+from derive.potential.accept import ZeroTest
+from derive.potential.rewriting import as_fraction, with_hyperbolic
+from derive.weights.coordinate import Coordinate
 
 _TRIED = 10
 MAXIMAL_POWER = 12
 """Powers in a logarithm beyond which a sum of several is shorter."""
-
-
-def integrate_rational(relation: KernelRelation, K: RationalFunction) -> Piece | None:
-    """Return Q = beta y - R for K = kappa * r(beta), y = int 1/K and R = int beta/K."""
-    found = antiderivatives(relation, K, relation.field.gens[0])
-    if found is None:
-        return None
-    first, second, kappa = found
-    x = relation.variable
-    first, whole = (
-        sympy.Add(*(with_positive(relation, term) for term in sympy.Add.make_args(gathered(e, x))))
-        for e in (first, x * first - second)
-    )
-    slope = at_start(relation, first)
-    gradient = (first - slope) / kappa
-    value = (moving(whole, x) - slope * x) / kappa
-    kernel = with_positive(relation, with_conjugates(relation.factored(K)))
-    piece = Piece((x,), value, (gradient,), kernel=kernel)
-    return accept_explicit(relation, piece)
 
 
 def antiderivatives(
