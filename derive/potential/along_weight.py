@@ -122,7 +122,8 @@ class _Call:
             return None
         exponent = self.u if self.is_log else self.leaf.expr(self.argument)
         ways = Exponential(self.u, self.E, exponent, self._rational, self._sign)
-        if (found := ways.integral(self._in_symbols(integrand))) is None:
+        found = ways.integral(self._in_symbols(integrand))
+        if found is None or (found.has(sympy.pi) and "pi" in self.leaf.notation.taken):
             return None
         t, found = self.leaf.variable, fewest([found, sympy.expand_mul(found)])
         calls = {self.u: sympy.log(t), self.E: t} if self.is_log else {self.E: sympy.exp(exponent)}
@@ -150,8 +151,9 @@ class _Call:
         leaf, field = self.leaf, self._field(self.u, self.E)
         named = {repr(x): s.name for s, x in self.places.items()}
         named |= {name: s.name for s, name in self.fixed.items()}
+        # A law with a value that needs no name is in no function.
         names = (named.get(n, n) for n in leaf.field.names)
-        g = f.compose([field.named(n) for n in names], field)
+        g = f.compose([field.named(n) if n in field.names else field.zero for n in names], field)
         symbols = {s.name: s for s in (self.u, self.E, *self.constants)} | leaf.images
         return to_expr(g * field.named(self.E.name) if self.is_log else g, symbols)
 

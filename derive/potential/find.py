@@ -38,6 +38,7 @@ from derive.potential.parametric import parametrize
 from derive.potential.piece import Integrand, Left, Piece, poles
 from derive.potential.quadrature import (
     find_lift,
+    integrate_above_weight,
     integrate_along_beta,
     integrate_along_flow,
     integrate_along_segment,
@@ -52,6 +53,7 @@ from derive.weights.adjoin import find_warp, logarithmic_law
 from derive.weights.conserved import along, find_conserved, find_lie_structure
 from derive.weights.dual import (
     DualCoordinates,
+    conjugate_in_time,
     find_dual,
     generic_parameters,
     leaves_zero,
@@ -232,6 +234,9 @@ def _integral(warping: WarpVerdict, dual: DualCoordinates | None, notation: Nota
     """Return Q in the weights, or by integrals: over beta where K is written there, or a weight."""
     metric = warping.metric
     along = integrate_along_weight(metric, dual, notation)
+    if along is None or along.curve is None:
+        R = conjugate_in_time(metric.conserved, dual)
+        along = integrate_above_weight(metric, R, notation) or along
     integral, chart = integrate_along_beta(metric, notation)
     closed = along is not None and along.kind != "quadrature"
     lifted = None if closed else _in_weights(warping, dual, notation)

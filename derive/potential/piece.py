@@ -67,6 +67,8 @@ class Curve(Held):
         inverse: t of beta, where that has a formula.
         weight: the name of the weight that t is.
         laws: what the flow keeps, with the symbols of the values, where t is a weight.
+        roots: of weights that have no formula in the weight t the names, the symbols A, and what is
+            0 at A alone.
     """
 
     parameter: Symbol
@@ -76,6 +78,7 @@ class Curve(Held):
     inverse: Expr | None = None
     weight: str = ""
     laws: tuple[tuple[Symbol, LogFunction], ...] = ()
+    roots: tuple[tuple[str, Symbol, Expr], ...] = ()
 
     @property
     def in_exponentials(self) -> Curve:

@@ -11,21 +11,42 @@ from sympy import Expr, Symbol
 from derive.errors import DeriveError
 from derive.exact.field.function_field import RationalFunction
 from derive.exact.field.polynomial import factorize
+from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import dot
 from derive.exact.liouville import not_elementary
+from derive.exact.signs import Signs
 from derive.exact.towers.tower import build_elements
-from derive.language import from_sympy
+from derive.language import from_sympy, to_sympy
 from derive.model.condition import Sign
 from derive.model.labels import quoted
-from derive.model.notation import BranchOpen, Constant, Notation
+from derive.model.notation import (
+    BranchOpen,
+    Constant,
+    Notation,
+    log_expr,
+    to_expr,
+    to_factored_expr,
+)
 from derive.potential.accept import ZeroTest
 from derive.potential.chart import Chart, base_chart, exponentials
 from derive.potential.entries import Want, extend
-from derive.potential.piece import Integrand, Left, Lift, Piece, Root, trimmed, without_roots
-from derive.potential.rewriting import beside_logarithms, fewest, with_conjugates
+from derive.potential.piece import (
+    Curve,
+    Integrand,
+    Left,
+    Lift,
+    Piece,
+    Root,
+    moving,
+    trimmed,
+    without_roots,
+)
+from derive.potential.rewriting import beside_logarithms, fewest, with_conjugates, with_hyperbolic
 from derive.verdict import Identity, Verdict
+from derive.weights.adjoin import logarithmic_law
 from derive.weights.hessian import WarpVerdict
 from derive.weights.metric import Metric
+from derive.weights.solved_leaf import POSITIVE
 
 INTEGRAL = "Q'' = 1/K, K = |grad F|^2 on the leaf"
 KERNEL_ALONG_FLOW = "$K(b) = |grad F|^2$ where $w' = grad F$ from $w_0$ has $F = b$"
@@ -84,6 +105,79 @@ def _with_roots(chart: Chart, K: RationalFunction) -> Chart | None:
     wants = [Want(f, exact=False) for f in (*inner, *p.w)]
     grown = extend(chart, wants, lambda c: c.write(K) is not None, [frozenset(Sign)])
     return None if grown.write(K) is None else grown
+
+
+def integrate_above_weight(
+    metric: Metric, R: LogFunction | None, notation: Notation
+) -> Piece | None:
+    """Return Q = beta mu - R over a weight t, the other one a function A(t) without a formula.
+
+    What the law gives of t is smooth, so that dt/dmu = r(t) is nowhere 0 where the flow is not at
+    rest, and mu = int dt/r, R = int f/r dt, f = F(t, A).
+    """
+    p, found = metric.parameterization, _monotone_law(metric)
+    if found is None:
+        return None
+    law, k, sign = found
+    own, other = p.weights[1 - k], p.weights[k]
+    t, A = (notation.fresh(n, positive=w in p.nonnegative) for n, w in (("t", own), ("A", other)))
+    x, symbols = notation.fresh("x"), {**notation.weights, own: t, other: A}
+    r, (beta,) = p.fields[0][1 - k], notation.betas
+    try:
+        for f in (r, 1 / r, law.rational, *(f for _, f in law.logs)):
+            p.at_start(f)
+    except ZeroDivisionError:
+        return None
+    begin = {w: to_expr(p.at_start(p.field.named(w)), notation.start_symbols) for w in p.weights}
+
+    def shown(f: RationalFunction) -> Expr:
+        whole = to_expr(f, symbols)
+        return fewest([whole, to_factored_expr(f, symbols), with_hyperbolic(whole)])
+
+    def integral(f: RationalFunction) -> Expr:
+        moved = {t: x, A: sympy.Function(A.name, real=True)(x)}
+        return sympy.Integral(shown(f).xreplace(moved), (x, begin[own], t))
+
+    equation, pace, mu = sign * log_expr(law, symbols), shown(r), integral(1 / r)
+    kept = equation.xreplace({symbols[w]: x for w, x in begin.items()})
+    left, free = sympy.expand(equation).as_independent(A, as_Add=True)[::-1]
+    if R is not None:
+        conjugate = moving(log_expr(R, symbols), t, A)
+    else:
+        slope = shown(p.F[0] / r)
+        rate = sympy.cancel(slope / free.diff(t)) if free.has(t) else t
+        whole = not rate.free_symbols and ZeroTest(p, {}).vanishes(slope - rate * free.diff(t))
+        conjugate = moving(rate * free, t) if whole else integral(p.F[0] / r)
+    height = fewest([to_sympy(p.trees[0], symbols), to_expr(p.F[0], symbols)])
+    return Piece(
+        (beta,),
+        beta * mu - conjugate,
+        (mu,),
+        assumptions=notation.assumptions,
+        evidence=(
+            Identity(f"d{t}/dmu = {pace}", str(pace), repr(r), kind="path", of=(str(pace),)),
+            Identity("the law is kept", repr(law.along(p.fields[0])), "0"),
+        ),
+        note=f"`{own} = {t}`, `{other} = {A}`, the root of `{left} = {kept - free}`",
+        integrand=Integrand("antiderivative"),
+        curve=Curve(t, height, weight=own, roots=((other, A, left + free - kept),)),
+    )
+
+
+def _monotone_law(metric: Metric) -> tuple[LogFunction, int, int] | None:
+    """Return the law of two weights, the place of one in which it is monotone, and how, or None."""
+    p, laws = metric.parameterization, [*map(LogFunction, metric.conserved.laws)]
+    laws += [] if laws else filter(None, [logarithmic_law(metric.conserved)])
+    if p.p != 2 or len(laws) != 1:
+        return None
+    (law,), calls = laws, (g.name for g in p.field.generators if g.kind in POSITIVE)
+    signs, units = Signs((*p.nonnegative, *calls)), (p.field.one, p.field.zero)
+    # Smooth wherever both weights are: on an interval of each.
+    inside = [p.field.polynomial(law.rational.denominator), *(f for _, f in law.logs)]
+    if any(map(signs.zeros_of, inside)):
+        return None
+    slopes = [law.along(unit) for unit in (units, units[::-1])]
+    return next(((law, k, s) for k, f in enumerate(slopes) if (s := signs.strict(f))), None)
 
 
 def integrate_along_segment(

@@ -118,12 +118,12 @@ def test_derivatives_of_elementary_functions_are_never_refused(parts):
 def test_the_page_says_why_an_integral_is_left():
     """Of the functions of today's layers; what is only not found is not called impossible."""
     for F, word in (
-        ("a*exp(a)", "dQ/dbeta is no elementary function of beta, since no rational function y"),
+        ("a*exp(a**3)", "dQ/dbeta is no elementary function of beta, since no rational function y"),
         ("a*sigmoid(a)", "the residue of the integrand where t + exp(t) + 1 = 0 is no constant"),
         ("a*b*c", "since for general delta1, delta2 the differential of"),
-        ("log(a) - a", "the gradient of Q is closed, and Q is no elementary function"),
+        ("log(a) - a**2", "the gradient of Q is closed, and Q is no elementary function"),
         ("b*c/a", "since for general delta1, delta2 the differential of"),
-        ("exp(a) - a", "Q is no elementary function of beta, since the residue"),
+        ("sigmoid(a) + a", "Q is no elementary function of beta, since the residue"),
         ("b + b*exp(a)", "no antiderivative was found"),
     ):
         d = derive_once(F)
@@ -142,6 +142,6 @@ def test_constants_that_the_start_relates_are_not_general():
         (piece,) = d.potential.pieces
         assert bool(piece.integrand.proof) == free
     (piece,) = derive_once(
-        Parameterization.parse(["w*exp(k*w)"], parameters=["k"])
+        Parameterization.parse(["w*exp(k*w**3)"], parameters=["k"])
     ).potential.pieces
     assert piece.integrand.proof.startswith("for general `k` no rational function")

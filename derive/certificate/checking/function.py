@@ -255,7 +255,9 @@ def ball(kind: str, u: Value, exponent: Value) -> Value:
         x = arb(u)
         if kind == "power":
             return x ** arb(exponent) if x > 0 else arb.nan()
-        return abs(x).log() if kind == "log" else getattr(x, kind)()
+        if kind == "Li2":
+            return x.polylog(2)
+        return abs(x).log() if kind == "log" else getattr(x, kind.lower())()
 
 
 def sign(x: Value) -> int:

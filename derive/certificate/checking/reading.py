@@ -37,7 +37,8 @@ from derive.certificate.checking.text import (
 
 DEPTH, POWER, TURNS = 200, 400, 400
 INFINITY = "oo"  # at the end of an interval; no name
-CALLS = ("exp", "log", "sin", "cos", "asinh", "atan")
+CALLS = ("exp", "log", "sin", "cos", "asinh", "atan", "erf", "erfi", "Ei", "Li2")
+PI = "4*atan(1)"  # where no name is pi
 ABSOLUTE = ("Abs", "abs")
 PLAIN = {
     "tan": "sin(u)/cos(u)",
@@ -122,6 +123,8 @@ class Reading(Ring):
         if isinstance(node, ast.Constant) and type(node.value) is int:
             return self.number(node.value)
         if isinstance(node, ast.Name):
+            if node.id == "pi" and "pi" not in self.names:
+                return self.read(PI)
             require(node.id in self.names, f"the name {node.id:.40} is not known here")
             return self.names[node.id]
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):

@@ -286,7 +286,9 @@ def _in_beta(state: Checker, said: JSON, printed: Printed, at: Sequence[int]) ->
         require(flow.turning is None, "a length is no function of weights")
         require(not weights.isdisjoint(names_in(texts)), "the form is in beta")
         printed.known |= weights
-    require(names_in(texts) <= printed.known, "a name that is printed is not fixed by beta")
+    numbers = {"pi"} - {*space.names}
+    fixed = names_in(texts) <= printed.known | numbers
+    require(fixed, "a name that is printed is not fixed by beta")
     explicit = all(r["explicit"] is not None for r in said["roots"])
     kind = "explicit" if explicit else "algebraic"
     kind = PARAMETRIC if in_weights or curve is not None else kind

@@ -50,6 +50,10 @@ SLOPES = {
     "asinh": "1/sqrt(u**2 + 1)",
     "sin": "cos(u)",
     "power": "f*e/u",
+    "erf": "2*exp(-u**2)/sqrt(pi)",
+    "erfi": "2*exp(u**2)/sqrt(pi)",
+    "Ei": "exp(u)/u",
+    "Li2": "-log(1 - u)/u",
 }
 
 

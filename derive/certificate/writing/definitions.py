@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator
 from itertools import count
 from math import prod
@@ -23,6 +24,7 @@ from derive.language import parse_expression
 from derive.model.parameterization import Parameterization
 
 ROOM = 60
+NUMBER = re.compile(r"exp\(-?\d+\)")
 
 
 class Definitions:
@@ -170,7 +172,8 @@ class FormDefinitions(Definitions):
 
     def use(self, text: str) -> None:
         """Define the calls in a text that are not known."""
-        calls = list(products.calls_in([text]))
+        # of what exponentials are products is known before them
+        calls = sorted(products.calls_in([text]), key=lambda call: not NUMBER.fullmatch(call))
         # one logarithm stands for itself, several may share parts, that of exp(w) is w
         several = sum(call.startswith(("log(", "exp(")) for call in calls) > 1
         for call in calls:

@@ -24,6 +24,10 @@ VIA = {
     **dict.fromkeys(("tan", "sin"), ("cos({})", "sin({})")),
     **dict.fromkeys(("Abs", "abs"), ()),
     "asinh": ("sqrt(({})**2 + 1)", "asinh({})"),
+    "erf": ("atan(1)", "sqrt(pi)", "exp(-({})**2)", "erf({})"),
+    "erfi": ("atan(1)", "sqrt(pi)", "exp(({})**2)", "erfi({})"),
+    "Ei": ("exp({})", "Ei({})"),
+    "Li2": ("log(1 - ({}))", "Li2({})"),
 }
 """The calls by which a call is read, where it is not read by itself."""
 KERNEL = re.compile("K_*")
@@ -43,7 +47,9 @@ def _calls(node: ast.expr) -> Iterator[str]:
     for inner in ast.iter_child_nodes(node):
         if isinstance(inner, ast.expr):
             yield from _calls(inner)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+    if isinstance(node, ast.Name) and node.id == "pi":
+        yield "atan(1)"
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         name, inside = node.func.id, ast.unparse(node.args[0])
         read = () if KERNEL.fullmatch(name) else VIA.get(name, (f"{name}({{}})",))
         yield from (call.format(inside) for call in read)
@@ -142,7 +148,7 @@ def product_of_exponentials(space: Space, text: str) -> JSON:
     kind, u, zero, _ = space.call(text)
     known = [call.argument for call in space.known if call.kind == "exp" and call.argument.top]
     for terms in ([u], terms_of(u)) if kind == "exp" and u.top else ():
-        ratios = ([(v, constant(term / v)) for v in known] for term in terms)
+        ratios = ([(v, constant(_without_roots(term / v))) for v in known] for term in terms)
         whole = ([(v, n) for v, n in of if n is not None and n.q == 1] for of in ratios)
         pairs = [next(iter(of), None) for of in whole]
         parts = [
@@ -154,6 +160,12 @@ def product_of_exponentials(space: Space, text: str) -> JSON:
             product = "*".join(f"({call})**({n})" for call, n in parts)
             return {"of": text, "is": product, "from": parts}
     return None
+
+
+def _without_roots(f: Function) -> Function:
+    """Return a quotient with the powers of roots lowered."""
+    top, bottom = (reduced(f.ring, p) for p in (f.top, f.bottom))
+    return top / bottom
 
 
 def terms_of(f: Function) -> list[Function]:

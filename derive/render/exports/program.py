@@ -92,8 +92,6 @@ class Writer:
     note = _NOTE
 
     def __init__(self, potential: Potential, language: Language) -> None:
-        for weights in filter(None, (piece.in_weights for piece in potential.pieces)):
-            raise NumericalError(f"{UNWRITTEN}Q is a formula in {weights}, and none in beta")
         self.potential, self.language = potential, language
         self.xp = language.calls["xp"]
         p, turning = self.potential.parameterization, self.potential.turning
@@ -158,6 +156,8 @@ class Writer:
 
     def value(self) -> str:
         """Return the text of Q, of a vector without the term linear in beta."""
+        for weights in filter(None, (piece.in_weights for piece in self.potential.pieces)):
+            raise NumericalError(f"{UNWRITTEN}Q is a formula in {weights}, and none in beta")
         return " + ".join(f"({self.shown(piece.value)})" for piece in self.potential.pieces)
 
     def slopes(self) -> list[str]:
