@@ -33,6 +33,7 @@ Argument: TypeAlias = Literal[
     "slope",
     "path",
     "weight",
+    "parts",
     "curve",
     "integral",
     "length",

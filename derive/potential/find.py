@@ -18,13 +18,15 @@ from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
 from derive.model.condition import Condition, Sign
 from derive.model.labels import quoted
-from derive.model.notation import BranchOpen, Notation, assuming, to_expr
+from derive.model.notation import BranchOpen, Notation, assuming, to_expr, without_modulus
+from derive.model.parameterization import Parameterization
 from derive.model.signs import Premises, sign_at_start, start_conditions
+from derive.potential.accept import ZeroTest, accepted
 from derive.potential.along_weight import integrate_along_weight
 from derive.potential.block import BlockPotential
 from derive.potential.branch import keeps_sign, with_guards
 from derive.potential.chart import base_chart
-from derive.potential.coupled import write_in_beta, write_in_weights
+from derive.potential.coupled import ABOVE, write_in_beta, write_in_weights
 from derive.potential.kernel_integral import integrate_kernel
 from derive.potential.leaf_curve import (
     LeafCurve,
@@ -44,7 +46,8 @@ from derive.potential.quadrature import (
     integrate_along_segment,
 )
 from derive.potential.reached import find_domain, unsought_domain
-from derive.potential.separation import find_separation
+from derive.potential.rewriting import fewest
+from derive.potential.separation import disjoint_parts, find_separation
 from derive.potential.shorter import shorter
 from derive.potential.shortest import METRIC, SEPARATE, WEIGHT_SPACE, Form, shortest
 from derive.potential.vectors import find_radial_potential
@@ -240,7 +243,8 @@ def _integral(warping: WarpVerdict, dual: DualCoordinates | None, notation: Nota
     integral, chart = integrate_along_beta(metric, notation)
     closed = along is not None and along.kind != "quadrature"
     lifted = None if closed else _in_weights(warping, dual, notation)
-    if lifted is not None:
+    lifted = lifted or (None if closed else _of_parts(warping, notation))
+    if lifted is not None and (along is None or _integrals_left(lifted) < _integrals_left(along)):
         return Form(METRIC, lifted, chart)
     if integral.kernel is None:
         unwritten = Integrand(_unwritten(metric, "kernel"))
@@ -248,6 +252,60 @@ def _integral(warping: WarpVerdict, dual: DualCoordinates | None, notation: Nota
     elif along is not None:
         integral = min(along, integral, key=_integrals_left)
     return Form(METRIC, integral, chart)
+
+
+def _of_parts(warping: WarpVerdict, notation: Notation) -> Piece | None:
+    """Return Q of F = F_1 + F_2 + ... without common weights, beta mu - R_1 - R_2 - ..., or None.
+
+    They share mu, and int beta dmu is the sum of theirs, so that Q is the least sum of the Q_k at
+    beta_k that add up to beta: its infimal convolution.
+    """
+    p, parts = warping.parameterization, disjoint_parts(warping.parameterization)
+    found = [_part_in_weights(part) for part in parts] if parts[1:] else [None]
+    if any(piece is None for piece in found):
+        return None
+    pieces, names = [x for x in found if x is not None], notation.weights
+    mu, (beta,) = fewest(x.gradient[0] for x in pieces), notation.betas
+    R = sympy.Add(*(-x.value.xreplace({x.betas[0]: sympy.S.Zero}) for x in pieces))
+    fields = [(names[w], to_expr(x, names)) for w, x in zip(p.weights, p.fields[0], strict=True)]
+    mu_rate, R_rate = (
+        sympy.Add(*(without_modulus(f).diff(w) * x for w, x in fields)) for f in (mu, R)
+    )
+    begin = (to_expr(x, notation.start_symbols) for x in p.w0)
+    start = {names[w]: x for w, x in zip(p.weights, begin, strict=True)}
+    shown = (
+        ("<grad mu, grad F> = 1", mu_rate, sympy.S.One),
+        ("mu = 0 at the start", mu.xreplace(start), sympy.S.Zero),
+        ("<grad R, grad F> = F", R_rate, to_expr(p.F[0], names)),
+    )
+    evidence = accepted(ZeroTest(p, {}), shown, "parts")
+    terms = " and ".join(f"`{part.outputs[0]}`" for part in parts)
+    if evidence is None:
+        return None
+    return Piece(
+        (beta,),
+        beta * mu - R,
+        (mu,),
+        assumptions=(*notation.assumptions, *(a for x in pieces for a in x.assumptions)),
+        evidence=evidence,
+        note=f"{ABOVE}, the infimal convolution of those of {terms}",
+        lift=find_lift(warping),
+        integrand=Integrand("conjugate") if R.has(sympy.Integral) else None,
+    )
+
+
+def _part_in_weights(part: Parameterization) -> Piece | None:
+    """Return Q of one output in its weights, or None."""
+    notation = Notation(part)
+    warping = decide_warp(decide_hessian(find_metric(find_conserved(find_lie_structure(part)))))
+    dual = find_dual(warping)
+    if (piece := _in_weights(warping, dual, notation)) is not None:
+        return piece
+    piece = integrate_along_weight(warping.metric, dual, notation)
+    if piece is None or piece.curve is None:
+        return None
+    at = {piece.curve.parameter: notation.weights[piece.curve.weight], **dict(piece.constants)}
+    return piece.mapped(lambda e: e.xreplace(at))
 
 
 def _integrals_left(piece: Piece) -> tuple[int, bool]:

@@ -80,6 +80,19 @@ class Separation:
         return whole.mapped(lambda e: e.xreplace(chosen).xreplace(plain))
 
 
+def disjoint_parts(p: Parameterization) -> list[Parameterization]:
+    """Return the parts without common weights of which one output is the sum."""
+    groups = list[tuple[set[str], Expr]]()
+    for term in sympy.Add.make_args(to_sympy(p.trees[0])):
+        used, whole = {x.name for x in term.free_symbols} & {*p.weights}, term
+        for group in [group for group in groups if group[0] & used or not used]:
+            groups.remove(group)
+            used, whole = used | group[0], whole + group[1]
+        groups.append((used, whole))
+    known = ((F, [w for w in p.weights if w in used]) for used, F in groups)
+    return [p.with_(outputs=[F], weights=weights, labels=[1]) for F, weights in known]
+
+
 Part = TypeVar("Part")
 
 

@@ -103,6 +103,14 @@ def _path(block: Block, piece: Piece, name: str) -> Iterator[object]:
     return say("path.proof", t=t, b=piece.betas[0], Q=name, **rows)
 
 
+def _parts(block: Block, piece: Piece, name: str) -> Iterator[object]:
+    """Functions mu and R of the weights of a sum; Q = mu beta - R."""
+    (b,), (mu,) = piece.betas, piece.gradient
+    rows = (("mu", mu), ("R", -piece.value.xreplace({b: sympy.S.Zero})))
+    equations = (("<grad mu, grad F>", sympy.S.One), ("<grad R, grad F>", "F"))
+    return say("parts.proof", functions=rows, gradients=equations, b=b, Q=name)
+
+
 def _integral(block: Block, piece: Piece, name: str) -> Iterator[object]:
     """Q'' = 1/K by the form of Q."""
     b, K = piece.betas[0], to_expr(block.metric.K[0][0], block.notation.weights)
@@ -294,6 +302,7 @@ ARGUMENTS: Mapping[Argument, Callable[[Block, Piece, str], Iterator[object]]] = 
     "kernel": _kernel,
     "path": _path,
     "weight": _weight,
+    "parts": _parts,
     "curve": _curve,
     "integral": _integral,
     "length": _direction,

@@ -148,7 +148,7 @@ def product_of_exponentials(space: Space, text: str) -> JSON:
     kind, u, zero, _ = space.call(text)
     known = [call.argument for call in space.known if call.kind == "exp" and call.argument.top]
     for terms in ([u], terms_of(u)) if kind == "exp" and u.top else ():
-        ratios = ([(v, constant(_without_roots(term / v))) for v in known] for term in terms)
+        ratios = ([(v, constant(_without_roots(space, term / v))) for v in known] for term in terms)
         whole = ([(v, n) for v, n in of if n is not None and n.q == 1] for of in ratios)
         pairs = [next(iter(of), None) for of in whole]
         parts = [
@@ -162,9 +162,9 @@ def product_of_exponentials(space: Space, text: str) -> JSON:
     return None
 
 
-def _without_roots(f: Function) -> Function:
+def _without_roots(space: Space, f: Function) -> Function:
     """Return a quotient with the powers of roots lowered."""
-    top, bottom = (reduced(f.ring, p) for p in (f.top, f.bottom))
+    top, bottom = (reduced(space, p) for p in (f.top, f.bottom))
     return top / bottom
 
 
