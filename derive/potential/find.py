@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 
 import sympy
-from sympy import Symbol
+from sympy import Expr, Symbol
 
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
@@ -51,7 +51,7 @@ from derive.potential.separation import disjoint_parts, find_separation
 from derive.potential.shorter import shorter
 from derive.potential.shortest import METRIC, SEPARATE, WEIGHT_SPACE, Form, shortest
 from derive.potential.vectors import find_radial_potential
-from derive.verdict import Finding, Verdict
+from derive.verdict import Finding, Identity, Verdict
 from derive.weights.adjoin import find_warp, logarithmic_law
 from derive.weights.conserved import along, find_conserved, find_lie_structure
 from derive.weights.dual import (
@@ -264,24 +264,12 @@ def _of_parts(warping: WarpVerdict, notation: Notation) -> Piece | None:
     found = [_part_in_weights(part) for part in parts] if parts[1:] else [None]
     if any(piece is None for piece in found):
         return None
-    pieces, names = [x for x in found if x is not None], notation.weights
+    pieces = [x for x in found if x is not None]
     mu, (beta,) = fewest(x.gradient[0] for x in pieces), notation.betas
     R = sympy.Add(*(-x.value.xreplace({x.betas[0]: sympy.S.Zero}) for x in pieces))
-    fields = [(names[w], to_expr(x, names)) for w, x in zip(p.weights, p.fields[0], strict=True)]
-    mu_rate, R_rate = (
-        sympy.Add(*(without_modulus(f).diff(w) * x for w, x in fields)) for f in (mu, R)
-    )
-    begin = (to_expr(x, notation.start_symbols) for x in p.w0)
-    start = {names[w]: x for w, x in zip(p.weights, begin, strict=True)}
-    shown = (
-        ("<grad mu, grad F> = 1", mu_rate, sympy.S.One),
-        ("mu = 0 at the start", mu.xreplace(start), sympy.S.Zero),
-        ("<grad R, grad F> = F", R_rate, to_expr(p.F[0], names)),
-    )
-    evidence = accepted(ZeroTest(p, {}), shown, "parts")
-    terms = " and ".join(f"`{part.outputs[0]}`" for part in parts)
-    if evidence is None:
+    if (evidence := _of_mu(p, mu, R, notation)) is None:
         return None
+    terms = " and ".join(f"`{part.outputs[0]}`" for part in parts)
     return Piece(
         (beta,),
         beta * mu - R,
@@ -292,6 +280,24 @@ def _of_parts(warping: WarpVerdict, notation: Notation) -> Piece | None:
         lift=find_lift(warping),
         integrand=Integrand("conjugate") if R.has(sympy.Integral) else None,
     )
+
+
+def _of_mu(
+    p: Parameterization, mu: Expr, R: Expr, notation: Notation
+) -> tuple[Identity, ...] | None:
+    """Return what shows that mu, in the weights, is dQ/dbeta of Q = beta mu - R, or None."""
+    names, begin = notation.weights, (to_expr(x, notation.start_symbols) for x in p.w0)
+    start = {names[w]: x for w, x in zip(p.weights, begin, strict=True)}
+    fields = [(names[w], to_expr(x, names)) for w, x in zip(p.weights, p.fields[0], strict=True)]
+    mu_rate, R_rate = (
+        sympy.Add(*(without_modulus(f).diff(w) * x for w, x in fields)) for f in (mu, R)
+    )
+    shown = (
+        ("<grad mu, grad F> = 1", mu_rate, sympy.S.One),
+        ("mu = 0 at the start", mu.xreplace(start), sympy.S.Zero),
+        ("<grad R, grad F> = F", R_rate, to_expr(p.F[0], names)),
+    )
+    return accepted(ZeroTest(p, {}), shown, "parts")
 
 
 def _part_in_weights(part: Parameterization) -> Piece | None:

@@ -85,7 +85,8 @@ def disjoint_parts(p: Parameterization) -> list[Parameterization]:
     groups = list[tuple[set[str], Expr]]()
     for term in sympy.Add.make_args(to_sympy(p.trees[0])):
         used, whole = {x.name for x in term.free_symbols} & {*p.weights}, term
-        for group in [group for group in groups if group[0] & used or not used]:
+        # a constant goes with what it meets first
+        for group in [x for x in groups if x[0] & used or not (x[0] and used)]:
             groups.remove(group)
             used, whole = used | group[0], whole + group[1]
         groups.append((used, whole))

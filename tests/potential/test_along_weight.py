@@ -15,7 +15,8 @@ from derive.certificate.checking.check import Rejected, check_text
 from derive.exact.linear.families import LogFunction
 from derive.model.condition import Sign
 from derive.model.notation import Notation
-from derive.potential import along_weight, antiderivative
+from derive.potential import along_weight, antiderivative, find
+from derive.potential.separation import disjoint_parts
 from derive.weights import solved_leaf
 from derive.weights.adjoin import logarithmic_law
 from derive.weights.conserved import find_conserved, find_lie_structure
@@ -160,6 +161,57 @@ def follow(piece, output, start):
             rise = evaluated(Q, there) - evaluated(Q, here)
             assert abs(rise - expected) < 1e-9
             assert abs(expected) > 1e-5
+
+
+SUMS = [
+    ("a + b*log(b)", {"a": "1/2", "b": "2"}),
+    ("a*b + log(1 + exp(c))", {"a": "1", "b": "1/2", "c": "-1/3"}),
+    ("exp(b) + a + b", {"a": "0", "b": "-1/2"}),
+    ("a*log(a) - b**2 + c + 3", {"a": "2", "b": "1/2", "c": "1"}),
+]
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize(("output", "start"), SUMS)
+def test_a_sum_without_common_weights_has_the_r_of_its_terms(output, start):
+    """mu is the time of w' = grad F, and Q grows by int mu K dmu, at the weights of a flow."""
+    (piece,) = derive_once(Parameterization.parse([output])).potential.pieces
+    (slope,) = piece.gradient
+    assert piece.lift is not None
+    assert "infimal convolution" in piece.note
+    with mp.workdps(20):
+        for time in (TIME, -TIME / 2):
+            w, F, _, expected = flow(output, start, time)
+            begin, F0, *_ = flow(output, start, 0)
+            there, here = (
+                known(piece, start) | at for at in (w | {"beta": F}, begin | {"beta": F0})
+            )
+            assert abs(evaluated(slope, there) - time) < 1e-12
+            rise = evaluated(piece.value, there) - evaluated(piece.value, here)
+            assert abs(rise - expected) < 1e-9
+            assert abs(expected) > 1e-5
+
+
+@pytest.mark.parametrize("output", ["a*b + b*log(b)", "exp(a*b) + c*log(a)", "log(a*b*c + d**3)"])
+def test_terms_with_common_weights_are_no_parts(output):
+    assert len(disjoint_parts(Parameterization.parse([output]))) == 1
+
+
+def test_parts_are_the_connected_terms():
+    p = Parameterization.parse(["a*b + c + 3 + b*d - 2*c**2 + e"], {"a": "1"})
+    found = sorted(sorted(part.weights) for part in disjoint_parts(p))
+    assert found == [["a", "b", "d"], ["c"], ["e"]]
+
+
+def test_a_wrong_part_is_not_printed(monkeypatch):
+    for wrong in (lambda e: 2 * e, lambda e: -e):
+        broken = lambda part: find_part(part) and find_part(part).mapped(wrong)  # noqa: B023, E731
+        monkeypatch.setattr(find, "_part_in_weights", broken)
+        (piece,) = derive(Parameterization.parse(["a + b*log(b)"])).potential.pieces
+        assert piece.lift is None
+
+
+find_part = find._part_in_weights
 
 
 @pytest.mark.every(4)

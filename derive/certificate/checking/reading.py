@@ -123,10 +123,7 @@ class Reading(Ring):
         if isinstance(node, ast.Constant) and type(node.value) is int:
             return self.number(node.value)
         if isinstance(node, ast.Name):
-            if node.id == "pi" and "pi" not in self.names:
-                return self.read(PI)
-            require(node.id in self.names, f"the name {node.id:.40} is not known here")
-            return self.names[node.id]
+            return self._named(node.id)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return -self._build(node.operand, depth + 1)
         if isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
@@ -142,6 +139,12 @@ class Reading(Ring):
         require(abs(n.p) <= POWER and n.q <= POWER, f"the exponent {n} is too large")
         root = base if n.q == 1 else self.find("power", base, self.number(fmpq(1, n.q)))
         return root ** int(n.p)
+
+    def _named(self, name: str) -> Function:
+        if name == "pi" and name not in self.names:
+            return self.read(PI)
+        require(name in self.names, f"the name {name:.40} is not known here")
+        return self.names[name]
 
     def _rewritten(self, name: str, u: Function) -> Function:
         if name in PLAIN:

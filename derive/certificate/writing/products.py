@@ -44,21 +44,27 @@ def _calls(node: ast.expr) -> Iterator[str]:
     if isinstance(node, ast.Call) and called(node)[0] == "Integral":
         yield from _in_integral(node)
         return
+    if isinstance(node, ast.Name):
+        yield from ["atan(1)"] * (node.id == "pi")
+        return
     for inner in ast.iter_child_nodes(node):
         if isinstance(inner, ast.expr):
             yield from _calls(inner)
-    if isinstance(node, ast.Name) and node.id == "pi":
-        yield "atan(1)"
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         name, inside = node.func.id, ast.unparse(node.args[0])
         read = () if KERNEL.fullmatch(name) else VIA.get(name, (f"{name}({{}})",))
         yield from (call.format(inside) for call in read)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-        number = re.fullmatch(r"\(?-?\d+(?: ?/ ?(\d+))?\)?", ast.unparse(node.right))
-        if number is None:
-            yield ast.unparse(node)
-        elif int(number[1] or 1) > 1:
-            yield f"({ast.unparse(node.left)})**(1/{number[1]})"
+        yield from _in_power(node)
+
+
+def _in_power(node: ast.BinOp) -> Iterator[str]:
+    """Yield a power, or the root that it is one of, where its exponent is no whole number."""
+    number = re.fullmatch(r"\(?-?\d+(?: ?/ ?(\d+))?\)?", ast.unparse(node.right))
+    if number is None:
+        yield ast.unparse(node)
+    elif int(number[1] or 1) > 1:
+        yield f"({ast.unparse(node.left)})**(1/{number[1]})"
 
 
 def _in_integral(node: ast.Call) -> Iterator[str]:
