@@ -101,41 +101,50 @@ class Substituted(Coordinate):
 
 
 class _Call:
-    """Integrals of what is rational in t and E = exp(A(t)), or in u = log t and E = t."""
+    """Integrals of what is rational in t and E = exp(A(t)), or in u = log E and E = A(X).
 
-    def __init__(self, leaf: SolvedLeaf, call: Generator[RationalFunction]) -> None:
-        self.leaf, self.call, notation = leaf, call, leaf.notation
+    There A is linear in X, which is t or exp(q t).
+    """
+
+    def __init__(self, leaf: SolvedLeaf, moving: Sequence[Generator[RationalFunction]]) -> None:
+        self.leaf, call, notation = leaf, moving[-1], leaf.notation
         self.argument = leaf.field.embed(call.argument)
         self.is_log = call.kind == "log"
+        self.inner = leaf.field.gens[0] if len(moving) == 1 else leaf.field.named(moving[0].name)
         self.E = notation.fresh("E", positive=True)
         self.u = notation.fresh("L") if self.is_log else leaf.variable
-        inner, outer = (self.E, self.u) if self.is_log else (self.u, self.E)
-        self.places = {inner: leaf.field.gens[0], outer: leaf.field.named(call.name)}
+        own = leaf.field.named(call.name)
+        u, E = (own, self.argument) if self.is_log else (self.inner, own)
+        self.places = {self.u: u, self.E: E}
         # What else is in it, as exp(delta), does not move.
-        others = [g.name for g in leaf.field.generators if g.kind != "parameter" and g != call]
+        others = [g.name for g in leaf.field.generators if g.kind != "parameter"]
+        others = [name for name in others if name not in {g.name for g in moving}]
         self.fixed = {notation.fresh(f"k{k}", positive=True): n for k, n in enumerate(others)}
         self.constants = (*leaf.constants, *self.fixed)
 
     def integral(self, integrand: RationalFunction) -> Expr | None:
         """Return its integral over t, or None."""
-        if self.is_log and (self.argument != self.leaf.field.gens[0] or not self.is_positive):
+        if (g := self._in_symbols(integrand)) is None:
             return None
         exponent = self.u if self.is_log else self.leaf.expr(self.argument)
-        ways = Exponential(self.u, self.E, exponent, self._rational, self._sign)
-        found = ways.integral(self._in_symbols(integrand))
+        found = Exponential(self.u, self.E, exponent, self._rational, self._sign).integral(g)
         if found is None or (found.has(sympy.pi) and "pi" in self.leaf.notation.taken):
             return None
-        t, found = self.leaf.variable, fewest([found, sympy.expand_mul(found)])
-        calls = {self.u: sympy.log(t), self.E: t} if self.is_log else {self.E: sympy.exp(exponent)}
+        found, E = fewest([found, sympy.expand_mul(found)]), self.leaf.expr(self.argument)
+        calls = {self.u: sympy.log(E), self.E: E} if self.is_log else {self.E: sympy.exp(exponent)}
         found = found.xreplace({**self._known, **calls})
-        slope = without_modulus(found).diff(t) - without_modulus(self.leaf.expr(integrand))
-        proved = ZeroTest(self.leaf.notation.parameterization, {}).vanishes(slope)
+        slope = without_modulus(found).diff(self.leaf.variable)
+        rest = slope - without_modulus(self.leaf.expr(integrand))
+        proved = ZeroTest(self.leaf.notation.parameterization, {}).vanishes(rest)
         return found if proved else None
 
-    @property
-    def is_positive(self) -> bool:
-        """Whether the logarithm is of something positive."""
-        return self.leaf.sign(self.argument) > 0
+    def _linear(self) -> tuple[RationalFunction, RationalFunction] | None:
+        """Return a and b of A = a X + b in a logarithm of what is positive, or None."""
+        field, X, A = self.leaf.field, self.inner, self.argument
+        a = A.partial(field.positions[repr(X)])
+        moving = {self.leaf.variable.name, repr(X)}
+        known = moving.isdisjoint({*a.variables(), *(A - a * X).variables()})
+        return (a, A - a * X) if known and self.leaf.sign(A) > 0 else None
 
     @property
     def _known(self) -> dict[Symbol, Expr]:
@@ -146,16 +155,24 @@ class _Call:
         names = (x.name for x in (*variables, *self.constants))
         return self.leaf.notation.parameterization.start_field.extended(tuple(names))
 
-    def _in_symbols(self, f: RationalFunction) -> Expr:
-        """Return f dt/du as a quotient of polynomials in u and E."""
+    def _in_symbols(self, f: RationalFunction) -> Expr | None:
+        """Return f dt/du as a quotient of polynomials in u and E, or None."""
         leaf, field = self.leaf, self._field(self.u, self.E)
         named = {repr(x): s.name for s, x in self.places.items()}
         named |= {name: s.name for s, name in self.fixed.items()}
         # A law with a value that needs no name is in no function.
         names = (named.get(n, n) for n in leaf.field.names)
-        g = f.compose([field.named(n) if n in field.names else field.zero for n in names], field)
+        images = [field.named(n) if n in field.names else field.zero for n in names]
         symbols = {s.name: s for s in (self.u, self.E, *self.constants)} | leaf.images
-        return to_expr(g * field.named(self.E.name) if self.is_log else g, symbols)
+        if not self.is_log:
+            return to_expr(f.compose(images, field), symbols)
+        if (line := self._linear()) is None:
+            return None
+        E, (a, b) = field.named(self.E.name), (x.compose(images, field) for x in line)
+        images[leaf.field.positions[repr(self.inner)]] = (E - b) / a
+        pace = leaf.field.derivative(self.inner, 0).compose(images, field)  # dX/dt
+        used = leaf.variable.name in f.variables() and repr(self.inner) != leaf.variable.name
+        return None if used else to_expr(f.compose(images, field) * E / (a * pace), symbols)
 
     def _rational(self, x: Symbol, part: Expr) -> Expr | None:
         leaf, field = self.leaf, self._field(x)
@@ -293,8 +310,9 @@ class _AlongWeight:
         moving = [g for g in inside if self.t.name in names_in(integrand.field.named(g.name))]
         if not moving:
             return antiderivative(self.leaf, integrand)
-        single = len(moving) == 1 and moving[0].kind in ("exp", "log")
-        return _Call(self.leaf, moving[0]).integral(integrand) if single else None
+        kinds = [g.kind for g in moving]
+        known = kinds in (["exp"], ["log"], ["exp", "log"])
+        return _Call(self.leaf, moving).integral(integrand) if known else None
 
     def over_beta(self) -> Piece | None:
         """Return Q = int (beta - b)/K(b) db, K(b) where t has beta^2 = b^2; None without that."""
