@@ -20,7 +20,7 @@ from sympy import Expr, Symbol
 
 from derive.exact.linear.matrix import dot
 from derive.exact.signs import Signs
-from derive.language import to_sympy
+from derive.language import names, to_sympy
 from derive.model.geometry import Field
 from derive.model.notation import Notation, rational
 from derive.model.parameterization import Parameterization
@@ -81,9 +81,12 @@ class Separation:
 
 
 def disjoint_parts(p: Parameterization) -> list[Parameterization]:
-    """Return the parts without common weights of which one output is the sum."""
-    groups = list[tuple[set[str], Expr]]()
-    for term in sympy.Add.make_args(to_sympy(p.trees[0])):
+    """Return the parts without common weights of which one output is the sum, [p] without any."""
+    groups, whole = list[tuple[set[str], Expr]](), to_sympy(p.trees[0])
+    rates_move = names(p.geometry.trees) or not p.geometry.is_diagonal
+    if rates_move or {x.name for x in whole.free_symbols} - {*p.weights, *p.parameters}:
+        return [p]
+    for term in sympy.Add.make_args(whole):
         used, whole = {x.name for x in term.free_symbols} & {*p.weights}, term
         # a constant goes with what it meets first
         for group in [x for x in groups if x[0] & used or not (x[0] and used)]:
@@ -91,7 +94,11 @@ def disjoint_parts(p: Parameterization) -> list[Parameterization]:
             used, whole = used | group[0], whole + group[1]
         groups.append((used, whole))
     known = ((F, [w for w in p.weights if w in used]) for used, F in groups)
-    return [p.with_(outputs=[F], weights=weights, labels=[1]) for F, weights in known]
+    return (
+        [p]
+        if not groups[1:]
+        else [p.with_(outputs=[F], weights=weights, labels=[1]) for F, weights in known]
+    )
 
 
 Part = TypeVar("Part")
