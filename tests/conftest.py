@@ -15,16 +15,22 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")
 
 from derive.catalogue import find
+from tests.lines import Lines, repeated
 from tests.published import derive_once
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Leave to ``-m slow`` all but each n-th case of a test that is marked every(n)."""
+def pytest_collection_modifyitems(config, items):
+    """Leave to ``-m slow`` all but each n-th case of a test that is marked every(n).
+
+    And what runs no line that others do not, unless that is what is looked for.
+    """
     cases = Counter()
+    known = any(isinstance(plugin, Lines) for plugin in config.pluginmanager.get_plugins())
+    listed = set() if known else repeated()
     for item in items:
         every, name = item.get_closest_marker("every"), item.nodeid.partition("[")[0]
-        if every and cases[name] % every.args[0]:
+        if (every and cases[name] % every.args[0]) or item.nodeid in listed:
             item.add_marker(pytest.mark.slow)
         cases[name] += 1
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.lines import repeated
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -47,3 +49,10 @@ def test_a_source_distribution_has_what_its_tests_read():
     there = {path.name for path in ROOT.iterdir() if path.name[0] not in "._"}
     assert kept <= there
     assert {"docs", "noxfile.py", "tests", "examples"} <= kept
+
+
+def test_what_is_listed_as_repeated_is_there():
+    for name in repeated():
+        path, _, test = name.partition("::")
+        text = (ROOT / path).read_text(encoding="utf-8")
+        assert f"def {test.partition('[')[0]}(" in text, name

@@ -212,7 +212,7 @@ def test_nonnegative_is_exact_on_quadratic_forms(c):
     assert Signs().is_nonnegative(f) == all(m >= 0 for m in minors)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(
     st.lists(
         st.tuples(st.integers(-3, 3), st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=4

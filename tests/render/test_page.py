@@ -267,7 +267,7 @@ def formulas(draw, depth=3):
     }[kind]()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(formulas())
 def test_what_is_printed_is_what_was_derived(formula):
     at = {"x": sympy.Rational(-7, 5), "y": sympy.Rational(11, 13), "k": sympy.Rational(3, 7)}
