@@ -23,8 +23,8 @@ ROOT = Path(__file__).parent.parent
 LISTED = Path(__file__).with_name("repeated.txt")
 SECONDS = 0.2
 CONTROL = re.compile(
-    "refus|refut|wrong|false|forg|broken|reject|breaks|corrupt|tamper|apart|seen|fails|hostile|inert"
-    "|test_no|_do_not_|_is_no_|_are_no_|nothing|never|mutant|changed|cannot|disagree|differ"
+    "refus|refut|wrong|false|forg|broken|reject|breaks|corrupt|tamper|apart|told|seen|fails|hostile"
+    "|inert|outside|_not_|_no_|_none|nothing|never|mutant|changed|cannot|disagree|differ|conserved"
 )
 LIBRARY = tuple(f"{ROOT / name}/" for name in ("derive", "numerics"))
 TOOL = 3
