@@ -6,6 +6,7 @@ import os
 from collections import Counter
 
 import flint
+import hypothesis
 import mpmath
 import pytest
 
@@ -17,6 +18,10 @@ os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")
 from derive.catalogue import find
 from tests.lines import Lines, repeated
 from tests.published import derive_once
+
+# A busy machine makes an example late, and not wrong.
+hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.load_profile("patient")
 
 
 @pytest.hookimpl(tryfirst=True)
