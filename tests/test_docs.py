@@ -4,12 +4,14 @@ import re
 import shlex
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 
 import pytest
 
 from derive.catalogue.library import entries
 from tests.cli.commands import printed_by, run
+from tests.published import GIVEN_SIZE
 
 DOCS = Path(__file__).parents[1] / "docs"
 MADE = {"_build", "gallery.md"}
@@ -100,6 +102,7 @@ def test_it_builds_without_a_warning(tmp_path):
         re.findall(r'href="(models/[^"]+)"', gallery)
     )
     assert {"tied-pair.html", "linear-neuron.html", "matrix-factorization.html"} <= pages
-    assert gallery.count("Q exists: ") == len(entries())
+    assert gallery.count("Q exists: ") == len(GIVEN_SIZE)
+    assert all(entry.title in unescape(gallery) for entry in entries())
     assert "p**2 - m**2" in gallery
     assert "left out" in (tmp_path / "coverage.html").read_text(encoding="utf-8")
