@@ -130,24 +130,24 @@ class Exponential:
 
     def _of_line(self, r: Expr) -> Expr | None:
         """Return int r(E) log E dE for E = exp(q u), q u in the place of log E."""
-        E, log = self.E, self._line(1)[0] * self.u
+        E, log_E = self.E, self._line(1)[0] * self.u
         if (parts := _fractions(r, E)) is None:
             return None
         entire, fractions = parts
         found = list[Expr | None]()
         for (n,), c in entire.terms():
-            found.append(c * E ** (n + 1) * (log / (n + 1) - sympy.Rational(1, (n + 1) ** 2)))
+            found.append(c * E ** (n + 1) * (log_E / (n + 1) - sympy.Rational(1, (n + 1) ** 2)))
         for c, a, m in fractions:
             if m > 1:
                 below = (m - 1) * (E - a) ** (m - 1)
-                found += [-c * log / below, self.rational(E, sympy.cancel(c / (below * E)))]
+                found += [-c * log_E / below, self.rational(E, sympy.cancel(c / (below * E)))]
             elif a == 0:
-                found.append(c * log**2 / 2)
+                found.append(c * log_E**2 / 2)
             elif (sign := self.sign(a)) > 0:
-                log_E = self.rational(E, c * sympy.log(a) / (E - a))
-                found += [log_E, -c * Li2(1 - E / a)]
+                log = self.rational(E, c / (E - a))
+                found += [log and sympy.log(a) * log, -c * Li2(1 - E / a)]
             else:
-                found.append(c * (log * sympy.log(1 - E / a) + Li2(E / a)) if sign else None)
+                found.append(c * (log_E * sympy.log(1 - E / a) + Li2(E / a)) if sign else None)
         return _total(found)
 
 
