@@ -175,6 +175,16 @@ def has_words_and_formulas(record):
     assert not re.search(r"[`\\$]|\b[vV]\d_\d", text + seen.words)
 
 
+def test_functions_that_have_names_are_written():
+    """Those with an index too, in formulas and in the words beside them."""
+    for output, name in (
+        ("exp(a) + a", "<mi>Li</mi></mrow><mn>2</mn></msub>"),
+        ("w*exp(s)", "erf"),
+        ("a*log(a)", "Ei"),
+    ):
+        assert derive_once(output).to_html().count(name) > 0
+
+
 @pytest.mark.every(2)
 @pytest.mark.parametrize("weight", ["w" * 40, "input", "script", "catcode"])
 def test_names_are_letters(weight):

@@ -171,7 +171,9 @@ class _LatexForms(LatexPrinter):  # type: ignore[misc]
             head = as_latex(expr.func.__name__)
         else:
             name = NAMED.get(expr.func.__name__, expr.func.__name__)
+            name, *index = name.split("_")
             head = rf"\{name}" if name in COMMANDS else rf"\operatorname{{{name}}}"
+            head += "".join(f"_{{{x}}}" for x in index)
         inside = ", ".join(self._print(x) for x in expr.args)
         return head + in_brackets(inside)
 
