@@ -169,3 +169,28 @@ def test_what_would_not_end_is_refused(monkeypatch):
     assert x + y
     with pytest.raises(Rejected, match="too much work"):
         assert (x + y) * x
+
+
+NAMED = {
+    "erf": "2*exp(-x**2)/sqrt(pi)",
+    "erfi": "2*exp(x**2)/sqrt(pi)",
+    "Ei": "exp(x)/x",
+    "Li2": "-log(1 - x)/x",
+}
+
+
+@pytest.mark.parametrize("kind", NAMED)
+def test_functions_with_names_have_their_derivatives(kind):
+    calls = ("atan(1)", "sqrt(4*atan(1))", "exp(x**2)", "exp(-x**2)", "exp(x)", "log(1 - x)")
+    found = space(*calls, f"{kind}(x)", at=("1/2", "3"))
+    slope = found.read(f"{kind}(x)").derivative(0)
+    assert slope.same(found.read(NAMED[kind]))
+    assert not slope.same(found.read(f"2*({NAMED[kind]})"))
+
+
+def test_pi_is_the_number_but_for_a_constant_of_that_name():
+    calls = ("atan(1)", "sqrt(4*atan(1))", "exp(-x**2)", "erf(x)")
+    for constants, holds in ((("a", "D"), True), (("a", "pi"), False)):
+        found = space(*calls, "sqrt(pi)", constants=constants) if not holds else space(*calls)
+        right = found.read("2*exp(-x**2)/sqrt(pi)")
+        assert found.read("erf(x)").derivative(0).same(right) == holds

@@ -50,8 +50,8 @@ SLOPES = {
     "asinh": "1/sqrt(u**2 + 1)",
     "sin": "cos(u)",
     "power": "f*e/u",
-    "erf": "2*exp(-u**2)/sqrt(pi)",
-    "erfi": "2*exp(u**2)/sqrt(pi)",
+    "erf": "2*exp(-u**2)/sqrt(4*atan(1))",  # pi may be a name
+    "erfi": "2*exp(u**2)/sqrt(4*atan(1))",
     "Ei": "exp(u)/u",
     "Li2": "-log(1 - u)/u",
 }

@@ -24,8 +24,8 @@ VIA = {
     **dict.fromkeys(("tan", "sin"), ("cos({})", "sin({})")),
     **dict.fromkeys(("Abs", "abs"), ()),
     "asinh": ("sqrt(({})**2 + 1)", "asinh({})"),
-    "erf": ("atan(1)", "sqrt(pi)", "exp(-({})**2)", "erf({})"),
-    "erfi": ("atan(1)", "sqrt(pi)", "exp(({})**2)", "erfi({})"),
+    "erf": ("atan(1)", "sqrt(4*atan(1))", "exp(-({})**2)", "erf({})"),
+    "erfi": ("atan(1)", "sqrt(4*atan(1))", "exp(({})**2)", "erfi({})"),
     "Ei": ("exp({})", "Ei({})"),
     "Li2": ("log(1 - ({}))", "Li2({})"),
 }
