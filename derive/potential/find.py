@@ -46,7 +46,6 @@ from derive.potential.quadrature import (
     integrate_along_segment,
 )
 from derive.potential.reached import find_domain, unsought_domain
-from derive.potential.rewriting import fewest
 from derive.potential.separation import disjoint_parts, find_separation
 from derive.potential.shorter import shorter
 from derive.potential.shortest import METRIC, SEPARATE, WEIGHT_SPACE, Form, shortest
@@ -265,9 +264,12 @@ def _of_parts(warping: WarpVerdict, notation: Notation) -> Piece | None:
     if any(piece is None for piece in found):
         return None
     pieces = [x for x in found if x is not None]
-    mu, (beta,) = fewest(x.gradient[0] for x in pieces), notation.betas
+    mus, (beta,) = [x.gradient[0] for x in pieces], notation.betas
     R = sympy.Add(*(-x.value.xreplace({x.betas[0]: sympy.S.Zero}) for x in pieces))
-    if (evidence := _of_mu(p, mu, R, notation)) is None:
+    mus.sort(key=lambda mu: (mu.has(sympy.Integral), int(mu.count_ops())))
+    shown = ((mu, _of_mu(p, mu, R, notation)) for mu in mus)
+    mu, evidence = next((pair for pair in shown if pair[1] is not None), (beta, None))
+    if evidence is None:
         return None
     terms = " and ".join(f"`{part.outputs[0]}`" for part in parts)
     return Piece(
