@@ -154,6 +154,8 @@ def _slopes(limit: Limit, name: str) -> tuple[Slopes, ...]:
     form, why = limit.potential, f"as {name} -> 0"
     plain = limit.basis is None and not any(limit.origin or ())
     proved = limit.finding.verdict is Verdict.PROVED
+    if form is not None and proved and not plain:
+        _require_lines(limit.coordinates, form.gradient, why)
     if form is None or not all((form.curve is None, plain, proved)):
         raise InputError(f"Q/N has no limit in beta {why}: {limit.finding.reason}")
     steep = {(x, side) for x, side, _ in limit.steep}
@@ -166,6 +168,12 @@ def _slopes(limit: Limit, name: str) -> tuple[Slopes, ...]:
         )
         for x, down, up in sides
     )
+
+
+def _require_lines(coordinates: Sequence[Symbol], gradient: Sequence[Expr], why: str) -> None:
+    """Raise InputError where a slope changes with beta - beta_0, whatever beta_0 is."""
+    for g in (g for x, g in zip(coordinates, gradient, strict=True) if g.has(x)):
+        _positive(g, why)
 
 
 def _positive(g: Expr, why: str) -> Fraction:
