@@ -102,8 +102,8 @@ NEURONS = (
     "|{a}| |(1 - P) {v}_1|`",
     "`{a}^T {a} - {v}^T {v} = alpha^2 D` is kept, and `|beta|^2 = |{a}|^4 - alpha^2 {a} D {a}^T`: "
     "as `|{a}|^2 <= |beta| + alpha^2 |D|`, `beta` off the span is bounded, and of order `alpha`",
-    "where `{a}^T {a} = {v}^T {v}` it is `{v} = u {a}/|{a}|`, and `{a}/|{a}|` does not move",
 )
+BALANCED = "there `{v} = u {a}/|{a}|`, and `{a}/|{a}|` does not move"
 TURNED = (
     "`({a} X, -{b} X^T)` leaves `beta` as it is; with `X = Y + S`, `Y` symmetric and `S` skew, it "
     "leaves `C = {a}^T {a} - {b}^T {b}` as it is where `N Y + Y N = S C - C S`, "
@@ -346,6 +346,7 @@ class MatrixDerivation(Decided, Certified):
             f"from `{a}_0^T {a}_0 = {v}_0^T {v}_0` the flow is that of one neuron `s u = beta`, "
             f"`s = |{a}|`, from `|u_0| = s_0`, which has a `Q` with `g = s`",
             kind="mirror flow",
+            proof=(note(BALANCED.format(a=a, v=v)),),
         )
 
     def _closed(self, orbit: Orbit) -> Iterator[Statement]:

@@ -25,6 +25,8 @@ from derive.exact.towers.tower import Tower
 from derive.language.budget import Budget
 from derive.language.symbolic import from_sympy
 
+LARGEST_PRECISION = 2**16
+"""Bits beyond which two numbers are not told apart."""
 _WIDE = Budget(depth=800, digits=4000, bits=10**6, terms=10**12, degree=10**4, nodes=20_000)
 """Bounds for expressions that this program wrote itself."""
 
@@ -177,11 +179,12 @@ def lesser(c: Expr, other: Expr) -> Expr:
     difference, bits = other - c, PRECISION
     if ElementarySigns().is_zero(difference):
         return c
-    while True:  # it is not 0, so that some ball tells
+    while bits <= LARGEST_PRECISION:  # it is not 0, so that some ball tells
         with precise(bits):
             value = ball_of(difference, {})
         if not value.is_finite():
-            raise OpenSign(difference)
+            break
         if not value.contains(0):
             return other if value < 0 else c
         bits *= 2
+    raise OpenSign(difference)

@@ -42,6 +42,13 @@ NAMED: dict[type[Expr], str] = {
     Li2: "the dilogarithm",
 }
 """Functions that are not elementary, in words."""
+
+
+def meanings(e: Expr) -> list[str]:
+    """Return what their names mean, of those that an expression uses."""
+    return [f"`{f.__name__}` is {what}" for f, what in NAMED.items() if e.has(f)]
+
+
 Fraction: TypeAlias = tuple[Expr, Expr, int]
 """c/(x - a)^m as (c, a, m)."""
 
@@ -63,6 +70,8 @@ class Exponential:
 
     def integral(self, g: Expr) -> Expr | None:
         """Return int g du for a quotient of polynomials in u and E, or None."""
+        if not self.A.is_polynomial(self.u):
+            return None
         q, b = self._line(1)
         is_line = self._degree == 1 and b == 0
         if is_line and not g.has(self.u):

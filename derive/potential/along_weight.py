@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import sympy
 from sympy import Expr, Symbol
 
-from derive.errors import InputError
+from derive.errors import DeriveError, InputError
 from derive.exact.field.function_field import FunctionField, RationalFunction
 from derive.exact.field.generators import Generator
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import rank
 from derive.exact.liouville import not_elementary
-from derive.exact.named_integrals import NAMED, Exponential
+from derive.exact.named_integrals import NAMED, Exponential, meanings
 from derive.exact.signs import Signs
 from derive.exact.towers.tower import to_field
 from derive.language import from_sympy, to_sympy
@@ -42,7 +43,6 @@ from derive.potential.quadrature import INTEGRAL
 from derive.potential.rewriting import fewest, with_hyperbolic
 from derive.verdict import Identity
 from derive.weights.coordinate import Coordinate
-from derive.weights.dual import DualCoordinates, conjugate_in_time
 from derive.weights.metric import Metric
 from derive.weights.solved_leaf import SolvedLeaf, names_in, solved_leaves
 
@@ -51,9 +51,11 @@ ALONG = "on the leaf, by"
 
 
 def integrate_along_weight(
-    metric: Metric, dual: DualCoordinates | None, notation: Notation
+    metric: Metric, R: LogFunction | None, notation: Notation
 ) -> Piece | None:
     """Return Q by integrals of elementary functions of a weight, or None.
+
+    R is the conjugate of Q in the weights, where it is known.
 
     Closed ones come first, then those over a weight, then those that assume nothing of the start,
     then the shortest.
@@ -61,7 +63,6 @@ def integrate_along_weight(
     Raises:
         AssumePositive: there are some, for known signs of start symbols alone.
     """
-    R = conjugate_in_time(metric.conserved, dual)
     pieces, asked = list[Piece](), list[AssumePositive]()
     leaves = solved_leaves(metric.conserved, notation)
     while True:
@@ -179,11 +180,15 @@ class _Call:
         names = (*(c.name for c in leaf.constants), *self.fixed.values())
         known = (self.places[x], *map(leaf.field.named, names))
         own = Substituted(leaf.notation, field, x, (), self.constants, leaf, known)
-        return antiderivative(own, to_field(from_sympy(part), field, "an integrand"))
+        with suppress(DeriveError):  # what is in it is no function of the field
+            return antiderivative(own, to_field(from_sympy(part), field, "an integrand"))
+        return None
 
     def _sign(self, constant: Expr) -> int:
-        element = to_field(from_sympy(constant.xreplace(self._known)), self.leaf.field, "a sign")
-        return self.leaf.sign(element)
+        with suppress(DeriveError):
+            known = from_sympy(constant.xreplace(self._known))
+            return self.leaf.sign(to_field(known, self.leaf.field, "a sign"))
+        return 0
 
 
 class _AlongWeight:
@@ -248,7 +253,6 @@ class _AlongWeight:
             proof = self.not_elementary(self.f / self.r)
             integrand = Integrand("not elementary" if proof else "conjugate", proof)
         value = beta * mu - conjugate
-        words = (f"`{f.__name__}` is {what}" for f, what in NAMED.items() if value.has(f))
         return Piece(
             (beta,),
             value,
@@ -256,7 +260,7 @@ class _AlongWeight:
             self.constants(),
             assumptions=(*self.notation.assumptions, *generic),
             evidence=(*self.evidence(height, pace), *(closed or ())),
-            note=", ".join((*self.weights(), *words)),
+            note=", ".join((*self.weights(), *meanings(value))),
             integrand=integrand,
             curve=Curve(t, height, weight=p.weights[leaf.index], laws=leaf.laws),
         )

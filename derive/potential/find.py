@@ -8,17 +8,27 @@ and the limit solves min Q(beta) subject to X beta = y.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
+from typing import NamedTuple
 
 import sympy
 from sympy import Expr, Symbol
 
 from derive.exact.field.factors import factors
 from derive.exact.field.function_field import RationalFunction
+from derive.exact.named_integrals import meanings
 from derive.model.condition import Condition, Sign
 from derive.model.labels import quoted
-from derive.model.notation import BranchOpen, Notation, assuming, to_expr, without_modulus
+from derive.model.notation import (
+    AssumePositive,
+    BranchOpen,
+    Notation,
+    assuming,
+    to_expr,
+    without_modulus,
+)
 from derive.model.parameterization import Parameterization
 from derive.model.signs import Premises, sign_at_start, start_conditions
 from derive.potential.accept import ZeroTest, accepted
@@ -235,9 +245,9 @@ def _single(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notati
 def _integral(warping: WarpVerdict, dual: DualCoordinates | None, notation: Notation) -> Form:
     """Return Q in the weights, or by integrals: over beta where K is written there, or a weight."""
     metric = warping.metric
-    along = integrate_along_weight(metric, dual, notation)
+    R = conjugate_in_time(metric.conserved, dual)
+    along = integrate_along_weight(metric, R, notation)
     if along is None or along.curve is None:
-        R = conjugate_in_time(metric.conserved, dual)
         along = integrate_above_weight(metric, R, notation) or along
     integral, chart = integrate_along_beta(metric, notation)
     closed = along is not None and along.kind != "quadrature"
@@ -257,31 +267,43 @@ def _of_parts(warping: WarpVerdict, notation: Notation) -> Piece | None:
     """Return Q of F = F_1 + F_2 + ... without common weights, beta mu - R_1 - R_2 - ..., or None.
 
     They share mu, and int beta dmu is the sum of theirs, so that Q is the least sum of the Q_k at
-    beta_k that add up to beta: its infimal convolution.
+    beta_k that add up to beta: its infimal convolution. One of them has to know mu.
     """
     p, parts = warping.parameterization, disjoint_parts(warping.parameterization)
     found = [_part_in_weights(part) for part in parts] if parts[1:] else [None]
-    if any(piece is None for piece in found):
+    known = [x for x in found if x is not None]
+    if len(known) < len(found):
         return None
-    pieces = [x for x in found if x is not None]
-    mus, (beta,) = [x.gradient[0] for x in pieces], notation.betas
-    R = sympy.Add(*(-x.value.xreplace({x.betas[0]: sympy.S.Zero}) for x in pieces))
-    mus.sort(key=lambda mu: (mu.has(sympy.Integral), int(mu.count_ops())))
+    R, (beta,) = sympy.Add(*(x.R for x in known)), notation.betas
+    mus = sorted((x.mu for x in known if x.mu is not None), key=_length)
     shown = ((mu, _of_mu(p, mu, R, notation)) for mu in mus)
     mu, evidence = next((pair for pair in shown if pair[1] is not None), (beta, None))
     if evidence is None:
         return None
     terms = " and ".join(f"`{part.outputs[0]}`" for part in parts)
+    note = f"{ABOVE}, the infimal convolution of those of {terms}"
     return Piece(
         (beta,),
         beta * mu - R,
         (mu,),
-        assumptions=(*notation.assumptions, *(a for x in pieces for a in x.assumptions)),
+        assumptions=(*notation.assumptions, *(a for x in known for a in x.assumptions)),
         evidence=evidence,
-        note=f"{ABOVE}, the infimal convolution of those of {terms}",
+        note=", ".join((note, *meanings(beta * mu - R))),
         lift=find_lift(warping),
         integrand=Integrand("conjugate") if R.has(sympy.Integral) else None,
     )
+
+
+def _length(mu: Expr) -> tuple[bool, int]:
+    return mu.has(sympy.Integral), int(mu.count_ops())
+
+
+class _Part(NamedTuple):
+    """What is known in its weights of one of several terms: R, and mu where it is."""
+
+    mu: Expr | None
+    R: Expr
+    assumptions: tuple[Condition, ...] = ()
 
 
 def _of_mu(
@@ -302,18 +324,26 @@ def _of_mu(
     return accepted(ZeroTest(p, {}), shown, "parts")
 
 
-def _part_in_weights(part: Parameterization) -> Piece | None:
-    """Return Q of one output in its weights, or None."""
-    notation = Notation(part)
-    warping = decide_warp(decide_hessian(find_metric(find_conserved(find_lie_structure(part)))))
+def _part_in_weights(part: Parameterization) -> _Part | None:
+    """Return what is known of one of several terms, where that asks no sign of its start."""
+    notation, warping = Notation(part), _decided(part)
     dual = find_dual(warping)
-    if (piece := _in_weights(warping, dual, notation)) is not None:
-        return piece
-    piece = integrate_along_weight(warping.metric, dual, notation)
-    if piece is None or piece.curve is None:
-        return None
-    at = {piece.curve.parameter: notation.weights[piece.curve.weight], **dict(piece.constants)}
-    return piece.mapped(lambda e: e.xreplace(at))
+    R = conjugate_in_time(warping.metric.conserved, dual)
+    with suppress(AssumePositive, BranchOpen):
+        piece = _in_weights(warping, dual, notation)
+        piece = piece or integrate_along_weight(warping.metric, R, notation)
+        if piece is not None and piece.in_weights:
+            at = dict(piece.constants) | {piece.betas[0]: sympy.S.Zero}
+            if piece.curve is not None:
+                at[piece.curve.parameter] = notation.weights[piece.curve.weight]
+            mu, conjugate = (e.xreplace(at) for e in (piece.gradient[0], -piece.value))
+            return _Part(mu, conjugate, piece.assumptions)
+    return None if R is None or R.logs else _Part(None, to_expr(R.rational, notation.weights))
+
+
+def _decided(p: Parameterization) -> WarpVerdict:
+    """Return what is decided of outputs: of those of a term, or of one coordinate, as of any."""
+    return decide_warp(decide_hessian(find_metric(find_conserved(find_lie_structure(p)))))
 
 
 def _integrals_left(piece: Piece) -> tuple[int, bool]:
@@ -363,9 +393,9 @@ def _separated(warping: WarpVerdict, notation: Notation) -> Piece | None:
     pieces: list[Piece] = []
     for k, single in enumerate(separation.outputs(p), 1):
         x = notation.fresh(f"x{k}").name
-        conserved = find_conserved(find_lie_structure(single))
-        decided = decide_warp(decide_hessian(find_metric(conserved)))
-        found = find_potential(decided, Notation(single, suffix=str(k), coordinate=x)).piece
+        found = find_potential(
+            _decided(single), Notation(single, suffix=str(k), coordinate=x)
+        ).piece
         if found is None or found.kind != "explicit" or found.roots:
             return None
         pieces.append(found)

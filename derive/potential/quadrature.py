@@ -146,8 +146,8 @@ def integrate_above_weight(
     else:
         slope = shown(p.F[0] / r)
         rate = sympy.cancel(slope / free.diff(t)) if free.has(t) else t
-        whole = not rate.free_symbols and ZeroTest(p, {}).vanishes(slope - rate * free.diff(t))
-        conjugate = moving(rate * free, t) if whole else integral(p.F[0] / r)
+        known = not rate.free_symbols and ZeroTest(p, {}).vanishes(slope - rate * free.diff(t))
+        conjugate = moving(rate * free, t) if known else integral(p.F[0] / r)
     height = fewest([to_sympy(p.trees[0], symbols), to_expr(p.F[0], symbols)])
     return Piece(
         (beta,),
@@ -158,7 +158,8 @@ def integrate_above_weight(
             Identity(f"d{t}/dmu = {pace}", str(pace), repr(r), kind="path", of=(str(pace),)),
             Identity("the law is kept", repr(law.along(p.fields[0])), "0"),
         ),
-        note=f"`{own} = {t}`, `{other} = {A}`, the root of `{left} = {kept - free}`",
+        note=f"`{own} = {t}`, `{other} = {A}`, the root of `{left} = {kept - free}`, which grows "
+        f"with `{A}`",
         integrand=Integrand("antiderivative"),
         curve=Curve(t, height, weight=own, roots=((other, A, left + free - kept),)),
     )

@@ -82,23 +82,21 @@ class Separation:
 
 def disjoint_parts(p: Parameterization) -> list[Parameterization]:
     """Return the parts without common weights of which one output is the sum, [p] without any."""
-    groups, whole = list[tuple[set[str], Expr]](), to_sympy(p.trees[0])
+    F, groups = to_sympy(p.trees[0]), list[tuple[set[str], Expr]]()
     rates_move = names(p.geometry.trees) or not p.geometry.is_diagonal
-    if rates_move or {x.name for x in whole.free_symbols} - {*p.weights, *p.parameters}:
+    if rates_move or {x.name for x in F.free_symbols} - {*p.weights, *p.parameters}:
         return [p]
-    for term in sympy.Add.make_args(whole):
-        used, whole = {x.name for x in term.free_symbols} & {*p.weights}, term
+    for term in sympy.Add.make_args(F):
+        used, total = {x.name for x in term.free_symbols} & {*p.weights}, term
         # a constant goes with what it meets first
         for group in [x for x in groups if x[0] & used or not (x[0] and used)]:
             groups.remove(group)
-            used, whole = used | group[0], whole + group[1]
-        groups.append((used, whole))
-    known = ((F, [w for w in p.weights if w in used]) for used, F in groups)
-    return (
-        [p]
-        if not groups[1:]
-        else [p.with_(outputs=[F], weights=weights, labels=[1]) for F, weights in known]
-    )
+            used, total = used | group[0], total + group[1]
+        groups.append((used, total))
+    if len(groups) < 2:
+        return [p]
+    known = ((total, [w for w in p.weights if w in used]) for used, total in groups)
+    return [p.with_(outputs=[total], weights=weights, labels=[1]) for total, weights in known]
 
 
 Part = TypeVar("Part")

@@ -18,6 +18,7 @@ from derive.certificate.checking.function import (
     sign,
     times,
 )
+from derive.certificate.checking.signs import Conditions
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.text import Rejected
 
@@ -194,3 +195,16 @@ def test_pi_is_the_number_but_for_a_constant_of_that_name():
         found = space(*calls, "sqrt(pi)", constants=constants) if not holds else space(*calls)
         right = found.read("2*exp(-x**2)/sqrt(pi)")
         assert found.read("erf(x)").derivative(0).same(right) == holds
+
+
+def test_what_is_kept_of_a_sign_is_of_the_call_that_is_there():
+    """Where a definition was left, another one has its place."""
+    found = Space(("x",), ("a",), 2)
+    found.w0 = [found.read("a")]
+    found.start = found.started({"a": "2"})
+    conditions, before = Conditions(found), found.scope()
+    for call, shown in (("exp(x)", 1), ("atan(x)", 0)):
+        found.define({"name": "A", "of": call})
+        assert conditions.of(found.read("A").top).value == shown
+        found.leave(before)
+        before = found.scope()

@@ -10,7 +10,7 @@ import sympy
 from mpmath import mp, mpf
 from witness_flow import Model, integrate, number
 
-from derive import Parameterization, derive
+from derive import Parameterization, Verdict, derive
 from derive.certificate.checking.check import Rejected, check_text
 from derive.exact.linear.families import LogFunction
 from derive.model.condition import Sign
@@ -171,6 +171,8 @@ SUMS = [
     ("log(2 + exp(2*c)) - b", {"b": "1/2", "c": "1"}),
     ("log(2 + 3*c) + c + b", {"b": "1/2", "c": "1"}),
     ("log(2 + exp(c)) - log(b)", {"b": "3", "c": "1"}),
+    ("u*v*w + log(1 + exp(c))", {"u": "1", "v": "1/2", "w": "-1", "c": "1/3"}),
+    ("u*v**3 + c + exp(c)", {"u": "1", "v": "1/2", "c": "1/3"}),
 ]
 
 
@@ -208,13 +210,23 @@ def test_parts_are_the_connected_terms():
 
 def test_a_wrong_part_is_not_printed(monkeypatch):
     for wrong in (lambda e: 2 * e, lambda e: -e):
-        broken = lambda part: find_part(part) and find_part(part).mapped(wrong)  # noqa: B023, E731
+        broken = lambda part: find_part(part)._replace(R=wrong(find_part(part).R))  # noqa: B023, E731
         monkeypatch.setattr(find, "_part_in_weights", broken)
         (piece,) = derive(Parameterization.parse(["a + b*log(b)"])).potential.pieces
         assert piece.lift is None
 
 
 find_part = find._part_in_weights
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["exp(1/a)", "a*exp(1/a)", "b*exp(a**3)", "b*exp(exp(a))", "sinh(c + a**2) + b*log(b)"],
+)
+def test_what_has_no_named_integral_and_parts_that_ask_a_sign_keep_the_verdict(output):
+    d = derive_once(Parameterization.parse([output]))
+    assert d.verdict is Verdict.PROVED
+    assert d.potential.kind == "quadrature"
 
 
 @pytest.mark.every(4)

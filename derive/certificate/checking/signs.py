@@ -55,7 +55,7 @@ class Conditions:
         self.space, self.signs, self.others = space, dict[str, int](), set[str]()
         self.generic, self.meet = dict[str, None](), set[str]()
         self.positive = list[fmpz_mpoly]()
-        self._sums, self._known = dict[str, Sign](), tuple[int, ...]()
+        self._sums, self._known = dict[str, Sign](), list[object]()
         self.take(texts, {*space.names} if names is None else names)
 
     def take(self, texts: Iterable[str], names: Collection[str]) -> None:
@@ -113,9 +113,9 @@ class Conditions:
         return Sign(given or found.value, list if met else found.zeros)
 
     def _of_sum(self, p: fmpz_mpoly) -> Sign:
-        """Return what is shown of a sum or difference, kept until more conditions are taken."""
-        space, taken = self.space, (self.signs, self.others, self.positive)
-        known = (*map(len, taken), len(space.known), len(space.generators), len(space.symbols))
+        """Return what is shown of a sum or difference, kept as long as all it is by is the same."""
+        taken = (self.signs, self.others, self.positive, self.space.known, self.space.generators)
+        known: list[object] = [x.copy() for x in taken]
         if known != self._known:
             self._sums, self._known = {}, known
         if (key := str(p)) not in self._sums:
