@@ -158,8 +158,8 @@ def integrate_above_weight(
             Identity(f"d{t}/dmu = {pace}", str(pace), repr(r), kind="path", of=(str(pace),)),
             Identity("the law is kept", repr(law.along(p.fields[0])), "0"),
         ),
-        note=f"`{own} = {t}`, `{other} = {A}`, the root of `{left} = {kept - free}`, which grows "
-        f"with `{A}`",
+        note=f"`{own} = {t}`, `{other} = {A}`, the one root of `{left} = {kept - free}`, of which "
+        f"the left side grows with `{A}`",
         integrand=Integrand("antiderivative"),
         curve=Curve(t, height, weight=own, roots=((other, A, left + free - kept),)),
     )
