@@ -571,109 +571,110 @@ Proof.
 Qed.
 End Inverse.
 
-(* One output along a curve beta = f z on the open interval where P holds; Q explicit in beta is f z = z.
-   height x z is Q where x = f z, mu its slope, k is K *)
-Record curve (P : R -> Prop) (f df : R -> R) (height : R -> R -> R) (mu k : R -> R) : Prop := {
-  curve_convex : forall x y z, P x -> P y -> x <= z <= y -> P z;
-  curve_opened : forall z, P z -> locally z P;
-  curve_moves : forall z, P z -> is_derive f z (df z);
-  curve_rises : forall z, P z -> 0 < df z;
-  curve_height : forall z, P z -> is_derive (fun z => height (f z) z) z (mu z * df z);
-  curve_mu : forall z, P z -> is_derive mu z (df z / k z);
-  curve_positive : forall z, P z -> 0 < k z
+(* A term of Q, q in a coordinate x of beta that moves by itself with the steering nu: slope dq, second derivative k *)
+Record term_by (dom : R -> Prop) (q x nu dq k : R -> R) : Prop := {
+  term_convex : forall a b c, dom a -> dom b -> a <= c <= b -> dom c;
+  term_slope : forall a, dom a -> is_derive q a (dq a);
+  term_second : forall a, dom a -> is_derive dq a (k a);
+  term_positive : forall a, dom a -> 0 < k a;
+  term_inside : forall t, 0 <= t -> dom (x t);
+  term_start : dq (x 0) = 0;
+  term_moves : forall t, 0 <= t -> is_derive x t (nu t / k (x t))
 }.
-(* and the flow of a copy, whose weights are at T on the curve *)
-Record copy (P : R -> Prop) (f mu k : R -> R) (beta T K lam : R -> R) : Prop := {
-  copy_inside : forall t, 0 <= t -> P (T t);
-  copy_beta : forall t, 0 <= t -> f (T t) = beta t;
-  copy_moves : forall t, 0 <= t -> is_derive beta t (K t * lam t);
-  copy_inverse : forall t, 0 <= t -> k (T t) = K t;
-  copy_start : mu (T 0) = 0
-}.
-(* Q and its slope as functions of beta *)
-Lemma along_curve P f df height mu k x : curve P f df height mu k -> image f P x ->
-  exists z, P z /\ x = f z /\ inv f P x = z /\ is_derive (fun x => height x (inv f P x)) x (mu z) /\
-    is_derive (fun x => mu (inv f P x)) x (/ k z).
+Definition term dom q x nu := exists of : (R -> R) * (R -> R), term_by dom q x nu (fst of) (snd of).
+
+(* Q as q x, and the flow of x, whose K is a function of x *)
+Theorem explicit_term (dom : R -> Prop) (q mu kernel x nu K : R -> R) :
+  (forall a b c, dom a -> dom b -> a <= c <= b -> dom c) -> (forall a, dom a -> is_derive q a (mu a)) ->
+  (forall a, dom a -> is_derive mu a (1 / kernel a)) -> (forall a, dom a -> 0 < kernel a) ->
+  (forall t, 0 <= t -> dom (x t)) -> (forall t, 0 <= t -> is_derive x t (K t * nu t)) -> (forall t, 0 <= t -> kernel (x t) = K t) ->
+  mu (x 0) = 0 -> term dom q x nu.
 Proof.
-  intros C [z [hz <-]]. exists z. destruct C as [convex opened f' df' q' mu' k'].
-  assert (E := inv_left P f df convex f' df'). assert (W := inv_derive P f df convex f' df' opened z hz).
-  assert (dz := df' z hz). assert (kz := k' z hz). split; [exact hz|]. split; [reflexivity|]. split; [apply E, hz|]. split.
-  - apply (is_derive_ext_loc (fun x => height (f (inv f P x)) (inv f P x))).
-    + apply (filter_imp (image f P)); [|apply (image_open P f df); auto; exists z; auto]. intros y [v [hv <-]]. rewrite (E v hv). reflexivity.
-    + evar_last; [apply (d_comp (fun z => height (f z) z)); [rewrite (E z hz); apply q', hz|exact W]|]. field. lra.
-  - evar_last; [apply (d_comp mu); [rewrite (E z hz); apply mu', hz|exact W]|]. field. lra.
+  intros C q' mu' k I x' E Z. exists (mu, fun a => 1 / kernel a). split; simpl; auto.
+  - intros a ha. apply Rdiv_lt_0_compat; [lra|apply k, ha].
+  - intros t ht. replace (nu t / _) with (K t * nu t); [apply x', ht|]. rewrite <- E by exact ht. field. generalize (k _ (I t ht)). lra.
+Qed.
+(* Q along a curve x = f z on the open interval where P holds: height x z where x = f z; the weights are at T on it *)
+Theorem curve_term (P : R -> Prop) (f df : R -> R) (height : R -> R -> R) (dom : R -> Prop) (mu kernel x nu T K : R -> R) :
+  (forall a b c, P a -> P b -> a <= c <= b -> P c) -> (forall z, P z -> locally z P) ->
+  (forall z, P z -> is_derive f z (df z)) -> (forall z, P z -> 0 < df z) -> (forall a, dom a <-> image f P a) -> (forall t, 0 <= t -> f (T t) = x t) ->
+  (forall z, P z -> is_derive (fun z => height (f z) z) z (mu z * df z)) -> (forall z, P z -> is_derive mu z (df z / kernel z)) ->
+  (forall z, P z -> 0 < kernel z) -> (forall t, 0 <= t -> P (T t)) ->
+  (forall t, 0 <= t -> is_derive x t (K t * nu t)) -> (forall t, 0 <= t -> kernel (T t) = K t) -> mu (T 0) = 0 ->
+  term dom (fun a => height a (inv f P a)) x nu.
+Proof.
+  intros C O f' df' R B q' mu' k I x' E Z. assert (L := inv_left P f df C f' df'). assert (W := inv_derive P f df C f' df' O).
+  assert (H : forall a, dom a -> exists z, P z /\ a = f z) by (intros a ha; apply R in ha; destruct ha as [z [hz <-]]; exists z; auto).
+  assert (T' : forall t, 0 <= t -> inv f P (x t) = T t) by (intros t ht; rewrite <- B by exact ht; apply L, I, ht).
+  apply (explicit_term _ _ (fun a => mu (inv f P a)) (fun a => kernel (inv f P a)) x nu K); auto.
+  - intros a b c ha hb h. apply R. apply R in ha. apply R in hb. apply (image_convex P f df C f' df' a b); assumption.
+  - intros a ha. destruct (H a ha) as [z [hz ->]]. generalize (df' z hz) (W z hz). intros dz Wz.
+    apply (is_derive_ext_loc (fun a => height (f (inv f P a)) (inv f P a))).
+    + apply (filter_imp (image f P)); [|apply (image_open P f df); auto; exists z; auto]. intros y [v [hv <-]]. rewrite (L v hv). reflexivity.
+    + evar_last; [apply (d_comp (fun z => height (f z) z)); [rewrite (L z hz); apply q', hz|exact Wz]|]. rewrite (L z hz). field. lra.
+  - intros a ha. destruct (H a ha) as [z [hz ->]]. generalize (df' z hz) (k z hz). intros dz kz.
+    evar_last; [apply (d_comp mu); [rewrite (L z hz); apply mu', hz|apply W, hz]|]. rewrite (L z hz). field. lra.
+  - intros a ha. destruct (H a ha) as [z [hz ->]]. rewrite (L z hz). apply k, hz.
+  - intros t ht. apply R. exists (T t). auto.
+  - intros t ht. rewrite T' by exact ht. apply E, ht.
+  - rewrite T' by lra. exact Z.
+Qed.
+Lemma choose (A : Type) (a : A) d (R : nat -> A -> Prop) : (forall i, (i < d)%nat -> exists x, R i x) -> exists f, forall i, (i < d)%nat -> R i (f i).
+Proof.
+  induction d as [|d IH]; intros H; [exists (fun _ => a); lia|]. destruct IH as [f F]; [auto|]. destruct (H d ltac:(lia)) as [x X].
+  exists (fun i => if Nat.eqb i d then x else f i). intros i hi. destruct (Nat.eqb_spec i d) as [->|]; [exact X|apply F; lia].
 Qed.
 
-(* Q is a sum over d coordinates X_j = <V_j, b>, which move by themselves with the steering nu: lam = V^T nu *)
-Section Copies.
-Variables (d : nat) (V : nat -> nat -> R) (X : nat -> (nat -> R) -> R) (dom P : nat -> R -> Prop) (f df : nat -> R -> R).
-Variables (height : nat -> R -> R -> R) (mu k : nat -> R -> R) (beta lam nu : R -> nat -> R) (T K : nat -> R -> R).
-Hypothesis linear : forall j b, (j < d)%nat -> X j b = dot d (V j) b.
-Hypothesis told : forall b c, (forall j, (j < d)%nat -> X j b = X j c) -> agree d b c.
-Hypothesis steered : forall t i, 0 <= t -> (i < d)%nat -> lam t i = Sum d (fun j => V j i * nu t j).
-Hypothesis curves : forall i, (i < d)%nat -> curve (P i) (f i) (df i) (height i) (mu i) (k i).
-Hypothesis reached : forall i x, (i < d)%nat -> dom i x <-> image (f i) (P i) x.
-Hypothesis flown : forall i, (i < d)%nat -> copy (P i) (f i) (mu i) (k i) (fun t => X i (beta t)) (T i) (K i) (fun t => nu t i).
-
-Let z i b := inv (f i) (P i) (X i b).
-Let G b i := Sum d (fun j => V j i * mu j (z j b)).
-Let inside b := forall i, (i < d)%nat -> dom i (X i b).
-
-Lemma placed b i : inside b -> (i < d)%nat -> P i (z i b) /\ 0 < k i (z i b) /\
-  is_derive (fun x => height i x (inv (f i) (P i) x)) (X i b) (mu i (z i b)) /\
-  is_derive (fun x => mu i (inv (f i) (P i) x)) (X i b) (/ k i (z i b)).
+(* Q is a sum of terms over d coordinates X_j = <V_j, b>, with lam = V^T nu *)
+Theorem separable d (V : nat -> nat -> R) (X : nat -> (nat -> R) -> R) (dom : nat -> R -> Prop) (q : nat -> R -> R) (beta lam nu : R -> nat -> R) :
+  (forall j b, (j < d)%nat -> X j b = dot d (V j) b) -> (forall b c, (forall j, (j < d)%nat -> X j b = X j c) -> agree d b c) ->
+  (forall t i, 0 <= t -> (i < d)%nat -> lam t i = Sum d (fun j => V j i * nu t j)) ->
+  (forall j, (j < d)%nat -> term (dom j) (q j) (fun t => X j (beta t)) (fun t => nu t j)) ->
+  regularizes d (fun b => forall i, (i < d)%nat -> dom i (X i b)) (fun b => Sum d (fun i => q i (X i b))) beta lam.
 Proof.
-  intros hb hi. assert (C := curves i hi). unfold z.
-  destruct (along_curve _ _ _ _ _ _ (X i b) C) as [z0 [hz [_ [E [q' mu']]]]]; [apply reached; auto|].
-  rewrite E. split; [exact hz|]. split; [apply C, hz|]. split; assumption.
-Qed.
-Lemma at_copy t i : 0 <= t -> (i < d)%nat -> z i (beta t) = T i t.
-Proof.
-  intros ht hi. destruct (flown i hi) as [c1 c2 _ _ _]. destruct (curves i hi). unfold z. rewrite <- c2 by exact ht.
-  apply (inv_left (P i) (f i) (df i)); auto.
-Qed.
-Lemma slope_dot b v : dot d (G b) v = Sum d (fun j => mu j (z j b) * dot d (V j) v).
-Proof. apply (dot_Sum d d (fun j => mu j (z j b)) V). reflexivity. Qed.
-Lemma coordinate_derive (c : R -> nat -> R) s v i : (i < d)%nat -> (forall i, (i < d)%nat -> is_derive (fun r => c r i) s (v i)) ->
-  is_derive (fun r => X i (c r)) s (dot d (V i) v).
-Proof. intros hi D. apply (is_derive_ext (fun r => dot d (V i) (c r))); [intros; symmetry; apply linear, hi|apply dot_derive, D]. Qed.
-
-Theorem copies : regularizes d (fun b => forall i, (i < d)%nat -> dom i (X i b))
-  (fun b => Sum d (fun i => height i (X i b) (inv (f i) (P i) (X i b)))) beta lam.
-Proof.
-  apply (coupled d _ _ G (fun b v => Sum d (fun j => / k j (z j b) * dot d (V j) v ^ 2)) beta lam (fun _ => 1)).
-  - intros c s v hs D. rewrite slope_dot. apply (Sum_derive d (fun i r => height i (X i (c r)) (z i (c r)))). intros i hi.
-    apply (d_comp (fun x => height i x (inv (f i) (P i) x)) (fun r => X i (c r))); [apply placed; assumption|apply coordinate_derive; assumption].
-  - intros i hi. apply Sum_0. intros j hj. rewrite (at_copy 0 j) by (lra || exact hj). rewrite (copy_start _ _ _ _ _ _ _ _ (flown j hj)). ring.
-  - intros t i ht hi. rewrite Rmult_1_l, steered by assumption. apply (Sum_derive d (fun j s => V j i * mu j (z j (beta s)))). intros j hj.
-    destruct (flown j hj) as [c1 c2 c3 c4 _]. apply d_scal. assert (hz : inside (beta t)).
-    { intros m hm. apply reached; [exact hm|]. exists (T m t). split; apply (flown m hm), ht. }
-    destruct (placed _ j hz hj) as [_ [kz [_ D]]].
-    evar_last; [apply (d_comp (fun x => mu j (inv (f j) (P j) x)) (fun s => X j (beta s))); [exact D|apply c3, ht]|].
-    rewrite at_copy, <- c4 in * by assumption. field. lra.
+  intros linear told steered terms. destruct (choose _ (fun x => x, fun x => x) d _ terms) as [of D].
+  set (dq := fun j => fst (of j)). set (k := fun j => snd (of j)).
+  assert (S : forall b v, dot d (fun i => Sum d (fun j => V j i * dq j (X j b))) v = Sum d (fun j => dq j (X j b) * dot d (V j) v)).
+  { intros b v. apply (dot_Sum d d (fun j => dq j (X j b)) V). reflexivity. }
+  assert (M : forall (c : R -> nat -> R) s v j, (j < d)%nat -> (forall i, (i < d)%nat -> is_derive (fun r => c r i) s (v i)) ->
+    is_derive (fun r => X j (c r)) s (dot d (V j) v)).
+  { intros c s v j hj H. apply (is_derive_ext (fun r => dot d (V j) (c r))); [intros; symmetry; apply linear, hj|apply dot_derive, H]. }
+  apply (coupled d _ _ (fun b i => Sum d (fun j => V j i * dq j (X j b))) (fun b v => Sum d (fun j => k j (X j b) * dot d (V j) v ^ 2)) beta lam (fun _ => 1)).
+  - intros c s v hs H. rewrite S. apply (Sum_derive d (fun j r => q j (X j (c r)))). intros j hj.
+    apply (d_comp (q j) (fun r => X j (c r))); [apply (term_slope _ _ _ _ _ _ (D j hj)), hs, hj|apply M; assumption].
+  - intros i hi. apply Sum_0. intros j hj. unfold dq. rewrite (term_start _ _ _ _ _ _ (D j hj)). ring.
+  - intros t i ht hi. rewrite Rmult_1_l, steered by assumption. apply (Sum_derive d (fun j s => V j i * dq j (X j (beta s)))). intros j hj.
+    apply d_scal. assert (I := term_inside _ _ _ _ _ _ (D j hj) t ht). assert (P := term_positive _ _ _ _ _ _ (D j hj) _ I).
+    evar_last; [apply (d_comp (dq j) (fun s => X j (beta s))); [apply (term_second _ _ _ _ _ _ (D j hj)), I|apply (term_moves _ _ _ _ _ _ (D j hj)), ht]|].
+    field. apply Rgt_not_eq, P.
   - intros; lra.
-  - intros b c s hb hc hs i hi. apply reached; [exact hi|].
-    assert (hx := proj1 (reached i _ hi) (hb i hi)). assert (hy := proj1 (reached i _ hi) (hc i hi)).
-    change (fun i => b i + s * (c i - b i)) with (line b (fun i => c i - b i) s). destruct (curves i hi).
+  - intros b c s hb hc hs i hi. change (fun i => b i + s * (c i - b i)) with (line b (fun i => c i - b i) s).
     rewrite linear, dot_line, dot_minus_r, <- !linear by exact hi.
-    destruct (Rle_dec (X i b) (X i c)); [apply (image_convex (P i) (f i) (df i)) with (x := X i b) (y := X i c)
-      |apply (image_convex (P i) (f i) (df i)) with (x := X i c) (y := X i b)]; auto; nra.
-  - intros c s v hs D. apply (is_derive_ext (fun r => Sum d (fun j => mu j (z j (c r)) * dot d (V j) v))); [intros; symmetry; apply slope_dot|].
-    apply (Sum_derive d (fun j r => mu j (z j (c r)) * dot d (V j) v)). intros j hj. destruct (placed _ j hs hj) as [_ [_ [_ E]]].
-    assert (W := d_comp (fun x => mu j (inv (f j) (P j) x)) (fun r => X j (c r)) _ _ _ E (coordinate_derive c s v j hj D)).
-    evar_last; [apply (d_mult (fun r => mu j (z j (c r)))); [exact W|apply d_const]|cbv beta; ring].
-  - intros b v hb. assert (N : forall j, (j < d)%nat -> 0 < / k j (z j b)) by (intros j hj; apply Rinv_0_lt_compat, placed; assumption).
-    assert (S : forall j, (j < d)%nat -> 0 <= / k j (z j b) * dot d (V j) v ^ 2).
+    destruct (Rle_dec (X i b) (X i c)); [apply (term_convex _ _ _ _ _ _ (D i hi) (X i b) (X i c))|apply (term_convex _ _ _ _ _ _ (D i hi) (X i c) (X i b))]; auto; nra.
+  - intros c s v hs H. apply (is_derive_ext (fun r => Sum d (fun j => dq j (X j (c r)) * dot d (V j) v))); [intros; symmetry; apply S|].
+    apply (Sum_derive d (fun j r => dq j (X j (c r)) * dot d (V j) v)). intros j hj.
+    assert (W := d_comp (dq j) (fun r => X j (c r)) _ _ _ (term_second _ _ _ _ _ _ (D j hj) _ (hs j hj)) (M c s v j hj H)).
+    evar_last; [apply (d_mult (fun r => dq j (X j (c r)))); [exact W|apply d_const]|unfold k; cbv beta; ring].
+  - intros b v hb. assert (N : forall j, (j < d)%nat -> 0 < k j (X j b)) by (intros j hj; apply (term_positive _ _ _ _ _ _ (D j hj)), hb, hj).
+    assert (P : forall j, (j < d)%nat -> 0 <= k j (X j b) * dot d (V j) v ^ 2).
     { intros j hj. apply Rmult_le_pos; [left; apply N, hj|apply pow2_ge_0]. }
-    split; [apply Sum_ge0, S|]. intros E. apply (told v (fun _ => 0)). intros j hj. rewrite !linear by exact hj.
-    replace (dot d (V j) (fun _ => 0)) with 0 by (symmetry; apply Sum_0; intros; ring). apply (square_0 _ _ (N j hj)), (Sum_eq0 d _ S E j hj).
-  - intros b c hb L i hi. apply (tends_Sum d (fun j t => V j i * mu j (z j (c t)))). intros j hj. apply tends_mult; [apply tends_const|].
-    destruct (placed b j hb hj) as [_ [_ [_ D]]]. apply (tends_unary (fun x => mu j (inv (f j) (P j) x)) (fun t => X j (c t)) _ _ D).
+    split; [apply Sum_ge0, P|]. intros E. apply (told v (fun _ => 0)). intros j hj. rewrite !linear by exact hj.
+    replace (dot d (V j) (fun _ => 0)) with 0 by (symmetry; apply Sum_0; intros; ring). apply (square_0 _ _ (N j hj)), (Sum_eq0 d _ P E j hj).
+  - intros b c hb L i hi. apply (tends_Sum d (fun j t => V j i * dq j (X j (c t)))). intros j hj. apply tends_mult; [apply tends_const|].
+    apply (tends_unary (dq j) (fun t => X j (c t)) _ _ (term_second _ _ _ _ _ _ (D j hj) _ (hb j hj))).
     rewrite linear by exact hj. apply (is_lim_ext (fun t => dot d (V j) (c t))); [intros; symmetry; apply linear, hj|].
     apply (tends_dot d (fun _ => V j) c); intros; [apply tends_const|apply L; assumption].
-  - intros t ht i hi. apply reached; [exact hi|]. exists (T i t). split; apply (flown i hi), ht.
+  - intros t ht i hi. apply (term_inside _ _ _ _ _ _ (D i hi)), ht.
 Qed.
-End Copies.
+(* d copies of one output, each a coordinate *)
+Corollary copies d (dom : nat -> R -> Prop) (q : nat -> R -> R) (beta lam : R -> nat -> R) :
+  (forall i, (i < d)%nat -> term (dom i) (q i) (fun t => beta t i) (fun t => lam t i)) ->
+  regularizes d (fun b => forall i, (i < d)%nat -> dom i (b i)) (fun b => Sum d (fun i => q i (b i))) beta lam.
+Proof.
+  intros H. apply (separable d kron (fun j b => b j) dom q beta lam lam); [|intros b c E; exact E| |exact H].
+  - intros j b hj. symmetry. apply dot_kron, hj.
+  - intros t i _ hi. rewrite <- (Sum_kron d (lam t) i hi) at 1. apply Sum_ext. intros j _. unfold kron. rewrite Nat.eqb_sym. reflexivity.
+Qed.
 (* ------------------------------------------------------------------ *)
 (* The weights *)
 
@@ -962,8 +963,6 @@ Ltac cont := cbv beta; lazymatch goal with
   end.
 
 (* ---- curves: beta itself is the coordinate; open intervals; every value is taken *)
-Lemma explicit_image (P : R -> Prop) x : P x <-> image (fun z => z) P x.
-Proof. split; [intros h; exists x; auto|intros [z [h <-]]; exact h]. Qed.
 Lemma open_above (f : R -> R) z : ex_derive f z -> 0 < f z -> locally z (fun y => 0 < f y).
 Proof. intros D h. apply (ex_derive_continuous f z D (fun y => 0 < y)), (open_gt 0), h. Qed.
 Ltac opens := lazymatch goal with
@@ -987,9 +986,6 @@ Proof.
   assert (B : 1 <= 1 + u ^ 2) by (generalize (pow2_ge_0 u); lra). apply Rle_trans with ((1 + u ^ 2) ^ 1); [nra|].
   apply Rle_pow; [exact B|lia].
 Qed.
-(* each output a coordinate *)
-Lemma kron_steered d i (mu : nat -> R) : (i < d)%nat -> mu i = Sum d (fun j => kron j i * mu j).
-Proof. intros hi. rewrite <- (Sum_kron d mu i hi) at 1. apply Sum_ext. intros j _. unfold kron. rewrite Nat.eqb_sym. reflexivity. Qed.
 (* convex domains and squares *)
 Lemma between s x y z : 0 <= s <= 1 -> 0 < x -> 0 < y -> 0 <= z -> 0 < (1 - s) * x + s * y + s * (1 - s) * z.
 Proof.

@@ -17,14 +17,12 @@ from sympy import Expr, Rational, Symbol
 from derive.rocq.signs import Signs
 from derive.rocq.terms import APPLIED, ATOM, NoFile, Terms
 
-PYTHAGOREAN = {sympy.cos: (sympy.sin, -1, "cos_rule"), sympy.cosh: (sympy.sinh, 1, "cosh_sqr")}
-"""Functions f with f^2 = 1 + sign g^2: g, sign and the lemma."""
 HYPERBOLIC = {
-    sympy.sinh: lambda e: (e - 1 / e) / 2,
-    sympy.cosh: lambda e: (e + 1 / e) / 2,
-    sympy.tanh: lambda e: (e**2 - 1) / (e**2 + 1),
+    sympy.sinh: lambda e, over: (e - over) / 2,
+    sympy.cosh: lambda e, over: (e + over) / 2,
+    sympy.tanh: lambda e, over: (e**2 - 1) / (e**2 + 1),
 }
-"""Hyperbolic functions by the exponential."""
+"""Hyperbolic functions by the exponential and its inverse."""
 SAME = {sympy.log: 1, sympy.asinh: 0, sympy.atan: 0}
 """Functions that are told apart by their arguments alone, and where each is 0."""
 ODD = {sympy.asinh: "arcsinh_opp", sympy.atan: "atan_opp"}
@@ -68,10 +66,9 @@ class Calls:
     def read(self, *given: Expr) -> None:
         """Name the functions in some expressions."""
         expressions = (*self.values.values(), *given)
-        exponentials = (sympy.exp, *HYPERBOLIC) if self.split else (sympy.exp,)
         for e in expressions:
             for part in sympy.preorder_traversal(e):
-                if isinstance(part, exponentials):
+                if isinstance(part, sympy.exp) or part.func in HYPERBOLIC:
                     self._measure(part.args[0].xreplace(self.values))
         for e in expressions:
             self._visit(e)
@@ -273,26 +270,31 @@ class Calls:
     def _call(self, part: Expr) -> None:
         if isinstance(part, sympy.exp):
             self._exponential(part)
-        elif self.split and part.func in HYPERBOLIC:
+        elif part.func in HYPERBOLIC:
             exponential = sympy.exp(*part.args)
             self._visit(exponential)
-            image = together(HYPERBOLIC[part.func](self._images[exponential]))
+            e = self._images[exponential]
+            image = together(HYPERBOLIC[part.func](e, self._inverse(e)))
             proof = "unfold tanh, sinh, cosh; rewrite ?exp_Ropp; "
             self._equal(part, image, f"{proof}{self.field()}")
-        elif part.func in PYTHAGOREAN:
-            other, sign, lemma = PYTHAGOREAN[part.func]
-            (u,) = part.args
-            partner = other(u)
-            if partner not in self._images:
-                self._name(partner)
-            name = self._name(part)
-            self._rule(name, 2, 1 + sign * partner**2, f"rewrite {lemma}; ring")
+        elif part.func is sympy.cos:
+            sine = sympy.sin(*part.args)
+            if sine not in self._images:
+                self._name(sine)
+            self._rule(self._name(part), 2, 1 - sine**2, "rewrite cos_rule; ring")
         elif part.func in SAME:
             self._transcendental(part)
-        elif part.func in (sympy.sin, sympy.sinh, sympy.tanh):
+        elif part.func is sympy.sin:
             self._name(part)
         else:
             raise NoFile(f"{type(part).__name__} has no form here")
+
+    def _inverse(self, e: Expr) -> Expr:
+        """Return 1/e, without roots below where e is a polynomial in one."""
+        for name, (n, value) in self._relations.items():
+            if e.has(name) and e.is_polynomial(name):
+                return sympy.invert(e, name**n - value, name)
+        return 1 / e
 
     def _transcendental(self, part: Expr) -> None:
         (argument,) = part.args

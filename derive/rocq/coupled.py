@@ -240,7 +240,8 @@ class Coupled(Flow):
         m, at, unfolded = self.m, self.on("t"), "unfold dom, F in r'. cbv beta iota in r'."
         place = self.w.knowing(f"assert (r' := inside t ht'). {unfolded}", self.walls)
         for i, (g, steering) in enumerate(zip(self.G, m.steering, strict=True)):
-            yield place.moves(f"turns{i}'", g, f"{at(self.g, POWER)} * {at(steering)}", [self.g])
+            shown = f"{at(self.g, POWER)} * {at(steering)}"
+            yield place.moves(f"turns{i}'", g, self.g * steering, shown, [self.g])
         opening = f"assert (r' := inside 0 (Rle_refl 0)). {unfolded} {self.start.opening}"
         signs = self.start.signs.with_(self.walls)
         place = replace(self.start, opening=opening, signs=signs, split=True)

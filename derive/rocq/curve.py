@@ -25,8 +25,13 @@ from derive.rocq.signs import Signs
 from derive.rocq.subject import Coordinate, Curve, Subject, X, Z
 from derive.rocq.terms import ATOM, POWER, NoFile, Terms, all_of
 
-CURVE = ("range", "f", "df", "height", "mu", "kernel")
-"""What is defined along the curve."""
+CURVE = ("range", "f", "height", "df")
+"""What is defined along a curve, beside ``dom``, ``q``, ``mu`` and ``kernel``."""
+SHOWN = (
+    *("height_moves", "mu_moves", "kernel_above"),
+    *("inside", "beta_moves", "inverse", "balanced"),
+)
+"""The lemmas of which the library makes a term of Q."""
 Y = Symbol("y'", real=True)
 
 
@@ -39,15 +44,19 @@ class Term(Flow):
     """
 
     def __init__(self, m: Subject, x: Coordinate) -> None:
-        curve, self.row, self.nu = x.curve, x.row, x.steering
+        self.curve, self.row, self.nu = x.curve, x.row, x.steering
+        curve = x.curve
         self.b = [Symbol(f"b'{i}", real=True) for i in range(m.d)]
-        self.T, self.K = curve.T[0][0], m.inner(x.F, x.F)
-        super().__init__(m, {Z: self.T, **dict(zip(self.b, m.outputs, strict=True))})
         self.beta = sympy.Add(*(c * b for c, b in zip(x.row, self.b, strict=True)))
+        self.T, self.K = self.beta if curve.explicit else curve.T[0][0], m.inner(x.F, x.F)
+        super().__init__(m, {**dict(zip(self.b, m.outputs, strict=True)), Z: self.T})
         self.output, self.z = "F" if m.d == 1 else "beta", "x" if curve.explicit else "z"
         self.at_z = Terms({**self.names, X.name: "x", Z.name: self.z})
         names = {**self.at_z.names, X.name: f"({self.at_z(curve.f)})"}
-        head, opening = f"forall {self.z}, range' {self.z} -> ", f"intros {self.z} r'. {ASKED}"
+        head, opening = (
+            f"forall {self.z}, {self.range}' {self.z} -> ",
+            f"intros {self.z} r'. {ASKED}",
+        )
         self.x = Place(
             names,
             m.asked.with_(curve.walls),
@@ -65,7 +74,15 @@ class Term(Flow):
         df, kernel = (self.x.signs.form(e) or e for e in (curve.df, curve.kernel))
         self.curve = replace(curve, df=df, kernel=kernel)
 
-    unfolded = "unfold range, dom in r'."
+    @property
+    def range(self) -> str:
+        """What the interval of the curve is called."""
+        return "dom" if self.curve.explicit else "range"
+
+    @property
+    def unfolded(self) -> str:
+        """The command by which what holds on the interval is told."""
+        return f"unfold {self.range} in r'."
 
     def _units(self, curve: Curve) -> Iterator[tuple[Expr, Expr]]:
         """Yield what is positive as a multiple of a wall, with the product."""
@@ -97,26 +114,22 @@ class Term(Flow):
         yield from self.define(self.given, self._of_curve())
 
     def _of_curve(self) -> Definitions:
-        """Return where Q lives, Q and its curve; the curve of beta comes last."""
+        """Return where Q lives, Q and its curve; slopes come last."""
         curve, terms, at_z = self.curve, self.at_z, f"({self.z} : R)"
-        walls = terms.above(curve.walls)
-        slopes = {name: (at_z, terms(getattr(curve, name))) for name in ("df", "mu", "kernel")}
+        walls = (f"{at_z} : Prop", terms.above(curve.walls))
+        slopes = {name: (at_z, terms(getattr(curve, name))) for name in ("mu", "kernel")}
         if curve.explicit:
-            return {
-                "dom": (f"{at_z} : Prop", walls),
-                "q": (at_z, terms(curve.height)),
-                "range": ("", self.of("dom")),
-                "f": (at_z, "x"),
-                "height": ("(x _ : R)", f"{self.of('q')} x"),
-            } | slopes
+            return {"dom": walls, "q": (at_z, terms(curve.height)), **slopes}
         f, range_ = f"({self.of('f')})", f"({self.of('range')})"
         return {
-            "range": (f"{at_z} : Prop", walls),
+            "range": walls,
             "f": (at_z, terms(curve.f)),
             "height": ("(x z : R)", terms(curve.height)),
             "dom": ("(x : R) : Prop", "True" if curve.everywhere else f"image {f} {range_} x"),
             "q": ("(x : R)", f"{self.of('height')} x (inv {f} {range_} x)"),
-        } | slopes
+            "df": (at_z, terms(curve.df)),
+            **slopes,
+        }
 
     # -- on the curve
 
@@ -128,20 +141,23 @@ class Term(Flow):
             goal = f"0 < {at(unit)}"
             yield self.beside.lemma(f"unit{i}'", goal, [], [unit, product], put)
         df, mu, kernel = (at(e, POWER) for e in (curve.df, curve.mu, curve.kernel))
-        slopes = (curve.df, curve.mu, curve.kernel)
-        yield x.moves("f_moves", curve.f, curve.df)
-        yield x.positive("f_rises", curve.df)
-        yield x.moves("height_moves", curve.height, f"{mu} * {df}", (curve.f, *slopes))
-        yield x.moves("mu_moves", curve.mu, f"{df} / {kernel}", slopes)
-        yield x.positive("kernel_above", curve.kernel)
-        of = " ".join(f"{name}'" for name in CURVE)
+        slopes, steep = (curve.df, curve.mu, curve.kernel), mu
+        of = f"Proof using asked'. unfold {self.range}"
         yield (
-            f"Lemma the_curve : curve {of}.\n"
-            "Proof using asked'.\n  split; [unfold range, dom; hyps; repeat split; lra"
-            f"|intros {self.z} r'; unfold range, dom in *; hyps; opens\n"
-            "    |exact f_moves|exact f_rises|exact height_moves|exact mu_moves"
-            "|exact kernel_above].\nQed.\n"
+            f"Lemma between' : forall a b c, {self.range}' a -> {self.range}' b -> a <= c <= b -> "
+            f"{self.range}' c.\n{of}. hyps. repeat split; lra. Qed.\n"
         )
+        if not curve.explicit:
+            yield (
+                f"Lemma opened' : forall z, range' z -> locally z range'.\n"
+                f"{of} in *. intros z r'. hyps. opens. Qed.\n"
+            )
+            yield x.moves("f_moves", curve.f, curve.df)
+            yield x.positive("f_rises", curve.df)
+            steep = f"{mu} * {df}"
+        yield x.moves("height_moves", curve.height, curve.mu * curve.df, steep, (curve.f, *slopes))
+        yield x.moves("mu_moves", curve.mu, curve.df / curve.kernel, f"{df} / {kernel}", slopes)
+        yield x.positive("kernel_above", curve.kernel)
 
     # -- on the flow
 
@@ -150,7 +166,7 @@ class Term(Flow):
         yield from self.flowing(f"{len(self.m.weights)} {self.m.d} rate' {self.outputs}")
         at, T = self.on("t"), self.on("t")(self.T)
         K, nu = at(self.K, POWER), at(self.nu, POWER)
-        yield self.w.moves("beta_moves", self.beta, f"{K} * {nu}", [self.K])
+        yield self.w.moves("beta_moves", self.beta, self.K * self.nu, f"{K} * {nu}", [self.K])
         yield from self.staying(self.m.moving)
         told = self.curve.T[0][1] is not None
         yield from self.on_weights() if told else self.laws()
@@ -158,11 +174,12 @@ class Term(Flow):
         yield from (self.wall(i, wall) for i, wall in walls)
         steps = all_of(f"exact (wall{i}' t ht')" for i, _ in walls)
         yield (
-            f"Lemma inside : {ALWAYS}range' ({T}).\n"
-            f"Proof. intros t ht'. unfold range, dom. {steps} Qed.\n"
+            f"Lemma inside : {ALWAYS}{self.range}' ({T}).\n"
+            f"Proof. intros t ht'. unfold {self.range}. {steps} Qed.\n"
         )
         there = self.there()
-        yield self.zero("at_beta", self.curve.f, self.beta, there)
+        if not self.curve.explicit:
+            yield self.zero("at_beta", self.curve.f, self.beta, there)
         yield self.inverse(there)
         T0 = f"({self.on('0')(self.T)})"
         known = f"assert (r' := inside 0 (Rle_refl 0)). {self.units_at(T0)}"
@@ -171,12 +188,15 @@ class Term(Flow):
         yield self.starts(
             "balanced", self.curve.mu, replace(self.start, opening=opening, signs=signs, split=True)
         )
+        by, place, first = "explicit_term dom' q'", "", ["between'"]
+        if not self.curve.explicit:
+            by, place = "curve_term range' f' df' height' dom'", f"(fun t => {T}) "
+            first += ["opened'", "f_moves", "f_rises", "reached", "at_beta"]
+        x = f"(fun t => {self.output}' (w t)) (fun t => {at(self.nu)})"
         yield (
-            f"Lemma a_copy : copy range' f' mu' kernel' (fun t => {self.output}' (w t)) "
-            f"(fun t => {T}) (fun t => {at(self.K)}) (fun t => {at(self.nu)}).\n"
-            "Proof using asked' from' moves' on'.\n"
-            "  split; [exact inside|exact at_beta|exact beta_moves|exact inverse|exact balanced].\n"
-            "Qed."
+            f"Lemma a_term : term dom' q' {x}.\nProof using asked' from' moves' on'.\n"
+            f"  apply ({by} mu' kernel' {x} {place}(fun t => {at(self.K)}));\n"
+            f"    [{'|'.join(f'exact {lemma}' for lemma in (*first, *SHOWN))}].\nQed."
         )
 
     def at_weight(self, T: Expr) -> Place:
@@ -198,7 +218,7 @@ class Term(Flow):
 
     def wall(self, i: int, wall: Expr) -> str:
         """Return the lemma that a wall is not crossed: by its form, or as it moves."""
-        for T, k, _ in self.curve.T:
+        for T, k in [(self.T, None), *((T, k) for T, k, _ in self.curve.T[1:])]:
             if (place := self.at_weight(T)).form(wall) is not None:
                 same = f"rewrite (same{k}' t ht'). " if T != self.T else ""
                 goal = f"0 < {self.on('t')(wall)}"
@@ -249,12 +269,14 @@ def reached(along: Term) -> Iterator[str]:
     Raises:
         NoFile: no term of f is seen to grow without bound.
     """
-    proof = "apply explicit_image" if along.curve.explicit else "reflexivity"
-    if along.curve.everywhere and not along.curve.explicit:
+    if along.curve.explicit:
+        return
+    proof = "reflexivity"
+    if along.curve.everywhere:
         yield from (*_end(along, "above", 1), *_end(along, "below", -1))
         proof = (
-            "unfold dom. split; auto. intros _. destruct the_curve.\n"
-            "  apply (image_all range' f' df'); auto; clear x; intros x.\n"
+            "unfold dom. split; auto. intros _.\n"
+            "  apply (image_all range' f' df' between' f_moves f_rises); clear x; intros x.\n"
             "  - destruct (below (- x)) as [z [h1 h2]]. exists z. split; [exact h1|lra].\n"
             "  - destruct (above x) as [z [h1 h2]]. exists z. split; [exact h1|lra]"
         )
@@ -274,7 +296,7 @@ def _end(along: Term, label: str, sign: int) -> Iterator[str]:
     at = x.terms
     goal = f"({sign}) * ({at(curve.f)}) = {at(g)} + ({at(r)})"
     yield x.lemma(f"{label}_split'", goal, [curve.f, g, r], [curve.f, g, r], "FIELD.")
-    yield x.moves(f"{label}_rest'", r, f"({sign}) * ({at(k)})", [k])
+    yield x.moves(f"{label}_rest'", r, sign * k, f"({sign}) * ({at(k)})", [k])
     yield x.nonnegative(f"{label}_grows'", k)
     names = {**along.names, Y.name: "y"}
     zeta = Terms(names)(place)
@@ -298,7 +320,7 @@ def _end(along: Term, label: str, sign: int) -> Iterator[str]:
     yield (
         f"Lemma {label} : forall x, exists z, range' z /\\ x <= ({sign}) * f' z.\n"
         f"Proof using asked'.\n  apply (far range' f' (fun z => {at(g)}) (fun z => {at(r)})\n"
-        f"    (fun z => {at(k)}) ({sign})); [ring|apply the_curve|exact {label}_origin'\n"
+        f"    (fun z => {at(k)}) ({sign})); [ring|exact between'|exact {label}_origin'\n"
         f"    |exact {label}_split'|exact {label}_rest'|exact {label}_grows'|].\n"
         f"  intros y. exists ({zeta}). split; [exact ({label}_inside' y)|].\n"
         f"  split; [generalize ({label}_side' y); lra|exact ({label}_large' y)].\nQed.\n"

@@ -201,7 +201,7 @@ class Flow(Section):
         shown = cases("j", [self.on("s")(c) for c in of])
         starts = self.start.lemma(begun, f"0 < {self.on('0')(e)}", *self.start.seen(e))
         return (
-            f"{self.w.moves(moved, e, f'({slope}) * ({text})', [rate])}{smooth}{starts}"
+            f"{self.w.moves(moved, e, rate * e, f'({slope}) * ({text})', of)}{smooth}{starts}"
             f"Lemma {label} : {ALWAYS}0 < {text}.\n"
             f"Proof.\n  apply (moving {m.d} (fun s => {function}) (fun j s => {shown})\n"
             f"    {self.lam} {self.steady}); [| |exact {begun}].\n"

@@ -70,13 +70,27 @@ class Place:
 
     # -- lemmas
 
-    def moves(self, label: str, e: Expr, slope: Expr | str, read: Iterable[Expr] = ()) -> str:
-        """Return the lemma on the derivative of a function."""
-        shown = slope if isinstance(slope, str) else self.terms(slope)
-        parts = [e, *read, *([] if isinstance(slope, str) else [slope])]
+    def moves(
+        self, label: str, e: Expr, slope: Expr, shown: str = "", read: Iterable[Expr] = ()
+    ) -> str:
+        """Return the lemma on the derivative of a function, shown as a text that has more parts.
+
+        Raises:
+            NoFile: that it is that does not follow by the rules.
+        """
+        if not self.calls(rate := self.rate(e), slope).vanishes(rate - slope):
+            raise NoFile(f"that {e} moves with {slope} does not follow by the rules here")
         function = Terms({**self.names, **self.along})(e)
-        goal = f"is_derive (fun {self.bound} => {function}) {self.point} ({shown})"
-        return self.lemma(label, goal, [*parts, *self.rates], [*parts, *self.slopes(e)], DERIVE)
+        goal = f"is_derive (fun {self.bound} => {function}) {self.point} "
+        goal += f"({shown or self.terms(slope)})"
+        parts = [e, *read, *([] if shown else [slope]), *self.rates]
+        return self.lemma(label, goal, parts, [*parts, *self.slopes(e)], DERIVE)
+
+    def rate(self, e: Expr) -> Expr:
+        """Return the derivative of a function, of what symbols are equal to by the chain rule."""
+        own = [*zip(self.moving, self.rates, strict=False)] or [(self.moving[-1], sympy.S.One)]
+        along = {x: sympy.Add(*(r * v.diff(w) for w, r in own)) for x, v in self.values.items()}
+        return sympy.Add(*(r * e.diff(x) for x, r in (*own, *along.items())))
 
     def smooth(self, label: str, e: Expr) -> str:
         """Return the lemma that a function has a derivative."""

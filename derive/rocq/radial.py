@@ -232,7 +232,7 @@ class Radial(Flow):
             f"Proof using asked'. intros x y r' l'. {ASKED}unfold dom in *. hyps. "
             f"{all_of(up)} Qed.\n"
         )
-        yield self.at_n.moves("q_slope", x.q, f"({at(x.p)}) / 2", [x.p])
+        yield self.at_n.moves("q_slope", x.q, x.p / 2, f"({at(x.p)}) / 2", [x.p])
         yield self.at_n.moves("p_slope", x.p, x.dp)
         yield self.at_n.positive("across", x.p)
         form = sure(x.beyond if self.at_n.signs.positive(x.beyond) else None, x.beyond, "> 0")

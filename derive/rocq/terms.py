@@ -26,13 +26,14 @@ FUNCTIONS = {
 """What SymPy calls a function, and what Rocq does."""
 WORDS = """
 F rate defined kept ok starts phi p dp tail range f df height mu kernel dom q Q G S J K DK start
-model curve image inv coordinate beta f_moves f_rises height_moves mu_moves kernel_above the_curve
-reached everywhere above below far large copy inside at_beta inverse balanced power kernel_power
-K_least beta_moves a_copy slope second convex definite steady warped upward q_slope p_slope across
+model curve image inv coordinate beta f_moves f_rises height_moves mu_moves kernel_above reached
+ everywhere above below far large copy inside at_beta inverse balanced power kernel_power
+K_least beta_moves a_term slope second convex definite steady warped upward q_slope p_slope across
 beyond apart same pushed pushed_by proved turns turned lengthens pushes radial coupled mirrored
 w lam x y z t s r v c n d i j k b O R I PI INR IZR Sum dot tends gradient agree
 exp ln sqrt arcsinh atan sin cos tan sinh cosh tanh Rpower pos nn nz sides hyps begun diff cont lim
-up lin logs opens law moving off_zero same_power copies flow flow_at flows as at cofix else end
+up lin logs opens law moving off_zero same_power copies separable term explicit_term
+curve_term flow flow_at flows as at cofix else end
 exists exists2 fix for forall fun if in let match mod return then using where with by Prop Set Type
 SProp eq nat lia lra field ring partial upd kron line
 """

@@ -35,7 +35,7 @@ from derive.rocq.curve import CURVE, Term, reached
 from derive.rocq.radial import Radial, as_vector, turning
 from derive.rocq.refutation import Refutation
 from derive.rocq.subject import couples, separated, subject_of
-from derive.rocq.terms import NoFile, Terms, cases, each, name_of
+from derive.rocq.terms import NoFile, cases, each
 from derive.verdict import Verdict
 
 IMPORTS = """From Coq Require Import Reals Lra Lia.
@@ -45,7 +45,6 @@ Open Scope R_scope."""
 AXIOMS = "The axioms are those of the reals and of classical logic: the last line prints them."
 MARK = "`"
 """Stands around formulas in sentences."""
-CURVES = ("dom", *CURVE)
 KEPT = ("Yes", "No", "Parameterization", "Implicit")
 """The sections of the page that state the theorem."""
 
@@ -103,46 +102,35 @@ def _words(d: Derivation) -> str:
 
 
 def lemmas(x: Term) -> Iterator[str]:
-    """Yield the definitions of a curve, and the section with what is proved of it."""
+    """Yield the definitions of a term of Q, and the section with what is proved of it."""
     yield from x.of_curve()
-    yield from x.section(CURVES, ("F", "rate", "defined", x.output))
-    yield from (*x.on_curve(), *reached(x), *x.copy(), "End Model.")
+    own = ("dom", "q", *([] if x.curve.explicit else CURVE), "mu", "kernel")
+    yield from x.section(own, ("F", "rate", "defined", x.output))
+    yield from (*x.on_curve(), *reached(x), *x.copy(), "End Model.\n")
 
 
 def copies(name: str, flows: Sequence[Term]) -> Iterator[str]:
     """Yield the theorem on any number of copies of one output, and its proof."""
     (x,) = flows
-    yield from (*lemmas(x), "")
-    m = x.m
-    per_copy = [g for g in x.given if g not in x.of_F]
-    rate, F, defined = map(x.of_weights, ("rate", "F", "defined"))
-    args = " ".join(g if g in x.of_F else f"({g} i)" for g in x.given)
-    groups = (x.of_F, "R"), (per_copy, "nat -> R")
+    yield from lemmas(x)
+    own = [g for g in x.given if g not in x.of_F]
+    args = "".join(f" {g}" if g in x.of_F else f" ({g} i)" for g in x.given)
+    groups = (x.of_F, "R"), (own, "nat -> R")
     variables = "".join(f" ({' '.join(names)} : {kind})" for names, kind in groups if names)
-    at = x.at("t i") | {c.name: f"{name_of(c.name)} {args}" for c, _ in m.constants}
-    at |= {s: f"{g} i" for s, g in zip(m.symbols, x.given, strict=True) if g in per_copy}
-    flow = " ".join(f"(fun i t => {Terms(at)(e)})" for e in (x.T, x.K))
-    functions = " ".join(f"(fun i => {of} {args})" for of in CURVES)
+    rate, F, defined = map(x.of_weights, ("rate", "F", "defined"))
     yield (
         f"Theorem {name} d w lam{variables} :\n"
-        f"  flows {len(m.weights)} d ({rate}) ({F}) w lam ->\n"
-        f"  (forall i, (i < d)%nat -> ok {args} /\\ starts {args} (w 0 i)) ->\n"
+        f"  flows {len(x.m.weights)} d ({rate}) ({F}) w lam ->\n"
+        f"  (forall i, (i < d)%nat -> ok{args} /\\ starts{args} (w 0 i)) ->\n"
         f"  (forall t i, 0 <= t -> (i < d)%nat -> {defined} (w t i)) ->\n"
-        f"  regularizes d (fun b => forall i, (i < d)%nat -> dom {args} (b i))\n"
-        f"    (fun b => Sum d (fun i => q {args} (b i)))\n"
-        f"    (fun t i => {F} (w t i)) lam.\n"
+        f"  regularizes d (fun b => forall i, (i < d)%nat -> dom{args} (b i))\n"
+        f"    (fun b => Sum d (fun i => q{args} (b i)))\n    (fun t i => {F} (w t i)) lam.\n"
         "Proof.\n  intros H' A' on'.\n"
-        f"  apply (copies d kron (fun i b => b i) {functions}\n    _ _ lam {flow}).\n"
-        "  - intros j b hj'. rewrite dot_kron by exact hj'. reflexivity.\n"
-        "  - intros b c E'. exact E'.\n"
-        "  - intros t i ht' hi'. apply kron_steered, hi'.\n"
-        "  - intros i hi'. apply the_curve, (proj1 (A' i hi')).\n"
-        "  - intros i x hi'. apply reached, (proj1 (A' i hi')).\n"
-        f"  - intros i hi'. refine (a_copy {args} _ (fun t => w t i) (fun t _ => lam t i) _ _ _);\n"
-        "    [exact (proj1 (A' i hi'))|exact (proj2 (A' i hi'))|apply H', hi'\n"
-        "    |intros; apply on'; assumption].\n"
-        "Qed."
-    ).replace("  (b i)", " (b i)")
+        f"  apply (copies d (fun i => dom{args}) (fun i => q{args}) (fun t i => {F} (w t i))).\n"
+        "  intros i hi'. destruct (A' i hi') as [a' f'].\n"
+        f"  exact (a_term{args} a' (fun t => w t i) (fun t _ => lam t i) f' (H' i hi')\n"
+        "    (fun t ht' => on' t i ht' hi')).\nQed."
+    )
 
 
 def separate(name: str, flows: Sequence[Term]) -> Iterator[str]:
@@ -151,54 +139,31 @@ def separate(name: str, flows: Sequence[Term]) -> Iterator[str]:
     for module, x in zip(modules, flows, strict=True):
         yield from (f"\nModule {module}.", *lemmas(x), f"End {module}.")
     x, m = flows[0], flows[0].m
-    args = x.arguments()
-    of = {field: cases("j", [f"{Q}.{field}{args}" for Q in modules]) for field in ("q", *CURVES)}
-    variables = f" {x.variables}".rstrip()
+    args, variables = x.arguments(), f" {x.variables}".rstrip()
+    dom, q = (cases("j", [f"{Q}.{field}{args}" for Q in modules]) for field in ("dom", "q"))
+    coordinate = cases("j", [x.combined("b") for x in flows])
     yield (
-        f"\nDefinition coordinate (j : nat) (b : nat -> R) := "
-        f"{cases('j', [x.combined('b') for x in flows])}.\n"
-        f"Definition dom{variables} (j : nat) : R -> Prop := {of['dom']}.\n"
-        f"Definition q{variables} (j : nat) : R -> R := {of['q']}.\n"
+        f"\nDefinition coordinate (j : nat) (b : nat -> R) := {coordinate}.\n"
+        f"Definition dom{variables} (j : nat) : R -> Prop := {dom}.\n"
+        f"Definition q{variables} (j : nat) : R -> R := {q}.\n"
     )
     claim = (
         f"regularizes {m.d}\n"
         f"    (fun b => forall j, (j < {m.d})%nat -> dom{args} j (coordinate j b))\n"
         f"    (fun b => Sum {m.d} (fun j => q{args} j (coordinate j b)))"
     )
-    yield (
-        f"{x.stated(name, f'{len(m.weights)} {m.d}', claim)}"
-        "Proof.\n  intros H' A' B' on'.\n"
-        f"  apply (copies {m.d} (fun j i => {_rows(flows)}) coordinate\n"
-        f"    {' '.join(f'(fun j => {of[field]})' for field in CURVES)}\n"
-        f"    _ _ {_along(flows)}).\n{_combinations(m.d)}"
-        f"  - intros j hj'. {each('j', [f'apply {Q}.the_curve; assumption' for Q in modules])}.\n"
-        f"  - intros j x hj'. {each('j', [f'apply {Q}.reached; assumption' for Q in modules])}.\n"
-        "  - intros j hj'. "
-        + each("j", [f"exact ({Q}.a_copy{args} A' w lam B' H' on')" for Q in modules])
-        + ".\nQed."
-    )
-
-
-def _rows(flows: Sequence[Term]) -> str:
-    """Return the coefficients of the coordinates in the outputs."""
-    return cases("j", [cases("i", [x.terms(c) for c in x.row]) for x in flows])
-
-
-def _along(flows: Sequence[Term]) -> str:
-    """Return the steering of each coordinate, its place on its curve, and its K."""
-    steering, T, K = (
-        cases("j", [x.on("t")(getattr(x, field)) for x in flows]) for field in ("nu", "T", "K")
-    )
-    return f"(fun t j => {steering}) (fun j t => {T}) (fun j t => {K})"
-
-
-def _combinations(d: int) -> str:
-    """Return the proofs that coordinates are combinations, tell the outputs, and are steered."""
-    known = "".join(f"assert (E{j}' := E' {j}%nat ltac:(lia)). " for j in range(d))
+    rows = cases("j", [cases("i", [x.terms(c) for c in x.row]) for x in flows])
+    steering = cases("j", [x.on("t")(x.nu) for x in flows])
+    known = "".join(f"assert (E{j}' := E' {j}%nat ltac:(lia)). " for j in range(m.d))
     unfolded = "unfold coordinate, dot; cbn [Sum]; cbv beta iota; field"
-    return (
-        f"  - intros j b hj'. {each('j', [unfolded] * d)}.\n"
+    terms = [f"exact ({Q}.a_term{args} A' w lam B' H' on')" for Q in modules]
+    yield (
+        f"{x.stated(name, f'{len(m.weights)} {m.d}', claim)}Proof.\n  intros H' A' B' on'.\n"
+        f"  apply (separable {m.d} (fun j i => {rows}) coordinate (dom{args}) (q{args}) _ lam\n"
+        f"    (fun t j => {steering})).\n"
+        f"  - intros j b hj'. {each('j', [unfolded] * m.d)}.\n"
         f"  - intros b c E' i hi'. {known}unfold coordinate in *. cbv beta iota in *.\n"
-        f"    {each('i', ['lra'] * d)}.\n"
-        f"  - intros t i ht' hi'. {each('i', ['cbn [Sum]; cbv beta iota; field'] * d)}.\n"
+        f"    {each('i', ['lra'] * m.d)}.\n"
+        f"  - intros t i ht' hi'. {each('i', ['cbn [Sum]; cbv beta iota; field'] * m.d)}.\n"
+        f"  - intros j hj'. {each('j', terms)}.\nQed."
     )
