@@ -292,7 +292,7 @@ class Calls:
     def _inverse(self, e: Expr) -> Expr:
         """Return 1/e, without roots below where e is a polynomial in one."""
         for name, (n, value) in self._relations.items():
-            if e.has(name) and e.is_polynomial(name):
+            if name in self._atoms and e.has(name) and e.is_polynomial(name):
                 return sympy.invert(e, name**n - value, name)
         return 1 / e
 
