@@ -5,6 +5,7 @@
 
 import json
 import random
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -167,13 +168,19 @@ def test_the_catalogue_is_in_scope_or_says_why():
 
 
 def test_a_forged_q_is_refused_by_both(folder):
-    """Q and its slope say alike what is false: neither Rocq nor the checker believes it."""
+    """Q and its slope say alike what is false: no file is written, nor one by hand accepted."""
     d = catalogued("tied-pair")
+    text = d.to_code("rocq")
+    for name, more in (("q", "x ^ 2"), ("mu", "2 * x")):
+        formula = re.search(rf"^Definition {name} .*? := (.*)\.$", text, re.MULTILINE)[1]
+        text = text.replace(formula, f"{formula} + {more}")
+    assert not compiled(folder, "forged", text).accepted
     (piece,) = d.potential.pieces
     (beta,) = piece.betas
     forged = replace(piece, value=piece.value + beta**2, gradient=(piece.gradient[0] + 2 * beta,))
     false = replace(d, potential=replace(d.potential, pieces=(forged,)))
-    assert not compiled(folder, "forged", false.to_code("rocq")).accepted
+    with pytest.raises(NumericalError, match="moves with"):
+        false.to_code("rocq")
     record = json.loads(d.to_json(seconds=60))
     check.check(record)
     said = record["potential"]["pieces"][0]
