@@ -450,6 +450,17 @@ def test_many_neurons_that_start_balanced_minimise_what_one_does(balanced):
     assert (off_row(X.reshape(2, 4), slope) < 1e-8) == balanced
 
 
+@pytest.mark.parametrize(("measurements", "other"), [("commuting", "REFUTED"), ("general", "PROVED")])
+def test_a_record_says_no_other_verdict_than_its_proof(measurements, other):
+    record = json.loads(derive(parse("U*T(V)", PRODUCT, measurements)).to_json())
+    finding = record["finding"] | {"verdict": other}
+    for forged in ({"verdict": other}, {"finding": finding}, {"verdict": other, "finding": finding}):
+        with pytest.raises(Rejected, match=f"the record proves {record['verdict']}"):
+            check_text(json.dumps(record | forged))
+    with pytest.raises(Rejected, match="missing or unknown"):
+        check_text(json.dumps(record | {"also": "r = 1"}))
+
+
 @pytest.mark.parametrize("forged", [{"dimension": 5}, {"X": [["1", "0", "0", "2"]] * 2}])
 def test_the_reach_of_measurements_is_certified(forged):
     text = derive(parse("U*T(V)", PRODUCT, "general")).to_json()

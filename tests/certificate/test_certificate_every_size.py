@@ -58,6 +58,8 @@ FORGERIES = [
     ("sum of two entries", ("certificate", "sums", "S1"), "exp(v)*v_j", "of one entry"),
     ("kernel", ("kernel", "K_ij"), "0", "K_ij is another"),
     ("verdict", ("verdict",), "REFUTED", "proves PROVED"),
+    ("size", ("size",), 1, "from n = 2 on"),
+    ("what is unknown", ("parameterization", "also"), "beta_i > 0", "missing or unknown"),
 ]
 
 
@@ -66,7 +68,7 @@ def test_forgeries_are_refused(what, path, value, words):
     record = part = record_of("exp(v)/sum(exp(v))")
     for key in path[:-1]:
         part = part[key]
-    assert part[path[-1]] != value
+    assert part.get(path[-1]) != value
     part[path[-1]] = value
     with pytest.raises(Rejected, match=words):
         check_text(json.dumps(record))
@@ -83,6 +85,13 @@ def test_nothing_is_no_dual_coordinate():
     record = record_of("exp(v)/sum(exp(v))")
     record["warping"] |= {"g": "0", "y_i": "v_n - v_n"}
     with pytest.raises(Rejected, match="g is 0"):
+        check_text(json.dumps(record))
+
+
+def test_what_no_flow_can_meet_is_no_condition():
+    record = record_of("exp(v)/sum(exp(v))")
+    record["warping"] |= {"g": "-1/S1", "y_i": "exp(-v_i) - exp(-v_n)"}
+    with pytest.raises(Rejected, match="g is not positive"):
         check_text(json.dumps(record))
 
 

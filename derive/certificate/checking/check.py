@@ -92,7 +92,7 @@ EVERY_SIZE, MATRICES = "regderive-entrywise", "regderive-matrices"
 EVERY_MATRIX = "that matrices of every size come down to this one: the page has the argument"
 EVERY_ORBIT = "that F of the record is the sum of these products, and what follows from it of Q"
 LIMITS = "the regimes: limits are shown by the expansions that their page prints"
-EDITION = 2
+EDITION, FIRST = 2, 1
 MEANINGS = {
     PROVED: "its limit, where X beta = y, meets the KKT conditions of min Q subject to X beta = y, "
     "for a Q(beta) with Hess Q = c g rho",
@@ -138,10 +138,8 @@ def check(record: JSON) -> Report:
         kind = record.get("format") if isinstance(record, dict) else None
         if kind == EVERY_SIZE:
             return _every_size(record)
-        if kind == MATRICES and record["orbit"] is not None:
-            return Report(REFUTED, [orbit.shown(record["orbit"])], [EVERY_ORBIT])
         if kind == MATRICES:
-            return derived(record["entry"], EVERY_MATRIX)
+            return _matrices(record)
         return derived(record["derivation"], LIMITS) if kind == REGIMES else derived(record)
     except _FAULTS as fault:
         raise NotACertificate(f"an entry is missing or of the wrong type ({fault})") from None
@@ -152,9 +150,25 @@ def _every_size(record: JSON) -> Report:
     proof = record["certificate"]
     if proof is None or (proof["format"], proof["version"]) != (FORMAT, VERSION):
         raise NotACertificate("the record was written without one: none is of a refutation")
+    keyed(record, "every size")
+    require(record["version"] == FIRST, f"the version is not {FIRST}")
     require(record["verdict"] == record["warping"]["verdict"] == PROVED, "the record proves PROVED")
     lines, left = every_size.shown(record)
     return Report(PROVED, lines, left)
+
+
+def _matrices(record: JSON) -> Report:
+    """Return what the record of matrices of open size proves."""
+    given = record["orbit"]
+    if given is None:
+        report = derived(record["entry"], EVERY_MATRIX)
+    else:
+        report = Report(REFUTED, [orbit.shown(given)], [EVERY_ORBIT])
+    keyed(record, "matrices")
+    require(record["version"] == FIRST, f"the version is not {FIRST}")
+    said = record["verdict"], record["finding"]["verdict"]
+    require(said == (report.verdict,) * 2, f"the record proves {report.verdict}")
+    return report
 
 
 def _of_this_version(record: JSON) -> None:
@@ -339,6 +353,15 @@ KINDS = ("explicit", "parametric", "algebraic", "quadrature")
 # kind, or is one; of "key:kind?" there may be none. "kind feature" has the keys that entries of the
 # kind have besides in some records.
 KEYS = {
+    "every size": "format version verdict size parameterization:map laws[] kernel{} hessian:hessian "
+    "warping:slope Q definitions{} conditions[] certificate:generic",
+    "map": "output each outputs weights[] parameters[] positive[] rates{}",
+    "slope": "verdict g y_i",
+    "generic": "format version size index entries{} sums{} products{} definitions[] kernel at{}",
+    "matrices": "format version verdict parameterization:shapes finding:finding statements[] "
+    "entry block orbit",
+    "shapes": "output shapes{} measurements b lengths{}",
+    "finding": "verdict reason evidence[]",
     "record": "format version verdict certificate:proof parameterization:F conserved:conserved "
     "metric:metric hessian:hessian warping:warping potential:potential",
     "record relations": "relations:relations",

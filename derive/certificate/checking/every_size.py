@@ -30,6 +30,7 @@ from derive.certificate.checking.text import JSON, called, names_in, rational, r
 
 OVER_ALL = ("sum", "norm", "prod")
 ROOM = 40
+LEAST = 2
 Texts = Mapping[str, str]
 Slopes = Mapping[str, Function]
 """The derivatives that are not 0, by entries, sums and single weights."""
@@ -165,6 +166,8 @@ def shown(record: JSON) -> tuple[list[str], list[str]]:
     g = space.read(warping["g"])
     dy, dg = space.slopes_of(space.read(warping["y_i"])), space.slopes_of(g)
     require(not g.is_zero(), "g is 0")
+    require(g.at(space.start) > 0, "g is not positive at the numbers that signs are read at")
+    require(record["size"] == LEAST, f"it is shown from n = {LEAST} on")
     require(not dg.keys() & {i, j}, "g is another for another output")
     require(j not in dy, "y_i has another entry in it")
     require(space.inner(dy, F[i]).same(g), "<grad y_i, grad F_i> is not g")
@@ -185,7 +188,7 @@ def shown(record: JSON) -> tuple[list[str], list[str]]:
     numbers = ", ".join(f"{x} = {a}" for x, a in proof["at"].items())
     lines = [
         f"w' = -diag(rates) J^T X^T r, with beta_i = {given['output']} at {given['each']} = "
-        f"{i}, for i = 1, ..., {outputs}, of every {space.size_name} >= 2",
+        f"{i}, for i = 1, ..., {outputs}, of every {space.size_name} >= {LEAST}",
         *rates,
         *(f"{name} = sum({m})" for name, m in space.sums.items()),
         *(f"the flow keeps {law}" for law in record["laws"]),
