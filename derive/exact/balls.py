@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -33,6 +34,17 @@ class Unbounded(ArithmeticError):
 
 LARGEST_EXPONENT = 2**20
 """Powers of 2 beyond which a number is not written as a fraction: it would fill the memory."""
+
+
+def _pickled(ball: arb) -> tuple[Callable[..., arb], tuple[object, ...]]:
+    """Return how a ball is made again: the same where it is finite, and one that holds it."""
+    if not ball.is_finite():
+        return arb, (str(ball),)
+    parts = (x.man_exp() for x in (ball.mid(), ball.rad()))
+    return arb, tuple(tuple(map(int, part)) for part in parts)
+
+
+copyreg.pickle(arb, _pickled)  # records that have balls are pickled
 
 
 def precise(bits: int = PRECISION) -> AbstractContextManager[object]:

@@ -1,5 +1,6 @@
 """Numbers that are exact where they can be, and otherwise in balls that hold what they are."""
 
+import pickle
 from fractions import Fraction
 from itertools import pairwise
 
@@ -101,3 +102,14 @@ def test_real_roots_are_apart_and_all_there():
         *(-1.414214, -1.414214, 1.4, 1.414214, 1.414214)
     ]
     assert not any(a.overlaps(b) for a, b in pairwise(roots))
+
+
+@pytest.mark.parametrize("x", [arb(2).sqrt(), arb(1, "1e-40"), arb(2) ** 5000, arb(0), -arb(1) / 3])
+def test_balls_survive_pickling(x):
+    again = pickle.loads(pickle.dumps(x))
+    assert (again.mid(), again.rad()) == (x.mid(), x.rad())
+
+
+@pytest.mark.parametrize("x", [arb("inf"), arb("-inf")])
+def test_balls_without_ends_are_held(x):
+    assert pickle.loads(pickle.dumps(x)).contains(x)

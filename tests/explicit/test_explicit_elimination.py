@@ -1,5 +1,6 @@
 """Explicit regularization of the weights: elimination, roots and values, against SciPy."""
 
+import pickle
 from fractions import Fraction
 from random import Random
 
@@ -302,3 +303,12 @@ def test_parts_lose_nothing_that_a_basis_has(output, start, monkeypatch):
     parts = {str(f) for f in system.values}
     assert exact
     assert exact <= parts
+
+
+def test_records_with_balls_survive_pickling():
+    found = explicit_counterpart(
+        Parameterization.parse(["u*v"], {"u": "alpha", "v": "alpha"}), at={"beta": 2, "alpha": 1}
+    )
+    again = pickle.loads(pickle.dumps(found))
+    assert any(row.explicit is not None for row in found.blocks[0].contrast.rows)
+    assert (again.to_text(), again.to_json()) == (found.to_text(), found.to_json())

@@ -353,8 +353,8 @@ KINDS = ("explicit", "parametric", "algebraic", "quadrature")
 # kind, or is one; of "key:kind?" there may be none. "kind feature" has the keys that entries of the
 # kind have besides in some records.
 KEYS = {
-    "every size": "format version verdict size parameterization:map laws[] kernel{} hessian:hessian "
-    "warping:slope Q definitions{} conditions[] certificate:generic",
+    "every size": "format version verdict size parameterization:map laws[] kernel{} "
+    "hessian:hessian warping:slope Q definitions{} conditions[] certificate:generic",
     "map": "output each outputs weights[] parameters[] positive[] rates{}",
     "slope": "verdict g y_i",
     "generic": "format version size index entries{} sums{} products{} definitions[] kernel at{}",
