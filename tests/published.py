@@ -11,7 +11,6 @@ import os
 import pickle
 import shutil
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -94,9 +93,18 @@ def _kept(kind, p, find):
     return found
 
 
-def derive_once(model: Parameterization | str | Sequence[str]) -> Derivation:
-    """Derive what several tests look at: a parameterization, or its outputs."""
-    return _derived(Parameterization.of(model))
+def model_of(outputs, *given, **options):
+    """Return a map as it is, or that of texts with what else is typed."""
+    if hasattr(outputs, "fold"):
+        return outputs
+    return Parameterization.parse(
+        [outputs] if isinstance(outputs, str) else [*outputs], *given, **options
+    )
+
+
+def derive_once(outputs, *given, **options) -> Derivation:
+    """Derive what several tests look at: a map, or texts with the arguments of ``parse``."""
+    return _derived(model_of(outputs, *given, **options))
 
 
 @functools.cache
@@ -104,14 +112,22 @@ def _derived(p: Parameterization) -> Derivation:
     return _kept("derivation", p, lambda: derive(p))
 
 
-@functools.cache
-def certified_once(p: Parameterization) -> str:
+def certified_once(outputs, *given, **options) -> str:
     """Write the record with its certificate, which several tests read.
 
     Q at its top, a sum of pieces, is left out: by it alone a piece that was changed is refused. So
     is which other proofs there are.
     """
+    return _certified(model_of(outputs, *given, **options))
 
+
+def record_once(outputs, *given, **options) -> dict:
+    """Return the record with its certificate, to be changed."""
+    return json.loads(certified_once(outputs, *given, **options))
+
+
+@functools.cache
+def _certified(p: Parameterization) -> str:
     def write() -> str:
         d = derive_once(p)
         if getattr(d, "potential", None) is None:  # of matrices under general measurements

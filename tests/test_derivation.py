@@ -14,7 +14,7 @@ from tests.test_timeout import FEWER, STAGES
 
 
 def derived(*outputs, start=None, positive=()):
-    return derive_once(Parameterization.parse(outputs, start, positive))
+    return derive_once(outputs, start, positive)
 
 
 def test_independent_blocks_add_up():

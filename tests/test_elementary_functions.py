@@ -10,19 +10,19 @@ from derive.certificate.checking.text import Rejected
 from derive.errors import InputError
 from derive.verdict import Verdict
 from numerics.confirm.crosscheck import crosscheck
-from tests.published import certified_once, derive_once
+from tests.published import derive_once, record_once
 
 pytestmark = pytest.mark.every(3)
 
 
 def test_an_output_that_is_no_gradient_in_two_dimensions_is_refuted():
-    found = derive_once(Parameterization.parse(["atan(u)*v", "atan(u)*t + v"]))
+    found = derive_once(["atan(u)*v", "atan(u)*t + v"])
     assert found.verdict is not Verdict.PROVED
 
 
 def test_a_sign_that_is_declared_is_kept_as_far_as_f_is_smooth():
     given = Parameterization.parse(["abs(w)*u"], positive=["w"])
-    found, smooth = derive_once(given), derive_once(Parameterization.parse(["w*u"], positive=["w"]))
+    found, smooth = derive_once(given), derive_once("w*u", positive=["w"])
     assert found.verdict is Verdict.PROVED
     assert found.potential.Q == smooth.potential.Q
     assert "as far as $F$ is smooth" in found.potential.pieces[0].domain.words
@@ -32,14 +32,14 @@ def test_a_sign_that_is_declared_is_kept_as_far_as_f_is_smooth():
 
 def test_coupled_outputs_say_that_an_absolute_value_has_a_kink():
     outputs = ["abs(a) + b", "2*b + abs(a)"]
-    coupled = derive_once(Parameterization.parse(outputs, positive=["a"]))
+    coupled = derive_once(outputs, positive=["a"])
     assert "all real $beta$, as far as $F$ is smooth" in coupled.potential.pieces[0].domain.words
-    smooth = derive_once(Parameterization.parse([t.replace("abs(a)", "a") for t in outputs]))
+    smooth = derive_once([t.replace("abs(a)", "a") for t in outputs])
     assert "smooth" not in smooth.potential.pieces[0].domain.words
 
 
 def test_the_law_of_another_function_is_rejected():
-    record = json.loads(certified_once(Parameterization.parse(["atan(u) + v"])))
+    record = record_once("atan(u) + v")
     assert record["conserved"]["laws"] == ["u**3 + 3*u - 3*v"]
     forged = json.loads(json.dumps(record).replace("atan(", "log("))
     assert check(record).verdict == "PROVED"
@@ -65,6 +65,6 @@ def test_refused_with_the_reason(text, reason):
 @pytest.mark.parametrize("output", ["log(a*b)", "log(a*b) + a"])
 def test_logarithms_of_products_of_negative_weights_are_real(output):
     """log(a b) is log|a| + log|b|: what is printed is real where a and b are negative."""
-    d = derive_once(Parameterization.parse([output], start={"a": "-1", "b": "-2"}))
+    d = derive_once(output, start={"a": "-1", "b": "-2"})
     assert d.verdict is Verdict.PROVED
     assert crosscheck(d, digits=20).passed

@@ -135,10 +135,11 @@ def test_what_is_found_further_takes_what_derive_takes():
     text, expression, given = "w**2", sympy.Symbol("w") ** 2, Parameterization.of("w**2")
     finds = (margins, lambda F: perturb(F, "step"), regimes, explicit_counterpart)
     for further, F in zip(finds, (expression, given, [text], expression), strict=True):
-        first = further(text).to_text()
+        record = further(text)
+        first = record.to_text()
         assert further(F).to_text() == first
         if further is not explicit_counterpart:
-            assert pickle.loads(pickle.dumps(further(text))) == further(text)
+            assert pickle.loads(pickle.dumps(record)) == record
         if further is not regimes:
             assert further(derive(text)).to_text() == first
     assert explicit_counterpart("u*v", cost="u**2 + 2*v**2").verdict.value == "PROVED"

@@ -17,7 +17,7 @@ from tests.published import derive_once
 
 
 def potential(outputs, start, numbers=None):
-    d = derive_once(Parameterization.parse(outputs, start=start))
+    d = derive_once(outputs, start=start)
     return d.potential.numeric(numbers or {})
 
 
@@ -34,7 +34,7 @@ def test_a_root_of_a_negative_power_is_refused():
     with pytest.raises(InputError):
         Parameterization.parse(["w**(1/3)"], start={"w": "-8"})
     with pytest.raises(InputError):
-        derive_once(Parameterization.parse(["(w**3)**(1/3)"], start={"w": "-8"}))
+        derive_once("(w**3)**(1/3)", start={"w": "-8"})
 
 
 def test_explicit_takes_the_fraction_that_its_help_gives():
@@ -123,7 +123,7 @@ def test_a_truth_value_is_no_start():
 
 
 def test_a_flow_that_leaves_what_q_was_derived_for_has_no_warped_path():
-    d = derive_once(Parameterization.parse(["a*u1", "a*u2"]))
+    d = derive_once(["a*u1", "a*u2"])
     start = {"a_0": "1/10", "u1_0": 1, "u2_0": -1}
     with pytest.raises(NumericalError, match="keeps its sign"):
         mirror_path(d, [[1, 0], [0, 1]], [-3, 2], start, 12)
@@ -147,7 +147,7 @@ def test_a_check_that_cannot_be_done_leaves_the_derivation():
 @pytest.mark.parametrize("start", ["1", "1/100"])
 def test_a_start_that_brings_roots_of_large_primes_has_a_closed_form(start):
     """40001 = 13 17 181, and 181 is no square modulo the prime that is tried first."""
-    d = derive_once(Parameterization.parse(["sqrt(w**2 + 4)"], {"w": start}))
+    d = derive_once("sqrt(w**2 + 4)", {"w": start})
     assert d.potential.kind == "explicit"
     w = float(Fraction(start))
     q, beta_0 = d.potential.numeric({}), (w * w + 4) ** 0.5
@@ -188,4 +188,4 @@ def test_q_with_a_root_or_a_logarithm_of_a_number_has_a_gradient(outputs, start)
 
 def test_a_sum_with_a_root_is_derived_or_undecided():
     with contextlib.suppress(DeriveError):
-        assert derive_once(Parameterization.parse(["sqrt(a) + 2*a**3"], start={"a": "3"}))
+        assert derive_once("sqrt(a) + 2*a**3", start={"a": "3"})

@@ -141,7 +141,7 @@ BOTH_WAYS = [
 @pytest.mark.parametrize(("phi", "start"), BOTH_WAYS)
 def test_a_vector_and_its_coordinates_have_one_q(phi, start, d):
     ours = derived(phi, start)
-    theirs = derive_once(Parameterization.parse(explicit(phi, d), start))
+    theirs = derive_once(explicit(phi, d), start)
     assert ours.hessian.verdict is theirs.hessian.verdict
     assert ours.verdict is theirs.verdict is Verdict.PROVED
     assert ours.potential.kind == theirs.potential.kind
@@ -248,7 +248,7 @@ def test_what_an_integrand_means_is_said_in_prose(phi, note):
 
 
 def test_a_norm_that_the_flow_keeps_is_no_unknown_of_psi():
-    d = derive_once(Parameterization.parse(["a*b*u/norm(u)"], vectors=["u"]))
+    d = derive_once("a*b*u/norm(u)", vectors=["u"])
     (piece,) = d.potential.pieces
     exponent = "(delta2/2 + sqrt(delta2**2 + 4*x**2)/2)/(2*norm_u_0**2)"
     assert str(piece.value) == f"Integral(exp({exponent}), (x, a_0*b_0, s))"
@@ -256,5 +256,5 @@ def test_a_norm_that_the_flow_keeps_is_no_unknown_of_psi():
 
 def test_balanced_layers_keep_their_signs_by_their_laws():
     start = dict.fromkeys("abcu", "alpha")
-    d = derive_once(Parameterization.parse(["a*b*c*u"], start, vectors=["u"]))
+    d = derive_once("a*b*c*u", start, vectors=["u"])
     assert texts(*d.potential.pieces) == ("alpha > 0",)

@@ -26,12 +26,12 @@ run = functools.partial(run_command, "check")
 @functools.cache
 def derived_of(name):
     model = BY_NAME[name]
-    return derive_once(Parameterization.parse(model.outputs, model.start, model.positive))
+    return derive_once(model.outputs, model.start, model.positive)
 
 
 def text_of(name):
     model = BY_NAME[name]
-    return certified_once(Parameterization.parse(model.outputs, model.start, model.positive))
+    return certified_once(model.outputs, model.start, model.positive)
 
 
 def published(name):

@@ -1,15 +1,11 @@
 """False statements beyond a point at which a function jumps, and walls that leave a part out."""
 
-import functools
-import json
-
 import pytest
 
-from derive import Parameterization
 from derive.certificate.checking.check import check, check_text
 from tests.certificate.certificates import certificate, replaced
 from tests.certificate.test_certificate_forged import HESSIAN, REFUSED, form
-from tests.published import certified_once
+from tests.published import certified_once, record_once
 
 DOMAIN = ("potential", "pieces", 0, "domain")
 
@@ -39,13 +35,8 @@ def test_where_a_sum_of_squares_vanishes_on_the_leaf_is_said():
 
 def test_what_no_flow_reaches_need_not_be_said():
     """|X p| <= 1024 p for p = u^2 + v^2 and F = u v: from p > 0 no flow reaches 0."""
-    record = json.loads(_derived("u*v"))
+    record = record_once("u*v")
     assert not any(line.startswith("as long as") for line in check(record).theorem)
-
-
-@functools.cache
-def _derived(output):
-    return certified_once(Parameterization.parse([output]))
 
 
 def wall(text, sign="as at beta_0"):
@@ -62,14 +53,14 @@ WALLS = {
 
 @pytest.mark.parametrize(("F", "walls"), WALLS.values(), ids=WALLS)
 def test_walls_are_linear_in_beta(F, walls):
-    record = json.loads(_derived(F))
+    record = record_once(F)
     assert check(record).open == ()
     with pytest.raises(REFUSED):
         check(replaced(record, (*DOMAIN, "walls"), walls))
 
 
 def test_a_smaller_domain_is_said_to_be_a_part():
-    record = json.loads(certified_once(Parameterization.parse(["exp(w)"], {"w": "0"})))
+    record = record_once("exp(w)", {"w": "0"})
     more = [*record["potential"]["pieces"][0]["domain"]["walls"], *wall("1000 - beta", "> 0")]
     lines = check(replaced(record, (*DOMAIN, "walls"), more)).theorem
     assert {"at least where beta > 0", "at least where 1000 - beta > 0"} <= {*lines}
@@ -96,7 +87,7 @@ def test_an_integral_has_no_value_at_a_point():
 
 
 def test_assumptions_are_conditions_also_where_q_has_no_proof():
-    record = json.loads(_derived("u*v"))
+    record = record_once("u*v")
     record["certificate"]["pieces"] = [None]
     assert check(record).open == ("Q of beta",)
     for text in ("for every start", "beta*(beta - 1) > 0"):
@@ -114,13 +105,13 @@ LOGS = {
 @pytest.mark.every(2)
 @pytest.mark.parametrize(("outputs", "start"), LOGS.values(), ids=LOGS)
 def test_logarithms_of_what_is_negative_are_those_of_absolute_values(outputs, start):
-    report = check_text(certified_once(Parameterization.parse(outputs, start)))
+    report = check_text(certified_once(outputs, start))
     assert (report.verdict, report.open) == ("PROVED", ())
 
 
 def test_a_curve_that_turns_back_does_not_reach_all_beta():
     """Of exp(w) over z, beta = z^2 + 1 tends to oo at both ends, and no flow comes below 0."""
-    record = json.loads(certified_once(Parameterization.parse(["exp(w)"], {"w": "1"})))
+    record = record_once("exp(w)", {"w": "1"})
     (piece,), (proof,) = record["potential"]["pieces"], record["certificate"]["pieces"]
     curve = {"parameter": "z", "beta": "z**2 + 1", "interval": ["-oo", "oo"]}
     piece |= {"kind": "parametric", "curve": curve, "gradient": ["exp(-1) - 1/(z**2 + 1)"]}

@@ -9,7 +9,7 @@ from derive import Parameterization
 from derive.certificate.checking.check import NotACertificate, Rejected, check, check_text
 from derive.render.json import with_certificate
 from tests.certificate.certificates import replaced
-from tests.published import certified_once, derive_once
+from tests.published import certified_once, derive_once, record_once
 
 MODELS = {
     "exp": (["exp(w)"], {}),
@@ -28,7 +28,7 @@ MODELS = {
 
 def record_of(name):
     outputs, options = MODELS[name]
-    return json.loads(certified_once(Parameterization.parse(outputs, **options)))
+    return record_once(outputs, **options)
 
 
 @pytest.mark.every(8)
@@ -100,7 +100,7 @@ def test_a_claimed_yes_is_rejected_for_a_no():
     [(["a*b*c*u", "2*a*b*c*v"], {"b": "0"}), (["a*u + x*y*z", "a*v"], {"x": "0", "y": "0"})],
 )
 def test_a_record_without_an_answer_is_accepted_as_such(outputs, start):
-    d = derive_once(Parameterization.parse(outputs, start=start))
+    d = derive_once(outputs, start=start)
     assert check_text(d.to_json()).verdict == d.verdict.value == "UNDECIDED"
 
 
@@ -119,7 +119,7 @@ def test_a_leaf_of_equal_weights_is_solved_by_its_laws(output, start):
     """The relation of K and beta is singular there, and takes a minute to divide by."""
     names = [c for c in output if c.isalpha()]
     given = dict(zip(dict.fromkeys(names), start, strict=True))
-    text = certified_once(Parameterization.parse([output], start=given))
+    text = certified_once(output, start=given)
     report = check_text(text)
     assert (report.verdict, report.open) == ("PROVED", ())
 
@@ -155,7 +155,7 @@ FORGED = [
 @functools.cache
 def record(output):
     start = WHOLE[output][0] if output in WHOLE else {}
-    return json.loads(certified_once(Parameterization.parse([output], start=start)))
+    return record_once(output, start=start)
 
 
 @pytest.mark.every(2)
@@ -217,7 +217,7 @@ def test_calls_of_tied_weights_are_equal_where_their_arguments_are(output):
 def test_roots_of_numbers_in_conditions_are_defined():
     """The condition says sqrt(2) sqrt(7) alpha where the form has sqrt(14) alpha."""
     model = Parameterization.parse(["a**2*b"], {"a": "alpha", "b": "2*alpha"})
-    record = json.loads(certified_once(model))
+    record = record_once(model)
     assert check(record).open == ("the domain of Q of beta",)
     said = record["potential"]["pieces"][0]["assumptions"]
     assert any("(2)**(1/2)" in text for text in said)
@@ -230,7 +230,7 @@ def test_why_there_is_no_certificate_is_a_sentence(monkeypatch):
         raise Rejected("a divisor may be 0: x0")
 
     monkeypatch.setattr("derive.certificate.checking.check.check", refuse)
-    record = with_certificate(derive_once(Parameterization.parse(["w"])), seconds=60)
+    record = with_certificate(derive_once("w"), seconds=60)
     assert record["certificate"] is None
     assert record["certificate_missing"] == (
         "no certificate was accepted; the result does not depend on it: "

@@ -6,7 +6,6 @@ import random
 
 import pytest
 
-from derive import Parameterization
 from derive.catalogue.library import derive_entry, entries
 from derive.certificate.checking.check import NotACertificate, Rejected, Report, check, check_text
 from tests.certificate.certificates import replaced
@@ -20,7 +19,7 @@ from tests.certificate.mutated import (
     says_no_more,
     unwrapped,
 )
-from tests.published import certified_once
+from tests.published import certified_once, record_once
 
 OWN = {
     "neuron": (["a*u1", "a*u2"], {}),
@@ -52,7 +51,7 @@ MORE = {
 @functools.cache
 def record(name):
     outputs, options = {**OWN, **MORE}[name]
-    return certified_once(Parameterization.parse(outputs, **options))
+    return certified_once(outputs, **options)
 
 
 @functools.cache
@@ -166,7 +165,7 @@ MODELS = [
 @pytest.mark.every(4)
 @pytest.mark.parametrize(("outputs", "options", "left"), MODELS, ids=lambda x: str(x)[:30])
 def test_a_drawn_model_has_a_certificate(outputs, options, left):
-    record = json.loads(certified_once(Parameterization.parse(outputs, **options)))
+    record = record_once(outputs, **options)
     report = check_text(json.dumps(record))
     assert (report.verdict, [*report.open]) == (record["verdict"], left)
     record["metric"]["kernel_in_weights"][0][0] += " + 1"

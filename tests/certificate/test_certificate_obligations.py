@@ -17,7 +17,7 @@ from derive.certificate.checking.domain import _are_finite
 from derive.certificate.checking.signs import Conditions, Kept
 from derive.certificate.checking.space import Space
 from derive.certificate.checking.theorem import Checker
-from tests.published import certified_once
+from tests.published import certified_once, record_once
 
 REFUSED = (Rejected, NotACertificate)
 KEEPS = "a keeps its sign along the flow"
@@ -70,7 +70,7 @@ WRITTEN = {  # what stands for a, and the definitions of its calls
 
 @functools.cache
 def neuron():
-    return certified_once(Parameterization.parse(["a*u1", "a*u2"]))
+    return certified_once(["a*u1", "a*u2"])
 
 
 def written(name, *assumptions):
@@ -172,16 +172,11 @@ def test_what_is_kept_is_shown_in_an_order(outputs, calls, wanted, left):
 ENDS = {"sqrt(w)*sqrt(w)": "sqrt(w)", "exp(log(w))": "w", "w**D*w**(1 - D)": "w"}
 
 
-@functools.cache
-def ended(output):
-    return certified_once(Parameterization.parse([output]))
-
-
 @pytest.mark.every(3)
 @pytest.mark.parametrize("output", [*ENDS, "sqrt(w)", "exp(log(w)/2)"])
 def test_a_domain_ends_where_f_does(output):
     """K is 1, or another function without a zero there: only F says that beta > 0."""
-    record = json.loads(ended(output))
+    record = record_once(output)
     report = check(record)
     assert (report.verdict, [*report.open]) == ("PROVED", [])
     (piece,) = record["potential"]["pieces"]
@@ -194,14 +189,14 @@ def test_a_domain_ends_where_f_does(output):
 
 
 def test_a_domain_with_a_point_at_which_f_has_no_value_is_open():
-    report = check(json.loads(ended("w*log(w)/log(w)")))
+    report = check(json.loads(certified_once("w*log(w)/log(w)")))
     assert report.open == ("the domain of Q of beta",)
     assert "as long as along the flow log(Abs(w)) != 0" in report.theorem
 
 
 @pytest.mark.parametrize("output", ENDS)
 def test_what_vanishes_at_a_wall_is_what_is_said(output):
-    record = json.loads(ended(output))
+    record = record_once(output)
     (wall,) = record["potential"]["pieces"][0]["domain"]["walls"]
     assert wall["vanishing"] == ENDS[output]
     for other in ("w + 1", "w_0", "w*(w + 1)"):
@@ -212,7 +207,7 @@ def test_what_vanishes_at_a_wall_is_what_is_said(output):
 
 def test_a_curve_ends_where_its_gradient_does():
     """Of p^3 - m^3 the curve is over -p_0/m_0 < z < 1."""
-    record = json.loads(ended("p**3 - m**3"))
+    record = record_once("p**3 - m**3")
     assert check(record).open == ()
     curve = record["potential"]["pieces"][0]["curve"]
     for interval in (["-oo", "1"], ["-p_0/m_0", "oo"], ["-p_0/m_0 - 1", "1"]):
@@ -223,7 +218,7 @@ def test_a_curve_ends_where_its_gradient_does():
 
 @functools.cache
 def along_a_curve(output, start):
-    return certified_once(Parameterization.parse([output], dict(start)))
+    return certified_once(output, dict(start))
 
 
 ALPHA = (("p", "alpha"), ("m", "alpha"))
@@ -258,14 +253,14 @@ def test_all_beta_are_reached_where_a_curve_tends_to_infinity(output, start, ont
 def test_weights_whose_rates_grow_may_be_infinite_where_beta_is_not():
     """K of atan(w) with w' = (1 + w^2) dF is 1, and yet |beta| < pi/2."""
     p = Parameterization.parse(["atan(w)"], rates={"w": "(1 + w**2)**2"})
-    record = json.loads(certified_once(p))
+    record = record_once(p)
     where = record["potential"]["pieces"][0]["domain"]
     assert [wall["form"] for wall in where["walls"]] == ["beta + pi/2", "pi/2 - beta"]
     where |= {"walls": [], "undecided": []}
     (proof,) = record["certificate"]["pieces"] = [{"definitions": [], "domain": []}]
     with pytest.raises(REFUSED):
         check(record)
-    record = json.loads(certified_once(Parameterization.parse(["w"], rates={"w": "(1 + w)**4"})))
+    record = record_once("w", rates={"w": "(1 + w)**4"})
     assert check(record).open == ()
     said = record["potential"]["pieces"][0]["domain"]
     for undecided in ([], ["curve"], ["smooth"]):
@@ -284,7 +279,7 @@ def test_weights_whose_rates_grow_may_be_infinite_where_beta_is_not():
 
 def test_a_wall_on_whose_side_the_start_may_be_is_one_on_both():
     """From w_0 < 0 all beta < 0 would be reached, and w' = (1 + w)^4 dF stops at -1."""
-    record = json.loads(certified_once(Parameterization.parse(["w"], rates={"w": "(1 + w)**4"})))
+    record = record_once("w", rates={"w": "(1 + w)**4"})
     (wall,) = record["potential"]["pieces"][0]["domain"]["walls"]
     assert (wall["form"], wall["sign"]) == ("beta + 1", "as at beta_0")
     assert check(record).open == ()
@@ -304,7 +299,7 @@ RATES = {
 @pytest.mark.every(2)
 @pytest.mark.parametrize(("output", "rates"), RATES.values(), ids=RATES)
 def test_weights_are_finite_where_beta_is(output, rates):
-    record = json.loads(certified_once(Parameterization.parse([output], rates=rates)))
+    record = record_once(output, rates=rates)
     assert not [text for text in check(record).open if text.startswith("the domain")]
 
 
@@ -320,7 +315,7 @@ def test_weights_are_finite_where_beta_is(output, rates):
     ],
 )
 def test_weights_are_finite_by_their_rates(output, rates, finite):
-    state = Checker(json.loads(certified_once(Parameterization.parse([output], rates=rates))))
+    state = Checker(record_once(output, rates=rates))
     state.outputs()
     assert _are_finite(state, state.flow.X) == finite
 
@@ -401,7 +396,7 @@ def test_a_domain_is_the_image_of_the_curve_on_which_a_root_runs():
 
 
 def test_a_vector_has_one_output():
-    record = json.loads(certified_once(Parameterization.parse(["a*u"], vectors=["u"])))
+    record = record_once("a*u", vectors=["u"])
     assert check(record).open == ()
     record["parameterization"]["outputs"] *= 2
     with pytest.raises(REFUSED, match="a vector stands alone"):

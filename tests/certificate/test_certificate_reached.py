@@ -5,10 +5,9 @@ import json
 
 import pytest
 
-from derive import Parameterization
 from derive.certificate.checking.check import NotACertificate, Rejected, check
 from tests.certificate.certificates import replaced
-from tests.published import certified_once, derive_once
+from tests.published import certified_once, derive_once, record_once
 
 REFUSED = (Rejected, NotACertificate)
 OUTPUTS = ["a*c - b*d", "a*d + b*c"]
@@ -18,7 +17,7 @@ SAID = ("potential", "pieces", 0, "domain")
 
 @functools.cache
 def _text():
-    return certified_once(Parameterization.parse(OUTPUTS))
+    return certified_once(OUTPUTS)
 
 
 def record():
@@ -84,13 +83,13 @@ def test_without_a_proof_the_domain_is_open():
 
 
 def test_where_the_domain_is_not_decided_the_theorem_says_so():
-    d = derive_once(Parameterization.parse(["a*u1", "a*u2"]))
+    d = derive_once(["a*u1", "a*u2"])
     assert "which beta1, beta2 are reached is not decided" in check(json.loads(d.to_json())).theorem
 
 
 def test_walls_are_what_is_said_of_them():
     """Of (u^2 + v^2, u v) on a sector; with another wall or one of them alone it is refused."""
-    d = derive_once(Parameterization.parse(["u**2 + v**2", "u*v"]))
+    d = derive_once(["u**2 + v**2", "u*v"])
     sector = json.loads(d.to_json())
     assert check(sector).open == ()
     walls = sector["potential"]["pieces"][0]["domain"]["walls"]
@@ -103,7 +102,7 @@ def test_walls_are_what_is_said_of_them():
 @functools.cache
 def _through_a_root():
     start = {"a": "alpha", "b": "alpha", "u": "0"}
-    return certified_once(Parameterization.parse(["a*b*u"], start=start, positive=["alpha"]))
+    return certified_once("a*b*u", start=start, positive=["alpha"])
 
 
 def test_one_output_is_followed_through_a_root():
@@ -135,7 +134,7 @@ def test_one_output_is_followed_through_a_root():
 def test_a_domain_that_rests_on_a_sum_of_squares_says_that_it_is_not_0():
     """K = sqrt(a**4 + 4 beta**2) of u v is 0 at beta = 0 where a = 0: Q then ends there."""
     start = {"u": "1 + a**2/4", "v": "1 - a**2/4"}
-    said = json.loads(certified_once(Parameterization.parse(["u*v"], start)))
+    said = record_once("u*v", start)
     piece, proof = said["potential"]["pieces"][0], said["certificate"]["pieces"][0]
     y, moment = (f"Integral({top}/sqrt(a**4 + 4*b**2), b, 1 - a**4/16, beta)" for top in ("1", "b"))
     said["potential"]["kind"] = piece["kind"] = "quadrature"

@@ -5,14 +5,13 @@ import json
 
 import pytest
 
-from derive import Parameterization
 from derive.certificate.checking.check import NotACertificate, Rejected, check_text
 from tests.published import certified_once
 
 
 @functools.cache
 def text_of(*outputs, vectors=(), start=()):
-    return certified_once(Parameterization.parse(outputs, dict(start), vectors=vectors))
+    return certified_once(outputs, dict(start), vectors=vectors)
 
 
 def said(record):

@@ -6,15 +6,14 @@ import json
 
 import pytest
 
-from derive import Parameterization
 from derive.certificate.checking.check import NotACertificate, Rejected, check_text
 from tests.certificate.certificates import replaced
-from tests.published import certified_once
+from tests.published import certified_once, record_once
 
 
 @functools.cache
 def neuron():
-    return certified_once(Parameterization.parse(["a*u1", "a*u2"]))
+    return certified_once(["a*u1", "a*u2"])
 
 
 def swap(value):
@@ -168,7 +167,7 @@ def test_a_forged_record_is_refused(forge):
 
 def test_rows_of_the_metric_are_lists():
     rows = {"u": ["2", "1"], "v": ["1", "2"]}
-    record = json.loads(certified_once(Parameterization.parse(["u*v"], rates=rows)))
+    record = record_once("u*v", rates=rows)
     assert check_text(json.dumps(record)).open == ()
     record["parameterization"]["rates"]["u"] = "21"  # no rate, and not [2, 1]
     with pytest.raises((Rejected, NotACertificate)):

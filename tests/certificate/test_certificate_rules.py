@@ -13,7 +13,7 @@ from derive.certificate.checking.function import Ring
 from derive.certificate.checking.signs import is_square_sum
 from tests.certificate.certificates import replaced
 from tests.certificate.test_certificate_vectors import record_of
-from tests.published import certified_once
+from tests.published import record_once
 
 P, PIECE, Q = "parameterization", ("potential", "pieces", 0), ("certificate", "pieces", 0)
 LOGS = ("warping", "dual_coordinates", 0, "y", 0)
@@ -22,7 +22,7 @@ BALANCED = {"a": "1", "b": "1", "u1": "1", "u2": "0", "v1": "1", "v2": "0"}
 
 def record(*outputs, start=(), vectors=()):
     model = Parameterization.parse(outputs, dict(start), vectors=vectors)
-    return json.loads(certified_once(model))
+    return record_once(model)
 
 
 NEURON, PAIR, TWO = ("a*u1", "a*u2"), ("p**2 - m**2",), ("p**2 - m**2", "w**2")

@@ -9,7 +9,7 @@ from derive import Parameterization
 from derive.certificate.checking.check import NotACertificate, Rejected, check, check_text
 from tests.certificate.certificates import entries as texts_of
 from tests.certificate.certificates import replaced, variants
-from tests.published import certified_once
+from tests.published import record_once
 
 MODELS = [
     ("a*u", {}),
@@ -24,7 +24,7 @@ MODELS = [
 
 def record_of(text, start):
     model = Parameterization.parse([text], start, vectors=["u"])
-    return json.loads(certified_once(model))
+    return record_once(model)
 
 
 @pytest.mark.every(3)

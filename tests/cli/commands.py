@@ -28,6 +28,14 @@ def within(function, timeout, narrator):
         raise pickle.loads(pickle.dumps(error)) from None
 
 
+def remembered(model, progress=None, known=None, **options):
+    """Derive what was not derived before: what a command does with it is put to the test."""
+    from tests.published import derive, derive_once
+
+    given = {name: value for name, value in options.items() if value is not None}
+    return derive(model, progress, known=known, **given) if given else derive_once(model)
+
+
 def run(*arguments, text="", apart=False):
     """Run ``derive`` here.
 
@@ -47,6 +55,7 @@ def run(*arguments, text="", apart=False):
         patch.setattr(sys, "stdin", given)
         if not apart and "--timeout" not in arguments:
             patch.setattr(running, "_run", within)
+            patch.setattr("derive.derivation.derive", remembered)
         with pytest.raises(SystemExit) as end:
             cli.main([*arguments])
     code = end.value.code or 0

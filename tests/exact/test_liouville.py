@@ -5,7 +5,6 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from derive import Parameterization
 from derive.exact.liouville import why_not_elementary, why_not_elementary_root
 from derive.exact.towers.tower import build_elements
 from derive.language import from_sympy, parse_expression
@@ -138,10 +137,8 @@ def test_the_page_says_why_an_integral_is_left():
 def test_constants_that_the_start_relates_are_not_general():
     """Of delta1 = b_0^2 - c_0^2 and delta2 = a_0^2 + b_0^2 no more are free than the start has."""
     for start, free in (({}, True), ({"a": "s", "b": "s + 1", "c": "s + 2"}, False)):
-        d = derive_once(Parameterization.parse(["b*c/a"], start=start or None))
+        d = derive_once("b*c/a", start=start or None)
         (piece,) = d.potential.pieces
         assert bool(piece.integrand.proof) == free
-    (piece,) = derive_once(
-        Parameterization.parse(["w*exp(k*w**3)"], parameters=["k"])
-    ).potential.pieces
+    (piece,) = derive_once("w*exp(k*w**3)", parameters=["k"]).potential.pieces
     assert piece.integrand.proof.startswith("for general `k` no rational function")

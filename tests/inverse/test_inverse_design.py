@@ -8,7 +8,7 @@ import mpmath
 import pytest
 import sympy
 
-from derive import InputError, Parameterization, Verdict, parameterize
+from derive import InputError, Verdict, parameterize
 from derive.inverse.acceptance import accepts
 from derive.inverse.line_element import Candidate, W
 from derive.inverse.term import SeparableTerm
@@ -281,7 +281,7 @@ def test_round_trip(q):
     D, a, b = rng.randint(1, 5), rng.randint(1, 4), rng.randint(-3, 3)
     b = b if D < 3 else 0  # else Q is in parametric form
     F = f"{a}*w**{D} + {b}"
-    Q = derive_once(Parameterization.parse([F], positive=["w"])).potential.Q
+    Q = derive_once(F, positive=["w"]).potential.Q
     w0 = next(iter(s for s in Q.free_symbols if s.name == "w_0"), None)
     fixed = Q if w0 is None else Q.subs(w0, 1)
     (c,) = parameterize(fixed).coordinates

@@ -95,8 +95,8 @@ def test_symmetric_outputs_are_given_once():
 
 
 def test_a_vector_is_its_entries():
-    one = derive_once(Parameterization.parse(["a*u"], arrays={"u": (3,)}))
-    other = derive_once(Parameterization.parse(["a*u1", "a*u2", "a*u3"]))
+    one = derive_once("a*u", arrays={"u": (3,)})
+    other = derive_once(["a*u1", "a*u2", "a*u3"])
     assert one.potential.Q == other.potential.Q
 
 
@@ -130,6 +130,6 @@ def test_a_coefficient_is_as_it_is_written(text, phi):
 
 
 def test_the_dimension_free_neuron_agrees_with_three_dimensions():
-    free = derive_once(Parameterization.parse(["a*u"], vectors=["u"]))
+    free = derive_once("a*u", vectors=["u"])
     assert free.verdict is Verdict.PROVED
     assert str(free.warping.g) == "a"

@@ -22,7 +22,7 @@ def test_random_width():
     assert wide.mu.subs(sigma, alpha / k ** Rational(1, 4)) == alpha * k ** Rational(1, 4)
     assert sympy.limit(wide.kappa_variance, k, sympy.oo) == 0 == sympy.limit(wide.bias, k, sympy.oo)
     # At width 2 the pipeline finds the same kappa.
-    d = derive_once(Parameterization.parse(["u1*v1 + u2*v2"]))
+    d = derive_once("u1*v1 + u2*v2")
     (kernel,) = d.metric.kernel
     (constant,) = d.metric.constants
     beta = d.beta[0]

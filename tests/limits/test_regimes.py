@@ -257,10 +257,7 @@ def test_homogeneity_and_the_time_of_the_flow():
     [
         (lambda: found(["w**2"], {"w": "alpha"}, toward=("soon",)), "is not read"),
         (lambda: found(["w**2"], {"w": "alpha"}, toward=("1",)), "is not read"),
-        (
-            lambda: regimes(derive_once(Parameterization.parse(["w**2"])), "gamma"),
-            "no symbol of the",
-        ),
+        (lambda: regimes(derive_once("w**2"), "gamma"), "no symbol of the"),
         (lambda: scale_start(Parameterization.parse(["w**2"]), "w"), "a name already"),
         (lambda: confirm_limits(found(["w**2"], {"w": "alpha"}), digits=0), "digits"),
     ],
@@ -429,7 +426,7 @@ def test_a_gradient_with_sizes_is_read():
 )
 def test_no_limit_is_claimed_where_q_is_another(start, toward, fails):
     """Q of a*u, a + u is one for a > u and another for a < u: grad Q vanishes at its start."""
-    d = derive_once(Parameterization.parse(["a*u", "a + u"], start))
+    d = derive_once(["a*u", "a + u"], start)
     (limit,) = regimes(d, "alpha", [toward]).limits
     said = f"`Q` assumes `{fails}`, which fails near this limit"
     assert (limit.finding.verdict is Verdict.PROVED) == (not fails)

@@ -21,7 +21,7 @@ DEEP = ["a*b*u1", "a*b*u2"]
 
 
 def found(outputs, start=None, positive=()):
-    warped = warped_time(derive_once(Parameterization.parse(outputs, start, positive)))
+    warped = warped_time(derive_once(outputs, start, positive))
     assert warped is not None
     return warped
 
@@ -74,7 +74,7 @@ def test_layers_that_stay_equal_grow_at_rates_and_stay_positive():
 
 
 def test_a_factor_that_no_law_bounds_is_not_called_positive():
-    (block,) = derive_once(Parameterization.parse(NEURON, {"a": 2, "u1": 1, "u2": 1})).blocks
+    (block,) = derive_once(NEURON, {"a": 2, "u1": 1, "u2": 1}).blocks
     dual = block.potential.dual
     assert dual is not None
     a, u1, _ = block.metric.parameterization.w
@@ -87,12 +87,12 @@ def test_a_factor_that_no_law_bounds_is_not_called_positive():
 
 
 def test_without_a_warp_there_is_nothing_to_say():
-    assert warped_time(derive_once(Parameterization.parse(["p**2 - m**2"]))) is None
-    assert warped_time(derive_once(Parameterization.parse(["p**2 - m**2", "w"]))) is None
+    assert warped_time(derive_once("p**2 - m**2")) is None
+    assert warped_time(derive_once(["p**2 - m**2", "w"])) is None
 
 
 def test_numbers_decide_what_symbols_leave_open():
-    d = derive_once(Parameterization.parse(NEURON))
+    d = derive_once(NEURON)
     data = {"X": [[1, 2]], "y": [3], "digits": 15}
     warp = mirror_path(d, **data, start={"a_0": 1, "u1_0": "1/2", "u2_0": "-1/3"})
     assert [c.verdict for c in warp.claims] == [Verdict.PROVED] * 3
@@ -103,7 +103,7 @@ def test_numbers_decide_what_symbols_leave_open():
     other = mirror_path(d, **data, start={"a_0": "1/2", "u1_0": 1, "u2_0": "2/3"})
     assert other.floor is None
     assert "assumed: g stays positive" in other.report()
-    same = mirror_path(derive_once(Parameterization.parse(["w"])), [[1]], [2], {"w_0": 1}, 15)
+    same = mirror_path(derive_once("w"), [[1]], [2], {"w_0": 1}, 15)
     assert same.claims == ()
 
 

@@ -107,7 +107,7 @@ def test_the_rest_is_equivalent(drawn):
 )
 def test_models_ask_for_no_more_than_they_need(outputs, left):
     positive = ["w"] if "abs" in outputs else []
-    d = derive_once(Parameterization.parse(outputs.split("; "), positive=positive))
+    d = derive_once(outputs.split("; "), positive=positive)
     assert "; ".join(texts(*d.potential.pieces)) == left
     asked = [text for piece in d.potential.pieces for text in texts(piece)]
     assert all(text in d.to_json() for text in asked)
@@ -151,7 +151,7 @@ def test_a_form_that_cannot_hold_is_not_offered(monkeypatch):
 
 
 def test_pi_is_a_constant_of_F_and_of_the_start():
-    d = derive_once(Parameterization.parse(["pi*w**2"], start={"w": "pi"}))
+    d = derive_once("pi*w**2", start={"w": "pi"})
     assert d.verdict is Verdict.PROVED
     assert d.parameterization.weights == ("w",)
     assert "pi is the number" in d.to_text()
@@ -163,7 +163,7 @@ def test_pi_is_a_constant_of_F_and_of_the_start():
 
 
 def test_the_flow_confirms_what_is_derived_with_pi():
-    assert crosscheck(derive_once(Parameterization.parse(["pi*exp(w)"])), digits=20).passed
+    assert crosscheck(derive_once("pi*exp(w)"), digits=20).passed
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_what_pi_is_not(arguments, message):
 
 
 def test_pi_has_no_other_value():
-    d = derive_once(Parameterization.parse(["w**2"], start={"w": "pi"}))
+    d = derive_once("w**2", start={"w": "pi"})
     with pytest.raises(InputError, match="no other value"):
         d.potential.numeric({"pi": 3})
 
@@ -192,7 +192,7 @@ def test_the_base_of_exponentials_is_spelled_exp():
 
 
 def test_points_of_proofs_have_no_value_of_pi():
-    d = derive_once(Parameterization.parse(["pi*a*b*c", "c**2"]))
+    d = derive_once(["pi*a*b*c", "c**2"])
     identity = next(i for i in d.hessian.finding.evidence if i.point)
     assert dict(identity.point) == {"a": 1, "b": 1, "c": 1}
     assert float(identity.residual) == pytest.approx(-2 * math.pi**2)
@@ -215,7 +215,7 @@ def test_numbers_for_pi_in_an_exponent_leave_something_to_evaluate():
     ],
 )
 def test_pi_in_starts_and_in_coefficients_of_two_outputs(outputs, start):
-    d = derive_once(Parameterization.parse(outputs, start))
+    d = derive_once(outputs, start)
     assert d.verdict is Verdict.PROVED
     assert "pi = " not in d.to_text()
 
@@ -257,20 +257,20 @@ def test_an_asinh_of_a_number_is_its_logarithm():
     ],
 )
 def test_numbers_without_a_relation_are_taken(output, start):
-    assert derive_once(Parameterization.parse([output], start=start)).verdict is Verdict.PROVED
+    assert derive_once(output, start=start).verdict is Verdict.PROVED
 
 
 def test_a_start_may_name_that_of_another_weight():
     start = {"a": "-b_0", "u1": "-v1_0", "u2": "-v2_0"}
-    d = derive_once(Parameterization.parse(NEURONS, start=start))
+    d = derive_once(NEURONS, start=start)
     assert d.verdict is Verdict.PROVED
     assert dict(d.parameterization.start)["b"].name == "b_0"
-    equal = derive_once(Parameterization.parse(["a*b"], start={"a": "b_0"}))
+    equal = derive_once("a*b", start={"a": "b_0"})
     assert str(equal.potential.Q) == "beta*log(beta/b_0**2)/2 - beta/2"
 
 
 def test_eulers_number_is_no_letter():
-    text = derive_once(Parameterization.parse(["exp(1)*w"], start={"w": "E"})).to_text()
+    text = derive_once("exp(1)*w", start={"w": "E"}).to_text()
     assert "Q = beta**2*exp(-2)/2 - E*beta*exp(-1)" in text
 
 

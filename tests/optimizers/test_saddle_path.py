@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from derive import InputError, Parameterization, Verdict
+from derive import InputError, Verdict
 from numerics import saddle_path
 from tests.cli.commands import run
 from tests.published import derive_once
@@ -25,7 +25,7 @@ MODELS = {
 
 def followed(name, X, y):
     outputs, start = MODELS[name]
-    return saddle_path(derive_once(Parameterization.parse(outputs, start, ["alpha"])), X, y)
+    return saddle_path(derive_once(outputs, start, ["alpha"]), X, y)
 
 
 def drawn(name, seed):
@@ -92,7 +92,7 @@ def test_a_coordinate_may_leave():
     ],
 )
 def test_what_has_no_such_path_is_refused(outputs, start, words):
-    d = derive_once(Parameterization.parse(outputs, start, ["alpha"] if start else []))
+    d = derive_once(outputs, start, ["alpha"] if start else [])
     with pytest.raises(InputError, match=words):
         saddle_path(d, [[1, 2]], [1])
     with pytest.raises(InputError, match="give a derivation"):

@@ -36,9 +36,7 @@ def test_unequal_decay_that_normalises_the_fields_shrinks_the_start(output, size
 
 def test_a_decay_of_the_dual_coordinate_is_no_rest():
     """y of p^2 - m^2 drifts by 1/4 under h = p^2/2 + m^2: Q is that of the start with it."""
-    v = perturb(
-        derive_once(Parameterization.parse(["p**2 - m**2"])), "decay", penalty="p**2/2 + m**2"
-    )
+    v = perturb(derive_once("p**2 - m**2"), "decay", penalty="p**2/2 + m**2")
     assert not v.is_steered
     assert "here `xi = 0`" not in v.to_text()
     assert "only the laws move" not in v.to_text()
@@ -56,14 +54,12 @@ def test_in_the_metric_the_command_proves_it():
 
 
 def test_unequal_decay_of_a_product_does_not():
-    v = perturb(derive_once(Parameterization.parse(["u*v"])), "decay", penalty="u**2 + 2*v**2")
+    v = perturb(derive_once("u*v"), "decay", penalty="u**2 + 2*v**2")
     assert not v.start
-    assert perturb(
-        derive_once(Parameterization.parse(["u*v"])), "decay", penalty="u**2 + v**2"
-    ).start
+    assert perturb(derive_once("u*v"), "decay", penalty="u**2 + v**2").start
 
 
 @pytest.mark.parametrize("output", ["a*b + 1", "w + w**3", "sinh(w)"])
 def test_without_a_grading_no_metric_is_told(output):
-    v = perturb(derive_once(Parameterization.parse([output])), "decay")
+    v = perturb(derive_once(output), "decay")
     assert not v.says("decay metric")

@@ -9,7 +9,7 @@ import pytest
 import sympy
 
 import tests.witnesses.order  # noqa: F401 (its witnesses)
-from derive import InputError, Parameterization, Verdict
+from derive import InputError, Verdict
 from derive.perturbed.order import data_order
 from derive.verdict import Finding
 from tests.cli.commands import run
@@ -28,7 +28,7 @@ HADAMARD = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1
 
 
 def ordered(outputs, X, start=None):
-    return data_order(derive_once(Parameterization.parse(outputs, start or {})), X)
+    return data_order(derive_once(outputs, start or {}), X)
 
 
 def forms_of(rng, commuting):

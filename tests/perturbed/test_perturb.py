@@ -176,7 +176,7 @@ def test_what_is_no_model_is_refused(verb):
 @pytest.mark.parametrize("penalty", ["a**2", "(a**2 + u1**2 + u2**2)/2"])
 def test_a_penalty_is_refused_where_it_may_break_a_tie(penalty):
     start = {"a": 1, "b": 2, "u1": 1, "u2": 0, "v1": 2, "v2": 0}
-    tied = derive_once(Parameterization.parse(["a*u1 + b*v1", "a*u2 + b*v2"], start))
+    tied = derive_once(["a*u1 + b*v1", "a*u2 + b*v2"], start)
     with pytest.raises(InputError, match="fewer weights"):
         perturb(tied, "decay", penalty=penalty)
 
@@ -203,14 +203,14 @@ def test_a_long_increment_is_written_by_the_weights_after_the_step():
 
 
 def test_a_penalty_knows_no_coordinate_of_a_vector():
-    neuron = derive_once(Parameterization.parse(["a*u"], vectors=["u"]))
+    neuron = derive_once("a*u", vectors=["u"])
     assert perturb(neuron, "decay", penalty="a**2").verdict is Verdict.REFUTED
     with pytest.raises(InputError, match="scalars alone"):
         perturb(neuron, "decay", penalty="u1")
 
 
 def test_a_drift_that_is_not_closed_fails_by_the_derivative_of_itself():
-    v = perturb(derive_once(Parameterization.parse(["p**k - m**k"], SAME, ["alpha"])), "noise")
+    v = perturb(derive_once("p**k - m**k", SAME, ["alpha"]), "noise")
     c, failure = v.of_laws[0].change, v.of_laws[0].finding.evidence[0]
     numbers = dict(failure.point)
     at = {x: numbers[x.name] for x in c.free_symbols}
@@ -239,7 +239,7 @@ def test_what_moves_is_told_without_contradiction():
 
 
 def test_a_vector_is_called_as_it_was_given():
-    text = perturb(derive_once(Parameterization.parse(["G*v"], vectors=["v"])), "step").to_text()
+    text = perturb(derive_once("G*v", vectors=["v"]), "step").to_text()
     assert "v = (v1, v2) in the plane of v" in text
 
 
@@ -307,7 +307,7 @@ def test_a_penalty_is_followed_in_fewer_weights_where_it_leaves_the_others_so():
     """c = u^2 - v^2 drifts by -8 c (u^2 + v^2): it is 0 from u = -v, and changes from others."""
 
     def drift(start, penalty):
-        d = derive_once(Parameterization.parse(["u*v"], start))
+        d = derive_once("u*v", start)
         return perturb(d, "decay", penalty=penalty)
 
     (law,) = drift({"u": "2", "v": "1"}, "u**4 + v**4").of_laws
@@ -336,7 +336,7 @@ FOUR = "u**4/12 + v**4/12"
 def test_the_law_of_each_process_drifts_by_its_own_second_derivatives(
     output, mirror, of_mirror, of_preconditioned
 ):
-    d = derive_once(Parameterization.parse([output], mirror=mirror))
+    d = derive_once(output, mirror=mirror)
     assert perturb(d, "noise").process == "mirror"
     for process, text in (("mirror", of_mirror), ("preconditioned", of_preconditioned)):
         (change,) = perturb(d, "noise", process=process).laws
@@ -345,7 +345,7 @@ def test_the_law_of_each_process_drifts_by_its_own_second_derivatives(
 
 
 def test_mirror_descent_keeps_laws_that_are_linear_in_theta():
-    d = derive_once(Parameterization.parse(["p - m"], mirror=ENTROPY))
+    d = derive_once("p - m", mirror=ENTROPY)
     for by in ("step", "noise", "momentum", "momentum, step"):
         v = perturb(d, by)
         assert v.laws == (0,)
@@ -376,7 +376,7 @@ def test_the_first_lines_say_which_process_it_is():
 
 @pytest.mark.parametrize("by", ["momentum", "noise", "decay, noise"])
 def test_a_point_that_refutes_has_no_excluded_depth(by):
-    v = perturb(derive_once(Parameterization.parse(["p**D - m**D"], SAME, ["alpha"])), by)
+    v = perturb(derive_once("p**D - m**D", SAME, ["alpha"]), by)
     assert v.verdict is Verdict.REFUTED
     assert {str(x) for x in v.generic} == {"D", "D - 2"}
     for failure in (e for e in v.closed.evidence if not e.holds):
@@ -395,7 +395,7 @@ def test_a_point_that_refutes_is_a_step_that_is_allowed():
 
 
 def test_a_constant_shift_is_put_into_q():
-    v = perturb(derive_once(Parameterization.parse(["w**2"], {"w": "alpha"}, ["alpha"])), "noise")
+    v = perturb(derive_once("w**2", {"w": "alpha"}, ["alpha"]), "noise")
     assert str(v.effective) == "{alpha: alpha*exp(-2*S)}"
     assert v.shifted
     assert v.Q is not None

@@ -133,7 +133,7 @@ def _scaled(weights, factor):
 @pytest.mark.every(4)
 @pytest.mark.parametrize(("output", "options"), CURVES)
 def test_a_curve_is_printed_when_it_is_the_flow(output, options):
-    (piece,) = derive_once(Parameterization.parse([output], **options)).potential.pieces
+    (piece,) = derive_once(output, **options).potential.pieces
     assert piece.time_curve is not None
     shown = {e.statement: e for e in piece.evidence}
     assert shown["beta = F(w(mu))"].left == str(piece.curve.beta)

@@ -68,7 +68,7 @@ OVER_BETA = [
 
 
 def quadrature(output, start=None):
-    (piece,) = derive_once(Parameterization.parse([output], start or {})).potential.pieces
+    (piece,) = derive_once(output, start or {}).potential.pieces
     assert piece.integrand is not None or piece.curve.weight
     return piece
 
@@ -106,7 +106,7 @@ def test_rational_integrands_over_a_weight_are_integrated(output, start):
     assert piece.kind == "parametric"
     assert not piece.assumptions
     follow(piece, output, start)
-    assert not check_text(certified_once(Parameterization.parse([output]))).open
+    assert not check_text(certified_once(output)).open
 
 
 @pytest.mark.parametrize("start", ["-1", "1/10"])
@@ -124,7 +124,7 @@ def test_integrands_that_are_rational_in_an_exponential_are_integrated(output):
     assert not piece.gradient[0].has(sympy.Integral)
     assert (piece.kind, piece.integrand.left) == ("quadrature", "conjugate")
     follow(piece, output, {"a": "1/2", "b": "-1"})
-    assert not check_text(certified_once(Parameterization.parse([output]))).open
+    assert not check_text(certified_once(output)).open
 
 
 def test_a_wrong_antiderivative_is_not_printed(monkeypatch):
@@ -180,7 +180,7 @@ SUMS = [
 @pytest.mark.parametrize(("output", "start"), SUMS)
 def test_a_sum_without_common_weights_has_the_r_of_its_terms(output, start):
     """mu is the time of w' = grad F, and Q grows by int mu K dmu, at the weights of a flow."""
-    (piece,) = derive_once(Parameterization.parse([output])).potential.pieces
+    (piece,) = derive_once(output).potential.pieces
     (slope,) = piece.gradient
     assert piece.lift is not None
     assert "infimal convolution" in piece.note
@@ -224,7 +224,7 @@ find_part = find._part_in_weights
     ["exp(1/a)", "a*exp(1/a)", "b*exp(a**3)", "b*exp(exp(a))", "sinh(c + a**2) + b*log(b)"],
 )
 def test_what_has_no_named_integral_and_parts_that_ask_a_sign_keep_the_verdict(output):
-    d = derive_once(Parameterization.parse([output]))
+    d = derive_once(output)
     assert d.verdict is Verdict.PROVED
     assert d.potential.kind == "quadrature"
 
@@ -263,7 +263,7 @@ GENERIC = [
 @pytest.mark.parametrize("output", GENERIC)
 def test_forms_of_a_start_in_symbols_hold_for_all_of_its_signs(output):
     """A root in a weight that may have either sign must not be hidden in an exponential."""
-    (piece,) = derive_once(Parameterization.parse([output])).potential.pieces
+    (piece,) = derive_once(output).potential.pieces
     if piece.time_curve or not (piece.curve or piece.abbreviations):
         return
     names = Parameterization.parse([output]).weights
@@ -374,7 +374,7 @@ NAMED = [
 @pytest.mark.parametrize(("output", "broken"), [INTEGRAL, *NAMED])
 def test_the_certificate_has_the_weight_and_refuses_others(output, broken):
     """The integrals, the weight, beta in it and the law are all read from the weights."""
-    text = certified_once(Parameterization.parse([output]))
+    text = certified_once(output)
     report = check_text(text)
     assert not report.open
     assert any("along the flow from the start" in line for line in report.theorem)
@@ -390,5 +390,5 @@ def test_the_certificate_has_the_weight_and_refuses_others(output, broken):
 
 def test_logarithms_of_numbers_with_roots_are_compared_in_no_time():
     """log((3 + sqrt(3))/(3 - sqrt(3))) is log(2 + sqrt(3)), which SymPy is long in seeing."""
-    d = derive_once(Parameterization.parse(["w**3 - w"], {"w": "-1"}))
+    d = derive_once("w**3 - w", {"w": "-1"})
     assert d.potential.kind == "parametric"

@@ -55,7 +55,7 @@ def test_q_has_the_gradient_that_is_printed_from_starts_that_are_sums(at):
     ],
 )
 def test_signs_that_are_open_are_assumed_as_positive_symbols_allow(output, start, condition):
-    d = derive_once(Parameterization.parse([output], start))
+    d = derive_once(output, start)
     assert condition in texts(*d.potential.pieces)
 
 
@@ -72,9 +72,7 @@ def test_a_square_under_an_open_exponent_is_that_of_something_positive(output):
 
 
 def test_relations_among_outputs_may_have_constants():
-    d = derive_once(
-        Parameterization.parse(["sqrt(2)*a*c", "a*d", "b*c", "D*b*d"], parameters=["D"])
-    )
+    d = derive_once(["sqrt(2)*a*c", "a*d", "b*c", "D*b*d"], parameters=["D"])
     (relation,) = d.blocks[0].dependence.relations
     values = {"beta1": 2**0.5 * 3 * 5, "beta2": 3 * 7, "beta3": 2 * 5, "beta4": 11 * 2 * 7, "D": 11}
     at = {s: values[s.name] for s in relation.free_symbols}

@@ -9,7 +9,6 @@ from itertools import product
 import pytest
 import sympy
 
-from derive import Parameterization
 from derive.components import in_components
 from numerics import crosscheck
 from tests.published import derive_once
@@ -70,7 +69,7 @@ def hessian(Q, point):
 
 
 def derived(outputs, positive):
-    return derive_once(Parameterization.parse(outputs, positive=positive))
+    return derive_once(outputs, positive=positive)
 
 
 @pytest.mark.every(12)
@@ -99,13 +98,13 @@ def test_flows_of_the_weights_confirm_it(outputs, written, positive):
 
 
 def test_entries_of_K_are_outputs_where_they_are():
-    d = derive_once(Parameterization.parse(["x**2 + y**2", "x*y"]))
+    d = derive_once(["x**2 + y**2", "x*y"])
     assert str(d.metric.kernel) == "Matrix([[4*beta1, 4*beta2], [4*beta2, beta1]])"
 
 
 @pytest.mark.slow
 def test_a_rate_that_is_a_parameter_stands_in_the_exponent():
-    d = derive_once(Parameterization.parse(["g*v/norm(v)"], vectors=["v"], rates={"g": "eta"}))
+    d = derive_once("g*v/norm(v)", vectors=["v"], rates={"g": "eta"})
     (piece,) = d.potential.pieces
     assert str(piece.gradient[0]) == "exp(s**2/(2*eta*norm_v_0**2))"
     assert crosscheck(in_components(d), digits=15).passed

@@ -1,15 +1,13 @@
 """Q of coupled outputs in the weights, where these are not written in beta."""
 
-import json
-
 import numpy as np
 import pytest
 import sympy
 from scipy.integrate import solve_ivp
 
-from derive import NumericalError, Parameterization, Verdict
+from derive import NumericalError, Verdict
 from derive.certificate.checking.check import Rejected, check
-from tests.published import certified_once, derive_once
+from tests.published import derive_once, record_once
 
 MODELS = [
     ("exp(s)*w1", "exp(s)*w2"),
@@ -34,7 +32,7 @@ def steered(outputs, weights, start, time, pull):
 
 @pytest.mark.parametrize("outputs", MODELS)
 def test_the_formula_is_the_q_that_flows_follow(outputs):
-    d = derive_once(Parameterization.parse(outputs))
+    d = derive_once(outputs)
     assert d.verdict is Verdict.PROVED
     (piece,) = d.potential.pieces
     assert (d.potential.kind, piece.in_weights) == ("parametric", "the weights")
@@ -63,7 +61,7 @@ def test_the_formula_is_the_q_that_flows_follow(outputs):
 
 
 def test_what_is_asked_of_a_formula_in_beta_is_refused():
-    d = derive_once(Parameterization.parse(MODELS[0]))
+    d = derive_once(MODELS[0])
     with pytest.raises(NumericalError, match="formula in the weights"):
         d.to_code("numpy")
     with pytest.raises(NumericalError, match="formula in the weights"):
@@ -71,13 +69,13 @@ def test_what_is_asked_of_a_formula_in_beta_is_refused():
 
 
 def test_the_page_says_where_the_weights_are_and_claims_no_formula_in_beta():
-    page = derive_once(Parameterization.parse(MODELS[0])).to_latex()
+    page = derive_once(MODELS[0]).to_latex()
     assert "at the point of the leaf with" in page
     assert "In $\\beta$ this is" not in page
 
 
 def test_without_the_conjugate_an_integral_is_left():
-    d = derive_once(Parameterization.parse(["exp(b)", "a + b"]))
+    d = derive_once(["exp(b)", "a + b"])
     assert d.potential.kind == "quadrature"
     assert d.potential.pieces[0].in_weights == ""
 
@@ -94,7 +92,7 @@ FORGED = {
 
 
 def test_it_is_certified():
-    record = json.loads(certified_once(Parameterization.parse(MODELS[0])))
+    record = record_once(MODELS[0])
     report = check(record)
     assert not [line for line in report.open if "Q of" in line]
     assert "these at the weights of the leaf with F(w) = (beta1, beta2)" in report.theorem
@@ -102,14 +100,14 @@ def test_it_is_certified():
 
 @pytest.mark.parametrize("forged", FORGED)
 def test_another_form_is_refused(forged):
-    record = json.loads(certified_once(Parameterization.parse(MODELS[0])))
+    record = record_once(MODELS[0])
     record["potential"]["pieces"][0] |= FORGED[forged]
     with pytest.raises(Rejected):
         check(record)
 
 
 def test_a_formula_in_beta_may_not_use_weights():
-    record = json.loads(certified_once(Parameterization.parse(["a*u1", "a*u2"])))
+    record = record_once(["a*u1", "a*u2"])
     piece = record["potential"]["pieces"][0]
     piece["kind"] = "parametric"
     with pytest.raises(Rejected, match="the form is in beta"):

@@ -16,10 +16,6 @@ NEURON = ["a*u", "a*v"]
 PRODUCT = ["a*c-b*d", "a*d+b*c"]
 
 
-def derived(outputs, start=None):
-    return derive_once(Parameterization.parse(outputs, start))
-
-
 def domain(d):
     (piece,) = d.potential.pieces
     assert piece.domain is not None
@@ -38,7 +34,7 @@ def domain(d):
     ],
 )
 def test_half_spaces(outputs, start, walls, conditions):
-    found = domain(derived(outputs, start))
+    found = domain(derive_once(outputs, start))
     assert found.exact
     assert all(wall.oriented for wall in found.walls)
     assert sorted(str(wall.form) for wall in found.walls) == sorted(walls)
@@ -57,12 +53,12 @@ def test_half_spaces(outputs, start, walls, conditions):
 )
 def test_a_domain_with_a_hole_or_open_signs_is_left_in_words(outputs, start):
     """a u with |u| > |a| at the start has no beta = 0, nor has the square of a complex number."""
-    found = domain(derived(outputs, start))
+    found = domain(derive_once(outputs, start))
     assert found.walls or found.undecided == ("leaf",)
 
 
 def test_every_start_lies_inside():
-    d = derived(SQUARES)
+    d = derive_once(SQUARES)
     walls = [wall.form for wall in domain(d).walls]
     rng = Random(3)
     for _ in range(40):
@@ -82,7 +78,7 @@ def test_every_start_lies_inside():
 )
 def test_q_lies_above_its_tangents_inside(outputs, start):
     """Q(b) > Q(a) + <grad Q(a), b - a>, far from the start too."""
-    d = derived(outputs, start)
+    d = derive_once(outputs, start)
     walls = [wall.form for wall in domain(d).walls]
     numeric = d.potential.numeric()
     rng = np.random.default_rng(5)
@@ -139,7 +135,7 @@ BALANCED = "unless `u_0 - v_0 = 0` or `u_0 + v_0 = 0`"
 )
 def test_the_domain_of_one_output_in_words(output, where):
     """sqrt(a**2 + b**2) has K = 1 and no beta < 0: what K says of the domain is not all."""
-    found = domain(derived([output]))
+    found = domain(derive_once([output]))
     assert found.where == where
     assert found.words.endswith("$Q$ is strictly convex")
 
@@ -150,7 +146,7 @@ def test_the_domain_of_one_output_in_words(output, where):
 )
 def test_a_fractional_power_ends_where_a_base_reaches_0(output, end):
     """Along p**(2/3) + m**(2/3) = 2 a**(2/3) the base m is 0 at beta = (2 a**(2/3))**2."""
-    d = derived([output], {"p": "a", "m": "a"})
+    d = derive_once([output], {"p": "a", "m": "a"})
     assert domain(d).where == f"`-{end} < beta < {end}`"
     q = d.potential.numeric({"a": "1/2"})
     edge = float(eval(end, {"a": 0.5}))
@@ -164,10 +160,10 @@ def test_a_fractional_power_ends_where_a_base_reaches_0(output, end):
 
 
 def test_a_kernel_with_a_pole_at_0():
-    d = derived(["sqrt(1+w**2)"])
+    d = derive_once(["sqrt(1+w**2)"])
     assert d.verdict is Verdict.PROVED
     assert [wall.end(*d.beta) for wall in domain(d).walls] == [1]  # 0 and -1 lie beyond
-    q = derived(["sqrt(1+w**2)"], {"w": "1"}).potential.numeric({})
+    q = derive_once(["sqrt(1+w**2)"], {"w": "1"}).potential.numeric({})
     assert np.isnan(q.gradient([-2.0, 0.5, 0.99])).all()
     assert np.isfinite(q.gradient([1.01, 2.0])).all()
 
@@ -181,7 +177,7 @@ def test_a_kernel_with_a_pole_at_0():
     ],
 )
 def test_a_kernel_without_zeros_may_have_one_for_some_starts(start, where):
-    assert domain(derived(["u*v"], start)).words.split("; ")[0] == where
+    assert domain(derive_once(["u*v"], start)).words.split("; ")[0] == where
 
 
 @pytest.mark.parametrize(
@@ -194,7 +190,7 @@ def test_a_kernel_without_zeros_may_have_one_for_some_starts(start, where):
     ],
 )
 def test_a_weight_stays_away_from_zero_where_a_law_is_positive_for_every_start(start, kept):
-    metric = derive_once(Parameterization.parse(["a*u"], start)).blocks[0].metric
+    metric = derive_once("a*u", start).blocks[0].metric
     assert stays_away_from_zero(metric, metric.parameterization.field.named("a")) is kept
 
 
@@ -203,7 +199,7 @@ def test_a_weight_stays_away_from_zero_where_a_law_is_positive_for_every_start(s
 )
 def test_a_power_of_one_weight_ends_where_the_weight_does(F, exact):
     """All in F and K is a power of beta, so beta = 0 ends them; but for a sum this is not known."""
-    d = derive_once(Parameterization.parse([F], None, ["w"]))
+    d = derive_once(F, None, ["w"])
     found = domain(d)
     assert found.exact == exact
     if exact:
@@ -249,7 +245,7 @@ def test_weights_may_become_infinite_where_beta_is_not(output, rate, where):
     ],
 )
 def test_a_curve_tells_from_which_starts_it_has_other_ends(output, walls, conditions):
-    found = domain(derived([output]))
+    found = domain(derive_once([output]))
     assert found.exact
     assert sorted(str(wall.form) for wall in found.walls) == walls
     assert sorted(map(str, found.unless)) == conditions

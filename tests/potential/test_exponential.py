@@ -1,7 +1,5 @@
 """Q through another coordinate of the leaf than beta: an exponential of it, a tangent, a weight."""
 
-import json
-
 import pytest
 import sympy
 from flint import fmpq
@@ -11,7 +9,7 @@ from derive.certificate.checking.check import Rejected, check
 from derive.certificate.checking.signs import Conditions
 from derive.certificate.checking.space import Space
 from derive.potential.piece import written_out
-from tests.published import certified_once, derive_once
+from tests.published import derive_once, record_once
 
 CLOSED = {
     "log(w)": "exp(2*beta)/4 - beta*w_0**2/2",
@@ -45,7 +43,7 @@ def plain(expression):
 @pytest.mark.every(3)
 @pytest.mark.parametrize("text", CLOSED)
 def test_q_is_closed_and_as_a_theorist_would_write_it(text):
-    (piece,) = derive_once(Parameterization.parse([text])).potential.pieces
+    (piece,) = derive_once(text).potential.pieces
     difference = (plain(piece.value) - of(CLOSED[text])).rewrite(sympy.exp)
     assert sympy.simplify(sympy.expand(difference, force=True)).diff(of("beta")) == 0
     assert piece.kind == "explicit"
@@ -56,7 +54,7 @@ def test_q_is_closed_and_as_a_theorist_would_write_it(text):
 @pytest.mark.every(2)
 @pytest.mark.parametrize("text", BY_CURVES)
 def test_q_is_closed_where_the_leaf_is_a_rational_curve(text):
-    (piece,) = derive_once(Parameterization.parse([text])).potential.pieces
+    (piece,) = derive_once(text).potential.pieces
     gap = of("u_0**2 - v_0**2") if "v" in text else sympy.Integer(1)
     size = sympy.sqrt(4 * of("beta") + gap**2)
     written = written_out(piece.value, piece.roots, piece.constants)
@@ -69,7 +67,7 @@ def test_q_is_closed_where_the_leaf_is_a_rational_curve(text):
 @pytest.mark.every(2)
 @pytest.mark.parametrize("text", INTEGRALS)
 def test_the_gradient_is_closed_where_q_is_a_dilogarithm(text):
-    (piece,) = derive_once(Parameterization.parse([text])).potential.pieces
+    (piece,) = derive_once(text).potential.pieces
     assert piece.kind == "quadrature"
     assert not piece.gradient[0].has(sympy.Integral)
     assert sympy.simplify(plain(piece.kernel) - of(INTEGRALS[text])) == 0
@@ -81,7 +79,7 @@ def test_the_gradient_is_closed_where_q_is_a_dilogarithm(text):
 @pytest.mark.every(2)
 @pytest.mark.parametrize("text", ["log(w)", "asinh(w)", "softplus(w)"])
 def test_all_is_certified_and_another_gradient_is_not(text):
-    record = json.loads(certified_once(Parameterization.parse([text])))
+    record = record_once(text)
     assert not check(record).open
     piece = record["potential"]["pieces"][0]
     piece["gradient"] = [f"{piece['gradient'][0]} + exp(beta) - exp(beta_0)"]
@@ -92,7 +90,7 @@ def test_all_is_certified_and_another_gradient_is_not(text):
 @pytest.mark.every(4)
 @pytest.mark.parametrize("text", ["log(u*v)", "w + exp(w)", "2*log(p) - log(m)", "atan(w)"])
 def test_other_outputs_are_left_to_other_roads(text):
-    (piece,) = derive_once(Parameterization.parse([text])).potential.pieces
+    (piece,) = derive_once(text).potential.pieces
     assert not any(
         slope.has(sympy.exp(sympy.Symbol("beta", real=True))) for slope in piece.gradient
     )
@@ -101,7 +99,7 @@ def test_other_outputs_are_left_to_other_roads(text):
 @pytest.mark.parametrize("text", ["log(-1 - w**2)", "log(w) + log(-w)", "sqrt(-1 - w**2)"])
 def test_what_is_defined_nowhere_is_refused(text):
     with pytest.raises(InputError, match="F is defined nowhere"):
-        derive_once(Parameterization.parse([text]))
+        derive_once(text)
 
 
 @pytest.mark.every(2)
@@ -167,7 +165,7 @@ def test_what_has_a_sign_may_still_be_zero(text, needed):
 
 def test_a_domain_without_the_zero_of_its_kernel_is_refused():
     """K = beta^2 of exp(w), written as (sqrt(beta^2 + 1) - 1)(sqrt(beta^2 + 1) + 1), is 0 at 0."""
-    record = json.loads(certified_once(Parameterization.parse(["exp(w)"])))
+    record = record_once("exp(w)")
     piece, proof = record["potential"]["pieces"][0], record["certificate"]["pieces"][0]
     root = "sqrt(beta**2 + 1)"
     log = f"log({root} + 1)"

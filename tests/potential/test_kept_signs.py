@@ -24,7 +24,7 @@ NORMALISED = [
 
 
 def derived(outputs, start):
-    return derive_once(Parameterization.parse(outputs, start=named(outputs, start)))
+    return derive_once(outputs, start=named(outputs, start))
 
 
 def named(outputs, values):
@@ -73,7 +73,7 @@ def test_a_difference_of_weights_crosses_zero_on_the_way():
 def test_a_condition_is_offered_where_it_can_hold(outputs, start, said):
     outputs = outputs.split()
     given = None if start is None else named(outputs, start)
-    d = derive_once(Parameterization.parse(outputs, start=given))
+    d = derive_once(outputs, start=given)
     marker = " keeps its sign along the flow"
     found = [text for text in texts(*d.potential.pieces) if marker in text]
     if said is None:
@@ -89,7 +89,7 @@ def test_a_condition_is_offered_where_it_can_hold(outputs, start, said):
 
 def test_what_cannot_hold_together_is_not_offered():
     """As x**2 > y**2 and y**2 > x**2."""
-    d = derive_once(Parameterization.parse(["x*y*z", "x*y"]))
+    d = derive_once(["x*y*z", "x*y"])
     kept = [text for text in texts(*d.potential.pieces) if "keeps its sign" in text]
     assert len(kept) == 2
     assert not any("automatic" in text for text in kept)
@@ -97,7 +97,7 @@ def test_what_cannot_hold_together_is_not_offered():
 
 def test_what_always_holds_is_not_assumed():
     """Neither that an exponential is not 0, nor twice what is assumed to be positive."""
-    d = derive_once(Parameterization.parse(["c*a/sqrt(a**2+b**2)", "c*b/sqrt(a**2+b**2)"]))
+    d = derive_once(["c*a/sqrt(a**2+b**2)", "c*b/sqrt(a**2+b**2)"])
     assert texts(*d.potential.pieces) == (
         *("a_0**2 + b_0**2 > 0", "c_0 > 0", "c keeps its sign along the flow"),
     )
@@ -149,7 +149,7 @@ def test_a_sum_of_laws_keeps_a_sign_in_the_certificate_too(outputs, start, kept)
 def test_what_a_law_proves_of_a_start_in_symbols_is_not_assumed(outputs, start, kept):
     """As a = alpha > 0 at the start, a**2 >= alpha**2 > 0 all along."""
     positive = sorted({*"st"} & set("".join(start.values())))
-    d = derive_once(Parameterization.parse(outputs.split(), start=start, positive=positive))
+    d = derive_once(outputs.split(), start=start, positive=positive)
     (piece,) = d.potential.pieces
     assert any("keeps its sign" in text for text in texts(piece)) is not kept
     assert (piece.domain.convex == "warp assumed") is not kept
@@ -170,7 +170,7 @@ def test_what_a_law_proves_of_a_start_in_symbols_is_not_assumed(outputs, start, 
     ids=lambda value: str(value),
 )
 def test_the_warp_is_positive_at_the_start(outputs, start, g):
-    d = derive_once(Parameterization.parse(outputs, start))
+    d = derive_once(outputs, start)
     assert (d.verdict, str(d.warping.g)) == (Verdict.PROVED, g)
     for piece in d.potential.pieces:
         assert not any("sqrt(2)" in text or "log(2)" in text for text in texts(piece))
@@ -178,7 +178,7 @@ def test_the_warp_is_positive_at_the_start(outputs, start, g):
 
 def test_q_is_flat_at_the_start():
     start = {"a": "1 - sqrt(2)", "u1": "1", "u2": "1"}
-    d = derive_once(Parameterization.parse(["a*u1", "a*u2"], start))
+    d = derive_once(["a*u1", "a*u2"], start)
     q, beta0 = d.potential.numeric({}), [1 - 2**0.5] * 2
     assert abs(q.gradient(beta0)).max() < 1e-12
 
@@ -186,15 +186,15 @@ def test_q_is_flat_at_the_start():
 @pytest.mark.parametrize("start", ["1 - sqrt(2)", "-log(2)"])
 def test_f_is_not_defined_at_a_negative_number(start):
     with pytest.raises(InputError, match="only where w > 0"):
-        derive_once(Parameterization.parse(["log(w)"], {"w": start}))
-    d = derive_once(Parameterization.parse(["log(w)"], {"w": "sqrt(2) - 1"}))
+        derive_once("log(w)", {"w": start})
+    d = derive_once("log(w)", {"w": "sqrt(2) - 1"})
     assert d.verdict is Verdict.PROVED
 
 
 def test_a_root_that_is_not_crossed_is_preferred():
     """g = 1/a is never 0, while u1 crosses 0: Q is written by a."""
     start = {"a": "2", "u1": "1", "u2": "-1"}
-    d = derive_once(Parameterization.parse(["u1/a", "u2/a"], start))
+    d = derive_once(["u1/a", "u2/a"], start)
     assert not d.potential.pieces[0].assumptions
     q = d.potential.numeric({})
     beta = [-0.1, -0.2]
@@ -213,7 +213,7 @@ def test_a_root_that_is_not_crossed_is_preferred():
     ],
 )
 def test_that_a_number_is_positive_is_not_assumed(output, start):
-    (piece,) = derive_once(Parameterization.parse([output], start)).potential.pieces
+    (piece,) = derive_once(output, start).potential.pieces
     assert not [c for c in piece.assumptions if c.sign is Sign.POSITIVE]
 
 
@@ -231,7 +231,7 @@ def test_that_a_number_is_positive_is_not_assumed(output, start):
 )
 def test_warp_is_positive_or_assumed_so(outputs, start):
     """A start at which g < 0 must break a stated assumption: a sign, not only its constancy."""
-    d = derive_once(Parameterization.parse(outputs))
+    d = derive_once(outputs)
     numbers = {**start, **{f"{w}_0": x for w, x in start.items()}}
     stated = [a.of for x in d.potential.pieces for a in x.assumptions if a.sign is Sign.POSITIVE]
     g, *signs = (
@@ -246,7 +246,7 @@ def test_warp_is_positive_or_assumed_so(outputs, start):
 )
 def test_an_interval_whose_end_may_be_on_either_side_is_not_claimed(larger, claimed):
     """From p = a - b the curve of p**3 - m**3 has a pole at z = (b - a)/a: below 0, or above."""
-    d = derive_once(Parameterization.parse(["p**3 - m**3"], start={"p": larger, "m": "a"}))
+    d = derive_once("p**3 - m**3", start={"p": larger, "m": "a"})
     (piece,) = d.potential.pieces
     assert (d.verdict, piece.kind) == (Verdict.PROVED, "parametric")
     assert bool(piece.curve.interval) is claimed
@@ -258,7 +258,7 @@ DATA = [([["3/2", "1/2"]], ["-1"]), ([["3/2", "1/2"]], ["2"])]
 
 
 def test_both_sides_differ_by_the_slope_of_the_start():
-    d = derive_once(Parameterization.parse(["a*u1", "a*u2"], {"a": "0"}))
+    d = derive_once(["a*u1", "a*u2"], {"a": "0"})
     assert d.verdict is Verdict.PROVED
     above, below = d.potential, d.potential.other_side
     slopes = zip(above.gradient, below.gradient, strict=True)
@@ -282,7 +282,7 @@ def test_flows_end_at_the_interpolant_of_their_side(X, y):
 
 @pytest.mark.slow
 def test_a_vector_of_open_dimension_has_both_sides():
-    d = derive_once(Parameterization.parse(["(a - b)*u"], {"a": "c", "b": "c"}, vectors=["u"]))
+    d = derive_once("(a - b)*u", {"a": "c", "b": "c"}, vectors=["u"])
     above, below = d.potential, d.potential.other_side
     assert (d.verdict, above.turning.slope, below.turning.slope) == (Verdict.PROVED, 1, -1)
     assert "where its derivative along the flow is 2*<lambda, u_0>" in above.finding.reason
@@ -309,7 +309,7 @@ def test_numbers_of_one_side():
 def test_values_of_q_agree_with_its_slopes(vectors):
     """Q = 2/3 A^(3/2) - delta A^(1/2) - <u_0, b> is 0 at b = 0, where b/sqrt(A) is no number."""
     outputs, start = (["a*u"], {"u_0": [1, 2]}) if vectors else (["a*u1", "a*u2"], None)
-    d = derive_once(Parameterization.parse(outputs, {"a": "0"}, vectors=vectors))
+    d = derive_once(outputs, {"a": "0"}, vectors=vectors)
     q = d.potential.numeric(start or {"u1_0": 1, "u2_0": 2})
     at, step = np.array([0.5, 1.0]), np.array([0.1, -0.2])
     A = (np.sqrt(25 + 4 * 1.25) - 5) / 2
@@ -334,6 +334,6 @@ def test_a_warp_away_from_zero_has_one_side():
 
 def test_that_an_exponential_keeps_its_sign_is_no_condition():
     """Of sinh(a) = (exp(a) - 1)(exp(a) + 1)/(2 exp(a)) one factor alone may change its sign."""
-    d = derive_once(Parameterization.parse(["sinh(a)*u", "sinh(a)*v"]))
+    d = derive_once(["sinh(a)*u", "sinh(a)*v"])
     kept = [c.of for c in d.potential.pieces[0].assumptions if c.sign is Sign.KEPT]
     assert kept == [sympy.exp(sympy.Symbol("a", real=True)) - 1]

@@ -9,7 +9,7 @@ import pytest
 import sympy
 from witness_flow import Model, evaluate, number, real_roots
 
-from derive import Derivation, Parameterization
+from derive import Derivation
 from derive.potential.piece import Root
 from tests.published import derive_once
 
@@ -62,7 +62,7 @@ def check_kernel(
     outputs: list[str], start: dict[str, str] | None, symbols: dict[str, str], w: list[str]
 ) -> None:
     """Compare K(beta) with J J^T; None is an honest answer, a wrong branch is not."""
-    d = derive_once(Parameterization.parse(outputs, start))
+    d = derive_once(outputs, start)
     kernel = d.metric.kernel
     if kernel is None:
         return
@@ -118,7 +118,7 @@ def on_leaf(
 def test_the_number_of_a_root_names_the_root_of_the_formula(
     outputs: list[str], start: dict[str, str], w: list[str]
 ) -> None:
-    d = derive_once(Parameterization.parse(outputs, start))
+    d = derive_once(outputs, start)
     model = Model.of(outputs, d.parameterization.weights)
     with mpmath.workdps(30):
         _, readings = on_leaf(d, model, [number(x) for x in w], {})

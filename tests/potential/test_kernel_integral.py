@@ -147,7 +147,7 @@ def test_residues_that_are_no_square_roots_are_seen_before_an_antiderivative_is_
 @pytest.mark.parametrize("start", [{}, {"p": "1", "m": "1"}, {"p": "2", "m": "1"}])
 def test_a_linear_model_has_the_square_from_beta_0_as_from_elsewhere(start):
     """K = 2 wherever the flow begins, at beta_0 = 0 too."""
-    (piece,) = derive_once(Parameterization.parse(["p - m"], start)).potential.pieces
+    (piece,) = derive_once("p - m", start).potential.pieces
     (beta,) = piece.betas
     assert piece.kind == "explicit"
     assert piece.value.diff(beta, 2) == sympy.Rational(1, 2)

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import pytest
 import sympy
 
-from derive import Parameterization
 from derive.potential.piece import written_out
 from derive.verdict import Verdict
 from tests.published import derive_once
@@ -68,7 +67,7 @@ def number(expression, at=AT):
 
 
 def derived(row):
-    d = derive_once(Parameterization.parse([row.F], **row.options))
+    d = derive_once(row.F, **row.options)
     assert d.verdict is Verdict.PROVED
     (piece,) = d.potential.pieces
     return d, piece
@@ -96,6 +95,6 @@ def test_the_curve_is_what_a_theorist_writes(row):
 @pytest.mark.every(6)
 @pytest.mark.parametrize(("F", "options", "law"), LAWS)
 def test_laws_that_separate_the_weights(F, options, law):
-    (found,) = derive_once(Parameterization.parse([F], **options)).conserved.laws
+    (found,) = derive_once(F, **options).conserved.laws
     ratio = sympy.simplify(of(str(found)) / of(law))
     assert ratio.is_number

@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 import sympy
 
-from derive import Parameterization, Verdict
+from derive import Verdict
 from derive.model.notation import log_expr
 from derive.weights.adjoin import logarithmic_law
 from numerics import crosscheck
@@ -35,7 +35,7 @@ OUTPUTS = (
 
 
 def derived(*outputs):
-    return derive_once(Parameterization.parse(list(outputs)))
+    return derive_once(list(outputs))
 
 
 @pytest.mark.every(2)
@@ -114,7 +114,7 @@ def test_a_law_with_logarithms_is_told_from_an_open_branch():
 
 def test_a_root_whose_leading_coefficient_is_conserved_has_a_branch_at_a_start_in_numbers():
     outputs = ["a**2 + b*c", "a**2 + b**2 + c**2"]
-    d = derive_once(Parameterization.parse(outputs, {"a": "1", "b": "2", "c": "1"}))
+    d = derive_once(outputs, {"a": "1", "b": "2", "c": "1"})
     assert d.potential.kind == "algebraic"
     assert crosscheck(d, digits=20).passed
 

@@ -33,7 +33,7 @@ MODELS = [
 
 
 def quadrature(output, start):
-    (piece,) = derive_once(Parameterization.parse([output], start)).potential.pieces
+    (piece,) = derive_once(output, start).potential.pieces
     assert piece.integrand is not None
     return piece
 

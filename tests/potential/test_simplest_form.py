@@ -23,7 +23,7 @@ from tests.published import certified_once, derive_once
 
 @pytest.mark.parametrize("d", [7, pytest.param(16, marks=pytest.mark.slow)])
 def test_a_neuron_has_its_radial_form_in_many_components(d):
-    found = derive_once(Parameterization.parse([f"a*u{i}" for i in range(d)]))
+    found = derive_once([f"a*u{i}" for i in range(d)])
     assert found.potential.kind == "explicit"
     assert len(found.conserved.laws) == 1
     assert all(law.as_poly().total_degree() == 2 for law in found.conserved.laws)
@@ -37,9 +37,7 @@ CONVOLVED = ["u*x + v*y", "u*y + v*x"]
 
 @pytest.mark.slow
 def test_a_convolution_is_a_sum_over_sums_and_differences():
-    found = derive_once(
-        Parameterization.parse(CONVOLVED, start={"u": "a", "v": 0, "x": "a", "y": 0})
-    )
+    found = derive_once(CONVOLVED, start={"u": "a", "v": 0, "x": "a", "y": 0})
     (piece,), (b1, b2) = found.potential.pieces, found.beta
     a = piece.value.free_symbols - {r.symbol for r in piece.roots}
     (a,) = a - set(found.beta)
@@ -59,7 +57,7 @@ CUBES = ["x**3 + 3*x*y**2", "3*x**2*y + y**3"]
 @pytest.mark.parametrize(("start", "separated"), [(("a", "1-a"), True), (("a", "b"), False)])
 def test_one_sign_may_be_assumed_of_a_sum_but_not_two(start, separated):
     """Signs that are assumed one by one need not go together."""
-    found = derive_once(Parameterization.parse(CUBES, dict(zip("xy", start, strict=True))))
+    found = derive_once(CUBES, dict(zip("xy", start, strict=True)))
     roads = [r.name for r in found.blocks[0].roads if r.finding.verdict is Verdict.PROVED]
     assert any(name.startswith("separate coordinates") for name in roads) == separated
     if separated:
@@ -89,15 +87,15 @@ def test_of_as_many_terms_those_of_fewer_operations_come_first():
     ],
 )
 def test_a_kernel_that_is_a_power_of_beta_gives_a_power(F, Q):
-    potential = derive_once(Parameterization.parse([F])).potential
+    potential = derive_once(F).potential
     assert potential.kind == "explicit"
     assert str(potential.Q) == Q
 
 
 def test_logarithms_say_on_which_side_of_their_pole_beta_is():
-    Q = derive_once(Parameterization.parse(["1 - exp(-w)"])).potential.Q
+    Q = derive_once("1 - exp(-w)").potential.Q
     assert str(Q) == "-beta*exp(w_0) - log(1 - beta)"
-    Q = derive_once(Parameterization.parse(["sigmoid(w)"], start={"w": "0"})).potential.Q
+    Q = derive_once("sigmoid(w)", start={"w": "0"}).potential.Q
     assert str(Q) == "(2*beta - 1)*log(beta/(1 - beta))"
 
 
@@ -132,7 +130,7 @@ def test_logarithms_say_on_which_side_of_their_pole_beta_is():
     ],
 )
 def test_a_leaf_that_is_a_rational_curve_gives_q_in_a_weight(F, start, Q, root):
-    (piece,) = derive_once(Parameterization.parse([F], start)).potential.pieces
+    (piece,) = derive_once(F, start).potential.pieces
     assert piece.kind == "algebraic"
     assert str(piece.value) == Q
     assert [str(r.polynomial) for r in piece.roots] == [root]
@@ -152,7 +150,7 @@ def test_what_is_printed_in_a_weight_is_what_was_shown(monkeypatch):
 
 
 def test_a_leaf_that_is_no_rational_curve_keeps_its_integral():
-    assert derive_once(Parameterization.parse(["u*v*w"])).potential.kind == "quadrature"
+    assert derive_once("u*v*w").potential.kind == "quadrature"
 
 
 @pytest.mark.every(3)
@@ -193,7 +191,7 @@ def test_asinh_and_its_logarithm_are_one_function(written):
     given = Parameterization.parse(["asinh(w)"])
     assert Parameterization.parse([written]).trees == given.trees
     starts = [{"w": x.replace("w", "a")} for x in ("asinh(w)", written)]
-    first, second = (derive_once(Parameterization.parse(["w**2"], start=s)) for s in starts)
+    first, second = (derive_once("w**2", start=s) for s in starts)
     assert first.potential.Q == second.potential.Q
     # The square of another number makes another function.
     other = Parameterization.parse([written.replace("w**2", "4*w**2")])
@@ -210,7 +208,7 @@ def test_asinh_starts_where_its_root_is_rational():
 def test_a_sine_stays_between_its_bounds():
     """0 < 1 - beta < 2 whatever the start: no modulus, no assumption, one form."""
     for F, low, high in (("sin(w)", -1, 1), ("2*cos(w) + 3", 1, 5)):
-        found = derive_once(Parameterization.parse([F])).potential
+        found = derive_once(F).potential
         (piece,), (beta,) = found.pieces, found.pieces[0].betas
         assert not piece.value.has(sympy.Abs)
         assert piece.assumptions == ()
@@ -244,7 +242,7 @@ def test_many_products_have_the_closed_form_of_one(count):
 )
 def test_the_entropy_of_burg_is_that_of_exponentials(output, start, Q):
     """K = 4 (beta - b)^2: Q'' = 1/K, Q' = 0 where beta = beta_0."""
-    (piece,) = derive_once(Parameterization.parse([output], {"w": start})).potential.pieces
+    (piece,) = derive_once(output, {"w": start}).potential.pieces
     assert str(piece.value) == Q
 
 
@@ -269,7 +267,7 @@ def test_only_a_weight_that_f_ends_at_ends_the_curve(F, ends):
     assert (low, high == 1) == (-sympy.oo, ends == 1)
     assert ("m_0 > 0" in texts(found)) == (ends == 2)
     if ends == 1:
-        q = derive_once(Parameterization.parse([F], {"p": 0, "m": "-1/2"})).potential.numeric({})
+        q = derive_once(F, {"p": 0, "m": "-1/2"}).potential.numeric({})
         h = 1e-4
         assert np.allclose((q(h - 3.5) - q(-h - 3.5)) / (2 * h), q.gradient(-3.5), rtol=1e-6)
 
@@ -303,7 +301,7 @@ def test_a_sum_of_tangents_has_the_integral_in_time():
 
 
 def test_a_power_with_an_open_exponent_is_still_found():
-    found = derive_once(Parameterization.parse(["w**a"], parameters=["a"], positive=["w"]))
+    found = derive_once("w**a", parameters=["a"], positive=["w"])
     assert found.potential.kind == "explicit"
 
 
@@ -317,7 +315,7 @@ OF_KIND = {
 
 
 def of(*outputs):
-    (piece,) = derive_once(Parameterization.parse(outputs)).potential.pieces
+    (piece,) = derive_once(outputs).potential.pieces
     return piece
 
 
@@ -376,7 +374,7 @@ def test_normalized_models_have_the_form_of_a_norm_or_an_entropy(f, Q):
     """Up to linear terms, and without a name for what is a quotient."""
     terms = [f.replace("w", w) for w in "abc"]
     outputs = [f"{x}/({' + '.join(terms)})" for x in terms[:2]]
-    d = derive_once(Parameterization.parse(outputs, positive=["a", "b", "c"] * (f != "exp(w)")))
+    d = derive_once(outputs, positive=["a", "b", "c"] * (f != "exp(w)"))
     (piece,) = d.potential.pieces
     names = {s.name: s for s in (*piece.betas, *(law for law, _ in piece.constants))}
     rest = piece.value - sympy.sympify(Q, names | {"last": 1 - sympy.Add(*piece.betas)})
@@ -411,7 +409,7 @@ def test_the_form_does_not_ask_how_outputs_are_signed_and_scaled():
 
 def test_a_sign_that_is_open_is_why_an_integral_is_left():
     assert of("a**2*b").integrand.left == "sign"
-    closed = derive_once(Parameterization.parse(["a**2*b"], start={"a": "1", "b": "2"}))
+    closed = derive_once("a**2*b", start={"a": "1", "b": "2"})
     assert closed.potential.kind != "quadrature"
 
 
@@ -467,7 +465,7 @@ def test_a_norm_that_the_flow_reaches_zero_of_ends_f():
 
 
 def test_a_quotient_of_degree_two_is_inverted():
-    d = derive_once(Parameterization.parse(["exp(p) - exp(m)"], start={"p": "alpha", "m": "alpha"}))
+    d = derive_once("exp(p) - exp(m)", start={"p": "alpha", "m": "alpha"})
     curve = d.potential.pieces[0].time_curve
     assert curve is not None
     assert curve.inverse is not None

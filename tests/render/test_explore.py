@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import derive.render.explore.page as explored
-from derive import NumericalError, Parameterization, copies
+from derive import NumericalError, copies
 from derive.catalogue import find
 from derive.catalogue.library import derive_entry
 from derive.verdict import Verdict
@@ -55,10 +55,6 @@ D3 = "f2094bbf6141b359722c4fe454eb6c4b0f0e42cc10cc7af921fc158fceb86539"
 """The digest of d3 7.9.0, dist/d3.min.js, as it is in the registry of npm."""
 
 
-def made(outputs, **options):
-    return derive_once(Parameterization.parse(outputs, **options))
-
-
 def test_the_library_is_the_published_one_with_its_licence():
     folder = Path(explored.__file__).parent
     assert hashlib.sha256((folder / "d3.min.js").read_bytes()).hexdigest() == D3
@@ -69,7 +65,7 @@ def test_the_library_is_the_published_one_with_its_licence():
 @pytest.mark.parametrize("name", ["tied pair", "neuron"])
 def test_a_page_is_one_file_with_the_theorem(name):
     outputs, options, *_ = MODELS[name]
-    page = made(outputs, **options).explore()
+    page = derive_once(outputs, **options).explore()
     assert len(page.text.encode()) < 700_000
     assert "<h2>Theorem (Implicit regularizer" in page.text
     markup = re.sub(r"<script.*?</script>", "", page.text, flags=re.DOTALL)
@@ -87,7 +83,7 @@ def test_what_is_not_drawn_is_refused_in_one_line(tmp_path):
     assert (done.returncode, done.stderr) == (3, line)
     assert not list(tmp_path.iterdir())
     with pytest.raises(NumericalError, match="steepest descent does not"):
-        made(["u*v"], steepest="oo").explore()
+        derive_once(["u*v"], steepest="oo").explore()
     done = run("explore", "a*", "-o", str(tmp_path / "page.html"))
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
@@ -96,7 +92,7 @@ def test_what_is_not_drawn_is_refused_in_one_line(tmp_path):
 
 
 def test_a_page_of_no_q_begins_at_the_witness():
-    d = made(NONE)
+    d = derive_once(NONE)
     assert d.verdict is Verdict.REFUTED
     given = json.loads(re.search(r'id="given">(.*?)</script>', d.explore().text)[1])
     assert given["values"] == {"a_0": 1, "b_0": 2, "c_0": 3, "d_0": 1}
@@ -104,7 +100,7 @@ def test_a_page_of_no_q_begins_at_the_witness():
 
 
 def test_undecided_is_not_drawn(monkeypatch):
-    d = made(["w**2"])
+    d = derive_once(["w**2"])
     monkeypatch.setattr(type(d), "verdict", Verdict.UNDECIDED)
     with pytest.raises(NumericalError, match="undecided"):
         explored.render_explore(d)
@@ -138,7 +134,7 @@ def wanted(d, values, x, y):
 @pytest.mark.parametrize("alpha", [1e-3, 0.3, 3])
 def test_flow_and_minimiser_of_the_page_are_those_of_numerics(tmp_path, alpha):
     outputs, options, *_ = MODELS["tied pair"]
-    d = made(outputs, **options)
+    d = derive_once(outputs, **options)
     (tmp_path / "flow.mjs").write_text(explored.FLOW)
     (tmp_path / "module.mjs").write_text(d.to_code("js"))
     program = f"""
@@ -162,7 +158,7 @@ def test_flow_and_minimiser_of_the_page_are_those_of_numerics(tmp_path, alpha):
 @pytest.mark.parametrize("name", ["tied pair", "square", "exponential", "product"])
 def test_q_that_is_integrated_on_the_leaf_is_q(tmp_path, name):
     outputs, options, symbol, values = MODELS[name]
-    d = made(outputs, **options)
+    d = derive_once(outputs, **options)
     (tmp_path / "flow.mjs").write_text(explored.FLOW)
     (tmp_path / "module.mjs").write_text(d.to_code("js"))
     c = dict.fromkeys(d.parameterization.start_symbols, 1.0)
@@ -249,7 +245,7 @@ def constants(page):
 @pytest.mark.parametrize("name", MODELS)
 def test_numbers_of_the_page_are_those_of_numerics(show, name):
     outputs, options, symbol, values = MODELS[name]
-    d = made(outputs, **options)
+    d = derive_once(outputs, **options)
     page = show(d)
     for value in values:
         page.fill(f"#number-{symbol}", str(value))
@@ -283,7 +279,7 @@ SEPARABLE = {
 @pytest.mark.parametrize("name", SEPARABLE)
 def test_on_separable_data_the_page_is_where_numerics_is(show, name):
     outputs, options, symbol, values = (MODELS | MORE)[name]
-    d = made(outputs, **options)
+    d = derive_once(outputs, **options)
     page = show(d)
     page.select_option("#mode", "points")
     for value in values:
@@ -311,7 +307,7 @@ def test_on_separable_data_the_page_is_where_numerics_is(show, name):
 @pytest.mark.browser
 def test_points_are_dragged_and_what_no_line_separates_is_said(show):
     outputs, options, *_ = MODELS["tied pair"]
-    page = show(made(outputs, **options))
+    page = show(derive_once(outputs, **options))
     page.select_option("#mode", "points")
     settle(page)
     before = page.get_attribute("#rows", "data-value")
@@ -345,14 +341,14 @@ def test_points_are_dragged_and_what_no_line_separates_is_said(show):
 def test_where_q_has_no_horizon_no_points_are_offered():
     for name in ("cubes", "square", "three entries"):
         outputs, options, *_ = MODELS[name]
-        assert 'id="mode"' not in made(outputs, **options).explore().text, name
+        assert 'id="mode"' not in derive_once(outputs, **options).explore().text, name
 
 
 @pytest.mark.browser
 def test_a_vector_of_every_dimension_is_drawn_in_the_plane(show):
-    page = show(made(["a*u"], vectors=["u"]))
+    page = show(derive_once(["a*u"], vectors=["u"]))
     assert "It holds in every dimension" in page.inner_text("main")
-    plane = made(NEURON)
+    plane = derive_once(NEURON)
     for a, length in ((1, 1), (2, "0.5"), (0.5, 0.25)):
         page.fill("#number-a_0", str(a))
         page.fill("#number-norm_u_0", str(length))
@@ -367,7 +363,7 @@ def test_a_vector_of_every_dimension_is_drawn_in_the_plane(show):
 @pytest.mark.browser
 def test_f_is_drawn_on_the_leaf(show):
     outputs, options, *_ = MODELS["tied pair"]
-    page = show(made(outputs, **options))
+    page = show(derive_once(outputs, **options))
     page.fill("#number-alpha", "0.5")
     settle(page)
     p, m = page.evaluate("d3.select('#curve-F').selectAll('path.curve').data()")
@@ -380,7 +376,7 @@ def test_f_is_drawn_on_the_leaf(show):
 @pytest.mark.browser
 def test_handles_are_dragged_and_moved_by_keys(show):
     outputs, options, *_ = MODELS["tied pair"]
-    page = show(made(outputs, **options))
+    page = show(derive_once(outputs, **options))
     before = page.get_attribute("#line", "data-value")
     box = page.locator(".handle").first.bounding_box()
     page.mouse.move(box["x"] + 8, box["y"] + 8)
@@ -402,7 +398,7 @@ def test_handles_are_dragged_and_moved_by_keys(show):
 
 @pytest.mark.browser
 def test_sliders_light_up_what_they_break_and_nothing_is_drawn(show):
-    page = show(made(NEURON))
+    page = show(derive_once(NEURON))
     parts = ".picture, .numbers dl, #time"
     hidden = f"[...document.querySelectorAll('{parts}')].map((x) => getComputedStyle(x).visibility)"
     assert set(page.evaluate(hidden)) == {"visible"}
@@ -427,7 +423,7 @@ def test_sliders_light_up_what_they_break_and_nothing_is_drawn(show):
 @pytest.mark.browser
 def test_time_runs_and_stops_and_stands_where_motion_is_not_wanted(show):
     outputs, options, *_ = MODELS["tied pair"]
-    d = made(outputs, **options)
+    d = derive_once(outputs, **options)
     page = show(d)
     page.fill("#progress", "0.5")
     settle(page)
@@ -447,7 +443,7 @@ def test_time_runs_and_stops_and_stands_where_motion_is_not_wanted(show):
 
 @pytest.mark.browser
 def test_two_ways_to_one_beta_end_at_different_weights(show):
-    page = show(made(NONE))
+    page = show(derive_once(NONE))
     assert number(page, "apart")[0] > 0.01
     assert number(page, "together")[0] < 1e-7
     assert np.abs(number(page, "first") - number(page, "second")).max() > 1e-3
@@ -486,7 +482,7 @@ def test_all_models_of_the_catalogue_meet_their_minimiser(show):
 @pytest.mark.browser
 def test_pages_fit_a_phone_and_stand_without_scripts(show):
     outputs, options, *_ = MODELS["tied pair"]
-    d = made(outputs, **options)
+    d = derive_once(outputs, **options)
     page = show(d, viewport={"width": 390, "height": 800}, color_scheme="dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     bare = show(d, java_script_enabled=False)
@@ -498,7 +494,7 @@ def test_pages_fit_a_phone_and_stand_without_scripts(show):
 
 @pytest.mark.browser
 def test_a_notebook_shows_the_page_in_a_frame(browser, tmp_path):
-    frame = made(NEURON).explore()._repr_html_()
+    frame = derive_once(NEURON).explore()._repr_html_()
     (tmp_path / "notebook.html").write_text(f"<!doctype html><body>{frame}", encoding="utf-8")
     page, messages = browser.new_page(), []
     page.on("console", lambda message: messages.append(message.text))

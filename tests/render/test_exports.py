@@ -19,11 +19,9 @@ SHOWN = {
     "neuron": lambda: derive_once(["a*u1", "a*u2"]),
     "roots": lambda: derive_once(["a*b*u1", "a*b*u2"]),
     "curve": lambda: derive_once(TIED),
-    "vector": lambda: derive_once(Parameterization.parse(["a*u"], vectors=["u"])),
+    "vector": lambda: derive_once("a*u", vectors=["u"]),
     "two blocks": lambda: derive_once(["w**2", "exp(v)"]),
-    "names": lambda: derive_once(
-        Parameterization.parse(["jnp*in_"], start={"jnp": "torch", "in_": "in_0"})
-    ),
+    "names": lambda: derive_once("jnp*in_", start={"jnp": "torch", "in_": "in_0"}),
 }
 START = {"a_0": 1.5, "b_0": 0.75, "u1_0": 0.25, "u2_0": -0.5, "alpha": 0.5, "w_0": 0.75}
 START |= {"v_0": 0.25, "torch": 0.5, "in_0": 1.25, "u_0": [0.25, -0.5, 1.0]}
@@ -121,7 +119,7 @@ def at_zero(tasks):
 def test_q_of_a_balanced_start_is_differentiable_at_0():
     """Where A = |beta|, grad Q is z at beta = 0, and not 0/0."""
     tasks = {
-        name: (derive_once(Parameterization.parse(outputs, **given)).to_code("jax"), start)
+        name: (derive_once(outputs, **given).to_code("jax"), start)
         for name, (outputs, given, start) in BALANCED.items()
     }
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
@@ -148,7 +146,7 @@ def of_jax(texts):
     jax.config.update("jax_enable_x64", True)
     found, (b, b0) = [], np.array([[1.0, 2.0], [0.3, -0.2]])
     for outputs, options, start in texts:
-        Q = derive_once(Parameterization.parse(outputs, **options)).potential.to_jax(start)
+        Q = derive_once(outputs, **options).potential.to_jax(start)
         whole = lambda beta, Q=Q: Q(beta).sum()  # noqa: E731
         found.append((np.asarray(jax.grad(whole)(b)).tolist(), float(whole(b) - whole(b0))))
     return found
@@ -159,7 +157,7 @@ def test_q_is_a_function_of_jax():
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         found = pool.submit(of_jax, STARTS).result()
     for (outputs, options, start), (slope, change) in zip(STARTS, found, strict=True):
-        q = derive_once(Parameterization.parse(outputs, **options)).potential.numeric(start)
+        q = derive_once(outputs, **options).potential.numeric(start)
         assert slope == pytest.approx(q.gradient([1.0, 2.0]).tolist(), rel=1e-12)
         assert change == pytest.approx(np.sum(q([1.0, 2.0])) - np.sum(q([0.3, -0.2])), rel=1e-12)
 

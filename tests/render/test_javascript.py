@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sympy
 
-from derive import NumericalError, Parameterization, derive
+from derive import NumericalError, derive
 from derive.catalogue.library import derive_entry
 from derive.language import to_sympy
 from derive.render.exports.script import FORMS, of_weights
@@ -67,10 +67,6 @@ def answers(folder, text, **given):
     return json.loads(done.stdout)
 
 
-def made(outputs, **options):
-    return derive_once(Parameterization.parse(outputs, **options))
-
-
 def points(q):
     """Return beta next to the start and far from it, inside of the domain."""
     rng = np.random.default_rng(1)
@@ -88,7 +84,7 @@ def points(q):
 @pytest.mark.parametrize("name", MODELS)
 def test_a_module_gives_what_the_package_gives(tmp_path, name):
     outputs, options, values = MODELS[name]
-    d = made(outputs, **options)
+    d = derive_once(outputs, **options)
     q = d.potential.numeric(values)
     betas = points(q)
     assert len(betas) > 12
@@ -141,7 +137,7 @@ def test_roots_are_those_of_the_polynomial(tmp_path):
 
 @needs_node
 def test_beyond_walls_and_at_other_starts_there_is_no_number(tmp_path):
-    text = made(["w**2"]).to_code("js")
+    text = derive_once(["w**2"]).to_code("js")
     found = answers(tmp_path, text, c={"w_0": 0}, betas=[[-1.0]], weights=[])
     assert found["beta"][0] == [None, [None], [[None]]]
     assert found["conditions"] == [["w_0 != 0", False]]
@@ -161,7 +157,7 @@ def test_the_command_prints_it_or_says_why_not():
     assert done.returncode == 0
     assert "export function gradient(beta, c)" in done.stdout
     with pytest.raises(NumericalError, match="--vector u:2"):
-        made(["a*u"], vectors=["u"]).to_code("js")
+        derive_once(["a*u"], vectors=["u"]).to_code("js")
 
 
 @needs_node

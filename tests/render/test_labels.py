@@ -30,7 +30,7 @@ CASES = [(shape, names.split()) for shape, rows in SHAPES.items() for names in r
 def pages(shape, names):
     for n in (names, [name + OTHER for name in names]):
         outputs = [output.format(*n) for output in re.split(r"(?<=[}23]) (?={)", shape)]
-        text = derive_once(Parameterization.parse(outputs)).to_text(width=1000)
+        text = derive_once(outputs).to_text(width=1000)
         yield re.sub(r"Our letters make way .*\n\n", "", text)
 
 
@@ -51,10 +51,10 @@ def test_a_token_has_one_meaning_in_a_line(shape, names):
 
 
 def test_the_page_says_how_our_letters_are_written():
-    text = derive_once(Parameterization.parse(["K*R"])).to_text()
+    text = derive_once("K*R").to_text()
     assert "K (the tangent kernel) is written K_" in text
     assert "Tangent kernel K_ = J J^T, induced metric rho = K_^-1\n  K_ = K**2 + R**2" in text
-    assert "Our letters" not in derive_once(Parameterization.parse(["a*b"])).to_text()
+    assert "Our letters" not in derive_once("a*b").to_text()
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_explicit_costs_keep_their_letters_apart(start, scaled):
 
 def test_a_form_without_its_gradient_keeps_what_it_refers_to():
     """A definition is kept for what is printed, not for how its line begins."""
-    d = derive_once(Parameterization.parse(["a*u", "a*v"]))
+    d = derive_once(["a*u", "a*v"])
     (piece,) = d.potential.pieces
     lines = list(text_lines(form_lines(replace(piece, gradient=()), "Q")))
     assert any(unmark(line).startswith("delta = a_0**2") for line in lines)
@@ -78,7 +78,7 @@ def test_a_form_without_its_gradient_keeps_what_it_refers_to():
 
 def test_regimes_and_designs_keep_their_letters_apart():
     start = {"K": "D*alpha", "g": "D*alpha"}
-    d = derive_once(Parameterization.parse(["K*g"], start=start, positive=["alpha", "D"]))
+    d = derive_once("K*g", start=start, positive=["alpha", "D"])
     text = regimes(d, "alpha", ["0"]).to_text()
     assert "K_(w_0) = 2*D**2*alpha**2" in text
     assert "F(c w) = c^D_ F(w) with D_ = 2" in text
@@ -88,7 +88,7 @@ def test_regimes_and_designs_keep_their_letters_apart():
 
 
 def test_in_latex_our_letters_have_a_tilde():
-    latex = derive_once(Parameterization.parse(["s*K", "s*g"])).to_latex()
+    latex = derive_once(["s*K", "s*g"]).to_latex()
     assert r"\tilde{K} = J J^{\mathsf T}" in latex
     assert r"\nabla \tilde{K}_{21}" in latex
     assert r"g(0) = g_{0}" in latex
@@ -99,7 +99,7 @@ def test_in_latex_our_letters_have_a_tilde():
 def test_a_scale_in_a_statement_makes_way_for_a_weight_of_its_name():
     """c of c -> infinity is no weight c; nor is kappa of decay a weight kappa."""
     for outputs, N in (["c*e", "a"], "log(c_)"), (["b*e", "a"], "log(c)"):
-        found = margins(derive_once(Parameterization.parse(outputs)))
+        found = margins(derive_once(outputs))
         text = found.to_text(width=1000)
         assert f"at x = beta1, N = {N}\n" in text
         page = found.to_latex()
@@ -107,13 +107,13 @@ def test_a_scale_in_a_statement_makes_way_for_a_weight_of_its_name():
 
 
 def test_a_condition_on_logarithms_of_absolute_values_is_told():
-    d = derive_once(Parameterization.parse(["u1*log(a*b)", "u2*log(a*b)"]))
+    d = derive_once(["u1*log(a*b)", "u2*log(a*b)"])
     text = " ".join(d.to_text().split())
     assert "log(abs(a)) + log(abs(b)) keeps its sign along the flow" in text
     assert "Abs(" not in text
 
 
 def test_rates_by_signs_of_weights_say_which_are_positive():
-    found = margins(derive_once(Parameterization.parse(["u*v"], steepest="oo")))
+    found = margins(derive_once("u*v", steepest="oo"))
     text = " ".join(found.to_text().split())
     assert "r_u = 1/v, r_v = 1/u, where u > 0, v > 0" in text

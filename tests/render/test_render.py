@@ -10,7 +10,7 @@ from derive import Parameterization, derive
 from derive.language import parse_expression
 from derive.render.page.printer import as_latex
 from derive.render.plain import wrap
-from tests.published import MODELS, certified_once, derive_once
+from tests.published import MODELS, derive_once, record_once
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 STRANGERS = [
@@ -26,7 +26,7 @@ STRANGERS = [
 
 
 def published(model):
-    return derive_once(Parameterization.parse(model.outputs, model.start, model.positive))
+    return derive_once(model.outputs, model.start, model.positive)
 
 
 def slug(model):
@@ -49,7 +49,7 @@ SOFTMAX = [f"exp({x})/(exp(a) + exp(b) + exp(c))" for x in "ab"]
 
 
 def test_kernels_and_failing_sides_are_in_factors_where_that_is_shorter():
-    sigmoid, softmax = (derive_once(Parameterization.parse(F)) for F in (["sigmoid(w)"], SOFTMAX))
+    sigmoid, softmax = (derive_once(F) for F in (["sigmoid(w)"], SOFTMAX))
     assert "  K = exp(2*w)/(exp(w) + 1)**4\n" in sigmoid.to_text()
     text = " ".join(softmax.to_text().split())
     left, right = re.search("left = (.*) right = (.*) left - right", text).groups()
@@ -60,7 +60,7 @@ def test_kernels_and_failing_sides_are_in_factors_where_that_is_shorter():
 @pytest.mark.every(8)
 @pytest.mark.parametrize("outputs", STRANGERS, ids=lambda o: o[0])
 def test_text_fits_and_latex_balances(outputs):
-    d = derive_once(Parameterization.parse(outputs))
+    d = derive_once(outputs)
     assert max(map(len, d.to_text().splitlines())) <= 80
     snippet = d.to_latex()
     for left, right in (
@@ -77,7 +77,7 @@ def test_text_fits_and_latex_balances(outputs):
 @pytest.mark.every(4)
 @pytest.mark.parametrize("outputs", STRANGERS, ids=lambda o: o[0])
 def test_json_is_exact_and_can_be_read_back(outputs):
-    record = json.loads(certified_once(Parameterization.parse(outputs)))
+    record = record_once(outputs)
     assert (record["format"], record["version"]) == ("regderive-derivation", 2)
     assert "." not in "".join(record["conserved"]["laws"])
     for law in record["conserved"]["laws"]:
@@ -125,7 +125,7 @@ def test_wrap_keeps_every_word_and_the_indent():
     ],
 )
 def test_degree_of_homogeneity_is_any_number_or_constant(output, said):
-    assert f", {said}, J of" in derive_once(Parameterization.parse([output])).to_text()
+    assert f", {said}, J of" in derive_once(output).to_text()
 
 
 @pytest.mark.every(2)
@@ -140,7 +140,7 @@ def test_degree_of_homogeneity_is_any_number_or_constant(output, said):
 )
 def test_a_proved_q_says_what_it_is_under_other_losses_and_decay(outputs, losses, decay):
     """Decay shrinks the start of homogeneous F alone; without a Q nothing is said of either."""
-    d = derive_once(Parameterization.parse(outputs))
+    d = derive_once(outputs)
     text, page = d.to_text(), d.to_latex()
     assert ("every decreasing loss" in text.casefold()) == losses == ("decreasing loss" in page)
     assert ("exp(-kappa)" in text) == decay == ("weight decay $-k(t)" in page)
@@ -148,7 +148,7 @@ def test_a_proved_q_says_what_it_is_under_other_losses_and_decay(outputs, losses
 
 @pytest.fixture(scope="module")
 def many_outputs():
-    return derive_once(Parameterization.parse(["W*T(W)"], arrays={"W": (4, 4)}))
+    return derive_once("W*T(W)", arrays={"W": (4, 4)})
 
 
 @pytest.mark.slow

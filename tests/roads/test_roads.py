@@ -29,7 +29,7 @@ WWT = ("a**2 + b**2", "a*c + b*d", "c**2 + d**2")
 
 
 def block(outputs, start=None):
-    return derive_once(Parameterization.parse(outputs, start)).blocks[0]
+    return derive_once(outputs, start).blocks[0]
 
 
 @pytest.mark.every(16)
@@ -206,7 +206,7 @@ def test_one_output_names_its_roads(outputs, names):
 
 
 def test_blocks_keep_their_numbers():
-    d = derive_once(Parameterization.parse(["w", "a*u1", "a*u2"]))
+    d = derive_once(["w", "a*u1", "a*u2"])
     assert d.blocks[1].roads[-1].name == "published (Ansatz q(|(beta2, beta3)|) + z.beta)"
 
 

@@ -11,7 +11,6 @@ from functools import cache
 
 import pytest
 
-from derive import Parameterization
 from derive.catalogue import find
 from derive.rocq.library import library
 from tests.published import GIVEN_SIZE, derive_once
@@ -111,7 +110,7 @@ def catalogued(name):
 
 def model(name):
     outputs, start = MODELS[name]
-    return derive_once(Parameterization.parse(outputs, start))
+    return derive_once(outputs, start)
 
 
 def everything():

@@ -13,7 +13,7 @@ from dataclasses import replace
 import pytest
 import sympy
 
-from derive import NumericalError, Parameterization
+from derive import NumericalError
 from derive.certificate.checking import check
 from derive.certificate.checking.text import Rejected
 from tests.published import derive_once
@@ -95,7 +95,7 @@ def test_that_there_is_no_potential_can_be_false(folder):
 
 
 def test_a_refutation_is_accepted_and_broken_ones_are_refused(folder):
-    text = derive_once(Parameterization.parse(REFUTED["line and sum"])).to_code("rocq")
+    text = derive_once(REFUTED["line and sum"]).to_code("rocq")
     assert_accepted(folder, "refutation", text, REALS)
     assert refused(folder, text, 3) == []
 
@@ -103,14 +103,14 @@ def test_a_refutation_is_accepted_and_broken_ones_are_refused(folder):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REFUTED)
 def test_refutations_are_accepted_and_ten_mutants_refused(folder, name):
-    text = derive_once(Parameterization.parse(REFUTED[name])).to_code("rocq")
+    text = derive_once(REFUTED[name]).to_code("rocq")
     assert_accepted(folder, name, text, REALS)
     assert refused(folder, text, 12) == []
 
 
 @pytest.mark.parametrize("outputs", [["a", "a**2 - b**2"], ["a*b", "a*b*c"]])
 def test_where_convexity_has_no_certificate_the_theorem_is_without_minimality(folder, outputs):
-    d = derive_once(Parameterization.parse(outputs))
+    d = derive_once(outputs)
     text = d.to_code("rocq")
     assert "(* Without minimality: " in text
     assert "  follows_mirror 2 (dom" in text.partition("Theorem model")[2]

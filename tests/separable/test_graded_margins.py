@@ -5,7 +5,7 @@ import random
 import pytest
 
 import tests.witnesses.margins  # noqa: F401 (its witnesses)
-from derive import Parameterization, Verdict, margins
+from derive import Verdict, margins
 from derive.statement import Ground, Statement
 from tests.cli.commands import run
 from tests.published import derive_once
@@ -13,7 +13,7 @@ from tests.witnesses import WITNESSES
 
 
 def found(outputs):
-    return margins(derive_once(Parameterization.parse(outputs)))
+    return margins(derive_once(outputs))
 
 
 def posed(outputs):

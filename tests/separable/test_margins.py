@@ -52,7 +52,7 @@ MODELS = {
 @functools.cache
 def found(name):
     outputs, options = MODELS[name]
-    return margins(derive_once(Parameterization.parse(outputs, **options)))
+    return margins(derive_once(outputs, **options))
 
 
 @pytest.mark.every(8)
@@ -131,7 +131,7 @@ def test_conditions_of_cited_theorems_are_printed():
 
 
 def test_theorems_on_q_say_what_it_assumes_and_where_it_is():
-    d = derive_once(Parameterization.parse(["p**2 - m**3"]))
+    d = derive_once("p**2 - m**3")
     m, r = margins(d), regimes(d, "m_0", ("oo",))
     (always,), (Q,) = m.says("every time"), d.says("regularizer")
     assert [str(c.of) for c in always.conditions] == [str(c.of) for c in Q.conditions] == ["m_0"]
@@ -152,7 +152,7 @@ def test_the_table_of_losses_is_what_is_derived():
     table = (Path(__file__).parents[2] / "docs/howto/margins.md").read_text(encoding="utf-8")
     for depth in ("2", "3", "4", "D"):
         outputs = f"p**{depth} - m**{depth}"
-        m = margins(derive_once(Parameterization.parse([outputs], **TIED)))
+        m = margins(derive_once(outputs, **TIED))
         (limit,) = regimes(m.derivation, "alpha", ["0"]).limits
         logistic = "not decided"
         if m.norm or m.cost is not None:
@@ -223,7 +223,7 @@ def test_a_slope_of_unknown_sign_on_a_curve_with_ends_is_bounded():
 
 
 def test_what_is_not_reached_for_sure_is_not_called_bounded():
-    m = margins(derive_once(Parameterization.parse(["1/w"])))
+    m = margins(derive_once("1/w"))
     assert m.verdict is Verdict.UNDECIDED
     assert "if Q reaches there" in m.coercive.reason.replace("`", "")
 
@@ -258,7 +258,7 @@ def test_every_form_is_written():
 def test_curves_of_cosh_and_sinh_are_expanded():
     """They are printed so, and grow as the exponentials that they are."""
     start = {"a": "alpha", "b": "alpha*s", "c": "alpha"}
-    d = derive_once(Parameterization.parse(["a**2 + b*c"], start, ["alpha", "s"]))
+    d = derive_once("a**2 + b*c", start, ["alpha", "s"])
     assert d.potential.pieces[0].curve.beta.has(sympy.cosh)
     assert margins(d).norm == "asymmetric"
     limits = regimes(d, "alpha", [0]).limits
@@ -267,7 +267,7 @@ def test_curves_of_cosh_and_sinh_are_expanded():
 
 def test_long_coefficients_of_the_start_are_expanded_by_name():
     """Four coefficients of h have sums of roots of the start in them, and Q grows as one log."""
-    d = derive_once(Parameterization.parse(["a*sqrt(a**2 + b**2)"]))
+    d = derive_once("a*sqrt(a**2 + b**2)")
     (growth,) = margins(d).far
     assert growth.leading.growth == (Fraction(0), -1)
     assert growth.leading.constants == (sympy.Rational(1, 4),)
@@ -292,7 +292,7 @@ def test_drawn_models(p):
 
 def test_a_slope_that_grows_exponentially_has_the_largest_coordinate():
     """Q of asinh(w) grows as exp(2 |beta|): l_inf, whose gap falls as 1/|beta|, and not l1."""
-    m = margins(derive_once(Parameterization.parse(["asinh(w)"])))
+    m = margins(derive_once("asinh(w)"))
     assert (m.norm, str(m.horizon), m.verdict) == ("linf", "Abs(beta)", Verdict.PROVED)
     assert json.loads(m.to_json())["norm"] == "linf"
     rng = np.random.default_rng(0)
@@ -316,12 +316,12 @@ def test_a_slope_that_grows_exponentially_has_the_largest_coordinate():
 
 @pytest.mark.parametrize(("F", "sign"), [("w**2", ">= 0"), ("-w**2", "<= 0")])
 def test_on_a_half_line_the_margin_is_over_that_side(F, sign):
-    m = margins(derive_once(Parameterization.parse([F])))
+    m = margins(derive_once(F))
     (s,) = m.says("direction on half-lines")
     assert (m.horizon, m.norm, str(m.shape.cone)) == (None, None, "Abs(beta)")
     assert f"over beta {sign}" in " ".join(m.to_text().split())
     assert sum(WITNESSES[s.kind](m, s, Random(seed)) for seed in range(2))
-    assert not margins(derive_once(Parameterization.parse(["exp(w)"]))).says(s.kind)
+    assert not margins(derive_once("exp(w)")).says(s.kind)
 
 
 @pytest.mark.every(3)

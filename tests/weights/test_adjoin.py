@@ -96,9 +96,9 @@ def gradient(d, at):
 
 def test_components_give_the_form_of_the_vector_model():
     """dQ/dbeta_i = |v_0|^2 (exp(s^2/(2 |v_0|^2)) beta_i/s - ...), as for a vector v."""
-    d = derive_once(Parameterization.parse(NORMALIZED))
+    d = derive_once(NORMALIZED)
     at = {"c_0": "3/2", "v1_0": "3/5", "v2_0": "1", "beta1": "7/5", "beta2": "-1/3"}
-    radial = derive_once(Parameterization.parse(["c*v/norm(v)"], vectors=["v"]))
+    radial = derive_once("c*v/norm(v)", vectors=["v"])
     assert d.verdict is radial.verdict is Verdict.PROVED
     (piece,) = d.potential.pieces
     assert piece.value.has(sympy.Integral)
@@ -117,7 +117,7 @@ def test_components_give_the_form_of_the_vector_model():
 
 def test_an_elliptic_norm_has_no_warp():
     norm = "sqrt(2*v1**2 + v2**2)"
-    d = derive_once(Parameterization.parse([f"c*v1/{norm}", f"c*v2/{norm}"]))
+    d = derive_once([f"c*v1/{norm}", f"c*v2/{norm}"])
     assert d.warping.verdict is Verdict.REFUTED
 
 
@@ -131,7 +131,7 @@ def test_an_elliptic_norm_has_no_warp():
     ],
 )
 def test_a_common_factor_is_the_warp(outputs, warp):
-    d = derive_once(Parameterization.parse(outputs))
+    d = derive_once(outputs)
     assert d.warping.verdict is Verdict.PROVED
     assert d.warping.g is not None
     assert warp is None or str(d.warping.g) == warp

@@ -66,7 +66,7 @@ def test_matrices_of_low_rank(rows, rank, count):
     v = [[f"v{j}{k}" for k in range(rows)] for j in range(3)]
     products = [[[f"{a}*{b}" for a, b in zip(x, y, strict=True)] for y in v] for x in u]
     outputs = [" + ".join(entry) for row in products for entry in row]
-    (found,) = (block.dependence for block in derive_once(Parameterization.parse(outputs)).blocks)
+    (found,) = (block.dependence for block in derive_once(outputs).blocks)
     assert (found.rank, len(found.relations), found.missing) == (rank, count, 0)
     if count == 1:
         betas = sympy.Matrix(3, 3, sympy.symbols("beta1:10", real=True))
@@ -75,7 +75,7 @@ def test_matrices_of_low_rank(rows, rank, count):
 
 def test_a_relation_that_holds_nowhere_is_not_found():
     """One sign in the determinant changed: J has full rank, and there is nothing to relate."""
-    d = derive_once(Parameterization.parse(["u1*v1", "u1*v2", "u2*v1", "u2*v2 + u1*v1*u2"]))
+    d = derive_once(["u1*v1", "u1*v2", "u2*v1", "u2*v2 + u1*v1*u2"])
     assert d.blocks[0].dependence is None
     assert d.metric.kernel_in_weights.det() != 0
 
@@ -113,7 +113,7 @@ def test_the_number_of_an_output_stays_its_own():
 
 
 def test_one_output_keeps_its_number_where_the_other_is_affine():
-    d = derive_once(Parameterization.parse(["w**2", "1 - w**2"], {"w": "1"}))
+    d = derive_once(["w**2", "1 - w**2"], {"w": "1"})
     assert str(d.potential.Q) == "beta1*log(beta1)/4 - beta1/4"
 
 
@@ -129,13 +129,13 @@ def test_multiples_by_any_constant_are_left_out(times):
 
 def test_beside_outputs_that_move_together_nothing_is_refuted():
     """The neuron alone is no Hessian map; of both blocks there is no rho to ask about."""
-    d = derive_once(Parameterization.parse(["a*u1", "a*u2", "w**2", "w**4"]))
+    d = derive_once(["a*u1", "a*u2", "w**2", "w**4"])
     assert {d.hessian.verdict, d.warping.verdict, d.verdict} == {Verdict.UNDECIDED}
     assert [b.hessian.verdict for b in d.blocks] == [Verdict.REFUTED, Verdict.UNDECIDED]
 
 
 def test_certificate_and_record_say_what_holds():
-    d = derive_once(Parameterization.parse(RANK_ONE))
+    d = derive_once(RANK_ONE)
     report = check_text(d.to_json())
     why = ("the Hessian map", "the warp", "Q")
     assert report.verdict == "UNDECIDED"
@@ -150,7 +150,7 @@ def test_certificate_and_record_say_what_holds():
 
 
 def test_limits_and_explicit_costs():
-    d = derive_once(Parameterization.parse(RANK_ONE, {"u1": "alpha"}))
+    d = derive_once(RANK_ONE, {"u1": "alpha"})
     for limit in regimes(d, "alpha").limits:
         assert "J has rank 3 < 4" in limit.finding.reason
     (block,) = explicit_counterpart(d.parameterization).blocks

@@ -32,13 +32,9 @@ WARPED = [
 ]
 
 
-def decided(outputs, start=None):
-    return derive_once(Parameterization.parse(outputs, start))
-
-
 @pytest.mark.parametrize(("outputs", "g"), WARPED)
 def test_warped(outputs, g):
-    d = decided(outputs)
+    d = derive_once(outputs)
     assert d.hessian.verdict is Verdict.REFUTED
     assert d.warping.verdict is d.verdict is Verdict.PROVED
     known = {w: sympy.Symbol(w, real=True) for w in d.parameterization.weights}
@@ -50,7 +46,7 @@ def test_warped(outputs, g):
 @pytest.mark.parametrize("outputs", [o for o, _ in WARPED])
 def test_evidence_says_what_the_statement_says(outputs):
     """<grad F_a, grad K_bc> recomputed from F alone is the printed side of the identity."""
-    d = decided(outputs)
+    d = derive_once(outputs)
     p = d.parameterization
     names = {w: sympy.Symbol(w) for w in p.weights}
     F = [sympy.sympify(text, locals=names) for text in outputs]
@@ -78,22 +74,22 @@ def test_evidence_says_what_the_statement_says(outputs):
 )
 def test_aligned_neurons_are_one_neuron(start):
     """On this leaf two neurons are one, which has a warp: it must not be refuted."""
-    assert decided(TWO_NEURONS, start).warping.verdict is not Verdict.REFUTED
+    assert derive_once(TWO_NEURONS, start).warping.verdict is not Verdict.REFUTED
 
 
 def test_warp_that_is_zero_at_the_start_gives_no_integral():
     """Without a closed form there is nothing on either side of 0."""
-    d = decided(["a*b*c*u", "2*a*b*c*v"], {"b": "0"})
+    d = derive_once(["a*b*c*u", "2*a*b*c*v"], {"b": "0"})
     assert d.warping.verdict is Verdict.PROVED
     assert d.verdict is Verdict.UNDECIDED
     assert d.potential.Q is None
 
 
 def test_independent_blocks_need_one_clock():
-    neurons = decided(["a*u1", "a*u2", "b*v1", "b*v2"])
+    neurons = derive_once(["a*u1", "a*u2", "b*v1", "b*v2"])
     assert neurons.verdict is Verdict.REFUTED
     assert "independent blocks" in neurons.warping.finding.reason
-    scalars = decided(["a*b", "c*d", "e**2"])
+    scalars = derive_once(["a*b", "c*d", "e**2"])
     assert scalars.verdict is Verdict.PROVED
 
 
@@ -151,14 +147,14 @@ def test_what_the_exact_road_refutes_fails_at_a_start(p):
 
 def test_the_point_of_a_refutation_has_a_jacobian_of_full_rank():
     """At y = 1 the outputs y x/(1 + y^2), x^(2/3) move together, for ever."""
-    d = derive_once(Parameterization.parse(["1/(1 + y**2)*y*x", "x**(2/3)"]))
+    d = derive_once(["1/(1 + y**2)*y*x", "x**(2/3)"])
     for finding in (d.hessian.finding, d.warping.finding):
         assert dict(finding.evidence[-1].point)["y"] != 1
 
 
 @pytest.mark.slow
 def test_a_shared_factor_of_several_functions_is_a_warp():
-    d = derive_once(Parameterization.parse(SHARED))
+    d = derive_once(SHARED)
     assert d.verdict is d.warping.verdict is Verdict.PROVED
     assert str(d.warping.g) == "y + exp(x*y) + cos(x/2)"
 
@@ -175,6 +171,6 @@ def test_a_failure_is_looked_for_where_the_outputs_move_independently():
 @pytest.mark.slow
 def test_three_factors_have_no_potential():
     shapes = dict.fromkeys("ABC", (3, 3))
-    d = derive_once(Parameterization.parse(["A*B*C"], arrays=shapes))
+    d = derive_once("A*B*C", arrays=shapes)
     assert (d.hessian.verdict, d.verdict) == (Verdict.REFUTED, Verdict.REFUTED)
     assert d.conserved.count == 12

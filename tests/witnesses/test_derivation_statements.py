@@ -27,7 +27,7 @@ OTHERS = {
 @pytest.mark.parametrize("kind", OTHERS)
 def test_witnesses_refute_what_is_claimed_of_another_map(kind):
     own, other = OTHERS[kind]
-    d = derive_once(Parameterization.parse(own))
+    d = derive_once(own)
     (statement, *_) = d.says(kind)
     false = replace(d, parameterization=Parameterization.parse(other))
     assert false.parameterization.weights == d.parameterization.weights

@@ -39,7 +39,7 @@ def test_every_kind_has_a_witness():
 
 
 def model(*outputs, **given):
-    return derive_once(Parameterization.parse(outputs, **given))
+    return derive_once(outputs, **given)
 
 
 def perturbed(by):

@@ -8,7 +8,7 @@ import pytest
 import sympy
 
 import tests.witnesses.perturbed  # noqa: F401 (its witnesses)
-from derive import Parameterization, perturb
+from derive import perturb
 from derive.statement import Statement
 from derive.verdict import Verdict
 from tests.published import derive_once
@@ -64,7 +64,7 @@ PENALTIES = [
 
 @functools.cache
 def found(outputs, given, by, process=None, penalty=None):
-    d = derive_once(Parameterization.parse(list(outputs), **dict(given)))
+    d = derive_once(list(outputs), **dict(given))
     return perturb(d, by, process=process, penalty=penalty)
 
 
@@ -74,7 +74,7 @@ def records(models, kinds):
         for by in kinds:
             for process in ("mirror", "preconditioned") if "mirror" in given else (None,):
                 if "rates" in given:
-                    d = derive_once(Parameterization.parse(outputs, **given))
+                    d = derive_once(outputs, **given)
                     yield perturb(d, by)
                 else:
                     yield found(tuple(outputs), names, by, process)

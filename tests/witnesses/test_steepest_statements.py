@@ -28,7 +28,7 @@ CASES = [*itertools.product(MODELS, ("oo", "3", "4/3", "3/2", "4"))]
 
 
 def of(outputs, start, norm):
-    return derive_once(Parameterization.parse(outputs, start, steepest=norm))
+    return derive_once(outputs, start, steepest=norm)
 
 
 @pytest.mark.every(20)
@@ -174,7 +174,7 @@ def test_where_a_weight_reaches_zero_the_domain_ends(model, norm):
 )
 def test_signs_of_functions_and_parameters_are_known(outputs, given, slope):
     """Under sign descent Q'' = 1/|F'|, here where beta, and c, are 1.4."""
-    d = derive_once(Parameterization.parse(outputs, steepest="oo", **given))
+    d = derive_once(outputs, steepest="oo", **given)
     second = d.potential.Q.diff(d.beta[0], 2)
     found = float(second.subs(dict.fromkeys(second.free_symbols, 1.4)))
     assert abs(found * slope - 1) < 1e-12

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from derive import Parameterization
 from derive.catalogue import Printed, entries, find
 from derive.catalogue.audit import Outcome
 from derive.catalogue.audit.coverage import Ground, markdown, statements
@@ -343,7 +342,7 @@ ASSUMED = [
 @pytest.mark.parametrize(("F", "start", "kind", "texts", "assuming", "outcome", "why"), ASSUMED)
 def test_assumptions_and_first_causes(F, start, kind, texts, assuming, outcome, why):
     given = {"parameters": ["T"], "positive": ["T"]} if "T" in F else {}
-    subject = Subject(derive_once(Parameterization.parse([F], start=start, **given)))
+    subject = Subject(derive_once(F, start=start, **given))
     judgement = compare_printed(
         subject, Printed(kind, texts, "here", "nobody", "text", (), assuming)
     )

@@ -2,7 +2,6 @@
 
 import pytest
 
-from derive import Parameterization
 from derive.catalogue.audit.conjecture import judge_in_weights
 from derive.catalogue.audit.germs import Subject
 from derive.catalogue.audit.judgement import Outcome
@@ -99,7 +98,7 @@ MODELS = [
 @pytest.mark.parametrize(("outputs", "given", "more"), MODELS, ids=lambda x: str(x)[:20])
 def test_q_as_derived_is_found_right_and_another_is_not(outputs, given, more):
     """The derived Q is a witness of the test in the weights, which knows nothing of it."""
-    subject = Subject(derive_once(Parameterization.parse(outputs, **given)))
+    subject = Subject(derive_once(outputs, **given))
     Q = to_text(from_sympy(subject.value))
     assert judge_in_weights(subject, parse_expression(f"3*({Q})")).outcome is Outcome.AGREES_UP_TO
     assert judge_in_weights(subject, parse_expression(f"{Q} + {more}")).outcome is Outcome.DIFFERS

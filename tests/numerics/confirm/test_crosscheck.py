@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from derive import InputError, NumericalError, Parameterization
+from derive import InputError, NumericalError
 from numerics.confirm.crosscheck import crosscheck
 from numerics.confirm.regression_problem import draw_matrix
 from tests.published import derive_once
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.every(3)
 
 
 def derived(*outputs, **start):
-    return derive_once(Parameterization.parse(outputs, start=start))
+    return derive_once(outputs, start=start)
 
 
 TIED = {"p": "alpha", "m": "alpha"}
@@ -154,7 +154,7 @@ def test_drawn_matrices_are_well_conditioned(columns):
 
 
 def test_a_start_that_interpolates_has_nothing_to_satisfy():
-    d = derive_once(Parameterization.parse(["u1/a", "-u2/a"], start={"u1": "2"}))
+    d = derive_once(["u1/a", "-u2/a"], start={"u1": "2"})
     check = crosscheck(d, X=[[-1, -2]], y=["14/29"], start={"a_0": "29/16", "u2_0": "23/16"})
     assert check.passed
     assert check.steps == 0

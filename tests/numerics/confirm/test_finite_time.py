@@ -38,7 +38,7 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_the_statement_at_every_time(name, loss):
     outputs, options, X, start = MODELS[name]
-    d = derive_once(Parameterization.parse(outputs, **options))
+    d = derive_once(outputs, **options)
     found = mirror_path(d, X, [1] * len(X), start, loss=loss, times=TIMES)
     assert found.agreement >= 30
     assert found.passed
@@ -48,7 +48,7 @@ def test_the_statement_at_every_time(name, loss):
 
 def test_the_path_is_where_q_is_least_at_its_margins():
     outputs, options, X, start = MODELS["neuron"]
-    d = derive_once(Parameterization.parse(outputs, **options))
+    d = derive_once(outputs, **options)
     found = mirror_path(d, X, [1], start, 20, loss="exponential", times=[1, 3])
     q = d.potential.numeric(start)
     for beta in found.path:
@@ -83,7 +83,7 @@ def test_a_matrix_that_has_a_potential_for_commuting_data_alone(X, holds):
 
 def test_a_wrong_potential_is_told():
     outputs, options, X, start = MODELS["tied pair"]
-    d = derive_once(Parameterization.parse(outputs, **options))
+    d = derive_once(outputs, **options)
     found = mirror_path(d, X, [1, 1], start, 20, loss="exponential", times=TIMES)
     assert found.passed
     assert not replace(found, gradient=found.path).passed
@@ -92,7 +92,7 @@ def test_a_wrong_potential_is_told():
 
 
 def test_what_cannot_be_confirmed():
-    d = derive_once(Parameterization.parse(["a*u1", "a*u2"]))
+    d = derive_once(["a*u1", "a*u2"])
     start = MODELS["neuron"][3]
     for times in ([2, 1], [0, 1]):
         with pytest.raises(InputError, match="increase"):
@@ -100,8 +100,8 @@ def test_what_cannot_be_confirmed():
     with pytest.raises(InputError, match="label"):
         mirror_path(d, [[1, 2]], [3], start, 10, loss="logistic", times=[1])
     with pytest.raises(InputError, match="components"):
-        mirror_path(derive_once(Parameterization.parse(["a*u"], vectors=["u"])), [[1]], [1], {})
-    none = derive_once(Parameterization.parse(["W*T(W)"], arrays={"W": (2, 2)}))
+        mirror_path(derive_once("a*u", vectors=["u"]), [[1]], [1], {})
+    none = derive_once("W*T(W)", arrays={"W": (2, 2)})
     with pytest.raises(NumericalError, match="no Q"):
         mirror_path(none, [[1, 0, 0]], [1], {})
 
@@ -110,7 +110,7 @@ NEURON = {"a": Fraction(29, 16), "u": Fraction(23, 16), "v": Fraction(5, 4)}
 
 
 def derived(*outputs, **start):
-    return derive_once(Parameterization.parse(outputs, start=start))
+    return derive_once(outputs, start=start)
 
 
 def test_a_sign_that_the_flow_changes_is_tried_and_told():

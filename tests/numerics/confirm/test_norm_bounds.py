@@ -10,13 +10,11 @@ For beta = p^2 - m^2 from p = m = alpha, b1 of least l1 and b2 of least l2 norm:
 import numpy as np
 import pytest
 
-from derive import InputError, Parameterization
+from derive import InputError
 from numerics.confirm.limits import draw_problem, try_norm_bound
 from tests.published import derive_once
 
-TIED = derive_once(
-    Parameterization.parse(["p**2-m**2"], start={"p": "alpha", "m": "alpha"}, positive=["alpha"])
-).potential
+TIED = derive_once("p**2-m**2", start={"p": "alpha", "m": "alpha"}, positive=["alpha"]).potential
 SMALL = ("(2*(1 + eps)*norm)**(-(2 + eps)/(2*eps))", "exp(-d/(eps*norm))"), "alpha", "0", 1
 LARGE = ("sqrt(2*(1 + eps)*(1 + 2/eps)*norm)",), "alpha", "infinity", 2
 

@@ -6,7 +6,7 @@ import mpmath
 import pytest
 import sympy
 
-from derive import InputError, NumericalError, Parameterization
+from derive import InputError, NumericalError
 from numerics.confirm.paths import mirror_path
 from tests.published import derive_once
 
@@ -24,10 +24,6 @@ UNWARPED = [
 ]
 
 
-def derived(outputs):
-    return derive_once(Parameterization.parse(outputs))
-
-
 def data(d):
     return {"X": [[1, 2][:d]], "y": [3]}
 
@@ -35,7 +31,7 @@ def data(d):
 @pytest.mark.every(4)
 @pytest.mark.parametrize(("outputs", "start"), WARPED, ids=lambda x: ", ".join(x))
 def test_a_warped_flow_takes_the_path_of_the_mirror_flow(outputs, start):
-    warp = mirror_path(derived(outputs), **data(2), start=start)
+    warp = mirror_path(derive_once(outputs), **data(2), start=start)
     assert warp.agreement >= 30
     assert warp.passed
     # g is no constant here: the pace does change.
@@ -50,20 +46,20 @@ def test_a_warped_flow_takes_the_path_of_the_mirror_flow(outputs, start):
 
 @pytest.mark.parametrize(("outputs", "start"), UNWARPED, ids=lambda x: ", ".join(x))
 def test_without_a_warp_the_two_clocks_are_one(outputs, start):
-    warp = mirror_path(derived(outputs), **data(len(outputs)), start=start)
+    warp = mirror_path(derive_once(outputs), **data(len(outputs)), start=start)
     assert warp.agreement >= 30
     assert warp.warped == warp.time
 
 
 def test_at_the_same_pace_the_two_paths_differ():
     # The path is that of Q, but not with g = 1: tau is needed.
-    d = derived(NEURON[0])
+    d = derive_once(NEURON[0])
     still = replace(d, warping=replace(d.warping, g=sympy.Integer(1)))
     assert mirror_path(still, **data(2), start=NEURON[1]).agreement < 3
 
 
 def test_a_wrong_warp_or_a_wrong_potential_is_seen():
-    d = derived(NEURON[0])
+    d = derive_once(NEURON[0])
     a = next(iter(d.warping.g.free_symbols))
     faster = replace(d, warping=replace(d.warping, g=a**2))
     assert mirror_path(faster, **data(2), start=NEURON[1]).agreement < 3
@@ -74,7 +70,7 @@ def test_a_wrong_warp_or_a_wrong_potential_is_seen():
 
 
 def test_the_report_shows_both_times():
-    lines = mirror_path(derived(NEURON[0]), **data(2), start=NEURON[1]).report().splitlines()
+    lines = mirror_path(derive_once(NEURON[0]), **data(2), start=NEURON[1]).report().splitlines()
     assert lines[0].split() == ["t", "tau", "g", "beta;", "s"]
     assert any("grad Q = X^T s to 3" in line for line in lines)
     assert lines[-1].startswith("proved: g is bounded where beta is")
@@ -94,23 +90,23 @@ def test_the_report_shows_both_times():
 def test_bad_input_is_one_line(changes, message):
     given = {**data(2), "start": NEURON[1], **changes}
     with pytest.raises(InputError, match=message) as caught:
-        mirror_path(derived(NEURON[0]), **given)
+        mirror_path(derive_once(NEURON[0]), **given)
     assert "\n" not in str(caught.value)
 
 
 def test_without_a_potential_there_is_no_mirror_flow():
-    refuted = derive_once(Parameterization.parse(["a*c", "a**2 + c**3"]))
+    refuted = derive_once(["a*c", "a**2 + c**3"])
     with pytest.raises(NumericalError, match="there is no Q to flow along"):
         mirror_path(refuted, **data(2), start={"a_0": 1, "c_0": 1})
 
 
 def test_a_potential_that_is_an_integral_is_evaluated_on_the_path():
-    integral = derived(("w + w**3 + x**5 + x",))
+    integral = derive_once(("w + w**3 + x**5 + x",))
     warp = mirror_path(integral, [[1]], [3], start={"w_0": 1, "x_0": 1})
     assert warp.agreement >= 30
 
 
 def test_a_gradient_that_is_undefined_on_the_path_agrees_to_no_digit():
-    warp = mirror_path(derived(NEURON[0]), **data(2), start=NEURON[1])
+    warp = mirror_path(derive_once(NEURON[0]), **data(2), start=NEURON[1])
     *rows, (first, _) = warp.gradient
     assert replace(warp, gradient=(*rows, (first, mpmath.nan))).agreement == 0

@@ -9,7 +9,7 @@ import mpmath
 import pytest
 import sympy
 
-from derive import InputError, NumericalError, Parameterization
+from derive import InputError, NumericalError
 from derive.cli.forms import FORMS
 from derive.cli.regularizer import Regularizer
 from derive.cli.running import UNDECIDED, Enter
@@ -25,7 +25,7 @@ WEIGHT = sympy.Symbol("a", real=True)
 
 
 def derived(*outputs, **start):
-    return derive_once(Parameterization.parse(outputs, start=start))
+    return derive_once(outputs, start=start)
 
 
 def checked_with(d, change):

@@ -15,7 +15,7 @@ from tests.published import derive_once
 
 
 def derived(*outputs):
-    return derive_once(Parameterization.parse(outputs))
+    return derive_once(outputs)
 
 
 def quadrature(d):

@@ -22,7 +22,7 @@ from tests.published import derive_once
 
 
 def potential(*outputs, **start):
-    return derive_once(Parameterization.parse(outputs, start=start)).potential
+    return derive_once(outputs, start=start).potential
 
 
 TIED = {"p": "alpha", "m": "alpha"}
@@ -257,7 +257,7 @@ def test_a_wrong_branch_is_found_at_the_start():
     ],
 )
 def test_what_is_no_function_of_q_is_refused(text, options, start):
-    q = derive_once(Parameterization.parse([text], **options)).potential.numeric(start)
+    q = derive_once(text, **options).potential.numeric(start)
     point = np.array([q.beta0], dtype=float).reshape(1, -1)
     assert np.isfinite(q.functions("gradient", point)).all()
     with pytest.raises(ValueError, match="Q has no 'slope'"):
@@ -348,7 +348,7 @@ def test_roots_of_a_leading_coefficient_with_sign():
 @pytest.mark.parametrize(("p0", "q0", "largest"), [(1, 2, 250), (2, 2, 60), (3, 1, 250)])
 def test_sum_of_cubes_from_any_start(p0, q0, largest):
     """beta = p^3/(1 - z)^3 + q^3/(1 - q z/p)^3 and Q' = z/(3 p), for z below the nearer pole."""
-    d = derive_once(Parameterization.parse(["p**3 + q**3"]))
+    d = derive_once("p**3 + q**3")
     q = d.potential.numeric({"p_0": p0, "q_0": q0})
     beta = 10.0 ** np.array([-250, -20, -1, 0, 2, 20, largest])
     found = q.gradient(beta)

@@ -56,7 +56,7 @@ each_case = pytest.mark.parametrize(("outputs", "start", "values"), CASES, ids=l
 
 def module_of(folder, outputs, start):
     path = folder / "written.py"
-    path.write_text(render_numpy(derive_once(Parameterization.parse(outputs, start=start))))
+    path.write_text(render_numpy(derive_once(outputs, start=start)))
     return load(path)
 
 
@@ -64,7 +64,7 @@ def module_of(folder, outputs, start):
 @each_case
 def test_a_module_gives_what_the_package_gives(tmp_path, outputs, start, values):
     module = module_of(tmp_path, outputs, start)
-    q = lower(derive_once(Parameterization.parse(outputs, start=start)).potential, values)
+    q = lower(derive_once(outputs, start=start).potential, values)
     rng = np.random.default_rng(0)
     beta = np.array(q.beta0) + rng.uniform(0.01, 2, (20, q.d))
     points = beta[:, 0] if q.d == 1 else beta
@@ -162,7 +162,7 @@ def load(path):
     [("a*u", "u", {"a_0": 2.0}), ("a*b*u", "u", {"a_0": 1.0, "b_0": 0.75})],
 )
 def test_a_module_for_every_dimension(tmp_path, text, vector, values):
-    derivation = derive_once(Parameterization.parse([text], vectors=[vector]))
+    derivation = derive_once(text, vectors=[vector])
     path = tmp_path / "written.py"
     path.write_text(render_numpy(derivation))
     module = load(path)
@@ -185,7 +185,7 @@ def test_a_module_for_every_dimension(tmp_path, text, vector, values):
 @pytest.mark.parametrize("text", ["exp(a)*u", "a*norm(u)**2*exp(a)*u", "a*u/norm(u)", "a*b*c*u"])
 def test_vector_models_without_a_formula_are_refused(text):
     with pytest.raises(NumericalError, match="Q has no NumPy form"):
-        render_numpy(derive_once(Parameterization.parse([text], vectors=["u"])))
+        render_numpy(derive_once(text, vectors=["u"]))
 
 
 @pytest.mark.slow
@@ -210,7 +210,7 @@ def test_every_proved_model_of_the_catalogue_has_a_module():
     ],
 )
 def test_conditions_that_are_long_or_irrational(tmp_path, assumption, values):
-    derivation = derive_once(Parameterization.parse(["w"], start={"w": "x_0*y_0"}))
+    derivation = derive_once("w", start={"w": "x_0*y_0"})
     piece = replace(derivation.potential.pieces[0], assumptions=(condition(assumption),))
     changed = replace(derivation.potential, pieces=(piece,))
     path = tmp_path / "written.py"
@@ -235,7 +235,7 @@ def test_conditions_that_are_long_or_irrational(tmp_path, assumption, values):
 )
 def test_conditions_of_a_vector_model(tmp_path, text, vector, start, message):
     path = tmp_path / "written.py"
-    path.write_text(render_numpy(derive_once(Parameterization.parse([text], vectors=[vector]))))
+    path.write_text(render_numpy(derive_once(text, vectors=[vector])))
     module = load(path)
     for function in (module.Q, module.gradient, module.hessian):
         with pytest.raises(ValueError, match=f"Q was derived for {message}: derive again"):

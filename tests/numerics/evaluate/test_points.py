@@ -77,7 +77,7 @@ ONE_OUTPUT = {"w**2": "w", "p**2 - m**2": "pm", "exp(w)": "w", "u*v*w": "uvw", "
 def test_numbers_of_any_size_have_a_value_or_one_error(output):
     """Neither a start whose square under- or overflows, nor such a point, is a fault."""
     start = dict.fromkeys(ONE_OUTPUT[output], "alpha")
-    potential = derive_once(Parameterization.parse([output], start, ["alpha"])).potential
+    potential = derive_once(output, start, ["alpha"]).potential
     for alpha in SIZES:
         try:
             q = potential.numeric({"alpha": alpha})
@@ -107,7 +107,7 @@ def test_a_square_that_underflows_costs_no_digit():
     ],
 )
 def test_an_integral_keeps_its_digits_up_to_the_end_of_its_domain(output, slope, points):
-    q = derive_once(Parameterization.parse([output])).potential.numeric({"w_0": 1})
+    q = derive_once(output).potential.numeric({"w_0": 1})
     with mpmath.workdps(40):
         beta0 = mpmath.log1p(mpmath.e if output == "softplus(w)" else 1)
         for beta in map(mpmath.mpf, points):

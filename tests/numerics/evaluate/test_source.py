@@ -4,7 +4,6 @@ import pytest
 import sympy
 from sympy import Symbol, sqrt
 
-from derive import Parameterization
 from numerics.evaluate.program import _vanishes, program
 from tests.published import derive_once
 
@@ -31,7 +30,7 @@ def test_only_what_is_proved_vanishes(expression, zero):
 
 
 def test_the_ends_of_a_curve_with_two_starts_and_a_symbolic_exponent():
-    curve = program(derive_once(Parameterization.parse(["p**D-m**D"])).potential, 0).functions
+    curve = program(derive_once("p**D-m**D").potential, 0).functions
     head, *lines = curve["curve"].splitlines()
     assert head == "def curve(c, v0, v1, v2):"  # z, and its distances from the ends
     assert all(name in "".join(lines) for name in ("v1", "v2"))
@@ -42,19 +41,17 @@ def test_the_ends_of_a_curve_with_two_starts_and_a_symbolic_exponent():
     [("exp(w)", "v0/v1 - log(v0/v1) - 1"), ("w**2", "v0*log(v0/v1)/4 - v0/4 + v1/4")],
 )
 def test_what_is_linear_cancels_in_the_divergence(outputs, shown):
-    functions = dict(program(derive_once(Parameterization.parse([outputs])).potential, 0).functions)
+    functions = dict(program(derive_once(outputs).potential, 0).functions)
     assert functions["divergence"].endswith(f"return [{shown}]")
 
 
 @pytest.mark.parametrize("outputs", ["p**2-m**2", "w", "a*u1,a*u2"])
 def test_no_divergence_without_logarithms_of_beta(outputs):
-    potential = derive_once(Parameterization.parse(outputs.split(","))).potential
+    potential = derive_once(outputs.split(",")).potential
     assert "divergence" not in dict(program(potential, 0).functions)
 
 
 def test_the_inverse_of_two_roots_and_that_of_none():
     for outputs in (("u0*v0+u1*v1", "u0*v1+u1*v0"), ("a*c-b*d", "a*d+b*c")):
-        functions = dict(
-            program(derive_once(Parameterization.parse(outputs)).potential, 0).functions
-        )
+        functions = dict(program(derive_once(outputs).potential, 0).functions)
         assert "inverse" in functions

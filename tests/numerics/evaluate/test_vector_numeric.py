@@ -25,7 +25,7 @@ each_model = pytest.mark.parametrize("text", MODELS)
 
 
 def derived(text):
-    return derive_once(Parameterization.parse([text], vectors=[MODELS[text][0]]))
+    return derive_once(text, vectors=[MODELS[text][0]])
 
 
 def numeric(text, u0, size=0.75):
@@ -84,7 +84,7 @@ def test_interpolants_in_many_dimensions(text, d):
 def test_the_interpolant_is_that_of_the_coupled_solver(a):
     X, y, u0 = problem(4, 2)
     s = interpolate(derived("a*u").potential.numeric({"a_0": a, "u_0": u0}), X, y)
-    p = derive_once(Parameterization.parse([f"a*u{i}" for i in range(1, 5)])).potential
+    p = derive_once([f"a*u{i}" for i in range(1, 5)]).potential
     other = interpolate(p.numeric({"a_0": a, **{f"u{i + 1}_0": u0[i] for i in range(4)}}), X, y)
     assert s.converged
     assert np.allclose(s.value, other.value, rtol=1e-8)
@@ -111,7 +111,7 @@ def test_designs_of_every_kind():
 
 def test_a_start_at_zero_gives_the_shortest_interpolant():
     X, y, _ = problem(20, 5)
-    q = derive_once(Parameterization.parse(["a*u"], {"u": "0"}, vectors=["u"])).potential.numeric(
+    q = derive_once("a*u", {"u": "0"}, vectors=["u"]).potential.numeric(
         {"a_0": 2, "u_0": np.zeros(20)}
     )
     assert np.allclose(q.gradient(np.zeros(20)), 0)
@@ -141,9 +141,7 @@ def test_starts_refused(start, words):
 
 
 def test_a_given_length_must_be_that_of_the_vector():
-    potential = derive_once(
-        Parameterization.parse(["a*u"], {"a": "alpha", "u": "alpha"}, vectors=["u"])
-    ).potential
+    potential = derive_once("a*u", {"a": "alpha", "u": "alpha"}, vectors=["u"]).potential
     assert potential.numeric({"alpha": 5, "u_0": [3, 4]}).d == 2
     with pytest.raises(InputError, match="has length 5, but the start says 4"):
         potential.numeric({"alpha": 4, "u_0": [3, 4]})
@@ -159,7 +157,7 @@ def test_points_refused():
 
 
 def test_a_curve_in_the_weights_is_refused():
-    potential = derive_once(Parameterization.parse(["exp(a)*u"], vectors=["u"])).potential
+    potential = derive_once("exp(a)*u", vectors=["u"]).potential
     with pytest.raises(NumericalError, match="known along a curve in the weights only"):
         potential.numeric({"a_0": 1, "u_0": [1, 2]})
 
@@ -191,7 +189,7 @@ def test_an_integral_has_all_digits():
 
 def test_interpolants_longer_than_the_domain_are_refused():
     """|beta| < 1 for v/sqrt(1 + |v|^2); exp(s^2/(2 c^2)) overflows for weight normalization."""
-    ball = derive_once(Parameterization.parse(["v/sqrt(1+norm(v)**2)"], vectors=["v"])).potential
+    ball = derive_once("v/sqrt(1+norm(v)**2)", vectors=["v"]).potential
     q = ball.numeric({"v_0": [0.1, 0.2, 0.3]})
     assert interpolate(q, [[0, 0, 1]], [0.99]).converged
     with pytest.raises(InputError, match=r"out of reach: .* \|beta\| >= 3, beyond the domain"):

@@ -38,7 +38,7 @@ def limit(outputs, start, row, target):
 @pytest.mark.every(3)
 @pytest.mark.parametrize(("outputs", "start", "row", "near", "behind"), SIDES)
 def test_a_limit_behind_a_zero_of_the_warp(outputs, start, row, near, behind):
-    q = derive_once(Parameterization.parse(outputs.split(), start=start)).potential.numeric({})
+    q = derive_once(outputs.split(), start=start).potential.numeric({})
     X = [[float(Fraction(x)) for x in row]]
     found = interpolate(q, X, [float(near)])
     assert found.status is Status.CONVERGED
@@ -55,7 +55,7 @@ def test_vectors_are_told_as_their_coordinates(y, status):
     start = {"a": "1", "u": "2", "v": "1/5"}
     p = Parameterization.parse(["a*u"], vectors=["u"])
     q = derive_once(p).potential.numeric({"a_0": 1, "u_0": [2, Fraction(1, 5)]})
-    two = derive_once(Parameterization.parse(["a*u", "a*v"], start=start)).potential.numeric({})
+    two = derive_once(["a*u", "a*v"], start=start).potential.numeric({})
     found, same = (interpolate(f, [[1.0, 0.5]], [y]) for f in (q, two))
     assert found.status is same.status is status
     assert np.allclose(found.value, same.value)
@@ -64,7 +64,7 @@ def test_vectors_are_told_as_their_coordinates(y, status):
 def test_a_start_that_keeps_the_sign_is_met_on_both_sides():
     """As a^2 > u^2 + v^2, a stays away from 0 whatever the datum."""
     start = {"a": "3", "u": "2", "v": "1/5"}
-    q = derive_once(Parameterization.parse(["a*u", "a*v"], start=start)).potential.numeric({})
+    q = derive_once(["a*u", "a*v"], start=start).potential.numeric({})
     for target in ("5", "-5", "-50"):
         found = interpolate(q, [[1.0, 0.5]], [float(target)])
         assert found.converged
@@ -72,14 +72,14 @@ def test_a_start_that_keeps_the_sign_is_met_on_both_sides():
 
 
 def test_the_other_side_of_a_start_at_which_the_warp_is_zero():
-    q = derive_once(Parameterization.parse(["a*u", "a*v"], start={"a": "0", "u": "1", "v": "2"}))
+    q = derive_once(["a*u", "a*v"], start={"a": "0", "u": "1", "v": "2"})
     numbers = q.potential.numeric({})
     assert interpolate(numbers, [[1.0, 0.5]], [3.0]).status is Status.CONVERGED
     assert interpolate(numbers, [[1.0, 0.5]], [-3.0]).status is Status.BEYOND
 
 
 def test_a_leaf_ends_where_the_flow_does():
-    d = derive_once(Parameterization.parse(["w", "w*v"]))
+    d = derive_once(["w", "w*v"])
     leaf = Coordinates(d.parameterization, [Fraction(1), Fraction(1)], d.potential.pieces)
     leaves, design = [(range(2), leaf)], Dense(np.array([[1.0, 0.0]]))
     beta0 = leaf.outputs(leaf.start)
@@ -88,7 +88,7 @@ def test_a_leaf_ends_where_the_flow_does():
     end = np.array([float(b) for b in flow(d.parameterization, [[1, 0]], [2], AT_ONE, 10).limit])
     assert beyond(leaves, design, np.array([2.0]), end) == ""
     assert beyond(leaves, design, np.array([2.0]), 1.1 * end) == "it passes by"
-    square = derive_once(Parameterization.parse(["w**2", "w**2*v"]))
+    square = derive_once(["w**2", "w**2*v"])
     leaf = Coordinates(square.parameterization, [Fraction(1), Fraction(0)], square.potential.pieces)
     leaves = [(range(2), leaf)]
     assert beyond(leaves, design, np.array([-1.0]), np.array([-1.0, 0.0])) == "it ends before"
@@ -103,7 +103,7 @@ def test_several_rows_are_followed_on_the_path_of_the_squared_loss(seed):
     start["a"] = start["a"] / 4 or Fraction(1, 4)
     outputs = ["a*u", "a*v", "a*w"]
     text = {n: str(x) for n, x in start.items()}
-    q = derive_once(Parameterization.parse(outputs, start=text)).potential.numeric({})
+    q = derive_once(outputs, start=text).potential.numeric({})
     X = [[Fraction(int(x), 4) for x in row] for row in rng.integers(-8, 9, (2, 3))]
     y = [Fraction(int(x), 4) for x in rng.integers(-8, 9, 2)]
     end = flow(Parameterization.parse(outputs), X, y, start, 10)
@@ -115,7 +115,7 @@ def test_several_rows_are_followed_on_the_path_of_the_squared_loss(seed):
 
 @pytest.mark.parametrize(("outputs", "told"), [("a*u a*v", True), ("a/(a+b+c) b/(a+b+c)", False)])
 def test_modules_say_what_beta_does_not_tell(outputs, told):
-    d = derive_once(Parameterization.parse(outputs.split()))
+    d = derive_once(outputs.split())
     texts = (render_numpy(d), render_jax(d), render_torch(d))
     assert [" ".join(UNSEEN.split()) in " ".join(text.split()) for text in texts] == [told] * 3
 
@@ -124,7 +124,7 @@ def test_modules_say_what_beta_does_not_tell(outputs, told):
 def test_a_critical_point_is_no_passage(y, status):
     """From a = |u| on a row along u the flow tends to 0, and never gets behind it."""
     start = {"a": "5", "u": "3", "v": "4"}
-    q = derive_once(Parameterization.parse(["a*u", "a*v"], start=start)).potential.numeric({})
+    q = derive_once(["a*u", "a*v"], start=start).potential.numeric({})
     found = interpolate(q, [[3, 4]], [y])
     assert found.status.name == status
     assert ("it ends before" in found.message) == (status == "BEYOND")
@@ -133,9 +133,7 @@ def test_a_critical_point_is_no_passage(y, status):
 def powers(exponent):
     """Return Q of ``p**D - m**D`` from p = m = 1, on |beta| < 4 for 4/3 and < 8 for 3/2."""
     F = f"p**({exponent}) - m**({exponent})"
-    return derive_once(Parameterization.parse([F], start={"p": "1", "m": "1"})).potential.numeric(
-        {}
-    )
+    return derive_once(F, start={"p": "1", "m": "1"}).potential.numeric({})
 
 
 @pytest.mark.parametrize(("exponent", "end"), [("4/3", 4.0), ("3/2", 8.0)])
@@ -167,7 +165,7 @@ def test_the_flow_of_the_weights_ends_where_the_domain_does():
 
 @pytest.mark.parametrize(("D", "reached"), [("1", True), ("4/3", False), ("3", True)])
 def test_a_power_that_is_linear_has_no_end(D, reached):
-    general = derive_once(Parameterization.parse(["p**D - m**D"], start={"p": "a", "m": "a"}))
+    general = derive_once("p**D - m**D", start={"p": "a", "m": "a"})
     q = general.potential.numeric({"a": 1, "D": D})
     assert np.isfinite(q(9.0)) == reached
     assert np.isfinite(q.gradient(-9.0)) == reached

@@ -20,7 +20,7 @@ from tests.published import derive_once
 
 
 def potential(*outputs, **options):
-    return derive_once(Parameterization.parse(outputs, **options)).potential
+    return derive_once(outputs, **options).potential
 
 
 PAIR = {"start": {"p": "alpha", "m": "alpha"}, "positive": ["alpha"]}

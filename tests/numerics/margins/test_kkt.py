@@ -113,7 +113,7 @@ LEVELS = np.array([1.0, 10.0, 100.0])
 
 def tied(depth):
     start = {"p": "alpha", "m": "alpha"}
-    return derive_once(Parameterization.parse([f"p**{depth} - m**{depth}"], start, ["alpha"]))
+    return derive_once(f"p**{depth} - m**{depth}", start, ["alpha"])
 
 
 def apart(a, b):
@@ -160,7 +160,7 @@ def test_depth_three(X):
 
 def test_a_neuron_with_its_warp():
     """Coupled outputs, and a warp, which only changes the clock."""
-    d = derive_once(Parameterization.parse(["a*u1", "a*u2"]))
+    d = derive_once(["a*u1", "a*u2"])
     q = d.potential.numeric({"a_0": 1, "u1_0": 0, "u2_0": 0})
     path = margin_path(q, LEAVES, [1.0, 10.0])
     assert [interpolate(q, LEAVES, [c, c]).value for c in (1.0, 10.0)] == [
