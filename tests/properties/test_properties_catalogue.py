@@ -10,8 +10,6 @@ import pytest
 import sympy
 
 from derive import Parameterization, Verdict
-from derive.certificate.checking.check import check_text
-from derive.certificate.checking.text import Rejected
 from derive.components import in_components
 from derive.language import bind, to_sympy
 from derive.limits.limit import with_scale
@@ -27,8 +25,6 @@ ENTRIES = GIVEN_SIZE[::-1]  # the first takes longest
 NAMES = [entry.id for entry in ENTRIES]
 
 PROVED = [entry.id for entry in ENTRIES if entry.verdict == "PROVED"]
-REFUTED = [entry.id for entry in ENTRIES if entry.verdict == "REFUTED"]
-CERTIFIED = [e.id for e in ENTRIES if e.id in PROVED and (":" in e.vector or not e.vector)]
 OTHERS = ("3*p**2 - 2*m**2", "a*b*c", "w + w**3", "u1*v1 + u2*v2, u1*v2 + u2*v1, w**2")
 """Of forms of Q that the catalogue lacks."""
 STEPS = (-0.4, -0.15, 0.1, 0.35)
@@ -217,25 +213,3 @@ def test_limits_of_small_and_large_starts_are_confirmed(name, derived):
     assert all(limit.potential for limit in proved)
     undecided = [limit for limit in r.limits if limit not in proved]
     assert all(re.fullmatch("the sign of .* is not decided", x.finding.reason) for x in undecided)
-
-
-def refusal(text):
-    """Return why a record is not accepted, or nothing."""
-    try:
-        check_text(text)
-    except Rejected as fault:
-        return str(fault)
-    return ""
-
-
-@pytest.mark.parametrize("name", REFUTED)
-def test_every_refutation_is_accepted_by_the_checker(name, in_plane):
-    assert refusal(in_plane(name).to_json()) == ""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CERTIFIED)
-def test_no_claim_of_a_certificate_fails(name, in_plane):
-    """What is proved is accepted, or said to be certified in part."""
-    reason = refusal(in_plane(name).to_json())
-    assert not reason or "it leaves open" in reason

@@ -125,25 +125,13 @@ def reachable(q, d, m, seed):
 
 
 @pytest.mark.every(12)
-@pytest.mark.parametrize("name", SEPARABLE)
+@pytest.mark.parametrize("name", [*SEPARABLE, *COUPLED])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_separable_optimum_is_found(name, seed):
+def test_the_optimum_is_found(name, seed):
     q = named(name)
-    assert q.separable
+    assert q.separable == (name in SEPARABLE)
     d = 8 if q.d == 1 else q.d
-    X, y, beta = reachable(q, d, max(1, d // 3), seed)
-    s = interpolate(q, X, y)
-    check(q, X, y, s)
-    assert np.allclose(s.value, beta, rtol=1e-6, atol=1e-8)
-
-
-@pytest.mark.every(8)
-@pytest.mark.parametrize("name", COUPLED)
-@pytest.mark.parametrize("seed", [0, 1])
-def test_coupled_optimum_is_found(name, seed):
-    q = named(name)
-    assert not q.separable
-    X, y, beta = reachable(q, q.d, q.d - 1, seed)
+    X, y, beta = reachable(q, d, max(1, d // 3) if q.separable else d - 1, seed)
     s = interpolate(q, X, y)
     check(q, X, y, s)
     assert np.allclose(s.value, beta, rtol=1e-6, atol=1e-8)
@@ -151,7 +139,7 @@ def test_coupled_optimum_is_found(name, seed):
 
 def test_beyond_an_edge_nothing_is_defined():
     """The leaf of a b c ends at finite dual times; points beyond are nan, in any order."""
-    q = potential("a*b*c").numeric({"a_0": 1, "b_0": "1/2", "c_0": "3/4"})
+    q = named("quadrature with an edge")
     dual = np.array([2.0, 0.1, np.nan, -9, -0.1, 1, 30, -10])
     beta = q.inverse_gradient(dual)
     inside = np.array([False, True, False, False, True, True, False, False])
@@ -182,11 +170,32 @@ def test_small_scales_approach_least_l1_norm_and_large_ones_least_l2_norm():
     assert np.allclose(interpolate(tied(100), X, y).value, shortest, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("tol", [1e-6, 1e-13])
-def test_tolerance_is_met(tol):
-    X, y = gaussian(10, 40)
-    for alpha in ("1", "1e-6", "1e-12"):
-        check(tied(alpha), X, y, interpolate(tied(alpha), X, y, tol=tol), tol)
+def nearly_dependent():
+    """Singular values from 1 to 1e-5: products of the rows themselves lose ten digits."""
+    X, y = gaussian(20, 60, seed=1)
+    left, _, right = np.linalg.svd(X, full_matrices=False)
+    return left * np.logspace(0, -5, 20) @ right, y
+
+
+OF_TIED_PAIRS = {  # X and y, the scales of the start, and the tolerance
+    "loose": (gaussian(10, 40), ("1", "1e-6", "1e-12"), 1e-6),
+    "tight": (gaussian(10, 40), ("1", "1e-6", "1e-12"), 1e-13),
+    "columns of different sizes": (
+        (gaussian(20, 20, seed=9)[0] * np.logspace(0, 4, 20), gaussian(20, 20, seed=9)[1]),
+        ("1e-4", "1e-8", "1e-12"),
+        1e-9,
+    ),
+    "nearly dependent rows": (nearly_dependent(), ("1", "1e-4", "1e-8", "1e-12"), 1e-10),
+}
+
+
+@pytest.mark.parametrize("name", OF_TIED_PAIRS)
+def test_the_tolerance_is_met_in_few_steps(name):
+    (X, y), scales, tol = OF_TIED_PAIRS[name]
+    for alpha in scales:
+        s = interpolate(tied(alpha), X, y, tol=tol)
+        check(tied(alpha), X, y, s, tol)
+        assert s.iterations < 60
 
 
 def mask(X):
@@ -469,13 +478,6 @@ def test_the_start_is_the_answer_where_it_interpolates():
     assert np.allclose(s.value, 1)
 
 
-def test_columns_of_different_sizes():
-    X, y = gaussian(20, 20, seed=9)
-    X = X * np.logspace(0, 4, 20)
-    for alpha in ("1e-4", "1e-8", "1e-12"):
-        check(tied(alpha), X, y, interpolate(tied(alpha), X, y, tol=1e-9), 1e-9)
-
-
 def test_limits_are_told():
     s = interpolate(tied("1e-6"), X4, Y4, max_iterations=1)
     assert (s.status, s.converged, s.iterations) == (Status.ITERATION_LIMIT, False, 1)
@@ -517,55 +519,28 @@ def test_line_search_ends_on_slopes_that_do_not_rise():
     assert search(lambda t: t, 0.0) == (0.0, False)
 
 
-@pytest.mark.parametrize("alpha", ["1", "1e-4", "1e-8", "1e-12"])
-def test_nearly_dependent_rows(alpha):
-    """Singular values from 1 to 1e-5: products of the rows themselves lose ten digits."""
-    X, y = gaussian(20, 60, seed=1)
-    left, _, right = np.linalg.svd(X, full_matrices=False)
-    X = left * np.logspace(0, -5, 20) @ right
-    s = interpolate(tied(alpha), X, y)
-    check(tied(alpha), X, y, s)
-    assert s.iterations < 60
-
-
-@pytest.mark.parametrize(
-    ("name", "row", "y"),
-    [("cone", [1, 1], 0), ("cone", [1, 0], 0), ("pair and a coordinate", [0, 0, 1], 0)],
-    ids=["face", "apex", "block"],
-)
-def test_targets_at_the_boundary_of_a_coupled_domain(name, row, y):
-    s = interpolate(named(name), [row], [y])
-    assert s.status is Status.BOUNDARY
-    assert "no beta fits" in s.message
+EDGES = [  # of a coupled domain: at the wall, next to it, and beyond it
+    ("cone", [1, 1], (0, 1e-9, -1)),
+    ("cone", [1, 0], (0, 1e-3, -1)),
+    ("cone", [1, -1], (0, 1e-9, -1)),
+    ("cone", [2, 1], (0, 1e-3, -1)),
+    ("pair and a coordinate", [0, 0, 1], (0, 1e-8, -1)),
+]
 
 
 @pytest.mark.every(2)
-@pytest.mark.parametrize(
-    ("name", "row", "y"),
-    [
-        ("cone", [1, 1], -1),
-        ("cone", [1, -1], -1),
-        ("cone", [2, 1], -1),
-        ("pair and a coordinate", [0, 0, 1], -1),
-    ],
-    ids=["below", "above", "apex", "block"],
-)
-def test_targets_outside_a_coupled_domain_are_refused(name, row, y):
-    with pytest.raises(InputError, match="out of reach"):
-        interpolate(named(name), [row], [y])
-
-
-@pytest.mark.parametrize(
-    ("name", "row", "y"),
-    [("cone", [1, 1], 1e-9), ("cone", [1, 0], 1e-3), ("pair and a coordinate", [0, 0, 1], 1e-8)],
-    ids=["face", "apex", "block"],
-)
-def test_targets_near_the_boundary_of_a_coupled_domain(name, row, y):
-    """Control: they are reached, in a few steps."""
+@pytest.mark.parametrize(("name", "row", "targets"), EDGES, ids=str)
+def test_targets_about_the_boundary_of_a_coupled_domain(name, row, targets):
+    at, near, beyond = targets
     q = named(name)
-    s = interpolate(q, [row], [y])
-    check(q, np.array([row]), np.array([y]), s)
+    s = interpolate(q, [row], [at])
+    assert s.status is Status.BOUNDARY
+    assert "no beta fits" in s.message
+    s = interpolate(q, [row], [near])
+    check(q, np.array([row]), np.array([near]), s)
     assert s.iterations < 40
+    with pytest.raises(InputError, match="out of reach"):
+        interpolate(q, [row], [beyond])
 
 
 @pytest.mark.parametrize("alpha", ["1e-100", "1e-300", "1e200"])
