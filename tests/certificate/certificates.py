@@ -1,7 +1,25 @@
 """Certificates written by hand, and every small change of a certificate, for the tests."""
 
 import copy
+import json
 import re
+
+import pytest
+
+from derive.certificate.checking.check import NotACertificate, Rejected, check_text
+
+REFUSED = (Rejected, NotACertificate)
+
+
+def assert_refused(record, why=None, faults=REFUSED):
+    """Assert that the checker does not accept a record, or its text."""
+    with pytest.raises(faults, match=why):
+        check_text(record if isinstance(record, str) else json.dumps(record))
+
+
+def assert_rejected(record, why=None):
+    """Assert that a record is one, and that a statement of it does not follow."""
+    assert_refused(record, why, Rejected)
 
 
 def certificate(outputs, claims, verdict, **entries):

@@ -8,7 +8,7 @@ from flint import fmpq
 from derive.certificate.checking.check import NotACertificate, Rejected, check
 from derive.certificate.checking.function import Function
 from derive.certificate.checking.space import Space
-from tests.certificate.certificates import certificate, replaced
+from tests.certificate.certificates import assert_refused, assert_rejected, certificate, replaced
 
 OPEN = {"claim": "not certified", "outputs": [1], "what": "Q"}
 DUAL = {"claim": "dual", "outputs": [1], "definitions": [], "g": "1", "equal": []}
@@ -149,8 +149,7 @@ def test_false_certificates_are_rejected(record, path, value, words):
 def test_a_start_that_never_moves_proves_nothing(outputs, start):
     weights, free = list(start), {w: f"{w}_0" for w in start}
     record = certificate(outputs, [HESSIAN, OPEN], "PROVED", weights=weights, start=start, at={})
-    with pytest.raises(Rejected, match="not shown to move"):
-        check(record)
+    assert_rejected(record, "not shown to move")
     moving = replaced(record, ("parameterization", "start"), free)
     at = dict.fromkeys(free.values(), "3")
     assert check(replaced(moving, ("certificate", "at"), at)).verdict == "PROVED"
@@ -207,8 +206,7 @@ def test_a_zero_in_disguise_divides_nothing():
         if accepted:
             assert check(record).verdict == "PROVED"
         else:
-            with pytest.raises(Rejected, match=r"divisor|pole"):
-                check(record)
+            assert_rejected(record, r"divisor|pole")
     assert isinstance(space_of(fmpq(1), *roots).read("sqrt(2)*sqrt(3) - sqrt(6)"), Function)
 
 
@@ -260,16 +258,16 @@ def shifted(*definitions, y="w - w_0"):
 )
 def test_a_form_is_fixed_by_what_it_prints(record, words):
     assert check(shifted(y="b - w_0")).verdict == "PROVED"
-    with pytest.raises((Rejected, NotACertificate), match=words):
-        check(record)
+    assert_refused(record, words)
 
 
 def test_a_relation_needs_a_coefficient_that_is_not_zero_at_the_start():
     # w c is 0 at the start, and its derivative c is w c/w: "0 where w c is".
     form = shifted_form({"zero": "w*c", "main": "c"}, y="b")
     options = {"weights": ["w", "v"], "start": {"w": "0", "v": "c"}, "at": {"c": "3"}}
-    with pytest.raises(Rejected, match="does not give c at the start"):
-        check(certificate(["w"], [HESSIAN, form], "PROVED", **options))
+    assert_rejected(
+        certificate(["w"], [HESSIAN, form], "PROVED", **options), "does not give c at the start"
+    )
     assert check(certificate(["w"], [HESSIAN, {**form, "definitions": []}], "PROVED", **options))
 
 
@@ -303,8 +301,7 @@ def test_a_root_is_told_apart_at_the_start():
     ],
 )
 def test_what_is_no_expression_is_rejected(text):
-    with pytest.raises((Rejected, NotACertificate)):
-        check(replaced(EXPONENTIAL, ("parameterization", "outputs", 0), text))
+    assert_refused(replaced(EXPONENTIAL, ("parameterization", "outputs", 0), text))
 
 
 @pytest.mark.parametrize(
@@ -329,5 +326,4 @@ def test_what_is_no_expression_is_rejected(text):
     ],
 )
 def test_what_is_no_certificate_is_refused(record):
-    with pytest.raises((Rejected, NotACertificate)):
-        check(record)
+    assert_refused(record)

@@ -11,11 +11,10 @@ from fractions import Fraction
 
 import pytest
 
-from derive.certificate.checking.check import NotACertificate, Rejected, check
-from tests.certificate.certificates import entries, replaced
+from derive.certificate.checking.check import check
+from tests.certificate.certificates import REFUSED, entries, replaced
 from tests.published import certified_once
 
-REFUSED = (Rejected, NotACertificate)
 COUNTS = [pytest.param(5, id="few"), pytest.param(100, id="many", marks=pytest.mark.slow)]
 
 

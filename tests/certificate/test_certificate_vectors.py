@@ -6,9 +6,9 @@ import json
 import pytest
 
 from derive import Parameterization
-from derive.certificate.checking.check import NotACertificate, Rejected, check, check_text
+from derive.certificate.checking.check import check, check_text
+from tests.certificate.certificates import assert_refused, assert_rejected, replaced, variants
 from tests.certificate.certificates import entries as texts_of
-from tests.certificate.certificates import replaced, variants
 from tests.published import record_once
 
 MODELS = [
@@ -46,8 +46,7 @@ def test_any_other_formula_is_refused(text, start):
         said = functools.reduce(lambda inner, key: inner[key], part, record)
         for path, old in texts_of(said, part):
             for new in variants(old, weights):
-                with pytest.raises((Rejected, NotACertificate)):
-                    check(replaced(record, path, new))
+                assert_refused(replaced(record, path, new))
 
 
 def changed(record, *path, to):
@@ -64,8 +63,7 @@ def test_a_record_of_another_vector_or_model_is_refused():
         (("parameterization", "dimension"), "d >= 1"),
         (("certificate", "at", "a_0"), "-2"),
     ]:
-        with pytest.raises((Rejected, NotACertificate)):
-            check_text(changed(record, *path, to=value))
+        assert_refused(changed(record, *path, to=value))
 
 
 def test_a_vector_is_no_scalar():
@@ -74,8 +72,7 @@ def test_a_vector_is_no_scalar():
     for key in ("vector", "dimension", "norms", "start_vector", "s", "coefficient"):
         del record["parameterization"][key]
     record["parameterization"]["outputs"] = ["a*norm_u"]
-    with pytest.raises((Rejected, NotACertificate)):
-        check(record)
+    assert_refused(record)
 
 
 def test_a_vector_has_a_warp_and_it_is_not_constant():
@@ -84,11 +81,9 @@ def test_a_vector_has_a_warp_and_it_is_not_constant():
     constant = {}
     for section, verdict, proof in (("warping", "REFUTED", none), ("hessian", "PROVED", constant)):
         forged = replaced(record, (section, "verdict"), verdict)
-        with pytest.raises(Rejected, match="warp"):
-            check(replaced(forged, ("certificate", section), proof))
+        assert_rejected(replaced(forged, ("certificate", section), proof), "warp")
     still = replaced(record_of("2*u", {}), ("hessian", "verdict"), "REFUTED")
-    with pytest.raises(Rejected):
-        check(replaced(still, ("certificate", "hessian"), none))
+    assert_rejected(replaced(still, ("certificate", "hessian"), none))
 
 
 @pytest.mark.every(3)
@@ -97,5 +92,4 @@ def test_a_length_is_not_negative_at_the_start(text):
     """Signs and branches are read at the start in numbers: it must be one of the model."""
     record = record_of(text, {})
     assert check(record)
-    with pytest.raises(Rejected, match="length"):
-        check(replaced(record, ("certificate", "at", "norm_u_0"), "-3"))
+    assert_rejected(replaced(record, ("certificate", "at", "norm_u_0"), "-3"), "length")

@@ -124,7 +124,6 @@ def test_what_is_not_outgrown_is_left_open(psi, slopes, at):
 )
 def test_coordinates_of_whole_numbers_are_found_and_proved(outputs, forms):
     found = find_separation(Parameterization.parse(outputs))
-    assert found is not None
     assert found.forms == sympy.ImmutableMatrix(forms)
     assert len(found.evidence) == 3
     for e in found.evidence:

@@ -64,7 +64,6 @@ def test_the_neuron_conserves_the_weighted_difference_and_keeps_its_warp():
     assert block.warping.H is not None
     assert all(along(x, a) / a == h for x, h in zip(p.fields, block.warping.H, strict=True))
     dual = find_dual(block.warping)
-    assert dual is not None
     assert dual.g == a
     # y = u/eta_u: <dy_i, dF_j> = eta_u a/eta_u.
     assert [y.rational for y in dual.y] == [u1 / 2, u2 / 2]
@@ -85,7 +84,6 @@ def test_a_homogeneous_map_has_the_square_of_its_weights_as_conjugate():
     (block,) = derive_once(p).blocks
     dual = find_dual(block.warping)
     assert dual is not None
-    assert dual.R is not None
     assert dual.R.rational == square / 6
     assert is_conjugate(p, dual.R, p.field.one)
 

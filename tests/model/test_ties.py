@@ -172,7 +172,6 @@ def test_a_root_of_an_even_power_is_that_of_the_side_of_the_start(output, start)
     same = derive_once(output, start={"w": "3" if start == "1" else "1"})
     assert d.potential.gradient == same.potential.gradient
     (piece,) = d.potential.pieces
-    assert piece.domain is not None
     assert piece.domain.where == "`beta > 0`"
     twice = [output, output.replace("w", "v")]
     two = Parameterization.parse(twice, start={"w": start, "v": start})

@@ -134,7 +134,6 @@ def test_a_leaf_that_is_a_rational_curve_gives_q_in_a_weight(F, start, Q, root):
     assert piece.kind == "algebraic"
     assert str(piece.value) == Q
     assert [str(r.polynomial) for r in piece.roots] == [root]
-    assert piece.domain is not None
     assert piece.domain.where == "all real $beta$"
 
 
@@ -413,9 +412,7 @@ def test_a_norm_times_a_weight_of_it_moves_by_cosh_and_sinh():
     d = derive_once("a*sqrt(a**2 + b**2)")
     (piece,) = d.potential.pieces
     curve = piece.time_curve
-    assert curve is not None
     assert curve.interval == (-sympy.oo, sympy.oo)
-    assert piece.domain is not None
     assert not piece.domain.walls
     z, a, b = curve.parameter, *sympy.symbols("a_0 b_0", real=True)
     r = sympy.sqrt(a**2 + b**2)
@@ -431,7 +428,6 @@ def test_a_norm_times_a_weight_of_it_moves_by_cosh_and_sinh():
 def test_a_norm_that_the_flow_reaches_zero_of_ends_f():
     """|(a, b)| = r falls to 0 in finite time where r' = 1, or r' = d: there is no curve beyond."""
     curve = of("sqrt(a**2 + b**2) + exp(c)").time_curve
-    assert curve is not None
     assert not any(end.is_infinite for end in curve.interval)
     assert of("d*sqrt(a**2 + b**2) + c").time_curve is None
 
@@ -439,8 +435,6 @@ def test_a_norm_that_the_flow_reaches_zero_of_ends_f():
 def test_a_quotient_of_degree_two_is_inverted():
     d = derive_once("exp(p) - exp(m)", start={"p": "alpha", "m": "alpha"})
     curve = d.potential.pieces[0].time_curve
-    assert curve is not None
-    assert curve.inverse is not None
     beta, alpha = d.potential.pieces[0].betas[0], Symbol("alpha", real=True)
     E = sympy.exp(alpha)
     assert curve.inverse == beta / (sympy.sqrt(beta**2 + E**2) + E)

@@ -38,7 +38,6 @@ def read(text, names):
 def test_the_dual_equations_hold_in_another_algebra(outputs, warp):
     """<grad y_i, grad F_j> = g delta_ij, with derivatives by SymPy from the printed text."""
     dual = find_dual(decided(outputs))
-    assert dual is not None
     names = {w: sympy.Symbol(w, positive=True) for w in ("c", "v1", "v2")}
     weights = list(names.values())
     F = [read(text, names) for text in outputs]
@@ -56,7 +55,6 @@ def test_the_dual_equations_hold_in_another_algebra(outputs, warp):
 def test_the_field_grows_by_one_exponential_and_keeps_its_elements():
     warping = decided(NORMALIZED)
     warp = find_warp(warping)
-    assert warp is not None
     before, after = (x.metric.parameterization for x in (warping, warp.warping))
     assert after.field.names == (*before.field.names, repr(warp.adjoined))
     assert tuple(after.field.embed(f) for f in before.F) == after.F
@@ -65,7 +63,6 @@ def test_the_field_grows_by_one_exponential_and_keeps_its_elements():
 @pytest.mark.parametrize("outputs", [["a*u", "a*v"], ["exp(a)*u", "exp(a)*v"], ["w**2", "x"]])
 def test_nothing_is_adjoined_where_the_warp_is_in_the_field(outputs):
     warp = find_warp(decided(outputs))
-    assert warp is not None
     assert warp.adjoined is None
 
 
@@ -78,7 +75,6 @@ def test_a_wrong_warp_has_no_dual_coordinates():
 
 def test_a_wrong_exponential_is_not_accepted():
     dual = find_dual(decided(NORMALIZED))
-    assert dual is not None
     p = dual.parameterization
     c = p.field.named("c")
     assert is_dual(p, dual.y, dual.g)

@@ -150,8 +150,6 @@ def test_no_module_where_q_is_an_integral_or_missing(tmp_path):
 
 def load(path):
     spec = importlib.util.spec_from_file_location("written", path)
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
