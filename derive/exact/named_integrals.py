@@ -46,7 +46,7 @@ NAMED: dict[type[Expr], str] = {
 
 def meanings(e: Expr) -> list[str]:
     """Return what their names mean, of those that an expression uses."""
-    return [f"`{f.__name__}` is {what}" for f, what in NAMED.items() if e.has(f)]
+    return [f"`{f.__name__}` {what}" for f, what in NAMED.items() if e.has(f)]
 
 
 Fraction: TypeAlias = tuple[Expr, Expr, int]

@@ -126,7 +126,7 @@ def _at(K: RationalFunction, beta: int) -> RationalFunction | None:
 
 def logarithm(relation: Coordinate, argument: Expr) -> Expr:
     """Return log |A|, without the modulus where the sign of A, between zeros of K, is known."""
-    sign = _sign(relation, argument)
+    sign = known_sign(relation, argument)
     return sympy.log(sympy.expand(sign * argument) if sign else sympy.Abs(argument))
 
 
@@ -134,13 +134,13 @@ def with_positive(relation: Coordinate, product: Expr) -> Expr:
     """Return a product of powers with sums that are positive at the start, where that is known."""
     number, powers = sympy.S.One, list[Expr]()
     for a, n in (x.as_base_exp() for x in sympy.Mul.make_args(product)):
-        turned = a.is_Add and n.is_Integer and _sign(relation, a) < 0
+        turned = a.is_Add and n.is_Integer and known_sign(relation, a) < 0
         number *= (-1) ** n if turned else 1
         powers.append((-a if turned else a) ** n)
     return sympy.Mul(number, *powers)
 
 
-def _sign(relation: Coordinate, argument: Expr) -> int:
+def known_sign(relation: Coordinate, argument: Expr) -> int:
     """Return the sign of a function of t at the start; 0 where it is not known for all starts."""
     try:
         A = to_field(from_sympy(argument), relation.field, "a sign")

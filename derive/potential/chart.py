@@ -21,6 +21,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.implicitization import Coordinates, express
 from derive.exact.linear.matrix import dot
+from derive.exact.named_integrals import NAMED
 from derive.exact.signs import Signs
 from derive.exact.towers.tower import to_field
 from derive.language import OWN, from_sympy
@@ -183,6 +184,8 @@ class Chart:
             return prod(map(self.sign, expression.args))
         if expression.func is sympy.Abs or (expression.is_Pow and not expression.exp.is_Integer):
             return 1
+        if expression.has(sympy.pi, *NAMED):  # which are in no field
+            return int(bool(expression.is_positive)) - int(bool(expression.is_negative))
         weights, p = self.notation.weights, self.parameterization
         known = {image: to_expr(f, weights) for _, f, image in self.entries if image.is_Symbol}
         expression = expression.xreplace(known)

@@ -135,7 +135,7 @@ def _integral(chart: Chart, gradient: tuple[Expr, ...], first: Sequence[Expr]) -
     axis = dict.fromkeys(betas, sympy.S.Zero) | {betas[0]: s}
     roots = [root.mapped(lambda e: e.subs(axis)) for root in chart.roots]
     start = sympy.sqrt(to_factored_expr(p.at_start(dot(p.F, p.F)), notation.start_symbols))
-    q = integrate_in_length((gradient[0] + first[0]).subs(axis), roots, s, start, notation)
+    q = integrate_in_length((gradient[0] + first[0]).subs(axis), roots, s, start, chart)
     linear = sympy.Add(*(z * b for z, b in zip(first, betas, strict=True)))
     value = q.value.subs(s, length_of(betas)) - linear
     if q.value.atoms(AppliedUndef):

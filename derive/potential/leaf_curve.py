@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import permutations
 
 import sympy
@@ -22,6 +23,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.implicitization import Coordinates, express, find_relation
 from derive.exact.linear.matrix import dot
+from derive.exact.named_integrals import Exponential, meanings
 from derive.exact.towers.tower import to_field
 from derive.language import from_sympy
 from derive.model.notation import AssumePositive, BranchOpen, Notation, to_expr, without_modulus
@@ -33,6 +35,7 @@ from derive.potential.antiderivative import (
     at_start,
     collected,
     gathered,
+    known_sign,
 )
 from derive.potential.chart import Chart, base_chart
 from derive.potential.coupled import write_in_beta
@@ -249,6 +252,8 @@ def through_call(curve: LeafCurve) -> Form | None:
         others = without_modulus(whole).xreplace({call: sympy.S.Zero})
         linear = sympy.expand((whole - others) / call / c - start)
         value = others + c * k * s**2 / 2 + linear * beta
+    elif k == 0 and (whole := _beside_logarithms(curve, rest, ratio)) is not None:
+        value = whole - start * beta
     accepted = accept_curve(curve, curve.begin, (c * call + b, *curve.rates), gradient, value)
     images, decide = {call: s, x: t}, ZeroTest(p, {})
     # t solves dt/dbeta = r/K from the start.
@@ -270,10 +275,51 @@ def through_call(curve: LeafCurve) -> Form | None:
         value = integral_from(beta0, slope, beta, notation)
         piece = Piece((beta,), value, (slope,), integrand=Integrand("conjugate"))
     else:
-        piece = Piece((beta,), with_hyperbolic(value.xreplace(images)), (slope,))
+        value = with_hyperbolic(value.xreplace(images)).replace(sympy.log, _log)
+        value = fewest([moving(e, beta) for e in (value, sympy.expand_mul(value))])
+        piece = Piece((beta,), value, (slope,), note=", ".join(meanings(value)))
     given = notation.assumptions
     piece = replace(piece, kernel=kernel, assumptions=given, evidence=evidence)
     return Form(METRIC, piece, base_chart(curve.chart.metric, notation))
+
+
+def _log(A: Expr) -> Expr:
+    """Return log A, of a number times an exponential as a sum."""
+    number, power = A.as_coeff_Mul()
+    known = isinstance(power, sympy.exp) and number.is_positive
+    return sympy.log(number) + power.exp if known else sympy.log(A)
+
+
+def _beside_logarithms(curve: LeafCurve, mu: Expr, ratio: RationalFunction) -> Expr | None:
+    """Return int mu df, mu a sum of logarithms of linear functions of t, by dilogarithms, or None.
+
+    Of each logarithm it is an integral over that, u = log E.
+    """
+    t, slope = curve.variable, curve.expr(ratio)
+    parts = sympy.collect(sympy.expand(mu, log=False), [*mu.atoms(sympy.log)], evaluate=False)
+
+    def rational(part: Expr) -> Expr | None:
+        return antiderivative(curve, to_field(from_sympy(part), curve.field, "an integrand"))
+
+    def beside(log: Expr, c: Expr) -> Expr | None:
+        if c.has(sympy.log, sympy.atan) or log.func is not sympy.log:
+            return None
+        (inner,), u, E = log.args, sympy.Dummy("u", real=True), sympy.Dummy("E")
+        if (a := inner.diff(t)).has(t):
+            return None
+        g = sympy.cancel((c * slope * inner / a).xreplace({t: (E - inner + a * t) / a}))
+
+        def known(x: Symbol, part: Expr) -> Expr | None:
+            return None if x is u else rational(a * part.xreplace({E: inner}))
+
+        found = Exponential(u, E, u, known, partial(known_sign, curve)).integral(g * u)
+        return None if found is None else found.xreplace({u: log, E: inner})
+
+    rest = parts.pop(sympy.S.One, sympy.S.Zero)
+    if rest.has(sympy.log, sympy.atan):
+        return None
+    found = [rational(rest * slope), *(beside(log, c) for log, c in parts.items())]
+    return None if None in found else sympy.Add(*found)
 
 
 def _invert(curve: LeafCurve, slope: RationalFunction) -> tuple[Expr, Expr, Expr, Expr] | None:

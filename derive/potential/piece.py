@@ -278,10 +278,17 @@ UNSEEN = (
 
 
 def poles(piece: Piece, start: Collection[str]) -> tuple[Condition, ...]:
-    """Return that the functions of the start alone are not 0 that the form divides by."""
+    """Return that the functions of the start alone are not 0 that the form divides by.
+
+    Nor those of which it has logarithms, or Ei: mu is infinite there.
+    """
     shown = (piece.value, *piece.gradient, *(value for _, value in piece.constants))
     powers = (power for part in shown for power in sorted(part.atoms(sympy.Pow), key=str))
     found = dict.fromkeys(Condition(x.base, Sign.NONZERO) for x in powers if x.exp.is_negative)
+    logs = (log for part in shown for log in sorted(part.atoms(sympy.log, sympy.Ei), key=str))
+    factors = (x.as_base_exp()[0] for log in logs for x in sympy.Mul.make_args(log.args[0]))
+    upright = (-f if f.could_extract_minus_sign() else f for f in factors if f is not sympy.E)
+    found |= dict.fromkeys(Condition(f, Sign.NONZERO) for f in upright)
     return tuple(c for c in found if c.names and c.names <= {*start})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import lcm
 
 import sympy
 from sympy import Expr, Symbol
@@ -14,6 +15,7 @@ from derive.exact.field.polynomial import factorize
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import dot
 from derive.exact.liouville import not_elementary
+from derive.exact.named_integrals import Exponential, meanings
 from derive.exact.signs import Signs
 from derive.exact.towers.tower import build_elements
 from derive.language import from_sympy, to_sympy
@@ -240,15 +242,15 @@ def integral_from(start: Expr, slope: Expr, s: Symbol, notation: Notation) -> Ex
 
 
 def integrate_in_length(
-    slope: Expr, roots: Sequence[Root], s: Symbol, start: Expr, notation: Notation
+    slope: Expr, roots: Sequence[Root], s: Symbol, start: Expr, chart: Chart
 ) -> Piece:
     """Return q with q' = slope, a function of s, and of roots with a formula or without one."""
-    whole = without_roots(slope, roots)
+    whole, notation = without_roots(slope, roots), chart.notation
     if whole.free_symbols & {r.symbol for r in roots}:
         hidden = integral_from(start, sympy.Function("psi")(s), s, notation)
         return Piece((s,), hidden, (slope,), note="$psi = dq/ds$", integrand=Integrand())
-    if (closed := power_rule(whole, s)) is not None:
-        return Piece((s,), closed, (whole,))
+    if (closed := _in_powers(whole, s) or _by_name(whole, s, chart)) is not None:
+        return Piece((s,), closed, (whole,), note=", ".join(meanings(closed)))
     integral, proof = integral_from(start, whole, s, notation), _not_elementary(whole, s)
     left = Integrand("not elementary", proof) if proof else Integrand()
     return Piece((s,), integral, (whole,), integrand=left)
@@ -266,7 +268,7 @@ def _not_elementary(slope: Expr, s: Symbol) -> str:
     return not_elementary(f, names)
 
 
-def power_rule(slope: Expr, s: Symbol) -> Expr | None:
+def _in_powers(slope: Expr, s: Symbol) -> Expr | None:
     """Return the antiderivative of a slope c s^m, m > -1, or c exp(k s); None of another."""
     if any(s in x.free_symbols for x in slope.atoms(sympy.Add)):
         return None
@@ -278,6 +280,26 @@ def power_rule(slope: Expr, s: Symbol) -> Expr | None:
     if base != s or exponent.has(s) or not (exponent + 1).is_positive:
         return None
     return coefficient * s ** (exponent + 1) / (exponent + 1)
+
+
+def _by_name(slope: Expr, s: Symbol, chart: Chart) -> Expr | None:
+    """Return the antiderivative p(t) exp(A) + c erfi(...), or erf, of a slope p(t) exp(A); or None.
+
+    t is a root of s, p a polynomial in t and A of degree 2, with known signs.
+    """
+    roots = (x.exp.q for x in slope.atoms(sympy.Pow) if x.base == s and x.exp.is_Rational)
+    n, t, E = lcm(*roots), sympy.Dummy("t", positive=True), sympy.Dummy("E", positive=True)
+    integrand = slope.xreplace({s: t**n}) * n * t ** (n - 1)
+    calls = [call for call in integrand.atoms(sympy.exp) if call.has(t)]
+    if len(calls) != 1:
+        return None
+    A, g = sympy.expand(calls[0].exp), integrand.xreplace({calls[0]: E})
+    found = Exponential(t, E, A, lambda x, f: None, chart.sign).integral(g)
+    if found is None or "pi" in chart.notation.taken:
+        return None
+    found = found.xreplace({t: s ** sympy.Rational(1, n)})
+    proved = ZeroTest(chart.parameterization, {}).vanishes(found.diff(s) - slope)
+    return found if proved else None
 
 
 def find_lift(warping: WarpVerdict) -> Lift:

@@ -222,7 +222,7 @@ def _hyperexponential_form(
         return replace(hidden, note=note, assumptions=(*notation.assumptions, *kept)), None
     ratio = None if dual.ratio is None else chart.write(dual.ratio)
     if ratio is None:
-        piece = integrate_in_length(psi, chart.roots, s, s0, notation)
+        piece = integrate_in_length(psi, chart.roots, s, s0, chart)
     else:
         piece = Piece((s,), psi * ratio, (psi,))
     assumptions = (*notation.assumptions, *chart.assumptions, *kept)

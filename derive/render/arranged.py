@@ -142,6 +142,28 @@ def in_number(expression: Expr) -> tuple[Expr, dict[Symbol, Symbol]]:
     return expression.xreplace({s: ordered for ordered, s in known.items()}), known
 
 
+def with_joined_roots(expression: Expr) -> Expr:
+    """Return an expression with sqrt(2*pi) for sqrt(2)*sqrt(pi), which SymPy takes apart.
+
+    >>> with_joined_roots(sympy.sqrt(2 * sympy.pi) * x)
+    x*sqrt(2*pi)
+    """
+
+    def joined(product: Expr) -> Expr:
+        roots = [f for f in product.args if f.is_Pow and f.exp == sympy.S.Half and f.base.is_number]
+        if sympy.sqrt(sympy.pi) not in roots or len(roots) == 1:
+            return product
+        radicand = sympy.Mul(*(f.base for f in roots), evaluate=False)
+        root = sympy.Pow(radicand, sympy.S.Half, evaluate=False)
+        number, factors = product.as_coeff_mul()
+        factors = (root, *(f for f in factors if f not in roots))
+        return sympy.Mul(*((number,) * (number != 1)), *factors, evaluate=False)
+
+    if not expression.has(sympy.pi):
+        return expression
+    return expression.replace(lambda e: e.is_Mul, joined)
+
+
 def positive_first(terms: Sequence[Expr]) -> list[Expr]:
     """Start a sum with its first term that has no minus sign."""
     first = next((t for t in terms if not t.could_extract_minus_sign()), terms[0])

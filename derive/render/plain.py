@@ -14,7 +14,14 @@ from sympy import Expr, Poly, Symbol
 from sympy.printing.str import StrPrinter
 
 from derive.model.labels import LABEL, MEANING, WORD, aside, each_label, stem_of
-from derive.render.arranged import TOO_LONG, in_number, is_too_long, positive_first, tidy
+from derive.render.arranged import (
+    TOO_LONG,
+    in_number,
+    is_too_long,
+    positive_first,
+    tidy,
+    with_joined_roots,
+)
 from derive.verdict import Number
 
 MARK = "\ue000"
@@ -71,7 +78,7 @@ class _PlainForms(StrPrinter):  # type: ignore[misc]
 
     def doprint(self, expr: Expr) -> str:
         expr, self.names = in_number(expr)
-        return str(super().doprint(expr))
+        return str(super().doprint(with_joined_roots(expr)))
 
     def _print_Symbol(self, expr: Symbol) -> str:
         return str(self.names.get(expr, expr).name)

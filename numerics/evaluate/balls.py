@@ -173,10 +173,19 @@ def lower_root(number: int, *coefficients: Any) -> arb:
     return x
 
 
-_ENTIRE = ("exp", "expm1", "sinh", "cosh", "sin", "cos")
+def _dilogarithm(x: arb) -> arb:
+    """Return Li_2(x) of x < 1."""
+    if x >= 1:
+        raise Undefined
+    return x.polylog(2) if x < 1 else arb.nan()
+
+
+_ENTIRE = ("exp", "expm1", "sinh", "cosh", "sin", "cos", "erf", "erfi")
 REAL: Mapping[str, Function] = {
     **{name: methodcaller(name) for name in (*_ENTIRE, "tan", "tanh", "asinh", "atan")},
     "sqrt": _sqrt,
+    "Ei": methodcaller("ei"),
+    "Li2": _dilogarithm,
     "log": _above(0, "log"),
     "log1p": _above(-1, "log1p"),
     "tangent": _tangent,
@@ -197,6 +206,14 @@ def _log(z: Any) -> acb:
 
 def _complex_sqrt(z: Any) -> acb:
     return acb(z).sqrt(analytic=True)
+
+
+def _complex_exponential_integral(z: Any) -> acb:
+    """Return Ei(z) on the side of 0 where z is."""
+    z = acb(z)
+    if z.real < 0:
+        return acb(-(-z).expint(1))
+    return acb(z.ei()) if z.real > 0 else acb("nan")
 
 
 def _complex_power(z: Any, exponent: Any) -> acb:
@@ -231,6 +248,8 @@ COMPLEX: Mapping[str, Function] = {
     "asinh": lambda z: _log(z + _complex_sqrt(1 + z * z)),
     "atan": lambda z: (_log(1 + acb(0, 1) * z) - _log(1 - acb(0, 1) * z)) / acb(0, 2),
     "tangent": lambda z: acb(z).tan(),
+    "Ei": _complex_exponential_integral,
+    "Li2": lambda z: acb(z).polylog(2) if acb(z).real < 1 else acb("nan"),
     "power": _complex_power,
     "minimum": lambda z, w: acb(z).real_min(acb(w), analytic=True),
     "maximum": lambda z, w: acb(z).real_max(acb(w), analytic=True),

@@ -20,10 +20,10 @@ import mpmath
 import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 from sympy import Expr
 
 from derive.errors import InputError
+from numerics.evaluate.doubles.arithmetic import NAMED
 
 
 class Listed:
@@ -98,18 +98,13 @@ def compiled(
     own = {name: sympy.Dummy(f"x{i}", real=True) for i, name in enumerate(names)}
     renamed = [e.xreplace({s: own[s.name] for s in e.free_symbols}) for e in expressions]
     function: Callable[..., list[Any]]
-    known = [NAMED[library], library]
+    known = [_LIBRARIES[library], library]
     function = sympy.lambdify([*own.values()], renamed, modules=known, cse=True)
     return function
 
 
-NAMED: dict[str, dict[str, Callable[..., Any]]] = {
-    "numpy": {
-        "erf": special.erf,
-        "erfi": special.erfi,
-        "Ei": special.expi,
-        "Li2": lambda z: special.spence(1 - z),
-    },
+_LIBRARIES: dict[str, dict[str, Callable[..., Any]]] = {
+    "numpy": NAMED,
     "mpmath": {"Li2": lambda z: mpmath.polylog(2, z)},
 }
 """The functions of :mod:`derive.exact.named_integrals` that libraries lack, or have elsewhere."""

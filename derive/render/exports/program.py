@@ -76,7 +76,8 @@ def _function(writer: Writer, start: Mapping[str, Any]) -> Callable[..., Any]:
     """Return the function of the module; InputError for a start that numbers refuse, too."""
     at: Any = writer.potential.numeric(start)
     read = {writer.name(x): np.asarray(value, float).tolist() for x, value in at.start}
-    text = "\n\n".join(("import math", writer.language.imports, *writer.parts()))
+    parts = writer.parts()
+    text = "\n\n".join(("import math", writer.imports(parts), *parts))
     room: dict[str, Any] = {}
     exec(compile(text, "<regderive>", "exec"), room)
     return functools.partial(room["Q"], **read)
@@ -106,8 +107,13 @@ class Writer:
         """Return a module of functions, with what the derivation says of F, its laws and Q."""
         parts = self.parts()
         math = "import math\n\n" * any("math." in part for part in parts)
-        head = f'"""{self.account(d)}\n"""\n\n{math}{self.language.imports}\n'
+        head = f'"""{self.account(d)}\n"""\n\n{math}{self.imports(parts)}\n'
         return "\n\n".join([head, *parts]).rstrip()
+
+    def imports(self, parts: Sequence[str]) -> str:
+        """Return the lines that load what some parts call."""
+        special = any("special." in part for part in parts)
+        return "\n".join((self.language.imports, *[self.language.special] * special)).rstrip()
 
     def account(self, d: Derivation) -> str:
         """Return what the derivation says of F, its laws and Q, and what there is to note."""

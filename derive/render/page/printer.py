@@ -20,6 +20,7 @@ from derive.render.arranged import (
     positive_first,
     symbols_of,
     tidy,
+    with_joined_roots,
 )
 from derive.render.plain import MARK
 
@@ -78,7 +79,7 @@ class _LatexForms(LatexPrinter):  # type: ignore[misc]
 
     def doprint(self, expr: Expr) -> str:
         expr, self.names = in_number(expr)
-        return str(super().doprint(arranged(expr)))
+        return str(super().doprint(with_joined_roots(arranged(expr))))
 
     def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
         return latex_name(self.names.get(expr, expr).name)

@@ -16,6 +16,7 @@ from math import comb
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy import special
 
 Array: TypeAlias = Any  # an array of floats, or one of them
 Constants: TypeAlias = Any  # the start symbols, and what depends on them alone, by name
@@ -24,6 +25,13 @@ Formula: TypeAlias = Callable[..., Sequence[Any]]
 Quantity: TypeAlias = Any  # a Double of some kind, or a ball of python-flint
 Operand: TypeAlias = "Double | int | Fraction | Array"
 
+NAMED: dict[str, Callable[[Array], Array]] = {
+    "erf": special.erf,
+    "erfi": special.erfi,
+    "Ei": special.expi,
+    "Li2": lambda z: special.spence(1 - z),
+}
+"""The functions of :mod:`derive.exact.named_integrals`; SciPy says of no error what it is."""
 _EXACT_FACTORS = (0.25, 0.5, 1, 2, 4, 8)
 """Products with these are not rounded."""
 
@@ -407,6 +415,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         name: (lambda x, f=name: x.function(f, 1 / np.maximum(1.0, abs(x.v) - x.d)))
         for name in ("asinh", "atan")
     },
+    **{name: (lambda x, f=f: type(x)(f(x.v), np.inf)) for name, f in NAMED.items()},
     "maximum": lambda x, y: -minimum(-x, -y),
     "largest_root": largest_root,
     "lower_root": lower_root,
@@ -415,7 +424,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 """What the texts of formulas call, with bounds."""
 PLAIN_FUNCTIONS: dict[str, Callable[..., Any]] = {
     **FUNCTIONS,
-    **{name: (lambda x, f=f: Plain(f(x.v))) for name, f in Double.functions.items()},
+    **{name: (lambda x, f=f: Plain(f(x.v))) for name, f in (Double.functions | NAMED).items()},
     "power": lambda x, p: Plain(np.power(x.v, Plain.of(p).v)),
     "minimum": lambda x, y: Plain(np.minimum(x.v, y.v)),
     "maximum": lambda x, y: Plain(np.maximum(x.v, y.v)),

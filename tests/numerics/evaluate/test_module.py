@@ -157,7 +157,11 @@ def load(path):
 
 @pytest.mark.parametrize(
     ("text", "vector", "values"),
-    [("a*u", "u", {"a_0": 2.0}), ("a*b*u", "u", {"a_0": 1.0, "b_0": 0.75})],
+    [
+        ("a*u", "u", {"a_0": 2.0}),
+        ("a*b*u", "u", {"a_0": 1.0, "b_0": 0.75}),
+        ("a*u/norm(u)", "u", {"a_0": 0.75}),
+    ],
 )
 def test_a_module_for_every_dimension(tmp_path, text, vector, values):
     derivation = derive_once(text, vectors=[vector])
@@ -180,7 +184,9 @@ def test_a_module_for_every_dimension(tmp_path, text, vector, values):
         assert np.allclose(module.inverse_mirror_map(slopes, *start), beta, rtol=1e-9)
 
 
-@pytest.mark.parametrize("text", ["exp(a)*u", "a*norm(u)**2*exp(a)*u", "a*u/norm(u)", "a*b*c*u"])
+@pytest.mark.parametrize(
+    "text", ["exp(a)*u", "a*norm(u)**2*exp(a)*u", "sqrt(a)*u/norm(u)", "a*b*c*u"]
+)
 def test_vector_models_without_a_formula_are_refused(text):
     with pytest.raises(NumericalError, match="Q has no NumPy form"):
         render_numpy(derive_once(text, vectors=["u"]))
