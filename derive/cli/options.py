@@ -78,7 +78,7 @@ class OfPolynomials:
     """Options of F and its start, for commands that need polynomials of given degree."""
 
     outputs: tuple[str, ...] = option((), metavar="[OUTPUT]...")
-    start: str = option("", "Start values: a=1/2,p=alpha. Others start at w_0.", "W=V,...")
+    start: str = option("", "Start values: a=1/2,u=0 (all of u). Others start at w_0.", "W=V,...")
     positive: str = option("", "Weights or start symbols that start positive.", "NAMES")
     vector: str = option("", "Vectors: u:3, or u alone to leave the dimension open.", "U[:D],...")
     matrix: str = option("", "Matrices: W:2x2; then W*T(W) is accepted.", "W:MxN,...")

@@ -151,7 +151,7 @@ class Regularizer(Steepest, OfModel, Command):
             return answer.saying("--check: there is no Q to check")
         report = check.report()
         if self.form.name == "text":
-            answer = replace(answer, result=f"{answer.result}\n{report}")
+            answer = replace(answer, result=f"{answer.result}\n\n{report}")
         else:
             if self.form.name == "json":
                 answer = with_field(answer, "check", check.to_record())

@@ -103,7 +103,7 @@ class CriticalRoot(SquaredDistance):
         """b = beta/alpha^D, or beta itself where nothing is scaled."""
         if self.scale is None:
             return self.variables[0]
-        return Symbol(unused("b", (self.scale.name,)), real=True)
+        return Symbol(unused("b", (self.scale.name, *self.problem.weights)), real=True)
 
     @functools.cached_property
     def equations(self) -> tuple[Expr, ...]:

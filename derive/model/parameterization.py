@@ -13,6 +13,7 @@ from derive.errors import InputError
 from derive.exact.field.function_field import FunctionField
 from derive.language import to_text
 from derive.language.arguments import parse_array_outputs
+from derive.language.arrays import by_entry
 from derive.language.tree import Name, exponent_names, names
 from derive.model.entrywise import EntrywiseMap
 from derive.model.exact_map import ExactMap
@@ -380,7 +381,7 @@ class Parameterization(ExactMap, Shown):
             with named_as_vectors(found):
                 return cls(**given, rates=turned)
         trees = independent_entries(parse_array_outputs(outputs, arrays))
-        rates = rates_by_entry(rates, mirror, arrays)
+        rates, start = rates_by_entry(rates, mirror, arrays), by_entry(start, arrays)
         make = functools.partial(cls, trees, None, start, positive, parameters=parameters)
         made = functools.partial(make, rates=rates, mirror=mirror, steepest=steepest)
         return made() if steepest is None else PushedMap.read(make(), steepest, arrays, made)

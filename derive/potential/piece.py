@@ -13,7 +13,7 @@ from derive.exact.field.function_field import RationalFunction
 from derive.exact.linear.families import LogFunction
 from derive.exact.linear.matrix import Matrix
 from derive.model.condition import AT_START, Condition, Sign
-from derive.model.notation import Constant
+from derive.model.notation import Constant, without_modulus
 from derive.potential.domain import Domain, Wall
 from derive.potential.rewriting import without_hyperbolic
 from derive.printable import Held
@@ -127,7 +127,7 @@ WHY_LEFT: dict[Left, str] = {
     "leaf": "the laws that were found do not determine the weights above $beta$",
     "root": "the weights above $beta$ were not written by roots whose branch is known "
     "for every such start",
-    "conjugate": "the gradient of Q is closed, but its potential was not found in the same family",
+    "conjugate": "the gradient of Q is closed, but no antiderivative of it was found",
     "kernel": "$K$ was not written in $beta$",
     "sign": "whether its antiderivative has logarithms or an arctangent depends on a sign that the "
     "start leaves open; it is closed from a start in numbers",
@@ -285,7 +285,8 @@ def poles(piece: Piece, start: Collection[str]) -> tuple[Condition, ...]:
     shown = (piece.value, *piece.gradient, *(value for _, value in piece.constants))
     powers = (power for part in shown for power in sorted(part.atoms(sympy.Pow), key=str))
     found = dict.fromkeys(Condition(x.base, Sign.NONZERO) for x in powers if x.exp.is_negative)
-    logs = (log for part in shown for log in sorted(part.atoms(sympy.log, sympy.Ei), key=str))
+    whole = map(without_modulus, shown)
+    logs = (log for part in whole for log in sorted(part.atoms(sympy.log, sympy.Ei), key=str))
     factors = (x.as_base_exp()[0] for log in logs for x in sympy.Mul.make_args(log.args[0]))
     upright = (-f if f.could_extract_minus_sign() else f for f in factors if f is not sympy.E)
     found |= dict.fromkeys(Condition(f, Sign.NONZERO) for f in upright)

@@ -145,10 +145,12 @@ def polynomial_text(polynomial: Poly) -> str:
     """Return a polynomial in one name with its powers in descending order."""
     text = ""
     for (power,), coefficient in polynomial.terms():
-        sign = "-" if coefficient.could_extract_minus_sign() else "+"
-        factor = formula_text(-coefficient if sign == "-" else coefficient)
+        c = tidy(coefficient)
+        minus = c.as_coeff_Mul()[0] < 0 if c.is_Mul else c.could_extract_minus_sign()
+        sign, c = ("-", -c) if minus else ("+", c)
+        factor = formula_text(c)
         monomial = plain(polynomial.gen**power)
-        if coefficient.is_Add and (power or sign == "-"):
+        if c.is_Add and (power or minus):
             factor = f"({factor})"
         term = factor if not power else monomial if factor == "1" else f"{factor}*{monomial}"
         text += f" {sign} {term}"

@@ -191,7 +191,7 @@ class CrossCheck(Listed):
         if self.interpolant is None:
             lines = ["NOT CONFIRMED: the minimizer of Q was not found"]
         rows = {_COMPARED[name]: x for name, x in self.agreement.items()}
-        lines += table(rows, "not compared: there is none")
+        lines += table(rows, "none is there")
         for text in self._data():
             lines += textwrap.wrap(text, 80, initial_indent="  ", subsequent_indent="    ")
         return "\n".join(lines)

@@ -132,7 +132,7 @@ def _told(
     passed = agree and halved > 1.5
     lines = [f"Flow of phi and Q {'agree' if passed else 'DISAGREE'} ({digits} digits asked)"]
     rows = {"grad Q moves by phi(-X^T r)": steered, "conserved quantities at every step": drift}
-    lines += table(rows, "not compared: there is none")
+    lines += table(rows, "none is there")
     lines += [
         f"  {2 * STEPS} finite steps err {halved:.2f} times less than {STEPS}",
         f"  {problem}",

@@ -11,6 +11,7 @@ from sympy import Rational, Symbol
 from derive import Parameterization, derive
 from derive.certificate.checking.check import check_text
 from derive.errors import InputError
+from derive.model.condition import Sign
 from derive.potential import leaf_curve
 from derive.potential.accept import ZeroTest
 from derive.potential.piece import KINDS, Curve, Piece, Root
@@ -197,13 +198,28 @@ def test_asinh_starts_where_its_root_is_rational():
     assert derive_once(p).verdict is Verdict.PROVED
 
 
+@pytest.mark.parametrize(
+    ("F", "asked"),
+    [("cosh(w)", "exp(w_0) - 1"), ("w*exp(w)", "w_0 + 1"), ("log(cosh(w))", "exp(w_0) - 1")],
+)
+def test_where_q_is_infinite_is_said(F, asked):
+    """A start at rest has mu = -oo; sinh(w), which is nowhere at rest, asks nothing."""
+    (piece,) = derive_once([F]).potential.pieces
+    assert [(str(c.of), c.sign) for c in piece.assumptions] == [(asked, Sign.NONZERO)]
+    assert derive_once(["sinh(w)"]).potential.pieces[0].assumptions == ()
+
+
 def test_a_sine_stays_between_its_bounds():
-    """0 < 1 - beta < 2 whatever the start: no modulus, no assumption, one form."""
+    """0 < 1 - beta < 2 from all starts but those at rest: no modulus, one form."""
     for F, low, high in (("sin(w)", -1, 1), ("2*cos(w) + 3", 1, 5)):
         found = derive_once(F).potential
         (piece,), (beta,) = found.pieces, found.pieces[0].betas
         assert not piece.value.has(sympy.Abs)
-        assert piece.assumptions == ()
+        w0 = sympy.Symbol("w_0", real=True)
+        at_rest = [sympy.sin(w0) ** 2 - 1, sympy.cos(w0) ** 2 - 1][F != "sin(w)"]
+        assert {c.sign for c in piece.assumptions} == {Sign.NONZERO}
+        product = sympy.Mul(*(sympy.sympify(str(c.of)) for c in piece.assumptions))
+        assert sympy.expand(product - at_rest.subs(w0, sympy.Symbol("w_0"))) == 0
         assert piece.domain.bounds == ((low,), (high,))
         w0 = sympy.Symbol("w_0", real=True)
         at = {beta: low + sympy.Rational(3, 2), w0: sympy.Rational(1, 3)}

@@ -21,6 +21,7 @@ from derive.components import in_components
 from derive.derivation import Derivation
 from derive.errors import InputError, NumericalError
 from derive.folder import read_table
+from derive.language import to_text
 from derive.model.condition import AT_START, Condition
 from derive.potential.piece import of_the_flow, start_signs
 from derive.printable import renderer
@@ -36,7 +37,7 @@ from derive.render.exports.script import (
     reading,
 )
 from derive.render.html import mathml
-from derive.render.html.page import as_html, badges, document, picture, typed, words
+from derive.render.html.page import as_html, badges, document, picture, words
 from derive.render.page.blocks import set_letters
 from derive.render.page.formula import assumption
 from derive.render.page.printer import latex_name
@@ -130,12 +131,14 @@ def render_explore(d: Derivation) -> str:
         "values": values,
         "outputs": [*map(_letter, range(size))],
     }
-    title = "Why gradient flow minimises no Q" if refuted else "What gradient flow minimises"
+    title = (
+        "Why gradient flow minimises no Q" if refuted else "Which solution gradient flow selects"
+    )
     data = json.dumps(given).replace("<", "\\u003c")
     theorems = (f'<div class="of-{name}">{_theorem(x)}</div>' for name, x in records.items())
     body = "\n".join(
         (
-            f'<h1>{title}</h1><p class="typed"><code>{escape(typed(told))}</code></p>',
+            f'<h1>{title}</h1><p class="typed"><code>{escape(_model(told))}</code></p>',
             badges(told),
             '<div class="panes"><div>',
             f"<noscript><p>The picture moves where JavaScript runs.</p>{picture(told)}</noscript>",
@@ -147,7 +150,7 @@ def render_explore(d: Derivation) -> str:
         )
     )
     module = "\n".join((*functions, FORMS, FLOW, SCRIPT))
-    return document(f"{title}: {typed(told)}", body, D3, module=module, style=STYLE)
+    return document(f"{title}: {_model(told)}", body, D3, module=module, style=STYLE)
 
 
 ON_LEAF = (
@@ -243,7 +246,10 @@ def _explore(
     yield '<div class="control"><button type="button" id="play">Play</button>'
     yield '<input type="range" id="progress" min="0" max="1" step="0.005" value="1" '
     yield 'aria-label="how far the path is drawn"><output id="time"></output></div>'
-    yield from _sliders(d, values)
+    sliders = [*_sliders(d, values)]
+    starts = ", ".join(f"{w} = {to_text(tree)}" for w, tree in d.parameterization.start)
+    yield f"<p>The start is <code>{escape(starts)}</code>:</p>" * bool(sliders)
+    yield from sliders
     yield "</form>"
     for name, mode in shown.items():
         yield f'<div class="curves picture of-{name}">'
@@ -267,6 +273,15 @@ def _sliders(d: Derivation, values: Mapping[str, float]) -> Iterator[str]:
 
 def _letter(i: int) -> str:
     return f"\u03b2{i + 1}".translate(INDEX)
+
+
+def _model(d: Derivation) -> str:
+    """Return F, and where it starts, as one reads it."""
+    p = d.parameterization
+    outputs = zip(d.beta, p.texts, strict=False)
+    given = ", ".join(f"{w} = {to_text(tree)}" for w, tree in p.start if to_text(tree) != f"{w}_0")
+    whole = ", ".join(f"{b} = {text}" for b, text in outputs)
+    return f"{whole} from {given}" if given else whole
 
 
 def _choice(name: str, says: str, options: Iterable[tuple[str, str]]) -> str:
