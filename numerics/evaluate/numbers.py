@@ -20,10 +20,10 @@ import mpmath
 import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 from sympy import Expr
 
 from derive.errors import InputError
-from numerics.evaluate.doubles.arithmetic import NAMED
 
 
 class Listed:
@@ -103,11 +103,18 @@ def compiled(
     return function
 
 
+NAMED: dict[str, Callable[..., Any]] = {
+    "erf": special.erf,
+    "erfi": special.erfi,
+    "Ei": special.expi,
+    "Li2": lambda z: special.spence(1 - z),
+}
+"""The functions of :mod:`derive.exact.named_integrals`; SciPy says of no error what it is."""
 _LIBRARIES: dict[str, dict[str, Callable[..., Any]]] = {
     "numpy": NAMED,
     "mpmath": {"Li2": lambda z: mpmath.polylog(2, z)},
 }
-"""The functions of :mod:`derive.exact.named_integrals` that libraries lack, or have elsewhere."""
+"""Those that libraries lack, or have elsewhere."""
 
 
 _LARGEST_EXPONENT = 100_000  # the exact fraction of 10^(10^9) would fill the memory

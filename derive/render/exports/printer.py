@@ -29,7 +29,6 @@ class Language:
         chosen: what Min and Max of two are.
         reserved: names that are taken, to which "_" is added.
         imports: the lines that load it.
-        special: the line that loads its special functions, where a module has some.
         calls: what differs in the functions that modules bring along, "xp" being its name.
         power, mapping: how x**n is written, and a function of a name.
     """
@@ -42,7 +41,6 @@ class Language:
     calls: Mapping[str, str]
     power: str = "{}**{}"
     mapping: str = "lambda {}: {}"
-    special: str = ""
 
     def name(self, given: str) -> str:
         """Return a name that the language leaves free, others for others."""
@@ -58,42 +56,33 @@ class Language:
 
 
 def _array_library(
-    title: str,
-    module: str,
-    imports: str,
-    renamed: Mapping[str, str],
-    calls: Mapping[str, str],
-    special: tuple[str, Mapping[str, str]],
+    title: str, module: str, imports: str, renamed: Mapping[str, str], calls: Mapping[str, str]
 ) -> Language:
     own = {name: name for name in NAMES} | {"Abs": "abs"} | dict(renamed)
     helpers = {OFF_ZERO: OFF_ZERO, "tangent": "_tangent", "pi": "math.pi", "e": "math.e"}
-    functions = {name: f"{module}.{theirs}" for name, theirs in own.items()}
+    # What has a place of its own is not in the module.
+    whole = {name: x for name, x in own.items() if "." in x or x.startswith("_")}
+    functions = {name: f"{module}.{theirs}" for name, theirs in own.items()} | whole
     where = {"Min": f"{module}.where({{0}} < {{1}}, {{0}}, {{1}})"}
     where["Max"] = f"{module}.where({{0}} > {{1}}, {{0}}, {{1}})"
     words = {"beta", "special", "jax", "jnp", "torch", "np", "math", "abs", "Q", "gradient"}
     words |= {"y", "b", "b0", "hessian", "vector"} if module == "np" else set()
     reserved = frozenset({*words, *keyword.kwlist, *keyword.softkwlist})
     usual = {"xp": module, "array": f"{module}.asarray", "sorted": f"{module}.sort(real)"}
-    loads, named = special
-    own = functions | helpers | dict(named)
-    called = usual | dict(calls)
-    return Language(title, own, where, reserved, imports, called, special=loads)
+    return Language(title, functions | helpers, where, reserved, imports, usual | dict(calls))
 
 
 ARCS = {"asinh": "arcsinh", "atan": "arctan"}
-JAX_LINES = "import jax\nimport jax.numpy as jnp"
-OF_JAX = {"fixed": "jax.lax.stop_gradient(x)"}
 NAMED = {"erf": "special.erf", "Ei": "special.expi", "Li2": "_dilogarithm"}
 """As JAX and SciPy have the functions of :mod:`derive.exact.named_integrals`; JAX has no erfi."""
-JAX = _array_library(
-    "JAX", "jnp", JAX_LINES, ARCS, OF_JAX, ("from jax.scipy import special", NAMED)
-)
-OF_SCIPY = ("from scipy import special", NAMED | {"erfi": "special.erfi"})
-NUMPY = _array_library("NumPy", "np", "import numpy as np", ARCS, {"fixed": "x"}, OF_SCIPY)
+JAX_LINES = "import jax\nimport jax.numpy as jnp"
+OF_JAX = {"fixed": "jax.lax.stop_gradient(x)", "special": "from jax.scipy import special"}
+OF_NUMPY = {"fixed": "x", "special": "from scipy import special"}
 OF_TORCH = {"array": "torch.as_tensor", "fixed": "x.detach()", "sorted": "torch.sort(real)[0]"}
-TORCH = _array_library(
-    "PyTorch", "torch", "import torch", {}, OF_TORCH, ("", {"erf": "torch.special.erf"})
-)
+JAX = _array_library("JAX", "jnp", JAX_LINES, ARCS | NAMED, OF_JAX)
+SCIPY = ARCS | NAMED | {"erfi": "special.erfi"}
+NUMPY = _array_library("NumPy", "np", "import numpy as np", SCIPY, OF_NUMPY)
+TORCH = _array_library("PyTorch", "torch", "import torch", {"erf": "torch.special.erf"}, OF_TORCH)
 _WORDS = """await break case catch class const continue debugger default delete do else enum export
 extends false finally for function if implements import in instanceof interface let new null package
 private protected public return static super switch this throw true try typeof var void while with

@@ -112,8 +112,9 @@ class Writer:
 
     def imports(self, parts: Sequence[str]) -> str:
         """Return the lines that load what some parts call."""
-        special = any("special." in part for part in parts)
-        return "\n".join((self.language.imports, *[self.language.special] * special)).rstrip()
+        if not any(re.search(r"(?<![\w.])special\.", part) for part in parts):
+            return self.language.imports
+        return f"{self.language.imports}\n{self.language.calls['special']}"
 
     def account(self, d: Derivation) -> str:
         """Return what the derivation says of F, its laws and Q, and what there is to note."""

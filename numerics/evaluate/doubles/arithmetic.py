@@ -16,7 +16,8 @@ from math import comb
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy import special
+
+from numerics.evaluate.numbers import NAMED
 
 Array: TypeAlias = Any  # an array of floats, or one of them
 Constants: TypeAlias = Any  # the start symbols, and what depends on them alone, by name
@@ -25,13 +26,6 @@ Formula: TypeAlias = Callable[..., Sequence[Any]]
 Quantity: TypeAlias = Any  # a Double of some kind, or a ball of python-flint
 Operand: TypeAlias = "Double | int | Fraction | Array"
 
-NAMED: dict[str, Callable[[Array], Array]] = {
-    "erf": special.erf,
-    "erfi": special.erfi,
-    "Ei": special.expi,
-    "Li2": lambda z: special.spence(1 - z),
-}
-"""The functions of :mod:`derive.exact.named_integrals`; SciPy says of no error what it is."""
 _EXACT_FACTORS = (0.25, 0.5, 1, 2, 4, 8)
 """Products with these are not rounded."""
 
