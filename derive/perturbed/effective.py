@@ -49,6 +49,7 @@ def effective_start(found: Perturbation, leaves: Sequence[Leaf]) -> tuple[Effect
     """Return the start symbols with which unperturbed flow has the laws at the end, or None.
 
     All are multiplied by one factor. Whether y(0) of that start has the shift xi, too, is told.
+    Where not all laws are known, no start is known to have them.
     """
     whole: Effective = {}
     shifted = True
@@ -71,7 +72,7 @@ def _start_of(found: Perturbation, leaf: Leaf) -> tuple[Effective | None, bool]:
     ratios = {_of_law(found, leaf, law) for law in leaf.laws}
     moved = [(y, n) for y, n in zip(leaf.dual, growths, strict=True) if n != 0]
     ratios |= {_of_dual(found, leaf, y, n) for y, n in moved}
-    if not leaf.dual or len(ratios) != 1 or None in ratios:
+    if not (leaf.complete and leaf.dual) or len(ratios) != 1 or None in ratios:
         return None, False
     (ratio,) = ratios
     shifted = all(n != 0 or _drift(found, y).still for y, n in zip(leaf.dual, growths, strict=True))

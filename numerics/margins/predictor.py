@@ -124,7 +124,7 @@ class MaxMargin(Listed):
             "margin": _short(self.margin, LONGEST),
             "tight": [i + 1 for i in self.tight],
             "degenerate": self.degenerate,
-            **{name: x and _short(x, LONGEST) for name, x in constants.items()},
+            **{name: None if x is None else _short(x, LONGEST) for name, x in constants.items()},
         }
         return json.dumps(record, indent=2)
 

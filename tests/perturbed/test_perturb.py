@@ -402,6 +402,15 @@ def test_a_constant_shift_is_put_into_q():
     assert perturb(derive_once("w**3"), "noise").effective is None
 
 
+def test_no_start_is_that_of_the_end_where_a_law_is_not_known():
+    """Of log(u) + v**2 that is log|v| - u**2, which noise moves by -2 S - S/u**2 on the way."""
+    d = derive_once(Parameterization.parse(["log(u) + v**2"], positive=["u"]))
+    assert (d.conserved.laws, d.conserved.bound) == ((), 1)
+    v = perturb(d, "noise")
+    assert (str(v.dual), v.effective, v.vanishing) == ("(-S,)", None, False)
+    assert not {"start of the end", "noise that stays"} & {x.kind for x in v.statements}
+
+
 @pytest.mark.parametrize(
     ("outputs", "least"),
     [("p**2 - m**2", "S*Abs(beta)"), ("u*v", "S*Abs(beta)/2"), ("w**2", "S*Abs(beta)")],

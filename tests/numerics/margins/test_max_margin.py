@@ -241,6 +241,7 @@ def test_constants_are_logarithms_of_rationals():
     assert all(x.args[0].is_Rational for x in logs)
     same = max_margin([[1, 1], [1, -1]])
     assert same.gap_constant == 0
+    assert json.loads(same.to_json())["gap_constant"] == "0"
 
 
 @pytest.mark.parametrize(
