@@ -163,8 +163,10 @@ def accept_curve(
     ]
     if value is not None:
         Q = without_modulus(value)
-        slope = Q.diff(x) + Q.diff(t) * r / K
-        shown.append((f"dQ/d{x} = mu where {x} = {f}", slope.xreplace({x: f}), mu))
+        # Of the slope along the curve, Q_x + Q_t r/K, without the quotient, which may be long.
+        moves = (Q.diff(x) - mu) * K + Q.diff(t) * r
+        statement = f"K dQ/d{x} = K mu where {x} = {f}"
+        shown.append((statement, moves.xreplace({x: f}), sympy.S.Zero))
     return accepted(ZeroTest(curve.notation.parameterization, {}), shown, "weight", str(f))
 
 

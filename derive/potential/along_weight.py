@@ -272,12 +272,20 @@ class _AlongWeight:
             change = mu - mu.xreplace(begin)
             return fewest([change, sympy.factor_terms(change)]), begin
         if mu.has(sympy.exp):
-            begin |= dict(self.constants())
-            start = sympy.powsimp(sympy.expand(mu.xreplace(begin)), combine="exp")
-            return mu - sympy.expand_log(start, force=True), begin
+            start = mu.replace(sympy.log, self.log_at_start).xreplace(begin)
+            return mu - start, begin | dict(self.constants())
         # one logarithm of a quotient would ask more of the start
         whole = gathered(mu, self.t)
         return whole - (mu if t0.free_symbols else whole).xreplace(begin), begin
+
+    def log_at_start(self, A: Expr) -> Expr:
+        """Return log A at the start, of exponentials as a sum: on the leaf weights are such."""
+        with suppress(DeriveError):
+            f = to_field(from_sympy(without_modulus(A)), self.leaf.field, "a logarithm")
+            start = to_expr(self.leaf.start(f), self.notation.start_symbols)
+            if not start.is_Add:
+                return sympy.expand_log(sympy.log(start), force=True)
+        return sympy.log(A)
 
     def left(self) -> tuple[Left, str]:
         """Say why the integral of mu is left, and what proves that it is no elementary function."""

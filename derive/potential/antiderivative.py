@@ -19,7 +19,7 @@ from derive.language import from_sympy
 from derive.model.notation import AssumePositive, BranchOpen, without_modulus
 from derive.model.signs import start_sign
 from derive.potential.accept import ZeroTest
-from derive.potential.rewriting import as_fraction, with_hyperbolic
+from derive.potential.rewriting import as_fraction, fewest, with_hyperbolic
 from derive.weights.coordinate import Coordinate
 
 _TRIED = 10
@@ -156,6 +156,7 @@ def antiderivative(relation: Coordinate, integrand: RationalFunction) -> Expr | 
     top, bottom = (Poly(part, x) for part in relation.expr(integrand).as_numer_denom())
     polynomial, top = top.div(bottom)
     fraction, rest = ratint_ratpart(top.as_expr(), bottom.as_expr(), x)
+    fraction = fewest([fraction, sympy.apart(fraction, x)])
     parts = [_of_simple_poles(relation, t) for t in sympy.Add.make_args(sympy.apart(rest, x))]
     if any(part is None for part in parts):
         return None

@@ -280,7 +280,7 @@ UNSEEN = (
 def poles(piece: Piece, start: Collection[str]) -> tuple[Condition, ...]:
     """Return that the functions of the start alone are not 0 that the form divides by.
 
-    Nor those of which it has logarithms, or Ei: mu is infinite there.
+    Nor those of which it has logarithms, or Ei: mu is infinite there. Constants are such, too.
     """
     shown = (piece.value, *piece.gradient, *(value for _, value in piece.constants))
     powers = (power for part in shown for power in sorted(part.atoms(sympy.Pow), key=str))
@@ -290,7 +290,8 @@ def poles(piece: Piece, start: Collection[str]) -> tuple[Condition, ...]:
     factors = (x.as_base_exp()[0] for log in logs for x in sympy.Mul.make_args(log.args[0]))
     upright = (-f if f.could_extract_minus_sign() else f for f in factors if f is not sympy.E)
     found |= dict.fromkeys(Condition(f, Sign.NONZERO) for f in upright)
-    return tuple(c for c in found if c.names and c.names <= {*start})
+    fixed = {*start, *(symbol.name for symbol, _ in piece.constants)}
+    return tuple(c for c in found if c.names and c.names <= fixed)
 
 
 def start_signs(piece: Piece) -> Iterator[tuple[Condition, Condition]]:

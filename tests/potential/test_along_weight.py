@@ -49,6 +49,7 @@ OVER_A_WEIGHT = [
     ("w/(1 + exp(-s))", {"w": "-1/2", "s": "1/3"}),
     ("log(a)/(1 + exp(-b))", {"a": "2", "b": "1/2"}),
     ("1/((1 + exp(-a))*(1 + exp(-b)))", {"a": "1", "b": "1/2"}),
+    ("1/(exp(a) + exp(b) + exp(c))", {"a": "1/8", "b": "1/2", "c": "-1/4"}),
 ]
 CLOSED = [
     ("w**3 + w**2", {"w": "-1/2"}),
@@ -58,6 +59,7 @@ CLOSED = [
     ("w/(1 + w**2)", {"w": "-2"}),
     ("w**3 - w", {"w": "3/2"}),
     ("w**3 - w", {"w": "-1/2"}),
+    ("1/(exp(a) + exp(b))", {"a": "1/8", "b": "1/2"}),
 ]
 OVER_BETA = [
     ("a*sinh(b)", {"a": "1/2", "b": "-1"}),
@@ -389,3 +391,15 @@ def test_logarithms_of_numbers_with_roots_are_compared_in_no_time():
     """log((3 + sqrt(3))/(3 - sqrt(3))) is log(2 + sqrt(3)), which SymPy is long in seeing."""
     d = derive_once("w**3 - w", {"w": "-1"})
     assert d.potential.kind == "parametric"
+
+
+@pytest.mark.parametrize(
+    ("F", "asked"),
+    [("1/(exp(a) + exp(b))", {"a b"}), ("1/(exp(a) + exp(b) + exp(c))", {"a b", "a c", "b c"})],
+)
+def test_constants_that_are_divided_by_are_not_0(F, asked):
+    """From equal weights delta is 0, and mu another function."""
+    (piece,) = derive_once(F).potential.pieces
+    E = {w: sympy.exp(sympy.Symbol(f"{w}_0", real=True)) for w in "abc"}
+    distinct = {str(E[v] - E[w]) for v, w in map(str.split, asked)}
+    assert {str(c.of) for c in piece.assumptions if c.sign is Sign.NONZERO} == distinct
