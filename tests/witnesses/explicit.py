@@ -1,50 +1,27 @@
 """Witnesses of explicit regularization: SLSQP from many points, and Q by flows of the weights."""
 
-import warnings
 from fractions import Fraction
 
 import numpy as np
 import sympy
-from scipy.integrate import solve_ivp
-from scipy.optimize import minimize
 
 from derive.explicit.minimum import LENGTH, RootByInterval
 from derive.verdict import Verdict
 from tests.witnesses import Refuted, witness
 from tests.witnesses.derivation import NO_TRIAL, function
-from tests.witnesses.flows import Flows, Unreached, draw_start
+from tests.witnesses.flows import Flows, Unreached, draw_start, end_of, lightest
 
 CLOSE = 1e-4
-Vector = np.ndarray
 
 
 def nearest(flows, beta, origin, rng, points=10):
     """Return min |w - origin|^2 subject to F(w) = beta, of the outputs in beta that are not nan."""
-    asked, best = ~np.isnan(beta), np.inf
-    reach = 0.5 + np.max(np.abs(origin)) + np.max(np.abs(beta[asked])) ** 0.5
-    fits = {
-        "type": "eq",
-        "fun": lambda w: (flows.F(w) - beta)[asked],
-        "jac": lambda w: flows.J(w)[asked],
-    }
-    for k in range(points):
-        near = reach * (0.05 if k == 0 else 1)
-        w = origin + near * np.array([rng.gauss(0, 1) for _ in origin])
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            done = minimize(
-                lambda w: (w - origin) @ (w - origin),
-                w,
-                jac=lambda w: 2 * (w - origin),
-                method="SLSQP",
-                constraints=fits,
-                options={"maxiter": 400, "ftol": 1e-15},
-            )
-        if np.max(np.abs((flows.F(done.x) - beta)[asked])) < 1e-8 * (
-            1 + np.max(np.abs(beta[asked]))
-        ):
-            best = min(best, float(done.fun))
-    return best
+    reach = 0.5 + np.max(np.abs(origin)) + np.nanmax(np.abs(beta)) ** 0.5
+    begin = (
+        origin + reach * (1 if k else 0.05) * np.array([rng.gauss(0, 1) for _ in origin])
+        for k in range(points)
+    )
+    return min((cost for cost, _ in lightest(flows, beta, begin, origin)), default=np.inf)
 
 
 def told_at(minimum, beta, start):
@@ -154,30 +131,23 @@ def least_weights(record, statement, rng):
     return trials
 
 
-@np.errstate(all="ignore")
 def bregman(d, start, beta):
     """Return twice int (beta - b)/K(b) db from beta_0, K along w' = grad F, of one output.
 
     Raises:
         Unreached: the path leaves what is reached.
     """
-    flows = Flows.of(d.parameterization, start)
-    span, size, calls = beta - float(flows.F(flows.w0)[0]), len(flows.w0), 0
+    with np.errstate(all="ignore"):
+        flows = Flows.of(d.parameterization, start)
+        span, size = beta - float(flows.F(flows.w0)[0]), len(flows.w0)
 
     def field(_, x):
-        nonlocal calls
-        calls += 1
-        if calls > 10_000:
-            raise Unreached
         rate = span / flows.kernel(x[:size])[0, 0]
         return np.concatenate([flows.velocity(x[:size], np.array([rate])), [rate, x[size] * span]])
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        x0 = np.concatenate([flows.w0, [0.0, 0.0]])
-        done = solve_ivp(field, (0, 1), x0, "LSODA", rtol=1e-10, atol=1e-14)
-    end = done.y[:, -1]
-    if not done.success or not abs(flows.F(end[:size])[0] - beta) < 1e-6 * abs(span):
+    x0 = np.concatenate([flows.w0, [0.0, 0.0]])
+    end = end_of(field, x0, (0, 1), 10_000, method="LSODA", rtol=1e-10, atol=1e-14)
+    if not abs(flows.F(end[:size])[0] - beta) < 1e-6 * abs(span):
         raise Unreached
     return 2 * float(end[-1])
 

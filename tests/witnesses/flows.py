@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
 import sympy
 from scipy.integrate import solve_ivp
+from scipy.optimize import minimize
 
 from derive.language import parse_expression, to_sympy
 
@@ -104,7 +106,7 @@ class Flows:
                 rate = piece if more is None else more(v, piece)
                 return np.concatenate([self.velocity(v, piece), rate])
 
-            state = _run(field, np.concatenate([w, total]), time, most=RUN)
+            state = end_of(field, np.concatenate([w, total]), (0, time), RUN)
             w, total = state[:size], state[size:]
             found.append((w, total))
         return found
@@ -121,7 +123,7 @@ class Flows:
             velocity = self.velocity(w, np.ones(1))
             return (goal - beta) * velocity / float(self.J(w)[0] @ velocity)
 
-        return _run(field, self.w0, 1.0)
+        return end_of(field, self.w0, (0, 1))
 
     def fitted(self, X, y, rows=None, decay=None, time=1e4):
         """Return the weights at the limit of gradient flow of the weighted squared loss.
@@ -135,7 +137,7 @@ class Flows:
             v = self.velocity(w, -X.T @ (scale * (X @ self.F(w) - y)))
             return v if decay is None else v - decay(t) * w
 
-        w = _run(field, self.w0, time, method="LSODA")
+        w = end_of(field, self.w0, (0, time), method="LSODA")
         if not np.max(np.abs(X @ self.F(w) - y)) < 1e-8 * (1 + np.max(np.abs(y))):
             raise Unreached
         return w
@@ -150,7 +152,7 @@ class Flows:
         def field(_, w):
             return self.velocity(w, X.T @ (1 / (1 + np.exp(X @ self.F(w)))))
 
-        end = _run(field, self.w0, time)
+        end = end_of(field, self.w0, (0, time))
         if np.any(np.abs(end[self.w0 != 0]) < RESOLVED):
             raise Unreached
         return end
@@ -180,7 +182,7 @@ def reached_dimension(p, start, rng):
             return np.concatenate([flows.velocity(v, piece), slope.ravel()])
 
         both = np.hstack([columns, own])
-        state = _run(along, np.concatenate([w, both.ravel()]), 0.4, most=RUN)
+        state = end_of(along, np.concatenate([w, both.ravel()]), (0, 0.4), RUN)
         w, columns = state[:size], state[size:].reshape(size, -1)
     values = np.linalg.svd(columns, compute_uv=False)
     return int(np.sum(values > RANK * values[0]))
@@ -234,8 +236,16 @@ def _block_diagonal(blocks):
     return whole
 
 
-def _run(field, state, time, method="DOP853", most=40_000):
-    """Return the state at the end.
+@contextmanager
+def quiet():
+    """Run what may leave the doubles without a word."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def end_of(field, state, span, most=40_000, **how):
+    """Return the state at the end of a span of time.
 
     Raises:
         Unreached: it ended early or left the doubles.
@@ -251,15 +261,46 @@ def _run(field, state, time, method="DOP853", most=40_000):
         return found
 
     try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            done = solve_ivp(counted, (0, time), state, **{**TIGHT, "method": method})
+        with quiet():
+            done = solve_ivp(counted, span, state, **{**TIGHT, **how})
     except (ValueError, OverflowError, ZeroDivisionError, TypeError):
         raise Unreached from None
-    if not done.success or not np.all(np.isfinite(done.y[:, -1])):
-        raise Unreached
     end = done.y[:, -1]
+    if not done.success or not np.all(np.isfinite(end)):
+        raise Unreached
     return end
+
+
+def minima(f, points, held, met, jac=None, **options):
+    """Yield what SLSQP finds from some points, and where, if what is held there is met."""
+    for w in points:
+        with quiet():
+            done = minimize(f, w, jac=jac, constraints=held, method="SLSQP", options=options)
+        if met(done.x):
+            yield float(done.fun), done.x
+
+
+def lightest(flows, beta, points, origin=0.0, maxiter=400, ftol=1e-15):
+    """Yield |w - origin|^2 and w where it is least subject to F(w) = beta, from some points.
+
+    Of the outputs in beta that are not nan.
+    """
+    asked = ~np.isnan(beta)
+
+    def off(w):
+        return (flows.F(w) - beta)[asked]
+
+    held = {"type": "eq", "fun": off, "jac": lambda w: flows.J(w)[asked]}
+    near = 1e-8 * (1 + np.max(np.abs(beta[asked])))
+    return minima(
+        lambda w: (w - origin) @ (w - origin),
+        points,
+        held,
+        lambda w: np.max(np.abs(off(w))) < near,
+        jac=lambda w: 2 * (w - origin),
+        maxiter=maxiter,
+        ftol=ftol,
+    )
 
 
 def draw_steering(d, rng, pieces=3):

@@ -2,7 +2,6 @@
 
 import itertools
 import re
-import warnings
 from contextlib import suppress
 from dataclasses import replace
 
@@ -15,7 +14,7 @@ from scipy.special import logsumexp, softmax
 from derive.verdict import Verdict
 from tests.witnesses import Refuted, witness
 from tests.witnesses.derivation import NO_TRIAL, cases, function, unseen
-from tests.witnesses.flows import Flows, Unreached
+from tests.witnesses.flows import Flows, Unreached, end_of, lightest, minima
 
 LEVEL = 3e3
 """log(1/L) at which directions are looked at: gaps are about its inverse."""
@@ -23,7 +22,6 @@ CLOSE = 0.06
 SMALL = 0.1
 """Of starts of homogeneous F, which are forgotten as |w| grows."""
 FAR = (1.0, 1e5, 1e10)
-Vector = np.ndarray
 
 
 def in_levels(flows, X, level):
@@ -32,28 +30,16 @@ def in_levels(flows, X, level):
     Raises:
         Unreached: the data are not separated by then.
     """
-    calls = 0
 
     def field(_, w):
-        nonlocal calls
-        calls += 1
-        if calls > 10_000:
-            raise Unreached
         gradient = flows.J(w).T @ X.T @ softmax(-X @ flows.F(w))
         velocity = flows.inverse(w) @ gradient
-        found = velocity / (gradient @ velocity)
-        return found
+        return velocity / (gradient @ velocity)
 
-    first = -float(logsumexp(-X @ flows.F(flows.w0)))
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            done = solve_ivp(field, (first, level), flows.w0, "LSODA", rtol=1e-8, atol=1e-10)
-        except (ValueError, ArithmeticError):
-            raise Unreached from None
-    if not done.success or not np.min(X @ flows.F(done.y[:, -1])) > level / 2:
+    span = (-float(logsumexp(-X @ flows.F(flows.w0))), level)
+    end = end_of(field, flows.w0, span, 10_000, method="LSODA", rtol=1e-8, atol=1e-10)
+    if not np.min(X @ flows.F(end)) > level / 2:
         raise Unreached
-    end = done.y[:, -1]
     return end
 
 
@@ -75,42 +61,19 @@ def of_number(expression, names):
 
 def least(f, X, rng, exact=False):
     """Return min f(b) subject to X b >= 1, or X b = 1 where it is exact."""
-    best = np.inf
-    for _ in range(6):
-        b = np.array([rng.gauss(0, 2) for _ in range(X.shape[1])])
-        kind = "eq" if exact else "ineq"
-        bound = {"type": kind, "fun": lambda b: X @ b - 1}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            done = minimize(f, b, constraints=bound, options={"maxiter": 400, "ftol": 1e-12})
-        if np.min(X @ done.x) > 1 - 1e-6:
-            best = min(best, float(done.fun))
-    return best
+    points = ([rng.gauss(0, 2) for _ in range(X.shape[1])] for _ in range(6))
+    bound = {"type": "eq" if exact else "ineq", "fun": lambda b: X @ b - 1}
+    found = minima(f, points, bound, lambda b: np.min(X @ b) > 1 - 1e-6, maxiter=400, ftol=1e-12)
+    return min((cost for cost, _ in found), default=np.inf)
 
 
-def lightest(flows, beta, rng):
-    """Return min |w|^2 subject to F(w) = beta, of the outputs in beta that are not nan, and w."""
-    asked, best, again = ~np.isnan(beta), (np.inf, flows.w0), 0
-    for _ in range(8):
-        w = np.array([rng.gauss(0, 1.5) for _ in flows.w0])
-        fits = {
-            "type": "eq",
-            "fun": lambda w: (flows.F(w) - beta)[asked],
-            "jac": lambda w: flows.J(w)[asked],
-        }
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            done = minimize(
-                lambda w: w @ w,
-                w,
-                jac=lambda w: 2 * w,
-                method="SLSQP",
-                constraints=fits,
-                options={"maxiter": 200, "ftol": 1e-13},
-            )
-        if np.max(np.abs((flows.F(done.x) - beta)[asked])) < 1e-7:
-            again += abs(done.fun - best[0]) < 1e-9 * done.fun
-            best = min(best, (float(done.fun), done.x), key=lambda end: end[0])
+def lightest_of_some(flows, beta, rng):
+    """Return min |w|^2 subject to F(w) = beta, and w, once three points lead there."""
+    best, again = (np.inf, flows.w0), 0
+    points = (np.array([rng.gauss(0, 1.5) for _ in flows.w0]) for _ in range(8))
+    for cost, w in lightest(flows, beta, points, maxiter=200, ftol=1e-13):
+        again += abs(cost - best[0]) < 1e-9 * cost
+        best = min(best, (cost, w), key=lambda end: end[0])
         if again == 2:
             break
     return best
@@ -241,14 +204,13 @@ def stationary(m, statement, rng):
 def costs_something(m, case, X, rng):
     """Tell whether the least sum of squares of the weights that rule is no less than some."""
     _, rule, fading = in_degrees(m, case)
-    fits = {"type": "ineq", "fun": lambda w: X @ case.flows.F(w * (1 - fading)) - 1}
-    costs = []
-    for _ in range(6):
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            start = 3 * unit(rng, len(rule))
-            done = minimize(lambda w: rule @ w**2, start, constraints=fits, method="SLSQP")
-        costs += [float(done.fun)] if np.min(fits["fun"](done.x)) > -1e-6 else []
+
+    def over(w):
+        return X @ case.flows.F(w * (1 - fading)) - 1
+
+    points, fits = (3 * unit(rng, len(rule)) for _ in range(6)), {"type": "ineq", "fun": over}
+    met = lambda w: np.min(over(w)) > -1e-6  # noqa: E731
+    costs = [cost for cost, _ in minima(lambda w: rule @ w**2, points, fits, met)]
     return bool(costs) and min(costs) > 1e-2
 
 
@@ -305,17 +267,19 @@ def least_of_some(m, statement, rng):
     for case in itertools.islice(cases(m.derivation, rng), 3):
         flows = Flows.of(p, case.starts[0])
         goal = flows.F(kept * unit(rng, p.p))[list(cost.outputs)]
-        least = np.inf
-        for _ in range(8):
-            fits = {"type": "eq", "fun": lambda w: flows.F(kept * w)[list(cost.outputs)] - goal}  # noqa: B023
-            with np.errstate(all="ignore"), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                done = minimize(
-                    lambda w: weighed @ w**2, unit(rng, p.p), constraints=fits, method="SLSQP",
-                    options={"ftol": 1e-13, "maxiter": 400},
-                )  # fmt: skip
-            if np.max(np.abs(fits["fun"](done.x))) < 1e-7:
-                least = min(least, float(np.array(own) @ done.x**2))
+
+        def off(w, flows=flows, goal=goal):
+            return flows.F(kept * w)[list(cost.outputs)] - goal
+
+        found = minima(
+            lambda w: weighed @ w**2,
+            (unit(rng, p.p) for _ in range(8)),
+            {"type": "eq", "fun": off},
+            lambda w, off=off: np.max(np.abs(off(w))) < 1e-7,
+            ftol=1e-13,
+            maxiter=400,
+        )
+        least = min((float(np.array(own) @ w**2) for _, w in found), default=np.inf)
         told = float(R(*goal))
         if np.isfinite(least) and not np.isclose(least, told, rtol=1e-3, atol=1e-4):
             raise Refuted(f"the least is {least}, not {told}, at {goal.tolist()}")
@@ -323,20 +287,25 @@ def least_of_some(m, statement, rng):
     return trials
 
 
-@witness("graded")
-def scales_by_weights(record, statement, rng):
-    """Evaluate F at scaled weights."""
-    trials, p = 0, record.derivation.parameterization
-    lam = {s.name: float(x) for s, x in statement.values["lam"].items()}
-    if record.derivation.direction is not None:
+@witness("graded", "homogeneous")
+def scales(record, statement, rng):
+    """Evaluate F at scaled weights, F(c^Lambda w) = c F(w); where all scale alike, in every d."""
+    trials, d, values = 0, record.derivation, statement.values
+    p, alike = d.parameterization, "D" in values
+    if d.direction is not None and not alike:
         return 0
-    for case in itertools.islice(cases(record.derivation, rng), 4):
-        flows, c = Flows.of(p, case.starts[0]), rng.uniform(1.2, 3)
-        scale = c ** np.array([lam[w] for w in p.weights])
+    for case in itertools.islice(cases(d, rng), 4):
+        flows = case.flows if d.direction is not None else Flows.of(p, case.starts[0])
+        c, power = rng.uniform(1.2, 3), 1.0
+        if alike:
+            power, scale = float(function(values["D"], [], case.starts[0])()), c
+        else:
+            lam = {s.name: float(x) for s, x in values["lam"].items()}
+            scale = c ** np.array([lam[w] for w in p.weights])
         for w in (flows.w0, flows.w0 * np.array([rng.uniform(0.5, 2) for _ in flows.w0])):
             a, b = flows.F(w), flows.F(scale * w)
-            if np.isfinite(a).all() and not np.allclose(b, c * a, rtol=1e-9, atol=1e-12):
-                raise Refuted(f"F(c^Lambda w) = {b}, not {c * a}")
+            if np.isfinite(a).all() and not np.allclose(b, c**power * a, rtol=1e-9, atol=1e-12):
+                raise Refuted(f"F is {b} at the scaled weights, not {c**power * a}")
             trials += 1
     return trials
 
@@ -380,7 +349,7 @@ def least_or_not(m, statement, rng):
             trials += 1
             continue
         s = float(statement.values["s"])
-        (cost, w), (half, _) = (lightest(flows, np.array([b]), rng) for b in (s, s / 2))
+        (cost, w), (half, _) = (lightest_of_some(flows, np.array([b]), rng) for b in (s, s / 2))
         if not np.isfinite(cost):
             raise Refuted(f"no w has F(w) = {s}")
         grad = s * flows.J(w)[0]
@@ -402,7 +371,7 @@ def alike(m, statement, rng):
     for case in itertools.islice(cases(m.derivation, rng), 2):
         size = len(case.flows.F(case.flows.w0))
         ends = [case.flows.F(2 * unit(rng, len(case.flows.w0))) for _ in range(4)]
-        pairs = [(phi(b), lightest(case.flows, b, rng)[0]) for b in ends]
+        pairs = [(phi(b), lightest_of_some(case.flows, b, rng)[0]) for b in ends]
         for (h, R), (k, S) in itertools.combinations(pairs, 2):
             if h > k * 1.01 and np.isfinite(R + S):
                 differ = max(differ, S / R - 1)
@@ -412,25 +381,6 @@ def alike(m, statement, rng):
     return trials
 
 
-@witness("homogeneous")
-def scales(m, statement, rng):
-    """Evaluate F at multiples of weights."""
-    trials, p = 0, m.derivation.parameterization
-    for case in cases(m.derivation, rng):
-        of_vector = m.derivation.direction is not None
-        flows = case.flows if of_vector else Flows.of(p, case.starts[0])
-        c = rng.uniform(1.2, 3)
-        D = float(function(statement.values["D"], [], case.starts[0])())
-        drawn = flows.w0 * np.array([rng.uniform(0.5, 2) for _ in flows.w0])
-        for w in (flows.w0, drawn):
-            a, b = flows.F(w), flows.F(c * w)
-            if np.isfinite(a).all() and not np.allclose(b, c**D * a, rtol=1e-9, atol=1e-12):
-                raise Refuted(f"F(c w) = {b}, not {c**D * a}")
-            trials += 1
-    return trials
-
-
-@np.errstate(all="ignore")
 def slopes_far_out(flows, side):
     """Return mu = int d beta/K at |beta| as FAR, on one side, along w' = +-grad F."""
 
@@ -444,12 +394,9 @@ def slopes_far_out(flows, side):
     for size in FAR:
         beta = side * (size + abs(first))
         # d beta = side (1 + |beta|) ds.
-        span = _length(at, beta)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            done = solve_ivp(field, (0, span), x, "LSODA", rtol=1e-10, atol=1e-12)
-        x, at = done.y[:, -1], beta
-        if not done.success or not np.isclose(flows.F(x[:-1])[0], beta, rtol=1e-4):
+        x = end_of(field, x, (0, _length(at, beta)), method="LSODA", rtol=1e-10, atol=1e-12)
+        at = beta
+        if not np.isclose(flows.F(x[:-1])[0], beta, rtol=1e-4):
             raise Unreached
         found.append(float(x[-1]))
     return found

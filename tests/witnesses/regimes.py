@@ -1,20 +1,19 @@
 """Witnesses of regimes: grad Q = int g lambda along paths in beta, from starts near the limit."""
 
 import itertools
-import warnings
 from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 import sympy
-from scipy.integrate import quad, solve_ivp
+from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from derive.language import to_sympy
 from derive.limits.random_width import RandomWidth
 from tests.witnesses import Refuted, witness
 from tests.witnesses.derivation import NO_TRIAL, function
-from tests.witnesses.flows import Flows, Unreached, draw_start, draw_steering
+from tests.witnesses.flows import Flows, Unreached, draw_start, draw_steering, end_of
 
 TRIALS = 2
 SCALES = (0.2, 0.05, 1e-2, 1e-3, 1e-5)
@@ -25,7 +24,6 @@ FAR = 0.05
 SMALL_ENOUGH = 2e-3
 FAST, SETTLED, FARTHER = 1.35, 0.05, 3
 """Powers of what is told that are too fast; how these may rise at scales that much farther out."""
-Vector = np.ndarray
 
 
 def near(point, e):
@@ -74,32 +72,24 @@ def accumulated(r, start, beta):
             raise Unreached
         g = function(d.warping.g, list(p.weights), start)
     first, size = flows.F(flows.w0), len(flows.w0)
-    calls = 0
 
     def field(_, x):
-        nonlocal calls
-        calls += 1
-        if calls > 20_000:
-            raise Unreached
         steering = np.linalg.solve(flows.kernel(x[:size]), beta - first)
         return np.concatenate([flows.velocity(x[:size], steering), g(*x[:size]) * steering])
 
     x0 = np.concatenate([flows.w0, 0 * beta])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            # int g lambda is as small as K is large: its errors are relative to its first slope.
-            slope = np.max(np.abs(field(0.0, x0)[size:]))
-            units = np.concatenate([np.ones(size), np.full(len(beta), min(1.0, slope))])
-            done = solve_ivp(field, (0, 1), x0, "LSODA", rtol=1e-11, atol=1e-14 * units)
-        except (ValueError, ArithmeticError, np.linalg.LinAlgError):
-            raise Unreached from None
-    end = done.y[:, -1]
+    try:
+        # int g lambda is as small as K is large: its errors are relative to its first slope.
+        slope = np.max(np.abs(field(0.0, x0)[size:]))
+    except (ValueError, ArithmeticError):
+        raise Unreached from None
+    units = np.concatenate([np.ones(size), np.full(len(beta), min(1.0, slope))])
+    end = end_of(field, x0, (0, 1), 20_000, method="LSODA", rtol=1e-11, atol=1e-14 * units)
     moved, scale = np.max(np.abs(beta - first)), np.max(flows.w0**2) ** 2 + np.max(np.abs(first))
     off = np.max(np.abs(flows.F(end[:size]) - beta))
     # Where beta_0 is far out, beta itself has to be met, of which grad Q is told.
     met = 1e-7 * min(moved, float(np.max(np.abs(beta))) or moved)
-    if not done.success or not off < met or moved < 1e-8 * scale:
+    if not off < met or moved < 1e-8 * scale:
         raise Unreached
     return np.asarray(end[size:])
 
@@ -276,7 +266,6 @@ def is_called_so(r, statement, rng):
     trials, name = 0, statement.words.partition(" ")[0]
     for at, told in drawn(r, limit, rng):
         numbers, size, form = at.numbers(1e-3), len(at.x), limit.potential
-        assert form is not None
         try:
             K = kernel_at(r, numbers)
         except NO_TRIAL:
