@@ -10,11 +10,12 @@ import sympy
 from scipy.integrate import solve_ivp
 from scipy.optimize import least_squares, linprog
 
-from derive import InputError, Parameterization, Verdict, derive
+from derive import InputError, Parameterization, Verdict
 from derive.certificate.checking.check import check_text
 from derive.model.matrices import MatrixMap
 from derive.weights.orbit import Orbit
 from tests.certificate.certificates import assert_rejected
+from tests.published import derive_once
 
 SYMMETRIC, PRODUCT = {"W": "n x r"}, {"U": "n x r", "V": "m x r"}
 
@@ -85,7 +86,7 @@ CASES = [
 @pytest.mark.parametrize(("text", "matrices", "size", "r"), CASES)
 def test_flows_from_any_start_move_grad_q_in_the_row_space(text, matrices, size, r):
     model = parse(text, matrices)
-    d, rng = derive(model), np.random.default_rng(7)
+    d, rng = derive_once(model), np.random.default_rng(7)
     assert d.verdict is Verdict.PROVED
     n, m = size
     E = orthonormal(n, rng)
@@ -122,7 +123,7 @@ def test_flows_from_any_start_move_grad_q_in_the_row_space(text, matrices, size,
 def test_steering_tells_general_measurements_from_commuting_ones(text, matrices, n):
     """Loss weights steer beta elsewhere where there is no Q, and nowhere where there is one."""
     model, rng = parse(text, matrices, "general"), np.random.default_rng(3)
-    assert derive(model).verdict is Verdict.REFUTED
+    assert derive_once(model).verdict is Verdict.REFUTED
     W = np.eye(n) + 0.3 * rng.normal(size=(n, n))
     start = dict.fromkeys(model.names, W)  # balanced
     draws = [rng.normal(size=(n, n)) for _ in range(2)]
@@ -151,7 +152,7 @@ def test_steering_tells_general_measurements_from_commuting_ones(text, matrices,
 )
 def test_vanishing_starts_end_at_the_least_nuclear_norm(text, matrices, size):
     model, rng = parse(text, matrices), np.random.default_rng(5)
-    d = derive(model)
+    d = derive_once(model)
     assert d.gives_nuclear_norm
     assert any("nuclear norm" in s.words for s in d.statements)
     n, m = size
@@ -173,7 +174,7 @@ def test_vanishing_starts_end_at_the_least_nuclear_norm(text, matrices, size):
 def test_separable_data_end_at_the_largest_nuclear_margin(text, matrices, size):
     """In the time of log 1/L, from a start that is not small."""
     model, rng = parse(text, matrices), np.random.default_rng(2)
-    d = derive(model)
+    d = derive_once(model)
     assert d.gives_nuclear_margin
     assert any("nuclear norm 1" in s.words for s in d.statements)
     n, m = size
@@ -216,13 +217,13 @@ def test_separable_data_end_at_the_largest_nuclear_margin(text, matrices, size):
 
 def test_nothing_is_said_of_margins_where_q_does_not_live_everywhere():
     """Of W W^T the b_k are above 0, and what is missing is a theorem on such potentials."""
-    d = derive(parse("W*T(W)", SYMMETRIC))
+    d = derive_once(parse("W*T(W)", SYMMETRIC))
     assert not d.gives_nuclear_margin
     assert not any("nuclear norm 1" in s.words for s in d.statements)
 
 
 def test_nothing_is_said_of_vanishing_starts_where_the_limit_depends_on_the_start():
-    d = derive(parse("W*T(W)", SYMMETRIC))
+    d = derive_once(parse("W*T(W)", SYMMETRIC))
     weighted = dataclasses.replace(
         d.vanishing,
         potential=dataclasses.replace(
@@ -235,8 +236,8 @@ def test_nothing_is_said_of_vanishing_starts_where_the_limit_depends_on_the_star
 
 
 def test_the_entry_is_derived_by_the_ordinary_road_and_certified():
-    d = derive(parse("U*T(V)", PRODUCT))
-    alone = derive(Parameterization(["(x**2 - z**2)/2"], positive=["x", "z"]))
+    d = derive_once(parse("U*T(V)", PRODUCT))
+    alone = derive_once(Parameterization(["(x**2 - z**2)/2"], positive=["x", "z"]))
     assert d.entry.potential.Q == alone.potential.Q
     report = check_text(d.to_json())
     assert report.verdict == "PROVED"
@@ -263,7 +264,7 @@ def test_the_entry_is_derived_by_the_ordinary_road_and_certified():
 )
 def test_what_is_no_such_form_is_refused(text, matrices, words):
     with pytest.raises(InputError, match=words):
-        derive(parse(text, matrices))
+        derive_once(parse(text, matrices))
 
 
 def test_unknown_measurements_are_refused():
@@ -275,14 +276,14 @@ DEEP = {"U": "n x r", "B": "r x s", "V": "m x s"}
 
 
 def test_three_factors_have_a_spectral_q_from_aligned_starts():
-    d = derive(parse("U*B*T(V)", DEEP))
+    d = derive_once(parse("U*B*T(V)", DEEP))
     assert d.verdict is Verdict.PROVED
-    assert d.entry.potential.Q == derive(Parameterization(["d**3"], positive=["d"])).potential.Q
+    assert d.entry.potential.Q == derive_once("d**3", positive=["d"]).potential.Q
     assert d.gives_nuclear_norm
     assert check_text(d.to_json()).verdict == "PROVED"
     for form in (d.to_text(), d.to_latex(standalone=True), d.to_html()):
         assert "singular values" in form
-    assert derive(parse("U*B*T(V)", DEEP, "general")).verdict is Verdict.UNDECIDED
+    assert derive_once(parse("U*B*T(V)", DEEP, "general")).verdict is Verdict.UNDECIDED
 
 
 def test_small_aligned_starts_of_three_factors_end_at_the_least_nuclear_norm():
@@ -326,14 +327,15 @@ def test_two_measurements_steer_to_all_matrices_of_the_rank_of_the_start(
     orbits = [Orbit(model, (n, n), model.given, r) for r in range(1, n + 1)]
     assert tuple(o.dimension for o in orbits) == dimensions
     assert orbits[0].is_whole
-    d = derive(model)
+    d = derive_once(model)
     assert d.orbit.width == next(r for r, x in enumerate(dimensions, 1) if x > 2)
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_two_measurements_steer_to_every_matrix_of_the_rank_of_the_start(rank):
     """By flows of W in pieces; by measurements that commute not."""
-    said = [s for s in derive(parse("W*T(W)", SYMMETRIC, "general")).statements if s.conditions]
+    told = derive_once(parse("W*T(W)", SYMMETRIC, "general")).statements
+    said = [s for s in told if s.conditions]
     assert any("to every `beta >= 0` of the rank of `beta_0`" in s.words for s in said)
     rng, n = np.random.default_rng(rank), 3
     one, two = (x + x.T for x in rng.normal(size=(2, n, n)))
@@ -360,7 +362,7 @@ def test_two_measurements_steer_to_every_matrix_of_the_rank_of_the_start(rank):
 
 def test_given_measurements_are_told_apart_by_their_bases():
     shapes = {"U": "2 x r", "V": "3 x r"}
-    one, other = (derive(parse("U*T(V)", shapes, X)) for X in SHARED)
+    one, other = (derive_once(parse("U*T(V)", shapes, X)) for X in SHARED)
     assert (one.verdict, other.verdict) == (Verdict.PROVED, Verdict.REFUTED)
     assert one.entry is not None
     rng = np.random.default_rng(4)
@@ -387,7 +389,7 @@ FIXING = [
 
 @pytest.mark.parametrize(("text", "shapes", "X", "at"), FIXING)
 def test_measurements_that_fix_all_that_they_reach_are_outputs_without_a_q(text, shapes, X, at):
-    d = derive(parse(text, shapes, X))
+    d = derive_once(parse(text, shapes, X))
     assert (*d.fixed.size, d.fixed.width) == at
     assert d.verdict is d.entry.verdict is Verdict.REFUTED
     assert (d.orbit is not None) == (shapes == {"W": "n x 1"})
@@ -407,7 +409,7 @@ def test_measurements_that_fix_all_that_they_reach_are_outputs_without_a_q(text,
     ],
 )
 def test_no_block_is_larger_than_the_matrices(text, shapes, verdict):
-    d = derive(parse(text, shapes, "general"))
+    d = derive_once(parse(text, shapes, "general"))
     assert d.verdict is verdict
     assert (d.fixed is not None) == (verdict is Verdict.REFUTED)
 
@@ -423,7 +425,7 @@ def neurons(shape, a, V):
 @pytest.mark.parametrize(("shapes", "shape"), NEURONS)
 def test_many_neurons_from_small_starts_of_any_shape_end_near_the_least_l2_norm(shapes, shape):
     """The error is of the order of the start, and a start that is not small ends elsewhere."""
-    said = [s.words for s in derive(parse("U*T(V)", shapes, "general")).statements]
+    said = [s.words for s in derive_once(parse("U*T(V)", shapes, "general")).statements]
     assert any("O(alpha)` of that of least `|beta|_2`" in x for x in said)
     rng, errors = np.random.default_rng(3), []
     X, a, V = rng.normal(size=(2, *shape)), rng.normal(size=(1, 3)), rng.normal(size=(4, 3))
@@ -438,7 +440,7 @@ def test_many_neurons_from_small_starts_of_any_shape_end_near_the_least_l2_norm(
 
 @pytest.mark.parametrize("balanced", [True, False])
 def test_many_neurons_that_start_balanced_minimise_what_one_does(balanced):
-    said = derive(parse("U*T(V)", NEURONS[0][0], "general")).statements
+    said = derive_once(parse("U*T(V)", NEURONS[0][0], "general")).statements
     assert any("from `U_0^T U_0 = V_0^T V_0` the flow is that of one" in s.words for s in said)
     rng = np.random.default_rng(4)
     X, a, u = rng.normal(size=(2, 1, 4)), rng.normal(size=(1, 3)), rng.normal(size=(4, 1))
@@ -451,7 +453,7 @@ def test_many_neurons_that_start_balanced_minimise_what_one_does(balanced):
 
 @pytest.mark.parametrize("measurements", ["commuting", "general"])
 def test_a_record_says_no_other_verdict_than_its_proof(measurements):
-    record = json.loads(derive(parse("U*T(V)", PRODUCT, measurements)).to_json())
+    record = json.loads(derive_once(parse("U*T(V)", PRODUCT, measurements)).to_json())
     verdict = {"verdict": "REFUTED" if record["verdict"] == "PROVED" else "PROVED"}
     finding = {"finding": record["finding"] | verdict}
     for forged in (verdict, finding, verdict | finding):
@@ -461,7 +463,7 @@ def test_a_record_says_no_other_verdict_than_its_proof(measurements):
 
 @pytest.mark.parametrize("forged", [{"dimension": 5}, {"X": [["1", "0", "0", "2"]] * 2}])
 def test_the_reach_of_measurements_is_certified(forged):
-    text = derive(parse("U*T(V)", PRODUCT, "general")).to_json()
+    text = derive_once(parse("U*T(V)", PRODUCT, "general")).to_json()
     assert check_text(text).verdict == "REFUTED"
     record = json.loads(text)
     record["orbit"] |= forged
@@ -471,7 +473,9 @@ def test_the_reach_of_measurements_is_certified(forged):
 @pytest.mark.parametrize("shift", [0.0, 1.5, None])
 def test_k_of_a_product_is_a_function_of_beta_where_it_is_said_to_be(shift):
     """From U^T U - V^T V = shift I the flow keeps U U^T = (d + sqrt(d^2 + 4 B B^T))/2."""
-    said = [s for s in derive(parse("U*T(V)", PRODUCT, "general")).statements if "closed" in s.kind]
+    said = [
+        s for s in derive_once(parse("U*T(V)", PRODUCT, "general")).statements if "closed" in s.kind
+    ]
     assert ["no function" in s.words for s in said] == [True, False]
     n, rng = 3, np.random.default_rng(6)
     V = np.eye(n) + 0.3 * rng.normal(size=(n, n))

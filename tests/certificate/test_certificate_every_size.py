@@ -4,10 +4,11 @@ import json
 
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from derive.certificate.checking.check import check, check_text
 from derive.certificate.checking.text import NotACertificate
 from tests.certificate.certificates import assert_rejected
+from tests.published import derive_once
 
 MODELS = [
     ("exp(v)/sum(exp(v))", "v"),
@@ -25,7 +26,7 @@ MODELS = [
 
 
 def record_of(text, each="v", **options):
-    return json.loads(derive(Parameterization.parse([text], each=[each], **options)).to_json())
+    return json.loads(derive_once(Parameterization.parse([text], each=[each], **options)).to_json())
 
 
 @pytest.mark.every(3)

@@ -14,6 +14,7 @@ from derive import InputError, Parameterization, Verdict, derive
 from derive.model.entrywise import EntrywiseMap
 from numerics.confirm.regression_problem import complete_problem, draw_target
 from numerics.confirm.sizes import AtSize, check_sizes
+from tests.published import derive_once
 
 PROVED = [
     ("exp(v)/sum(exp(v))", "v", "-n*exp(-c/n)*prod(beta_i)**(1/n)"),
@@ -38,7 +39,7 @@ PROVED = [
 def test_table(text, each, Q):
     from derive.render.plain import plain
 
-    d = derive(Parameterization.parse([text], each=[each]))
+    d = derive_once(Parameterization.parse([text], each=[each]))
     assert d.verdict is Verdict.PROVED
     assert plain(d.notation.shown(d.potential.value)) == Q
 
@@ -65,7 +66,7 @@ def test_coordinates_give_the_same_Q(text):
     """One output would have others: there every Q is a warped one."""
     model = EntrywiseMap.parse([text], ["v"], positive=["v"])
     found = derive(Parameterization(model.of_size(3), positive=["v1", "v2", "v3"]), timeout=50)
-    assert found.compare(at_size(derive(model), 3)).outcome.startswith("AGREES")
+    assert found.compare(at_size(derive_once(model), 3)).outcome.startswith("AGREES")
 
 
 @pytest.mark.every(6)
@@ -82,7 +83,7 @@ def test_coordinates_give_the_same_Q(text):
 )
 def test_coordinates_give_the_same_verdict(text, each):
     model = EntrywiseMap.parse([text], [each], positive=["v"])
-    d = derive(model)
+    d = derive_once(model)
     found = derive(Parameterization(model.of_size(3), positive=["v1", "v2", "v3"]), timeout=50)
     assert (found.verdict, found.hessian.verdict) == (d.verdict, d.hessian.verdict)
     assert d.verdict is Verdict.PROVED
@@ -103,7 +104,7 @@ FLOWS = [
 @pytest.mark.every(6)
 @pytest.mark.parametrize(("text", "each", "options"), FLOWS)
 def test_flows_agree_and_refute_what_is_broken(text, each, options):
-    d = derive(EntrywiseMap.parse([text], [each], **options))
+    d = derive_once(EntrywiseMap.parse([text], [each], **options))
     at = d.notation
     check = AtSize(d.dual, d.potential, 3)
     problem = check.problem(np.random.default_rng(0))
@@ -143,14 +144,14 @@ def flown(d, start):
     ],
 )
 def test_entries_may_have_any_sign_where_g_is_positive(text, start):
-    rows, g = flown(derive(EntrywiseMap.parse([text], ["v"])), start)
+    rows, g = flown(derive_once(EntrywiseMap.parse([text], ["v"])), start)
     assert g > 0
     assert all(digits > 15 for digits in rows.values() if digits is not None)
 
 
 @pytest.mark.parametrize("text", ["v/sum(v)", "v**3/sum(v**3)"])
 def test_where_g_is_negative_q_is_another_as_its_condition_says(text):
-    rows, g = flown(derive(EntrywiseMap.parse([text], ["v"])), ("-3/2", "-1/2", "-5/4"))
+    rows, g = flown(derive_once(EntrywiseMap.parse([text], ["v"])), ("-3/2", "-1/2", "-5/4"))
     assert g < 0
     assert rows["n = 3: y in the row space of X"] > 15
     assert rows["n = 3: grad Q as y"] < 1
@@ -170,7 +171,7 @@ def test_where_g_is_negative_q_is_another_as_its_condition_says(text):
 )
 def test_coordinates_never_say_otherwise(text):
     model = EntrywiseMap.parse([text], ["v"])
-    d = derive(model)
+    d = derive_once(model)
     assert d.verdict is not Verdict.UNDECIDED
     for n in (3, 4):
         found = derive(Parameterization(model.of_size(n)), timeout=40)
@@ -209,10 +210,10 @@ def test_a_drawn_model_has_one_verdict_in_open_n_and_in_coordinates(text):
 
 def test_a_derivation_is_held_as_others_are():
     model = EntrywiseMap.parse(["v/sum(v)"], ["v"])
-    d = derive(model)
+    d = derive_once(model)
     again = derive(EntrywiseMap.parse(["v/sum(v)"], ["v"]))
     assert d == again == pickle.loads(pickle.dumps(d)) == copy.deepcopy(d)
-    assert len({d, again, derive(EntrywiseMap.parse(["v/norm(v)"], ["v:n-1"]))}) == 2
+    assert len({d, again, derive_once("v/norm(v)", each=["v:n-1"])}) == 2
     assert len(repr(d)) < 200
 
 
@@ -229,13 +230,13 @@ def test_a_slope_that_is_simplified_wrongly_is_not_printed(monkeypatch):
 def test_rates_count():
     texts, rates = ["gam*v/norm(v)"], {"v": "2", "gam": "3"}
     with_rates, without = (
-        derive(EntrywiseMap.parse(texts, ["v"], rates=r)).potential.slope for r in (rates, {})
+        derive_once(EntrywiseMap.parse(texts, ["v"], rates=r)).potential.slope for r in (rates, {})
     )
     assert with_rates != without
 
 
 def test_flows_at_two_three_and_five():
-    d = derive(EntrywiseMap.parse(["v/sum(v)"], ["v"]))
+    d = derive_once("v/sum(v)", each=["v"])
     check = check_sizes(d.dual, d.potential)
     assert check.passed
     assert [f"n = {n}:" in check.report() for n in (2, 3, 5)] == [True] * 3
@@ -243,17 +244,17 @@ def test_flows_at_two_three_and_five():
 
 def test_outputs_that_depend_on_one_another_have_none():
     model = EntrywiseMap.parse(["v/norm(v)"], ["v"])
-    for found in (derive(model), derive(Parameterization(model.of_size(3)), timeout=50)):
+    for found in (derive_once(model), derive(Parameterization(model.of_size(3)), timeout=50)):
         assert found.verdict is Verdict.UNDECIDED
 
 
 def test_a_size_at_which_the_outputs_depend_is_excluded():
-    d = derive(EntrywiseMap.parse(["exp(v)*exp(-sum(v)/3)"], ["v"]))
+    d = derive_once("exp(v)*exp(-sum(v)/3)", each=["v"])
     assert "n != 3" in [c.text for c in d.conditions]
 
 
 def test_what_is_no_product_is_left_open():
-    d = derive(EntrywiseMap.parse(["v + sum(v)"], ["v"]))
+    d = derive_once("v + sum(v)", each=["v"])
     assert d.verdict is Verdict.UNDECIDED
     assert d.potential is None
 
@@ -275,12 +276,12 @@ def test_what_is_no_product_is_left_open():
 )
 def test_what_is_refused(text, options, words):
     with pytest.raises(InputError, match=words):
-        derive(Parameterization.parse([text], each=["v"], **options))
+        derive_once(Parameterization.parse([text], each=["v"], **options))
 
 
 def test_a_modulus_is_its_argument_where_that_is_positive():
     model = EntrywiseMap.parse(["abs(v)/sum(abs(v))"], ["v"], positive=["v"])
-    d = derive(model)
+    d = derive_once(model)
     assert [c.text for c in d.conditions] == ["v_i > 0"]
-    with_signs = derive(EntrywiseMap.parse(["v/sum(v)"], ["v"]))
+    with_signs = derive_once("v/sum(v)", each=["v"])
     assert str(with_signs.potential.value) == str(d.potential.value)

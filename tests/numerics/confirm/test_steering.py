@@ -6,10 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from derive import Parameterization, derive
+from derive import Parameterization
 from numerics.confirm import matrices
 from numerics.confirm.matrices import AlignedAt, check_matrices, steer_matrices
 from numerics.confirm.regression_problem import distance
+from tests.published import derive_once
 
 DIGITS = 12
 SYMMETRIC, PRODUCT = {"W": "n x r"}, {"U": "n x r", "V": "m x r"}
@@ -31,7 +32,7 @@ def one_size(monkeypatch):
     ("text", "shapes"), [("U*T(V)", PRODUCT), ("W*T(W)", SYMMETRIC), ("U*T(U) - 2*V*T(V)", SUM)]
 )
 def test_flows_of_three_sizes_confirm_q(text, shapes):
-    d = derive(model(text, shapes))
+    d = derive_once(model(text, shapes))
     check = check_matrices(d.parameterization, d.entry, DIGITS)
     assert check.passed
     compared = [x for x, digits in check.rows.items() if digits is not None]
@@ -39,7 +40,7 @@ def test_flows_of_three_sizes_confirm_q(text, shapes):
 
 
 def test_another_q_is_told_apart(one_size):
-    entry = derive(Parameterization(["(x**2 - z**2)/3"], positive=["x", "z"]))
+    entry = derive_once(Parameterization(["(x**2 - z**2)/3"], positive=["x", "z"]))
     check = check_matrices(model("U*T(V)", PRODUCT), entry, DIGITS)
     failing = {x.partition(": ")[2] for x, digits in check.rows.items() if digits < 6}
     assert failing == {"grad q(b_k) in the row space of a"}
@@ -53,7 +54,7 @@ def test_measurements_in_other_bases_are_told_apart(one_size, monkeypatch):
         return turned(self, weights, {x: b.T for x, b in bases.items()})
 
     monkeypatch.setattr(matrices.AtSize, "rows_of", rows_of)
-    d = derive(model("U*T(V)", PRODUCT))
+    d = derive_once(model("U*T(V)", PRODUCT))
     check = check_matrices(d.parameterization, d.entry, DIGITS)
     failing = {x.partition(": ")[2] for x, digits in check.rows.items() if (digits or 20) < 3}
     assert not check.passed
@@ -61,7 +62,7 @@ def test_measurements_in_other_bases_are_told_apart(one_size, monkeypatch):
 
 
 def test_three_factors_need_an_aligned_start():
-    d = derive(model("U*B*T(V)", {"U": "n x r", "B": "r x s", "V": "m x s"}))
+    d = derive_once(model("U*B*T(V)", {"U": "n x r", "B": "r x s", "V": "m x s"}))
     at, rng = AlignedAt(d.parameterization, (2, 2, 2)), np.random.default_rng(0)
     found = at.compare(rng, matrices._slope(d.entry), DIGITS + 5)
     assert min(found.values()) > DIGITS
@@ -83,7 +84,7 @@ def test_three_factors_need_an_aligned_start():
     ],
 )
 def test_loss_weights_steer_what_does_not_commute(text, shapes, monkeypatch):
-    orbit = derive(model(text, shapes, "general")).orbit
+    orbit = derive_once(model(text, shapes, "general")).orbit
     check = steer_matrices(orbit)
     assert check.passed
     assert json.loads(json.dumps(check.to_record()))["passed"]
