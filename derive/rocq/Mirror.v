@@ -867,6 +867,7 @@ Proof. lra. Qed.
 Ltac no_equations := repeat match goal with H : @eq R _ _ |- _ => clear H end.
 Ltac lin := no_equations; lra.
 Ltac pos := first [assumption | lazymatch goal with
+  | |- 0 < PI => apply PI_RGT_0
   | |- 0 < exp _ => apply exp_pos
   | |- 0 < 1 - tanh _ => apply tanh_within
   | |- 0 < tanh _ + 1 => apply tanh_within

@@ -69,7 +69,7 @@ class Calls:
         for e in expressions:
             for part in sympy.preorder_traversal(e):
                 if isinstance(part, sympy.exp) or part.func in HYPERBOLIC:
-                    self._measure(part.args[0].xreplace(self.values))
+                    self._measure(self._put(part.args[0]))
         for e in expressions:
             self._visit(e)
 
@@ -91,6 +91,9 @@ class Calls:
         for name, value in reversed(self._equals.items()):
             image = image.xreplace({name: value})
         return self.normal(image)
+
+    def _put(self, e: Expr) -> Expr:
+        return e.xreplace({**self.values})
 
     def _image(self, e: Expr) -> Expr:
         if e in self._images:
@@ -132,8 +135,8 @@ class Calls:
     def know(self, relations: Iterable[tuple[Symbol, int, Expr, str]]) -> None:
         """Take over equations name^n = value that are proved."""
         for name, n, value, label in relations:
-            self._visit(value.xreplace(self.values))
-            image = self._image(value.xreplace(self.values))
+            self._visit(self._put(value))
+            image = self._image(self._put(value))
             if n > 1:
                 self._relations[name] = (n, image)
                 self.rules.append(label)
@@ -289,6 +292,11 @@ class Calls:
         else:
             raise NoFile(f"{type(part).__name__} has no form here")
 
+    def quotient(self, above: Expr, below: Expr) -> Expr:
+        """Return a quotient of expressions in names, in normal form without roots below."""
+        above, below = sympy.fraction(self.normal(above / below))
+        return self.normal(above * self._inverse(below))
+
     def _inverse(self, e: Expr) -> Expr:
         """Return 1/e, without roots below where e is a polynomial in one."""
         for name, (n, value) in self._relations.items():
@@ -363,7 +371,8 @@ class Calls:
     def _monomials(self, argument: Expr) -> Iterator[tuple[Expr, Rational]]:
         for term in sympy.Add.make_args(sympy.expand(argument)):
             number, rest = term.as_coeff_Mul()
-            yield rest, number
+            if number != 0:
+                yield rest, number
 
     def _measure(self, argument: Expr) -> None:
         """Note the largest step of which the coefficients of a monomial are multiples."""
@@ -374,7 +383,7 @@ class Calls:
 
     def _exponential(self, part: Expr) -> None:
         image: Expr = sympy.Integer(1)
-        for rest, number in self._monomials(part.args[0].xreplace(self.values)):
+        for rest, number in self._monomials(self._put(part.args[0])):
             if isinstance(rest, sympy.log) and number.is_Integer:
                 image *= self.value(rest.args[0]) ** number
             elif isinstance(rest, sympy.asinh) and number.is_Integer:

@@ -184,7 +184,8 @@ class Term(Flow):
         T0 = f"({self.on('0')(self.T)})"
         known = f"assert (r' := inside 0 (Rle_refl 0)). {self.units_at(T0)}"
         opening = f"{known}{self.unfolded} {self.start.opening}"
-        signs = self.start.signs.with_(self.x.signs.above)
+        above = self.x.signs.above
+        signs = self.start.signs.with_((*above, *map(self.start.put, above)))
         yield self.starts(
             "balanced", self.curve.mu, replace(self.start, opening=opening, signs=signs, split=True)
         )

@@ -47,7 +47,8 @@ class Flow(Section):
         texts = {w.name: self.terms(value, ATOM) for w, value in begun.items()}
         opening = f"{ASKED}assert (f' := from'). unfold starts in f'. hyps. begun w."
         begun |= {x: m.at_start(value) for x, value in self.values.items()}
-        self.start = Place(self.putting(self.names | texts), m.asked, "", opening, values=begun)
+        names, numbers = self.putting(self.names | texts), tuple(self._numbers())
+        self.start = Place(names, m.asked, "", opening, values=begun, numbers=numbers)
         self.lam, self.steady = "lam", "(proj1 moves')"
 
     def putting(self, names: dict[str, str]) -> dict[str, str]:
@@ -147,6 +148,14 @@ class Flow(Section):
                 return here.lemma(label, goal, [e], [e], "FIELD.")
         raise NoFile(f"that {e} = 0 at the start does not follow by the rules here")
 
+    def _numbers(self) -> Iterator[Expr]:
+        """Yield the functions of weights that are rational numbers at the start, as sqrt(w) at 1."""
+        for value in self.values.values():
+            for e in sympy.preorder_traversal(value):
+                own = e.is_Function or (e.is_Pow and not e.exp.is_Integer)
+                if own and self.m.at_start(e).is_Rational:
+                    yield e
+
     def _unfolded(self, place: Place, e: Expr) -> Place:
         """Return the place where constants of the start are what they stand for."""
         names, values, used = dict(place.names), dict(place.values), {*e.free_symbols}
@@ -186,8 +195,8 @@ class Flow(Section):
         m, at = self.m, self.on("t")
         whole = e.subs(self.w.values)
         calls = self.w.calls(whole, *self.w.rates)
-        rate = calls.value(m.rate_of(whole)) / calls.value(whole)
-        rate = sympy.factor(calls.back(calls.normal(rate)))
+        rate = calls.quotient(calls.value(m.rate_of(whole)), calls.value(whole))
+        rate = sympy.factor(calls.back(rate))
         above, below = sympy.fraction(rate)
         if not calls.signs.nonzero(below):
             raise NoFile(f"that {e} keeps its sign is not proved")

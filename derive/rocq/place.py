@@ -37,6 +37,7 @@ class Place:
         values: what some symbols are equal to, as their texts say.
         relations: equations for powers of symbols.
         split: whether logarithms of products are sums of logarithms.
+        numbers: functions that are rational numbers here.
     """
 
     names: Mapping[str, str]
@@ -51,6 +52,7 @@ class Place:
     values: Mapping[Symbol, Expr] = field(default_factory=dict)
     relations: tuple[Relation, ...] = ()
     split: bool = False
+    numbers: tuple[Expr, ...] = ()
 
     def knowing(
         self, commands: str, signs: Iterable[Expr] = (), relations: Iterable[Relation] = ()
@@ -116,7 +118,7 @@ class Place:
         Raises:
             NoFile: that is not so by its form.
         """
-        put = self._put(e)
+        put = self.put(e)
         forms = (e, sympy.cancel(put), sympy.factor(put), put)
         form = sure(next(filter(self.signs.nonnegative, forms), None), e, ">= 0")
         put = f"replace ({self.terms(e)}) with ({self.terms(form)}) by (FIELD). " * (form != e)
@@ -130,7 +132,7 @@ class Place:
 
     def form(self, e: Expr) -> Expr | None:
         """Return a form of an expression that is positive, if there is one."""
-        for shown in (e, self._put(e)):
+        for shown in (e, self.put(e)):
             if (form := self.signs.form(shown)) is not None:
                 return form
         calls = self.calls(e)
@@ -153,6 +155,9 @@ class Place:
         needs = self.terms
         for e in written:
             needs(e)
+            for x, value in self.values.items():
+                if e.has(x) and x.name in needs.names:
+                    needs(value)
         calls = self.calls(*read)
         lines = [f"{self.opening} hyps.".strip()]
         for text, e in needs.positive.items():
@@ -167,23 +172,24 @@ class Place:
 
     def _nonzero(self, text: str, e: Expr, signs: Signs) -> str:
         """Return what proves that an expression is not 0, by its form or that of its factors."""
-        if signs.nonzero(e) or signs.nonzero(self._put(e)):
+        if signs.nonzero(e) or signs.nonzero(self.put(e)):
             return "nz"
         factored = sympy.factor(e)
         self._sure(signs.nonzero, factored, "!= 0")
         return f"replace {text} with ({self.terms(factored)}) by ring; nz"
 
-    def _put(self, e: Expr) -> Expr:
+    def put(self, e: Expr) -> Expr:
+        """Return an expression where symbols are what they are equal to."""
         return e.subs(self.values, simultaneous=True)
 
     def _sure(self, check: Callable[[Expr], bool], e: Expr, what: str) -> None:
-        sure(e if check(e) or check(self._put(e)) else None, e, what)
+        sure(e if check(e) or check(self.put(e)) else None, e, what)
 
     def calls(self, *read: Expr) -> Calls:
         """Return the functions in some expressions as names."""
         calls = Calls(Terms({**self.names}), self.signs, self.values, self.split)
         calls.know(self.relations)
-        calls.read(*read)
+        calls.read(*self.numbers, *read)
         return calls
 
 

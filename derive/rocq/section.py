@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+import sympy
 from sympy import Expr
 
 from derive.model.condition import Sign
 from derive.rocq.signs import Signs, said
 from derive.rocq.subject import Subject
-from derive.rocq.terms import Terms, cases, conjunction, name_of, plain
+from derive.rocq.terms import ATOM, Terms, cases, conjunction, name_of, plain
 
 Definitions = dict[str, tuple[str, str]]
 """Arguments and body, by name."""
@@ -72,9 +73,10 @@ class Section:
         for text, e in fresh.positive.items():
             if not Signs().positive(e):
                 yield text, e, Sign.POSITIVE
-        for text, e in fresh.divisors.items():
+        factors = (f for e in fresh.divisors.values() for f in sympy.Mul.make_args(e))
+        for e in dict.fromkeys(f.base if f.is_Pow else f for f in factors):
             if not e.is_number and not Signs(above).nonzero(e):
-                yield text, e, Sign.NONZERO
+                yield fresh(e, ATOM), e, Sign.NONZERO
 
     # -- definitions
 

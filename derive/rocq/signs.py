@@ -41,9 +41,9 @@ class Signs:
     def positive(self, e: Expr) -> bool:
         """Say whether an expression is positive by its form."""
         e = sympy.sympify(e)
-        if e in self.above or isinstance(e, ALWAYS):
+        if e in self.above or e is sympy.pi or isinstance(e, ALWAYS):
             return True
-        if e.is_number:
+        if e.is_Rational:
             return bool(e.is_positive)
         if e.is_Mul or e.is_Pow:
             return self._power(e) if e.is_Pow else self._product(e)
@@ -61,13 +61,13 @@ class Signs:
 
     def _negative(self, e: Expr) -> bool:
         """Say whether a factor is negative by its form: a number, a sum, or as is known."""
-        return -e in self.above or ((e.is_number or e.is_Add) and self.positive(-e))
+        return -e in self.above or ((e.is_Rational or e.is_Add) and self.positive(-e))
 
     def nonnegative(self, e: Expr) -> bool:
         """Say whether an expression is nonnegative by its form."""
         e = sympy.sympify(e)
-        if e.is_number or e in self.least:
-            return bool(e.is_nonnegative) if e.is_number else True
+        if e.is_Rational or e in self.least:
+            return bool(e.is_nonnegative) if e.is_Rational else True
         if e.is_Pow and e.exp.is_Rational and e.exp > 0:
             return _even(e) or not e.exp.is_Integer or self.nonnegative(e.base)
         parts = e.args if e.is_Mul or e.is_Add else [e.base] if e.is_Pow else ()
@@ -102,7 +102,7 @@ class Signs:
     def _linear(self, e: Expr) -> bool:
         """Say whether it is a positive multiple of what is positive plus a number, not negative."""
         whole = sympy.expand(e).as_coefficients_dict()
-        for f in self.above:
+        for f in (f for f in self.above if not f.is_number):
             base = sympy.expand(f).as_coefficients_dict()
             lead = next(x for x in base if x != 1)
             ratio = whole.get(lead, 0) / base[lead]
